@@ -21,7 +21,7 @@ median "git --version" 0 git --version
 median "orch --version" 10 "$build/orch" --version
 median "orch net show resnet152" 15 "$build/orch" net show resnet152
 median "orch predict, resnet152 on a V100" 15 "$build/orch" predict --gpu V100 --net resnet152
-median "orch predict, PALEO, densenet169" 15 "$build/orch" predict --model paleo --net densenet169 --workers 1,2,4,8,16
+median "orch predict, PALEO, densenet169" 15 "$build/orch" paleo --net densenet169 --workers 1,2,4,8,16
 median "orch predict --gpu all" 15 "$build/orch" predict --gpu all --net resnet152
 printf 'format: 1\nrecipe: p\nexperiments:\n  n: { plugin: sleep, sweep: { seconds: [%s] } }\n' "$(seq -s , 1 100)" >p.recipe
 median "orch plan, 100 trials, no store" 50 "$build/orch" plan p.recipe

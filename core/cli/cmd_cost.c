@@ -3,7 +3,6 @@
 #include "core/cli/cli.h"
 #include "core/cli/execute.h"
 #include "core/cli/forecast_show.h"
-#include "core/cli/predict.h"
 #include "core/forecast/allowance_left.h"
 #include "core/forecast/device_prices.h"
 #include "core/forecast/estimator.h"

@@ -18,26 +18,27 @@ struct eval_options {
 
 #define AT(member) offsetof(struct eval_options, member)
 static const struct orch_option OPTIONS[] = {
-    {"train", 0, "A.csv", ORCH_OPT_TEXT, AT(train), "rows to learn from"},
-    {"test", 0, "B.csv", ORCH_OPT_TEXT, AT(test), "rows to judge by: the same columns"},
+    {"train", 0, "A.csv", ORCH_OPT_TEXT, AT(train), "rows to train on"},
+    {"test", 0, "B.csv", ORCH_OPT_TEXT, AT(test), "rows to evaluate on, with the same columns"},
     {"target", 't', "COLUMN", ORCH_OPT_TEXT, AT(target), "what to predict (default step_ms)"},
     {"model", 'm', "NAME", ORCH_OPT_TEXT, AT(model),
-     "auto (the default: a mixture of what is best), grey (the same, over the roofline alone), "
+     "auto (the default: a mixture of the best), grey (a mixture on top of the roofline), "
      "linear, tree, forest, boost, knn, mlp, kernel"},
     {"box", 0, "grey|black|best", ORCH_OPT_TEXT, AT(box),
-     "learn the time over the roofline's (grey), the time (black), or what is better (the "
-     "default)"},
+     "predict time / roofline (grey), the time itself (black), or the better (best, the default)"},
     {"drop", 0, "COLUMN,...", ORCH_OPT_LIST, AT(drop),
-     "columns to hide; what is worked out of them with others stays (docs/import.md)"},
-    {"group", 0, "COLUMN", ORCH_OPT_TEXT, AT(group), "judge by this column's values too"},
+     "columns to ignore; what is derived from them and others stays (docs/import.md)"},
+    {"group", 0, "COLUMN", ORCH_OPT_TEXT, AT(group),
+     "show the errors for each value of this column, too"},
     {"by-group", 0, NULL, ORCH_OPT_FLAG, AT(by_group),
-     "leave whole groups of --group out in cross-validation: for values never seen"},
+     "hold out whole groups of --group in cross-validation: the error for unseen values"},
     {"by-group-width", 0, NULL, ORCH_OPT_FLAG, AT(calibrate),
-     "give each value of --group an interval of its own width"},
+     "calibrate the interval for each value of --group"},
     {"out", 0, "FILE.csv", ORCH_OPT_TEXT, AT(out),
-     "write each row's target, answer, interval and distance"},
-    {"untuned", 0, NULL, ORCH_OPT_FLAG, AT(untuned), "take each model's first setting"},
-    {"seed", 0, "N", ORCH_OPT_INT, AT(seed), "of folds and models (default 0)"},
+     "write each row's target, prediction, interval and distance"},
+    {"untuned", 0, NULL, ORCH_OPT_FLAG, AT(untuned),
+     "do not search hyperparameters: use each model's first setting"},
+    {"seed", 0, "N", ORCH_OPT_INT, AT(seed), "random seed of folds and models (default 0)"},
     {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, tsv, csv, markdown, latex"},
     {0}};
 
@@ -77,7 +78,7 @@ static void print_outcome(struct orch_cli *cli, const struct eval_options *o,
                           const struct orch_evaluation *r)
 {
     static const char *const headers[] = {
-        "rows", ">n", ">mean relative error", ">median", ">rmse", ">within the 90 %", NULL};
+        "rows", ">n", ">mean relative error", ">median", ">rmse", ">in 90 % interval", NULL};
     struct orch_table *table = orch_table_new(headers);
     struct orch_score all = orch_evaluation_score(r, NULL);
     json_t *out = score_json(&all), *groups = json_object();
@@ -100,14 +101,14 @@ static void print_outcome(struct orch_cli *cli, const struct eval_options *o,
         return;
     learned_say(r->learned, 6);
     printf(
-        "learned from %zu rows in %.2f s (cross-validation and calibration in it), %.1f us a row "
-        "to predict\n",
+        "trained on %zu rows in %.2f s (with cross-validation and calibration); a prediction takes "
+        "%.1f us a row\n",
         r->train->rows, r->fit_s, r->predict_us);
 }
 
 static bool check_options(const struct eval_options *o, GError **error)
 {
-    const char *what = !o->train || !o->test ? "which tables to learn from and to judge by?"
+    const char *what = !o->train || !o->test ? "which tables to train and evaluate on?"
                        : o->group            ? NULL
                        : o->by_group         ? "--by-group: which groups?"
                        : o->calibrate        ? "--by-group-width: which groups?"
@@ -170,16 +171,16 @@ static int run_eval(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_PREDICTOR_EVAL = {
     .name = "predictor eval",
     .group = "Networks and hardware",
-    .summary = "learn from one table of measurements, judge on another",
+    .summary = "train on one table of measurements, evaluate on another",
     .usage = "",
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct eval_options),
     .about =
-        "Settings are chosen by cross-validation with 5 folds on the mean relative error, and\n"
-        "printed. A column 'gpu' brings the GPU's peaks, bandwidth and the like; columns that\n"
-        "describe a layer or count a network's work bring operations, bytes and the roofline's\n"
-        "time. Columns that give the target away are left out, and said.",
+        "Hyperparameters are chosen by 5-fold cross-validation on the mean relative error, and\n"
+        "printed. A column 'gpu' adds the GPU's peaks, bandwidth and so on; columns that describe\n"
+        "a layer or count a network's work add operations, bytes and the roofline's time. Columns\n"
+        "that reveal the target are left out with a warning.",
     .examples =
         "orch predictor eval --train a.csv --test b.csv --target ms --model boost --group gpu",
     .run = run_eval,

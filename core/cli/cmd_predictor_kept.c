@@ -58,27 +58,31 @@ struct train_options {
 #define AT(member) offsetof(struct train_options, member)
 static const struct orch_option TRAIN_OPTIONS[] = {
     {"target", 't', "NAME", ORCH_OPT_TEXT, AT(target),
-     "what to learn: step_ms (the default), epoch_s, images_per_s, wall_s, or a data set's own"},
+     "what to predict: step_ms (the default), epoch_s, images_per_s, wall_s, or a data set's own"},
     {"model", 'm', "NAME", ORCH_OPT_TEXT, AT(model),
      "auto (the default: a mixture of the best in cross-validation), linear, tree, forest, boost, "
-     "knn, mlp, kernel, or grey: a mixture over the white box"},
-    {"data", 'd', "SET,...", ORCH_OPT_LIST, AT(data), "rows of these data sets, too"},
-    {"no-runs", 0, NULL, ORCH_OPT_FLAG, AT(no_runs), "not the store's runs"},
-    {"where", 'w', "EXPR", ORCH_OPT_TEXT, AT(where), "only runs that match"},
+     "knn, mlp, kernel, or grey: a mixture on top of the analytical model"},
+    {"data", 'd', "SET,...", ORCH_OPT_LIST, AT(data), "train on the rows of these data sets, too"},
+    {"no-runs", 0, NULL, ORCH_OPT_FLAG, AT(no_runs), "do not train on the store's runs"},
+    {"where", 'w', "EXPR", ORCH_OPT_TEXT, AT(where),
+     "train only on runs that match (docs/where.md)"},
     {"drop", 0, "COLUMN,...", ORCH_OPT_LIST, AT(drop),
-     "columns to hide; what is worked out of them with others stays (docs/import.md)"},
+     "columns to ignore; what is derived from them and others stays (docs/import.md)"},
     {"name", 'n', "NAME", ORCH_OPT_TEXT, AT(name),
-     "keep it under this name (default: the target's, which 'orch predict' looks for)"},
-    {"untuned", 0, NULL, ORCH_OPT_FLAG, AT(untuned), "take each model's first setting"},
-    {"seed", 0, "N", ORCH_OPT_INT, AT(seed), "of folds and models (default 0)"},
+     "name of the predictor (default: the target's, which 'orch predict' uses)"},
+    {"untuned", 0, NULL, ORCH_OPT_FLAG, AT(untuned),
+     "do not search hyperparameters: use each model's first setting"},
+    {"seed", 0, "N", ORCH_OPT_INT, AT(seed), "random seed of folds and models (default 0)"},
     {0}};
 #undef AT
 
 static void say_baselines(const struct orch_trained *t)
 {
     g_autofree char *last = percent(t->last_known), *specs = percent(t->ratio);
-    printf("to beat: the nearest record's time %s, by the ratio of the specifications %s: %s\n",
-           last, specs, t->is_used ? "beaten" : "not beaten, so 'orch predict' does not use it");
+    printf("baselines: time of the nearest measurement %s, scaled by specifications %s; %s\n", last,
+           specs,
+           t->is_used ? "the predictor is better"
+                      : "the predictor is not better, so it is not used");
 }
 
 static bool settle_model(const char *name, struct orch_learn_options *out, GError **error)
@@ -157,8 +161,8 @@ static bool is_asked(const struct orch_trained *t)
 static const char *used_text(const struct orch_trained *t)
 {
     if (!t->is_used)
-        return "no: it loses to what is known without it";
-    return is_asked(t) ? "yes" : "no: 'orch predict' asks only '" ORCH_PREDICTOR_STEP "'";
+        return "no: a baseline is better";
+    return is_asked(t) ? "yes" : "no: 'orch predict' uses only '" ORCH_PREDICTOR_STEP "'";
 }
 
 static int run_ls(struct orch_cli *cli, const void *options, GError **error)

@@ -20,7 +20,7 @@ static const struct orch_option OPTIONS[] = {
      "step_ms (the default), epoch_s, images_per_s, wall_s; of --data: its own"},
     {"data", 'd', "NAME", ORCH_OPT_TEXT, AT(data), "the rows of a data set instead of the runs'"},
     {"where", 'w', "FILTER", ORCH_OPT_TEXT, AT(where), "only runs that match (docs/where.md)"},
-    {"runs", 0, NULL, ORCH_OPT_FLAG, AT(runs), "the run of each row in front"},
+    {"runs", 0, NULL, ORCH_OPT_FLAG, AT(runs), "show the run of each row"},
     {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, tsv, csv, markdown, latex"},
     {0}};
 
@@ -139,7 +139,7 @@ static int run_rows(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_PREDICTOR_ROWS = {
     .name = "predictor rows",
     .group = "Networks and hardware",
-    .summary = "the rows that predictors learn from: of the runs, or of a data set",
+    .summary = "show the rows that predictors train on: of the runs, or of a data set",
     .usage = "",
     .max_args = 0,
     .options = OPTIONS,

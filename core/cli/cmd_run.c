@@ -32,7 +32,8 @@ static const struct orch_option OPTIONS[] = {
     {"over-allowance", 0, NULL, ORCH_OPT_FLAG,
      offsetof(struct orch_execute_options, over_allowance),
      "run even if the recipe's allowance is used up"},
-    {"learn", 0, "N", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, learn),
+    {"most-informative", 0, "N", ORCH_OPT_TEXT,
+     offsetof(struct orch_execute_options, most_informative),
      "run only the N most informative trials: those that improve the other forecasts most"},
     {"notify", 0, "COMMAND", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, notify),
      "run COMMAND at the end, with JSON on its stdin (default: $ORCH_NOTIFY)"},
@@ -127,7 +128,8 @@ static const struct orch_option PLAN_OPTIONS[] = {
      "plan as 'orch run --force' would"},
     {"price", 0, "USD", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, price),
      "price of a device hour (default: the dated price of this machine's GPU)"},
-    {"learn", 0, "N", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, learn),
+    {"most-informative", 0, "N", ORCH_OPT_TEXT,
+     offsetof(struct orch_execute_options, most_informative),
      "show the N most informative trials: those that improve the other forecasts most"},
     ORCH_SHARING_OPTIONS(struct orch_execute_options, sharing),
     {"all", 'a', NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, all),
@@ -153,8 +155,9 @@ const struct orch_command ORCH_COMMAND_PLAN = {
         "(measured: runs of the same trial; fitted: a law over other trials here; prior: its "
         "declared "
         "cost). A '-' means that there is no basis for an estimate.",
-    .examples = "  orch plan recipes/hw4.recipe\n"
-                "  orch plan recipes/hw4.recipe --learn 5        # which five to measure first\n"
-                "  orch plan recipes/hw4.recipe finetune --json",
+    .examples =
+        "  orch plan recipes/hw4.recipe\n"
+        "  orch plan recipes/hw4.recipe --most-informative 5        # which five to measure first\n"
+        "  orch plan recipes/hw4.recipe finetune --json",
     .run = plan,
 };

@@ -55,12 +55,12 @@ void predicted_curve_print(struct orch_cli *cli, const struct orch_predicted_cur
                       p->device ? p->device : "on average over the devices (--gpu names one)");
     if (p->left_out.networks)
         orch_section_note(section,
-                          "of %d networks, each left out and predicted from the others: off by "
-                          "%.3g %% on average, %.3g %% at worst",
+                          "error when each of %d networks is left out and predicted from the "
+                          "others: %.3g %% on average, %.3g %% at worst",
                           p->left_out.networks, 100 * p->left_out.mean, 100 * p->left_out.worst);
     else
-        orch_section_note(section, "how good that is cannot be told: it wants runs of 3 networks "
-                                   "or more");
+        orch_section_note(section, "the error of this prediction is unknown: that needs runs of 3 "
+                                   "networks or more");
     orch_cli_show_document(cli, document, (struct orch_show_text){0});
     orch_document_free(document);
 }

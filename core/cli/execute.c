@@ -3,7 +3,7 @@
 
 #include "core/cli/allowance_show.h"
 #include "core/cli/forecast_show.h"
-#include "core/cli/learn_show.h"
+#include "core/cli/informative_show.h"
 #include "core/cli/limits.h"
 #include "core/cli/progress.h"
 #include "core/cli/signatures.h"
@@ -277,10 +277,12 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
     unsigned left = 0;
     for (unsigned i = 0; i < plan->count; i++)
         left += is_left_to_run(plan->items[i].state);
-    GArray *choices = options->learn ? plan_learn(plan, forecasts, options->learn, error) : NULL;
-    bool ok = choices || !options->learn;
+    GArray *choices = options->most_informative
+                          ? plan_informative(plan, forecasts, options->most_informative, error)
+                          : NULL;
+    bool ok = choices || !options->most_informative;
     if (choices) {
-        plan_learn_print(cli, plan, choices, &forecaster);
+        plan_informative_print(cli, plan, choices, &forecaster);
         g_array_unref(choices);
     } else if (ok) {
         print_plan(cli, plan, options->all, &forecaster, &price, left);
@@ -518,15 +520,15 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
     return status_of(&totals, options);
 }
 
-/* With --learn, keeps only the trials that it selects. */
-static bool keep_to_learn(struct orch_plan *plan, struct orch_forecasts *forecasts,
-                          const char *learn, GError **error)
+/* With --most-informative, keeps only the trials that it selects. */
+static bool keep_most_informative(struct orch_plan *plan, struct orch_forecasts *forecasts,
+                                  const char *count, GError **error)
 {
-    if (!learn)
+    if (!count)
         return true;
-    g_autoptr(GArray) choices = plan_learn(plan, forecasts, learn, error);
+    g_autoptr(GArray) choices = plan_informative(plan, forecasts, count, error);
     if (choices)
-        orch_learn_keep(plan, choices);
+        orch_informative_keep(plan, choices);
     return choices != NULL;
 }
 
@@ -542,7 +544,7 @@ static int run_with_limits(struct orch_cli *cli, struct orch_plan *plan,
                         &task.limits, error)) {
         task.forecasts = orch_forecasts_new(plan);
         task.forecaster = orch_forecasts_forecaster(task.forecasts);
-        if (keep_to_learn(plan, task.forecasts, options->learn, error) &&
+        if (keep_most_informative(plan, task.forecasts, options->most_informative, error) &&
             hold_to_allowance(cli, plan, options, &task.forecaster, &task.price, &task.limits,
                               error))
             status = run_plan(cli, plan, &task, error);

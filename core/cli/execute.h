@@ -11,7 +11,7 @@ struct orch_execute_options {
     struct orch_variant variant;
     int jobs;
     const char *gpus, *require;
-    const char *price, *budget, *deadline, *learn, *notify;
+    const char *price, *budget, *deadline, *most_informative, *notify;
     bool over_allowance;
     struct sharing_options sharing;
     bool any_slots, reads_only; /* plan options for commands that only show the plan */

@@ -20,17 +20,18 @@ static void say_white_box(const json_t *white)
     g_autofree char *update = duration_at(white, "update_s");
     g_autofree char *exposed = duration_at(white, "exposed_exchange_s");
     double shift = json_number_value(json_object_get(white, "shift"));
-    printf("white box: forward %s, backward %s, update %s; exchange not hidden %s", forward,
+    printf("analytical model: forward %s, backward %s, update %s; exposed exchange %s", forward,
            backward, update, exposed);
     if (fabs(shift - 1) > 1e-9)
-        printf("; shifted by %.2f", shift);
+        printf("; scaled by %.2f", shift);
     printf("\n");
 }
 
 static void say_learned(const json_t *learned)
 {
     if (json_is_null(learned)) {
-        printf("learned part: none; 'orch predictor train' learns from runs and data sets\n");
+        printf(
+            "trained predictor: none; 'orch predictor train' trains one on runs and data sets\n");
         return;
     }
     g_autofree char *step = duration_at(learned, "step_s");
@@ -38,13 +39,13 @@ static void say_learned(const json_t *learned)
                                     ? g_strdup("nothing")
                                     : duration_at(learned, "roofline_s");
     bool extrapolates = json_is_true(json_object_get(learned, "extrapolates"));
-    printf("learned part: %s; the roofline of it says %s%s\n", step, roofline,
-           extrapolates ? "; beyond what was learned from" : "");
+    printf("trained predictor: %s; its roofline %s%s\n", step, roofline,
+           extrapolates ? "; extrapolation beyond the training rows" : "");
 }
 
 static void say_features(const json_t *features)
 {
-    printf("features of this question (missing ones left out)\n");
+    printf("features of this configuration (without missing ones)\n");
     for (size_t i = 0; i < json_array_size(features); i++) {
         const json_t *f = json_array_get(features, i), *value = json_object_get(f, "value");
         g_autofree char *text = json_is_string(value)
@@ -64,7 +65,7 @@ static const char *source_of(const json_t *record)
 
 static void say_nearest(const json_t *nearest)
 {
-    printf("nearest records\n");
+    printf("nearest measurements\n");
     for (size_t i = 0; i < json_array_size(nearest); i++) {
         const json_t *k = json_array_get(nearest, i);
         int64_t count = orch_json_int(k, "count", 0), runs = orch_json_int(k, "runs", 0);

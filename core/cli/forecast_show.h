@@ -30,7 +30,4 @@ void forecast_say_total(struct orch_cli *cli, const struct orch_plan *plan,
 json_t *forecast_total_json(const struct orch_plan *plan, const struct orch_forecast_total *total,
                             const struct orch_rate *price);
 
-/** Runs `orch predict --score`: evaluates all past forecasts of the store. */
-int forecast_score(struct orch_cli *cli, GError **error);
-
 #endif

@@ -3,15 +3,15 @@
 
 #include <unistd.h>
 
-/* Shows "learning: boost, fold 3 of 5, 2400 rows; 12 of 85 (gpu never seen)" on one line of the
+/* Shows "learning: boost, fold 3 of 5, 2400 rows; 12 of 85 (unseen gpu)" on one line of the
  * terminal. */
 static void on_step(void *ctx, const struct orch_learn_step *step)
 {
     (void)ctx;
     g_autofree char *fold = step->fold ? g_strdup_printf("fold %d of %d, ", step->fold, step->folds)
-                                       : g_strdup("to keep, ");
+                                       : g_strdup("final fit, ");
     g_autofree char *unseen =
-        step->column ? g_strdup_printf(" (for a %s never seen)", step->column) : g_strdup("");
+        step->column ? g_strdup_printf(" (unseen %s)", step->column) : g_strdup("");
     g_autofree char *text = g_strdup_printf("learning: %s, %s%zu rows; %d of %d%s", step->model,
                                             fold, step->rows, step->number, step->count, unseen);
     int columns = orch_terminal_columns(STDERR_FILENO);

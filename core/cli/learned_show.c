@@ -5,14 +5,14 @@
 
 #include <math.h>
 
-/* Describes a question: "rows like those seen", "gpu never seen". */
+/* Describes a question: "similar rows", "unseen gpu". */
 static char *question_text(const struct orch_learned *learned, int k)
 {
     const char *column = orch_learned_column(learned, k);
     if (column && orch_learned_is_lone(learned, k))
-        return g_strdup_printf("%s never seen (only one was measured: the error is of other rows)",
+        return g_strdup_printf("unseen %s (only one was measured: the error is that of other rows)",
                                column);
-    return column ? g_strdup_printf("%s never seen", column) : g_strdup("rows like those seen");
+    return column ? g_strdup_printf("unseen %s", column) : g_strdup("similar rows");
 }
 
 void learned_say(const struct orch_learned *learned, guint most)
@@ -21,9 +21,11 @@ void learned_say(const struct orch_learned *learned, guint most)
         const GArray *trials = orch_learned_candidates(learned, k);
         g_autofree char *what = question_text(learned, k);
         g_autofree char *mixture = orch_learned_text(learned, k);
-        printf("%s: %s, %.2f %% mean relative error in 5 folds, %.2f %% median%s\n", what, mixture,
-               100 * orch_learned_error(learned, k), 100 * orch_learned_median(learned, k),
-               orch_learned_is_baseline(learned, k) ? " (models lost to this baseline)" : "");
+        printf("%s: %s, %.2f %% mean relative error in 5-fold cross-validation, %.2f %% median%s\n",
+               what, mixture, 100 * orch_learned_error(learned, k),
+               100 * orch_learned_median(learned, k),
+               orch_learned_is_baseline(learned, k) ? " (no model is better than this baseline)"
+                                                    : "");
         for (guint i = 0; i < trials->len && i < most; i++) {
             const struct orch_model_candidate *t =
                 &g_array_index(trials, struct orch_model_candidate, i);
@@ -34,7 +36,7 @@ void learned_say(const struct orch_learned *learned, guint most)
                     ? g_strdup_printf("alone %.2f %%", 100 * t->mean_relative_error)
                     : g_strdup("cannot be fitted to these rows");
             printf("  %.2f %s %s%s%s, %s\n", t->weight, orch_learn_box_name(t->box),
-                   t->kind ? t->kind->name : "white box", *knobs ? ": " : "", knobs, alone);
+                   t->kind ? t->kind->name : "analytical model", *knobs ? ": " : "", knobs, alone);
         }
         if (trials->len > most)
             printf("  and %u more (--verbose lists them)\n", trials->len - most);

@@ -135,8 +135,10 @@ static int run_command(struct orch_cli *cli, int words, GError **error)
 {
     const struct orch_command *command = cli->command;
     g_autofree void *options = g_malloc0(command->option_bytes + 1);
-    int status = -1;
-    if (orch_options_parse(cli, cli->argc - 1 - words, cli->argv + 1 + words, options, error))
+    char **argv = cli->argv + 1 + words;
+    int argc = cli->argc - 1 - words, status = -1;
+    if (!orch_options_moved(command, argv, argc, error) &&
+        orch_options_parse(cli, argc, argv, options, error))
         status = run_parsed(cli, options, error);
     free_lists(command->options, options);
     return status;

@@ -78,7 +78,12 @@ static bool has_separator(const struct scan *scan)
 /* Renamed options. */
 static const struct {
     const char *command, *old, *now;
-} RENAMED[] = {{"push", "dataset", "measurements"}, {"export", "dataset", "measurements"}};
+} RENAMED[] = {
+    {"push", "dataset", "measurements"},
+    {"export", "dataset", "measurements"},
+    {"plan", "learn", "most-informative"},
+    {"run", "learn", "most-informative"},
+};
 
 /* Returns what to type instead of an option's earlier name; NULL when the option was not renamed.
  * The caller frees. */

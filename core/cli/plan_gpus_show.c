@@ -25,8 +25,8 @@ static void say_cheapest(const struct orch_plan_gpus *gpus)
 
 void plan_gpus_show(struct orch_cli *cli, const struct orch_plan_gpus *gpus)
 {
-    static const char *const headers[] = {"gpu",    ">trials", ">time", ">90 % of it", ">cost",
-                                          "Pareto", "tier",    "price", NULL};
+    static const char *const headers[] = {
+        "gpu", ">trials", ">time", ">90 % interval", ">cost", "Pareto", "tier", "price", NULL};
     if (!gpus->rows->len) {
         printf("none of these trials declares a cost that a GPU could be asked about\n");
         return;
@@ -47,9 +47,9 @@ void plan_gpus_show(struct orch_cli *cli, const struct orch_plan_gpus *gpus)
     }
     orch_table_print(cli, table, "gpus");
     if (first->known < gpus->trials)
-        printf("of %u more nothing is known: they declare no cost\n", gpus->trials - first->known);
-    printf("* nothing is both faster and cheaper. One trial after another; by specification and "
-           "public measurements, not measured here.\n");
+        printf("%u more declare no cost and have no forecast\n", gpus->trials - first->known);
+    printf("* no GPU is both faster and cheaper. Trials run one after another; estimated from "
+           "specifications and public measurements, not measured here.\n");
     say_cheapest(gpus);
 }
 

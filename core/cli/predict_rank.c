@@ -11,9 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const HEADERS[] = {"gpu",    "precision",   ">images/s", ">epoch",
-                                      ">total", ">90 % of it", ">cost",     "Pareto",
-                                      "fits",   "tier",        "price",     NULL};
+static const char *const HEADERS[] = {"gpu",    "precision",      ">images/s", ">epoch",
+                                      ">total", ">90 % interval", ">cost",     "Pareto",
+                                      "fits",   "tier",           "price",     NULL};
 
 static void add_ranked(struct orch_table *table, const struct orch_ranked *r)
 {
@@ -44,12 +44,12 @@ static void say_choice(const struct orch_time_question *q, const struct orch_ran
     g_autofree char *low = orch_money_format(best->a.low_usd),
                     *high = orch_money_format(best->a.high_usd);
     g_autofree char *time = orch_duration_format(orch_ranked_s(best));
-    printf("take %s (%s): %s, %s (%s to %s)\n", best->c.gpu->name, best->c.rate.from, time, usd,
-           low, high);
+    printf("recommended: %s (%s): %s, %s (%s to %s)\n", best->c.gpu->name, best->c.rate.from, time,
+           usd, low, high);
     if (!isnan(q->budget_usd) || !isnan(q->deadline_s)) {
         g_autofree char *late = orch_duration_format(best->a.high_s);
-        printf("limits: held against the median; 95 %% of such trainings keep to %s and %s\n", late,
-               high);
+        printf("limits: compared with the median; 95 %% of such trainings stay within %s and %s\n",
+               late, high);
     }
 }
 
@@ -70,7 +70,7 @@ static struct orch_chart *pareto_chart(const struct orch_time_question *q, GPtrA
     chart->log_x = chart->log_y = true;
     struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
     struct orch_chart_series *line =
-        orch_chart_series(panel, "nothing is both faster and cheaper", ORCH_SERIES_IDEAL);
+        orch_chart_series(panel, "no GPU is both faster and cheaper", ORCH_SERIES_IDEAL);
     struct orch_chart_series *best = orch_chart_series(panel, "Pareto set", ORCH_SERIES_MEASURED);
     struct orch_chart_series *others = orch_chart_series(panel, "others", ORCH_SERIES_MEASURED);
     guint unpriced = 0;
@@ -173,7 +173,7 @@ static void print_table(struct orch_cli *cli, const struct predict_options *o,
     for (guint i = 0; i < list->len; i++)
         add_ranked(table, list->pdata[i]);
     if (!o->format)
-        predict_say_assumptions(q);
+        time_assumptions_say(q);
     if (!list->len && !o->format) {
         json_decref(orch_table_to_json(table));
         say_choice(q, ranking);
@@ -182,9 +182,10 @@ static void print_table(struct orch_cli *cli, const struct predict_options *o,
     orch_table_print_as(cli, table, "predictions", o->format);
     if (o->format)
         return;
-    printf("* nothing that fits is both faster and cheaper. Tiers: transferred, from public "
-           "measurements of other GPUs; prior, by specification; measured and fitted, from the "
-           "store's runs and data sets.\n");
+    printf(
+        "* no GPU that fits is both faster and cheaper. Tiers: transferred, from public "
+        "measurements of other GPUs; prior, from the specification; measured and fitted, from the "
+        "store's runs and data sets.\n");
     say_choice(q, ranking);
     if (o->pareto)
         printf("chart: %s\n", o->pareto);
@@ -193,8 +194,8 @@ static void print_table(struct orch_cli *cli, const struct predict_options *o,
 /* Checks that the options describe one configuration, which a ranking requires. */
 static bool asks_one(const struct predict_options *o, GError **error)
 {
-    bool many_workers = o->workers && strchr(o->workers, ',');
-    bool many_batches = o->batches && strchr(o->batches, ',');
+    bool many_workers = o->time.workers && strchr(o->time.workers, ',');
+    bool many_batches = o->time.batches && strchr(o->time.batches, ',');
     if (many_workers || many_batches)
         orch_error_set(error, ORCH_ERROR_USAGE, "one number at a time",
                        "option '--%s': --gpu all ranks a single configuration",
@@ -217,7 +218,7 @@ int predict_rank(struct orch_cli *cli, const struct predict_options *o,
     bool ok = ranking && (!o->pareto || draw(o->pareto, q, ranking->list, error));
     if (ok) {
         orch_time_question_assume(q, "workers", "--workers", "%d", (int)q->workers[0]);
-        orch_time_question_assume(q, "data", NULL, "read and prepared as fast as they are used");
+        orch_time_question_assume(q, "input pipeline", NULL, "not a bottleneck");
         say_unranked(cli, ranking->unranked);
         if (cli->json)
             print_json(q, ranking);

@@ -30,9 +30,9 @@ void add_money(struct orch_table *table, double usd)
     orch_table_add(table, text, isnan(usd) ? json_null() : orch_json_finite(usd));
 }
 
-static const char *const HEADERS[] = {">workers", ">batch each", ">step",       ">images/s",
-                                      ">epoch",   ">total",      ">90 % of it", ">cost",
-                                      "fits",     "tier",        "limits",      NULL};
+static const char *const HEADERS[] = {">workers", ">batch each", ">step",          ">images/s",
+                                      ">epoch",   ">total",      ">90 % interval", ">cost",
+                                      "fits",     "tier",        "limits",         NULL};
 static bool has_limits(const struct orch_time_question *q)
 {
     return !isnan(q->budget_usd) || !isnan(q->deadline_s);
@@ -79,8 +79,8 @@ static void say_memory(const struct orch_time_question *q, const struct orch_can
         return;
     g_autofree char *room = orch_bytes_format((int64_t)c->prior.device.memory_bytes);
     g_autofree char *none = g_strdup_printf(" (not even one %s)", orch_time_question_sample(q));
-    printf("memory: %s of %s a worker with a batch of %" G_GINT64_FORMAT
-           "; the largest that fits is "
+    printf("memory: %s of %s per worker at batch size %" G_GINT64_FORMAT
+           "; the largest batch that fits is "
            "%" G_GINT64_FORMAT "%s\n",
            need, room, a->batch, a->step.largest_batch, a->step.largest_batch ? "" : none);
 }
@@ -92,7 +92,7 @@ static void say_limits(const struct orch_time_question *q, const struct orch_ste
     if (!has_limits(q) || isnan(a->high_s))
         return;
     g_autofree char *time = orch_duration_format(a->high_s), *usd = orch_money_format(a->high_usd);
-    printf("limits: held against the median; 95 %% of such trainings keep to %s%s%s\n", time,
+    printf("limits: compared with the median; 95 %% of such trainings stay within %s%s%s\n", time,
            a->usd > 0 ? " and " : "", a->usd > 0 ? usd : "");
 }
 
@@ -103,16 +103,15 @@ static void say_cheaper(const struct orch_candidate *c, const struct orch_step_a
     if (!orch_rate_is_far_from_cheapest(&c->rate) || !(a->usd > 0))
         return;
     g_autofree char *usd = orch_money_format(a->usd * c->rate.low_usd / c->rate.usd_per_hour);
-    printf("price: far cheaper at $%.4g an hour (%s): then %s\n", c->rate.low_usd, c->rate.low_from,
-           usd);
+    printf("price: the cheapest offer is $%.4g an hour (%s); the total is then %s\n",
+           c->rate.low_usd, c->rate.low_from, usd);
 }
 
 static void say_prior(const struct orch_candidate *c, const struct orch_prior *p)
 {
     const struct orch_prior_class *from = p->from;
-    printf("tier prior: by specification\n"
-           "  model     a roofline at %.0f %% of the peak and %.0f %% of the bandwidth, and %.0f "
-           "us an operation\n",
+    printf("tier prior: a roofline computed from the GPU's specification\n"
+           "  model     %.0f %% of the peak, %.0f %% of the bandwidth, %.0f us per operation\n",
            p->device.compute_share * 100, p->device.memory_share * 100, p->device.launch_s * 1e6);
     if (from->rows)
         printf("  fitted    to %d published measurements of %d networks on %s%s%s\n"
@@ -127,7 +126,7 @@ static void say_prior(const struct orch_candidate *c, const struct orch_prior *p
 static void say_transferred(const struct orch_prior *p, bool is_sequence)
 {
     printf(
-        "tier transferred: a white box distilled from measurements of other GPUs\n"
+        "tier transferred: analytical model calibrated on public measurements of other GPUs\n"
         "  source    %s\n"
         "  interval  a factor of %.2f to each side: 90 %% of the rows of GPUs that were left out "
         "of the fit%s\n",
@@ -149,16 +148,18 @@ static void say_tier(const struct orch_time_question *q, const struct orch_candi
     else
         printf("tier %s: %s\n", a->tier,
                strcmp(a->tier, "measured") == 0 ? "this configuration was measured"
-                                                : "a predictor that learned from measurements");
+                                                : "a predictor trained on measurements");
     if (a->why)
         printf("  %-9s %s\n", strcmp(a->tier, "fitted") == 0 ? "from" : "here", a->why);
     if (a->workers > 1 && strcmp(a->tier, "measured") != 0)
-        printf("  workers   the exchange is by specification: 90 %% of published steps of 2 to 64 "
+        printf("  workers   the exchange is computed from the link's specification: 90 %% of "
+               "published steps of 2 to 64 "
                "workers lay within a factor of 1.79\n");
     if (a->extrapolates)
-        printf("  beware    this lies beyond what was learned from: measure one like it\n");
+        printf("  warning   extrapolation beyond the training rows: measure a similar "
+               "configuration\n");
     if (strcmp(a->tier, "measured") != 0 && !a->why)
-        printf("  narrower  with runs of your own: orch run\n");
+        printf("  narrower  your own runs narrow the interval: orch run\n");
 }
 
 bool predict_open_tiers(struct orch_cli *cli, const struct orch_time_question *q,
@@ -231,7 +232,7 @@ static void print_answers(struct asking *s)
         return;
     }
     if (!s->o->format)
-        predict_say_assumptions(q);
+        time_assumptions_say(q);
     orch_table_print_as(s->cli, s->table, "predictions", s->o->format);
     if (s->o->format)
         return;
@@ -248,11 +249,11 @@ int predict_step(struct orch_cli *cli, const struct predict_options *o,
                  struct orch_time_question *q, GError **error)
 {
     struct asking s = {.cli = cli, .o = o, .q = q, .list = json_array()};
-    const struct orch_gpu_spec *gpu = orch_hardware_gpu(q->hardware, o->gpu, error);
+    const struct orch_gpu_spec *gpu = orch_hardware_gpu(q->hardware, o->time.gpu, error);
     bool ok = gpu && predict_open_tiers(cli, q, &s.tiers, error) &&
               orch_candidate_choose(q, &s.tiers, gpu, &s.c, error);
     if (ok) {
-        orch_time_question_assume_device(q, o->gpu, &s.c);
+        orch_time_question_assume_device(q, o->time.gpu, &s.c);
         s.table = new_table(q);
         ok = ask_each(&s, error);
         if (ok)

@@ -3,8 +3,23 @@
 #ifndef ORCH_CORE_CLI_STEP_SHOW_H
 #define ORCH_CORE_CLI_STEP_SHOW_H
 
-#include "core/cli/predict.h"
+#include "core/cli/limits.h"
+#include "core/cli/time_options.h"
 #include "core/forecast/step_answer.h"
+
+struct predict_options {
+    struct time_options time;
+    const char *budget, *deadline, *pareto, *format;
+    bool explain;
+};
+
+/* Both print their answer and return an exit status, or -1 with an error. */
+/** The forecast for one device (predict_step.c). */
+int predict_step(struct orch_cli *cli, const struct predict_options *o,
+                 struct orch_time_question *q, GError **error);
+/** The forecasts for all GPUs, ranked, with the Pareto set of time and cost (predict_rank.c). */
+int predict_rank(struct orch_cli *cli, const struct predict_options *o,
+                 struct orch_time_question *q, GError **error);
 
 /** Formats a range of times: "1 h to 2 h"; "-" for NaN. The caller frees. */
 char *span_format(double low, double high);

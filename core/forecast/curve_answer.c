@@ -33,7 +33,7 @@ GPtrArray *orch_curve_runs(struct orch_store *store, const char *const *names, i
     if (all->len)
         return g_steal_pointer(&all);
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   "for example 'orch predict --curve @last', or --where 'recipe=hw4'",
+                   "for example 'orch curve @last', or --where 'recipe=hw4'",
                    "the curve of which runs?");
     return NULL;
 }
@@ -187,7 +187,7 @@ static void add_reach(GPtrArray *all, const struct orch_run_curve *c,
 {
     double k = NAN;
     if (isnan(loss)) {
-        add_target(all, c, name, loss, NAN, "no run got there", seen_epoch);
+        add_target(all, c, name, loss, NAN, "no run reached it", seen_epoch);
         return;
     }
     bool reached = orch_stages_reach(stages, loss, &k, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Loss curves of stored runs, with what fitting them needs. Shared by `orch predict --curve` and
+/* Loss curves of stored runs, with what fitting them needs. Shared by `orch curve` and
  * the report items. */
 #ifndef ORCH_CORE_FORECAST_CURVES_H
 #define ORCH_CORE_FORECAST_CURVES_H

@@ -202,9 +202,10 @@ static char *why_of(const struct orch_step_answer *answer, const struct orch_gpu
     bool is_own = strcmp(answer->tier, "measured") == 0 || strcmp(answer->tier, "fitted") == 0;
     if (is_own)
         return g_strdup(answer->why ? answer->why : "runs of the store");
-    return g_strdup_printf("%s for %s: nothing of it ran here%s%s",
-                           answer->prior.is_transferred ? "a white box distilled from other GPUs"
-                                                        : "a roofline",
+    return g_strdup_printf("%s for %s, without runs here%s%s",
+                           answer->prior.is_transferred
+                               ? "an analytical model calibrated on other GPUs"
+                               : "a roofline",
                            gpu->name, answer->why ? "; " : "", answer->why ? answer->why : "");
 }
 

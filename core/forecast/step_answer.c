@@ -220,13 +220,13 @@ void orch_time_question_assume_device(struct orch_time_question *q, const char *
         orch_time_question_assume(q, "optimizer", "--optimizer", "SGD with momentum");
     if (q->worker_count > 1 || q->workers[0] > 1)
         orch_time_question_assume(q, "link", "--network, --per-node",
-                                  "%s, %.4g Gbit/s%s; rings, behind the backward pass", link->name,
-                                  link->gbit_s,
+                                  "%s, %.4g Gbit/s%s; ring all-reduce during the backward pass",
+                                  link->name, link->gbit_s,
                                   q->per_node || q->link ? "" : ", all workers of one node");
     if (isnan(q->price) && c->rate.usd_per_hour > 0)
         assume_price(q, c);
     else if (isnan(q->price))
         orch_time_question_assume(q, "price", "--price", "none is known%s",
                                   q->cloud ? " there" : "");
-    orch_time_question_assume(q, "data", NULL, "read and prepared as fast as they are used");
+    orch_time_question_assume(q, "input pipeline", NULL, "not a bottleneck");
 }

@@ -90,8 +90,8 @@ static bool answer(struct orch_estimator *estimator, const json_t *record,
         return false;
     }
     set(out, there.is_transferred ? "transferred" : "prior", share * there.whole_s, there.spread,
-        g_strdup_printf("%s alone: its pace here says nothing of that GPU",
-                        there.is_transferred ? "the white box" : "a roofline"));
+        g_strdup_printf("%s alone: the pace here does not transfer to that GPU",
+                        there.is_transferred ? "the analytical model" : "a roofline"));
     return true;
 }
 

@@ -67,7 +67,7 @@ ok orch run c.recipe family -q
 has '4 of 4 models'; has 'left-out network is not among'; has 'missing: the left-out network has not been run'
 has 'to have it: orch run c.recipe held speed'
 # the curve of a network that was not run, from those of the family
-ok orch predict --curve --where 'experiment=family' --net resnet-cifar:20 --target-loss 0.6 --target-accuracy 85% --json
+ok orch curve --where 'experiment=family' --net resnet-cifar:20 --target-loss 0.6 --target-accuracy 85% --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the predicted curve is wrong'
 import json, sys
 a = json.load(open(sys.argv[1]))
@@ -85,13 +85,13 @@ mine = [t for t in a["targets"] if t["run"] == "resnet-cifar:20"]
 assert len(mine) == 2 and abs(mine[0]["step"] - 82) <= 8 and mine[0]["reached"] == "yes" and mine[0]["time_s"] is None, mine
 assert abs(mine[0]["epochs"] - mine[0]["step"] / 10) < 0.11
 P
-ok orch predict --curve --where 'experiment=family' --net resnet-cifar:20 --gpu thread
-has 'predicted for resnet-cifar:20'; has 'left-out error %'; has 'of 4 networks, each left out'; has 'thread'
-ok orch predict --curve --where 'experiment=family' --net resnet-cifar:20 --format csv; has 'step,loss'
-ok orch predict --curve --where 'experiment=family and net=resnet-cifar:8' --net resnet-cifar:20; has 'wants runs of 3 networks'; has 'constants'
-fails 2 orch predict --curve --where 'experiment=family' --net resnet-cifar:21; says 'resnet-cifar'
-fails 2 orch predict --curve --where 'experiment=family' --net resnet-cifar:20 --gpu V100; says "none of these runs is of 'V100'"
-fails 2 orch predict --curve --where 'experiment=family' --net resnet-cifar:20 --form power; says '--form'
+ok orch curve --where 'experiment=family' --net resnet-cifar:20 --gpu thread
+has 'predicted for resnet-cifar:20'; has 'left-out error %'; has 'each of 4 networks is left out'; has 'thread'
+ok orch curve --where 'experiment=family' --net resnet-cifar:20 --format csv; has 'step,loss'
+ok orch curve --where 'experiment=family and net=resnet-cifar:8' --net resnet-cifar:20; has 'needs runs of 3 networks'; has 'constants'
+fails 2 orch curve --where 'experiment=family' --net resnet-cifar:21; says 'resnet-cifar'
+fails 2 orch curve --where 'experiment=family' --net resnet-cifar:20 --gpu V100; says "none of these runs is of 'V100'"
+fails 2 orch curve --where 'experiment=family' --net resnet-cifar:20 --form power; says '--form'
 ok orch run c.recipe -q
 printf '%s' "$out" >answers
 python3 - answers <<'P' || _fail 'the answers are wrong'
@@ -159,9 +159,9 @@ two, four = [[p["y"] for p in s["points"]] for s in times["series"]]
 assert [p["x"] for p in times["series"][0]["points"]] == [1, 2, 4, 8] and two == sorted(two, reverse=True)
 assert all(a > b for a, b in zip(two, four))
 P
-# orch predict --curve: the same numbers of one run, and when it reaches a target
+# orch curve: the same numbers of one run, and when it reaches a target
 ok orch run c.recipe held -q
-ok orch predict --curve 'experiment=held' --target-loss 0.52 --target-accuracy 80% --epochs 100 --json
+ok orch curve 'experiment=held' --target-loss 0.52 --target-accuracy 80% --epochs 100 --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the curve is wrong'
 import json, math, sys
 a = json.load(open(sys.argv[1]))
@@ -176,7 +176,7 @@ assert abs(accuracy["loss"] - 0.8) < 0.05 and accuracy["seen_at_epoch"] == 5.0, 
 assert abs(end["loss"] - (1 / (0.03 * 1000 + 0.4) + 0.25)) < 1e-6 and end["step"] == 1000
 assert len(a["bridge"]) <= 8
 P
-ok orch predict --curve @last; has optimus; has 'b0 k + b1'
+ok orch curve @last; has optimus; has 'b0 k + b1'
 # standard errors of the parameters: those of the linearised fit, from the points themselves
 cat >noisy.plugin <<'Y'
 command: [python3, noisy.py]
@@ -192,7 +192,7 @@ recipe: noisy
 experiments: { one: { plugin: ./noisy.plugin } }
 R
 ok orch run noisy.recipe -q
-ok orch predict --curve @last --form optimus --json
+ok orch curve @last --form optimus --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the standard errors are wrong'
 import json, sys
 c = json.load(open(sys.argv[1]))["curves"][0]
@@ -212,13 +212,13 @@ for j, name in enumerate(("b0_error", "b1_error", "b2_error")):
     want = (minor / det3(m) * squares / (200 - 3)) ** 0.5
     assert abs(c[name] / want - 1) < 1e-3, (name, c[name], want)
 P
-ok orch predict --curve @last --form optimus; has 'in brackets: standard errors'
+ok orch curve @last --form optimus; has 'in brackets: standard errors'
 [[ $out =~ 0\.0[0-9]+\ \(0\.000[0-9]+\) ]] || _fail 'no standard error in the table'
-ok orch predict --curve @last --form optimus --weights segments --json; same "$(json curves.0.b0_error)" null
+ok orch curve @last --form optimus --weights segments --json; same "$(json curves.0.b0_error)" null
 ok orch run c.recipe held --force -q
-ok orch predict --curve --where 'experiment=family' --format csv
+ok orch curve --where 'experiment=family' --format csv
 same "$(printf '%s\n' "$out" | wc -l)" 5; has 'run,net,where'
-ok orch predict --curve @last --target-loss 0.1; has never
+ok orch curve @last --target-loss 0.1; has never
 # the form, and stages
 cat >o.recipe <<'R'
 format: 1
@@ -231,10 +231,10 @@ experiments:
   nap: { plugin: sleep, with: { seconds: 0 } }
 R
 ok orch run o.recipe power -q
-ok orch predict --curve @last --json; same "$(json curves.0.form)" power
-ok orch predict --curve @last --form optimus --json; same "$(json curves.0.form)" optimus
+ok orch curve @last --json; same "$(json curves.0.form)" power
+ok orch curve @last --form optimus --json; same "$(json curves.0.form)" optimus
 ok orch run o.recipe drop -q
-ok orch predict --curve @last --target-loss 0.27 --json
+ok orch curve @last --target-loss 0.27 --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the stages are wrong'
 import json, sys
 a = json.load(open(sys.argv[1]))
@@ -244,19 +244,19 @@ assert abs(two["b0"] - 2) < 1e-4 and abs(two["b1"] - 4) < 1e-4 and abs(two["b2"]
 assert a["targets"][0]["step"] in (64, 65)      # 41 + (1/0.02 - 4)/2
 P
 # wrong questions
-ok orch run o.recipe short -q; fails 2 orch predict --curve @last; says "has 2 points of 'step_loss'"
-ok orch run o.recipe broken -q; fails 2 orch predict --curve @last; says negative
-ok orch predict --curve --where 'plugin=law' --json; says 'left out:'; says negative
-fails 2 orch predict --curve; says 'which runs?'
-fails 2 orch predict --curve nothing; says "nothing"
-fails 2 orch predict --curve @last --metric acc; says "no series 'acc'"
-fails 2 orch predict --curve @last --target-accuracy 92; says '92%'
-fails 2 orch predict --curve @last --form cubic; says optimus
-fails 2 orch predict --curve @last --gpu V100; says "'--gpu' does nothing with --curve"
-fails 2 orch predict --gpu V100 --net resnet50 --target-loss 1; says "'--target-loss' does nothing without --curve"
-fails 2 orch predict @last; says '--curve'
+ok orch run o.recipe short -q; fails 2 orch curve @last; says "has 2 points of 'step_loss'"
+ok orch run o.recipe broken -q; fails 2 orch curve @last; says negative
+ok orch curve --where 'plugin=law' --json; says 'left out:'; says negative
+fails 2 orch curve; says 'which runs?'
+fails 2 orch curve nothing; says "nothing"
+fails 2 orch curve @last --metric acc; says "no series 'acc'"
+fails 2 orch curve @last --target-accuracy 92; says '92%'
+fails 2 orch curve @last --form cubic; says optimus
+fails 2 orch curve @last --gpu V100; says "'--gpu' does nothing without --net"
+fails 2 orch predict --gpu V100 --net resnet50 --target-loss 1; says "'orch predict --target-loss' is called 'orch curve --target-loss' now"
+fails 2 orch predict @last; says "'orch curve'"
 ok orch run o.recipe nap -q
-fails 2 orch predict --curve @last; says 'has no series'
+fails 2 orch curve @last; says 'has no series'
 for wrong in 'value: train_images' 'held_out: nobody' ; do
     sed "s/curve_law: { experiments: family, held_out: held }/curve_law: { experiments: family, held_out: held, $wrong }/; s/held_out: held, held_out/held_out/" c.recipe >bad.recipe
     fails 2 orch check bad.recipe

@@ -60,7 +60,7 @@ import json, sys
 f = json.load(sys.stdin)["forecasts"]
 assert f["graded"] == 2 and f["median_relative_error"] < 0.6, f
 ' || _fail 'the run was not graded'
-ok orch predict --score --json
+ok orch predictor score --json
 printf '%s' "$out" | python3 -c '
 import json, sys
 rows = json.load(sys.stdin)["scores"]
@@ -70,8 +70,8 @@ assert all(r["made"] in ("before the run", "during the run") for r in rows), row
 assert {"fitted", "measured"} <= {r["tier"] for r in rows}, rows
 assert all(0 <= r["coverage_90"] <= 1 for r in rows)
 ' || _fail 'the scores are wrong'
-ok orch predict --score; has 'median_error'; has threads
-fails 2 orch predict --score --gpu V100; says --score
+ok orch predictor score; has 'median_error'; has threads
+fails 2 orch predictor score --gpu V100; says "unknown option '--gpu'"
 # a declared cost that nobody ran: the prior, where the device is known
 cat >train.plugin <<'P'
 plugin: train
@@ -193,20 +193,20 @@ recipe: grid
 experiments:
   e: { plugin: sleep, sweep: { seconds: [0.05, 0.06, 0.07, 0.08, 0.4] }, repeat: 2 }
 R
-ok orch plan grid.recipe --learn 2; has 'e seconds=0.0'; has 'e seconds=0.4 #1'; has_not '#2'
-says 'to run just these: orch run grid.recipe --learn 2'
-ok orch plan grid.recipe --learn 2 --json
+ok orch plan grid.recipe --most-informative 2; has 'e seconds=0.0'; has 'e seconds=0.4 #1'; has_not '#2'
+says 'to run just these: orch run grid.recipe --most-informative 2'
+ok orch plan grid.recipe --most-informative 2 --json
 printf '%s' "$out" | python3 -c '
 import json, sys
-left = [c["uncertainty_left"] for c in json.load(sys.stdin)["learn"]]
+left = [c["uncertainty_left"] for c in json.load(sys.stdin)["most_informative"]]
 assert len(left) == 2 and 1 > left[0] > left[1] >= 0, left
 ' || _fail 'the uncertainty does not fall'
-ok orch run grid.recipe --learn 2; says '2 trials: 2 ok'
+ok orch run grid.recipe --most-informative 2; says '2 trials: 2 ok'
 ok orch plan grid.recipe --json; same "$(json trials.0.forecast.tier)" fitted
 same "$(json trials.9.forecast.tier)" measured "a repeat of a measured trial"
-ok orch plan grid.recipe --learn 9; has_not 'seconds=0.4 '; has 'seconds=0.07 #1'
-ok orch run grid.recipe -q; ok orch plan grid.recipe --learn 1; says 'has been measured'
-for wrong in 0 -1 x 2.5 99999; do fails 2 orch plan grid.recipe --learn $wrong; says --learn; done
+ok orch plan grid.recipe --most-informative 9; has_not 'seconds=0.4 '; has 'seconds=0.07 #1'
+ok orch run grid.recipe -q; ok orch plan grid.recipe --most-informative 1; says 'has been measured'
+for wrong in 0 -1 x 2.5 99999; do fails 2 orch plan grid.recipe --most-informative $wrong; says --most-informative; done
 # a plan stays quick
 printf 'format: 1\nrecipe: p\nexperiments:\n  n: { plugin: sleep, sweep: { seconds: [%s] } }\n' "$(seq -s , 1 100)" >p.recipe
 start=$(date +%s%N); ok orch plan p.recipe; took=$((($(date +%s%N) - start) / 1000000))

@@ -38,8 +38,8 @@ case $(json predictions.0.because) in '2 runs of this configuration'*) ;; *) _fa
 ok ask --gpu "$gpu" --batch 24 --json; same "$(json tier)" fitted
 near "$(json predictions.0.step_s)" 0.016 0.06
 ok orch predictor ls --json; same "$(json predictors.#)" 1 'kept for the next question'
-ok ask --gpu "$gpu" --batch 24 --explain; has 'nearest records'; has "resnet20 on $gpu, batch"; has 'learned part: '
-has 'tier fitted: a predictor that learned from measurements'; has 'learned from 28 runs of the store ('; has_not 'of data set'
+ok ask --gpu "$gpu" --batch 24 --explain; has 'nearest measurements'; has "resnet20 on $gpu, batch"; has 'trained predictor: '
+has 'tier fitted: a predictor trained on measurements'; has 'learned from 28 runs of the store ('; has_not 'of data set'
 ok ask --gpu "$gpu" --batch 24 --explain --json
 printf '%s' "$out" | python3 -c '
 import json, sys
@@ -80,7 +80,7 @@ printf 'gpus:\n  - { name: "%s", like: T4 }\n' "$gpu" >hardware.yaml; export ORC
 
 # predictors that are kept
 ok orch predictor rm step_ms; fails 2 orch predictor show step_ms; says 'orch predictor train'
-ok orch predictor train --untuned --model linear; has "predictor 'step_ms' from 28 rows of 14 configurations"; has 'to beat'
+ok orch predictor train --untuned --model linear; has "predictor 'step_ms' from 28 rows of 14 configurations"; has 'baselines: '
 ok orch predictor ls; has step_ms; has yes
 ok orch predictor show step_ms --json; same "$(json rows) $(json configurations) $(json used)" '28 14 true'
 ok orch predictor export step_ms; printf '%s' "$out" >kept.json
@@ -121,9 +121,9 @@ with open("constant.csv", "w") as f:
 P
 ok orch import constant.csv --target step_ms; ok orch predictor train --no-runs --data constant --name c --untuned
 ok orch predictor show c --json
-ok orch import noise.csv --target step_ms; ok orch predictor train --no-runs --data noise --name n --untuned --model linear; has 'to beat'
+ok orch import noise.csv --target step_ms; ok orch predictor train --no-runs --data noise --name n --untuned --model linear; has 'baselines: '
 ok orch import repeats.csv --target step_ms; ok orch predictor train --no-runs --data repeats --name r --untuned --model linear
-has 'not beaten'; ok orch predictor ls; has 'no: it loses'
+has 'the predictor is not better'; ok orch predictor ls; has 'no: a baseline is better'
 fails 2 orch predictor train --no-runs --data constant --model boots; says 'boost'
 fails 2 orch predictor train --no-runs --data constant --model magic; says 'auto, grey, linear'
 # what was learned from data sets is not called the store's own runs

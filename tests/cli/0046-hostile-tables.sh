@@ -51,7 +51,7 @@ sqlite() { python3 -c 'import sqlite3, sys; db = sqlite3.connect(".orch/results.
 sqlite "UPDATE predictor SET name = 'step_ms'"
 ok orch predict --gpu V100 --net resnet18 --batch 8 --json; says "it learned 'wall_s', not step_ms"; same "$(json tier)" transferred
 # a column with quotes in its name, and a network whose name has some
-ok train --data quotes; ok orch predict --gpu V100 --net resnet18 --batch 33 --explain; has 'nearest records'
+ok train --data quotes; ok orch predict --gpu V100 --net resnet18 --batch 33 --explain; has 'nearest measurements'
 ok train --data quotes,good
 # a part that is read only when it is needed is broken: no half of it is exported
 ok orch predictor export step_ms

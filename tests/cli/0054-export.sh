@@ -93,7 +93,7 @@ for where in 'lr < 0.01' "note ~ 'b'" 'state = ok and not lr = 0.1' 'loss > 0.1 
 done
 for wrong in 'lr <' 'lrr = 1' 'lr = loss' '(lr = 1' 'lr = 1) or (lr = 2' 'learning'; do
     for command in 'ls --where' 'best loss --where' 'export --where' 'predictor rows --where' 'predictor train --where' \
-        'predict --curve --where' 'compare talk talk --where'; do
+        'curve --where' 'compare talk talk --where'; do
         fails 2 orch $command "$wrong"
         says "of condition '$wrong'"
         said=$(printf '%s' "$err" | head -1)

@@ -80,7 +80,7 @@ python3 -c 'import json, sys; assert json.load(sys.stdin)["who"].startswith(sys.
     any orch show "$3" --json
 python3 -c 'import json, sys; assert json.load(sys.stdin)["who"].startswith(sys.argv[1])' "$evil" <<<"$out" || _fail 'JSON lost a character'
 for words in 'plan r.recipe' 'report r.recipe' 'report r.recipe --html page.html' 'report r.recipe --out pages' 'best final --by lr' \
-    'coverage r.recipe --offline' 'coverage r.recipe --offline --json' cost 'cost --by who,recipe,gpu,week' 'predict --score' 'table -r lr' 'plot accuracy' \
+    'coverage r.recipe --offline' 'coverage r.recipe --offline --json' cost 'cost --by who,recipe,gpu,week' 'predictor score' 'table -r lr' 'plot accuracy' \
     'predictor rows' 'db check' 'db check --signatures' 'db info' status doctor 'export -o runs.csv' 'export --bundle b.orch' \
     'pack r.recipe p.orch' 'verify p.orch' 'verify .' 'run r.recipe --dry-run' 'push --dry-run ../folder' 'push ../folder' 'rm @last' gc; do
     any orch $words

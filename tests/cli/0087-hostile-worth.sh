@@ -38,7 +38,7 @@ grep -aq '"key=(secret)' "$SCRATCH/all" || grep -aq 'key=(secret)' "$SCRATCH/all
 forecast() { ok orch plan r.recipe --force --json; json forecast.p50_s 2>/dev/null; }
 ok orch plan r.recipe --force
 before=$err
-ok orch predict --score --json; scores=$out
+ok orch predictor score --json; scores=$out
 n=0
 for time in 1e-300 1e-5 3e12 1e300 1e15; do
     n=$((n + 1))
@@ -52,7 +52,7 @@ for time in 1e-300 1e-5 3e12 1e300 1e15; do
 done
 ok orch plan r.recipe --force
 same "$err" "$before" 'the forecast'
-for words in 'predict --score' 'ls -n 0' cost 'coverage r.recipe --offline' 'report r.recipe' 'predictor rows'; do
+for words in 'predictor score' 'ls -n 0' cost 'coverage r.recipe --offline' 'report r.recipe' 'predictor rows'; do
     _run orch $words
     [ $status -lt 8 ] || _fail "status $status: $words"
 done

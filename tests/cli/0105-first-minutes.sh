@@ -31,7 +31,7 @@ ok orch predict --net resnet50 --dataset cifar10 --gpu V100
 has 'resnet50-cifar has the 3x3 stem'; has 'takes 3.2 times as long'
 ok orch predict --net resnet50-cifar --dataset cifar10 --gpu V100; has_not ' stem '
 ok orch predict --net resnet50 --gpu V100; has_not ' stem '
-ok orch predict --model paleo --net resnet50 --input 3x32x32 --gpu V100; has 'needs 15 times the multiply-adds'
+ok orch paleo --net resnet50 --input 3x32x32 --gpu V100; has 'needs 15 times the multiply-adds'
 ok orch predict --net resnet50 --dataset cifar10 --gpu all --json
 case $out in *'"what": "stem"'*) ;; *) _fail 'no stem in JSON' ;; esac
 

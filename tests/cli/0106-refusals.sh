@@ -2,7 +2,7 @@
 . "$(dirname "$0")/lib.sh"
 
 ok orch predict --net nature-dqn --gpu all; has 'add --dataset NAME'
-ok orch predict --net nature-dqn --gpu all --dataset 50000; has 'take '
+ok orch predict --net nature-dqn --gpu all --dataset 50000; has 'recommended: '
 ok orch predict --net resnet50 --gpu all --batch 100000; has 'smaller --batch'
 ok orch predict --net resnet50 --gpu all --budget 1usd --json; has '"nothing_because": "no GPU keeps to the limits: raise --budget (the cheapest, '
 sleeps nap 0.01

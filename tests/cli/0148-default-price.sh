@@ -1,7 +1,7 @@
 # The price of a device: which one is taken, the cheapest and the dearest beside it, and offers that have ended.
 . "$(dirname "$0")/lib.sh"
 ok orch predict --gpu V100 --net resnet50
-has 'aws p3.2xlarge'; has '; others from $0.1381 to $4.194'; has 'price: far cheaper at $'
+has 'aws p3.2xlarge'; has '; others from $0.1381 to $4.194'; has 'price: the cheapest offer is $'
 ok orch predict --gpu V100 --net resnet50 --json
 printf '%s' "$out" | python3 -c '
 import json, sys

@@ -28,7 +28,7 @@ assert f["graded"] == 8 and f["coverage_90"] == 0 and f["median_relative_error"]
 assert 0 < f["renewed"]["graded"] <= 8 and f["renewed"]["coverage_90"] > 0, f
 ' || _fail 'the grades'
 ok orch run n.recipe --force; says 'forecasts made before the run'
-ok orch predict --score --json
+ok orch predictor score --json
 printf '%s' "$out" | python3 -c '
 import json, sys
 rows = json.load(sys.stdin)["scores"]
@@ -37,4 +37,4 @@ renewed = [r for r in rows if r["model"] == "repeats" and r["made"] == "during t
 assert planned and renewed and planned[0]["coverage_90"] < renewed[0]["coverage_90"], rows
 assert rows[-2]["tier"] == "all" and rows[-2]["made"] == "before the run", rows
 ' || _fail 'the scores'
-ok orch predict --score; has 'before the run'; has 'during the run'
+ok orch predictor score; has 'before the run'; has 'during the run'

@@ -9,7 +9,7 @@ ok orch predict --gpu V100 --net resnet50 --json; same "$(json predictions.0.sam
 python3 -c "import sys; sys.exit(not $wide > 1.1 * $(json predictions.0.step_high_s) / $(json predictions.0.step_s))" || _fail 'the interval of a transformer'
 ok orch predict --gpu all --net gpt2 --dataset 1000 --batch 1; has 'sequences/s'
 # limits are held against the median, and that is said
-ok orch predict --gpu V100 --net resnet18 --dataset cifar10 --deadline 36h; has 'limits: held against the median; 95 % of such trainings keep to '
+ok orch predict --gpu V100 --net resnet18 --dataset cifar10 --deadline 36h; has 'limits: compared with the median; 95 % of such trainings stay within '
 ok orch predict --gpu V100 --net resnet18 --dataset cifar10; has_not 'limits:'
 # nothing keeps to them: a sentence, no empty table
 ok orch predict --gpu all --net resnet50 --budget 0.0001usd; has 'no GPU keeps to the limits'; has_not 'Pareto'
@@ -29,7 +29,7 @@ ok orch predict --gpu V100 --net resnet18 --dataset cifar10 --batch 64
 case $out in *'tier measured'*) has 'single measurements of other configurations, wherever they were made, spread by' ;; *) _fail 'not measured' ;; esac
 # one GPU was measured: there is no error of unseen ones
 ok orch predictor ls --json; same "$(json predictors.0.unseen_gpu)" null
-ok orch predictor show step_ms; has 'gpu never seen (only one was measured'
+ok orch predictor show step_ms; has 'unseen gpu (only one was measured'
 # only one predictor is asked
 ok orch predictor train --no-runs --data rows --untuned --name mine
-ok orch predictor ls; has "'orch predict' asks only 'step_ms'"
+ok orch predictor ls; has "'orch predict' uses only 'step_ms'"

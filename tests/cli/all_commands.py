@@ -184,7 +184,7 @@ def main():
     jobs += [(words, keys[1][-1]) for words in invocations(commands, is_brief)]
     for key in keys[1]:  # each run by itself
         for words in (["show", "{run}"], ["show", "{run}", "--json"], ["diff", "{run}", "@last"], ["log", "{run}"],
-                      ["compare", "{run}", "@last", "--json"], ["predict", "--curve", "{run}"]):
+                      ["compare", "{run}", "@last", "--json"], ["curve", "{run}"]):
             jobs.append((words, key))
     for words, run in jobs:
         why = attempt(words, run or "")

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-EXACT = re.compile(r"^orch (predict (?!--score)|net |gpu |predictor eval|plugin show|config|check|compare)")
+EXACT = re.compile(r"^orch (predict |paleo |net |gpu |predictor eval|plugin show|config|check|compare)")
 
 # pages whose ```sh blocks are run, too
 RUNS_SH = ["README.md", "docs/sharing.md"]

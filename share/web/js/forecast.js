@@ -65,10 +65,10 @@ export async function show(root, page) {
     const rows = answer.predictions, priced = rows.filter((r) => r.cost_usd && r.total_s && r.fits);
     const box = el('div', {class: 'panel', id: 'pareto'}), pick = el('p', {class: 'note'});
     const chosen = rows.find((r) => r.recommended);
-    put(place, chosen ? el('p', {}, 'Take ', el('strong', {}, chosen.gpu), `: ${duration(chosen.total_s)} (90 %: ${duration(chosen.low_s)} to ${duration(chosen.high_s)}), ${money(chosen.cost_usd)} (${money(chosen.cost_low_usd)} to ${money(chosen.cost_high_usd)}), ${chosen.price_from}.`) : null,
-      priced.length > 1 ? [box, pick] : null, table(rows), el('h2', {}, 'What was assumed'),
+    put(place, chosen ? el('p', {}, 'Recommended: ', el('strong', {}, chosen.gpu), `: ${duration(chosen.total_s)} (90 %: ${duration(chosen.low_s)} to ${duration(chosen.high_s)}), ${money(chosen.cost_usd)} (${money(chosen.cost_low_usd)} to ${money(chosen.cost_high_usd)}), ${chosen.price_from}.`) : null,
+      priced.length > 1 ? [box, pick] : null, table(rows), el('h2', {}, 'Assumptions'),
       el('ul', {}, answer.assumptions.map((a) => el('li', {}, `${a.what}: ${a.value}`, a.option ? el('span', {class: 'dim'}, ` (${a.option})`) : null))),
-      el('p', {class: 'note'}, 'Tiers: measured, this configuration was run; fitted, learned from the runs of this store; transferred, from public measurements of other GPUs; prior, by specification. The interval holds 90 %.'));
+      el('p', {class: 'note'}, 'Tiers: measured, this configuration was run; fitted, predicted from the runs of this store; transferred, from public measurements of other GPUs; prior, from the specification.'));
     if (priced.length > 1) drawPareto(box, pick, priced);
   }
 
@@ -78,7 +78,7 @@ export async function show(root, page) {
     chart = new Chart(box, {x: 'time [h]', y: 'cost [US$]', logX: true, logY: true, points: true, height: innerWidth < 600 ? 320 : 420, label: 'time and cost',
       cursor: (u, i) => { const r = sorted[i]; put(pick, r ? `${r.gpu}: ${duration(r.total_s)}, ${money(r.cost_usd)} (${r.price_from})` : ''); },
       draw: (u) => names(u, sorted)});
-    chart.set([{name: 'nothing that fits is both faster and cheaper', x, y: on, marks: true, line: true, style: 1}, {name: 'another GPU', x, y: off, marks: true, style: 0}]);
+    chart.set([{name: 'no GPU that fits is both faster and cheaper', x, y: on, marks: true, line: true, style: 1}, {name: 'another GPU', x, y: off, marks: true, style: 0}]);
   }
 
   /* The names of what is on the front, where they do not lie over each other. */
@@ -106,7 +106,7 @@ export async function show(root, page) {
 
   function table(rows) {
     return plainTable([{name: 'GPU', cell: (r) => r.gpu}, {name: 'total', num: true, cell: (r) => duration(r.total_s)},
-      {name: '90 % of it', num: true, cell: (r) => `${duration(r.low_s)} to ${duration(r.high_s)}`}, {name: 'cost', num: true, cell: (r) => money(r.cost_usd)},
+      {name: '90 % interval', num: true, cell: (r) => `${duration(r.low_s)} to ${duration(r.high_s)}`}, {name: 'cost', num: true, cell: (r) => money(r.cost_usd)},
       {name: 'step [ms]', num: true, cell: (r) => number(r.step_s * 1000)}, {name: 'images/s', num: true, cell: (r) => number(r.images_per_s)},
       {name: 'workers', num: true, cell: (r) => r.workers}, {name: 'batch each', num: true, cell: (r) => r.batch_per_worker},
       {name: 'fits', cell: (r) => r.fits ? 'yes' : `no (${bytes(r.memory_bytes)})`}, {name: 'Pareto', cell: (r) => r.pareto ? '★' : ''}, {name: 'tier', cell: (r) => r.tier},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Converts the options of `orch predict` into a question. */
-#include "core/cli/predict.h"
+/* Converts options into a question about the time of a training. */
+#include "core/cli/time_options.h"
 
 #include "core/cli/limits.h"
 #include "core/cli/nets.h"
@@ -11,19 +11,14 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_paleo(const struct predict_options *o)
-{
-    return o->model && strcmp(o->model, "paleo") == 0;
-}
-
-void predict_say_assumptions(const struct orch_time_question *q)
+void time_assumptions_say(const struct orch_time_question *q)
 {
     int width = 0;
     for (guint i = 0; i < q->assumptions->len; i++) {
         const struct orch_assumption *a = q->assumptions->pdata[i];
         width = MAX(width, (int)strlen(a->what));
     }
-    printf("assumed, as nothing else was said:\n");
+    printf("assumptions (change with the option in brackets):\n");
     for (guint i = 0; i < q->assumptions->len; i++) {
         const struct orch_assumption *a = q->assumptions->pdata[i];
         printf("  %-*s  %s%s%s%s\n", width, a->what, a->value, a->option ? "  (" : "",
@@ -84,7 +79,7 @@ static bool read_scheme(struct orch_time_question *q, const char *text, GError *
     if (!q->has_scheme)
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "ring, tree, butterfly, one-to-all, hierarchical (PALEO's own names go with "
-                       "--model paleo)",
+                       "'orch paleo')",
                        "option '--scheme': unknown word '%s'", text);
     return q->has_scheme;
 }
@@ -129,7 +124,7 @@ static bool read_images(const char *text, int64_t *out)
     return orch_int_parse(number, out) && *out >= 1;
 }
 
-static bool read_data(const struct predict_options *o, struct orch_time_question *q,
+static bool read_data(const struct time_options *o, struct orch_time_question *q,
                       const struct orch_usual_data **out, GError **error)
 {
     const char *name = o->dataset;
@@ -164,12 +159,12 @@ static bool is_table_name(const char *name)
     return name && g_str_has_suffix(name, ".csv");
 }
 
-static bool open_net(const struct predict_options *o, struct orch_time_question *q,
-                     const struct orch_usual_data *set, GError **error)
+static bool open_net(const struct time_options *o, struct orch_time_question *q,
+                     const struct orch_usual_data *set, bool is_paleo, GError **error)
 {
     const char *path = o->net_table ? o->net_table : is_table_name(o->net) ? o->net : NULL;
     if (path)
-        return orch_time_question_open_table(q, path, o->net_table ? o->net : NULL, is_paleo(o),
+        return orch_time_question_open_table(q, path, o->net_table ? o->net : NULL, is_paleo,
                                              error);
     if (!o->net) {
         orch_error_set(error, ORCH_ERROR_USAGE,
@@ -197,8 +192,7 @@ static bool read_share(const char *text, const char *option, double *out, GError
     return false;
 }
 
-static bool read_cloud(const struct predict_options *o, struct orch_time_question *q,
-                       GError **error)
+static bool read_cloud(const struct time_options *o, struct orch_time_question *q, GError **error)
 {
     GPtrArray *names = g_ptr_array_new();
     bool known = !o->cloud;
@@ -225,25 +219,9 @@ static bool read_cloud(const struct predict_options *o, struct orch_time_questio
     return known;
 }
 
-/* Parses --budget and --deadline; the training is assumed to start now. */
-static bool read_limits(const struct predict_options *o, struct orch_time_question *q,
-                        GError **error)
-{
-    int64_t now_ns = orch_now_ns(), end_ns = now_ns;
-    q->budget_usd = q->deadline_s = (double)NAN;
-    if (o->budget && !cli_budget_read(o->budget, &q->budget_usd, error))
-        return false;
-    if (o->deadline && !cli_deadline_read(o->deadline, now_ns, &end_ns, error))
-        return false;
-    if (o->deadline)
-        q->deadline_s = (double)(end_ns - now_ns) / 1e9;
-    return true;
-}
-
-static bool read_numbers(const struct predict_options *o, struct orch_time_question *q,
+static bool read_numbers(const struct time_options *o, struct orch_time_question *q, bool paleo,
                          GError **error)
 {
-    bool paleo = is_paleo(o);
     if (!read_list(o->batches ? o->batches
                    : paleo    ? "128"
                               : "64",
@@ -258,27 +236,27 @@ static bool read_numbers(const struct predict_options *o, struct orch_time_quest
         orch_time_question_assume(q, "batch", "--batch", "%d %ss a worker", paleo ? 128 : 64,
                                   orch_time_question_sample(q));
     return read_optimizer(q, o->optimizer, error) &&
-           (!o->price_text || cli_price_read(o->price_text, &q->price, error)) &&
-           read_limits(o, q, error) &&
-           orch_cli_count(o->per_node_text, "--per-node", 1 << 20, &q->per_node, error) &&
+           (!o->price || cli_price_read(o->price, &q->price, error)) &&
+           orch_cli_count(o->per_node, "--per-node", 1 << 20, &q->per_node, error) &&
            orch_cli_count(o->threads, "--threads", 1 << 20, &q->threads, error) &&
            read_cloud(o, q, error);
 }
 
-bool predict_question(struct orch_time_question *q, const struct predict_options *o, GError **error)
+bool time_options_read(struct orch_time_question *q, const struct time_options *o, bool is_paleo,
+                       GError **error)
 {
     const struct orch_usual_data *set = NULL;
     int64_t epochs = 0;
     if (!orch_time_question_init(q, error) || !read_data(o, q, &set, error) ||
-        !open_net(o, q, set, error) || !read_epochs(o->epochs, &epochs, error))
+        !open_net(o, q, set, is_paleo, error) || !read_epochs(o->epochs, &epochs, error))
         return false;
-    orch_time_question_set_work(q, set, epochs, !is_paleo(o));
+    orch_time_question_set_work(q, set, epochs, !is_paleo);
     q->forward_only = o->forward_only;
     q->model = model_of(o->model);
     q->calibrate = o->calibrate;
-    if (!read_numbers(o, q, error) || !read_precision(q, o->precision, error))
+    if (!read_numbers(o, q, is_paleo, error) || !read_precision(q, o->precision, error))
         return false;
-    if (is_paleo(o))
+    if (is_paleo)
         return true;
     if (o->network)
         q->link = orch_hardware_link(q->hardware, o->network, error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `orch predict --model roofline`: the lower bound on time, by batch and by layer. */
-#include "core/cli/predict.h"
+/* `orch paleo --roofline`: the lower bound on time, by batch and by layer. */
+#include "core/cli/paleo_show.h"
 #include "core/forecast/roofline_gpu.h"
 
 #include "lib/base/json.h"
@@ -50,9 +50,9 @@ static void say(const struct orch_time_question *q, const struct orch_roofline_g
 {
     printf(
         "roofline on %s at %s: %.5g TFLOP/s, %.5g GB/s, ridge at %.3g FLOP/byte; a multiply-add is "
-        "2 operations\na bound from below: what is reached of it is the utilisation; "
-        "'memory-bound' "
-        "is its share of the forward time\n",
+        "2 operations\nthis is a lower bound of the time: bound / measured time is the "
+        "utilisation; "
+        "'memory-bound' is the share of the forward time that memory limits\n",
         b->gpu->name, orch_precision_names()[b->precision], b->device.peak_flops / 1e12,
         b->device.bandwidth / 1e9, b->device.peak_flops / b->device.bandwidth);
     if (b->device.memory_bytes > 0)
@@ -98,11 +98,11 @@ static struct orch_table *batch_table(const struct orch_roofline_gpu *b,
     return table;
 }
 
-int predict_roofline(struct orch_cli *cli, const struct predict_options *o,
-                     struct orch_time_question *q, GError **error)
+int roofline_show(struct orch_cli *cli, const struct paleo_options *o, struct orch_time_question *q,
+                  GError **error)
 {
     struct orch_roofline_gpu b;
-    if (!orch_roofline_gpu_init(&b, q, o->gpu, error))
+    if (!orch_roofline_gpu_init(&b, q, o->time.gpu, error))
         return -1;
     struct orch_table *table = (o->layers ? layer_table : batch_table)(&b, q, error);
     if (!table)

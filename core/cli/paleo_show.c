@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `orch predict --model paleo`: PALEO's own numbers, and next to them our additions, labelled as
+/* `orch paleo`: PALEO's own numbers, and next to them our additions, labelled as
  * such. */
-#include "core/cli/predict.h"
+#include "core/cli/paleo_show.h"
 #include "core/forecast/paleo_steps.h"
 
 #include "lib/base/error.h"
@@ -97,12 +97,11 @@ static void say(const struct orch_time_question *q, const struct orch_paleo_step
         printf("cost of an epoch of %" G_GINT64_FORMAT " images at $%.4g an hour a worker (%s)\n",
                q->images, steps->rate.usd_per_hour, steps->rate.from);
     if (orch_paleo_steps_has_additions(steps))
-        printf("not PALEO's own:%s%s%s\n", steps->has_scheme ? " the scheme;" : "",
-               steps->overlap ? " the exchange behind the backward pass;" : "",
+        printf("added to PALEO:%s%s%s\n", steps->has_scheme ? " the scheme;" : "",
+               steps->overlap ? " the exchange overlaps with the backward pass;" : "",
                steps->all_layers ? " time of norms, activations and sums;" : "");
     if (steps->leaves_layers_out)
-        printf("PALEO has no formula for some layers (attention and the like): they are left "
-               "out\n");
+        printf("PALEO has no formula for some layers (such as attention): they count as 0\n");
 }
 
 static void print_steps(struct orch_cli *cli, const char *format,
@@ -121,7 +120,7 @@ static void print_steps(struct orch_cli *cli, const char *format,
     for (guint i = 0; i < steps->rows->len; i++)
         add_row(table, &g_array_index(steps->rows, struct orch_paleo_row, i));
     if (!format && q->assumptions->len)
-        predict_say_assumptions(q);
+        time_assumptions_say(q);
     orch_table_print_as(cli, table, "steps", format);
     if (!format)
         say(q, steps);
@@ -212,12 +211,12 @@ static bool check_parallel(const char *name, GError **error)
     return false;
 }
 
-int predict_paleo(struct orch_cli *cli, const struct predict_options *o,
-                  struct orch_time_question *q, GError **error)
+int paleo_show(struct orch_cli *cli, const struct paleo_options *o, struct orch_time_question *q,
+               GError **error)
 {
-    const struct orch_paleo_request request = {.gpu = o->gpu,
-                                               .link = o->network,
-                                               .scheme = o->scheme,
+    const struct orch_paleo_request request = {.gpu = o->time.gpu,
+                                               .link = o->time.network,
+                                               .scheme = o->time.scheme,
                                                .algorithm = o->algorithm,
                                                .pipeline = o->pipeline,
                                                .overlap = o->overlap,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `orch predict --curve`: the loss curves of stored runs, and when they reach a target. */
+/* `orch curve`: the loss curves of stored runs, and when they reach a target. */
 #include "core/cli/curve_show.h"
 #include "core/cli/nets.h"
-#include "core/cli/predict.h"
 #include "core/forecast/curve_answer.h"
 
 #include "lib/base/error.h"
@@ -14,6 +13,39 @@
 
 /* Rows of the relation between loss and accuracy that are shown. */
 #define BRIDGE_ROWS 8
+
+struct curve_options {
+    const char *where, *metric, *accuracy_metric, *target_loss, *target_accuracy, *epochs, *form,
+        *weights, *outliers, *net, *gpu, *input, *classes, *format;
+    bool normalised;
+};
+
+#define AT(member) offsetof(struct curve_options, member)
+static const struct orch_option OPTIONS[] = {
+    {"where", 'w', "FILTER", ORCH_OPT_TEXT, AT(where), "all runs that match (docs/where.md)"},
+    {"target-loss", 0, "X", ORCH_OPT_TEXT, AT(target_loss), "when does the loss reach X?"},
+    {"target-accuracy", 0, "X", ORCH_OPT_TEXT, AT(target_accuracy),
+     "when does the accuracy reach X (0.92 or 92%)?"},
+    {"epochs", 'e', "N", ORCH_OPT_TEXT, AT(epochs), "what is the loss after N epochs?"},
+    {"metric", 0, "NAME", ORCH_OPT_TEXT, AT(metric),
+     "the loss (default: step_loss, train_loss or loss)"},
+    {"accuracy-metric", 0, "NAME", ORCH_OPT_TEXT, AT(accuracy_metric),
+     "the accuracy (default: val_accuracy, test_accuracy, accuracy or train_accuracy)"},
+    {"form", 0, "NAME", ORCH_OPT_TEXT, AT(form), "auto (the default), optimus or power"},
+    {"weights", 0, "NAME", ORCH_OPT_TEXT, AT(weights),
+     "equal (the default), or segments: later points weigh more, as in Optimus' program"},
+    {"outliers", 0, "N", ORCH_OPT_TEXT, AT(outliers),
+     "replace a loss outside the range of its N neighbours on each side"},
+    {"normalised", 0, NULL, ORCH_OPT_FLAG, AT(normalised),
+     "divide the losses by the run's largest"},
+    {"net", 'n', "NAME", ORCH_OPT_TEXT, AT(net),
+     "predict the curve of this network, which was not run"},
+    {"gpu", 'g', "NAME", ORCH_OPT_TEXT, AT(gpu),
+     "with --net: one of the runs' devices (default: the mean over them)"},
+    {"input", 'i', "CxHxW", ORCH_OPT_TEXT, AT(input), "with --net: size of one image"},
+    {"classes", 0, "N", ORCH_OPT_TEXT, AT(classes), "with --net: outputs of the classifier"},
+    {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, tsv, csv, markdown or latex"},
+    {0}};
 
 /* ---- options ----------------------------------------------------------------------------------
  */
@@ -38,7 +70,7 @@ static bool parse_accuracy(const char *text, double *out)
     return *out > 0 && *out <= 1;
 }
 
-static bool read_ask(const struct predict_options *o, struct orch_curve_ask *a, GError **error)
+static bool read_ask(const struct curve_options *o, struct orch_curve_ask *a, GError **error)
 {
     static const char *const forms[] = {"auto", "optimus", "power", NULL};
     static const char *const weights[] = {"equal", "segments", NULL};
@@ -344,11 +376,32 @@ static struct orch_curve_answer *answer_of(struct orch_cli *cli, const char *fil
     return answer;
 }
 
-int predict_curve(struct orch_cli *cli, const struct predict_options *o, GError **error)
+static bool options_fit(const struct orch_cli *cli, const struct curve_options *o, GError **error)
 {
+    const char *idle = o->net       ? NULL
+                       : o->gpu     ? "gpu"
+                       : o->input   ? "input"
+                       : o->classes ? "classes"
+                                    : NULL;
+    if (!orch_format_check(o->format, error))
+        return false;
+    if (cli->json && o->format)
+        orch_error_set(error, ORCH_ERROR_USAGE, "choose one of them",
+                       "--json and --format cannot be combined");
+    else if (idle)
+        orch_error_set(error, ORCH_ERROR_USAGE, "add --net NAME, the network that was not run",
+                       "option '--%s' does nothing without --net", idle);
+    else
+        return true;
+    return false;
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct curve_options *o = options;
     struct orch_curve_ask ask;
     int64_t classes = 0;
-    if (!read_ask(o, &ask, error) ||
+    if (!options_fit(cli, o, error) || !read_ask(o, &ask, error) ||
         !orch_cli_count(o->classes, "--classes", 1 << 24, &classes, error))
         return -1;
     const struct orch_curve_question other = {
@@ -360,3 +413,23 @@ int predict_curve(struct orch_cli *cli, const struct predict_options *o, GError 
     orch_curve_answer_free(answer);
     return answer ? ORCH_EXIT_OK : -1;
 }
+
+const struct orch_command ORCH_COMMAND_CURVE = {
+    .name = "curve",
+    .group = "Networks and hardware",
+    .summary = "fit the loss curves of runs, and tell when they reach a target",
+    .usage = "[RUN...]",
+    .max_args = -1,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct curve_options),
+    .about =
+        "Fits the loss of stored runs, one curve for each stage of the learning rate, and prints\n"
+        "when they reach a loss or an accuracy, in steps, epochs and time at the run's own speed\n"
+        "(docs/curves.md). With --net it also predicts the curve of a network that was not run,\n"
+        "from the curves of the runs' networks.",
+    .examples =
+        "orch curve @last --target-accuracy 92%   # how long until 92 %?\n"
+        "orch curve --where 'recipe=hw4 and net~resnet' --format csv\n"
+        "orch curve --where 'recipe=hw4' --net resnet-cifar:44   # a network that was not run",
+    .run = run,
+};

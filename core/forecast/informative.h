@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The trials of a plan whose measurement reduces the uncertainty of the rest the most. */
-#ifndef ORCH_CORE_FORECAST_LEARN_CHOICE_H
-#define ORCH_CORE_FORECAST_LEARN_CHOICE_H
+#ifndef ORCH_CORE_FORECAST_INFORMATIVE_H
+#define ORCH_CORE_FORECAST_INFORMATIVE_H
 
 #include "core/forecast/trial_forecasts.h"
 #include "predictors/design.h"
 
-struct orch_learn_choice {
+struct orch_informative_trial {
     unsigned item; /* of the plan */
     double left; /* share (0 to 1) of the plan's uncertainty that remains after measuring this trial
                     and those before it */
 };
 
 /** The maximum number of trials to choose from. */
-#define ORCH_LEARN_MAX ORCH_DESIGN_ROWS_MAX
+#define ORCH_INFORMATIVE_MAX ORCH_DESIGN_ROWS_MAX
 
-/** Chooses `count` (1 to ORCH_LEARN_MAX) trials that will run, at most one per setting, because
+/** Chooses `count` (1 to ORCH_INFORMATIVE_MAX) trials that will run, at most one per setting, because
  * repeats add little. Settings already measured on this device count as known. Returns struct
- * orch_learn_choice in the order of choice, or NULL with ORCH_ERROR_USAGE when there are too many
+ * orch_informative_trial in the order of choice, or NULL with ORCH_ERROR_USAGE when there are too many
  * trials. The caller unrefs. */
-GArray *orch_learn_choose(struct orch_plan *plan, struct orch_forecasts *forecasts, int count,
+GArray *orch_informative_choose(struct orch_plan *plan, struct orch_forecasts *forecasts, int count,
                           GError **error);
 /** Restricts the plan to these trials and the trials they refer to. */
-void orch_learn_keep(struct orch_plan *plan, const GArray *choices);
+void orch_informative_keep(struct orch_plan *plan, const GArray *choices);
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `orch predict --score`: the accuracy of past forecasts, by model, device and network. */
-#include "core/cli/forecast_show.h"
+/* `orch predictor score`: the accuracy of past forecasts, by model, device and network. */
+#include "core/cli/cli.h"
 #include "core/forecast/forecast_scores.h"
 
 #include "lib/base/json.h"
@@ -26,8 +26,9 @@ static void add_row(struct orch_table *table, const struct orch_forecast_score_r
     add_percent(table, row->score.coverage_90);
 }
 
-int forecast_score(struct orch_cli *cli, GError **error)
+static int run(struct orch_cli *cli, const void *options, GError **error)
 {
+    (void)options;
     static const char *const headers[] = {
         "tier",       "model",         "made",        "where",        "network",
         ">forecasts", ">median_error", ">mean_error", ">coverage_90", NULL};
@@ -47,3 +48,18 @@ int forecast_score(struct orch_cli *cli, GError **error)
     orch_forecast_scores_clear(&scores);
     return ORCH_EXIT_OK;
 }
+
+const struct orch_command ORCH_COMMAND_PREDICTOR_SCORE = {
+    .name = "predictor score",
+    .group = "Networks and hardware",
+    .summary = "compare past forecasts with the times that were measured",
+    .usage = "",
+    .max_args = 0,
+    .about =
+        "Every forecast of 'orch run' is kept with its run. This command compares them with the\n"
+        "measured times, by tier, model, device and network: the median and mean of\n"
+        "|forecast - measured| / measured, and the share of measured times within the 90 %\n"
+        "interval. Forecasts made before the run and during it are scored apart.",
+    .examples = "orch predictor score",
+    .run = run,
+};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/forecast/learn_choice.h"
+#include "core/forecast/informative.h"
 
 #include "predictors/design.h"
 
@@ -56,8 +56,8 @@ static void find_cells(struct orch_plan *plan, struct orch_forecasts *forecasts,
             add_item(cells, by_cell, plan, i, forecasts);
 }
 
-GArray *orch_learn_choose(struct orch_plan *plan, struct orch_forecasts *forecasts, int count,
-                          GError **error)
+GArray *orch_informative_choose(struct orch_plan *plan, struct orch_forecasts *forecasts, int count,
+                                GError **error)
 {
     struct cells cells;
     cells_init(&cells);
@@ -72,10 +72,10 @@ GArray *orch_learn_choose(struct orch_plan *plan, struct orch_forecasts *forecas
     int chosen = orch_design_choose(features, (const bool *)(void *)cells.measured->data, may,
                                     count, design, error);
     GArray *choices =
-        chosen < 0 ? NULL : g_array_new(FALSE, FALSE, sizeof(struct orch_learn_choice));
+        chosen < 0 ? NULL : g_array_new(FALSE, FALSE, sizeof(struct orch_informative_trial));
     for (int i = 0; i < chosen; i++) {
-        struct orch_learn_choice choice = {g_array_index(cells.items, unsigned, design[i].row),
-                                           design[i].left};
+        struct orch_informative_trial choice = {g_array_index(cells.items, unsigned, design[i].row),
+                                                design[i].left};
         g_array_append_val(choices, choice);
     }
     orch_matrix_free(features);
@@ -96,11 +96,11 @@ static void keep(const struct orch_plan *plan, unsigned index, bool *kept)
     }
 }
 
-void orch_learn_keep(struct orch_plan *plan, const GArray *choices)
+void orch_informative_keep(struct orch_plan *plan, const GArray *choices)
 {
     g_autofree bool *kept = g_new0(bool, plan->count + 1);
     for (guint i = 0; i < choices->len; i++)
-        keep(plan, g_array_index(choices, struct orch_learn_choice, i).item, kept);
+        keep(plan, g_array_index(choices, struct orch_informative_trial, i).item, kept);
     for (unsigned i = 0; i < plan->count; i++)
         if (!kept[i] && plan->items[i].state != ORCH_PLAN_DONE)
             plan->items[i].state = ORCH_PLAN_UNUSED;

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `orch paleo`: the step time by PALEO's formulas, and the roofline bound. */
+#include "core/cli/paleo_show.h"
+
+#include "lib/base/error.h"
+
+#include <string.h>
+
+#define AT(member) offsetof(struct paleo_options, member)
+
+static const struct orch_option OPTIONS[] = {
+    {"gpu", 'g', "NAME", ORCH_OPT_TEXT, AT(time.gpu),
+     "the GPU, or one of PALEO's own table as paleo:K80 (the default)"},
+    TIME_NETWORK_OPTIONS(AT(time.net), AT(time.net_table), AT(time.input), AT(time.classes)),
+    TIME_WORK_OPTIONS(AT(time.dataset), AT(time.batches), AT(time.workers), AT(time.scaling)),
+    {"precision", 0, "NAME", ORCH_OPT_TEXT, AT(time.precision), TIME_PRECISION_HELP},
+    {"forward-only", 0, NULL, ORCH_OPT_FLAG, AT(time.forward_only), "inference: no backward pass"},
+    TIME_LINK_OPTIONS(AT(time.network), AT(time.per_node)),
+    {"scheme", 0, "NAME", ORCH_OPT_TEXT, AT(time.scheme),
+     "OneToAll, TreeAllReduce, ButterflyAllReduce, ButterflyMixing; not PALEO's: ring, "
+     "hierarchical"},
+    TIME_PRICE_OPTIONS(AT(time.price), AT(time.cloud), AT(time.spot)),
+    TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm)),
+    {"pipeline", 0, NULL, ORCH_OPT_FLAG, AT(pipeline),
+     "a layer takes the longer of computing and memory, not their sum"},
+    {"algorithm", 0, "NAME", ORCH_OPT_TEXT, AT(algorithm),
+     "of convolutions larger than 1x1: gemm (the default), fft or fft-tiling"},
+    {"parallel", 0, "NAME", ORCH_OPT_TEXT, AT(parallel),
+     "data (the default), model or hybrid, which split the layers of --split"},
+    {"split", 0, "LAYER", ORCH_OPT_LIST, AT(split),
+     "a layer that is split among the workers; may be repeated"},
+    {"overlap", 0, NULL, ORCH_OPT_FLAG, AT(overlap),
+     "not PALEO's: the exchange overlaps with the backward pass"},
+    {"all-layers", 0, NULL, ORCH_OPT_FLAG, AT(all_layers),
+     "not PALEO's: count the time of norms, activations and sums"},
+    {"roofline", 0, NULL, ORCH_OPT_FLAG, AT(roofline),
+     "the lower bound of the time on one GPU, instead of PALEO's estimate"},
+    {"layers", 0, NULL, ORCH_OPT_FLAG, AT(layers),
+     "with --roofline: each layer, and whether computing or memory limits it"},
+    {"optimizer", 0, "NAME", ORCH_OPT_TEXT, AT(time.optimizer),
+     "with --roofline: sgd, momentum or adam"},
+    {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, tsv, csv, markdown or latex"},
+    {0}};
+
+static bool refuse(const char *option, const char *why, const char *hint, GError **error)
+{
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '--%s' %s", option, why);
+    return false;
+}
+
+/* Returns the first option of which the roofline makes no use; NULL: none is given. */
+static const char *unused_by_roofline(const struct paleo_options *o)
+{
+    const struct time_options *t = &o->time;
+    const struct {
+        bool is_given;
+        const char *name;
+    } table[] = {
+        {t->dataset, "dataset"},      {t->workers, "workers"},   {t->scaling, "scaling"},
+        {t->network, "network"},      {t->per_node, "per-node"}, {t->scheme, "scheme"},
+        {t->price, "price"},          {t->cloud, "cloud"},       {t->spot, "spot"},
+        {t->ppp_comm, "ppp-comm"},    {o->pipeline, "pipeline"}, {o->algorithm, "algorithm"},
+        {o->parallel, "parallel"},    {o->split, "split"},       {o->overlap, "overlap"},
+        {o->all_layers, "all-layers"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
+        if (table[i].is_given)
+            return table[i].name;
+    return NULL;
+}
+
+static bool roofline_fits(const struct paleo_options *o, GError **error)
+{
+    const char *unused = unused_by_roofline(o);
+    if (unused)
+        return refuse(unused, "does nothing with --roofline, which is about one GPU",
+                      "leave one of them out", error);
+    if (!o->time.gpu || g_str_has_prefix(o->time.gpu, "paleo:"))
+        return refuse("roofline", "needs a GPU of 'orch gpu ls'", "for example --gpu V100", error);
+    if (o->time.optimizer && o->time.forward_only)
+        return refuse("optimizer", "does nothing with --forward-only: no weights are updated",
+                      "leave one of them out", error);
+    return true;
+}
+
+static bool options_fit(const struct orch_cli *cli, const struct paleo_options *o, GError **error)
+{
+    if (!orch_format_check(o->format, error))
+        return false;
+    if (cli->json && o->format)
+        return refuse("format", "cannot be combined with --json", "choose one of them", error);
+    if (g_strcmp0(o->time.gpu, "all") == 0)
+        return refuse("gpu", "names one device here", "'orch predict --gpu all' ranks all GPUs",
+                      error);
+    if (o->roofline)
+        return roofline_fits(o, error);
+    if (o->layers || o->time.optimizer)
+        return refuse(o->layers ? "layers" : "optimizer", "does nothing without --roofline",
+                      "add --roofline", error);
+    return true;
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct paleo_options *o = options;
+    struct orch_time_question q = {0};
+    int status = -1;
+    if (!options_fit(cli, o, error))
+        return -1;
+    if (time_options_read(&q, &o->time, !o->roofline, error)) {
+        if (!o->roofline)
+            orch_time_question_assume_stem(&q);
+        status = (o->roofline ? roofline_show : paleo_show)(cli, o, &q, error);
+    }
+    orch_time_question_release(&q);
+    return status;
+}
+
+const struct orch_command ORCH_COMMAND_PALEO = {
+    .name = "paleo",
+    .group = "Networks and hardware",
+    .summary = "time of a step by PALEO's formulas, and the roofline bound",
+    .usage = "",
+    .max_args = 0,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct paleo_options),
+    .about =
+        "Prints the numbers of PALEO (Qi, Sparks, Talwalkar 2017) as its own program computes\n"
+        "them, for a network of the zoo or a table of layers. What is added to PALEO (the schemes\n"
+        "ring and hierarchical, --overlap, --all-layers) is labelled in the output.\n"
+        "\n"
+        "With --roofline it prints the lower bound of the time at full peaks, by batch or, with\n"
+        "--layers, by layer.",
+    .examples =
+        "orch paleo --net inception_v3 --gpu K80 --workers 1,2,4,8 --scaling strong --batch 128 "
+        "--dataset 50000   # scaling\n"
+        "orch paleo --net alexnet --workers 4 --parallel hybrid --split classifier.1\n"
+        "orch paleo --roofline --net vgg16 --gpu T4 --batch 1,8,64,512   # will it fit?",
+    .run = run,
+};

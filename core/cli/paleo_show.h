@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The two answers of `orch paleo`: PALEO's own numbers, and the roofline bound. */
+#ifndef ORCH_CORE_CLI_PALEO_SHOW_H
+#define ORCH_CORE_CLI_PALEO_SHOW_H
+
+#include "core/cli/time_options.h"
+
+struct paleo_options {
+    struct time_options time;
+    const char *algorithm, *parallel, *format;
+    const char **split;
+    bool pipeline, overlap, all_layers;
+    bool roofline, layers;
+};
+
+/* Both print their answer and return an exit status, or -1 with an error. */
+int paleo_show(struct orch_cli *cli, const struct paleo_options *o, struct orch_time_question *q,
+               GError **error);
+/** The lower bound by batch, or with --layers by layer (roofline_show.c). */
+int roofline_show(struct orch_cli *cli, const struct paleo_options *o, struct orch_time_question *q,
+                  GError **error);
+
+#endif
