@@ -6,7 +6,7 @@
 #include <math.h>
 
 bool orch_store_visit_runs(struct orch_store *store, const struct orch_where *where,
-                           orch_bulk_run_fn tell, void *ctx, GError **error)
+                           orch_bulk_run_fn visit, void *ctx, GError **error)
 {
     if (where && !store_where_check_names(store, where, error))
         return false;
@@ -30,7 +30,7 @@ bool orch_store_visit_runs(struct orch_store *store, const struct orch_where *wh
             .facts = store_text(s, 4),
             .wall_ms = store_column_real(s, 5),
         };
-        tell(ctx, &run);
+        visit(ctx, &run);
     }
     sqlite3_finalize(s);
     return more == 0;
@@ -66,7 +66,7 @@ static const char *const QUERIES[] = {
 };
 
 bool orch_store_visit_values(struct orch_store *store, const int64_t *ids, size_t count,
-                             const char *const *names, orch_bulk_value_fn tell, void *ctx,
+                             const char *const *names, orch_bulk_value_fn visit, void *ctx,
                              GError **error)
 {
     g_autofree char *runs = ids_text(ids, count), *wanted = names_text(names);
@@ -85,14 +85,14 @@ bool orch_store_visit_values(struct orch_store *store, const int64_t *ids, size_
                 .value = store_column_real(s, 4),
             };
             if (!isnan(value.value))
-                tell(ctx, &value);
+                visit(ctx, &value);
         }
     }
     return more == 0;
 }
 
 bool orch_store_visit_points(struct orch_store *store, int64_t run_id, const char *const *names,
-                             orch_bulk_point_fn tell, void *ctx, GError **error)
+                             orch_bulk_point_fn visit, void *ctx, GError **error)
 {
     sqlite3_stmt *s = store_statement(
         store,
@@ -114,7 +114,7 @@ bool orch_store_visit_points(struct orch_store *store, int64_t run_id, const cha
             .t_ms = store_column_real(s, 2),
             .value = store_column_real(s, 3),
         };
-        goes_on = tell(ctx, &point);
+        goes_on = visit(ctx, &point);
     }
     sqlite3_reset(s);
     return more >= 0;

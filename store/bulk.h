@@ -16,7 +16,7 @@ typedef void (*orch_bulk_run_fn)(void *ctx, const struct orch_bulk_run *run);
 /** Visits every run that ended ok, is not hidden and meets `where` (NULL: all), by ascending id,
  * which is the order of writing. */
 bool orch_store_visit_runs(struct orch_store *store, const struct orch_where *where,
-                           orch_bulk_run_fn tell, void *ctx, GError **error);
+                           orch_bulk_run_fn visit, void *ctx, GError **error);
 
 /** A point of a metric (step), or a result (step -1); borrowed for the call. */
 struct orch_bulk_value {
@@ -28,7 +28,7 @@ typedef void (*orch_bulk_value_fn)(void *ctx, const struct orch_bulk_value *valu
 /** Visits the results and then the metric points with these names (NULL-terminated) of the runs
  * `ids`, which must be ascending. Both are ordered by run, name, step. NaN values are left out. */
 bool orch_store_visit_values(struct orch_store *store, const int64_t *ids, size_t count,
-                             const char *const *names, orch_bulk_value_fn tell, void *ctx,
+                             const char *const *names, orch_bulk_value_fn visit, void *ctx,
                              GError **error);
 
 /** Returns false to stop. The run is borrowed for the call, during which the store may be read. */
@@ -36,7 +36,7 @@ typedef bool (*orch_run_fn)(void *ctx, const struct orch_run *run, GError **erro
 /** Visits the runs that orch_store_runs would return, one at a time, so that they need not fit into
  * memory. */
 bool orch_store_visit_full_runs(struct orch_store *store, const struct orch_run_query *query,
-                                orch_run_fn tell, void *ctx, GError **error);
+                                orch_run_fn visit, void *ctx, GError **error);
 
 /** A point of one run; borrowed for the call. */
 struct orch_bulk_point {
@@ -49,7 +49,7 @@ typedef bool (*orch_bulk_point_fn)(void *ctx, const struct orch_bulk_point *poin
 /** Visits every point of a run, metric by metric, by ascending step. `names` (NULL-terminated)
  * restricts it to these metrics; NULL visits all. */
 bool orch_store_visit_points(struct orch_store *store, int64_t run_id, const char *const *names,
-                             orch_bulk_point_fn tell, void *ctx, GError **error);
+                             orch_bulk_point_fn visit, void *ctx, GError **error);
 
 /** The kind of names that orch_store_names lists. */
 enum orch_name_kind {

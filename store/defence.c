@@ -70,7 +70,7 @@ static const struct limit LIMITS[] = {
     {SQLITE_LIMIT_WORKER_THREADS, 0, 0},
 };
 
-void store_be_strict(sqlite3 *db)
+void store_set_strict(sqlite3 *db)
 {
     static const struct {
         int option, value;
@@ -87,7 +87,7 @@ void store_be_strict(sqlite3 *db)
     sqlite3_exec(db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL, NULL, NULL);
 }
 
-void store_be_working(sqlite3 *db)
+void store_set_working(sqlite3 *db)
 {
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);

@@ -85,7 +85,7 @@ void store_points_free(struct store_points *points)
     if (!points)
         return;
     if (points->is_open)
-        orch_hash_drop(&points->hash);
+        orch_hash_free(&points->hash);
     g_free(points);
 }
 

@@ -34,7 +34,7 @@
 #include <unistd.h>
 
 enum { SHARD_BUSY_MS = 3000 };
-enum { STEPS_A_CALL = 100000, SPARE_STEPS = 20000000, STEPS_A_BYTE = 4 };
+enum { STEPS_A_CALL = 100000, BASE_STEPS = 20000000, STEPS_A_BYTE = 4 };
 enum { PACKED_RATIO = 16, DISK_BLOCK_BYTES = 512 };
 
 /* The tables that are read. */
@@ -76,7 +76,7 @@ static bool limit_steps(struct store_foreign *foreign, GError **error)
         !store_get_int(foreign->store, &page_bytes, 0, error, "PRAGMA page_size", ""))
         return false;
     foreign->bytes = MIN(pages * page_bytes, most_bytes(foreign->store->path));
-    foreign->steps_left = SPARE_STEPS + STEPS_A_BYTE * foreign->bytes;
+    foreign->steps_left = BASE_STEPS + STEPS_A_BYTE * foreign->bytes;
     sqlite3_progress_handler(foreign->store->db, STEPS_A_CALL, count_steps, foreign);
     return true;
 }
@@ -125,7 +125,7 @@ static bool compare_tables(struct orch_store *ours, struct orch_store *theirs, G
 static bool look(struct orch_store *ours, struct store_foreign *foreign, GError **error)
 {
     int64_t schema;
-    foreign->steps_left = SPARE_STEPS;
+    foreign->steps_left = BASE_STEPS;
     sqlite3_progress_handler(foreign->store->db, STEPS_A_CALL, count_steps, foreign);
     if (!store_check_pages(foreign->store, error) ||
         !store_exec(foreign->store,

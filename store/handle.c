@@ -75,7 +75,7 @@ bool store_open_handle(struct orch_store *store, int flags, bool immutable, GErr
     sqlite3_extended_result_codes(store->db, 1);
     sqlite3_busy_handler(store->db, on_busy, store);
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    store_be_strict(store->db);
+    store_set_strict(store->db);
     if (store_where_register(store->db) != SQLITE_OK)
         return store_fail(store, error, "open");
     return true;

@@ -52,7 +52,8 @@ void orch_imported_run_free(void *pointer)
 void orch_imported_set_text(char **text, const char *bytes)
 {
     g_free(*text);
-    *text = bytes ? g_utf8_make_valid(bytes, (gssize)strnlen(bytes, ORCH_IMPORTED_SAID_MAX)) : NULL;
+    *text =
+        bytes ? g_utf8_make_valid(bytes, (gssize)strnlen(bytes, ORCH_IMPORTED_MESSAGE_MAX)) : NULL;
 }
 
 /* ---- adding content ---------------------------------------------------------------------------

@@ -12,7 +12,7 @@
 #define ORCH_IMPORTED_POINTS_MAX 20000000 /* points of one run */
 #define ORCH_IMPORTED_NAMES_MAX 10000     /* metrics, parameters or results of one run */
 #define ORCH_IMPORTED_TEXT_MAX (1 << 20)  /* bytes of a text */
-#define ORCH_IMPORTED_SAID_MAX 1000       /* bytes of a name, experiment, user or status */
+#define ORCH_IMPORTED_MESSAGE_MAX 1000    /* bytes of a name, experiment, user or status */
 #define ORCH_IMPORTED_LABEL_MAX 180       /* bytes of the name of a metric, parameter or result */
 
 struct orch_imported_point {
@@ -42,7 +42,7 @@ struct orch_imported_run *orch_imported_run_new(const char *tool, const char *id
 void orch_imported_run_free(void *run);
 
 /** Sets `*text`, a text of a run (name, experiment, user or status), to `bytes` as UTF-8, cut at
- * ORCH_IMPORTED_SAID_MAX bytes, and frees the old one. NULL stays NULL. */
+ * ORCH_IMPORTED_MESSAGE_MAX bytes, and frees the old one. NULL stays NULL. */
 void orch_imported_set_text(char **text, const char *bytes);
 
 /** Converts a time that the tool gave in units of `unit_ns` to nanoseconds; 0 means unknown. A time

@@ -127,10 +127,10 @@ int store_recognise(struct orch_store *store, int target, int64_t *out_schema, G
  * exist. */
 bool store_check_files(const char *path, GError **error);
 /** Applies SQLite's defensive settings and narrow limits, for an untrusted file. */
-void store_be_strict(sqlite3 *db);
+void store_set_strict(sqlite3 *db);
 /** Enables our triggers and foreign keys, and relaxes the limits to what a user's own conditions
  * may need. To be called after store_check_shape has passed. */
-void store_be_working(sqlite3 *db);
+void store_set_working(sqlite3 *db);
 /** True when the file has each table that `create` makes, word for word, and has no trigger or
  * index besides those of `create`. */
 bool store_check_shape(struct orch_store *store, const char *create, GError **error);
@@ -146,13 +146,13 @@ bool store_check_pages(struct orch_store *store, GError **error);
 /* ---- reading.c --------------------------------------------------------------------------------
  */
 
-enum store_way {
-    STORE_WAY_PLAIN,
-    STORE_WAY_IMMUTABLE, /* no process has it open: opened as a file that does not change */
-    STORE_WAY_COPY,      /* it has a log that cannot be read in place, so a copy is read */
+enum store_read_mode {
+    STORE_READ_PLAIN,
+    STORE_READ_IMMUTABLE, /* no process has it open: opened as a file that does not change */
+    STORE_READ_COPY,      /* it has a log that cannot be read in place, so a copy is read */
 };
 /** Chooses how to read the file of a read-only handle that has not read anything yet. */
-enum store_way store_way_of_reading(struct orch_store *store);
+enum store_read_mode store_read_mode_of(struct orch_store *store);
 /** Opens a file so that reading it creates no files beside it. */
 bool store_open_to_read(struct orch_store *store, GError **error);
 /** Copies the file, journal and log of a closed store into a temporary folder, from which it is

@@ -43,7 +43,7 @@ struct orch_join *orch_join_begin(struct orch_store *store, const char *origin, 
     if (!store_begin(store, error))
         return NULL;
     guard(store, false);
-    orch_hash_hurry();
+    orch_hash_preload();
     struct orch_join *join = g_new0(struct orch_join, 1);
     join->store = store;
     join->receipt = store_receipt_new(origin);

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { TEXT_BYTES_A_BYTE = 16, SPARE_TEXT_BYTES = 256 << 20 };
+enum { TEXT_BYTES_A_BYTE = 16, BASE_TEXT_BYTES = 256 << 20 };
 
 struct joining {
     struct orch_join *join;
@@ -434,7 +434,7 @@ static void queue_objects(struct joining *j, const char *path, int64_t limit)
 static bool join_all(struct joining *j, GError **error)
 {
     j->reader = store_reader_new(j->foreign.store);
-    store_reader_limit(j->reader, SPARE_TEXT_BYTES + TEXT_BYTES_A_BYTE * j->foreign.bytes);
+    store_reader_limit(j->reader, BASE_TEXT_BYTES + TEXT_BYTES_A_BYTE * j->foreign.bytes);
     j->purged = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     j->wanted = g_array_new(FALSE, FALSE, sizeof(int64_t));
     bool ok = join_recipes(j, error) && join_runs(j, error) && join_conflicts(j, error) &&

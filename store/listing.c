@@ -149,22 +149,22 @@ static struct orch_row_cell cell_of(sqlite3_stmt *s, int column)
     }
 }
 
-static int tell_rows(struct orch_store *store, sqlite3_stmt *s, int columns, orch_row_fn tell,
-                     void *ctx, GError **error)
+static int visit_rows(struct orch_store *store, sqlite3_stmt *s, int columns, orch_row_fn visit,
+                      void *ctx, GError **error)
 {
     struct orch_row_cell cells[COLUMNS_MAX];
     int more;
     while ((more = store_step(store, s, error)) > 0) {
         for (int i = 0; i < columns; i++)
             cells[i] = cell_of(s, i + 1);
-        if (!tell(ctx, sqlite3_column_int64(s, 0), cells))
+        if (!visit(ctx, sqlite3_column_int64(s, 0), cells))
             return 0;
     }
     return more;
 }
 
 bool orch_store_visit_rows(struct orch_store *store, const int64_t *ids, size_t count,
-                           const char *const *columns, orch_row_fn tell, void *ctx, GError **error)
+                           const char *const *columns, orch_row_fn visit, void *ctx, GError **error)
 {
     struct store_column found[COLUMNS_MAX];
     int n = 0;
@@ -191,7 +191,7 @@ bool orch_store_visit_rows(struct orch_store *store, const int64_t *ids, size_t 
         for (int i = 0; i < n; i++)
             at = bind_column(&found[i], s, at);
         sqlite3_bind_text(s, at, list, -1, SQLITE_STATIC);
-        more = tell_rows(store, s, n, tell, ctx, error);
+        more = visit_rows(store, s, n, visit, ctx, error);
     }
     sqlite3_finalize(s);
     for (int i = 0; i < n; i++)
@@ -275,7 +275,7 @@ GPtrArray *orch_store_known_names(struct orch_store *store, GError **error)
     return NULL;
 }
 
-bool orch_store_recent_recipes(struct orch_store *store, int most, orch_recipe_text_fn tell,
+bool orch_store_recent_recipes(struct orch_store *store, int most, orch_recipe_text_fn visit,
                                void *ctx, GError **error)
 {
     sqlite3_stmt *s = store_statement(
@@ -291,7 +291,7 @@ bool orch_store_recent_recipes(struct orch_store *store, int most, orch_recipe_t
     bool wanted = true;
     while (wanted && (more = store_step(store, s, error)) > 0) {
         g_autofree char *canonical = store_column_text(s, 0);
-        wanted = !canonical || tell(ctx, canonical);
+        wanted = !canonical || visit(ctx, canonical);
     }
     sqlite3_reset(s);
     return !wanted || more == 0;

@@ -37,7 +37,8 @@ struct orch_row_cell {
 typedef bool (*orch_row_fn)(void *ctx, int64_t run_id, const struct orch_row_cell *cells);
 /** Visits these runs in this order with these columns (NULL-terminated, at most 64). */
 bool orch_store_visit_rows(struct orch_store *store, const int64_t *ids, size_t count,
-                           const char *const *columns, orch_row_fn tell, void *ctx, GError **error);
+                           const char *const *columns, orch_row_fn visit, void *ctx,
+                           GError **error);
 
 /** A name that occurs in runs, from which a user can choose columns. */
 struct orch_known_name {
@@ -51,7 +52,7 @@ GPtrArray *orch_store_known_names(struct orch_store *store, GError **error);
 /** Returns false to stop. */
 typedef bool (*orch_recipe_text_fn)(void *ctx, const char *canonical);
 /** Visits the canonical texts of the recipes of the newest runs, newest first, at most `most`. */
-bool orch_store_recent_recipes(struct orch_store *store, int most, orch_recipe_text_fn tell,
+bool orch_store_recent_recipes(struct orch_store *store, int most, orch_recipe_text_fn visit,
                                void *ctx, GError **error);
 
 /** The metrics of which a run has points, by name, found without scanning the points. struct

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { STEPS_A_CALL = 1000000, SPARE_CALLS = 100, STEPS_A_BYTE = 100, RUNS_MAX = 100000 };
+enum { STEPS_A_CALL = 1000000, BASE_CALLS = 100, STEPS_A_BYTE = 100, RUNS_MAX = 100000 };
 
 static int count_steps(void *ctx)
 {
@@ -31,7 +31,7 @@ static bool fail(sqlite3 *db, const char *path, GError **error)
     return false;
 }
 
-static sqlite3 *open_stranger(const char *path, GError **error)
+static sqlite3 *open_untrusted(const char *path, GError **error)
 {
     static const struct {
         int option, value;
@@ -177,8 +177,8 @@ bool orch_mlflow_db_read(const char *path, GPtrArray *runs, GPtrArray *warnings,
 {
     struct stat info;
     int64_t bytes = stat(path, &info) == 0 ? info.st_size : 0;
-    int left = (int)MIN(SPARE_CALLS + bytes / STEPS_A_CALL * STEPS_A_BYTE, INT_MAX);
-    sqlite3 *db = open_stranger(path, error);
+    int left = (int)MIN(BASE_CALLS + bytes / STEPS_A_CALL * STEPS_A_BYTE, INT_MAX);
+    sqlite3 *db = open_untrusted(path, error);
     if (!db)
         return false;
     sqlite3_progress_handler(db, STEPS_A_CALL, count_steps, &left);

@@ -79,7 +79,7 @@ static bool copy_hashed(int from, int to, char out_sha256[ORCH_SHA256_CHARS], in
         orch_hash_end_text(&hash, out_sha256);
         *out_bytes = total;
     } else {
-        orch_hash_drop(&hash);
+        orch_hash_free(&hash);
     }
     g_free(buffer);
     errno = saved;

@@ -133,7 +133,7 @@ static void move_objects(struct move *m)
     unlinkat(m->from, "objects", AT_REMOVEDIR);
 }
 
-static void say(struct orch_store *store, const struct move *m, const char *from)
+static void warn_of_move(struct orch_store *store, const struct move *m, const char *from)
 {
     GString *left = g_string_new(NULL);
     for (size_t i = 0; PARTS[i]; i++) {
@@ -191,7 +191,7 @@ bool store_older_move(struct orch_store *store, GError **error)
         move_objects(&m);
         m.moved[1] = move_entries(&m, "trials", store_name_is_trial, S_IFDIR);
         m.moved[2] = move_entries(&m, "checkpoints", store_name_is_checkpoint, S_IFDIR);
-        say(store, &m, from);
+        warn_of_move(store, &m, from);
     }
     if (m.to >= 0)
         close(m.to);

@@ -132,7 +132,7 @@ static bool settle(struct orch_store *store, const struct store_options *options
         !store_migrate(store, options->migrations, may_create, error) ||
         !has_our_shape(store, options->migrations, error))
         return false;
-    store_be_working(store->db);
+    store_set_working(store->db);
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     if (store->readonly)
         return store_exec(store, "PRAGMA query_only = ON", "open", error);

@@ -14,8 +14,8 @@
  */
 #include "store/owner.h"
 
-#include "store/store_dir.h"
 #include "store/meta.h"
+#include "store/store_dir.h"
 
 #include "lib/base/below.h"
 #include "lib/base/error.h"
@@ -50,7 +50,7 @@ static char *sentence(const struct orch_store *store, enum store_owner owner, ch
             g_strdup_printf("mv %s %s.kept, or choose another store with --db", folder, folder);
         return g_strdup_printf("'%s', where it would keep its files, was not made by orch",
                                store->folder);
-    case STORE_OWNER_MISFIT:
+    case STORE_OWNER_OTHER_STORE:
         *out_hint = g_strdup_printf("if both are yours: orch db adopt --db %s", file);
         return g_strdup_printf("'%s' belongs to another store than the database", store->folder);
     default:
@@ -74,7 +74,7 @@ bool store_owner_refuse(const struct orch_store *store, enum store_owner owner, 
 static void warn(struct orch_store *store, enum store_owner owner)
 {
     g_autofree char *hint = NULL;
-    if (owner != STORE_OWNER_OTHER && owner != STORE_OWNER_MISFIT)
+    if (owner != STORE_OWNER_OTHER && owner != STORE_OWNER_OTHER_STORE)
         return;
     g_autofree char *why = sentence(store, owner, &hint), *path = name_of(store);
     g_ptr_array_add(store->warnings,
@@ -91,7 +91,7 @@ enum store_owner store_owner_look(struct orch_store *store, bool is_shard, json_
         close(store->folder_fd);
     store->folder_fd = orch_below_root(store->folder);
     if (store->folder_fd < 0)
-        return errno == ENOENT ? STORE_OWNER_NOBODY : STORE_OWNER_UNMARKED;
+        return errno == ENOENT ? STORE_OWNER_NONE : STORE_OWNER_UNMARKED;
     *out_mark = store_mark_read(store->folder_fd);
     if (!*out_mark)
         return STORE_OWNER_UNMARKED;
@@ -119,7 +119,7 @@ static bool fit(struct orch_store *store, json_t *mark, bool writes, bool is_sha
     if (writes && (is_shard || is_new(store)))
         return store_set_id(store, id, error);
     if (!is_shard && !is_new(store))
-        *owner = STORE_OWNER_MISFIT;
+        *owner = STORE_OWNER_OTHER_STORE;
     return true;
 }
 
@@ -139,21 +139,21 @@ bool store_own_shard_folder(struct orch_store *store, GError **error)
     json_decref(mark);
     if (owner == STORE_OWNER_ME)
         return true;
-    if (owner != STORE_OWNER_NOBODY)
+    if (owner != STORE_OWNER_NONE)
         return store_owner_refuse(store, owner, error);
     g_autofree char *above = g_path_get_dirname(store->folder);
     orch_key_make(store->id); /* the database gets the id when it is created */
     return orch_dir_make(above, error) && store_folder_make(store, error);
 }
 
-bool store_folder_is_strange(const char *path, bool is_shard)
+bool store_folder_is_foreign(const char *path, bool is_shard)
 {
     struct orch_store *store = store_new_handle(path);
     json_t *mark = NULL;
     enum store_owner owner = store_owner_look(store, is_shard, &mark);
     json_decref(mark);
     store_free_handle(store);
-    return owner != STORE_OWNER_ME && owner != STORE_OWNER_NOBODY;
+    return owner != STORE_OWNER_ME && owner != STORE_OWNER_NONE;
 }
 
 bool store_own(struct orch_store *store, enum orch_store_mode mode,
@@ -172,7 +172,7 @@ bool store_own(struct orch_store *store, enum orch_store_mode mode,
         json_decref(mark);
         owner = store_owner_look(store, options->is_shard, &mark);
     }
-    if (owner == STORE_OWNER_NOBODY && writes) {
+    if (owner == STORE_OWNER_NONE && writes) {
         if (!store_give_id(store, error) || !store_folder_make(store, error))
             return false;
         owner = store_owner_look(store, options->is_shard, &mark);
@@ -187,7 +187,7 @@ bool store_own(struct orch_store *store, enum orch_store_mode mode,
         return false;
     if (writes && !store->is_own)
         return store_owner_refuse(store, owner, error);
-    if (owner == STORE_OWNER_NOBODY)
+    if (owner == STORE_OWNER_NONE)
         read_elsewhere(store);
     warn(store, owner);
     return true;

@@ -9,11 +9,11 @@
 #define STORE_IGNORE ".gitignore"
 
 enum store_owner {
-    STORE_OWNER_NOBODY,   /* there is no folder */
-    STORE_OWNER_ME,       /* this user, on this machine or in the original place */
-    STORE_OWNER_OTHER,    /* another user, or another machine */
-    STORE_OWNER_UNMARKED, /* orch did not create the folder, or it is a link or a file */
-    STORE_OWNER_MISFIT,   /* the mark names a different store than the database */
+    STORE_OWNER_NONE,        /* there is no folder */
+    STORE_OWNER_ME,          /* this user, on this machine or in the original place */
+    STORE_OWNER_OTHER,       /* another user, or another machine */
+    STORE_OWNER_UNMARKED,    /* orch did not create the folder, or it is a link or a file */
+    STORE_OWNER_OTHER_STORE, /* the mark names a different store than the database */
 };
 
 /** Determines the owner of the folder beside an open store and opens it (store->folder_fd). For
@@ -26,7 +26,7 @@ bool store_own(struct orch_store *store, enum orch_store_mode mode,
  * it has a mark and is in its original place. */
 bool store_own_shard_folder(struct orch_store *store, GError **error);
 /** True when the folder of the store at `path` exists and does not belong to this user. */
-bool store_folder_is_strange(const char *path, bool is_shard);
+bool store_folder_is_foreign(const char *path, bool is_shard);
 
 /** Creates the folder with its mark by a rename, so that it never exists without one. Another
  * process may create it first. */
@@ -57,7 +57,8 @@ bool store_set_id(struct orch_store *store, const char *id, GError **error);
 /** Assigns an id to the store unless it has one. */
 bool store_give_id(struct orch_store *store, GError **error);
 
-/* ---- store_dir.c ---------------------------------------------------------------------------------
+/* ---- store_dir.c
+ * ---------------------------------------------------------------------------------
  */
 
 bool store_name_is_trial(const char *name);

@@ -132,7 +132,7 @@ static bool read_page(const struct pages *pages, uint32_t page, void *out, uint3
 
 /* Marks a page as reached. A number that is not a page of the file is ignored; SQLite reports it
  * when it gets there. */
-static void meet(struct pages *pages, uint32_t page)
+static void visit_page(struct pages *pages, uint32_t page)
 {
     if (page == 0 || page > pages->count)
         return;
@@ -144,23 +144,23 @@ static void meet(struct pages *pages, uint32_t page)
     *byte |= bit;
 }
 
-static void meet_children(struct pages *pages, const uint8_t *bytes, uint32_t header)
+static void visit_children(struct pages *pages, const uint8_t *bytes, uint32_t header)
 {
     uint32_t cells = big_16(bytes + header + 3), most = (pages->page_bytes - PAGE_HEADER) / 2;
     for (uint32_t i = 0; i < MIN(cells, most) && !pages->twice; i++) {
         uint32_t at = header + PAGE_HEADER + 2 * i;
         uint32_t cell = at + 2 <= pages->page_bytes ? big_16(bytes + at) : pages->page_bytes;
         if (cell + 4 <= pages->page_bytes)
-            meet(pages, big_32(bytes + cell));
+            visit_page(pages, big_32(bytes + cell));
     }
     if (!pages->twice)
-        meet(pages, big_32(bytes + header + 8));
+        visit_page(pages, big_32(bytes + header + 8));
 }
 
 /* Walks the tree below a page. */
 static void walk(struct pages *pages, uint32_t root, uint8_t *buffer)
 {
-    meet(pages, root);
+    visit_page(pages, root);
     while (pages->left->len && !pages->twice) {
         uint32_t page = g_array_index(pages->left, uint32_t, pages->left->len - 1);
         uint32_t header = page == 1 ? PAGE_1_HEADER : 0;
@@ -168,7 +168,7 @@ static void walk(struct pages *pages, uint32_t root, uint8_t *buffer)
         if (read_page(pages, page, buffer, header + 1) &&
             (buffer[header] == INTERIOR_INDEX || buffer[header] == INTERIOR_TABLE) &&
             read_page(pages, page, buffer, pages->page_bytes))
-            meet_children(pages, buffer, header);
+            visit_children(pages, buffer, header);
     }
 }
 

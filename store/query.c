@@ -115,7 +115,7 @@ static GPtrArray *read_runs(struct orch_store *store, const struct orch_run_quer
 }
 
 bool orch_store_visit_full_runs(struct orch_store *store, const struct orch_run_query *query,
-                                orch_run_fn tell, void *ctx, GError **error)
+                                orch_run_fn visit, void *ctx, GError **error)
 {
     if (query->where && !store_where_check_names(store, query->where, error))
         return false;
@@ -125,7 +125,7 @@ bool orch_store_visit_full_runs(struct orch_store *store, const struct orch_run_
     bool ok = true;
     while (ok && more > 0 && (more = store_step(store, s, error)) > 0) {
         struct orch_run *run = store_run_from_row(s);
-        ok = tell(ctx, run, error);
+        ok = visit(ctx, run, error);
         orch_run_free(run);
     }
     sqlite3_finalize(s);

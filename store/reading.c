@@ -90,26 +90,26 @@ static bool is_in_wal_mode(struct orch_store *store)
            versions[1] == 2;
 }
 
-enum store_way store_way_of_reading(struct orch_store *store)
+enum store_read_mode store_read_mode_of(struct orch_store *store)
 {
     if (sqlite3_db_readonly(store->db, "main") != 1 || !is_in_wal_mode(store))
-        return STORE_WAY_PLAIN;
+        return STORE_READ_PLAIN;
     if (bytes_of(store->path, "-journal") > 0) /* left by an interrupted change of mode */
-        return STORE_WAY_COPY;
+        return STORE_READ_COPY;
     if (bytes_of(store->path, "-shm") >= 0)
-        return STORE_WAY_PLAIN;
-    return bytes_of(store->path, "-wal") > 0 ? STORE_WAY_COPY : STORE_WAY_IMMUTABLE;
+        return STORE_READ_PLAIN;
+    return bytes_of(store->path, "-wal") > 0 ? STORE_READ_COPY : STORE_READ_IMMUTABLE;
 }
 
 bool store_open_to_read(struct orch_store *store, GError **error)
 {
     if (!store_open_handle(store, SQLITE_OPEN_READONLY, false, error))
         return false;
-    enum store_way way = store_way_of_reading(store);
-    if (way == STORE_WAY_PLAIN)
+    enum store_read_mode way = store_read_mode_of(store);
+    if (way == STORE_READ_PLAIN)
         return true;
     store_close_handle(store);
-    if (way == STORE_WAY_IMMUTABLE)
+    if (way == STORE_READ_IMMUTABLE)
         return store_open_handle(store, SQLITE_OPEN_READONLY, true, error);
     return store_copy_aside(store, error) &&
            store_open_handle(store, SQLITE_OPEN_READWRITE, false, error);

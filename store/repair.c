@@ -43,8 +43,8 @@ static bool read_copy(struct orch_store *into, struct orch_store *from,
     return ok;
 }
 
-static void say_source(struct orch_salvage *salvage, const char *path, int64_t runs,
-                       const char *what)
+static void add_source_note(struct orch_salvage *salvage, const char *path, int64_t runs,
+                            const char *what)
 {
     g_ptr_array_add(salvage->sources, g_strdup_printf("%s: %s, %" G_GINT64_FORMAT " run%s taken",
                                                       path, what, runs, runs == 1 ? "" : "s"));
@@ -86,7 +86,7 @@ bool orch_salvage_file(struct orch_store *into, const char *path, bool is_first,
         store_salvage_close(copy);
         if (!ok)
             return false;
-        say_source(salvage, path, salvage->runs - before, WAYS[way]);
+        add_source_note(salvage, path, salvage->runs - before, WAYS[way]);
         if (fewest < 0 || failed + (int64_t)found->len < fewest) {
             fewest = failed + found->len;
             nameless = without_key;
@@ -98,7 +98,7 @@ bool orch_salvage_file(struct orch_store *into, const char *path, bool is_first,
     }
     if (fewest < 0) {
         g_auto(GStrv) lines = g_strsplit(problem ? problem->message : "damaged", "\n", 2);
-        say_source(salvage, path, 0, lines[0]);
+        add_source_note(salvage, path, 0, lines[0]);
         if (is_first)
             g_ptr_array_add(salvage->lost, g_strdup("all that only this file had: nothing of it "
                                                     "can be read"));

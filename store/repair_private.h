@@ -35,15 +35,15 @@ bool store_walk_numbers(struct store_reading *r, const char *sql, int64_t last, 
                         GError **error);
 
 /** The outcome of a step of copying. */
-enum store_outcome {
-    FINE,
-    UNREADABLE, /* the damaged file cannot be read */
-    WRONG,      /* what was read is not a valid row */
-    FAILED,     /* the new store cannot be written */
+enum store_copy_result {
+    COPY_OK,
+    COPY_UNREADABLE, /* the damaged file cannot be read */
+    COPY_INVALID,    /* what was read is not a valid row */
+    COPY_FAILED,     /* the new store cannot be written */
 };
 /** Classifies the error of an INSERT: a row that the new store rejects because of its content, or a
  * failure of the new store. */
-enum store_outcome store_reading_outcome(struct orch_store *into, int code, GError **error);
+enum store_copy_result store_reading_outcome(struct orch_store *into, int code, GError **error);
 /** Binds the columns of `row` from `first` on to the parameters of `insert` from `to` on. */
 void store_bind_columns(sqlite3_stmt *insert, int to, sqlite3_stmt *row, int first);
 

@@ -120,24 +120,24 @@ static sqlite3_stmt *find_shared(struct store_reading *r, int64_t number,
 }
 
 /* Copies a shared row; `*out` is its id in the new store. */
-static enum store_outcome copy_shared(struct store_reading *r, int64_t number,
-                                      const struct shared *table, int64_t *out, GError **error)
+static enum store_copy_result copy_shared(struct store_reading *r, int64_t number,
+                                          const struct shared *table, int64_t *out, GError **error)
 {
     sqlite3_stmt *row = find_shared(r, number, table);
     sqlite3_stmt *insert = store_statement(r->into, table->insert, error);
     sqlite3_stmt *find = store_statement(r->into, table->find, error);
     if (!insert || !find)
-        return FAILED;
+        return COPY_FAILED;
     if (!row)
-        return UNREADABLE;
+        return COPY_UNREADABLE;
     store_bind_columns(insert, 1, row, 0);
     store_bind_columns(find, 1, row, 0);
     sqlite3_step(insert);
-    enum store_outcome outcome = store_reading_outcome(r->into, sqlite3_reset(insert), error);
-    if (outcome == FINE) {
+    enum store_copy_result outcome = store_reading_outcome(r->into, sqlite3_reset(insert), error);
+    if (outcome == COPY_OK) {
         int more = store_step(r->into, find, error);
         *out = more > 0 ? sqlite3_column_int64(find, 0) : 0;
-        outcome = more < 0 ? FAILED : more ? FINE : WRONG;
+        outcome = more < 0 ? COPY_FAILED : more ? COPY_OK : COPY_INVALID;
         sqlite3_reset(find);
     }
     sqlite3_reset(row);
@@ -150,8 +150,8 @@ enum { ROW_DIGEST, ROW_SOURCE, ROW_MACHINE, ROW_VERSION, ROW_KEY };
 #define ROW_COLUMNS "digest, source, machine, digest_v" STORE_RUN_FIELDS(STORE_FIELD_OWN)
 
 /* Inserts the run's row with an empty digest, which close_run fills in. */
-static enum store_outcome copy_head(struct store_reading *r, sqlite3_stmt *row, int64_t *out_id,
-                                    GError **error)
+static enum store_copy_result copy_head(struct store_reading *r, sqlite3_stmt *row, int64_t *out_id,
+                                        GError **error)
 {
     sqlite3_stmt *insert = store_statement(
         r->into,
@@ -159,14 +159,14 @@ static enum store_outcome copy_head(struct store_reading *r, sqlite3_stmt *row, 
         ") VALUES(coalesce(?1, ''), ?2, ?3, ?4" STORE_RUN_FIELDS(STORE_FIELD_PLACE) ")",
         error);
     if (!insert)
-        return FAILED;
-    enum store_outcome outcome = FINE;
+        return COPY_FAILED;
+    enum store_copy_result outcome = COPY_OK;
     int64_t source = 0, machine = 0;
     if (sqlite3_column_type(row, ROW_SOURCE) != SQLITE_NULL)
         outcome = copy_shared(r, sqlite3_column_int64(row, ROW_SOURCE), &SOURCE, &source, error);
-    if (outcome == FINE && sqlite3_column_type(row, ROW_MACHINE) != SQLITE_NULL)
+    if (outcome == COPY_OK && sqlite3_column_type(row, ROW_MACHINE) != SQLITE_NULL)
         outcome = copy_shared(r, sqlite3_column_int64(row, ROW_MACHINE), &MACHINE, &machine, error);
-    if (outcome != FINE)
+    if (outcome != COPY_OK)
         return outcome;
     store_bind_columns(insert, 1, row, 0);
     sqlite3_bind_null(insert, 1 + ROW_DIGEST);
@@ -193,21 +193,21 @@ static const struct {
      "INSERT INTO artifact(run, name, sha256, bytes) VALUES(?, ?, ?, ?)"},
 };
 
-static enum store_outcome copy_details(struct store_reading *r, size_t which, int64_t number,
-                                       int64_t id, GError **error)
+static enum store_copy_result copy_details(struct store_reading *r, size_t which, int64_t number,
+                                           int64_t id, GError **error)
 {
     sqlite3_stmt *rows = store_statement(r->from, DETAILS[which].select, NULL);
     sqlite3_stmt *insert = store_statement(r->into, DETAILS[which].insert, error);
     if (!insert)
-        return FAILED;
+        return COPY_FAILED;
     if (!rows)
-        return UNREADABLE;
-    enum store_outcome outcome = FINE;
+        return COPY_UNREADABLE;
+    enum store_copy_result outcome = COPY_OK;
     int more;
     store_bind(rows, "i", number);
-    while (outcome == FINE && (more = store_step(r->from, rows, NULL)) != 0) {
+    while (outcome == COPY_OK && (more = store_step(r->from, rows, NULL)) != 0) {
         if (more < 0)
-            return UNREADABLE;
+            return COPY_UNREADABLE;
         sqlite3_bind_int64(insert, 1, id);
         store_bind_columns(insert, 2, rows, 0);
         sqlite3_step(insert);
@@ -217,8 +217,8 @@ static enum store_outcome copy_details(struct store_reading *r, size_t which, in
     return outcome;
 }
 
-static enum store_outcome copy_points(struct store_reading *r, int64_t number, int64_t id,
-                                      GError **error)
+static enum store_copy_result copy_points(struct store_reading *r, int64_t number, int64_t id,
+                                          GError **error)
 {
     sqlite3_stmt *rows = store_statement(r->from,
                                          "SELECT name_id, step, t_ms, value FROM metric"
@@ -228,21 +228,21 @@ static enum store_outcome copy_points(struct store_reading *r, int64_t number, i
         r->into, "INSERT INTO metric(run, name_id, step, t_ms, value) VALUES(?, ?, ?, ?, ?)",
         error);
     if (!insert)
-        return FAILED;
+        return COPY_FAILED;
     if (!rows)
-        return UNREADABLE;
-    enum store_outcome outcome = FINE;
+        return COPY_UNREADABLE;
+    enum store_copy_result outcome = COPY_OK;
     int64_t last = -1, name = 0;
     int more;
     store_bind(rows, "i", number);
-    while (outcome == FINE && (more = store_step(r->from, rows, NULL)) != 0) {
+    while (outcome == COPY_OK && (more = store_step(r->from, rows, NULL)) != 0) {
         if (more < 0)
-            return UNREADABLE;
+            return COPY_UNREADABLE;
         if (sqlite3_column_int64(rows, 0) != last) {
             last = sqlite3_column_int64(rows, 0);
             outcome = copy_shared(r, last, &METRIC_NAME, &name, error);
         }
-        if (outcome != FINE)
+        if (outcome != COPY_OK)
             break;
         sqlite3_bind_int64(insert, 1, id);
         sqlite3_bind_int64(insert, 2, name);
@@ -256,30 +256,30 @@ static enum store_outcome copy_points(struct store_reading *r, int64_t number, i
 
 /* Writes the digest, which closes the run. The points of a purged run are gone, so its digest
  * cannot be verified. */
-static enum store_outcome close_run(struct store_reading *r, int64_t number, int64_t id,
-                                    const char *digest, bool *out_purged, GError **error)
+static enum store_copy_result close_run(struct store_reading *r, int64_t number, int64_t id,
+                                        const char *digest, bool *out_purged, GError **error)
 {
     char computed[ORCH_SHA256_CHARS];
     int64_t made;
     GError *problem = NULL;
     if (!store_digest_run(r->into, id, NULL, NULL, computed, &problem)) {
         g_propagate_error(error, problem);
-        return FAILED;
+        return COPY_FAILED;
     }
     *out_purged = false;
     if (strcmp(computed, digest) != 0) {
         if (!store_get_int(r->from, &made, 0, NULL, "SELECT made FROM purged WHERE run = ?", "i",
                            number) ||
             made == 0)
-            return WRONG;
+            return COPY_INVALID;
         *out_purged = true;
         if (!store_run(r->into, error, "INSERT INTO purged(run, made) VALUES(?, ?)", "ii", id,
                        made))
-            return FAILED;
+            return COPY_FAILED;
     }
     return store_run(r->into, error, "UPDATE run SET digest = ? WHERE id = ?", "ti", digest, id)
-               ? FINE
-               : FAILED;
+               ? COPY_OK
+               : COPY_FAILED;
 }
 
 /* Returns 1 when the new store has the run with this digest, 2 with another digest, 0 when it has
@@ -298,37 +298,37 @@ static int is_known(struct orch_store *into, const char *key, const char *digest
     return same;
 }
 
-static enum store_outcome copy_whole(struct store_reading *r, sqlite3_stmt *row, int64_t number,
-                                     const char *digest, bool *out_purged, GError **error)
+static enum store_copy_result copy_whole(struct store_reading *r, sqlite3_stmt *row, int64_t number,
+                                         const char *digest, bool *out_purged, GError **error)
 {
     int64_t id;
-    enum store_outcome outcome = copy_head(r, row, &id, error);
-    for (size_t i = 0; outcome == FINE && i < G_N_ELEMENTS(DETAILS); i++)
+    enum store_copy_result outcome = copy_head(r, row, &id, error);
+    for (size_t i = 0; outcome == COPY_OK && i < G_N_ELEMENTS(DETAILS); i++)
         outcome = copy_details(r, i, number, id, error);
-    if (outcome == FINE)
+    if (outcome == COPY_OK)
         outcome = copy_points(r, number, id, error);
-    return outcome == FINE ? close_run(r, number, id, digest, out_purged, error) : outcome;
+    return outcome == COPY_OK ? close_run(r, number, id, digest, out_purged, error) : outcome;
 }
 
 /* Copies the run, or rolls back when it is not valid. */
-static enum store_outcome take_whole(struct store_reading *r, sqlite3_stmt *row, int64_t number,
-                                     const char *key, const char *digest, GError **error)
+static enum store_copy_result take_whole(struct store_reading *r, sqlite3_stmt *row, int64_t number,
+                                         const char *key, const char *digest, GError **error)
 {
     bool is_purged = false;
     int known = is_known(r->into, key, digest, error);
     if (known)
-        return known == 1 ? FINE : known == 2 ? WRONG : FAILED;
+        return known == 1 ? COPY_OK : known == 2 ? COPY_INVALID : COPY_FAILED;
     if (!store_exec(r->into, "SAVEPOINT one", "write to", error))
-        return FAILED;
-    enum store_outcome outcome = copy_whole(r, row, number, digest, &is_purged, error);
-    if (outcome == FINE) {
+        return COPY_FAILED;
+    enum store_copy_result outcome = copy_whole(r, row, number, digest, &is_purged, error);
+    if (outcome == COPY_OK) {
         r->salvage->runs++;
         r->salvage->purged += is_purged;
     }
-    if (outcome == FAILED)
+    if (outcome == COPY_FAILED)
         return outcome;
-    const char *end = outcome == FINE ? "RELEASE one" : "ROLLBACK TO one; RELEASE one";
-    return store_exec(r->into, end, "write to", error) ? outcome : FAILED;
+    const char *end = outcome == COPY_OK ? "RELEASE one" : "ROLLBACK TO one; RELEASE one";
+    return store_exec(r->into, end, "write to", error) ? outcome : COPY_FAILED;
 }
 
 static void note_failure(struct store_reading *r, int64_t number, const char *key, const char *why)
@@ -359,16 +359,16 @@ static bool take_run(struct store_reading *r, int64_t number, GError **error)
     g_autofree char *key = store_column_text(row, ROW_KEY);
     g_autofree char *digest = store_column_text(row, ROW_DIGEST);
     bool is_key = key && strlen(key) == ORCH_KEY_CHARS - 1 && g_utf8_validate(key, -1, NULL);
-    enum store_outcome outcome = WRONG;
+    enum store_copy_result outcome = COPY_INVALID;
     if (is_key && digest && orch_sha256_is_valid(digest) &&
         sqlite3_column_int(row, ROW_VERSION) == 1)
         outcome = take_whole(r, row, number, key, digest, error);
     sqlite3_reset(row);
-    if (outcome == UNREADABLE || outcome == WRONG)
+    if (outcome == COPY_UNREADABLE || outcome == COPY_INVALID)
         note_failure(r, number, is_key ? key : NULL,
-                     outcome == WRONG ? "what can be read does not give its digest"
-                                      : "some of its rows lie on damaged pages");
-    return outcome != FAILED;
+                     outcome == COPY_INVALID ? "what can be read does not give its digest"
+                                             : "some of its rows lie on damaged pages");
+    return outcome != COPY_FAILED;
 }
 
 static int by_number(gconstpointer a, gconstpointer b)

@@ -18,12 +18,12 @@ static bool insert_row(struct store_reading *r, const char *insert_sql, sqlite3_
         return false;
     store_bind_columns(insert, 1, row, 0);
     sqlite3_step(insert);
-    enum store_outcome outcome = store_reading_outcome(r->into, sqlite3_reset(insert), error);
-    if (outcome == FINE)
+    enum store_copy_result outcome = store_reading_outcome(r->into, sqlite3_reset(insert), error);
+    if (outcome == COPY_OK)
         *count += sqlite3_changes(r->into->db);
     else
         r->gaps++; /* not a valid row */
-    return outcome != FAILED;
+    return outcome != COPY_FAILED;
 }
 
 /* True when every text of the row is UTF-8 and the first column has `length` bytes. */

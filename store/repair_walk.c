@@ -113,21 +113,21 @@ bool store_walk_numbers(struct store_reading *r, const char *sql, int64_t last, 
 /* ---- writing to the new store ------------------------------------------------------------------
  */
 
-enum store_outcome store_reading_outcome(struct orch_store *into, int code, GError **error)
+enum store_copy_result store_reading_outcome(struct orch_store *into, int code, GError **error)
 {
     switch (code & 0xff) {
     case SQLITE_ROW:
     case SQLITE_DONE:
     case SQLITE_OK:
-        return FINE;
+        return COPY_OK;
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH:
     case SQLITE_ERROR:
     case SQLITE_TOOBIG:
-        return WRONG;
+        return COPY_INVALID;
     default:
         store_fail(into, error, "write to");
-        return FAILED;
+        return COPY_FAILED;
     }
 }
 

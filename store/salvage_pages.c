@@ -86,7 +86,7 @@ static void make_unreadable(const struct pages *pages, uint32_t page)
 }
 
 /* Marks a page as reached; true when it is new in this tree. */
-static bool meet(struct pages *pages, uint32_t page)
+static bool visit_page(struct pages *pages, uint32_t page)
 {
     uint8_t *byte = &pages->met[page / 8], bit = (uint8_t)(1 << page % 8);
     bool is_new = !(*byte & bit);
@@ -187,7 +187,7 @@ static bool cut_chain(struct pages *pages, uint8_t *at, uint32_t length)
         uint32_t page = big_32(at);
         if (!is_page(pages, page))
             return false;
-        if (!meet(pages, page)) {
+        if (!visit_page(pages, page)) {
             set_no_page(at);
             return at == first;
         }
@@ -204,7 +204,7 @@ static bool cut_slots(struct pages *pages, uint8_t *page)
         const struct slot *slot = &g_array_index(pages->slots, struct slot, i);
         if (slot->follows) {
             changed = cut_chain(pages, page + slot->at, slot->follows) || changed;
-        } else if (is_page(pages, slot->page) && meet(pages, slot->page)) {
+        } else if (is_page(pages, slot->page) && visit_page(pages, slot->page)) {
             g_array_append_val(pages->left, slot->page);
         } else if (is_page(pages, slot->page)) {
             set_no_page(page + slot->at);
@@ -248,7 +248,7 @@ static void cut_page(struct pages *pages, uint32_t number)
 static void cut_tree(struct pages *pages, uint32_t root)
 {
     memset(pages->met, 0, (size_t)pages->count / 8 + 1);
-    meet(pages, root);
+    visit_page(pages, root);
     g_array_append_val(pages->left, root);
     while (pages->left->len) {
         uint32_t page = g_array_index(pages->left, uint32_t, pages->left->len - 1);

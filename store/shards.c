@@ -30,7 +30,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NOTES_MAX = 4 << 20, REFRESH_MS = 2000, REFRESH_TRIES = 20 };
+enum { NOTES_MAX = 4 << 20, REFRESH_MS = 2000, REFRESH_ATTEMPTS_MAX = 20 };
 
 /* ---- file signatures --------------------------------------------------------------------------
  */
@@ -261,7 +261,7 @@ void orch_store_refresh(struct orch_store *store)
     if (!store->shards || store->readonly)
         return;
     guint warnings = store->warnings->len;
-    for (int i = 1; !store_shards_look(store) && i < REFRESH_TRIES; i++) {
+    for (int i = 1; !store_shards_look(store) && i < REFRESH_ATTEMPTS_MAX; i++) {
         g_ptr_array_set_size(store->warnings, (gint)warnings);
         g_usleep(20000);
     }

@@ -118,10 +118,11 @@ static bool is_on_network(const char *path)
 
 enum store_layout store_layout_of(const char *path)
 {
-    const char *asked = g_getenv("ORCH_SHARDS");
+    const char *setting = g_getenv("ORCH_SHARDS");
     g_autofree char *folder = store_shards_folder(path);
-    bool is_asked = asked && strcmp(asked, "1") == 0, is_refused = asked && strcmp(asked, "0") == 0;
-    if (is_asked || (!is_refused && is_on_network(path)))
+    bool is_requested = setting && strcmp(setting, "1") == 0,
+         is_refused = setting && strcmp(setting, "0") == 0;
+    if (is_requested || (!is_refused && is_on_network(path)))
         return STORE_SHARDED;
     struct stat info;
     if (stat(folder, &info) != 0)
@@ -146,13 +147,13 @@ char *orch_store_layout(const char *path)
 {
     g_autofree char *absolute = orch_path_absolute(path, NULL);
     g_autofree char *folder = store_shards_folder(absolute);
-    const char *asked = g_getenv("ORCH_SHARDS");
+    const char *setting = g_getenv("ORCH_SHARDS");
     bool local;
     int64_t magic = store_filesystem_magic(absolute);
     g_autofree char *name = store_filesystem_name(magic, &local);
     switch (store_layout_of(absolute)) {
     case STORE_SHARDED:
-        if (asked && strcmp(asked, "1") == 0)
+        if (setting && strcmp(setting, "1") == 0)
             return g_strdup("a file for each host: ORCH_SHARDS=1 asks for it");
         if (store_filesystem_is_shared(magic))
             return g_strdup_printf("a file for each host: other hosts can reach a %s file system",

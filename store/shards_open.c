@@ -86,7 +86,7 @@ struct orch_store *store_shards_open(const char *name, enum orch_store_mode mode
     if (refuse(name, mode, folder, error))
         return NULL;
     g_autofree char *own = store_shards_own_file(folder);
-    bool is_strange = mode == ORCH_STORE_READ && store_folder_is_strange(name, true);
+    bool is_strange = mode == ORCH_STORE_READ && store_folder_is_foreign(name, true);
     struct orch_store *store = may_write(own, folder, mode) && !is_strange
                                    ? open_own(name, own, folder, error)
                                    : open_copy(name, error);
@@ -151,7 +151,7 @@ struct orch_store *store_shards_fold(const char *path, enum orch_store_mode mode
     const struct store_options options = {.migrations = &store_migrations};
     g_autofree char *folder = store_shards_folder(path);
     if (mode == ORCH_STORE_READ &&
-        (access(folder, W_OK) != 0 || store_folder_is_strange(path, false))) { /* read only */
+        (access(folder, W_OK) != 0 || store_folder_is_foreign(path, false))) { /* read only */
         struct orch_store *store = open_copy(path, error);
         if (!store)
             return NULL;

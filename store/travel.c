@@ -121,7 +121,7 @@ GPtrArray *orch_travel_artifacts(struct orch_store *store, const struct orch_tra
 }
 
 bool orch_travel_recipes(struct orch_store *store, const struct orch_travel *travel,
-                         orch_travel_recipe_fn tell, void *ctx, GError **error)
+                         orch_travel_recipe_fn visit, void *ctx, GError **error)
 {
     sqlite3_stmt *s =
         prepare(store, travel,
@@ -133,7 +133,7 @@ bool orch_travel_recipes(struct orch_store *store, const struct orch_travel *tra
         const struct orch_recipe_row row = {
             (const char *)sqlite3_column_text(s, 0), (const char *)sqlite3_column_text(s, 1),
             (const char *)sqlite3_column_text(s, 2), (const char *)sqlite3_column_text(s, 3)};
-        goes_on = tell(ctx, &row, error);
+        goes_on = visit(ctx, &row, error);
     }
     sqlite3_finalize(s);
     return goes_on && more == 0;
@@ -154,7 +154,7 @@ static sqlite3_stmt *prepare_notes(struct orch_store *store, const struct orch_t
 }
 
 bool orch_travel_notes(struct orch_store *store, const struct orch_travel *travel,
-                       orch_travel_note_fn tell, void *ctx, GError **error)
+                       orch_travel_note_fn visit, void *ctx, GError **error)
 {
     sqlite3_stmt *s = prepare_notes(store, travel, error);
     bool goes_on = true;
@@ -166,7 +166,7 @@ bool orch_travel_notes(struct orch_store *store, const struct orch_travel *trave
                                        .text = (const char *)sqlite3_column_text(s, 3),
                                        .who = (const char *)sqlite3_column_text(s, 4),
                                        .made_ns = sqlite3_column_int64(s, 5)};
-        goes_on = tell(ctx, &note, error);
+        goes_on = visit(ctx, &note, error);
     }
     sqlite3_finalize(s);
     return goes_on && more == 0;

@@ -39,12 +39,12 @@ struct orch_recipe_row {
 typedef bool (*orch_travel_recipe_fn)(void *ctx, const struct orch_recipe_row *row, GError **error);
 /** Visits the recipes of these runs, by key. */
 bool orch_travel_recipes(struct orch_store *store, const struct orch_travel *travel,
-                         orch_travel_recipe_fn tell, void *ctx, GError **error);
+                         orch_travel_recipe_fn visit, void *ctx, GError **error);
 
 typedef bool (*orch_travel_note_fn)(void *ctx, const struct orch_note *note, GError **error);
 /** Visits the public notes, by key: those of the runs of `where`, or all. `after_run_id` is ignored
  * because a new note may refer to an old run. */
 bool orch_travel_notes(struct orch_store *store, const struct orch_travel *travel,
-                       orch_travel_note_fn tell, void *ctx, GError **error);
+                       orch_travel_note_fn visit, void *ctx, GError **error);
 
 #endif

@@ -212,8 +212,8 @@ char *orch_store_metric_hint(struct orch_store *store, const char *name)
     return g_string_free(hint, FALSE);
 }
 
-static void say_unknown(struct orch_store *store, const struct orch_where *where,
-                        const struct where_name *name, GError **error)
+static void unknown_name_error(struct orch_store *store, const struct orch_where *where,
+                               const struct where_name *name, GError **error)
 {
     g_autoptr(GPtrArray) names = known_names(store, name->scope);
     g_autofree char *hint = orch_suggest_hint(name->text, (const char *const *)names->pdata);
@@ -226,8 +226,8 @@ static void say_unknown(struct orch_store *store, const struct orch_where *where
                    name->text);
 }
 
-static void say_word_is_name(const struct orch_where *where, const struct where_name *word,
-                             GError **error)
+static void unquoted_name_error(const struct orch_where *where, const struct where_name *word,
+                                GError **error)
 {
     g_autofree char *written = word->scope
                                    ? g_strdup_printf("%s.%s", word->scope->prefix, word->text)
@@ -250,7 +250,7 @@ bool store_where_check_names(struct orch_store *store, const struct orch_where *
         if (!name_exists(store, name, &exists, error))
             return false;
         if (!exists) {
-            say_unknown(store, where, name, error);
+            unknown_name_error(store, where, name, error);
             return false;
         }
     }
@@ -259,7 +259,7 @@ bool store_where_check_names(struct orch_store *store, const struct orch_where *
         if (!name_exists(store, word, &exists, error))
             return false;
         if (exists) {
-            say_word_is_name(where, word, error);
+            unquoted_name_error(where, word, error);
             return false;
         }
     }

@@ -143,7 +143,7 @@ static bool read_names(struct orch_cli *cli, bool runs, char *names[2], int *out
     return true;
 }
 
-static void on_say(void *ctx, const char *text)
+static void on_message(void *ctx, const char *text)
 {
     orch_cli_say(ctx, "%s", text);
 }
@@ -171,7 +171,7 @@ static bool run_sides(struct request *c, char *const names[2], int used, GError 
     }
     wish.repeat = (int)repeat;
     wish.targets = c->cli->arg_count > used ? c->cli->args + used : NULL;
-    const struct orch_compare_listener listener = {c->cli, on_say, on_warn, command_line};
+    const struct orch_compare_listener listener = {c->cli, on_message, on_warn, command_line};
     struct orch_workspace *workspace = orch_cli_workspace(c->cli, NULL, error);
     return workspace &&
            orch_compare_run_both(workspace, c->cli->plugin_paths, &wish, (const char *const *)names,

@@ -150,7 +150,7 @@ static json_t *exchanged_json(const struct orch_remote *remote, const struct orc
     return json_pack("{s:s s:I s:I s:I s:I s:I s:i s:o}", "remote", remote->name, "sent_runs",
                      (json_int_t)done->sent_runs, "sent_items", (json_int_t)done->sent_items,
                      "sent_bytes", (json_int_t)done->sent_bytes, "ahead", (json_int_t)done->ahead,
-                     "behind", (json_int_t)done->behind, "tries", (int)done->tries, "receipt",
+                     "behind", (json_int_t)done->behind, "tries", (int)done->attempts, "receipt",
                      cli_receipt_json(done->receipt));
 }
 

@@ -15,7 +15,7 @@ struct sharing {
 
 /* Prints a warning. During a run the listener prints it, because a progress block is on the
  * screen. */
-static void say(void *ctx, const char *text)
+static void on_message(void *ctx, const char *text)
 {
     const struct sharing *sharing = ctx;
     const struct orch_listener *listener = sharing->listener;
@@ -26,7 +26,7 @@ static void say(void *ctx, const char *text)
         orch_cli_warn(sharing->cli, "%s", text);
 }
 
-static void tell(void *ctx, const char *text)
+static void on_wait(void *ctx, const char *text)
 {
     const struct sharing *sharing = ctx;
     const struct orch_listener *listener = sharing->listener;
@@ -55,8 +55,8 @@ struct sharing *sharing_look_at(struct orch_cli *cli, const char *remote, GError
     place.remote = sharing->remote.name;
     place.is_folder = sharing->remote.is_folder;
     sharing->cli = cli;
-    sharing->options =
-        (struct orch_share_options){.place = place, .say = say, .tell = tell, .say_ctx = sharing};
+    sharing->options = (struct orch_share_options){
+        .place = place, .on_message = on_message, .on_wait = on_wait, .ctx = sharing};
     sharing->share = orch_share_new(&sharing->options, error);
     if (sharing->share)
         return sharing;

@@ -36,7 +36,7 @@ int cli_signatures_make(struct orch_cli *cli, struct orch_store *store, bool ask
 /* ---- of one run --------------------------------------------------------------------------------
  */
 
-static const struct orch_signed_run *run_of(const struct orch_signature_judged *judged,
+static const struct orch_signed_run *run_of(const struct orch_signature_check *judged,
                                             const char *key)
 {
     for (guint i = 0; i < judged->runs->len; i++) {
@@ -47,7 +47,7 @@ static const struct orch_signed_run *run_of(const struct orch_signature_judged *
     return NULL;
 }
 
-static char *worth(const struct orch_signature_judged *judged, const struct orch_signed_run *run)
+static char *worth(const struct orch_signature_check *judged, const struct orch_signed_run *run)
 {
     if (judged->what == ORCH_SIGNATURE_BAD)
         return g_strdup("a signature that is not good: 'orch db check --signatures'");
@@ -63,7 +63,7 @@ static char *worth(const struct orch_signature_judged *judged, const struct orch
 GPtrArray *cli_signatures_of(struct orch_cli *cli, struct orch_store *store, const char *run_key,
                              GError **error)
 {
-    g_autoptr(GPtrArray) all = orch_signatures_judge(store, cli->workspace->folder, run_key, error);
+    g_autoptr(GPtrArray) all = orch_signatures_check(store, cli->workspace->folder, run_key, error);
     if (!all)
         return NULL;
     GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
@@ -80,12 +80,12 @@ GPtrArray *cli_signatures_of(struct orch_cli *cli, struct orch_store *store, con
 json_t *cli_signatures_json(struct orch_cli *cli, struct orch_store *store, const char *run_key,
                             GError **error)
 {
-    g_autoptr(GPtrArray) all = orch_signatures_judge(store, cli->workspace->folder, run_key, error);
+    g_autoptr(GPtrArray) all = orch_signatures_check(store, cli->workspace->folder, run_key, error);
     if (!all)
         return NULL;
     json_t *list = json_array();
     for (guint i = 0; i < all->len; i++) {
-        const struct orch_signature_judged *judged = all->pdata[i];
+        const struct orch_signature_check *judged = all->pdata[i];
         const struct orch_signed_run *run = run_of(judged, run_key);
         if (run)
             json_array_append_new(list,
@@ -99,7 +99,7 @@ json_t *cli_signatures_json(struct orch_cli *cli, struct orch_store *store, cons
 /* ---- all signatures ----------------------------------------------------------------------------
  */
 
-static void note_faults(const struct orch_signature_judged *judged, GPtrArray *findings)
+static void note_faults(const struct orch_signature_check *judged, GPtrArray *findings)
 {
     const char *note = orch_cli_short_key(judged->note);
     if (judged->what == ORCH_SIGNATURE_BAD) {
@@ -129,7 +129,7 @@ static void note_faults(const struct orch_signature_judged *judged, GPtrArray *f
 static void count_signed(const GPtrArray *all, GHashTable *by_signer, GHashTable *any)
 {
     for (guint i = 0; i < all->len; i++) {
-        const struct orch_signature_judged *judged = all->pdata[i];
+        const struct orch_signature_check *judged = all->pdata[i];
         for (guint j = 0; judged->what == ORCH_SIGNATURE_GOOD && j < judged->runs->len; j++) {
             const struct orch_signed_run *run = judged->runs->pdata[j];
             if (!run->fits)
@@ -151,7 +151,7 @@ static struct orch_table *make_table(const GPtrArray *all)
                                           "made",      ">runs", ">here",  NULL};
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < all->len; i++) {
-        const struct orch_signature_judged *judged = all->pdata[i];
+        const struct orch_signature_check *judged = all->pdata[i];
         g_autofree char *made = orch_time_format(judged->made_ns, true);
         int64_t here = 0;
         for (guint j = 0; j < judged->runs->len; j++)
@@ -194,7 +194,7 @@ static json_t *counts_json(GHashTable *by_signer)
 bool cli_signatures_check(struct orch_cli *cli, struct orch_store *store, GPtrArray *findings,
                           json_t *json, GError **error)
 {
-    g_autoptr(GPtrArray) all = orch_signatures_judge(store, cli->workspace->folder, NULL, error);
+    g_autoptr(GPtrArray) all = orch_signatures_check(store, cli->workspace->folder, NULL, error);
     g_autoptr(GPtrArray) runs = all ? orch_store_run_digests(store, error) : NULL;
     if (!runs)
         return false;

@@ -101,7 +101,7 @@ const struct orch_price *orch_hardware_price(const struct orch_hardware *hardwar
         bool is_newer =
             !newest || !g_ascii_isdigit(newest->as_of[0]) ||
             (g_ascii_isdigit(price->as_of[0]) && strcmp(price->as_of, newest->as_of) > 0);
-        if (wish.on && orch_price_held(price, wish.on) && is_newer)
+        if (wish.on && orch_price_was_known(price, wish.on) && is_newer)
             newest = price;
     }
     return newest ? newest : first ? first : orch_price_choose(hardware->offers, wish);

@@ -22,8 +22,8 @@
 
 enum {
     REASON_BYTES_MAX = 2000,
-    LAST_WORDS_BYTES_MAX = 300,
-    STRAYS_NAMED = 20,
+    LAST_OUTPUT_BYTES_MAX = 300,
+    LEFTOVERS_NAMED = 20,
     COPY_BYTES = 1 << 18
 };
 
@@ -44,7 +44,7 @@ static bool copy_hashed(int in, int out, char sha256[ORCH_SHA256_CHARS], int64_t
     if (n == 0)
         orch_hash_end_text(&hash, sha256);
     else
-        orch_hash_drop(&hash);
+        orch_hash_free(&hash);
     return n == 0;
 }
 
@@ -193,7 +193,7 @@ static char *take_artifacts(const struct ending *ending, struct journal_out *out
 /* ---- stray processes ---------------------------------------------------------------------------
  */
 
-static void warn_of_strays(const struct ending *ending, struct journal_out *out)
+static void warn_of_leftovers(const struct ending *ending, struct journal_out *out)
 {
     const GPtrArray *strays = ending->strays;
     if (!strays->len)
@@ -201,9 +201,9 @@ static void warn_of_strays(const struct ending *ending, struct journal_out *out)
     GString *text = g_string_new(NULL);
     g_string_append_printf(text, "%u process%s outlived the trial and %s ended: ", strays->len,
                            strays->len == 1 ? "" : "es", strays->len == 1 ? "was" : "were");
-    for (guint i = 0; i < MIN(strays->len, (guint)STRAYS_NAMED); i++)
+    for (guint i = 0; i < MIN(strays->len, (guint)LEFTOVERS_NAMED); i++)
         g_string_append_printf(text, "%s%s", i ? ", " : "", (const char *)strays->pdata[i]);
-    if (strays->len > STRAYS_NAMED)
+    if (strays->len > LEFTOVERS_NAMED)
         g_string_append(text, ", ...");
     warn(out, text->str);
     g_string_free(text, TRUE);
@@ -249,10 +249,10 @@ static struct orch_ending facts_of(const struct ending *ending)
 
 /* Appends the last line of stderr, because it usually says more than an exit status or a signal
  * ("ValueError: ..."). Takes ownership of `what`. */
-static char *with_last_words(const struct ending *ending, char *what)
+static char *with_last_output(const struct ending *ending, char *what)
 {
     g_autofree char *tail = capture_tail(ending->errors);
-    g_auto(GStrv) lines = orch_text_last_lines(tail, 1, LAST_WORDS_BYTES_MAX);
+    g_auto(GStrv) lines = orch_text_last_lines(tail, 1, LAST_OUTPUT_BYTES_MAX);
     if (!lines[0])
         return what;
     char *whole = g_strdup_printf("%s: %s", what, g_strchug(lines[0]));
@@ -270,7 +270,7 @@ static char *reason_of(const struct ending *ending, enum orch_verdict verdict,
     if (facts->stopped == verdict && ending->stopping->reason)
         return g_strdup(ending->stopping->reason);
     if (verdict == ORCH_VERDICT_CRASHED)
-        return with_last_words(ending, signal_text(facts->signal));
+        return with_last_output(ending, signal_text(facts->signal));
     if (verdict == ORCH_VERDICT_PROTOCOL)
         return intake->problem ? g_strdup(intake->problem)
                                : g_strdup("it exited with status 0 without a 'done' event");
@@ -279,7 +279,7 @@ static char *reason_of(const struct ending *ending, enum orch_verdict verdict,
     if (facts->exit_code && facts->has_done && facts->done == ORCH_VERDICT_OK)
         return g_strdup_printf("exit status %d after 'done' reported ok", facts->exit_code);
     if (facts->exit_code)
-        return with_last_words(ending, g_strdup_printf("exit status %d", facts->exit_code));
+        return with_last_output(ending, g_strdup_printf("exit status %d", facts->exit_code));
     return g_strdup("it gave no reason");
 }
 
@@ -354,7 +354,7 @@ static json_t *end_facts(const struct ending *ending)
     put_count(facts, "stray_count", ending->strays->len);
     if (ending->strays->len) {
         json_t *names = json_array();
-        for (guint i = 0; i < MIN(ending->strays->len, (guint)STRAYS_NAMED); i++)
+        for (guint i = 0; i < MIN(ending->strays->len, (guint)LEFTOVERS_NAMED); i++)
             json_array_append_new(names, json_string(ending->strays->pdata[i]));
         json_object_set_new(facts, "strays", names);
     }
@@ -377,7 +377,7 @@ static json_t *end_event(const struct ending *ending, enum orch_verdict verdict,
 void ending_write(const struct ending *ending, struct journal_out *out)
 {
     g_autofree char *missing = take_artifacts(ending, out);
-    warn_of_strays(ending, out);
+    warn_of_leftovers(ending, out);
     struct orch_ending facts = facts_of(ending);
     if (facts.signal == 0 && ending->intake->problem && facts.stopped == ORCH_VERDICT_OK)
         facts.stopped = ORCH_VERDICT_PROTOCOL; /* found in its final output */

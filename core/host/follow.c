@@ -116,9 +116,9 @@ static void look_at_process(struct follower *f)
     if (f->process_ended)
         return;
     /* read both counters at the same time */
-    f->foreign_share =
-        foreign_cpu_share_beside(&f->foreign, (double)(orch_mono_ns() - f->start_ns) / 1e9,
-                                 foreign_cpu_of_program((int)f->trial->follow.pid) - f->program_s);
+    f->foreign_share = foreign_cpu_share_of_other(
+        &f->foreign, (double)(orch_mono_ns() - f->start_ns) / 1e9,
+        foreign_cpu_of_program((int)f->trial->follow.pid) - f->program_s);
 }
 
 /* ---- artifacts --------------------------------------------------------------------------------

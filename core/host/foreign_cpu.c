@@ -155,10 +155,11 @@ double foreign_cpu_of_program(int pid)
 
 double foreign_cpu_share(const struct foreign_cpu *foreign, double wall_s)
 {
-    return foreign_cpu_share_beside(foreign, wall_s, 0);
+    return foreign_cpu_share_of_other(foreign, wall_s, 0);
 }
 
-double foreign_cpu_share_beside(const struct foreign_cpu *foreign, double wall_s, double program_s)
+double foreign_cpu_share_of_other(const struct foreign_cpu *foreign, double wall_s,
+                                  double program_s)
 {
     if (!foreign->is_ours || isnan(foreign->busy_s) || !(wall_s >= FOREIGN_CPU_WALL_S))
         return (double)NAN;

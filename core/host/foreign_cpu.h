@@ -27,7 +27,8 @@ double foreign_cpu_share(const struct foreign_cpu *foreign, double wall_s);
 
 /** The same for a program that this process did not start; its CPU time `program_s` since then
  * counts as the trial's own. */
-double foreign_cpu_share_beside(const struct foreign_cpu *foreign, double wall_s, double program_s);
+double foreign_cpu_share_of_other(const struct foreign_cpu *foreign, double wall_s,
+                                  double program_s);
 /** CPU time in seconds of a live process, its live descendants, and descendants they waited for. */
 double foreign_cpu_of_program(int pid);
 

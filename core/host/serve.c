@@ -144,7 +144,7 @@ static json_t *answer(struct server *server, const json_t *question)
     return NULL; /* from a later version of the protocol */
 }
 
-static bool take_question(struct server *server, const char *line, size_t length)
+static bool take_request(struct server *server, const char *line, size_t length)
 {
     g_autoptr(GError) error = NULL;
     g_autoptr(json_t) question = orch_json_parse(line, length, QUESTION_BYTES_MAX, &error);
@@ -177,7 +177,7 @@ static bool answer_all(struct server *server, int questions_fd, GError **error)
         while ((newline = memchr(inbox->str + begin, '\n', inbox->len - begin))) {
             const char *line = inbox->str + begin;
             begin += (size_t)(newline - line) + 1;
-            if (!take_question(server, line, (size_t)(newline - line)))
+            if (!take_request(server, line, (size_t)(newline - line)))
                 return true; /* the reader of the answers is gone */
         }
         g_string_erase(inbox, 0, (gssize)begin);

@@ -98,7 +98,7 @@ void stopping_continue(struct stopping *stopping)
     go_on(stopping);
 }
 
-void stopping_hurry(struct stopping *stopping)
+void stopping_escalate(struct stopping *stopping)
 {
     if (stopping->stage != STOP_KILLED)
         go_on(stopping);

@@ -29,7 +29,7 @@ void stopping_clear(struct stopping *stopping);
 void stopping_begin(struct stopping *stopping, enum orch_verdict why, enum stop_stage stage,
                     const char *format, ...) G_GNUC_PRINTF(4, 5);
 /** Goes to the next stage immediately, after a repeated request. */
-void stopping_hurry(struct stopping *stopping);
+void stopping_escalate(struct stopping *stopping);
 /** Call at `next_ns`. */
 void stopping_continue(struct stopping *stopping);
 /** True if SIGKILL has had no effect for a long time: a process hangs in the kernel. */

@@ -174,7 +174,7 @@ static void read_events(struct supervisor *s)
 static void cancel(struct supervisor *s, const char *reason)
 {
     if (s->stopping.why == ORCH_VERDICT_CANCELLED)
-        stopping_hurry(&s->stopping);
+        stopping_escalate(&s->stopping);
     stopping_begin(&s->stopping, ORCH_VERDICT_CANCELLED, STOP_REQUESTED, "%s", reason);
 }
 
@@ -343,7 +343,7 @@ static void sleep_ns(int64_t ns)
 }
 
 /* Signals the trial's remaining processes and waits until there are none or the time is over. */
-static bool end_strays(struct supervisor *s, int number, int64_t patience_ns)
+static bool kill_leftovers(struct supervisor *s, int number, int64_t patience_ns)
 {
     int64_t until = orch_mono_ns() + patience_ns;
     for (bool first = true; reap(s); first = false) {
@@ -368,8 +368,8 @@ static void finish(struct supervisor *s)
     drain(s);
     if (reap(s)) { /* some of the trial's processes are still running */
         int64_t grace_ns = MIN(s->stopping.grace_ns, STRAY_GRACE_NS);
-        if (!end_strays(s, SIGTERM, s->stopping.stage == STOP_KILLED ? 0 : grace_ns))
-            end_strays(s, SIGKILL, 2 * SECOND_NS);
+        if (!kill_leftovers(s, SIGTERM, s->stopping.stage == STOP_KILLED ? 0 : grace_ns))
+            kill_leftovers(s, SIGKILL, 2 * SECOND_NS);
         drain(s);
     }
     double foreign_cpu =
@@ -410,7 +410,7 @@ static bool flush_end(struct supervisor *s, GError **error)
 }
 
 /* Sends the `run` message. It is not an error if the command does not read it. */
-static void tell_run(struct supervisor *s)
+static void send_run(struct supervisor *s)
 {
     g_autoptr(json_t) line = wrapped_run_line(s->trial);
     if (json_dumpb(line, NULL, 0, JSON_COMPACT) < ORCH_WIRE_LINE_MAX)
@@ -430,7 +430,7 @@ static bool run_trial(struct supervisor *s, GError **error)
     start_event_write(&s->out, s->trial->key, s->started_utc_ns, s->child.pid);
     start_watching(s);
     if (wrapped_listens(s->trial))
-        tell_run(s);
+        send_run(s);
     run_loop(s);
     finish(s);
     bool ok = flush_end(s, error);

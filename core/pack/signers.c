@@ -12,7 +12,7 @@ struct tally {
     unsigned bad;
 };
 
-static void add(struct tally *tally, const struct orch_signature_judged *judged)
+static void add(struct tally *tally, const struct orch_signature_check *judged)
 {
     const char *who = judged->signer ? judged->signer : "a key that nobody here knows";
     if (judged->what == ORCH_SIGNATURE_BAD) {
@@ -60,7 +60,7 @@ bool orch_pack_judge_signatures(struct orch_pack *pack, GError **error)
         g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_hash_table_unref),
         0};
     GError *reason = NULL;
-    g_autoptr(GPtrArray) judged = orch_signatures_judge(store, NULL, NULL, &reason);
+    g_autoptr(GPtrArray) judged = orch_signatures_check(store, NULL, NULL, &reason);
     for (guint i = 0; judged && i < judged->len; i++)
         add(&tally, judged->pdata[i]);
     pack->signed_by = judged ? words_of(&tally, pack->runs_good)

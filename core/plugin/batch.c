@@ -59,7 +59,7 @@ static void set_nonblocking(int fd)
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-static void say_hello(struct orch_batch *batch)
+static void send_hello(struct orch_batch *batch)
 {
     g_autoptr(json_t) hello =
         json_pack("{s:s, s:i}", "do", "hello", "protocol", ORCH_WIRE_PROTOCOL);
@@ -109,7 +109,7 @@ struct orch_batch *orch_batch_start(const char *host, const char *plugin, const 
     set_nonblocking(batch->in);
     set_nonblocking(batch->out);
     set_nonblocking(batch->err);
-    say_hello(batch);
+    send_hello(batch);
     return batch;
 }
 

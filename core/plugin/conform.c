@@ -22,7 +22,7 @@
 #define CANCEL_AFTER_S 0.5
 #define GRACE_S 5.0
 #define STOP_MAX_S (5.0 + GRACE_S)
-enum { LOAD_TRIES = 5 };
+enum { LOAD_ATTEMPTS = 5 };
 static const uint64_t SEED = UINT64_C(20240229);
 
 struct conform {
@@ -42,9 +42,9 @@ struct outcome {
     char *detail;
 };
 
-static struct outcome say(enum orch_conform_outcome outcome, const char *format, ...)
+static struct outcome result(enum orch_conform_outcome outcome, const char *format, ...)
     G_GNUC_PRINTF(2, 3);
-static struct outcome say(enum orch_conform_outcome outcome, const char *format, ...)
+static struct outcome result(enum orch_conform_outcome outcome, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -55,7 +55,7 @@ static struct outcome say(enum orch_conform_outcome outcome, const char *format,
 
 /* Consumes `error`. One message may hold several findings, each with its own indented lines.
  * Because the detail may be shown on one line, findings are separated by semicolons. */
-static struct outcome say_error(GError *error)
+static struct outcome result_of_error(GError *error)
 {
     GString *text = g_string_new(NULL);
     for (const char *at = error->message; *at; at++) {
@@ -64,7 +64,7 @@ static struct outcome say_error(GError *error)
         g_string_append_c(text, *at);
     }
     g_error_free(error);
-    struct outcome answer = say(ORCH_CONFORM_FAILED, "%s", text->str);
+    struct outcome answer = result(ORCH_CONFORM_FAILED, "%s", text->str);
     g_string_free(text, TRUE);
     return answer;
 }
@@ -99,13 +99,13 @@ static struct outcome step_manifest(struct conform *conform)
     conform->manifest = orch_plugins_find(conform->plugins, conform->path, conform->base, &error);
     const struct orch_manifest *manifest = conform->manifest;
     if (!manifest)
-        return say_error(error);
+        return result_of_error(error);
     g_autofree char *warnings = manifest_warnings(manifest);
     g_autofree char *params = count_text(manifest->params->len, "parameter");
     g_autofree char *metrics = count_text(manifest->metrics->len, "metric");
     g_autofree char *artifacts = count_text(manifest->artifacts->len, "artifact");
-    return say(ORCH_CONFORM_PASSED, "%s %s: %s, %s, %s%s", manifest->name, manifest->version,
-               params, metrics, artifacts, warnings);
+    return result(ORCH_CONFORM_PASSED, "%s %s: %s, %s, %s%s", manifest->name, manifest->version,
+                  params, metrics, artifacts, warnings);
 }
 
 /* Milliseconds that a program takes to start and exit; NAN when it cannot be started. */
@@ -137,52 +137,52 @@ static double load_ms(const struct conform *conform)
 static struct outcome step_load_time(struct conform *conform)
 {
     if (conform->manifest->kind != ORCH_PLUGIN_COMPILED)
-        return say(ORCH_CONFORM_SKIPPED, "for compiled plugins");
+        return result(ORCH_CONFORM_SKIPPED, "for compiled plugins");
     double with = INFINITY, without = INFINITY;
-    for (int i = 0; i < LOAD_TRIES; i++) {
+    for (int i = 0; i < LOAD_ATTEMPTS; i++) {
         with = fmin(with, load_ms(conform));
         without = fmin(without, start_ms(conform->host));
     }
     if (!isfinite(with) || !isfinite(without))
-        return say(ORCH_CONFORM_FAILED, "cannot be loaded again");
+        return result(ORCH_CONFORM_FAILED, "cannot be loaded again");
     const double ms = fmax(with - without, 0);
     if (ms <= LOAD_MAX_MS)
-        return say(ORCH_CONFORM_PASSED, "%.1f ms", ms);
-    return say(ORCH_CONFORM_FAILED,
-               "%.1f ms, at most %.0f ms are allowed\n  hint: link no heavy library; load it in "
-               "'open', with dlopen",
-               ms, LOAD_MAX_MS);
+        return result(ORCH_CONFORM_PASSED, "%.1f ms", ms);
+    return result(ORCH_CONFORM_FAILED,
+                  "%.1f ms, at most %.0f ms are allowed\n  hint: link no heavy library; load it in "
+                  "'open', with dlopen",
+                  ms, LOAD_MAX_MS);
 }
 
 static struct outcome step_check(struct conform *conform)
 {
     if (!conform->params)
-        return say(ORCH_CONFORM_SKIPPED, "%s", conform->missing);
+        return result(ORCH_CONFORM_SKIPPED, "%s", conform->missing);
     if (conform->manifest->kind != ORCH_PLUGIN_COMPILED || !conform->manifest->has_check)
-        return say(ORCH_CONFORM_SKIPPED, "has none");
+        return result(ORCH_CONFORM_SKIPPED, "has none");
     GError *error = NULL;
     GPtrArray *inputs = NULL;
     if (!orch_plugins_check(conform->plugins, conform->manifest, conform->params, &inputs, &error))
-        return say_error(error);
+        return result_of_error(error);
     g_autofree char *count = count_text(inputs->len, "input");
     g_ptr_array_unref(inputs);
-    return say(ORCH_CONFORM_PASSED, "accepts its defaults, names %s", count);
+    return result(ORCH_CONFORM_PASSED, "accepts its defaults, names %s", count);
 }
 
 static struct outcome step_cost(struct conform *conform)
 {
     if (!conform->params)
-        return say(ORCH_CONFORM_SKIPPED, "%s", conform->missing);
+        return result(ORCH_CONFORM_SKIPPED, "%s", conform->missing);
     GError *error = NULL;
     g_autoptr(json_t) cost =
         orch_plugins_cost(conform->plugins, conform->manifest, conform->params, &error);
     if (!cost)
-        return say_error(error);
+        return result_of_error(error);
     if (json_is_null(cost))
-        return say(ORCH_CONFORM_SKIPPED,
-                   "has none: forecasts of its trials know only their records");
+        return result(ORCH_CONFORM_SKIPPED,
+                      "has none: forecasts of its trials know only their records");
     g_autofree char *text = orch_json_canonical(cost);
-    return say(ORCH_CONFORM_PASSED, "%s", text);
+    return result(ORCH_CONFORM_PASSED, "%s", text);
 }
 
 /* ---- runs --------------------------------------------------------------------------------- */
@@ -220,27 +220,28 @@ static char *describe(const struct conform_report *report)
 static struct outcome step_smoke(struct conform *conform)
 {
     if (!conform->params)
-        return say(ORCH_CONFORM_SKIPPED, "%s", conform->missing);
+        return result(ORCH_CONFORM_SKIPPED, "%s", conform->missing);
     GError *error = NULL;
     conform->runs[0] = run_trial(conform, true, 0, SMOKE_MAX_S, &error);
     if (!conform->runs[0])
-        return say_error(error);
+        return result_of_error(error);
     const struct conform_report *report = conform->runs[0];
     g_autofree char *text = describe(report);
     if (report->verdict == ORCH_VERDICT_SKIPPED)
-        return say(ORCH_CONFORM_PASSED, "%s", text);
+        return result(ORCH_CONFORM_PASSED, "%s", text);
     if (report->verdict == ORCH_VERDICT_TIMEOUT)
-        return say(ORCH_CONFORM_FAILED,
-                   "did not end within %.0f s\n  hint: when asked for a smoke run, take two steps "
-                   "on little data",
-                   SMOKE_MAX_S);
+        return result(
+            ORCH_CONFORM_FAILED,
+            "did not end within %.0f s\n  hint: when asked for a smoke run, take two steps "
+            "on little data",
+            SMOKE_MAX_S);
     if (report->verdict != ORCH_VERDICT_OK)
-        return say(ORCH_CONFORM_FAILED, "%s", text);
+        return result(ORCH_CONFORM_FAILED, "%s", text);
     g_autofree char *points = count_text(g_hash_table_size(report->points), "point");
     g_autofree char *results = count_text(g_hash_table_size(report->results), "result");
     g_autofree char *artifacts = count_text(g_hash_table_size(report->artifacts), "artifact");
-    return say(ORCH_CONFORM_PASSED, "ok after %.2f s: %s, %s, %s", report->wall_s, points, results,
-               artifacts);
+    return result(ORCH_CONFORM_PASSED, "ok after %.2f s: %s, %s, %s", report->wall_s, points,
+                  results, artifacts);
 }
 
 /* True when the first smoke run ended ok; else the outcome of a step that needs it. */
@@ -249,9 +250,9 @@ static bool smoke_is_ok(const struct conform *conform, struct outcome *out)
     const struct conform_report *report = conform->runs[0];
     if (report && report->verdict == ORCH_VERDICT_OK)
         return true;
-    *out = say(ORCH_CONFORM_SKIPPED, report && report->verdict == ORCH_VERDICT_SKIPPED
-                                         ? "the smoke run was skipped"
-                                         : "needs a smoke run that ends ok");
+    *out = result(ORCH_CONFORM_SKIPPED, report && report->verdict == ORCH_VERDICT_SKIPPED
+                                            ? "the smoke run was skipped"
+                                            : "needs a smoke run that ends ok");
     return false;
 }
 
@@ -311,22 +312,23 @@ static struct outcome step_seeds(struct conform *conform)
     GError *error = NULL;
     conform->runs[1] = run_trial(conform, true, 0, SMOKE_MAX_S, &error);
     if (!conform->runs[1])
-        return say_error(error);
+        return result_of_error(error);
     struct conform_report *const *runs = conform->runs;
     g_autofree char *text = describe(runs[1]);
     if (runs[1]->verdict != ORCH_VERDICT_OK)
-        return say(ORCH_CONFORM_FAILED, "the second run with the same seed: %s", text);
+        return result(ORCH_CONFORM_FAILED, "the second run with the same seed: %s", text);
     g_autofree char *difference = NULL;
     unsigned count = compare(conform->manifest, runs[0]->points, runs[1]->points, &difference);
     count += compare(conform->manifest, runs[0]->results, runs[1]->results, &difference);
     compare(conform->manifest, runs[1]->points, runs[0]->points, &difference);
     compare(conform->manifest, runs[1]->results, runs[0]->results, &difference);
     if (difference)
-        return say(ORCH_CONFORM_FAILED,
-                   "with the same seed %s\n  hint: take every random choice from the trial's seed; "
-                   "give measured times and rates a unit (s, images/s)",
-                   difference);
-    return say(ORCH_CONFORM_PASSED, "%u values equal (times and rates aside)", count);
+        return result(
+            ORCH_CONFORM_FAILED,
+            "with the same seed %s\n  hint: take every random choice from the trial's seed; "
+            "give measured times and rates a unit (s, images/s)",
+            difference);
+    return result(ORCH_CONFORM_PASSED, "%u values equal (times and rates aside)", count);
 }
 
 /* ---- declared names ----------------------------------------------------------------------- */
@@ -368,29 +370,31 @@ static struct outcome step_names(struct conform *conform)
     const struct conform_report *report = conform->runs[0];
     if (report && report->verdict == ORCH_VERDICT_PROTOCOL && report->reason &&
         strstr(report->reason, "undeclared"))
-        return say(ORCH_CONFORM_FAILED, "%s\n  hint: declare it, or do not report it",
-                   report->reason);
+        return result(ORCH_CONFORM_FAILED, "%s\n  hint: declare it, or do not report it",
+                      report->reason);
     if (!smoke_is_ok(conform, &answer))
         return answer;
     const char *missing = first_missing_artifact(conform);
     if (missing)
-        return say(ORCH_CONFORM_FAILED,
-                   "declares artifact '%s', but its run left none\n  hint: make it in a smoke run "
-                   "too",
-                   missing);
+        return result(
+            ORCH_CONFORM_FAILED,
+            "declares artifact '%s', but its run left none\n  hint: make it in a smoke run "
+            "too",
+            missing);
     const struct orch_manifest *manifest = conform->manifest;
     const bool is_read_from_output =
         manifest->kind == ORCH_PLUGIN_WRAPPED && manifest->metrics_from != ORCH_METRICS_PROTOCOL;
     if (is_read_from_output && manifest->metrics->len &&
         g_hash_table_size(report->points) + g_hash_table_size(report->results) == 0)
-        return say(ORCH_CONFORM_FAILED,
-                   "none of its %u metrics was found in its output\n  hint: is 'metrics_from' what "
-                   "the program does?",
-                   manifest->metrics->len);
+        return result(
+            ORCH_CONFORM_FAILED,
+            "none of its %u metrics was found in its output\n  hint: is 'metrics_from' what "
+            "the program does?",
+            manifest->metrics->len);
     g_autofree char *unseen = unseen_metrics(conform);
-    return *unseen
-               ? say(ORCH_CONFORM_PASSED, "declared, but not reported in a smoke run: %s", unseen)
-               : say(ORCH_CONFORM_PASSED, "every metric and artifact is declared, and came");
+    return *unseen ? result(ORCH_CONFORM_PASSED, "declared, but not reported in a smoke run: %s",
+                            unseen)
+                   : result(ORCH_CONFORM_PASSED, "every metric and artifact is declared, and came");
 }
 
 /* ---- cancel ------------------------------------------------------------------------------- */
@@ -398,26 +402,27 @@ static struct outcome step_names(struct conform *conform)
 static struct outcome step_cancel(struct conform *conform)
 {
     if (!conform->params)
-        return say(ORCH_CONFORM_SKIPPED, "%s", conform->missing);
+        return result(ORCH_CONFORM_SKIPPED, "%s", conform->missing);
     if (conform->runs[0] && conform->runs[0]->verdict == ORCH_VERDICT_SKIPPED)
-        return say(ORCH_CONFORM_SKIPPED, "the smoke run was skipped");
+        return result(ORCH_CONFORM_SKIPPED, "the smoke run was skipped");
     GError *error = NULL;
     struct conform_report *report = run_trial(conform, false, CANCEL_AFTER_S, 0, &error);
     if (!report)
-        return say_error(error);
+        return result_of_error(error);
     struct outcome answer;
     if (!report->was_cancelled)
-        answer = say(orch_verdict_facts(report->verdict)->fault ? ORCH_CONFORM_SKIPPED
-                                                                : ORCH_CONFORM_PASSED,
-                     "ended by itself (%s) before it could be cancelled", report->verdict_word);
+        answer = result(orch_verdict_facts(report->verdict)->fault ? ORCH_CONFORM_SKIPPED
+                                                                   : ORCH_CONFORM_PASSED,
+                        "ended by itself (%s) before it could be cancelled", report->verdict_word);
     else if (report->signal == SIGKILL || report->stop_s > STOP_MAX_S)
-        answer = say(ORCH_CONFORM_FAILED,
-                     "went on for %.1f s after it was cancelled%s\n  hint: ask 'cancelled' in the "
-                     "innermost loop that takes long; let SIGTERM end the program",
-                     report->stop_s, report->signal == SIGKILL ? " and was killed" : "");
+        answer =
+            result(ORCH_CONFORM_FAILED,
+                   "went on for %.1f s after it was cancelled%s\n  hint: ask 'cancelled' in the "
+                   "innermost loop that takes long; let SIGTERM end the program",
+                   report->stop_s, report->signal == SIGKILL ? " and was killed" : "");
     else
-        answer = say(ORCH_CONFORM_PASSED, "%s, %.2f s after the cancel", report->verdict_word,
-                     report->stop_s);
+        answer = result(ORCH_CONFORM_PASSED, "%s, %.2f s after the cancel", report->verdict_word,
+                        report->stop_s);
     conform_report_free(report);
     return answer;
 }
@@ -515,7 +520,7 @@ static GPtrArray *run_steps(struct conform *conform, GError **error)
     for (unsigned i = 0; i < G_N_ELEMENTS(STEPS); i++) {
         const bool is_first = i == 0;
         if (!is_first && !conform->manifest)
-            add_step(steps, STEPS[i].name, say(ORCH_CONFORM_SKIPPED, "needs a valid manifest"));
+            add_step(steps, STEPS[i].name, result(ORCH_CONFORM_SKIPPED, "needs a valid manifest"));
         else
             add_step(steps, STEPS[i].name, STEPS[i].run(conform));
         if (is_first && conform->manifest && !make_params(conform, error))

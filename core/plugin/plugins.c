@@ -353,8 +353,8 @@ static const json_t *wait_for(struct loaded *loaded, int64_t id, const char *key
     return NULL;
 }
 
-static const json_t *ask(struct orch_plugins *plugins, const struct orch_manifest *manifest,
-                         const char *what, const json_t *params, GError **error)
+static const json_t *request(struct orch_plugins *plugins, const struct orch_manifest *manifest,
+                             const char *what, const json_t *params, GError **error)
 {
     struct loaded *loaded = load(plugins, manifest->path, error);
     if (!loaded)
@@ -396,7 +396,7 @@ static void send_ahead(struct loaded *loaded, const char *what, const json_t *pa
     g_array_append_val(sent, row);
 }
 
-static bool ask_block(struct loaded *loaded, json_t *const *params, size_t count)
+static bool request_block(struct loaded *loaded, json_t *const *params, size_t count)
 {
     g_autoptr(GArray) sent = g_array_new(FALSE, FALSE, sizeof(struct sent));
     g_autoptr(GHashTable) under_way = g_hash_table_new(g_str_hash, g_str_equal);
@@ -424,7 +424,7 @@ void orch_plugins_prefetch(struct orch_plugins *plugins, const struct orch_manif
     if (!loaded || !living_batch(plugins, loaded, NULL))
         return;
     for (size_t i = 0; i < count; i += AHEAD_MAX)
-        if (!ask_block(loaded, params + i, MIN(AHEAD_MAX, count - i)))
+        if (!request_block(loaded, params + i, MIN(AHEAD_MAX, count - i)))
             return;
 }
 
@@ -464,7 +464,7 @@ bool orch_plugins_check(struct orch_plugins *plugins, const struct orch_manifest
 {
     const json_t *answer = NULL;
     if (manifest->kind == ORCH_PLUGIN_COMPILED && manifest->has_check) {
-        answer = ask(plugins, manifest, "check", params, error);
+        answer = request(plugins, manifest, "check", params, error);
         if (!answer)
             return false;
         if (!json_is_true(json_object_get(answer, "ok"))) {
@@ -538,7 +538,7 @@ json_t *orch_plugins_cost(struct orch_plugins *plugins, const struct orch_manife
         return wrapped_cost(manifest, params, error);
     if (!manifest->has_cost)
         return json_null();
-    const json_t *answer = ask(plugins, manifest, "cost", params, error);
+    const json_t *answer = request(plugins, manifest, "cost", params, error);
     if (!answer)
         return NULL;
     const char *text = orch_json_text(answer, "text", NULL);

@@ -159,7 +159,7 @@ GArray *orch_frame_points(const struct orch_frame *frame, const struct orch_char
     return out;
 }
 
-double orch_frame_held(const struct orch_frame *frame, double y)
+double orch_frame_clamped_y(const struct orch_frame *frame, double y)
 {
     if (frame->y.is_log && y <= 0)
         return 0;

@@ -54,7 +54,7 @@ struct orch_point_of {
 GArray *orch_frame_points(const struct orch_frame *frame, const struct orch_chart_series *series);
 /** Returns the position of y from 0 to 1, clamped to the frame (an interval that ends below 0 on a
  * log axis is drawn to the lower edge). */
-double orch_frame_held(const struct orch_frame *frame, double y);
+double orch_frame_clamped_y(const struct orch_frame *frame, double y);
 
 /** The numbers of a box plot: quartiles, and whiskers at the last value within 1.5 interquartile
  * ranges. */

@@ -36,7 +36,7 @@ static void append_points(GString *out, double points)
 }
 
 /* Appends the questions that the student has to answer, one line each. */
-static void append_asked(GString *out, const struct orch_outline_part *part)
+static void append_question(GString *out, const struct orch_outline_part *part)
 {
     for (guint i = 0; i < part->sections->len; i++) {
         const struct orch_section *section = part->sections->pdata[i];
@@ -62,7 +62,7 @@ static json_t *heading_cell(const char *id, const struct orch_outline_part *part
     }
     orch_markdown_append(text, title ? title : first->kind);
     append_points(text, part->points);
-    append_asked(text, part);
+    append_question(text, part);
     return orch_notebook_markdown(id, text->str);
 }
 
@@ -92,7 +92,8 @@ static void add_commands(json_t *cells, const char *id, const struct orch_outlin
     for (guint i = 0; i < part->sections->len; i++) {
         const struct orch_section *section = part->sections->pdata[i];
         const char *command = section->command ? section->command : "";
-        if (orch_notebook_is_left(section) || !g_hash_table_add(done, (char *)(uintptr_t)command))
+        if (orch_notebook_is_for_student(section) ||
+            !g_hash_table_add(done, (char *)(uintptr_t)command))
             continue;
         json_t *outputs = json_array();
         for (guint j = i; j < part->sections->len; j++) {

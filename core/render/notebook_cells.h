@@ -28,7 +28,7 @@ void orch_notebook_add_text(json_t *outputs, const char *text);
 /** Appends a section's content: texts, tables as HTML and text, charts and pictures. */
 void orch_notebook_add_section(json_t *outputs, const struct orch_section *section);
 /** Returns whether the whole section is left to the student, and so has no outputs. */
-bool orch_notebook_is_left(const struct orch_section *section);
+bool orch_notebook_is_for_student(const struct orch_section *section);
 
 /** Merges the student's cells of `before`, an array of cells, into `cells`. Returns their number.
  */

@@ -144,7 +144,7 @@ static void add_runs(json_t *outputs, const struct orch_section *section)
     add_line(outputs, line->str, section->runs->len > 40 ? " ..." : "");
 }
 
-bool orch_notebook_is_left(const struct orch_section *section)
+bool orch_notebook_is_for_student(const struct orch_section *section)
 {
     for (guint i = 0; i < section->blocks->len; i++)
         if (((const struct orch_block *)section->blocks->pdata[i])->kind != ORCH_BLOCK_STUDENT)
@@ -154,7 +154,7 @@ bool orch_notebook_is_left(const struct orch_section *section)
 
 void orch_notebook_add_section(json_t *outputs, const struct orch_section *section)
 {
-    if (orch_notebook_is_left(section))
+    if (orch_notebook_is_for_student(section))
         return;
     if (section->title)
         add_line(outputs, json_array_size(outputs) ? "\n" : "", section->title);

@@ -53,11 +53,12 @@ static void draw_band(struct orch_sheet *sheet, const struct orch_chart_series *
         orch_pen_gap(&sheet->pen);
         for (guint i = from; i < to && to - from > 1; i++)
             orch_pen_to(&sheet->pen, at.x + at.width * at_index(points, i)->x,
-                        at.y + at.height * orch_frame_held(frame, at_index(points, i)->p->low));
+                        at.y +
+                            at.height * orch_frame_clamped_y(frame, at_index(points, i)->p->low));
         for (guint i = to; i > from && to - from > 1; i--)
             orch_pen_to(&sheet->pen, at.x + at.width * at_index(points, i - 1)->x,
-                        at.y +
-                            at.height * orch_frame_held(frame, at_index(points, i - 1)->p->high));
+                        at.y + at.height *
+                                   orch_frame_clamped_y(frame, at_index(points, i - 1)->p->high));
         from = to + 1;
     }
     orch_pen_fill(&sheet->pen, orch_series_color(frame, series), 0.2);
@@ -89,8 +90,8 @@ static void draw_error_bars(struct orch_sheet *sheet, const struct orch_chart_se
         if (isnan(point->p->low) || isnan(point->p->high))
             continue;
         double x = at.x + at.width * point->x;
-        double low = at.y + at.height * orch_frame_held(frame, point->p->low);
-        double high = at.y + at.height * orch_frame_held(frame, point->p->high);
+        double low = at.y + at.height * orch_frame_clamped_y(frame, point->p->low);
+        double high = at.y + at.height * orch_frame_clamped_y(frame, point->p->high);
         if (orch_series_is_of_a_model(series))
             orch_pen_rectangle(&sheet->pen, x - 5, low, x + 5, high);
         else
@@ -230,11 +231,11 @@ static void draw_bars(struct orch_sheet *sheet, const struct orch_chart_series *
     double left, width, unit = at.width * (orch_axis_at(&frame->x, 1) - orch_axis_at(&frame->x, 0));
     slot_of(sheet, series, &left, &width);
     g_autoptr(GArray) points = orch_frame_points(frame, series);
-    double foot = orch_frame_held(frame, 0);
+    double foot = orch_frame_clamped_y(frame, 0);
     for (guint i = 0; i < points->len; i++) {
         const struct orch_point_of *point = at_index(points, i);
         double x = at.x + at.width * point->x + left * unit,
-               top = orch_frame_held(frame, point->p->y);
+               top = orch_frame_clamped_y(frame, point->p->y);
         struct orch_rect r = {x + 1, at.y + at.height * fmin(foot, top), width * unit - 2,
                               at.height * fabs(top - foot)};
         draw_filled(sheet, series, r);
@@ -243,8 +244,8 @@ static void draw_bars(struct orch_sheet *sheet, const struct orch_chart_series *
         const struct orch_point_of *point = at_index(points, i);
         if (!isnan(point->p->low) && !isnan(point->p->high))
             add_error_bar(sheet, at.x + at.width * point->x + (left + width / 2) * unit,
-                          at.y + at.height * orch_frame_held(frame, point->p->low),
-                          at.y + at.height * orch_frame_held(frame, point->p->high));
+                          at.y + at.height * orch_frame_clamped_y(frame, point->p->low),
+                          at.y + at.height * orch_frame_clamped_y(frame, point->p->high));
     }
     orch_pen_line(&sheet->pen, (struct orch_stroke){ORCH_PEN_INK, 1.2, NULL});
 }
@@ -267,13 +268,13 @@ static void draw_box(struct orch_sheet *sheet, const struct orch_chart_series *s
     const struct orch_frame *frame = &sheet->frame;
     struct orch_pen *pen = &sheet->pen;
     uint32_t color = orch_series_color(frame, series);
-    double q1 = slot.y + slot.height * orch_frame_held(frame, box->q1);
-    double q3 = slot.y + slot.height * orch_frame_held(frame, box->q3);
-    double median = slot.y + slot.height * orch_frame_held(frame, box->median);
+    double q1 = slot.y + slot.height * orch_frame_clamped_y(frame, box->q1);
+    double q3 = slot.y + slot.height * orch_frame_clamped_y(frame, box->q3);
+    double median = slot.y + slot.height * orch_frame_clamped_y(frame, box->median);
     double middle = slot.x + slot.width / 2;
     draw_filled(sheet, series, (struct orch_rect){slot.x, q1, slot.width, q3 - q1});
-    add_error_bar(sheet, middle, slot.y + slot.height * orch_frame_held(frame, box->low), q1);
-    add_error_bar(sheet, middle, q3, slot.y + slot.height * orch_frame_held(frame, box->high));
+    add_error_bar(sheet, middle, slot.y + slot.height * orch_frame_clamped_y(frame, box->low), q1);
+    add_error_bar(sheet, middle, q3, slot.y + slot.height * orch_frame_clamped_y(frame, box->high));
     orch_pen_line(pen, (struct orch_stroke){color, 1.4,
                                             orch_series_is_of_a_model(series) ? "3.5 4.2" : NULL});
     orch_pen_to(pen, slot.x, median);
@@ -281,8 +282,8 @@ static void draw_box(struct orch_sheet *sheet, const struct orch_chart_series *s
     orch_pen_line(pen, (struct orch_stroke){ORCH_PEN_INK, 2.2, NULL});
     for (guint i = 0; i < box->outliers->len; i++)
         orch_pen_to(pen, middle,
-                    slot.y + slot.height *
-                                 orch_frame_held(frame, g_array_index(box->outliers, double, i)));
+                    slot.y + slot.height * orch_frame_clamped_y(
+                                               frame, g_array_index(box->outliers, double, i)));
     orch_pen_marks(pen, orch_frame_index(frame, series), true, 2.6, color);
 }
 

@@ -78,8 +78,8 @@ static void draw_intervals(struct orch_text_sheet *sheet, const struct orch_char
             continue;
         }
         int x = dot_x(sheet, at, point->x), color = orch_text_color(sheet, series);
-        int low = dot_y(sheet, at, orch_frame_held(&sheet->frame, point->p->low));
-        int high = dot_y(sheet, at, orch_frame_held(&sheet->frame, point->p->high));
+        int low = dot_y(sheet, at, orch_frame_clamped_y(&sheet->frame, point->p->low));
+        int high = dot_y(sheet, at, orch_frame_clamped_y(&sheet->frame, point->p->high));
         if (is_band) {
             orch_canvas_dot(&sheet->canvas, x, low, color);
             orch_canvas_dot(&sheet->canvas, x, high, color);

@@ -30,7 +30,7 @@ static int widest(const struct orch_axis *axis)
 
 static int column_of(const struct orch_text_sheet *sheet, const struct columns *c, double value)
 {
-    return c->from + (int)lround(orch_frame_held(&sheet->frame, value) * (c->to - c->from));
+    return c->from + (int)lround(orch_frame_clamped_y(&sheet->frame, value) * (c->to - c->from));
 }
 
 /* ---- bars --------------------------------------------------------------------------------------
@@ -55,8 +55,8 @@ static void draw_bar(struct orch_text_sheet *sheet, const struct orch_chart_seri
 {
     struct orch_canvas *canvas = &sheet->canvas;
     int color = orch_text_color(sheet, series), width = c->to - c->from;
-    double foot = orch_frame_held(&sheet->frame, 0) * width;
-    double end = orch_frame_held(&sheet->frame, p->y) * width;
+    double foot = orch_frame_clamped_y(&sheet->frame, 0) * width;
+    double end = orch_frame_clamped_y(&sheet->frame, p->y) * width;
     bool is_hollow = orch_series_is_of_a_model(series);
     gunichar full = canvas->ascii ? (is_hollow ? '-' : '#') : is_hollow ? 0x2591 : 0x2588;
     int first = (int)floor(fmin(foot, end)), last = (int)floor(fmax(foot, end));
@@ -134,16 +134,16 @@ static struct columns lay_out(const struct orch_text_sheet *sheet,
     if (sheet->frame.chart->kind == ORCH_CHART_BOX)
         c.number = 8;
     int columns = sheet->canvas.columns, least = 10;
-    int spare = columns - c.number - 5 - least; /* the width left for names */
-    c.series = MIN(c.series, MAX(spare / 2, 3));
-    c.category = MIN(c.category, MAX(spare - c.series, 3));
+    int available = columns - c.number - 5 - least; /* the width left for names */
+    c.series = MIN(c.series, MAX(available / 2, 3));
+    c.category = MIN(c.category, MAX(available - c.series, 3));
     c.from = c.category + 1 + (c.series ? c.series + 1 : 0) + 1;
     c.to = MAX(columns - c.number - 3, c.from + 3);
     return c;
 }
 
 /* Lists the values of reference and ideal lines below the chart, because these have no row. */
-static void say_others(struct orch_text_sheet *sheet, const struct orch_chart_panel *panel)
+static void add_others_note(struct orch_text_sheet *sheet, const struct orch_chart_panel *panel)
 {
     for (guint i = 0; i < panel->series->len; i++) {
         const struct orch_chart_series *series = panel->series->pdata[i];
@@ -207,7 +207,7 @@ static void draw_bars(struct orch_text_sheet *sheet, const struct orch_chart_pan
     g_autofree char *label = orch_text_short(y_label ? y_label : "", c.to - c.from);
     orch_canvas_text(canvas, (c.from + c.to - orch_text_columns(label)) / 2, sheet->row++, label,
                      ORCH_NO_COLOR);
-    say_others(sheet, panel);
+    add_others_note(sheet, panel);
 }
 
 /* ---- heat maps ---------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ static bool is_about_asked(const struct orch_plan *plan, const struct orch_repor
 
 /* Returns whether two questions belong to the same problem: the text before the first dot is
  * equal. */
-static bool is_beside(const char *a, const char *b)
+static bool is_same_problem(const char *a, const char *b)
 {
     size_t length = a ? strcspn(a, ".") : 0;
     return a && b && strcspn(b, ".") == length && strncmp(a, b, length) == 0;
@@ -112,7 +112,7 @@ static bool is_asked(const struct orch_plan *plan, const struct orch_report_item
     bool any = false;
     for (guint i = 0; i < plan->expansion->report->len; i++) {
         const struct orch_report_item *other = plan->expansion->report->pdata[i];
-        if (!is_beside(item->question, other->question) || is_of_no_trials(other))
+        if (!is_same_problem(item->question, other->question) || is_of_no_trials(other))
             continue;
         if (is_about_asked(plan, other))
             return true;

@@ -196,7 +196,7 @@ struct orch_trials *orch_trials_of_filter(struct orch_store *store, const char *
     for (guint i = 0; i < runs->len; i++) {
         struct orch_run *run = runs->pdata[i];
         bool is_seen;
-        if (!orch_trial_is_seen(store, run, seen, &is_seen, error)) {
+        if (!orch_trial_is_repeated(store, run, seen, &is_seen, error)) {
             orch_trials_free(trials);
             return NULL;
         }

@@ -154,7 +154,7 @@ static bool write_run(struct orch_store *store, struct gathering *all, const cha
     if (!ok && fault) {
         g_autofree char *why = g_strdup_printf("its journal's %s", fault);
         g_clear_error(&problem);
-        gathering_lose(all, why);
+        gathering_drop(all, why);
         ok = write_record(store, all, key, -1, out_points, &none, &problem);
     }
     if (problem)
@@ -164,7 +164,7 @@ static bool write_run(struct orch_store *store, struct gathering *all, const cha
 
 /* Stores the name and tags given at the start of a recorded program (orch record). The run itself
  * is already stored, so failures are ignored. */
-static void say_labels(struct orch_store *store, const char *key, const json_t *record)
+static void add_label_notes(struct orch_store *store, const char *key, const json_t *record)
 {
     const json_t *tags = json_object_get(record, "tags");
     const char *name = orch_json_text(record, "name", NULL);
@@ -265,7 +265,7 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
     ok = ok && write_run(store, &all, key, folder, &points, error);
     if (ok) {
         fill_collected(&all, points, out);
-        say_labels(store, key, all.record);
+        add_label_notes(store, key, all.record);
         if (folder >= 0 && orch_verdict_facts(all.verdict)->is_reused)
             drop_checkpoint(store, folder);
         if (!json_is_true(json_object_get(all.record, ORCH_RECORD_KEEP)) ||

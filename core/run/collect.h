@@ -49,6 +49,6 @@ bool orch_recover_folders(struct orch_store *store, unsigned *out_added, GPtrArr
 
 /** Kills (SIGKILL) every process of this user that carries ORCH_RUN=key in its environment. Returns
  * how many. */
-unsigned orch_kill_strays(const char *key);
+unsigned orch_kill_leftovers(const char *key);
 
 #endif

@@ -36,17 +36,17 @@ static void arm_clear(struct arm *arm)
  */
 
 static void G_GNUC_PRINTF(3, 4)
-    say(void (*tell)(void *ctx, const char *text), void *ctx, const char *format, ...)
+    format_message(void (*emit)(void *ctx, const char *text), void *ctx, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     g_autofree char *text = g_strdup_vprintf(format, args);
     va_end(args);
-    tell(ctx, text);
+    emit(ctx, text);
 }
 
-static void say_warnings(const struct orch_compare_listener *listener,
-                         const struct orch_diags *diags)
+static void report_warnings(const struct orch_compare_listener *listener,
+                            const struct orch_diags *diags)
 {
     for (guint i = 0; i < diags->items->len; i++) {
         const struct orch_diag *diag = diags->items->pdata[i];
@@ -160,7 +160,7 @@ static bool expand(struct arm *arm, const struct orch_compare_run *wish, const c
                                           .repeat = wish->repeat};
     struct orch_diags *diags = orch_diags_new();
     arm->expansion = orch_recipe_expand(recipe, arm->plugins, &options, diags);
-    say_warnings(arm->listener, diags);
+    report_warnings(arm->listener, diags);
     if (!arm->expansion)
         orch_diags_to_error(diags, error);
     orch_diags_free(diags);
@@ -192,7 +192,7 @@ static bool make_plan(struct arm *arm, GError **error)
     GError *problem = NULL;
     arm->plan =
         orch_plan_new(arm->workspace, arm->plugins, arm->expansion, &options, diags, &problem);
-    say_warnings(arm->listener, diags);
+    report_warnings(arm->listener, diags);
     if (!arm->plan && !problem)
         orch_diags_to_error(diags, &problem);
     orch_diags_free(diags);
@@ -220,15 +220,16 @@ static void on_ended(void *ctx, const struct orch_running *trial,
     const struct arm *arm = ctx;
     g_autofree char *label = orch_cell_label(trial->item->cell);
     g_autofree char *time = orch_duration_format(collected->wall_ms / 1e3);
-    say(arm->listener->say, arm->listener->ctx, "%c %s: %s, %s%s%s%s", arm->letter, label,
-        orch_verdict_name(collected->verdict), time, collected->reason ? ": " : "",
-        collected->reason ? collected->reason : "", again ? "; once more" : "");
+    format_message(arm->listener->on_message, arm->listener->ctx, "%c %s: %s, %s%s%s%s",
+                   arm->letter, label, orch_verdict_name(collected->verdict), time,
+                   collected->reason ? ": " : "", collected->reason ? collected->reason : "",
+                   again ? "; once more" : "");
 }
 
 static void on_message(void *ctx, const char *text)
 {
     const struct arm *arm = ctx;
-    say(arm->listener->say, arm->listener->ctx, "%c %s", arm->letter, text);
+    format_message(arm->listener->on_message, arm->listener->ctx, "%c %s", arm->letter, text);
 }
 
 static bool run_turns(struct arm arms[2], struct orch_interleave *interleave, GError **error)
@@ -275,21 +276,22 @@ static bool read_side(const struct arm *arm, const struct orch_interleave *inter
     return true;
 }
 
-static void say_outlook(const struct orch_compare_listener *l,
-                        const struct orch_interleave *interleave)
+static void report_outlook(const struct orch_compare_listener *l,
+                           const struct orch_interleave *interleave)
 {
     guint count = interleave->pairs->len;
-    say(l->say, l->ctx, "%u trial%s of each side, in turns: A B B A", count, count == 1 ? "" : "s");
+    format_message(l->on_message, l->ctx, "%u trial%s of each side, in turns: A B B A", count,
+                   count == 1 ? "" : "s");
     for (int i = 0; i < 2; i++)
         if (interleave->alone[i])
-            say(l->warn, l->ctx, "%u trial%s of %c alone %s left out", interleave->alone[i],
-                interleave->alone[i] == 1 ? "" : "s", 'A' + i,
-                interleave->alone[i] == 1 ? "is" : "are");
+            format_message(l->warn, l->ctx, "%u trial%s of %c alone %s left out",
+                           interleave->alone[i], interleave->alone[i] == 1 ? "" : "s", 'A' + i,
+                           interleave->alone[i] == 1 ? "is" : "are");
     if (interleave->is_same_code)
-        say(l->warn, l->ctx,
-            "no trial reads anything that differs between A and B: both sides run "
-            "the same program\n  hint: a program that is built must be built by its "
-            "plugin's command; compiled plugins are not built from a commit");
+        format_message(l->warn, l->ctx,
+                       "no trial reads anything that differs between A and B: both sides run "
+                       "the same program\n  hint: a program that is built must be built by its "
+                       "plugin's command; compiled plugins are not built from a commit");
 }
 
 bool orch_compare_run_both(struct orch_workspace *workspace, const char *const *plugin_paths,
@@ -316,7 +318,7 @@ bool orch_compare_run_both(struct orch_workspace *workspace, const char *const *
         }
     }
     if (ok) {
-        say_outlook(listener, &interleave);
+        report_outlook(listener, &interleave);
         ok = run_turns(arms, &interleave, error);
     }
     for (int i = 0; ok && i < 2; i++)

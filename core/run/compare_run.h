@@ -25,7 +25,7 @@ struct orch_compare_run {
 /** Callbacks that report progress. */
 struct orch_compare_listener {
     void *ctx;
-    void (*say)(void *ctx, const char *text);
+    void (*on_message)(void *ctx, const char *text);
     void (*warn)(void *ctx, const char *text);
     /** Returns the command line as stored with the runs; the caller frees. */
     char *(*argv_json)(void *ctx, const struct orch_expansion *expansion);

@@ -48,7 +48,7 @@ static void add_artifact(struct gathering *all, const char *name, const char *sh
     g_array_append_val(all->artifacts, row);
 }
 
-void gathering_lose(struct gathering *all, const char *why)
+void gathering_drop(struct gathering *all, const char *why)
 {
     all->verdict = ORCH_VERDICT_LOST;
     g_free(all->state);
@@ -67,7 +67,7 @@ static bool take_number(struct gathering *all, const json_t *json, enum orch_bou
     g_autofree char *fault = orch_bound_fault(which, *out);
     g_autofree char *why = fault ? g_strdup_printf("its journal's %s", fault) : NULL;
     if (why)
-        gathering_lose(all, why);
+        gathering_drop(all, why);
     return !why;
 }
 
@@ -77,7 +77,7 @@ static bool take_end_numbers(struct gathering *all, const json_t *json)
     g_autofree char *fault = orch_bound_facts_fault(json_object_get(json, "facts"));
     if (fault) {
         g_autofree char *why = g_strdup_printf("its journal's %s", fault);
-        gathering_lose(all, why);
+        gathering_drop(all, why);
         return false;
     }
     if (!take_number(all, json, ORCH_BOUNDED_STARTED_NS, &started) ||
@@ -169,7 +169,7 @@ static void judge_artifacts(struct gathering *all)
 {
     if (!all->lost_artifact || !orch_verdict_facts(all->verdict)->is_reused)
         return;
-    gathering_lose(all, all->lost_artifact);
+    gathering_drop(all, all->lost_artifact);
 }
 
 static bool take_event(struct orch_store *store, struct gathering *all, int folder,

@@ -32,7 +32,7 @@ void gathering_init(struct gathering *all, json_t *record, int64_t started_ns);
 void gathering_clear(struct gathering *all);
 
 /** Marks the run as lost for the reason `why`. */
-void gathering_lose(struct gathering *all, const char *why);
+void gathering_drop(struct gathering *all, const char *why);
 
 /** Reads the open folder of an ended trial and stores its artifacts. If the folder's content is
  * unreadable (for example a pipe in place of the journal), the trial is marked as lost. An error is

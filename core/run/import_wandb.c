@@ -288,7 +288,7 @@ static void take_run(struct orch_imported_run *run, struct wire_message record)
             continue;
         char **texts[] = {[3] = &run->experiment, [8] = &run->name};
         if (field.number == 3 || field.number == 8) {
-            g_autofree char *text = wire_text(field.inner, ORCH_IMPORTED_SAID_MAX);
+            g_autofree char *text = wire_text(field.inner, ORCH_IMPORTED_MESSAGE_MAX);
             orch_imported_set_text(texts[field.number], text);
         } else if (field.number == 4) {
             put_params(run, field.inner);

@@ -153,7 +153,7 @@ static void spread_skips(struct orch_plan *plan)
 }
 
 /* Sends all questions for one plugin together. */
-static void ask_ahead(struct orch_plan *plan)
+static void prefetch_costs(struct orch_plan *plan)
 {
     g_autoptr(GHashTable) by_manifest =
         g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);
@@ -180,7 +180,7 @@ static void ask_ahead(struct orch_plan *plan)
 
 static bool check_items(struct orch_plan *plan, struct orch_diags *diags)
 {
-    ask_ahead(plan);
+    prefetch_costs(plan);
     for (unsigned i = 0; i < plan->count; i++) {
         struct orch_plan_item *item = &plan->items[i];
         const struct orch_experiment *experiment = item->cell->experiment;

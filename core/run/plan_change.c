@@ -67,7 +67,7 @@ static char *command_change(const struct pair *pair)
 }
 
 /* Chooses the file to report: edited files explain more than added or removed ones. */
-static const struct orch_left_out *telling_change(const GPtrArray *changes)
+static const struct orch_left_out *relevant_change(const GPtrArray *changes)
 {
     static const char *const order[] = {"changed", "added", "removed"};
     for (size_t i = 0; i < G_N_ELEMENTS(order); i++)
@@ -86,7 +86,7 @@ static char *file_change(const struct pair *pair, const char *before)
         workspace->vcs && *before && *now ? orch_vcs_diff(workspace->vcs, before, now, NULL) : NULL;
     if (!changes || !changes->len)
         return g_strdup("its code changed");
-    const struct orch_left_out *first = telling_change(changes);
+    const struct orch_left_out *first = relevant_change(changes);
     g_autofree char *path = g_build_filename(workspace->root, first->path, NULL);
     bool is_unused = strcmp(first->why, "removed") == 0 && g_file_test(path, G_FILE_TEST_EXISTS);
     g_autofree char *more =

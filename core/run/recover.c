@@ -4,8 +4,8 @@
  * never have to break a lock. */
 #include "core/run/collect.h"
 
-#include "store/store_dir.h"
 #include "store/repair.h"
+#include "store/store_dir.h"
 
 #include "lib/base/below.h"
 
@@ -74,7 +74,7 @@ static bool is_alive(pid_t pid)
     return orch_process_get(pid, &process) && orch_process_is_alive(&process);
 }
 
-unsigned orch_kill_strays(const char *key)
+unsigned orch_kill_leftovers(const char *key)
 {
     g_autofree char *word = g_strdup_printf("ORCH_RUN=%s", key);
     return each_process_with("environ", word, kill_it);
@@ -94,7 +94,7 @@ static bool close_row(struct orch_store *store, const struct orch_active_row *ro
         return false;
     if (!taken)
         return true;
-    orch_kill_strays(row->key);
+    orch_kill_leftovers(row->key);
     int folder = orch_store_dir_open(store, ORCH_STORE_DIR_TRIAL, row->key);
     struct stat info;
     bool has_started = folder >= 0 && orch_below_stat(folder, "journal", &info);

@@ -55,14 +55,14 @@ static bool end_host(struct run *run, struct host *host, GError **error)
     add_host_error(host, &collected);
     run->ended_device_s += collected.wall_ms / 1e3 * orch_plan_item_devices(item);
     if (collected.verdict == ORCH_VERDICT_LOST)
-        orch_kill_strays(host->running.key);
+        orch_kill_leftovers(host->running.key);
     run->unsynced = true;
     g_free(item->run_key);
     item->run_key = g_strdup(host->running.key);
     bool again = orch_verdict_facts(collected.verdict)->retried && !run->stop_level &&
-                 job->tries < retries_after(item->cell->experiment, collected.verdict);
+                 job->attempts < retries_after(item->cell->experiment, collected.verdict);
     if (again) {
-        job->tries++;
+        job->attempts++;
         job->status = JOB_TODO;
         run->totals.retried++;
     } else {

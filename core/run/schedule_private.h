@@ -22,7 +22,7 @@ enum job_status {
 struct job {
     unsigned index; /* of the plan's item */
     enum job_status status;
-    unsigned tries;
+    unsigned attempts;
     bool ran;  /* its last attempt was started here */
     bool well; /* ended so that others may refer to it */
 };

@@ -29,6 +29,6 @@ void schedule_watch_time(struct run *run)
         host->overdue = g_strdup_printf("time limit of %g s; its host %s and was killed", limit_s,
                                         stopped ? "was stopped" : "did not end it");
         kill(-host->pid, SIGKILL);
-        orch_kill_strays(host->running.key);
+        orch_kill_leftovers(host->running.key);
     }
 }

@@ -20,11 +20,11 @@ struct orch_share {
     GHashTable *claimed;        /* set of items claimed by this process */
     GPtrArray *unsent;          /* const struct orch_plan_item *: ended well */
     GHashTable *holders;        /* item -> struct orch_claim *: as last seen */
-    char *told_wait;            /* the last text passed to `tell`, or NULL */
+    char *reported_wait;        /* the last text passed to `tell`, or NULL */
     int64_t sent_mono_ns, looked_mono_ns, down_mono_ns;
     bool has_news;    /* a trial has ended since results were sent */
     bool looked_last; /* only held trials were left, and they have been checked once more */
-    bool said_failure;
+    bool has_reported_failure;
 };
 
 static int64_t interval_ns(double share)
@@ -104,7 +104,7 @@ void orch_share_free(struct orch_share *share)
     g_hash_table_unref(share->claimed);
     g_hash_table_unref(share->holders);
     g_ptr_array_unref(share->unsent);
-    g_free(share->told_wait);
+    g_free(share->reported_wait);
     g_free(share);
 }
 
@@ -112,14 +112,14 @@ void orch_share_free(struct orch_share *share)
  */
 
 /* Reports the first failure and suspends network access for a while. */
-static void say_failure(struct orch_share *share, const char *what, const GError *error)
+static void report_failure(struct orch_share *share, const char *what, const GError *error)
 {
     share->down_mono_ns = orch_mono_ns();
-    if (share->said_failure || !share->options->say)
+    if (share->has_reported_failure || !share->options->on_message)
         return;
-    share->said_failure = true;
+    share->has_reported_failure = true;
     g_autofree char *text = g_strdup_printf("%s: %s", what, error ? error->message : "?");
-    share->options->say(share->options->say_ctx, text);
+    share->options->on_message(share->options->ctx, text);
 }
 
 static bool is_down(const struct orch_share *share)
@@ -137,7 +137,7 @@ bool orch_share_pull(struct orch_share *share, struct orch_store *store)
     }
     if (exchange(&share->options->place, store, ORCH_EXCHANGE_PULL, &error))
         return true;
-    say_failure(share, "what others have run is not known", error);
+    report_failure(share, "what others have run is not known", error);
     return false;
 }
 
@@ -267,7 +267,7 @@ static bool mark_by(struct orch_share *share, struct orch_claims *claims, struct
     g_autoptr(GError) error = NULL;
     g_autoptr(GPtrArray) list = orch_claims_list(claims, &error);
     if (!list)
-        say_failure(share, "what others claim is not known", error);
+        report_failure(share, "what others claim is not known", error);
     for (unsigned i = 0; list && i < plan->count; i++) {
         struct orch_plan_item *item = &plan->items[i];
         const struct orch_claim *claim =
@@ -313,7 +313,7 @@ static void give_back_at(struct orch_share *share, struct orch_claims *claims,
 {
     g_autoptr(GError) error = NULL;
     if (claims && !orch_claims_give_back(claims, item->fingerprint, device_of(item), &error))
-        say_failure(share, "a claim could not be given back, it ends by itself", error);
+        report_failure(share, "a claim could not be given back, it ends by itself", error);
 }
 
 static void give_back(struct orch_share *share, const struct orch_plan_item *item)
@@ -331,7 +331,7 @@ static bool claim_at(struct orch_share *share, struct orch_claims *claims,
 {
     g_autoptr(GError) error = NULL;
     if (!orch_claims_take(claims, item->fingerprint, device_of(item), out_holder, &error))
-        say_failure(share, "trials cannot be claimed, others may run them too", error);
+        report_failure(share, "trials cannot be claimed, others may run them too", error);
     else if (!*out_holder)
         g_hash_table_add(share->claimed, (gpointer)(uintptr_t)item);
     return !*out_holder;
@@ -370,7 +370,7 @@ static bool send_unsent(struct orch_share *share)
     if (!share->has_news)
         return true;
     if (!exchange(&share->options->place, share->plan->store, ORCH_EXCHANGE_PUSH, &error)) {
-        say_failure(share, "results cannot be sent", error);
+        report_failure(share, "results cannot be sent", error);
         return false;
     }
     for (guint i = 0; i < share->unsent->len; i++)
@@ -411,31 +411,31 @@ static void tick(void *ctx, bool quiet)
     struct orch_share *share = ctx;
     g_autoptr(GError) error = NULL;
     if (share->near && !orch_claims_renew(share->near, &error))
-        say_failure(share, "claims cannot be renewed, others may run them too", error);
+        report_failure(share, "claims cannot be renewed, others may run them too", error);
     g_clear_error(&error);
     if (is_down(share))
         return;
     if (share->remote && !orch_claims_renew(share->remote, &error))
-        say_failure(share, "claims cannot be renewed, others may run them too", error);
+        report_failure(share, "claims cannot be renewed, others may run them too", error);
     else if (!quiet && is_time_to_send(share))
         send_unsent(share);
 }
 
 /* When nothing is left to do here, reports whom the run waits for, if that has changed. */
-static void tell_wait(struct orch_share *share)
+static void report_wait(struct orch_share *share)
 {
     g_autoptr(GArray) holders = holders_of(share, share->plan);
     GString *who = g_string_new(NULL);
     for (guint i = 0; i < holders->len; i++)
         g_string_append_printf(who, "%s\n", g_array_index(holders, struct holder, i).who);
     g_autofree char *now = g_string_free(who, FALSE);
-    if (!*now || g_strcmp0(now, share->told_wait) == 0 || !share->options->tell)
+    if (!*now || g_strcmp0(now, share->reported_wait) == 0 || !share->options->on_wait)
         return;
     g_autofree char *held = orch_share_held_text(share, share->plan);
     g_autofree char *text = g_strdup_printf("waiting: %s, or longer; Ctrl-C ends the wait", held);
-    share->options->tell(share->options->say_ctx, text);
-    g_free(share->told_wait);
-    share->told_wait = g_steal_pointer(&now);
+    share->options->on_wait(share->options->ctx, text);
+    g_free(share->reported_wait);
+    share->reported_wait = g_steal_pointer(&now);
 }
 
 static enum orch_retry again(void *ctx, bool idle)
@@ -449,7 +449,7 @@ static enum orch_retry again(void *ctx, bool idle)
     if (!share->options->waits && share->looked_last)
         return ORCH_RETRY_NEVER;
     if (share->options->waits)
-        tell_wait(share);
+        report_wait(share);
     if (share->options->waits && !is_time)
         return ORCH_RETRY_LATER;
     share->looked_last = true;
@@ -474,12 +474,13 @@ void orch_share_finish(struct orch_share *share, bool has_more)
 {
     struct orch_claims *const places[] = {share->near, share->remote};
     share->has_news = share->has_news || has_more;
-    if (share->plan && !send_unsent(share) && share->options->say)
-        share->options->say(share->options->say_ctx,
-                            "the results are kept here and were not sent; 'orch push' sends them");
+    if (share->plan && !send_unsent(share) && share->options->on_message)
+        share->options->on_message(
+            share->options->ctx,
+            "the results are kept here and were not sent; 'orch push' sends them");
     for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
         g_autoptr(GError) error = NULL;
         if (places[i] && !orch_claims_give_back_all(places[i], &error))
-            say_failure(share, "claims could not be given back, they end by themselves", error);
+            report_failure(share, "claims could not be given back, they end by themselves", error);
     }
 }

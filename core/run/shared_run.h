@@ -34,11 +34,11 @@ struct orch_share_options {
     struct orch_share_place place;
     bool waits; /* wait for trials that others run, and take over those whose claims expire */
     /** Reports the first network failure to the user, in one sentence. May be NULL. */
-    void (*say)(void *ctx, const char *text);
+    void (*on_message)(void *ctx, const char *text);
     /** With `waits`: reports whom the run waits for and until when, whenever that changes. May be
      * NULL. */
-    void (*tell)(void *ctx, const char *text);
-    void *say_ctx; /* of both */
+    void (*on_wait)(void *ctx, const char *text);
+    void *ctx; /* of both */
 };
 
 struct orch_share;

@@ -25,9 +25,9 @@ static void free_signed_run(gpointer pointer)
     g_free(run);
 }
 
-static void free_judged(gpointer pointer)
+static void free_check(gpointer pointer)
 {
-    struct orch_signature_judged *judged = pointer;
+    struct orch_signature_check *judged = pointer;
     g_free(judged->note);
     g_free(judged->who);
     g_free(judged->signer);
@@ -108,7 +108,7 @@ struct signing {
     unsigned judged;  /* checked signatures that are not the user's */
 };
 
-static bool is_asked(const struct signing *s, const GPtrArray *runs)
+static bool is_requested(const struct signing *s, const GPtrArray *runs)
 {
     for (guint i = 0; i < runs->len; i++) {
         g_autofree char *line = line_of(runs->pdata[i]);
@@ -163,7 +163,7 @@ static bool take_note(struct signing *s, const struct orch_signature_row *row, G
     g_autofree char *signature = NULL;
     bool own;
     if (s->judged >= STRANGERS_MAX || !orch_who_is_same(row->who, orch_user_name()) ||
-        !parse_note(row->text, runs, &signature) || !is_asked(s, runs))
+        !parse_note(row->text, runs, &signature) || !is_requested(s, runs))
         return true;
     if (!is_own(s, runs, signature, &own, error))
         return false;
@@ -243,7 +243,7 @@ int orch_sign_runs(struct orch_store *store, const char *dir, GError **error)
  */
 
 static void look_at(struct orch_signed_run *run, GHashTable *here,
-                    const struct orch_signature_judged *judged)
+                    const struct orch_signature_check *judged)
 {
     const struct orch_run_digest *known = g_hash_table_lookup(here, run->key);
     run->state = !known                                       ? ORCH_SIGNED_MISSING
@@ -253,10 +253,10 @@ static void look_at(struct orch_signed_run *run, GHashTable *here,
                                                    orch_who_is_same(judged->signer, known->who));
 }
 
-static struct orch_signature_judged *judge(const struct orch_signature_row *row, GHashTable *here,
-                                           const char *dir, GError **error)
+static struct orch_signature_check *judge(const struct orch_signature_row *row, GHashTable *here,
+                                          const char *dir, GError **error)
 {
-    struct orch_signature_judged *judged = g_new0(struct orch_signature_judged, 1);
+    struct orch_signature_check *judged = g_new0(struct orch_signature_check, 1);
     g_autofree char *signature = NULL;
     judged->note = g_strdup(row->key);
     judged->who = g_strdup(row->who);
@@ -267,7 +267,7 @@ static struct orch_signature_judged *judge(const struct orch_signature_row *row,
     g_autoptr(GString) text = signed_text(judged->runs);
     if (!judged->is_damaged &&
         !orch_vcs_verify(dir, text->str, signature, &judged->what, &judged->signer, error)) {
-        free_judged(judged);
+        free_check(judged);
         return NULL;
     }
     for (guint i = 0; i < judged->runs->len; i++)
@@ -275,7 +275,7 @@ static struct orch_signature_judged *judge(const struct orch_signature_row *row,
     return judged;
 }
 
-static bool names_run(const struct orch_signature_judged *judged, const char *key)
+static bool names_run(const struct orch_signature_check *judged, const char *key)
 {
     for (guint i = 0; i < judged->runs->len; i++)
         if (strcmp(((const struct orch_signed_run *)judged->runs->pdata[i])->key, key) == 0)
@@ -283,7 +283,7 @@ static bool names_run(const struct orch_signature_judged *judged, const char *ke
     return false;
 }
 
-GPtrArray *orch_signatures_judge(struct orch_store *store, const char *dir, const char *run_key,
+GPtrArray *orch_signatures_check(struct orch_store *store, const char *dir, const char *run_key,
                                  GError **error)
 {
     g_autoptr(GPtrArray) rows = orch_store_signatures(store, run_key, error);
@@ -293,15 +293,15 @@ GPtrArray *orch_signatures_judge(struct orch_store *store, const char *dir, cons
     g_autoptr(GHashTable) here = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; runs && i < runs->len; i++)
         g_hash_table_insert(here, ((struct orch_run_digest *)runs->pdata[i])->key, runs->pdata[i]);
-    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(free_judged);
+    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(free_check);
     for (guint i = 0; i < rows->len && !(run_key && i >= ORCH_SIGNATURES_OF_RUN_MAX); i++) {
-        struct orch_signature_judged *judged = judge(rows->pdata[i], here, dir, error);
+        struct orch_signature_check *judged = judge(rows->pdata[i], here, dir, error);
         if (!judged)
             return NULL;
         if (!run_key || names_run(judged, run_key))
             g_ptr_array_add(all, judged);
         else
-            free_judged(judged);
+            free_check(judged);
     }
     return g_steal_pointer(&all);
 }

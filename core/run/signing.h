@@ -30,7 +30,7 @@ struct orch_signed_run {
 };
 
 /** The result of checking a signature. */
-struct orch_signature_judged {
+struct orch_signature_check {
     char *note, *who; /* the note's key, and its stated author */
     int64_t made_ns;
     enum orch_signature what;
@@ -42,9 +42,9 @@ struct orch_signature_judged {
 /** Maximum number of signatures checked for one run, because each check starts programs. */
 #define ORCH_SIGNATURES_OF_RUN_MAX 100
 /** Checks every signature of the store or, with `run_key`, the oldest ones that name that run, up
- * to the maximum. Returns struct orch_signature_judged *, oldest first; the caller unrefs. NULL
+ * to the maximum. Returns struct orch_signature_check *, oldest first; the caller unrefs. NULL
  * when a signature cannot be checked (a program is missing). */
-GPtrArray *orch_signatures_judge(struct orch_store *store, const char *dir, const char *run_key,
+GPtrArray *orch_signatures_check(struct orch_store *store, const char *dir, const char *run_key,
                                  GError **error);
 
 #endif

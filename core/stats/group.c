@@ -47,8 +47,8 @@ static double aggregate_of(const struct orch_metric_summary *s, enum orch_aggreg
     return NAN;
 }
 
-static void tell(const char *better, const char *unit, const char **out_better,
-                 const char **out_unit)
+static void set_unit_and_better(const char *better, const char *unit, const char **out_better,
+                                const char **out_unit)
 {
     if (out_better)
         *out_better = g_intern_string(better && *better ? better : "none");
@@ -112,17 +112,17 @@ double orch_run_numbers_get(const struct orch_run_numbers *numbers, const char *
 {
     const struct orch_metric_summary *summary = find_summary(numbers, name);
     if (summary) {
-        tell(summary->better, summary->unit, out_better, out_unit);
+        set_unit_and_better(summary->better, summary->unit, out_better, out_unit);
         return aggregate_of(summary, aggregate);
     }
     const struct orch_stored_result *result = find_result(numbers, name);
     if (result) {
-        tell(result->better, result->unit, out_better, out_unit);
+        set_unit_and_better(result->better, result->unit, out_better, out_unit);
         return result->value;
     }
     if (strcmp(name, "wall_s") != 0)
         return NAN;
-    tell("min", "s", out_better, out_unit);
+    set_unit_and_better("min", "s", out_better, out_unit);
     return numbers->wall_s;
 }
 

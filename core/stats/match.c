@@ -146,7 +146,7 @@ static const char *common_experiment(const GPtrArray *members)
 
 /* Returns what distinguishes A from B, and so must not distinguish trials: "" for the experiment,
  * and each parameter that is constant within each side but differs between them. */
-static GHashTable *telling(const GPtrArray *a, const GPtrArray *b)
+static GHashTable *distinguishing_names(const GPtrArray *a, const GPtrArray *b)
 {
     GHashTable *names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     const char *x = common_experiment(a), *y = common_experiment(b);
@@ -340,7 +340,8 @@ static bool meets_across(const GPtrArray *a, const GPtrArray *b, bool is_paired)
 }
 
 /* Sets the direction and the unit that the metric's plugin declared. */
-static void tell(const struct orch_side *side, const char *metric, struct orch_match *match)
+static void add_metric_unit(const struct orch_side *side, const char *metric,
+                            struct orch_match *match)
 {
     for (guint i = 0; i < side->members->len; i++) {
         const struct member *member = side->members->pdata[i];
@@ -360,7 +361,7 @@ static bool pair_up(const GPtrArray *a, const GPtrArray *b, bool with_device, st
     if (out->a->len >= 2 && 2 * out->a->len >= MAX(a->len, b->len))
         return true;
     pairs_clear(out);
-    g_autoptr(GHashTable) but = telling(a, b);
+    g_autoptr(GHashTable) but = distinguishing_names(a, b);
     *out = find_pairs(a, b, but, with_device);
     *out_how = ORCH_MATCH_REPEATS;
     if (out->a->len >= 2 && out->a->len == a->len && out->a->len == b->len)
@@ -375,8 +376,8 @@ struct orch_match *orch_sides_match(const struct orch_side *a, const struct orch
 {
     struct orch_match *match = g_new0(struct orch_match, 1);
     match->better = "none";
-    tell(b, metric, match);
-    tell(a, metric, match);
+    add_metric_unit(b, metric, match);
+    add_metric_unit(a, metric, match);
     match->is_timing = orch_unit_is_timing(match->unit, NULL);
     g_autoptr(GPtrArray) x = with_metric(a, metric, match->is_timing),
                          y = with_metric(b, metric, match->is_timing);

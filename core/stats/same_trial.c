@@ -33,8 +33,8 @@ char *orch_run_trial_text(const struct orch_run *run, const json_t *open_params,
     return text ? text : g_strdup(run->key);
 }
 
-bool orch_trial_is_seen(struct orch_store *store, const struct orch_run *run, GHashTable *seen,
-                        bool *out_is_seen, GError **error)
+bool orch_trial_is_repeated(struct orch_store *store, const struct orch_run *run, GHashTable *seen,
+                            bool *out_is_seen, GError **error)
 {
     g_autoptr(json_t) params = orch_run_open_params(store, run, error);
     if (!params)

@@ -20,7 +20,7 @@ char *orch_run_trial_text(const struct orch_run *run, const json_t *open_params,
 /** Tests whether `seen` already has the run's trial on the same device, and adds it. Pass the runs
  * newest first, so that older runs of a trial are recognised. `seen` is a set of char *, which it
  * owns. Returns false with an error when the store cannot be read. */
-bool orch_trial_is_seen(struct orch_store *store, const struct orch_run *run, GHashTable *seen,
-                        bool *out_is_seen, GError **error);
+bool orch_trial_is_repeated(struct orch_store *store, const struct orch_run *run, GHashTable *seen,
+                            bool *out_is_seen, GError **error);
 
 #endif

@@ -67,7 +67,7 @@ static void read_values(struct orch_tasks *tasks, struct orch_store *store, cons
 }
 
 /* Records the names in which runs from..to differ. A missing value counts as a value of its own. */
-static void find_telling(struct orch_tasks *tasks, guint from, guint to)
+static void find_distinguishing(struct orch_tasks *tasks, guint from, guint to)
 {
     for (size_t j = 0; j < NAMES; j++)
         for (guint i = from + 1; i < to; i++)
@@ -86,7 +86,7 @@ struct orch_tasks *orch_tasks_new(struct orch_store *store, const GPtrArray *run
 {
     struct orch_tasks *tasks = tasks_for(runs->len);
     read_values(tasks, store, runs);
-    find_telling(tasks, 0, runs->len);
+    find_distinguishing(tasks, 0, runs->len);
     tasks->tells[PLUGIN] = tasks->tells[PLUGIN] && has_programs(tasks);
     for (size_t j = 0; j < NAMES; j++)
         if (chosen && g_strv_contains(chosen, TASK[j].name))
@@ -100,8 +100,8 @@ struct orch_tasks *orch_tasks_of_sides(struct orch_store *store, const GPtrArray
     struct orch_tasks *tasks = tasks_for(a->len + b->len);
     read_values(tasks, store, a);
     read_values(tasks, store, b);
-    find_telling(tasks, 0, a->len);
-    find_telling(tasks, a->len, a->len + b->len);
+    find_distinguishing(tasks, 0, a->len);
+    find_distinguishing(tasks, a->len, a->len + b->len);
     tasks->tells[PLUGIN] = tasks->tells[PLUGIN] && has_programs(tasks);
     return tasks;
 }

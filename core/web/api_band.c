@@ -85,7 +85,7 @@ static bool read_curves(struct web_call *call, struct band *band, GError **error
 /* ---- buckets -----------------------------------------------------------------------------------
  */
 
-static bool is_asked(const struct band *band, int64_t step)
+static bool is_requested(const struct band *band, int64_t step)
 {
     return step >= band->from && step <= band->to;
 }
@@ -98,8 +98,8 @@ static void choose_buckets(struct band *band)
     for (guint c = 0; c < band->curves->len; c++) {
         const struct orch_series *s = ((struct curve *)band->curves->pdata[c])->series;
         for (size_t i = 0; i < s->count; i++) {
-            low = is_asked(band, s->step[i]) ? MIN(low, s->step[i]) : low;
-            high = is_asked(band, s->step[i]) ? MAX(high, s->step[i]) : high;
+            low = is_requested(band, s->step[i]) ? MIN(low, s->step[i]) : low;
+            high = is_requested(band, s->step[i]) ? MAX(high, s->step[i]) : high;
         }
     }
     if (low > high)
@@ -116,7 +116,7 @@ static void fill_curve(const struct band *band, struct curve *curve)
     g_autofree guint *counts = g_new0(guint, band->count + 1);
     curve->values = g_new0(double, band->count + 1);
     for (size_t i = 0; i < s->count; i++) {
-        if (!is_asked(band, s->step[i]) || !isfinite(s->value[i]))
+        if (!is_requested(band, s->step[i]) || !isfinite(s->value[i]))
             continue;
         const uint64_t at = ((uint64_t)s->step[i] - (uint64_t)band->first) / (uint64_t)band->width;
         curve->values[at] += s->value[i];

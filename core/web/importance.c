@@ -11,7 +11,7 @@
 
 enum { RECIPES_MAX = 8, NAMES_MAX = 500 };
 /* Ranks of numbers that no report uses. */
-enum { RANK_JUDGED = 1000, RANK_OTHER = 2000, RANK_TIME = 3000, RANK_TRAINING = 100 };
+enum { RANK_EVALUATED = 1000, RANK_OTHER = 2000, RANK_TIME = 3000, RANK_TRAINING = 100 };
 
 /* ---- numbers in reports ------------------------------------------------------------------------
  */
@@ -79,6 +79,6 @@ int web_importance_rank(GHashTable *ranks, const struct orch_known_name *name)
         return asked;
     if (is_time(name->unit))
         return RANK_TIME;
-    return (is_judged ? RANK_JUDGED : RANK_OTHER) +
+    return (is_judged ? RANK_EVALUATED : RANK_OTHER) +
            (g_str_has_prefix(name->name, "train") ? RANK_TRAINING : 0);
 }

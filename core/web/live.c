@@ -222,7 +222,7 @@ static GBytes *event_bytes(const char *event, json_t *json, int digits)
                : g_bytes_new_static("", 0);
 }
 
-static void say(struct follower *f, GBytes *bytes)
+static void send_bytes(struct follower *f, GBytes *bytes)
 {
     if (!g_bytes_get_size(bytes) || f->queued > QUEUED_MAX)
         return; /* a follower that is too slow misses events, and gets everything when it reconnects
@@ -264,25 +264,25 @@ static GBytes *trials_event(struct web_live *live)
                        12);
 }
 
-static void tell_all_so_far(struct follower *f)
+static void send_all_so_far(struct follower *f)
 {
     struct web_live *live = f->live;
     GHashTableIter iter;
     gpointer value;
     g_autoptr(GBytes) trials = trials_event(live);
-    say(f, trials);
+    send_bytes(f, trials);
     g_hash_table_iter_init(&iter, live->trials);
     while (g_hash_table_iter_next(&iter, NULL, &value)) {
         const struct trial *t = value;
         for (guint i = 0; wants(f, t) && i < t->curves->len; i++) {
             const struct curve *c = t->curves->pdata[i];
             g_autoptr(GBytes) bytes = event_bytes("series", curve_json(t, c, c->all), 9);
-            say(f, bytes);
+            send_bytes(f, bytes);
         }
     }
 }
 
-static void tell_fresh(struct web_live *live, struct trial *t)
+static void send_new_points(struct web_live *live, struct trial *t)
 {
     for (guint i = 0; i < t->curves->len; i++) {
         struct curve *c = t->curves->pdata[i];
@@ -291,7 +291,7 @@ static void tell_fresh(struct web_live *live, struct trial *t)
         g_autoptr(GBytes) bytes = event_bytes("points", curve_json(t, c, c->fresh), 9);
         for (guint k = 0; k < live->followers->len; k++)
             if (wants(live->followers->pdata[k], t))
-                say(live->followers->pdata[k], bytes);
+                send_bytes(live->followers->pdata[k], bytes);
         g_clear_pointer(&c->fresh, orch_thin_free);
     }
 }
@@ -344,7 +344,7 @@ static void read_all(struct web_live *live)
         struct trial *t = value;
         read_on(t, until);
         has_more |= t->has_more;
-        tell_fresh(live, t);
+        send_new_points(live, t);
     }
     if (has_more && !live->more)
         live->more = g_timeout_add(SLICE_MS, on_more, live);
@@ -365,15 +365,15 @@ static void keep_alive(struct web_live *live)
     for (guint i = 0; i < live->followers->len; i++) {
         struct follower *f = live->followers->pdata[i];
         if (now - f->said_ns > 10 * INT64_C(1000000000))
-            say(f, ping);
+            send_bytes(f, ping);
     }
 }
 
-static void tell_trials(struct web_live *live)
+static void send_trials(struct web_live *live)
 {
     g_autoptr(GBytes) trials = trials_event(live);
     for (guint i = 0; i < live->followers->len; i++)
-        say(live->followers->pdata[i], trials);
+        send_bytes(live->followers->pdata[i], trials);
 }
 
 static void look(struct web_live *live)
@@ -387,10 +387,10 @@ static void look(struct web_live *live)
     }
     look_at_actives(live);
     if (live->has_new)
-        tell_trials(live); /* a trial's description is sent before its points */
+        send_trials(live); /* a trial's description is sent before its points */
     read_all(live);
     if (is_new || before || g_hash_table_size(live->trials))
-        tell_trials(live);
+        send_trials(live);
     keep_alive(live);
 }
 
@@ -450,7 +450,7 @@ bool web_live_follow(struct web_live *live, SoupServerMessage *message, const ch
     f->wrote = g_signal_connect(message, "wrote-body-data", G_CALLBACK(on_wrote), f);
     look(live); /* first send new points to the other followers */
     g_ptr_array_add(live->followers, f);
-    tell_all_so_far(f);
+    send_all_so_far(f);
     if (!live->timer)
         live->timer = g_timeout_add_seconds(1, on_tick, live);
     return true;

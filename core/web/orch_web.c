@@ -27,7 +27,7 @@ enum {
 };
 
 /* What the callbacks need to run the program orch. */
-struct asked {
+struct request {
     const char *program, *db;
     char **recipes; /* recipes whose reports are shown; none: those of this folder */
 };
@@ -55,13 +55,13 @@ static void fail_with(const char *words, int status, GError **error)
 
 /* Runs a command of orch and returns its output. Appends the program and common options to `words`
  * (char *). The caller frees. */
-static char *ask_text(const struct asked *asked, GPtrArray *words, GError **error)
+static char *query_text(const struct request *request, GPtrArray *words, GError **error)
 {
     g_autofree char *out = NULL, *err = NULL;
     int status;
-    g_ptr_array_insert(words, 0, g_strdup(asked->program));
+    g_ptr_array_insert(words, 0, g_strdup(request->program));
     g_ptr_array_add(words, g_strdup("--quiet"));
-    g_ptr_array_add(words, g_strdup_printf("--db=%s", asked->db));
+    g_ptr_array_add(words, g_strdup_printf("--db=%s", request->db));
     g_ptr_array_add(words, NULL);
     if (!g_spawn_sync(NULL, (char **)words->pdata, NULL, G_SPAWN_DEFAULT, end_in_time, NULL, &out,
                       &err, &status, error))
@@ -73,10 +73,10 @@ static char *ask_text(const struct asked *asked, GPtrArray *words, GError **erro
     return g_steal_pointer(&out);
 }
 
-static json_t *ask(const struct asked *asked, GPtrArray *words, GError **error)
+static json_t *query_program(const struct request *request, GPtrArray *words, GError **error)
 {
     g_ptr_array_add(words, g_strdup("--json"));
-    g_autofree char *out = ask_text(asked, words, error);
+    g_autofree char *out = query_text(request, words, error);
     return out ? orch_json_parse(out, strlen(out), ANSWER_BYTES, error) : NULL;
 }
 
@@ -93,12 +93,12 @@ static GPtrArray *words_of(const char *first, const char *second)
  */
 
 /* Returns the networks and GPUs that a user can choose. */
-static json_t *choices(const struct asked *asked, GError **error)
+static json_t *choices(const struct request *request, GError **error)
 {
     g_autoptr(GPtrArray) nets = words_of("net", "ls");
     g_autoptr(GPtrArray) gpus = words_of("gpu", "ls");
-    g_autoptr(json_t) of_nets = ask(asked, nets, error);
-    g_autoptr(json_t) of_gpus = of_nets ? ask(asked, gpus, error) : NULL;
+    g_autoptr(json_t) of_nets = query_program(request, nets, error);
+    g_autoptr(json_t) of_gpus = of_nets ? query_program(request, gpus, error) : NULL;
     return of_gpus ? json_pack("{s:O s:O}", "nets", of_nets, "gpus", of_gpus) : NULL;
 }
 
@@ -130,7 +130,7 @@ static json_t *forecast(void *ctx, GHashTable *query, GError **error)
     }
     if (g_hash_table_contains(query, "spot"))
         g_ptr_array_add(words, g_strdup("--spot"));
-    return ask(ctx, words, error);
+    return query_program(ctx, words, error);
 }
 
 /* ---- reports ----------------------------------------------------------------------------------
@@ -147,11 +147,11 @@ static void add_recipes(const char *folder, GPtrArray *paths)
 }
 
 /* Returns the recipes named on the command line, else those of this folder and of its recipes/. */
-static GPtrArray *recipe_paths(const struct asked *asked)
+static GPtrArray *recipe_paths(const struct request *request)
 {
     GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
-    for (int i = 0; asked->recipes[i]; i++)
-        g_ptr_array_add(paths, g_strdup(asked->recipes[i]));
+    for (int i = 0; request->recipes[i]; i++)
+        g_ptr_array_add(paths, g_strdup(request->recipes[i]));
     if (!paths->len) {
         add_recipes(".", paths);
         add_recipes("recipes", paths);
@@ -172,12 +172,12 @@ static json_t *reports(void *ctx, GHashTable *query, GError **error)
 }
 
 /* Builds the arguments of 'orch report' for a query; NULL with an error. The caller unrefs. */
-static GPtrArray *report_words(const struct asked *asked, GHashTable *query, const char *option,
+static GPtrArray *report_words(const struct request *request, GHashTable *query, const char *option,
                                GError **error)
 {
     const char *recipe = g_hash_table_lookup(query, "recipe");
     const char *profile = g_hash_table_lookup(query, "profile");
-    g_autoptr(GPtrArray) paths = recipe_paths(asked);
+    g_autoptr(GPtrArray) paths = recipe_paths(request);
     if (!recipe || !g_ptr_array_find_with_equal_func(paths, recipe, g_str_equal, NULL)) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "name it: orch serve RECIPE",
                        "this page has no report '%.100s'", recipe ? recipe : "");
@@ -194,13 +194,13 @@ static GPtrArray *report_words(const struct asked *asked, GHashTable *query, con
 static json_t *report(void *ctx, GHashTable *query, GError **error)
 {
     g_autoptr(GPtrArray) words = report_words(ctx, query, "--quick", error);
-    return words ? ask(ctx, words, error) : NULL;
+    return words ? query_program(ctx, words, error) : NULL;
 }
 
 static char *page(void *ctx, GHashTable *query, GError **error)
 {
     g_autoptr(GPtrArray) words = report_words(ctx, query, "--html=-", error);
-    return words ? ask_text(ctx, words, error) : NULL;
+    return words ? query_text(ctx, words, error) : NULL;
 }
 
 /* ---- the program ------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ int main(int argc, char **argv)
         return 2;
     }
     char **words = argv + 1;
-    struct asked asked = {words[ORCH], words[STORE], words + RECIPES};
+    struct request request = {words[ORCH], words[STORE], words + RECIPES};
     const struct orch_web_options options = {
         .store_path = words[STORE],
         .who = orch_user_name(),
@@ -234,7 +234,7 @@ int main(int argc, char **argv)
         .reports = reports,
         .report = report,
         .page = page,
-        .ctx = &asked,
+        .ctx = &request,
     };
     g_autoptr(GError) error = NULL;
     struct orch_web *web = orch_web_new(&options, &error);

@@ -198,8 +198,8 @@ static void on_job_gone(SoupServerMessage *message, gpointer data)
     ((struct job *)data)->is_gone = true;
 }
 
-static void ask_store(struct orch_web *web, SoupServerMessage *message, const char *path,
-                      GHashTable *query)
+static void answer_from_store(struct orch_web *web, SoupServerMessage *message, const char *path,
+                              GHashTable *query)
 {
     char *run = NULL;
     web_handler handler = web_route_find(path, &run);
@@ -265,7 +265,7 @@ static void on_request(SoupServer *soup, SoupServerMessage *message, const char 
             put_error(message, 503, "too many pages follow the running trials",
                       "close some of them");
     } else if (g_str_has_prefix(path, "/api/")) {
-        ask_store(web, message, path, query);
+        answer_from_store(web, message, path, query);
     } else {
         send_file(web, message, path);
     }

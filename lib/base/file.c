@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* For larger files it pays off to load the fast SHA-256. */
-enum { HURRY_BYTES = 1 << 20 };
+enum { PRELOAD_BYTES = 1 << 20 };
 
 bool orch_file_read_fd(int fd, const char *name, size_t max_bytes, char **out, size_t *out_length,
                        GError **error)
@@ -168,8 +168,8 @@ bool orch_file_sha256_fd(int fd, const char *name, char out[ORCH_SHA256_CHARS], 
         return false;
     }
     struct orch_hash hash;
-    if (info.st_size > HURRY_BYTES)
-        orch_hash_hurry();
+    if (info.st_size > PRELOAD_BYTES)
+        orch_hash_preload();
     orch_hash_begin(&hash);
     uint8_t *buffer = g_malloc(1 << 18);
     int64_t total = 0;
@@ -185,7 +185,7 @@ bool orch_file_sha256_fd(int fd, const char *name, char out[ORCH_SHA256_CHARS], 
         if (out_bytes)
             *out_bytes = total;
     } else {
-        orch_hash_drop(&hash);
+        orch_hash_free(&hash);
         orch_error_set_errno(error, ORCH_ERROR_IO, saved, "cannot read '%s'", name);
     }
     return n == 0;

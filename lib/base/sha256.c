@@ -68,7 +68,7 @@ static const struct functions *functions(void)
     return g_atomic_pointer_get(&fast);
 }
 
-void orch_hash_hurry(void)
+void orch_hash_preload(void)
 {
     static gsize looked;
     if (!functions() && g_once_init_enter(&looked)) {
@@ -100,7 +100,7 @@ void orch_hash_end(struct orch_hash *hash, uint8_t out[32])
         g_checksum_get_digest(hash->sum, out, &length);
     else
         found.final(out, hash->state);
-    orch_hash_drop(hash);
+    orch_hash_free(hash);
 }
 
 void orch_hash_end_text(struct orch_hash *hash, char out[ORCH_SHA256_CHARS])
@@ -115,7 +115,7 @@ void orch_hash_end_text(struct orch_hash *hash, char out[ORCH_SHA256_CHARS])
     out[64] = 0;
 }
 
-void orch_hash_drop(struct orch_hash *hash)
+void orch_hash_free(struct orch_hash *hash)
 {
     g_clear_pointer(&hash->sum, g_checksum_free);
 }

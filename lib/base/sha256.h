@@ -21,10 +21,10 @@ void orch_hash_add(struct orch_hash *hash, const void *bytes, size_t length);
 void orch_hash_end(struct orch_hash *hash, uint8_t out[32]);
 /** Ends with 64 lower-case hex digits. */
 void orch_hash_end_text(struct orch_hash *hash, char out[ORCH_SHA256_CHARS]);
-void orch_hash_drop(struct orch_hash *hash);
+void orch_hash_free(struct orch_hash *hash);
 
 /** Loads libcrypto if it is installed (about one millisecond, once); useful before many
  * megabytes. */
-void orch_hash_hurry(void);
+void orch_hash_preload(void);
 
 #endif

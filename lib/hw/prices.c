@@ -36,7 +36,7 @@ static int compare(const struct orch_price *a, const struct orch_price *b,
     return difference < 0 ? -1 : difference > 0;
 }
 
-bool orch_price_held(const struct orch_price *price, const char *on)
+bool orch_price_was_known(const struct orch_price *price, const char *on)
 {
     bool has_date = price->as_of[0] >= '0' && price->as_of[0] <= '9';
     return !on || !has_date || strncmp(price->as_of, on, strlen(price->as_of)) <= 0;
@@ -73,7 +73,8 @@ static bool is_outdated(const GPtrArray *prices, const struct orch_price *price,
 {
     for (guint i = 0; i < prices->len; i++) {
         const struct orch_price *other = prices->pdata[i];
-        if (is_later(other, price) && orch_price_held(other, on) && is_same_offer(other, price))
+        if (is_later(other, price) && orch_price_was_known(other, on) &&
+            is_same_offer(other, price))
             return true;
     }
     return false;
@@ -83,7 +84,7 @@ static bool meets(const struct orch_price *p, struct orch_price_query query)
 {
     return strcmp(p->gpu, query.gpu) == 0 &&
            (!query.cloud || g_ascii_strcasecmp(p->cloud, query.cloud) == 0) &&
-           (!query.spot || p->spot_usd_per_hour > 0) && orch_price_held(p, query.on);
+           (!query.spot || p->spot_usd_per_hour > 0) && orch_price_was_known(p, query.on);
 }
 
 struct orch_price_range orch_price_range(const GPtrArray *prices, struct orch_price_query query)

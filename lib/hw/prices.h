@@ -38,7 +38,7 @@ struct orch_price_query {
     const char *on; /* "2025-11-21": the price valid on that day; NULL: the newest */
 };
 /** True if the price was already known on that day, if it has no date, or if `on` is NULL. */
-bool orch_price_held(const struct orch_price *price, const char *on);
+bool orch_price_was_known(const struct orch_price *price, const char *on);
 /** True if the cloud has withdrawn the offer. */
 bool orch_price_has_ended(const struct orch_price *price);
 /** Price of one GPU per hour. */

@@ -113,7 +113,7 @@ static int64_t bounded(double places)
     return places < 1e15 ? (int64_t)places : (int64_t)1e15;
 }
 
-static bool sees_all(const struct orch_net_node *node)
+static bool covers_all(const struct orch_net_node *node)
 {
     return node->op == ORCH_NET_LINEAR || node->op == ORCH_NET_FLATTEN ||
            node->op == ORCH_NET_ATTENTION;
@@ -143,7 +143,7 @@ static void look(const struct orch_net *net, const struct orch_net_node *node,
             field = bounded((double)field + (double)(step - 1) * (double)jump);
             jump = bounded((double)jump * (double)step);
         }
-        if (sees_all(node))
+        if (covers_all(node))
             field = whole[d];
         out->field[d] = field;
         out->jump[d] = bounded((double)jump * (strides[d] ? strides[d] : 1));

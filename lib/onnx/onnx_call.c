@@ -29,7 +29,8 @@ bool onnx_fail(const struct onnx_call *c, const char *hint, const char *format, 
     return fail_text(c, hint, text);
 }
 
-bool onnx_misfit(const struct onnx_call *c, const struct onnx_value *v, const char *format, ...)
+bool onnx_shape_error(const struct onnx_call *c, const struct onnx_value *v, const char *format,
+                      ...)
 {
     va_list args;
     va_start(args, format);
@@ -93,7 +94,7 @@ void onnx_weight(struct onnx_call *c, const struct onnx_value *v, enum orch_net_
         memcpy(t->shape, shape, (size_t)rank * sizeof *shape);
 }
 
-int64_t onnx_whole(double number)
+int64_t onnx_integer(double number)
 {
     if (!(number > -9e18))
         return isnan(number) ? 0 : -9000000000000000000;
@@ -113,7 +114,7 @@ int64_t *onnx_ints(const struct onnx_call *c, const char *attribute, int i, int 
     *out_count = (int)onnx_value_count(v);
     int64_t *ints = g_new0(int64_t, (gsize)*out_count + 1);
     for (int j = 0; j < *out_count; j++)
-        ints[j] = onnx_whole(v->numbers[j]);
+        ints[j] = onnx_integer(v->numbers[j]);
     return ints;
 }
 
@@ -146,7 +147,7 @@ bool onnx_broadcast(struct onnx_call *c, const struct onnx_value *a, const struc
         int64_t x = a->dims[i], y = j >= 0 ? b->dims[j] : 1;
         if (x != y && x != 1 && y != 1) {
             g_autofree char *one = onnx_value_format(a), *two = onnx_value_format(b);
-            return onnx_misfit(c, a->guess ? a : b, "cannot join shapes %s and %s", one, two);
+            return onnx_shape_error(c, a->guess ? a : b, "cannot join shapes %s and %s", one, two);
         }
         out->dims[i] = x == 1 ? y : x;
     }
@@ -180,7 +181,7 @@ static bool declared_shape(const struct onnx_call *c, int i)
     return true;
 }
 
-bool onnx_run_guess(struct onnx_call *c)
+bool onnx_run_unknown(struct onnx_call *c)
 {
     static const struct onnx_value number = {.channel = -1, .node = -1};
     const struct onnx_value *like = &number;

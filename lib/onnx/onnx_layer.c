@@ -10,10 +10,11 @@
 
 #define WINDOW_MAX ((int64_t)1 << 20) /* maximum kernel, stride, dilation or pad */
 
-static bool is_misfit(const struct onnx_call *c, const struct onnx_value *x, const char *wanted)
+static bool is_shape_error(const struct onnx_call *c, const struct onnx_value *x,
+                           const char *wanted)
 {
     g_autofree char *shape = onnx_value_format(x);
-    return onnx_misfit(c, x, "needs %s, but its input is %s", wanted, shape);
+    return onnx_shape_error(c, x, "needs %s, but its input is %s", wanted, shape);
 }
 
 /* ---- windows ------------------------------------------------------------------------------- */
@@ -105,11 +106,11 @@ static bool slide(struct onnx_call *c, const struct onnx_value *x, struct window
         *size = places_of(w, i, x->dims[i + 2]);
         if (*size < 1) {
             g_autofree char *shape = onnx_value_format(x);
-            return onnx_misfit(c, x,
-                               "has a window of %" G_GINT64_FORMAT
-                               " places, too large for its input %s: the model's input is too "
-                               "small",
-                               reach(w, i), shape);
+            return onnx_shape_error(c, x,
+                                    "has a window of %" G_GINT64_FORMAT
+                                    " places, too large for its input %s: the model's input is too "
+                                    "small",
+                                    reach(w, i), shape);
         }
     }
     return true;
@@ -141,10 +142,10 @@ static bool channels_fit(const struct onnx_call *c, const struct onnx_value *x,
 {
     int64_t wanted = is_transposed ? w->dims[0] : w->dims[1] * groups;
     if (x->dims[1] != wanted)
-        return onnx_misfit(c, x,
-                           "gets %" G_GINT64_FORMAT " channels, its weights are for %" //
-                           G_GINT64_FORMAT,
-                           x->dims[1], wanted);
+        return onnx_shape_error(c, x,
+                                "gets %" G_GINT64_FORMAT " channels, its weights are for %" //
+                                G_GINT64_FORMAT,
+                                x->dims[1], wanted);
     if (w->dims[0] % groups == 0)
         return true;
     return onnx_fail(c, "export the model again",
@@ -189,7 +190,7 @@ bool onnx_run_conv(struct onnx_call *c)
     int64_t groups = onnx_attribute_int(c->step, "group", 1);
     struct window window;
     if (x->rank < 3 || w->rank != x->rank)
-        return is_misfit(c, x, "an image");
+        return is_shape_error(c, x, "an image");
     if (groups < 1 || groups > WINDOW_MAX || w->dims[1] > ONNX_ELEMENTS_MAX / groups)
         return onnx_fail(c, "export the model again", "has %" G_GINT64_FORMAT " groups", groups);
     if (!channels_fit(c, x, w, groups, is_transposed) || !read_window(c, x, w->dims + 2, &window))
@@ -225,7 +226,7 @@ bool onnx_run_pool(struct onnx_call *c)
     const struct onnx_value *x = c->in[0];
     struct window window;
     if (x->rank < 3)
-        return is_misfit(c, x, "an image");
+        return is_shape_error(c, x, "an image");
     if (!read_window(c, x, NULL, &window))
         return false;
     onnx_like(c, 0, x);
@@ -247,7 +248,7 @@ bool onnx_run_pool_all(struct onnx_call *c)
         return false;
     const struct onnx_value *x = c->in[0];
     if (x->rank < 3)
-        return is_misfit(c, x, "an image");
+        return is_shape_error(c, x, "an image");
     onnx_like(c, 0, x);
     c->out[0]->channel = 1;
     struct window window = {.axes = x->rank - 2};
@@ -267,7 +268,7 @@ static bool sizes_differ(const struct onnx_call *c, const struct onnx_value *a,
                          const struct onnx_value *b)
 {
     g_autofree char *one = onnx_value_format(a), *two = onnx_value_format(b);
-    return onnx_misfit(c, a->guess ? a : b, "cannot multiply %s with %s", one, two);
+    return onnx_shape_error(c, a->guess ? a : b, "cannot multiply %s with %s", one, two);
 }
 
 /* A linear layer if there is one vector per image, otherwise a linear layer along the tokens. */
@@ -300,7 +301,7 @@ bool onnx_run_gemm(struct onnx_call *c)
         return false;
     const struct onnx_value *a = c->in[0], *b = c->in[1];
     if (a->rank != 2 || b->rank != 2)
-        return is_misfit(c, a, "rows and columns");
+        return is_shape_error(c, a, "rows and columns");
     int ta = onnx_attribute_int(c->step, "transA", 0) != 0;
     int tb = onnx_attribute_int(c->step, "transB", 0) != 0;
     int64_t rows = a->dims[ta], depth = a->dims[!ta], columns = b->dims[!tb];
@@ -327,7 +328,7 @@ static bool matmul_shape(struct onnx_call *c, int64_t *out_depth, int64_t *out_c
 {
     const struct onnx_value *a = c->in[0], *b = c->in[1];
     if (!a->rank || !b->rank)
-        return is_misfit(c, a, "vectors or matrices");
+        return is_shape_error(c, a, "vectors or matrices");
     int64_t depth = a->dims[a->rank - 1], rows = a->rank > 1 ? a->dims[a->rank - 2] : 1;
     int64_t columns = b->rank > 1 ? b->dims[b->rank - 1] : 1;
     if (b->dims[b->rank > 1 ? b->rank - 2 : 0] != depth)
@@ -383,16 +384,16 @@ bool onnx_run_norm(struct onnx_call *c)
         return false;
     const struct onnx_value *x = c->in[0];
     if (x->rank < 2)
-        return is_misfit(c, x, "an image");
+        return is_shape_error(c, x, "an image");
     bool is_batch = c->op->variant == 1, is_group = c->op->variant == 2;
     for (int i = 1; i < MIN(c->in_count, is_batch ? 5 : 3); i++) {
         if (!c->in[i])
             continue;
         if (!is_group && onnx_value_count(c->in[i]) != x->dims[1])
-            return onnx_misfit(c, x,
-                               "gets %" G_GINT64_FORMAT " channels, its weights are for %" //
-                               G_GINT64_FORMAT,
-                               x->dims[1], onnx_value_count(c->in[i]));
+            return onnx_shape_error(c, x,
+                                    "gets %" G_GINT64_FORMAT " channels, its weights are for %" //
+                                    G_GINT64_FORMAT,
+                                    x->dims[1], onnx_value_count(c->in[i]));
         int64_t size = onnx_value_count(c->in[i]);
         onnx_weight(c, c->in[i], roles[i - 1], 1, &size);
     }
@@ -415,16 +416,17 @@ bool onnx_run_layernorm(struct onnx_call *c)
     int axis;
     int64_t wanted = onnx_attribute_int(c->step, "axis", -1), size = 1;
     if (!onnx_axis(wanted, x->rank, &axis))
-        return is_misfit(c, x, "more axes");
+        return is_shape_error(c, x, "more axes");
     for (int i = axis; i < x->rank; i++)
         size *= x->dims[i];
     for (int i = 1; i < 3; i++) {
         const struct onnx_value *w = onnx_in(c, i);
         if (w && onnx_value_count(w) != 1 && size % onnx_value_count(w))
-            return onnx_misfit(c, x,
-                               "normalises %" G_GINT64_FORMAT " elements, its weights are for %" //
-                               G_GINT64_FORMAT,
-                               size, onnx_value_count(w));
+            return onnx_shape_error(c, x,
+                                    "normalises %" G_GINT64_FORMAT
+                                    " elements, its weights are for %" //
+                                    G_GINT64_FORMAT,
+                                    size, onnx_value_count(w));
         onnx_weight(c, w, i == 1 ? ORCH_NET_WEIGHT : ORCH_NET_BIAS, 1, &size);
     }
     for (int i = 0; i < c->out_count; i++)
@@ -477,7 +479,7 @@ static bool reduced_axes(struct onnx_call *c, bool *gone, bool *out_known)
     for (int i = 0; axes && i < count; i++) {
         int axis;
         if (!onnx_axis(axes[i], x->rank, &axis))
-            return is_misfit(c, x, "more axes");
+            return is_shape_error(c, x, "more axes");
         gone[axis] = true;
     }
     bool all = !count && !onnx_attribute_int(c->step, "noop_with_empty_axes", 0);
@@ -492,7 +494,7 @@ bool onnx_run_reduce(struct onnx_call *c)
     if (!onnx_need(c, 1) || !reduced_axes(c, gone, &known))
         return false;
     if (!known)
-        return onnx_run_guess(c);
+        return onnx_run_unknown(c);
     const struct onnx_value *x = c->in[0];
     struct onnx_value *out = c->out[0];
     bool keep = onnx_attribute_int(c->step, "keepdims", 1) != 0;
@@ -552,14 +554,14 @@ bool onnx_run_resize(struct onnx_call *c)
     int wanted = axes ? axis_count : x->rank;
     bool by_size = sizes && size_count > 0;
     if (by_size ? size_count != wanted : !scales || scale_count != wanted)
-        return onnx_run_guess(c);
+        return onnx_run_unknown(c);
     onnx_like(c, 0, x);
     for (int i = 0; i < wanted; i++) {
         int axis;
         if (!onnx_axis(axes ? axes[i] : i, x->rank, &axis))
-            return is_misfit(c, x, "more axes");
+            return is_shape_error(c, x, "more axes");
         c->out[0]->dims[axis] =
-            by_size ? sizes[i] : onnx_whole(floor((double)x->dims[axis] * scales[i]));
+            by_size ? sizes[i] : onnx_integer(floor((double)x->dims[axis] * scales[i]));
     }
     bool is_interpolated = onnx_attribute_is(c->step, "mode", "linear") ||
                            onnx_attribute_is(c->step, "mode", "bilinear") ||

@@ -140,7 +140,7 @@ static const struct onnx_op OPS[] = {
     {"SpaceToDepth", onnx_run_depth_space, MOVES, 1},
 };
 
-static const struct onnx_op UNKNOWN = {"", onnx_run_guess, ZERO, 0};
+static const struct onnx_op UNKNOWN = {"", onnx_run_unknown, ZERO, 0};
 
 static const struct onnx_op *find_op(const char *name)
 {
@@ -342,7 +342,7 @@ static void inherit_weight(const struct onnx_call *c)
             c->out[i]->weight = largest->weight;
 }
 
-static void inherit_guess(const struct onnx_call *c)
+static void inherit_unknown(const struct onnx_call *c)
 {
     const char *guess = c->is_guessed ? c->step->op : NULL;
     for (int i = 0; i < c->in_count && !guess; i++)
@@ -358,11 +358,11 @@ static bool check_output(const struct onnx_call *c, const struct onnx_value *v, 
     for (int i = 0; i < v->rank; i++)
         if (v->dims[i] < 0 || __builtin_mul_overflow(count, MAX(v->dims[i], 1), &count) ||
             count > ONNX_ELEMENTS_MAX)
-            return onnx_misfit(c, v, "makes a value of more than 2^40 elements");
+            return onnx_shape_error(c, v, "makes a value of more than 2^40 elements");
     if (onnx_value_count(v) > 0 || is_constant)
         return true;
     g_autofree char *text = onnx_value_format(v);
-    return onnx_misfit(c, v, "makes an empty value (%s)", text);
+    return onnx_shape_error(c, v, "makes an empty value (%s)", text);
 }
 
 static bool run_call(struct onnx_call *c)
@@ -379,7 +379,7 @@ static bool run_call(struct onnx_call *c)
     if (!c->op->run(c))
         return false;
     bool fixed = is_fixed(c);
-    inherit_guess(c);
+    inherit_unknown(c);
     for (int i = 0; i < c->out_count; i++)
         if (c->out[i] && !check_output(c, c->out[i], fixed))
             return false;

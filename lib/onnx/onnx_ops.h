@@ -59,8 +59,8 @@ struct onnx_op {
 bool onnx_fail(const struct onnx_call *c, const char *hint, const char *format, ...)
     G_GNUC_PRINTF(3, 4);
 /** The same for inconsistent shapes; the hint names a preceding guess. */
-bool onnx_misfit(const struct onnx_call *c, const struct onnx_value *v, const char *format, ...)
-    G_GNUC_PRINTF(3, 4);
+bool onnx_shape_error(const struct onnx_call *c, const struct onnx_value *v, const char *format,
+                      ...) G_GNUC_PRINTF(3, 4);
 /** Checks that inputs 0 to count - 1 are present; sets an error otherwise. */
 bool onnx_need(const struct onnx_call *c, int count);
 static inline struct onnx_value *onnx_in(const struct onnx_call *c, int i)
@@ -84,9 +84,9 @@ bool onnx_multiply(const struct onnx_call *c, int64_t *product, int64_t factor);
 /** Broadcasts `a` and `b` against each other into the shape of output 0. */
 bool onnx_broadcast(struct onnx_call *c, const struct onnx_value *a, const struct onnx_value *b);
 /** Converts a constant's number to an integer, clamped to its range. */
-int64_t onnx_whole(double number);
+int64_t onnx_integer(double number);
 /** Sets an unknown output shape to the one declared in the file, or the first input's. */
-bool onnx_run_guess(struct onnx_call *c);
+bool onnx_run_unknown(struct onnx_call *c);
 
 /* onnx_layer.c */
 bool onnx_run_conv(struct onnx_call *c);

@@ -30,7 +30,8 @@ static bool too_many_axes(const struct onnx_call *c)
 static bool bad_axis(const struct onnx_call *c, int64_t axis, const struct onnx_value *v)
 {
     g_autofree char *shape = onnx_value_format(v);
-    return onnx_misfit(c, v, "works on axis %" G_GINT64_FORMAT ", its input is %s", axis, shape);
+    return onnx_shape_error(c, v, "works on axis %" G_GINT64_FORMAT ", its input is %s", axis,
+                            shape);
 }
 
 /* ---- constants ----------------------------------------------------------------------------- */
@@ -121,7 +122,7 @@ bool onnx_run_constant_of_shape(struct onnx_call *c)
     g_free(filling.numbers);
     out->type = filling.type;
     if (!shape_from(c, 0, out->dims, &out->rank))
-        return onnx_run_guess(c);
+        return onnx_run_unknown(c);
     double *numbers = onnx_numbers(c, 0);
     for (int64_t i = 0; numbers && i < onnx_value_count(out); i++)
         numbers[i] = number;
@@ -136,13 +137,13 @@ bool onnx_run_range(struct onnx_call *c)
     double at[3];
     for (int i = 0; i < 3; i++) {
         if (!c->in[i]->numbers || onnx_value_count(c->in[i]) != 1)
-            return onnx_run_guess(c);
+            return onnx_run_unknown(c);
         at[i] = c->in[i]->numbers[0];
     }
     double count = at[2] != 0 ? ceil((at[1] - at[0]) / at[2]) : 0;
     out->type = c->in[0]->type;
     out->rank = 1;
-    out->dims[0] = MAX(0, onnx_whole(count));
+    out->dims[0] = MAX(0, onnx_integer(count));
     double *numbers = onnx_numbers(c, 0);
     for (int64_t i = 0; numbers && i < out->dims[0]; i++)
         numbers[i] = at[0] + (double)i * at[2];
@@ -196,7 +197,7 @@ static bool resolve(struct onnx_call *c, int64_t *dims, int rank)
     struct onnx_value wanted = {.rank = rank};
     memcpy(wanted.dims, dims, (size_t)rank * sizeof *dims);
     g_autofree char *from = onnx_value_format(x), *to = onnx_value_format(&wanted);
-    return onnx_misfit(c, x, "cannot make %s of %s", to, from);
+    return onnx_shape_error(c, x, "cannot make %s of %s", to, from);
 }
 
 /* True if everything after the batch is flattened, as before a linear layer. */
@@ -216,7 +217,7 @@ bool onnx_run_reshape(struct onnx_call *c)
     int count = 0;
     g_autofree int64_t *wanted = onnx_ints(c, "shape", 1, &count);
     if (!wanted)
-        return onnx_run_guess(c);
+        return onnx_run_unknown(c);
     if (count > ONNX_RANK_MAX)
         return too_many_axes(c);
     memcpy(dims, wanted, (size_t)count * sizeof *dims);
@@ -262,7 +263,7 @@ bool onnx_run_squeeze(struct onnx_call *c)
     int count = 0;
     g_autofree int64_t *axes = onnx_ints(c, "axes", 1, &count);
     if (!axes && onnx_in(c, 1))
-        return onnx_run_guess(c);
+        return onnx_run_unknown(c);
     for (int i = 0; axes && i < count; i++) {
         int axis;
         if (!onnx_axis(axes[i], x->rank, &axis) || x->dims[axis] != 1)
@@ -296,7 +297,7 @@ bool onnx_run_unsqueeze(struct onnx_call *c)
     int count = 0;
     g_autofree int64_t *axes = onnx_ints(c, "axes", 1, &count);
     if (!axes)
-        return onnx_run_guess(c);
+        return onnx_run_unknown(c);
     int rank = x->rank + MIN(count, ONNX_RANK_MAX + 1);
     if (rank > ONNX_RANK_MAX)
         return too_many_axes(c);
@@ -410,8 +411,8 @@ bool onnx_run_concat(struct onnx_call *c)
             fits = d == axis || x->dims[d] == first->dims[d];
         if (!fits) {
             g_autofree char *one = onnx_value_format(first), *two = onnx_value_format(x);
-            return onnx_misfit(c, first->guess ? first : x, "cannot join shapes %s and %s", one,
-                               two);
+            return onnx_shape_error(c, first->guess ? first : x, "cannot join shapes %s and %s",
+                                    one, two);
         }
         out->dims[axis] = MIN(out->dims[axis] + x->dims[axis], ONNX_ELEMENTS_MAX + 1);
         out->channel = onnx_value_is_constant(first) && x->channel >= 0 ? x->channel : out->channel;
@@ -449,7 +450,7 @@ bool onnx_run_slice(struct onnx_call *c)
     g_autofree int64_t *axes = onnx_ints(c, "axes", 3, &counts[2]);
     g_autofree int64_t *steps = onnx_ints(c, NULL, 4, &counts[3]);
     if (!starts || !ends || (!axes && onnx_in(c, 3)) || (!steps && onnx_in(c, 4)))
-        return onnx_run_guess(c);
+        return onnx_run_unknown(c);
     if (counts[1] != counts[0] || (axes && counts[2] != counts[0]) ||
         (steps && counts[3] != counts[0]))
         return onnx_fail(c, "export the model again", "has %d starts and %d ends", counts[0],
@@ -486,8 +487,8 @@ bool onnx_run_split(struct onnx_call *c)
     for (int i = 0; i < c->out_count; i++) {
         int64_t size = sizes && i < count ? sizes[i] : MIN(even, x->dims[axis] - at);
         if (size < 0 || size > x->dims[axis] - at)
-            return onnx_misfit(c, x, "splits %" G_GINT64_FORMAT " places into more of them",
-                               x->dims[axis]);
+            return onnx_shape_error(c, x, "splits %" G_GINT64_FORMAT " places into more of them",
+                                    x->dims[axis]);
         at += size;
         onnx_like(c, i, x);
         if (!c->out[i])
@@ -509,9 +510,9 @@ static bool fold_gather(struct onnx_call *c)
     double *numbers = onnx_numbers(c, 0);
     for (int64_t i = 0; numbers && i < onnx_value_count(index); i++) {
         int at;
-        if (!onnx_axis(onnx_whole(index->numbers[i]), (int)x->dims[0], &at))
-            return onnx_misfit(c, x, "reads place %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT,
-                               onnx_whole(index->numbers[i]), x->dims[0]);
+        if (!onnx_axis(onnx_integer(index->numbers[i]), (int)x->dims[0], &at))
+            return onnx_shape_error(c, x, "reads place %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT,
+                                    onnx_integer(index->numbers[i]), x->dims[0]);
         numbers[i] = x->numbers[at];
     }
     return true;
@@ -566,10 +567,10 @@ bool onnx_run_expand(struct onnx_call *c)
         return false;
     struct onnx_value wanted = {.channel = -1, .node = -1};
     if (!shape_from(c, 1, wanted.dims, &wanted.rank))
-        return onnx_run_guess(c);
+        return onnx_run_unknown(c);
     for (int i = 0; i < wanted.rank; i++)
         if (wanted.dims[i] < 0)
-            return onnx_run_guess(c);
+            return onnx_run_unknown(c);
     if (!onnx_broadcast(c, c->in[0], &wanted))
         return false;
     struct onnx_value *out = c->out[0];
@@ -590,7 +591,7 @@ bool onnx_run_tile(struct onnx_call *c)
     int count = 0;
     g_autofree int64_t *repeats = onnx_ints(c, NULL, 1, &count);
     if (!repeats || count != c->in[0]->rank)
-        return onnx_run_guess(c);
+        return onnx_run_unknown(c);
     onnx_like(c, 0, c->in[0]);
     for (int i = 0; i < count; i++)
         c->out[0]->dims[i] = times(c->in[0]->dims[i], MAX(repeats[i], 0));
@@ -606,10 +607,10 @@ bool onnx_run_pad(struct onnx_call *c)
     g_autofree int64_t *pads = onnx_ints(c, "pads", 1, &count);
     g_autofree int64_t *axes = onnx_ints(c, NULL, 3, &axis_count);
     if (!pads || (!axes && onnx_in(c, 3)))
-        return onnx_run_guess(c);
+        return onnx_run_unknown(c);
     int padded = axes ? axis_count : x->rank;
     if (count != 2 * padded)
-        return onnx_misfit(c, x, "has %d pads for %d axes", count, padded);
+        return onnx_shape_error(c, x, "has %d pads for %d axes", count, padded);
     onnx_like(c, 0, x);
     bool is_none = true;
     for (int i = 0; i < padded; i++) {
@@ -635,8 +636,8 @@ bool onnx_run_depth_space(struct onnx_call *c)
     bool to_depth = c->op->variant;
     if (x->rank != 4 || block < 1 || block > 1024 ||
         (to_depth ? x->dims[2] % block || x->dims[3] % block : x->dims[1] % (block * block)))
-        return onnx_misfit(c, x, "has blocks of %" G_GINT64_FORMAT " that do not fit its input",
-                           block);
+        return onnx_shape_error(
+            c, x, "has blocks of %" G_GINT64_FORMAT " that do not fit its input", block);
     onnx_like(c, 0, x);
     int64_t *dims = c->out[0]->dims;
     dims[1] = to_depth ? dims[1] * block * block : dims[1] / (block * block);

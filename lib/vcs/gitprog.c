@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define REF_TRIES 50
+#define REF_ATTEMPTS_MAX 50
 #define REF_WAIT_US 10000
 #define STATUS_MISSING 1 /* exit status of git config and rev-parse --verify for "not found" */
 
@@ -260,7 +260,7 @@ static bool keep(struct orch_vcs *vcs, const char *tree, GError **error)
             git_input(vcs, ARGS("update-ref", name, tree), NULL, NULL, &problem))
             return true;
         /* another capture of the same tree briefly holds the lock */
-        if (i == REF_TRIES || !strstr(problem->message, ".lock")) {
+        if (i == REF_ATTEMPTS_MAX || !strstr(problem->message, ".lock")) {
             g_propagate_error(error, problem);
             return false;
         }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define ATTRIBUTES_BYTES_MAX ((size_t)1 << 20)
-#define REF_TRIES 50
+#define REF_ATTEMPTS_MAX 50
 #define REF_WAIT_US 10000
 
 /* ---- open -------------------------------------------------------------------------------------
@@ -204,7 +204,7 @@ static bool keep(struct orch_vcs *vcs, const char *tree, GError **error)
     g_autofree char *name = g_strconcat(ORCH_REF_PREFIX, tree, NULL);
     git_oid oid, present;
     int status = git_oid_fromstr(&oid, tree);
-    for (unsigned i = 0; status == 0 && i < REF_TRIES; i++) {
+    for (unsigned i = 0; status == 0 && i < REF_ATTEMPTS_MAX; i++) {
         if (git_reference_name_to_id(&present, vcs->repository, name) == 0 &&
             git_oid_equal(&present, &oid))
             return true;

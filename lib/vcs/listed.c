@@ -208,7 +208,7 @@ static GPtrArray *list_entries(struct orch_vcs *vcs, const char *tree, GError **
     return entries_of(g_hash_table_lookup(vcs->listed, tree));
 }
 
-static bool knows_tree(struct orch_vcs *vcs, const char *tree)
+static bool lists_tree(struct orch_vcs *vcs, const char *tree)
 {
     return g_hash_table_contains(vcs->listed, tree);
 }
@@ -307,7 +307,7 @@ static const struct orch_backend LISTED = {
     .build = build_id,
     .checkout = checkout_none,
     .ignored = paths_none,
-    .has_tree = knows_tree,
+    .has_tree = lists_tree,
     .diff_text = diff_none,
     .kept = paths_none,
     .drop = drop_none,

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define TRIES 1000 /* attempts to draw a layer before the ranges count as too large */
+#define ATTEMPTS_MAX 1000 /* attempts to draw a layer before the ranges count as too large */
 
 /* SplitMix64 (Steele, Lea, Flood 2014). */
 static uint64_t next(uint64_t *state)
@@ -87,7 +87,7 @@ static bool fits(const struct params *p, const struct orch_torch_layer *l)
 static bool draw(const struct params *p, bool is_conv, uint64_t *state,
                  struct orch_torch_layer *out)
 {
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0; i < ATTEMPTS_MAX; i++) {
         *out = draw_once(p, is_conv, state);
         if (fits(p, out))
             return true;

@@ -249,7 +249,7 @@ static bool read_bytes(struct reading *r, int64_t size, GError **error)
 static bool read_item(struct reading *r, const struct orch_tar_entry *entry,
                       const struct orch_item_name *name, GError **error)
 {
-    enum item_fate fate;
+    enum item_outcome fate;
     int64_t most = orch_item_limit(name->kind);
     if (entry->size > (most < 0 ? ARTIFACT_BYTES_MAX : most)) {
         refuse(r, entry->name, "is larger than allowed");
@@ -295,7 +295,8 @@ static bool read_entry(struct reading *r, const struct orch_tar_entry *entry, GE
 }
 
 bool bundle_join(struct orch_join *join, struct orch_store *store, const char *path,
-                 orch_bundle_extra_fn extra, void *ctx, enum bundle_worth *out, GError **error)
+                 orch_bundle_extra_fn extra, void *ctx, enum bundle_verification *out,
+                 GError **error)
 {
     struct reading r = {
         .join = join, .store = store, .extra = extra, .extra_ctx = ctx, .is_proved = true};
@@ -306,7 +307,9 @@ bool bundle_join(struct orch_join *join, struct orch_store *store, const char *p
     bool ok = r.tar != NULL;
     while (ok && (ok = orch_tar_next(r.tar, &entry, error)) && entry)
         ok = read_entry(&r, entry, error);
-    *out = !ok && !r.store_failed ? BUNDLE_DAMAGED : r.is_proved ? BUNDLE_PROVED : BUNDLE_UNPROVED;
+    *out = !ok && !r.store_failed ? BUNDLE_DAMAGED
+           : r.is_proved          ? BUNDLE_VERIFIED
+                                  : BUNDLE_UNVERIFIED;
     orch_tar_close(r.tar);
     g_hash_table_unref(r.seen);
     g_string_free(r.bytes, TRUE);
@@ -316,11 +319,11 @@ bool bundle_join(struct orch_join *join, struct orch_store *store, const char *p
 bool orch_bundle_join(struct orch_join *join, struct orch_store *store, const char *path,
                       orch_bundle_extra_fn extra, void *ctx, GError **error)
 {
-    enum bundle_worth worth;
+    enum bundle_verification worth;
     return bundle_join(join, store, path, extra, ctx, &worth, error);
 }
 
-bool bundle_names(const char *path, bundle_name_fn tell, void *ctx, GError **error)
+bool bundle_names(const char *path, bundle_name_fn visit, void *ctx, GError **error)
 {
     const struct orch_tar_entry *entry = NULL;
     struct orch_item_name name;
@@ -328,7 +331,7 @@ bool bundle_names(const char *path, bundle_name_fn tell, void *ctx, GError **err
     bool ok = tar != NULL;
     while (ok && (ok = orch_tar_next(tar, &entry, error)) && entry)
         if (entry->kind == ORCH_TAR_FILE && orch_item_name_parse(entry->name, &name))
-            tell(ctx, &name);
+            visit(ctx, &name);
     orch_tar_close(tar);
     return ok;
 }

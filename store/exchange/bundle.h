@@ -47,7 +47,7 @@ struct orch_exchanged {
     int64_t ahead_notes; /* LOOK only: notes, tags, removals and signatures that the remote lacks */
     GHashTable *behind_by; /* LOOK on a git remote: name of the author (char *) -> number of runs
                               (GSIZE_TO_POINTER) that only the remote has; else NULL */
-    unsigned tries; /* number of attempts; more than 1 when another member pushed meanwhile */
+    unsigned attempts; /* number of attempts; more than 1 when another member pushed meanwhile */
 };
 void orch_exchanged_clear(struct orch_exchanged *exchanged);
 

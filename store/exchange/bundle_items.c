@@ -19,7 +19,7 @@
 /* ---- visiting items ---------------------------------------------------------------------------
  */
 
-struct telling {
+struct item_visit {
     struct orch_store *store;
     const struct orch_item_choice *choice;
     const struct orch_item_sink *sink;
@@ -35,8 +35,8 @@ static struct orch_item_name item_name(enum orch_item_kind kind, const char *key
 }
 
 /* Asks the sink whether to continue, and whether it wants the bytes. */
-static bool ask(struct telling *t, const struct orch_item_name *name, int64_t bytes,
-                bool *out_wanted)
+static bool is_wanted(struct item_visit *t, const struct orch_item_name *name, int64_t bytes,
+                      bool *out_wanted)
 {
     enum orch_item_want want = t->sink->wants(t->sink->ctx, name, bytes);
     t->stopped = want == ORCH_ITEM_STOP;
@@ -44,13 +44,13 @@ static bool ask(struct telling *t, const struct orch_item_name *name, int64_t by
     return !t->stopped;
 }
 
-static bool give(struct telling *t, const struct orch_item_name *name, const char *bytes,
+static bool give(struct item_visit *t, const struct orch_item_name *name, const char *bytes,
                  size_t length, GError **error)
 {
     return t->sink->take(t->sink->ctx, name, bytes, length, error);
 }
 
-static bool give_json(struct telling *t, const struct orch_item_name *name, json_t *object,
+static bool give_json(struct item_visit *t, const struct orch_item_name *name, json_t *object,
                       GError **error)
 {
     g_autofree char *text = orch_json_canonical(object);
@@ -59,14 +59,14 @@ static bool give_json(struct telling *t, const struct orch_item_name *name, json
     return give(t, name, line, strlen(line), error);
 }
 
-static bool tell_recipe(void *ctx, const struct orch_recipe_row *row, GError **error)
+static bool visit_recipe(void *ctx, const struct orch_recipe_row *row, GError **error)
 {
-    struct telling *t = ctx;
+    struct item_visit *t = ctx;
     bool wanted;
     if (!orch_sha256_is_valid(row->key))
         return true;
     struct orch_item_name name = item_name(ORCH_ITEM_RECIPE, row->key);
-    if (!ask(t, &name, -1, &wanted) || !wanted)
+    if (!is_wanted(t, &name, -1, &wanted) || !wanted)
         return !t->stopped;
     json_t *json = json_object();
     json_object_set_new(json, "key", json_string(row->key));
@@ -76,12 +76,12 @@ static bool tell_recipe(void *ctx, const struct orch_recipe_row *row, GError **e
     return give_json(t, &name, json, error);
 }
 
-static bool tell_note(void *ctx, const struct orch_note *note, GError **error)
+static bool visit_note(void *ctx, const struct orch_note *note, GError **error)
 {
-    struct telling *t = ctx;
+    struct item_visit *t = ctx;
     bool wanted;
     struct orch_item_name name = item_name(ORCH_ITEM_NOTE, note->key);
-    if (!ask(t, &name, -1, &wanted) || !wanted)
+    if (!is_wanted(t, &name, -1, &wanted) || !wanted)
         return !t->stopped;
     json_t *json = json_object();
     json_object_set_new(json, "key", orch_json_text_or_null(note->key));
@@ -94,7 +94,7 @@ static bool tell_note(void *ctx, const struct orch_note *note, GError **error)
 }
 
 /* Visits an artifact unless its bytes are missing or exceed the limit. */
-static bool tell_artifact(struct telling *t, const char *sha256, GError **error)
+static bool visit_artifact(struct item_visit *t, const char *sha256, GError **error)
 {
     g_autofree char *path = orch_store_object_path(t->store, sha256);
     struct stat info;
@@ -103,7 +103,7 @@ static bool tell_artifact(struct telling *t, const char *sha256, GError **error)
     if (!path || stat(path, &info) != 0 || (most >= 0 && info.st_size > most))
         return true;
     struct orch_item_name name = item_name(ORCH_ITEM_ARTIFACT, sha256);
-    if (!ask(t, &name, info.st_size, &wanted) || !wanted)
+    if (!is_wanted(t, &name, info.st_size, &wanted) || !wanted)
         return !t->stopped;
     if (t->sink->take_file)
         return t->sink->take_file(t->sink->ctx, &name, path, info.st_size, error);
@@ -113,23 +113,23 @@ static bool tell_artifact(struct telling *t, const char *sha256, GError **error)
            give(t, &name, bytes, length, error);
 }
 
-static bool tell_artifacts(struct telling *t, GError **error)
+static bool visit_artifacts(struct item_visit *t, GError **error)
 {
     if (!t->choice->artifact_bytes)
         return true;
     g_autoptr(GPtrArray) all = orch_travel_artifacts(t->store, &t->travel, error);
     bool goes_on = all != NULL;
     for (guint i = 0; goes_on && i < all->len; i++)
-        goes_on = tell_artifact(t, all->pdata[i], error);
+        goes_on = visit_artifact(t, all->pdata[i], error);
     return goes_on;
 }
 
-static bool tell_pair(struct telling *t, const struct orch_pair *pair, GError **error)
+static bool visit_pair(struct item_visit *t, const struct orch_pair *pair, GError **error)
 {
     bool wanted;
     struct orch_item_name name = item_name(ORCH_ITEM_RUN, pair->key);
     g_strlcpy(name.digest, pair->digest, sizeof name.digest);
-    if (!ask(t, &name, -1, &wanted) || !wanted)
+    if (!is_wanted(t, &name, -1, &wanted) || !wanted)
         return !t->stopped;
     if (!pair->run_id) {
         g_autofree char *text = orch_travel_conflict(t->store, pair, error);
@@ -142,22 +142,22 @@ static bool tell_pair(struct telling *t, const struct orch_pair *pair, GError **
     return ok;
 }
 
-static bool tell_pairs(struct telling *t, int64_t *out_last_run, GError **error)
+static bool visit_pairs(struct item_visit *t, int64_t *out_last_run, GError **error)
 {
     g_autoptr(GArray) pairs = orch_travel_pairs(t->store, &t->travel, out_last_run, error);
     bool goes_on = pairs != NULL;
     for (guint i = 0; goes_on && i < pairs->len; i++)
-        goes_on = tell_pair(t, &g_array_index(pairs, struct orch_pair, i), error);
+        goes_on = visit_pair(t, &g_array_index(pairs, struct orch_pair, i), error);
     return goes_on;
 }
 
-static bool tell_dataset(struct telling *t, const char *set_name, GError **error)
+static bool visit_dataset(struct item_visit *t, const char *set_name, GError **error)
 {
     struct orch_dataset *set = orch_store_dataset(t->store, set_name, error);
     bool wanted = false, goes_on = set != NULL;
     if (set) {
         struct orch_item_name name = item_name(ORCH_ITEM_DATASET, set->sha256);
-        goes_on = ask(t, &name, -1, &wanted);
+        goes_on = is_wanted(t, &name, -1, &wanted);
         if (wanted) {
             GString *text = orch_dataset_encode(set);
             goes_on = give(t, &name, text->str, text->len, error);
@@ -171,15 +171,15 @@ static bool tell_dataset(struct telling *t, const char *set_name, GError **error
 bool orch_items_visit(struct orch_store *store, const struct orch_item_choice *choice,
                       const struct orch_item_sink *sink, int64_t *out_last_run, GError **error)
 {
-    struct telling t = {.store = store,
-                        .choice = choice,
-                        .sink = sink,
-                        .travel = {choice->where, choice->after_run_id}};
-    bool ok = orch_travel_recipes(store, &t.travel, tell_recipe, &t, error) &&
-              tell_artifacts(&t, error) && tell_pairs(&t, out_last_run, error) &&
-              orch_travel_notes(store, &t.travel, tell_note, &t, error);
+    struct item_visit t = {.store = store,
+                           .choice = choice,
+                           .sink = sink,
+                           .travel = {choice->where, choice->after_run_id}};
+    bool ok = orch_travel_recipes(store, &t.travel, visit_recipe, &t, error) &&
+              visit_artifacts(&t, error) && visit_pairs(&t, out_last_run, error) &&
+              orch_travel_notes(store, &t.travel, visit_note, &t, error);
     for (int i = 0; ok && choice->datasets && choice->datasets[i]; i++)
-        ok = tell_dataset(&t, choice->datasets[i], error);
+        ok = visit_dataset(&t, choice->datasets[i], error);
     return ok || t.stopped;
 }
 
@@ -222,7 +222,7 @@ static bool join_forecasts(const struct joining *j, const struct orch_run_text *
     return true;
 }
 
-static bool join_run(const struct joining *j, enum item_fate *out, GError **error)
+static bool join_run(const struct joining *j, enum item_outcome *out, GError **error)
 {
     GError *problem = NULL;
     struct orch_run_text *run = orch_run_text_decode(j->bytes, j->length, &problem);
@@ -244,7 +244,7 @@ static bool join_run(const struct joining *j, enum item_fate *out, GError **erro
     return ok;
 }
 
-static bool join_artifact(const struct joining *j, enum item_fate *out, GError **error)
+static bool join_artifact(const struct joining *j, enum item_outcome *out, GError **error)
 {
     char sha256[ORCH_SHA256_CHARS];
     orch_sha256(j->bytes, j->length, sha256);
@@ -287,7 +287,7 @@ static json_t *read_texts(const struct joining *j, const char *const *members, s
     return NULL;
 }
 
-static bool join_recipe(const struct joining *j, enum item_fate *out, GError **error)
+static bool join_recipe(const struct joining *j, enum item_outcome *out, GError **error)
 {
     static const char *const members[] = {"key", "canonical", "?name", "?verbatim", NULL};
     const char *texts[4];
@@ -302,7 +302,7 @@ static bool join_recipe(const struct joining *j, enum item_fate *out, GError **e
     return orch_join_recipe(j->join, texts[0], texts[2], texts[1], texts[3], error);
 }
 
-static bool join_note(const struct joining *j, enum item_fate *out, GError **error)
+static bool join_note(const struct joining *j, enum item_outcome *out, GError **error)
 {
     static const char *const members[] = {"key", "target", "kind", "?text", "?who", NULL};
     const char *texts[5];
@@ -318,7 +318,7 @@ static bool join_note(const struct joining *j, enum item_fate *out, GError **err
     return orch_join_note(j->join, &note, error);
 }
 
-static bool join_dataset(const struct joining *j, enum item_fate *out, GError **error)
+static bool join_dataset(const struct joining *j, enum item_outcome *out, GError **error)
 {
     GError *problem = NULL;
     struct orch_dataset *set = orch_dataset_decode("data set", j->bytes, j->length, &problem);
@@ -332,9 +332,9 @@ static bool join_dataset(const struct joining *j, enum item_fate *out, GError **
 }
 
 bool item_join(struct orch_join *join, struct orch_store *store, const struct orch_item_name *name,
-               const char *bytes, size_t length, enum item_fate *out, GError **error)
+               const char *bytes, size_t length, enum item_outcome *out, GError **error)
 {
-    static bool (*const ways[])(const struct joining *, enum item_fate *, GError **) = {
+    static bool (*const ways[])(const struct joining *, enum item_outcome *, GError **) = {
         [ORCH_ITEM_RUN] = join_run,         [ORCH_ITEM_ARTIFACT] = join_artifact,
         [ORCH_ITEM_RECIPE] = join_recipe,   [ORCH_ITEM_NOTE] = join_note,
         [ORCH_ITEM_DATASET] = join_dataset,
@@ -351,7 +351,7 @@ bool orch_item_join(struct orch_join *join, struct orch_store *store,
                     const struct orch_item_name *name, const char *bytes, size_t length,
                     bool *out_accepted, GError **error)
 {
-    enum item_fate fate;
+    enum item_outcome fate;
     bool ok = item_join(join, store, name, bytes, length, &fate, error);
     *out_accepted = fate != ITEM_REFUSED;
     return ok;

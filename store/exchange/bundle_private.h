@@ -20,28 +20,29 @@ bool bundle_write(struct orch_store *store, const struct orch_item_choice *choic
 /** Called with the name of each item of a bundle. */
 typedef void (*bundle_name_fn)(void *ctx, const struct orch_item_name *name);
 /** How far the content of a bundle was verified by joining it. */
-enum bundle_worth {
-    BUNDLE_PROVED,   /* every run in it was new and gave the digest in its name */
-    BUNDLE_UNPROVED, /* some runs were known and not compared, or something was refused */
-    BUNDLE_DAMAGED,  /* it could not be read to its end; earlier items are in the join */
+enum bundle_verification {
+    BUNDLE_VERIFIED,   /* every run in it was new and gave the digest in its name */
+    BUNDLE_UNVERIFIED, /* some runs were known and not compared, or something was refused */
+    BUNDLE_DAMAGED,    /* it could not be read to its end; earlier items are in the join */
 };
 /** Like orch_bundle_join, with the result of the verification. Returns false with BUNDLE_DAMAGED,
  * or when the store fails. */
 bool bundle_join(struct orch_join *join, struct orch_store *store, const char *path,
-                 orch_bundle_extra_fn extra, void *ctx, enum bundle_worth *out, GError **error);
+                 orch_bundle_extra_fn extra, void *ctx, enum bundle_verification *out,
+                 GError **error);
 
 /** The outcome of joining an item. */
-enum item_fate {
+enum item_outcome {
     ITEM_REFUSED,
     ITEM_TAKEN, /* its content matches its name */
     ITEM_KNOWN, /* a run with that key and digest is stored; the text was not compared */
 };
 /** Like orch_item_join, with the outcome. */
 bool item_join(struct orch_join *join, struct orch_store *store, const struct orch_item_name *name,
-               const char *bytes, size_t length, enum item_fate *out, GError **error);
+               const char *bytes, size_t length, enum item_outcome *out, GError **error);
 
 typedef void (*bundle_name_fn)(void *ctx, const struct orch_item_name *name);
 /** Visits the names of the items in a bundle, without joining them. */
-bool bundle_names(const char *path, bundle_name_fn tell, void *ctx, GError **error);
+bool bundle_names(const char *path, bundle_name_fn visit, void *ctx, GError **error);
 
 #endif

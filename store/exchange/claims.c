@@ -18,7 +18,7 @@
 #define DEVICE_MEMBER "where_key"
 #define NAME_BYTES_MAX 400 /* maximum bytes of who, host, device_key */
 #define NAME_CHARS 100     /* maximum characters of our own who and host */
-#define TRIES 5
+#define ATTEMPTS_MAX 5
 /* A claim that expired this long ago is deleted. */
 #define LEFT_BEHIND_NS (INT64_C(86400) * 1000000000)
 
@@ -297,7 +297,7 @@ bool orch_claims_take(struct orch_claims *claims, const char *fingerprint, const
         return true;
     if (!refresh_when_old(claims, error))
         return false;
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0; i < ATTEMPTS_MAX; i++) {
         const struct claims_entry *entry = g_hash_table_lookup(claims->seen, resource);
         bool taken;
         if (is_alive(claims, entry)) {
@@ -313,7 +313,7 @@ bool orch_claims_take(struct orch_claims *claims, const char *fingerprint, const
     }
     orch_error_set(error, ORCH_ERROR_IO, "try again",
                    "cannot claim trial %.12s: its claim changed %d times meanwhile", fingerprint,
-                   TRIES);
+                   ATTEMPTS_MAX);
     return false;
 }
 

@@ -20,7 +20,7 @@
 #define PREFIX "refs/orch/claims/"
 #define LIST_BYTES_MAX (16 << 20)
 #define REFS_AT_ONCE 200
-#define TRIES 5
+#define ATTEMPTS_MAX 5
 
 struct place {
     struct results_place *at;
@@ -41,13 +41,14 @@ static bool git(const struct place *place, const char *const *args, const char *
 }
 
 /* Runs git with the remote. `*out_status` is 0, or 1 where that is a valid answer. */
-static bool talk(const struct place *place, const char *doing, const char *const *args,
-                 GString **out, int *out_status, GError **error)
+static bool run_remote(const struct place *place, const char *doing, const char *const *args,
+                       GString **out, int *out_status, GError **error)
 {
-    g_autofree char *said = NULL;
+    g_autofree char *output = NULL;
     GString *text = NULL;
     int status = 0;
-    if (results_talk(place->at, args, &text, &status, &said, NULL) && (!status || out_status)) {
+    if (results_run_remote(place->at, args, &text, &status, &output, NULL) &&
+        (!status || out_status)) {
         if (out_status)
             *out_status = status;
         if (out)
@@ -58,7 +59,7 @@ static bool talk(const struct place *place, const char *doing, const char *const
     }
     if (text)
         g_string_free(text, TRUE);
-    results_trouble(place->at, doing, said ? said : "", error);
+    results_remote_error(place->at, doing, output ? output : "", error);
     return false;
 }
 
@@ -95,7 +96,7 @@ static bool list_refs(const struct place *place, const char *pattern, GPtrArray 
 {
     GString *text = NULL;
     const char *args[] = {"ls-remote", "--refs", "--", place->at->remote, pattern, NULL};
-    if (!talk(place, "read claims of", args, &text, NULL, error))
+    if (!run_remote(place, "read claims of", args, &text, NULL, error))
         return false;
     parse_refs(text->str, out);
     g_string_free(text, TRUE);
@@ -106,23 +107,23 @@ static bool list_refs(const struct place *place, const char *pattern, GPtrArray 
  * itself. */
 static GHashTable *readable(const struct place *place, const GPtrArray *entries, GError **error)
 {
-    GString *asked = g_string_new(NULL), *said = NULL;
+    GString *tokens = g_string_new(NULL), *output = NULL;
     for (guint i = 0; i < entries->len; i++)
-        g_string_append_printf(asked, "%s\n", ((struct claims_entry *)entries->pdata[i])->token);
+        g_string_append_printf(tokens, "%s\n", ((struct claims_entry *)entries->pdata[i])->token);
     const char *args[] = {"cat-file", "--batch-check", NULL};
-    bool ok = git(place, args, asked->str, &said, error);
-    g_string_free(asked, TRUE);
+    bool ok = git(place, args, tokens->str, &output, error);
+    g_string_free(tokens, TRUE);
     if (!ok)
         return NULL;
     GHashTable *there = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    g_auto(GStrv) lines = g_strsplit(said->str, "\n", -1);
+    g_auto(GStrv) lines = g_strsplit(output->str, "\n", -1);
     for (unsigned i = 0; lines[i]; i++) {
         g_auto(GStrv) words = g_strsplit(lines[i], " ", -1);
         if (g_strv_length(words) == 3 && strcmp(words[1], "commit") == 0 && strlen(words[2]) <= 4 &&
             g_ascii_strtoull(words[2], NULL, 10) <= CLAIMS_TEXT_MAX)
             g_hash_table_add(there, g_strdup(words[0]));
     }
-    g_string_free(said, TRUE);
+    g_string_free(output, TRUE);
     return there;
 }
 
@@ -146,7 +147,8 @@ static bool fetch(const struct place *place, const GPtrArray *entries, GError **
             g_ptr_array_add(args, refs->pdata[refs->len - 1]);
         }
         g_ptr_array_add(args, NULL);
-        if (!talk(place, "read claims of", (const char *const *)args->pdata, NULL, NULL, error))
+        if (!run_remote(place, "read claims of", (const char *const *)args->pdata, NULL, NULL,
+                        error))
             return false;
     }
     return true;
@@ -164,18 +166,18 @@ static const char *message_of(const char *commit, size_t length, size_t *out_len
 static bool read_claims(const struct place *place, const GPtrArray *entries, GHashTable *there,
                         GError **error)
 {
-    GString *asked = g_string_new(NULL), *said = NULL;
+    GString *tokens = g_string_new(NULL), *output = NULL;
     g_autoptr(GPtrArray) chosen = g_ptr_array_new();
     for (guint i = 0; i < entries->len; i++) {
         struct claims_entry *entry = entries->pdata[i];
         if (!g_hash_table_contains(there, entry->token))
             continue;
-        g_string_append_printf(asked, "%s\n", entry->token);
+        g_string_append_printf(tokens, "%s\n", entry->token);
         g_ptr_array_add(chosen, entry);
     }
     const char *args[] = {"cat-file", "--batch", NULL};
-    bool ok = !chosen->len || git(place, args, asked->str, &said, error);
-    const char *at = said ? said->str : "", *end = at + (said ? said->len : 0);
+    bool ok = !chosen->len || git(place, args, tokens->str, &output, error);
+    const char *at = output ? output->str : "", *end = at + (output ? output->len : 0);
     for (guint i = 0; ok && i < chosen->len; i++) {
         struct claims_entry *entry = chosen->pdata[i];
         const char *line = memchr(at, '\n', (size_t)(end - at));
@@ -187,9 +189,9 @@ static bool read_claims(const struct place *place, const GPtrArray *entries, GHa
         entry->claim = claims_parse(entry->resource, text, text_length);
         at = line + 1 + length + 1;
     }
-    if (said)
-        g_string_free(said, TRUE);
-    g_string_free(asked, TRUE);
+    if (output)
+        g_string_free(output, TRUE);
+    g_string_free(tokens, TRUE);
     return ok;
 }
 
@@ -232,7 +234,7 @@ static bool read_fresh(const struct place *place, const GPtrArray *fresh, GError
 static bool list(void *self, GHashTable *known, GPtrArray *out, int64_t *out_now_ns, GError **error)
 {
     g_autoptr(GError) problem = NULL;
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0; i < ATTEMPTS_MAX; i++) {
         GPtrArray *entries = g_ptr_array_new();
         if (!list_refs(self, PREFIX "*", entries, error)) {
             g_ptr_array_unref(entries);
@@ -328,15 +330,16 @@ static bool push_open(const struct place *place, struct push *push, GError **err
                             g_strdup_printf("%s:" PREFIX "%s", push->ids[i] ? push->ids[i] : "",
                                             push->changes[i].resource));
     g_ptr_array_add(args, NULL);
-    GString *said = NULL;
+    GString *output = NULL;
     int status;
     g_string_truncate(push->why, 0);
-    if (!talk(place, "send claims to", (const char *const *)args->pdata, &said, &status, error))
+    if (!run_remote(place, "send claims to", (const char *const *)args->pdata, &output, &status,
+                    error))
         return false;
-    g_auto(GStrv) lines = g_strsplit(said->str, "\n", -1);
+    g_auto(GStrv) lines = g_strsplit(output->str, "\n", -1);
     for (unsigned i = 0; lines[i]; i++)
         take_answer(push, lines[i]);
-    g_string_free(said, TRUE);
+    g_string_free(output, TRUE);
     return true;
 }
 
@@ -363,7 +366,7 @@ static bool is_unchanged_there(const struct place *place, const struct push *pus
 
 static bool push_all(const struct place *place, struct push *push, GError **error)
 {
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0; i < ATTEMPTS_MAX; i++) {
         bool is_refused = false;
         if (!push_open(place, push, error))
             return false;

@@ -235,14 +235,14 @@ static bool join_one(struct folder *f, struct orch_join *join, const char *diges
 {
     g_autofree char *path = bundle_path(f, digest);
     GError *problem = NULL;
-    enum bundle_worth worth;
+    enum bundle_verification worth;
     if (!is_whole(path, digest)) {
         orch_join_refuse(join, "%.12s" ENDING ": not whole yet, or damaged; tried again next time",
                          digest);
         return true;
     }
     if (bundle_join(join, f->store, path, NULL, NULL, &worth, &problem)) {
-        count_seen(f, digest, worth == BUNDLE_PROVED);
+        count_seen(f, digest, worth == BUNDLE_VERIFIED);
         return true;
     }
     if (worth != BUNDLE_DAMAGED) {
@@ -502,7 +502,7 @@ bool orch_folder_exchange(struct orch_store *store, const char *folder, enum orc
         .sent = new_set(),
         .names = new_set(),
     };
-    *out = (struct orch_exchanged){.tries = 1};
+    *out = (struct orch_exchanged){.attempts = 1};
     bool ok = open_folder(&f, folder, error) && exchange(&f, way, choice, out, error);
     if (!ok)
         orch_exchanged_clear(out);

@@ -22,8 +22,8 @@ bool results_fail(GError **error, const char *doing)
     return false;
 }
 
-static bool ask(const char *dir, const char *const *args, int quiet_status, GString **out,
-                int *out_status, GError **error)
+static bool run_git(const char *dir, const char *const *args, int quiet_status, GString **out,
+                    int *out_status, GError **error)
 {
     struct orch_git_run run = {.dir = dir, .args = args, .quiet_status = quiet_status};
     return orch_git_run(&run, out, out_status, error);
@@ -37,7 +37,7 @@ static char *find_git_dir(const char *dir, GError **error)
                                        NULL};
     GString *out = NULL;
     int status = 0;
-    if (!ask(dir, args, 128, &out, &status, error))
+    if (!run_git(dir, args, 128, &out, &status, error))
         return NULL;
     g_auto(GStrv) lines = g_strsplit(out->str, "\n", 3);
     g_string_free(out, TRUE);
@@ -59,7 +59,7 @@ static char *make_private(const char *store_folder, GError **error)
     char *path = g_build_filename(store_folder, "exchange.git", NULL);
     g_autofree char *head = g_build_filename(path, "HEAD", NULL);
     const char *const args[] = {"init", "--quiet", "--bare", "--object-format=sha1", path, NULL};
-    if (access(head, F_OK) == 0 || ask(store_folder, args, 0, NULL, NULL, error))
+    if (access(head, F_OK) == 0 || run_git(store_folder, args, 0, NULL, NULL, error))
         return path;
     g_free(path);
     return NULL;
@@ -74,7 +74,7 @@ static bool read_config(struct results_place *place, GError **error)
         "^(orch\\.remote|core\\.sshcommand|branch\\..*\\.remote|remote\\..*\\.(url|pushurl))$",
         NULL};
     GString *out = NULL;
-    if (!ask(place->dir, args, 1, &out, NULL, error))
+    if (!run_git(place->dir, args, 1, &out, NULL, error))
         return false;
     for (const char *at = out->str; at < out->str + out->len; at += strlen(at) + 1) {
         const char *value = strchr(at, '\n');
@@ -185,7 +185,7 @@ static char *default_remote(struct results_place *place)
         return g_strdup(place->remotes->pdata[0]);
     GString *branch = NULL;
     const char *of_branch = NULL;
-    if (place->remotes->len && ask(place->dir, args, 1, &branch, NULL, NULL)) {
+    if (place->remotes->len && run_git(place->dir, args, 1, &branch, NULL, NULL)) {
         of_branch = g_hash_table_lookup(place->branch_remotes, g_strchomp(branch->str));
         g_string_free(branch, TRUE);
     }
@@ -334,7 +334,7 @@ bool results_refs_get(struct results_place *place, git_oid *out_ours, git_oid *o
     const char *const args[] = {"for-each-ref", "--format=%(objectname) %(refname)", RESULTS_REF,
                                 place->tracking, NULL};
     GString *text = NULL;
-    if (!ask(place->dir, args, 0, &text, NULL, error))
+    if (!run_git(place->dir, args, 0, &text, NULL, error))
         return false;
     g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
     g_string_free(text, TRUE);
@@ -348,7 +348,7 @@ static bool get_ref(struct results_place *place, const char *ref, git_oid *out)
 {
     const char *const args[] = {"for-each-ref", "--format=%(objectname) %(refname)", ref, NULL};
     GString *text = NULL;
-    if (!ask(place->dir, args, 0, &text, NULL, NULL))
+    if (!run_git(place->dir, args, 0, &text, NULL, NULL))
         return false;
     g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
     g_string_free(text, TRUE);
@@ -366,7 +366,7 @@ bool results_ref_set(struct results_place *place, const char *ref, const git_oid
     GError *problem = NULL;
     git_oid now;
     *out_moved = false;
-    if (ask(place->dir, args, 0, NULL, NULL, &problem))
+    if (run_git(place->dir, args, 0, NULL, NULL, &problem))
         return true;
     if (get_ref(place, ref, &now) && !git_oid_equal(&now, old)) {
         *out_moved = !git_oid_equal(&now, commit);

@@ -47,7 +47,7 @@ struct results_place *results_place_open(const char *folder, const char *store_f
                                          GError **error);
 void results_place_close(struct results_place *place);
 /** Fills `remote` and `tracking` for the remote that a user named (NULL: the default). */
-bool results_place_set_remote(struct results_place *place, const char *said, GError **error);
+bool results_place_set_remote(struct results_place *place, const char *git_output, GError **error);
 
 /** The commits of the local union and of the remote's results as last fetched; zero when there is
  * none. Without a remote `*out_theirs` is unchanged. */
@@ -69,7 +69,7 @@ bool results_fail(GError **error, const char *doing);
 void results_lock_wait(const char *path);
 
 /** True when git's message says that another process holds the lock of a ref. */
-bool results_is_ref_locked(const char *said);
+bool results_is_ref_locked(const char *git_output);
 
 /* ---- results_wire.c: fetch and push -------------------------------------------------------------
  */
@@ -83,11 +83,11 @@ bool results_push(struct results_place *place, const git_oid *commit, bool *out_
 
 /** Runs git with the remote, without prompts unless `may_ask`. Status 1 is not an error;
  * `*out_stderr` (the caller frees) is the output on stderr. */
-bool results_talk(const struct results_place *place, const char *const *args, GString **out,
-                  int *out_status, char **out_stderr, GError **error);
+bool results_run_remote(const struct results_place *place, const char *const *args, GString **out,
+                        int *out_status, char **out_stderr, GError **error);
 /** Sets an error that explains git's message and ends with a hint: "cannot DOING 'REMOTE': ...". */
-void results_trouble(const struct results_place *place, const char *doing, const char *said,
-                     GError **error);
+void results_remote_error(const struct results_place *place, const char *doing,
+                          const char *git_output, GError **error);
 
 /* ---- results_tree.c: trees of items -------------------------------------------------------------
  */

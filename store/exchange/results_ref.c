@@ -14,8 +14,8 @@
  * of that tree was joined. While the ref has that commit, only newer runs are considered; otherwise
  * (another clone, another store, an interrupted exchange) everything is compared.
  */
-#include "store/store_dir.h"
 #include "store/exchange/results_private.h"
+#include "store/store_dir.h"
 
 #include "store/meta.h"
 
@@ -24,7 +24,7 @@
 
 #include <string.h>
 
-#define TRIES_MOST 60
+#define ATTEMPTS_MAX 60
 #define MARK "exchange.mark"
 
 struct exchange {
@@ -37,7 +37,7 @@ struct exchange {
     struct results_mark mark;
     bool is_damaged; /* `theirs` descends from our history, but its tree is not a tree of results */
     bool is_marked;  /* `ours` is the commit that the store recorded */
-    GHashTable *told;  /* path -> git_oid *: items that no tree had; created once */
+    GHashTable *sent;  /* path -> git_oid *: items that no tree had; created once */
     int64_t told_last; /* the largest run id that was considered */
 };
 
@@ -261,32 +261,32 @@ static bool integrate(struct exchange *x, bool *out_again, GError **error)
 /* ---- push ---------------------------------------------------------------------------------------
  */
 
-struct tell {
+struct send_ctx {
     struct exchange *x;
     struct results_draft *draft;
 };
 
 static enum orch_item_want wants(void *ctx, const struct orch_item_name *name, int64_t bytes)
 {
-    struct tell *tell = ctx;
+    struct send_ctx *send_ctx = ctx;
     char path[ORCH_ITEM_PATH_CHARS];
     git_oid found;
     (void)bytes;
     orch_item_path(name, path);
-    return results_draft_find(tell->draft, path, &found) ? ORCH_ITEM_SKIP : ORCH_ITEM_TAKE;
+    return results_draft_find(send_ctx->draft, path, &found) ? ORCH_ITEM_SKIP : ORCH_ITEM_TAKE;
 }
 
 static bool take(void *ctx, const struct orch_item_name *name, const char *bytes, size_t length,
                  GError **error)
 {
-    struct tell *tell = ctx;
+    struct send_ctx *send_ctx = ctx;
     char path[ORCH_ITEM_PATH_CHARS];
     git_oid oid;
     orch_item_path(name, path);
-    if (!results_blob(tell->x->place, bytes, length, &oid, error))
+    if (!results_blob(send_ctx->x->place, bytes, length, &oid, error))
         return false;
-    g_hash_table_replace(tell->x->told, g_strdup(path), g_memdup2(&oid, sizeof oid));
-    return results_flush_some(tell->x->place, error);
+    g_hash_table_replace(send_ctx->x->sent, g_strdup(path), g_memdup2(&oid, sizeof oid));
+    return results_flush_some(send_ctx->x->place, error);
 }
 
 /* True when artifacts of runs that were pushed earlier must be considered again. */
@@ -304,15 +304,15 @@ static bool takes_less(const struct orch_item_choice *choice)
 
 /* Creates the objects of the items that the store has and the tree lacks; only once, however often
  * the push is tried. */
-static bool tell_store(struct exchange *x, struct results_draft *draft, GError **error)
+static bool send_store(struct exchange *x, struct results_draft *draft, GError **error)
 {
-    struct tell tell = {x, draft};
-    struct orch_item_sink sink = {.ctx = &tell, .wants = wants, .take = take};
+    struct send_ctx send_ctx = {x, draft};
+    struct orch_item_sink sink = {.ctx = &send_ctx, .wants = wants, .take = take};
     struct orch_item_choice choice = x->how->choice;
     int64_t last = x->is_marked ? x->mark.last_run : 0;
-    if (x->told)
+    if (x->sent)
         return true;
-    x->told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    x->sent = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     choice.after_run_id = takes_more(&choice) ? 0 : last;
     if (!orch_items_visit(x->store, &choice, &sink, &x->told_last, error))
         return false;
@@ -346,11 +346,11 @@ static struct results_draft *draft_push(struct exchange *x, GError **error)
     GHashTableIter iter;
     void *path, *oid;
     git_oid found;
-    if (!tell_store(x, draft, error) || !add_sources(x, draft, error)) {
+    if (!send_store(x, draft, error) || !add_sources(x, draft, error)) {
         results_draft_free(draft);
         return NULL;
     }
-    g_hash_table_iter_init(&iter, x->told);
+    g_hash_table_iter_init(&iter, x->sent);
     while (g_hash_table_iter_next(&iter, &path, &oid))
         if (!results_draft_find(draft, path, &found))
             results_draft_add(draft, path, oid, GIT_FILEMODE_BLOB);
@@ -421,14 +421,14 @@ static bool send_news(struct exchange *x, bool *out_again, GError **error)
  */
 
 /* Waits for a random time after a lost race, so that several processes do not collide again. */
-static void wait_a_little(unsigned tries)
+static void wait_a_little(unsigned attempts)
 {
-    g_usleep((gulong)g_random_int_range(5, 20 + 30 * (int)MIN(tries, 20)) * 1000);
+    g_usleep((gulong)g_random_int_range(5, 20 + 30 * (int)MIN(attempts, 20)) * 1000);
 }
 
 static bool exchange(struct exchange *x, enum orch_exchange_way way, GError **error)
 {
-    for (x->out->tries = 1; x->out->tries <= TRIES_MOST; x->out->tries++) {
+    for (x->out->attempts = 1; x->out->attempts <= ATTEMPTS_MAX; x->out->attempts++) {
         bool again = false;
         if (!results_fetch(x->place, error) || !integrate(x, &again, error))
             return false;
@@ -439,11 +439,11 @@ static bool exchange(struct exchange *x, enum orch_exchange_way way, GError **er
             g_autofree char *now = g_strdup_printf("%" G_GINT64_FORMAT, orch_now_ns());
             return orch_store_remember(x->store, name, now, error);
         }
-        wait_a_little(x->out->tries);
+        wait_a_little(x->out->attempts);
     }
     orch_error_set(error, ORCH_ERROR_IO, "run it again: nothing is lost",
                    "cannot push to '%s': others pushed before it in each of %d tries",
-                   x->place->remote, TRIES_MOST);
+                   x->place->remote, ATTEMPTS_MAX);
     return false;
 }
 
@@ -485,8 +485,8 @@ bool orch_git_exchange(struct orch_store *store, const struct orch_git_exchange 
         *out_outgoing = outgoing;
     else if (outgoing)
         g_array_unref(outgoing);
-    if (x.told)
-        g_hash_table_unref(x.told);
+    if (x.sent)
+        g_hash_table_unref(x.sent);
     results_place_close(x.place);
     return ok;
 }

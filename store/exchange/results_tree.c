@@ -237,8 +237,8 @@ static bool is_our_folder(const char *path)
     return false;
 }
 
-static bool tell(struct walk *walk, const char *path, const git_tree_entry *entry,
-                 const struct orch_item_name *name, const char *junk)
+static bool visit_entry(struct walk *walk, const char *path, const git_tree_entry *entry,
+                        const struct orch_item_name *name, const char *junk)
 {
     struct results_news news = {.path = path,
                                 .name = name,
@@ -248,16 +248,16 @@ static bool tell(struct walk *walk, const char *path, const git_tree_entry *entr
     return walk->fn(walk->ctx, &news, walk->error);
 }
 
-static bool tell_file(struct walk *walk, const char *path, const git_tree_entry *entry)
+static bool visit_file(struct walk *walk, const char *path, const git_tree_entry *entry)
 {
     struct orch_item_name name;
     if (strcmp(path, FORMAT_FILE) == 0)
         return true;
     if (!orch_item_name_parse(path, &name))
-        return tell(walk, path, entry, NULL, "no name of results");
+        return visit_entry(walk, path, entry, NULL, "no name of results");
     if (git_tree_entry_filemode_raw(entry) != GIT_FILEMODE_BLOB)
-        return tell(walk, path, entry, NULL, "not a plain file");
-    return tell(walk, path, entry, &name, NULL);
+        return visit_entry(walk, path, entry, NULL, "not a plain file");
+    return visit_entry(walk, path, entry, &name, NULL);
 }
 
 static bool walk_folder(struct walk *walk, const char *folder, const git_oid *theirs,
@@ -279,15 +279,15 @@ static bool walk_entry(struct walk *walk, const char *folder, const git_tree_ent
         git_tree_entry_filemode_raw(same) == git_tree_entry_filemode_raw(entry))
         return true;
     if (strlen(folder) + strlen(name) + 2 > RESULTS_PATH_CHARS)
-        return tell(walk, folder, entry, NULL, "a name that is too long");
+        return visit_entry(walk, folder, entry, NULL, "a name that is too long");
     g_autofree char *path = *folder ? g_strconcat(folder, "/", name, NULL) : g_strdup(name);
     if (strcmp(folder, "sources") == 0)
-        return tell(walk, path, entry, NULL,
-                    is_tree && is_source_name(name) ? NULL : "no name of a source");
+        return visit_entry(walk, path, entry, NULL,
+                           is_tree && is_source_name(name) ? NULL : "no name of a source");
     if (!is_tree)
-        return tell_file(walk, path, entry);
+        return visit_file(walk, path, entry);
     if (!is_our_folder(path) && strcmp(path, "sources") != 0)
-        return tell(walk, path, entry, NULL, "no folder of results");
+        return visit_entry(walk, path, entry, NULL, "no folder of results");
     bool has_same = same && git_tree_entry_filemode_raw(same) == GIT_FILEMODE_TREE;
     return walk_folder(walk, path, git_tree_entry_id(entry),
                        has_same ? git_tree_entry_id(same) : NULL);

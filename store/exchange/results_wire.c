@@ -11,13 +11,13 @@
 #include <string.h>
 
 /* A ref is locked for milliseconds by each process that fetches concurrently. */
-enum { LOCK_TRIES = 50 };
+enum { LOCK_ATTEMPTS_MAX = 50 };
 
 #define SSH_SILENT "ssh -o BatchMode=yes -o ConnectTimeout=20"
 
 /* Messages of git, their explanations and hints. */
 static const struct {
-    const char *said;
+    const char *git_output;
     const char *what; /* NULL: git's message alone */
     const char *hint;
 } TROUBLES[] = {
@@ -81,24 +81,24 @@ static const struct {
 };
 
 /* Removes the generic sentences at the end of git's messages. The caller frees. */
-static char *without_tail(const char *said)
+static char *without_tail(const char *git_output)
 {
-    const char *tail = strstr(said, "fatal: Could not read from remote repository");
-    if (!tail || tail == said)
-        return g_strdup(said);
-    char *text = g_strndup(said, (gsize)(tail - said));
+    const char *tail = strstr(git_output, "fatal: Could not read from remote repository");
+    if (!tail || tail == git_output)
+        return g_strdup(git_output);
+    char *text = g_strndup(git_output, (gsize)(tail - git_output));
     size_t length = strlen(text);
     while (length && strchr("; \n", text[length - 1]))
         text[--length] = 0;
     return text;
 }
 
-void results_trouble(const struct results_place *place, const char *doing, const char *said,
-                     GError **error)
+void results_remote_error(const struct results_place *place, const char *doing,
+                          const char *git_output, GError **error)
 {
-    g_autofree char *why = without_tail(said);
+    g_autofree char *why = without_tail(git_output);
     for (size_t i = 0; i < G_N_ELEMENTS(TROUBLES); i++)
-        if (strstr(said, TROUBLES[i].said)) {
+        if (strstr(git_output, TROUBLES[i].git_output)) {
             orch_error_set(error, ORCH_ERROR_IO, TROUBLES[i].hint, "cannot %s '%s': %s%s%s", doing,
                            place->remote, TROUBLES[i].what ? TROUBLES[i].what : "",
                            TROUBLES[i].what ? "; git says: " : "", why);
@@ -108,8 +108,8 @@ void results_trouble(const struct results_place *place, const char *doing, const
                    "cannot %s '%s': %s", doing, place->remote, *why ? why : "git was stopped");
 }
 
-bool results_talk(const struct results_place *place, const char *const *args, GString **out,
-                  int *out_status, char **out_stderr, GError **error)
+bool results_run_remote(const struct results_place *place, const char *const *args, GString **out,
+                        int *out_status, char **out_stderr, GError **error)
 {
     struct orch_git_run run = {
         .dir = place->dir,
@@ -125,10 +125,10 @@ bool results_talk(const struct results_place *place, const char *const *args, GS
  */
 
 /* Waits for the lock file that git's message names; a stale one is removed. */
-static void wait_for_own_lock(const char *said)
+static void wait_for_own_lock(const char *git_output)
 {
     static const char begin[] = "Unable to create '";
-    const char *path = strstr(said, begin), *end = path ? strstr(path, ".lock'") : NULL;
+    const char *path = strstr(git_output, begin), *end = path ? strstr(path, ".lock'") : NULL;
     if (!end)
         return;
     path += strlen(begin);
@@ -165,7 +165,7 @@ static bool fetch_once(struct results_place *place, char **out_stderr)
         "--no-recurse-submodules", "--no-prune", "--no-filter", "--no-show-forced-updates",
         "--refmap=", "--", place->remote, refspec, NULL};
     int status = 0;
-    if (results_talk(place, args, NULL, &status, out_stderr, NULL) && status == 0)
+    if (results_run_remote(place, args, NULL, &status, out_stderr, NULL) && status == 0)
         return true;
     if (!*out_stderr || !strstr(*out_stderr, "couldn't find remote ref " RESULTS_REF))
         return false;
@@ -176,14 +176,14 @@ static bool fetch_once(struct results_place *place, char **out_stderr)
 bool results_fetch(struct results_place *place, GError **error)
 {
     for (int i = 0;; i++) {
-        g_autofree char *said = NULL;
-        if (fetch_once(place, &said))
+        g_autofree char *git_output = NULL;
+        if (fetch_once(place, &git_output))
             return true;
-        if (i == LOCK_TRIES || !said || !results_is_ref_locked(said)) {
-            results_trouble(place, "fetch from", said ? said : "", error);
+        if (i == LOCK_ATTEMPTS_MAX || !git_output || !results_is_ref_locked(git_output)) {
+            results_remote_error(place, "fetch from", git_output ? git_output : "", error);
             return false;
         }
-        wait_for_own_lock(said);
+        wait_for_own_lock(git_output);
         g_usleep((gulong)g_random_int_range(5, 20 + 10 * MIN(i, 20)) * 1000);
     }
 }
@@ -211,11 +211,11 @@ static bool was_raced(const char *porcelain)
 }
 
 /* A push that died in a repository on this machine may have left a lock there. */
-static void wait_for_lock(const struct results_place *place, const char *said)
+static void wait_for_lock(const struct results_place *place, const char *git_output)
 {
     static const char begin[] = "Unable to create '", end[] = "refs/orch/results.lock'";
     const char *url = g_hash_table_lookup(place->urls, place->remote);
-    const char *path = strstr(said, begin), *tail = path ? strstr(path, end) : NULL;
+    const char *path = strstr(git_output, begin), *tail = path ? strstr(path, end) : NULL;
     url = url ? url : place->remote;
     bool is_local = *url == '/' || *url == '.' || g_str_has_prefix(url, "file://");
     if (!is_local || !tail)
@@ -255,23 +255,24 @@ bool results_push(struct results_place *place, const git_oid *commit, bool *out_
                                 NULL};
     GError *problem = NULL;
     GString *out = NULL;
-    g_autofree char *said = NULL;
+    g_autofree char *git_output = NULL;
     int status = 0;
     *out_lost_race = false;
-    bool ran = results_talk(place, args, &out, &status, &said, &problem);
+    bool ran = results_run_remote(place, args, &out, &status, &git_output, &problem);
     g_clear_error(&problem);
     g_autofree char *porcelain = ran ? g_string_free(out, FALSE) : g_strdup("");
     if (ran && status == 0)
         return true;
-    if (was_raced(porcelain) || (said && strstr(said, "cannot lock ref"))) {
-        wait_for_lock(place, said ? said : "");
+    if (was_raced(porcelain) || (git_output && strstr(git_output, "cannot lock ref"))) {
+        wait_for_lock(place, git_output ? git_output : "");
         *out_lost_race = true;
         return true;
     }
-    g_autofree char *all = g_strconcat(said ? said : "", strchr(porcelain, '!') ? "; " : "",
-                                       strchr(porcelain, '!') ? strchr(porcelain, '!') : "", NULL);
+    g_autofree char *all =
+        g_strconcat(git_output ? git_output : "", strchr(porcelain, '!') ? "; " : "",
+                    strchr(porcelain, '!') ? strchr(porcelain, '!') : "", NULL);
     for (char *at = all; *at; at++)
         *at = *at == '\n' || *at == '\t' ? ' ' : *at;
-    results_trouble(place, "push to", g_strchomp(all), error);
+    results_remote_error(place, "push to", g_strchomp(all), error);
     return false;
 }

@@ -318,7 +318,7 @@ static void test_wide_intervals(void **state)
     orch_frame_init(&frame, chart, 5, 5);
     assert_true(frame.is_cut);
     assert_true(frame.y.low <= -2 && frame.y.low > -3 && frame.y.high >= 6 && frame.y.high < 7);
-    assert_true(orch_frame_held(&frame, 100) == 1 && orch_frame_held(&frame, -100) == 0);
+    assert_true(orch_frame_clamped_y(&frame, 100) == 1 && orch_frame_clamped_y(&frame, -100) == 0);
     orch_frame_release(&frame);
     chart->kind = ORCH_CHART_SCATTER; /* bars of error are seen whole */
     orch_frame_init(&frame, chart, 5, 5);

@@ -135,17 +135,17 @@ static void test_dated_prices(void **state)
         const struct orch_price *held = orch_price_choose(orch_prices(), wish);
         assert_non_null(held);
         assert_true(i == 3 ? strncmp(held->as_of, newest->as_of, 4) < 0 /* the oldest there is */
-                           : orch_price_held(held, days[i]));
+                           : orch_price_was_known(held, days[i]));
     }
     wish.on = "2022-12-31";
     assert_string_equal(orch_price_choose(orch_prices(), wish)->as_of, "2022-12");
     wish.on = "2030-01-01";
     assert_ptr_equal(orch_price_choose(orch_prices(), wish), newest);
     const struct orch_price undated = {.as_of = "no date given"}, later = {.as_of = "2024"};
-    assert_true(orch_price_held(&undated, "1990-01-01"));
-    assert_false(orch_price_held(&later, "2023-12-31"));
-    assert_true(orch_price_held(&later, "2024-01-01"));
-    assert_true(orch_price_held(&later, NULL));
+    assert_true(orch_price_was_known(&undated, "1990-01-01"));
+    assert_false(orch_price_was_known(&later, "2023-12-31"));
+    assert_true(orch_price_was_known(&later, "2024-01-01"));
+    assert_true(orch_price_was_known(&later, NULL));
 }
 
 static void test_places(void **state)

@@ -45,7 +45,7 @@ static void test_one_that_is_dropped_harms_no_other(void **state)
     orch_hash_begin(&dropped);
     orch_hash_begin(&kept);
     orch_hash_add(&dropped, "abc", 3);
-    orch_hash_drop(&dropped);
+    orch_hash_free(&dropped);
     orch_hash_end_text(&kept, found);
     assert_string_equal(found, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
@@ -58,7 +58,7 @@ static void test_begun_before_the_fast_code(void **state)
     char first[ORCH_SHA256_CHARS], second[ORCH_SHA256_CHARS];
     orch_hash_begin(&before);
     orch_hash_add(&before, "ab", 2);
-    orch_hash_hurry();
+    orch_hash_preload();
     orch_hash_begin(&after);
     orch_hash_add(&after, "abc", 3);
     orch_hash_add(&before, "c", 1);
