@@ -34,6 +34,8 @@ void orch_cli_say_points(const struct orch_document *document, const GPtrArray *
     g_autofree char *own = points_text(orch_points_to_write(parts, &words));
     printf("%s points in all%s%s\n", all, document->profile ? "; as done under profile " : "",
            document->profile ? document->profile : "");
+    if (parts->len && orch_points_all(parts) == 0)
+        printf("  no item of the recipe has points: add them, as in 'question: 1.1, points: 3'\n");
     for (int state = 0; state < ORCH_POINTS_STATES; state++) {
         unsigned count = 0;
         g_autofree char *points =

@@ -182,7 +182,7 @@ static void take_runner_line(struct supervisor *s, const char *line, size_t leng
 {
     g_autoptr(json_t) object = orch_json_parse(line, length, READ_BYTES, NULL);
     if (strcmp(orch_json_text(object, "do", ""), "cancel") == 0)
-        cancel(s, "its runner asked");
+        cancel(s, orch_json_text(object, "why", "its runner asked"));
 }
 
 static void read_runner(struct supervisor *s)

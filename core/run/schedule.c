@@ -23,7 +23,7 @@ static void take_signals(struct run *run)
         if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGHUP) {
             run->stop_level = 2;
             run->totals.terminated = true;
-            schedule_cancel(run, SIGTERM);
+            schedule_cancel(run, SIGTERM, "the run was terminated");
             continue;
         }
         run->totals.interrupted = true;
@@ -35,7 +35,7 @@ static void take_signals(struct run *run)
                 run->hosts->len, run->hosts->len == 1 ? "" : "s",
                 run->hosts->len == 1 ? "it" : "them");
         else if (run->stop_level >= 2)
-            schedule_cancel(run, SIGINT);
+            schedule_cancel(run, SIGINT, "Ctrl-C was pressed twice");
     }
 }
 
@@ -162,7 +162,7 @@ static void make_jobs(struct run *run)
  * next command does. */
 static void abandon_hosts(struct run *run)
 {
-    schedule_cancel(run, SIGINT);
+    schedule_cancel(run, SIGINT, "the run ended with an error");
     run->stop_level = 2; /* no more retries */
     while (run->hosts->len) {
         int status;

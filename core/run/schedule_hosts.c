@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,14 +69,14 @@ void schedule_host_free(void *pointer)
     g_free(host);
 }
 
-void schedule_cancel(struct run *run, int signal_number)
+void schedule_cancel(struct run *run, int signal_number, const char *why)
 {
-    static const char line[] = "{\"do\":\"cancel\"}\n";
+    g_autofree char *line = g_strdup_printf("{\"do\":\"cancel\",\"why\":\"%s\"}\n", why);
     for (guint i = 0; i < run->hosts->len; i++) {
         struct host *host = run->hosts->pdata[i];
         if (signal_number == SIGTERM)
             kill(host->pid, SIGTERM);
-        else if (!host->cancelled && write(host->stdin_fd, line, sizeof line - 1) < 0)
+        else if (!host->cancelled && write(host->stdin_fd, line, strlen(line)) < 0)
             kill(host->pid, SIGTERM);
         kill(host->pid,
              SIGCONT); /* a stopped host (SIGSTOP) must continue before it can end its trial */

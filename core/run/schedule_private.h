@@ -86,8 +86,9 @@ bool schedule_take_slot(const struct run *run, const struct orch_experiment *exp
 bool schedule_spawn(struct run *run, struct host *host, GError **error);
 /** Frees the host's resources; does not affect its process. */
 void schedule_host_free(void *host);
-/** Makes all hosts end their trials: as cancelled for SIGINT, as preempted for SIGTERM. */
-void schedule_cancel(struct run *run, int signal_number);
+/** Makes all hosts end their trials: as cancelled for SIGINT, as preempted for SIGTERM. `why`
+ * becomes the reason of a cancelled run; it has no quotes or backslashes. */
+void schedule_cancel(struct run *run, int signal_number, const char *why);
 /** Moves exited hosts to `ended`. Their slots become free at once, so that the next trials start
  * before the journals are read. */
 void schedule_reap(struct run *run);

@@ -9,6 +9,7 @@ kill -INT $pid
 wait $pid; same $? 130 'the exit status'
 err=$(cat err1); says 'Ctrl-C again'; says 'goes on from here'
 ok orch ls --json; same "$(json runs.#)" 1; same "$(json runs.0.state)" cancelled
+ok orch show @last; has 'Ctrl-C was pressed twice'
 # terminated (scancel): preempted
 orch run long.recipe >out1 2>err1 & pid=$!
 for _ in $(seq 100); do sleep 0.05; [ -n "$(ls .orch/results.db.d/trials/*/journal 2>/dev/null)" ] && break; done
