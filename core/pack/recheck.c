@@ -69,15 +69,20 @@ static char *place_of_member(const char *place, const char *key, const json_t *v
 /* ---- comparing ---------------------------------------------------------------------------------
  */
 
-static bool has_digit(const char *text)
+/* True for a number as text, alone or with an interval or a unit: "0.87 +- 0.02", "$3.06", "41 %".
+ * A name with digits (resnet18), a key and a date are none. */
+static bool is_number_text(const char *text)
 {
-    return strpbrk(text, "0123456789");
+    const char *begin = text + strspn(text, "$<>~ ");
+    char *end = NULL;
+    g_ascii_strtod(begin, &end);
+    return end > begin && (*end == '\0' || strchr(" %,;:)", *end) || g_str_has_prefix(end, ".."));
 }
 
 unsigned orch_recheck_count(const json_t *value)
 {
-    unsigned count =
-        json_is_number(value) || (json_is_string(value) && has_digit(json_string_value(value)));
+    unsigned count = json_is_number(value) ||
+                     (json_is_string(value) && is_number_text(json_string_value(value)));
     const char *key;
     json_t *member;
     json_object_foreach((json_t *)(uintptr_t)value, key, member) count +=
@@ -184,7 +189,7 @@ static void compare(struct orch_rechecked *out, const char *place, const char *k
     else if (json_is_number(said) && json_is_number(found) && numbers_agree(said, found))
         out->confirmed++;
     else if (json_is_string(said) && json_is_string(found) && texts_agree(key, said, found))
-        out->confirmed += has_digit(json_string_value(said)) ? 1 : 0;
+        out->confirmed += is_number_text(json_string_value(said)) ? 1 : 0;
     else if (!said || !found || json_is_number(said) || !json_equal(said, found))
         disagree(out, place, said, found);
 }

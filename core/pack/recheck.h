@@ -18,7 +18,7 @@ struct orch_disagreement {
 /** The result for one item of the report. */
 struct orch_rechecked {
     char *question, *title, *kind; /* question and title may be NULL */
-    unsigned confirmed, differs;   /* counts of numbers, and of text cells with digits */
+    unsigned confirmed, differs;   /* counts of numbers, also of those written as text */
     char *unchecked;               /* why the rest was not checked; NULL: everything was checked */
     unsigned left;                 /* numbers that were not checked */
     GPtrArray *disagreements;      /* struct orch_disagreement *: the first 20 */
@@ -35,7 +35,7 @@ typedef char *(*orch_recheck_exemption)(void *ctx, const json_t *said, const jso
 GPtrArray *orch_recheck(const json_t *said, const json_t *found, orch_recheck_exemption excuse,
                         void *ctx);
 
-/** Counts the numbers (and texts with digits) in a value, recursively. */
+/** Counts the numbers (also those written as text, as "0.87 +- 0.02") in a value, recursively. */
 unsigned orch_recheck_count(const json_t *value);
 
 #endif

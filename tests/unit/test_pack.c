@@ -106,6 +106,21 @@ static void test_recheck(void **state)
     assert_int_equal(differences("0.95", "0.95", "feature", NULL), 1);
 }
 
+/* Numbers are counted, also those written as text; names, keys and dates are not. */
+static void test_recheck_count(void **state)
+{
+    (void)state;
+    json_t *value =
+        json_pack("[s, s, s, s, s, s, {s:s, s:f, s:i}]", "resnet18", "2026-11-22", "0199abcd/ef",
+                  "3d-unet", "", "lr", "a", "0.87 +- 0.02", "b", 0.5, "c", 3);
+    assert_int_equal(orch_recheck_count(value), 3);
+    json_array_append_new(value, json_string("$3.06"));
+    json_array_append_new(value, json_string("-12.5 %"));
+    json_array_append_new(value, json_string("1..4"));
+    assert_int_equal(orch_recheck_count(value), 6);
+    json_decref(value);
+}
+
 static void test_recheck_lost(void **state)
 {
     (void)state;
@@ -229,13 +244,10 @@ static void test_class_without_points(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tree_ids),
-        cmocka_unit_test(test_listed),
-        cmocka_unit_test(test_recheck),
-        cmocka_unit_test(test_recheck_lost),
-        cmocka_unit_test(test_recheck_excused),
-        cmocka_unit_test(test_class),
-        cmocka_unit_test(test_class_without_points),
+        cmocka_unit_test(test_tree_ids),     cmocka_unit_test(test_listed),
+        cmocka_unit_test(test_recheck),      cmocka_unit_test(test_recheck_count),
+        cmocka_unit_test(test_recheck_lost), cmocka_unit_test(test_recheck_excused),
+        cmocka_unit_test(test_class),        cmocka_unit_test(test_class_without_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
