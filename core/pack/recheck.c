@@ -76,7 +76,7 @@ static bool is_number_text(const char *text)
     const char *begin = text + strspn(text, "$<>~ ");
     char *end = NULL;
     g_ascii_strtod(begin, &end);
-    return end > begin && (*end == '\0' || strchr(" %,;:)", *end) || g_str_has_prefix(end, ".."));
+    return end > begin && (*end == '\0' || strchr(" %,;:).", *end));
 }
 
 unsigned orch_recheck_count(const json_t *value)
