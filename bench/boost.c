@@ -73,11 +73,11 @@ struct result {
 };
 
 static struct result run_orch(const struct data *d, const struct orch_model_kind *kind,
-                              const struct orch_hyperparams *knobs)
+                              const struct orch_hyperparams *hyperparams)
 {
     struct result r = {0};
     int64_t begin = orch_mono_ns();
-    void *fitted = kind->fit(d->values, d->rows, d->cols, d->y, NULL, knobs, 1, NULL);
+    void *fitted = kind->fit(d->values, d->rows, d->cols, d->y, NULL, hyperparams, 1, NULL);
     r.fit_s = seconds_since(begin);
     double *out = g_new(double, MAX(d->test_rows, 1000)),
            *few = g_new(double, 1000 * (size_t)d->cols);

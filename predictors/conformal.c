@@ -17,8 +17,8 @@
 #define LEAST_ERROR 1e-3
 #define NEXT_GROUP 0.75 /* share of future groups whose own quantile is covered */
 /* With one measured group the spread between groups is unknown: a higher level and a factor. */
-#define LONE_LEVEL 0.96
-#define LONE_FACTOR 1.75
+#define ONE_GROUP_LEVEL 0.96
+#define ONE_GROUP_FACTOR 1.75
 
 static const struct orch_hyperparams DIFFICULTY = {.depth = 4,
                                                    .leaf_rows = 20,
@@ -197,7 +197,7 @@ static double quantile_for(struct error_row *errors, const int *folds, size_t ro
     if (!unseen)
         return quantile(errors, rows, ORCH_LEVEL);
     if (unseen == 1) /* one group cannot be held out, so the errors are those of held-out rows */
-        return quantile(errors, rows, LONE_LEVEL) + log(LONE_FACTOR);
+        return quantile(errors, rows, ONE_GROUP_LEVEL) + log(ONE_GROUP_FACTOR);
     return unseen < ORCH_FEW_GROUPS ? quantile_of_next(errors, folds, rows)
                                     : quantile_of_many(errors, rows, unseen);
 }

@@ -197,7 +197,7 @@ static double line_at(const struct scaled *s, const double *line, int network)
     return y;
 }
 
-static double back(bool is_log, double y)
+static double inverse(bool is_log, double y)
 {
     return is_log ? exp(y) : fmax(y, 0);
 }
@@ -219,7 +219,7 @@ static double leave_out(const struct orch_law_data *d, const struct scaled *s, c
             squares += (guess - y[i]) * (guess - y[i]);
             double value = d->rows[i].values[output];
             if (value > 0) {
-                relative += fabs(back(is_log, guess) - value) / value;
+                relative += fabs(inverse(is_log, guess) - value) / value;
                 counted++;
             }
         }
@@ -368,5 +368,5 @@ double orch_law_predict(const struct orch_curve_law *law, int output, const doub
     double y = line->intercept + (device >= 0 ? line->device[device] : 0);
     for (int f = 0; f < ORCH_LAW_FEATURES; f++)
         y += line->slopes[f] * features[f];
-    return back(line->is_log, y);
+    return inverse(line->is_log, y);
 }

@@ -16,7 +16,7 @@ static double layers_of(const struct orch_law_data *d, size_t row)
     return d->features[(size_t)d->rows[row].network * ORCH_LAW_FEATURES];
 }
 
-static void find_terms(const struct orch_law_data *d, struct orch_plain *p)
+static void find_terms(const struct orch_law_data *d, struct orch_curve_ols *p)
 {
     p->base = -1;
     for (size_t i = 0; i < d->row_count; i++) {
@@ -31,7 +31,7 @@ static void find_terms(const struct orch_law_data *d, struct orch_plain *p)
 }
 
 /* Columns: the constant, the layers, then an indicator for each further device, in order. */
-static void fill_row(const struct orch_plain *p, double layers, int device, double *x)
+static void fill_row(const struct orch_curve_ols *p, double layers, int device, double *x)
 {
     int column = 0;
     x[column++] = 1;
@@ -51,15 +51,15 @@ struct workspace {
     gsl_vector *y, *c;
 };
 
-static void keep(const struct orch_plain *p, const struct workspace *w, double sse, double total,
-                 struct orch_plain_line *line)
+static void keep(const struct orch_curve_ols *p, const struct workspace *w, double sse,
+                 double total, struct orch_curve_ols_line *line)
 {
     bool has_error = p->rows > p->terms;
-    struct orch_plain_term terms[2 + ORCH_LAW_DEVICES_MAX] = {0};
+    struct orch_curve_ols_term terms[2 + ORCH_LAW_DEVICES_MAX] = {0};
     for (int t = 0; t < p->terms; t++) {
         double variance = gsl_matrix_get(w->covariance, (size_t)t, (size_t)t);
-        terms[t] = (struct orch_plain_term){gsl_vector_get(w->c, (size_t)t),
-                                            has_error ? sqrt(variance) : (double)NAN};
+        terms[t] = (struct orch_curve_ols_term){gsl_vector_get(w->c, (size_t)t),
+                                                has_error ? sqrt(variance) : (double)NAN};
     }
     int column = 0;
     line->constant = terms[column++];
@@ -71,8 +71,8 @@ static void keep(const struct orch_plain *p, const struct workspace *w, double s
     line->r2 = total > ROUNDING ? 1 - sse / total : (double)NAN;
 }
 
-static bool fit_line(const struct orch_law_data *d, const struct orch_plain *p,
-                     const struct workspace *w, int output, struct orch_plain_line *line)
+static bool fit_line(const struct orch_law_data *d, const struct orch_curve_ols *p,
+                     const struct workspace *w, int output, struct orch_curve_ols_line *line)
 {
     double mean = 0, total = 0, sse = 0;
     for (size_t i = 0; i < d->row_count; i++) {
@@ -87,7 +87,7 @@ static bool fit_line(const struct orch_law_data *d, const struct orch_plain *p,
     return true;
 }
 
-static bool fit_all(const struct orch_law_data *d, struct orch_plain *p)
+static bool fit_all(const struct orch_law_data *d, struct orch_curve_ols *p)
 {
     size_t rows = (size_t)p->rows, terms = (size_t)p->terms;
     struct workspace w = {gsl_multifit_linear_alloc(rows, terms), gsl_matrix_alloc(rows, terms),
@@ -106,26 +106,26 @@ static bool fit_all(const struct orch_law_data *d, struct orch_plain *p)
     return ok;
 }
 
-struct orch_plain *orch_plain_fit(const struct orch_law_data *data)
+struct orch_curve_ols *orch_curve_ols_fit(const struct orch_law_data *data)
 {
     if (!data->row_count || data->devices > ORCH_LAW_DEVICES_MAX)
         return NULL;
-    struct orch_plain *p = g_new0(struct orch_plain, 1);
+    struct orch_curve_ols *p = g_new0(struct orch_curve_ols, 1);
     p->outputs = data->outputs;
     p->devices = data->devices;
     p->rows = (int)data->row_count;
-    p->lines = g_new0(struct orch_plain_line, data->outputs);
+    p->lines = g_new0(struct orch_curve_ols_line, data->outputs);
     find_terms(data, p);
     gsl_error_handler_t *handler = gsl_set_error_handler_off();
     bool ok = p->rows >= p->terms && fit_all(data, p);
     gsl_set_error_handler(handler);
     if (ok)
         return p;
-    orch_plain_free(p);
+    orch_curve_ols_free(p);
     return NULL;
 }
 
-void orch_plain_free(struct orch_plain *plain)
+void orch_curve_ols_free(struct orch_curve_ols *plain)
 {
     if (!plain)
         return;
@@ -133,9 +133,10 @@ void orch_plain_free(struct orch_plain *plain)
     g_free(plain);
 }
 
-double orch_plain_predict(const struct orch_plain *plain, int output, double layers, int device)
+double orch_curve_ols_predict(const struct orch_curve_ols *plain, int output, double layers,
+                              int device)
 {
-    const struct orch_plain_line *line = &plain->lines[output];
+    const struct orch_curve_ols_line *line = &plain->lines[output];
     double value = line->constant.value + line->per_layer.value * layers;
     if (device >= 0 && device < plain->devices)
         value += line->device[device].value;

@@ -9,35 +9,36 @@
 #include "predictors/curve_law.h"
 
 /** A coefficient and its standard error (NaN if no degree of freedom is left). */
-struct orch_plain_term {
+struct orch_curve_ols_term {
     double value, error;
 };
 
 /** parameter = constant + per_layer * layers + device[g]. */
-struct orch_plain_line {
-    struct orch_plain_term constant;
-    struct orch_plain_term per_layer; /* 0 if has_layers is false */
-    struct orch_plain_term
+struct orch_curve_ols_line {
+    struct orch_curve_ols_term constant;
+    struct orch_curve_ols_term per_layer; /* 0 if has_layers is false */
+    struct orch_curve_ols_term
         device[ORCH_LAW_DEVICES_MAX]; /* relative to the base device, which has 0 */
     double r2;                        /* of the parameter itself */
 };
 
-struct orch_plain {
+struct orch_curve_ols {
     int outputs, devices;
     int base;        /* reference device: the first that has a row */
     bool has_layers; /* at least two different numbers of layers */
     bool has_device[ORCH_LAW_DEVICES_MAX];
-    int rows, terms;               /* of the regression */
-    struct orch_plain_line *lines; /* `outputs` */
+    int rows, terms;                   /* of the regression */
+    struct orch_curve_ols_line *lines; /* `outputs` */
 };
 
 /** Fits. The first feature of each network is its number of layers. Returns NULL if there are fewer
  * rows than terms, or for data that orch_law_fit refuses. Caller frees. */
-struct orch_plain *orch_plain_fit(const struct orch_law_data *data);
-void orch_plain_free(struct orch_plain *plain);
+struct orch_curve_ols *orch_curve_ols_fit(const struct orch_law_data *data);
+void orch_curve_ols_free(struct orch_curve_ols *plain);
 
 /** Predicts parameter `output` for a number of layers on a device; a device without rows counts as
  * the base device. At least 0, as the parameters are not negative. */
-double orch_plain_predict(const struct orch_plain *plain, int output, double layers, int device);
+double orch_curve_ols_predict(const struct orch_curve_ols *plain, int output, double layers,
+                              int device);
 
 #endif

@@ -217,7 +217,7 @@ static void answer(const struct law *l, const double *work, double half, struct 
     for (size_t i = 0; i < l->logs.rows; i++) {
         double value = orch_logs_value(&l->logs, i, l->beta) + (work ? log(work[i]) : 0);
         double q = orch_logs_leverage(&l->logs, i, l->inverse);
-        double more = l->logs.strange[i] + start_variance(exp(value));
+        double more = l->logs.extrapolation[i] + start_variance(exp(value));
         double width = sqrt(half * half * (1 + q) + Z_90 * Z_90 * more);
         if (width <= WIDEST)
             out[i] = around(value, width);

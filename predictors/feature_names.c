@@ -215,7 +215,7 @@ static bool same_measure(const char *a, const char *b)
     return n > 1 && strcspn(b, "_") == n && strncmp(a, b, n) == 0;
 }
 
-bool orch_feature_gives_away(const char *name, const char *target)
+bool orch_feature_reveals(const char *name, const char *target)
 {
     if (orch_feature_name_find(name)) /* "epoch" beside epoch_s */
         return false;

@@ -37,6 +37,6 @@ bool orch_target_is_rate(const char *name);
 double orch_target_ms(const char *name);
 /** True if a column reveals the target: a time or rate beside a time or rate, or another statistic
  * of the target itself (ms_std beside ms). */
-bool orch_feature_gives_away(const char *name, const char *target);
+bool orch_feature_reveals(const char *name, const char *target);
 
 #endif

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#define STAND_IN "P100" /* reference GPU for devices without a specification */
-#define LAUNCH_MS 0.01  /* cost of launching a kernel on any GPU, without framework overhead */
+#define REFERENCE_GPU "P100" /* reference GPU for devices without a specification */
+#define LAUNCH_MS 0.01       /* cost of launching a kernel on any GPU, without framework overhead */
 
 /* ---- reading -----------------------------------------------------------------------------------
  */
@@ -332,7 +332,7 @@ static double white_of(const struct orch_row_facts *f, const struct orch_row_wor
     struct orch_row_facts other = *f;
     struct orch_row_work work = *w;
     if (!f->gpu) {
-        other.gpu = orch_gpu_find(STAND_IN);
+        other.gpu = orch_gpu_find(REFERENCE_GPU);
         orch_row_work(&other, &work);
     }
     return isfinite(work.prior_tf32_ms) ? work.prior_tf32_ms

@@ -3,8 +3,8 @@
 
 #include "lib/base/error.h"
 #include "lib/base/reals.h"
-#include "predictors/scenario.h"
 #include "predictors/random.h"
+#include "predictors/scenario.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -184,7 +184,7 @@ struct work {
 /* True if whole groups are held out, false if single rows. */
 static bool holds_out_groups(const struct orch_scenario *q)
 {
-    return q->column && !q->is_lone;
+    return q->column && !q->has_one_group;
 }
 
 /* Computes the weights: stacking if `mixes`, else 1 for the best candidate. */
@@ -290,7 +290,7 @@ static struct orch_rows *sample_of(const struct orch_rows *rows, size_t most)
 static char **groups_of(const struct orch_scenario *q, const struct orch_rows *rows)
 {
     int column = q->column ? orch_matrix_find(rows->matrix, q->column) : -1;
-    if (q->is_lone)
+    if (q->has_one_group)
         return NULL;
     if (column >= 0)
         return orch_levels_of(rows->matrix, column);
@@ -337,12 +337,12 @@ static void note_median(struct orch_scenario *q, const double *predictions, cons
                         size_t rows)
 {
     g_autofree double *errors = g_new(double, rows + 1);
-    q->judged = 0;
+    q->heldout_rows = 0;
     for (size_t i = 0; i < rows; i++)
         if (isfinite(predictions[i]))
-            errors[q->judged++] = fabs(exp(CLAMP(predictions[i] - logs[i], -20, 20)) - 1);
-    orch_reals_sort(errors, q->judged);
-    q->median = q->judged ? errors[q->judged / 2] : (double)NAN;
+            errors[q->heldout_rows++] = fabs(exp(CLAMP(predictions[i] - logs[i], -20, 20)) - 1);
+    orch_reals_sort(errors, q->heldout_rows);
+    q->median = q->heldout_rows ? errors[q->heldout_rows / 2] : (double)NAN;
 }
 
 static bool fit_interval(struct orch_scenario *q, const struct work *w, bool by_groups,
@@ -506,8 +506,8 @@ static void list_scenarios(struct orch_learned *l, const struct orch_rows *rows,
         g_autofree char **levels = orch_levels_of(rows->matrix, column);
         struct orch_scenario *q = orch_scenario_new(NOVEL[k]);
         note_levels(q, levels, rows->rows);
-        q->is_lone = q->known->len < 2;
-        if (q->is_lone)
+        q->has_one_group = q->known->len < 2;
+        if (q->has_one_group)
             g_ptr_array_add(q->hidden, g_strdup(NOVEL[k]));
         else
             hide_names(q, rows, levels);
@@ -562,9 +562,9 @@ const GArray *orch_learned_candidates(const struct orch_learned *l, int question
     return l->scenarios[question]->candidates;
 }
 
-bool orch_learned_is_lone(const struct orch_learned *l, int question)
+bool orch_learned_has_one_group(const struct orch_learned *l, int question)
 {
-    return l->scenarios[question]->is_lone;
+    return l->scenarios[question]->has_one_group;
 }
 
 double orch_learned_error(const struct orch_learned *l, int question)

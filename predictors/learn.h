@@ -65,7 +65,7 @@ const char *orch_learn_box_name(enum orch_learn_box box);
 /** A candidate model with its hyperparameters and its result in cross-validation. */
 struct orch_model_candidate {
     const struct orch_model_kind *kind; /* NULL: the white box alone */
-    struct orch_hyperparams knobs;
+    struct orch_hyperparams hyperparams;
     enum orch_learn_box box;
     double mean_relative_error; /* of held-out rows */
     double weight;              /* in the ensemble; 0: not a member */
@@ -93,7 +93,7 @@ const GArray *orch_learned_candidates(const struct orch_learned *learned, int qu
 /** Mean relative error of the ensemble on held-out rows. */
 /** True for a question about unseen levels of a column of which only one level was measured:
  * nothing could be left out, so that its error says nothing of them. */
-bool orch_learned_is_lone(const struct orch_learned *learned, int question);
+bool orch_learned_has_one_group(const struct orch_learned *learned, int question);
 double orch_learned_error(const struct orch_learned *learned, int question);
 /** Median relative error of the ensemble on held-out rows. */
 double orch_learned_median(const struct orch_learned *learned, int question);

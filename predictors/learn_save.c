@@ -37,7 +37,7 @@ static void load_texts(const json_t *saved, const char *name, GPtrArray *out)
 static json_t *save_candidate(const struct orch_model_candidate *t)
 {
     return json_pack("{s:s, s:o, s:i, s:f, s:f, s:b}", "kind", t->kind ? t->kind->name : "",
-                     "knobs", orch_hyperparams_save(&t->knobs), "box", (int)t->box, "error",
+                     "knobs", orch_hyperparams_save(&t->hyperparams), "box", (int)t->box, "error",
                      isfinite(t->mean_relative_error) ? t->mean_relative_error : -1.0, "weight",
                      t->weight, "baseline", (int)t->is_baseline);
 }
@@ -52,7 +52,7 @@ static bool load_candidate(const json_t *saved, struct orch_model_candidate *out
         !orch_load_real(saved, "weight", &out->weight, error))
         return false;
     out->kind = *kind ? orch_model_find(kind, error) : NULL;
-    out->knobs = orch_hyperparams_load(json_object_get(saved, "knobs"));
+    out->hyperparams = orch_hyperparams_load(json_object_get(saved, "knobs"));
     out->box = (enum orch_learn_box)box;
     out->is_baseline = json_is_true(json_object_get(saved, "baseline"));
     if (out->mean_relative_error < 0)
@@ -178,10 +178,10 @@ static json_t *save_scenario(struct orch_scenario *q, enum orch_save_style style
     json_object_set_new(o, "hidden", save_texts(q->hidden));
     json_object_set_new(o, "facts", save_texts(q->facts));
     json_object_set_new(o, "baseline", json_boolean(q->is_baseline));
-    json_object_set_new(o, "lone", json_boolean(q->is_lone));
+    json_object_set_new(o, "lone", json_boolean(q->has_one_group));
     json_object_set_new(o, "error", json_real(isfinite(q->error) ? q->error : -1));
     json_object_set_new(o, "median", json_real(isfinite(q->median) ? q->median : -1));
-    json_object_set_new(o, "judged", json_integer((json_int_t)q->judged));
+    json_object_set_new(o, "judged", json_integer((json_int_t)q->heldout_rows));
     json_object_set_new(o, "width", save_interval(&q->interval, style));
     json_object_set_new(o, "trials", candidates);
     json_object_set_new(o, "members", members);
@@ -216,17 +216,17 @@ static bool load_members(struct orch_scenario *q, const json_t *saved, GError **
 
 static bool load_question(struct orch_scenario *q, const json_t *saved, GError **error)
 {
-    int64_t judged;
+    int64_t heldout_rows;
     load_texts(saved, "known", q->known);
     load_texts(saved, "hidden", q->hidden);
     load_texts(saved, "facts", q->facts);
     q->is_baseline = json_is_true(json_object_get(saved, "baseline"));
-    q->is_lone = json_is_true(json_object_get(saved, "lone"));
+    q->has_one_group = json_is_true(json_object_get(saved, "lone"));
     if (!orch_load_real(saved, "error", &q->error, error) ||
         !orch_load_real(saved, "median", &q->median, error) ||
-        !orch_load_int(saved, "judged", 0, INT64_MAX, &judged, error))
+        !orch_load_int(saved, "judged", 0, INT64_MAX, &heldout_rows, error))
         return false;
-    q->judged = (size_t)judged;
+    q->heldout_rows = (size_t)heldout_rows;
     q->error = q->error < 0 ? (double)INFINITY : q->error;
     q->median = q->median < 0 ? (double)NAN : q->median;
     return load_candidates(q, saved, error) &&

@@ -22,7 +22,7 @@ struct coding {
     const bool *is_measured; /* NULL: all */
     bool has_work;
     GPtrArray *columns; /* double * of `rows` */
-    double *strange;
+    double *extrapolation;
 };
 
 static bool counts(const struct coding *c, size_t row)
@@ -61,7 +61,7 @@ static void code_number(struct coding *c, const double *values)
         double value = isfinite(logs[i]) ? logs[i] : mean;
         double beyond = fmax(fmax(low - value, value - high), 0);
         double unit = varies ? UNKNOWN[c->has_work].outside : UNKNOWN[c->has_work].unvaried;
-        c->strange[i] += unit * unit * beyond * beyond;
+        c->extrapolation[i] += unit * unit * beyond * beyond;
         if (column)
             column[i] = value - mean;
     }
@@ -77,7 +77,7 @@ static void code_category(struct coding *c, const double *values, guint levels)
             known++;
     for (size_t i = 0; i < rows; i++)
         if (isfinite(values[i]) && !seen[(guint)values[i]])
-            c->strange[i] += pow(UNKNOWN[c->has_work].new_level, 2);
+            c->extrapolation[i] += pow(UNKNOWN[c->has_work].new_level, 2);
     if (known < 2 || known > ORCH_LOGS_LEVELS_MAX)
         return;
     for (guint level = 0; level < levels; level++) {
@@ -91,7 +91,7 @@ static void code(struct coding *c, struct orch_logs *out)
 {
     size_t rows = c->matrix->rows;
     c->columns = g_ptr_array_new_with_free_func(g_free);
-    c->strange = g_new0(double, MAX(rows, 1));
+    c->extrapolation = g_new0(double, MAX(rows, 1));
     double *constant = new_column(c);
     for (size_t i = 0; i < rows; i++)
         constant[i] = 1;
@@ -104,7 +104,7 @@ static void code(struct coding *c, struct orch_logs *out)
             code_number(c, values);
     }
     size_t cols = c->columns->len;
-    *out = (struct orch_logs){.rows = rows, .cols = (int)cols, .strange = c->strange};
+    *out = (struct orch_logs){.rows = rows, .cols = (int)cols, .extrapolation = c->extrapolation};
     out->values = g_new(double, MAX(rows * cols, 1));
     for (size_t col = 0; col < cols; col++)
         for (size_t i = 0; i < rows; i++)
@@ -128,7 +128,7 @@ void orch_logs_code_all(const struct orch_matrix *matrix, struct orch_logs *out)
 void orch_logs_release(struct orch_logs *logs)
 {
     g_free(logs->values);
-    g_free(logs->strange);
+    g_free(logs->extrapolation);
 }
 
 /* ---- equations ---------------------------------------------------------------------------------

@@ -11,10 +11,10 @@
 
 struct orch_logs {
     size_t rows;
-    int cols;       /* the first is 1: the constant */
-    double *values; /* rows x cols, row-major */
-    double
-        *strange; /* by row: variance of the log time due to values not covered by measured rows */
+    int cols;              /* the first is 1: the constant */
+    double *values;        /* rows x cols, row-major */
+    double *extrapolation; /* by row: variance of the log time due to values not covered by measured
+                              rows */
 };
 
 /** Codes all rows. A number becomes log(x) if all values are above 0, else asinh(x), minus its mean

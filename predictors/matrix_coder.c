@@ -66,11 +66,11 @@ static int mean_fold(size_t row)
 /* Sums and counts of the target by level, without one fold of the rows (-1: all rows). */
 struct level_sums {
     double *sums, *counts, all;
-    double pull; /* weight of the overall mean in a level's mean, in rows: variance within levels
-                    over variance between them (empirical Bayes) */
+    double shrinkage; /* weight of the overall mean in a level's mean, in rows: variance within
+                    levels over variance between them (empirical Bayes) */
 };
 
-static double pull_of(const struct level_sums *s, guint levels, double squares)
+static double shrinkage_of(const struct level_sums *s, guint levels, double squares)
 {
     double used = 0, rows = 0, sum = 0, of_means = 0;
     for (guint k = 0; k < levels; k++) {
@@ -108,13 +108,13 @@ static struct level_sums sum_levels(const struct orch_matrix *m, int column, con
         }
     }
     s.all = rows > 0 ? s.all / rows : 0;
-    s.pull = pull_of(&s, levels, squares);
+    s.shrinkage = shrinkage_of(&s, levels, squares);
     return s;
 }
 
 static double level_mean(const struct level_sums *s, int level)
 {
-    return (s->sums[level] + s->pull * s->all) / (s->counts[level] + s->pull);
+    return (s->sums[level] + s->shrinkage * s->all) / (s->counts[level] + s->shrinkage);
 }
 
 static void fit_means(struct part *p, const struct orch_matrix *m, const double *target)

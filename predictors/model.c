@@ -78,14 +78,15 @@ static bool check_target(const struct orch_matrix *matrix, const double *y, GErr
 
 struct orch_model *orch_model_fit(const struct orch_model_kind *kind,
                                   const struct orch_matrix *matrix, const double *y,
-                                  const int8_t *monotone, const struct orch_hyperparams *knobs,
-                                  uint64_t seed, GError **error)
+                                  const int8_t *monotone,
+                                  const struct orch_hyperparams *hyperparams, uint64_t seed,
+                                  GError **error)
 {
     if (!check_target(matrix, y, error))
         return NULL;
     struct orch_model *model = g_new0(struct orch_model, 1);
     model->kind = kind;
-    model->knobs = *knobs;
+    model->hyperparams = *hyperparams;
     model->coder = orch_coder_fit(matrix, y, kind->coding);
     int cols = orch_coder_cols(model->coder);
     g_autofree double *values = orch_coder_apply_learned(model->coder, matrix, y);
@@ -93,7 +94,7 @@ struct orch_model *orch_model_fit(const struct orch_model_kind *kind,
     for (int c = 0; monotone && c < cols; c++)
         signs[c] = monotone[orch_coder_source(model->coder, c)];
     model->fitted =
-        kind->fit(values, matrix->rows, cols, y, monotone ? signs : NULL, knobs, seed, error);
+        kind->fit(values, matrix->rows, cols, y, monotone ? signs : NULL, hyperparams, seed, error);
     if (model->fitted)
         return model;
     orch_model_free(model);
@@ -155,7 +156,7 @@ struct orch_hyperparams orch_hyperparams_load(const json_t *o)
 json_t *orch_model_save(const struct orch_model *model, enum orch_save_style style)
 {
     return json_pack("{s:s, s:o, s:o, s:o}", "kind", model->kind->name, "knobs",
-                     orch_hyperparams_save(&model->knobs), "coder",
+                     orch_hyperparams_save(&model->hyperparams), "coder",
                      orch_coder_save(model->coder, style), "fitted",
                      model->kind->save(model->fitted, style));
 }
@@ -169,7 +170,7 @@ struct orch_model *orch_model_load(const json_t *saved, GError **error)
         return NULL;
     struct orch_model *model = g_new0(struct orch_model, 1);
     model->kind = kind;
-    model->knobs = orch_hyperparams_load(json_object_get(saved, "knobs"));
+    model->hyperparams = orch_hyperparams_load(json_object_get(saved, "knobs"));
     model->coder = orch_coder_load(json_object_get(saved, "coder"), error);
     if (model->coder)
         model->fitted = kind->load(fitted, orch_coder_cols(model->coder), error);

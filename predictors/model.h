@@ -47,7 +47,7 @@ struct orch_model_kind {
     /** Fits y to values (column-major, cols x rows). `monotone` by column, or NULL: 1 requires a
      * non-decreasing prediction. Returns NULL with ORCH_ERROR_USAGE on failure. */
     void *(*fit)(const double *values, size_t rows, int cols, const double *y,
-                 const int8_t *monotone, const struct orch_hyperparams *knobs, uint64_t seed,
+                 const int8_t *monotone, const struct orch_hyperparams *hyperparams, uint64_t seed,
                  GError **error);
     /** Predicts rows with the same columns. */
     void (*predict)(const void *fitted, const double *values, size_t rows, double *out);
@@ -65,12 +65,12 @@ const struct orch_model_kind *orch_model_kinds(void);
 const struct orch_model_kind *orch_model_find(const char *name, GError **error);
 /** Formats the hyperparameters that a kind has: "depth 6, 400 trees, rate 0.1". Caller frees. */
 char *orch_hyperparams_text(const struct orch_model_kind *kind,
-                            const struct orch_hyperparams *knobs);
+                            const struct orch_hyperparams *hyperparams);
 
 /** A fitted model with its encoding. */
 struct orch_model {
     const struct orch_model_kind *kind;
-    struct orch_hyperparams knobs;
+    struct orch_hyperparams hyperparams;
     struct orch_coder *coder;
     void *fitted;
 };
@@ -78,14 +78,15 @@ struct orch_model {
  * without rows or for a target that is not finite. Caller frees. */
 struct orch_model *orch_model_fit(const struct orch_model_kind *kind,
                                   const struct orch_matrix *matrix, const double *y,
-                                  const int8_t *monotone, const struct orch_hyperparams *knobs,
-                                  uint64_t seed, GError **error);
+                                  const int8_t *monotone,
+                                  const struct orch_hyperparams *hyperparams, uint64_t seed,
+                                  GError **error);
 /** Predicts every row. */
 void orch_model_predict(const struct orch_model *model, const struct orch_matrix *matrix,
                         double *out);
 void orch_model_free(struct orch_model *model);
 
-json_t *orch_hyperparams_save(const struct orch_hyperparams *knobs);
+json_t *orch_hyperparams_save(const struct orch_hyperparams *hyperparams);
 struct orch_hyperparams orch_hyperparams_load(const json_t *saved); /* missing members are 0 */
 /** Converts a fitted model with its encoding to and from a JSON object. Loading fails with NULL and
  * ORCH_ERROR_RECIPE if the object is invalid or the kind unknown. Caller frees. */

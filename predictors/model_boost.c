@@ -109,7 +109,7 @@ struct run {
     struct weighed *left; /* scratch, one entry per row */
 };
 
-static double judge(const struct run *r)
+static double evaluate(const struct run *r)
 {
     double sum = 0;
     for (size_t i = 0; i < r->bins->rows; i++)
@@ -191,10 +191,10 @@ static int boost(struct run *r, struct boost *b, int trees)
     double best = (double)INFINITY;
     int best_count = trees;
     for (int t = 0; t < trees; t++) {
-        orch_trees_take(b->all, next_tree(r, t, b->rate));
+        orch_trees_append(b->all, next_tree(r, t, b->rate));
         if (!r->aside)
             continue;
-        double now = judge(r);
+        double now = evaluate(r);
         if (now < best) {
             best = now;
             best_count = t + 1;
@@ -219,14 +219,14 @@ static double base_of(const struct orch_hyperparams *k, const double *y, size_t 
 }
 
 static void *boost_fit(const double *values, size_t rows, int cols, const double *y,
-                       const int8_t *monotone, const struct orch_hyperparams *knobs, uint64_t seed,
-                       GError **error)
+                       const int8_t *monotone, const struct orch_hyperparams *hyperparams,
+                       uint64_t seed, GError **error)
 {
     (void)error;
     struct boost *b = g_new0(struct boost, 1);
-    b->rate = knobs->rate;
+    b->rate = hyperparams->rate;
     b->cols = cols;
-    b->base = base_of(knobs, y, rows);
+    b->base = base_of(hyperparams, y, rows);
     struct orch_tree_bins *bins = orch_tree_bins_new(values, rows, cols);
     g_autofree bool *aside = g_new0(bool, rows);
     uint64_t random = orch_random_stream(seed, UINT64_MAX);
@@ -234,21 +234,21 @@ static void *boost_fit(const double *values, size_t rows, int cols, const double
         aside[i] = orch_random_unit(&random) < 0.1;
     struct run run = {.bins = bins,
                       .y = y,
-                      .k = knobs,
-                      .options = {.depth = knobs->depth,
-                                  .leaf_rows = (size_t)MAX(knobs->leaf_rows, 1),
+                      .k = hyperparams,
+                      .options = {.depth = hyperparams->depth,
+                                  .leaf_rows = (size_t)MAX(hyperparams->leaf_rows, 1),
                                   .lambda = PULL,
                                   .gain = 1e-12,
-                                  .feature_share = knobs->feature_share,
+                                  .feature_share = hyperparams->feature_share,
                                   .monotone = monotone},
-                      .aside = rows >= STOP_ROWS && !knobs->all_trees ? aside : NULL,
+                      .aside = rows >= STOP_ROWS && !hyperparams->all_trees ? aside : NULL,
                       .seed = seed,
                       .answer = g_new(double, rows),
                       .gradient = g_new(float, rows),
                       .index = g_new(uint32_t, rows),
                       .leaf = g_new(uint32_t, rows),
                       .left = g_new(struct weighed, rows)};
-    int trees = boost(&run, b, knobs->trees);
+    int trees = boost(&run, b, hyperparams->trees);
     if (run.aside) {
         run.aside = NULL;
         boost(&run, b, trees);

@@ -124,15 +124,15 @@ static void make_ready(struct kernel *k)
 }
 
 static void *kernel_fit(const double *values, size_t rows, int cols, const double *y,
-                        const int8_t *monotone, const struct orch_hyperparams *knobs, uint64_t seed,
-                        GError **error)
+                        const int8_t *monotone, const struct orch_hyperparams *hyperparams,
+                        uint64_t seed, GError **error)
 {
     (void)monotone;
     struct kernel *k = g_new0(struct kernel, 1);
     g_autofree size_t *which = g_new(size_t, rows + 1);
     size_t n = k->rows = choose_rows(rows, seed, which);
     k->cols = cols;
-    k->length = (knobs->length > 0 ? knobs->length : 1) * sqrt((double)MAX(cols, 1));
+    k->length = (hyperparams->length > 0 ? hyperparams->length : 1) * sqrt((double)MAX(cols, 1));
     k->values = g_new(float, n *(size_t)MAX(cols, 1));
     k->norms = g_new0(float, orch_tile_rows(n));
     k->weights = g_new0(double, orch_tile_rows(n));
@@ -142,7 +142,7 @@ static void *kernel_fit(const double *values, size_t rows, int cols, const doubl
         k->norms[i] = load_row(values, rows, cols, which[i], k->values + i * (size_t)cols);
         k->weights[i] = y[which[i]] - k->mean;
     }
-    g_autofree double *gram = gram_of(k, knobs->ridge);
+    g_autofree double *gram = gram_of(k, hyperparams->ridge);
     if (!orch_cholesky(gram, n)) {
         kernel_release(k);
         orch_error_set(error, ORCH_ERROR_USAGE, "take another model",

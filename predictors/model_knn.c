@@ -29,8 +29,8 @@ static void knn_release(void *fitted)
 }
 
 static void *knn_fit(const double *values, size_t rows, int cols, const double *y,
-                     const int8_t *monotone, const struct orch_hyperparams *knobs, uint64_t seed,
-                     GError **error)
+                     const int8_t *monotone, const struct orch_hyperparams *hyperparams,
+                     uint64_t seed, GError **error)
 {
     (void)monotone;
     (void)seed;
@@ -38,7 +38,7 @@ static void *knn_fit(const double *values, size_t rows, int cols, const double *
     struct knn *k = g_new0(struct knn, 1);
     k->rows = rows;
     k->cols = cols;
-    k->neighbours = CLAMP(knobs->neighbours, 1, NEIGHBOURS_MAX);
+    k->neighbours = CLAMP(hyperparams->neighbours, 1, NEIGHBOURS_MAX);
     k->values = g_new(double, MAX(rows * (size_t)cols, 1));
     k->y = g_memdup2(y, rows * sizeof *y);
     for (int c = 0; c < cols; c++)
@@ -59,10 +59,10 @@ static const struct orch_near_tree *tree_of(struct knn *k)
 /* `tree` may be NULL: then compares with every row. */
 static double answer(const struct knn *k, const struct orch_near_tree *tree, const double *row)
 {
-    struct orch_near near[NEIGHBOURS_MAX];
+    struct orch_neighbour near[NEIGHBOURS_MAX];
     double sum = 0, weights = 0;
     int count = tree ? orch_near_tree_find(tree, row, k->neighbours, near)
-                     : orch_near_find(k->values, k->rows, k->cols, row, k->neighbours, near);
+                     : orch_neighbour_find(k->values, k->rows, k->cols, row, k->neighbours, near);
     for (int i = 0; i < count; i++) {
         double weight = 1 / (sqrt(near[i].square) + 1e-6);
         sum += weight * k->y[near[i].row];

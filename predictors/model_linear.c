@@ -35,8 +35,8 @@ static void linear_release(void *fitted)
 }
 
 static void *linear_fit(const double *values, size_t rows, int cols, const double *y,
-                        const int8_t *monotone, const struct orch_hyperparams *knobs, uint64_t seed,
-                        GError **error)
+                        const int8_t *monotone, const struct orch_hyperparams *hyperparams,
+                        uint64_t seed, GError **error)
 {
     (void)monotone;
     (void)seed;
@@ -57,7 +57,7 @@ static void *linear_fit(const double *values, size_t rows, int cols, const doubl
     for (size_t a = 0; a < n; a++) {
         for (size_t b = 0; b <= a; b++)
             gram[a * n + b] = orch_dot(columns[a], columns[b], rows);
-        gram[a * n + a] += (double)rows * (knobs->ridge + LEAST_RIDGE);
+        gram[a * n + a] += (double)rows * (hyperparams->ridge + LEAST_RIDGE);
         solution[a] = orch_dot(columns[a], target, rows);
     }
     bool ok = orch_cholesky(gram, n);

@@ -11,9 +11,10 @@
 
 #define LAYERS 4 /* three hidden layers and the output */
 #define BATCH 64
-#define ABREAST 4            /* rows of weights added at once */
-#define THREADS_WORTH 200000 /* rows times widths; with less, threads cost more than they save */
-#define WHOLE_ROWS 8000      /* with more rows, fewer epochs are run */
+#define ABREAST 4               /* rows of weights added at once */
+#define THREADS_MIN_WORK 200000 /* rows times widths; with less, threads cost more than they save  \
+                                 */
+#define WHOLE_ROWS 8000         /* with more rows, fewer epochs are run */
 
 struct layer {
     int in, out;
@@ -218,8 +219,8 @@ static void make_tiles(struct mlp *m)
 }
 
 static void *mlp_fit(const double *values, size_t rows, int cols, const double *y,
-                     const int8_t *monotone, const struct orch_hyperparams *knobs, uint64_t seed,
-                     GError **error)
+                     const int8_t *monotone, const struct orch_hyperparams *hyperparams,
+                     uint64_t seed, GError **error)
 {
     (void)monotone;
     (void)error;
@@ -231,12 +232,13 @@ static void *mlp_fit(const double *values, size_t rows, int cols, const double *
     for (size_t i = 0; i < rows; i++)
         squares += (y[i] - m->mean) * (y[i] - m->mean);
     m->spread = squares > 0 ? sqrt(squares / (double)rows) : 1;
-    int width = knobs->width, later = knobs->later_widths > 0 ? knobs->later_widths : width;
+    int width = hyperparams->width,
+        later = hyperparams->later_widths > 0 ? hyperparams->later_widths : width;
     layer_init(&m->layers[0], cols, width, &random);
     layer_init(&m->layers[1], width, later, &random);
     layer_init(&m->layers[2], later, later, &random);
     layer_init(&m->layers[3], later, 1, &random);
-    train(m, values, rows, cols, y, knobs, &random);
+    train(m, values, rows, cols, y, hyperparams, &random);
     for (int i = 0; i < LAYERS; i++)
         drop_training(&m->layers[i]);
     make_tiles(m);
@@ -265,7 +267,7 @@ static void mlp_predict(const void *fitted, const double *values, size_t rows, d
     const struct mlp *m = fitted;
     int cols = m->layers[0].in, width = MAX(m->layers[0].out, m->layers[1].out);
     size_t size = ORCH_ABREAST * (size_t)MAX(MAX(cols, width), 1);
-#pragma omp parallel for schedule(static) if (rows * (size_t)width > THREADS_WORTH)
+#pragma omp parallel for schedule(static) if (rows * (size_t)width > THREADS_MIN_WORK)
     for (size_t first = 0; first < rows; first += ORCH_ABREAST) {
         size_t some = MIN(ORCH_ABREAST, rows - first);
         g_autofree float *a = g_new0(float, size), *b = g_new0(float, size);

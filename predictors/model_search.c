@@ -26,12 +26,12 @@ static bool has_white(const struct orch_rows *rows)
 }
 
 static void add(GArray *candidates, const struct orch_model_kind *kind,
-                const struct orch_hyperparams *knobs, enum orch_learn_box box)
+                const struct orch_hyperparams *hyperparams, enum orch_learn_box box)
 {
     struct orch_model_candidate candidate = {.kind = kind, .box = box};
     candidate.mean_relative_error = (double)INFINITY;
-    if (knobs)
-        candidate.knobs = *knobs;
+    if (hyperparams)
+        candidate.hyperparams = *hyperparams;
     candidate.is_baseline = box == ORCH_BOX_SPECS && (!kind || strcmp(kind->name, "knn") == 0);
     g_array_append_val(candidates, candidate);
 }
@@ -50,11 +50,11 @@ static bool allows(const struct orch_rows *rows, const struct orch_learn_options
 
 static void add_boxes(GArray *candidates, const struct orch_rows *rows,
                       const struct orch_learn_options *o, const struct orch_model_kind *kind,
-                      const struct orch_hyperparams *knobs, unsigned boxes)
+                      const struct orch_hyperparams *hyperparams, unsigned boxes)
 {
     for (int box = 0; box < ORCH_BOX_COUNT; box++)
         if ((boxes >> box & 1) && allows(rows, o, (enum orch_learn_box)box))
-            add(candidates, kind, knobs, (enum orch_learn_box)box);
+            add(candidates, kind, hyperparams, (enum orch_learn_box)box);
 }
 
 #define BLACK (1u << ORCH_BOX_BLACK)
@@ -82,7 +82,7 @@ struct offer {
     unsigned seen, unseen, few; /* boxes for seen groups, for unseen groups, and for unseen groups
                                    when fewer than ORCH_FEW_GROUPS were measured */
     size_t rows_max;            /* limit for seen groups; 0: none */
-    struct orch_hyperparams knobs;
+    struct orch_hyperparams hyperparams;
 };
 
 #define BOOST_KNOBS .loss = ORCH_LOSS_RELATIVE, .leaf_rows = 4
@@ -143,7 +143,7 @@ static void list_all(GArray *candidates, const struct orch_scenario *q,
                      const struct orch_rows *rows, const struct orch_learn_options *o)
 {
     bool unseen = q->column != NULL;
-    bool few = unseen && !q->is_lone && q->known->len < ORCH_FEW_GROUPS;
+    bool few = unseen && !q->has_one_group && q->known->len < ORCH_FEW_GROUPS;
     for (size_t i = 0; i < G_N_ELEMENTS(OFFERS); i++) {
         const struct offer *offer = &OFFERS[i];
         unsigned boxes = few ? offer->few : unseen ? offer->unseen : offer->seen;
@@ -151,10 +151,11 @@ static void list_all(GArray *candidates, const struct orch_scenario *q,
             boxes |= BLACK; /* the only box that needs no roofline */
         if (!offer->kind)
             boxes &= ~BLACK;
-        if (q->is_lone && has_white(rows)) /* one level gives no information about other levels */
+        if (q->has_one_group &&
+            has_white(rows)) /* one level gives no information about other levels */
             boxes &= BARE | SPECS | STRIPPED;
         if (!offer->rows_max || unseen || rows->rows <= offer->rows_max)
-            add_boxes(candidates, rows, o, offer->kind, &offer->knobs, boxes);
+            add_boxes(candidates, rows, o, offer->kind, &offer->hyperparams, boxes);
     }
 }
 
@@ -314,7 +315,8 @@ static bool fit_model(struct orch_member *m, const struct orch_scenario *q,
     struct orch_matrix *seen = visible(q, rows->matrix, m->candidate.box);
     struct orch_matrix *used = count < rows->rows ? orch_matrix_pick(seen, which, count) : seen;
     g_autofree int8_t *signs = m->white ? NULL : signs_of(used, rows->is_rate);
-    m->model = orch_model_fit(m->candidate.kind, used, y, signs, &m->candidate.knobs, seed, error);
+    m->model =
+        orch_model_fit(m->candidate.kind, used, y, signs, &m->candidate.hyperparams, seed, error);
     set_range(m, y, count);
     if (used != seen)
         orch_matrix_free(used);

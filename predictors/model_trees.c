@@ -42,8 +42,8 @@ static struct orch_tree_options options_of(const struct orch_hyperparams *k, con
 }
 
 static void *tree_fit(const double *values, size_t rows, int cols, const double *y,
-                      const int8_t *monotone, const struct orch_hyperparams *knobs, uint64_t seed,
-                      GError **error)
+                      const int8_t *monotone, const struct orch_hyperparams *hyperparams,
+                      uint64_t seed, GError **error)
 {
     (void)error;
     struct trees *t = trees_new(y, rows);
@@ -54,9 +54,9 @@ static void *tree_fit(const double *values, size_t rows, int cols, const double 
         gradient[i] = (float)(t->base - y[i]);
         index[i] = (uint32_t)i;
     }
-    struct orch_tree_options options = options_of(knobs, monotone, 1, seed);
+    struct orch_tree_options options = options_of(hyperparams, monotone, 1, seed);
     t->cols = cols;
-    orch_trees_take(t->all, orch_tree_grow(bins, gradient, NULL, index, rows, &options, NULL));
+    orch_trees_append(t->all, orch_tree_grow(bins, gradient, NULL, index, rows, &options, NULL));
     orch_trees_ready(t->all, cols);
     orch_tree_bins_free(bins);
     return t;
@@ -86,20 +86,21 @@ static struct orch_tree *grow_bagged(const struct orch_tree_bins *bins, const do
 }
 
 static void *forest_fit(const double *values, size_t rows, int cols, const double *y,
-                        const int8_t *monotone, const struct orch_hyperparams *knobs, uint64_t seed,
-                        GError **error)
+                        const int8_t *monotone, const struct orch_hyperparams *hyperparams,
+                        uint64_t seed, GError **error)
 {
     (void)error;
     struct trees *t = trees_new(y, rows);
     struct orch_tree_bins *bins = orch_tree_bins_new(values, rows, cols);
-    struct orch_tree_options options = options_of(knobs, monotone, knobs->feature_share, 0);
+    struct orch_tree_options options =
+        options_of(hyperparams, monotone, hyperparams->feature_share, 0);
     t->cols = cols;
-    g_autofree struct orch_tree **grown = g_new(struct orch_tree *, (gsize)knobs->trees);
+    g_autofree struct orch_tree **grown = g_new(struct orch_tree *, (gsize)hyperparams->trees);
 #pragma omp parallel for schedule(dynamic, 1)
-    for (int i = 0; i < knobs->trees; i++)
+    for (int i = 0; i < hyperparams->trees; i++)
         grown[i] = grow_bagged(bins, y, t->base, options, orch_random_stream(seed, (uint64_t)i));
-    for (int i = 0; i < knobs->trees; i++)
-        orch_trees_take(t->all, grown[i]);
+    for (int i = 0; i < hyperparams->trees; i++)
+        orch_trees_append(t->all, grown[i]);
     orch_trees_ready(t->all, cols);
     orch_tree_bins_free(bins);
     return t;

@@ -259,16 +259,16 @@ void orch_near_tree_free(struct orch_near_tree *t)
 
 /* The nearest rows found so far. */
 struct found {
-    struct orch_near *near;
+    struct orch_neighbour *near;
     int count, wanted;
     double limit; /* rows with a larger squared distance are not needed */
 };
 
-static void add_found(struct found *f, struct orch_near next)
+static void add_found(struct found *f, struct orch_neighbour next)
 {
     int at = f->count < f->wanted ? f->count++ : f->wanted - 1;
     for (; at > 0; at--) {
-        const struct orch_near *before = &f->near[at - 1];
+        const struct orch_neighbour *before = &f->near[at - 1];
         if (before->square < next.square ||
             (!(before->square > next.square) && before->row < next.row))
             break;
@@ -279,11 +279,11 @@ static void add_found(struct found *f, struct orch_near next)
         f->limit = f->near[f->count - 1].square;
 }
 
-static bool is_nearer(const struct found *f, struct orch_near next)
+static bool is_nearer(const struct found *f, struct orch_neighbour next)
 {
     if (f->count < f->wanted)
         return next.row != UINT32_MAX;
-    const struct orch_near *last = &f->near[f->count - 1];
+    const struct orch_neighbour *last = &f->near[f->count - 1];
     return next.square < last->square || (!(next.square > last->square) && next.row < last->row);
 }
 
@@ -337,7 +337,8 @@ static void try_leaf(const struct orch_near_tree *t, uint32_t leaf, const double
         return;
     look_at_leaf(t->lanes + (size_t)leaf * t->cols * LEAF, t->cols, point, f->limit, squares);
     for (guint k = 0; k < LEAF; k++) {
-        struct orch_near next = {squares[k], g_array_index(t->rows, uint32_t, leaf * LEAF + k)};
+        struct orch_neighbour next = {squares[k],
+                                      g_array_index(t->rows, uint32_t, leaf * LEAF + k)};
         if (is_nearer(f, next))
             add_found(f, next);
     }
@@ -370,7 +371,7 @@ struct waiting {
 };
 
 int orch_near_tree_find(const struct orch_near_tree *t, const double *point, int wanted,
-                        struct orch_near *out)
+                        struct orch_neighbour *out)
 {
     struct found f = {out, 0, wanted, (double)INFINITY};
     struct waiting stack[DEPTH_MAX + 2];
@@ -397,12 +398,12 @@ int orch_near_tree_find(const struct orch_near_tree *t, const double *point, int
     return f.count;
 }
 
-int orch_near_find(const double *values, size_t rows, int cols, const double *point, int wanted,
-                   struct orch_near *out)
+int orch_neighbour_find(const double *values, size_t rows, int cols, const double *point,
+                        int wanted, struct orch_neighbour *out)
 {
     struct found f = {out, 0, wanted, (double)INFINITY};
     for (uint32_t i = 0; i < rows; i++) {
-        struct orch_near next = {0, i};
+        struct orch_neighbour next = {0, i};
         for (int c = 0; c < cols; c++) {
             double off = point[c] - values[(size_t)i * (size_t)cols + (size_t)c];
             next.square += off * off;

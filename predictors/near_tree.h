@@ -13,16 +13,16 @@ struct orch_near_tree;
 struct orch_near_tree *orch_near_tree_new(const double *values, size_t rows, int cols);
 void orch_near_tree_free(struct orch_near_tree *tree);
 
-struct orch_near {
+struct orch_neighbour {
     double square; /* squared distance, summed column by column */
     uint32_t row;
 };
 /** Finds the `wanted` rows nearest to `point`, nearest first; of equally near rows, the earlier one
  * is first. Returns their number. */
 int orch_near_tree_find(const struct orch_near_tree *tree, const double *point, int wanted,
-                        struct orch_near *out);
+                        struct orch_neighbour *out);
 /** The same by comparing with each of `rows` rows, for few points. */
-int orch_near_find(const double *values, size_t rows, int cols, const double *point, int wanted,
-                   struct orch_near *out);
+int orch_neighbour_find(const double *values, size_t rows, int cols, const double *point,
+                        int wanted, struct orch_neighbour *out);
 
 #endif

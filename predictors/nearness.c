@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THREADS_WORTH 5000 /* with fewer rows, starting threads costs more than it saves */
-#define CHUNK 128          /* landmarks compared with a row at once */
-#define JUDGED 2000        /* rows that define the usual distance */
-#define GAP_SHARE 0.55     /* middle of a gap, as numbers enter both raw and as logarithms */
-#define LEAST_REACH 0.1    /* least tolerated excess in log units: 10 % beyond the range */
+#define THREADS_MIN_WORK 5000 /* with fewer rows, starting threads costs more than it saves */
+#define CHUNK 128             /* landmarks compared with a row at once */
+#define JUDGED 2000           /* rows that define the usual distance */
+#define GAP_SHARE 0.55        /* middle of a gap, as numbers enter both raw and as logarithms */
+#define LEAST_REACH 0.1       /* least tolerated excess in log units: 10 % beyond the range */
 
 /* Distance to the nearest landmark other than landmark `but`. */
 static double nearest(const struct orch_nearness *n, const float *row, float norm, size_t but)
@@ -231,7 +231,7 @@ void orch_nearness_of(const struct orch_nearness *n, const struct orch_matrix *m
 {
     g_autofree double *values = orch_coder_apply(n->coder, matrix);
     g_autofree float *tiles = orch_tiles_new(n->landmarks, n->count, (size_t)n->cols);
-#pragma omp parallel for schedule(static) if (matrix->rows >= THREADS_WORTH)
+#pragma omp parallel for schedule(static) if (matrix->rows >= THREADS_MIN_WORK)
     for (size_t first = 0; first < matrix->rows; first += ORCH_ABREAST)
         measure(n, tiles, values, matrix->rows, first, out);
     for (guint k = 0; k < n->ranges->len; k++) {

@@ -33,10 +33,10 @@ struct work {
     double *x;          /* by column */
     double *length;     /* of each weighted column */
     double b_length;
-    int *entered;             /* columns in the order in which they entered */
-    int count;                /* number of entered columns */
-    bool *is_out, *is_barred; /* by column: not entered; already tried since the last change */
-    double *numbers;          /* the allocation that holds all of the above */
+    int *entered;               /* columns in the order in which they entered */
+    int count;                  /* number of entered columns */
+    bool *is_out, *is_rejected; /* by column: not entered; already tried since the last change */
+    double *numbers;            /* the allocation that holds all of the above */
 };
 
 static double dot(const double *a, const double *b, size_t n)
@@ -94,7 +94,7 @@ static void work_init(struct work *w, size_t rows, int cols)
     w->length = w->x + m;
     w->entered = g_new0(int, m);
     w->is_out = g_new0(bool, 2 * m);
-    w->is_barred = w->is_out + m;
+    w->is_rejected = w->is_out + m;
 }
 
 static void work_release(struct work *w)
@@ -222,7 +222,7 @@ static int steepest(const struct work *w)
     double most = 10 * DBL_EPSILON * (sqrt((double)w->rows) * rest + w->count + 1);
     int best = -1;
     for (int j = 0; j < w->cols; j++) {
-        if (!w->is_out[j] || w->is_barred[j])
+        if (!w->is_out[j] || w->is_rejected[j])
             continue;
         double slope = dot(w->a + (size_t)j * w->rows, w->rest, w->rows);
         if (slope > most) {
@@ -241,10 +241,10 @@ static int descend(struct work *w)
         int column = steepest(w);
         if (column < 0)
             return round;
-        w->is_barred[column] = true;
+        w->is_rejected[column] = true;
         if (!enter(w, column, false))
             continue;
-        memset(w->is_barred, 0, (size_t)w->cols * sizeof *w->is_barred);
+        memset(w->is_rejected, 0, (size_t)w->cols * sizeof *w->is_rejected);
         for (solve_entered(w);; solve_entered(w)) {
             bool is_positive = true;
             for (int k = 0; k < w->count; k++)

@@ -9,9 +9,9 @@
 
 /* Least half width (log scale) when only one level was measured. It covers 90 % of the errors for
  * GPUs of an unmeasured architecture (BORROWED_SPREAD of predictors/prior.c). */
-#define LONE_SPREAD 0.8
-#define THREADS_WORTH 50 /* with fewer rows, starting threads costs more than it saves */
-#define MANY_MODELS 6    /* with fewer models, each model uses threads itself */
+#define ONE_GROUP_SPREAD 0.8
+#define THREADS_MIN_WORK 50 /* with fewer rows, starting threads costs more than it saves */
+#define MANY_MODELS 6       /* with fewer models, each model uses threads itself */
 /* Half width for a number e times outside the training range (bench/beyond.py). */
 #define BEYOND_SPREAD 0.6
 
@@ -68,7 +68,7 @@ static void answer_question(struct orch_scenario *q, const struct orch_rows *row
         weights[i] = q->members[i].candidate.weight;
         used += weights[i] > 0;
     }
-#pragma omp parallel for schedule(dynamic, 1) if (used >= MANY_MODELS && count >= THREADS_WORTH)
+#pragma omp parallel for schedule(dynamic, 1) if (used >= MANY_MODELS && count >= THREADS_MIN_WORK)
     for (int i = 0; i < q->member_count; i++) {
         if (weights[i] > 0)
             orch_member_predict(&q->members[i], view, predictions[i]);
@@ -77,8 +77,8 @@ static void answer_question(struct orch_scenario *q, const struct orch_rows *row
                           spread);
     fill_gaps(q, view, mixed);
     orch_conformal_half_widths(&q->interval, view, mixed, spread, half);
-    for (size_t k = 0; k < count && q->is_lone; k++)
-        half[k] = MAX(half[k], LONE_SPREAD);
+    for (size_t k = 0; k < count && q->has_one_group; k++)
+        half[k] = MAX(half[k], ONE_GROUP_SPREAD);
     orch_predictions_free(predictions);
     orch_scenario_rows_free(view);
     orch_rows_free(picked);

@@ -179,13 +179,14 @@ void orch_regressor_free(struct orch_regressor *r)
 }
 
 static bool answer_fold(struct comparison *r, const struct orch_model_kind *kind,
-                        const struct orch_hyperparams *knobs, GError **error)
+                        const struct orch_hyperparams *hyperparams, GError **error)
 {
     struct orch_matrix *seen = orch_matrix_pick(r->rows->matrix, r->seen, r->seen_count);
     struct orch_matrix *held_out =
         orch_matrix_pick(r->rows->matrix, r->held_out, r->held_out_count);
     g_autofree double *predictions = g_new(double, MAX(r->held_out_count, 1));
-    struct orch_model *model = orch_model_fit(kind, seen, r->seen_y, NULL, knobs, r->seed, error);
+    struct orch_model *model =
+        orch_model_fit(kind, seen, r->seen_y, NULL, hyperparams, r->seed, error);
     if (model)
         orch_model_predict(model, held_out, predictions);
     for (size_t i = 0; model && i < r->held_out_count; i++)

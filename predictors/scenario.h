@@ -32,7 +32,7 @@ struct orch_conformal {
 
 struct orch_scenario {
     char *column;       /* column whose levels are unseen; NULL: rows like those measured */
-    bool is_lone;       /* only one level of it was measured, so none can be held out */
+    bool has_one_group; /* only one level of it was measured, so none can be held out */
     GPtrArray *known;   /* char *: measured levels of the column */
     GPtrArray *hidden;  /* char *: features that identify a level, hidden from the models */
     GPtrArray *facts;   /* char *: features that are constant within a level; without a column: the
@@ -42,7 +42,7 @@ struct orch_scenario {
     int member_count;
     bool is_baseline;
     double error, median; /* mean and median relative error of the ensemble on held-out rows */
-    size_t judged;        /* number of held-out rows */
+    size_t heldout_rows;  /* number of held-out rows */
     struct orch_conformal interval;
     char *deferred; /* JSON of members and interval, not parsed yet, or NULL */
 };

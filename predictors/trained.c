@@ -15,7 +15,7 @@
 
 static void free_known(gpointer data)
 {
-    struct orch_known *k = data;
+    struct orch_trained_cell *k = data;
     g_strfreev(k->values);
     g_free(k->newest);
     g_free(k);
@@ -78,7 +78,7 @@ static char **values_of(const struct orch_csv *csv, size_t row, const GArray *co
 }
 
 struct group {
-    struct orch_known *known;
+    struct orch_trained_cell *known;
     GArray *targets;
 };
 
@@ -95,7 +95,7 @@ static struct group *group_of(GHashTable *groups, GPtrArray *known, char **value
     struct group *g = g_hash_table_lookup(groups, key);
     if (!g) {
         g = g_new0(struct group, 1);
-        g->known = g_new0(struct orch_known, 1);
+        g->known = g_new0(struct orch_trained_cell, 1);
         g->known->values = g_strdupv(values);
         g->targets = g_array_new(FALSE, FALSE, sizeof(double));
         g_ptr_array_add(known, g->known);
@@ -104,9 +104,9 @@ static struct group *group_of(GHashTable *groups, GPtrArray *known, char **value
     return g;
 }
 
-GPtrArray *orch_known_of_table(const struct orch_csv *csv, const char *target,
-                               const char *const *but, const GPtrArray *names, char ***columns,
-                               double *repeat_spread)
+GPtrArray *orch_trained_cells_of_table(const struct orch_csv *csv, const char *target,
+                                       const char *const *but, const GPtrArray *names,
+                                       char ***columns, double *repeat_spread)
 {
     GPtrArray *known = g_ptr_array_new_with_free_func(free_known);
     g_autoptr(GHashTable) groups =
@@ -155,23 +155,23 @@ static int column_at(const struct orch_trained *t, const char *name)
     return -1;
 }
 
-const char *orch_known_value(const struct orch_trained *t, const struct orch_known *known,
-                             const char *column)
+const char *orch_trained_cell_value(const struct orch_trained *t,
+                                    const struct orch_trained_cell *known, const char *column)
 {
     int c = column_at(t, column);
     return c < 0 ? "" : known->values[c];
 }
 
-const struct orch_known *orch_trained_find(const struct orch_trained *t, const char *const *names,
-                                           const char *const *values)
+const struct orch_trained_cell *
+orch_trained_find(const struct orch_trained *t, const char *const *names, const char *const *values)
 {
-    const struct orch_known *best = NULL;
+    const struct orch_trained_cell *best = NULL;
     guint count = g_strv_length((char **)(uintptr_t)names);
     g_autofree int *at = g_new(int, count + 1);
     for (guint k = 0; k < count; k++)
         at[k] = column_at(t, names[k]);
     for (guint i = 0; i < t->known->len; i++) {
-        const struct orch_known *known = t->known->pdata[i];
+        const struct orch_trained_cell *known = t->known->pdata[i];
         bool agrees = true;
         for (guint k = 0; agrees && k < count; k++) {
             const char *is = at[k] < 0 ? "" : known->values[at[k]];
@@ -204,7 +204,7 @@ static char **load_texts(const json_t *list)
     return texts;
 }
 
-static json_t *save_known(const struct orch_known *k)
+static json_t *save_known(const struct orch_trained_cell *k)
 {
     return json_pack("{s:o, s:i, s:i, s:f, s:f, s:f, s:s}", "values", save_texts(k->values),
                      "count", k->count, "runs", k->runs, "median", k->median, "low", k->low, "high",
@@ -213,7 +213,7 @@ static json_t *save_known(const struct orch_known *k)
 
 static bool load_known(const json_t *saved, guint columns, GPtrArray *out, GError **error)
 {
-    struct orch_known *k = g_new0(struct orch_known, 1);
+    struct orch_trained_cell *k = g_new0(struct orch_trained_cell, 1);
     int64_t count;
     g_ptr_array_add(out, k);
     k->values = load_texts(json_object_get(saved, "values"));
@@ -302,7 +302,7 @@ static bool load_all(struct orch_trained *t, const json_t *saved, GError **error
             return false;
     const json_t *run_rows = json_object_get(saved, "run_rows");
     for (guint i = 0; !run_rows && i < t->known->len; i++)
-        t->run_rows += (size_t)((const struct orch_known *)t->known->pdata[i])->runs;
+        t->run_rows += (size_t)((const struct orch_trained_cell *)t->known->pdata[i])->runs;
     if (run_rows)
         t->run_rows = (size_t)CLAMP(json_integer_value(run_rows), 0, rows);
     if (json_is_null(json_object_get(saved, "learned")))

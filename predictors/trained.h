@@ -13,7 +13,7 @@
 #define ORCH_TRAINED_FORMAT 1
 
 /** Measurements of one configuration. */
-struct orch_known {
+struct orch_trained_cell {
     char **values;   /* of the columns, NULL-terminated; "" where unknown */
     int count, runs; /* measurements, and how many of them are runs (named by a key) */
     double median, low,
@@ -32,26 +32,27 @@ struct orch_trained {
     double ratio;      /* baseline: that scaled by the ratio of white boxes; NaN: none */
     bool is_used;      /* the predictor beats both baselines */
     double repeat_spread; /* standard deviation of log times of equal configurations */
-    GPtrArray *known;     /* struct orch_known * */
+    GPtrArray *known;     /* struct orch_trained_cell * */
     struct orch_learned *learned;
 };
 void orch_trained_free(struct orch_trained *trained);
 
 /** Groups the rows of a table that are equal in all columns except the target and `but`
- * (NULL-terminated, or NULL). Returns struct orch_known *. `names` names the measurements by row,
- * or is NULL. `*columns` is freed with g_strfreev. `*repeat_spread` is 0.1 without repeats. */
-GPtrArray *orch_known_of_table(const struct orch_csv *csv, const char *target,
-                               const char *const *but, const GPtrArray *names, char ***columns,
-                               double *repeat_spread);
+ * (NULL-terminated, or NULL). Returns struct orch_trained_cell *. `names` names the measurements by
+ * row, or is NULL. `*columns` is freed with g_strfreev. `*repeat_spread` is 0.1 without repeats. */
+GPtrArray *orch_trained_cells_of_table(const struct orch_csv *csv, const char *target,
+                                       const char *const *but, const GPtrArray *names,
+                                       char ***columns, double *repeat_spread);
 
 /** Finds the configuration that has all given values (`names` and `values` NULL-terminated, of
  * equal length). An empty value or an unknown column matches everything. Of several matches,
  * returns the one measured most often; NULL if there is none. */
-const struct orch_known *orch_trained_find(const struct orch_trained *trained,
-                                           const char *const *names, const char *const *values);
+const struct orch_trained_cell *orch_trained_find(const struct orch_trained *trained,
+                                                  const char *const *names,
+                                                  const char *const *values);
 /** The value of a column, or "". Borrowed. */
-const char *orch_known_value(const struct orch_trained *trained, const struct orch_known *known,
-                             const char *column);
+const char *orch_trained_cell_value(const struct orch_trained *trained,
+                                    const struct orch_trained_cell *known, const char *column);
 
 /** Converts to and from a JSON object. Loading fails with ORCH_ERROR_RECIPE if the object is
  * invalid or of a newer format (with a hint). Caller frees. */

@@ -14,10 +14,10 @@
 #include <string.h>
 
 #define BINS (ORCH_BINS_MAX + 1)
-#define FEW_ROWS 200        /* nodes with at most this many rows keep no histogram */
-#define SPARSE_ROWS 100     /* with at most this many rows only the occupied bins are visited */
-#define THREADS_WORTH 60000 /* rows times columns of a level; with less, threads cost more */
-#define KEEP_SHARE 0.4      /* with at most this feature_share no node keeps histograms */
+#define FEW_ROWS 200           /* nodes with at most this many rows keep no histogram */
+#define SPARSE_ROWS 100        /* with at most this many rows only the occupied bins are visited */
+#define THREADS_MIN_WORK 60000 /* rows times columns of a level; with less, threads cost more */
+#define KEEP_SHARE 0.4         /* with at most this feature_share no node keeps histograms */
 #define WEIGHT_BITS 24
 
 /* Sum of fixed-point gradients in the upper bits, of weights in the lowest WEIGHT_BITS. */
@@ -60,7 +60,7 @@ struct grower {
     double unit; /* value of one fixed-point unit */
     uint32_t *index, *scratch;
     packed *sorted, *scratch_sorted; /* in the order of index */
-    GPtrArray *spare;                /* packed *: unused histograms of all columns, for reuse */
+    GPtrArray *unused_histograms;    /* packed *: unused histograms of all columns, for reuse */
     GArray *level;                   /* struct task */
     int cols;
 };
@@ -230,15 +230,15 @@ static struct task *task_at(const struct grower *w, guint i)
 
 static packed *take_histograms(struct grower *w)
 {
-    if (w->spare->len)
-        return g_ptr_array_steal_index_fast(w->spare, w->spare->len - 1);
+    if (w->unused_histograms->len)
+        return g_ptr_array_steal_index_fast(w->unused_histograms, w->unused_histograms->len - 1);
     return g_new(packed, (size_t)w->cols * BINS);
 }
 
 static void give_histograms(struct grower *w, packed *histograms)
 {
     if (histograms)
-        g_ptr_array_add(w->spare, histograms);
+        g_ptr_array_add(w->unused_histograms, histograms);
 }
 
 static size_t rows_of(const struct task *t)
@@ -273,7 +273,7 @@ static bool draw_next(const struct grower *w, struct draw *d)
 }
 
 /* Searches all columns of a task without histograms. */
-static void search_alone(const struct grower *w, struct task *t, packed *clear)
+static void search_single_thread(const struct grower *w, struct task *t, packed *clear)
 {
     struct draw draw = draw_of(w, t);
     for (int c = 0; c < w->cols; c++) {
@@ -341,7 +341,7 @@ static void search_level(struct grower *w)
     for (guint i = 0; i < tasks; i++)
         if (!task_at(w, i)->found && may_split(w, task_at(w, i)))
             alone[alone_count++] = task_at(w, i);
-    bool worth = rows * (size_t)w->cols > THREADS_WORTH;
+    bool worth = rows * (size_t)w->cols > THREADS_MIN_WORK;
     jobs = kept_count * (size_t)w->cols;
 #pragma omp parallel if (worth)
     {
@@ -351,7 +351,7 @@ static void search_level(struct grower *w)
             search_column(w, kept[k / (size_t)w->cols], (int)(k % (size_t)w->cols));
 #pragma omp for schedule(dynamic, 16)
         for (size_t k = 0; k < alone_count; k++)
-            search_alone(w, alone[k], clear);
+            search_single_thread(w, alone[k], clear);
     }
 }
 
@@ -471,7 +471,7 @@ static void split_level(struct grower *w, uint32_t *out_leaf)
     size_t rows = 0;
     for (guint i = 0; i < tasks; i++)
         rows += rows_of(task_at(w, i));
-    bool worth = rows > THREADS_WORTH / 4;
+    bool worth = rows > THREADS_MIN_WORK / 4;
 #pragma omp parallel for schedule(dynamic, 1) if (worth)
     for (guint i = 0; i < tasks; i++) {
         struct task *t = task_at(w, i);
@@ -521,7 +521,7 @@ struct orch_tree *orch_tree_grow(const struct orch_tree_bins *bins, const float 
     struct grower w = {.bins = bins, .o = options, .index = index, .cols = bins->cols};
     w.tree = g_new0(struct orch_tree, 1);
     w.tree->nodes = g_array_new(FALSE, FALSE, sizeof(struct orch_tree_node));
-    w.spare = g_ptr_array_new_with_free_func(g_free);
+    w.unused_histograms = g_ptr_array_new_with_free_func(g_free);
     w.scratch = g_new(uint32_t, count + 1);
     w.sorted = g_new(packed, count + 1);
     w.scratch_sorted = g_new(packed, count + 1);
@@ -545,7 +545,7 @@ struct orch_tree *orch_tree_grow(const struct orch_tree_bins *bins, const float 
         g_free(task_at(&w, i)->histograms);
     }
     g_array_unref(w.level);
-    g_ptr_array_unref(w.spare);
+    g_ptr_array_unref(w.unused_histograms);
     g_free(w.scratch);
     g_free(w.sorted);
     g_free(w.scratch_sorted);

@@ -4,11 +4,11 @@
 #include <math.h>
 
 #define BLOCK ORCH_TREES_BLOCK
-#define RANKED_ROWS 16        /* minimum rows for which computing ranks pays off */
-#define LANES 8               /* rows that descend a tree in parallel */
-#define STRIDE 4              /* levels between checks whether all rows have reached a leaf */
-#define THREADS_WORTH 1500000 /* steps; with fewer, threads cost more than they save */
-#define LEAF (-1)             /* code of a leaf in a saved tree */
+#define RANKED_ROWS 16           /* minimum rows for which computing ranks pays off */
+#define LANES 8                  /* rows that descend a tree in parallel */
+#define STRIDE 4                 /* levels between checks whether all rows have reached a leaf */
+#define THREADS_MIN_WORK 1500000 /* steps; with fewer, threads cost more than they save */
+#define LEAF (-1)                /* code of a leaf in a saved tree */
 
 struct orch_trees *orch_trees_new(void)
 {
@@ -33,7 +33,7 @@ size_t orch_trees_count(const struct orch_trees *trees)
     return trees->roots->len;
 }
 
-void orch_trees_take(struct orch_trees *trees, struct orch_tree *tree)
+void orch_trees_append(struct orch_trees *trees, struct orch_tree *tree)
 {
     g_array_append_val(trees->roots, trees->steps->len);
     for (guint i = 0; i < tree->nodes->len; i++) {
@@ -106,7 +106,7 @@ void orch_trees_add(struct orch_trees *trees, const double *values, size_t rows,
 {
     size_t count = orch_trees_count(trees);
     size_t depth = g_bit_storage(trees->steps->len / MAX(count, 1)); /* for balanced trees */
-    bool worth = rows * count * depth > THREADS_WORTH;
+    bool worth = rows * count * depth > THREADS_MIN_WORK;
     if (rows >= RANKED_ROWS)
         orch_trees_ready(trees, cols);
     const struct orch_ranked *ranked = rows >= RANKED_ROWS ? trees->ranked : NULL;

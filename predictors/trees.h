@@ -11,7 +11,7 @@ struct orch_trees *orch_trees_new(void);
 void orch_trees_free(struct orch_trees *trees);
 
 /** Appends a tree in compact form and frees it. */
-void orch_trees_take(struct orch_trees *trees, struct orch_tree *tree);
+void orch_trees_append(struct orch_trees *trees, struct orch_tree *tree);
 size_t orch_trees_count(const struct orch_trees *trees);
 
 /** Prepares the fast path for many rows, after all trees were added, for values with `cols`

@@ -298,8 +298,8 @@ ORCH_WIDE static void find_leaves(const struct small_split *splits, size_t count
     memcpy(out, leaf, sizeof leaf);
 }
 
-static void ask_small(const struct orch_ranked *r, const struct small_tree *tree,
-                      const int8_t *ranks, size_t some, double scale, double *inout)
+static void predict_small(const struct orch_ranked *r, const struct small_tree *tree,
+                          const int8_t *ranks, size_t some, double scale, double *inout)
 {
     const struct small_split *splits = &g_array_index(r->splits, struct small_split, tree->splits);
     const double *leaves = &g_array_index(r->leaves, double, tree->leaves);
@@ -333,8 +333,8 @@ static inline void walk(const uint32_t *nodes, const int8_t *lines, size_t slots
     }
 }
 
-static void ask_large(const struct orch_ranked *r, guint number, const int8_t *lines,
-                      const uint32_t *order, double scale, double *inout)
+static void predict_large(const struct orch_ranked *r, guint number, const int8_t *lines,
+                          const uint32_t *order, double scale, double *inout)
 {
     guint root = g_array_index(r->roots, guint, number);
     const uint32_t *nodes = &g_array_index(r->nodes, uint32_t, root);
@@ -402,10 +402,10 @@ void orch_ranked_add(const struct orch_ranked *r, const double *values, size_t r
     for (guint t = 0; t < r->order->len; t++) {
         int number = g_array_index(r->order, int, t);
         if (number >= 0)
-            ask_small(r, &g_array_index(r->trees, struct small_tree, number), ranks, some, scale,
-                      sums);
+            predict_small(r, &g_array_index(r->trees, struct small_tree, number), ranks, some,
+                          scale, sums);
         else
-            ask_large(r, (guint)(-1 - number), lines, order, scale, sums);
+            predict_large(r, (guint)(-1 - number), lines, order, scale, sums);
     }
     for (size_t k = 0; k < some; k++)
         inout[k] += sums[k];

@@ -59,7 +59,7 @@ static GPtrArray *find_runs(struct orch_store *store, const struct best_options 
 struct request {
     struct orch_cli *cli;
     const struct best_options *options;
-    struct orch_ranking_request wish;
+    struct orch_ranking_request ranked_by;
     const char *unit;
     guint disturbed_left_out, disturbed_kept; /* counted by orch_disturbed_find */
     GPtrArray *not_a_number;                  /* struct orch_run *: runs whose metric is NaN */
@@ -86,8 +86,8 @@ static struct orch_table *make_table(const struct request *r, const struct orch_
     g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
     for (int i = 0; ranking->by[i]; i++)
         g_ptr_array_add(headers, g_strdup(ranking->by[i]));
-    g_ptr_array_add(headers, r->unit ? g_strdup_printf("%s (%s)", r->wish.metric, r->unit)
-                                     : g_strdup(r->wish.metric));
+    g_ptr_array_add(headers, r->unit ? g_strdup_printf("%s (%s)", r->ranked_by.metric, r->unit)
+                                     : g_strdup(r->ranked_by.metric));
     for (unsigned i = 0; i < G_N_ELEMENTS(last); i++)
         g_ptr_array_add(headers, g_strdup(last[i]));
     g_ptr_array_add(headers, NULL);
@@ -144,7 +144,7 @@ static void print_winner(const struct request *r, const struct orch_ranking *ran
     const struct orch_group *first = ranking->groups->pdata[0];
     g_autofree char *value = orch_spread_format(&first->spread), *count = count_text(first);
     g_autofree char *name = orch_text_plain(g_strdup(*first->label ? first->label : "all runs"));
-    printf("\nbest: %s, %s %s (n = %s)\n", name, r->wish.metric, value, count);
+    printf("\nbest: %s, %s %s (n = %s)\n", name, r->ranked_by.metric, value, count);
     if (ranking->compared) {
         print_margin(ranking->groups->pdata[1], &ranking->margins[1]);
         g_autofree char *method = orch_margins_method(ranking->margins, ranking->compared + 1);
@@ -225,11 +225,11 @@ static void print_json(const struct request *r, const GPtrArray *rankings)
                                              (json_int_t)ranking->worse, "method", method,
                                              "shared_base", ranking->shared));
     }
-    orch_cli_print_json(json_pack("{s:s s:s? s:s s:i s:i s:i s:o}", "metric", r->wish.metric,
-                                  "unit", r->unit, "better", r->wish.larger_wins ? "max" : "min",
-                                  "disturbed_left_out", (int)r->disturbed_left_out,
-                                  "disturbed_counted", (int)r->disturbed_kept, "not_a_number",
-                                  (int)r->not_a_number->len, "rankings", all));
+    orch_cli_print_json(
+        json_pack("{s:s s:s? s:s s:i s:i s:i s:o}", "metric", r->ranked_by.metric, "unit", r->unit,
+                  "better", r->ranked_by.larger_wins ? "max" : "min", "disturbed_left_out",
+                  (int)r->disturbed_left_out, "disturbed_counted", (int)r->disturbed_kept,
+                  "not_a_number", (int)r->not_a_number->len, "rankings", all));
 }
 
 /* ---- the command --------------------------------------------------------------------------------
@@ -242,11 +242,11 @@ static bool sort_run(struct request *r, struct orch_store *store, struct orch_ru
     struct orch_run_numbers *numbers = orch_run_numbers_read(store, run, error);
     if (!numbers)
         return false;
-    double value =
-        orch_run_numbers_get(numbers, r->wish.metric, r->wish.aggregate, better, &r->unit);
+    double value = orch_run_numbers_get(numbers, r->ranked_by.metric, r->ranked_by.aggregate,
+                                        better, &r->unit);
     if (!isnan(value))
         g_ptr_array_add(with, run);
-    else if (orch_run_numbers_has(numbers, r->wish.metric))
+    else if (orch_run_numbers_has(numbers, r->ranked_by.metric))
         g_ptr_array_add(r->not_a_number, run);
     orch_run_numbers_free(numbers);
     return true;
@@ -267,25 +267,26 @@ static GPtrArray *with_metric(struct request *r, struct orch_store *store, const
     if (nan_count) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                        "rank them by another number of the series: --value first",
-                       "'%s' is not a number in the %u run%s that %s it", r->wish.metric, nan_count,
-                       nan_count == 1 ? "" : "s", nan_count == 1 ? "has" : "have");
+                       "'%s' is not a number in the %u run%s that %s it", r->ranked_by.metric,
+                       nan_count, nan_count == 1 ? "" : "s", nan_count == 1 ? "has" : "have");
         return NULL;
     }
-    g_autofree char *hint = orch_store_metric_hint(store, r->wish.metric);
+    g_autofree char *hint = orch_store_metric_hint(store, r->ranked_by.metric);
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint,
-                   "no run that ended well has a metric or result '%s'", r->wish.metric);
+                   "no run that ended well has a metric or result '%s'", r->ranked_by.metric);
     return NULL;
 }
 
 /* Lists the runs that cannot be ranked because their metric is NaN. */
-static void say_not_a_number(const struct request *r)
+static void print_not_a_number(const struct request *r)
 {
     const guint count = r->not_a_number->len;
     if (!count)
         return;
     g_autofree char *keys = runs_text(r->not_a_number);
     orch_cli_say(r->cli, "%u run%s left out, as %s %s is not a number: %s", count,
-                 count == 1 ? " is" : "s are", count == 1 ? "its" : "their", r->wish.metric, keys);
+                 count == 1 ? " is" : "s are", count == 1 ? "its" : "their", r->ranked_by.metric,
+                 keys);
 }
 
 static bool settle_direction(struct request *r, const char *better, GError **error)
@@ -293,10 +294,10 @@ static bool settle_direction(struct request *r, const char *better, GError **err
     const struct best_options *o = r->options;
     if (!o->min && !o->max && strcmp(better, "none") == 0) {
         orch_error_set(error, ORCH_ERROR_USAGE, "add --min or --max",
-                       "'%s' does not say whether less or more is better", r->wish.metric);
+                       "'%s' does not say whether less or more is better", r->ranked_by.metric);
         return false;
     }
-    r->wish.larger_wins = o->max || (!o->min && strcmp(better, "max") == 0);
+    r->ranked_by.larger_wins = o->max || (!o->min && strcmp(better, "max") == 0);
     return true;
 }
 
@@ -324,8 +325,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     struct request r = {
         .cli = cli,
         .options = o,
-        .wish = {.metric = cli->args[0], .by = (const char *const *)by, .across = o->across}};
-    if (o->aggregate && !orch_aggregate_parse(o->aggregate, &r.wish.aggregate)) {
+        .ranked_by = {.metric = cli->args[0], .by = (const char *const *)by, .across = o->across}};
+    if (o->aggregate && !orch_aggregate_parse(o->aggregate, &r.ranked_by.aggregate)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "last, best, min, max, mean, first",
                        "option '--value': unknown word '%s'", o->aggregate);
         return -1;
@@ -339,8 +340,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     if (!o->disturbed && orch_unit_is_timing(r.unit, NULL))
         leave_out_disturbed(&r, with);
-    say_not_a_number(&r);
-    g_autoptr(GPtrArray) rankings = orch_rankings_make(store, with, &r.wish, error);
+    print_not_a_number(&r);
+    g_autoptr(GPtrArray) rankings = orch_rankings_make(store, with, &r.ranked_by, error);
     if (!rankings)
         return -1;
     if (cli->json)

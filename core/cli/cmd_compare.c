@@ -180,7 +180,7 @@ static bool run_sides(struct request *c, char *const names[2], int used, GError 
 
 /* Warns when both sides have the same runs, as commits with the same code do: there is no
  * difference to measure. */
-static void say_if_same(const struct request *c)
+static void print_if_same(const struct request *c)
 {
     const GPtrArray *a = c->out.sides[0].runs, *b = c->out.sides[1].runs;
     bool is_same = a->len == b->len;
@@ -214,7 +214,7 @@ static bool find_sides(struct request *c, GError **error)
     for (guint i = 0; i < notes->len; i++)
         orch_cli_warn(c->cli, "%s", (const char *)notes->pdata[i]);
     if (found)
-        say_if_same(c);
+        print_if_same(c);
     return found;
 }
 
@@ -324,7 +324,7 @@ static void contrast_rows(struct request *c)
 
 /* Leaves disturbed runs out of times, unless --disturbed is given, and says so when a time is
  * compared. */
-static void heed_disturbed(struct request *c, struct orch_side *const sides[2])
+static void count_disturbed(struct request *c, struct orch_side *const sides[2])
 {
     for (int i = 0; i < 2; i++) {
         if (c->options->disturbed)
@@ -344,7 +344,7 @@ static bool add_rows(struct request *c, const char *task, GPtrArray *const runs[
     g_autoptr(GPtrArray) names = b ? names_of(c, a, b) : NULL;
     bool ok = b != NULL;
     if (ok)
-        heed_disturbed(c, sides);
+        count_disturbed(c, sides);
     for (guint i = 0; ok && i < names->len; i++)
         ok = add_row(c, sides, task, names->pdata[i], error);
     orch_side_free(a);
@@ -433,8 +433,8 @@ static bool make_rows(struct request *c, GError **error)
 
 /* Applies a limit to one row: records a message when it is exceeded, or warns when that may be
  * noise. */
-static void heed_limit(struct request *c, const struct orch_contrast_limit *limit,
-                       const struct compare_row *row)
+static void check_limit(struct request *c, const struct orch_contrast_limit *limit,
+                        const struct compare_row *row)
 {
     g_autofree char *where = row->task ? g_strdup_printf(" (%s)", row->task) : g_strdup("");
     if (row->match->lost_b > row->match->lost_a) { /* more NaN runs than A break any limit */
@@ -444,23 +444,23 @@ static void heed_limit(struct request *c, const struct orch_contrast_limit *limi
         return;
     }
     char *why;
-    enum orch_limit_check heed =
+    enum orch_limit_check check =
         orch_contrast_limit_check(limit, &row->contrast, c->out.least, row->match->unit, &why);
-    if (heed == ORCH_LIMIT_EXCEEDED)
+    if (check == ORCH_LIMIT_EXCEEDED)
         g_ptr_array_add(c->out.broken, g_strconcat(why, where, NULL));
-    else if (heed == ORCH_LIMIT_UNCERTAIN)
+    else if (check == ORCH_LIMIT_UNCERTAIN)
         orch_cli_warn(c->cli, "%s: that may be noise, and fails nothing%s", why, where);
     g_free(why);
 }
 
-static void heed_limits(struct request *c)
+static void check_limits(struct request *c)
 {
     for (guint i = 0; i < c->limits->len; i++) {
         const struct orch_contrast_limit *limit = c->limits->pdata[i];
         for (guint j = 0; j < c->out.rows->len; j++) {
             const struct compare_row *row = c->out.rows->pdata[j];
             if (strcmp(row->name, limit->metric) == 0)
-                heed_limit(c, limit, row);
+                check_limit(c, limit, row);
         }
     }
 }
@@ -469,7 +469,7 @@ static int compare(struct request *c, GError **error)
 {
     if (!parse_options(c, error) || !find_sides(c, error) || !make_rows(c, error))
         return -1;
-    heed_limits(c);
+    check_limits(c);
     compare_show(c->cli, &c->out);
     if (!c->out.broken->len)
         return ORCH_EXIT_OK;

@@ -72,15 +72,15 @@ static bool read_axes(const char *text, enum orch_ledger_axis *axes, size_t *out
 /* ---- the ledger --------------------------------------------------------------------------------
  */
 
-struct telling {
+struct cost_visit {
     struct orch_device_prices *prices;
     struct orch_ledger *ledger;
 };
 
-static bool tell(void *ctx, const struct orch_run *run, GError **error)
+static bool add_run(void *ctx, const struct orch_run *run, GError **error)
 {
     (void)error;
-    struct telling *t = ctx;
+    struct cost_visit *t = ctx;
     struct orch_ledger_run one = orch_device_prices_run(t->prices, run);
     orch_ledger_add(t->ledger, &one);
     return true;
@@ -146,18 +146,18 @@ static struct row_columns row_columns_of(const struct orch_ledger_sum *total)
                                     total->unpriced_runs<total->runs, .lost = total->lost_runs> 0};
 }
 
-static void tell_sum(struct orch_table *table, const struct row_columns *told,
-                     const struct orch_ledger_sum *sum, const struct orch_ledger_sum *total)
+static void add_sum_cells(struct orch_table *table, const struct row_columns *columns,
+                          const struct orch_ledger_sum *sum, const struct orch_ledger_sum *total)
 {
     g_autofree char *percent = g_strdup_printf("%.0f %%", 100 * share_of(sum, total));
     orch_table_add_int(table, sum->runs);
     add_hours(table, sum->wall_s);
-    if (told->devices)
+    if (columns->devices)
         add_hours(table, sum->device_s);
-    if (told->unpriced)
+    if (columns->unpriced)
         add_hours(table, sum->unpriced_device_s);
     add_money(table, sum->usd, sum->runs, sum->unpriced_runs);
-    if (told->lost) {
+    if (columns->lost) {
         g_autofree char *time = orch_duration_format(sum->lost_device_s);
         g_autofree char *lost =
             sum->lost_runs ? g_strdup_printf("%s in %" G_GINT64_FORMAT, time, sum->lost_runs)
@@ -210,17 +210,17 @@ static struct orch_table *make_table(const struct orch_ledger *ledger,
                                      const enum orch_ledger_axis *axes, size_t count)
 {
     const struct orch_ledger_sum *total = orch_ledger_total(ledger);
-    const struct row_columns told = row_columns_of(total);
+    const struct row_columns columns = row_columns_of(total);
     const char *sums[8];
     size_t n = 0;
     sums[n++] = ">runs";
     sums[n++] = ">time";
-    if (told.devices)
+    if (columns.devices)
         sums[n++] = ">x devices";
-    if (told.unpriced)
+    if (columns.unpriced)
         sums[n++] = ">without price";
     sums[n++] = ">cost";
-    if (told.lost)
+    if (columns.lost)
         sums[n++] = ">lost in runs";
     sums[n++] = ">share";
     sums[n] = NULL;
@@ -229,11 +229,11 @@ static struct orch_table *make_table(const struct orch_ledger *ledger,
     for (guint i = 0; i < rows->len; i++) {
         const struct orch_ledger_row *row = rows->pdata[i];
         add_labels(table, row, axes, count);
-        tell_sum(table, &told, &row->sum, total);
+        add_sum_cells(table, &columns, &row->sum, total);
     }
     for (size_t i = 0; i < count; i++)
         orch_table_add(table, i ? "" : "total", NULL);
-    tell_sum(table, &told, total, total);
+    add_sum_cells(table, &columns, total, total);
     return table;
 }
 
@@ -257,7 +257,7 @@ static json_t *texts_json(const GPtrArray *texts)
     return list;
 }
 
-static void say_texts(struct orch_cli *cli, const char *what, const GPtrArray *texts)
+static void print_texts(struct orch_cli *cli, const char *what, const GPtrArray *texts)
 {
     g_autoptr(GString) line = g_string_new(NULL);
     for (guint i = 0; i < texts->len; i++)
@@ -266,18 +266,18 @@ static void say_texts(struct orch_cli *cli, const char *what, const GPtrArray *t
         orch_cli_say(cli, "%s: %s", what, line->str);
 }
 
-static void say_prices(struct orch_cli *cli, const struct orch_device_prices *prices)
+static void print_prices(struct orch_cli *cli, const struct orch_device_prices *prices)
 {
     g_autoptr(GPtrArray) used = orch_device_prices_used(prices);
     g_autoptr(GPtrArray) unknown = orch_device_prices_unknown(prices);
     g_autoptr(GPtrArray) idle = orch_device_prices_idle(prices);
-    say_texts(cli, "prices of an hour", used);
-    say_texts(cli, "no price is known of", unknown);
+    print_texts(cli, "prices of an hour", used);
+    print_texts(cli, "no price is known of", unknown);
     if (unknown->len)
         orch_cli_say(cli, "  hint: --price GPU=USD (cpu=USD for every processor), or 'prices:' of "
                           "your hardware file ('orch gpu ls --help')");
     if (idle->len)
-        say_texts(cli, "--price names what no run used", idle);
+        print_texts(cli, "--price names what no run used", idle);
 }
 
 /* ---- a recipe's allowance and its plan ----------------------------------------------------------
@@ -300,7 +300,7 @@ static bool forecast_one(struct orch_forecasts *forecasts, struct orch_estimator
     g_autoptr(json_t) cost = gpu ? orch_forecasts_cost(forecasts, item) : NULL;
     struct orch_estimate_question question = {cost, gpu, 0};
     struct orch_forecast o;
-    bool known = gpu ? cost && orch_estimator_ask(estimator, &question, &o)
+    bool known = gpu ? cost && orch_estimator_forecast(estimator, &question, &o)
                      : here.forecast(here.ctx, item, &o);
     *out_p50_s = known ? o.p50_s : 0;
     return known;
@@ -395,7 +395,7 @@ static json_t *plan_json(const struct outlook *out)
 /* ---- the command -------------------------------------------------------------------------------
  */
 
-static int print_all(struct orch_cli *cli, const struct telling *t,
+static int print_all(struct orch_cli *cli, const struct cost_visit *t,
                      const enum orch_ledger_axis *axes, size_t count, const struct outlook *outlook)
 {
     if (cli->json) {
@@ -413,11 +413,11 @@ static int print_all(struct orch_cli *cli, const struct telling *t,
     fflush(stdout);
     if (outlook)
         print_outlook(cli, outlook);
-    say_prices(cli, t->prices);
+    print_prices(cli, t->prices);
     return ORCH_EXIT_OK;
 }
 
-static int run_with(struct orch_cli *cli, const struct cost_options *o, struct telling *t,
+static int run_with(struct orch_cli *cli, const struct cost_options *o, struct cost_visit *t,
                     const enum orch_ledger_axis *axes, size_t count, GError **error)
 {
     const struct orch_variant variant = {.profile = o->profile};
@@ -433,7 +433,7 @@ static int run_with(struct orch_cli *cli, const struct cost_options *o, struct t
                                              .recipe = expansion ? expansion->name : NULL,
                                              .without_imported = true,
                                              .with_hidden = true};
-    bool ok = (is_new || (store && orch_selection_visit(&selection, store, tell, t, error))) &&
+    bool ok = (is_new || (store && orch_selection_visit(&selection, store, add_run, t, error))) &&
               (!expansion || look_ahead(cli, expansion, o, t->prices, &outlook, error));
     int status = ok ? print_all(cli, t, axes, count, expansion ? &outlook : NULL) : -1;
     g_free(outlook.device);
@@ -453,7 +453,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                        "option '--gpu' is about a recipe's plan, and no recipe is named");
         return -1;
     }
-    struct telling t = {.prices = orch_device_prices_new(o->prices, error)};
+    struct cost_visit t = {.prices = orch_device_prices_new(o->prices, error)};
     if (!t.prices)
         return -1;
     t.ledger = orch_ledger_new(axes, count);

@@ -75,7 +75,7 @@ static bool read_ask(const struct curve_options *o, struct orch_curve_ask *a, GE
     static const char *const forms[] = {"auto", "optimus", "power", NULL};
     static const char *const weights[] = {"equal", "segments", NULL};
     *a = (struct orch_curve_ask){
-        .wish = {o->metric, o->accuracy_metric}, .loss = NAN, .accuracy = NAN};
+        .series = {o->metric, o->accuracy_metric}, .loss = NAN, .accuracy = NAN};
     int64_t neighbours = 0;
     for (int i = 0; o->form && forms[i]; i++)
         if (strcmp(o->form, forms[i]) == 0)

@@ -54,7 +54,7 @@ static bool read_options(const struct pack_options *o, struct orch_pack_options 
     return read_bytes("sources", o->sources, &out->source_bytes, error);
 }
 
-static void say(struct orch_cli *cli, const char *path, const struct orch_packed *packed)
+static void print_line(struct orch_cli *cli, const char *path, const struct orch_packed *packed)
 {
     g_autofree char *bytes = orch_bytes_format(packed->bytes);
     g_autofree char *sources = orch_bytes_format(packed->source_bytes);
@@ -106,7 +106,7 @@ static bool pack(struct orch_cli *cli, struct orch_plan *plan, const struct pack
     struct orch_packed packed = {0};
     bool ok = document && orch_pack_write(plan, document, &options, path, &packed, error);
     if (ok)
-        say(cli, path, &packed);
+        print_line(cli, path, &packed);
     orch_packed_clear(&packed);
     orch_document_free(document);
     return ok;

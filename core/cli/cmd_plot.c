@@ -193,7 +193,7 @@ static const struct orch_chart *chart_of(const struct orch_section *section)
 }
 
 /* Prints notes and missing trials as messages; the chart itself is data. */
-static void say_rest(struct orch_cli *cli, const struct orch_section *section)
+static void print_notes(struct orch_cli *cli, const struct orch_section *section)
 {
     for (guint i = 0; i < section->blocks->len; i++) {
         const struct orch_block *block = section->blocks->pdata[i];
@@ -219,7 +219,7 @@ static bool give(struct orch_cli *cli, const struct plot_options *o,
 {
     const struct orch_chart *chart = chart_of(section);
     if (!chart || orch_chart_is_empty(chart)) {
-        say_rest(cli, section);
+        print_notes(cli, section);
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch show @last' lists the metrics of a run",
                        "there is nothing to draw");
         return false;
@@ -230,7 +230,7 @@ static bool give(struct orch_cli *cli, const struct plot_options *o,
         orch_cli_print_json(orch_chart_json(chart));
         return true;
     }
-    say_rest(cli, section);
+    print_notes(cli, section);
     if (o->out) {
         orch_cli_say(cli, "wrote %s", o->out);
         return true;

@@ -76,7 +76,7 @@ static const struct orch_option TRAIN_OPTIONS[] = {
     {0}};
 #undef AT
 
-static void say_baselines(const struct orch_trained *t)
+static void print_baselines(const struct orch_trained *t)
 {
     g_autofree char *last = percent(t->last_known), *specs = percent(t->ratio);
     printf("baselines: time of the nearest measurement %s, scaled by specifications %s; %s\n", last,
@@ -133,7 +133,7 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
             printf("predictor '%s' from %zu rows of %u configurations, %.2f s\n", t->name, t->rows,
                    t->known->len, seconds);
             learned_say(t->learned, cli->verbose ? ALL : MEMBERS);
-            say_baselines(t);
+            print_baselines(t);
         }
     }
     orch_trained_free(t);
@@ -147,7 +147,7 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
 static double unseen_error(const struct orch_learned *l, const char *column)
 {
     for (int k = 1; k < orch_learned_scenarios(l); k++)
-        if (g_strcmp0(orch_learned_column(l, k), column) == 0 && !orch_learned_is_lone(l, k))
+        if (g_strcmp0(orch_learned_column(l, k), column) == 0 && !orch_learned_has_one_group(l, k))
             return orch_learned_error(l, k);
     return (double)NAN;
 }
@@ -220,7 +220,7 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
                        "configurations: %s\n  columns   %s",
                        t->name, t->target, t->made, t->rows, t->known->len, sources, columns);
         learned_say(t->learned, cli->verbose ? ALL : MEMBERS);
-        say_baselines(t);
+        print_baselines(t);
     }
     bool ok = t;
     orch_trained_free(t);

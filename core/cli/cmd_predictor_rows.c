@@ -67,7 +67,7 @@ static struct orch_table *make_table(const struct orch_csv *csv, const GPtrArray
     return table;
 }
 
-static void say_tally(struct orch_cli *cli, const struct orch_rows_tally *tally)
+static void print_tally(struct orch_cli *cli, const struct orch_rows_tally *tally)
 {
     const struct {
         int64_t count;
@@ -105,7 +105,7 @@ static struct orch_csv *read_rows(struct orch_cli *cli, const struct rows_option
     struct orch_rows_tally tally = {0};
     struct orch_csv *csv = orch_rows_of_runs(store, where, o->target, keys, &tally, error);
     if (csv)
-        say_tally(cli, &tally);
+        print_tally(cli, &tally);
     orch_where_free(where);
     return csv;
 }

@@ -43,19 +43,19 @@ static const char *const STAYS[] = {
     "values of secret parameters",
 };
 
-static void say_list(struct orch_cli *cli, const char *const *lines, size_t count)
+static void print_list(struct orch_cli *cli, const char *const *lines, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         orch_cli_say(cli, "  %s", lines[i]);
 }
 
 /* `of`: "what leaves this machine" or "what would leave this machine" */
-static void say_what_leaves(struct orch_cli *cli, const char *of)
+static void print_what_leaves(struct orch_cli *cli, const char *of)
 {
     orch_cli_say(cli, "%s:", of);
-    say_list(cli, LEAVES, G_N_ELEMENTS(LEAVES));
+    print_list(cli, LEAVES, G_N_ELEMENTS(LEAVES));
     orch_cli_say(cli, "what stays:");
-    say_list(cli, STAYS, G_N_ELEMENTS(STAYS));
+    print_list(cli, STAYS, G_N_ELEMENTS(STAYS));
 }
 
 static json_t *leaves_json(void)
@@ -68,9 +68,9 @@ static json_t *leaves_json(void)
 
 /* Prints what leaves this machine, once for each store: before the first push that sends something,
  * after the remote has been reached. */
-static bool tell_once(struct orch_cli *cli, struct orch_store *store,
-                      const struct orch_remote *remote, const struct orch_exchange_wish *wish,
-                      GError **error)
+static bool print_once(struct orch_cli *cli, struct orch_store *store,
+                       const struct orch_remote *remote, const struct orch_exchange_request *wish,
+                       GError **error)
 {
     bool is_first;
     cli_remote_warn(cli, remote);
@@ -78,15 +78,15 @@ static bool tell_once(struct orch_cli *cli, struct orch_store *store,
         return false;
     if (!is_first)
         return true;
-    say_what_leaves(cli, "what leaves this machine");
+    print_what_leaves(cli, "what leaves this machine");
     orch_cli_say(cli, "'orch push --dry-run' lists every name and its bytes");
     return orch_remote_first_push_told(store, error);
 }
 
-static bool read_wish(const struct orch_cli *cli, const struct push_options *o,
-                      struct orch_exchange_wish *out, GError **error)
+static bool read_request(const struct orch_cli *cli, const struct push_options *o,
+                         struct orch_exchange_request *out, GError **error)
 {
-    *out = (struct orch_exchange_wish){
+    *out = (struct orch_exchange_request){
         .where = o->where, .datasets = o->datasets, .may_ask = cli_may_ask(cli)};
     return orch_artifact_bytes_parse(o->artifacts, &out->artifact_bytes, error) &&
            orch_exchange_wish_check(out, error);
@@ -174,7 +174,7 @@ static void print_outgoing(struct orch_cli *cli, const struct orch_remote *remot
                *run ? "\t" : "", run);
     }
     g_autofree char *bytes = orch_bytes_format(done->sent_bytes);
-    say_what_leaves(cli, "what would leave this machine");
+    print_what_leaves(cli, "what would leave this machine");
     orch_cli_say(cli,
                  "would send to '%s': %" G_GINT64_FORMAT " runs, %" G_GINT64_FORMAT
                  " items, %s before compression; nothing was sent",
@@ -201,7 +201,7 @@ static void print_pushed(struct orch_cli *cli, const struct orch_remote *remote,
 }
 
 static int push_to(struct orch_cli *cli, struct orch_store *store, const struct orch_remote *remote,
-                   const struct push_options *o, const struct orch_exchange_wish *wish,
+                   const struct push_options *o, const struct orch_exchange_request *wish,
                    GError **error)
 {
     struct orch_exchanged done = {0};
@@ -221,7 +221,7 @@ static int push_to(struct orch_cli *cli, struct orch_store *store, const struct 
             print_outgoing(cli, remote, &done, outgoing, wish->sources);
             status = ORCH_EXIT_OK;
         }
-    } else if (tell_once(cli, store, remote, wish, error) && cli_remote_warn(cli, remote) &&
+    } else if (print_once(cli, store, remote, wish, error) && cli_remote_warn(cli, remote) &&
                orch_remote_exchange(cli->workspace, store, remote, wish, ORCH_EXCHANGE_PUSH, &done,
                                     NULL, error)) {
         print_pushed(cli, remote, &done);
@@ -237,12 +237,12 @@ static int run_push(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct push_options *o = options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
-    struct orch_exchange_wish wish;
+    struct orch_exchange_request wish;
     struct orch_remote remote = {0};
     struct orch_shared_sources sources = {0};
     int status = -1;
     bool ok = store && (o->dry_run || cli_signatures_make(cli, store, o->sign, error) >= 0);
-    if (ok && read_wish(cli, o, &wish, error) &&
+    if (ok && read_request(cli, o, &wish, error) &&
         orch_remote_find(cli->workspace, cli->arg_count ? cli->args[0] : NULL, &remote, error) &&
         orch_remote_sources(cli->workspace, store, &remote, o->with_source, &sources, error)) {
         list_sources(cli, &sources);
@@ -302,7 +302,7 @@ static void print_pulled(struct orch_cli *cli, const struct orch_remote *remote,
 }
 
 static int pull_from(struct orch_cli *cli, const struct orch_remote *remote,
-                     const struct orch_exchange_wish *wish, GError **error)
+                     const struct orch_exchange_request *wish, GError **error)
 {
     struct orch_exchanged done = {0};
     struct orch_store *store = orch_workspace_store(cli->workspace, ORCH_STORE_CREATE, error);
@@ -320,7 +320,7 @@ static int pull_from(struct orch_cli *cli, const struct orch_remote *remote,
 static int run_pull(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct pull_options *o = options;
-    struct orch_exchange_wish wish = {.may_ask = cli_may_ask(cli)};
+    struct orch_exchange_request wish = {.may_ask = cli_may_ask(cli)};
     struct orch_remote remote = {0};
     struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
     int status = -1;

@@ -125,7 +125,7 @@ static void answer(json_t *object)
     json_decref(object);
 }
 
-static void tell_begin(struct orch_cli *cli, const struct orch_recording *recording, bool in_lines)
+static void print_begin(struct orch_cli *cli, const struct orch_recording *recording, bool in_lines)
 {
     if (in_lines)
         answer(json_pack("{s:s s:s s:o s:s s:s s:s}", "event", "recording", "run", recording->key,
@@ -136,8 +136,8 @@ static void tell_begin(struct orch_cli *cli, const struct orch_recording *record
         orch_cli_say(cli, "recording run %s", orch_cli_short_key(recording->key));
 }
 
-static void tell_end(struct orch_cli *cli, const struct orch_recording *recording,
-                     const struct orch_collected *end, bool in_lines)
+static void print_end(struct orch_cli *cli, const struct orch_recording *recording,
+                      const struct orch_collected *end, bool in_lines)
 {
     const char *state = orch_verdict_name(end->verdict);
     g_autofree char *duration = orch_duration_format(end->wall_ms / 1e3);
@@ -180,11 +180,11 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     if (!recording)
         return -1;
     orch_cli_warn_of_source(cli);
-    tell_begin(cli, recording, o->begin);
+    print_begin(cli, recording, o->begin);
     struct orch_collected end = {0};
     bool ok = orch_recording_finish(cli->workspace, recording, &end, error);
     if (ok)
-        tell_end(cli, recording, &end, o->begin);
+        print_end(cli, recording, &end, o->begin);
     bool is_fault = ok && orch_verdict_facts(end.verdict)->fault;
     bool is_cancelled = ok && end.verdict == ORCH_VERDICT_CANCELLED;
     orch_collected_clear(&end);

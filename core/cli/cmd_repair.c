@@ -76,7 +76,7 @@ static void print_text(const struct orch_rescue *r)
 
 /* Prints the next steps. The old log and journal must be moved too, because SQLite would replay
  * them into the new file. */
-static void say_next(struct orch_cli *cli, const struct orch_rescue *r)
+static void print_next(struct orch_cli *cli, const struct orch_rescue *r)
 {
     g_autoptr(GPtrArray) old = orch_rescue_old_files(r);
     g_autoptr(GString) files = g_string_new(NULL);
@@ -109,7 +109,7 @@ static int run_repair(struct orch_cli *cli, const void *options, GError **error)
     else if (ok)
         print_text(&rescue);
     if (ok)
-        say_next(cli, &rescue);
+        print_next(cli, &rescue);
     int status = !ok ? -1 : rescue.lost->len ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
     orch_rescue_clear(&rescue);
     return status;

@@ -154,7 +154,7 @@ static json_t *answers_json(const GPtrArray *notebooks)
     return out;
 }
 
-static void say_answers(const GPtrArray *notebooks)
+static void print_answers(const GPtrArray *notebooks)
 {
     unsigned count = 0, empty = 0;
     g_autoptr(GString) names = g_string_new(NULL);
@@ -226,8 +226,8 @@ static char *zip_notebooks(const struct submit_options *o, const struct orch_doc
     return orch_zip_write(path, files, count, error) ? g_steal_pointer(&path) : NULL;
 }
 
-static void say_zip(const struct submit_options *o, const char *zip, const GPtrArray *notebooks,
-                    const char *pack)
+static void print_zip_contents(const struct submit_options *o, const char *zip,
+                               const GPtrArray *notebooks, const char *pack)
 {
     printf("%s:\n", zip);
     for (guint i = 0; i < notebooks->len; i++) {
@@ -256,7 +256,7 @@ static int hand_in(struct orch_cli *cli, const struct submit_options *o,
         if (orch_table_rows(missing))
             print_missing(cli, parts);
         orch_cli_say_points(document, parts);
-        say_answers(notebooks);
+        print_answers(notebooks);
         fflush(stdout);
     }
     json_t *missing_json = cli->json ? orch_table_to_json(missing) : NULL;
@@ -274,7 +274,7 @@ static int hand_in(struct orch_cli *cli, const struct submit_options *o,
                                       orch_points_totals_json(parts), "missing", missing_json,
                                       "answers", answers_json(notebooks)));
     else
-        say_zip(o, zip, notebooks, pack);
+        print_zip_contents(o, zip, notebooks, pack);
     return is_complete(parts, notebooks) ? ORCH_EXIT_OK : ORCH_EXIT_INCOMPLETE;
 }
 

@@ -162,7 +162,7 @@ static void print_json(struct orch_cli *cli, const struct comparison *c)
 }
 
 /* Prints below the table which runs were compared and how. */
-static void say_how(struct orch_cli *cli, const struct comparison *c)
+static void print_method(struct orch_cli *cli, const struct comparison *c)
 {
     for (int i = 0; i < 2; i++)
         orch_cli_say(cli, "%c: %s (%s, %u run%s)", 'A' + i, c->sides[i].name, c->sides[i].what,
@@ -224,5 +224,5 @@ void compare_show(struct orch_cli *cli, const struct comparison *c)
         return;
     }
     print_table(cli, c);
-    say_how(cli, c);
+    print_method(cli, c);
 }

@@ -48,7 +48,7 @@ void predicted_curve_print(struct orch_cli *cli, const struct orch_predicted_cur
     g_autofree char *title =
         g_strdup_printf("predicted for %s: b0, b1 and b2 from those of the runs' networks", p->net);
     struct orch_section *section = orch_document_add(document, "curve_law", NULL, title);
-    orch_set_law_say(section, p->law);
+    orch_curve_law_describe(section, p->law);
     orch_section_table(section, params_table(p));
     orch_section_table(section, predicted_curve_table(p));
     orch_section_note(section, "%s",

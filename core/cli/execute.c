@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 /* With more trials, --yes is required. */
-#define TRIALS_WITHOUT_ASKING 500
+#define TRIALS_WITHOUT_CONFIRMATION 500
 /* Rows of a plan that are shown; the rest is only counted. */
 #define PLAN_ROWS 60
 
@@ -156,7 +156,7 @@ static json_t *left_out(struct orch_cli *cli, const struct orch_expansion *expan
     return reasons;
 }
 
-static void say_what_is_left_out(struct orch_cli *cli, const struct orch_expansion *expansion)
+static void print_what_is_left_out(struct orch_cli *cli, const struct orch_expansion *expansion)
 {
     for (guint i = 0; cli->arg_count == 1 && i < expansion->experiments->len; i++) {
         const struct orch_experiment *experiment = expansion->experiments->pdata[i];
@@ -186,7 +186,7 @@ static void print_plan_counts(struct orch_cli *cli, const struct orch_plan *plan
                  expansion->profile ? expansion->profile : "", total, total == 1 ? "" : "s",
                  line->len ? line->str : "none");
     g_string_free(line, TRUE);
-    say_what_is_left_out(cli, expansion);
+    print_what_is_left_out(cli, expansion);
 }
 
 static void print_plan_table(struct orch_cli *cli, const struct orch_plan *plan, bool all,
@@ -318,9 +318,10 @@ static bool may_start(struct orch_cli *cli, const struct orch_expansion *expansi
     unsigned left = orch_plan_count(plan, ORCH_PLAN_MISSING) +
                     orch_plan_count(plan, ORCH_PLAN_STALE) +
                     orch_plan_count(plan, ORCH_PLAN_WAITING);
-    if (left > TRIALS_WITHOUT_ASKING && !options->yes) {
+    if (left > TRIALS_WITHOUT_CONFIRMATION && !options->yes) {
         orch_error_set(error, ORCH_ERROR_USAGE, "look at 'orch plan', then add --yes",
-                       "%u trials would run; more than %d need --yes", left, TRIALS_WITHOUT_ASKING);
+                       "%u trials would run; more than %d need --yes", left,
+                       TRIALS_WITHOUT_CONFIRMATION);
         return false;
     }
     return true;
@@ -344,7 +345,7 @@ static int status_of(const struct orch_totals *totals, const struct orch_execute
 }
 
 /* Explains why nothing runs, one line for each experiment. */
-static void say_why_nothing_runs(struct orch_cli *cli, const struct orch_plan *plan)
+static void print_why_nothing_runs(struct orch_cli *cli, const struct orch_plan *plan)
 {
     for (guint i = 0; i < plan->expansion->experiments->len; i++) {
         const struct orch_experiment *experiment = plan->expansion->experiments->pdata[i];
@@ -413,7 +414,7 @@ static void print_totals_json(const struct orch_plan *plan, const struct task *t
 
 /* Explains why trials with earlier runs run again: the first reasons, each with its number of
  * trials. */
-static void say_what_changed(struct orch_cli *cli, const struct orch_plan *plan)
+static void print_what_changed(struct orch_cli *cli, const struct orch_plan *plan)
 {
     enum { REASONS_SHOWN = 3 };
     g_autoptr(GHashTable) counts = g_hash_table_new(g_str_hash, g_str_equal);
@@ -439,20 +440,21 @@ static void say_what_changed(struct orch_cli *cli, const struct orch_plan *plan)
 }
 
 /* Prints counts, changes, forecast and limits before the run begins. */
-static void say_outlook(struct orch_cli *cli, const struct orch_plan *plan, const struct task *task)
+static void print_outlook(struct orch_cli *cli, const struct orch_plan *plan,
+                          const struct task *task)
 {
     struct orch_forecast_total total;
     orch_forecast_total(plan, &task->forecaster, &total);
     print_plan_counts(cli, plan);
-    say_what_changed(cli, plan);
+    print_what_changed(cli, plan);
     forecast_say_total(cli, plan, &total, &task->price);
     g_autofree char *limits = cli_limits_text(&task->limits, &task->price);
     if (limits)
         orch_cli_say(cli, "%s", limits);
 }
 
-static void say_end(struct orch_cli *cli, const struct orch_plan *plan, const struct task *task,
-                    const struct orch_totals *totals)
+static void print_end(struct orch_cli *cli, const struct orch_plan *plan, const struct task *task,
+                      const struct orch_totals *totals)
 {
     g_autofree char *go_on = orch_cli_how_to_go_on(cli, plan, task->options);
     if (totals->interrupted || totals->terminated)
@@ -484,7 +486,7 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
         .limits = limited ? &task->limits : NULL,
     };
     if (left)
-        say_outlook(cli, plan, task);
+        print_outlook(cli, plan, task);
     struct orch_progress *progress = orch_progress_new(cli, run_options.live);
     struct orch_listener listener = orch_progress_listener(progress);
     struct orch_totals totals = {0};
@@ -498,8 +500,8 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
     if (!left && ok) {
         orch_cli_say(cli, "nothing to run: %u of %u trials are done", totals.reused,
                      totals.planned);
-        say_why_nothing_runs(cli, plan);
-        say_what_is_left_out(cli, plan->expansion);
+        print_why_nothing_runs(cli, plan);
+        print_what_is_left_out(cli, plan->expansion);
     }
     g_autoptr(json_t) grades = orch_progress_grades_json(progress);
     g_autoptr(json_t) notices = json_object();
@@ -510,7 +512,7 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
     sharing_finish(task->sharing, signatures > 0);
     if (!ok || signatures < 0)
         return -1;
-    say_end(cli, plan, task, &totals);
+    print_end(cli, plan, task, &totals);
     if (cli->json)
         print_totals_json(plan, task, &totals, json_incref(grades), notices, seconds);
     else if (plan->expansion->smoke)

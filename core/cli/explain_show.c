@@ -13,7 +13,7 @@ static char *duration_at(const json_t *object, const char *name)
     return orch_duration_format(json_number_value(json_object_get(object, name)));
 }
 
-static void say_white_box(const json_t *white)
+static void print_analytical_model(const json_t *white)
 {
     g_autofree char *forward = duration_at(white, "forward_s");
     g_autofree char *backward = duration_at(white, "backward_s");
@@ -27,7 +27,7 @@ static void say_white_box(const json_t *white)
     printf("\n");
 }
 
-static void say_learned(const json_t *learned)
+static void print_learned(const json_t *learned)
 {
     if (json_is_null(learned)) {
         printf(
@@ -43,7 +43,7 @@ static void say_learned(const json_t *learned)
            extrapolates ? "; extrapolation beyond the training rows" : "");
 }
 
-static void say_features(const json_t *features)
+static void print_features(const json_t *features)
 {
     printf("features of this configuration (without missing ones)\n");
     for (size_t i = 0; i < json_array_size(features); i++) {
@@ -63,7 +63,7 @@ static const char *source_of(const json_t *record)
     return g_uuid_string_is_valid(source) ? orch_cli_short_key(source) : source;
 }
 
-static void say_nearest(const json_t *nearest)
+static void print_nearest(const json_t *nearest)
 {
     printf("nearest measurements\n");
     for (size_t i = 0; i < json_array_size(nearest); i++) {
@@ -82,8 +82,8 @@ static void say_nearest(const json_t *nearest)
 
 void explain_show(const json_t *explanation)
 {
-    say_white_box(json_object_get(explanation, "white_box"));
-    say_learned(json_object_get(explanation, "learned"));
-    say_features(json_object_get(explanation, "features"));
-    say_nearest(json_object_get(explanation, "nearest"));
+    print_analytical_model(json_object_get(explanation, "white_box"));
+    print_learned(json_object_get(explanation, "learned"));
+    print_features(json_object_get(explanation, "features"));
+    print_nearest(json_object_get(explanation, "nearest"));
 }

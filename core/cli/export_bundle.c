@@ -75,7 +75,7 @@ static void print_text(struct orch_cli *cli, const struct export_bundle *what,
 }
 
 static bool export_named(struct orch_cli *cli, const struct export_bundle *what,
-                         struct orch_store *store, const struct orch_bundle_wish *wish,
+                         struct orch_store *store, const struct orch_bundle_request *wish,
                          GError **error)
 {
     struct orch_bundle_sum sum = {0};
@@ -96,7 +96,7 @@ bool export_bundle(struct orch_cli *cli, const struct export_bundle *what, GErro
     g_autoptr(GPtrArray) recipes = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func(g_free);
     struct named named = {recipes, runs};
-    struct orch_bundle_wish wish = {.path = what->path, .datasets = what->datasets};
+    struct orch_bundle_request wish = {.path = what->path, .datasets = what->datasets};
     if (!store || (!what->dry_run && !orch_bundle_may_write(what->path, error)) ||
         !orch_artifact_bytes_parse(what->artifacts, &wish.artifact_bytes, error) ||
         !read_arguments(cli, store, &named, error))

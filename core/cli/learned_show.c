@@ -9,7 +9,7 @@
 static char *question_text(const struct orch_learned *learned, int k)
 {
     const char *column = orch_learned_column(learned, k);
-    if (column && orch_learned_is_lone(learned, k))
+    if (column && orch_learned_has_one_group(learned, k))
         return g_strdup_printf("unseen %s (only one was measured: the error is that of other rows)",
                                column);
     return column ? g_strdup_printf("unseen %s", column) : g_strdup("similar rows");
@@ -29,14 +29,15 @@ void learned_say(const struct orch_learned *learned, guint most)
         for (guint i = 0; i < trials->len && i < most; i++) {
             const struct orch_model_candidate *t =
                 &g_array_index(trials, struct orch_model_candidate, i);
-            g_autofree char *knobs =
-                t->kind ? orch_hyperparams_text(t->kind, &t->knobs) : g_strdup("");
+            g_autofree char *hyperparams =
+                t->kind ? orch_hyperparams_text(t->kind, &t->hyperparams) : g_strdup("");
             g_autofree char *alone =
                 isfinite(t->mean_relative_error)
                     ? g_strdup_printf("alone %.2f %%", 100 * t->mean_relative_error)
                     : g_strdup("cannot be fitted to these rows");
             printf("  %.2f %s %s%s%s, %s\n", t->weight, orch_learn_box_name(t->box),
-                   t->kind ? t->kind->name : "analytical model", *knobs ? ": " : "", knobs, alone);
+                   t->kind ? t->kind->name : "analytical model", *hyperparams ? ": " : "",
+                   hyperparams, alone);
         }
         if (trials->len > most)
             printf("  and %u more (--verbose lists them)\n", trials->len - most);
@@ -60,11 +61,12 @@ json_t *learned_json(const struct orch_learned *learned)
         for (guint i = 0; i < trials->len; i++) {
             const struct orch_model_candidate *t =
                 &g_array_index(trials, struct orch_model_candidate, i);
-            g_autofree char *knobs =
-                t->kind ? orch_hyperparams_text(t->kind, &t->knobs) : g_strdup("");
-            json_t *one = json_pack(
-                "{s:s, s:s, s:s, s:o}", "model", t->kind ? t->kind->name : "white box", "box",
-                orch_learn_box_name(t->box), "knobs", knobs, "weight", orch_json_finite(t->weight));
+            g_autofree char *hyperparams =
+                t->kind ? orch_hyperparams_text(t->kind, &t->hyperparams) : g_strdup("");
+            json_t *one =
+                json_pack("{s:s, s:s, s:s, s:o}", "model", t->kind ? t->kind->name : "white box",
+                          "box", orch_learn_box_name(t->box), "knobs", hyperparams, "weight",
+                          orch_json_finite(t->weight));
             if (isfinite(t->mean_relative_error))
                 json_object_set_new(one, "mean_relative_error",
                                     orch_json_finite(t->mean_relative_error));

@@ -191,9 +191,9 @@ char *cli_limits_text(const struct orch_limits *limits, const struct orch_rate *
     return g_string_free(text, !text->len);
 }
 
-static void say_left(struct orch_cli *cli, const struct orch_plan *plan,
-                     const struct orch_limits *limits, const struct orch_totals *totals,
-                     const struct orch_forecaster *forecaster, const char *go_on)
+static void print_remaining(struct orch_cli *cli, const struct orch_plan *plan,
+                            const struct orch_limits *limits, const struct orch_totals *totals,
+                            const struct orch_forecaster *forecaster, const char *go_on)
 {
     struct orch_forecast_total left;
     orch_forecast_total(plan, forecaster, &left);
@@ -223,5 +223,5 @@ void cli_limits_say_end(struct orch_cli *cli, const struct orch_plan *plan,
                      budget, time);
     }
     if (totals->limit != ORCH_LIMIT_NONE)
-        say_left(cli, plan, limits, totals, forecaster, go_on);
+        print_remaining(cli, plan, limits, totals, forecaster, go_on);
 }

@@ -227,7 +227,7 @@ static int close_stdout(int status)
 }
 
 /* Prints warnings from opening the store, such as another host's file that could not be read. */
-static void say_warnings(struct orch_cli *cli)
+static void print_warnings(struct orch_cli *cli)
 {
     const struct orch_store *store = cli->workspace ? cli->workspace->store : NULL;
     const GPtrArray *warnings = store ? orch_store_warnings(store) : NULL;
@@ -252,7 +252,7 @@ int main(int argc, char **argv)
         status = exit_status(error);
         g_clear_error(&error);
     }
-    say_warnings(&cli);
+    print_warnings(&cli);
     orch_plugins_free(cli.plugins);
     orch_workspace_free(cli.workspace);
     free_lists(ORCH_COMMON_OPTIONS, &cli);

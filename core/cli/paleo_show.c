@@ -82,7 +82,7 @@ static json_t *row_json(const struct orch_time_question *q, const struct orch_pa
     return row;
 }
 
-static void say(const struct orch_time_question *q, const struct orch_paleo_steps *steps)
+static void print_line(const struct orch_time_question *q, const struct orch_paleo_steps *steps)
 {
     const struct orch_paleo_options *o = &steps->options;
     printf("PALEO on %s%s: %.5g GFLOP/s, %.4g GiB/s, PPP %.2f computing, %.2f network; %s, %.4g "
@@ -123,7 +123,7 @@ static void print_steps(struct orch_cli *cli, const char *format,
         time_assumptions_say(q);
     orch_table_print_as(cli, table, "steps", format);
     if (!format)
-        say(q, steps);
+        print_line(q, steps);
 }
 
 /* ---- layers cut among the workers --------------------------------------------------------------

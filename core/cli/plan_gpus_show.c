@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static void say_cheapest(const struct orch_plan_gpus *gpus)
+static void print_cheapest(const struct orch_plan_gpus *gpus)
 {
     const struct orch_plan_gpu *best = NULL;
     for (guint i = 0; i < gpus->rows->len; i++) {
@@ -50,7 +50,7 @@ void plan_gpus_show(struct orch_cli *cli, const struct orch_plan_gpus *gpus)
         printf("%u more declare no cost and have no forecast\n", gpus->trials - first->known);
     printf("* no GPU is both faster and cheaper. Trials run one after another; estimated from "
            "specifications and public measurements, not measured here.\n");
-    say_cheapest(gpus);
+    print_cheapest(gpus);
 }
 
 json_t *plan_gpus_json(const struct orch_plan_gpus *gpus)

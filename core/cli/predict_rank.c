@@ -15,7 +15,7 @@ static const char *const HEADERS[] = {"gpu",    "precision",      ">images/s", "
                                       ">total", ">90 % interval", ">cost",     "Pareto",
                                       "fits",   "tier",           "price",     NULL};
 
-static void add_ranked(struct orch_table *table, const struct orch_ranked *r)
+static void add_ranked(struct orch_table *table, const struct orch_ranked_gpu *r)
 {
     g_autofree char *rate = orch_number_format(r->a.step.images_per_s);
     g_autofree char *span = span_format(r->a.low_s, r->a.high_s);
@@ -32,11 +32,11 @@ static void add_ranked(struct orch_table *table, const struct orch_ranked *r)
     orch_table_add(table, r->c.rate.from ? r->c.rate.from : "-", NULL);
 }
 
-static void say_choice(const struct orch_time_question *q, const struct orch_ranking *ranking)
+static void print_choice(const struct orch_time_question *q, const struct orch_gpu_ranking *ranking)
 {
-    const struct orch_ranked *best = ranking->best;
+    const struct orch_ranked_gpu *best = ranking->best;
     if (!best) {
-        g_autofree char *why = orch_ranking_why_nothing(q, ranking);
+        g_autofree char *why = orch_gpu_ranking_why_empty(q, ranking);
         printf("%s\n", why);
         return;
     }
@@ -55,8 +55,8 @@ static void say_choice(const struct orch_time_question *q, const struct orch_ran
 
 static int compare_times(gconstpointer a, gconstpointer b)
 {
-    double x = orch_ranked_s(*(const struct orch_ranked *const *)a);
-    double y = orch_ranked_s(*(const struct orch_ranked *const *)b);
+    double x = orch_ranked_s(*(const struct orch_ranked_gpu *const *)a);
+    double y = orch_ranked_s(*(const struct orch_ranked_gpu *const *)b);
     return (x > y) - (x < y);
 }
 
@@ -75,7 +75,7 @@ static struct orch_chart *pareto_chart(const struct orch_time_question *q, GPtrA
     struct orch_chart_series *others = orch_chart_series(panel, "others", ORCH_SERIES_MEASURED);
     guint unpriced = 0;
     for (guint i = 0; i < list->len; i++) {
-        const struct orch_ranked *r = list->pdata[i];
+        const struct orch_ranked_gpu *r = list->pdata[i];
         if (!r->a.step.fits)
             continue;
         if (!(r->a.usd > 0)) {
@@ -107,7 +107,7 @@ static bool draw(const char *path, const struct orch_time_question *q, const GPt
     return ok;
 }
 
-static void say_unranked(struct orch_cli *cli, const GPtrArray *unranked)
+static void print_unranked(struct orch_cli *cli, const GPtrArray *unranked)
 {
     g_autoptr(GHashTable) said = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < unranked->len; i++) {
@@ -136,31 +136,32 @@ static json_t *unranked_json(const GPtrArray *unranked)
     return list;
 }
 
-static void print_json(const struct orch_time_question *q, const struct orch_ranking *ranking)
+static void print_json(const struct orch_time_question *q, const struct orch_gpu_ranking *ranking)
 {
     const GPtrArray *list = ranking->list;
-    const struct orch_ranked *best = ranking->best;
+    const struct orch_ranked_gpu *best = ranking->best;
     json_t *all = json_array();
     for (guint i = 0; i < list->len; i++) {
-        const struct orch_ranked *r = list->pdata[i];
+        const struct orch_ranked_gpu *r = list->pdata[i];
         json_t *one = orch_step_answer_json(q, &r->c, &r->a);
         json_object_set_new(one, "pareto", json_boolean(r->pareto));
         json_object_set_new(one, "recommended", json_boolean(r == best));
         json_array_append_new(all, one);
     }
     bool one_tier = list->len > 0;
-    const char *tier = list->len ? ((const struct orch_ranked *)list->pdata[0])->a.tier : "none";
+    const char *tier =
+        list->len ? ((const struct orch_ranked_gpu *)list->pdata[0])->a.tier : "none";
     for (guint i = 0; i < list->len; i++)
-        one_tier &= strcmp(((const struct orch_ranked *)list->pdata[i])->a.tier, tier) == 0;
+        one_tier &= strcmp(((const struct orch_ranked_gpu *)list->pdata[i])->a.tier, tier) == 0;
     json_t *out = orch_step_answers_json(q, one_tier ? tier : "mixed", all);
     json_object_set_new(out, "not_ranked", unranked_json(ranking->unranked));
-    g_autofree char *why = best ? NULL : orch_ranking_why_nothing(q, ranking);
+    g_autofree char *why = best ? NULL : orch_gpu_ranking_why_empty(q, ranking);
     json_object_set_new(out, "nothing_because", why ? json_string(why) : json_null());
     orch_cli_print_json(out);
 }
 
 static void print_table(struct orch_cli *cli, const struct predict_options *o,
-                        const struct orch_time_question *q, const struct orch_ranking *ranking)
+                        const struct orch_time_question *q, const struct orch_gpu_ranking *ranking)
 {
     const GPtrArray *list = ranking->list;
     g_autofree char *rate = g_strdup_printf(">%ss/s", orch_time_question_sample(q));
@@ -176,7 +177,7 @@ static void print_table(struct orch_cli *cli, const struct predict_options *o,
         time_assumptions_say(q);
     if (!list->len && !o->format) {
         json_decref(orch_table_to_json(table));
-        say_choice(q, ranking);
+        print_choice(q, ranking);
         return;
     }
     orch_table_print_as(cli, table, "predictions", o->format);
@@ -186,13 +187,13 @@ static void print_table(struct orch_cli *cli, const struct predict_options *o,
         "* no GPU that fits is both faster and cheaper. Tiers: transferred, from public "
         "measurements of other GPUs; prior, from the specification; measured and fitted, from the "
         "store's runs and data sets.\n");
-    say_choice(q, ranking);
+    print_choice(q, ranking);
     if (o->pareto)
         printf("chart: %s\n", o->pareto);
 }
 
 /* Checks that the options describe one configuration, which a ranking requires. */
-static bool asks_one(const struct predict_options *o, GError **error)
+static bool has_one_setting(const struct predict_options *o, GError **error)
 {
     bool many_workers = o->time.workers && strchr(o->time.workers, ',');
     bool many_batches = o->time.batches && strchr(o->time.batches, ',');
@@ -212,20 +213,20 @@ int predict_rank(struct orch_cli *cli, const struct predict_options *o,
                  struct orch_time_question *q, GError **error)
 {
     struct orch_step_tiers tiers = {0};
-    if (!asks_one(o, error) || !predict_open_tiers(cli, q, &tiers, error))
+    if (!has_one_setting(o, error) || !predict_open_tiers(cli, q, &tiers, error))
         return -1;
-    struct orch_ranking *ranking = orch_ranking_new(q, &tiers, error);
+    struct orch_gpu_ranking *ranking = orch_gpu_ranking_new(q, &tiers, error);
     bool ok = ranking && (!o->pareto || draw(o->pareto, q, ranking->list, error));
     if (ok) {
         orch_time_question_assume(q, "workers", "--workers", "%d", (int)q->workers[0]);
         orch_time_question_assume(q, "input pipeline", NULL, "not a bottleneck");
-        say_unranked(cli, ranking->unranked);
+        print_unranked(cli, ranking->unranked);
         if (cli->json)
             print_json(q, ranking);
         else
             print_table(cli, o, q, ranking);
     }
-    orch_ranking_free(ranking);
+    orch_gpu_ranking_free(ranking);
     orch_step_tiers_close(&tiers);
     return ok ? ORCH_EXIT_OK : -1;
 }

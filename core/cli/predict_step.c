@@ -71,8 +71,8 @@ static void add_answer(struct orch_table *table, const struct orch_time_question
         orch_table_add(table, orch_step_answer_keeps_limits(q, a) ? "kept" : "broken", NULL);
 }
 
-static void say_memory(const struct orch_time_question *q, const struct orch_candidate *c,
-                       const struct orch_step_answer *a)
+static void print_memory(const struct orch_time_question *q, const struct orch_candidate *c,
+                         const struct orch_step_answer *a)
 {
     g_autofree char *need = orch_bytes_format((int64_t)a->step.memory_bytes);
     if (!(c->prior.device.memory_bytes > 0))
@@ -87,7 +87,7 @@ static void say_memory(const struct orch_time_question *q, const struct orch_can
 
 /* Prints how --budget and --deadline compare. They are compared with the median, which half of
  * such trainings exceed. */
-static void say_limits(const struct orch_time_question *q, const struct orch_step_answer *a)
+static void print_limits(const struct orch_time_question *q, const struct orch_step_answer *a)
 {
     if (!has_limits(q) || isnan(a->high_s))
         return;
@@ -98,7 +98,7 @@ static void say_limits(const struct orch_time_question *q, const struct orch_ste
 
 /* Prints the cheapest price when it is far below the default price, which is that of a large
  * cloud. */
-static void say_cheaper(const struct orch_candidate *c, const struct orch_step_answer *a)
+static void print_cheaper(const struct orch_candidate *c, const struct orch_step_answer *a)
 {
     if (!orch_rate_is_far_from_cheapest(&c->rate) || !(a->usd > 0))
         return;
@@ -107,7 +107,7 @@ static void say_cheaper(const struct orch_candidate *c, const struct orch_step_a
            c->rate.low_usd, c->rate.low_from, usd);
 }
 
-static void say_prior(const struct orch_candidate *c, const struct orch_prior *p)
+static void print_prior(const struct orch_candidate *c, const struct orch_prior *p)
 {
     const struct orch_prior_class *from = p->from;
     printf("tier prior: a roofline computed from the GPU's specification\n"
@@ -123,7 +123,7 @@ static void say_prior(const struct orch_candidate *c, const struct orch_prior *p
                                          : "the error of networks that were left out of the fit");
 }
 
-static void say_transferred(const struct orch_prior *p, bool is_sequence)
+static void print_transferred(const struct orch_prior *p, bool is_sequence)
 {
     printf(
         "tier transferred: analytical model calibrated on public measurements of other GPUs\n"
@@ -137,14 +137,14 @@ static void say_transferred(const struct orch_prior *p, bool is_sequence)
                                         : "; none of them was of this architecture");
 }
 
-static void say_tier(const struct orch_time_question *q, const struct orch_candidate *c,
-                     const struct orch_step_answer *a)
+static void print_tier(const struct orch_time_question *q, const struct orch_candidate *c,
+                       const struct orch_step_answer *a)
 {
     bool is_sequence = strcmp(orch_time_question_sample(q), "sequence") == 0;
     if (strcmp(a->tier, "prior") == 0)
-        say_prior(c, &a->prior);
+        print_prior(c, &a->prior);
     else if (strcmp(a->tier, "transferred") == 0)
-        say_transferred(&a->prior, is_sequence);
+        print_transferred(&a->prior, is_sequence);
     else
         printf("tier %s: %s\n", a->tier,
                strcmp(a->tier, "measured") == 0 ? "this configuration was measured"
@@ -193,7 +193,8 @@ struct asking {
 /* Explains the last answer, when requested. NULL on error. */
 static json_t *explain(struct asking *s, GError **error)
 {
-    struct orch_step_ask ask = {s->q, s->c.gpu, s->c.precision, s->last.workers, s->last.batch};
+    struct orch_step_question ask = {s->q, s->c.gpu, s->c.precision, s->last.workers,
+                                     s->last.batch};
     return orch_step_tiers_explain(&s->tiers, &ask, &s->last.prior, &s->last.step, error);
 }
 
@@ -207,13 +208,13 @@ static bool add_json(struct asking *s, GError **error)
     return explanation || !s->o->explain;
 }
 
-static bool ask_each(struct asking *s, GError **error)
+static bool estimate_each(struct asking *s, GError **error)
 {
     for (int b = 0; b < s->q->batch_count; b++) {
         for (int w = 0; w < s->q->worker_count; w++) {
             orch_step_answer_clear(&s->last);
-            if (!orch_candidate_ask(s->q, &s->tiers, &s->c, s->q->workers[w], s->q->batches[b],
-                                    &s->last, error))
+            if (!orch_candidate_estimate(s->q, &s->tiers, &s->c, s->q->workers[w], s->q->batches[b],
+                                         &s->last, error))
                 return false;
             add_answer(s->table, s->q, &s->last);
             if (!add_json(s, error))
@@ -236,10 +237,10 @@ static void print_answers(struct asking *s)
     orch_table_print_as(s->cli, s->table, "predictions", s->o->format);
     if (s->o->format)
         return;
-    say_memory(q, &s->c, &s->last);
-    say_cheaper(&s->c, &s->last);
-    say_limits(q, &s->last);
-    say_tier(q, &s->c, &s->last);
+    print_memory(q, &s->c, &s->last);
+    print_cheaper(&s->c, &s->last);
+    print_limits(q, &s->last);
+    print_tier(q, &s->c, &s->last);
     size_t count = json_array_size(s->list);
     if (s->o->explain)
         explain_show(json_object_get(json_array_get(s->list, count - 1), "explanation"));
@@ -255,7 +256,7 @@ int predict_step(struct orch_cli *cli, const struct predict_options *o,
     if (ok) {
         orch_time_question_assume_device(q, o->time.gpu, &s.c);
         s.table = new_table(q);
-        ok = ask_each(&s, error);
+        ok = estimate_each(&s, error);
         if (ok)
             orch_time_question_assume_stem_on(q, &s.tiers, &s.c, &s.last);
         if (ok)

@@ -50,8 +50,8 @@ static void grade(struct orch_progress *progress, const struct orch_running *tri
                                  trial->forecast_p95_s, wall_s);
 }
 
-static void say_grades(struct orch_cli *cli, const char *which,
-                       const struct orch_forecast_grades *grades)
+static void print_grades(struct orch_cli *cli, const char *which,
+                         const struct orch_forecast_grades *grades)
 {
     g_autofree char *text = orch_forecast_grades_text(grades);
     if (text)
@@ -356,8 +356,8 @@ void orch_progress_end(struct orch_progress *progress, const struct orch_totals 
     orch_cli_say(progress->cli, "%u trial%s: %s; %s", totals->planned,
                  totals->planned == 1 ? "" : "s", line->len ? line->str : "none", took);
     g_string_free(line, TRUE);
-    say_grades(progress->cli, "before the run", &progress->planned);
-    say_grades(progress->cli, "during the run", &progress->renewed);
+    print_grades(progress->cli, "before the run", &progress->planned);
+    print_grades(progress->cli, "during the run", &progress->renewed);
     orch_forecast_grades_release(&progress->planned);
     orch_forecast_grades_release(&progress->renewed);
     g_array_unref(progress->drawn);

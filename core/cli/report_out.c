@@ -109,8 +109,8 @@ static bool write_page(const struct orch_document *document, const char *path, G
     return orch_file_write(path, page, strlen(page), false, error);
 }
 
-static void say_written(struct orch_cli *cli, const GPtrArray *written,
-                        const struct orch_report_out *out)
+static void print_written(struct orch_cli *cli, const GPtrArray *written,
+                          const struct orch_report_out *out)
 {
     if (cli->json) {
         json_t *files = json_array();
@@ -146,6 +146,6 @@ bool orch_cli_report_write(struct orch_cli *cli, const struct orch_document *doc
         g_ptr_array_add(written, g_strdup(out->pdf));
     }
     if (ok && written->len)
-        say_written(cli, written, out);
+        print_written(cli, written, out);
     return ok;
 }

@@ -46,7 +46,7 @@ static void add_batch(struct orch_table *table, const struct orch_roofline_gpu *
     orch_table_add(table, r->fits ? "yes" : "no", json_boolean(r->fits));
 }
 
-static void say(const struct orch_time_question *q, const struct orch_roofline_gpu *b)
+static void print_line(const struct orch_time_question *q, const struct orch_roofline_gpu *b)
 {
     printf(
         "roofline on %s at %s: %.5g TFLOP/s, %.5g GB/s, ridge at %.3g FLOP/byte; a multiply-add is "
@@ -109,6 +109,6 @@ int roofline_show(struct orch_cli *cli, const struct paleo_options *o, struct or
         return -1;
     orch_table_print_as(cli, table, o->layers ? "layers" : "batches", o->format);
     if (!cli->json && !o->format)
-        say(q, &b);
+        print_line(q, &b);
     return ORCH_EXIT_OK;
 }

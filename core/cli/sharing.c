@@ -9,7 +9,7 @@ struct sharing {
     struct orch_remote remote;
     char *store_folder; /* NULL: no store yet */
     struct orch_share_options options;
-    struct orch_share *share;
+    struct orch_run_sharing *share;
     const struct orch_listener *listener; /* during a run */
 };
 
@@ -57,7 +57,7 @@ struct sharing *sharing_look_at(struct orch_cli *cli, const char *remote, GError
     sharing->cli = cli;
     sharing->options = (struct orch_share_options){
         .place = place, .on_message = on_message, .on_wait = on_wait, .ctx = sharing};
-    sharing->share = orch_share_new(&sharing->options, error);
+    sharing->share = orch_run_sharing_new(&sharing->options, error);
     if (sharing->share)
         return sharing;
     sharing_close(sharing);
@@ -96,7 +96,7 @@ void sharing_close(struct sharing *sharing)
 {
     if (!sharing)
         return;
-    orch_share_free(sharing->share);
+    orch_run_sharing_free(sharing->share);
     orch_remote_clear(&sharing->remote);
     g_free(sharing->store_folder);
     g_free(sharing);

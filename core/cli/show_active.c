@@ -84,7 +84,7 @@ static json_t *remaining_json(const struct going *g)
 }
 
 static json_t *going_json(const struct orch_active_row *row, const struct going *g,
-                          const struct orch_elsewhere *there)
+                          const struct orch_time_left_on_gpu *there)
 {
     json_t *json = json_pack("{s:s s:s s:O s:I s:O}", "key", row->key, "state",
                              g->is_alive ? "running" : "interrupted", "last", g->last, "points",
@@ -112,7 +112,7 @@ static json_t *going_json(const struct orch_active_row *row, const struct going 
 }
 
 static void print_going(const struct orch_active_row *row, const struct going *g,
-                        const struct orch_elsewhere *there)
+                        const struct orch_time_left_on_gpu *there)
 {
     g_autofree char *ago = orch_cli_ago(row->started_ns);
     orch_cli_print("run %s: %s, %s", orch_cli_short_key(row->key),
@@ -146,16 +146,17 @@ int show_active(struct orch_cli *cli, struct orch_store *store, const struct orc
                 const char *on, GError **error)
 {
     struct going going = {0};
-    struct orch_elsewhere there = {0};
+    struct orch_time_left_on_gpu there = {0};
     read_going(store, row, &going);
     double share = going.total > 0 ? 1 - CLAMP(going.done / going.total, 0, 1) : 1;
-    bool ok = !on || orch_time_left_elsewhere(going.record, on, share,
-                                              going.has_left ? &going.left : NULL, &there, error);
+    bool ok =
+        !on || orch_time_left_on_other_gpu(going.record, on, share,
+                                           going.has_left ? &going.left : NULL, &there, error);
     if (ok && cli->json)
         orch_cli_print_json(going_json(row, &going, &there));
     else if (ok)
         print_going(row, &going, &there);
-    orch_elsewhere_release(&there);
+    orch_time_left_on_gpu_release(&there);
     release_going(&going);
     return ok ? ORCH_EXIT_OK : -1;
 }

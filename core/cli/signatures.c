@@ -168,7 +168,7 @@ static struct orch_table *make_table(const GPtrArray *all)
     return table;
 }
 
-static void say_counts(struct orch_cli *cli, GHashTable *by_signer, guint signed_runs, guint runs)
+static void print_counts(struct orch_cli *cli, GHashTable *by_signer, guint signed_runs, guint runs)
 {
     g_autoptr(GString) line = g_string_new(NULL);
     g_autoptr(GList) signers = g_list_sort(g_hash_table_get_keys(by_signer), (GCompareFunc)strcmp);
@@ -215,6 +215,6 @@ bool cli_signatures_check(struct orch_cli *cli, struct orch_store *store, GPtrAr
     if (all->len)
         orch_table_print(cli, make_table(all), "signatures");
     fflush(stdout);
-    say_counts(cli, by_signer, signed_runs, runs->len);
+    print_counts(cli, by_signer, signed_runs, runs->len);
     return true;
 }

@@ -78,7 +78,7 @@ static bool is_word(enum column column)
 
 /* Returns whether a column is worth printing: some number is not 0, or the words are not all
  * equal. */
-static bool tells(const GPtrArray *handins, enum column column)
+static bool is_worth_showing(const GPtrArray *handins, enum column column)
 {
     bool any = column == CONFIRMED;
     for (guint i = 0; i < handins->len; i++)
@@ -94,7 +94,7 @@ static struct orch_table *table_of(const GPtrArray *handins, const char *folder,
     enum column columns[COLUMNS];
     int count = 0;
     for (int i = 0; i < COLUMNS; i++)
-        if (has_all || tells(handins, (enum column)i)) {
+        if (has_all || is_worth_showing(handins, (enum column)i)) {
             headers[3 + count] = COLUMN_NAMES[i];
             columns[count++] = (enum column)i;
         }
@@ -131,7 +131,7 @@ static void print_sum(const GPtrArray *handins)
         between = count ? ", " : between;
     }
     const char *signature = word_of(handins->pdata[0], SIGNATURE);
-    if (!tells(handins, SIGNATURE))
+    if (!is_worth_showing(handins, SIGNATURE))
         printf("; signatures: %s", signature);
     putchar('\n');
 }

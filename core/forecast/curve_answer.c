@@ -56,7 +56,7 @@ static bool add_run(struct reading *r, const struct orch_run *run, GError **erro
 {
     struct orch_curve_result result = {0};
     struct orch_run_curve *curve =
-        orch_run_curve_read(r->plugins, r->store, run, &r->ask->wish, error);
+        orch_run_curve_read(r->plugins, r->store, run, &r->ask->series, error);
     if (!curve || !orch_run_curve_fit(curve, r->ask->choice, &r->ask->fit, &result, error)) {
         orch_run_curve_free(curve);
         return false;

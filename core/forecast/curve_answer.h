@@ -7,7 +7,7 @@
 #include "core/forecast/predicted_curve.h"
 
 struct orch_curve_ask {
-    struct orch_curve_request wish; /* which series */
+    struct orch_curve_request series; /* which series */
     enum orch_curve_choice choice;
     struct orch_curve_options fit;
     double loss, accuracy;                   /* targets; NaN: not asked for */

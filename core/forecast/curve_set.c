@@ -10,14 +10,14 @@
 
 static void net_free(void *pointer)
 {
-    struct orch_set_net *net = pointer;
+    struct orch_curve_set_network *net = pointer;
     g_free(net->name);
     g_free(net);
 }
 
 static void cell_free(void *pointer)
 {
-    struct orch_set_cell *cell = pointer;
+    struct orch_curve_set_cell *cell = pointer;
     orch_curve_result_release(&cell->fit);
     orch_run_curve_free(cell->curve);
     g_free(cell->why_not);
@@ -45,7 +45,7 @@ void orch_curve_set_free(struct orch_curve_set *set)
     g_free(set);
 }
 
-const struct orch_set_net *orch_curve_set_net(const struct orch_curve_set *set, int net)
+const struct orch_curve_set_network *orch_curve_set_net(const struct orch_curve_set *set, int net)
 {
     return set->nets->pdata[net];
 }
@@ -59,7 +59,7 @@ const char *orch_curve_set_device(const struct orch_curve_set *set, int device)
 /* ---- networks ---------------------------------------------------------------------------------
  */
 
-void orch_set_net_count(struct orch_set_net *net, const struct orch_net *graph)
+void orch_curve_set_network_count(struct orch_curve_set_network *net, const struct orch_net *graph)
 {
     net->params = (double)orch_net_params(graph);
     net->features[0] = orch_net_depth(graph);
@@ -68,7 +68,7 @@ void orch_set_net_count(struct orch_set_net *net, const struct orch_net *graph)
 }
 
 /* Computes the features from the cost that a trial declares. */
-static void count_cost(struct orch_set_net *net, const json_t *cost)
+static void count_cost(struct orch_curve_set_network *net, const json_t *cost)
 {
     struct orch_net_options request = {.name = orch_json_text(cost, "network", NULL),
                                        .classes = orch_json_int(cost, "classes", 0)};
@@ -79,7 +79,7 @@ static void count_cost(struct orch_set_net *net, const json_t *cost)
     net->params = NAN;
     if (!graph)
         return;
-    orch_set_net_count(net, graph);
+    orch_curve_set_network_count(net, graph);
     orch_net_free(graph);
 }
 
@@ -88,7 +88,7 @@ int orch_curve_set_net_of(struct orch_curve_set *set, const char *name, const js
     for (guint i = 0; i < set->nets->len; i++)
         if (strcmp(orch_curve_set_net(set, (int)i)->name, name) == 0)
             return (int)i;
-    struct orch_set_net *net = g_new0(struct orch_set_net, 1);
+    struct orch_curve_set_network *net = g_new0(struct orch_curve_set_network, 1);
     net->name = g_strdup(name);
     count_cost(net, cost);
     g_ptr_array_add(set->nets, net);

@@ -20,10 +20,10 @@ static bool same_stages(const struct orch_stages *a, const struct orch_stages *b
     return true;
 }
 
-static bool is_usable(const struct orch_curve_set *set, const struct orch_set_cell *cell,
+static bool is_usable(const struct orch_curve_set *set, const struct orch_curve_set_cell *cell,
                       const struct orch_stages *like)
 {
-    const struct orch_set_net *net = orch_curve_set_net(set, cell->net);
+    const struct orch_curve_set_network *net = orch_curve_set_net(set, cell->net);
     for (int i = 0; i < ORCH_LAW_FEATURES; i++)
         if (!isfinite(net->features[i]))
             return false;
@@ -35,7 +35,7 @@ static const struct orch_stages *first_stages(const struct orch_curve_set *set)
 {
     for (guint i = 0; i < set->cells->len; i++)
         if (is_usable(set, set->cells->pdata[i], NULL))
-            return ((const struct orch_set_cell *)set->cells->pdata[i])->fit.stages;
+            return ((const struct orch_curve_set_cell *)set->cells->pdata[i])->fit.stages;
     return NULL;
 }
 
@@ -46,11 +46,11 @@ static void fill_rows(const struct orch_curve_set *set, const struct orch_stages
 {
     int last = -1;
     for (guint i = 0; i < set->cells->len; i++) { /* ordered by network */
-        const struct orch_set_cell *cell = set->cells->pdata[i];
+        const struct orch_curve_set_cell *cell = set->cells->pdata[i];
         if (!is_usable(set, cell, like))
             continue;
         if (cell->net != last) {
-            const struct orch_set_net *net = orch_curve_set_net(set, cell->net);
+            const struct orch_curve_set_network *net = orch_curve_set_net(set, cell->net);
             memcpy(features + data->networks++ * ORCH_LAW_FEATURES, net->features,
                    sizeof net->features);
             last = cell->net;
@@ -62,7 +62,7 @@ static void fill_rows(const struct orch_curve_set *set, const struct orch_stages
     }
 }
 
-struct orch_set_law *orch_set_law_fit(const struct orch_curve_set *set, GError **error)
+struct orch_curve_set_law *orch_curve_set_law_fit(const struct orch_curve_set *set, GError **error)
 {
     const struct orch_stages *like = first_stages(set);
     if (!like || like->count * PARAM_COUNT > ORCH_LAW_OUTPUTS_MAX) {
@@ -83,30 +83,31 @@ struct orch_set_law *orch_set_law_fit(const struct orch_curve_set *set, GError *
     struct orch_curve_law *law = orch_law_fit(&data, error);
     if (!law)
         return NULL;
-    struct orch_set_law *out = g_new0(struct orch_set_law, 1);
+    struct orch_curve_set_law *out = g_new0(struct orch_curve_set_law, 1);
     out->law = law;
-    out->plain = orch_plain_fit(&data);
+    out->plain = orch_curve_ols_fit(&data);
     out->stages = like->count;
     out->starts = g_memdup2(like->starts, like->count * sizeof *like->starts);
     out->used = (int)data.row_count;
     for (guint i = 0; i < count; i++)
-        out->passed += ((const struct orch_set_cell *)set->cells->pdata[i])->fit.stages != NULL;
+        out->passed +=
+            ((const struct orch_curve_set_cell *)set->cells->pdata[i])->fit.stages != NULL;
     out->passed -= out->used;
     return out;
 }
 
-void orch_set_law_free(struct orch_set_law *law)
+void orch_curve_set_law_free(struct orch_curve_set_law *law)
 {
     if (!law)
         return;
     orch_law_free(law->law);
-    orch_plain_free(law->plain);
+    orch_curve_ols_free(law->plain);
     g_free(law->starts);
     g_free(law);
 }
 
-struct orch_stages *orch_set_law_curve(const struct orch_set_law *law, const double *features,
-                                       int device)
+struct orch_stages *orch_curve_set_law_curve(const struct orch_curve_set_law *law,
+                                             const double *features, int device)
 {
     struct orch_stages *stages = g_new0(struct orch_stages, 1);
     stages->count = law->stages;
@@ -124,7 +125,7 @@ struct orch_stages *orch_set_law_curve(const struct orch_set_law *law, const dou
     return stages;
 }
 
-char *orch_set_law_param(const struct orch_set_law *law, int output)
+char *orch_curve_set_law_param(const struct orch_curve_set_law *law, int output)
 {
     const char *name = PARAMS[output % PARAM_COUNT];
     return law->stages > 1
@@ -132,17 +133,17 @@ char *orch_set_law_param(const struct orch_set_law *law, int output)
                : g_strdup(name);
 }
 
-struct orch_stages *orch_set_plain_curve(const struct orch_set_law *law, const double *features,
-                                         int device)
+struct orch_stages *orch_curve_ols_curve(const struct orch_curve_set_law *law,
+                                         const double *features, int device)
 {
     if (!law->plain)
         return NULL;
-    struct orch_stages *stages = orch_set_law_curve(law, features, device);
+    struct orch_stages *stages = orch_curve_set_law_curve(law, features, device);
     for (size_t s = 0; s < stages->count; s++) {
         const int each = law->plain->outputs / (int)law->stages;
         for (int j = 0; j < each; j++)
             stages->curves[s].b[j] =
-                orch_plain_predict(law->plain, (int)s * each + j, features[0], device);
+                orch_curve_ols_predict(law->plain, (int)s * each + j, features[0], device);
         stages->curves[s].is_flat = !(stages->curves[s].b[0] > 0);
     }
     return stages;

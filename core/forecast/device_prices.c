@@ -114,11 +114,11 @@ static struct found *look_up(struct orch_device_prices *prices, const char *devi
     struct found *found = g_new0(struct found, 1);
     const char *name = table_name(prices, device);
     struct given *given = given_of(prices, device, name, is_processor);
-    struct orch_price_query wish = {.gpu = name, .on = day};
-    const struct orch_price *price = given ? NULL : orch_hardware_price(prices->hardware, wish);
-    wish.gpu = device;
+    struct orch_price_query query = {.gpu = name, .on = day};
+    const struct orch_price *price = given ? NULL : orch_hardware_price(prices->hardware, query);
+    query.gpu = device;
     if (!given && !price)
-        price = orch_hardware_price(prices->hardware, wish);
+        price = orch_hardware_price(prices->hardware, query);
     found->usd = given ? given->usd : price ? orch_price_per_gpu(price, false) : (double)NAN;
     if (given) {
         given->is_used = true;

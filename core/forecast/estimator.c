@@ -152,7 +152,8 @@ static bool answer_of(const struct orch_time_question *q, struct orch_step_tiers
     struct orch_candidate candidate;
     if (!orch_candidate_choose(q, tiers, gpu, &candidate, NULL))
         return false;
-    bool ok = orch_candidate_ask(q, tiers, &candidate, q->workers[0], q->batches[0], out, NULL);
+    bool ok =
+        orch_candidate_estimate(q, tiers, &candidate, q->workers[0], q->batches[0], out, NULL);
     orch_rate_release(&candidate.rate);
     return ok && out->step.total_s > 0;
 }
@@ -209,8 +210,8 @@ static char *why_of(const struct orch_step_answer *answer, const struct orch_gpu
                            gpu->name, answer->why ? "; " : "", answer->why ? answer->why : "");
 }
 
-bool orch_estimator_ask(struct orch_estimator *estimator,
-                        const struct orch_estimate_question *asked, struct orch_forecast *out)
+bool orch_estimator_forecast(struct orch_estimator *estimator,
+                             const struct orch_estimate_question *asked, struct orch_forecast *out)
 {
     const struct orch_hardware *hardware = orch_estimator_hardware(estimator);
     const struct orch_gpu_spec *gpu =

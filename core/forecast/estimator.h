@@ -24,8 +24,9 @@ struct orch_estimate_question {
  * there is no estimate: unknown network or GPU, no number of images, or a processor that 'orch
  * doctor --bench' has not measured. Texts of `*out` belong to `estimator` and are valid until the
  * next call. */
-bool orch_estimator_ask(struct orch_estimator *estimator,
-                        const struct orch_estimate_question *question, struct orch_forecast *out);
+bool orch_estimator_forecast(struct orch_estimator *estimator,
+                             const struct orch_estimate_question *question,
+                             struct orch_forecast *out);
 
 /** The analytical estimate of the declared work on a GPU. */
 struct orch_white_estimate {

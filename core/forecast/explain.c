@@ -33,27 +33,27 @@ static json_t *features_json(const struct orch_rows *rows)
 }
 
 struct near {
-    const struct orch_known *known;
+    const struct orch_trained_cell *known;
     double distance;
 };
 
 /* Distance used to find comparable runs: a different network weighs most, then a different GPU,
  * then the batch, where a factor of two counts as 1. */
-static double distance_of(const struct orch_step_tiers *tiers, const struct orch_step_ask *ask,
-                          const struct orch_known *known)
+static double distance_of(const struct orch_step_tiers *tiers, const struct orch_step_question *ask,
+                          const struct orch_trained_cell *known)
 {
     const struct orch_trained *t = tiers->trained;
     double distance = 0, batch = 0;
-    if (strcmp(orch_known_value(t, known, "net"), ask->q->net->name) != 0)
+    if (strcmp(orch_trained_cell_value(t, known, "net"), ask->q->net->name) != 0)
         distance += 8;
-    if (g_ascii_strcasecmp(orch_known_value(t, known, "gpu"),
+    if (g_ascii_strcasecmp(orch_trained_cell_value(t, known, "gpu"),
                            orch_step_tiers_device_name(ask->gpu)) != 0)
         distance += 4;
     enum orch_precision precision;
-    if (!orch_precision_find(orch_known_value(t, known, "precision"), &precision) ||
+    if (!orch_precision_find(orch_trained_cell_value(t, known, "precision"), &precision) ||
         orch_precision_run(ask->gpu, precision) != ask->precision)
         distance += 2;
-    if (orch_real_parse(orch_known_value(t, known, "batch"), &batch) && batch > 0)
+    if (orch_real_parse(orch_trained_cell_value(t, known, "batch"), &batch) && batch > 0)
         distance += fabs(log2(batch / (double)ask->batch));
     return distance;
 }
@@ -64,20 +64,21 @@ static gint by_distance(gconstpointer a, gconstpointer b)
     return (x > y) - (x < y);
 }
 
-static json_t *record_json(const struct orch_trained *t, const struct orch_known *k)
+static json_t *record_json(const struct orch_trained *t, const struct orch_trained_cell *k)
 {
     json_t *o = json_object();
     json_object_set_new(o, "source", *k->newest ? json_string(k->newest) : json_null());
     static const char *const columns[] = {"net", "gpu", "batch", "precision"};
     for (size_t i = 0; i < G_N_ELEMENTS(columns); i++)
-        json_object_set_new(o, columns[i], json_string(orch_known_value(t, k, columns[i])));
+        json_object_set_new(o, columns[i], json_string(orch_trained_cell_value(t, k, columns[i])));
     json_object_set_new(o, "step_s", orch_json_finite(k->median / 1e3));
     json_object_set_new(o, "count", json_integer(k->count));
     json_object_set_new(o, "runs", json_integer(k->runs));
     return o;
 }
 
-static json_t *nearest_json(const struct orch_step_tiers *tiers, const struct orch_step_ask *ask)
+static json_t *nearest_json(const struct orch_step_tiers *tiers,
+                            const struct orch_step_question *ask)
 {
     const struct orch_trained *t = tiers->trained;
     json_t *out = json_array();
@@ -104,8 +105,9 @@ static json_t *learned_part(const struct orch_trained *t, const struct orch_rows
 }
 
 json_t *orch_step_tiers_explain(const struct orch_step_tiers *tiers,
-                                const struct orch_step_ask *ask, const struct orch_prior *prior,
-                                const struct orch_prior_step *step, GError **error)
+                                const struct orch_step_question *ask,
+                                const struct orch_prior *prior, const struct orch_prior_step *step,
+                                GError **error)
 {
     static char *const asked[] = {"gpu",       "net",  "batch", "workers",
                                   "precision", "mode", "input", NULL};

@@ -70,8 +70,9 @@ static void add_work(struct orch_plan_gpu *row, const struct work *work,
     row->tier = !row->tier || strcmp(row->tier, one->tier) == 0 ? one->tier : "mixed";
 }
 
-static struct orch_plan_gpu *ask(const struct orch_plan_gpus *all, struct orch_estimator *estimator,
-                                 const struct orch_gpu_spec *gpu)
+static struct orch_plan_gpu *forecast_on_gpu(const struct orch_plan_gpus *all,
+                                             struct orch_estimator *estimator,
+                                             const struct orch_gpu_spec *gpu)
 {
     struct orch_plan_gpu *row = g_new0(struct orch_plan_gpu, 1);
     row->gpu = gpu->name;
@@ -79,7 +80,7 @@ static struct orch_plan_gpu *ask(const struct orch_plan_gpus *all, struct orch_e
         const struct work *work = all->works->pdata[i];
         struct orch_estimate_question question = {work->cost, gpu->name, 0};
         struct orch_forecast one;
-        if (orch_estimator_ask(estimator, &question, &one))
+        if (orch_estimator_forecast(estimator, &question, &one))
             add_work(row, work, &one);
     }
     return row;
@@ -180,7 +181,7 @@ struct orch_plan_gpus *orch_plan_gpus_new(struct orch_forecasts *forecasts, cons
     }
     struct orch_estimator *estimator = orch_estimator_new(orch_forecasts_workspace(forecasts));
     for (guint i = 0; i < specs->len; i++)
-        add_rows(all, ask(all, estimator, specs->pdata[i]), price);
+        add_rows(all, forecast_on_gpu(all, estimator, specs->pdata[i]), price);
     orch_estimator_free(estimator);
     drop_incomplete(all->rows);
     g_ptr_array_sort(all->rows, by_time);

@@ -28,8 +28,8 @@ static int device_of(struct orch_curve_set *set, const char *where)
 
 static int compare_cells(const void *a, const void *b)
 {
-    const struct orch_set_cell *x = *(struct orch_set_cell *const *)a;
-    const struct orch_set_cell *y = *(struct orch_set_cell *const *)b;
+    const struct orch_curve_set_cell *x = *(struct orch_curve_set_cell *const *)a;
+    const struct orch_curve_set_cell *y = *(struct orch_curve_set_cell *const *)b;
     return x->net != y->net ? x->net - y->net : x->device - y->device;
 }
 
@@ -40,7 +40,7 @@ static struct orch_curve_set *set_of(const GPtrArray *curves, const GArray *resu
     struct orch_curve_set *set = orch_curve_set_new(false);
     for (guint i = 0; i < curves->len; i++) {
         struct orch_run_curve *curve = curves->pdata[i];
-        struct orch_set_cell *cell = g_new0(struct orch_set_cell, 1);
+        struct orch_curve_set_cell *cell = g_new0(struct orch_curve_set_cell, 1);
         cell->net = net_of(set, curve, costs->pdata[i]);
         cell->device = device_of(set, curve->where);
         cell->curve = curve;
@@ -56,7 +56,7 @@ static struct orch_curve_set *set_of(const GPtrArray *curves, const GArray *resu
 
 /* Computes the new network's features. Input shape and classes default to those of the runs. */
 static bool count_new(const struct orch_net_request *ctx, const GPtrArray *costs, GPtrArray *notes,
-                      struct orch_set_net *out, GError **error)
+                      struct orch_curve_set_network *out, GError **error)
 {
     const json_t *like = costs->len ? costs->pdata[0] : NULL;
     bool is_file = g_str_has_suffix(ctx->name, ".onnx") || g_str_has_suffix(ctx->name, ".csv");
@@ -68,7 +68,7 @@ static bool count_new(const struct orch_net_request *ctx, const GPtrArray *costs
     struct orch_net *graph = orch_network_open(&request, notes, error);
     if (!graph)
         return false;
-    orch_set_net_count(out, graph);
+    orch_curve_set_network_count(out, graph);
     orch_net_free(graph);
     return true;
 }
@@ -131,7 +131,7 @@ struct orch_predicted_curve *orch_predicted_curve_new(const struct orch_curve_qu
                                                       const GArray *results, const GPtrArray *costs,
                                                       GPtrArray *notes, GError **error)
 {
-    struct orch_set_net wanted = {0};
+    struct orch_curve_set_network wanted = {0};
     if (!same_units(curves, error) || !count_new(&question->net, costs, notes, &wanted, error))
         return NULL;
     struct orch_predicted_curve *p = g_new0(struct orch_predicted_curve, 1);
@@ -142,14 +142,14 @@ struct orch_predicted_curve *orch_predicted_curve_new(const struct orch_curve_qu
     p->units.s_per_k = (double)NAN;
     p->last_k = last_of(curves, question->epochs);
     int device = find_device(p->set, question->device, error);
-    p->law = device >= -1 ? orch_set_law_fit(p->set, error) : NULL;
+    p->law = device >= -1 ? orch_curve_set_law_fit(p->set, error) : NULL;
     if (!p->law) {
         orch_predicted_curve_free(p);
         return NULL;
     }
     p->device = device >= 0 ? p->set->devices->pdata[device] : NULL;
-    p->stages = orch_set_law_curve(p->law, wanted.features, device);
-    p->left_out = orch_set_law_leave_out(p->set, p->law);
+    p->stages = orch_curve_set_law_curve(p->law, wanted.features, device);
+    p->left_out = orch_curve_set_law_leave_out(p->set, p->law);
     return p;
 }
 
@@ -159,7 +159,7 @@ void orch_predicted_curve_free(struct orch_predicted_curve *p)
         return;
     g_free(p->net);
     orch_curve_set_free(p->set);
-    orch_set_law_free(p->law);
+    orch_curve_set_law_free(p->law);
     orch_stages_free(p->stages);
     g_free(p);
 }

@@ -4,8 +4,8 @@
 #ifndef ORCH_CORE_FORECAST_PREDICTED_CURVE_H
 #define ORCH_CORE_FORECAST_PREDICTED_CURVE_H
 
-#include "core/forecast/network.h"
 #include "core/forecast/curve_set.h"
+#include "core/forecast/network.h"
 
 /** The network, device and length to predict for. */
 struct orch_curve_question {
@@ -18,12 +18,12 @@ struct orch_predicted_curve {
     char *net;
     const char *device; /* the device that --gpu names, or NULL: mean over devices. Borrowed */
     struct orch_curve_set *set; /* made from the runs; borrows their curves */
-    struct orch_set_law *law;
+    struct orch_curve_set_law *law;
     struct orch_stages *stages;
     struct orch_run_curve units; /* the unit of k and the range of the runs; its key is the
                                     network's name, it has no speed. Borrows */
     double last_k;               /* the end of the range that is shown */
-    struct orch_left_out_error left_out;
+    struct orch_heldout_error left_out;
 };
 
 /** Predicts the curve. `curves` (struct orch_run_curve *), `results` (struct orch_curve_result) and

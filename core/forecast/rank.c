@@ -16,22 +16,22 @@ static void free_unranked(gpointer data)
 
 static void free_ranked(gpointer data)
 {
-    struct orch_ranked *r = data;
+    struct orch_ranked_gpu *r = data;
     orch_rate_release(&r->c.rate);
     if (r->owns_why)
         orch_step_answer_clear(&r->a);
     g_free(r);
 }
 
-double orch_ranked_s(const struct orch_ranked *r)
+double orch_ranked_s(const struct orch_ranked_gpu *r)
 {
     return isnan(r->a.total_s) ? r->a.step.total_s : r->a.total_s;
 }
 
 static gint by_time(gconstpointer a, gconstpointer b)
 {
-    const struct orch_ranked *p = *(const struct orch_ranked *const *)a,
-                             *o = *(const struct orch_ranked *const *)b;
+    const struct orch_ranked_gpu *p = *(const struct orch_ranked_gpu *const *)a,
+                                 *o = *(const struct orch_ranked_gpu *const *)b;
     double x = orch_ranked_s(p), y = orch_ranked_s(o);
     if (x < y || x > y)
         return x < y ? -1 : 1;
@@ -44,14 +44,14 @@ static void mark_pareto(GPtrArray *list)
 {
     double cheapest = INFINITY;
     for (guint i = 0; i < list->len; i++) {
-        struct orch_ranked *r = list->pdata[i];
+        struct orch_ranked_gpu *r = list->pdata[i];
         r->pareto = r->a.step.fits && orch_pareto_step(r->a.usd, &cheapest);
     }
 }
 
 /* Adds the same GPU at each other cloud's price, because the recommendation depends on GPU and
  * cloud. */
-static void add_clouds(struct orch_time_question *q, const struct orch_ranked *first,
+static void add_clouds(struct orch_time_question *q, const struct orch_ranked_gpu *first,
                        GPtrArray *list)
 {
     for (size_t k = 0; ORCH_PRICED_CLOUDS[k] && isnan(q->price) && !q->cloud; k++) {
@@ -61,7 +61,7 @@ static void add_clouds(struct orch_time_question *q, const struct orch_ranked *f
             orch_rate_release(&rate);
             continue;
         }
-        struct orch_ranked *r = g_new0(struct orch_ranked, 1);
+        struct orch_ranked_gpu *r = g_new0(struct orch_ranked_gpu, 1);
         *r = *first;
         r->owns_why = false;
         double ratio = rate.usd_per_hour / first->c.rate.usd_per_hour;
@@ -86,19 +86,19 @@ static void note_unranked(GPtrArray *unranked, const struct orch_gpu_spec *gpu, 
     g_ptr_array_add(unranked, u);
 }
 
-static bool ask_all(struct orch_time_question *q, struct orch_step_tiers *tiers, GPtrArray *list,
-                    GPtrArray *unranked, GError **error)
+static bool rank_all(struct orch_time_question *q, struct orch_step_tiers *tiers, GPtrArray *list,
+                     GPtrArray *unranked, GError **error)
 {
     for (guint i = 0; i < q->hardware->gpus->len; i++) {
         const struct orch_gpu_spec *gpu = q->hardware->gpus->pdata[i];
-        struct orch_ranked *r = g_new0(struct orch_ranked, 1);
+        struct orch_ranked_gpu *r = g_new0(struct orch_ranked_gpu, 1);
         g_autoptr(GError) unable = NULL;
         r->owns_why = true;
         /* a dual-GPU board is two devices: ask for two workers instead */
         bool can =
             gpu->unit != ORCH_GPU_BOARD && orch_candidate_choose(q, tiers, gpu, &r->c, &unable);
         if (can &&
-            !orch_candidate_ask(q, tiers, &r->c, q->workers[0], q->batches[0], &r->a, error)) {
+            !orch_candidate_estimate(q, tiers, &r->c, q->workers[0], q->batches[0], &r->a, error)) {
             free_ranked(r);
             return false;
         }
@@ -122,18 +122,19 @@ static void take_within_limits(const struct orch_time_question *q, const GPtrArr
                                GPtrArray *list)
 {
     for (guint i = 0; i < all->len; i++)
-        if (orch_step_answer_keeps_limits(q, &((const struct orch_ranked *)all->pdata[i])->a))
+        if (orch_step_answer_keeps_limits(q, &((const struct orch_ranked_gpu *)all->pdata[i])->a))
             g_ptr_array_add(list, all->pdata[i]);
 }
 
 /* The recommendation: with a deadline the cheapest, with a budget the fastest, else the cheapest of
  * all. NULL when no entry with a known price is within the limits. */
-static const struct orch_ranked *choose(const struct orch_time_question *q, const GPtrArray *list)
+static const struct orch_ranked_gpu *choose(const struct orch_time_question *q,
+                                            const GPtrArray *list)
 {
-    const struct orch_ranked *best = NULL;
+    const struct orch_ranked_gpu *best = NULL;
     bool by_money = isnan(q->budget_usd) || !isnan(q->deadline_s);
     for (guint i = 0; i < list->len; i++) {
-        const struct orch_ranked *r = list->pdata[i];
+        const struct orch_ranked_gpu *r = list->pdata[i];
         if (!r->a.step.fits || isnan(r->a.usd) || !orch_step_answer_keeps_limits(q, &r->a))
             continue;
         if (!best || (by_money ? r->a.usd < best->a.usd : orch_ranked_s(r) < orch_ranked_s(best)))
@@ -146,9 +147,9 @@ static const struct orch_ranked *choose(const struct orch_time_question *q, cons
  */
 static char *raise_limits(const struct orch_time_question *q, const GPtrArray *all)
 {
-    const struct orch_ranked *cheapest = NULL, *fastest = NULL;
+    const struct orch_ranked_gpu *cheapest = NULL, *fastest = NULL;
     for (guint i = 0; i < all->len; i++) {
-        const struct orch_ranked *r = all->pdata[i];
+        const struct orch_ranked_gpu *r = all->pdata[i];
         if (!r->a.step.fits || isnan(r->a.usd))
             continue;
         cheapest = !cheapest || r->a.usd < cheapest->a.usd ? r : cheapest;
@@ -171,13 +172,13 @@ static char *raise_limits(const struct orch_time_question *q, const GPtrArray *a
     return g_string_free(g_string_append_c(text, ')'), FALSE);
 }
 
-char *orch_ranking_why_nothing(const struct orch_time_question *q,
-                               const struct orch_ranking *ranking)
+char *orch_gpu_ranking_why_empty(const struct orch_time_question *q,
+                                 const struct orch_gpu_ranking *ranking)
 {
     const GPtrArray *all = ranking->all;
     bool fits = false, has_price = false;
     for (guint i = 0; i < all->len; i++) {
-        const struct orch_ranked *r = all->pdata[i];
+        const struct orch_ranked_gpu *r = all->pdata[i];
         fits |= r->a.step.fits;
         has_price |= r->a.step.fits && !isnan(r->a.usd);
     }
@@ -191,15 +192,15 @@ char *orch_ranking_why_nothing(const struct orch_time_question *q,
     return raise_limits(q, all);
 }
 
-struct orch_ranking *orch_ranking_new(struct orch_time_question *q, struct orch_step_tiers *tiers,
-                                      GError **error)
+struct orch_gpu_ranking *orch_gpu_ranking_new(struct orch_time_question *q,
+                                              struct orch_step_tiers *tiers, GError **error)
 {
-    struct orch_ranking *ranking = g_new0(struct orch_ranking, 1);
+    struct orch_gpu_ranking *ranking = g_new0(struct orch_gpu_ranking, 1);
     ranking->all = g_ptr_array_new_with_free_func(free_ranked);
     ranking->unranked = g_ptr_array_new_with_free_func(free_unranked);
     ranking->list = g_ptr_array_new();
-    if (!ask_all(q, tiers, ranking->all, ranking->unranked, error)) {
-        orch_ranking_free(ranking);
+    if (!rank_all(q, tiers, ranking->all, ranking->unranked, error)) {
+        orch_gpu_ranking_free(ranking);
         return NULL;
     }
     g_ptr_array_sort(ranking->all, by_time);
@@ -209,7 +210,7 @@ struct orch_ranking *orch_ranking_new(struct orch_time_question *q, struct orch_
     return ranking;
 }
 
-void orch_ranking_free(struct orch_ranking *ranking)
+void orch_gpu_ranking_free(struct orch_gpu_ranking *ranking)
 {
     if (!ranking)
         return;

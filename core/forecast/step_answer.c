@@ -56,8 +56,9 @@ static struct orch_exchange exchange_of(const struct orch_time_question *q,
 }
 
 /* Tries the store's own measurements first, unless the user chose a model. */
-static bool tell(struct orch_step_tiers *tiers, const struct orch_step_ask *ask,
-                 struct orch_step_answer *out, struct orch_step_estimate *estimate, GError **error)
+static bool estimate_step(struct orch_step_tiers *tiers, const struct orch_step_question *ask,
+                          struct orch_step_answer *out, struct orch_step_estimate *estimate,
+                          GError **error)
 {
     *estimate = (struct orch_step_estimate){0};
     bool alone = ask->q->model != ORCH_TIME_AUTO;
@@ -77,9 +78,9 @@ static bool tell(struct orch_step_tiers *tiers, const struct orch_step_ask *ask,
     return true;
 }
 
-bool orch_candidate_ask(const struct orch_time_question *q, struct orch_step_tiers *tiers,
-                        const struct orch_candidate *c, int64_t workers, int64_t batch,
-                        struct orch_step_answer *out, GError **error)
+bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_step_tiers *tiers,
+                             const struct orch_candidate *c, int64_t workers, int64_t batch,
+                             struct orch_step_answer *out, GError **error)
 {
     struct orch_exchange exchange = exchange_of(q, c->gpu, workers),
                          none = {
@@ -88,10 +89,10 @@ bool orch_candidate_ask(const struct orch_time_question *q, struct orch_step_tie
                                       .element_bytes = orch_precision_bytes(c->precision),
                                       .training = !q->forward_only,
                                       .states_per_weight = q->states_per_weight};
-    struct orch_step_ask asked = {q, c->gpu, c->precision, workers, work.batch};
+    struct orch_step_question asked = {q, c->gpu, c->precision, workers, work.batch};
     struct orch_step_estimate estimate;
     *out = (struct orch_step_answer){.workers = workers, .batch = work.batch, .prior = c->prior};
-    if (!tell(tiers, &asked, out, &estimate, error))
+    if (!estimate_step(tiers, &asked, out, &estimate, error))
         return false;
     bool whole = estimate.tier && estimate.whole;
     if (!orch_prior_predict(q->net, q->costs, &out->prior, &work, whole ? &none : &exchange,

@@ -35,9 +35,9 @@ bool orch_candidate_choose(const struct orch_time_question *q, const struct orch
                            const struct orch_gpu_spec *gpu, struct orch_candidate *out,
                            GError **error);
 /** Computes the estimate. The caller releases it with orch_step_answer_clear. */
-bool orch_candidate_ask(const struct orch_time_question *q, struct orch_step_tiers *tiers,
-                        const struct orch_candidate *c, int64_t workers, int64_t batch,
-                        struct orch_step_answer *out, GError **error);
+bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_step_tiers *tiers,
+                             const struct orch_candidate *c, int64_t workers, int64_t batch,
+                             struct orch_step_answer *out, GError **error);
 void orch_step_answer_clear(struct orch_step_answer *answer);
 /** True when the estimate is within --budget and --deadline, or neither is set. */
 bool orch_step_answer_keeps_limits(const struct orch_time_question *q,

@@ -145,7 +145,8 @@ const char *orch_step_tiers_device_name(const struct orch_gpu_spec *gpu)
 static bool was_seen(const struct orch_trained *t, const char *column, const char *value);
 
 /* The name of the question's precision in the records, most of which call an A100's tf32 fp32. */
-static const char *precision_name(const struct orch_trained *t, const struct orch_step_ask *ask)
+static const char *precision_name(const struct orch_trained *t,
+                                  const struct orch_step_question *ask)
 {
     const char *const *names = orch_precision_names();
     for (int i = 0; t && t->known && names[i] && !was_seen(t, "precision", names[ask->precision]);
@@ -156,7 +157,7 @@ static const char *precision_name(const struct orch_trained *t, const struct orc
     return names[ask->precision];
 }
 
-static char *value_of(const struct orch_trained *t, const struct orch_step_ask *ask,
+static char *value_of(const struct orch_trained *t, const struct orch_step_question *ask,
                       const char *column)
 {
     if (strcmp(column, "gpu") == 0)
@@ -179,7 +180,7 @@ static char *value_of(const struct orch_trained *t, const struct orch_step_ask *
 }
 
 struct orch_csv *orch_step_tiers_row(const struct orch_trained *trained,
-                                     const struct orch_step_ask *ask, GError **error)
+                                     const struct orch_step_question *ask, GError **error)
 {
     g_autoptr(GString) text = g_string_new(NULL);
     orch_csv_append(text, trained->target);
@@ -205,20 +206,20 @@ static const char *const ASKED[] = {"gpu",  "net",   "batch",   "workers", "prec
 
 /* Rows without a GPU or a network match every question, so they are no measurement of it. Rows
  * without a mode are no measurement of inference. */
-static bool is_measurement(const struct orch_trained *t, const struct orch_known *known,
-                           const struct orch_step_ask *ask)
+static bool is_measurement(const struct orch_trained *t, const struct orch_trained_cell *known,
+                           const struct orch_step_question *ask)
 {
-    return *orch_known_value(t, known, "gpu") && *orch_known_value(t, known, "net") &&
-           (!ask->q->forward_only || *orch_known_value(t, known, "mode"));
+    return *orch_trained_cell_value(t, known, "gpu") && *orch_trained_cell_value(t, known, "net") &&
+           (!ask->q->forward_only || *orch_trained_cell_value(t, known, "mode"));
 }
 
 /* Finds the configuration under any name of its precision, preferring the one measured most often.
  */
-static const struct orch_known *find_known(const struct orch_step_tiers *tiers,
-                                           const struct orch_step_ask *ask)
+static const struct orch_trained_cell *find_known(const struct orch_step_tiers *tiers,
+                                                  const struct orch_step_question *ask)
 {
     const struct orch_trained *t = tiers->trained;
-    const struct orch_known *best = NULL;
+    const struct orch_trained_cell *best = NULL;
     char *values[G_N_ELEMENTS(ASKED)] = {NULL};
     int at = 0;
     for (int i = 0; ASKED[i]; i++) {
@@ -230,7 +231,8 @@ static const struct orch_known *find_known(const struct orch_step_tiers *tiers,
             continue;
         g_free(values[at]);
         values[at] = g_strdup(orch_precision_names()[i]);
-        const struct orch_known *known = orch_trained_find(t, ASKED, (const char *const *)values);
+        const struct orch_trained_cell *known =
+            orch_trained_find(t, ASKED, (const char *const *)values);
         if (known && is_measurement(t, known, ask) && (!best || known->count > best->count))
             best = known;
     }
@@ -259,7 +261,7 @@ static char *rows_text(const struct orch_trained *t, size_t rows, size_t runs)
 }
 
 /* Describes the rows that a measurement comes from, with the name of the data set. */
-static char *known_text(const struct orch_trained *t, const struct orch_known *known)
+static char *known_text(const struct orch_trained *t, const struct orch_trained_cell *known)
 {
     const char *s = known->count == 1 ? "" : "s";
     if (known->runs == known->count)
@@ -272,8 +274,8 @@ static char *known_text(const struct orch_trained *t, const struct orch_known *k
     return g_strdup_printf("%s, of this configuration", rows);
 }
 
-static void tell_measured(const struct orch_step_tiers *tiers, const struct orch_known *known,
-                          struct orch_step_estimate *out)
+static void fill_measured(const struct orch_step_tiers *tiers,
+                          const struct orch_trained_cell *known, struct orch_step_estimate *out)
 {
     out->tier = "measured";
     out->own = (struct orch_prior_own){known->median / 1e3, known->low / 1e3, known->high / 1e3};
@@ -293,25 +295,25 @@ static void tell_measured(const struct orch_step_tiers *tiers, const struct orch
 static bool was_seen(const struct orch_trained *t, const char *column, const char *value)
 {
     for (guint i = 0; i < t->known->len; i++)
-        if (g_ascii_strcasecmp(orch_known_value(t, t->known->pdata[i], column), value) == 0)
+        if (g_ascii_strcasecmp(orch_trained_cell_value(t, t->known->pdata[i], column), value) == 0)
             return true;
     return false;
 }
 
 /* True when the column has values and none equals this one. Rows without a mode were training. */
-static bool is_new(const struct orch_trained *t, const struct orch_step_ask *ask,
+static bool is_new(const struct orch_trained *t, const struct orch_step_question *ask,
                    const char *column)
 {
     g_autofree char *value = value_of(t, ask, column);
     bool any = false;
     for (guint i = 0; i < t->known->len && !any; i++)
-        any = *orch_known_value(t, t->known->pdata[i], column);
+        any = *orch_trained_cell_value(t, t->known->pdata[i], column);
     if (!any)
         return strcmp(column, "mode") == 0 && strcmp(value, "train") != 0;
     return !was_seen(t, column, value);
 }
 
-static bool tell_fitted(const struct orch_step_tiers *tiers, const struct orch_step_ask *ask,
+static bool fill_fitted(const struct orch_step_tiers *tiers, const struct orch_step_question *ask,
                         struct orch_step_estimate *out, GError **error)
 {
     const struct orch_trained *t = tiers->trained;
@@ -319,7 +321,7 @@ static bool tell_fitted(const struct orch_step_tiers *tiers, const struct orch_s
         is_new(t, ask, "precision") || is_new(t, ask, "mode"))
         return true;
     g_autofree char *workers = value_of(t, ask, "workers");
-    struct orch_step_ask alone = *ask;
+    struct orch_step_question alone = *ask;
     out->whole = was_seen(t, "workers", workers);
     alone.workers = out->whole ? ask->workers : 1;
     struct orch_csv *csv = orch_step_tiers_row(t, &alone, error);
@@ -349,18 +351,19 @@ static bool tell_fitted(const struct orch_step_tiers *tiers, const struct orch_s
     return true;
 }
 
-bool orch_step_tiers_estimate(const struct orch_step_tiers *tiers, const struct orch_step_ask *ask,
-                              struct orch_step_estimate *out, GError **error)
+bool orch_step_tiers_estimate(const struct orch_step_tiers *tiers,
+                              const struct orch_step_question *ask, struct orch_step_estimate *out,
+                              GError **error)
 {
     *out = (struct orch_step_estimate){0};
     if (!tiers->trained || ask->q->calibrate)
         return true;
-    const struct orch_known *known = find_known(tiers, ask);
+    const struct orch_trained_cell *known = find_known(tiers, ask);
     if (known) {
-        tell_measured(tiers, known, out);
+        fill_measured(tiers, known, out);
         return true;
     }
-    return tell_fitted(tiers, ask, out, error);
+    return fill_fitted(tiers, ask, out, error);
 }
 
 /* ---- transferred -------------------------------------------------------------------------------
@@ -380,10 +383,11 @@ static void free_known_net(gpointer data)
     g_free(k);
 }
 
-static const struct known_net *net_of(struct orch_step_tiers *tiers, const struct orch_known *known)
+static const struct known_net *net_of(struct orch_step_tiers *tiers,
+                                      const struct orch_trained_cell *known)
 {
-    const char *name = orch_known_value(tiers->trained, known, "net");
-    const char *input = orch_known_value(tiers->trained, known, "input");
+    const char *name = orch_trained_cell_value(tiers->trained, known, "net");
+    const char *input = orch_trained_cell_value(tiers->trained, known, "input");
     g_autofree char *key = g_strdup_printf("%s %s", name, input);
     struct known_net *k = g_hash_table_lookup(tiers->nets, key);
     if (k)
@@ -397,10 +401,10 @@ static const struct known_net *net_of(struct orch_step_tiers *tiers, const struc
 
 /* The precision that a record's multiplications ran in on the GPU; fp32 when the record has none.
  * False when its name is unknown, because no precision is guessed. */
-static bool precision_of(const struct orch_trained *t, const struct orch_known *known,
+static bool precision_of(const struct orch_trained *t, const struct orch_trained_cell *known,
                          const struct orch_gpu_spec *gpu, enum orch_precision *out)
 {
-    const char *text = orch_known_value(t, known, "precision");
+    const char *text = orch_trained_cell_value(t, known, "precision");
     enum orch_precision stored = ORCH_FP32;
     bool is_known = !*text || orch_precision_find(text, &stored);
     *out = gpu ? orch_precision_run(gpu, stored) : stored;
@@ -408,12 +412,12 @@ static bool precision_of(const struct orch_trained *t, const struct orch_known *
 }
 
 /* The analytical step time of a measured configuration, seconds; NaN when there is none. */
-static double estimate(struct orch_step_tiers *tiers, const struct orch_known *known,
+static double estimate(struct orch_step_tiers *tiers, const struct orch_trained_cell *known,
                        bool transfers)
 {
     const struct orch_trained *t = tiers->trained;
     const struct orch_gpu_spec *gpu =
-        orch_hardware_gpu(tiers->hardware, orch_known_value(t, known, "gpu"), NULL);
+        orch_hardware_gpu(tiers->hardware, orch_trained_cell_value(t, known, "gpu"), NULL);
     const struct known_net *k = net_of(tiers, known);
     enum orch_precision precision;
     bool is_named = precision_of(t, known, gpu, &precision);
@@ -421,12 +425,12 @@ static double estimate(struct orch_step_tiers *tiers, const struct orch_known *k
     struct orch_prior_step step;
     struct orch_exchange alone = {
         .workers = 1, .node_workers = 1, .bandwidth = 1, .node_bandwidth = 1};
-    struct orch_roofline_work work = {.element_bytes = orch_precision_bytes(precision),
-                                      .training =
-                                          strcmp(orch_known_value(t, known, "mode"), "infer") != 0,
-                                      .states_per_weight = 1};
+    struct orch_roofline_work work = {
+        .element_bytes = orch_precision_bytes(precision),
+        .training = strcmp(orch_trained_cell_value(t, known, "mode"), "infer") != 0,
+        .states_per_weight = 1};
     if (!gpu || !k->net || !is_named ||
-        !orch_int_parse(orch_known_value(t, known, "batch"), &work.batch) ||
+        !orch_int_parse(orch_trained_cell_value(t, known, "batch"), &work.batch) ||
         !orch_prior_for(gpu, precision, &prior, NULL) ||
         (transfers && !orch_prior_transfer(gpu, precision, &prior)) ||
         !orch_prior_predict(k->net, k->costs, &prior, &work, &alone, NULL, &step, NULL))
@@ -447,25 +451,25 @@ static double white_of(struct orch_step_tiers *tiers, guint at, bool transfers)
     return *white;
 }
 
-static bool is_one_worker(const struct orch_trained *t, const struct orch_known *known)
+static bool is_one_worker(const struct orch_trained *t, const struct orch_trained_cell *known)
 {
-    const char *workers = orch_known_value(t, known, "workers");
+    const char *workers = orch_trained_cell_value(t, known, "workers");
     return !*workers || strcmp(workers, "1") == 0;
 }
 
 /* Runs on a processor say nothing about a GPU. */
-static bool is_processor(const struct orch_step_tiers *tiers, const struct orch_known *known)
+static bool is_processor(const struct orch_step_tiers *tiers, const struct orch_trained_cell *known)
 {
-    const struct orch_gpu_spec *spec =
-        orch_hardware_gpu(tiers->hardware, orch_known_value(tiers->trained, known, "gpu"), NULL);
+    const struct orch_gpu_spec *spec = orch_hardware_gpu(
+        tiers->hardware, orch_trained_cell_value(tiers->trained, known, "gpu"), NULL);
     return spec && spec->unit == ORCH_GPU_HOST;
 }
 
-static bool is_same_precision(const struct orch_trained *t, const struct orch_known *known,
-                              const struct orch_step_ask *ask)
+static bool is_same_precision(const struct orch_trained *t, const struct orch_trained_cell *known,
+                              const struct orch_step_question *ask)
 {
     enum orch_precision is;
-    return !*orch_known_value(t, known, "precision") ||
+    return !*orch_trained_cell_value(t, known, "precision") ||
            (precision_of(t, known, ask->gpu, &is) && is == ask->precision);
 }
 
@@ -475,7 +479,7 @@ struct shift {
     int count, run_here; /* configurations, and how many of them have runs in the store */
 };
 
-static void add_shift(struct shift *s, double log_ratio, const struct orch_known *known)
+static void add_shift(struct shift *s, double log_ratio, const struct orch_trained_cell *known)
 {
     s->sum += log_ratio;
     s->count++;
@@ -494,7 +498,7 @@ static char *shift_text(const struct shift *s)
                            s->run_here, s->count - s->run_here);
 }
 
-void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step_ask *ask,
+void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step_question *ask,
                            struct orch_prior *prior, char **why)
 {
     const struct orch_trained *t = tiers->trained;
@@ -502,11 +506,11 @@ void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step
     bool is_host = ask->gpu->unit == ORCH_GPU_HOST;
     g_autofree char *mode = value_of(t, ask, "mode");
     for (guint i = 0; t && i < t->known->len && i < 2000; i++) {
-        const struct orch_known *known = t->known->pdata[i];
-        bool same_gpu = g_ascii_strcasecmp(orch_known_value(t, known, "gpu"),
+        const struct orch_trained_cell *known = t->known->pdata[i];
+        bool same_gpu = g_ascii_strcasecmp(orch_trained_cell_value(t, known, "gpu"),
                                            orch_step_tiers_device_name(ask->gpu)) == 0;
-        bool same_net = strcmp(orch_known_value(t, known, "net"), ask->q->net->name) == 0;
-        const char *is = orch_known_value(t, known, "mode");
+        bool same_net = strcmp(orch_trained_cell_value(t, known, "net"), ask->q->net->name) == 0;
+        const char *is = orch_trained_cell_value(t, known, "mode");
         if (!is_one_worker(t, known) || (*is && strcmp(is, mode) != 0) ||
             (!same_gpu && (is_host || is_processor(tiers, known))))
             continue;
@@ -554,13 +558,13 @@ bool orch_step_tiers_precision(const struct orch_step_tiers *tiers, const struct
     int counts[2][ORCH_PRECISION_COUNT] = {
         {0}}; /* records of the network on any GPU; on this GPU */
     for (guint i = 0; t && i < t->known->len; i++) {
-        const struct orch_known *known = t->known->pdata[i];
+        const struct orch_trained_cell *known = t->known->pdata[i];
         enum orch_precision precision;
-        if (!net || strcmp(orch_known_value(t, known, "net"), net->name) != 0 ||
-            !*orch_known_value(t, known, "precision") || !precision_of(t, known, gpu, &precision) ||
-            orch_gpu_peak(gpu, precision) <= 0)
+        if (!net || strcmp(orch_trained_cell_value(t, known, "net"), net->name) != 0 ||
+            !*orch_trained_cell_value(t, known, "precision") ||
+            !precision_of(t, known, gpu, &precision) || orch_gpu_peak(gpu, precision) <= 0)
             continue;
-        bool is_here = g_ascii_strcasecmp(orch_known_value(t, known, "gpu"),
+        bool is_here = g_ascii_strcasecmp(orch_trained_cell_value(t, known, "gpu"),
                                           orch_step_tiers_device_name(gpu)) == 0;
         counts[0][precision] += known->count;
         counts[1][precision] += is_here ? known->count : 0;

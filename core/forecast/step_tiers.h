@@ -39,7 +39,7 @@ bool orch_step_tiers_open(struct orch_workspace *workspace, const struct orch_ti
 void orch_step_tiers_close(struct orch_step_tiers *tiers);
 
 /** A configuration to estimate. */
-struct orch_step_ask {
+struct orch_step_question {
     const struct orch_time_question *q;
     const struct orch_gpu_spec *gpu;
     enum orch_precision precision;
@@ -55,21 +55,22 @@ struct orch_step_estimate {
     char *why; /* a sentence, or NULL; the caller frees */
 };
 /** Answers from the store, or leaves `out->tier` NULL. */
-bool orch_step_tiers_estimate(const struct orch_step_tiers *tiers, const struct orch_step_ask *ask,
-                              struct orch_step_estimate *out, GError **error);
+bool orch_step_tiers_estimate(const struct orch_step_tiers *tiers,
+                              const struct orch_step_question *ask, struct orch_step_estimate *out,
+                              GError **error);
 /** The most frequent precision among the network's records on this GPU, or on all GPUs when this
  * one has none. False when no record states a precision. */
 bool orch_step_tiers_precision(const struct orch_step_tiers *tiers, const struct orch_net *net,
                                const struct orch_gpu_spec *gpu, enum orch_precision *out);
 /** Scales the analytical model in `prior` by the ratio of measured to estimated times; `*why` (may
  * stay NULL) names the measurements. */
-void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step_ask *ask,
+void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step_question *ask,
                            struct orch_prior *prior, char **why);
 
 /** Converts a question to a table row with the columns that the predictor was trained on. Unknown
  * values are empty; the target is 1. */
 struct orch_csv *orch_step_tiers_row(const struct orch_trained *trained,
-                                     const struct orch_step_ask *ask, GError **error);
+                                     const struct orch_step_question *ask, GError **error);
 /** The device's name as recorded in runs: for a processor its model, not the machine's name.
  * Borrowed. */
 const char *orch_step_tiers_device_name(const struct orch_gpu_spec *gpu);
@@ -79,7 +80,8 @@ const char *orch_step_tiers_device_name(const struct orch_gpu_spec *gpu);
  * nearest: [{source, net, gpu, batch, precision, step_s, count, runs}]} (explain.c). A new
  * reference; NULL on error. */
 json_t *orch_step_tiers_explain(const struct orch_step_tiers *tiers,
-                                const struct orch_step_ask *ask, const struct orch_prior *prior,
-                                const struct orch_prior_step *step, GError **error);
+                                const struct orch_step_question *ask,
+                                const struct orch_prior *prior, const struct orch_prior_step *step,
+                                GError **error);
 
 #endif

@@ -45,7 +45,7 @@ static const struct orch_gpu_spec *gpu_of(const struct orch_hardware *hardware,
     return orch_hardware_gpu(hardware, has_gpus ? device_key + digits + 2 : "here", NULL);
 }
 
-static void set(struct orch_elsewhere *out, const char *tier, double seconds, double spread,
+static void set(struct orch_time_left_on_gpu *out, const char *tier, double seconds, double spread,
                 char *why)
 {
     struct orch_duration d = orch_duration_of_spread(seconds, spread);
@@ -59,7 +59,7 @@ static void set(struct orch_elsewhere *out, const char *tier, double seconds, do
 /* Uses the trial's pace when that and its own device are known, else the analytical model alone. */
 static bool answer(struct orch_estimator *estimator, const json_t *record,
                    const struct orch_gpu_spec *gpu, double share, const struct orch_remaining *here,
-                   struct orch_elsewhere *out, GError **error)
+                   struct orch_time_left_on_gpu *out, GError **error)
 {
     const json_t *cost = json_object_get(json_object_get(record, "facts"), "cost");
     const struct orch_hardware *hardware = orch_estimator_hardware(estimator);
@@ -95,25 +95,25 @@ static bool answer(struct orch_estimator *estimator, const json_t *record,
     return true;
 }
 
-bool orch_time_left_elsewhere(const json_t *record, const char *gpu, double share,
-                              const struct orch_remaining *here, struct orch_elsewhere *out,
-                              GError **error)
+bool orch_time_left_on_other_gpu(const json_t *record, const char *gpu, double share,
+                                 const struct orch_remaining *here,
+                                 struct orch_time_left_on_gpu *out, GError **error)
 {
     struct orch_hardware *hardware = orch_hardware_load(error);
     const struct orch_gpu_spec *spec = hardware ? orch_hardware_gpu(hardware, gpu, error) : NULL;
     struct orch_estimator *estimator = orch_estimator_new(NULL);
-    *out = (struct orch_elsewhere){0};
+    *out = (struct orch_time_left_on_gpu){0};
     bool ok = spec && answer(estimator, record, spec, share, here, out, error);
     orch_estimator_free(estimator);
     orch_hardware_free(hardware);
     if (!ok)
-        orch_elsewhere_release(out);
+        orch_time_left_on_gpu_release(out);
     return ok;
 }
 
-void orch_elsewhere_release(struct orch_elsewhere *elsewhere)
+void orch_time_left_on_gpu_release(struct orch_time_left_on_gpu *elsewhere)
 {
     g_free(elsewhere->gpu);
     g_free(elsewhere->why);
-    *elsewhere = (struct orch_elsewhere){0};
+    *elsewhere = (struct orch_time_left_on_gpu){0};
 }

@@ -15,7 +15,7 @@ bool orch_time_left(const GArray *points, double total, double now_s, struct orc
 bool orch_time_left_of_forecast(double p5_s, double p50_s, double p95_s, double elapsed_s,
                                 struct orch_remaining *out);
 /** The remaining time of a trial on another GPU. */
-struct orch_elsewhere {
+struct orch_time_left_on_gpu {
     const char *tier; /* "transferred": its own pace times the ratio of analytical step times, or
                          the calibrated analytical model alone; "prior": the roofline alone */
     char *gpu, *why;
@@ -25,9 +25,9 @@ struct orch_elsewhere {
  * fraction of its work that is left; `here`: its remaining time on its own device, or NULL. Fails
  * when the GPU is unknown, the declared cost does not suffice for the analytical model, or neither
  * `here` nor `share` is usable. The caller releases. */
-bool orch_time_left_elsewhere(const json_t *record, const char *gpu, double share,
-                              const struct orch_remaining *here, struct orch_elsewhere *out,
-                              GError **error);
-void orch_elsewhere_release(struct orch_elsewhere *elsewhere);
+bool orch_time_left_on_other_gpu(const json_t *record, const char *gpu, double share,
+                                 const struct orch_remaining *here,
+                                 struct orch_time_left_on_gpu *out, GError **error);
+void orch_time_left_on_gpu_release(struct orch_time_left_on_gpu *elsewhere);
 
 #endif

@@ -114,8 +114,8 @@ void orch_time_question_set_work(struct orch_time_question *q, const struct orch
 
 /* Replaces the error's hint: the data set's images are too small for the network but can be
  * enlarged. */
-static void say_larger_input(struct orch_net_request request, const struct orch_usual_data *set,
-                             GError **error)
+static void hint_larger_input(struct orch_net_request request, const struct orch_usual_data *set,
+                              GError **error)
 {
     request.input = NULL;
     struct orch_net *net = orch_network_open(&request, NULL, NULL);
@@ -157,7 +157,7 @@ bool orch_time_question_open_net(struct orch_time_question *q,
         all.classes = set->classes;
     q->net = orch_network_open(&all, notes, error);
     if (!q->net && error && *error && set && set->input && !request->input)
-        say_larger_input(all, set, error);
+        hint_larger_input(all, set, error);
     if (!q->net)
         return false;
     if (all.input && !request->input &&

@@ -190,10 +190,10 @@ static struct orch_trained *measured(struct orch_store *store,
     t->target = g_strdup(r->target);
     t->made = g_date_time_format_iso8601(now);
     t->rows = orch_csv_rows(csv);
-    t->known =
-        orch_known_of_table(csv, r->target, NO_CONFIGURATION, keys, &t->columns, &t->repeat_spread);
+    t->known = orch_trained_cells_of_table(csv, r->target, NO_CONFIGURATION, keys, &t->columns,
+                                           &t->repeat_spread);
     for (guint i = 0; i < t->known->len; i++)
-        t->run_rows += (size_t)((const struct orch_known *)t->known->pdata[i])->runs;
+        t->run_rows += (size_t)((const struct orch_trained_cell *)t->known->pdata[i])->runs;
     if (r->runs)
         g_ptr_array_add(sources, g_strdup("runs"));
     for (int i = 0; r->datasets && r->datasets[i]; i++)

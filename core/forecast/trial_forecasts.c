@@ -409,8 +409,8 @@ static struct orch_duration widened(struct orch_duration d)
     return d;
 }
 
-static void say_measured(struct orch_forecasts *f, unsigned index, const struct cell *cell,
-                         struct orch_scatter scatter)
+static void describe_measured(struct orch_forecasts *f, unsigned index, const struct cell *cell,
+                              struct orch_scatter scatter)
 {
     guint n = cell->seconds->len;
     struct orch_duration d =
@@ -422,7 +422,7 @@ static void say_measured(struct orch_forecasts *f, unsigned index, const struct 
                                   : ""));
 }
 
-static bool say_estimator(struct orch_forecasts *f, unsigned index)
+static bool describe_estimator(struct orch_forecasts *f, unsigned index)
 {
     const struct orch_plan_item *item = &f->plan->items[index];
     const struct orch_machine *machine = orch_workspace_machine(f->plan->workspace);
@@ -434,7 +434,7 @@ static bool say_estimator(struct orch_forecasts *f, unsigned index)
     struct orch_estimate_question question = {cost, device ? device->model : NULL, parts.threads};
     g_free(parts.device);
     struct orch_forecast o;
-    if (!cost || !orch_estimator_ask(f->estimator, &question, &o))
+    if (!cost || !orch_estimator_forecast(f->estimator, &question, &o))
         return false;
     set_known(f, index, (struct orch_duration){o.p5_s, o.p50_s, o.p95_s}, o.tier, o.model,
               g_strdup(o.why));
@@ -454,8 +454,8 @@ static GPtrArray *learned_cells(const struct group *group)
 }
 
 /* Fits the group's law and forecasts its items that never ran. `asked`: their indices. */
-static void say_fitted(struct orch_forecasts *f, const struct group *group, const GArray *asked,
-                       struct orch_scatter scatter)
+static void describe_fitted(struct orch_forecasts *f, const struct group *group,
+                            const GArray *asked, struct orch_scatter scatter)
 {
     g_autoptr(GPtrArray) known = learned_cells(group);
     size_t cells = known->len, count = cells + asked->len;
@@ -513,15 +513,15 @@ static void answer_group(struct orch_forecasts *f, struct group *group)
             g_hash_table_lookup(group->by_signature, signature_of_item(f, item));
         f->known[index].is_known = false;
         if (cell)
-            say_measured(f, index, cell, scatter);
+            describe_measured(f, index, cell, scatter);
         else
             g_array_append_val(asked, index);
     }
     if (group->cells->len && asked->len)
-        say_fitted(f, group, asked, scatter);
+        describe_fitted(f, group, asked, scatter);
     for (guint i = 0; i < asked->len; i++)
         if (!f->known[g_array_index(asked, unsigned, i)].is_known)
-            say_estimator(f, g_array_index(asked, unsigned, i));
+            describe_estimator(f, g_array_index(asked, unsigned, i));
 }
 
 /* Forecasts are recomputed only after the number of runs has grown by 10 %, so that a thousand

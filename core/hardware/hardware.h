@@ -36,7 +36,7 @@ const struct orch_link *orch_hardware_link(const struct orch_hardware *hardware,
  * offers. In the hardware file, with `wish.on` set, the newest price valid on that day precedes the
  * first price listed. NULL when no price is known. */
 const struct orch_price *orch_hardware_price(const struct orch_hardware *hardware,
-                                             struct orch_price_query wish);
+                                             struct orch_price_query query);
 
 /** The path of the user's hardware file. The caller frees. */
 char *orch_hardware_file(void);

@@ -81,30 +81,30 @@ const struct orch_link *orch_hardware_link(const struct orch_hardware *hardware,
     return found;
 }
 
-static bool is_price_of(const struct orch_price *price, struct orch_price_query wish)
+static bool is_price_of(const struct orch_price *price, struct orch_price_query query)
 {
     const struct orch_gpu_spec *spec = orch_gpu_find(price->gpu);
-    return (!wish.spot || price->spot_usd_per_hour > 0) &&
-           (strcmp(price->gpu, wish.gpu) == 0 || (spec && strcmp(spec->name, wish.gpu) == 0)) &&
-           (!wish.cloud || g_ascii_strcasecmp(price->cloud, wish.cloud) == 0);
+    return (!query.spot || price->spot_usd_per_hour > 0) &&
+           (strcmp(price->gpu, query.gpu) == 0 || (spec && strcmp(spec->name, query.gpu) == 0)) &&
+           (!query.cloud || g_ascii_strcasecmp(price->cloud, query.cloud) == 0);
 }
 
 const struct orch_price *orch_hardware_price(const struct orch_hardware *hardware,
-                                             struct orch_price_query wish)
+                                             struct orch_price_query query)
 {
     const struct orch_price *first = NULL, *newest = NULL;
     for (guint i = 0; i < hardware->prices->len; i++) {
         const struct orch_price *price = hardware->prices->pdata[i];
-        if (!is_price_of(price, wish))
+        if (!is_price_of(price, query))
             continue;
         first = first ? first : price;
         bool is_newer =
             !newest || !g_ascii_isdigit(newest->as_of[0]) ||
             (g_ascii_isdigit(price->as_of[0]) && strcmp(price->as_of, newest->as_of) > 0);
-        if (wish.on && orch_price_was_known(price, wish.on) && is_newer)
+        if (query.on && orch_price_was_known(price, query.on) && is_newer)
             newest = price;
     }
-    return newest ? newest : first ? first : orch_price_choose(hardware->offers, wish);
+    return newest ? newest : first ? first : orch_price_choose(hardware->offers, query);
 }
 
 char *orch_hardware_file(void)

@@ -28,15 +28,15 @@ struct orch_rate orch_rate_of(const struct orch_hardware *hardware, const char *
 {
     int devices = is_board(gpu) ? 2 : 1;
     g_autofree char *die = g_strndup(gpu, strlen(gpu) - (devices > 1 ? strlen("-board") : 0));
-    struct orch_price_query wish = {.gpu = die, .cloud = cloud, .spot = spot};
-    const struct orch_price *price = orch_hardware_price(hardware, wish);
+    struct orch_price_query query = {.gpu = die, .cloud = cloud, .spot = spot};
+    const struct orch_price *price = orch_hardware_price(hardware, query);
     if (!price)
         return (struct orch_rate){0};
     g_autofree char *text = orch_price_text(price, spot);
     struct orch_rate rate = {.usd_per_hour = devices * orch_price_per_gpu(price, spot),
                              .from =
                                  g_strdup_printf("%s%s", devices > 1 ? "two GPUs at " : "", text)};
-    struct orch_price_range range = orch_price_range(hardware->offers, wish);
+    struct orch_price_range range = orch_price_range(hardware->offers, query);
     if (range.count < 2 || range.cheapest == range.dearest)
         return rate;
     rate.low_usd = devices * orch_price_per_gpu(range.cheapest, spot);

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 enum { POINTS_MAX = 1000 }; /* a line of about 50 KiB */
-static const int64_t GATHER_NS = 50 * 1000 * 1000, ASK_NS = 2 * 1000 * 1000;
+static const int64_t GATHER_NS = 50 * 1000 * 1000, CONTROL_POLL_NS = 2 * 1000 * 1000;
 
 struct services {
     struct orch_host host; /* host.ctx is this struct */
@@ -41,7 +41,7 @@ struct services {
     GPtrArray *texts; /* digests returned to the plugin */
     bool has_checkpoint_dir;
     atomic_bool cancelled;
-    atomic_llong asked_ns; /* last check of the control pipe */
+    atomic_llong requested_ns; /* last check of the control pipe */
 };
 
 static struct services *of(const struct orch_host *host)
@@ -262,9 +262,9 @@ static bool host_cancelled(const struct orch_host *host)
     if (atomic_load(&services->cancelled) || services->setup.control_fd < 0)
         return atomic_load(&services->cancelled);
     int64_t now = orch_mono_ns();
-    if (now - atomic_load(&services->asked_ns) < ASK_NS)
+    if (now - atomic_load(&services->requested_ns) < CONTROL_POLL_NS)
         return false;
-    atomic_store(&services->asked_ns, now);
+    atomic_store(&services->requested_ns, now);
     struct pollfd control = {.fd = services->setup.control_fd, .events = POLLIN};
     if (poll(&control, 1, 0) > 0)
         atomic_store(&services->cancelled, true);

@@ -134,8 +134,8 @@ static void look_at_packers(struct gathering *g, const GPtrArray *handins)
 
 static bool is_already_reported(struct gathering *g, const struct row *a, const struct row *b)
 {
-    char *pair =
-        g_strjoin(" ", a->submission->file, text(a, "key"), b->submission->file, text(b, "key"), NULL);
+    char *pair = g_strjoin(" ", a->submission->file, text(a, "key"), b->submission->file,
+                           text(b, "key"), NULL);
     return !g_hash_table_add(g->reported, pair);
 }
 
@@ -185,7 +185,7 @@ static char *what_is_equal(const struct row *a, const struct row *b, bool *out_i
     return g_string_free(out, FALSE);
 }
 
-static void tell_copy(struct gathering *g, const struct row *a, const struct row *b, char *what)
+static void report_copy(struct gathering *g, const struct row *a, const struct row *b, char *what)
 {
     a->submission->copies++;
     b->submission->copies++;
@@ -195,14 +195,15 @@ static void tell_copy(struct gathering *g, const struct row *a, const struct row
 /* Compares two runs that share a key, or a fingerprint and a time. */
 static void look_at_pair(struct gathering *g, const struct row *a, const struct row *b)
 {
-    if (a->submission == b->submission || orch_who_is_same(packer(a->submission), packer(b->submission)))
+    if (a->submission == b->submission ||
+        orch_who_is_same(packer(a->submission), packer(b->submission)))
         return;
     if (same(a, b, "key")) {
         if (same(a, b, "digest") || is_already_reported(g, a, b))
             return; /* the same run in two packs; its author is recorded in it */
-        tell_copy(g, a, b,
-                  g_strdup_printf("one key with two contents: made by %s, and by %s",
-                                  text(a, "who"), text(b, "who")));
+        report_copy(g, a, b,
+                    g_strdup_printf("one key with two contents: made by %s, and by %s",
+                                    text(a, "who"), text(b, "who")));
         return;
     }
     bool is_copy = false;
@@ -210,7 +211,7 @@ static void look_at_pair(struct gathering *g, const struct row *a, const struct 
     if (what && is_already_reported(g, a, b))
         g_free(what);
     else if (what && is_copy)
-        tell_copy(g, a, b, what);
+        report_copy(g, a, b, what);
     else if (what)
         add_common(g, "equal time", a, b, what);
 }

@@ -104,7 +104,7 @@ static void count_items(struct orch_verified *out)
 
 /* Handles an unreadable recipe: the report cannot be recomputed, so none of its numbers counts as
  * confirmed. */
-static void say_unreadable(struct job *job, const char *why)
+static void add_unreadable(struct job *job, const char *why)
 {
     g_auto(GStrv) parts = g_strsplit(why, job->pack->folder, -1);
     g_autofree char *text = g_strjoinv("", parts);
@@ -130,9 +130,9 @@ static bool expand(struct job *job, const char *path)
     job->out->expansion = orch_recipe_expand(path, job->plugins, &options, diags);
     GError *reason = NULL;
     if (!job->out->expansion && !orch_diags_to_error(diags, &reason) && reason)
-        say_unreadable(job, reason->message);
+        add_unreadable(job, reason->message);
     else if (!job->out->expansion)
-        say_unreadable(job, "no reason is told");
+        add_unreadable(job, "no reason is told");
     g_clear_error(&reason);
     orch_diags_free(diags);
     const char *key = orch_json_text(orch_pack_member(job->pack, "recipe"), "key", "");
@@ -143,7 +143,7 @@ static bool expand(struct job *job, const char *path)
 }
 
 /* Adds notes on the origin of the trials' plugins. */
-static void say_plugins(struct job *job)
+static void add_plugins(struct job *job)
 {
     g_autoptr(GHashTable) said = g_hash_table_new(NULL, NULL);
     for (guint i = 0; i < job->out->expansion->experiments->len; i++) {
@@ -163,7 +163,7 @@ static void say_plugins(struct job *job)
 
 static bool make_plan(struct job *job, GError **error)
 {
-    say_plugins(job);
+    add_plugins(job);
     struct orch_verified *out = job->out;
     if (!orch_workspace_store(out->workspace, ORCH_STORE_READ, error))
         return false;
@@ -303,7 +303,7 @@ static bool compare_reports(struct job *job, GError **error)
 }
 
 /* Adds general notes for the reader of the result. */
-static void say_what_to_know(struct job *job)
+static void add_what_to_know(struct job *job)
 {
     const char *made_by = orch_json_text(job->pack->json, "orch", "?");
     if (strcmp(made_by, job->options->version) != 0)
@@ -338,7 +338,7 @@ bool orch_pack_verify(struct orch_pack *pack, struct orch_plugins *plugins,
         g_clear_error(&reason);
         return true;
     }
-    say_what_to_know(&job);
+    add_what_to_know(&job);
     g_autofree char *folder = g_path_get_dirname(recipe);
     orch_plugins_set_apart(plugins, pack->folder, orch_pack_member(pack, "plugins"));
     out->workspace = open_workspace(&job, root, folder);

@@ -33,8 +33,8 @@ struct orch_batch {
     GHashTable *answers; /* number -> json_t * */
     GHashTable *asked;   /* number -> static name of the request, until it is answered */
     struct orch_manifest *manifest;
-    bool is_loaded; /* its manifest has arrived */
-    char *trouble;  /* text of the last 'error' event */
+    bool is_loaded;   /* its manifest has arrived */
+    char *last_error; /* text of the last 'error' event */
     bool smoke;
     int64_t next_id;
     int64_t waiting_since_ns; /* time of the last response, or of the first request when none was
@@ -163,7 +163,7 @@ void orch_batch_free(struct orch_batch *batch)
     g_hash_table_unref(batch->asked);
     orch_manifest_free(batch->manifest);
     g_clear_error(&batch->death);
-    g_free(batch->trouble);
+    g_free(batch->last_error);
     g_free(batch->plugin);
     g_free(batch);
 }
@@ -207,8 +207,8 @@ static void describe_end(GString *text, const struct orch_batch *batch)
     else if (batch->is_status_known && WIFSIGNALED(status))
         g_string_append_printf(text, "plugin '%s' crashed in %s: signal %d (SIG%s)", batch->plugin,
                                what, WTERMSIG(status), sigabbrev_np(WTERMSIG(status)));
-    else if (batch->trouble)
-        g_string_append(text, batch->trouble);
+    else if (batch->last_error)
+        g_string_append(text, batch->last_error);
     else if (batch->is_status_known)
         g_string_append_printf(text, "plugin '%s' ended its host in %s: exit status %d",
                                batch->plugin, what, WEXITSTATUS(status));
@@ -238,7 +238,8 @@ static void bury(struct orch_batch *batch, bool has_hung)
     drain_stderr(batch);
     g_autoptr(GString) text = g_string_new(NULL);
     describe_end(text, batch);
-    if (!batch->trouble || strcmp(text->str, batch->trouble) != 0) /* else both are the same */
+    if (!batch->last_error ||
+        strcmp(text->str, batch->last_error) != 0) /* else both are the same */
         append_stderr(text, batch->stderr_tail);
     batch->death = g_error_new_literal(ORCH_ERROR, ORCH_ERROR_PLUGIN, text->str);
 }
@@ -259,8 +260,8 @@ static void take_manifest(struct orch_batch *batch, const struct orch_event *eve
     g_autoptr(GError) error = NULL;
     struct orch_manifest *manifest = orch_manifest_decode(event->json, &error);
     if (!manifest) {
-        g_free(batch->trouble);
-        batch->trouble =
+        g_free(batch->last_error);
+        batch->last_error =
             g_strdup_printf("cannot load plugin '%s': %s", batch->plugin, error->message);
         close_fd(&batch->out); /* no use in going on */
         return;
@@ -281,8 +282,8 @@ static void take_line(struct orch_batch *batch, const char *line, size_t length)
     } else if (event.kind == ORCH_EVENT_MANIFEST) {
         take_manifest(batch, &event);
     } else if (event.kind == ORCH_EVENT_ERROR) {
-        g_free(batch->trouble);
-        batch->trouble = g_strdup(event.text);
+        g_free(batch->last_error);
+        batch->last_error = g_strdup(event.text);
     }
     orch_event_clear(&event);
 }

@@ -57,14 +57,14 @@ static void add_line(struct orch_chart_series *series, const struct orch_stages 
 /* ---- fitted ------------------------------------------------------------------------------------
  */
 
-static char *net_title(const struct orch_curve_set *set, const struct orch_set_cell *cell)
+static char *net_title(const struct orch_curve_set *set, const struct orch_curve_set_cell *cell)
 {
     const char *variant = set->variants->pdata[cell->variant];
     return g_strconcat(orch_curve_set_net(set, cell->net)->name, *variant ? " " : "", variant,
                        NULL);
 }
 
-static char *series_name(const struct orch_curve_set *set, const struct orch_set_cell *cell,
+static char *series_name(const struct orch_curve_set *set, const struct orch_curve_set_cell *cell,
                          bool with_repeat)
 {
     const char *device = orch_curve_set_device(set, cell->device);
@@ -76,9 +76,10 @@ void orch_curve_set_chart(const struct orch_curve_set *set, struct orch_section 
     struct orch_chart *chart = NULL;
     bool with_repeat = false;
     for (guint i = 0; i < set->cells->len; i++)
-        with_repeat = with_repeat || ((struct orch_set_cell *)set->cells->pdata[i])->repeat > 1;
+        with_repeat =
+            with_repeat || ((struct orch_curve_set_cell *)set->cells->pdata[i])->repeat > 1;
     for (guint i = 0; i < set->cells->len; i++) {
-        const struct orch_set_cell *cell = set->cells->pdata[i];
+        const struct orch_curve_set_cell *cell = set->cells->pdata[i];
         if (!cell->fit.stages)
             continue;
         if (!chart)

@@ -84,16 +84,16 @@ static void name_devices(struct orch_curve_set *set, const struct orch_report_it
 /* ---- runs -------------------------------------------------------------------------------------
  */
 
-static struct orch_set_cell *cell_at(struct orch_curve_set *set, int net, int variant, int device,
-                                     int repeat)
+static struct orch_curve_set_cell *cell_at(struct orch_curve_set *set, int net, int variant,
+                                           int device, int repeat)
 {
     for (guint i = 0; i < set->cells->len; i++) {
-        struct orch_set_cell *cell = set->cells->pdata[i];
+        struct orch_curve_set_cell *cell = set->cells->pdata[i];
         if (cell->net == net && cell->variant == variant && cell->device == device &&
             cell->repeat == repeat)
             return cell;
     }
-    struct orch_set_cell *cell = g_new0(struct orch_set_cell, 1);
+    struct orch_curve_set_cell *cell = g_new0(struct orch_curve_set_cell, 1);
     cell->net = net;
     cell->variant = variant;
     cell->device = device;
@@ -104,7 +104,7 @@ static struct orch_set_cell *cell_at(struct orch_curve_set *set, int net, int va
 
 /* Reads and fits a run, unless the cell already has a newer one. */
 static void fill_cell(struct orch_plan *plan, const struct orch_report_item *item,
-                      struct orch_set_cell *cell, const struct orch_run *run)
+                      struct orch_curve_set_cell *cell, const struct orch_run *run)
 {
     struct orch_curve_request request = {.loss = orch_json_text(item->spec, "value", NULL)};
     GError *problem = NULL;
@@ -156,8 +156,8 @@ static bool is_meant(const struct orch_report_item *item, const char *key,
 
 static int compare_cells(const void *a, const void *b)
 {
-    const struct orch_set_cell *x = *(struct orch_set_cell *const *)a;
-    const struct orch_set_cell *y = *(struct orch_set_cell *const *)b;
+    const struct orch_curve_set_cell *x = *(struct orch_curve_set_cell *const *)a;
+    const struct orch_curve_set_cell *y = *(struct orch_curve_set_cell *const *)b;
     if (x->net != y->net)
         return x->net - y->net;
     if (x->variant != y->variant)
@@ -216,7 +216,7 @@ struct orch_curve_set *orch_curve_set_gather(struct orch_plan *plan,
 /* ---- in a section ------------------------------------------------------------------------------
  */
 
-static void note_run(const struct orch_curve_set *set, const struct orch_set_cell *cell,
+static void note_run(const struct orch_curve_set *set, const struct orch_curve_set_cell *cell,
                      struct orch_section_context *a)
 {
     const struct orch_run_curve *c = cell->curve;
@@ -235,7 +235,7 @@ static void note_run(const struct orch_curve_set *set, const struct orch_set_cel
 }
 
 /* Reports missing curves, and whether this machine can run any of them. */
-static void say_gaps(struct orch_section_context *a, const char *key, unsigned gaps, unsigned count)
+static void add_gaps(struct orch_section_context *a, const char *key, unsigned gaps, unsigned count)
 {
     g_autofree char *hint = orch_section_command(a, "run", NULL);
     struct orch_trials *trials = orch_section_trials(a, key, NULL);
@@ -256,7 +256,7 @@ void orch_curve_set_note(const struct orch_curve_set *set, struct orch_section_c
 {
     unsigned done = 0, count = set->cells->len;
     for (guint i = 0; i < count; i++) {
-        const struct orch_set_cell *cell = set->cells->pdata[i];
+        const struct orch_curve_set_cell *cell = set->cells->pdata[i];
         if (cell->curve)
             note_run(set, cell, a);
         done += cell->curve != NULL;
@@ -264,7 +264,7 @@ void orch_curve_set_note(const struct orch_curve_set *set, struct orch_section_c
     a->section->planned += count;
     a->section->done += done;
     if (done < count)
-        say_gaps(a, key, count - done, count);
+        add_gaps(a, key, count - done, count);
     if (a->section->done && a->section->state == ORCH_SECTION_MISSING)
         a->section->state = ORCH_SECTION_PARTIAL;
 }

@@ -45,9 +45,9 @@ void orch_heldout_curves_chart(const struct orch_heldout_curve *held, size_t cou
  */
 
 /** Describes each parameter's regression, and whether the device matters, in a section. */
-void orch_set_law_say(struct orch_section *section, const struct orch_set_law *law);
+void orch_curve_law_describe(struct orch_section *section, const struct orch_curve_set_law *law);
 /** Describes the regression on layers and device in a section. */
-void orch_set_plain_say(struct orch_section *section, const struct orch_set_law *law,
-                        const struct orch_curve_set *set);
+void orch_curve_ols_describe(struct orch_section *section, const struct orch_curve_set_law *law,
+                             const struct orch_curve_set *set);
 
 #endif

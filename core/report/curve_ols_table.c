@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static void add_term(struct orch_table *table, const struct orch_plain_term *term)
+static void add_term(struct orch_table *table, const struct orch_curve_ols_term *term)
 {
     g_autofree char *value = orch_number_format(term->value);
     g_autofree char *error = orch_number_format(term->error);
@@ -19,7 +19,7 @@ static void add_term(struct orch_table *table, const struct orch_plain_term *ter
     orch_table_add(table, isfinite(term->error) ? both : value, json);
 }
 
-static struct orch_table *table_new(const struct orch_plain *plain,
+static struct orch_table *table_new(const struct orch_curve_ols *plain,
                                     const struct orch_curve_set *set)
 {
     g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
@@ -36,18 +36,18 @@ static struct orch_table *table_new(const struct orch_plain *plain,
     return orch_table_new((const char *const *)headers->pdata);
 }
 
-void orch_set_plain_say(struct orch_section *section, const struct orch_set_law *law,
-                        const struct orch_curve_set *set)
+void orch_curve_ols_describe(struct orch_section *section, const struct orch_curve_set_law *law,
+                             const struct orch_curve_set *set)
 {
-    const struct orch_plain *plain = law->plain;
+    const struct orch_curve_ols *plain = law->plain;
     if (!plain) {
         orch_section_note(section, "the regression on layers and GPU needs more curves");
         return;
     }
     struct orch_table *table = table_new(plain, set);
     for (int i = 0; i < plain->outputs; i++) {
-        const struct orch_plain_line *line = &plain->lines[i];
-        g_autofree char *name = orch_set_law_param(law, i);
+        const struct orch_curve_ols_line *line = &plain->lines[i];
+        g_autofree char *name = orch_curve_set_law_param(law, i);
         orch_table_add(table, name, NULL);
         add_term(table, &line->constant);
         if (plain->has_layers)

@@ -122,7 +122,7 @@ static void add_all(struct orch_export_columns *columns, const struct known *kno
         }
 }
 
-static bool say_unknown(const struct known *known, const char *typed, GError **error)
+static bool unknown_column_error(const struct known *known, const char *typed, GError **error)
 {
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     const char *field;
@@ -170,7 +170,7 @@ static bool add_typed(struct orch_export_columns *columns, const struct known *k
          is_known(known, ORCH_NAME_RESULT, name)) ||
         ((source == FROM_METRIC || source == FROM_ANY) && is_known(known, ORCH_NAME_METRIC, name));
     if (!found)
-        return say_unknown(known, typed, error);
+        return unknown_column_error(known, typed, error);
     add(columns, g_strdup(typed), name, source, aggregate);
     return true;
 }

@@ -35,7 +35,7 @@ static void add_margins(struct orch_section *section, const struct orch_grid *gr
                       winner->worse, winner->others->len);
 }
 
-static void say_winner(struct orch_section *section, const struct orch_grid *grid,
+static void add_winner(struct orch_section *section, const struct orch_grid *grid,
                        const struct orch_winner *winner)
 {
     g_autofree char *axes = orch_names_joined(grid->rows);
@@ -70,7 +70,7 @@ bool orch_section_fill_best(struct orch_section_context *a, GError **error)
         return false;
     struct orch_winner winner = orch_grid_winner(g->grid);
     if (winner.first) {
-        say_winner(a->section, g->grid, &winner);
+        add_winner(a->section, g->grid, &winner);
         orch_section_note_shared_base(a, g->grid);
     }
     if (winner.first && winner.missing)

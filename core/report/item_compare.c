@@ -83,7 +83,7 @@ static struct contrast make_contrast(const struct orch_grid *grid,
     return c;
 }
 
-static void say_contrast(struct orch_section *section, const struct orch_grid *grid,
+static void add_contrast(struct orch_section *section, const struct orch_grid *grid,
                          const struct orch_grid_cell *base, const struct contrast *c)
 {
     g_autofree char *label = setting_label(grid, c->cell);
@@ -100,7 +100,7 @@ static void say_contrast(struct orch_section *section, const struct orch_grid *g
 }
 
 /* Compares all other rows with the baseline, with p-values corrected for the number of rows. */
-static void say_contrasts(struct orch_section *section, const struct orch_grid *grid,
+static void add_contrasts(struct orch_section *section, const struct orch_grid *grid,
                           const GPtrArray *rows, const struct orch_grid_cell *base)
 {
     g_autofree struct contrast *contrasts = g_new0(struct contrast, rows->len + 1);
@@ -117,7 +117,7 @@ static void say_contrasts(struct orch_section *section, const struct orch_grid *
     }
     orch_differences_holm(tested, tests);
     for (size_t i = 0; i < count; i++)
-        say_contrast(section, grid, base, &contrasts[i]);
+        add_contrast(section, grid, base, &contrasts[i]);
     g_autofree char *axes = orch_names_joined(grid->columns);
     g_autofree char *correction =
         tests == 1
@@ -152,7 +152,7 @@ static bool against_baseline(struct orch_section_context *a, GError **error)
         g_autofree char *text = orch_grid_text(g->grid, base);
         g_autofree char *count = orch_grid_count_text(base);
         orch_section_text(a->section, "%s: %s (n = %s)", label, text, count);
-        say_contrasts(a->section, g->grid, rows, base);
+        add_contrasts(a->section, g->grid, rows, base);
         orch_section_note_shared_base(a, g->grid);
     } else if (g->grid->cells->len) {
         orch_section_missing(a->section, NULL, "%s has no number yet",
@@ -243,7 +243,7 @@ static GPtrArray *rows_of(const struct side *predicted, const struct side *measu
     return rows;
 }
 
-static void say_sides(struct orch_section *section, const struct side *predicted,
+static void add_sides(struct orch_section *section, const struct side *predicted,
                       const struct side *measured, const GPtrArray *axes)
 {
     g_autoptr(GPtrArray) rows = rows_of(predicted, measured);
@@ -284,7 +284,7 @@ static bool against_measured(struct orch_section_context *a, GError **error)
     bool ok = make_side(a, "predicted", axes, none, &predicted, error) &&
               make_side(a, "measured", axes, none, &measured, error);
     if (ok && (predicted.grid->cells->len || measured.grid->cells->len))
-        say_sides(a->section, &predicted, &measured, axes);
+        add_sides(a->section, &predicted, &measured, axes);
     if (ok) {
         note_side(a, &predicted, seen);
         note_side(a, &measured, seen);

@@ -193,7 +193,7 @@ static void default_axes(struct orch_section_grid *g)
     }
 }
 
-static void say_all(struct orch_section_context *a, const struct coverage *all)
+static void add_all(struct orch_section_context *a, const struct coverage *all)
 {
     g_autofree char *names = tally_text(&all->names, true);
     orch_section_text(a->section, "%u of %u trials are there%s%s", a->section->done,
@@ -219,7 +219,7 @@ bool orch_section_fill_coverage(struct orch_section_context *a, GError **error)
     if (ok && g->grid->cells->len) {
         struct coverage all = {tally_new(), 0, 0};
         orch_section_table(a->section, make_table(a, group, g->grid, &all));
-        say_all(a, &all);
+        add_all(a, &all);
         tally_clear(&all.names);
     }
     if (ok)

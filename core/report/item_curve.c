@@ -9,12 +9,12 @@
 static bool is_repeated(const struct orch_curve_set *set)
 {
     for (guint i = 0; i < set->cells->len; i++)
-        if (((const struct orch_set_cell *)set->cells->pdata[i])->repeat > 1)
+        if (((const struct orch_curve_set_cell *)set->cells->pdata[i])->repeat > 1)
             return true;
     return false;
 }
 
-static void add_missing(struct orch_table *table, const struct orch_set_cell *cell)
+static void add_missing(struct orch_table *table, const struct orch_curve_set_cell *cell)
 {
     orch_table_add(table, "-", NULL);
     for (int i = 0; i < 3; i++)
@@ -25,7 +25,7 @@ static void add_missing(struct orch_table *table, const struct orch_set_cell *ce
     orch_table_add(table, cell->why_not ? cell->why_not : "missing", NULL);
 }
 
-static void add_fit(struct orch_table *table, const struct orch_set_cell *cell, size_t stage)
+static void add_fit(struct orch_table *table, const struct orch_curve_set_cell *cell, size_t stage)
 {
     const struct orch_curve *curve = &cell->fit.stages->curves[stage];
     orch_table_add_real(table, cell->fit.stages->starts[stage]);
@@ -40,7 +40,7 @@ static void add_fit(struct orch_table *table, const struct orch_set_cell *cell, 
 }
 
 static void add_names(struct orch_table *table, const struct orch_curve_set *set,
-                      const struct orch_set_cell *cell, bool with_repeat)
+                      const struct orch_curve_set_cell *cell, bool with_repeat)
 {
     const char *name = orch_curve_set_net(set, cell->net)->name;
     const char *variant = set->variants->pdata[cell->variant];
@@ -61,7 +61,7 @@ static struct orch_table *make_table(const struct orch_curve_set *set)
     bool with_repeat = is_repeated(set);
     struct orch_table *table = orch_table_new(with_repeat ? repeated : once);
     for (guint i = 0; i < set->cells->len; i++) {
-        const struct orch_set_cell *cell = set->cells->pdata[i];
+        const struct orch_curve_set_cell *cell = set->cells->pdata[i];
         if (!cell->fit.stages) {
             add_names(table, set, cell, with_repeat);
             add_missing(table, cell);
@@ -81,7 +81,7 @@ bool orch_section_fill_curve(struct orch_section_context *a, GError **error)
     unsigned missing = 0;
     const char *metric = NULL;
     for (guint i = 0; i < set->cells->len; i++) {
-        const struct orch_set_cell *cell = set->cells->pdata[i];
+        const struct orch_curve_set_cell *cell = set->cells->pdata[i];
         missing += !cell->fit.stages;
         metric = cell->curve ? cell->curve->metric : metric;
     }

@@ -20,7 +20,7 @@ enum { COEFFICIENTS = 3 }; /* b0, b1, b2 of the first stage */
 
 /* A network that was left out, on one device. */
 struct held {
-    const struct orch_set_cell *cell;
+    const struct orch_curve_set_cell *cell;
     const char *net, *device;
     struct orch_stages *predicted;
     double from_k; /* after warm-up */
@@ -40,13 +40,14 @@ static void held_clear(void *pointer)
 }
 
 /* The fitted curve of the nearest network, on the same device where there is one. */
-static const struct orch_set_cell *nearest_cell(const struct orch_curve_set *set,
-                                                const struct orch_set_net *net, const char *where)
+static const struct orch_curve_set_cell *nearest_cell(const struct orch_curve_set *set,
+                                                      const struct orch_curve_set_network *net,
+                                                      const char *where)
 {
-    const struct orch_set_cell *best = NULL;
+    const struct orch_curve_set_cell *best = NULL;
     double least = HUGE_VAL;
     for (guint i = 0; i < set->cells->len; i++) {
-        const struct orch_set_cell *cell = set->cells->pdata[i];
+        const struct orch_curve_set_cell *cell = set->cells->pdata[i];
         double off = fabs(orch_curve_set_net(set, cell->net)->features[2] - net->features[2]);
         bool is_here = g_strcmp0(set->devices->pdata[cell->device], where) == 0;
         if (cell->fit.stages && (off < least || (off == least && is_here))) {
@@ -68,7 +69,7 @@ static struct orch_goodness judge_mean(const struct orch_curve_set *set,
         double loss = 0;
         int curves = 0;
         for (guint j = 0; j < set->cells->len; j++) {
-            const struct orch_set_cell *cell = set->cells->pdata[j];
+            const struct orch_curve_set_cell *cell = set->cells->pdata[j];
             if (cell->fit.stages) {
                 loss += orch_stages_loss(cell->fit.stages, c->k[i]);
                 curves++;
@@ -110,10 +111,10 @@ static void fill_ranges(struct held *h, const struct orch_run_curve *c)
 }
 
 static void compare(struct held *h, const struct orch_curve_set *set,
-                    const struct orch_set_law *law, const struct orch_curve_set *held_set,
-                    const struct orch_set_cell *cell, double warmup)
+                    const struct orch_curve_set_law *law, const struct orch_curve_set *held_set,
+                    const struct orch_curve_set_cell *cell, double warmup)
 {
-    const struct orch_set_net *net = orch_curve_set_net(held_set, cell->net);
+    const struct orch_curve_set_network *net = orch_curve_set_net(held_set, cell->net);
     const char *where = held_set->devices->pdata[cell->device];
     const struct orch_run_curve *c = cell->curve;
     int device = -1;
@@ -123,17 +124,17 @@ static void compare(struct held *h, const struct orch_curve_set *set,
     h->cell = cell;
     h->net = net->name;
     h->device = orch_curve_set_device(held_set, cell->device);
-    h->predicted = orch_set_law_curve(law, net->features, device);
+    h->predicted = orch_curve_set_law_curve(law, net->features, device);
     h->from_k = fmax(c->warmup_k, warmup * c->k[c->count - 1]);
     h->predicted_good = orch_stages_goodness(h->predicted, c->k, c->loss, c->count, h->from_k);
-    struct orch_stages *plain = orch_set_plain_curve(law, net->features, device);
+    struct orch_stages *plain = orch_curve_ols_curve(law, net->features, device);
     h->plain_error =
         plain ? orch_stages_goodness(plain, c->k, c->loss, c->count, h->from_k).relative_error
               : (double)NAN;
     orch_stages_free(plain);
     h->own_good = orch_stages_goodness(cell->fit.stages, c->k, c->loss, c->count, h->from_k);
     h->mean_good = judge_mean(set, c, h->from_k);
-    const struct orch_set_cell *near = nearest_cell(set, net, where);
+    const struct orch_curve_set_cell *near = nearest_cell(set, net, where);
     if (near) {
         h->nearest = orch_curve_set_net(set, near->net)->name;
         h->nearest_good =
@@ -146,11 +147,11 @@ static void compare(struct held *h, const struct orch_curve_set *set,
  */
 
 /* Warns about each regression whose single coefficients are not determined (ill-conditioned). */
-static void say_conditions(struct orch_section *section, const struct orch_set_law *law)
+static void add_conditions(struct orch_section *section, const struct orch_curve_set_law *law)
 {
     for (int i = 0; i < law->law->outputs; i++) {
         const struct orch_law_line *line = &law->law->lines[i];
-        g_autofree char *name = orch_set_law_param(law, i);
+        g_autofree char *name = orch_curve_set_law_param(law, i);
         if (line->condition >= ORCH_LAW_CONDITION_MOST)
             orch_section_text(section,
                               "the law of %s is ill-conditioned: its design matrix has a condition "
@@ -161,7 +162,7 @@ static void say_conditions(struct orch_section *section, const struct orch_set_l
     }
 }
 
-static void say_law(struct orch_section *section, const struct orch_set_law *law)
+static void add_law(struct orch_section *section, const struct orch_curve_set_law *law)
 {
     static const char *const headers[] = {
         "of",           "scale", ">constant",         ">layers",    ">log10 params",
@@ -169,7 +170,7 @@ static void say_law(struct orch_section *section, const struct orch_set_law *law
     struct orch_table *table = orch_table_new(headers);
     for (int i = 0; i < law->law->outputs; i++) {
         const struct orch_law_line *line = &law->law->lines[i];
-        g_autofree char *name = orch_set_law_param(law, i);
+        g_autofree char *name = orch_curve_set_law_param(law, i);
         orch_table_add(table, name, NULL);
         orch_table_add(table, line->is_log ? "ln" : "as it is", NULL);
         orch_table_add_estimate(table, line->intercept, line->intercept_se);
@@ -190,7 +191,7 @@ static void say_law(struct orch_section *section, const struct orch_set_law *law
     orch_section_note(section,
                       "in brackets the standard error (each network counts once); R2 is of the "
                       "logarithm where the scale is ln");
-    say_conditions(section, law);
+    add_conditions(section, law);
     if (law->passed)
         orch_section_note(
             section,
@@ -199,7 +200,7 @@ static void say_law(struct orch_section *section, const struct orch_set_law *law
             law->passed, law->passed == 1 ? "" : "s");
 }
 
-static void say_test(struct orch_section *section, const struct orch_set_law *law)
+static void add_test(struct orch_section *section, const struct orch_curve_set_law *law)
 {
     static const char *const headers[] = {"of", ">largest difference %",   ">F",
                                           ">p", "does the device matter?", NULL};
@@ -207,7 +208,7 @@ static void say_test(struct orch_section *section, const struct orch_set_law *la
     bool any = false;
     for (int i = 0; i < law->law->outputs; i++) {
         const struct orch_law_test *test = &law->law->lines[i].test;
-        g_autofree char *name = orch_set_law_param(law, i);
+        g_autofree char *name = orch_curve_set_law_param(law, i);
         g_autofree char *f = isnan(test->f) ? g_strdup("-")
                                             : g_strdup_printf("F(%d, %d) = %.3g", test->df_device,
                                                               test->df_rest, test->f);
@@ -237,13 +238,13 @@ static void say_test(struct orch_section *section, const struct orch_set_law *la
               "used");
 }
 
-void orch_set_law_say(struct orch_section *section, const struct orch_set_law *law)
+void orch_curve_law_describe(struct orch_section *section, const struct orch_curve_set_law *law)
 {
-    say_law(section, law);
-    say_test(section, law);
+    add_law(section, law);
+    add_test(section, law);
 }
 
-static void say_ranges(struct orch_section *section, const GArray *held)
+static void add_ranges(struct orch_section *section, const GArray *held)
 {
     const struct held *first = &g_array_index(held, struct held, 0);
     static const char *const headers[] = {">steps", ">measured", ">predicted", ">error %", NULL};
@@ -262,7 +263,7 @@ static void say_ranges(struct orch_section *section, const GArray *held)
                       first->device);
 }
 
-static void say_errors(struct orch_section *section, const GArray *held)
+static void add_errors(struct orch_section *section, const GArray *held)
 {
     static const char *const headers[] = {"left out",
                                           "device",
@@ -306,9 +307,9 @@ static void say_errors(struct orch_section *section, const GArray *held)
 }
 
 static void draw_held(struct orch_section *section, const struct orch_curve_set *set,
-                      const struct orch_set_law *law, const GArray *held)
+                      const struct orch_curve_set_law *law, const GArray *held)
 {
-    struct orch_left_out_error error = orch_set_law_leave_out(set, law);
+    struct orch_heldout_error error = orch_curve_set_law_leave_out(set, law);
     g_autofree struct orch_heldout_curve *curves = g_new0(struct orch_heldout_curve, held->len);
     for (guint i = 0; i < held->len; i++) {
         const struct held *h = &g_array_index(held, struct held, i);
@@ -318,8 +319,8 @@ static void draw_held(struct orch_section *section, const struct orch_curve_set 
                               section);
 }
 
-static void say_held(struct orch_section *section, const struct orch_report_item *item,
-                     const struct orch_curve_set *set, const struct orch_set_law *law,
+static void add_held(struct orch_section *section, const struct orch_report_item *item,
+                     const struct orch_curve_set *set, const struct orch_curve_set_law *law,
                      const struct orch_curve_set *held_set)
 {
     GArray *held = g_array_new(FALSE, TRUE, sizeof(struct held));
@@ -330,7 +331,7 @@ static void say_held(struct orch_section *section, const struct orch_report_item
     if (text)
         orch_real_parse(text, &warmup);
     for (guint i = 0; i < held_set->cells->len; i++) {
-        const struct orch_set_cell *cell = held_set->cells->pdata[i];
+        const struct orch_curve_set_cell *cell = held_set->cells->pdata[i];
         struct held h = {0};
         if (!cell->fit.stages || !isfinite(orch_curve_set_net(held_set, cell->net)->features[0])) {
             missing++;
@@ -340,9 +341,9 @@ static void say_held(struct orch_section *section, const struct orch_report_item
         g_array_append_val(held, h);
     }
     if (held->len) {
-        say_errors(section, held);
+        add_errors(section, held);
         draw_held(section, set, law, held);
-        say_ranges(section, held);
+        add_ranges(section, held);
     }
     if (!held_set->cells->len)
         orch_section_note(section,
@@ -359,20 +360,20 @@ bool orch_section_fill_curve_law(struct orch_section_context *a, GError **error)
     GError *problem = NULL;
     struct orch_curve_set *set = orch_curve_set_gather(a->plan, a->item, "experiments");
     struct orch_curve_set *held_set = orch_curve_set_gather(a->plan, a->item, "held_out");
-    struct orch_set_law *law = orch_set_law_fit(set, &problem);
+    struct orch_curve_set_law *law = orch_curve_set_law_fit(set, &problem);
     orch_curve_set_note(set, a, "experiments");
     orch_curve_set_note(held_set, a, "held_out");
     if (law) {
-        orch_set_law_say(a->section, law);
-        orch_set_plain_say(a->section, law, set);
-        say_held(a->section, a->item, set, law, held_set);
+        orch_curve_law_describe(a->section, law);
+        orch_curve_ols_describe(a->section, law, set);
+        add_held(a->section, a->item, set, law, held_set);
     } else {
         static const char *const keys[] = {"experiments", NULL};
         g_autofree char *hint = orch_section_hint(a, keys);
         orch_section_missing(a->section, hint, "%s", problem->message);
     }
     g_clear_error(&problem);
-    orch_set_law_free(law);
+    orch_curve_set_law_free(law);
     orch_curve_set_free(held_set);
     orch_curve_set_free(set);
     return true;

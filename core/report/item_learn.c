@@ -27,7 +27,7 @@ static void add_number(struct orch_table *table, double value)
 }
 
 /* Reports which of the used trials are missing. A data set has no trials. */
-static void say_trials(struct orch_section_context *a, const struct orch_learn_source *s)
+static void add_trials(struct orch_section_context *a, const struct orch_learn_source *s)
 {
     if (!s->planned && json_object_get(a->item->spec, "dataset"))
         return;
@@ -36,11 +36,11 @@ static void say_trials(struct orch_section_context *a, const struct orch_learn_s
 }
 
 /* Returns whether there is a result; otherwise reports why there is none. */
-static bool say_source(struct orch_section_context *a, const struct orch_learn_source *s)
+static bool add_source(struct orch_section_context *a, const struct orch_learn_source *s)
 {
     if (s->missing) {
         orch_section_missing(a->section, s->hint, "%s", s->missing);
-        say_trials(a, s);
+        add_trials(a, s);
         return false;
     }
     g_autofree char *done =
@@ -50,11 +50,11 @@ static bool say_source(struct orch_section_context *a, const struct orch_learn_s
     return true;
 }
 
-static void say_notes(struct orch_section_context *a, const struct orch_learn_source *s)
+static void add_notes(struct orch_section_context *a, const struct orch_learn_source *s)
 {
     for (guint i = 0; i < s->notes->len; i++)
         orch_section_note(a->section, "%s", (char *)s->notes->pdata[i]);
-    say_trials(a, s);
+    add_trials(a, s);
 }
 
 /* ---- regressors side by side -------------------------------------------------------------------
@@ -89,7 +89,7 @@ static void append_term(GString *text, const struct orch_aigauge_term *term, boo
         g_string_append_printf(text, " %s", term->name);
 }
 
-static void say_form(struct orch_section *section, const struct orch_regressor *r)
+static void add_form(struct orch_section *section, const struct orch_regressor *r)
 {
     const struct orch_aigauge *form = r->form;
     g_autoptr(GString) text = g_string_new(NULL);
@@ -104,7 +104,7 @@ static void say_form(struct orch_section *section, const struct orch_regressor *
                           form->rank, form->terms->len);
 }
 
-static void say_models(struct orch_section *section, const struct orch_learn_outcome *o)
+static void add_models(struct orch_section *section, const struct orch_learn_outcome *o)
 {
     g_autofree char *rmse =
         o->unit && *o->unit ? g_strdup_printf("RMSE (%s)", o->unit) : g_strdup("RMSE");
@@ -125,7 +125,7 @@ static void say_models(struct orch_section *section, const struct orch_learn_out
     for (guint i = 0; i < o->models->len; i++) {
         const struct orch_regressor *r = o->models->pdata[i];
         if (r->form)
-            say_form(section, r);
+            add_form(section, r);
         if (r->why)
             orch_section_note(section, "%s: %s", r->name, r->why);
     }
@@ -144,7 +144,7 @@ static void add_score(struct orch_table *table, const struct orch_score *s)
     orch_table_add(table, text, NULL);
 }
 
-static void say_held(struct orch_section *section, const struct orch_learn_outcome *o)
+static void add_held(struct orch_section *section, const struct orch_learn_outcome *o)
 {
     const char *const headers[] = {o->hold_out,         ">rows",           "a model of it alone",
                                    "one model for all", "it was left out", NULL};
@@ -172,12 +172,12 @@ bool orch_section_fill_learn(struct orch_section_context *a, GError **error)
     struct orch_learn_outcome *o = orch_learn_item_evaluate(a, error);
     if (!o)
         return false;
-    if (say_source(a, &o->source)) {
+    if (add_source(a, &o->source)) {
         if (o->models)
-            say_models(a->section, o);
+            add_models(a->section, o);
         if (o->held)
-            say_held(a->section, o);
-        say_notes(a, &o->source);
+            add_held(a->section, o);
+        add_notes(a, &o->source);
     }
     orch_learn_outcome_free(o);
     return true;
@@ -209,7 +209,7 @@ static void add_epoch(struct orch_table *table, double batch_ms,
                isnan(batch_ms) ? batch_ms : orch_layerwise_epoch_s(batch_ms, images, row->batch));
 }
 
-static void say_layerwise(struct orch_section *section, const struct orch_layerwise_outcome *o)
+static void add_layerwise(struct orch_section *section, const struct orch_layerwise_outcome *o)
 {
     const char *headers[13] = {"net", "", ">batch", "measured ms", "one model for all", "90 %"};
     int count = 6;
@@ -292,10 +292,10 @@ bool orch_section_fill_layerwise(struct orch_section_context *a, GError **error)
     struct orch_layerwise_outcome *o = orch_layerwise_item_predict(a, error);
     if (!o)
         return false;
-    if (say_source(a, &o->source)) {
-        say_layerwise(a->section, o);
+    if (add_source(a, &o->source)) {
+        add_layerwise(a->section, o);
         draw_layerwise(a->section, o);
-        say_notes(a, &o->source);
+        add_notes(a, &o->source);
     }
     orch_layerwise_outcome_free(o);
     return true;

@@ -23,7 +23,7 @@
 /* ---- options of the item -----------------------------------------------------------------------
  */
 
-struct paleo_asked {
+struct paleo_section {
     struct orch_section_context *a;
     struct orch_paleo_options options;
     GPtrArray *nets;    /* char *: "vgg16", or "googlenet by inception_v3" */
@@ -62,7 +62,7 @@ static bool find_device(const char *name, struct orch_paleo_device *out, GError 
     return true;
 }
 
-static bool read_spec(struct paleo_asked *p, GError **error)
+static bool read_spec(struct paleo_section *p, GError **error)
 {
     const json_t *spec = p->a->item->spec;
     p->options = orch_paleo_defaults();
@@ -110,7 +110,7 @@ static bool count_net(const char *name, struct counted *out, GError **error)
     return true;
 }
 
-static double forward_ms(const struct paleo_asked *p, const struct counted *c, double ppp)
+static double forward_ms(const struct paleo_section *p, const struct counted *c, double ppp)
 {
     struct orch_paleo_options options = p->options;
     options.ppp_comp = ppp;
@@ -135,7 +135,7 @@ static void add_number(struct orch_table *table, double value)
     orch_table_add(table, text, orch_json_finite(value));
 }
 
-static void add_practical(struct orch_table *table, const struct paleo_asked *p,
+static void add_practical(struct orch_table *table, const struct paleo_section *p,
                           const struct counted *c, const char *name)
 {
     g_autofree char *input = g_strdup_printf("%dx%dx%d", (int)c->net->input.c, (int)c->net->input.h,
@@ -150,7 +150,7 @@ static void add_practical(struct orch_table *table, const struct paleo_asked *p,
     }
 }
 
-static void add_ratio(struct orch_table *table, const struct paleo_asked *p,
+static void add_ratio(struct orch_table *table, const struct paleo_section *p,
                       const struct counted *of, const struct counted *by, const char *names[2])
 {
     for (guint i = 0; i < p->ppps->len; i++) {
@@ -168,7 +168,7 @@ static void add_ratio(struct orch_table *table, const struct paleo_asked *p,
     }
 }
 
-static bool fill(struct paleo_asked *p, struct orch_table *table, GError **error)
+static bool fill(struct paleo_section *p, struct orch_table *table, GError **error)
 {
     const bool is_ratio = isfinite(p->peak_tflops);
     for (guint i = 0; i < p->nets->len; i++) {
@@ -189,7 +189,7 @@ static bool fill(struct paleo_asked *p, struct orch_table *table, GError **error
     return true;
 }
 
-static void say_how(const struct paleo_asked *p)
+static void add_method(const struct paleo_section *p)
 {
     const struct orch_paleo_device *device = &p->options.device;
     const bool is_own =
@@ -225,13 +225,13 @@ bool orch_section_fill_paleo(struct orch_section_context *a, GError **error)
                                         ">peak images/s, multiply-add = 2",
                                         ">ratio %, multiply-add = 2",
                                         NULL};
-    struct paleo_asked p = {.a = a};
+    struct paleo_section p = {.a = a};
     GError *problem = NULL;
     bool ok = read_spec(&p, &problem);
     struct orch_table *table = orch_table_new(isfinite(p.peak_tflops) ? ratio : practical);
     if (ok && fill(&p, table, &problem)) {
         orch_section_table(a->section, table);
-        say_how(&p);
+        add_method(&p);
     } else {
         orch_table_free(table);
         orch_section_missing(a->section, NULL, "%s", problem->message);

@@ -36,9 +36,9 @@ struct answer {
     const struct orch_link *link;
     struct orch_curve_set *set, *held, *speed;
     /* results */
-    const struct orch_set_net *net;
+    const struct orch_curve_set_network *net;
     const struct orch_run_curve *like; /* a run of the left-out network: its batch and images */
-    struct orch_set_law *law;
+    struct orch_curve_set_law *law;
     struct orch_stages *curve;
     struct orch_isotonic *bridge;
     double loss, k, epochs, total_batch;
@@ -88,7 +88,7 @@ static bool read_item(struct answer *a, struct orch_plan *plan, GError **error)
 static bool find_net(struct answer *a, GError **error)
 {
     for (guint i = 0; i < a->held->cells->len && !a->like; i++) {
-        const struct orch_set_cell *cell = a->held->cells->pdata[i];
+        const struct orch_curve_set_cell *cell = a->held->cells->pdata[i];
         a->like = cell->curve;
         a->net = orch_curve_set_net(a->held, cell->net);
     }
@@ -106,15 +106,15 @@ static bool find_epochs(struct answer *a, GError **error)
 {
     g_autoptr(GPtrArray) family = g_ptr_array_new();
     for (guint i = 0; i < a->set->cells->len; i++) {
-        struct orch_set_cell *cell = a->set->cells->pdata[i];
+        struct orch_curve_set_cell *cell = a->set->cells->pdata[i];
         if (cell->curve)
             g_ptr_array_add(family, cell->curve);
     }
-    a->law = orch_set_law_fit(a->set, error);
+    a->law = orch_curve_set_law_fit(a->set, error);
     a->bridge = a->law ? orch_run_curves_bridge(family, error) : NULL;
     if (!a->bridge || !orch_isotonic_cross(a->bridge, a->accuracy, &a->loss, error))
         return false;
-    a->curve = orch_set_law_curve(a->law, a->net->features, -1);
+    a->curve = orch_curve_set_law_curve(a->law, a->net->features, -1);
     if (!orch_stages_reach(a->curve, a->loss, &a->k, error)) {
         g_prefix_error(error, "accuracy %g is crossed at loss %.4g, but for %s ", a->accuracy,
                        a->loss, a->net->name);
@@ -155,7 +155,7 @@ static void fill_shares(struct answer *a)
         const char *where = a->speed->devices->pdata[d];
         a->share_count = 0;
         for (guint i = 0; i < a->speed->cells->len; i++) {
-            const struct orch_set_cell *cell = a->speed->cells->pdata[i];
+            const struct orch_curve_set_cell *cell = a->speed->cells->pdata[i];
             if (cell->curve && strcmp(cell->curve->where, where) == 0)
                 add_share(a, cell->curve);
         }
@@ -211,7 +211,7 @@ static bool fit_speed(struct answer *a, GError **error)
 /* ---- output -----------------------------------------------------------------------------------
  */
 
-static void say_times(struct orch_section *section, const struct answer *a)
+static void add_times(struct orch_section *section, const struct answer *a)
 {
     g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
     g_ptr_array_add(headers, g_strdup(">workers"));
@@ -278,7 +278,7 @@ static void draw_times(struct orch_section *section, const struct answer *a)
     orch_section_chart(section, chart);
 }
 
-static void say_epochs(struct orch_section *section, const struct answer *a)
+static void add_epochs(struct orch_section *section, const struct answer *a)
 {
     orch_section_note(
         section,
@@ -298,7 +298,7 @@ static void say_epochs(struct orch_section *section, const struct answer *a)
                       a->like->k[a->like->count - 1] / a->like->k_per_epoch);
 }
 
-static void say_samples(struct orch_section *section, const struct answer *a)
+static void add_samples(struct orch_section *section, const struct answer *a)
 {
     GString *text = g_string_new(NULL);
     for (int i = 0; i < a->share_count; i++)
@@ -317,7 +317,7 @@ static void say_samples(struct orch_section *section, const struct answer *a)
         a->link->source);
 }
 
-static void say_model(struct orch_section *section, const struct answer *a)
+static void add_model(struct orch_section *section, const struct answer *a)
 {
     GString *text = g_string_new(NULL);
     const double *theta = orch_speed_theta(a->model);
@@ -359,13 +359,13 @@ bool orch_section_fill_time_to(struct orch_section_context *ctx, GError **error)
     a.speed = orch_curve_set_gather(plan, a.item, "speed");
     ok = ok && find_net(&a, &problem) && find_epochs(&a, &problem);
     if (ok)
-        say_epochs(section, &a);
+        add_epochs(section, &a);
     ok = ok && fit_speed(&a, &problem);
     if (ok) {
-        say_times(section, &a);
+        add_times(section, &a);
         draw_times(section, &a);
-        say_samples(section, &a);
-        say_model(section, &a);
+        add_samples(section, &a);
+        add_model(section, &a);
     } else {
         static const char *const keys[] = {"experiments", "held_out", "speed", NULL};
         g_autofree char *hint = orch_section_hint(ctx, keys);
@@ -378,7 +378,7 @@ bool orch_section_fill_time_to(struct orch_section_context *ctx, GError **error)
     orch_speed_free(a.model);
     orch_stages_free(a.curve);
     orch_isotonic_free(a.bridge);
-    orch_set_law_free(a.law);
+    orch_curve_set_law_free(a.law);
     orch_curve_set_free(a.set);
     orch_curve_set_free(a.held);
     orch_curve_set_free(a.speed);

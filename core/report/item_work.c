@@ -75,7 +75,7 @@ static char *label_of(const struct work *w)
 
 /* Adds "net vgg16: images_per_s = 64 * 1.502 = 96.1 images/s". False when a name in the formula
  * has no number in this run. */
-static bool say_formula(struct work *w, const struct orch_formula *f, bool must_agree)
+static bool add_formula(struct work *w, const struct orch_formula *f, bool must_agree)
 {
     const char *left = orch_formula_left(f);
     double value = orch_formula_value(f, number_of, w), recorded = number_of(w, left);
@@ -102,18 +102,18 @@ static bool names_it(const struct orch_section_context *a, const char *left)
 }
 
 /* Adds the item's formulas, or the known ones. Returns how many gave a number. */
-static unsigned say_formulas(struct work *w)
+static unsigned add_formulas(struct work *w)
 {
     g_autoptr(GPtrArray) own = orch_texts_from_json(json_object_get(w->a->item->spec, "formula"));
     unsigned said = 0;
     for (guint i = 0; i < own->len; i++) {
         struct orch_formula *f = orch_formula_parse(own->pdata[i], NULL);
-        said += f && say_formula(w, f, false);
+        said += f && add_formula(w, f, false);
         orch_formula_free(f);
     }
     for (size_t i = 0; !own->len && i < G_N_ELEMENTS(KNOWN); i++) {
         struct orch_formula *f = orch_formula_parse(KNOWN[i], NULL);
-        said += f && names_it(w->a, orch_formula_left(f)) && say_formula(w, f, true);
+        said += f && names_it(w->a, orch_formula_left(f)) && add_formula(w, f, true);
         orch_formula_free(f);
     }
     return said;
@@ -204,7 +204,7 @@ static struct orch_table *worked_table(const struct orch_csv *csv, const GArray 
 }
 
 /* Adds a table artifact that has workings. False when there is none. */
-static bool say_artifact(struct work *w, const char *name)
+static bool add_artifact(struct work *w, const char *name)
 {
     g_autofree char *path = orch_run_artifact(w->trials->store, w->trial->run, name, NULL);
     g_autofree char *text = NULL;
@@ -235,7 +235,7 @@ static bool is_note_shown(const struct work *w, const char *text)
     return !name || !orch_manifest_metric(manifest, name) || names_it(w->a, name);
 }
 
-static unsigned say_notes(struct work *w)
+static unsigned add_notes(struct work *w)
 {
     g_autoptr(json_t) facts =
         w->trial->run->facts ? json_loads(w->trial->run->facts, 0, NULL) : NULL;
@@ -252,15 +252,15 @@ static unsigned say_notes(struct work *w)
     return said;
 }
 
-static unsigned say_trial(struct work *w)
+static unsigned add_trial(struct work *w)
 {
     const struct orch_manifest *manifest = w->trial->item->cell->experiment->manifest;
     bool own = json_object_get(w->a->item->spec, "formula");
     unsigned said = 0;
     for (guint i = 0; !own && i < manifest->artifacts->len; i++)
-        said += say_artifact(w, ((struct orch_artifact_spec *)manifest->artifacts->pdata[i])->name);
-    said += say_formulas(w);
-    return said + (own ? 0 : say_notes(w));
+        said += add_artifact(w, ((struct orch_artifact_spec *)manifest->artifacts->pdata[i])->name);
+    said += add_formulas(w);
+    return said + (own ? 0 : add_notes(w));
 }
 
 /* ---- the item ----------------------------------------------------------------------------------
@@ -282,7 +282,7 @@ bool orch_section_fill_work(struct orch_section_context *a, GError **error)
         g_autofree char *label = label_of(&w);
         if (w.axes->len && g_hash_table_contains(seen, label))
             continue; /* one trial of each setting is enough */
-        unsigned more = say_trial(&w);
+        unsigned more = add_trial(&w);
         if (more)
             g_hash_table_add(seen, g_steal_pointer(&label));
         said += more;

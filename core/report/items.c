@@ -27,7 +27,7 @@ struct orch_trials *orch_section_trials(struct orch_section_context *a, const ch
 }
 
 /* Reports the experiments of the item that the profile leaves out. */
-static void say_left_out(struct orch_section_context *a)
+static void add_left_out(struct orch_section_context *a)
 {
     g_autoptr(GPtrArray) names = orch_texts_from_json(
         json_is_object(a->item->spec) ? json_object_get(a->item->spec, "experiments") : NULL);
@@ -82,8 +82,8 @@ static char *names_of_lack(const struct orch_trials *trials, enum lack lack, uns
 
 /* Reports how many trials lack a run for this reason, with the command that helps. Returns their
  * number. */
-static unsigned say_lack(struct orch_section_context *a, const struct orch_trials *trials,
-                         enum lack lack)
+static unsigned add_missing_reason(struct orch_section_context *a, const struct orch_trials *trials,
+                                   enum lack lack)
 {
     unsigned count;
     const struct orch_plan_item *first = NULL;
@@ -133,9 +133,9 @@ void orch_section_add_missing_trials(struct orch_section_context *a,
     unsigned missing = 0, skipped;
     const char *why = orch_trials_skip_reason(trials, &skipped);
     if (!trials->all->len)
-        say_left_out(a);
+        add_left_out(a);
     for (enum lack lack = NOT_RUN; lack < LACKS; lack++)
-        missing += say_lack(a, trials, lack);
+        missing += add_missing_reason(a, trials, lack);
     if (skipped)
         orch_section_missing(a->section, NULL, "%u of %u trials cannot run here: %s", skipped,
                              trials->all->len, why ? why : "skipped");

@@ -97,8 +97,8 @@ static bool write_items(struct orch_store *store, const struct orch_item_choice 
            orch_file_sha256(path, sha256, &out->bytes, error);
 }
 
-bool orch_bundle_export(struct orch_store *store, const struct orch_bundle_wish *wish, bool dry_run,
-                        struct orch_bundle_sum *out, GError **error)
+bool orch_bundle_export(struct orch_store *store, const struct orch_bundle_request *wish,
+                        bool dry_run, struct orch_bundle_sum *out, GError **error)
 {
     struct orch_where *condition = NULL;
     *out = (struct orch_bundle_sum){0};

@@ -5,7 +5,7 @@
 
 #include "core/results/selection.h"
 
-struct orch_bundle_wish {
+struct orch_bundle_request {
     const char *path;
     struct orch_selection selection;
     int64_t artifact_bytes;      /* the largest artifact to include; -1: no limit, 0: none */
@@ -24,8 +24,8 @@ struct orch_bundle_sum {
 /** Writes the selected runs with everything that they own. With `dry_run` lists the items and
  * writes nothing; call orch_bundle_may_write before a file is written. Clear with
  * orch_bundle_sum_clear. */
-bool orch_bundle_export(struct orch_store *store, const struct orch_bundle_wish *wish, bool dry_run,
-                        struct orch_bundle_sum *out, GError **error);
+bool orch_bundle_export(struct orch_store *store, const struct orch_bundle_request *wish,
+                        bool dry_run, struct orch_bundle_sum *out, GError **error);
 void orch_bundle_sum_clear(struct orch_bundle_sum *sum);
 
 /** Checks that `path` may be overwritten. ORCH_ERROR_USAGE when a file exists that is neither a

@@ -5,7 +5,7 @@
 #include "store/meta.h"
 
 /* The name under which the store keeps that the user was told what a push sends. */
-#define TOLD "exchange.told"
+#define PUSH_EXPLAINED "exchange.told"
 
 bool orch_remote_find(const struct orch_workspace *workspace, const char *said,
                       struct orch_remote *out, GError **error)
@@ -25,7 +25,7 @@ void orch_remote_clear(struct orch_remote *remote)
     g_clear_pointer(&remote->name, g_free);
 }
 
-bool orch_exchange_wish_check(const struct orch_exchange_wish *wish, GError **error)
+bool orch_exchange_wish_check(const struct orch_exchange_request *wish, GError **error)
 {
     struct orch_where *condition = wish->where ? orch_where_parse(wish->where, error) : NULL;
     orch_where_free(condition);
@@ -48,9 +48,9 @@ static bool exchange(const struct orch_workspace *workspace, struct orch_store *
 }
 
 bool orch_remote_exchange(const struct orch_workspace *workspace, struct orch_store *store,
-                          const struct orch_remote *remote, const struct orch_exchange_wish *wish,
-                          enum orch_exchange_way way, struct orch_exchanged *out,
-                          GArray **out_outgoing, GError **error)
+                          const struct orch_remote *remote,
+                          const struct orch_exchange_request *wish, enum orch_exchange_way way,
+                          struct orch_exchanged *out, GArray **out_outgoing, GError **error)
 {
     struct orch_where *condition = wish->where ? orch_where_parse(wish->where, error) : NULL;
     if (wish->where && !condition)
@@ -101,18 +101,18 @@ bool orch_remote_sources(const struct orch_workspace *workspace, struct orch_sto
 
 bool orch_remote_is_first_push(const struct orch_workspace *workspace, struct orch_store *store,
                                const struct orch_remote *remote,
-                               const struct orch_exchange_wish *wish, bool *out_is_first,
+                               const struct orch_exchange_request *wish, bool *out_is_first,
                                GError **error)
 {
     GError *problem = NULL;
     struct orch_exchanged there = {0};
-    g_autofree char *told = orch_store_remembered(store, TOLD, &problem);
+    g_autofree char *explained = orch_store_remembered(store, PUSH_EXPLAINED, &problem);
     *out_is_first = false;
     if (problem) {
         g_propagate_error(error, problem);
         return false;
     }
-    if (told)
+    if (explained)
         return true;
     bool ok = orch_remote_exchange(workspace, store, remote, wish, ORCH_EXCHANGE_LOOK, &there, NULL,
                                    error);
@@ -123,7 +123,7 @@ bool orch_remote_is_first_push(const struct orch_workspace *workspace, struct or
 
 bool orch_remote_first_push_told(struct orch_store *store, GError **error)
 {
-    return orch_store_remember(store, TOLD, "1", error);
+    return orch_store_remember(store, PUSH_EXPLAINED, "1", error);
 }
 
 struct orch_run *orch_outgoing_run(struct orch_store *store, const char *path)
@@ -137,7 +137,7 @@ struct orch_run *orch_outgoing_run(struct orch_store *store, const char *path)
  */
 
 bool orch_standing_look(struct orch_workspace *workspace, bool has_store, const char *remote,
-                        const struct orch_exchange_wish *wish, struct orch_standing *out,
+                        const struct orch_exchange_request *wish, struct orch_standing *out,
                         GError **error)
 {
     struct orch_store *store = workspace->store;

@@ -19,8 +19,9 @@ struct search {
     GHashTable *known;  /* the set of `files` */
     GHashTable *chosen; /* files found so far */
     GPtrArray *left;    /* char *: files chosen but not read yet, */
-    GPtrArray *homes;   /* char *: and for each the folder of the script that it was found from */
-    GPtrArray *folders; /* char *: searched for modules after that folder */
+    GPtrArray
+        *script_folders; /* char *: and for each the folder of the script that it was found from */
+    GPtrArray *folders;  /* char *: searched for modules after that folder */
     bool sets_path;
 };
 
@@ -57,7 +58,7 @@ static bool choose(struct search *search, const char *path, const char *home)
         return false;
     if (g_hash_table_add(search->chosen, g_strdup(path))) {
         g_ptr_array_add(search->left, g_strdup(path));
-        g_ptr_array_add(search->homes, home ? g_strdup(home) : folder_of(path));
+        g_ptr_array_add(search->script_folders, home ? g_strdup(home) : folder_of(path));
     }
     return true;
 }
@@ -266,7 +267,8 @@ static void search_once(struct search *search, char *const *argv)
         follow_word(search, folder ? folder : "", argv, i);
     while (search->left->len) {
         g_autofree char *path = g_ptr_array_steal_index(search->left, search->left->len - 1);
-        g_autofree char *home = g_ptr_array_steal_index(search->homes, search->homes->len - 1);
+        g_autofree char *home =
+            g_ptr_array_steal_index(search->script_folders, search->script_folders->len - 1);
         follow_file(search, path, home);
     }
 }
@@ -279,7 +281,7 @@ void orch_command_files(const char *root, const char *folder, char *const *argv,
         g_hash_table_add(known, files->pdata[i]);
     struct search search = {.root = root, .folder = folder, .files = files, .known = known};
     search.left = g_ptr_array_new_with_free_func(g_free);
-    search.homes = g_ptr_array_new_with_free_func(g_free);
+    search.script_folders = g_ptr_array_new_with_free_func(g_free);
     search.folders = g_ptr_array_new_with_free_func(g_free);
     set_folders(&search);
     bool set_before;
@@ -295,6 +297,6 @@ void orch_command_files(const char *root, const char *folder, char *const *argv,
             g_hash_table_add(chosen, g_strdup(path));
     } while (search.sets_path && !set_before);
     g_ptr_array_unref(search.left);
-    g_ptr_array_unref(search.homes);
+    g_ptr_array_unref(search.script_folders);
     g_ptr_array_unref(search.folders);
 }

@@ -283,7 +283,7 @@ static void judge_columns(struct reading *r)
             c->is_text = !known->is_number;
         else
             judge_unknown(r, i);
-        c->left_out = !c->is_dropped && orch_feature_gives_away(c->name, r->o->target);
+        c->left_out = !c->is_dropped && orch_feature_reveals(c->name, r->o->target);
         if (c->left_out)
             g_string_append_printf(leaks, "%s%s", leaks->len ? "," : "", c->own);
     }

@@ -135,8 +135,9 @@ static char *unsaid_change(const struct pair *pair)
 
 static const struct {
     char *(*find)(const struct pair *pair);
-    bool is_wish; /* the user changed the request; other kinds are changes beneath the same request
-                   */
+    bool is_requested; /* the user changed the request; other kinds are changes beneath the same
+                        * request
+                        */
 } CHANGES[] = {
     {version_change, false}, {setting_change, true}, {seed_change, true},   {command_change, true},
     {code_change, false},    {input_change, false},  {unsaid_change, true},
@@ -149,13 +150,13 @@ char *orch_plan_change(struct orch_plan *plan, const struct orch_plan_item *item
     g_autoptr(json_t) facts = run && run->facts ? json_loads(run->facts, 0, NULL) : NULL;
     struct pair pair = {plan, item, row, run, facts};
     char *why = NULL;
-    bool is_wish = false;
+    bool is_requested = false;
     for (size_t i = 0; run && !why && i < G_N_ELEMENTS(CHANGES); i++) {
         why = CHANGES[i].find(&pair);
-        is_wish = CHANGES[i].is_wish;
+        is_requested = CHANGES[i].is_requested;
     }
     orch_run_free(run);
-    if (why && is_wish && plan->expansion->is_ad_hoc)
+    if (why && is_requested && plan->expansion->is_ad_hoc)
         g_clear_pointer(&why, g_free);
     else if (!why)
         why = g_strdup("what it reads changed");

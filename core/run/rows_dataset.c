@@ -123,7 +123,7 @@ struct orch_csv *orch_rows_of_dataset(struct orch_store *store, const char *name
         for (guint c = 0; c < set->columns->len; c++) {
             const struct orch_dataset_column *column = orch_dataset_column(set, c);
             has[c] = !column->left_out && strcmp(column->name, choice.target) != 0 &&
-                     !orch_feature_gives_away(column->name, choice.target);
+                     !orch_feature_reveals(column->name, choice.target);
         }
         g_autoptr(GString) text = g_string_new(NULL);
         write_set(&choice, text);

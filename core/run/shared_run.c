@@ -12,7 +12,7 @@
 #define SEND_SHARE (1.0 / 15)
 #define LOOK_SHARE (1.0 / 30)
 
-struct orch_share {
+struct orch_run_sharing {
     const struct orch_share_options *options;
     struct orch_plan *plan;     /* of the hooks */
     struct orch_claims *near;   /* in the folder of a shared store, or NULL */
@@ -74,7 +74,8 @@ struct orch_share_place orch_share_place_of(const struct orch_workspace *workspa
                                      .who = orch_user_name()};
 }
 
-struct orch_share *orch_share_new(const struct orch_share_options *options, GError **error)
+struct orch_run_sharing *orch_run_sharing_new(const struct orch_share_options *options,
+                                              GError **error)
 {
     const struct orch_share_place *place = &options->place;
     struct orch_claims *near = NULL, *remote = NULL;
@@ -84,7 +85,7 @@ struct orch_share *orch_share_new(const struct orch_share_options *options, GErr
         orch_claims_close(near);
         return NULL;
     }
-    struct orch_share *share = g_new0(struct orch_share, 1);
+    struct orch_run_sharing *share = g_new0(struct orch_run_sharing, 1);
     share->options = options;
     share->near = near;
     share->remote = remote;
@@ -95,7 +96,7 @@ struct orch_share *orch_share_new(const struct orch_share_options *options, GErr
     return share;
 }
 
-void orch_share_free(struct orch_share *share)
+void orch_run_sharing_free(struct orch_run_sharing *share)
 {
     if (!share)
         return;
@@ -112,7 +113,7 @@ void orch_share_free(struct orch_share *share)
  */
 
 /* Reports the first failure and suspends network access for a while. */
-static void report_failure(struct orch_share *share, const char *what, const GError *error)
+static void report_failure(struct orch_run_sharing *share, const char *what, const GError *error)
 {
     share->down_mono_ns = orch_mono_ns();
     if (share->has_reported_failure || !share->options->on_message)
@@ -122,12 +123,12 @@ static void report_failure(struct orch_share *share, const char *what, const GEr
     share->options->on_message(share->options->ctx, text);
 }
 
-static bool is_down(const struct orch_share *share)
+static bool is_down(const struct orch_run_sharing *share)
 {
     return share->down_mono_ns && orch_mono_ns() - share->down_mono_ns < interval_ns(LOOK_SHARE);
 }
 
-bool orch_share_pull(struct orch_share *share, struct orch_store *store)
+bool orch_share_pull(struct orch_run_sharing *share, struct orch_store *store)
 {
     g_autoptr(GError) error = NULL;
     share->looked_mono_ns = orch_mono_ns();
@@ -173,7 +174,7 @@ struct holder {
 };
 
 /* The holders of the plan's held trials, in order of first appearance: struct holder. */
-static GArray *holders_of(const struct orch_share *share, const struct orch_plan *plan)
+static GArray *holders_of(const struct orch_run_sharing *share, const struct orch_plan *plan)
 {
     GArray *holders = g_array_new(FALSE, TRUE, sizeof(struct holder));
     for (unsigned i = 0; i < plan->count; i++) {
@@ -195,7 +196,7 @@ static GArray *holders_of(const struct orch_share *share, const struct orch_plan
     return holders;
 }
 
-char *orch_share_held_text(const struct orch_share *share, const struct orch_plan *plan)
+char *orch_share_held_text(const struct orch_run_sharing *share, const struct orch_plan *plan)
 {
     g_autoptr(GArray) holders = holders_of(share, plan);
     GString *text = g_string_new(NULL);
@@ -242,13 +243,13 @@ static const struct orch_claim *claim_of(const GPtrArray *claims, const struct o
     return NULL;
 }
 
-const struct orch_claim *orch_share_holder(const struct orch_share *share,
+const struct orch_claim *orch_share_holder(const struct orch_run_sharing *share,
                                            const struct orch_plan_item *item)
 {
     return g_hash_table_lookup(share->holders, item);
 }
 
-static void note_holder(struct orch_share *share, const struct orch_plan_item *item,
+static void note_holder(struct orch_run_sharing *share, const struct orch_plan_item *item,
                         struct orch_claim *claim)
 {
     g_hash_table_insert(share->holders, (gpointer)(uintptr_t)item, claim);
@@ -261,8 +262,8 @@ static bool may_be_held(const struct orch_plan_item *item, bool anywhere)
 }
 
 /* Marks items by the claims of one location. */
-static bool mark_by(struct orch_share *share, struct orch_claims *claims, struct orch_plan *plan,
-                    bool anywhere)
+static bool mark_by(struct orch_run_sharing *share, struct orch_claims *claims,
+                    struct orch_plan *plan, bool anywhere)
 {
     g_autoptr(GError) error = NULL;
     g_autoptr(GPtrArray) list = orch_claims_list(claims, &error);
@@ -282,7 +283,7 @@ static bool mark_by(struct orch_share *share, struct orch_claims *claims, struct
     return list != NULL;
 }
 
-bool orch_share_mark(struct orch_share *share, struct orch_plan *plan, bool anywhere)
+bool orch_share_mark(struct orch_run_sharing *share, struct orch_plan *plan, bool anywhere)
 {
     struct orch_claims *const places[] = {share->near, share->remote};
     bool ok = true;
@@ -295,7 +296,8 @@ bool orch_share_mark(struct orch_share *share, struct orch_plan *plan, bool anyw
  */
 
 /* A read error counts as no run, because it is reported when the trial begins. */
-static bool has_reusable_run(const struct orch_share *share, const struct orch_plan_item *item)
+static bool has_reusable_run(const struct orch_run_sharing *share,
+                             const struct orch_plan_item *item)
 {
     struct orch_run *run = orch_reuse_find(share->plan, item, NULL, NULL);
     bool found = run != NULL;
@@ -308,7 +310,7 @@ static const char *device_of(const struct orch_plan_item *item)
     return is_by_device(item) ? item->device_key : NULL;
 }
 
-static void give_back_at(struct orch_share *share, struct orch_claims *claims,
+static void give_back_at(struct orch_run_sharing *share, struct orch_claims *claims,
                          const struct orch_plan_item *item)
 {
     g_autoptr(GError) error = NULL;
@@ -316,7 +318,7 @@ static void give_back_at(struct orch_share *share, struct orch_claims *claims,
         report_failure(share, "a claim could not be given back, it ends by itself", error);
 }
 
-static void give_back(struct orch_share *share, const struct orch_plan_item *item)
+static void give_back(struct orch_run_sharing *share, const struct orch_plan_item *item)
 {
     if (!g_hash_table_remove(share->claimed, item))
         return;
@@ -326,7 +328,7 @@ static void give_back(struct orch_share *share, const struct orch_plan_item *ite
 
 /* Claims the item at one location; false when another process holds it. An unreachable location
  * does not prevent the trial from running. */
-static bool claim_at(struct orch_share *share, struct orch_claims *claims,
+static bool claim_at(struct orch_run_sharing *share, struct orch_claims *claims,
                      const struct orch_plan_item *item, struct orch_claim **out_holder)
 {
     g_autoptr(GError) error = NULL;
@@ -339,7 +341,7 @@ static bool claim_at(struct orch_share *share, struct orch_claims *claims,
 
 static bool claim(void *ctx, const struct orch_plan_item *item, char **out_why)
 {
-    struct orch_share *share = ctx;
+    struct orch_run_sharing *share = ctx;
     struct orch_claim *holder = NULL;
     bool known = g_hash_table_contains(share->claimed, item); /* another attempt */
     if (!is_claimable(item) || known || has_reusable_run(share, item))
@@ -363,7 +365,7 @@ static bool claim(void *ctx, const struct orch_plan_item *item, char **out_why)
 }
 
 /* Sends the results of ended trials, then releases their claims. */
-static bool send_unsent(struct orch_share *share)
+static bool send_unsent(struct orch_run_sharing *share)
 {
     g_autoptr(GError) error = NULL;
     share->sent_mono_ns = orch_mono_ns();
@@ -380,7 +382,7 @@ static bool send_unsent(struct orch_share *share)
     return true;
 }
 
-static bool is_time_to_send(const struct orch_share *share)
+static bool is_time_to_send(const struct orch_run_sharing *share)
 {
     return !is_down(share) && orch_mono_ns() - share->sent_mono_ns >= interval_ns(SEND_SHARE);
 }
@@ -394,7 +396,7 @@ static void dropped(void *ctx, const struct orch_plan_item *item)
  * even between consecutive timing trials. */
 static void ended(void *ctx, const struct orch_plan_item *item, bool well)
 {
-    struct orch_share *share = ctx;
+    struct orch_run_sharing *share = ctx;
     share->has_news = true;
     if (well && share->near) /* the result is visible to the other hosts now */
         give_back_at(share, share->near, item);
@@ -408,7 +410,7 @@ static void ended(void *ctx, const struct orch_plan_item *item, bool well)
 
 static void tick(void *ctx, bool quiet)
 {
-    struct orch_share *share = ctx;
+    struct orch_run_sharing *share = ctx;
     g_autoptr(GError) error = NULL;
     if (share->near && !orch_claims_renew(share->near, &error))
         report_failure(share, "claims cannot be renewed, others may run them too", error);
@@ -422,7 +424,7 @@ static void tick(void *ctx, bool quiet)
 }
 
 /* When nothing is left to do here, reports whom the run waits for, if that has changed. */
-static void report_wait(struct orch_share *share)
+static void report_wait(struct orch_run_sharing *share)
 {
     g_autoptr(GArray) holders = holders_of(share, share->plan);
     GString *who = g_string_new(NULL);
@@ -440,7 +442,7 @@ static void report_wait(struct orch_share *share)
 
 static enum orch_retry again(void *ctx, bool idle)
 {
-    struct orch_share *share = ctx;
+    struct orch_run_sharing *share = ctx;
     bool is_time = orch_mono_ns() - share->looked_mono_ns >= interval_ns(LOOK_SHARE);
     if (!idle && is_time)
         share->looked_mono_ns = orch_mono_ns();
@@ -458,7 +460,7 @@ static enum orch_retry again(void *ctx, bool idle)
     return ORCH_RETRY_NOW;
 }
 
-struct orch_sharing orch_share_hooks(struct orch_share *share, struct orch_plan *plan)
+struct orch_sharing orch_share_hooks(struct orch_run_sharing *share, struct orch_plan *plan)
 {
     share->plan = plan;
     share->sent_mono_ns = orch_mono_ns();
@@ -470,7 +472,7 @@ struct orch_sharing orch_share_hooks(struct orch_share *share, struct orch_plan 
                                  .again = again};
 }
 
-void orch_share_finish(struct orch_share *share, bool has_more)
+void orch_share_finish(struct orch_run_sharing *share, bool has_more)
 {
     struct orch_claims *const places[] = {share->near, share->remote};
     share->has_news = share->has_news || has_more;

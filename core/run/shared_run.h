@@ -41,28 +41,29 @@ struct orch_share_options {
     void *ctx; /* of both */
 };
 
-struct orch_share;
+struct orch_run_sharing;
 /** Creates the object without contacting a git remote. The options and everything they point to
  * must outlive it. NULL with ORCH_ERROR_IO when there is no such remote or the folder cannot be
  * used. */
-struct orch_share *orch_share_new(const struct orch_share_options *options, GError **error);
+struct orch_run_sharing *orch_run_sharing_new(const struct orch_share_options *options,
+                                              GError **error);
 /** Merges the results that others have sent into the store. Reports a failure and returns false. */
-bool orch_share_pull(struct orch_share *share, struct orch_store *store);
+bool orch_share_pull(struct orch_run_sharing *share, struct orch_store *store);
 /** Marks trials of the plan as HELD when others run them now: those whose claims prevent them from
  * running here or, with `anywhere`, all trials not done here that any machine has claimed. Reports
  * a failure and returns false. */
-bool orch_share_mark(struct orch_share *share, struct orch_plan *plan, bool anywhere);
+bool orch_share_mark(struct orch_run_sharing *share, struct orch_plan *plan, bool anywhere);
 /** The claim because of which an item is HELD; NULL when this share knows none. Borrowed. */
-const struct orch_claim *orch_share_holder(const struct orch_share *share,
+const struct orch_claim *orch_share_holder(const struct orch_run_sharing *share,
                                            const struct orch_plan_item *item);
 /** The scheduler's hooks for a run of `plan`. Borrows `share`. */
-struct orch_sharing orch_share_hooks(struct orch_share *share, struct orch_plan *plan);
+struct orch_sharing orch_share_hooks(struct orch_run_sharing *share, struct orch_plan *plan);
 /** Sends all unsent results and releases all claims. `has_more`: the store got new data other than
  * trials. */
-void orch_share_finish(struct orch_share *share, bool has_more);
+void orch_share_finish(struct orch_run_sharing *share, bool has_more);
 /** "3 trials are run by bob until 12:40, 1 by eve until 13:05"; for the plan's HELD trials whose
  * claims this share knows; NULL when there are none. The caller frees. */
-char *orch_share_held_text(const struct orch_share *share, const struct orch_plan *plan);
-void orch_share_free(struct orch_share *share);
+char *orch_share_held_text(const struct orch_run_sharing *share, const struct orch_plan *plan);
+void orch_run_sharing_free(struct orch_run_sharing *share);
 
 #endif

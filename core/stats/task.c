@@ -20,9 +20,9 @@ static const struct {
 enum { NAMES = G_N_ELEMENTS(TASK), EXPERIMENT = 1, PLUGIN = 2 };
 
 struct orch_tasks {
-    guint count;         /* runs */
-    const char **values; /* NAMES values of each run, interned; NULL: it has none */
-    bool tells[NAMES];   /* whether the name distinguishes tasks */
+    guint count;               /* runs */
+    const char **values;       /* NAMES values of each run, interned; NULL: it has none */
+    bool distinguishes[NAMES]; /* whether the name distinguishes tasks */
 };
 
 static char *value_of(struct orch_store *store, const struct orch_run *run, const json_t *params,
@@ -71,7 +71,8 @@ static void find_distinguishing(struct orch_tasks *tasks, guint from, guint to)
 {
     for (size_t j = 0; j < NAMES; j++)
         for (guint i = from + 1; i < to; i++)
-            tasks->tells[j] = tasks->tells[j] || at(tasks, i, j) != at(tasks, from, j);
+            tasks->distinguishes[j] =
+                tasks->distinguishes[j] || at(tasks, i, j) != at(tasks, from, j);
 }
 
 static struct orch_tasks *tasks_for(guint runs)
@@ -87,10 +88,10 @@ struct orch_tasks *orch_tasks_new(struct orch_store *store, const GPtrArray *run
     struct orch_tasks *tasks = tasks_for(runs->len);
     read_values(tasks, store, runs);
     find_distinguishing(tasks, 0, runs->len);
-    tasks->tells[PLUGIN] = tasks->tells[PLUGIN] && has_programs(tasks);
+    tasks->distinguishes[PLUGIN] = tasks->distinguishes[PLUGIN] && has_programs(tasks);
     for (size_t j = 0; j < NAMES; j++)
         if (chosen && g_strv_contains(chosen, TASK[j].name))
-            tasks->tells[j] = false;
+            tasks->distinguishes[j] = false;
     return tasks;
 }
 
@@ -102,7 +103,7 @@ struct orch_tasks *orch_tasks_of_sides(struct orch_store *store, const GPtrArray
     read_values(tasks, store, b);
     find_distinguishing(tasks, 0, a->len);
     find_distinguishing(tasks, a->len, a->len + b->len);
-    tasks->tells[PLUGIN] = tasks->tells[PLUGIN] && has_programs(tasks);
+    tasks->distinguishes[PLUGIN] = tasks->distinguishes[PLUGIN] && has_programs(tasks);
     return tasks;
 }
 
@@ -118,7 +119,7 @@ GPtrArray *orch_tasks_names(const struct orch_tasks *tasks)
 {
     GPtrArray *names = g_ptr_array_new();
     for (size_t j = 0; j < NAMES; j++)
-        if (tasks->tells[j])
+        if (tasks->distinguishes[j])
             g_ptr_array_add(names, (gpointer)(uintptr_t)TASK[j].name);
     return names;
 }
@@ -128,7 +129,7 @@ char *orch_tasks_label(const struct orch_tasks *tasks, guint index, json_t *of)
     GString *text = g_string_new(NULL);
     for (size_t j = 0; j < NAMES; j++) {
         const char *value = at(tasks, index, j);
-        if (!tasks->tells[j])
+        if (!tasks->distinguishes[j])
             continue;
         g_string_append_printf(text, "%s%s %s", text->len ? ", " : "", TASK[j].name,
                                value ? value : "-");

@@ -57,7 +57,7 @@ struct follower {
     SoupServerMessage *message;
     char *key; /* the trial whose points are sent; "*": all; NULL: none */
     int64_t queued;
-    int64_t said_ns;
+    int64_t sent_ns;
     gulong finished, wrote;
 };
 
@@ -228,7 +228,7 @@ static void send_bytes(struct follower *f, GBytes *bytes)
         return; /* a follower that is too slow misses events, and gets everything when it reconnects
                  */
     f->queued += (int64_t)g_bytes_get_size(bytes);
-    f->said_ns = orch_mono_ns();
+    f->sent_ns = orch_mono_ns();
     soup_message_body_append_bytes(soup_server_message_get_response_body(f->message), bytes);
     soup_server_message_unpause(f->message);
 }
@@ -364,7 +364,7 @@ static void keep_alive(struct web_live *live)
     int64_t now = orch_mono_ns();
     for (guint i = 0; i < live->followers->len; i++) {
         struct follower *f = live->followers->pdata[i];
-        if (now - f->said_ns > 10 * INT64_C(1000000000))
+        if (now - f->sent_ns > 10 * INT64_C(1000000000))
             send_bytes(f, ping);
     }
 }

@@ -303,15 +303,15 @@ static void test_plain_regression(void **state)
     static const double ys[] = {1, 2, 4};
     struct orch_law_row three[] = {{0, 0, &ys[0]}, {1, 0, &ys[1]}, {2, 0, &ys[2]}};
     struct orch_law_data data = {3, 1, 1, &sizes[0][0], three, 3};
-    struct orch_plain *plain = orch_plain_fit(&data);
+    struct orch_curve_ols *plain = orch_curve_ols_fit(&data);
     assert_int_equal(plain->terms, 2);
     near(plain->lines[0].per_layer.value, 1.5, 1e-12);
     near(plain->lines[0].per_layer.error, sqrt(1.0 / 12), 1e-12);
     near(plain->lines[0].constant.value, -2.0 / 3, 1e-12);
     near(plain->lines[0].constant.error, sqrt(1.0 / 6 * 7 / 3), 1e-12);
     near(plain->lines[0].r2, 1 - (1.0 / 6) / (14.0 / 3), 1e-12);
-    near(orch_plain_predict(plain, 0, 0.1, 0), 0, 0); /* -0.52 is no parameter of a curve */
-    orch_plain_free(plain);
+    near(orch_curve_ols_predict(plain, 0, 0.1, 0), 0, 0); /* -0.52 is no parameter of a curve */
+    orch_curve_ols_free(plain);
     double exact[6];
     struct orch_law_row six[6];
     for (int i = 0; i < 6; i++) { /* devices 1 and 2 of 3: device 0 has no row */
@@ -319,27 +319,27 @@ static void test_plain_regression(void **state)
         six[i] = (struct orch_law_row){i / 2, 1 + i % 2, &exact[i]};
     }
     data = (struct orch_law_data){3, 3, 1, &sizes[0][0], six, 6};
-    plain = orch_plain_fit(&data);
+    plain = orch_curve_ols_fit(&data);
     assert_int_equal(plain->base, 1);
     assert_int_equal(plain->terms, 3);
     near(plain->lines[0].device[2].value, 5, 1e-12);
     near(plain->lines[0].r2, 1, 1e-12);
-    near(orch_plain_predict(plain, 0, 50, 2), 106, 1e-9);
-    near(orch_plain_predict(plain, 0, 50, 0), 101, 1e-9); /* no row: as on the base device */
-    orch_plain_free(plain);
+    near(orch_curve_ols_predict(plain, 0, 50, 2), 106, 1e-9);
+    near(orch_curve_ols_predict(plain, 0, 50, 0), 101, 1e-9); /* no row: as on the base device */
+    orch_curve_ols_free(plain);
     /* as many rows as terms: no standard error; fewer: no regression; one network: no layers */
     data = (struct orch_law_data){3, 1, 1, &sizes[0][0], three, 2};
-    plain = orch_plain_fit(&data);
+    plain = orch_curve_ols_fit(&data);
     assert_true(isnan(plain->lines[0].per_layer.error));
-    orch_plain_free(plain);
+    orch_curve_ols_free(plain);
     data.row_count = 1;
-    plain = orch_plain_fit(&data);
+    plain = orch_curve_ols_fit(&data);
     assert_false(plain->has_layers);
-    near(orch_plain_predict(plain, 0, 50, 0), 1, 1e-12);
-    orch_plain_free(plain);
+    near(orch_curve_ols_predict(plain, 0, 50, 0), 1, 1e-12);
+    orch_curve_ols_free(plain);
     three[1].device = 1;
     data = (struct orch_law_data){3, 2, 1, &sizes[0][0], three, 2};
-    assert_null(orch_plain_fit(&data));
+    assert_null(orch_curve_ols_fit(&data));
 }
 
 static void test_goodness_by_hand(void **state)

@@ -207,13 +207,13 @@ static void test_newest_of_an_offer(void **state)
     g_autoptr(GPtrArray) prices = g_ptr_array_new();
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
         g_ptr_array_add(prices, (gpointer)(uintptr_t)&rows[i]);
-    struct orch_price_query wish = {.gpu = "K80"};
+    struct orch_price_query query = {.gpu = "K80"};
     /* 0.5 has gone up to 0.9, and the user's own word of 2026-03 goes before 0.8 */
-    assert_ptr_equal(orch_price_choose(prices, wish), &rows[3]);
-    wish.on = "2026-02-01";
-    assert_ptr_equal(orch_price_choose(prices, wish), &rows[0]);
-    wish.on = "2026-12-01";
-    assert_ptr_equal(orch_price_choose(prices, wish), &rows[3]);
+    assert_ptr_equal(orch_price_choose(prices, query), &rows[3]);
+    query.on = "2026-02-01";
+    assert_ptr_equal(orch_price_choose(prices, query), &rows[0]);
+    query.on = "2026-12-01";
+    assert_ptr_equal(orch_price_choose(prices, query), &rows[3]);
 }
 
 /* An offer that has ended is the default only where there is no other, and for a day when it held.
@@ -231,17 +231,17 @@ static void test_ended_offers(void **state)
     g_autoptr(GPtrArray) prices = g_ptr_array_new();
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
         g_ptr_array_add(prices, (gpointer)(uintptr_t)&rows[i]);
-    struct orch_price_query wish = {.gpu = "K80"};
-    assert_ptr_equal(orch_price_choose(prices, wish), &rows[1]);
-    struct orch_price_range range = orch_price_range(prices, wish);
+    struct orch_price_query query = {.gpu = "K80"};
+    assert_ptr_equal(orch_price_choose(prices, query), &rows[1]);
+    struct orch_price_range range = orch_price_range(prices, query);
     assert_int_equal(range.count, 2);
     assert_ptr_equal(range.cheapest, &rows[2]);
     assert_ptr_equal(range.dearest, &rows[1]);
-    wish.on = "2024-06-01";
-    assert_ptr_equal(orch_price_choose(prices, wish), &rows[0]);
-    wish = (struct orch_price_query){.gpu = "M60"};
-    assert_ptr_equal(orch_price_choose(prices, wish), &rows[4]);
-    assert_int_equal(orch_price_range(prices, wish).count, 0);
+    query.on = "2024-06-01";
+    assert_ptr_equal(orch_price_choose(prices, query), &rows[0]);
+    query = (struct orch_price_query){.gpu = "M60"};
+    assert_ptr_equal(orch_price_choose(prices, query), &rows[4]);
+    assert_int_equal(orch_price_range(prices, query).count, 0);
 }
 
 int main(void)

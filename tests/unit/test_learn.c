@@ -153,23 +153,23 @@ static void test_losses(void **state)
         for (size_t i = 0; i < both[k].matrix->rows; i++) /* many are near, some are far above */
             both[k].y[i] = orch_matrix_column(both[k].matrix, 0)[i] +
                            (orch_random_unit(&random) < 0.15 ? 1.5 : 0.1) * fabs(normal(&random));
-    struct orch_hyperparams knobs = USUAL;
-    knobs.depth = 4;
-    knobs.leaf_rows = 20;
+    struct orch_hyperparams hyperparams = USUAL;
+    hyperparams.depth = 4;
+    hyperparams.leaf_rows = 20;
     double errors[2] = {0}, out[1000];
     for (int k = 0; k < 3; k++) {
-        knobs.loss = (enum orch_loss)k;
-        knobs.level = 0.9;
+        hyperparams.loss = (enum orch_loss)k;
+        hyperparams.level = 0.9;
         size_t below = 0;
         struct orch_model *m =
-            orch_model_fit(&ORCH_MODEL_BOOST, d.matrix, d.y, NULL, &knobs, 1, NULL);
+            orch_model_fit(&ORCH_MODEL_BOOST, d.matrix, d.y, NULL, &hyperparams, 1, NULL);
         orch_model_predict(m, unseen.matrix, out);
         for (size_t i = 0; i < 1000; i++) {
             below += unseen.y[i] < out[i];
             if (k < 2)
                 errors[k] += fabs(exp(out[i] - unseen.y[i]) - 1) / 1000;
         }
-        if (knobs.loss == ORCH_LOSS_QUANTILE)
+        if (hyperparams.loss == ORCH_LOSS_QUANTILE)
             assert_true(below > 860 && below < 940);
         orch_model_free(m);
     }
@@ -197,17 +197,17 @@ static void test_threads_do_not_show(void **state)
     static const char *const kinds[] = {"forest", "boost", "knn", "mlp", "kernel"};
     struct data d = make(ROWS, 5, interaction_law);
     widen(d, 9);
-    struct orch_hyperparams knobs = USUAL;
-    knobs.trees = 12;
-    knobs.depth = 9;
-    knobs.epochs = 1;
+    struct orch_hyperparams hyperparams = USUAL;
+    hyperparams.trees = 12;
+    hyperparams.depth = 9;
+    hyperparams.epochs = 1;
     int usual = omp_get_max_threads();
     for (int k = 0; k < 5; k++) {
         g_autofree double *one = g_new(double, ROWS), *four = g_new(double, ROWS);
         for (int threads = 1; threads <= 4; threads += 3) {
             omp_set_num_threads(threads);
             struct orch_model *m = orch_model_fit(orch_model_find(kinds[k], NULL), d.matrix, d.y,
-                                                  NULL, &knobs, 1, NULL);
+                                                  NULL, &hyperparams, 1, NULL);
             orch_model_predict(m, d.matrix, threads == 1 ? one : four);
             orch_model_free(m);
         }

@@ -127,20 +127,20 @@ static void test_weeks(void **state)
 static void test_dated_prices(void **state)
 {
     (void)state;
-    struct orch_price_query wish = {.gpu = "V100-SXM2-16GB"};
-    const struct orch_price *newest = orch_price_choose(orch_prices(), wish);
+    struct orch_price_query query = {.gpu = "V100-SXM2-16GB"};
+    const struct orch_price *newest = orch_price_choose(orch_prices(), query);
     const char *const days[] = {"2022-12-31", "2024-06-01", "2026-01-01", "2019-01-01"};
     for (size_t i = 0; i < G_N_ELEMENTS(days); i++) {
-        wish.on = days[i];
-        const struct orch_price *held = orch_price_choose(orch_prices(), wish);
+        query.on = days[i];
+        const struct orch_price *held = orch_price_choose(orch_prices(), query);
         assert_non_null(held);
         assert_true(i == 3 ? strncmp(held->as_of, newest->as_of, 4) < 0 /* the oldest there is */
                            : orch_price_was_known(held, days[i]));
     }
-    wish.on = "2022-12-31";
-    assert_string_equal(orch_price_choose(orch_prices(), wish)->as_of, "2022-12");
-    wish.on = "2030-01-01";
-    assert_ptr_equal(orch_price_choose(orch_prices(), wish), newest);
+    query.on = "2022-12-31";
+    assert_string_equal(orch_price_choose(orch_prices(), query)->as_of, "2022-12");
+    query.on = "2030-01-01";
+    assert_ptr_equal(orch_price_choose(orch_prices(), query), newest);
     const struct orch_price undated = {.as_of = "no date given"}, later = {.as_of = "2024"};
     assert_true(orch_price_was_known(&undated, "1990-01-01"));
     assert_false(orch_price_was_known(&later, "2023-12-31"));

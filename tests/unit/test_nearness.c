@@ -111,16 +111,16 @@ static void fill_rows(double *out, double noise)
 /* By comparing with each row. */
 static int compare_near(const void *a, const void *b)
 {
-    const struct orch_near *x = a, *y = b;
+    const struct orch_neighbour *x = a, *y = b;
     if (x->square < y->square || x->square > y->square)
         return x->square < y->square ? -1 : 1;
     return (x->row > y->row) - (x->row < y->row);
 }
 
-static void find_slowly(const double *rows, const double *point, struct orch_near *out)
+static void find_slowly(const double *rows, const double *point, struct orch_neighbour *out)
 {
     for (uint32_t i = 0; i < ROWS; i++) {
-        out[i] = (struct orch_near){0, i};
+        out[i] = (struct orch_neighbour){0, i};
         for (size_t c = 0; c < COLS; c++) {
             double off = point[c] - rows[i * COLS + c];
             out[i].square += off * off;
@@ -141,7 +141,7 @@ static void test_nearest(void **state)
         struct orch_near_tree *tree = orch_near_tree_new(rows, ROWS, COLS);
         for (size_t i = 0; i < 60; i++) {
             double point[COLS];
-            struct orch_near found[WANTED], all[ROWS];
+            struct orch_neighbour found[WANTED], all[ROWS];
             memcpy(point, rows + i * COLS, sizeof point);
             for (size_t c = 0; i % 3 && c < COLS; c++) {
                 double off = orch_random_unit(&random) - 0.5;
@@ -149,8 +149,8 @@ static void test_nearest(void **state)
             }
             find_slowly(rows, point, all);
             assert_int_equal(orch_near_tree_find(tree, point, WANTED, found), WANTED);
-            struct orch_near plainly[WANTED];
-            assert_int_equal(orch_near_find(rows, ROWS, COLS, point, WANTED, plainly), WANTED);
+            struct orch_neighbour plainly[WANTED];
+            assert_int_equal(orch_neighbour_find(rows, ROWS, COLS, point, WANTED, plainly), WANTED);
             for (int w = 0; w < WANTED; w++) {
                 assert_int_equal(plainly[w].row, all[w].row);
                 assert_int_equal(found[w].row, all[w].row);

@@ -267,7 +267,7 @@ static void test_gives_away(void **state)
         {"price_usd", "throughput", false},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
-        if (orch_feature_gives_away(cases[i].name, cases[i].target) != cases[i].expected)
+        if (orch_feature_reveals(cases[i].name, cases[i].target) != cases[i].expected)
             fail_msg("'%s' beside '%s'", cases[i].name, cases[i].target);
     assert_string_equal(orch_target_unit("step_ms"), "ms");
     assert_string_equal(orch_target_unit("fw_us"), "us");

@@ -201,7 +201,8 @@ static struct orch_trained *train(const char *text)
     t->made = g_strdup("2026-01-01T00:00:00Z");
     t->sources = g_strsplit("runs", ",", -1);
     t->rows = rows->rows;
-    t->known = orch_known_of_table(csv, "step_ms", NULL, NULL, &t->columns, &t->repeat_spread);
+    t->known =
+        orch_trained_cells_of_table(csv, "step_ms", NULL, NULL, &t->columns, &t->repeat_spread);
     t->learned = orch_learn(rows, &options, NULL);
     assert_non_null(t->learned);
     orch_csv_free(csv);
@@ -363,7 +364,7 @@ static void test_known_at_the_limits(void **state)
     static const char text[] = "net,step_ms\na,1e-300\na,1e300\nb,1e308\nb,1.5e308\n";
     struct orch_csv *csv = orch_csv_parse("test", text, strlen(text), NULL);
     struct orch_trained t = {.name = "a", .target = "step_ms", .made = "now"};
-    t.known = orch_known_of_table(csv, "step_ms", NULL, NULL, &t.columns, &t.repeat_spread);
+    t.known = orch_trained_cells_of_table(csv, "step_ms", NULL, NULL, &t.columns, &t.repeat_spread);
     json_t *saved = orch_trained_save(&t, ORCH_SAVE_PLAIN);
     GError *error = NULL;
     struct orch_trained *back = orch_trained_load(saved, &error);
@@ -385,10 +386,10 @@ static void test_known(void **state)
     static const char *const names[] = {"gpu", "batch", "net", "threads", NULL};
     struct orch_csv *csv = orch_csv_parse("test", text, strlen(text), NULL);
     struct orch_trained t = {0};
-    t.known = orch_known_of_table(csv, "step_ms", NULL, NULL, &t.columns, &t.repeat_spread);
+    t.known = orch_trained_cells_of_table(csv, "step_ms", NULL, NULL, &t.columns, &t.repeat_spread);
     assert_int_equal(t.known->len, 4);
     const char *const asked[] = {"V100", "8", "resnet18", "4", NULL};
-    const struct orch_known *k = orch_trained_find(&t, names, asked);
+    const struct orch_trained_cell *k = orch_trained_find(&t, names, asked);
     assert_int_equal(k->count, 3);
     assert_true(fabs(k->median - 11) < 1e-12);
     assert_true(k->low < 10.5 && k->low > 8 && k->high > 11.5 && k->high < 15);

@@ -50,7 +50,7 @@ static struct orch_trees *grow(int count, int depth, size_t leaf_rows)
             gradient[i] = (float)-law(values, ROWS, i);
             index[i] = i;
         }
-        orch_trees_take(trees, orch_tree_grow(bins, gradient, NULL, index, ROWS, &options, NULL));
+        orch_trees_append(trees, orch_tree_grow(bins, gradient, NULL, index, ROWS, &options, NULL));
     }
     orch_tree_bins_free(bins);
     return trees;
@@ -126,7 +126,7 @@ static void test_many_cuts(void **state)
         nodes[0].threshold = (double)t / CUTS;
         tree->nodes = g_array_new(FALSE, FALSE, sizeof(struct orch_tree_node));
         g_array_append_vals(tree->nodes, nodes, 3);
-        orch_trees_take(trees, tree);
+        orch_trees_append(trees, tree);
     }
     compare(trees);
     orch_trees_free(trees);
