@@ -31,6 +31,8 @@ bool orch_store_adopt_folder(const char *path, GError **error)
              store_mark_write(mark, store->folder_fd, error);
     g_autofree char *id = g_strdup(mark ? orch_json_text(mark, "store", "") : "");
     json_decref(mark);
+    if (!ok && mark)
+        g_prefix_error(error, "in '%s': ", store->folder);
     orch_store_close(store);
     if (!ok || !*id || is_shard)
         return ok;

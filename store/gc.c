@@ -17,6 +17,7 @@
 #include "lib/base/below.h"
 #include "lib/base/file.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,8 +51,15 @@ static bool add_actives(struct gc *gc, struct orch_store *store, const char *tri
             g_string_append_printf(gc->in_use, "%s\n", texts[j] ? texts[j] : "");
         g_autofree char *path = g_build_filename(trials, row->key, "trial.json", NULL);
         g_autofree char *text = NULL;
-        if (orch_below_read(gc->store->folder_fd, path, TRIAL_JSON_MAX, &text, NULL, NULL))
-            g_string_append_printf(gc->in_use, "%s\n", text);
+        struct stat info;
+        if (!orch_below_stat(gc->store->folder_fd, path, &info) && errno == ENOENT)
+            continue; /* the trial has no folder yet */
+        if (!orch_below_read(gc->store->folder_fd, path, TRIAL_JSON_MAX, &text, NULL, error)) {
+            g_prefix_error(error, "cannot tell what trial %s uses in '%s': ", row->key,
+                           gc->store->folder);
+            return false;
+        }
+        g_string_append_printf(gc->in_use, "%s\n", text);
     }
     return true;
 }
@@ -121,7 +129,8 @@ static bool drop(struct gc *gc, const char *path, GError **error)
 {
     gc->count++;
     gc->bytes += orch_below_bytes(gc->store->folder_fd, path);
-    return gc->dry_run || orch_below_remove(gc->store->folder_fd, path, error);
+    return gc->dry_run || orch_below_remove(gc->store->folder_fd, path, error) ||
+           (g_prefix_error(error, "in '%s': ", gc->store->folder), false);
 }
 
 static bool is_young(const struct gc *gc, const char *path)

@@ -356,25 +356,39 @@ static bool hide_earlier(struct orch_store *store, const struct orch_imported_ru
     if (!s)
         return false;
     store_bind(s, "ttt", plugin, run->id, key);
-    while (store_step(store, s, error) > 0)
+    int more;
+    while ((more = store_step(store, s, error)) > 0)
         g_ptr_array_add(keys, store_column_text(s, 0));
-    sqlite3_reset(s);
-    for (guint i = 0; i < keys->len; i++)
-        if (!orch_store_note(store, keys->pdata[i], "tombstone", false, why, error))
-            return false;
-    return true;
+    bool ok = more == 0;
+    for (guint i = 0; ok && i < keys->len; i++)
+        ok = orch_store_note(store, keys->pdata[i], "tombstone", false, why, error);
+    return ok;
 }
 
-static void put_labels(struct orch_store *store, const struct orch_imported_run *run,
-                       const char *key)
+static bool put_labels(struct orch_store *store, const struct orch_imported_run *run,
+                       const char *key, GError **error)
 {
     for (guint i = 0; i < MIN(run->tags->len, 100u); i++) {
         g_autofree char *tag = label_of(run->tags->pdata[i]);
-        orch_store_note(store, key, "tag", false, tag, NULL);
+        if (!orch_store_note(store, key, "tag", false, tag, error))
+            return false;
     }
     g_autofree char *name = run->name && *run->name ? label_of(run->name) : NULL;
-    if (name)
-        orch_store_set_name(store, key, name, false, NULL);
+    return !name || orch_store_set_name(store, key, name, false, error);
+}
+
+/* The run, its labels and the hiding of earlier imports, in one transaction: a later import of the
+ * same run finds its key and adds nothing. */
+static bool put_all(struct orch_store *store, struct orch_imported_run *run, const char *key,
+                    const char *facts, GError **error)
+{
+    if (!store_begin(store, error))
+        return false;
+    if (write_record(store, run, key, facts, error) && put_labels(store, run, key, error) &&
+        hide_earlier(store, run, key, error))
+        return store_commit(store, error);
+    store_rollback(store);
+    return false;
 }
 
 const char *orch_imported_fault(struct orch_imported_run *run)
@@ -405,10 +419,5 @@ bool orch_store_put_imported(struct orch_store *store, struct orch_imported_run 
     if (!store_get_int(store, &known, 0, error, "SELECT 1 FROM run WHERE key = ?", "t", key))
         return false;
     *out_added = !known;
-    if (known)
-        return true;
-    if (!write_record(store, run, key, facts_text, error))
-        return false;
-    put_labels(store, run, key);
-    return hide_earlier(store, run, key, error);
+    return known || put_all(store, run, key, facts_text, error);
 }

@@ -30,6 +30,7 @@ struct orch_store {
     char id[ORCH_KEY_CHARS]; /* the store's id, or "" */
     bool readonly;
     bool wal;
+    unsigned depth;              /* transactions begun and not ended (store_begin) */
     int64_t busy_ms;             /* how long to wait for another process's lock */
     int64_t busy_until_ns;       /* when the current wait for a lock gives up */
     int64_t deadline_ns;         /* when a query is aborted with an error (orch_store_limit_time) */
@@ -88,8 +89,11 @@ int store_bind_text(sqlite3_stmt *statement, int index, const char *text);
 /** A column as a double; NaN for NULL. */
 double store_column_real(sqlite3_stmt *statement, int column);
 
-bool store_begin(struct orch_store *store, GError **error);  /* BEGIN IMMEDIATE */
-bool store_commit(struct orch_store *store, GError **error); /* rolls back on failure */
+/** Begins a transaction (BEGIN IMMEDIATE). Within another one it becomes part of that. */
+bool store_begin(struct orch_store *store, GError **error);
+/** Commits the transaction, unless it is part of another one. Rolls back on failure. */
+bool store_commit(struct orch_store *store, GError **error);
+/** Rolls back everything since the first store_begin: when a part fails, the whole must fail. */
 void store_rollback(struct orch_store *store);
 
 /** Fails when the store was opened for reading. */

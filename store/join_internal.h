@@ -109,6 +109,9 @@ enum store_read store_reader_run(struct store_reader *reader, int64_t run_id,
                                  GError **error);
 /** The reason why the last run was refused (also while its points were streamed). Borrowed. */
 const char *store_reader_fault(const struct store_reader *reader);
+/** True, with an error, when the file could not be read any further, perhaps while the points of
+ * the last run were streamed. Then the run is not at fault, and another try may read it. */
+bool store_reader_has_failed(const struct store_reader *reader, GError **error);
 /** The name of the last run for messages: "run KEY", or "run number N" when its key cannot be read.
  * The caller frees. */
 char *store_reader_called(const struct store_reader *reader);

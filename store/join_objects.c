@@ -10,35 +10,45 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool is_named_here(struct orch_store *store, const char *sha256)
+static bool is_named_here(struct orch_store *store, const char *sha256, bool *out, GError **error)
 {
     int64_t named = 0;
-    return store_get_int(store, &named, 0, NULL,
-                         "SELECT EXISTS (SELECT 1 FROM artifact WHERE sha256 = ?)", "t", sha256) &&
-           named;
+    if (!store_get_int(store, &named, 0, error,
+                       "SELECT EXISTS (SELECT 1 FROM artifact WHERE sha256 = ?)", "t", sha256))
+        return false;
+    *out = named;
+    return true;
+}
+
+/* Copies an object unless it is stored already or not referenced. */
+static bool take_object(struct orch_join *join, int folder, const char *name, const char *sha256,
+                        GError **error)
+{
+    bool is_named, fits;
+    int64_t bytes;
+    if (!is_named_here(join->store, sha256, &is_named, error))
+        return false;
+    g_autofree char *here = is_named ? orch_store_object_path(join->store, sha256) : NULL;
+    if (!is_named || here)
+        return true;
+    if (!orch_store_put_object_at(join->store, folder, name, sha256, &bytes, &fits, error))
+        return false;
+    if (fits)
+        orch_join_count_artifact(join, bytes);
+    else
+        orch_join_refuse(join, "artifact %s: its bytes have another digest", sha256);
+    return true;
 }
 
 static void join_object(struct orch_join *join, int folder, const char *name, const char *sha256,
                         int64_t limit)
 {
     struct stat info;
-    if (!orch_below_stat(folder, name, &info) || !S_ISREG(info.st_mode) ||
-        (limit >= 0 && info.st_size > limit) || !is_named_here(join->store, sha256))
-        return;
-    g_autofree char *here = orch_store_object_path(join->store, sha256);
-    if (here)
-        return;
-    GError *problem = NULL;
-    int64_t bytes;
-    bool fits;
+    g_autoptr(GError) problem = NULL;
     g_autofree char *what = g_strdup_printf("artifact %s", sha256);
-    if (!orch_store_put_object_at(join->store, folder, name, sha256, &bytes, &fits, &problem))
+    if (orch_below_stat(folder, name, &info) && S_ISREG(info.st_mode) &&
+        (limit < 0 || info.st_size <= limit) && !take_object(join, folder, name, sha256, &problem))
         orch_join_refuse_error(join, what, problem);
-    else if (!fits)
-        orch_join_refuse(join, "artifact %s: its bytes have another digest", sha256);
-    else
-        orch_join_count_artifact(join, bytes);
-    g_clear_error(&problem);
 }
 
 void store_join_objects(struct orch_join *join, const struct store_objects *objects)

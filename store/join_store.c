@@ -217,6 +217,7 @@ static bool join_one(struct joining *j, int64_t id, GError **error)
         return true;
     }
     return orch_join_run(j->join, record, digest, &joined, error) &&
+           !store_reader_has_failed(j->reader, error) &&
            (joined != ORCH_JOINED_NEW || !j->has_forecasts ||
             join_forecasts(j, record->key, error));
 }

@@ -45,13 +45,14 @@ bool orch_store_digest_all(struct orch_store *store, char *out, GError **error)
     return more == 0;
 }
 
-static char *journal_mode(struct orch_store *store)
+static char *journal_mode(struct orch_store *store, GError **error)
 {
-    sqlite3_stmt *s = store_statement(store, "PRAGMA journal_mode", NULL);
-    char *mode = s && store_step(store, s, NULL) > 0 ? store_column_text(s, 0) : NULL;
-    if (s)
-        sqlite3_reset(s);
-    return mode ? mode : g_strdup("unknown");
+    sqlite3_stmt *s = store_statement(store, "PRAGMA journal_mode", error);
+    if (!s || store_step(store, s, error) <= 0)
+        return NULL;
+    char *mode = g_strdup(store_text(s, 0));
+    sqlite3_reset(s);
+    return mode;
 }
 
 static bool read_info(struct orch_store *store, struct orch_store_info *info, GError **error)
@@ -85,12 +86,11 @@ bool orch_store_info(struct orch_store *store, struct orch_store_info *out, GErr
 {
     struct orch_store_info info = {0};
     struct stat file;
-    if (!read_info(store, &info, error))
+    if (!read_info(store, &info, error) || !(info.journal_mode = journal_mode(store, error)))
         return false;
     info.file_bytes = stat(store->path, &file) == 0 ? file.st_size : 0;
     bool local;
     info.filesystem = store_filesystem_name(store_filesystem_magic(orch_store_path(store)), &local);
-    info.journal_mode = journal_mode(store);
     *out = info;
     return true;
 }

@@ -187,6 +187,8 @@ bool store_folder_make(const struct orch_store *store, GError **error)
     }
     bool ok = fill(store, fd, error);
     close(fd);
+    if (!ok)
+        g_prefix_error(error, "cannot make folder '%s': ", store->folder);
     if (ok && rename(made, store->folder) == 0)
         return true;
     if (ok && errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR) {

@@ -38,18 +38,22 @@ static int64_t run_number(struct orch_store *store, const char *key, GError **er
     return id;
 }
 
-/* The author's name as recorded in the user's own run, perhaps an older name of the user. A
+/* `*out`: the author's name as recorded in the user's own run, perhaps an older name of the user. A
  * tombstone or restored note carries it, because other stores recognise the author by that name
  * alone. NULL when the run has another author. The caller frees. */
-static char *own_name(struct orch_store *store, const char *run_key)
+static bool own_name(struct orch_store *store, const char *run_key, char **out, GError **error)
 {
-    sqlite3_stmt *s = store_statement(store, "SELECT who FROM run WHERE key = ?", NULL);
+    *out = NULL;
+    sqlite3_stmt *s = store_statement(store, "SELECT who FROM run WHERE key = ?", error);
     if (!s)
-        return NULL;
+        return false;
     store_bind(s, "t", run_key);
-    g_autofree char *who = store_step(store, s, NULL) > 0 ? store_column_text(s, 0) : NULL;
+    int more = store_step(store, s, error);
+    g_autofree char *who = more > 0 ? store_column_text(s, 0) : NULL;
     sqlite3_reset(s);
-    return orch_who_is_same(who, orch_user_name()) ? g_steal_pointer(&who) : NULL;
+    if (orch_who_is_same(who, orch_user_name()))
+        *out = g_steal_pointer(&who);
+    return more >= 0;
 }
 
 bool store_note_kind_is_known(const char *kind)
@@ -106,10 +110,11 @@ static bool insert_note(struct orch_store *store, const char *run_key, const cha
     char key[ORCH_KEY_CHARS];
     int64_t made;
     orch_key_make(key);
-    if (!run_number(store, run_key, error) || !made_at(store, run_key, kind, &made, error))
-        return false;
     bool hides = store_note_kind_hides(kind);
-    g_autofree char *own = hides ? own_name(store, run_key) : NULL;
+    g_autofree char *own = NULL;
+    if (!run_number(store, run_key, error) || !made_at(store, run_key, kind, &made, error) ||
+        (hides && !own_name(store, run_key, &own, error)))
+        return false;
     if (hides && !own)
         is_public = false; /* other authors' runs can be hidden only in this store */
     return store_run(store, error,
@@ -173,7 +178,9 @@ struct orch_hidden *orch_store_hidden(struct orch_store *store, const char *run_
 /* Undoes the private tombstones, and the public ones when the run is the user's own. */
 static bool restore(struct orch_store *store, const char *run_key, const char *text, GError **error)
 {
-    g_autofree char *own = own_name(store, run_key);
+    g_autofree char *own = NULL;
+    if (!own_name(store, run_key, &own, error))
+        return false;
     for (int is_public = 0; is_public < (own ? 2 : 1); is_public++) {
         int64_t hides = 0;
         if (!store_get_int(store, &hides, 0, error,

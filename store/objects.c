@@ -140,12 +140,13 @@ static bool place(struct temporary *t, const char *sha256, int64_t bytes)
 }
 
 /* Closes the temporary file and renames it. */
-static bool finish(struct temporary *t, bool written, const char *sha256, int64_t bytes,
-                   GError **error)
+static bool finish(const struct orch_store *store, struct temporary *t, bool written,
+                   const char *sha256, int64_t bytes, GError **error)
 {
     bool ok = written && place(t, sha256, bytes);
     if (written && !ok)
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot keep artifact %s", sha256);
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot keep artifact %s in '%s/objects'",
+                             sha256, store->folder);
     if (!ok)
         unlinkat(t->folder, t->name, 0);
     close(t->fd);
@@ -171,7 +172,7 @@ static bool put(struct orch_store *store, int from, const char *name, const char
                              reading ? "cannot read artifact '%s'" : "cannot write artifact '%s'",
                              name);
     *out_fits = ok && (!expected || strcmp(sha256, expected) == 0);
-    if (!finish(&t, *out_fits, sha256, bytes, error))
+    if (!finish(store, &t, *out_fits, sha256, bytes, error))
         return ok && !*out_fits;
     g_strlcpy(out_sha256, sha256, ORCH_SHA256_CHARS);
     *out_bytes = bytes;
@@ -229,7 +230,7 @@ bool orch_store_put_object_bytes(struct orch_store *store, const void *bytes, si
     if (!ok)
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write artifact '%s/objects/%s'",
                              store->folder, t.name);
-    if (!finish(&t, ok, sha256, (int64_t)length, error))
+    if (!finish(store, &t, ok, sha256, (int64_t)length, error))
         return false;
     g_strlcpy(out_sha256, sha256, ORCH_SHA256_CHARS);
     return true;

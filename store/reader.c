@@ -118,6 +118,13 @@ const char *store_reader_fault(const struct store_reader *reader)
     return reader->fault;
 }
 
+bool store_reader_has_failed(const struct store_reader *reader, GError **error)
+{
+    if (reader->failure)
+        g_propagate_error(error, g_error_copy(reader->failure));
+    return reader->failure != NULL;
+}
+
 char *store_reader_called(const struct store_reader *reader)
 {
     const char *key = reader->record.key;
@@ -412,9 +419,10 @@ static struct orch_metric_row *read_name(struct store_reader *reader, int64_t id
         store_bind(s, "i", id);
     int more = s ? store_step(reader->from, s, &problem) : -1;
     if (more <= 0) {
-        reader->fault = "a metric of it has no name";
         if (more < 0)
             fail(reader, store_foreign_is_damage(reader->from), problem);
+        else
+            reader->fault = "a metric of it has no name";
         return NULL;
     }
     struct orch_metric_row *row = NULL;
@@ -474,9 +482,7 @@ static bool next_point(void *ctx, struct orch_point *out, GError **error)
     const struct store_scanned *row = next_row(reader);
     if (row && take_point(reader, row, out))
         return true;
-    if (reader->failure)
-        g_propagate_error(error, g_error_copy(reader->failure));
-    else if (reader->fault)
+    if (!store_reader_has_failed(reader, error) && reader->fault)
         g_set_error_literal(error, ORCH_ERROR, ORCH_ERROR_STORE, reader->fault);
     return false;
 }
@@ -504,10 +510,8 @@ enum store_read store_reader_run(struct store_reader *reader, int64_t run_id,
     reader->run_id = run_id;
     reader->record = (struct orch_record){.next_point = next_point, .next_ctx = reader};
     bool ok = !reader->failure && read_run(reader, run_id, &recorded);
-    if (reader->failure) {
-        g_propagate_error(error, g_error_copy(reader->failure));
+    if (store_reader_has_failed(reader, error))
         return STORE_READ_FAILED;
-    }
     if (!ok)
         return STORE_READ_REFUSED;
     g_strlcpy(digest, recorded, ORCH_SHA256_CHARS);

@@ -125,7 +125,7 @@ static enum store_copy_result copy_shared(struct store_reading *r, int64_t numbe
 {
     sqlite3_stmt *row = find_shared(r, number, table);
     sqlite3_stmt *insert = store_statement(r->into, table->insert, error);
-    sqlite3_stmt *find = store_statement(r->into, table->find, error);
+    sqlite3_stmt *find = insert ? store_statement(r->into, table->find, error) : NULL;
     if (!insert || !find)
         return COPY_FAILED;
     if (!row)

@@ -220,19 +220,30 @@ bool store_is_writable(struct orch_store *store, GError **error)
 
 bool store_begin(struct orch_store *store, GError **error)
 {
-    return store_is_writable(store, error) && store_run(store, error, "BEGIN IMMEDIATE", "");
+    if (!store->depth &&
+        (!store_is_writable(store, error) || !store_run(store, error, "BEGIN IMMEDIATE", "")))
+        return false;
+    store->depth++;
+    return true;
 }
 
 bool store_commit(struct orch_store *store, GError **error)
 {
-    if (store_run(store, error, "COMMIT", ""))
+    if (store->depth > 1) {
+        store->depth--;
         return true;
+    }
+    if (store_run(store, error, "COMMIT", "")) {
+        store->depth = 0;
+        return true;
+    }
     store_rollback(store);
     return false;
 }
 
 void store_rollback(struct orch_store *store)
 {
+    store->depth = 0;
     if (!sqlite3_get_autocommit(store->db)) /* some failures roll back by themselves */
         sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
 }

@@ -147,7 +147,8 @@ bool orch_store_dir_remove(struct orch_store *store, enum orch_store_dir kind, c
 {
     g_autofree char *relative = relative_path(store, kind, name);
     if (relative && store->is_own)
-        return orch_below_remove(store->folder_fd, relative, error);
+        return orch_below_remove(store->folder_fd, relative, error) ||
+               (g_prefix_error(error, "in '%s': ", store->folder), false);
     orch_error_set(error, ORCH_ERROR_STORE, NULL, "cannot remove '%s/%s': it is not this store's",
                    KINDS[kind].part, name ? name : "");
     return false;

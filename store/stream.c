@@ -120,10 +120,13 @@ bool store_insert_points(struct orch_store *store, int64_t run_id, store_next_ro
                          GError **error)
 {
     if (!store->stream) {
-        store->stream = g_new0(struct store_stream, 1);
-        if (sqlite3_create_module_v2(store->db, "orch_points", &MODULE, store->stream, NULL) !=
-            SQLITE_OK)
+        struct store_stream *stream = g_new0(struct store_stream, 1);
+        if (sqlite3_create_module_v2(store->db, "orch_points", &MODULE, stream, NULL) !=
+            SQLITE_OK) {
+            g_free(stream);
             return store_fail(store, error, "write to");
+        }
+        store->stream = stream;
     }
     store->stream->next = next;
     store->stream->ctx = ctx;

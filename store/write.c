@@ -121,6 +121,7 @@ static bool put_metric_name(struct writing *w, const char *name, int64_t *out_id
 {
     const struct orch_metric_row *row = declared(w->record, name);
     const char *unit = unit_of(row), *better = better_of(row);
+    *out_id = 0;
     if (!store_get_int(w->store, out_id, 0, error,
                        "SELECT id FROM metric_name WHERE name = ? AND unit = ? AND better = ?",
                        "ttt", name, unit, better) ||

@@ -2,3 +2,19 @@
 add_test(NAME fault.kill_runner
   COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/fault/kill_runner.py ${CMAKE_BINARY_DIR} 40)
 set_tests_properties(fault.kill_runner PROPERTIES LABELS "slow" TIMEOUT 600 RUN_SERIAL ON)
+
+# Each call of SQLite, or of the system's file functions, fails in turn. The linker puts the wrappers of
+# tests/fault/fault_calls.h between the store and them.
+set(wrapped sqlite3_step sqlite3_exec sqlite3_prepare_v2 sqlite3_prepare_v3 sqlite3_open_v2 sqlite3_backup_init
+  sqlite3_backup_step sqlite3_create_function_v2 sqlite3_create_module_v2 sqlite3_wal_checkpoint_v2 sqlite3_errcode
+  sqlite3_extended_errcode open openat read pread write pwrite fsync ftruncate fchmod mkdir mkdirat rename renameat
+  link unlink unlinkat rmdir stat lstat fstat fstatat fdopendir)
+list(TRANSFORM wrapped PREPEND "-Wl,--wrap=")
+foreach(fault store_reads store_writes store_opens)
+  add_executable(test_${fault} ${CMAKE_SOURCE_DIR}/tests/fault/test_${fault}.c)
+  target_link_libraries(test_${fault} PRIVATE orch_store PkgConfig::CMOCKA)
+  target_link_options(test_${fault} PRIVATE ${wrapped})
+  add_test(NAME fault.${fault} COMMAND test_${fault})
+  set_tests_properties(fault.${fault} PROPERTIES LABELS "slow" TIMEOUT 600)
+endforeach()
+set_tests_properties(fault.store_reads PROPERTIES LABELS "quick" TIMEOUT 60)

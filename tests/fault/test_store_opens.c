@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What opens stores by itself (creation, migration, adoption, stores of several hosts, repair),
+ * with each call of SQLite, and each of the system's file functions, failing in turn. The error
+ * names a file in the store's folder, no run is lost, and the same thing can be done again. */
+#include "tests/fault/fault_vfs.h"
+#include "tests/fault/store_calls.h"
+
+#include "store/beside.h"
+#include "store/repair.h"
+#include "store/shards.h"
+
+static char *model, *folder;
+
+static char *below(const char *relative)
+{
+    return g_build_filename(folder, relative, NULL);
+}
+
+/* ---- what is done -----------------------------------------------------------------------------
+ */
+
+static bool open_it(const char *relative, enum orch_store_mode mode, GError **error)
+{
+    g_autofree char *path = below(relative);
+    struct orch_store *store = orch_store_open(path, mode, error);
+    orch_store_close(store);
+    return store != NULL;
+}
+
+static bool do_write(struct orch_store *unused, GError **error)
+{
+    (void)unused;
+    return open_it("results.db", ORCH_STORE_WRITE, error);
+}
+
+static bool do_read(struct orch_store *unused, GError **error)
+{
+    (void)unused;
+    return open_it("results.db", ORCH_STORE_READ, error);
+}
+
+static bool do_create(struct orch_store *unused, GError **error)
+{
+    (void)unused;
+    return open_it("new/results.db", ORCH_STORE_CREATE, error);
+}
+
+static bool do_adopt(struct orch_store *unused, GError **error)
+{
+    (void)unused;
+    g_autofree char *path = below("results.db");
+    return orch_store_adopt_folder(path, error);
+}
+
+static bool do_migrate(struct orch_store *unused, GError **error)
+{
+    (void)unused;
+    static const struct store_migration steps[] = {
+        {1, "CREATE TABLE extra(x INTEGER) STRICT; INSERT INTO extra VALUES(42)"}};
+    static const struct store_migrations to_2 = {
+        .target = 2, .create = "", .steps = steps, .step_count = 1};
+    const struct store_options options = {.migrations = &to_2};
+    g_autofree char *path = below("beside/other.db");
+    struct orch_store *store = store_open_with(path, ORCH_STORE_WRITE, &options, error);
+    int64_t x = 0;
+    bool ok = store && store_get_int(store, &x, 0, error, "SELECT x FROM extra", "");
+    assert_true(!ok || x == 42);
+    orch_store_close(store);
+    return ok;
+}
+
+/* The files of two hosts, for a third one. */
+static bool do_share(struct orch_store *unused, GError **error)
+{
+    (void)unused;
+    g_setenv("ORCH_SHARDS", "1", TRUE);
+    g_setenv("ORCH_SHARD_HOST", "c", TRUE);
+    g_autofree char *path = below("shared/results.db");
+    struct orch_store *store = orch_store_open(path, ORCH_STORE_CREATE, error);
+    if (store) {
+        store->shards->looked_ns = 0;
+        orch_store_refresh(store);
+    }
+    bool ok = store && orch_store_warnings(store)->len == 0;
+    if (store && !ok)
+        orch_error_set(error, ORCH_ERROR_STORE, "in a warning", "%s",
+                       (char *)orch_store_warnings(store)->pdata[0]);
+    orch_store_close(store);
+    g_unsetenv("ORCH_SHARDS");
+    return ok;
+}
+
+/* The files of several hosts on a local disk become one file again. */
+static bool do_fold(struct orch_store *unused, GError **error)
+{
+    (void)unused;
+    g_autofree char *path = below("shared/results.db");
+    struct orch_store *store = orch_store_open(path, ORCH_STORE_WRITE, error);
+    bool ok = store && orch_store_warnings(store)->len == 0;
+    if (store && !ok)
+        orch_error_set(error, ORCH_ERROR_STORE, "in a warning", "%s",
+                       (char *)orch_store_warnings(store)->pdata[0]);
+    orch_store_close(store);
+    return ok;
+}
+
+static bool salvage_into(struct orch_store *into, const char *from, GError **error)
+{
+    struct orch_salvage salvage;
+    orch_salvage_init(&salvage);
+    bool ok = orch_salvage_file(into, from, true, &salvage, error);
+    g_autoptr(GPtrArray) missing = ok ? orch_salvage_missing(into, &salvage, error) : NULL;
+    if (missing && (missing->len || salvage.lost->len)) /* told, and not hidden */
+        orch_error_set(error, ORCH_ERROR_STORE, "in a list", "%s: %s", folder,
+                       (char *)(missing->len ? missing : salvage.lost)->pdata[0]);
+    ok = missing && !missing->len && !salvage.lost->len;
+    orch_salvage_clear(&salvage);
+    return ok;
+}
+
+static bool do_repair(struct orch_store *unused, GError **error)
+{
+    (void)unused;
+    g_autofree char *from = below("results.db"), *to = below("repaired.db");
+    orch_tree_remove(to, NULL);
+    struct orch_store *into = orch_salvage_open(to, from, error);
+    bool ok = into && salvage_into(into, from, error);
+    orch_store_close(into);
+    return ok;
+}
+
+static const struct calls_operation DOINGS[] = {
+    {.name = "open to write", .run = do_write, .is_advisory = true},
+    {.name = "open to read", .run = do_read, .is_advisory = true},
+    {.name = "create", .run = do_create, .is_advisory = true},
+    {.name = "adopt", .run = do_adopt, .is_advisory = true},
+    {.name = "migrate", .run = do_migrate, .is_advisory = true},
+    {.name = "share", .run = do_share, .is_advisory = true},
+    {.name = "fold", .run = do_fold, .is_advisory = true},
+    {.name = "repair", .run = do_repair, .is_advisory = true},
+};
+
+/* ---- a sweep ----------------------------------------------------------------------------------
+ */
+
+/* Number of runs of a store; -1 when it cannot be opened. */
+static int64_t runs_of(const char *relative)
+{
+    g_autofree char *path = below(relative);
+    struct orch_store *store = orch_store_open(path, ORCH_STORE_READ, NULL);
+    int64_t runs = -1;
+    if (!store)
+        return runs;
+    assert_sound(store);
+    assert_ok(store_get_int(store, &runs, 0, error, "SELECT count(*) FROM run", ""));
+    orch_store_close(store);
+    return runs;
+}
+
+/* What nobody may lose, whatever failed: the runs of each store. */
+static void check_runs(const struct calls_operation *op, unsigned n, const int64_t expected[2])
+{
+    int64_t now[2] = {runs_of("results.db"), runs_of("shared/results.db")};
+    for (int i = 0; i < 2; i++)
+        if (now[i] != expected[i])
+            calls_wrong(op, n, "store %d has %d runs, not %d", i, (int)now[i], (int)expected[i]);
+}
+
+static bool try_once(const struct calls_operation *op, enum fault_kind kind, int code, bool lasting,
+                     unsigned n, const int64_t expected[2])
+{
+    GError *problem = NULL;
+    calls_copy(model, folder);
+    fault_calls_begin(kind, n, lasting, code);
+    bool ok = op->run(NULL, &problem);
+    bool hit = fault_calls_end();
+    calls_check_problem(op, n, ok, problem, folder);
+    g_clear_error(&problem);
+    check_runs(op, n, expected);
+    if (!op->run(NULL, &problem))
+        calls_wrong(op, n, "done again: %s", problem ? problem->message : "(no error)");
+    g_clear_error(&problem);
+    check_runs(op, n, expected);
+    return hit;
+}
+
+static void sweep(enum fault_kind kind, int code, bool lasting, unsigned step)
+{
+    unsigned tries = 0;
+    calls_copy(model, folder);
+    const int64_t expected[2] = {runs_of("results.db"), runs_of("shared/results.db")};
+    assert_true(expected[0] == 5 && expected[1] == 4);
+    for (size_t i = 0; i < G_N_ELEMENTS(DOINGS); i++)
+        for (unsigned n = 1; try_once(&DOINGS[i], kind, code, lasting, n, expected); n += step) {
+            tries++;
+            assert_true(n < CALLS_MAX);
+        }
+    print_message("%u tries\n", tries);
+    assert_int_equal(calls_findings, 0);
+}
+
+static void test_calls_of_sqlite_fail(void **state)
+{
+    (void)state;
+    sweep(FAULT_SQLITE, SQLITE_IOERR, false, 3);
+}
+
+static void test_sqlite_fails_from_a_call_on(void **state)
+{
+    (void)state;
+    sweep(FAULT_SQLITE, SQLITE_FULL, true, 7);
+}
+
+static void test_calls_of_the_system_fail(void **state)
+{
+    (void)state;
+    sweep(FAULT_FILES, EIO, false, 2);
+}
+
+static void test_system_fails_from_a_call_on(void **state)
+{
+    (void)state;
+    sweep(FAULT_FILES, ENOSPC, true, 5);
+}
+
+static void put_host(const char *host, int first)
+{
+    g_autofree char *path = g_build_filename(model, "shared", "results.db", NULL);
+    g_setenv("ORCH_SHARD_HOST", host, TRUE);
+    struct orch_store *store;
+    assert_ok(store = orch_store_open(path, ORCH_STORE_CREATE, error));
+    put_variant(store, first, 0);
+    put_variant(store, first + 1, 0);
+    orch_store_close(store);
+}
+
+int main(void)
+{
+    char *scratch = fixture_folder();
+    g_log_set_always_fatal(G_LOG_LEVEL_WARNING | G_LOG_FATAL_MASK); /* an error over another */
+    fault_vfs_register();
+    fault.no_sync = true;
+    model = g_build_filename(scratch, "model", NULL);
+    folder = g_build_filename(scratch, "copy", NULL);
+    g_autofree char *shared = g_build_filename(model, "shared", NULL);
+    assert_ok(orch_dir_make(shared, error));
+    calls_make_store(model);
+    g_setenv("ORCH_SHARDS", "1", TRUE);
+    put_host("a", 1);
+    put_host("b", 11);
+    g_unsetenv("ORCH_SHARDS");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_calls_of_sqlite_fail),
+        cmocka_unit_test(test_sqlite_fails_from_a_call_on),
+        cmocka_unit_test(test_calls_of_the_system_fail),
+        cmocka_unit_test(test_system_fails_from_a_call_on),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    g_free(model);
+    g_free(folder);
+    fixture_remove(scratch);
+    return failed;
+}
