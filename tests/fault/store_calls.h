@@ -47,8 +47,8 @@ static inline struct orch_dataset *calls_dataset(const char *name, double first)
 static inline struct orch_imported_run *calls_imported(const char *id)
 {
     struct orch_imported_run *run = orch_imported_run_new("mlflow", id);
-    orch_imported_say(&run->name, "first");
-    orch_imported_say(&run->experiment, "nets");
+    orch_imported_set_text(&run->name, "first");
+    orch_imported_set_text(&run->experiment, "nets");
     orch_imported_param(run, "lr", "0.1");
     orch_imported_result(run, "accuracy", 0.5);
     orch_imported_label(run, "team", "blue");

@@ -5,9 +5,9 @@
 #include "tests/fault/fault_vfs.h"
 #include "tests/fault/store_calls.h"
 
-#include "store/beside.h"
 #include "store/repair.h"
 #include "store/shards.h"
+#include "store/store_dir.h"
 
 static char *model, *folder;
 

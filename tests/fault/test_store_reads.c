@@ -113,12 +113,12 @@ static bool read_runs(struct orch_store *store, GError **error)
 
 static const char *const NAMES[] = {"loss", "accuracy", NULL};
 
-static void ignore_told_run(void *ctx, const struct orch_told_run *run)
+static void ignore_bulk_run(void *ctx, const struct orch_bulk_run *run)
 {
     (void)ctx, (void)run;
 }
 
-static void ignore_told_value(void *ctx, const struct orch_told_value *value)
+static void ignore_bulk_value(void *ctx, const struct orch_bulk_value *value)
 {
     (void)ctx, (void)value;
 }
@@ -129,13 +129,13 @@ static bool ignore_run(void *ctx, const struct orch_run *run, GError **error)
     return true;
 }
 
-static bool ignore_point(void *ctx, const struct orch_told_point *point)
+static bool ignore_point(void *ctx, const struct orch_bulk_point *point)
 {
     (void)ctx, (void)point;
     return true;
 }
 
-static bool ignore_cells(void *ctx, int64_t run_id, const struct orch_told_cell *cells)
+static bool ignore_cells(void *ctx, int64_t run_id, const struct orch_row_cell *cells)
 {
     (void)ctx, (void)run_id, (void)cells;
     return true;
@@ -159,26 +159,26 @@ static bool ignore_note(void *ctx, const struct orch_note *note, GError **error)
     return true;
 }
 
-static bool read_told_runs(struct orch_store *store, GError **error)
+static bool read_bulk_runs(struct orch_store *store, GError **error)
 {
-    return orch_store_told_runs(store, NULL, ignore_told_run, NULL, error);
+    return orch_store_visit_runs(store, NULL, ignore_bulk_run, NULL, error);
 }
 
-static bool read_told_values(struct orch_store *store, GError **error)
+static bool read_bulk_values(struct orch_store *store, GError **error)
 {
     static const int64_t ids[] = {1, 2};
-    return orch_store_told_values(store, ids, 2, NAMES, ignore_told_value, NULL, error);
+    return orch_store_visit_values(store, ids, 2, NAMES, ignore_bulk_value, NULL, error);
 }
 
 static bool read_each_run(struct orch_store *store, GError **error)
 {
-    return orch_store_each_run(store, &ALL_RUNS, ignore_run, NULL, error);
+    return orch_store_visit_full_runs(store, &ALL_RUNS, ignore_run, NULL, error);
 }
 
 static bool read_each_point(struct orch_store *store, GError **error)
 {
-    return orch_store_each_point(store, RUN, NULL, ignore_point, NULL, error) &&
-           orch_store_each_point(store, RUN, NAMES, ignore_point, NULL, error);
+    return orch_store_visit_points(store, RUN, NULL, ignore_point, NULL, error) &&
+           orch_store_visit_points(store, RUN, NAMES, ignore_point, NULL, error);
 }
 
 static bool read_names(struct orch_store *store, GError **error)
@@ -206,7 +206,7 @@ static bool read_cells(struct orch_store *store, GError **error)
     static const int64_t ids[] = {2, 1};
     static const char *const columns[] = {"state",   "lr",   "min(loss)", "accuracy",
                                           "setting", "cell", "nothing",   NULL};
-    return orch_store_tell_cells(store, ids, 2, columns, ignore_cells, NULL, error);
+    return orch_store_visit_rows(store, ids, 2, columns, ignore_cells, NULL, error);
 }
 
 static bool read_recipes(struct orch_store *store, GError **error)
@@ -348,7 +348,7 @@ static bool read_wheres(struct orch_store *store, GError **error)
         ok = drop_array(orch_travel_artifacts(store, &some, error)) &&
              orch_travel_recipes(store, &some, ignore_recipe, NULL, error) &&
              orch_travel_notes(store, &some, ignore_note, NULL, error) &&
-             orch_store_told_runs(store, where, ignore_told_run, NULL, error);
+             orch_store_visit_runs(store, where, ignore_bulk_run, NULL, error);
     }
     orch_where_free(where);
     return ok;
@@ -413,8 +413,8 @@ static const struct calls_operation READS[] = {
     {.name = "filter runs", .run = read_filter_runs},
     {.name = "each run", .run = read_each_run},
     {.name = "each point", .run = read_each_point},
-    {.name = "bulk runs", .run = read_told_runs},
-    {.name = "bulk values", .run = read_told_values},
+    {.name = "bulk runs", .run = read_bulk_runs},
+    {.name = "bulk values", .run = read_bulk_values},
     {.name = "names", .run = read_names},
     {.name = "listing", .run = read_listing},
     {.name = "cells", .run = read_cells},

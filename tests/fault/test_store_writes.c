@@ -6,9 +6,9 @@
 #include "tests/fault/fault_vfs.h"
 #include "tests/fault/store_calls.h"
 
-#include "store/beside.h"
 #include "store/repair.h"
 #include "store/shards.h"
+#include "store/store_dir.h"
 
 #include "lib/base/below.h"
 
@@ -215,13 +215,13 @@ static bool write_sync(struct orch_store *store, GError **error)
            orch_store_sync(store, error);
 }
 
-static bool write_beside(struct orch_store *store, GError **error)
+static bool write_folders(struct orch_store *store, GError **error)
 {
     char key[ORCH_KEY_CHARS];
     orch_key_make(key);
-    return orch_beside_make(store, ORCH_BESIDE_TRIAL, key, 0755, error) &&
-           orch_beside_make_parent(store, ORCH_BESIDE_CHECKPOINT, error) &&
-           orch_beside_remove(store, ORCH_BESIDE_TRIAL, key, error);
+    return orch_store_dir_make(store, ORCH_STORE_DIR_TRIAL, key, 0755, error) &&
+           orch_store_dir_make_parent(store, ORCH_STORE_DIR_CHECKPOINT, error) &&
+           orch_store_dir_remove(store, ORCH_STORE_DIR_TRIAL, key, error);
 }
 
 static const struct calls_operation WRITES[] = {
@@ -252,7 +252,7 @@ static const struct calls_operation WRITES[] = {
     {.name = "remember", .run = write_remembered},
     {.name = "join", .run = write_join, .is_advisory = true, .is_partial = true},
     {.name = "sync", .run = write_sync},
-    {.name = "folders beside it", .run = write_beside, .may_lack_files = true},
+    {.name = "folders beside it", .run = write_folders, .may_lack_files = true},
 };
 
 /* ---- a sweep ----------------------------------------------------------------------------------
