@@ -158,8 +158,12 @@ bool onnx_run_binary(struct onnx_call *c)
     if (!onnx_need(c, 1))
         return false;
     if (c->in_count == 1) { /* a sum with one operand */
-        onnx_like(c, 0, c->in[0]);
+        const struct onnx_value *x = c->in[0];
+        onnx_like(c, 0, x);
         c->is_view = true;
+        double *numbers = x->numbers ? onnx_numbers(c, 0) : NULL;
+        if (numbers)
+            memcpy(numbers, x->numbers, (size_t)onnx_value_count(x) * sizeof *numbers);
         return true;
     }
     if (!onnx_need(c, c->in_count) || !onnx_broadcast(c, c->in[0], c->in[1]))

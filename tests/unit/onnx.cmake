@@ -1,4 +1,5 @@
 orch_test(onnx "quick" orch_onnx)
+orch_test(onnx_constants "quick" orch_onnx)
 
 # Models that the installed PyTorch writes, against the zoo's networks.
 add_executable(print_onnx ${CMAKE_SOURCE_DIR}/tests/onnx/print_onnx.c)
