@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -604,6 +605,165 @@ static void test_archive_in_archive(void **state)
     assert_false(in_cache("fish"));
 }
 
+/* ---- stops and full disks ---------------------------------------------------------------------
+ */
+
+struct stopper {
+    const char *stage;
+    bool reached;
+};
+
+static bool stop_at_stage(void *ctx, const struct orch_data_progress *progress)
+{
+    struct stopper *stopper = ctx;
+    if (strcmp(progress->stage, stopper->stage) != 0)
+        return true;
+    stopper->reached = true;
+    return false;
+}
+
+static bool make_archive(const char *name)
+{
+    g_autoptr(GByteArray) tar = g_byte_array_new();
+    tar_add(tar, "top/", '5', NULL, NULL, 0);
+    tar_add(tar, "top/file", '0', NULL, "picture", 7);
+    gz_served(name, tar_end(tar));
+    return true;
+}
+
+/* In each stage the user may stop; nothing is in place then, and the next call finishes. */
+static void test_stopped_in_each_stage(void **state)
+{
+    (void)state;
+    static const char *const stages[] = {"downloading", "checking", "unpacking"};
+    assert_true(make_archive("stop.tar.gz"));
+    g_autofree char *url = g_strconcat(base, "/ok/stop.tar.gz", NULL);
+    struct orch_data_entry entry = {
+        .name = "stopped",
+        .files = {{.urls = {url}, .path = "archives/stop.tar.gz", .top = "top", .into = "here"}}};
+    struct orch_data_options options = {.cache = cache, .wait_s = 0.01, .progress = stop_at_stage};
+    GError *error = NULL;
+    for (unsigned i = 0; i < G_N_ELEMENTS(stages); i++) {
+        struct stopper stopper = {stages[i], false};
+        options.ctx = &stopper;
+        assert_null(orch_data_get_entry(&entry, &options, &error));
+        if (!stopper.reached)
+            fail_msg("%s was not reached", stages[i]);
+        assert_says(&error, ORCH_ERROR_INTERRUPTED, WORDS("was stopped"));
+        assert_false(in_cache("here"));
+    }
+    options.progress = NULL;
+    g_autofree char *path = orch_data_get_entry(&entry, &options, &error);
+    if (!path)
+        fail_msg("%s", error->message);
+    assert_true(in_cache("here/file"));
+}
+
+static bool stop_on_the_second_call(void *ctx, const struct orch_data_progress *progress)
+{
+    assert_string_equal(progress->stage, "downloading");
+    return ++*(int *)ctx < 2;
+}
+
+/* While it waits for a server that is busy, too. */
+static void test_stopped_between_attempts(void **state)
+{
+    (void)state;
+    int calls = 0;
+    g_autofree char *url = g_strconcat(base, "/busy/other.bin", NULL);
+    write_served("other.bin", "something else", 14);
+    struct orch_data_entry entry = entry_of(url, NULL);
+    struct orch_data_options options = {
+        .cache = cache, .wait_s = 20, .progress = stop_on_the_second_call, .ctx = &calls};
+    GError *error = NULL;
+    gint64 begin = g_get_monotonic_time();
+    assert_null(orch_data_get_entry(&entry, &options, &error));
+    assert_says(&error, ORCH_ERROR_INTERRUPTED, WORDS("was stopped"));
+    assert_true(g_get_monotonic_time() - begin < 5000000);
+}
+
+/* A part that is already whole is not asked for; one that is too long is thrown away. */
+static void test_parts_of_other_lengths(void **state)
+{
+    (void)state;
+    g_autofree char *bytes = NULL;
+    g_autofree char *source = g_build_filename(served, "file.bin", NULL);
+    g_autofree char *gone = g_strconcat(base, "/gone/file.bin", NULL);
+    g_autofree char *ok = g_strconcat(base, "/ok/file.bin", NULL);
+    size_t length;
+    GError *error = NULL;
+    struct orch_data_options options = {.cache = cache, .wait_s = 0.01, .retries = -1};
+    assert_true(orch_file_read(source, 1 << 20, &bytes, &length, NULL));
+    put_part(bytes, length);
+    struct orch_data_entry entry = entry_of(gone, sha256);
+    entry.files[0].bytes = FILE_BYTES;
+    g_autofree char *path = orch_data_get_entry(&entry, &options, &error);
+    assert_got(path, error);
+    assert_int_equal(unlink(path), 0);
+    g_autofree char *longer = g_strconcat(bytes, "more", NULL);
+    put_part(bytes, length);
+    g_autofree char *part = g_build_filename(cache, ".orch/weights_thing.bin.part", NULL);
+    assert_int_equal(truncate(part, FILE_BYTES + 1), 0);
+    entry.files[0].urls[0] = ok;
+    g_autofree char *again = orch_data_get_entry(&entry, &options, &error);
+    assert_got(again, error);
+    /* the length that is published is held against a file put there by hand, too */
+    g_autofree char *record = g_build_filename(cache, ".orch/weights_thing.bin.sha256", NULL);
+    assert_int_equal(unlink(record), 0);
+    entry.files[0].bytes = FILE_BYTES - 1;
+    assert_null(orch_data_get_entry(&entry, &options, &error));
+    assert_says(&error, ORCH_ERROR_CHECK, WORDS("bytes: 300000, expected 299999"));
+}
+
+/* No file may grow beyond `bytes`, as on a disk that is full. */
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = MIN(bytes, limit.rlim_max);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* What came until the disk was full is gone on with. */
+static void test_full_disk(void **state)
+{
+    (void)state;
+    GError *error = NULL;
+    limit_files(100000);
+    assert_null(get("ok", sha256, &error));
+    limit_files(RLIM_INFINITY);
+    assert_says(&error, ORCH_ERROR_IO, WORDS("cannot write '", ".part': File too large"));
+    g_autofree char *path = get("ok", sha256, &error);
+    assert_got(path, error);
+    g_autofree char *log = requests("GET /ok/file.bin bytes=100000-");
+    assert_int_not_equal(count_lines(log), 0);
+}
+
+static void test_archive_without_its_folder(void **state)
+{
+    (void)state;
+    assert_true(make_archive("other.tar.gz"));
+    g_autofree char *url = g_strconcat(base, "/ok/other.tar.gz", NULL);
+    struct orch_data_entry entry = {
+        .name = "other",
+        .files = {{.urls = {url}, .path = "archives/o.tar.gz", .top = "bottom", .into = "other"}}};
+    struct orch_data_options options = {.cache = cache, .wait_s = 0.01};
+    GError *error = NULL;
+    assert_null(orch_data_get_entry(&entry, &options, &error));
+    assert_says(&error, ORCH_ERROR_IO, WORDS("o.tar.gz' has no folder 'bottom'"));
+    assert_false(in_cache("other"));
+}
+
+static void test_unknown_name(void **state)
+{
+    (void)state;
+    struct orch_data_options options = {.cache = cache};
+    GError *error = NULL;
+    assert_null(orch_data_get("cifra10", &options, &error));
+    assert_says(&error, ORCH_ERROR_NOT_FOUND, WORDS("'cifra10'", "cifar10"));
+}
+
 /* ---- the catalogue ----------------------------------------------------------------------------
  */
 
@@ -696,6 +856,12 @@ int main(int argc, char **argv)
         TEST(test_tar_refusals),
         TEST(test_tar_long_name_and_damage),
         TEST(test_archive_in_archive),
+        TEST(test_stopped_in_each_stage),
+        TEST(test_stopped_between_attempts),
+        TEST(test_parts_of_other_lengths),
+        TEST(test_full_disk),
+        TEST(test_archive_without_its_folder),
+        TEST(test_unknown_name),
         TEST(test_catalogue),
         TEST(test_list_and_places),
     };
