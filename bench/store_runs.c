@@ -51,7 +51,7 @@ static void fill(const char *path, int64_t count)
         "INSERT INTO result SELECT id, 'accuracy', id %% 100 / 100.0, '%%', 'max' FROM run;"
         "COMMIT",
         count);
-    bool ok = store_exec(store, sql, "fill", &problem);
+    bool ok = orch_store_exec(store, sql, "fill", &problem);
     stop_on(!ok, problem);
     orch_store_close(store);
 }

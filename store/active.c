@@ -7,9 +7,9 @@
  * reused. It is deleted with the active row that owns it. Whether the owner is alive is not checked
  * here.
  */
-#include "store/store_dir.h"
 #include "store/owner.h"
 #include "store/shards.h"
+#include "store/store_dir.h"
 
 #include "lib/base/error.h"
 
@@ -20,10 +20,10 @@
 static bool take_key(struct orch_store *store, sqlite3_stmt *s, bool *out_found, char *out_key,
                      GError **error)
 {
-    int more = store_step(store, s, error);
+    int more = orch_store_step(store, s, error);
     *out_found = more > 0;
     if (more > 0 && out_key)
-        g_strlcpy(out_key, store_text(s, 0), ORCH_KEY_CHARS);
+        g_strlcpy(out_key, orch_store_text(s, 0), ORCH_KEY_CHARS);
     sqlite3_reset(s);
     return more >= 0;
 }
@@ -33,7 +33,7 @@ static bool take_key(struct orch_store *store, sqlite3_stmt *s, bool *out_found,
 static bool find_done(struct orch_store *store, const struct orch_active *a, const char *device_key,
                       bool *out_found, char *out_key, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store,
         "SELECT r.key FROM run r WHERE r.fingerprint = ?1 AND r.state IN " STORE_REUSED_STATES
         " AND (?2 IS NULL OR r.where_key = ?2) AND r.ended > ?3"
@@ -41,8 +41,8 @@ static bool find_done(struct orch_store *store, const struct orch_active *a, con
         error);
     if (!s)
         return false;
-    store_bind(s, "tti", a->fingerprint, device_key,
-               a->done_after_ns ? a->done_after_ns : INT64_MIN);
+    orch_store_bind(s, "tti", a->fingerprint, device_key,
+                    a->done_after_ns ? a->done_after_ns : INT64_MIN);
     return take_key(store, s, out_found, out_key, error);
 }
 
@@ -51,27 +51,28 @@ static bool find_holder(struct orch_store *store, const struct orch_active *a,
                         const char *device_key, bool *out_found, char *out_key, GError **error)
 {
     sqlite3_stmt *s =
-        store_statement(store,
-                        "SELECT a.key FROM active a JOIN lease l ON l.owner = a.key"
-                        " WHERE a.fingerprint = ?1 AND (?2 IS NULL OR a.where_key = ?2)"
-                        " AND l.resource <> a.key LIMIT 1",
-                        error);
+        orch_store_statement(store,
+                             "SELECT a.key FROM active a JOIN lease l ON l.owner = a.key"
+                             " WHERE a.fingerprint = ?1 AND (?2 IS NULL OR a.where_key = ?2)"
+                             " AND l.resource <> a.key LIMIT 1",
+                             error);
     if (!s)
         return false;
-    store_bind(s, "tt", a->fingerprint, device_key);
+    orch_store_bind(s, "tt", a->fingerprint, device_key);
     return take_key(store, s, out_found, out_key, error);
 }
 
 static bool insert_active(struct orch_store *store, const struct orch_active *a,
                           const char *resource, GError **error)
 {
-    return store_run(store, error,
-                     "INSERT INTO active(key, fingerprint, where_key, trial_dir, record, boot_id,"
-                     " pid, pid_start, started) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                     "ttttttiii", a->key, a->fingerprint, a->device_key, a->trial_dir, a->record,
-                     a->runner.boot_id, a->runner.pid, a->runner.start, a->started_ns) &&
-           store_run(store, error, "INSERT INTO lease(resource, owner) VALUES(?, ?)", "tt",
-                     resource, a->key);
+    return orch_store_run_statement(
+               store, error,
+               "INSERT INTO active(key, fingerprint, where_key, trial_dir, record, boot_id,"
+               " pid, pid_start, started) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+               "ttttttiii", a->key, a->fingerprint, a->device_key, a->trial_dir, a->record,
+               a->runner.boot_id, a->runner.pid, a->runner.start, a->started_ns) &&
+           orch_store_run_statement(store, error, "INSERT INTO lease(resource, owner) VALUES(?, ?)",
+                                    "tt", resource, a->key);
 }
 
 /* Runs inside the transaction, because a trial that was free when the plan was made may be claimed
@@ -108,14 +109,14 @@ bool orch_store_begin(struct orch_store *store, const struct orch_active *active
     if (force || !active->fingerprint)
         reuse = ORCH_REUSE_NEVER;
     enum orch_begin outcome;
-    store_shards_refresh(store); /* another host may have run the trial */
-    if (!store_begin(store, error))
+    orch_store_shards_refresh(store); /* another host may have run the trial */
+    if (!orch_store_transaction_begin(store, error))
         return false;
     if (!claim(store, active, reuse, &outcome, out_key, error)) {
-        store_rollback(store);
+        orch_store_transaction_rollback(store);
         return false;
     }
-    if (!store_commit(store, error))
+    if (!orch_store_transaction_commit(store, error))
         return false;
     *out = outcome;
     return true;
@@ -138,9 +139,9 @@ static void free_row(gpointer row)
     orch_active_row_free(row);
 }
 
-GPtrArray *store_actives_all(struct orch_store *store, GError **error)
+GPtrArray *orch_store_actives_all(struct orch_store *store, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store,
         "SELECT key, fingerprint, where_key, record, boot_id, pid, pid_start, started"
         " FROM active ORDER BY started, key",
@@ -149,14 +150,14 @@ GPtrArray *store_actives_all(struct orch_store *store, GError **error)
         return NULL;
     GPtrArray *rows = g_ptr_array_new_with_free_func(free_row);
     int more;
-    while ((more = store_step(store, s, error)) > 0) {
+    while ((more = orch_store_step(store, s, error)) > 0) {
         struct orch_active_row *row = g_new0(struct orch_active_row, 1);
-        row->key = g_strdup(store_text(s, 0));
+        row->key = g_strdup(orch_store_text(s, 0));
         row->trial_dir = orch_store_dir_path(store, ORCH_STORE_DIR_TRIAL, row->key);
-        row->fingerprint = g_strdup(store_text(s, 1));
-        row->device_key = g_strdup(store_text(s, 2));
-        row->record = store_column_text(s, 3);
-        g_strlcpy(row->runner.boot_id, store_text(s, 4), ORCH_KEY_CHARS);
+        row->fingerprint = g_strdup(orch_store_text(s, 1));
+        row->device_key = g_strdup(orch_store_text(s, 2));
+        row->record = orch_store_column_text(s, 3);
+        g_strlcpy(row->runner.boot_id, orch_store_text(s, 4), ORCH_KEY_CHARS);
         row->runner.pid = sqlite3_column_int64(s, 5);
         row->runner.start = sqlite3_column_int64(s, 6);
         row->started_ns = sqlite3_column_int64(s, 7);
@@ -173,7 +174,7 @@ GPtrArray *store_actives_all(struct orch_store *store, GError **error)
 
 GPtrArray *orch_store_actives(struct orch_store *store, GError **error)
 {
-    return store->is_own ? store_actives_all(store, error)
+    return store->is_own ? orch_store_actives_all(store, error)
                          : g_ptr_array_new_with_free_func(free_row);
 }
 
@@ -186,18 +187,19 @@ bool orch_store_adopt(struct orch_store *store, const char *key, const struct or
                        "cannot read '/proc/%d/stat' of this process", (int)getpid());
         return false;
     }
-    if (!store_begin(store, error))
+    if (!orch_store_transaction_begin(store, error))
         return false;
-    if (!store_run(store, error,
-                   "UPDATE active SET boot_id = ?, pid = ?, pid_start = ?"
-                   " WHERE key = ? AND substr(boot_id, 1, 36) = ? AND pid = ? AND pid_start = ?",
-                   "tiittii", self.boot_id, self.pid, self.start, key, from->boot_id, from->pid,
-                   from->start)) {
-        store_rollback(store);
+    if (!orch_store_run_statement(
+            store, error,
+            "UPDATE active SET boot_id = ?, pid = ?, pid_start = ?"
+            " WHERE key = ? AND substr(boot_id, 1, 36) = ? AND pid = ? AND pid_start = ?",
+            "tiittii", self.boot_id, self.pid, self.start, key, from->boot_id, from->pid,
+            from->start)) {
+        orch_store_transaction_rollback(store);
         return false;
     }
     bool taken = sqlite3_changes(store->db) == 1;
-    if (!store_commit(store, error))
+    if (!orch_store_transaction_commit(store, error))
         return false;
     *out_taken = taken;
     return true;
@@ -205,10 +207,10 @@ bool orch_store_adopt(struct orch_store *store, const char *key, const struct or
 
 bool orch_store_forget(struct orch_store *store, const char *key, GError **error)
 {
-    if (!store_begin(store, error))
+    if (!orch_store_transaction_begin(store, error))
         return false;
-    if (store_run(store, error, "DELETE FROM active WHERE key = ?", "t", key))
-        return store_commit(store, error);
-    store_rollback(store);
+    if (orch_store_run_statement(store, error, "DELETE FROM active WHERE key = ?", "t", key))
+        return orch_store_transaction_commit(store, error);
+    orch_store_transaction_rollback(store);
     return false;
 }

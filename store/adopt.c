@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Makes this user an owner of a store that was copied from elsewhere. */
-#include "store/store_dir.h"
 #include "store/owner.h"
+#include "store/store_dir.h"
 
 #include "lib/base/below.h"
 #include "lib/base/error.h"
@@ -24,11 +24,12 @@ bool orch_store_adopt_folder(const char *path, GError **error)
         return false;
     json_t *mark = NULL;
     bool is_shard = orch_store_is_shared(store);
-    enum store_owner owner = store_owner_look(store, is_shard, &mark);
-    bool ok = owner != STORE_OWNER_UNMARKED || store_owner_refuse(store, owner, error);
+    enum store_owner owner = orch_store_owner_look(store, is_shard, &mark);
+    bool ok = owner != STORE_OWNER_UNMARKED || orch_store_owner_refuse(store, owner, error);
     if (ok && mark)
-        ok = clean(store->folder_fd, error) && (store_mark_add_me(mark, store->folder_fd), true) &&
-             store_mark_write(mark, store->folder_fd, error);
+        ok = clean(store->folder_fd, error) &&
+             (orch_store_mark_add_me(mark, store->folder_fd), true) &&
+             orch_store_mark_write(mark, store->folder_fd, error);
     g_autofree char *id = g_strdup(mark ? orch_json_text(mark, "store", "") : "");
     json_decref(mark);
     if (!ok && mark)
@@ -37,8 +38,8 @@ bool orch_store_adopt_folder(const char *path, GError **error)
     if (!ok || !*id || is_shard)
         return ok;
     const struct store_options alone = {.migrations = &store_migrations, .is_alone = true};
-    store = store_open_with(path, ORCH_STORE_WRITE, &alone, error);
-    ok = store && store_set_id(store, id, error);
+    store = orch_store_open_with(path, ORCH_STORE_WRITE, &alone, error);
+    ok = store && orch_store_set_id(store, id, error);
     orch_store_close(store);
     return ok;
 }

@@ -49,7 +49,7 @@ static bool copy_pages(struct orch_store *store, const char *temporary, GError *
     int system_errno = to && (code & 0xff) != SQLITE_FULL ? sqlite3_system_errno(to) : 0;
     sqlite3_close(second);
     sqlite3_close(to);
-    return code == SQLITE_OK || store_fail_code(temporary, code, system_errno, error, "write");
+    return code == SQLITE_OK || orch_store_fail_code(temporary, code, system_errno, error, "write");
 }
 
 static bool sync_file(const char *path)
@@ -79,7 +79,7 @@ static bool give_name(const char *temporary, const char *dest)
     return rename(temporary, dest) == 0;
 }
 
-bool store_backup_to(struct orch_store *store, const char *dest, GError **error)
+bool orch_store_backup_to(struct orch_store *store, const char *dest, GError **error)
 {
     if (access(dest, F_OK) == 0) {
         orch_error_set(error, ORCH_ERROR_IO, "choose a name that is not taken",
@@ -100,5 +100,5 @@ bool store_backup_to(struct orch_store *store, const char *dest, GError **error)
 bool orch_store_backup(struct orch_store *store, const char *dest, GError **error)
 {
     g_autofree char *path = orch_path_absolute(dest, NULL);
-    return store_backup_to(store, path, error);
+    return orch_store_backup_to(store, path, error);
 }

@@ -8,27 +8,27 @@
 bool orch_store_visit_runs(struct orch_store *store, const struct orch_where *where,
                            orch_bulk_run_fn visit, void *ctx, GError **error)
 {
-    if (where && !store_where_check_names(store, where, error))
+    if (where && !orch_store_where_check_names(store, where, error))
         return false;
     g_autofree char *sql = g_strdup_printf(
         "SELECT r.id, r.key, r.where_key, m.facts, r.facts, r.wall_ms FROM run r" STORE_RUN_JOINS
         " WHERE r.state = 'ok' AND r.id NOT IN " STORE_HIDDEN "%s%s%s"
         " ORDER BY r.id",
-        where ? " AND (" : "", where ? store_where_sql(where) : "", where ? ")" : "");
+        where ? " AND (" : "", where ? orch_store_where_sql(where) : "", where ? ")" : "");
     sqlite3_stmt *s = NULL;
     if (sqlite3_prepare_v2(store->db, sql, -1, &s, NULL) != SQLITE_OK)
-        return store_fail(store, error, "read");
+        return orch_store_fail(store, error, "read");
     if (where)
-        store_where_bind(where, s, 1);
+        orch_store_where_bind(where, s, 1);
     int more;
-    while ((more = store_step(store, s, error)) > 0) {
+    while ((more = orch_store_step(store, s, error)) > 0) {
         const struct orch_bulk_run run = {
             .id = sqlite3_column_int64(s, 0),
-            .key = store_text(s, 1),
-            .device_key = store_text(s, 2),
-            .machine_facts = store_text(s, 3),
-            .facts = store_text(s, 4),
-            .wall_ms = store_column_real(s, 5),
+            .key = orch_store_text(s, 1),
+            .device_key = orch_store_text(s, 2),
+            .machine_facts = orch_store_text(s, 3),
+            .facts = orch_store_text(s, 4),
+            .wall_ms = orch_store_column_real(s, 5),
         };
         visit(ctx, &run);
     }
@@ -72,17 +72,17 @@ bool orch_store_visit_values(struct orch_store *store, const int64_t *ids, size_
     g_autofree char *runs = ids_text(ids, count), *wanted = names_text(names);
     int more = 0;
     for (size_t i = 0; i < G_N_ELEMENTS(QUERIES) && more == 0; i++) {
-        sqlite3_stmt *s = store_statement(store, QUERIES[i], error);
+        sqlite3_stmt *s = orch_store_statement(store, QUERIES[i], error);
         if (!s)
             return false;
-        store_bind(s, "tt", runs, wanted);
-        while ((more = store_step(store, s, error)) > 0) {
+        orch_store_bind(s, "tt", runs, wanted);
+        while ((more = orch_store_step(store, s, error)) > 0) {
             const struct orch_bulk_value value = {
                 .run_id = sqlite3_column_int64(s, 0),
-                .name = store_text(s, 1),
-                .unit = store_text(s, 2),
+                .name = orch_store_text(s, 1),
+                .unit = orch_store_text(s, 2),
                 .step = sqlite3_column_int64(s, 3),
-                .value = store_column_real(s, 4),
+                .value = orch_store_column_real(s, 4),
             };
             if (!isnan(value.value))
                 visit(ctx, &value);
@@ -94,7 +94,7 @@ bool orch_store_visit_values(struct orch_store *store, const int64_t *ids, size_
 bool orch_store_visit_points(struct orch_store *store, int64_t run_id, const char *const *names,
                              orch_bulk_point_fn visit, void *ctx, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store,
         "SELECT n.name, p.step, p.t_ms, p.value FROM metric p JOIN metric_name n ON n.id = "
         "p.name_id"
@@ -104,15 +104,15 @@ bool orch_store_visit_points(struct orch_store *store, int64_t run_id, const cha
     if (!s)
         return false;
     g_autofree char *wanted = names ? names_text(names) : NULL;
-    store_bind(s, "it", run_id, wanted);
+    orch_store_bind(s, "it", run_id, wanted);
     bool goes_on = true;
     int more = 0;
-    while (goes_on && (more = store_step(store, s, error)) > 0) {
+    while (goes_on && (more = orch_store_step(store, s, error)) > 0) {
         const struct orch_bulk_point point = {
-            .metric = store_text(s, 0),
+            .metric = orch_store_text(s, 0),
             .step = sqlite3_column_int64(s, 1),
-            .t_ms = store_column_real(s, 2),
-            .value = store_column_real(s, 3),
+            .t_ms = orch_store_column_real(s, 2),
+            .value = orch_store_column_real(s, 3),
         };
         goes_on = visit(ctx, &point);
     }

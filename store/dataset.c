@@ -57,12 +57,13 @@ static bool is_acceptable(const struct orch_dataset *set, GError **error)
 static bool find_digest(struct orch_store *store, const char *sha256, char **out_name,
                         GError **error)
 {
-    sqlite3_stmt *s = store_statement(store, "SELECT name FROM dataset WHERE sha256 = ?", error);
+    sqlite3_stmt *s =
+        orch_store_statement(store, "SELECT name FROM dataset WHERE sha256 = ?", error);
     if (!s)
         return false;
-    store_bind(s, "t", sha256);
-    int more = store_step(store, s, error);
-    *out_name = more > 0 ? store_column_text(s, 0) : NULL;
+    orch_store_bind(s, "t", sha256);
+    int more = orch_store_step(store, s, error);
+    *out_name = more > 0 ? orch_store_column_text(s, 0) : NULL;
     if (more > 0)
         sqlite3_reset(s);
     return more >= 0;
@@ -71,7 +72,8 @@ static bool find_digest(struct orch_store *store, const char *sha256, char **out
 static bool name_is_free(struct orch_store *store, const char *name, bool *out, GError **error)
 {
     int64_t taken;
-    if (!store_get_int(store, &taken, 0, error, "SELECT 1 FROM dataset WHERE name = ?", "t", name))
+    if (!orch_store_get_int(store, &taken, 0, error, "SELECT 1 FROM dataset WHERE name = ?", "t",
+                            name))
         return false;
     *out = !taken;
     return true;
@@ -108,14 +110,14 @@ static bool insert_rows(struct orch_store *store, const struct orch_dataset *set
                         GError **error)
 {
     static const char insert[] = INSERT_SAMPLE;
-    g_autofree char *heading = store_dataset_heading(set);
-    if (!store_run(store, error, insert, "iint", id, (int64_t)0, heading))
+    g_autofree char *heading = orch_store_dataset_heading(set);
+    if (!orch_store_run_statement(store, error, insert, "iint", id, (int64_t)0, heading))
         return false;
     g_autoptr(GString) features = g_string_new(NULL);
     for (size_t i = 0; i < set->rows; i++) {
-        store_dataset_row(set, i, features);
-        if (!store_run(store, error, insert, "iirt", id, (int64_t)i + 1, set->targets[i],
-                       features->str))
+        orch_store_dataset_row(set, i, features);
+        if (!orch_store_run_statement(store, error, insert, "iirt", id, (int64_t)i + 1,
+                                      set->targets[i], features->str))
             return false;
     }
     return true;
@@ -123,19 +125,20 @@ static bool insert_rows(struct orch_store *store, const struct orch_dataset *set
 
 static bool insert_set(struct orch_store *store, const struct orch_dataset *set, GError **error)
 {
-    return store_run(store, error,
-                     "INSERT INTO dataset(name, source, licence, sha256) VALUES(?, ?, ?, ?)",
-                     "tttt", set->name, set->source, set->licence, set->sha256) &&
+    return orch_store_run_statement(
+               store, error,
+               "INSERT INTO dataset(name, source, licence, sha256) VALUES(?, ?, ?, ?)", "tttt",
+               set->name, set->source, set->licence, set->sha256) &&
            insert_rows(store, set, sqlite3_last_insert_rowid(store->db), error);
 }
 
-bool store_dataset_put(struct orch_store *store, struct orch_dataset *set, bool renames,
-                       enum orch_dataset_put *out, char **out_name, GError **error)
+bool orch_store_dataset_put(struct orch_store *store, struct orch_dataset *set, bool renames,
+                            enum orch_dataset_put *out, char **out_name, GError **error)
 {
     g_autofree char *known = NULL;
     if (!is_acceptable(set, error))
         return false;
-    store_dataset_digest(set);
+    orch_store_dataset_digest(set);
     if (!find_digest(store, set->sha256, &known, error) ||
         (!known && (!settle_name(store, set, renames, error) || !insert_set(store, set, error))))
         return false;
@@ -150,13 +153,13 @@ bool orch_store_put_dataset(struct orch_store *store, struct orch_dataset *set,
 {
     g_autofree char *name = NULL;
     enum orch_dataset_put put;
-    if (!store_begin(store, error))
+    if (!orch_store_transaction_begin(store, error))
         return false;
-    if (!store_dataset_put(store, set, false, &put, &name, error)) {
-        store_rollback(store);
+    if (!orch_store_dataset_put(store, set, false, &put, &name, error)) {
+        orch_store_transaction_rollback(store);
         return false;
     }
-    if (!store_commit(store, error))
+    if (!orch_store_transaction_commit(store, error))
         return false;
     *out = put;
     if (out_name)
@@ -183,16 +186,17 @@ static bool fail_damaged(struct orch_store *store, const char *name, const char 
 /* Reads the heading from the current row. */
 static struct orch_dataset *read_heading(struct orch_store *store, sqlite3_stmt *s, GError **error)
 {
-    const char *name = store_text(s, 1);
-    const char *text = store_text(s, 5);
-    struct orch_dataset *set = text ? store_dataset_read_heading(name, text, strlen(text)) : NULL;
+    const char *name = orch_store_text(s, 1);
+    const char *text = orch_store_text(s, 5);
+    struct orch_dataset *set =
+        text ? orch_store_dataset_read_heading(name, text, strlen(text)) : NULL;
     if (!set) {
         fail_damaged(store, name, "its heading is damaged or of a newer format", error);
         return NULL;
     }
-    set->source = store_column_text(s, 2);
-    set->licence = store_column_text(s, 3);
-    g_strlcpy(set->sha256, store_text(s, 4), sizeof set->sha256);
+    set->source = orch_store_column_text(s, 2);
+    set->licence = orch_store_column_text(s, 3);
+    g_strlcpy(set->sha256, orch_store_text(s, 4), sizeof set->sha256);
     return set;
 }
 
@@ -203,12 +207,12 @@ static void free_set(gpointer set)
 
 GPtrArray *orch_store_datasets(struct orch_store *store, GError **error)
 {
-    sqlite3_stmt *s = store_statement(store, HEADINGS " ORDER BY d.name, d.sha256", error);
+    sqlite3_stmt *s = orch_store_statement(store, HEADINGS " ORDER BY d.name, d.sha256", error);
     if (!s)
         return NULL;
     g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func(free_set);
     int more;
-    while ((more = store_step(store, s, error)) > 0) {
+    while ((more = orch_store_step(store, s, error)) > 0) {
         struct orch_dataset *set = read_heading(store, s, error);
         if (!set) {
             sqlite3_reset(s);
@@ -222,9 +226,9 @@ GPtrArray *orch_store_datasets(struct orch_store *store, GError **error)
 static char *suggest(struct orch_store *store, const char *name)
 {
     g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-    sqlite3_stmt *s = store_statement(store, "SELECT name FROM dataset ORDER BY name", NULL);
-    while (s && store_step(store, s, NULL) > 0)
-        g_ptr_array_add(names, g_strdup(store_text(s, 0)));
+    sqlite3_stmt *s = orch_store_statement(store, "SELECT name FROM dataset ORDER BY name", NULL);
+    while (s && orch_store_step(store, s, NULL) > 0)
+        g_ptr_array_add(names, g_strdup(orch_store_text(s, 0)));
     g_ptr_array_add(names, NULL);
     char *hint = orch_suggest_hint(name, (const char *const *)names->pdata);
     return hint ? hint : g_strdup("'orch measurements ls' lists them");
@@ -241,18 +245,18 @@ static bool may_be_digest(const char *text)
 static int64_t find_set(struct orch_store *store, const char *name, GError **error)
 {
     int64_t id = 0, count = 0;
-    if (!store_get_int(store, &id, 0, error, "SELECT min(id) FROM dataset WHERE name = ?", "t",
-                       name) ||
-        !store_get_int(store, &count, 0, error, "SELECT count(*) FROM dataset WHERE name = ?", "t",
-                       name))
+    if (!orch_store_get_int(store, &id, 0, error, "SELECT min(id) FROM dataset WHERE name = ?", "t",
+                            name) ||
+        !orch_store_get_int(store, &count, 0, error, "SELECT count(*) FROM dataset WHERE name = ?",
+                            "t", name))
         return 0;
     if (count == 0 && may_be_digest(name) &&
-        (!store_get_int(store, &id, 0, error,
-                        "SELECT min(id) FROM dataset WHERE substr(sha256, 1, length(?1)) = ?1", "t",
-                        name) ||
-         !store_get_int(store, &count, 0, error,
-                        "SELECT count(*) FROM dataset WHERE substr(sha256, 1, length(?1)) = ?1",
-                        "t", name)))
+        (!orch_store_get_int(store, &id, 0, error,
+                             "SELECT min(id) FROM dataset WHERE substr(sha256, 1, length(?1)) = ?1",
+                             "t", name) ||
+         !orch_store_get_int(
+             store, &count, 0, error,
+             "SELECT count(*) FROM dataset WHERE substr(sha256, 1, length(?1)) = ?1", "t", name)))
         return 0;
     if (count == 1)
         return id;
@@ -268,12 +272,12 @@ static int64_t find_set(struct orch_store *store, const char *name, GError **err
 
 static struct orch_dataset *heading_of(struct orch_store *store, int64_t id, GError **error)
 {
-    sqlite3_stmt *s = store_statement(store, HEADINGS " WHERE d.id = ?", error);
+    sqlite3_stmt *s = orch_store_statement(store, HEADINGS " WHERE d.id = ?", error);
     if (!s)
         return NULL;
-    store_bind(s, "i", id);
+    orch_store_bind(s, "i", id);
     struct orch_dataset *set =
-        store_step(store, s, error) > 0 ? read_heading(store, s, error) : NULL;
+        orch_store_step(store, s, error) > 0 ? read_heading(store, s, error) : NULL;
     sqlite3_reset(s);
     return set;
 }
@@ -283,26 +287,26 @@ static bool read_rows(struct orch_store *store, struct orch_dataset *set, int64_
                       GError **error)
 {
     int64_t count;
-    if (!store_get_int(store, &count, 0, error,
-                       "SELECT count(*) FROM sample WHERE dataset = ? AND row > 0", "i", id))
+    if (!orch_store_get_int(store, &count, 0, error,
+                            "SELECT count(*) FROM sample WHERE dataset = ? AND row > 0", "i", id))
         return false;
     if (count != (int64_t)set->rows)
         return fail_damaged(store, set->name, "rows are missing or were added", error);
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store,
         "SELECT row, target, features FROM sample WHERE dataset = ? AND row > 0 ORDER BY row",
         error);
     if (!s)
         return false;
-    store_dataset_allocate(set);
-    store_bind(s, "i", id);
+    orch_store_dataset_allocate(set);
+    orch_store_bind(s, "i", id);
     size_t row = 0;
     int more;
-    for (; (more = store_step(store, s, error)) > 0; row++) {
-        const char *text = store_text(s, 2);
+    for (; (more = orch_store_step(store, s, error)) > 0; row++) {
+        const char *text = orch_store_text(s, 2);
         if (row >= set->rows || sqlite3_column_int64(s, 0) != (int64_t)row + 1 ||
             sqlite3_column_type(s, 1) == SQLITE_NULL ||
-            !store_dataset_read_row(set, row, text, strlen(text))) {
+            !orch_store_dataset_read_row(set, row, text, strlen(text))) {
             sqlite3_reset(s);
             g_autofree char *what = g_strdup_printf("row %zu is damaged", row + 1);
             return fail_damaged(store, set->name, what, error);
@@ -312,11 +316,11 @@ static bool read_rows(struct orch_store *store, struct orch_dataset *set, int64_
     return more == 0;
 }
 
-struct orch_dataset *store_dataset_read(struct orch_store *store, int64_t id, int64_t most_cells,
-                                        GError **error)
+struct orch_dataset *orch_store_dataset_read(struct orch_store *store, int64_t id,
+                                             int64_t most_cells, GError **error)
 {
     /* one snapshot of the file, because another process may remove the set meanwhile */
-    if (!store_exec(store, "SAVEPOINT dataset", "read", error))
+    if (!orch_store_exec(store, "SAVEPOINT dataset", "read", error))
         return NULL;
     struct orch_dataset *set = heading_of(store, id, error);
     bool ok =
@@ -326,14 +330,14 @@ struct orch_dataset *store_dataset_read(struct orch_store *store, int64_t id, in
     ok = ok && read_rows(store, set, id, error);
     if (!ok)
         g_clear_pointer(&set, orch_dataset_free);
-    store_exec(store, "RELEASE dataset", "read", NULL);
+    orch_store_exec(store, "RELEASE dataset", "read", NULL);
     return set;
 }
 
 struct orch_dataset *orch_store_dataset(struct orch_store *store, const char *name, GError **error)
 {
     int64_t id = find_set(store, name, error);
-    return id ? store_dataset_read(store, id, -1, error) : NULL;
+    return id ? orch_store_dataset_read(store, id, -1, error) : NULL;
 }
 
 /* ---- remove -----------------------------------------------------------------------------------
@@ -346,21 +350,22 @@ static bool remove_set(struct orch_store *store, const char *name, struct orch_d
     if (!id)
         return false;
     *out = heading_of(store, id, NULL); /* a damaged set can be removed too */
-    return store_run(store, error, "DELETE FROM sample WHERE dataset = ?", "i", id) &&
-           store_run(store, error, "DELETE FROM dataset WHERE id = ?", "i", id);
+    return orch_store_run_statement(store, error, "DELETE FROM sample WHERE dataset = ?", "i",
+                                    id) &&
+           orch_store_run_statement(store, error, "DELETE FROM dataset WHERE id = ?", "i", id);
 }
 
 bool orch_store_remove_dataset(struct orch_store *store, const char *name,
                                struct orch_dataset **out, GError **error)
 {
     struct orch_dataset *removed = NULL;
-    if (!store_begin(store, error))
+    if (!orch_store_transaction_begin(store, error))
         return false;
     bool ok = remove_set(store, name, &removed, error);
     if (ok)
-        ok = store_commit(store, error);
+        ok = orch_store_transaction_commit(store, error);
     else
-        store_rollback(store);
+        orch_store_transaction_rollback(store);
     if (ok && out)
         *out = g_steal_pointer(&removed);
     orch_dataset_free(removed);
@@ -374,9 +379,9 @@ static void check_set(struct orch_store *store, int64_t id, const char *name, co
                       GPtrArray *out)
 {
     GError *problem = NULL;
-    struct orch_dataset *set = store_dataset_read(store, id, -1, &problem);
+    struct orch_dataset *set = orch_store_dataset_read(store, id, -1, &problem);
     if (set) {
-        store_dataset_digest(set);
+        orch_store_dataset_digest(set);
         if (strcmp(set->sha256, sha256) != 0)
             g_ptr_array_add(out, g_strdup_printf("data set '%s': its rows give digest %.12s, "
                                                  "recorded is %.12s",
@@ -388,13 +393,14 @@ static void check_set(struct orch_store *store, int64_t id, const char *name, co
     orch_dataset_free(set);
 }
 
-void store_check_datasets(struct orch_store *store, GPtrArray *out)
+void orch_store_check_datasets(struct orch_store *store, GPtrArray *out)
 {
     GError *problem = NULL;
     sqlite3_stmt *s =
-        store_statement(store, "SELECT id, name, sha256 FROM dataset ORDER BY name", &problem);
-    while (s && store_step(store, s, &problem) > 0)
-        check_set(store, sqlite3_column_int64(s, 0), store_text(s, 1), store_text(s, 2), out);
+        orch_store_statement(store, "SELECT id, name, sha256 FROM dataset ORDER BY name", &problem);
+    while (s && orch_store_step(store, s, &problem) > 0)
+        check_set(store, sqlite3_column_int64(s, 0), orch_store_text(s, 1), orch_store_text(s, 2),
+                  out);
     if (problem)
         g_ptr_array_add(out, g_strdup(problem->message));
     g_clear_error(&problem);

@@ -140,7 +140,7 @@ static void append_text(GString *out, const char *text)
     }
 }
 
-void store_dataset_row(const struct orch_dataset *set, size_t row, GString *out)
+void orch_store_dataset_row(const struct orch_dataset *set, size_t row, GString *out)
 {
     g_string_assign(out, "[");
     for (guint i = 0; i < set->columns->len; i++) {
@@ -180,7 +180,8 @@ static bool read_values(struct orch_dataset *set, size_t row, const json_t *valu
     return true;
 }
 
-bool store_dataset_read_row(struct orch_dataset *set, size_t row, const char *text, size_t length)
+bool orch_store_dataset_read_row(struct orch_dataset *set, size_t row, const char *text,
+                                 size_t length)
 {
     g_autoptr(json_t) values = orch_json_parse(text, length, length, NULL);
     return values && read_values(set, row, values, 0);
@@ -203,7 +204,7 @@ static json_t *encode_columns(const struct orch_dataset *set, bool with_labels)
     return columns;
 }
 
-char *store_dataset_heading(const struct orch_dataset *set)
+char *orch_store_dataset_heading(const struct orch_dataset *set)
 {
     g_autoptr(json_t) head =
         json_pack("{s:i, s:s, s:s, s:I, s:o, s:O}", "format", FORMAT, "target", set->target, "unit",
@@ -259,13 +260,14 @@ static struct orch_dataset *decode_heading(const char *name, const json_t *head)
     return set;
 }
 
-struct orch_dataset *store_dataset_read_heading(const char *name, const char *text, size_t length)
+struct orch_dataset *orch_store_dataset_read_heading(const char *name, const char *text,
+                                                     size_t length)
 {
     g_autoptr(json_t) head = orch_json_parse(text, length, length, NULL);
     return decode_heading(name, head);
 }
 
-void store_dataset_allocate(struct orch_dataset *set)
+void orch_store_dataset_allocate(struct orch_dataset *set)
 {
     set->targets = new_numbers(set->rows);
     for (guint i = 0; i < set->columns->len; i++) {
@@ -304,7 +306,7 @@ static void make_line(double target, const char *features, GString *out)
 
 static json_t *export_heading(const struct orch_dataset *set)
 {
-    g_autofree char *inner = store_dataset_heading(set);
+    g_autofree char *inner = orch_store_dataset_heading(set);
     json_t *head = orch_json_parse(inner, strlen(inner), strlen(inner), NULL);
     json_object_set_new(head, "kind", json_string(KIND));
     json_object_set_new(head, "name", json_string(set->name));
@@ -321,7 +323,7 @@ static void walk_rows(struct orch_dataset *set, GString *out)
     struct orch_hash hash;
     begin_digest(set, &hash);
     for (size_t i = 0; i < set->rows; i++) {
-        store_dataset_row(set, i, features);
+        orch_store_dataset_row(set, i, features);
         make_line(set->targets[i], features->str, line);
         orch_hash_add(&hash, line->str, line->len);
         if (out)
@@ -330,7 +332,7 @@ static void walk_rows(struct orch_dataset *set, GString *out)
     orch_hash_end_text(&hash, set->sha256);
 }
 
-void store_dataset_digest(struct orch_dataset *set)
+void orch_store_dataset_digest(struct orch_dataset *set)
 {
     walk_rows(set, NULL);
 }
@@ -368,7 +370,7 @@ static const char *next_line(const char **text, const char *end, size_t *out_len
 static bool decode_rows(struct orch_dataset *set, const char *name, const char *text,
                         const char *end, GError **error)
 {
-    store_dataset_allocate(set);
+    orch_store_dataset_allocate(set);
     for (size_t row = 0; row < set->rows; row++) {
         size_t length = 0;
         const char *line = next_line(&text, end, &length);
@@ -388,7 +390,7 @@ static bool check_digest(struct orch_dataset *set, const char *name, GError **er
 {
     char named[ORCH_SHA256_CHARS];
     memcpy(named, set->sha256, sizeof named);
-    store_dataset_digest(set);
+    orch_store_dataset_digest(set);
     return strcmp(named, set->sha256) == 0 ||
            fail_line(name, 1, error, "its rows do not give the digest that it names");
 }

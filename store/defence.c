@@ -30,7 +30,7 @@
 /* ---- files ------------------------------------------------------------------------------------
  */
 
-bool store_check_files(const char *path, GError **error)
+bool orch_store_check_files(const char *path, GError **error)
 {
     static const char *const endings[] = {"", "-journal", "-wal", "-shm"};
     g_autofree char *real = realpath(path, NULL); /* SQLite looks for the journal there */
@@ -70,7 +70,7 @@ static const struct limit LIMITS[] = {
     {SQLITE_LIMIT_WORKER_THREADS, 0, 0},
 };
 
-void store_set_strict(sqlite3 *db)
+void orch_store_set_strict(sqlite3 *db)
 {
     static const struct {
         int option, value;
@@ -87,7 +87,7 @@ void store_set_strict(sqlite3 *db)
     sqlite3_exec(db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL, NULL, NULL);
 }
 
-void store_set_working(sqlite3 *db)
+void orch_store_set_working(sqlite3 *db)
 {
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
@@ -140,16 +140,16 @@ struct shape {
 static bool read_shape(struct orch_store *store, const char *create, struct shape *out,
                        GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store, "SELECT sql, type, name FROM sqlite_schema WHERE sql IS NOT NULL", error);
     int more = s ? 1 : -1;
-    while (s && (more = store_step(store, s, error)) > 0) {
-        const char *sql = store_text(s, 0), *at = statement_in(create, sql);
+    while (s && (more = orch_store_step(store, s, error)) > 0) {
+        const char *sql = orch_store_text(s, 0), *at = statement_in(create, sql);
         if (at) {
             g_hash_table_add(out->found, (gpointer)(uintptr_t)at);
         } else if (!out->stray && !is_harmless(sql)) {
-            out->stray_type = g_strdup(store_text(s, 1));
-            out->stray = g_strdup(store_text(s, 2));
+            out->stray_type = g_strdup(orch_store_text(s, 1));
+            out->stray = g_strdup(orch_store_text(s, 2));
         }
     }
     return more == 0;
@@ -166,7 +166,7 @@ static char *missing_table(const char *create, GHashTable *found)
     return NULL;
 }
 
-bool store_check_shape(struct orch_store *store, const char *create, GError **error)
+bool orch_store_check_shape(struct orch_store *store, const char *create, GError **error)
 {
     struct shape shape = {.found = g_hash_table_new(NULL, NULL)};
     bool ok = read_shape(store, create, &shape, error);

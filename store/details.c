@@ -13,19 +13,19 @@
 
 json_t *orch_store_params(struct orch_store *store, int64_t run_id, GError **error)
 {
-    sqlite3_stmt *s =
-        store_statement(store, "SELECT name, value FROM param WHERE run = ? ORDER BY name", error);
+    sqlite3_stmt *s = orch_store_statement(
+        store, "SELECT name, value FROM param WHERE run = ? ORDER BY name", error);
     if (!s)
         return NULL;
-    store_bind(s, "i", run_id);
+    orch_store_bind(s, "i", run_id);
     g_autoptr(json_t) params = json_object();
     int more;
-    while ((more = store_step(store, s, error)) > 0) {
-        const char *text = store_text(s, 1);
+    while ((more = orch_store_step(store, s, error)) > 0) {
+        const char *text = orch_store_text(s, 1);
         json_t *value = orch_json_parse(text, strlen(text), STORE_TEXT_MAX, NULL);
         if (!value)
             value = json_string(text); /* not JSON (edited by hand): shown as text */
-        json_object_set_new(params, store_text(s, 0), value);
+        json_object_set_new(params, orch_store_text(s, 0), value);
     }
     return more == 0 ? g_steal_pointer(&params) : NULL;
 }
@@ -54,7 +54,7 @@ static GPtrArray *read_rows(struct orch_store *store, sqlite3_stmt *s, read_row 
 {
     GPtrArray *rows = g_ptr_array_new_with_free_func(free_item);
     int more;
-    while ((more = store_step(store, s, error)) > 0)
+    while ((more = orch_store_step(store, s, error)) > 0)
         g_ptr_array_add(rows, read(store, s));
     if (more == 0)
         return rows;
@@ -75,19 +75,19 @@ static void *read_input(struct orch_store *store, sqlite3_stmt *s)
 {
     (void)store;
     struct orch_stored_input *input = g_new0(struct orch_stored_input, 1);
-    input->name = g_strdup(store_text(s, 0));
-    input->from_key = store_column_text(s, 1);
-    input->sha256 = store_column_text(s, 2);
+    input->name = g_strdup(orch_store_text(s, 0));
+    input->from_key = orch_store_column_text(s, 1);
+    input->sha256 = orch_store_column_text(s, 2);
     return input;
 }
 
 GPtrArray *orch_store_inputs(struct orch_store *store, int64_t run_id, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store, "SELECT name, from_key, sha256 FROM input WHERE run = ? ORDER BY name", error);
     if (!s)
         return NULL;
-    store_bind(s, "i", run_id);
+    orch_store_bind(s, "i", run_id);
     return read_rows(store, s, read_input, free_input, error);
 }
 
@@ -102,8 +102,8 @@ static void free_artifact(gpointer data)
 static void *read_artifact(struct orch_store *store, sqlite3_stmt *s)
 {
     struct orch_stored_artifact *artifact = g_new0(struct orch_stored_artifact, 1);
-    artifact->name = g_strdup(store_text(s, 0));
-    artifact->sha256 = g_strdup(store_text(s, 1));
+    artifact->name = g_strdup(orch_store_text(s, 0));
+    artifact->sha256 = g_strdup(orch_store_text(s, 1));
     artifact->bytes = sqlite3_column_int64(s, 2);
     artifact->here_bytes = orch_store_object_bytes(store, artifact->sha256);
     artifact->here = artifact->here_bytes == artifact->bytes;
@@ -112,11 +112,11 @@ static void *read_artifact(struct orch_store *store, sqlite3_stmt *s)
 
 GPtrArray *orch_store_artifacts(struct orch_store *store, int64_t run_id, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store, "SELECT name, sha256, bytes FROM artifact WHERE run = ? ORDER BY name", error);
     if (!s)
         return NULL;
-    store_bind(s, "i", run_id);
+    orch_store_bind(s, "i", run_id);
     return read_rows(store, s, read_artifact, free_artifact, error);
 }
 
@@ -132,19 +132,19 @@ static void *read_note(struct orch_store *store, sqlite3_stmt *s)
 {
     (void)store;
     struct orch_stored_note *note = g_new0(struct orch_stored_note, 1);
-    note->kind = g_strdup(store_text(s, 0));
-    note->text = store_column_text(s, 1);
+    note->kind = g_strdup(orch_store_text(s, 0));
+    note->text = orch_store_column_text(s, 1);
     note->is_public = sqlite3_column_int(s, 2);
     return note;
 }
 
 GPtrArray *orch_store_notes(struct orch_store *store, const char *run_key, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store, "SELECT kind, text, public FROM note WHERE target = ? ORDER BY made, key", error);
     if (!s)
         return NULL;
-    store_bind(s, "t", run_key);
+    orch_store_bind(s, "t", run_key);
     return read_rows(store, s, read_note, free_note, error);
 }
 
@@ -161,20 +161,20 @@ static void *read_result(struct orch_store *store, sqlite3_stmt *s)
 {
     (void)store;
     struct orch_stored_result *result = g_new0(struct orch_stored_result, 1);
-    result->name = g_strdup(store_text(s, 0));
-    result->unit = g_strdup(store_text(s, 1));
-    result->better = g_strdup(store_text(s, 2));
-    result->value = store_column_real(s, 3);
+    result->name = g_strdup(orch_store_text(s, 0));
+    result->unit = g_strdup(orch_store_text(s, 1));
+    result->better = g_strdup(orch_store_text(s, 2));
+    result->value = orch_store_column_real(s, 3);
     return result;
 }
 
 GPtrArray *orch_store_result_rows(struct orch_store *store, int64_t run_id, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store, "SELECT name, unit, better, value FROM result WHERE run = ? ORDER BY name", error);
     if (!s)
         return NULL;
-    store_bind(s, "i", run_id);
+    orch_store_bind(s, "i", run_id);
     return read_rows(store, s, read_result, free_result, error);
 }
 
@@ -198,20 +198,20 @@ void orch_series_free(struct orch_series *series)
 static bool find_name(struct orch_store *store, int64_t run_id, const char *name, int64_t *out_id,
                       struct orch_series *series, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store,
         "SELECT n.id, n.unit, n.better FROM metric_name n WHERE n.name = ?1"
         " AND EXISTS (SELECT 1 FROM metric m WHERE m.run = ?2 AND m.name_id = n.id) LIMIT 1",
         error);
     if (!s)
         return false;
-    store_bind(s, "ti", name, run_id);
-    int more = store_step(store, s, error);
+    orch_store_bind(s, "ti", name, run_id);
+    int more = orch_store_step(store, s, error);
     *out_id = more > 0 ? sqlite3_column_int64(s, 0) : 0;
     if (more > 0) {
         series->name = g_strdup(name);
-        series->unit = store_column_text(s, 1);
-        series->better = store_column_text(s, 2);
+        series->unit = orch_store_column_text(s, 1);
+        series->better = orch_store_column_text(s, 2);
         sqlite3_reset(s);
     }
     return more >= 0;
@@ -221,23 +221,23 @@ static bool read_series(struct orch_store *store, int64_t run_id, int64_t name_i
                         struct orch_series *series, GError **error)
 {
     int64_t count;
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store, "SELECT step, t_ms, value FROM metric WHERE run = ? AND name_id = ? ORDER BY step",
         error);
-    if (!s || !store_get_int(store, &count, 0, error,
-                             "SELECT count(*) FROM metric WHERE run = ? AND name_id = ?", "ii",
-                             run_id, name_id))
+    if (!s || !orch_store_get_int(store, &count, 0, error,
+                                  "SELECT count(*) FROM metric WHERE run = ? AND name_id = ?", "ii",
+                                  run_id, name_id))
         return false;
     series->step = g_new(int64_t, count);
     series->t_ms = g_new(double, count);
     series->value = g_new(double, count);
-    store_bind(s, "ii", run_id, name_id);
+    orch_store_bind(s, "ii", run_id, name_id);
     int more;
-    while ((more = store_step(store, s, error)) > 0 && (int64_t)series->count < count) {
+    while ((more = orch_store_step(store, s, error)) > 0 && (int64_t)series->count < count) {
         size_t i = series->count++;
         series->step[i] = sqlite3_column_int64(s, 0);
-        series->t_ms[i] = store_column_real(s, 1);
-        series->value[i] = store_column_real(s, 2);
+        series->t_ms[i] = orch_store_column_real(s, 1);
+        series->value[i] = orch_store_column_real(s, 2);
     }
     sqlite3_reset(s);
     return more >= 0;
@@ -290,9 +290,9 @@ static void summarise(struct orch_metric_summary *summary, int64_t step, double 
 static struct orch_metric_summary *new_summary(sqlite3_stmt *s)
 {
     struct orch_metric_summary *summary = g_new0(struct orch_metric_summary, 1);
-    summary->name = g_strdup(store_text(s, 1));
-    summary->unit = g_strdup(store_text(s, 2));
-    summary->better = g_strdup(store_text(s, 3));
+    summary->name = g_strdup(orch_store_text(s, 1));
+    summary->unit = g_strdup(orch_store_text(s, 2));
+    summary->better = g_strdup(orch_store_text(s, 3));
     summary->min = summary->max = summary->mean = (double)NAN;
     return summary;
 }
@@ -314,26 +314,26 @@ static void close_mean(GPtrArray *summaries, struct mean *mean)
 
 GPtrArray *orch_store_summaries(struct orch_store *store, int64_t run_id, GError **error)
 {
-    sqlite3_stmt *s =
-        store_statement(store,
-                        "SELECT n.id, n.name, n.unit, n.better, m.step, m.value FROM metric_name n"
-                        " CROSS JOIN metric m WHERE m.run = ?1 AND m.name_id = n.id"
-                        " ORDER BY n.name, n.unit, n.better, m.step",
-                        error);
+    sqlite3_stmt *s = orch_store_statement(
+        store,
+        "SELECT n.id, n.name, n.unit, n.better, m.step, m.value FROM metric_name n"
+        " CROSS JOIN metric m WHERE m.run = ?1 AND m.name_id = n.id"
+        " ORDER BY n.name, n.unit, n.better, m.step",
+        error);
     if (!s)
         return NULL;
-    store_bind(s, "i", run_id);
+    orch_store_bind(s, "i", run_id);
     GPtrArray *summaries = g_ptr_array_new_with_free_func(free_summary);
     struct mean mean = {0};
     int64_t name_id = 0;
     int more;
-    while ((more = store_step(store, s, error)) > 0) {
+    while ((more = orch_store_step(store, s, error)) > 0) {
         if (sqlite3_column_int64(s, 0) != name_id) {
             close_mean(summaries, &mean);
             name_id = sqlite3_column_int64(s, 0);
             g_ptr_array_add(summaries, new_summary(s));
         }
-        double value = store_column_real(s, 5);
+        double value = orch_store_column_real(s, 5);
         summarise(summaries->pdata[summaries->len - 1], sqlite3_column_int64(s, 4), value);
         if (!isnan(value)) {
             mean.sum += value;

@@ -70,7 +70,7 @@ struct store_points {
     uint8_t chunk[CHUNK_BYTES];
 };
 
-struct store_points *store_points_new(void)
+struct store_points *orch_store_points_new(void)
 {
     struct store_points *points = g_new(struct store_points, 1);
     orch_hash_begin(&points->hash);
@@ -80,7 +80,7 @@ struct store_points *store_points_new(void)
     return points;
 }
 
-void store_points_free(struct store_points *points)
+void orch_store_points_free(struct store_points *points)
 {
     if (!points)
         return;
@@ -89,7 +89,7 @@ void store_points_free(struct store_points *points)
     g_free(points);
 }
 
-void store_points_add(struct store_points *points, int64_t step, double t_ms, double value)
+void orch_store_points_add(struct store_points *points, int64_t step, double t_ms, double value)
 {
     uint8_t *at = points->chunk + points->used;
     encode_int(at, step);
@@ -103,7 +103,7 @@ void store_points_add(struct store_points *points, int64_t step, double t_ms, do
     }
 }
 
-void store_points_finish(struct store_points *points, uint8_t out[32], int64_t *out_count)
+void orch_store_points_finish(struct store_points *points, uint8_t out[32], int64_t *out_count)
 {
     orch_hash_add(&points->hash, points->chunk, points->used);
     orch_hash_end(&points->hash, out);
@@ -125,7 +125,7 @@ static void add_row(GByteArray *out, sqlite3_stmt *row, int first, const char *t
             const char *text = (const char *)sqlite3_column_text(row, column);
             add_text(out, text, sqlite3_column_bytes(row, column));
         } else if (types[i] == 'r') {
-            add_real(out, store_column_real(row, column));
+            add_real(out, orch_store_column_real(row, column));
         } else {
             int64_t absent = types[i] == 'e' ? -1 : 0;
             add_int(out, is_null ? absent : sqlite3_column_int64(row, column));
@@ -151,15 +151,15 @@ static const char HEAD[] = STORE_RUN_FIELDS(DIGEST);
 static bool add_head(struct orch_store *store, int64_t run_id, const char *key, GByteArray *out,
                      GError **error)
 {
-    sqlite3_stmt *row = store_statement(
+    sqlite3_stmt *row = orch_store_statement(
         store,
         "SELECT r.id" STORE_RUN_FIELDS(STORE_FIELD_SELECT) " FROM run r" STORE_RUN_JOINS
                                                            " WHERE r.id = ?",
         error);
     if (!row)
         return false;
-    store_bind(row, "i", run_id);
-    int more = store_step(store, row, error);
+    orch_store_bind(row, "i", run_id);
+    int more = orch_store_step(store, row, error);
     if (more == 0)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
                        "no run of number %" G_GINT64_FORMAT " in store '%s'", run_id, store->path);
@@ -192,15 +192,15 @@ static const struct section SECTIONS[] = {
 static bool add_section(struct orch_store *store, int64_t run_id, const struct section *section,
                         GByteArray *out, GError **error)
 {
-    sqlite3_stmt *rows = store_statement(store, section->rows, error);
+    sqlite3_stmt *rows = orch_store_statement(store, section->rows, error);
     if (!rows)
         return false;
     guint at = out->len;
     int64_t count = 0;
     add_int(out, 0);
-    store_bind(rows, "i", run_id);
+    orch_store_bind(rows, "i", run_id);
     int more;
-    for (; (more = store_step(store, rows, error)) > 0; count++)
+    for (; (more = orch_store_step(store, rows, error)) > 0; count++)
         add_row(out, rows, 0, section->types);
     encode_int(out->data + at, count);
     return more == 0;
@@ -210,20 +210,20 @@ static bool add_section(struct orch_store *store, int64_t run_id, const struct s
 static struct store_points *read_points(struct orch_store *store, int64_t run_id, int64_t name_id,
                                         GError **error)
 {
-    sqlite3_stmt *rows = store_statement(
+    sqlite3_stmt *rows = orch_store_statement(
         store, "SELECT step, t_ms, value FROM metric WHERE run = ? AND name_id = ? ORDER BY step",
         error);
     if (!rows)
         return NULL;
-    store_bind(rows, "ii", run_id, name_id);
-    struct store_points *points = store_points_new();
+    orch_store_bind(rows, "ii", run_id, name_id);
+    struct store_points *points = orch_store_points_new();
     int more;
-    while ((more = store_step(store, rows, error)) > 0)
-        store_points_add(points, sqlite3_column_int64(rows, 0), store_column_real(rows, 1),
-                         store_column_real(rows, 2));
+    while ((more = orch_store_step(store, rows, error)) > 0)
+        orch_store_points_add(points, sqlite3_column_int64(rows, 0),
+                              orch_store_column_real(rows, 1), orch_store_column_real(rows, 2));
     if (more == 0)
         return points;
-    store_points_free(points);
+    orch_store_points_free(points);
     return NULL;
 }
 
@@ -236,14 +236,14 @@ static bool add_metric(struct orch_store *store, int64_t run_id, const struct st
         return false;
     uint8_t bytes[32];
     int64_t count;
-    store_points_finish(points, bytes, &count);
+    orch_store_points_finish(points, bytes, &count);
     add_text(out, metric->name, (int64_t)strlen(metric->name));
     add_text(out, metric->unit, (int64_t)strlen(metric->unit));
     add_text(out, metric->better, (int64_t)strlen(metric->better));
     add_int(out, count);
     g_byte_array_append(out, bytes, sizeof bytes);
     if (!metric->points)
-        store_points_free(points);
+        orch_store_points_free(points);
     return true;
 }
 
@@ -267,12 +267,12 @@ static int compare_metrics(gconstpointer a, gconstpointer b)
 static bool read_metrics(struct orch_store *store, int64_t run_id, GStringChunk *texts,
                          GArray *metrics, GError **error)
 {
-    sqlite3_stmt *s = store_statement(store, store_run_metrics_sql, error);
+    sqlite3_stmt *s = orch_store_statement(store, store_run_metrics_sql, error);
     if (!s)
         return false;
-    store_bind(s, "i", run_id);
+    orch_store_bind(s, "i", run_id);
     int more;
-    while ((more = store_step(store, s, error)) > 0) {
+    while ((more = orch_store_step(store, s, error)) > 0) {
         const char *text[3];
         for (int i = 0; i < 3; i++) {
             const char *column = (const char *)sqlite3_column_text(s, i + 1);
@@ -308,8 +308,8 @@ static bool add_stored_metrics(struct orch_store *store, int64_t run_id, GByteAr
     return ok;
 }
 
-bool store_digest_run(struct orch_store *store, int64_t run_id, const char *key, GArray *metrics,
-                      char out[ORCH_SHA256_CHARS], GError **error)
+bool orch_store_digest_run(struct orch_store *store, int64_t run_id, const char *key,
+                           GArray *metrics, char out[ORCH_SHA256_CHARS], GError **error)
 {
     GByteArray *bytes = g_byte_array_sized_new(4096);
     bool ok = add_head(store, run_id, key, bytes, error);
@@ -325,5 +325,5 @@ bool store_digest_run(struct orch_store *store, int64_t run_id, const char *key,
 
 bool orch_store_digest(struct orch_store *store, int64_t run_id, char *out, GError **error)
 {
-    return store_digest_run(store, run_id, NULL, NULL, out, error);
+    return orch_store_digest_run(store, run_id, NULL, NULL, out, error);
 }

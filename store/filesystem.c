@@ -18,7 +18,7 @@ static const struct {
     {0x00C36400, "ceph", false}, {0x5346414F, "afs", false},    {0x786F4256, "vboxsf", false},
 };
 
-char *store_filesystem_name(int64_t magic, bool *out_local)
+char *orch_store_filesystem_name(int64_t magic, bool *out_local)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(FILESYSTEMS); i++) {
         if (FILESYSTEMS[i].magic == magic) {
@@ -30,7 +30,7 @@ char *store_filesystem_name(int64_t magic, bool *out_local)
     return g_strdup_printf("0x%" G_GINT64_MODIFIER "x", magic);
 }
 
-bool store_filesystem_is_shared(int64_t magic)
+bool orch_store_filesystem_is_shared(int64_t magic)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(FILESYSTEMS); i++)
         if (FILESYSTEMS[i].magic == magic)
@@ -38,7 +38,7 @@ bool store_filesystem_is_shared(int64_t magic)
     return false;
 }
 
-int64_t store_filesystem_magic(const char *path)
+int64_t orch_store_filesystem_magic(const char *path)
 {
     struct statfs info;
     if (statfs(path, &info) == 0)

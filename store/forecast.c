@@ -52,14 +52,14 @@ static struct orch_timing *timing_from_row(sqlite3_stmt *s)
 {
     struct orch_timing *timing = g_new0(struct orch_timing, 1);
     timing->run_id = sqlite3_column_int64(s, 0);
-    timing->experiment = g_strdup(store_text(s, 1));
-    timing->plugin_version = g_strdup(store_text(s, 2));
-    timing->fingerprint = g_strdup(store_text(s, 3));
+    timing->experiment = g_strdup(orch_store_text(s, 1));
+    timing->plugin_version = g_strdup(orch_store_text(s, 2));
+    timing->fingerprint = g_strdup(orch_store_text(s, 3));
     timing->wall_s = sqlite3_column_double(s, 4) / 1e3;
     timing->co_runners = sqlite3_column_int64(s, 5);
     const char *cost = (const char *)sqlite3_column_text(s, 6);
     timing->cost = cost ? json_loads(cost, 0, NULL) : NULL;
-    timing->who = store_column_text(s, 7);
+    timing->who = orch_store_column_text(s, 7);
     timing->is_disturbed = orch_facts_are_disturbed((const char *)sqlite3_column_text(s, 8));
     timing->names = g_ptr_array_new();
     timing->values = g_ptr_array_new_with_free_func(g_free);
@@ -68,15 +68,16 @@ static struct orch_timing *timing_from_row(sqlite3_stmt *s)
 
 static bool read_params(struct orch_store *store, struct orch_timing *timing, GError **error)
 {
-    sqlite3_stmt *s = store_statement(store, "SELECT name, value FROM param WHERE run = ?", error);
+    sqlite3_stmt *s =
+        orch_store_statement(store, "SELECT name, value FROM param WHERE run = ?", error);
     if (!s)
         return false;
-    store_bind(s, "i", timing->run_id);
+    orch_store_bind(s, "i", timing->run_id);
     int more;
-    while ((more = store_step(store, s, error)) > 0) {
-        const char *name = g_intern_string(store_text(s, 0));
+    while ((more = orch_store_step(store, s, error)) > 0) {
+        const char *name = g_intern_string(orch_store_text(s, 0));
         g_ptr_array_add(timing->names, (gpointer)(uintptr_t)name);
-        g_ptr_array_add(timing->values, store_column_text(s, 1));
+        g_ptr_array_add(timing->values, orch_store_column_text(s, 1));
     }
     return more == 0;
 }
@@ -84,14 +85,14 @@ static bool read_params(struct orch_store *store, struct orch_timing *timing, GE
 static bool add_timings(struct orch_store *store, const char *sql_literal,
                         const struct orch_timing_query *query, GPtrArray *out, GError **error)
 {
-    sqlite3_stmt *s = store_statement(store, sql_literal, error);
+    sqlite3_stmt *s = orch_store_statement(store, sql_literal, error);
     if (!s)
         return false;
-    store_bind(s, "ttti", query->plugin, query->device_key, query->experiment,
-               (int64_t)query->limit);
+    orch_store_bind(s, "ttti", query->plugin, query->device_key, query->experiment,
+                    (int64_t)query->limit);
     guint first = out->len;
     int more;
-    while ((more = store_step(store, s, error)) > 0)
+    while ((more = orch_store_step(store, s, error)) > 0)
         g_ptr_array_add(out, timing_from_row(s));
     for (guint i = first; more == 0 && i < out->len; i++)
         more = read_params(store, out->pdata[i], error) ? 0 : -1;
@@ -116,36 +117,37 @@ bool orch_store_put_forecast(struct orch_store *store, const struct orch_forecas
                              GError **error)
 {
     g_autofree char *model = g_strconcat(row->model, row->is_renewed ? RENEWED : NULL, NULL);
-    if (!store_begin(store, error))
+    if (!orch_store_transaction_begin(store, error))
         return false;
-    if (store_run(store, error,
-                  "INSERT OR REPLACE INTO forecast(fingerprint, machine, model, made, p5, p50, p95,"
-                  " tier, run) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                  "tttirrrtt", row->fingerprint, row->machine, model, row->made_ns, row->p5_s,
-                  row->p50_s, row->p95_s, row->tier, row->run_key))
-        return store_commit(store, error);
-    store_rollback(store);
+    if (orch_store_run_statement(
+            store, error,
+            "INSERT OR REPLACE INTO forecast(fingerprint, machine, model, made, p5, p50, p95,"
+            " tier, run) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "tttirrrtt", row->fingerprint, row->machine, model, row->made_ns, row->p5_s, row->p50_s,
+            row->p95_s, row->tier, row->run_key))
+        return orch_store_transaction_commit(store, error);
+    orch_store_transaction_rollback(store);
     return false;
 }
 
 /* Tiers and models are few, so their names are interned. */
 static const char *interned(sqlite3_stmt *s, int column)
 {
-    return g_intern_string(store_text(s, column));
+    return g_intern_string(orch_store_text(s, column));
 }
 
 bool orch_store_forecast_of(struct orch_store *store, const char *run_key,
                             struct orch_forecast_row *out, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store,
         "SELECT p5, p50, p95, made, tier, model FROM forecast WHERE run = ?"
         " AND p5" SANE_S " AND p50" SANE_S " AND p95" SANE_S " ORDER BY made DESC LIMIT 1",
         error);
     if (!s)
         return false;
-    store_bind(s, "t", run_key);
-    if (store_step(store, s, error) <= 0)
+    orch_store_bind(s, "t", run_key);
+    if (orch_store_step(store, s, error) <= 0)
         return false;
     *out = (struct orch_forecast_row){.p5_s = sqlite3_column_double(s, 0),
                                       .p50_s = sqlite3_column_double(s, 1),
@@ -170,7 +172,7 @@ void orch_grade_free(struct orch_grade *grade)
 
 GPtrArray *orch_store_grades(struct orch_store *store, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store,
         "SELECT r.key, f.tier, f.model, r.experiment, r.where_key,"
         " json_extract(" FACTS ", '$.cost.network'), f.p5, f.p50, f.p95, r.wall_ms, f.made, r.facts"
@@ -182,12 +184,12 @@ GPtrArray *orch_store_grades(struct orch_store *store, GError **error)
         return NULL;
     GPtrArray *grades = g_ptr_array_new_with_free_func((GDestroyNotify)orch_grade_free);
     int more;
-    while ((more = store_step(store, s, error)) > 0) {
+    while ((more = orch_store_step(store, s, error)) > 0) {
         struct orch_grade *grade = g_new0(struct orch_grade, 1);
         char **const texts[] = {&grade->run_key,    &grade->tier,       &grade->model,
                                 &grade->experiment, &grade->device_key, &grade->network};
         for (int i = 0; i < (int)G_N_ELEMENTS(texts); i++)
-            *texts[i] = i == 5 ? store_column_text(s, i) : g_strdup(store_text(s, i));
+            *texts[i] = i == 5 ? orch_store_column_text(s, i) : g_strdup(orch_store_text(s, i));
         grade->is_renewed = g_str_has_suffix(grade->model, RENEWED);
         if (grade->is_renewed)
             grade->model[strlen(grade->model) - strlen(RENEWED)] = 0;

@@ -42,7 +42,7 @@ static const char *const TABLES[] = {
     "run",    "source",      "machine", "recipe", "param",    "input",   "result", "artifact",
     "metric", "metric_name", "note",    "purged", "forecast", "dataset", "sample", "conflict"};
 
-bool store_foreign_is_damage(const struct orch_store *store)
+bool orch_store_foreign_is_damage(const struct orch_store *store)
 {
     int code = sqlite3_errcode(store->db) & 0xff;
     return code == SQLITE_CORRUPT || code == SQLITE_TOOBIG || code == SQLITE_NOTADB;
@@ -72,8 +72,8 @@ static int64_t most_bytes(const char *path)
 static bool limit_steps(struct store_foreign *foreign, GError **error)
 {
     int64_t pages, page_bytes;
-    if (!store_get_int(foreign->store, &pages, 0, error, "PRAGMA page_count", "") ||
-        !store_get_int(foreign->store, &page_bytes, 0, error, "PRAGMA page_size", ""))
+    if (!orch_store_get_int(foreign->store, &pages, 0, error, "PRAGMA page_count", "") ||
+        !orch_store_get_int(foreign->store, &page_bytes, 0, error, "PRAGMA page_size", ""))
         return false;
     foreign->bytes = MIN(pages * page_bytes, most_bytes(foreign->store->path));
     foreign->steps_left = BASE_STEPS + STEPS_A_BYTE * foreign->bytes;
@@ -88,12 +88,12 @@ static bool limit_steps(struct store_foreign *foreign, GError **error)
  * table. */
 static char *text_of_table(struct orch_store *store, const char *table, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store, "SELECT sql FROM sqlite_schema WHERE name = ? AND type = 'table'", error);
     if (!s)
         return NULL;
-    store_bind(s, "t", table);
-    char *text = store_step(store, s, error) > 0 ? store_column_text(s, 0) : NULL;
+    orch_store_bind(s, "t", table);
+    char *text = orch_store_step(store, s, error) > 0 ? orch_store_column_text(s, 0) : NULL;
     sqlite3_reset(s);
     return text;
 }
@@ -127,13 +127,13 @@ static bool look(struct orch_store *ours, struct store_foreign *foreign, GError 
     int64_t schema;
     foreign->steps_left = BASE_STEPS;
     sqlite3_progress_handler(foreign->store->db, STEPS_A_CALL, count_steps, foreign);
-    if (!store_check_pages(foreign->store, error) ||
-        !store_exec(foreign->store,
-                    "PRAGMA query_only = ON;"
-                    "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096; BEGIN",
-                    "read", error))
+    if (!orch_store_check_pages(foreign->store, error) ||
+        !orch_store_exec(foreign->store,
+                         "PRAGMA query_only = ON;"
+                         "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096; BEGIN",
+                         "read", error))
         return false;
-    int found = store_recognise(foreign->store, ORCH_STORE_SCHEMA, &schema, error);
+    int found = orch_store_recognise(foreign->store, ORCH_STORE_SCHEMA, &schema, error);
     if (found == 0)
         orch_error_set(error, ORCH_ERROR_STORE, NULL, "cannot read store '%s': the file is empty",
                        foreign->store->path);
@@ -144,8 +144,9 @@ static bool open_and_look(struct orch_store *ours, struct store_foreign *foreign
                           bool immutable, GError **error)
 {
     if (foreign->store->db)
-        store_close_handle(foreign->store);
-    return store_open_handle(foreign->store, flags, immutable, error) && look(ours, foreign, error);
+        orch_store_close_handle(foreign->store);
+    return orch_store_open_handle(foreign->store, flags, immutable, error) &&
+           look(ours, foreign, error);
 }
 
 static bool has_leftovers(const char *path)
@@ -163,7 +164,7 @@ static bool open_somehow(struct orch_store *ours, const char *path, struct store
                          GError **error)
 {
     GError *problem = NULL;
-    if (store_open_to_read(out->store, &problem) && look(ours, out, &problem))
+    if (orch_store_open_to_read(out->store, &problem) && look(ours, out, &problem))
         return true;
     int code = out->store->db ? sqlite3_errcode(out->store->db) & 0xff : SQLITE_CANTOPEN;
     bool may_help = !out->store->copy &&
@@ -175,31 +176,31 @@ static bool open_somehow(struct orch_store *ours, const char *path, struct store
     g_clear_error(&problem);
     if (!has_leftovers(path))
         return open_and_look(ours, out, SQLITE_OPEN_READONLY, true, error);
-    return store_copy_aside(out->store, error) &&
+    return orch_store_copy_aside(out->store, error) &&
            open_and_look(ours, out, SQLITE_OPEN_READWRITE, false, error);
 }
 
-bool store_foreign_open(struct orch_store *ours, const char *path, struct store_foreign *out,
-                        GError **error)
+bool orch_store_foreign_open(struct orch_store *ours, const char *path, struct store_foreign *out,
+                             GError **error)
 {
     g_autofree char *real = realpath(path, NULL); /* SQLite looks for the journal there */
     *out = (struct store_foreign){0};
-    if (!store_check_files(path, error))
+    if (!orch_store_check_files(path, error))
         return false;
-    out->store = store_new_handle(path);
+    out->store = orch_store_new_handle(path);
     out->store->readonly = true;
     if (ours->shards) /* another host's file of the same store: it can wait until the next refresh
                        */
         out->store->busy_ms = SHARD_BUSY_MS;
     if (open_somehow(ours, real, out, error))
         return true;
-    store_foreign_close(out);
+    orch_store_foreign_close(out);
     return false;
 }
 
-void store_foreign_close(struct store_foreign *foreign)
+void orch_store_foreign_close(struct store_foreign *foreign)
 {
     if (foreign->store)
-        store_free_handle(foreign->store);
+        orch_store_free_handle(foreign->store);
     *foreign = (struct store_foreign){0};
 }

@@ -9,10 +9,10 @@
  * belong to a trial that is just starting or ending, and is kept too (objects only while there is
  * an active row; folders kept for debugging never).
  */
-#include "store/store_dir.h"
 #include "store/join_internal.h"
 #include "store/owner.h"
 #include "store/shards.h"
+#include "store/store_dir.h"
 
 #include "lib/base/below.h"
 #include "lib/base/file.h"
@@ -40,7 +40,7 @@ struct gc {
 /* `trials` is the folder of the trials of these rows, relative to the store's folder. */
 static bool add_actives(struct gc *gc, struct orch_store *store, const char *trials, GError **error)
 {
-    g_autoptr(GPtrArray) rows = store_actives_all(store, error);
+    g_autoptr(GPtrArray) rows = orch_store_actives_all(store, error);
     if (!rows)
         return false;
     gc->has_actives = gc->has_actives || rows->len > 0;
@@ -85,22 +85,22 @@ static bool read_actives(struct gc *gc, GError **error)
     if (!add_actives(gc, gc->store, own, error))
         return false;
     g_autoptr(GPtrArray) others =
-        gc->store->shards ? store_shards_others(gc->store) : g_ptr_array_new();
+        gc->store->shards ? orch_store_shards_others(gc->store) : g_ptr_array_new();
     bool ok = true;
     for (guint i = 0; ok && i < others->len; i++) {
         struct store_foreign other;
         g_autofree char *trials = trials_of(gc, others->pdata[i]);
-        if (!store_foreign_open(gc->store, others->pdata[i], &other, error))
+        if (!orch_store_foreign_open(gc->store, others->pdata[i], &other, error))
             return false;
         ok = add_actives(gc, other.store, trials, error);
-        store_foreign_close(&other);
+        orch_store_foreign_close(&other);
     }
     return ok;
 }
 
 static bool read_named_objects(struct gc *gc, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         gc->store,
         "SELECT sha256 FROM artifact WHERE run NOT IN " STORE_HIDDEN
         " UNION SELECT sha256 FROM input WHERE sha256 IS NOT NULL AND run NOT IN " STORE_HIDDEN,
@@ -108,8 +108,8 @@ static bool read_named_objects(struct gc *gc, GError **error)
     if (!s)
         return false;
     int more;
-    while ((more = store_step(gc->store, s, error)) > 0)
-        g_hash_table_add(gc->objects, g_strdup(store_text(s, 0)));
+    while ((more = orch_store_step(gc->store, s, error)) > 0)
+        g_hash_table_add(gc->objects, g_strdup(orch_store_text(s, 0)));
     return more == 0;
 }
 
@@ -178,9 +178,9 @@ static bool visit_objects(struct gc *gc, GError **error)
 static bool trial_is_needed(struct gc *gc, const char *name, bool young, bool *out, GError **error)
 {
     int64_t known, hidden;
-    if (!store_get_int(gc->store, &known, 0, error, "SELECT id FROM run WHERE key = ?", "t",
-                       name) ||
-        !store_get_int(
+    if (!orch_store_get_int(gc->store, &known, 0, error, "SELECT id FROM run WHERE key = ?", "t",
+                            name) ||
+        !orch_store_get_int(
             gc->store, &hidden, 0, error,
             "SELECT 1 FROM note n JOIN run r ON " STORE_HIDES("n", "r") " WHERE r.key = ?", "t",
             name))
@@ -196,12 +196,12 @@ static bool checkpoint_is_needed(struct gc *gc, const char *name, bool young, bo
 {
     int64_t unfinished = 0;
     if (!young &&
-        !store_get_int(gc->store, &unfinished, 0, error,
-                       "SELECT 1 FROM run r WHERE (r.fingerprint = ?1 OR r.key = ?1)"
-                       " AND r.id NOT IN " STORE_HIDDEN " AND NOT EXISTS (SELECT 1 FROM run d"
-                       "  WHERE d.fingerprint = r.fingerprint AND d.state IN " STORE_REUSED_STATES
-                       ") LIMIT 1",
-                       "t", name))
+        !orch_store_get_int(
+            gc->store, &unfinished, 0, error,
+            "SELECT 1 FROM run r WHERE (r.fingerprint = ?1 OR r.key = ?1)"
+            " AND r.id NOT IN " STORE_HIDDEN " AND NOT EXISTS (SELECT 1 FROM run d"
+            "  WHERE d.fingerprint = r.fingerprint AND d.state IN " STORE_REUSED_STATES ") LIMIT 1",
+            "t", name))
         return false;
     *out = young || unfinished;
     return true;
@@ -250,7 +250,7 @@ static bool visit(struct gc *gc, enum orch_store_dir kind,
 bool orch_store_gc(struct orch_store *store, bool dry_run, int *out_count, int64_t *out_bytes,
                    GError **error)
 {
-    if (!dry_run && !store_is_writable(store, error))
+    if (!dry_run && !orch_store_is_writable(store, error))
         return false;
     struct gc gc = {
         .store = store,

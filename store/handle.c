@@ -34,7 +34,7 @@ static int on_busy(void *ctx, int count)
     return 1;
 }
 
-bool store_check_journal(const char *path, GError **error)
+bool orch_store_check_journal(const char *path, GError **error)
 {
     static const uint8_t several[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
     g_autofree char *journal = g_strconcat(path, "-journal", NULL);
@@ -56,10 +56,10 @@ bool store_check_journal(const char *path, GError **error)
     return false;
 }
 
-bool store_open_handle(struct orch_store *store, int flags, bool immutable, GError **error)
+bool orch_store_open_handle(struct orch_store *store, int flags, bool immutable, GError **error)
 {
     g_autofree char *uri = NULL;
-    if (!store_check_journal(store->path, error))
+    if (!orch_store_check_journal(store->path, error))
         return false;
     if (immutable) {
         g_autofree char *plain = g_filename_to_uri(store->path, NULL, NULL);
@@ -70,18 +70,18 @@ bool store_open_handle(struct orch_store *store, int flags, bool immutable, GErr
         sqlite3_open_v2(uri ? uri : store->path, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (code != SQLITE_OK) {
         int system_errno = store->db ? sqlite3_system_errno(store->db) : 0;
-        return store_fail_code(store->path, code, system_errno, error, "open");
+        return orch_store_fail_code(store->path, code, system_errno, error, "open");
     }
     sqlite3_extended_result_codes(store->db, 1);
     sqlite3_busy_handler(store->db, on_busy, store);
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    store_set_strict(store->db);
-    if (store_where_register(store->db) != SQLITE_OK)
-        return store_fail(store, error, "open");
+    orch_store_set_strict(store->db);
+    if (orch_store_where_register(store->db) != SQLITE_OK)
+        return orch_store_fail(store, error, "open");
     return true;
 }
 
-void store_close_handle(struct orch_store *store)
+void orch_store_close_handle(struct orch_store *store)
 {
     g_hash_table_remove_all(store->statements);
     sqlite3_close(store->db);
@@ -101,7 +101,7 @@ char *orch_store_folder_of(const char *path)
     return g_strconcat(absolute, ".d", NULL);
 }
 
-char *store_folder_for_reading(const char *path)
+char *orch_store_folder_for_reading(const char *path)
 {
     char *folder = orch_store_folder_of(path);
     struct stat info;
@@ -116,7 +116,7 @@ char *store_folder_for_reading(const char *path)
     return g_steal_pointer(&parent);
 }
 
-void store_shards_free(struct store_shards *shards)
+void orch_store_shards_free(struct store_shards *shards)
 {
     if (!shards)
         return;
@@ -139,7 +139,7 @@ static void set_up_sqlite(void)
     }
 }
 
-struct orch_store *store_new_handle(const char *path)
+struct orch_store *orch_store_new_handle(const char *path)
 {
     set_up_sqlite();
     struct orch_store *store = g_new0(struct orch_store, 1);
@@ -153,12 +153,12 @@ struct orch_store *store_new_handle(const char *path)
     return store;
 }
 
-void store_free_handle(struct orch_store *store)
+void orch_store_free_handle(struct orch_store *store)
 {
-    store_close_handle(store);
+    orch_store_close_handle(store);
     g_hash_table_destroy(store->statements);
     g_ptr_array_unref(store->warnings);
-    store_shards_free(store->shards);
+    orch_store_shards_free(store->shards);
     if (store->copy)
         orch_tree_remove(store->copy, NULL);
     g_free(store->copy);
@@ -179,7 +179,7 @@ bool orch_store_sync(struct orch_store *store, GError **error)
         !log || !log->pMethods)
         return true; /* nothing was written yet */
     int code = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
-    return code == SQLITE_OK || store_fail_code(store->path, code, errno, error, "sync");
+    return code == SQLITE_OK || orch_store_fail_code(store->path, code, errno, error, "sync");
 }
 
 void orch_store_close(struct orch_store *store)
@@ -188,13 +188,13 @@ void orch_store_close(struct orch_store *store)
         return;
     if (store->db && !store->readonly)
         orch_store_sync(store, NULL);
-    store_free_handle(store);
+    orch_store_free_handle(store);
 }
 
-struct orch_store *store_open_raw(const char *path, GError **error)
+struct orch_store *orch_store_open_raw(const char *path, GError **error)
 {
-    struct orch_store *store = store_new_handle(path);
-    if (store_open_handle(store, SQLITE_OPEN_READWRITE, false, error))
+    struct orch_store *store = orch_store_new_handle(path);
+    if (orch_store_open_handle(store, SQLITE_OPEN_READWRITE, false, error))
         return store;
     orch_store_close(store);
     return NULL;

@@ -349,16 +349,17 @@ static bool hide_earlier(struct orch_store *store, const struct orch_imported_ru
     g_autofree char *plugin = g_strconcat("import:", run->tool, NULL);
     g_autofree char *why = g_strdup_printf("imported again as %s", key);
     g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
-    sqlite3_stmt *s = store_statement(store,
-                                      "SELECT r.key FROM run r WHERE r.plugin = ? AND r.build = ?"
-                                      " AND r.key <> ? AND r.id NOT IN " STORE_HIDDEN " LIMIT 100",
-                                      error);
+    sqlite3_stmt *s =
+        orch_store_statement(store,
+                             "SELECT r.key FROM run r WHERE r.plugin = ? AND r.build = ?"
+                             " AND r.key <> ? AND r.id NOT IN " STORE_HIDDEN " LIMIT 100",
+                             error);
     if (!s)
         return false;
-    store_bind(s, "ttt", plugin, run->id, key);
+    orch_store_bind(s, "ttt", plugin, run->id, key);
     int more;
-    while ((more = store_step(store, s, error)) > 0)
-        g_ptr_array_add(keys, store_column_text(s, 0));
+    while ((more = orch_store_step(store, s, error)) > 0)
+        g_ptr_array_add(keys, orch_store_column_text(s, 0));
     bool ok = more == 0;
     for (guint i = 0; ok && i < keys->len; i++)
         ok = orch_store_note(store, keys->pdata[i], "tombstone", false, why, error);
@@ -382,12 +383,12 @@ static bool put_labels(struct orch_store *store, const struct orch_imported_run 
 static bool put_all(struct orch_store *store, struct orch_imported_run *run, const char *key,
                     const char *facts, GError **error)
 {
-    if (!store_begin(store, error))
+    if (!orch_store_transaction_begin(store, error))
         return false;
     if (write_record(store, run, key, facts, error) && put_labels(store, run, key, error) &&
         hide_earlier(store, run, key, error))
-        return store_commit(store, error);
-    store_rollback(store);
+        return orch_store_transaction_commit(store, error);
+    orch_store_transaction_rollback(store);
     return false;
 }
 
@@ -416,7 +417,7 @@ bool orch_store_put_imported(struct orch_store *store, struct orch_imported_run 
                   (json_int_t)run->ended_ns);
     g_autofree char *head_text = orch_json_canonical(head);
     make_key(run, head_text, key);
-    if (!store_get_int(store, &known, 0, error, "SELECT 1 FROM run WHERE key = ?", "t", key))
+    if (!orch_store_get_int(store, &known, 0, error, "SELECT 1 FROM run WHERE key = ?", "t", key))
         return false;
     *out_added = !known;
     return known || put_all(store, run, key, facts_text, error);

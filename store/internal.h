@@ -30,11 +30,11 @@ struct orch_store {
     char id[ORCH_KEY_CHARS]; /* the store's id, or "" */
     bool readonly;
     bool wal;
-    unsigned depth;              /* transactions begun and not ended (store_begin) */
-    int64_t busy_ms;             /* how long to wait for another process's lock */
-    int64_t busy_until_ns;       /* when the current wait for a lock gives up */
-    int64_t deadline_ns;         /* when a query is aborted with an error (orch_store_limit_time) */
-    GPtrArray *warnings;         /* char *: warnings from opening the store */
+    unsigned depth;        /* transactions begun and not ended (orch_store_transaction_begin) */
+    int64_t busy_ms;       /* how long to wait for another process's lock */
+    int64_t busy_until_ns; /* when the current wait for a lock gives up */
+    int64_t deadline_ns;   /* when a query is aborted with an error (orch_store_limit_time) */
+    GPtrArray *warnings;   /* char *: warnings from opening the store */
     struct store_shards *shards; /* on a network file system, else NULL */
     GHashTable *statements;      /* address of SQL literal -> sqlite3_stmt * */
     struct store_stream *stream; /* state of the bulk insertion of points (stream.c), or NULL */
@@ -47,57 +47,59 @@ struct orch_store {
 
 /** Sets `error` from the last SQLite failure: "cannot DOING store 'PATH': why", with a hint.
  * Returns false. */
-bool store_fail(struct orch_store *store, GError **error, const char *doing);
+bool orch_store_fail(struct orch_store *store, GError **error, const char *doing);
 
-/** Like store_fail, for a result code when the handle cannot be asked. */
-bool store_fail_code(const char *path, int code, int system_errno, GError **error,
-                     const char *doing);
+/** Like orch_store_fail, for a result code when the handle cannot be asked. */
+bool orch_store_fail_code(const char *path, int code, int system_errno, GError **error,
+                          const char *doing);
 
 /** Returns the prepared statement of a SQL literal, reset and without bindings, or NULL on failure.
  * Owned by the store. The same literal must not be used again while its statement is being
  * stepped. */
-sqlite3_stmt *store_statement(struct orch_store *store, const char *sql_literal, GError **error);
+sqlite3_stmt *orch_store_statement(struct orch_store *store, const char *sql_literal,
+                                   GError **error);
 
 /** Binds values from parameter 1 on: 't' text (const char *; NULL binds NULL; invalid UTF-8 is
  * repaired; must live until the statement is done), 'i' int64_t, 'r' double (NaN binds NULL), 'n'
  * NULL. */
-void store_bind(sqlite3_stmt *statement, const char *types, ...);
+void orch_store_bind(sqlite3_stmt *statement, const char *types, ...);
 
 /** Steps once. Returns 1 for a row, 0 when done and -1 on failure; the statement is reset in the
  * last two cases. */
-int store_step(struct orch_store *store, sqlite3_stmt *statement, GError **error);
+int orch_store_step(struct orch_store *store, sqlite3_stmt *statement, GError **error);
 
-/** Prepares a statement that returns no rows, binds (as store_bind) and runs it. */
-bool store_run(struct orch_store *store, GError **error, const char *sql_literal, const char *types,
-               ...);
+/** Prepares a statement that returns no rows, binds (as orch_store_bind) and runs it. */
+bool orch_store_run_statement(struct orch_store *store, GError **error, const char *sql_literal,
+                              const char *types, ...);
 
 /** Runs a query that returns one integer. `*out` is `fallback` when it returns no row. */
-bool store_get_int(struct orch_store *store, int64_t *out, int64_t fallback, GError **error,
-                   const char *sql_literal, const char *types, ...);
+bool orch_store_get_int(struct orch_store *store, int64_t *out, int64_t fallback, GError **error,
+                        const char *sql_literal, const char *types, ...);
 
 /** Executes SQL without parameters (several statements are allowed). */
-bool store_exec(struct orch_store *store, const char *sql, const char *doing, GError **error);
+bool orch_store_exec(struct orch_store *store, const char *sql, const char *doing, GError **error);
 
 /** A column as borrowed text, valid until the next step. Returns "" for NULL, and a substitute for
  * invalid UTF-8: a file that was edited by hand can contain either where the schema forbids it. */
-const char *store_text(sqlite3_stmt *statement, int column);
+const char *orch_store_text(sqlite3_stmt *statement, int column);
 /** A column as owned text; NULL for NULL. */
-char *store_column_text(sqlite3_stmt *statement, int column);
+char *orch_store_column_text(sqlite3_stmt *statement, int column);
 /** Binds a text. NULL binds NULL, and invalid UTF-8 is repaired. When the text is longer than
  * SQLite allows, the result is SQLITE_TOOBIG and the step fails. */
-int store_bind_text(sqlite3_stmt *statement, int index, const char *text);
+int orch_store_bind_text(sqlite3_stmt *statement, int index, const char *text);
 /** A column as a double; NaN for NULL. */
-double store_column_real(sqlite3_stmt *statement, int column);
+double orch_store_column_real(sqlite3_stmt *statement, int column);
 
 /** Begins a transaction (BEGIN IMMEDIATE). Within another one it becomes part of that. */
-bool store_begin(struct orch_store *store, GError **error);
+bool orch_store_transaction_begin(struct orch_store *store, GError **error);
 /** Commits the transaction, unless it is part of another one. Rolls back on failure. */
-bool store_commit(struct orch_store *store, GError **error);
-/** Rolls back everything since the first store_begin: when a part fails, the whole must fail. */
-void store_rollback(struct orch_store *store);
+bool orch_store_transaction_commit(struct orch_store *store, GError **error);
+/** Rolls back everything since the first orch_store_transaction_begin: when a part fails, the whole
+ * must fail. */
+void orch_store_transaction_rollback(struct orch_store *store);
 
 /** Fails when the store was opened for reading. */
-bool store_is_writable(struct orch_store *store, GError **error);
+bool orch_store_is_writable(struct orch_store *store, GError **error);
 
 /* ---- schema.c ---------------------------------------------------------------------------------
  */
@@ -117,27 +119,27 @@ extern const struct store_migrations store_migrations;
 
 /** Brings an open file to the target schema: creates it in an empty file (only with `may_create`),
  * migrates an older schema, and refuses everything else. */
-bool store_migrate(struct orch_store *store, const struct store_migrations *migrations,
-                   bool may_create, GError **error);
+bool orch_store_migrate(struct orch_store *store, const struct store_migrations *migrations,
+                        bool may_create, GError **error);
 
 /** Classifies the file. Returns 1 for an orch store, whose schema is `*out_schema`, 0 for an empty
  * file, and -1 with an error for everything else. */
-int store_recognise(struct orch_store *store, int target, int64_t *out_schema, GError **error);
+int orch_store_recognise(struct orch_store *store, int target, int64_t *out_schema, GError **error);
 
 /* ---- defence.c --------------------------------------------------------------------------------
  */
 
 /** True when the file and the files that SQLite keeps beside it are regular files or do not
  * exist. */
-bool store_check_files(const char *path, GError **error);
+bool orch_store_check_files(const char *path, GError **error);
 /** Applies SQLite's defensive settings and narrow limits, for an untrusted file. */
-void store_set_strict(sqlite3 *db);
+void orch_store_set_strict(sqlite3 *db);
 /** Enables our triggers and foreign keys, and relaxes the limits to what a user's own conditions
- * may need. To be called after store_check_shape has passed. */
-void store_set_working(sqlite3 *db);
+ * may need. To be called after orch_store_check_shape has passed. */
+void orch_store_set_working(sqlite3 *db);
 /** True when the file has each table that `create` makes, word for word, and has no trigger or
  * index besides those of `create`. */
-bool store_check_shape(struct orch_store *store, const char *create, GError **error);
+bool orch_store_check_shape(struct orch_store *store, const char *create, GError **error);
 
 /* ---- pages.c ----------------------------------------------------------------------------------
  */
@@ -145,7 +147,7 @@ bool store_check_shape(struct orch_store *store, const char *create, GError **er
 /** True when each page of the file's tables is referenced once. Otherwise reading the file may
  * never end, so call this before anything else is read. Takes time in proportion to the number of
  * pages. */
-bool store_check_pages(struct orch_store *store, GError **error);
+bool orch_store_check_pages(struct orch_store *store, GError **error);
 
 /* ---- reading.c --------------------------------------------------------------------------------
  */
@@ -156,12 +158,12 @@ enum store_read_mode {
     STORE_READ_COPY,      /* it has a log that cannot be read in place, so a copy is read */
 };
 /** Chooses how to read the file of a read-only handle that has not read anything yet. */
-enum store_read_mode store_read_mode_of(struct orch_store *store);
+enum store_read_mode orch_store_read_mode_of(struct orch_store *store);
 /** Opens a file so that reading it creates no files beside it. */
-bool store_open_to_read(struct orch_store *store, GError **error);
+bool orch_store_open_to_read(struct orch_store *store, GError **error);
 /** Copies the file, journal and log of a closed store into a temporary folder, from which it is
  * then opened. The copy is removed with the handle. */
-bool store_copy_aside(struct orch_store *store, GError **error);
+bool orch_store_copy_aside(struct orch_store *store, GError **error);
 
 /* ---- open.c -----------------------------------------------------------------------------------
  */
@@ -175,29 +177,29 @@ struct store_options {
     bool is_alone;          /* only the rows are needed, not the folder beside the file */
 };
 /** orch_store_open with options that tests can set. */
-struct orch_store *store_open_with(const char *path, enum orch_store_mode mode,
-                                   const struct store_options *options, GError **error);
+struct orch_store *orch_store_open_with(const char *path, enum orch_store_mode mode,
+                                        const struct store_options *options, GError **error);
 
 /** Opens the file as it is, to read what can be read of it. Nothing is checked, created or
  * changed. */
-struct orch_store *store_open_raw(const char *path, GError **error);
-/** Creates a handle that is not open. store_open_handle opens it with SQLite's flags,
- * store_close_handle closes it, and store_free_handle closes and frees it. */
-struct orch_store *store_new_handle(const char *path);
-bool store_open_handle(struct orch_store *store, int flags, bool immutable, GError **error);
+struct orch_store *orch_store_open_raw(const char *path, GError **error);
+/** Creates a handle that is not open. orch_store_open_handle opens it with SQLite's flags,
+ * orch_store_close_handle closes it, and orch_store_free_handle closes and frees it. */
+struct orch_store *orch_store_new_handle(const char *path);
+bool orch_store_open_handle(struct orch_store *store, int flags, bool immutable, GError **error);
 /** True when SQLite can safely roll back the journal beside a store. A journal that belongs to a
  * transaction over several files, which orch never makes, names a file that SQLite would delete;
  * reading a pipe would block. */
-bool store_check_journal(const char *path, GError **error);
-void store_close_handle(struct orch_store *store);
-void store_free_handle(struct orch_store *store);
+bool orch_store_check_journal(const char *path, GError **error);
+void orch_store_close_handle(struct orch_store *store);
+void orch_store_free_handle(struct orch_store *store);
 
 /** Name of a file system by its statfs magic ("ext", "nfs", "0x1234"), and whether WAL is safe on
  * it. */
-char *store_filesystem_name(int64_t magic, bool *out_local);
-int64_t store_filesystem_magic(const char *path);
+char *orch_store_filesystem_name(int64_t magic, bool *out_local);
+int64_t orch_store_filesystem_magic(const char *path);
 /** True when other hosts can reach a file system of this magic. False for an unknown magic. */
-bool store_filesystem_is_shared(int64_t magic);
+bool orch_store_filesystem_is_shared(int64_t magic);
 
 /* ---- digest.c ---------------------------------------------------------------------------------
  */
@@ -205,12 +207,12 @@ bool store_filesystem_is_shared(int64_t magic);
 /** The points of one metric, hashed while they are written. They need not be read back as long as
  * their steps ascend. */
 struct store_points;
-struct store_points *store_points_new(void);
-void store_points_free(struct store_points *points);
-void store_points_add(struct store_points *points, int64_t step, double t_ms, double value);
+struct store_points *orch_store_points_new(void);
+void orch_store_points_free(struct store_points *points);
+void orch_store_points_add(struct store_points *points, int64_t step, double t_ms, double value);
 /** Returns the 32 bytes of the digest and the number of points. No points can be added
  * afterwards. */
-void store_points_finish(struct store_points *points, uint8_t out[32], int64_t *out_count);
+void orch_store_points_finish(struct store_points *points, uint8_t out[32], int64_t *out_count);
 
 /** A metric of a run. */
 struct store_metric {
@@ -221,13 +223,13 @@ struct store_metric {
 /** Digest of a run, computed from its rows. `key` replaces the row's key unless it is NULL.
  * `metrics` (struct store_metric) lists all metrics of the run in any order and is sorted here;
  * NULL reads the list from the store. */
-bool store_digest_run(struct orch_store *store, int64_t run_id, const char *key, GArray *metrics,
-                      char out[ORCH_SHA256_CHARS], GError **error);
+bool orch_store_digest_run(struct orch_store *store, int64_t run_id, const char *key,
+                           GArray *metrics, char out[ORCH_SHA256_CHARS], GError **error);
 
 /** Query of the pairs that the store's digest covers, sorted: key, digest, id of the run (0: a
- * conflict). store_pair_line formats a row of it. */
+ * conflict). orch_store_pair_line formats a row of it. */
 extern const char store_pairs_sql[];
-void store_pair_line(sqlite3_stmt *pair, GString *out);
+void orch_store_pair_line(sqlite3_stmt *pair, GString *out);
 
 /** Query of the metrics of a run (id, name, unit, better), by name. It seeks from one metric to the
  * next in the primary key and does not scan the points. */
@@ -236,7 +238,7 @@ extern const char store_run_metrics_sql[];
 /* ---- write.c ----------------------------------------------------------------------------------
  */
 
-/** The result of store_write_run. */
+/** The result of orch_store_write_run. */
 struct store_written {
     int64_t run_id;
     char digest[ORCH_SHA256_CHARS]; /* computed from the rows as stored */
@@ -244,16 +246,18 @@ struct store_written {
     int64_t new_source, new_machine, first_new_name; /* ids of rows that this run added, else 0 */
 };
 /** Writes a run with everything it owns under `key`, within a transaction, and computes its digest
- * (always with the record's own key). With `claimed` "" the run stays open until store_seal_run
- * sets the digest. A join, which disables the triggers, passes the claimed digest at once and
- * removes the run again when `out` has a different one. */
-bool store_write_run(struct orch_store *store, const struct orch_record *record, const char *key,
-                     const char *claimed, struct store_written *out, GError **error);
-bool store_seal_run(struct orch_store *store, const struct store_written *written, GError **error);
+ * (always with the record's own key). With `claimed` "" the run stays open until
+ * orch_store_seal_run sets the digest. A join, which disables the triggers, passes the claimed
+ * digest at once and removes the run again when `out` has a different one. */
+bool orch_store_write_run(struct orch_store *store, const struct orch_record *record,
+                          const char *key, const char *claimed, struct store_written *out,
+                          GError **error);
+bool orch_store_seal_run(struct orch_store *store, const struct store_written *written,
+                         GError **error);
 /** Removes a run that was just written, sealed or not. Only within a join, which disables the
  * triggers. */
-bool store_unwrite_run(struct orch_store *store, const struct store_written *written,
-                       GError **error);
+bool orch_store_unwrite_run(struct orch_store *store, const struct store_written *written,
+                            GError **error);
 
 /* ---- stream.c ---------------------------------------------------------------------------------
  */
@@ -268,25 +272,25 @@ struct store_row {
 typedef int (*store_next_row)(void *ctx, struct store_row *out);
 /** Inserts all points of a run. A later point of the same metric and step replaces an earlier
  * one. */
-bool store_insert_points(struct orch_store *store, int64_t run_id, store_next_row next, void *ctx,
-                         GError **error);
+bool orch_store_insert_points(struct orch_store *store, int64_t run_id, store_next_row next,
+                              void *ctx, GError **error);
 
 /* ---- backup.c ---------------------------------------------------------------------------------
  */
 
 /** Copies the open file to `dest`, which must not exist. */
-bool store_backup_to(struct orch_store *store, const char *dest, GError **error);
+bool orch_store_backup_to(struct orch_store *store, const char *dest, GError **error);
 
 /* ---- where.c ----------------------------------------------------------------------------------
  */
 
 /** The SQL condition over `run r`, `source s`, `machine m`; owned by `where`. */
-const char *store_where_sql(const struct orch_where *where);
+const char *orch_store_where_sql(const struct orch_where *where);
 /** Binds the values of the condition from parameter `first` on. Returns the next free parameter. */
-int store_where_bind(const struct orch_where *where, sqlite3_stmt *statement, int first);
+int orch_store_where_bind(const struct orch_where *where, sqlite3_stmt *statement, int first);
 /** Fails with ORCH_ERROR_USAGE when the filter uses a bare name that does not occur in any run. */
-bool store_where_check_names(struct orch_store *store, const struct orch_where *where,
-                             GError **error);
+bool orch_store_where_check_names(struct orch_store *store, const struct orch_where *where,
+                                  GError **error);
 /** A column of runs, as SQL over `run r`, `source s`, `machine m`. */
 struct store_column {
     const char *sql; /* its next `name_count` parameters are bound to `name` */
@@ -295,28 +299,28 @@ struct store_column {
 };
 /** Finds a column by its name as in a condition, or by min(metric) or max(metric). False when
  * `text` is not a valid name. */
-bool store_column_of(const char *text, struct store_column *out);
+bool orch_store_column_of(const char *text, struct store_column *out);
 /** The name of built-in column `index` of a run; NULL after the last. */
-const char *store_column_name(size_t index);
+const char *orch_store_column_name(size_t index);
 /** SQL that lists all names of a scope ("param", "result" or "metric"). */
-const char *store_scope_names_sql(const char *prefix);
+const char *orch_store_scope_names_sql(const char *prefix);
 /** Registers the comparison function that conditions use with SQLite. */
-int store_where_register(sqlite3 *db);
+int orch_store_where_register(sqlite3 *db);
 
 /* ---- dataset.c --------------------------------------------------------------------------------
  */
 
 /** Reads every data set and recomputes its digest; adds findings (char *). */
-void store_check_datasets(struct orch_store *store, GPtrArray *out);
+void orch_store_check_datasets(struct orch_store *store, GPtrArray *out);
 
 /* ---- note.c -----------------------------------------------------------------------------------
  */
 
 /** True for a known kind of note. STORE_NOTE_KINDS is the same list as SQL. */
-bool store_note_kind_is_known(const char *kind);
+bool orch_store_note_kind_is_known(const char *kind);
 #define STORE_NOTE_KINDS "('note','tag','untag','name','tombstone','restored','signature')"
 /** True for the kinds of notes that hide or restore a run. */
-bool store_note_kind_hides(const char *kind);
+bool orch_store_note_kind_hides(const char *kind);
 
 /* ---- run.c ------------------------------------------------------------------------------------
  */
@@ -364,9 +368,9 @@ bool store_note_kind_hides(const char *kind);
 
 /** Reads a run from a row of STORE_RUN_COLUMNS. Texts that every run recorded by orch has (plugin,
  * version, fingerprint, device key, state, ...) are "" where an imported run has NULL. */
-struct orch_run *store_run_from_row(sqlite3_stmt *statement);
-/** Like store_run_from_row, but keeps NULL. Needed for writing the run out, because NULL and ""
- * have different digests. */
-struct orch_run *store_run_as_stored(sqlite3_stmt *statement);
+struct orch_run *orch_store_run_from_row(sqlite3_stmt *statement);
+/** Like orch_store_run_from_row, but keeps NULL. Needed for writing the run out, because NULL and
+ * "" have different digests. */
+struct orch_run *orch_store_run_as_stored(sqlite3_stmt *statement);
 
 #endif

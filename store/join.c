@@ -40,13 +40,13 @@ static void free_objects(gpointer data)
 
 struct orch_join *orch_join_begin(struct orch_store *store, const char *origin, GError **error)
 {
-    if (!store_begin(store, error))
+    if (!orch_store_transaction_begin(store, error))
         return NULL;
     guard(store, false);
     orch_hash_preload();
     struct orch_join *join = g_new0(struct orch_join, 1);
     join->store = store;
-    join->receipt = store_receipt_new(origin);
+    join->receipt = orch_store_receipt_new(origin);
     join->rows = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     join->objects = g_ptr_array_new_with_free_func(free_objects);
     join->apart = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -66,7 +66,7 @@ void orch_join_rollback(struct orch_join *join)
 {
     if (!join)
         return;
-    store_rollback(join->store);
+    orch_store_transaction_rollback(join->store);
     guard(join->store, true);
     free_join(join);
 }
@@ -82,17 +82,17 @@ static int compare_rows(gconstpointer a, gconstpointer b)
 
 struct orch_receipt *orch_join_commit(struct orch_join *join, GError **error)
 {
-    if (!store_join_digests(join, error)) {
+    if (!orch_store_join_digests(join, error)) {
         orch_join_rollback(join);
         return NULL;
     }
     guard(join->store, true);
-    if (!store_commit(join->store, error)) {
+    if (!orch_store_transaction_commit(join->store, error)) {
         free_join(join);
         return NULL;
     }
     for (guint i = 0; i < join->objects->len; i++) /* after the commit: copying can be slow */
-        store_join_objects(join, join->objects->pdata[i]);
+        orch_store_join_objects(join, join->objects->pdata[i]);
     g_ptr_array_sort(join->receipt->rows, compare_rows);
     struct orch_receipt *receipt = g_steal_pointer(&join->receipt);
     free_join(join);
@@ -107,25 +107,26 @@ static const char *text_at(sqlite3_stmt *s, int column)
     return (const char *)sqlite3_column_text(s, column);
 }
 
-bool store_join_is_known(struct orch_join *join, const char *key, const char *digest,
-                         bool *out_known, bool *out_taken, GError **error)
+bool orch_store_join_is_known(struct orch_join *join, const char *key, const char *digest,
+                              bool *out_known, bool *out_taken, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         join->store, "SELECT digest, who, recipe, experiment FROM run WHERE key = ?", error);
     if (!s)
         return false;
-    store_bind(s, "t", key);
-    int more = store_step(join->store, s, error);
+    orch_store_bind(s, "t", key);
+    int more = orch_store_step(join->store, s, error);
     *out_taken = more > 0;
     *out_known = more > 0 && strcmp(text_at(s, 0), digest) == 0;
     if (*out_known)
-        store_receipt_row(join, text_at(s, 1), text_at(s, 2), text_at(s, 3))->known++;
+        orch_store_receipt_row(join, text_at(s, 1), text_at(s, 2), text_at(s, 3))->known++;
     if (more > 0)
         sqlite3_reset(s);
     int64_t apart = 0;
     if (*out_taken && !*out_known &&
-        !store_get_int(join->store, &apart, 0, error,
-                       "SELECT 1 FROM conflict WHERE key = ? AND digest = ?", "tt", key, digest))
+        !orch_store_get_int(join->store, &apart, 0, error,
+                            "SELECT 1 FROM conflict WHERE key = ? AND digest = ?", "tt", key,
+                            digest))
         return false;
     *out_known = *out_known || apart;
     join->receipt->known += *out_known;
@@ -139,7 +140,7 @@ static bool write_and_judge(struct orch_join *join, const struct orch_record *re
                             bool *out_fits, GError **error)
 {
     GError *problem = NULL;
-    bool ok = store_write_run(join->store, record, key, digest, written, &problem);
+    bool ok = orch_store_write_run(join->store, record, key, digest, written, &problem);
     *out_fits = ok && strcmp(written->digest, digest) == 0;
     if (*out_fits)
         return true;
@@ -154,7 +155,7 @@ static bool write_and_judge(struct orch_join *join, const struct orch_record *re
     else
         orch_join_refuse_error(join, what, problem);
     g_clear_error(&problem);
-    return store_unwrite_run(join->store, written, error);
+    return orch_store_unwrite_run(join->store, written, error);
 }
 
 /* Serializes the run that was just written under a temporary key. The rows are read back because a
@@ -162,19 +163,19 @@ static bool write_and_judge(struct orch_join *join, const struct orch_record *re
 static GString *text_of_written(struct orch_join *join, const struct store_written *written,
                                 const char *key, const char *digest, GError **error)
 {
-    struct store_reader *reader = store_reader_new(join->store);
+    struct store_reader *reader = orch_store_reader_new(join->store);
     struct orch_record *record;
     char unsealed[ORCH_SHA256_CHARS];
     GString *text = NULL;
-    enum store_read read = store_reader_run(reader, written->run_id, &record, unsealed, error);
+    enum store_read read = orch_store_reader_run(reader, written->run_id, &record, unsealed, error);
     if (read == STORE_READ_RUN) {
         record->key = key;
         text = orch_run_text_of_record(record, digest, error);
     } else if (read == STORE_READ_REFUSED) {
         orch_error_set(error, ORCH_ERROR_STORE, "run 'orch db check'", "cannot read run '%s': %s",
-                       key, store_reader_fault(reader));
+                       key, orch_store_reader_fault(reader));
     }
-    store_reader_free(reader);
+    orch_store_reader_free(reader);
     return text;
 }
 
@@ -190,7 +191,7 @@ static bool set_apart(struct orch_join *join, const struct orch_record *record, 
     if (!fits)
         return true;
     GString *text = text_of_written(join, &written, record->key, digest, error);
-    if (!text || !store_unwrite_run(join->store, &written, error))
+    if (!text || !orch_store_unwrite_run(join->store, &written, error))
         return false;
     bool ok = true;
     if (text->len >= STORE_TEXT_MAX) {
@@ -199,16 +200,16 @@ static bool set_apart(struct orch_join *join, const struct orch_record *record, 
                          "to be set apart",
                          record->key);
     } else {
-        ok = store_join_will_change(join, error) &&
-             store_run(join->store, error,
-                       "INSERT INTO conflict(key, digest, origin, record, found)"
-                       " VALUES(?, ?, ?, ?, ?)",
-                       "tttti", record->key, digest, join->receipt->origin, text->str,
-                       orch_now_ns());
-        store_join_set_apart(join, record->key, digest);
+        ok = orch_store_join_will_change(join, error) &&
+             orch_store_run_statement(join->store, error,
+                                      "INSERT INTO conflict(key, digest, origin, record, found)"
+                                      " VALUES(?, ?, ?, ?, ?)",
+                                      "tttti", record->key, digest, join->receipt->origin,
+                                      text->str, orch_now_ns());
+        orch_store_join_set_apart(join, record->key, digest);
         *out = ORCH_JOINED_CONFLICT;
         join->receipt->conflicts++;
-        store_receipt_problem(
+        orch_store_receipt_problem(
             join, g_strdup_printf("run %s: its key is here with another digest; the one "
                                   "that came (%.12s) is set apart",
                                   record->key, digest));
@@ -223,14 +224,14 @@ static bool add_run(struct orch_join *join, const struct orch_record *record, co
     struct store_written written;
     bool fits;
     *out = ORCH_JOINED_REFUSED;
-    if (!store_join_will_change(join, error) ||
+    if (!orch_store_join_will_change(join, error) ||
         !write_and_judge(join, record, record->key, digest, &written, &fits, error))
         return false;
     if (!fits)
         return true;
     *out = ORCH_JOINED_NEW;
     join->receipt->added++;
-    store_receipt_row(join, record->who, record->recipe, record->experiment)->added++;
+    orch_store_receipt_row(join, record->who, record->recipe, record->experiment)->added++;
     return true;
 }
 
@@ -244,13 +245,13 @@ bool orch_join_run(struct orch_join *join, const struct orch_record *record, con
                          record->key ? record->key : "");
         return true;
     }
-    if (!store_join_is_known(join, record->key, digest, &is_known, &is_taken, error))
+    if (!orch_store_join_is_known(join, record->key, digest, &is_known, &is_taken, error))
         return false;
     if (is_known) {
         *out = ORCH_JOINED_KNOWN;
         return true;
     }
-    g_autofree char *fault = store_record_fault(record);
+    g_autofree char *fault = orch_store_record_fault(record);
     if (fault) {
         orch_join_refuse(join, "run %s: %s", record->key, fault);
         return true;
@@ -272,19 +273,20 @@ bool orch_join_recipe(struct orch_join *join, const char *key, const char *name,
                       const char *canonical, const char *verbatim, GError **error)
 {
     char digest[ORCH_SHA256_CHARS] = "";
-    bool fits = store_text_fits(name, STORE_NAME_MAX) && canonical &&
-                store_text_fits(canonical, STORE_RECIPE_MAX) &&
-                store_text_fits(verbatim, STORE_RECIPE_MAX);
+    bool fits = orch_store_text_fits(name, STORE_NAME_MAX) && canonical &&
+                orch_store_text_fits(canonical, STORE_RECIPE_MAX) &&
+                orch_store_text_fits(verbatim, STORE_RECIPE_MAX);
     if (fits)
         orch_sha256(canonical, strlen(canonical), digest);
     if (!fits || g_strcmp0(key, digest) != 0) {
         orch_join_refuse(join, "recipe %.64s: its text is not the one of its key", key ? key : "");
         return true;
     }
-    if (!store_run(join->store, error,
-                   "INSERT INTO recipe(key, name, canonical, verbatim) VALUES(?, ?, ?, ?)"
-                   " ON CONFLICT DO NOTHING",
-                   "tttt", key, name, canonical, verbatim))
+    if (!orch_store_run_statement(
+            join->store, error,
+            "INSERT INTO recipe(key, name, canonical, verbatim) VALUES(?, ?, ?, ?)"
+            " ON CONFLICT DO NOTHING",
+            "tttt", key, name, canonical, verbatim))
         return false;
     join->receipt->recipes += added(join);
     return true;
@@ -293,9 +295,10 @@ bool orch_join_recipe(struct orch_join *join, const char *key, const char *name,
 static bool note_fits(const struct orch_note *note)
 {
     return note->key && orch_key_is_valid(note->key) && note->target && *note->target &&
-           store_note_kind_is_known(note->kind) && store_text_fits(note->target, STORE_NAME_MAX) &&
-           store_text_fits(note->who, STORE_NAME_MAX) &&
-           store_text_fits(note->text, STORE_NOTE_MAX);
+           orch_store_note_kind_is_known(note->kind) &&
+           orch_store_text_fits(note->target, STORE_NAME_MAX) &&
+           orch_store_text_fits(note->who, STORE_NAME_MAX) &&
+           orch_store_text_fits(note->text, STORE_NOTE_MAX);
 }
 
 /* Whether the note hides or restores a stored run of another author. */
@@ -303,10 +306,10 @@ static bool is_foreign(struct orch_join *join, const struct orch_note *note, int
                        GError **error)
 {
     *out = 0;
-    return !store_note_kind_hides(note->kind) ||
-           store_get_int(join->store, out, 0, error,
-                         "SELECT 1 FROM run WHERE key = ? AND who IS NOT ?", "tt", note->target,
-                         note->who);
+    return !orch_store_note_kind_hides(note->kind) ||
+           orch_store_get_int(join->store, out, 0, error,
+                              "SELECT 1 FROM run WHERE key = ? AND who IS NOT ?", "tt",
+                              note->target, note->who);
 }
 
 bool orch_join_note(struct orch_join *join, const struct orch_note *note, GError **error)
@@ -323,17 +326,17 @@ bool orch_join_note(struct orch_join *join, const struct orch_note *note, GError
     }
     int64_t foreign;
     if (!is_foreign(join, note, &foreign, error) ||
-        !store_run(join->store, error,
-                   "INSERT INTO note(key, target, kind, public, text, who, made)"
-                   " VALUES(?, ?, ?, 1, ?, ?, ?) ON CONFLICT DO NOTHING",
-                   "ttttti", note->key, note->target, note->kind, note->text, note->who,
-                   note->made_ns))
+        !orch_store_run_statement(join->store, error,
+                                  "INSERT INTO note(key, target, kind, public, text, who, made)"
+                                  " VALUES(?, ?, ?, 1, ?, ?, ?) ON CONFLICT DO NOTHING",
+                                  "ttttti", note->key, note->target, note->kind, note->text,
+                                  note->who, note->made_ns))
         return false;
     struct orch_receipt *receipt = join->receipt;
-    int64_t *count = !store_note_kind_hides(note->kind)    ? &receipt->notes
-                     : foreign                             ? &receipt->foreign_tombstones
-                     : strcmp(note->kind, "restored") == 0 ? &receipt->restored
-                                                           : &receipt->tombstones;
+    int64_t *count = !orch_store_note_kind_hides(note->kind) ? &receipt->notes
+                     : foreign                               ? &receipt->foreign_tombstones
+                     : strcmp(note->kind, "restored") == 0   ? &receipt->restored
+                                                             : &receipt->tombstones;
     *count += added(join);
     return true;
 }
@@ -365,7 +368,7 @@ bool orch_join_forecast(struct orch_join *join, const struct orch_run_forecast *
     bool fits =
         texts[0] && texts[1] && texts[2] && forecast->run && orch_key_is_valid(forecast->run);
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
-        fits = fits && store_text_fits(texts[i], STORE_NAME_MAX);
+        fits = fits && orch_store_text_fits(texts[i], STORE_NAME_MAX);
     if (!fits) {
         orch_join_refuse(join, "forecast of run %.40s: a field of it is none",
                          forecast->run ? forecast->run : "");
@@ -376,13 +379,14 @@ bool orch_join_forecast(struct orch_join *join, const struct orch_run_forecast *
         orch_join_refuse(join, "forecast of run %.40s: its %s", forecast->run, fault);
         return true;
     }
-    if (!store_run(join->store, error,
-                   "INSERT INTO forecast(fingerprint, machine, model, made, p5, p50, p95, tier,"
-                   " run) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
-                   " WHERE EXISTS (SELECT 1 FROM run WHERE key = ?9) ON CONFLICT DO NOTHING",
-                   "tttirrrtt", forecast->fingerprint, forecast->machine, forecast->model,
-                   forecast->made_ns, forecast->p5, forecast->p50, forecast->p95, forecast->tier,
-                   forecast->run))
+    if (!orch_store_run_statement(
+            join->store, error,
+            "INSERT INTO forecast(fingerprint, machine, model, made, p5, p50, p95, tier,"
+            " run) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
+            " WHERE EXISTS (SELECT 1 FROM run WHERE key = ?9) ON CONFLICT DO NOTHING",
+            "tttirrrtt", forecast->fingerprint, forecast->machine, forecast->model,
+            forecast->made_ns, forecast->p5, forecast->p50, forecast->p95, forecast->tier,
+            forecast->run))
         return false;
     join->receipt->forecasts += added(join);
     return true;
@@ -393,7 +397,7 @@ bool orch_join_dataset(struct orch_join *join, struct orch_dataset *set, GError 
     enum orch_dataset_put put;
     g_autofree char *wanted = g_strdup(set->name);
     GError *problem = NULL;
-    if (!store_dataset_put(join->store, set, true, &put, NULL, &problem)) {
+    if (!orch_store_dataset_put(join->store, set, true, &put, NULL, &problem)) {
         if (problem->code != ORCH_ERROR_USAGE) {
             g_propagate_error(error, problem);
             return false;
@@ -407,10 +411,10 @@ bool orch_join_dataset(struct orch_join *join, struct orch_dataset *set, GError 
         return true;
     join->receipt->datasets++;
     if (strcmp(wanted, set->name) != 0)
-        g_ptr_array_add(
-            join->receipt->remarks,
-            store_receipt_line(g_strdup_printf("data set '%s' is kept as '%s': other rows have "
-                                               "its name here",
-                                               wanted, set->name)));
+        g_ptr_array_add(join->receipt->remarks,
+                        orch_store_receipt_line(
+                            g_strdup_printf("data set '%s' is kept as '%s': other rows have "
+                                            "its name here",
+                                            wanted, set->name)));
     return true;
 }

@@ -11,7 +11,7 @@
 
 enum { TEXT_MAX = 16 << 20, ROWS_MAX = 100000, RUN_TEXT_MAX = 48 << 20 };
 
-bool store_text_fits(const char *text, size_t most)
+bool orch_store_text_fits(const char *text, size_t most)
 {
     if (!text)
         return true;
@@ -29,7 +29,7 @@ static void add(struct tally *tally, const char *what, const char *text, size_t 
 {
     if (tally->fault || !text)
         return;
-    if (!store_text_fits(text, most))
+    if (!orch_store_text_fits(text, most))
         tally->fault = g_strdup_printf("its %s is not UTF-8 or longer than %zu bytes", what, most);
     else
         tally->bytes += strlen(text);
@@ -121,7 +121,7 @@ static char *number_fault(const struct orch_record *r)
     return fault ? fault : facts_fault(r->machine_facts);
 }
 
-char *store_record_fault(const struct orch_record *record)
+char *orch_store_record_fault(const struct orch_record *record)
 {
     const char *fault = count_fault(record);
     if (!fault && (!record->state || !*record->state))

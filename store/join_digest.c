@@ -19,8 +19,8 @@ static const char MEMO[] = "join.digest";
 static bool read_extent(struct orch_store *store, int64_t *out_last, int64_t *out_apart,
                         GError **error)
 {
-    return store_get_int(store, out_last, 0, error, "SELECT max(id) FROM run", "") &&
-           store_get_int(store, out_apart, 0, error, "SELECT count(*) FROM conflict", "");
+    return orch_store_get_int(store, out_last, 0, error, "SELECT max(id) FROM run", "") &&
+           orch_store_get_int(store, out_apart, 0, error, "SELECT count(*) FROM conflict", "");
 }
 
 static char *extent_text(int64_t last, int64_t apart)
@@ -28,7 +28,7 @@ static char *extent_text(int64_t last, int64_t apart)
     return g_strdup_printf("%" G_GINT64_FORMAT " %" G_GINT64_FORMAT " ", last, apart);
 }
 
-bool store_join_will_change(struct orch_join *join, GError **error)
+bool orch_store_join_will_change(struct orch_join *join, GError **error)
 {
     if (join->has_begun)
         return true;
@@ -53,7 +53,7 @@ static char *pair_text(const char *key, const char *digest)
     return g_strconcat(key, " ", digest, "\n", NULL);
 }
 
-void store_join_set_apart(struct orch_join *join, const char *key, const char *digest)
+void orch_store_join_set_apart(struct orch_join *join, const char *key, const char *digest)
 {
     g_hash_table_add(join->apart, pair_text(key, digest));
 }
@@ -63,7 +63,7 @@ void store_join_set_apart(struct orch_join *join, const char *key, const char *d
 static bool read_both(struct orch_join *join, char before[ORCH_SHA256_CHARS],
                       char after[ORCH_SHA256_CHARS], GError **error)
 {
-    sqlite3_stmt *s = store_statement(join->store, store_pairs_sql, error);
+    sqlite3_stmt *s = orch_store_statement(join->store, store_pairs_sql, error);
     if (!s)
         return false;
     struct orch_hash was, is;
@@ -71,9 +71,9 @@ static bool read_both(struct orch_join *join, char before[ORCH_SHA256_CHARS],
     orch_hash_begin(&is);
     g_autoptr(GString) line = g_string_new(NULL);
     int more;
-    while ((more = store_step(join->store, s, error)) > 0) {
+    while ((more = orch_store_step(join->store, s, error)) > 0) {
         int64_t id = sqlite3_column_int64(s, 2);
-        store_pair_line(s, line);
+        orch_store_pair_line(s, line);
         orch_hash_add(&is, line->str, line->len);
         if (id ? id <= join->last_run : !g_hash_table_contains(join->apart, line->str))
             orch_hash_add(&was, line->str, line->len);
@@ -87,17 +87,18 @@ static bool keep(struct orch_join *join, int64_t last, int64_t apart, GError **e
 {
     g_autofree char *of = extent_text(last, apart);
     g_autofree char *text = g_strconcat(of, join->receipt->after, NULL);
-    return store_run(join->store, error,
-                     "INSERT INTO meta(key, value) VALUES(?, ?)"
-                     " ON CONFLICT DO UPDATE SET value = excluded.value",
-                     "tt", MEMO, text);
+    return orch_store_run_statement(join->store, error,
+                                    "INSERT INTO meta(key, value) VALUES(?, ?)"
+                                    " ON CONFLICT DO UPDATE SET value = excluded.value",
+                                    "tt", MEMO, text);
 }
 
-bool store_join_digests(struct orch_join *join, GError **error)
+bool orch_store_join_digests(struct orch_join *join, GError **error)
 {
     struct orch_receipt *receipt = join->receipt;
     int64_t last, apart;
-    if (!store_join_will_change(join, error) || !read_extent(join->store, &last, &apart, error))
+    if (!orch_store_join_will_change(join, error) ||
+        !read_extent(join->store, &last, &apart, error))
         return false;
     receipt->conflicts_here = apart;
     if (*receipt->before && last == join->last_run && apart == join->apart_before) {

@@ -29,51 +29,51 @@ struct store_objects {
 
 /** Checks whether a pair is stored, as a run or a conflict, and counts it as known if it is.
  * `*out_taken` is true when the key is stored with another digest. */
-bool store_join_is_known(struct orch_join *join, const char *key, const char *digest,
-                         bool *out_known, bool *out_taken, GError **error);
+bool orch_store_join_is_known(struct orch_join *join, const char *key, const char *digest,
+                              bool *out_known, bool *out_taken, GError **error);
 
 /* ---- join_receipt.c ---------------------------------------------------------------------------
  */
 
-struct orch_receipt *store_receipt_new(const char *origin);
+struct orch_receipt *orch_store_receipt_new(const char *origin);
 /** The receipt row of these runs, created when missing. Owned by the receipt. */
-struct orch_receipt_row *store_receipt_row(struct orch_join *join, const char *who,
-                                           const char *recipe, const char *experiment);
+struct orch_receipt_row *orch_store_receipt_row(struct orch_join *join, const char *who,
+                                                const char *recipe, const char *experiment);
 /** Makes one line of bounded length without control characters from `line`, which may quote
  * untrusted data. Takes ownership of `line`; the caller frees the result. */
-char *store_receipt_line(char *line);
+char *orch_store_receipt_line(char *line);
 /** Adds a line about an item that was not stored. Takes ownership of it. */
-void store_receipt_problem(struct orch_join *join, char *line);
+void orch_store_receipt_problem(struct orch_join *join, char *line);
 
 /* ---- join_digest.c ----------------------------------------------------------------------------
  */
 
 /** Must be called each time before a run or conflict is added. */
-bool store_join_will_change(struct orch_join *join, GError **error);
-void store_join_set_apart(struct orch_join *join, const char *key, const char *digest);
+bool orch_store_join_will_change(struct orch_join *join, GError **error);
+void orch_store_join_set_apart(struct orch_join *join, const char *key, const char *digest);
 /** Fills the receipt's digests before and after, and the number of conflicts. */
-bool store_join_digests(struct orch_join *join, GError **error);
+bool orch_store_join_digests(struct orch_join *join, GError **error);
 
 /* ---- join_store.c -----------------------------------------------------------------------------
  */
 
 /** A shard, which is another file of the same store. Private notes are joined too, and only runs
  * with an id larger than `after` in that file are considered (0: all). */
-struct store_join_part {
+struct orch_store_join_part {
     int64_t after;
     int64_t last; /* out: the largest id in that file, or 0 */
 };
 /** Like orch_join_store; `part` is NULL when the file is another store. */
-bool store_join_part(struct orch_join *join, const char *path, int64_t artifact_bytes,
-                     struct store_join_part *part, GError **error);
+bool orch_store_join_part(struct orch_join *join, const char *path, int64_t artifact_bytes,
+                          struct orch_store_join_part *part, GError **error);
 
 /* ---- join_check.c -----------------------------------------------------------------------------
  */
 
 /** The reason why a record from elsewhere is refused, or NULL. The caller frees. */
-char *store_record_fault(const struct orch_record *record);
+char *orch_store_record_fault(const struct orch_record *record);
 /** True for NULL and for valid UTF-8 of at most `most` bytes. */
-bool store_text_fits(const char *text, size_t most);
+bool orch_store_text_fits(const char *text, size_t most);
 
 #define STORE_NAME_MAX (64 << 10)
 #define STORE_NOTE_MAX (1 << 20)
@@ -84,7 +84,7 @@ bool store_text_fits(const char *text, size_t most);
 
 /** Copies the artifacts that stored runs name and that `objects` contains. Failures become lines of
  * the receipt. */
-void store_join_objects(struct orch_join *join, const struct store_objects *objects);
+void orch_store_join_objects(struct orch_join *join, const struct store_objects *objects);
 
 /* ---- reader.c ---------------------------------------------------------------------------------
  */
@@ -93,37 +93,37 @@ void store_join_objects(struct orch_join *join, const struct store_objects *obje
  * seeks only where runs are skipped. The input is untrusted: types, texts and ranges are
  * checked. */
 struct store_reader;
-struct store_reader *store_reader_new(struct orch_store *from);
-void store_reader_free(struct store_reader *reader);
+struct store_reader *orch_store_reader_new(struct orch_store *from);
+void orch_store_reader_free(struct store_reader *reader);
 /** Limits the total bytes of texts; a reader stops with an error beyond it. */
-void store_reader_limit(struct store_reader *reader, int64_t bytes);
+void orch_store_reader_limit(struct store_reader *reader, int64_t bytes);
 
 enum store_read {
     STORE_READ_RUN,     /* `*out` is the run, valid until the next call; its points stream once
                          */
-    STORE_READ_REFUSED, /* store_reader_fault has the reason */
+    STORE_READ_REFUSED, /* orch_store_reader_fault has the reason */
     STORE_READ_FAILED,  /* the file cannot be read any further: `error` is set */
 };
-enum store_read store_reader_run(struct store_reader *reader, int64_t run_id,
-                                 struct orch_record **out, char digest[ORCH_SHA256_CHARS],
-                                 GError **error);
+enum store_read orch_store_reader_run(struct store_reader *reader, int64_t run_id,
+                                      struct orch_record **out, char digest[ORCH_SHA256_CHARS],
+                                      GError **error);
 /** The reason why the last run was refused (also while its points were streamed). Borrowed. */
-const char *store_reader_fault(const struct store_reader *reader);
+const char *orch_store_reader_fault(const struct store_reader *reader);
 /** True, with an error, when the file could not be read any further, perhaps while the points of
  * the last run were streamed. Then the run is not at fault, and another try may read it. */
-bool store_reader_has_failed(const struct store_reader *reader, GError **error);
+bool orch_store_reader_has_failed(const struct store_reader *reader, GError **error);
 /** The name of the last run for messages: "run KEY", or "run number N" when its key cannot be read.
  * The caller frees. */
-char *store_reader_called(const struct store_reader *reader);
+char *orch_store_reader_called(const struct store_reader *reader);
 /** Frees the texts that the reader returned. */
-void store_reader_forget(struct store_reader *reader);
+void orch_store_reader_forget(struct store_reader *reader);
 /** Resets the cursors, so that the tables can be written to. */
-void store_reader_rest(struct store_reader *reader);
+void orch_store_reader_rest(struct store_reader *reader);
 
 /** Reads a text column into `*out`, which lives until the next run. False when it is not a text, is
  * not UTF-8, contains a NUL or exceeds the limit. NULL is accepted only with `may_be_null`. */
-bool store_reader_text(struct store_reader *reader, sqlite3_stmt *s, int column, bool may_be_null,
-                       const char **out);
+bool orch_store_reader_text(struct store_reader *reader, sqlite3_stmt *s, int column,
+                            bool may_be_null, const char **out);
 
 /* ---- foreign.c --------------------------------------------------------------------------------
  */
@@ -136,10 +136,10 @@ struct store_foreign {
 };
 /** Opens the file with defensive settings and compares its tables with those of `ours`. SQLite
  * keeps a pointer to `out`, which must not move until it is closed. */
-bool store_foreign_open(struct orch_store *ours, const char *path, struct store_foreign *out,
-                        GError **error);
-void store_foreign_close(struct store_foreign *foreign);
+bool orch_store_foreign_open(struct orch_store *ours, const char *path, struct store_foreign *out,
+                             GError **error);
+void orch_store_foreign_close(struct store_foreign *foreign);
 /** True when the last failure concerns only the row that was read, and not the whole file. */
-bool store_foreign_is_damage(const struct orch_store *store);
+bool orch_store_foreign_is_damage(const struct orch_store *store);
 
 #endif

@@ -13,8 +13,8 @@
 static bool is_named_here(struct orch_store *store, const char *sha256, bool *out, GError **error)
 {
     int64_t named = 0;
-    if (!store_get_int(store, &named, 0, error,
-                       "SELECT EXISTS (SELECT 1 FROM artifact WHERE sha256 = ?)", "t", sha256))
+    if (!orch_store_get_int(store, &named, 0, error,
+                            "SELECT EXISTS (SELECT 1 FROM artifact WHERE sha256 = ?)", "t", sha256))
         return false;
     *out = named;
     return true;
@@ -51,7 +51,7 @@ static void join_object(struct orch_join *join, int folder, const char *name, co
         orch_join_refuse_error(join, what, problem);
 }
 
-void store_join_objects(struct orch_join *join, const struct store_objects *objects)
+void orch_store_join_objects(struct orch_join *join, const struct store_objects *objects)
 {
     static const char digits[] = "0123456789abcdef";
     int root = orch_below_root(objects->folder);

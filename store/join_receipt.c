@@ -29,7 +29,7 @@ void orch_receipt_free(struct orch_receipt *receipt)
     g_free(receipt);
 }
 
-struct orch_receipt *store_receipt_new(const char *origin)
+struct orch_receipt *orch_store_receipt_new(const char *origin)
 {
     struct orch_receipt *receipt = g_new0(struct orch_receipt, 1);
     receipt->origin = g_strdup(origin);
@@ -39,8 +39,8 @@ struct orch_receipt *store_receipt_new(const char *origin)
     return receipt;
 }
 
-struct orch_receipt_row *store_receipt_row(struct orch_join *join, const char *who,
-                                           const char *recipe, const char *experiment)
+struct orch_receipt_row *orch_store_receipt_row(struct orch_join *join, const char *who,
+                                                const char *recipe, const char *experiment)
 {
     char *name = g_strdup_printf("%s\n%s\n%s", who ? who : "", recipe ? recipe : "",
                                  experiment ? experiment : "");
@@ -58,7 +58,7 @@ struct orch_receipt_row *store_receipt_row(struct orch_join *join, const char *w
     return row;
 }
 
-char *store_receipt_line(char *line)
+char *orch_store_receipt_line(char *line)
 {
     if (strlen(line) > LINE_BYTES)
         g_strlcpy(line + LINE_BYTES, "...", 4);
@@ -67,9 +67,9 @@ char *store_receipt_line(char *line)
     return orch_text_line(valid);
 }
 
-void store_receipt_problem(struct orch_join *join, char *line)
+void orch_store_receipt_problem(struct orch_join *join, char *line)
 {
-    line = store_receipt_line(line);
+    line = orch_store_receipt_line(line);
     if (join->receipt->problems->len < PROBLEMS_MAX)
         g_ptr_array_add(join->receipt->problems, line);
     else
@@ -87,7 +87,7 @@ void orch_join_refuse(struct orch_join *join, const char *format, ...)
     va_list args;
     va_start(args, format);
     join->receipt->refused++;
-    store_receipt_problem(join, g_strdup_vprintf(format, args));
+    orch_store_receipt_problem(join, g_strdup_vprintf(format, args));
     va_end(args);
 }
 

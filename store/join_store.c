@@ -20,7 +20,7 @@ enum { TEXT_BYTES_A_BYTE = 16, BASE_TEXT_BYTES = 256 << 20 };
 
 struct joining {
     struct orch_join *join;
-    struct store_join_part *part;
+    struct orch_store_join_part *part;
     struct store_foreign foreign;
     struct store_reader *reader;
     GHashTable *purged; /* ids of runs whose points were purged there */
@@ -34,10 +34,10 @@ static int step(struct joining *j, sqlite3_stmt *s, const char *what, GError **e
 {
     GError *problem = NULL;
     struct orch_store *theirs = j->foreign.store;
-    int more = store_step(theirs, s, &problem);
+    int more = orch_store_step(theirs, s, &problem);
     if (more >= 0)
         return more;
-    if (store_foreign_is_damage(theirs)) {
+    if (orch_store_foreign_is_damage(theirs)) {
         orch_join_refuse(j->join, "%s: some cannot be read: the file is damaged there", what);
         g_clear_error(&problem);
         return 0;
@@ -54,7 +54,7 @@ static int step(struct joining *j, sqlite3_stmt *s, const char *what, GError **e
 
 static bool text(struct joining *j, sqlite3_stmt *s, int column, const char **out)
 {
-    return store_reader_text(j->reader, s, column, true, out);
+    return orch_store_reader_text(j->reader, s, column, true, out);
 }
 
 /* Processes a row of the other file; false fails the whole join. */
@@ -66,7 +66,7 @@ static bool each_row(struct joining *j, sqlite3_stmt *s, const char *what, take_
 {
     int more = s ? 1 : -1;
     while (s && (more = step(j, s, what, error)) > 0) {
-        store_reader_forget(j->reader);
+        orch_store_reader_forget(j->reader);
         if (!take(j, s, error)) {
             sqlite3_reset(s);
             return false;
@@ -80,7 +80,7 @@ static bool each_row(struct joining *j, sqlite3_stmt *s, const char *what, take_
 
 static bool read_purged(struct joining *j, GError **error)
 {
-    sqlite3_stmt *s = store_statement(j->foreign.store, "SELECT run FROM purged", error);
+    sqlite3_stmt *s = orch_store_statement(j->foreign.store, "SELECT run FROM purged", error);
     int more = s ? 1 : -1;
     while (s && (more = step(j, s, "purged runs", error)) > 0) {
         int64_t id = sqlite3_column_int64(s, 0);
@@ -99,7 +99,7 @@ static bool look_at_pair(struct joining *j, sqlite3_stmt *s, int64_t id, GError 
     }
     if (!*digest)
         return true; /* not ended */
-    if (!store_join_is_known(j->join, key, digest, &is_known, &is_taken, error))
+    if (!orch_store_join_is_known(j->join, key, digest, &is_known, &is_taken, error))
         return false;
     if (is_known)
         return true;
@@ -113,15 +113,15 @@ static bool look_at_pair(struct joining *j, sqlite3_stmt *s, int64_t id, GError 
 /* Reads pairs from id `*from` on. At damage it stops with `*from` after the last readable id. */
 static int read_pairs(struct joining *j, int64_t *from, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         j->foreign.store, "SELECT id, key, digest FROM run WHERE id >= ? ORDER BY id", error);
     if (!s)
         return -1;
-    store_bind(s, "i", *from);
+    orch_store_bind(s, "i", *from);
     int more;
-    while ((more = store_step(j->foreign.store, s, NULL)) > 0) {
+    while ((more = orch_store_step(j->foreign.store, s, NULL)) > 0) {
         int64_t id = sqlite3_column_int64(s, 0);
-        store_reader_forget(j->reader);
+        orch_store_reader_forget(j->reader);
         if (id < *from || id == INT64_MAX) /* pages reference each other in a circle */
             break;
         *from = id + 1;
@@ -146,7 +146,7 @@ static bool list_runs(struct joining *j, GError **error)
             return false;
         if (done > 0)
             return true;
-        if (!store_foreign_is_damage(j->foreign.store) || ++troubles > 10000)
+        if (!orch_store_foreign_is_damage(j->foreign.store) || ++troubles > 10000)
             break;
         if (from != before || leap == 1)
             orch_join_refuse(j->join, "some runs cannot be read: the file is damaged there");
@@ -167,7 +167,8 @@ static bool list_runs(struct joining *j, GError **error)
 
 static bool look_for_forecasts(struct joining *j, GError **error)
 {
-    sqlite3_stmt *s = store_statement(j->foreign.store, "SELECT 1 FROM forecast LIMIT 1", error);
+    sqlite3_stmt *s =
+        orch_store_statement(j->foreign.store, "SELECT 1 FROM forecast LIMIT 1", error);
     int more = s ? step(j, s, "forecasts", error) : -1;
     j->has_forecasts = more > 0;
     if (more > 0)
@@ -177,20 +178,20 @@ static bool look_for_forecasts(struct joining *j, GError **error)
 
 static bool join_forecasts(struct joining *j, const char *key, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         j->foreign.store,
         "SELECT fingerprint, machine, model, tier, made, p5, p50, p95 FROM forecast WHERE run = ?",
         error);
     if (!s)
         return false;
-    store_bind(s, "t", key);
+    orch_store_bind(s, "t", key);
     int more;
     while ((more = step(j, s, "forecasts", error)) > 0) {
         struct orch_run_forecast f = {.run = key,
                                       .made_ns = sqlite3_column_int64(s, 4),
-                                      .p5 = store_column_real(s, 5),
-                                      .p50 = store_column_real(s, 6),
-                                      .p95 = store_column_real(s, 7)};
+                                      .p5 = orch_store_column_real(s, 5),
+                                      .p50 = orch_store_column_real(s, 6),
+                                      .p95 = orch_store_column_real(s, 7)};
         if (!text(j, s, 0, &f.fingerprint) || !text(j, s, 1, &f.machine) ||
             !text(j, s, 2, &f.model) || !text(j, s, 3, &f.tier))
             orch_join_refuse(j->join, "forecast of run %s: a field of it is none", key);
@@ -208,16 +209,16 @@ static bool join_one(struct joining *j, int64_t id, GError **error)
     struct orch_record *record;
     char digest[ORCH_SHA256_CHARS];
     enum orch_joined joined;
-    enum store_read read = store_reader_run(j->reader, id, &record, digest, error);
+    enum store_read read = orch_store_reader_run(j->reader, id, &record, digest, error);
     if (read == STORE_READ_FAILED)
         return false;
     if (read == STORE_READ_REFUSED) {
-        g_autofree char *called = store_reader_called(j->reader);
-        orch_join_refuse(j->join, "%s: %s", called, store_reader_fault(j->reader));
+        g_autofree char *called = orch_store_reader_called(j->reader);
+        orch_join_refuse(j->join, "%s: %s", called, orch_store_reader_fault(j->reader));
         return true;
     }
     return orch_join_run(j->join, record, digest, &joined, error) &&
-           !store_reader_has_failed(j->reader, error) &&
+           !orch_store_reader_has_failed(j->reader, error) &&
            (joined != ORCH_JOINED_NEW || !j->has_forecasts ||
             join_forecasts(j, record->key, error));
 }
@@ -229,7 +230,7 @@ static bool join_runs(struct joining *j, GError **error)
     for (guint i = 0; i < j->wanted->len; i++)
         if (!join_one(j, g_array_index(j->wanted, int64_t, i), error))
             return false;
-    store_reader_forget(j->reader);
+    orch_store_reader_forget(j->reader);
     return true;
 }
 
@@ -239,11 +240,11 @@ static bool join_runs(struct joining *j, GError **error)
 static bool join_record(struct joining *j, const char *key, const char *digest, GError **error)
 {
     const char *record;
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         j->foreign.store, "SELECT record FROM conflict WHERE key = ? AND digest = ?", error);
     if (!s)
         return false;
-    store_bind(s, "tt", key, digest);
+    orch_store_bind(s, "tt", key, digest);
     int more = step(j, s, "runs set apart", error);
     if (more <= 0)
         return more == 0;
@@ -272,14 +273,15 @@ static bool take_conflict(struct joining *j, sqlite3_stmt *row, GError **error)
         orch_join_refuse(j->join, "a run set apart there: its key or digest is none");
         return true;
     }
-    return store_join_is_known(j->join, key, digest, &is_known, &is_taken, error) &&
+    return orch_store_join_is_known(j->join, key, digest, &is_known, &is_taken, error) &&
            (is_known || join_record(j, key, digest, error));
 }
 
 static bool join_conflicts(struct joining *j, GError **error)
 {
-    return each_row(j, store_statement(j->foreign.store, "SELECT key, digest FROM conflict", error),
-                    "runs set apart", take_conflict, error);
+    return each_row(
+        j, orch_store_statement(j->foreign.store, "SELECT key, digest FROM conflict", error),
+        "runs set apart", take_conflict, error);
 }
 
 /* ---- recipes, notes, data sets ----------------------------------------------------------------
@@ -288,11 +290,11 @@ static bool join_conflicts(struct joining *j, GError **error)
 static bool join_recipe(struct joining *j, const char *key, GError **error)
 {
     const char *name, *canonical, *verbatim;
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         j->foreign.store, "SELECT name, canonical, verbatim FROM recipe WHERE key = ?", error);
     if (!s)
         return false;
-    store_bind(s, "t", key);
+    orch_store_bind(s, "t", key);
     int more = step(j, s, "recipes", error);
     if (more <= 0)
         return more == 0;
@@ -312,14 +314,14 @@ static bool take_recipe(struct joining *j, sqlite3_stmt *row, GError **error)
         orch_join_refuse(j->join, "a recipe: its key is none");
         return true;
     }
-    return store_get_int(j->join->store, &known, 0, error, "SELECT 1 FROM recipe WHERE key = ?",
-                         "t", key) &&
+    return orch_store_get_int(j->join->store, &known, 0, error,
+                              "SELECT 1 FROM recipe WHERE key = ?", "t", key) &&
            (known || join_recipe(j, key, error));
 }
 
 static bool join_recipes(struct joining *j, GError **error)
 {
-    return each_row(j, store_statement(j->foreign.store, "SELECT key FROM recipe", error),
+    return each_row(j, orch_store_statement(j->foreign.store, "SELECT key FROM recipe", error),
                     "recipes", take_recipe, error);
 }
 
@@ -335,7 +337,7 @@ static bool take_note(struct joining *j, sqlite3_stmt *row, GError **error)
 
 static bool join_notes(struct joining *j, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         j->foreign.store,
         "SELECT key, target, kind, text, who, made FROM note WHERE public = 1 AND kind"
         " IN " STORE_NOTE_KINDS,
@@ -350,11 +352,12 @@ static bool take_private_note(struct joining *j, sqlite3_stmt *row, GError **err
     for (int i = 0; i < 5; i++)
         ok = text(j, row, i, &field[i]) && ok;
     if (ok && field[0] && field[1] && field[2])
-        return store_run(j->join->store, error,
-                         "INSERT INTO note(key, target, kind, public, text, who, made)"
-                         " VALUES(?, ?, ?, 0, ?, ?, ?) ON CONFLICT DO NOTHING",
-                         "ttttti", field[0], field[1], field[2], field[3], field[4],
-                         (int64_t)sqlite3_column_int64(row, 5));
+        return orch_store_run_statement(
+            j->join->store, error,
+            "INSERT INTO note(key, target, kind, public, text, who, made)"
+            " VALUES(?, ?, ?, 0, ?, ?, ?) ON CONFLICT DO NOTHING",
+            "ttttti", field[0], field[1], field[2], field[3], field[4],
+            (int64_t)sqlite3_column_int64(row, 5));
     orch_join_refuse(j->join, "a note: a text of it is none");
     return true;
 }
@@ -362,7 +365,7 @@ static bool take_private_note(struct joining *j, sqlite3_stmt *row, GError **err
 /* Joins the private notes from another file of the same store; they stay private. */
 static bool join_private_notes(struct joining *j, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         j->foreign.store,
         "SELECT key, target, kind, text, who, made FROM note WHERE public = 0 AND kind"
         " IN " STORE_NOTE_KINDS,
@@ -376,14 +379,14 @@ static bool join_dataset(struct joining *j, int64_t id, const char *name, const 
     GError *problem = NULL;
     /* a value takes at least two bytes */
     struct orch_dataset *set =
-        store_dataset_read(j->foreign.store, id, j->foreign.bytes / 2, &problem);
+        orch_store_dataset_read(j->foreign.store, id, j->foreign.bytes / 2, &problem);
     if (!set) {
         g_autofree char *what = g_strdup_printf("data set %s", name);
         orch_join_refuse_error(j->join, what, problem);
         g_clear_error(&problem);
         return true;
     }
-    store_dataset_digest(set);
+    orch_store_dataset_digest(set);
     bool ok = true;
     if (strcmp(set->sha256, sha256) != 0)
         orch_join_refuse(j->join, "data set %s: its rows give digest %.12s, it claims %.12s", name,
@@ -402,15 +405,15 @@ static bool take_dataset(struct joining *j, sqlite3_stmt *row, GError **error)
         orch_join_refuse(j->join, "a data set: its name or digest is none");
         return true;
     }
-    return store_get_int(j->join->store, &known, 0, error, "SELECT 1 FROM dataset WHERE sha256 = ?",
-                         "t", sha256) &&
+    return orch_store_get_int(j->join->store, &known, 0, error,
+                              "SELECT 1 FROM dataset WHERE sha256 = ?", "t", sha256) &&
            (known || join_dataset(j, sqlite3_column_int64(row, 0), name, sha256, error));
 }
 
 static bool join_datasets(struct joining *j, GError **error)
 {
     return each_row(
-        j, store_statement(j->foreign.store, "SELECT id, name, sha256 FROM dataset", error),
+        j, orch_store_statement(j->foreign.store, "SELECT id, name, sha256 FROM dataset", error),
         "data sets", take_dataset, error);
 }
 
@@ -425,7 +428,7 @@ static bool is_same_file(const char *a, const char *b)
 
 static void queue_objects(struct joining *j, const char *path, int64_t limit)
 {
-    g_autofree char *folder = store_folder_for_reading(path);
+    g_autofree char *folder = orch_store_folder_for_reading(path);
     struct store_objects *objects = g_new0(struct store_objects, 1);
     objects->folder = g_build_filename(folder, "objects", NULL);
     objects->limit = limit;
@@ -434,14 +437,14 @@ static void queue_objects(struct joining *j, const char *path, int64_t limit)
 
 static bool join_all(struct joining *j, GError **error)
 {
-    j->reader = store_reader_new(j->foreign.store);
-    store_reader_limit(j->reader, BASE_TEXT_BYTES + TEXT_BYTES_A_BYTE * j->foreign.bytes);
+    j->reader = orch_store_reader_new(j->foreign.store);
+    orch_store_reader_limit(j->reader, BASE_TEXT_BYTES + TEXT_BYTES_A_BYTE * j->foreign.bytes);
     j->purged = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     j->wanted = g_array_new(FALSE, FALSE, sizeof(int64_t));
     bool ok = join_recipes(j, error) && join_runs(j, error) && join_conflicts(j, error) &&
               join_notes(j, error) && (!j->part || join_private_notes(j, error)) &&
               join_datasets(j, error);
-    store_reader_free(j->reader);
+    orch_store_reader_free(j->reader);
     g_hash_table_destroy(j->purged);
     g_array_unref(j->wanted);
     return ok;
@@ -450,11 +453,11 @@ static bool join_all(struct joining *j, GError **error)
 bool orch_join_store(struct orch_join *join, const char *path, int64_t artifact_bytes,
                      GError **error)
 {
-    return store_join_part(join, path, artifact_bytes, NULL, error);
+    return orch_store_join_part(join, path, artifact_bytes, NULL, error);
 }
 
-bool store_join_part(struct orch_join *join, const char *path, int64_t artifact_bytes,
-                     struct store_join_part *part, GError **error)
+bool orch_store_join_part(struct orch_join *join, const char *path, int64_t artifact_bytes,
+                          struct orch_store_join_part *part, GError **error)
 {
     if (is_same_file(path, join->store->path)) {
         g_ptr_array_add(join->receipt->remarks,
@@ -462,11 +465,11 @@ bool store_join_part(struct orch_join *join, const char *path, int64_t artifact_
         return true;
     }
     struct joining j = {.join = join, .part = part};
-    if (!store_foreign_open(join->store, path, &j.foreign, error))
+    if (!orch_store_foreign_open(join->store, path, &j.foreign, error))
         return false;
     bool ok = join_all(&j, error);
     if (ok && artifact_bytes != 0)
         queue_objects(&j, path, artifact_bytes);
-    store_foreign_close(&j.foreign);
+    orch_store_foreign_close(&j.foreign);
     return ok;
 }

@@ -10,18 +10,18 @@
 
 GPtrArray *orch_store_tags(struct orch_store *store, const char *run_key, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store,
         "SELECT DISTINCT n.text FROM note n WHERE n.target = ? AND " STORE_TAG_HOLDS(
             "n") " ORDER BY n.text LIMIT 1000",
         error);
     if (!s)
         return NULL;
-    store_bind(s, "t", run_key);
+    orch_store_bind(s, "t", run_key);
     GPtrArray *tags = g_ptr_array_new_with_free_func(g_free);
     int more;
-    while ((more = store_step(store, s, error)) > 0)
-        g_ptr_array_add(tags, store_column_text(s, 0));
+    while ((more = orch_store_step(store, s, error)) > 0)
+        g_ptr_array_add(tags, orch_store_column_text(s, 0));
     if (more == 0)
         return tags;
     g_ptr_array_unref(tags);
@@ -30,12 +30,12 @@ GPtrArray *orch_store_tags(struct orch_store *store, const char *run_key, GError
 
 char *orch_store_name(struct orch_store *store, const char *run_key, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store, "SELECT nullif(" STORE_NAME_OF("r") ", '') FROM run r WHERE r.key = ?", error);
     if (!s)
         return NULL;
-    store_bind(s, "t", run_key);
-    char *name = store_step(store, s, error) > 0 ? store_column_text(s, 0) : NULL;
+    orch_store_bind(s, "t", run_key);
+    char *name = orch_store_step(store, s, error) > 0 ? orch_store_column_text(s, 0) : NULL;
     sqlite3_reset(s);
     return name;
 }
@@ -48,13 +48,13 @@ bool orch_store_untag(struct orch_store *store, const char *run_key, const char 
                       bool *out_had, GError **error)
 {
     int64_t held, own = 0, left = 0;
-    if (!store_get_int(store, &held, 0, error, COUNT_HELD, "tt", run_key, text) ||
+    if (!orch_store_get_int(store, &held, 0, error, COUNT_HELD, "tt", run_key, text) ||
         (held &&
-         !store_get_int(store, &own, 0, error, COUNT_HELD " AND n.public = 1 AND n.who IS ?3",
-                        "ttt", run_key, text, orch_user_name())))
+         !orch_store_get_int(store, &own, 0, error, COUNT_HELD " AND n.public = 1 AND n.who IS ?3",
+                             "ttt", run_key, text, orch_user_name())))
         return false;
     if ((own && !orch_store_note(store, run_key, "untag", true, text, error)) ||
-        (held && !store_get_int(store, &left, 0, error, COUNT_HELD, "tt", run_key, text)) ||
+        (held && !orch_store_get_int(store, &left, 0, error, COUNT_HELD, "tt", run_key, text)) ||
         (left && !orch_store_note(store, run_key, "untag", false, text, error)))
         return false;
     *out_had = held > 0;
@@ -65,9 +65,9 @@ bool orch_store_set_name(struct orch_store *store, const char *run_key, const ch
                          bool is_public, GError **error)
 {
     int64_t is_own = 1;
-    if (is_public && !store_get_int(store, &is_own, 0, error,
-                                    "SELECT count(*) FROM run WHERE key = ? AND who IS ?", "tt",
-                                    run_key, orch_user_name()))
+    if (is_public && !orch_store_get_int(store, &is_own, 0, error,
+                                         "SELECT count(*) FROM run WHERE key = ? AND who IS ?",
+                                         "tt", run_key, orch_user_name()))
         return false;
     if (!is_own) {
         orch_error_set(

@@ -43,7 +43,7 @@ static bool find_column(const char *text, struct store_column *out, GError **err
         }
     }
     if (g_utf8_validate(text, -1, NULL) && *text && strlen(text) < 256 &&
-        store_column_of(text, out))
+        orch_store_column_of(text, out))
         return true;
     g_clear_pointer(&out->name, g_free);
     orch_error_set(error, ORCH_ERROR_USAGE, "write a name, param.NAME, result.NAME or metric.NAME",
@@ -54,7 +54,8 @@ static bool find_column(const char *text, struct store_column *out, GError **err
 /* Like find_column, but sorts the seed as a number and not as text. */
 static bool find_order(const char *text, struct store_column *out, GError **error)
 {
-    return strcmp(text, "seed") == 0 ? store_column_of(text, out) : find_column(text, out, error);
+    return strcmp(text, "seed") == 0 ? orch_store_column_of(text, out)
+                                     : find_column(text, out, error);
 }
 
 static int bind_column(const struct store_column *column, sqlite3_stmt *s, int at)
@@ -68,7 +69,7 @@ static sqlite3_stmt *prepare(struct orch_store *store, const char *sql, GError *
 {
     sqlite3_stmt *s = NULL;
     if (sqlite3_prepare_v2(store->db, sql, -1, &s, NULL) != SQLITE_OK)
-        store_fail(store, error, "read");
+        orch_store_fail(store, error, "read");
     return s;
 }
 
@@ -83,7 +84,7 @@ static char *listing_sql(const struct orch_listing *listing, const struct store_
         g_string_append(sql, STORE_RUN_JOINS);
     g_string_append(sql, " WHERE r.id NOT IN " STORE_HIDDEN);
     if (listing->where)
-        g_string_append_printf(sql, " AND (%s)", store_where_sql(listing->where));
+        g_string_append_printf(sql, " AND (%s)", orch_store_where_sql(listing->where));
     if (!sort)
         g_string_append_printf(sql, " ORDER BY r.ended %s, r.id %s", order, order);
     else
@@ -97,7 +98,7 @@ GArray *orch_store_listing(struct orch_store *store, const struct orch_listing *
 {
     struct store_column sort = {0};
     bool is_sorted = listing->sort && strcmp(listing->sort, "ended") != 0;
-    if ((listing->where && !store_where_check_names(store, listing->where, error)) ||
+    if ((listing->where && !orch_store_where_check_names(store, listing->where, error)) ||
         (is_sorted && !find_order(listing->sort, &sort, error)))
         return NULL;
     g_autofree char *sql = listing_sql(listing, is_sorted ? &sort : NULL);
@@ -105,9 +106,9 @@ GArray *orch_store_listing(struct orch_store *store, const struct orch_listing *
     GArray *ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
     int more = s ? 0 : -1;
     if (s) {
-        int at = listing->where ? store_where_bind(listing->where, s, 1) : 1;
+        int at = listing->where ? orch_store_where_bind(listing->where, s, 1) : 1;
         bind_column(&sort, s, at);
-        while ((more = store_step(store, s, error)) > 0) {
+        while ((more = orch_store_step(store, s, error)) > 0) {
             int64_t id = sqlite3_column_int64(s, 0);
             g_array_append_val(ids, id);
         }
@@ -145,7 +146,7 @@ static struct orch_row_cell cell_of(sqlite3_stmt *s, int column)
     case SQLITE_NULL:
         return (struct orch_row_cell){.kind = ORCH_CELL_NONE};
     default:
-        return (struct orch_row_cell){.kind = ORCH_CELL_TEXT, .text = store_text(s, column)};
+        return (struct orch_row_cell){.kind = ORCH_CELL_TEXT, .text = orch_store_text(s, column)};
     }
 }
 
@@ -154,7 +155,7 @@ static int visit_rows(struct orch_store *store, sqlite3_stmt *s, int columns, or
 {
     struct orch_row_cell cells[COLUMNS_MAX];
     int more;
-    while ((more = store_step(store, s, error)) > 0) {
+    while ((more = orch_store_step(store, s, error)) > 0) {
         for (int i = 0; i < columns; i++)
             cells[i] = cell_of(s, i + 1);
         if (!visit(ctx, sqlite3_column_int64(s, 0), cells))
@@ -223,19 +224,19 @@ static bool look_up_unit(struct orch_store *store, struct orch_known_name *name,
 {
     bool is_metric = strcmp(name->kind, "metric") == 0;
     sqlite3_stmt *s =
-        is_metric ? store_statement(store,
-                                    "SELECT unit, better FROM metric_name WHERE name = ?"
-                                    " ORDER BY id DESC LIMIT 1",
-                                    error)
-                  : store_statement(store, "SELECT unit, better FROM result WHERE name = ? LIMIT 1",
-                                    error);
+        is_metric ? orch_store_statement(store,
+                                         "SELECT unit, better FROM metric_name WHERE name = ?"
+                                         " ORDER BY id DESC LIMIT 1",
+                                         error)
+                  : orch_store_statement(
+                        store, "SELECT unit, better FROM result WHERE name = ? LIMIT 1", error);
     if (!s)
         return false;
-    store_bind(s, "t", name->name);
-    int more = store_step(store, s, error);
+    orch_store_bind(s, "t", name->name);
+    int more = orch_store_step(store, s, error);
     if (more > 0) {
-        name->unit = store_column_text(s, 0);
-        name->better = store_column_text(s, 1);
+        name->unit = orch_store_column_text(s, 0);
+        name->better = orch_store_column_text(s, 1);
         sqlite3_reset(s);
     }
     return more >= 0;
@@ -243,11 +244,11 @@ static bool look_up_unit(struct orch_store *store, struct orch_known_name *name,
 
 static bool add_scope(struct orch_store *store, const char *kind, GPtrArray *names, GError **error)
 {
-    sqlite3_stmt *s = store_statement(store, store_scope_names_sql(kind), error);
+    sqlite3_stmt *s = orch_store_statement(store, orch_store_scope_names_sql(kind), error);
     int more = s ? 0 : -1;
     guint first = names->len;
-    while (s && (more = store_step(store, s, error)) > 0 && names->len < NAMES_MAX)
-        add_name(names, kind, g_strdup(store_text(s, 0)), NULL, NULL);
+    while (s && (more = orch_store_step(store, s, error)) > 0 && names->len < NAMES_MAX)
+        add_name(names, kind, g_strdup(orch_store_text(s, 0)), NULL, NULL);
     if (s)
         sqlite3_reset(s);
     bool ok = more >= 0;
@@ -261,7 +262,7 @@ GPtrArray *orch_store_known_names(struct orch_store *store, GError **error)
     static const char *const scopes[] = {"param", "result", "metric"};
     GPtrArray *names = g_ptr_array_new_with_free_func(free_known_name);
     const char *column;
-    for (size_t i = 0; (column = store_column_name(i)) != NULL; i++)
+    for (size_t i = 0; (column = orch_store_column_name(i)) != NULL; i++)
         add_name(names, "column", g_strdup(column),
                  strcmp(column, "wall_s") == 0 ? g_strdup("s") : NULL, NULL);
     for (size_t i = 1; i < G_N_ELEMENTS(OWN); i++) /* without the seed, a column of conditions */
@@ -278,7 +279,7 @@ GPtrArray *orch_store_known_names(struct orch_store *store, GError **error)
 bool orch_store_recent_recipes(struct orch_store *store, int most, orch_recipe_text_fn visit,
                                void *ctx, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store,
         "SELECT r.canonical FROM (SELECT recipe_key, max(id) AS newest FROM"
         " (SELECT recipe_key, id FROM run ORDER BY id DESC LIMIT 1000) GROUP BY recipe_key) x"
@@ -286,11 +287,11 @@ bool orch_store_recent_recipes(struct orch_store *store, int most, orch_recipe_t
         error);
     if (!s)
         return false;
-    store_bind(s, "i", (int64_t)most);
+    orch_store_bind(s, "i", (int64_t)most);
     int more;
     bool wanted = true;
-    while (wanted && (more = store_step(store, s, error)) > 0) {
-        g_autofree char *canonical = store_column_text(s, 0);
+    while (wanted && (more = orch_store_step(store, s, error)) > 0) {
+        g_autofree char *canonical = orch_store_column_text(s, 0);
         wanted = !canonical || visit(ctx, canonical);
     }
     sqlite3_reset(s);
@@ -299,19 +300,19 @@ bool orch_store_recent_recipes(struct orch_store *store, int most, orch_recipe_t
 
 GPtrArray *orch_store_metric_names(struct orch_store *store, int64_t run_id, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store,
         "SELECT n.name, n.unit, n.better FROM metric_name n WHERE EXISTS"
         " (SELECT 1 FROM metric m WHERE m.run = ?1 AND m.name_id = n.id) ORDER BY n.name",
         error);
     if (!s)
         return NULL;
-    store_bind(s, "i", run_id);
+    orch_store_bind(s, "i", run_id);
     GPtrArray *names = g_ptr_array_new_with_free_func(free_known_name);
     int more;
-    while ((more = store_step(store, s, error)) > 0)
-        add_name(names, "metric", g_strdup(store_text(s, 0)), store_column_text(s, 1),
-                 store_column_text(s, 2));
+    while ((more = orch_store_step(store, s, error)) > 0)
+        add_name(names, "metric", g_strdup(orch_store_text(s, 0)), orch_store_column_text(s, 1),
+                 orch_store_column_text(s, 2));
     if (more == 0)
         return names;
     g_ptr_array_unref(names);
@@ -321,9 +322,9 @@ GPtrArray *orch_store_metric_names(struct orch_store *store, int64_t run_id, GEr
 char *orch_store_version(struct orch_store *store, GError **error)
 {
     int64_t last, hidden, purged;
-    if (!store_get_int(store, &last, 0, error, "SELECT max(id) FROM run", "") ||
-        !store_get_int(store, &hidden, 0, error, "SELECT count(*) FROM note", "") ||
-        !store_get_int(store, &purged, 0, error, "SELECT count(*) FROM purged", ""))
+    if (!orch_store_get_int(store, &last, 0, error, "SELECT max(id) FROM run", "") ||
+        !orch_store_get_int(store, &hidden, 0, error, "SELECT count(*) FROM note", "") ||
+        !orch_store_get_int(store, &purged, 0, error, "SELECT count(*) FROM purged", ""))
         return NULL;
     return g_strdup_printf("%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT, last,
                            hidden, purged);
@@ -356,28 +357,28 @@ struct orch_thin *orch_store_thin_series(struct orch_store *store, int64_t run_i
     static const char find[] =
         "SELECT n.id, n.unit FROM metric_name n WHERE n.name = ?1"
         " AND EXISTS (SELECT 1 FROM metric m WHERE m.run = ?2 AND m.name_id = n.id) LIMIT 1";
-    sqlite3_stmt *s = store_statement(store, find, error);
+    sqlite3_stmt *s = orch_store_statement(store, find, error);
     if (!s)
         return NULL;
-    store_bind(s, "ti", name, run_id);
-    if (store_step(store, s, error) <= 0)
+    orch_store_bind(s, "ti", name, run_id);
+    if (orch_store_step(store, s, error) <= 0)
         return NULL;
     int64_t name_id = sqlite3_column_int64(s, 0);
-    g_autofree char *unit = store_column_text(s, 1);
+    g_autofree char *unit = orch_store_column_text(s, 1);
     sqlite3_reset(s);
-    s = store_statement(store,
-                        "SELECT step, t_ms, value FROM metric WHERE run = ?1 AND name_id = ?2"
-                        " AND step BETWEEN ?3 AND ?4 ORDER BY step",
-                        error);
+    s = orch_store_statement(store,
+                             "SELECT step, t_ms, value FROM metric WHERE run = ?1 AND name_id = ?2"
+                             " AND step BETWEEN ?3 AND ?4 ORDER BY step",
+                             error);
     if (!s)
         return NULL;
-    store_bind(s, "iiii", run_id, name_id, from, to);
+    orch_store_bind(s, "iiii", run_id, name_id, from, to);
     struct orch_thin *thin = orch_thin_new(buckets);
     int more;
-    while ((more = store_step(store, s, error)) > 0) {
+    while ((more = orch_store_step(store, s, error)) > 0) {
         const struct orch_thin_point point = {.step = sqlite3_column_int64(s, 0),
-                                              .t_ms = store_column_real(s, 1),
-                                              .value = store_column_real(s, 2)};
+                                              .t_ms = orch_store_column_real(s, 1),
+                                              .value = orch_store_column_real(s, 2)};
         orch_thin_add(thin, &point);
     }
     if (more < 0)
@@ -401,7 +402,7 @@ static void free_share(gpointer data)
 
 GPtrArray *orch_store_shares(struct orch_store *store, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store,
         "SELECT r.recipe, r.experiment, r.who, count(*), sum(r.state IN " STORE_REUSED_STATES "),"
         " count(DISTINCT CASE WHEN r.state IN " STORE_REUSED_STATES " THEN r.fingerprint END),"
@@ -413,11 +414,11 @@ GPtrArray *orch_store_shares(struct orch_store *store, GError **error)
         return NULL;
     GPtrArray *shares = g_ptr_array_new_with_free_func(free_share);
     int more;
-    while ((more = store_step(store, s, error)) > 0) {
+    while ((more = orch_store_step(store, s, error)) > 0) {
         struct orch_share *share = g_new0(struct orch_share, 1);
-        *share = (struct orch_share){.recipe = store_column_text(s, 0),
-                                     .experiment = store_column_text(s, 1),
-                                     .who = store_column_text(s, 2),
+        *share = (struct orch_share){.recipe = orch_store_column_text(s, 0),
+                                     .experiment = orch_store_column_text(s, 1),
+                                     .who = orch_store_column_text(s, 2),
                                      .runs = sqlite3_column_int64(s, 3),
                                      .ok = sqlite3_column_int64(s, 4),
                                      .trials = sqlite3_column_int64(s, 5),

@@ -18,7 +18,7 @@ const char store_pairs_sql[] =
     " SELECT key, digest, 0 FROM conflict c WHERE NOT EXISTS"
     "  (SELECT 1 FROM run WHERE key = c.key AND digest = c.digest) ORDER BY key, digest";
 
-void store_pair_line(sqlite3_stmt *pair, GString *out)
+void orch_store_pair_line(sqlite3_stmt *pair, GString *out)
 {
     g_string_truncate(out, 0);
     for (int i = 0; i < 2; i++) {
@@ -30,15 +30,15 @@ void store_pair_line(sqlite3_stmt *pair, GString *out)
 
 bool orch_store_digest_all(struct orch_store *store, char *out, GError **error)
 {
-    sqlite3_stmt *s = store_statement(store, store_pairs_sql, error);
+    sqlite3_stmt *s = orch_store_statement(store, store_pairs_sql, error);
     if (!s)
         return false;
     struct orch_hash hash;
     orch_hash_begin(&hash);
     g_autoptr(GString) line = g_string_new(NULL);
     int more;
-    while ((more = store_step(store, s, error)) > 0) {
-        store_pair_line(s, line);
+    while ((more = orch_store_step(store, s, error)) > 0) {
+        orch_store_pair_line(s, line);
         orch_hash_add(&hash, line->str, line->len);
     }
     orch_hash_end_text(&hash, out);
@@ -47,10 +47,10 @@ bool orch_store_digest_all(struct orch_store *store, char *out, GError **error)
 
 static char *journal_mode(struct orch_store *store, GError **error)
 {
-    sqlite3_stmt *s = store_statement(store, "PRAGMA journal_mode", error);
-    if (!s || store_step(store, s, error) <= 0)
+    sqlite3_stmt *s = orch_store_statement(store, "PRAGMA journal_mode", error);
+    if (!s || orch_store_step(store, s, error) <= 0)
         return NULL;
-    char *mode = g_strdup(store_text(s, 0));
+    char *mode = g_strdup(orch_store_text(s, 0));
     sqlite3_reset(s);
     return mode;
 }
@@ -75,7 +75,7 @@ static bool read_info(struct orch_store *store, struct orch_store_info *info, GE
         {&info->samples, "SELECT count(*) FROM sample WHERE row > 0"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
-        if (!store_get_int(store, counts[i].out, 0, error, counts[i].sql, ""))
+        if (!orch_store_get_int(store, counts[i].out, 0, error, counts[i].sql, ""))
             return false;
     info->active = store->is_own ? info->active : 0; /* another user's rows are not our trials */
     info->schema = (int)schema;
@@ -90,7 +90,8 @@ bool orch_store_info(struct orch_store *store, struct orch_store_info *out, GErr
         return false;
     info.file_bytes = stat(store->path, &file) == 0 ? file.st_size : 0;
     bool local;
-    info.filesystem = store_filesystem_name(store_filesystem_magic(orch_store_path(store)), &local);
+    info.filesystem =
+        orch_store_filesystem_name(orch_store_filesystem_magic(orch_store_path(store)), &local);
     *out = info;
     return true;
 }
@@ -125,19 +126,20 @@ static void add_problem(GPtrArray *out, GError *problem)
 static void check_sqlite(struct orch_store *store, GPtrArray *out)
 {
     GError *problem = NULL;
-    sqlite3_stmt *s = store_statement(store, "PRAGMA integrity_check(20)", &problem);
-    while (s && store_step(store, s, &problem) > 0) {
-        const char *text = store_text(s, 0);
+    sqlite3_stmt *s = orch_store_statement(store, "PRAGMA integrity_check(20)", &problem);
+    while (s && orch_store_step(store, s, &problem) > 0) {
+        const char *text = orch_store_text(s, 0);
         if (strcmp(text, "ok") != 0)
             add_finding(out, "database: %s", text);
     }
     add_problem(out, g_steal_pointer(&problem));
-    s = store_statement(store, "PRAGMA foreign_key_check", &problem);
-    while (s && store_step(store, s, &problem) > 0)
+    s = orch_store_statement(store, "PRAGMA foreign_key_check", &problem);
+    while (s && orch_store_step(store, s, &problem) > 0)
         add_finding(out,
                     "database: row %" G_GINT64_FORMAT " of '%s' refers to a row of '%s' that "
                     "is not there",
-                    (int64_t)sqlite3_column_int64(s, 1), store_text(s, 0), store_text(s, 2));
+                    (int64_t)sqlite3_column_int64(s, 1), orch_store_text(s, 0),
+                    orch_store_text(s, 2));
     add_problem(out, g_steal_pointer(&problem));
 }
 
@@ -158,15 +160,15 @@ static void check_run(struct orch_store *store, int64_t id, const char *key, int
 static void check_runs(struct orch_store *store, GPtrArray *out, int64_t *out_runs)
 {
     GError *problem = NULL;
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store,
         "SELECT id, key, digest_v, digest, id IN (SELECT run FROM purged) FROM run ORDER BY key",
         &problem);
-    while (s && store_step(store, s, &problem) > 0) {
+    while (s && orch_store_step(store, s, &problem) > 0) {
         (*out_runs)++;
         if (!sqlite3_column_int(s, 4)) /* the points of a purged run were deleted on purpose */
-            check_run(store, sqlite3_column_int64(s, 0), store_text(s, 1), sqlite3_column_int(s, 2),
-                      store_text(s, 3), out);
+            check_run(store, sqlite3_column_int64(s, 0), orch_store_text(s, 1),
+                      sqlite3_column_int(s, 2), orch_store_text(s, 3), out);
     }
     add_problem(out, problem);
 }
@@ -207,19 +209,19 @@ static void check_objects(struct orch_store *store, GPtrArray *out)
 static void check_sizes(struct orch_store *store, GPtrArray *out)
 {
     GError *problem = NULL;
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store,
         "SELECT a.sha256, a.bytes, a.name, r.key FROM artifact a JOIN run r ON r.id = a.run"
         " ORDER BY r.key, a.name",
         &problem);
-    while (s && store_step(store, s, &problem) > 0) {
+    while (s && orch_store_step(store, s, &problem) > 0) {
         int64_t bytes = sqlite3_column_int64(s, 1);
-        int64_t here = orch_store_object_bytes(store, store_text(s, 0));
+        int64_t here = orch_store_object_bytes(store, orch_store_text(s, 0));
         if (here >= 0 && here != bytes)
             add_finding(out,
                         "run %s: artifact '%s' is %" G_GINT64_FORMAT
                         " bytes long by the run, its file %" G_GINT64_FORMAT,
-                        store_text(s, 3), store_text(s, 2), bytes, here);
+                        orch_store_text(s, 3), orch_store_text(s, 2), bytes, here);
     }
     add_problem(out, problem);
 }
@@ -230,7 +232,7 @@ bool orch_store_check(struct orch_store *store, GPtrArray *out, int64_t *out_run
     int64_t runs = 0;
     check_sqlite(store, out);
     check_runs(store, out, &runs);
-    store_check_datasets(store, out);
+    orch_store_check_datasets(store, out);
     check_objects(store, out);
     check_sizes(store, out);
     if (out_runs)

@@ -70,7 +70,7 @@ static json_t *mark_new(const char *store_id)
                      store_id, "owners");
 }
 
-bool store_mark_add_me(json_t *mark, int fd)
+bool orch_store_mark_add_me(json_t *mark, int fd)
 {
     char machine[ORCH_SHA256_CHARS];
     struct place place = place_of(fd);
@@ -92,14 +92,14 @@ bool store_mark_add_me(json_t *mark, int fd)
     return !is_listed || !was_here;
 }
 
-bool store_mark_write(json_t *mark, int fd, GError **error)
+bool orch_store_mark_write(json_t *mark, int fd, GError **error)
 {
     g_autofree char *text = orch_json_canonical(mark);
     g_autofree char *line = g_strconcat(text, "\n", NULL);
     return orch_below_write(fd, STORE_MARK, line, strlen(line), false, error);
 }
 
-json_t *store_mark_read(int fd)
+json_t *orch_store_mark_read(int fd)
 {
     g_autofree char *text = NULL;
     size_t length = 0;
@@ -115,7 +115,7 @@ json_t *store_mark_read(int fd)
     return NULL;
 }
 
-bool store_mark_names_me(const json_t *mark, int fd, bool is_shard)
+bool orch_store_mark_names_me(const json_t *mark, int fd, bool is_shard)
 {
     char machine[ORCH_SHA256_CHARS];
     bool here = is_here(mark, fd);
@@ -136,7 +136,7 @@ bool store_mark_names_me(const json_t *mark, int fd, bool is_shard)
 /* ---- the database's id ------------------------------------------------------------------------
  */
 
-bool store_set_id(struct orch_store *store, const char *id, GError **error)
+bool orch_store_set_id(struct orch_store *store, const char *id, GError **error)
 {
     if (!orch_store_remember(store, ID_NAME, id, error))
         return false;
@@ -144,7 +144,7 @@ bool store_set_id(struct orch_store *store, const char *id, GError **error)
     return true;
 }
 
-bool store_read_id(struct orch_store *store, GError **error)
+bool orch_store_read_id(struct orch_store *store, GError **error)
 {
     GError *problem = NULL;
     g_autofree char *id = orch_store_remembered(store, ID_NAME, &problem);
@@ -156,11 +156,11 @@ bool store_read_id(struct orch_store *store, GError **error)
     return true;
 }
 
-bool store_give_id(struct orch_store *store, GError **error)
+bool orch_store_give_id(struct orch_store *store, GError **error)
 {
     char id[ORCH_KEY_CHARS];
     orch_key_make(id);
-    return *store->id || store_set_id(store, id, error);
+    return *store->id || orch_store_set_id(store, id, error);
 }
 
 /* ---- making the folder ------------------------------------------------------------------------
@@ -169,12 +169,12 @@ bool store_give_id(struct orch_store *store, GError **error)
 static bool fill(const struct orch_store *store, int fd, GError **error)
 {
     g_autoptr(json_t) mark = mark_new(store->id);
-    store_mark_add_me(mark, fd);
+    orch_store_mark_add_me(mark, fd);
     return orch_below_write(fd, STORE_IGNORE, "*\n", 2, false, error) &&
-           store_mark_write(mark, fd, error);
+           orch_store_mark_write(mark, fd, error);
 }
 
-bool store_folder_make(const struct orch_store *store, GError **error)
+bool orch_store_folder_make(const struct orch_store *store, GError **error)
 {
     g_autofree char *pattern = g_strconcat(store->folder, ".new-XXXXXX", NULL);
     char *made = g_mkdtemp_full(pattern, 0777);

@@ -9,13 +9,14 @@
 
 char *orch_store_remembered(struct orch_store *store, const char *name, GError **error)
 {
-    sqlite3_stmt *statement = store_statement(store, "SELECT value FROM meta WHERE key = ?", error);
+    sqlite3_stmt *statement =
+        orch_store_statement(store, "SELECT value FROM meta WHERE key = ?", error);
     if (!statement)
         return NULL;
-    store_bind(statement, "t", name);
+    orch_store_bind(statement, "t", name);
     char *text = NULL;
-    if (store_step(store, statement, error) == 1)
-        text = store_column_text(statement, 0);
+    if (orch_store_step(store, statement, error) == 1)
+        text = orch_store_column_text(statement, 0);
     sqlite3_reset(statement);
     return text;
 }
@@ -24,17 +25,18 @@ bool orch_store_remember(struct orch_store *store, const char *name, const char 
                          GError **error)
 {
     g_assert(strchr(name, '.'));
-    return store_is_writable(store, error) && store_begin(store, error) &&
-           (store_run(store, error, "INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", "tt",
-                      name, text) ||
-            (store_rollback(store), false)) &&
-           store_commit(store, error);
+    return orch_store_is_writable(store, error) && orch_store_transaction_begin(store, error) &&
+           (orch_store_run_statement(store, error,
+                                     "INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", "tt",
+                                     name, text) ||
+            (orch_store_transaction_rollback(store), false)) &&
+           orch_store_transaction_commit(store, error);
 }
 
 int64_t orch_store_private_notes(struct orch_store *store, GError **error)
 {
     int64_t count;
-    bool ok = store_get_int(
+    bool ok = orch_store_get_int(
         store, &count, 0, error,
         "SELECT count(*) FROM note WHERE public = 0 AND kind NOT IN ('tombstone', 'restored')", "");
     return ok ? count : -1;
@@ -43,9 +45,9 @@ int64_t orch_store_private_notes(struct orch_store *store, GError **error)
 bool orch_store_has_source(struct orch_store *store, const char *tree, GError **error)
 {
     int64_t found = 0;
-    return store_get_int(store, &found, 0, error,
-                         "SELECT 1 FROM source s WHERE s.tree = ? AND EXISTS"
-                         " (SELECT 1 FROM run r WHERE r.source = s.id) LIMIT 1",
-                         "t", tree) &&
+    return orch_store_get_int(store, &found, 0, error,
+                              "SELECT 1 FROM source s WHERE s.tree = ? AND EXISTS"
+                              " (SELECT 1 FROM run r WHERE r.source = s.id) LIMIT 1",
+                              "t", tree) &&
            found == 1;
 }

@@ -11,18 +11,20 @@ bool orch_store_put_recipe(struct orch_store *store, const char *key, const char
                            const char *canonical, const char *verbatim, GError **error)
 {
     int64_t known;
-    if (!store_get_int(store, &known, 0, error, "SELECT 1 FROM recipe WHERE key = ?", "t", key))
+    if (!orch_store_get_int(store, &known, 0, error, "SELECT 1 FROM recipe WHERE key = ?", "t",
+                            key))
         return false;
     if (known)
         return true; /* known without taking the write lock */
-    if (!store_begin(store, error))
+    if (!orch_store_transaction_begin(store, error))
         return false;
-    if (store_run(store, error,
-                  "INSERT INTO recipe(key, name, canonical, verbatim) VALUES(?, ?, ?, ?)"
-                  " ON CONFLICT DO NOTHING",
-                  "tttt", key, name, canonical, verbatim))
-        return store_commit(store, error);
-    store_rollback(store);
+    if (orch_store_run_statement(
+            store, error,
+            "INSERT INTO recipe(key, name, canonical, verbatim) VALUES(?, ?, ?, ?)"
+            " ON CONFLICT DO NOTHING",
+            "tttt", key, name, canonical, verbatim))
+        return orch_store_transaction_commit(store, error);
+    orch_store_transaction_rollback(store);
     return false;
 }
 
@@ -30,7 +32,7 @@ bool orch_store_put_recipe(struct orch_store *store, const char *key, const char
 static int64_t run_number(struct orch_store *store, const char *key, GError **error)
 {
     int64_t id;
-    if (!store_get_int(store, &id, 0, error, "SELECT id FROM run WHERE key = ?", "t", key))
+    if (!orch_store_get_int(store, &id, 0, error, "SELECT id FROM run WHERE key = ?", "t", key))
         return 0;
     if (!id)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the runs",
@@ -44,26 +46,26 @@ static int64_t run_number(struct orch_store *store, const char *key, GError **er
 static bool own_name(struct orch_store *store, const char *run_key, char **out, GError **error)
 {
     *out = NULL;
-    sqlite3_stmt *s = store_statement(store, "SELECT who FROM run WHERE key = ?", error);
+    sqlite3_stmt *s = orch_store_statement(store, "SELECT who FROM run WHERE key = ?", error);
     if (!s)
         return false;
-    store_bind(s, "t", run_key);
-    int more = store_step(store, s, error);
-    g_autofree char *who = more > 0 ? store_column_text(s, 0) : NULL;
+    orch_store_bind(s, "t", run_key);
+    int more = orch_store_step(store, s, error);
+    g_autofree char *who = more > 0 ? orch_store_column_text(s, 0) : NULL;
     sqlite3_reset(s);
     if (orch_who_is_same(who, orch_user_name()))
         *out = g_steal_pointer(&who);
     return more >= 0;
 }
 
-bool store_note_kind_is_known(const char *kind)
+bool orch_store_note_kind_is_known(const char *kind)
 {
     static const char *const kinds[] = {"note",      "tag",      "untag",     "name",
                                         "tombstone", "restored", "signature", NULL};
     return kind && g_strv_contains(kinds, kind);
 }
 
-bool store_note_kind_hides(const char *kind)
+bool orch_store_note_kind_hides(const char *kind)
 {
     return strcmp(kind, "tombstone") == 0 || strcmp(kind, "restored") == 0;
 }
@@ -94,11 +96,12 @@ static bool made_at(struct orch_store *store, const char *run_key, const char *k
     if (!rivals)
         return true;
     /* notes by others that have no effect on names and hiding are ignored */
-    if (!store_get_int(store, &last, 0, error,
-                       "SELECT max(n.made) FROM note n JOIN run r ON r.key = n.target"
-                       " WHERE n.target = ?1 AND instr(?2, n.kind) AND (n.kind IN ('tag', 'untag')"
-                       " OR " STORE_TAKES_EFFECT("n", "r") ")",
-                       "tt", run_key, rivals))
+    if (!orch_store_get_int(
+            store, &last, 0, error,
+            "SELECT max(n.made) FROM note n JOIN run r ON r.key = n.target"
+            " WHERE n.target = ?1 AND instr(?2, n.kind) AND (n.kind IN ('tag', 'untag')"
+            " OR " STORE_TAKES_EFFECT("n", "r") ")",
+            "tt", run_key, rivals))
         return false;
     *out = MAX(*out, last < INT64_MAX ? last + 1 : last);
     return true;
@@ -110,34 +113,34 @@ static bool insert_note(struct orch_store *store, const char *run_key, const cha
     char key[ORCH_KEY_CHARS];
     int64_t made;
     orch_key_make(key);
-    bool hides = store_note_kind_hides(kind);
+    bool hides = orch_store_note_kind_hides(kind);
     g_autofree char *own = NULL;
     if (!run_number(store, run_key, error) || !made_at(store, run_key, kind, &made, error) ||
         (hides && !own_name(store, run_key, &own, error)))
         return false;
     if (hides && !own)
         is_public = false; /* other authors' runs can be hidden only in this store */
-    return store_run(store, error,
-                     "INSERT INTO note(key, target, kind, public, text, who, made)"
-                     " VALUES(?, ?, ?, ?, ?, ?, ?)",
-                     "tttitti", key, run_key, kind, (int64_t)is_public, text,
-                     own ? own : orch_user_name(), made);
+    return orch_store_run_statement(store, error,
+                                    "INSERT INTO note(key, target, kind, public, text, who, made)"
+                                    " VALUES(?, ?, ?, ?, ?, ?, ?)",
+                                    "tttitti", key, run_key, kind, (int64_t)is_public, text,
+                                    own ? own : orch_user_name(), made);
 }
 
 bool orch_store_note(struct orch_store *store, const char *run_key, const char *kind,
                      bool is_public, const char *text, GError **error)
 {
-    if (!store_note_kind_is_known(kind)) {
+    if (!orch_store_note_kind_is_known(kind)) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "a note is one of: note, tag, untag, name, tombstone, restored, signature",
                        "unknown kind of note '%s'", kind);
         return false;
     }
-    if (!store_begin(store, error))
+    if (!orch_store_transaction_begin(store, error))
         return false;
     if (insert_note(store, run_key, kind, is_public, text, error))
-        return store_commit(store, error);
-    store_rollback(store);
+        return orch_store_transaction_commit(store, error);
+    orch_store_transaction_rollback(store);
     return false;
 }
 
@@ -159,16 +162,16 @@ void orch_hidden_free(struct orch_hidden *hidden)
 
 struct orch_hidden *orch_store_hidden(struct orch_store *store, const char *run_key, GError **error)
 {
-    sqlite3_stmt *s =
-        store_statement(store, HIDING " ORDER BY n.public DESC, n.made DESC, n.key LIMIT 1", error);
+    sqlite3_stmt *s = orch_store_statement(
+        store, HIDING " ORDER BY n.public DESC, n.made DESC, n.key LIMIT 1", error);
     if (!s)
         return NULL;
-    store_bind(s, "t", run_key);
-    if (store_step(store, s, error) <= 0)
+    orch_store_bind(s, "t", run_key);
+    if (orch_store_step(store, s, error) <= 0)
         return NULL;
     struct orch_hidden *hidden = g_new0(struct orch_hidden, 1);
-    hidden->who = store_column_text(s, 0);
-    hidden->why = store_column_text(s, 1);
+    hidden->who = orch_store_column_text(s, 0);
+    hidden->why = orch_store_column_text(s, 1);
     hidden->is_public = sqlite3_column_int(s, 2);
     hidden->made_ns = sqlite3_column_int64(s, 3);
     sqlite3_reset(s);
@@ -183,9 +186,9 @@ static bool restore(struct orch_store *store, const char *run_key, const char *t
         return false;
     for (int is_public = 0; is_public < (own ? 2 : 1); is_public++) {
         int64_t hides = 0;
-        if (!store_get_int(store, &hides, 0, error,
-                           "SELECT count(*) FROM (" HIDING " AND n.public = ?2)", "ti", run_key,
-                           (int64_t)is_public) ||
+        if (!orch_store_get_int(store, &hides, 0, error,
+                                "SELECT count(*) FROM (" HIDING " AND n.public = ?2)", "ti",
+                                run_key, (int64_t)is_public) ||
             (hides && !insert_note(store, run_key, "restored", is_public, text, error)))
             return false;
     }
@@ -195,11 +198,11 @@ static bool restore(struct orch_store *store, const char *run_key, const char *t
 bool orch_store_restore(struct orch_store *store, const char *run_key, const char *text,
                         GError **error)
 {
-    if (!run_number(store, run_key, error) || !store_begin(store, error))
+    if (!run_number(store, run_key, error) || !orch_store_transaction_begin(store, error))
         return false;
     if (restore(store, run_key, text, error))
-        return store_commit(store, error);
-    store_rollback(store);
+        return orch_store_transaction_commit(store, error);
+    orch_store_transaction_rollback(store);
     return false;
 }
 
@@ -207,19 +210,19 @@ static bool purge(struct orch_store *store, const char *run_key, GError **error)
 {
     int64_t id = run_number(store, run_key, error);
     return id &&
-           store_run(store, error,
-                     "INSERT INTO purged(run, made) VALUES(?, ?) ON CONFLICT DO NOTHING", "ii", id,
-                     orch_now_ns()) &&
-           store_run(store, error, "DELETE FROM metric WHERE run = ?", "i", id) &&
-           store_run(store, error, "DELETE FROM artifact WHERE run = ?", "i", id);
+           orch_store_run_statement(
+               store, error, "INSERT INTO purged(run, made) VALUES(?, ?) ON CONFLICT DO NOTHING",
+               "ii", id, orch_now_ns()) &&
+           orch_store_run_statement(store, error, "DELETE FROM metric WHERE run = ?", "i", id) &&
+           orch_store_run_statement(store, error, "DELETE FROM artifact WHERE run = ?", "i", id);
 }
 
 bool orch_store_purge(struct orch_store *store, const char *run_key, GError **error)
 {
-    if (!store_begin(store, error))
+    if (!orch_store_transaction_begin(store, error))
         return false;
     if (purge(store, run_key, error))
-        return store_commit(store, error);
-    store_rollback(store);
+        return orch_store_transaction_commit(store, error);
+    orch_store_transaction_rollback(store);
     return false;
 }

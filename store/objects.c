@@ -98,7 +98,7 @@ static bool temporary_open(struct orch_store *store, struct temporary *t, GError
     static unsigned serial;
     t->folder = t->fd = -1;
     g_snprintf(t->name, sizeof t->name, "tmp.%d.%u", (int)getpid(), serial++);
-    if (!store_is_writable(store, error))
+    if (!orch_store_is_writable(store, error))
         return false;
     t->folder = orch_below_make_folder(store->folder_fd, "objects", 0777);
     if (t->folder >= 0) {

@@ -154,7 +154,7 @@ static void warn_of_move(struct orch_store *store, const struct move *m, const c
  * in the old place. */
 static bool nobody_runs(struct orch_store *store, GError **error)
 {
-    g_autoptr(GPtrArray) rows = store_actives_all(store, error);
+    g_autoptr(GPtrArray) rows = orch_store_actives_all(store, error);
     if (!rows)
         return false;
     for (guint i = 0; i < rows->len; i++) {
@@ -171,7 +171,7 @@ static bool nobody_runs(struct orch_store *store, GError **error)
     return true;
 }
 
-bool store_older_move(struct orch_store *store, GError **error)
+bool orch_store_older_move(struct orch_store *store, GError **error)
 {
     struct stat info;
     g_autofree char *from = g_path_get_dirname(store->path);
@@ -183,14 +183,14 @@ bool store_older_move(struct orch_store *store, GError **error)
     }
     if (m.from < 0)
         return true;
-    bool ok = nobody_runs(store, error) && store_give_id(store, error) &&
-              (lstat(store->folder, &info) == 0 || store_folder_make(store, error));
+    bool ok = nobody_runs(store, error) && orch_store_give_id(store, error) &&
+              (lstat(store->folder, &info) == 0 || orch_store_folder_make(store, error));
     m.to = ok ? orch_below_root(store->folder) : -1;
     ok = ok && m.to >= 0 && orch_below_stat(m.to, STORE_MARK, &info);
     if (ok) {
         move_objects(&m);
-        m.moved[1] = move_entries(&m, "trials", store_name_is_trial, S_IFDIR);
-        m.moved[2] = move_entries(&m, "checkpoints", store_name_is_checkpoint, S_IFDIR);
+        m.moved[1] = move_entries(&m, "trials", orch_store_name_is_trial, S_IFDIR);
+        m.moved[2] = move_entries(&m, "checkpoints", orch_store_name_is_checkpoint, S_IFDIR);
         warn_of_move(store, &m, from);
     }
     if (m.to >= 0)

@@ -53,19 +53,19 @@ static bool check_file(const char *path, GError **error)
                        "cannot open store '%s': not a regular file", path);
         return false;
     }
-    return store_check_files(path, error);
+    return orch_store_check_files(path, error);
 }
 
 /* Reads the current journal mode. This is the first read of the file. */
 static bool read_journal_mode(struct orch_store *store, bool *out_wal, GError **error)
 {
-    sqlite3_stmt *statement = store_statement(store, "PRAGMA journal_mode", error);
+    sqlite3_stmt *statement = orch_store_statement(store, "PRAGMA journal_mode", error);
     /* in rollback mode the pragma alone reads no page of the file, so the version is read as
      * well */
     int64_t version;
-    if (!statement || !store_get_int(store, &version, 0, error, "PRAGMA user_version", ""))
+    if (!statement || !orch_store_get_int(store, &version, 0, error, "PRAGMA user_version", ""))
         return false;
-    int more = store_step(store, statement, error);
+    int more = orch_store_step(store, statement, error);
     if (more < 0)
         return false;
     const char *mode = more ? (const char *)sqlite3_column_text(statement, 0) : NULL;
@@ -84,7 +84,7 @@ static bool switch_journal(struct orch_store *store, bool wal, GError **error)
     int code;
     while ((code = sqlite3_exec(store->db, sql, NULL, NULL, NULL)) != SQLITE_OK) {
         if ((code & 0xff) != SQLITE_BUSY)
-            return store_fail(store, error, "open");
+            return orch_store_fail(store, error, "open");
         if (orch_mono_ns() > until)
             break;
         g_usleep(2000);
@@ -97,15 +97,15 @@ static bool switch_journal(struct orch_store *store, bool wal, GError **error)
 static bool leave_wal(struct orch_store *store, GError **error)
 {
     bool wal;
-    if (!store_exec(store, "PRAGMA locking_mode = EXCLUSIVE", "open", error) ||
-        !store_check_pages(store, error) || !read_journal_mode(store, &wal, error))
+    if (!orch_store_exec(store, "PRAGMA locking_mode = EXCLUSIVE", "open", error) ||
+        !orch_store_check_pages(store, error) || !read_journal_mode(store, &wal, error))
         return false;
     if (wal && !store->readonly &&
-        !store_exec(store, "PRAGMA journal_mode = TRUNCATE", "open", error))
+        !orch_store_exec(store, "PRAGMA journal_mode = TRUNCATE", "open", error))
         return false;
     int64_t version; /* the lock is released by the first access after the change */
-    return store_exec(store, "PRAGMA locking_mode = NORMAL", "open", error) &&
-           store_get_int(store, &version, 0, error, "PRAGMA user_version", "");
+    return orch_store_exec(store, "PRAGMA locking_mode = NORMAL", "open", error) &&
+           orch_store_get_int(store, &version, 0, error, "PRAGMA user_version", "");
 }
 
 /* The migrations of tests have no schema text to compare with. */
@@ -113,36 +113,36 @@ static bool has_our_shape(struct orch_store *store, const struct store_migration
                           GError **error)
 {
     return !migrations->create || !*migrations->create ||
-           store_check_shape(store, migrations->create, error);
+           orch_store_check_shape(store, migrations->create, error);
 }
 
 static bool settle(struct orch_store *store, const struct store_options *options, bool may_create,
                    GError **error)
 {
     bool local;
-    g_free(store_filesystem_name(store_filesystem_magic(store->path), &local));
+    g_free(orch_store_filesystem_name(orch_store_filesystem_magic(store->path), &local));
     bool wal_wanted = local && !options->never_wal;
-    if (!(wal_wanted ? store_check_pages(store, error) : leave_wal(store, error)))
+    if (!(wal_wanted ? orch_store_check_pages(store, error) : leave_wal(store, error)))
         return false;
     if (!read_journal_mode(store, &store->wal, error) ||
-        !store_exec(store,
-                    "PRAGMA temp_store = MEMORY;"
-                    "PRAGMA cache_size = -65536; PRAGMA journal_size_limit = 67108864",
-                    "open", error) ||
-        !store_migrate(store, options->migrations, may_create, error) ||
+        !orch_store_exec(store,
+                         "PRAGMA temp_store = MEMORY;"
+                         "PRAGMA cache_size = -65536; PRAGMA journal_size_limit = 67108864",
+                         "open", error) ||
+        !orch_store_migrate(store, options->migrations, may_create, error) ||
         !has_our_shape(store, options->migrations, error))
         return false;
-    store_set_working(store->db);
+    orch_store_set_working(store->db);
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     if (store->readonly)
-        return store_exec(store, "PRAGMA query_only = ON", "open", error);
+        return orch_store_exec(store, "PRAGMA query_only = ON", "open", error);
     if ((!store->wal || !wal_wanted) && !switch_journal(store, wal_wanted, error))
         return false;
     if (options->is_scratch)
-        return store_exec(store, "PRAGMA synchronous = OFF", "open", error);
-    return store_exec(store,
-                      store->wal ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL",
-                      "open", error);
+        return orch_store_exec(store, "PRAGMA synchronous = OFF", "open", error);
+    return orch_store_exec(store,
+                           store->wal ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL",
+                           "open", error);
 }
 
 static bool is_empty(const struct orch_store *store, const char *ending)
@@ -166,11 +166,11 @@ static bool may_be_immutable(const struct orch_store *store, const GError *probl
 static bool play_back(struct orch_store *store)
 {
     int64_t version;
-    store_close_handle(store);
+    orch_store_close_handle(store);
     bool ok = access(store->path, W_OK) == 0 &&
-              store_open_handle(store, SQLITE_OPEN_READWRITE, false, NULL) &&
-              store_get_int(store, &version, 0, NULL, "PRAGMA user_version", "");
-    store_close_handle(store);
+              orch_store_open_handle(store, SQLITE_OPEN_READWRITE, false, NULL) &&
+              orch_store_get_int(store, &version, 0, NULL, "PRAGMA user_version", "");
+    orch_store_close_handle(store);
     return ok;
 }
 
@@ -180,7 +180,7 @@ static bool may_tidy(const struct orch_store *store, const struct store_options 
 {
     bool local;
     g_autofree char *folder = g_path_get_dirname(store->path);
-    g_free(store_filesystem_name(store_filesystem_magic(store->path), &local));
+    g_free(orch_store_filesystem_name(orch_store_filesystem_magic(store->path), &local));
     return local && !options->never_wal && access(store->path, W_OK) == 0 &&
            access(folder, W_OK) == 0;
 }
@@ -189,9 +189,9 @@ static bool open_first(struct orch_store *store, enum orch_store_mode mode,
                        const struct store_options *options, GError **error)
 {
     if (mode == ORCH_STORE_READ && !may_tidy(store, options))
-        return store_open_to_read(store, error);
+        return orch_store_open_to_read(store, error);
     int create = mode == ORCH_STORE_CREATE ? SQLITE_OPEN_CREATE : 0;
-    return store_open_handle(store, SQLITE_OPEN_READWRITE | create, false, error);
+    return orch_store_open_handle(store, SQLITE_OPEN_READWRITE | create, false, error);
 }
 
 static bool open_store(struct orch_store *store, enum orch_store_mode mode,
@@ -201,7 +201,7 @@ static bool open_store(struct orch_store *store, enum orch_store_mode mode,
     if (!open_first(store, mode, options, error))
         return false;
     if (!store->readonly && sqlite3_db_readonly(store->db, "main") == 1)
-        return store_fail_code(store->path, SQLITE_READONLY, 0, error, "write to");
+        return orch_store_fail_code(store->path, SQLITE_READONLY, 0, error, "write to");
     GError *problem = NULL;
     if (settle(store, options, mode == ORCH_STORE_CREATE, &problem))
         return true;
@@ -212,29 +212,30 @@ static bool open_store(struct orch_store *store, enum orch_store_mode mode,
     }
     if (store->readonly && may_be_immutable(store, problem)) {
         g_clear_error(&problem);
-        store_close_handle(store);
-        return store_open_handle(store, SQLITE_OPEN_READONLY, true, error) &&
+        orch_store_close_handle(store);
+        return orch_store_open_handle(store, SQLITE_OPEN_READONLY, true, error) &&
                settle(store, options, false, error);
     }
     g_propagate_error(error, problem);
     return false;
 }
 
-struct orch_store *store_open_with(const char *path, enum orch_store_mode mode,
-                                   const struct store_options *options, GError **error)
+struct orch_store *orch_store_open_with(const char *path, enum orch_store_mode mode,
+                                        const struct store_options *options, GError **error)
 {
-    struct orch_store *store = store_new_handle(path);
+    struct orch_store *store = orch_store_new_handle(path);
     if (options->stands_for) {
         g_free(store->folder);
         store->folder = orch_store_folder_of(options->stands_for);
     }
     bool exists = access(store->path, F_OK) == 0;
     bool creates = mode == ORCH_STORE_CREATE;
-    bool ok = !options->is_shard || options->is_scratch || store_own_shard_folder(store, error);
+    bool ok =
+        !options->is_shard || options->is_scratch || orch_store_own_shard_folder(store, error);
     if (ok)
         ok = exists || !creates ? check_file(store->path, error) : make_parent(store, error);
     ok = ok && open_store(store, mode, options, error) && (!creates || make_parent(store, error)) &&
-         store_own(store, mode, options, error);
+         orch_store_own(store, mode, options, error);
     if (ok)
         return store;
     orch_store_close(store);

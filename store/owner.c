@@ -63,7 +63,7 @@ static char *sentence(const struct orch_store *store, enum store_owner owner, ch
     }
 }
 
-bool store_owner_refuse(const struct orch_store *store, enum store_owner owner, GError **error)
+bool orch_store_owner_refuse(const struct orch_store *store, enum store_owner owner, GError **error)
 {
     g_autofree char *hint = NULL;
     g_autofree char *why = sentence(store, owner, &hint), *path = name_of(store);
@@ -84,7 +84,7 @@ static void warn(struct orch_store *store, enum store_owner owner)
 /* ---- entry points -----------------------------------------------------------------------------
  */
 
-enum store_owner store_owner_look(struct orch_store *store, bool is_shard, json_t **out_mark)
+enum store_owner orch_store_owner_look(struct orch_store *store, bool is_shard, json_t **out_mark)
 {
     *out_mark = NULL;
     if (store->folder_fd >= 0)
@@ -92,19 +92,19 @@ enum store_owner store_owner_look(struct orch_store *store, bool is_shard, json_
     store->folder_fd = orch_below_root(store->folder);
     if (store->folder_fd < 0)
         return errno == ENOENT ? STORE_OWNER_NONE : STORE_OWNER_UNMARKED;
-    *out_mark = store_mark_read(store->folder_fd);
+    *out_mark = orch_store_mark_read(store->folder_fd);
     if (!*out_mark)
         return STORE_OWNER_UNMARKED;
-    return store_mark_names_me(*out_mark, store->folder_fd, is_shard) ? STORE_OWNER_ME
-                                                                      : STORE_OWNER_OTHER;
+    return orch_store_mark_names_me(*out_mark, store->folder_fd, is_shard) ? STORE_OWNER_ME
+                                                                           : STORE_OWNER_OTHER;
 }
 
 static bool is_new(struct orch_store *store)
 {
     int64_t rows = 1;
-    return store_get_int(store, &rows, 1, NULL,
-                         "SELECT EXISTS (SELECT 1 FROM run) OR EXISTS (SELECT 1 FROM active)",
-                         "") &&
+    return orch_store_get_int(store, &rows, 1, NULL,
+                              "SELECT EXISTS (SELECT 1 FROM run) OR EXISTS (SELECT 1 FROM active)",
+                              "") &&
            !rows;
 }
 
@@ -117,7 +117,7 @@ static bool fit(struct orch_store *store, json_t *mark, bool writes, bool is_sha
     if (strcmp(id, store->id) == 0)
         return true;
     if (writes && (is_shard || is_new(store)))
-        return store_set_id(store, id, error);
+        return orch_store_set_id(store, id, error);
     if (!is_shard && !is_new(store))
         *owner = STORE_OWNER_OTHER_STORE;
     return true;
@@ -126,67 +126,68 @@ static bool fit(struct orch_store *store, json_t *mark, bool writes, bool is_sha
 /* Uses the folder in which an earlier version kept the objects. */
 static void read_elsewhere(struct orch_store *store)
 {
-    char *folder = store_folder_for_reading(orch_store_path(store));
+    char *folder = orch_store_folder_for_reading(orch_store_path(store));
     g_free(store->folder);
     store->folder = folder;
     store->folder_fd = orch_below_root(folder);
 }
 
-bool store_own_shard_folder(struct orch_store *store, GError **error)
+bool orch_store_own_shard_folder(struct orch_store *store, GError **error)
 {
     json_t *mark = NULL;
-    enum store_owner owner = store_owner_look(store, true, &mark);
+    enum store_owner owner = orch_store_owner_look(store, true, &mark);
     json_decref(mark);
     if (owner == STORE_OWNER_ME)
         return true;
     if (owner != STORE_OWNER_NONE)
-        return store_owner_refuse(store, owner, error);
+        return orch_store_owner_refuse(store, owner, error);
     g_autofree char *above = g_path_get_dirname(store->folder);
     orch_key_make(store->id); /* the database gets the id when it is created */
-    return orch_dir_make(above, error) && store_folder_make(store, error);
+    return orch_dir_make(above, error) && orch_store_folder_make(store, error);
 }
 
-bool store_folder_is_foreign(const char *path, bool is_shard)
+bool orch_store_folder_is_foreign(const char *path, bool is_shard)
 {
-    struct orch_store *store = store_new_handle(path);
+    struct orch_store *store = orch_store_new_handle(path);
     json_t *mark = NULL;
-    enum store_owner owner = store_owner_look(store, is_shard, &mark);
+    enum store_owner owner = orch_store_owner_look(store, is_shard, &mark);
     json_decref(mark);
-    store_free_handle(store);
+    orch_store_free_handle(store);
     return owner != STORE_OWNER_ME && owner != STORE_OWNER_NONE;
 }
 
-bool store_own(struct orch_store *store, enum orch_store_mode mode,
-               const struct store_options *options, GError **error)
+bool orch_store_own(struct orch_store *store, enum orch_store_mode mode,
+                    const struct store_options *options, GError **error)
 {
     bool writes = mode != ORCH_STORE_READ && !options->is_scratch;
     json_t *mark = NULL;
     if (options->is_alone)
         return true;
-    if (!store_read_id(store, error))
+    if (!orch_store_read_id(store, error))
         return false;
-    enum store_owner owner = store_owner_look(store, options->is_shard, &mark);
-    if (writes && !*store->id && !store_older_move(store, error))
+    enum store_owner owner = orch_store_owner_look(store, options->is_shard, &mark);
+    if (writes && !*store->id && !orch_store_older_move(store, error))
         return false;
     if (writes && owner != STORE_OWNER_ME) { /* moving the older layout has created the folder */
         json_decref(mark);
-        owner = store_owner_look(store, options->is_shard, &mark);
+        owner = orch_store_owner_look(store, options->is_shard, &mark);
     }
     if (owner == STORE_OWNER_NONE && writes) {
-        if (!store_give_id(store, error) || !store_folder_make(store, error))
+        if (!orch_store_give_id(store, error) || !orch_store_folder_make(store, error))
             return false;
-        owner = store_owner_look(store, options->is_shard, &mark);
+        owner = orch_store_owner_look(store, options->is_shard, &mark);
     }
     bool ok = !mark || owner != STORE_OWNER_ME ||
               fit(store, mark, writes, options->is_shard, &owner, error);
     store->is_own = ok && owner == STORE_OWNER_ME;
-    if (ok && store->is_own && writes && store_mark_add_me(mark, store->folder_fd))
-        store_mark_write(mark, store->folder_fd, NULL); /* so that copies are recognised here */
+    if (ok && store->is_own && writes && orch_store_mark_add_me(mark, store->folder_fd))
+        orch_store_mark_write(mark, store->folder_fd,
+                              NULL); /* so that copies are recognised here */
     json_decref(mark);
     if (!ok)
         return false;
     if (writes && !store->is_own)
-        return store_owner_refuse(store, owner, error);
+        return orch_store_owner_refuse(store, owner, error);
     if (owner == STORE_OWNER_NONE)
         read_elsewhere(store);
     warn(store, owner);

@@ -219,10 +219,10 @@ static void end(struct pages *pages)
 static bool walk_roots(struct orch_store *store, struct pages *pages, uint8_t *buffer,
                        GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store, "SELECT rootpage FROM sqlite_schema WHERE rootpage > 0 ORDER BY rootpage", error);
     int more = s ? 1 : -1;
-    while (s && !pages->twice && (more = store_step(store, s, error)) > 0)
+    while (s && !pages->twice && (more = orch_store_step(store, s, error)) > 0)
         walk(pages, (uint32_t)CLAMP(sqlite3_column_int64(s, 0), 0, G_MAXUINT32), buffer);
     if (more > 0)
         sqlite3_reset(s);
@@ -233,7 +233,7 @@ static bool check(struct orch_store *store, GError **error)
 {
     struct pages pages = {0};
     int64_t version; /* the read takes the lock under which the pages cannot change */
-    bool ok = store_get_int(store, &version, 0, error, "PRAGMA user_version", "");
+    bool ok = orch_store_get_int(store, &version, 0, error, "PRAGMA user_version", "");
     if (ok && begin(store, &pages)) {
         g_autofree uint8_t *buffer = g_malloc(pages.page_bytes);
         walk(&pages, 1, buffer);
@@ -250,13 +250,13 @@ static bool check(struct orch_store *store, GError **error)
     return ok;
 }
 
-bool store_check_pages(struct orch_store *store, GError **error)
+bool orch_store_check_pages(struct orch_store *store, GError **error)
 {
     int64_t version; /* this read sets SQLite's error code, which callers check, for a file that
                         cannot be read at all */
-    if (!store_get_int(store, &version, 0, error, "PRAGMA user_version", "") ||
-        !store_exec(store, "BEGIN", "open", error))
+    if (!orch_store_get_int(store, &version, 0, error, "PRAGMA user_version", "") ||
+        !orch_store_exec(store, "BEGIN", "open", error))
         return false;
     bool ok = check(store, error);
-    return store_exec(store, "COMMIT", "open", ok ? error : NULL) && ok;
+    return orch_store_exec(store, "COMMIT", "open", ok ? error : NULL) && ok;
 }

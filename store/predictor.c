@@ -39,14 +39,15 @@ static void free_row(gpointer row)
 
 static bool put_model(struct orch_store *store, const char *name, const char *model, GError **error)
 {
-    if (!store_begin(store, error))
+    if (!orch_store_transaction_begin(store, error))
         return false;
-    if (store_run(store, error,
-                  "INSERT INTO predictor(name, made, model) VALUES(?, ?, ?)"
-                  " ON CONFLICT(name) DO UPDATE SET made = excluded.made, model = excluded.model",
-                  "tit", name, orch_now_ns(), model))
-        return store_commit(store, error);
-    store_rollback(store);
+    if (orch_store_run_statement(
+            store, error,
+            "INSERT INTO predictor(name, made, model) VALUES(?, ?, ?)"
+            " ON CONFLICT(name) DO UPDATE SET made = excluded.made, model = excluded.model",
+            "tit", name, orch_now_ns(), model))
+        return orch_store_transaction_commit(store, error);
+    orch_store_transaction_rollback(store);
     return false;
 }
 
@@ -71,22 +72,22 @@ bool orch_store_put_predictor(struct orch_store *store, const char *name, const 
 static struct orch_predictor_row *read_row(sqlite3_stmt *statement, bool with_text)
 {
     struct orch_predictor_row *row = g_new0(struct orch_predictor_row, 1);
-    row->name = g_strdup(store_text(statement, 0));
+    row->name = g_strdup(orch_store_text(statement, 0));
     row->made_ns = sqlite3_column_int64(statement, 1);
-    row->model = with_text ? g_strdup(store_text(statement, 2)) : NULL;
+    row->model = with_text ? g_strdup(orch_store_text(statement, 2)) : NULL;
     return row;
 }
 
 struct orch_predictor_row *orch_store_predictor(struct orch_store *store, const char *name,
                                                 GError **error)
 {
-    sqlite3_stmt *statement =
-        store_statement(store, "SELECT name, made, model FROM predictor WHERE name = ?", error);
+    sqlite3_stmt *statement = orch_store_statement(
+        store, "SELECT name, made, model FROM predictor WHERE name = ?", error);
     if (!statement)
         return NULL;
     int limit = begin_long(store);
-    store_bind(statement, "t", name);
-    int step = store_step(store, statement, error);
+    orch_store_bind(statement, "t", name);
+    int step = orch_store_step(store, statement, error);
     struct orch_predictor_row *row = step > 0 ? read_row(statement, true) : NULL;
     sqlite3_reset(statement);
     end_long(store, limit);
@@ -97,13 +98,14 @@ GPtrArray *orch_store_predictors(struct orch_store *store, bool with_texts, GErr
 {
     sqlite3_stmt *statement =
         with_texts
-            ? store_statement(store, "SELECT name, made, model FROM predictor ORDER BY name", error)
-            : store_statement(store, "SELECT name, made FROM predictor ORDER BY name", error);
+            ? orch_store_statement(store, "SELECT name, made, model FROM predictor ORDER BY name",
+                                   error)
+            : orch_store_statement(store, "SELECT name, made FROM predictor ORDER BY name", error);
     if (!statement)
         return NULL;
     GPtrArray *rows = g_ptr_array_new_with_free_func(free_row);
     int step, limit = begin_long(store);
-    while ((step = store_step(store, statement, error)) > 0)
+    while ((step = orch_store_step(store, statement, error)) > 0)
         g_ptr_array_add(rows, read_row(statement, with_texts));
     end_long(store, limit);
     if (!step)
@@ -115,20 +117,21 @@ GPtrArray *orch_store_predictors(struct orch_store *store, bool with_texts, GErr
 bool orch_store_remove_predictor(struct orch_store *store, const char *name, bool *out_removed,
                                  GError **error)
 {
-    if (!store_begin(store, error))
+    if (!orch_store_transaction_begin(store, error))
         return false;
-    if (!store_run(store, error, "DELETE FROM predictor WHERE name = ?", "t", name)) {
-        store_rollback(store);
+    if (!orch_store_run_statement(store, error, "DELETE FROM predictor WHERE name = ?", "t",
+                                  name)) {
+        orch_store_transaction_rollback(store);
         return false;
     }
     *out_removed = sqlite3_changes(store->db) > 0;
-    return store_commit(store, error);
+    return orch_store_transaction_commit(store, error);
 }
 
 bool orch_store_newer_runs(struct orch_store *store, int64_t after, int64_t *out_count,
                            int64_t *out_last, GError **error)
 {
-    return store_get_int(store, out_count, 0, error, "SELECT count(*) FROM run WHERE id > ?", "i",
-                         after) &&
-           store_get_int(store, out_last, 0, error, "SELECT max(id) FROM run", "");
+    return orch_store_get_int(store, out_count, 0, error, "SELECT count(*) FROM run WHERE id > ?",
+                              "i", after) &&
+           orch_store_get_int(store, out_last, 0, error, "SELECT max(id) FROM run", "");
 }

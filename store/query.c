@@ -37,7 +37,7 @@ static struct filters make_filters(const struct orch_run_query *query)
     if (!query->with_hidden)
         g_string_append(f.sql, " AND r.id NOT IN " STORE_HIDDEN);
     if (query->where)
-        g_string_append_printf(f.sql, " AND (%s)", store_where_sql(query->where));
+        g_string_append_printf(f.sql, " AND (%s)", orch_store_where_sql(query->where));
     return f;
 }
 
@@ -48,14 +48,14 @@ static int bind_filters(const struct orch_run_query *query, sqlite3_stmt *s)
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         if (texts[i])
             sqlite3_bind_text(s, at++, texts[i], -1, SQLITE_STATIC);
-    return query->where ? store_where_bind(query->where, s, at) : at;
+    return query->where ? orch_store_where_bind(query->where, s, at) : at;
 }
 
 static sqlite3_stmt *prepare(struct orch_store *store, const char *sql, GError **error)
 {
     sqlite3_stmt *s = NULL;
     if (sqlite3_prepare_v2(store->db, sql, -1, &s, NULL) != SQLITE_OK)
-        store_fail(store, error, "read");
+        orch_store_fail(store, error, "read");
     return s;
 }
 
@@ -68,7 +68,7 @@ static bool count_runs(struct orch_store *store, const struct orch_run_query *qu
     if (!s)
         return false;
     bind_filters(query, s);
-    int more = store_step(store, s, error);
+    int more = orch_store_step(store, s, error);
     if (more > 0)
         *out = sqlite3_column_int64(s, 0);
     sqlite3_finalize(s);
@@ -105,8 +105,8 @@ static GPtrArray *read_runs(struct orch_store *store, const struct orch_run_quer
         return NULL;
     GPtrArray *runs = g_ptr_array_new_with_free_func(free_run);
     int more;
-    while ((more = store_step(store, s, error)) > 0)
-        g_ptr_array_add(runs, store_run_from_row(s));
+    while ((more = orch_store_step(store, s, error)) > 0)
+        g_ptr_array_add(runs, orch_store_run_from_row(s));
     sqlite3_finalize(s);
     if (more == 0)
         return runs;
@@ -117,14 +117,14 @@ static GPtrArray *read_runs(struct orch_store *store, const struct orch_run_quer
 bool orch_store_visit_full_runs(struct orch_store *store, const struct orch_run_query *query,
                                 orch_run_fn visit, void *ctx, GError **error)
 {
-    if (query->where && !store_where_check_names(store, query->where, error))
+    if (query->where && !orch_store_where_check_names(store, query->where, error))
         return false;
     struct filters f = make_filters(query);
     sqlite3_stmt *s = prepare_runs(store, query, &f, error);
     int more = s ? 1 : -1;
     bool ok = true;
-    while (ok && more > 0 && (more = store_step(store, s, error)) > 0) {
-        struct orch_run *run = store_run_from_row(s);
+    while (ok && more > 0 && (more = orch_store_step(store, s, error)) > 0) {
+        struct orch_run *run = orch_store_run_from_row(s);
         ok = visit(ctx, run, error);
         orch_run_free(run);
     }
@@ -136,7 +136,7 @@ bool orch_store_visit_full_runs(struct orch_store *store, const struct orch_run_
 GPtrArray *orch_store_runs(struct orch_store *store, const struct orch_run_query *query,
                            int64_t *out_total, GError **error)
 {
-    if (query->where && !store_where_check_names(store, query->where, error))
+    if (query->where && !orch_store_where_check_names(store, query->where, error))
         return NULL;
     struct filters f = make_filters(query);
     GPtrArray *runs = read_runs(store, query, &f, error);
@@ -168,7 +168,7 @@ static const char *const NAMES[] = {
 GPtrArray *orch_store_names(struct orch_store *store, const struct orch_run_query *query,
                             enum orch_name_kind kind, GError **error)
 {
-    if (query->where && !store_where_check_names(store, query->where, error))
+    if (query->where && !orch_store_where_check_names(store, query->where, error))
         return NULL;
     struct filters f = make_filters(query);
     g_autofree char *ids = g_strdup_printf("SELECT r.id AS id FROM run r%s WHERE %s",
@@ -182,8 +182,8 @@ GPtrArray *orch_store_names(struct orch_store *store, const struct orch_run_quer
     bind_filters(query, s);
     g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
     int more;
-    while ((more = store_step(store, s, error)) > 0)
-        g_ptr_array_add(names, g_strdup(store_text(s, 0)));
+    while ((more = orch_store_step(store, s, error)) > 0)
+        g_ptr_array_add(names, g_strdup(orch_store_text(s, 0)));
     sqlite3_finalize(s);
     return more == 0 ? g_steal_pointer(&names) : NULL;
 }
@@ -231,9 +231,10 @@ static struct orch_history_row *history_row(sqlite3_stmt *s)
     char **const texts[] = {&row->key,         &row->state,      &row->reason, &row->plugin_version,
                             &row->fingerprint, &row->device_key, &row->who,    &row->facts};
     for (int i = 0; i < (int)G_N_ELEMENTS(texts); i++)
-        *texts[i] = texts[i] == &row->reason ? store_column_text(s, i) : g_strdup(store_text(s, i));
+        *texts[i] = texts[i] == &row->reason ? orch_store_column_text(s, i)
+                                             : g_strdup(orch_store_text(s, i));
     row->ended_ns = sqlite3_column_int64(s, 8);
-    row->wall_ms = store_column_real(s, 9);
+    row->wall_ms = orch_store_column_real(s, 9);
     row->attempt = sqlite3_column_int(s, 10);
     return row;
 }
@@ -270,10 +271,11 @@ static GArray *make_pairs(struct orch_store *store, const json_t *params, GError
     }
     for (guint i = 0; i < pairs->len; i++) {
         struct pair *pair = &g_array_index(pairs, struct pair, i);
-        if (!store_get_int(store, &pair->runs, 0, error,
-                           "SELECT count(*) FROM (SELECT 1 FROM param WHERE name = ? AND value = ?"
-                           " LIMIT 501)",
-                           "tt", pair->name, pair->value)) {
+        if (!orch_store_get_int(
+                store, &pair->runs, 0, error,
+                "SELECT count(*) FROM (SELECT 1 FROM param WHERE name = ? AND value = ?"
+                " LIMIT 501)",
+                "tt", pair->name, pair->value)) {
             g_array_unref(pairs);
             return NULL;
         }
@@ -300,7 +302,7 @@ static GPtrArray *read_history(struct orch_store *store, sqlite3_stmt *s, GError
 {
     GPtrArray *rows = g_ptr_array_new_with_free_func(free_history_row);
     int more;
-    while ((more = store_step(store, s, error)) > 0)
+    while ((more = orch_store_step(store, s, error)) > 0)
         g_ptr_array_add(rows, history_row(s));
     if (more == 0)
         return rows;
@@ -320,7 +322,7 @@ GPtrArray *orch_store_history(struct orch_store *store, const char *recipe, cons
     sqlite3_stmt *s = pairs ? prepare_history(store, pairs, error) : NULL;
     GPtrArray *rows = NULL;
     if (s) {
-        store_bind(s, "ttii", recipe, experiment, (int64_t)repeat, (int64_t)limit);
+        orch_store_bind(s, "ttii", recipe, experiment, (int64_t)repeat, (int64_t)limit);
         for (guint i = 0; i < pairs->len; i++) {
             const struct pair *pair = &g_array_index(pairs, struct pair, i);
             sqlite3_bind_text(s, (int)(5 + 2 * i), pair->name, -1, SQLITE_STATIC);

@@ -56,11 +56,11 @@ struct store_reader {
     GError *failure;
 };
 
-struct store_reader *store_reader_new(struct orch_store *from)
+struct store_reader *orch_store_reader_new(struct orch_store *from)
 {
     struct store_reader *reader = g_new0(struct store_reader, 1);
     reader->from = from;
-    reader->scan = store_scan_new(from);
+    reader->scan = orch_store_scan_new(from);
     reader->most_bytes = INT64_MAX;
     for (int i = 0; i < CURSORS; i++)
         reader->cursors[i].sql = SQL[i];
@@ -75,27 +75,27 @@ struct store_reader *store_reader_new(struct orch_store *from)
     return reader;
 }
 
-void store_reader_forget(struct store_reader *reader)
+void orch_store_reader_forget(struct store_reader *reader)
 {
     g_string_chunk_clear(reader->texts);
 }
 
-void store_reader_rest(struct store_reader *reader)
+void orch_store_reader_rest(struct store_reader *reader)
 {
     for (int i = 0; i < CURSORS; i++) {
         if (reader->cursors[i].s)
             sqlite3_reset(reader->cursors[i].s);
         reader->cursors[i].state = CURSOR_NOWHERE;
     }
-    store_scan_rest(reader->scan);
+    orch_store_scan_rest(reader->scan);
 }
 
-void store_reader_free(struct store_reader *reader)
+void orch_store_reader_free(struct store_reader *reader)
 {
     if (!reader)
         return;
-    store_reader_rest(reader);
-    store_scan_free(reader->scan);
+    orch_store_reader_rest(reader);
+    orch_store_scan_free(reader->scan);
     g_string_chunk_free(reader->texts);
     g_string_chunk_free(reader->kept);
     g_hash_table_destroy(reader->names);
@@ -108,24 +108,24 @@ void store_reader_free(struct store_reader *reader)
     g_free(reader);
 }
 
-void store_reader_limit(struct store_reader *reader, int64_t bytes)
+void orch_store_reader_limit(struct store_reader *reader, int64_t bytes)
 {
     reader->most_bytes = bytes;
 }
 
-const char *store_reader_fault(const struct store_reader *reader)
+const char *orch_store_reader_fault(const struct store_reader *reader)
 {
     return reader->fault;
 }
 
-bool store_reader_has_failed(const struct store_reader *reader, GError **error)
+bool orch_store_reader_has_failed(const struct store_reader *reader, GError **error)
 {
     if (reader->failure)
         g_propagate_error(error, g_error_copy(reader->failure));
     return reader->failure != NULL;
 }
 
-char *store_reader_called(const struct store_reader *reader)
+char *orch_store_reader_called(const struct store_reader *reader)
 {
     const char *key = reader->record.key;
     return key && orch_key_is_valid(key)
@@ -154,10 +154,10 @@ static int fail(struct store_reader *reader, bool is_damage, GError *problem)
 static int cursor_next(struct store_reader *reader, struct cursor *cursor)
 {
     GError *problem = NULL;
-    int more = store_step(reader->from, cursor->s, &problem);
+    int more = orch_store_step(reader->from, cursor->s, &problem);
     cursor->state = more > 0 ? CURSOR_AT_ROW : more == 0 ? CURSOR_AT_END : CURSOR_NOWHERE;
     if (more < 0)
-        return fail(reader, store_foreign_is_damage(reader->from), problem);
+        return fail(reader, orch_store_foreign_is_damage(reader->from), problem);
     if (more > 0)
         cursor->run = sqlite3_column_int64(cursor->s, 0);
     return more;
@@ -170,10 +170,10 @@ static int cursor_find(struct store_reader *reader, struct cursor *cursor, int64
         return 0;
     if (cursor->state == CURSOR_NOWHERE || cursor->run < run_id) {
         GError *problem = NULL;
-        cursor->s = store_statement(reader->from, cursor->sql, &problem);
+        cursor->s = orch_store_statement(reader->from, cursor->sql, &problem);
         if (!cursor->s)
-            return fail(reader, store_foreign_is_damage(reader->from), problem);
-        store_bind(cursor->s, "i", run_id);
+            return fail(reader, orch_store_foreign_is_damage(reader->from), problem);
+        orch_store_bind(cursor->s, "i", run_id);
         if (cursor_next(reader, cursor) < 0)
             return -1;
     }
@@ -183,8 +183,8 @@ static int cursor_find(struct store_reader *reader, struct cursor *cursor, int64
 /* ---- values -----------------------------------------------------------------------------------
  */
 
-bool store_reader_text(struct store_reader *reader, sqlite3_stmt *s, int column, bool may_be_null,
-                       const char **out)
+bool orch_store_reader_text(struct store_reader *reader, sqlite3_stmt *s, int column,
+                            bool may_be_null, const char **out)
 {
     int type = sqlite3_column_type(s, column);
     *out = NULL;
@@ -227,7 +227,7 @@ static bool take_bounded(struct store_reader *reader, sqlite3_stmt *s, int colum
 static bool take_real(struct store_reader *reader, sqlite3_stmt *s, int column, double *out)
 {
     int type = sqlite3_column_type(s, column);
-    *out = store_column_real(s, column);
+    *out = orch_store_column_real(s, column);
     if (type == SQLITE_FLOAT || type == SQLITE_NULL || type == SQLITE_INTEGER)
         return true;
     reader->fault = "a number of it is none";
@@ -275,7 +275,7 @@ static bool take_field(struct store_reader *reader, sqlite3_stmt *s, int column,
     case STORE_FIELD_MS:
         return take_real(reader, s, column, at);
     default:
-        return store_reader_text(reader, s, column, true, at);
+        return orch_store_reader_text(reader, s, column, true, at);
     }
 }
 
@@ -287,7 +287,7 @@ static bool take_record(struct store_reader *reader, sqlite3_stmt *s, const char
         if (!take_field(reader, s, 1 + i, &store_run_fields[i],
                         (char *)r + store_run_fields[i].in_record))
             return false;
-    if (!store_reader_text(reader, s, 1 + STORE_RUN_FIELD_COUNT, true, out_digest) ||
+    if (!orch_store_reader_text(reader, s, 1 + STORE_RUN_FIELD_COUNT, true, out_digest) ||
         !take_int(reader, s, 2 + STORE_RUN_FIELD_COUNT, &version))
         return false;
     if (!r->key || !r->state || !*out_digest)
@@ -325,9 +325,9 @@ static bool declare(struct store_reader *reader, const char *name, const char *u
 static bool add_param(struct store_reader *reader, sqlite3_stmt *s)
 {
     struct orch_named_text row;
-    if (!store_reader_text(reader, s, 1, false, &row.name) ||
-        !store_reader_text(reader, s, 2, false, &row.type) ||
-        !store_reader_text(reader, s, 3, false, &row.value))
+    if (!orch_store_reader_text(reader, s, 1, false, &row.name) ||
+        !orch_store_reader_text(reader, s, 2, false, &row.type) ||
+        !orch_store_reader_text(reader, s, 3, false, &row.value))
         return false;
     g_array_append_val(reader->params, row);
     return true;
@@ -336,9 +336,9 @@ static bool add_param(struct store_reader *reader, sqlite3_stmt *s)
 static bool add_input(struct store_reader *reader, sqlite3_stmt *s)
 {
     struct orch_input_row row;
-    if (!store_reader_text(reader, s, 1, false, &row.name) ||
-        !store_reader_text(reader, s, 2, true, &row.from_key) ||
-        !store_reader_text(reader, s, 3, true, &row.sha256))
+    if (!orch_store_reader_text(reader, s, 1, false, &row.name) ||
+        !orch_store_reader_text(reader, s, 2, true, &row.from_key) ||
+        !orch_store_reader_text(reader, s, 3, true, &row.sha256))
         return false;
     g_array_append_val(reader->inputs, row);
     return true;
@@ -348,10 +348,10 @@ static bool add_result(struct store_reader *reader, sqlite3_stmt *s)
 {
     struct orch_named_real row;
     const char *unit, *better;
-    if (!store_reader_text(reader, s, 1, false, &row.name) ||
-        !store_reader_text(reader, s, 2, false, &unit) ||
-        !store_reader_text(reader, s, 3, false, &better) || !take_real(reader, s, 4, &row.value) ||
-        !declare(reader, row.name, unit, better))
+    if (!orch_store_reader_text(reader, s, 1, false, &row.name) ||
+        !orch_store_reader_text(reader, s, 2, false, &unit) ||
+        !orch_store_reader_text(reader, s, 3, false, &better) ||
+        !take_real(reader, s, 4, &row.value) || !declare(reader, row.name, unit, better))
         return false;
     g_array_append_val(reader->results, row);
     return true;
@@ -360,8 +360,8 @@ static bool add_result(struct store_reader *reader, sqlite3_stmt *s)
 static bool add_artifact(struct store_reader *reader, sqlite3_stmt *s)
 {
     struct orch_artifact_row row;
-    if (!store_reader_text(reader, s, 1, false, &row.name) ||
-        !store_reader_text(reader, s, 2, false, &row.sha256) ||
+    if (!orch_store_reader_text(reader, s, 1, false, &row.name) ||
+        !orch_store_reader_text(reader, s, 2, false, &row.sha256) ||
         !take_bounded(reader, s, 3, "bytes", &row.bytes))
         return false;
     g_array_append_val(reader->artifacts, row);
@@ -413,22 +413,22 @@ static struct orch_metric_row *read_name(struct store_reader *reader, int64_t id
 {
     GError *problem = NULL;
     const char *name, *unit, *better;
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         reader->from, "SELECT name, unit, better FROM metric_name WHERE id = ?", &problem);
     if (s)
-        store_bind(s, "i", id);
-    int more = s ? store_step(reader->from, s, &problem) : -1;
+        orch_store_bind(s, "i", id);
+    int more = s ? orch_store_step(reader->from, s, &problem) : -1;
     if (more <= 0) {
         if (more < 0)
-            fail(reader, store_foreign_is_damage(reader->from), problem);
+            fail(reader, orch_store_foreign_is_damage(reader->from), problem);
         else
             reader->fault = "a metric of it has no name";
         return NULL;
     }
     struct orch_metric_row *row = NULL;
-    if (store_reader_text(reader, s, 0, false, &name) &&
-        store_reader_text(reader, s, 1, false, &unit) &&
-        store_reader_text(reader, s, 2, false, &better)) {
+    if (orch_store_reader_text(reader, s, 0, false, &name) &&
+        orch_store_reader_text(reader, s, 1, false, &unit) &&
+        orch_store_reader_text(reader, s, 2, false, &better)) {
         row = g_new0(struct orch_metric_row, 1);
         row->name = g_string_chunk_insert(reader->kept, name);
         row->unit = g_string_chunk_insert(reader->kept, unit);
@@ -468,11 +468,12 @@ static bool take_point(struct store_reader *reader, const struct store_scanned *
  * the first. */
 static const struct store_scanned *next_row(struct store_reader *reader)
 {
-    int more = reader->metric ? store_scan_next(reader->scan)
-                              : store_scan_find(reader->scan, reader->run_id);
+    int more = reader->metric ? orch_store_scan_next(reader->scan)
+                              : orch_store_scan_find(reader->scan, reader->run_id);
     if (more < 0)
-        fail(reader, store_scan_is_damage(reader->scan), store_scan_problem(reader->scan));
-    const struct store_scanned *row = more > 0 ? store_scan_row(reader->scan) : NULL;
+        fail(reader, orch_store_scan_is_damage(reader->scan),
+             orch_store_scan_problem(reader->scan));
+    const struct store_scanned *row = more > 0 ? orch_store_scan_row(reader->scan) : NULL;
     return row && row->run == reader->run_id ? row : NULL;
 }
 
@@ -482,7 +483,7 @@ static bool next_point(void *ctx, struct orch_point *out, GError **error)
     const struct store_scanned *row = next_row(reader);
     if (row && take_point(reader, row, out))
         return true;
-    if (!store_reader_has_failed(reader, error) && reader->fault)
+    if (!orch_store_reader_has_failed(reader, error) && reader->fault)
         g_set_error_literal(error, ORCH_ERROR, ORCH_ERROR_STORE, reader->fault);
     return false;
 }
@@ -499,18 +500,18 @@ static bool read_run(struct store_reader *reader, int64_t run_id, const char **o
     return more > 0 && take_record(reader, cursor->s, out_digest) && read_details(reader, run_id);
 }
 
-enum store_read store_reader_run(struct store_reader *reader, int64_t run_id,
-                                 struct orch_record **out, char digest[ORCH_SHA256_CHARS],
-                                 GError **error)
+enum store_read orch_store_reader_run(struct store_reader *reader, int64_t run_id,
+                                      struct orch_record **out, char digest[ORCH_SHA256_CHARS],
+                                      GError **error)
 {
     const char *recorded = NULL;
-    store_reader_forget(reader);
+    orch_store_reader_forget(reader);
     reader->fault = NULL;
     reader->metric = NULL;
     reader->run_id = run_id;
     reader->record = (struct orch_record){.next_point = next_point, .next_ctx = reader};
     bool ok = !reader->failure && read_run(reader, run_id, &recorded);
-    if (store_reader_has_failed(reader, error))
+    if (orch_store_reader_has_failed(reader, error))
         return STORE_READ_FAILED;
     if (!ok)
         return STORE_READ_REFUSED;

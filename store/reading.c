@@ -56,7 +56,7 @@ static bool has_room(const char *path, const char *folder, GError **error)
     return false;
 }
 
-bool store_copy_aside(struct orch_store *store, GError **error)
+bool orch_store_copy_aside(struct orch_store *store, GError **error)
 {
     store->copy = orch_temporary_folder("copy", error);
     if (!store->copy || !has_room(store->path, store->copy, error))
@@ -67,7 +67,7 @@ bool store_copy_aside(struct orch_store *store, GError **error)
         if (access(from, F_OK) != 0)
             continue;
         if (!orch_file_copy(from, to, error) ||
-            (i == 1 && !store_check_journal(store->path, error)))
+            (i == 1 && !orch_store_check_journal(store->path, error)))
             return false;
     }
     store->original = store->path;
@@ -90,7 +90,7 @@ static bool is_in_wal_mode(struct orch_store *store)
            versions[1] == 2;
 }
 
-enum store_read_mode store_read_mode_of(struct orch_store *store)
+enum store_read_mode orch_store_read_mode_of(struct orch_store *store)
 {
     if (sqlite3_db_readonly(store->db, "main") != 1 || !is_in_wal_mode(store))
         return STORE_READ_PLAIN;
@@ -101,16 +101,16 @@ enum store_read_mode store_read_mode_of(struct orch_store *store)
     return bytes_of(store->path, "-wal") > 0 ? STORE_READ_COPY : STORE_READ_IMMUTABLE;
 }
 
-bool store_open_to_read(struct orch_store *store, GError **error)
+bool orch_store_open_to_read(struct orch_store *store, GError **error)
 {
-    if (!store_open_handle(store, SQLITE_OPEN_READONLY, false, error))
+    if (!orch_store_open_handle(store, SQLITE_OPEN_READONLY, false, error))
         return false;
-    enum store_read_mode way = store_read_mode_of(store);
+    enum store_read_mode way = orch_store_read_mode_of(store);
     if (way == STORE_READ_PLAIN)
         return true;
-    store_close_handle(store);
+    orch_store_close_handle(store);
     if (way == STORE_READ_IMMUTABLE)
-        return store_open_handle(store, SQLITE_OPEN_READONLY, true, error);
-    return store_copy_aside(store, error) &&
-           store_open_handle(store, SQLITE_OPEN_READWRITE, false, error);
+        return orch_store_open_handle(store, SQLITE_OPEN_READONLY, true, error);
+    return orch_store_copy_aside(store, error) &&
+           orch_store_open_handle(store, SQLITE_OPEN_READWRITE, false, error);
 }

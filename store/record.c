@@ -12,7 +12,7 @@
 
 static bool drop_active(struct orch_store *store, const char *key, GError **error)
 {
-    return store_run(store, error, "DELETE FROM active WHERE key = ?", "t", key);
+    return orch_store_run_statement(store, error, "DELETE FROM active WHERE key = ?", "t", key);
 }
 
 /* A run with this key is already stored, which is fine when it is the same run. The record is
@@ -22,10 +22,10 @@ static bool compare_with_stored(struct orch_store *store, const struct orch_reco
 {
     g_autofree char *other = g_strconcat(record->key, "#", NULL);
     struct store_written written;
-    if (!store_exec(store, "SAVEPOINT compare", "write to", error))
+    if (!orch_store_exec(store, "SAVEPOINT compare", "write to", error))
         return false;
-    if (!store_write_run(store, record, other, "", &written, error) ||
-        !store_exec(store, "ROLLBACK TO compare; RELEASE compare", "write to", error))
+    if (!orch_store_write_run(store, record, other, "", &written, error) ||
+        !orch_store_exec(store, "ROLLBACK TO compare; RELEASE compare", "write to", error))
         return false;
     if (strcmp(written.digest, stored) == 0)
         return drop_active(store, record->key, error);
@@ -39,19 +39,19 @@ static bool compare_with_stored(struct orch_store *store, const struct orch_reco
 static bool write_or_compare(struct orch_store *store, const struct orch_record *record,
                              char digest[ORCH_SHA256_CHARS], GError **error)
 {
-    sqlite3_stmt *s = store_statement(store, "SELECT digest FROM run WHERE key = ?", error);
+    sqlite3_stmt *s = orch_store_statement(store, "SELECT digest FROM run WHERE key = ?", error);
     if (!s)
         return false;
-    store_bind(s, "t", record->key);
-    int more = store_step(store, s, error);
+    orch_store_bind(s, "t", record->key);
+    int more = orch_store_step(store, s, error);
     if (more > 0) {
-        g_strlcpy(digest, store_text(s, 0), ORCH_SHA256_CHARS);
+        g_strlcpy(digest, orch_store_text(s, 0), ORCH_SHA256_CHARS);
         sqlite3_reset(s);
         return compare_with_stored(store, record, digest, error);
     }
     struct store_written written;
-    if (more < 0 || !store_write_run(store, record, record->key, "", &written, error) ||
-        !store_seal_run(store, &written, error))
+    if (more < 0 || !orch_store_write_run(store, record, record->key, "", &written, error) ||
+        !orch_store_seal_run(store, &written, error))
         return false;
     g_strlcpy(digest, written.digest, ORCH_SHA256_CHARS);
     return drop_active(store, record->key, error);
@@ -65,12 +65,12 @@ static bool commit_and_look(struct orch_store *store, const char *key, const cha
 {
     GError *problem = NULL;
     int64_t there = 0;
-    if (store_commit(store, &problem))
+    if (orch_store_transaction_commit(store, &problem))
         return true;
-    if (store_get_int(store, &there, 0, NULL,
-                      "SELECT EXISTS (SELECT 1 FROM run WHERE key = ?1 AND digest = ?2)"
-                      " AND NOT EXISTS (SELECT 1 FROM active WHERE key = ?1)",
-                      "tt", key, digest) &&
+    if (orch_store_get_int(store, &there, 0, NULL,
+                           "SELECT EXISTS (SELECT 1 FROM run WHERE key = ?1 AND digest = ?2)"
+                           " AND NOT EXISTS (SELECT 1 FROM active WHERE key = ?1)",
+                           "tt", key, digest) &&
         there) {
         g_clear_error(&problem);
         return true;
@@ -86,10 +86,10 @@ bool orch_store_record(struct orch_store *store, const struct orch_record *recor
         return false;
     }
     char digest[ORCH_SHA256_CHARS] = "";
-    if (!store_begin(store, error))
+    if (!orch_store_transaction_begin(store, error))
         return false;
     if (write_or_compare(store, record, digest, error))
         return commit_and_look(store, record->key, digest, error);
-    store_rollback(store);
+    orch_store_transaction_rollback(store);
     return false;
 }

@@ -15,11 +15,13 @@
 
 static bool read_rows(struct store_reading *r, GPtrArray *lost, GError **error)
 {
-    if (!store_begin(r->into, error))
+    if (!orch_store_transaction_begin(r->into, error))
         return false;
-    if (store_find_runs(r, error) && store_take_runs(r, error) && store_take_tables(r, lost, error))
-        return store_commit(r->into, error) && store_take_datasets(r, lost, error);
-    store_rollback(r->into);
+    if (orch_store_salvage_runs(r, error) && orch_store_take_runs(r, error) &&
+        orch_store_take_tables(r, lost, error))
+        return orch_store_transaction_commit(r->into, error) &&
+               orch_store_take_datasets(r, lost, error);
+    orch_store_transaction_rollback(r->into);
     return false;
 }
 
@@ -67,13 +69,13 @@ bool orch_salvage_file(struct orch_store *into, const char *path, bool is_first,
     GError *problem = NULL;
     g_autoptr(GPtrArray) lost = NULL; /* losses of the best reading */
     int64_t fewest = -1, nameless = 0;
-    bool has_journal = store_salvage_has_journal(path);
+    bool has_journal = orch_store_salvage_has_journal(path);
     for (enum store_salvage_way way = STORE_SALVAGE_WHOLE; way <= STORE_SALVAGE_GRAFTED; way++) {
         if ((way == STORE_SALVAGE_ALONE && !has_journal) ||
             (way == STORE_SALVAGE_GRAFTED && fewest >= 0))
             continue; /* there is no journal to leave out, or the schema could be read */
         g_clear_error(&problem);
-        struct orch_store *copy = store_salvage_open(path, into->path, way, &problem);
+        struct orch_store *copy = orch_store_salvage_open(path, into->path, way, &problem);
         if (!copy && is_known_error(problem, ORCH_ERROR_IO)) {
             g_propagate_error(error, problem);
             return false;
@@ -83,7 +85,7 @@ bool orch_salvage_file(struct orch_store *into, const char *path, bool is_first,
         int64_t failed, without_key, before = salvage->runs;
         g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
         bool ok = read_copy(into, copy, salvage, found, &failed, &without_key, error);
-        store_salvage_close(copy);
+        orch_store_salvage_close(copy);
         if (!ok)
             return false;
         add_source_note(salvage, path, salvage->runs - before, WAYS[way]);
@@ -138,17 +140,19 @@ struct orch_store *orch_salvage_open(const char *path, const char *of, GError **
         return NULL;
     }
     const struct store_options options = {.migrations = &store_migrations, .stands_for = of};
-    return store_open_with(path, ORCH_STORE_CREATE, &options, error);
+    return orch_store_open_with(path, ORCH_STORE_CREATE, &options, error);
 }
 
 static bool insert_trial(struct orch_store *into, const char *key, const char *trial_dir,
                          const char *record, int64_t started_ns, bool *out_added, GError **error)
 {
-    sqlite3_stmt *row = store_statement(into, "SELECT ?1, NULL, NULL, ?2, ?3, '', 0, 0, ?4", error);
+    sqlite3_stmt *row =
+        orch_store_statement(into, "SELECT ?1, NULL, NULL, ?2, ?3, '', 0, 0, ?4", error);
     if (!row)
         return false;
-    store_bind(row, "ttti", key, trial_dir, record, started_ns);
-    bool ok = store_step(into, row, error) > 0 && store_put_active(into, row, out_added, error);
+    orch_store_bind(row, "ttti", key, trial_dir, record, started_ns);
+    bool ok =
+        orch_store_step(into, row, error) > 0 && orch_store_put_active(into, row, out_added, error);
     sqlite3_reset(row);
     return ok;
 }
@@ -156,11 +160,11 @@ static bool insert_trial(struct orch_store *into, const char *key, const char *t
 bool orch_salvage_trial(struct orch_store *into, const char *key, const char *trial_dir,
                         const char *record, int64_t started_ns, bool *out_added, GError **error)
 {
-    if (!store_begin(into, error))
+    if (!orch_store_transaction_begin(into, error))
         return false;
     if (insert_trial(into, key, trial_dir, record, started_ns, out_added, error))
-        return store_commit(into, error);
-    store_rollback(into);
+        return orch_store_transaction_commit(into, error);
+    orch_store_transaction_rollback(into);
     return false;
 }
 
@@ -173,10 +177,10 @@ GPtrArray *orch_salvage_missing(struct orch_store *into, const struct orch_salva
     g_hash_table_iter_init(&iter, salvage->known);
     while (g_hash_table_iter_next(&iter, &key, &why)) {
         int64_t there;
-        if (!store_get_int(into, &there, 0, error,
-                           "SELECT EXISTS (SELECT 1 FROM run WHERE key = ?1)"
-                           " OR EXISTS (SELECT 1 FROM active WHERE key = ?1)",
-                           "t", key)) {
+        if (!orch_store_get_int(into, &there, 0, error,
+                                "SELECT EXISTS (SELECT 1 FROM run WHERE key = ?1)"
+                                " OR EXISTS (SELECT 1 FROM active WHERE key = ?1)",
+                                "t", key)) {
             g_ptr_array_unref(out);
             return NULL;
         }

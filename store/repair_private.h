@@ -26,13 +26,13 @@ typedef bool (*store_take_row)(struct store_reading *r, sqlite3_stmt *row, GErro
 
 /** Prepares a statement of the damaged file, which the caller finalizes. NULL when its tables
  * cannot be read. */
-sqlite3_stmt *store_reading_prepare(struct orch_store *store, const char *sql);
+sqlite3_stmt *orch_store_reading_prepare(struct orch_store *store, const char *sql);
 /** Walks the rows of `sql`, which are ordered by a text key in column 0, from ?1 on. */
-bool store_walk_texts(struct store_reading *r, const char *sql, store_take_row take,
-                      GError **error);
+bool orch_store_walk_texts(struct store_reading *r, const char *sql, store_take_row take,
+                           GError **error);
 /** Walks the rows of `sql`, which are ordered by an id in column 0, greater than ?1. */
-bool store_walk_numbers(struct store_reading *r, const char *sql, int64_t last, store_take_row take,
-                        GError **error);
+bool orch_store_walk_numbers(struct store_reading *r, const char *sql, int64_t last,
+                             store_take_row take, GError **error);
 
 /** The outcome of a step of copying. */
 enum store_copy_result {
@@ -43,24 +43,26 @@ enum store_copy_result {
 };
 /** Classifies the error of an INSERT: a row that the new store rejects because of its content, or a
  * failure of the new store. */
-enum store_copy_result store_reading_outcome(struct orch_store *into, int code, GError **error);
+enum store_copy_result orch_store_reading_outcome(struct orch_store *into, int code,
+                                                  GError **error);
 /** Binds the columns of `row` from `first` on to the parameters of `insert` from `to` on. */
-void store_bind_columns(sqlite3_stmt *insert, int to, sqlite3_stmt *row, int first);
+void orch_store_bind_columns(sqlite3_stmt *insert, int to, sqlite3_stmt *row, int first);
 
 /* ---- repair_runs.c, repair_tables.c -------------------------------------------------------------
  */
 
 /** Collects the id and key of every run that is found in any index or in the table itself. */
-bool store_find_runs(struct store_reading *r, GError **error);
+bool orch_store_salvage_runs(struct store_reading *r, GError **error);
 /** Copies the runs in the order of their ids, which is the order of writing. */
-bool store_take_runs(struct store_reading *r, GError **error);
+bool orch_store_take_runs(struct store_reading *r, GError **error);
 /** Copies the rows of the other tables; `lost` gets a line (char *) for each that has gaps.
  */
-bool store_take_tables(struct store_reading *r, GPtrArray *lost, GError **error);
+bool orch_store_take_tables(struct store_reading *r, GPtrArray *lost, GError **error);
 /** Copies the data sets one by one; each is verified by its own digest. */
-bool store_take_datasets(struct store_reading *r, GPtrArray *lost, GError **error);
+bool orch_store_take_datasets(struct store_reading *r, GPtrArray *lost, GError **error);
 /** Adds an active row, of a running trial or of one whose runner was killed. The next run closes it
  * from its journal. */
-bool store_put_active(struct orch_store *into, sqlite3_stmt *row, bool *out_added, GError **error);
+bool orch_store_put_active(struct orch_store *into, sqlite3_stmt *row, bool *out_added,
+                           GError **error);
 
 #endif

@@ -48,7 +48,7 @@ static void walk_index(struct store_reading *r, const char *rising, const char *
 {
     const char *const both[] = {rising, falling};
     for (size_t i = 0; i < G_N_ELEMENTS(both); i++) {
-        sqlite3_stmt *s = store_reading_prepare(r->from, both[i]);
+        sqlite3_stmt *s = orch_store_reading_prepare(r->from, both[i]);
         int code = SQLITE_ERROR;
         while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
             add_number(r, sqlite3_column_int64(s, 0));
@@ -58,17 +58,17 @@ static void walk_index(struct store_reading *r, const char *rising, const char *
     }
 }
 
-bool store_find_runs(struct store_reading *r, GError **error)
+bool orch_store_salvage_runs(struct store_reading *r, GError **error)
 {
-    if (!store_walk_texts(r, "SELECT key, id FROM run WHERE key >= ? ORDER BY key", take_key,
-                          error))
+    if (!orch_store_walk_texts(r, "SELECT key, id FROM run WHERE key >= ? ORDER BY key", take_key,
+                               error))
         return false;
     walk_index(r, "SELECT id FROM run INDEXED BY run_by_ended ORDER BY ended",
                "SELECT id FROM run INDEXED BY run_by_ended ORDER BY ended DESC");
     walk_index(r, "SELECT id FROM run INDEXED BY run_by_state ORDER BY state",
                "SELECT id FROM run INDEXED BY run_by_state ORDER BY state DESC");
-    return store_walk_numbers(r, "SELECT id FROM run NOT INDEXED WHERE id > ? ORDER BY id", r->last,
-                              take_number, error);
+    return orch_store_walk_numbers(r, "SELECT id FROM run NOT INDEXED WHERE id > ? ORDER BY id",
+                                   r->last, take_number, error);
 }
 
 /* ---- one run ----------------------------------------------------------------------------------
@@ -109,11 +109,11 @@ static sqlite3_stmt *find_shared(struct store_reading *r, int64_t number,
 {
     const char *const ways[] = {table->select, table->select_index};
     for (size_t i = 0; i < G_N_ELEMENTS(ways); i++) {
-        sqlite3_stmt *row = store_statement(r->from, ways[i], NULL);
+        sqlite3_stmt *row = orch_store_statement(r->from, ways[i], NULL);
         if (!row)
             continue;
-        store_bind(row, "i", number);
-        if (store_step(r->from, row, NULL) > 0 && sqlite3_column_count(row) > 0)
+        orch_store_bind(row, "i", number);
+        if (orch_store_step(r->from, row, NULL) > 0 && sqlite3_column_count(row) > 0)
             return row;
     }
     return NULL;
@@ -124,18 +124,19 @@ static enum store_copy_result copy_shared(struct store_reading *r, int64_t numbe
                                           const struct shared *table, int64_t *out, GError **error)
 {
     sqlite3_stmt *row = find_shared(r, number, table);
-    sqlite3_stmt *insert = store_statement(r->into, table->insert, error);
-    sqlite3_stmt *find = insert ? store_statement(r->into, table->find, error) : NULL;
+    sqlite3_stmt *insert = orch_store_statement(r->into, table->insert, error);
+    sqlite3_stmt *find = insert ? orch_store_statement(r->into, table->find, error) : NULL;
     if (!insert || !find)
         return COPY_FAILED;
     if (!row)
         return COPY_UNREADABLE;
-    store_bind_columns(insert, 1, row, 0);
-    store_bind_columns(find, 1, row, 0);
+    orch_store_bind_columns(insert, 1, row, 0);
+    orch_store_bind_columns(find, 1, row, 0);
     sqlite3_step(insert);
-    enum store_copy_result outcome = store_reading_outcome(r->into, sqlite3_reset(insert), error);
+    enum store_copy_result outcome =
+        orch_store_reading_outcome(r->into, sqlite3_reset(insert), error);
     if (outcome == COPY_OK) {
-        int more = store_step(r->into, find, error);
+        int more = orch_store_step(r->into, find, error);
         *out = more > 0 ? sqlite3_column_int64(find, 0) : 0;
         outcome = more < 0 ? COPY_FAILED : more ? COPY_OK : COPY_INVALID;
         sqlite3_reset(find);
@@ -153,7 +154,7 @@ enum { ROW_DIGEST, ROW_SOURCE, ROW_MACHINE, ROW_VERSION, ROW_KEY };
 static enum store_copy_result copy_head(struct store_reading *r, sqlite3_stmt *row, int64_t *out_id,
                                         GError **error)
 {
-    sqlite3_stmt *insert = store_statement(
+    sqlite3_stmt *insert = orch_store_statement(
         r->into,
         "INSERT INTO run(" ROW_COLUMNS
         ") VALUES(coalesce(?1, ''), ?2, ?3, ?4" STORE_RUN_FIELDS(STORE_FIELD_PLACE) ")",
@@ -168,14 +169,14 @@ static enum store_copy_result copy_head(struct store_reading *r, sqlite3_stmt *r
         outcome = copy_shared(r, sqlite3_column_int64(row, ROW_MACHINE), &MACHINE, &machine, error);
     if (outcome != COPY_OK)
         return outcome;
-    store_bind_columns(insert, 1, row, 0);
+    orch_store_bind_columns(insert, 1, row, 0);
     sqlite3_bind_null(insert, 1 + ROW_DIGEST);
     if (source)
         sqlite3_bind_int64(insert, 1 + ROW_SOURCE, source);
     if (machine)
         sqlite3_bind_int64(insert, 1 + ROW_MACHINE, machine);
     sqlite3_step(insert);
-    outcome = store_reading_outcome(r->into, sqlite3_reset(insert), error);
+    outcome = orch_store_reading_outcome(r->into, sqlite3_reset(insert), error);
     *out_id = sqlite3_last_insert_rowid(r->into->db);
     return outcome;
 }
@@ -196,22 +197,22 @@ static const struct {
 static enum store_copy_result copy_details(struct store_reading *r, size_t which, int64_t number,
                                            int64_t id, GError **error)
 {
-    sqlite3_stmt *rows = store_statement(r->from, DETAILS[which].select, NULL);
-    sqlite3_stmt *insert = store_statement(r->into, DETAILS[which].insert, error);
+    sqlite3_stmt *rows = orch_store_statement(r->from, DETAILS[which].select, NULL);
+    sqlite3_stmt *insert = orch_store_statement(r->into, DETAILS[which].insert, error);
     if (!insert)
         return COPY_FAILED;
     if (!rows)
         return COPY_UNREADABLE;
     enum store_copy_result outcome = COPY_OK;
     int more;
-    store_bind(rows, "i", number);
-    while (outcome == COPY_OK && (more = store_step(r->from, rows, NULL)) != 0) {
+    orch_store_bind(rows, "i", number);
+    while (outcome == COPY_OK && (more = orch_store_step(r->from, rows, NULL)) != 0) {
         if (more < 0)
             return COPY_UNREADABLE;
         sqlite3_bind_int64(insert, 1, id);
-        store_bind_columns(insert, 2, rows, 0);
+        orch_store_bind_columns(insert, 2, rows, 0);
         sqlite3_step(insert);
-        outcome = store_reading_outcome(r->into, sqlite3_reset(insert), error);
+        outcome = orch_store_reading_outcome(r->into, sqlite3_reset(insert), error);
     }
     sqlite3_reset(rows);
     return outcome;
@@ -220,11 +221,11 @@ static enum store_copy_result copy_details(struct store_reading *r, size_t which
 static enum store_copy_result copy_points(struct store_reading *r, int64_t number, int64_t id,
                                           GError **error)
 {
-    sqlite3_stmt *rows = store_statement(r->from,
-                                         "SELECT name_id, step, t_ms, value FROM metric"
-                                         " WHERE run = ? ORDER BY name_id, step",
-                                         NULL);
-    sqlite3_stmt *insert = store_statement(
+    sqlite3_stmt *rows = orch_store_statement(r->from,
+                                              "SELECT name_id, step, t_ms, value FROM metric"
+                                              " WHERE run = ? ORDER BY name_id, step",
+                                              NULL);
+    sqlite3_stmt *insert = orch_store_statement(
         r->into, "INSERT INTO metric(run, name_id, step, t_ms, value) VALUES(?, ?, ?, ?, ?)",
         error);
     if (!insert)
@@ -234,8 +235,8 @@ static enum store_copy_result copy_points(struct store_reading *r, int64_t numbe
     enum store_copy_result outcome = COPY_OK;
     int64_t last = -1, name = 0;
     int more;
-    store_bind(rows, "i", number);
-    while (outcome == COPY_OK && (more = store_step(r->from, rows, NULL)) != 0) {
+    orch_store_bind(rows, "i", number);
+    while (outcome == COPY_OK && (more = orch_store_step(r->from, rows, NULL)) != 0) {
         if (more < 0)
             return COPY_UNREADABLE;
         if (sqlite3_column_int64(rows, 0) != last) {
@@ -246,9 +247,9 @@ static enum store_copy_result copy_points(struct store_reading *r, int64_t numbe
             break;
         sqlite3_bind_int64(insert, 1, id);
         sqlite3_bind_int64(insert, 2, name);
-        store_bind_columns(insert, 3, rows, 1);
+        orch_store_bind_columns(insert, 3, rows, 1);
         sqlite3_step(insert);
-        outcome = store_reading_outcome(r->into, sqlite3_reset(insert), error);
+        outcome = orch_store_reading_outcome(r->into, sqlite3_reset(insert), error);
     }
     sqlite3_reset(rows);
     return outcome;
@@ -262,22 +263,23 @@ static enum store_copy_result close_run(struct store_reading *r, int64_t number,
     char computed[ORCH_SHA256_CHARS];
     int64_t made;
     GError *problem = NULL;
-    if (!store_digest_run(r->into, id, NULL, NULL, computed, &problem)) {
+    if (!orch_store_digest_run(r->into, id, NULL, NULL, computed, &problem)) {
         g_propagate_error(error, problem);
         return COPY_FAILED;
     }
     *out_purged = false;
     if (strcmp(computed, digest) != 0) {
-        if (!store_get_int(r->from, &made, 0, NULL, "SELECT made FROM purged WHERE run = ?", "i",
-                           number) ||
+        if (!orch_store_get_int(r->from, &made, 0, NULL, "SELECT made FROM purged WHERE run = ?",
+                                "i", number) ||
             made == 0)
             return COPY_INVALID;
         *out_purged = true;
-        if (!store_run(r->into, error, "INSERT INTO purged(run, made) VALUES(?, ?)", "ii", id,
-                       made))
+        if (!orch_store_run_statement(r->into, error, "INSERT INTO purged(run, made) VALUES(?, ?)",
+                                      "ii", id, made))
             return COPY_FAILED;
     }
-    return store_run(r->into, error, "UPDATE run SET digest = ? WHERE id = ?", "ti", digest, id)
+    return orch_store_run_statement(r->into, error, "UPDATE run SET digest = ? WHERE id = ?", "ti",
+                                    digest, id)
                ? COPY_OK
                : COPY_FAILED;
 }
@@ -286,11 +288,11 @@ static enum store_copy_result close_run(struct store_reading *r, int64_t number,
  * none and -1 on error. */
 static int is_known(struct orch_store *into, const char *key, const char *digest, GError **error)
 {
-    sqlite3_stmt *s = store_statement(into, "SELECT digest FROM run WHERE key = ?", error);
+    sqlite3_stmt *s = orch_store_statement(into, "SELECT digest FROM run WHERE key = ?", error);
     if (!s)
         return -1;
-    store_bind(s, "t", key);
-    int more = store_step(into, s, error);
+    orch_store_bind(s, "t", key);
+    int more = orch_store_step(into, s, error);
     if (more <= 0)
         return more;
     int same = strcmp((const char *)sqlite3_column_text(s, 0), digest) == 0 ? 1 : 2;
@@ -318,7 +320,7 @@ static enum store_copy_result take_whole(struct store_reading *r, sqlite3_stmt *
     int known = is_known(r->into, key, digest, error);
     if (known)
         return known == 1 ? COPY_OK : known == 2 ? COPY_INVALID : COPY_FAILED;
-    if (!store_exec(r->into, "SAVEPOINT one", "write to", error))
+    if (!orch_store_exec(r->into, "SAVEPOINT one", "write to", error))
         return COPY_FAILED;
     enum store_copy_result outcome = copy_whole(r, row, number, digest, &is_purged, error);
     if (outcome == COPY_OK) {
@@ -328,7 +330,7 @@ static enum store_copy_result take_whole(struct store_reading *r, sqlite3_stmt *
     if (outcome == COPY_FAILED)
         return outcome;
     const char *end = outcome == COPY_OK ? "RELEASE one" : "ROLLBACK TO one; RELEASE one";
-    return store_exec(r->into, end, "write to", error) ? outcome : COPY_FAILED;
+    return orch_store_exec(r->into, end, "write to", error) ? outcome : COPY_FAILED;
 }
 
 static void note_failure(struct store_reading *r, int64_t number, const char *key, const char *why)
@@ -345,19 +347,19 @@ static void note_failure(struct store_reading *r, int64_t number, const char *ke
 
 static bool take_run(struct store_reading *r, int64_t number, GError **error)
 {
-    sqlite3_stmt *row =
-        store_statement(r->from, "SELECT " ROW_COLUMNS " FROM run NOT INDEXED WHERE id = ?", NULL);
+    sqlite3_stmt *row = orch_store_statement(
+        r->from, "SELECT " ROW_COLUMNS " FROM run NOT INDEXED WHERE id = ?", NULL);
     if (row)
-        store_bind(row, "i", number);
-    int more = row ? store_step(r->from, row, NULL) : -1;
+        orch_store_bind(row, "i", number);
+    int more = row ? orch_store_step(r->from, row, NULL) : -1;
     if (more == 0 && !g_hash_table_contains(r->numbers, &number))
         return true; /* there was no such run */
     if (more <= 0) {
         note_failure(r, number, NULL, "its row lies on a damaged page");
         return true;
     }
-    g_autofree char *key = store_column_text(row, ROW_KEY);
-    g_autofree char *digest = store_column_text(row, ROW_DIGEST);
+    g_autofree char *key = orch_store_column_text(row, ROW_KEY);
+    g_autofree char *digest = orch_store_column_text(row, ROW_DIGEST);
     bool is_key = key && strlen(key) == ORCH_KEY_CHARS - 1 && g_utf8_validate(key, -1, NULL);
     enum store_copy_result outcome = COPY_INVALID;
     if (is_key && digest && orch_sha256_is_valid(digest) &&
@@ -377,7 +379,7 @@ static int by_number(gconstpointer a, gconstpointer b)
     return (x > y) - (x < y);
 }
 
-bool store_take_runs(struct store_reading *r, GError **error)
+bool orch_store_take_runs(struct store_reading *r, GError **error)
 {
     g_autoptr(GPtrArray) numbers = g_ptr_array_new();
     GHashTableIter iter;

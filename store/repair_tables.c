@@ -13,12 +13,13 @@
 static bool insert_row(struct store_reading *r, const char *insert_sql, sqlite3_stmt *row,
                        int64_t *count, GError **error)
 {
-    sqlite3_stmt *insert = store_statement(r->into, insert_sql, error);
+    sqlite3_stmt *insert = orch_store_statement(r->into, insert_sql, error);
     if (!insert)
         return false;
-    store_bind_columns(insert, 1, row, 0);
+    orch_store_bind_columns(insert, 1, row, 0);
     sqlite3_step(insert);
-    enum store_copy_result outcome = store_reading_outcome(r->into, sqlite3_reset(insert), error);
+    enum store_copy_result outcome =
+        orch_store_reading_outcome(r->into, sqlite3_reset(insert), error);
     if (outcome == COPY_OK)
         *count += sqlite3_changes(r->into->db);
     else
@@ -39,7 +40,7 @@ static bool is_plausible(sqlite3_stmt *row, int length)
 static bool take_note(struct store_reading *r, sqlite3_stmt *row, GError **error)
 {
     const char *kind = (const char *)sqlite3_column_text(row, 2);
-    if (!is_plausible(row, ORCH_KEY_CHARS - 1) || !store_note_kind_is_known(kind)) {
+    if (!is_plausible(row, ORCH_KEY_CHARS - 1) || !orch_store_note_kind_is_known(kind)) {
         r->gaps++;
         return true;
     }
@@ -103,27 +104,29 @@ static bool take_conflict(struct store_reading *r, sqlite3_stmt *row, GError **e
                       row, &r->salvage->conflicts, error);
 }
 
-bool store_put_active(struct orch_store *into, sqlite3_stmt *row, bool *out_added, GError **error)
+bool orch_store_put_active(struct orch_store *into, sqlite3_stmt *row, bool *out_added,
+                           GError **error)
 {
     int64_t ended;
     const char *key = (const char *)sqlite3_column_text(row, 0);
     *out_added = false;
-    if (!store_get_int(into, &ended, 0, error, "SELECT id FROM run WHERE key = ?", "t", key))
+    if (!orch_store_get_int(into, &ended, 0, error, "SELECT id FROM run WHERE key = ?", "t", key))
         return false;
     if (ended)
         return true;
-    sqlite3_stmt *insert = store_statement(
+    sqlite3_stmt *insert = orch_store_statement(
         into,
         "INSERT INTO active(key, fingerprint, where_key, trial_dir, record, boot_id, pid,"
         " pid_start, started) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         error);
     if (!insert)
         return false;
-    store_bind_columns(insert, 1, row, 0);
-    if (store_step(into, insert, error) < 0)
+    orch_store_bind_columns(insert, 1, row, 0);
+    if (orch_store_step(into, insert, error) < 0)
         return false;
     *out_added = sqlite3_changes(into->db) > 0;
-    return !*out_added || store_run(into, error,
+    return !*out_added ||
+           orch_store_run_statement(into, error,
                                     "INSERT INTO lease(resource, owner) VALUES(?1, ?1)"
                                     " ON CONFLICT DO NOTHING",
                                     "t", key);
@@ -137,7 +140,7 @@ static bool take_active(struct store_reading *r, sqlite3_stmt *row, GError **err
         r->gaps++;
         return true;
     }
-    if (!store_put_active(r->into, row, &added, error))
+    if (!orch_store_put_active(r->into, row, &added, error))
         return false;
     r->salvage->actives += added;
     return true;
@@ -174,7 +177,7 @@ static const struct {
 static int64_t count_rows(struct orch_store *store, const char *sql)
 {
     int64_t count;
-    return store_get_int(store, &count, 0, NULL, sql, "") ? count : -1;
+    return orch_store_get_int(store, &count, 0, NULL, sql, "") ? count : -1;
 }
 
 static void note_lost(struct store_reading *r, const char *what, GPtrArray *out)
@@ -184,10 +187,10 @@ static void note_lost(struct store_reading *r, const char *what, GPtrArray *out)
                                          what, r->gaps, r->gaps == 1 ? "" : "s"));
 }
 
-bool store_take_tables(struct store_reading *r, GPtrArray *lost, GError **error)
+bool orch_store_take_tables(struct store_reading *r, GPtrArray *lost, GError **error)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(TABLES); i++) {
-        if (!store_walk_texts(r, TABLES[i].walk, TABLES[i].take, error))
+        if (!orch_store_walk_texts(r, TABLES[i].walk, TABLES[i].take, error))
             return false;
         if (!r->gaps && TABLES[i].count)
             r->gaps =
@@ -198,13 +201,14 @@ bool store_take_tables(struct store_reading *r, GPtrArray *lost, GError **error)
     return true;
 }
 
-bool store_take_datasets(struct store_reading *r, GPtrArray *lost, GError **error)
+bool orch_store_take_datasets(struct store_reading *r, GPtrArray *lost, GError **error)
 {
-    sqlite3_stmt *s = store_reading_prepare(r->from, "SELECT sha256 FROM dataset ORDER BY sha256");
+    sqlite3_stmt *s =
+        orch_store_reading_prepare(r->from, "SELECT sha256 FROM dataset ORDER BY sha256");
     g_autoptr(GPtrArray) digests = g_ptr_array_new_with_free_func(g_free);
     int code = SQLITE_ERROR;
     while (s && (code = sqlite3_step(s)) == SQLITE_ROW)
-        g_ptr_array_add(digests, store_column_text(s, 0));
+        g_ptr_array_add(digests, orch_store_column_text(s, 0));
     sqlite3_finalize(s);
     if (code != SQLITE_DONE)
         g_ptr_array_add(lost, g_strdup("some data sets lay on damaged pages"));
@@ -213,7 +217,7 @@ bool store_take_datasets(struct store_reading *r, GPtrArray *lost, GError **erro
         struct orch_dataset *set = digest ? orch_store_dataset(r->from, digest, NULL) : NULL;
         enum orch_dataset_put put = ORCH_DATASET_KNOWN;
         if (set)
-            store_dataset_digest(set);
+            orch_store_dataset_digest(set);
         bool is_whole = set && strcmp(set->sha256, digest) == 0;
         GError *problem = NULL;
         bool ok = !is_whole || orch_store_put_dataset(r->into, set, &put, NULL, &problem);

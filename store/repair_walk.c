@@ -10,7 +10,7 @@
 /* The walk continues beyond the last known id for at most this many missing ids. */
 enum { NUMBERS_BEYOND = 1000 };
 
-sqlite3_stmt *store_reading_prepare(struct orch_store *store, const char *sql)
+sqlite3_stmt *orch_store_reading_prepare(struct orch_store *store, const char *sql)
 {
     sqlite3_stmt *s = NULL;
     sqlite3_prepare_v2(store->db, sql, -1, &s, NULL);
@@ -27,7 +27,7 @@ static int walk_from(struct store_reading *r, sqlite3_stmt *s, GString *key, sto
     sqlite3_reset(s);
     sqlite3_bind_text(s, 1, key->str, (int)key->len, SQLITE_TRANSIENT);
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        const char *text = store_text(s, 0);
+        const char *text = orch_store_text(s, 0);
         if (!text || strcmp(text, key->str) < 0)
             return 0; /* out of order: not a valid key */
         g_string_assign(key, text);
@@ -63,9 +63,10 @@ static int walk_behind(struct store_reading *r, sqlite3_stmt *s, GString *key, s
     return -2;
 }
 
-bool store_walk_texts(struct store_reading *r, const char *sql, store_take_row take, GError **error)
+bool orch_store_walk_texts(struct store_reading *r, const char *sql, store_take_row take,
+                           GError **error)
 {
-    sqlite3_stmt *s = store_reading_prepare(r->from, sql);
+    sqlite3_stmt *s = orch_store_reading_prepare(r->from, sql);
     g_autoptr(GString) key = g_string_new(NULL);
     bool any;
     r->gaps = 0;
@@ -79,10 +80,10 @@ bool store_walk_texts(struct store_reading *r, const char *sql, store_take_row t
     return outcome != -1;
 }
 
-bool store_walk_numbers(struct store_reading *r, const char *sql, int64_t last, store_take_row take,
-                        GError **error)
+bool orch_store_walk_numbers(struct store_reading *r, const char *sql, int64_t last,
+                             store_take_row take, GError **error)
 {
-    sqlite3_stmt *s = store_reading_prepare(r->from, sql);
+    sqlite3_stmt *s = orch_store_reading_prepare(r->from, sql);
     bool ok = true;
     int code = s ? SQLITE_ROW : SQLITE_ERROR;
     r->gaps = !s;
@@ -113,7 +114,7 @@ bool store_walk_numbers(struct store_reading *r, const char *sql, int64_t last, 
 /* ---- writing to the new store ------------------------------------------------------------------
  */
 
-enum store_copy_result store_reading_outcome(struct orch_store *into, int code, GError **error)
+enum store_copy_result orch_store_reading_outcome(struct orch_store *into, int code, GError **error)
 {
     switch (code & 0xff) {
     case SQLITE_ROW:
@@ -126,12 +127,12 @@ enum store_copy_result store_reading_outcome(struct orch_store *into, int code, 
     case SQLITE_TOOBIG:
         return COPY_INVALID;
     default:
-        store_fail(into, error, "write to");
+        orch_store_fail(into, error, "write to");
         return COPY_FAILED;
     }
 }
 
-void store_bind_columns(sqlite3_stmt *insert, int to, sqlite3_stmt *row, int first)
+void orch_store_bind_columns(sqlite3_stmt *insert, int to, sqlite3_stmt *row, int first)
 {
     for (int i = first; i < sqlite3_column_count(row); i++)
         sqlite3_bind_value(insert, to + i - first, sqlite3_column_value(row, i));

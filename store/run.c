@@ -32,28 +32,28 @@ static void take_field(sqlite3_stmt *s, int column, enum store_field_kind kind, 
         *(int64_t *)at = sqlite3_column_int64(s, column);
         break;
     case STORE_FIELD_MS:
-        *(double *)at = store_column_real(s, column);
+        *(double *)at = orch_store_column_real(s, column);
         break;
     default:
-        *(char **)at = store_column_text(s, column);
+        *(char **)at = orch_store_column_text(s, column);
     }
 }
 
-struct orch_run *store_run_as_stored(sqlite3_stmt *s)
+struct orch_run *orch_store_run_as_stored(sqlite3_stmt *s)
 {
     struct orch_run *run = g_new0(struct orch_run, 1);
     run->id = sqlite3_column_int64(s, 0);
     for (int i = 0; i < STORE_RUN_FIELD_COUNT; i++)
         take_field(s, 1 + i, store_run_fields[i].kind, (char *)run + store_run_fields[i].in_run);
-    run->digest = store_column_text(s, 1 + STORE_RUN_FIELD_COUNT);
+    run->digest = orch_store_column_text(s, 1 + STORE_RUN_FIELD_COUNT);
     run->hidden = sqlite3_column_int(s, 2 + STORE_RUN_FIELD_COUNT);
     run->purged = sqlite3_column_int(s, 3 + STORE_RUN_FIELD_COUNT);
     return run;
 }
 
-struct orch_run *store_run_from_row(sqlite3_stmt *s)
+struct orch_run *orch_store_run_from_row(sqlite3_stmt *s)
 {
-    struct orch_run *run = store_run_as_stored(s);
+    struct orch_run *run = orch_store_run_as_stored(s);
     char **const texts[] = {&run->key,         &run->plugin,     &run->plugin_version,
                             &run->fingerprint, &run->device_key, &run->state,
                             &run->who,         &run->digest};
@@ -83,9 +83,9 @@ void orch_run_free(struct orch_run *run)
 /* Steps once. Returns the run of the row, or NULL (with an error only on failure). */
 static struct orch_run *one_run(struct orch_store *store, sqlite3_stmt *s, GError **error)
 {
-    if (store_step(store, s, error) <= 0)
+    if (orch_store_step(store, s, error) <= 0)
         return NULL;
-    struct orch_run *run = store_run_from_row(s);
+    struct orch_run *run = orch_store_run_from_row(s);
     sqlite3_reset(s);
     return run;
 }
@@ -93,7 +93,7 @@ static struct orch_run *one_run(struct orch_store *store, sqlite3_stmt *s, GErro
 struct orch_run *orch_store_find_reusable(struct orch_store *store, const char *fingerprint,
                                           const char *device_key, unsigned nth, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store,
         STORE_RUN_COLUMNS " FROM run r" STORE_RUN_JOINS
                           " WHERE r.fingerprint = ?1 AND r.state IN " STORE_REUSED_STATES
@@ -102,7 +102,7 @@ struct orch_run *orch_store_find_reusable(struct orch_store *store, const char *
         error);
     if (!s)
         return NULL;
-    store_bind(s, "tti", fingerprint, device_key, (int64_t)nth);
+    orch_store_bind(s, "tti", fingerprint, device_key, (int64_t)nth);
     return one_run(store, s, error);
 }
 
@@ -112,14 +112,14 @@ struct orch_run *orch_store_find_reusable(struct orch_store *store, const char *
 static struct orch_run *nth_last(struct orch_store *store, int64_t back, const char *text,
                                  GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store,
         STORE_RUN_COLUMNS " FROM run r" STORE_RUN_JOINS " WHERE r.id NOT IN " STORE_HIDDEN
                           " ORDER BY r.ended DESC, r.id DESC LIMIT 1 OFFSET ?",
         error);
     if (!s)
         return NULL;
-    store_bind(s, "i", back);
+    orch_store_bind(s, "i", back);
     GError *problem = NULL;
     struct orch_run *run = one_run(store, s, &problem);
     if (!run && !problem)
@@ -150,13 +150,13 @@ static int64_t steps_back(const char *text)
 static bool add_matches(struct orch_store *store, GPtrArray *runs, const char *sql_literal,
                         const char *text, GError **error)
 {
-    sqlite3_stmt *s = store_statement(store, sql_literal, error);
+    sqlite3_stmt *s = orch_store_statement(store, sql_literal, error);
     if (!s)
         return false;
-    store_bind(s, "t", text);
+    orch_store_bind(s, "t", text);
     int more;
-    while ((more = store_step(store, s, error)) > 0)
-        g_ptr_array_add(runs, store_run_from_row(s));
+    while ((more = orch_store_step(store, s, error)) > 0)
+        g_ptr_array_add(runs, orch_store_run_from_row(s));
     return more == 0;
 }
 

@@ -199,17 +199,17 @@ static bool add_metric(GString *out, const char *key, const struct orch_metric_r
 static bool read_rows(struct orch_store *store, int64_t run_id, const char *key, const char *sql,
                       int list, GStringChunk *kept, GArray **out, GError **error)
 {
-    sqlite3_stmt *s = store_statement(store, sql, error);
+    sqlite3_stmt *s = orch_store_statement(store, sql, error);
     if (!s)
         return false;
     const struct run_text_list *shape = &run_text_lists[list];
     GArray *rows = *out = g_array_new(FALSE, TRUE, (guint)shape->row_bytes);
     if (key)
-        store_bind(s, "t", key);
+        orch_store_bind(s, "t", key);
     else
-        store_bind(s, "i", run_id);
+        orch_store_bind(s, "i", run_id);
     int more;
-    while ((more = store_step(store, s, error)) > 0) {
+    while ((more = orch_store_step(store, s, error)) > 0) {
         g_array_set_size(rows, rows->len + 1);
         char *row = rows->data + (rows->len - 1) * shape->row_bytes;
         for (int i = 0; shape->fields[i].name; i++) {
@@ -220,7 +220,7 @@ static bool read_rows(struct orch_store *store, int64_t run_id, const char *key,
                 *(int64_t *)at = sqlite3_column_int64(s, i);
                 break;
             case RUN_TEXT_REAL:
-                *(double *)at = store_column_real(s, i);
+                *(double *)at = orch_store_column_real(s, i);
                 break;
             default:
                 text = (const char *)sqlite3_column_text(s, i);
@@ -234,37 +234,37 @@ static bool read_rows(struct orch_store *store, int64_t run_id, const char *key,
 static bool add_stored_metric(struct orch_store *store, int64_t run_id, const char *key,
                               sqlite3_stmt *metric, GString *out, GString *lines, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store, "SELECT step, t_ms, value FROM metric WHERE run = ? AND name_id = ? ORDER BY step",
         error);
     if (!s)
         return false;
-    store_bind(s, "ii", run_id, sqlite3_column_int64(metric, 0));
+    orch_store_bind(s, "ii", run_id, sqlite3_column_int64(metric, 0));
     g_string_truncate(lines, 0);
     int64_t count = 0;
     int more;
-    while ((more = store_step(store, s, error)) > 0 && lines->len <= ORCH_RUN_TEXT_MAX) {
-        add_point(lines, sqlite3_column_int64(s, 0), store_column_real(s, 1),
-                  store_column_real(s, 2));
+    while ((more = orch_store_step(store, s, error)) > 0 && lines->len <= ORCH_RUN_TEXT_MAX) {
+        add_point(lines, sqlite3_column_int64(s, 0), orch_store_column_real(s, 1),
+                  orch_store_column_real(s, 2));
         count++;
     }
     sqlite3_reset(s);
-    const struct orch_metric_row row = {store_text(metric, 1), store_text(metric, 2),
-                                        store_text(metric, 3)};
+    const struct orch_metric_row row = {orch_store_text(metric, 1), orch_store_text(metric, 2),
+                                        orch_store_text(metric, 3)};
     return more >= 0 && add_metric(out, key, &row, count, lines, error);
 }
 
 static bool add_stored_metrics(struct orch_store *store, int64_t run_id, const char *key,
                                GString *out, GError **error)
 {
-    sqlite3_stmt *metrics = store_statement(store, store_run_metrics_sql, error);
+    sqlite3_stmt *metrics = orch_store_statement(store, store_run_metrics_sql, error);
     if (!metrics)
         return false;
-    store_bind(metrics, "i", run_id);
+    orch_store_bind(metrics, "i", run_id);
     g_autoptr(GString) lines = g_string_new(NULL);
     int more;
     bool ok = true;
-    while (ok && (more = store_step(store, metrics, error)) > 0)
+    while (ok && (more = orch_store_step(store, metrics, error)) > 0)
         ok = add_stored_metric(store, run_id, key, metrics, out, lines, error);
     sqlite3_reset(metrics);
     return ok && more == 0;
@@ -272,13 +272,13 @@ static bool add_stored_metrics(struct orch_store *store, int64_t run_id, const c
 
 static struct orch_run *read_run(struct orch_store *store, int64_t run_id, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         store, STORE_RUN_COLUMNS " FROM run r" STORE_RUN_JOINS " WHERE r.id = ?", error);
     if (!s)
         return NULL;
-    store_bind(s, "i", run_id);
-    int more = store_step(store, s, error);
-    struct orch_run *run = more > 0 ? store_run_as_stored(s) : NULL;
+    orch_store_bind(s, "i", run_id);
+    int more = orch_store_step(store, s, error);
+    struct orch_run *run = more > 0 ? orch_store_run_as_stored(s) : NULL;
     sqlite3_reset(s);
     if (more == 0)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,

@@ -114,7 +114,7 @@ static bool graft(const char *path, const char *folder, bool has_log, GError **e
 {
     g_autofree char *name = g_build_filename(folder, "fresh.db", NULL);
     const struct store_options options = {.migrations = &store_migrations, .never_wal = true};
-    struct orch_store *store = store_open_with(name, ORCH_STORE_CREATE, &options, error);
+    struct orch_store *store = orch_store_open_with(name, ORCH_STORE_CREATE, &options, error);
     g_autofree char *bytes = NULL;
     size_t length;
     orch_store_close(store);
@@ -132,7 +132,7 @@ static bool has_bytes(const char *path, const char *ending)
     return stat(name, &info) == 0 && info.st_size > 0;
 }
 
-bool store_salvage_has_journal(const char *path)
+bool orch_store_salvage_has_journal(const char *path)
 {
     return has_bytes(path, "-wal") || has_bytes(path, "-journal");
 }
@@ -182,13 +182,13 @@ static bool make_copy(const char *path, const char *copy, const char *folder,
 static bool take_log(const char *file, GError **error)
 {
     int64_t version;
-    struct orch_store *copy = store_open_raw(file, error);
+    struct orch_store *copy = orch_store_open_raw(file, error);
     if (!copy)
         return false;
-    if (store_get_int(copy, &version, 0, NULL, "PRAGMA user_version", ""))
+    if (orch_store_get_int(copy, &version, 0, NULL, "PRAGMA user_version", ""))
         sqlite3_wal_checkpoint_v2(copy->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     orch_store_close(copy);
-    if (!store_salvage_has_journal(file))
+    if (!orch_store_salvage_has_journal(file))
         return true;
     orch_error_set(error, ORCH_ERROR_STORE, NULL, "its journal cannot be read");
     return false;
@@ -197,13 +197,13 @@ static bool take_log(const char *file, GError **error)
 /* Appends the root pages of the trees that the schema lists. */
 static bool read_roots(const char *file, GArray *roots, GError **error)
 {
-    struct orch_store *copy = store_open_raw(file, error);
+    struct orch_store *copy = orch_store_open_raw(file, error);
     if (!copy)
         return false;
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         copy, "SELECT DISTINCT rootpage FROM sqlite_schema WHERE rootpage > 1", error);
     int more = s ? 1 : -1;
-    while (s && roots->len <= TREES_MAX && (more = store_step(copy, s, error)) > 0) {
+    while (s && roots->len <= TREES_MAX && (more = orch_store_step(copy, s, error)) > 0) {
         uint32_t root = (uint32_t)MIN(sqlite3_column_int64(s, 0), G_MAXUINT32);
         g_array_append_val(roots, root);
     }
@@ -223,25 +223,25 @@ static bool cut_circles(const char *file, GError **error)
     g_autoptr(GArray) roots = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     const uint32_t schema = 1;
     g_array_append_val(roots, schema);
-    return (!store_salvage_has_journal(file) || take_log(file, error)) &&
-           store_salvage_cut(file, roots, error) && read_roots(file, roots, error) &&
-           store_salvage_cut(file, roots, error);
+    return (!orch_store_salvage_has_journal(file) || take_log(file, error)) &&
+           orch_store_salvage_cut(file, roots, error) && read_roots(file, roots, error) &&
+           orch_store_salvage_cut(file, roots, error);
 }
 
 /* True when it is an orch store whose tables can be found. */
 static bool is_ours(struct orch_store *copy, GError **error)
 {
     int64_t application, schema, tables;
-    if (!store_exec(copy, "PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY", "read",
-                    error) ||
-        !store_get_int(copy, &application, 0, error, "PRAGMA application_id", "") ||
-        !store_get_int(copy, &schema, 0, error, "PRAGMA user_version", "") ||
-        !store_get_int(copy, &tables, 0, error,
-                       "SELECT count(*) FROM sqlite_schema WHERE name IN ('run', 'source',"
-                       " 'machine', 'recipe', 'param', 'input', 'result', 'artifact',"
-                       " 'metric_name', 'metric', 'note', 'forecast', 'dataset', 'sample',"
-                       " 'active', 'purged') AND type = 'table' AND rootpage > 0",
-                       ""))
+    if (!orch_store_exec(copy, "PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY", "read",
+                         error) ||
+        !orch_store_get_int(copy, &application, 0, error, "PRAGMA application_id", "") ||
+        !orch_store_get_int(copy, &schema, 0, error, "PRAGMA user_version", "") ||
+        !orch_store_get_int(copy, &tables, 0, error,
+                            "SELECT count(*) FROM sqlite_schema WHERE name IN ('run', 'source',"
+                            " 'machine', 'recipe', 'param', 'input', 'result', 'artifact',"
+                            " 'metric_name', 'metric', 'note', 'forecast', 'dataset', 'sample',"
+                            " 'active', 'purged') AND type = 'table' AND rootpage > 0",
+                            ""))
         return false;
     if (application != STORE_APPLICATION_ID || tables != 16) {
         orch_error_set(error, ORCH_ERROR_STORE, NULL, "its tables cannot be found");
@@ -255,8 +255,8 @@ static bool is_ours(struct orch_store *copy, GError **error)
     return true;
 }
 
-struct orch_store *store_salvage_open(const char *path, const char *near,
-                                      enum store_salvage_way way, GError **error)
+struct orch_store *orch_store_salvage_open(const char *path, const char *near,
+                                           enum store_salvage_way way, GError **error)
 {
     g_autofree char *folder = orch_temporary_name(near);
     if (mkdir(folder, 0700) != 0) {
@@ -266,7 +266,7 @@ struct orch_store *store_salvage_open(const char *path, const char *near,
     }
     g_autofree char *file = g_build_filename(folder, "copy.db", NULL);
     struct orch_store *copy = make_copy(path, file, folder, way, error) && cut_circles(file, error)
-                                  ? store_open_raw(file, error)
+                                  ? orch_store_open_raw(file, error)
                                   : NULL;
     if (copy && is_ours(copy, error)) {
         g_free(copy->folder);
@@ -278,7 +278,7 @@ struct orch_store *store_salvage_open(const char *path, const char *near,
     return NULL;
 }
 
-void store_salvage_close(struct orch_store *copy)
+void orch_store_salvage_close(struct orch_store *copy)
 {
     if (!copy)
         return;

@@ -320,7 +320,7 @@ static void cut_trees(uint8_t *bytes, size_t length, const GArray *roots)
     g_array_unref(pages.slots);
 }
 
-bool store_salvage_cut(const char *path, const GArray *roots, GError **error)
+bool orch_store_salvage_cut(const char *path, const GArray *roots, GError **error)
 {
     struct stat info;
     void *bytes = MAP_FAILED;

@@ -23,14 +23,14 @@ struct store_scan {
     struct store_scanned rows[BATCH];
 };
 
-struct store_scan *store_scan_new(struct orch_store *from)
+struct store_scan *orch_store_scan_new(struct orch_store *from)
 {
     struct store_scan *scan = g_new0(struct store_scan, 1);
     scan->from = from;
     return scan;
 }
 
-void store_scan_rest(struct store_scan *scan)
+void orch_store_scan_rest(struct store_scan *scan)
 {
     if (scan->s)
         sqlite3_reset(scan->s);
@@ -39,9 +39,9 @@ void store_scan_rest(struct store_scan *scan)
     g_clear_error(&scan->problem);
 }
 
-void store_scan_free(struct store_scan *scan)
+void orch_store_scan_free(struct store_scan *scan)
 {
-    store_scan_rest(scan);
+    orch_store_scan_rest(scan);
     g_free(scan);
 }
 
@@ -88,17 +88,17 @@ static bool begin(struct store_scan *scan, int64_t run_id)
         if (sqlite3_create_function_v2(from->db, "orch_take", COLUMNS,
                                        SQLITE_UTF8 | SQLITE_DIRECTONLY, from, take, NULL, NULL,
                                        NULL) != SQLITE_OK)
-            return store_fail(from, &scan->problem, "read");
+            return orch_store_fail(from, &scan->problem, "read");
         from->has_scan = true;
     }
-    scan->s = store_statement(from,
-                              "SELECT 1 FROM metric NOT INDEXED WHERE run >= ?1"
-                              " AND orch_take(run, name_id, step, t_ms, value)"
-                              " ORDER BY run, name_id, step",
-                              &scan->problem);
+    scan->s = orch_store_statement(from,
+                                   "SELECT 1 FROM metric NOT INDEXED WHERE run >= ?1"
+                                   " AND orch_take(run, name_id, step, t_ms, value)"
+                                   " ORDER BY run, name_id, step",
+                                   &scan->problem);
     if (!scan->s)
         return false;
-    store_bind(scan->s, "i", run_id);
+    orch_store_bind(scan->s, "i", run_id);
     return true;
 }
 
@@ -108,44 +108,44 @@ static int fill(struct store_scan *scan)
     scan->at = scan->count = 0;
     if (scan->more > 0) {
         scan->from->scan = scan;
-        scan->more = store_step(scan->from, scan->s, &scan->problem);
-        scan->is_damage = scan->more < 0 && store_foreign_is_damage(scan->from);
+        scan->more = orch_store_step(scan->from, scan->s, &scan->problem);
+        scan->is_damage = scan->more < 0 && orch_store_foreign_is_damage(scan->from);
     }
     return scan->count ? 1 : scan->more;
 }
 
-int store_scan_find(struct store_scan *scan, int64_t run_id)
+int orch_store_scan_find(struct store_scan *scan, int64_t run_id)
 {
     while (scan->at < scan->count && scan->rows[scan->at].run < run_id)
         scan->at++;
     if (scan->at == scan->count && !(scan->s && scan->more == 0)) {
-        store_scan_rest(scan);
+        orch_store_scan_rest(scan);
         scan->more = begin(scan, run_id) ? 1 : -1;
-        scan->is_damage = scan->more < 0 && store_foreign_is_damage(scan->from);
+        scan->is_damage = scan->more < 0 && orch_store_foreign_is_damage(scan->from);
         if (fill(scan) < 0)
             return -1;
     }
     return scan->at < scan->count && scan->rows[scan->at].run == run_id;
 }
 
-int store_scan_next(struct store_scan *scan)
+int orch_store_scan_next(struct store_scan *scan)
 {
     if (++scan->at < scan->count)
         return 1;
     return fill(scan);
 }
 
-const struct store_scanned *store_scan_row(const struct store_scan *scan)
+const struct store_scanned *orch_store_scan_row(const struct store_scan *scan)
 {
     return &scan->rows[scan->at];
 }
 
-bool store_scan_is_damage(const struct store_scan *scan)
+bool orch_store_scan_is_damage(const struct store_scan *scan)
 {
     return scan->is_damage;
 }
 
-GError *store_scan_problem(struct store_scan *scan)
+GError *orch_store_scan_problem(struct store_scan *scan)
 {
     scan->s = NULL;
     return g_steal_pointer(&scan->problem);

@@ -6,10 +6,10 @@
 #include "store/join_internal.h"
 
 struct store_scan;
-struct store_scan *store_scan_new(struct orch_store *from);
-void store_scan_free(struct store_scan *scan);
+struct store_scan *orch_store_scan_new(struct orch_store *from);
+void orch_store_scan_free(struct store_scan *scan);
 /** Resets the cursor. */
-void store_scan_rest(struct store_scan *scan);
+void orch_store_scan_rest(struct store_scan *scan);
 
 /** A row of `metric`. NULL in a real column is NaN. */
 struct store_scanned {
@@ -19,15 +19,15 @@ struct store_scanned {
 };
 /** Moves to the first row of a run. Returns 1, 0 when the run has no rows and -1 on failure. Runs
  * must be requested in ascending order. */
-int store_scan_find(struct store_scan *scan, int64_t run_id);
+int orch_store_scan_find(struct store_scan *scan, int64_t run_id);
 /** Moves to the next row, which may belong to another run. Returns 1, 0 at the end and -1 on
  * failure. */
-int store_scan_next(struct store_scan *scan);
+int orch_store_scan_next(struct store_scan *scan);
 /** The current row. Borrowed until the next call. */
-const struct store_scanned *store_scan_row(const struct store_scan *scan);
-/** After a failure: store_scan_is_damage is true when it concerns only the row and not the whole
- * file, and store_scan_problem returns the error, which the caller frees. */
-bool store_scan_is_damage(const struct store_scan *scan);
-GError *store_scan_problem(struct store_scan *scan);
+const struct store_scanned *orch_store_scan_row(const struct store_scan *scan);
+/** After a failure: orch_store_scan_is_damage is true when it concerns only the row and not the
+ * whole file, and orch_store_scan_problem returns the error, which the caller frees. */
+bool orch_store_scan_is_damage(const struct store_scan *scan);
+GError *orch_store_scan_problem(struct store_scan *scan);
 
 #endif

@@ -140,9 +140,10 @@ const struct store_migrations store_migrations = {
 static bool read_version_parts(struct orch_store *store, int64_t *out_schema,
                                int64_t *out_application, int64_t *out_tables, GError **error)
 {
-    return store_get_int(store, out_schema, 0, error, "PRAGMA user_version", "") &&
-           store_get_int(store, out_application, 0, error, "PRAGMA application_id", "") &&
-           store_get_int(store, out_tables, 0, error, "SELECT count(*) FROM sqlite_schema", "");
+    return orch_store_get_int(store, out_schema, 0, error, "PRAGMA user_version", "") &&
+           orch_store_get_int(store, out_application, 0, error, "PRAGMA application_id", "") &&
+           orch_store_get_int(store, out_tables, 0, error, "SELECT count(*) FROM sqlite_schema",
+                              "");
 }
 
 /* Reads all parts in one transaction, because another process may be creating the tables. */
@@ -151,13 +152,13 @@ static bool read_version(struct orch_store *store, int64_t *out_schema, int64_t 
 {
     if (!sqlite3_get_autocommit(store->db)) /* already within a transaction */
         return read_version_parts(store, out_schema, out_application, out_tables, error);
-    if (!store_exec(store, "BEGIN", "open", error))
+    if (!orch_store_exec(store, "BEGIN", "open", error))
         return false;
     bool ok = read_version_parts(store, out_schema, out_application, out_tables, error);
-    return store_exec(store, "COMMIT", "open", ok ? error : NULL) && ok;
+    return orch_store_exec(store, "COMMIT", "open", ok ? error : NULL) && ok;
 }
 
-int store_recognise(struct orch_store *store, int target, int64_t *out_schema, GError **error)
+int orch_store_recognise(struct orch_store *store, int target, int64_t *out_schema, GError **error)
 {
     int64_t application, tables;
     if (!read_version(store, out_schema, &application, &tables, error))
@@ -186,7 +187,7 @@ static bool set_version(struct orch_store *store, int version, GError **error)
     g_autofree char *sql = g_strdup_printf("PRAGMA application_id = %d; PRAGMA user_version = %d;"
                                            "UPDATE meta SET value = '%d' WHERE key = 'schema'",
                                            STORE_APPLICATION_ID, version, version);
-    return store_exec(store, sql, "write to", error);
+    return orch_store_exec(store, sql, "write to", error);
 }
 
 static bool apply_steps(struct orch_store *store, const struct store_migrations *migrations,
@@ -205,7 +206,7 @@ static bool apply_steps(struct orch_store *store, const struct store_migrations 
                            store->path, version, version + 1);
             return false;
         }
-        if (!store_exec(store, step->sql, "migrate", error))
+        if (!orch_store_exec(store, step->sql, "migrate", error))
             return false;
     }
     return true;
@@ -227,7 +228,8 @@ static bool back_up_and_step(struct orch_store *store, const struct store_migrat
                              int from, GError **error)
 {
     g_autofree char *backup = backup_name(store, from);
-    return store_backup_to(store, backup, error) && apply_steps(store, migrations, from, error);
+    return orch_store_backup_to(store, backup, error) &&
+           apply_steps(store, migrations, from, error);
 }
 
 /* Runs inside one IMMEDIATE transaction: what was read before it may be outdated, and only one of
@@ -236,21 +238,21 @@ static bool change_schema(struct orch_store *store, const struct store_migration
                           GError **error)
 {
     int64_t version;
-    int found = store_recognise(store, migrations->target, &version, error);
+    int found = orch_store_recognise(store, migrations->target, &version, error);
     if (found < 0)
         return false;
     if (found == 1 && version == migrations->target)
         return true; /* another process was first */
-    bool ok = found == 0 ? store_exec(store, migrations->create, "create", error)
+    bool ok = found == 0 ? orch_store_exec(store, migrations->create, "create", error)
                          : back_up_and_step(store, migrations, (int)version, error);
     return ok && set_version(store, migrations->target, error);
 }
 
-bool store_migrate(struct orch_store *store, const struct store_migrations *migrations,
-                   bool may_create, GError **error)
+bool orch_store_migrate(struct orch_store *store, const struct store_migrations *migrations,
+                        bool may_create, GError **error)
 {
     int64_t version;
-    int found = store_recognise(store, migrations->target, &version, error);
+    int found = orch_store_recognise(store, migrations->target, &version, error);
     if (found < 0)
         return false;
     if (found == 1 && version == migrations->target)
@@ -267,11 +269,11 @@ bool store_migrate(struct orch_store *store, const struct store_migrations *migr
                        (int)version, migrations->target);
         return false;
     }
-    if (!store_begin(store, error))
+    if (!orch_store_transaction_begin(store, error))
         return false;
     if (!change_schema(store, migrations, error)) {
-        store_rollback(store);
+        orch_store_transaction_rollback(store);
         return false;
     }
-    return store_commit(store, error);
+    return orch_store_transaction_commit(store, error);
 }

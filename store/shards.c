@@ -87,8 +87,10 @@ static char *seen_path(const struct orch_store *store)
 
 static void memory_read(struct orch_store *store, struct memory *m)
 {
-    sqlite3_stmt *s = store_statement(store, "SELECT value FROM meta WHERE key = 'shards'", NULL);
-    g_autofree char *text = s && store_step(store, s, NULL) > 0 ? store_column_text(s, 0) : NULL;
+    sqlite3_stmt *s =
+        orch_store_statement(store, "SELECT value FROM meta WHERE key = 'shards'", NULL);
+    g_autofree char *text =
+        s && orch_store_step(store, s, NULL) > 0 ? orch_store_column_text(s, 0) : NULL;
     if (s)
         sqlite3_reset(s);
     g_autoptr(json_t) kept = parse_object(text, text ? strlen(text) : 0);
@@ -113,10 +115,10 @@ static bool memory_write(struct orch_store *store, struct memory *m, GError **er
     g_autoptr(json_t) json = json_pack("{s:s s:O}", "token", m->token, "last", m->last);
     g_autofree char *text = orch_json_canonical(json);
     m->seen_changed = true;
-    return store_run(store, error,
-                     "INSERT INTO meta(key, value) VALUES('shards', ?)"
-                     " ON CONFLICT DO UPDATE SET value = excluded.value",
-                     "t", text);
+    return orch_store_run_statement(store, error,
+                                    "INSERT INTO meta(key, value) VALUES('shards', ?)"
+                                    " ON CONFLICT DO UPDATE SET value = excluded.value",
+                                    "t", text);
 }
 
 static void memory_close(struct orch_store *store, struct memory *m)
@@ -144,13 +146,13 @@ static void warn(struct orch_store *store, const char *format, ...)
     va_end(args);
 }
 
-void store_shards_warn(struct orch_store *store, const char *path, const GError *problem)
+void orch_store_shards_warn(struct orch_store *store, const char *path, const GError *problem)
 {
     g_auto(GStrv) lines = g_strsplit(problem ? problem->message : "it changed meanwhile", "\n", 2);
     warn(store, "what is new in '%s' is left out this time: %s", path, lines[0]);
 }
 
-void store_shards_warn_of(struct orch_store *store, const struct orch_receipt *receipt)
+void orch_store_shards_warn_of(struct orch_store *store, const struct orch_receipt *receipt)
 {
     for (guint i = 0; i < receipt->problems->len && i < 5; i++)
         warn(store, "from '%s': %s", receipt->origin, (char *)receipt->problems->pdata[i]);
@@ -172,7 +174,7 @@ static bool end_join(struct orch_store *store, struct orch_join *join, bool came
     }
     struct orch_receipt *receipt = orch_join_commit(join, error);
     if (receipt)
-        store_shards_warn_of(store, receipt);
+        orch_store_shards_warn_of(store, receipt);
     orch_receipt_free(receipt);
     return receipt != NULL;
 }
@@ -180,13 +182,14 @@ static bool end_join(struct orch_store *store, struct orch_join *join, bool came
 static bool join_file(struct orch_store *store, const char *path, const char *name,
                       const char *sign, struct memory *m, GError **error)
 {
-    struct store_join_part part = {.after = json_integer_value(json_object_get(m->last, name))};
+    struct orch_store_join_part part = {.after =
+                                            json_integer_value(json_object_get(m->last, name))};
     int before = sqlite3_total_changes(store->db);
     struct orch_join *join = orch_join_begin(store, path, error);
     store->shards->read_count++;
     if (!join)
         return false;
-    bool ok = store_join_part(join, path, 0, &part, error);
+    bool ok = orch_store_join_part(join, path, 0, &part, error);
     g_autofree char *now = sign_of(path);
     if (!ok || g_strcmp0(sign, now) != 0) {
         orch_join_rollback(join);
@@ -216,18 +219,18 @@ static bool look_at(struct orch_store *store, const char *path, struct memory *m
         m->seen_changed = true;
     } else {
         changed = !problem;
-        store_shards_warn(store, path, problem);
+        orch_store_shards_warn(store, path, problem);
     }
     g_clear_error(&problem);
     return !changed;
 }
 
-GPtrArray *store_shards_others(const struct orch_store *store)
+GPtrArray *orch_store_shards_others(const struct orch_store *store)
 {
     GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
-    g_autofree char *folder = store_shards_folder(store->shards->name);
+    g_autofree char *folder = orch_store_shards_folder(store->shards->name);
     g_autofree char *own = g_path_get_basename(store->path);
-    g_autoptr(GPtrArray) names = store_shards_list(folder);
+    g_autoptr(GPtrArray) names = orch_store_shards_list(folder);
     if (access(store->shards->name, F_OK) == 0)
         g_ptr_array_add(paths, g_strdup(store->shards->name));
     for (guint i = 0; i < names->len; i++)
@@ -236,9 +239,9 @@ GPtrArray *store_shards_others(const struct orch_store *store)
     return paths;
 }
 
-bool store_shards_look(struct orch_store *store)
+bool orch_store_shards_look(struct orch_store *store)
 {
-    g_autoptr(GPtrArray) paths = store_shards_others(store);
+    g_autoptr(GPtrArray) paths = orch_store_shards_others(store);
     struct memory m;
     bool ok = true;
     memory_read(store, &m);
@@ -249,11 +252,11 @@ bool store_shards_look(struct orch_store *store)
     return ok;
 }
 
-void store_shards_refresh(struct orch_store *store)
+void orch_store_shards_refresh(struct orch_store *store)
 {
     if (store->shards && !store->readonly &&
         orch_mono_ns() - store->shards->looked_ns > REFRESH_MS * INT64_C(1000000))
-        store_shards_look(store);
+        orch_store_shards_look(store);
 }
 
 void orch_store_refresh(struct orch_store *store)
@@ -261,7 +264,7 @@ void orch_store_refresh(struct orch_store *store)
     if (!store->shards || store->readonly)
         return;
     guint warnings = store->warnings->len;
-    for (int i = 1; !store_shards_look(store) && i < REFRESH_ATTEMPTS_MAX; i++) {
+    for (int i = 1; !orch_store_shards_look(store) && i < REFRESH_ATTEMPTS_MAX; i++) {
         g_ptr_array_set_size(store->warnings, (gint)warnings);
         g_usleep(20000);
     }
@@ -308,9 +311,10 @@ static void count_runs(struct orch_store *store, struct orch_shard *shard)
 {
     struct store_foreign other;
     GError *problem = NULL;
-    bool ok = store_foreign_open(store, shard->path, &other, &problem) &&
-              store_get_int(other.store, &shard->runs, 0, &problem, "SELECT count(*) FROM run", "");
-    store_foreign_close(&other);
+    bool ok =
+        orch_store_foreign_open(store, shard->path, &other, &problem) &&
+        orch_store_get_int(other.store, &shard->runs, 0, &problem, "SELECT count(*) FROM run", "");
+    orch_store_foreign_close(&other);
     if (ok)
         return;
     g_auto(GStrv) lines = g_strsplit(problem->message, "\n", 2);
@@ -326,10 +330,10 @@ GPtrArray *orch_store_shards(struct orch_store *store)
     if (!store->shards->scratch) {
         struct orch_shard *own = new_shard(store, store->path);
         own->is_own = true;
-        store_get_int(store, &own->runs, 0, NULL, "SELECT count(*) FROM run", "");
+        orch_store_get_int(store, &own->runs, 0, NULL, "SELECT count(*) FROM run", "");
         g_ptr_array_add(shards, own);
     }
-    g_autoptr(GPtrArray) others = store_shards_others(store);
+    g_autoptr(GPtrArray) others = orch_store_shards_others(store);
     for (guint i = 0; i < others->len; i++) {
         struct orch_shard *shard = new_shard(store, others->pdata[i]);
         count_runs(store, shard);

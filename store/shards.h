@@ -19,18 +19,20 @@ enum store_layout {
     STORE_TO_FOLD, /* shards that were copied to a local disk, to be merged into one file again */
 };
 /** The layout of the store at `path` (absolute). */
-enum store_layout store_layout_of(const char *path);
+enum store_layout orch_store_layout_of(const char *path);
 
-struct orch_store *store_shards_open(const char *path, enum orch_store_mode mode, GError **error);
-struct orch_store *store_shards_fold(const char *path, enum orch_store_mode mode, GError **error);
+struct orch_store *orch_store_shards_open(const char *path, enum orch_store_mode mode,
+                                          GError **error);
+struct orch_store *orch_store_shards_fold(const char *path, enum orch_store_mode mode,
+                                          GError **error);
 
 /** Joins what is new in the other files. A file that cannot be read now is a warning. When there is
  * nothing new, this only checks the signature of each file. */
-void store_shards_refresh(struct orch_store *store);
+void orch_store_shards_refresh(struct orch_store *store);
 
 /** The files of the other hosts and the single file from before sharding: char *; the caller
  * unrefs. */
-GPtrArray *store_shards_others(const struct orch_store *store);
+GPtrArray *orch_store_shards_others(const struct orch_store *store);
 
 /** Additional state of a sharded store. */
 struct store_shards {
@@ -42,6 +44,6 @@ struct store_shards {
     unsigned read_count; /* number of times that another file was opened and read; 0 when nothing
                             was new */
 };
-void store_shards_free(struct store_shards *shards);
+void orch_store_shards_free(struct store_shards *shards);
 
 #endif

@@ -52,14 +52,14 @@ static char *host_name(void)
     return *digits ? g_strconcat(clean, "-", digits, NULL) : g_steal_pointer(&clean);
 }
 
-char *store_shards_folder(const char *path)
+char *orch_store_shards_folder(const char *path)
 {
     g_autofree char *folder = orch_store_folder_of(path);
     return g_build_filename(folder, "shards", NULL);
 }
 
 /* The names of the files in the folder that are shards. */
-GPtrArray *store_shards_list(const char *folder)
+GPtrArray *orch_store_shards_list(const char *folder)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
     GDir *dir = g_dir_open(folder, 0, NULL);
@@ -92,7 +92,7 @@ static bool was_made_here(const char *folder)
     return orch_file_read(file, 100, &found, NULL, NULL) && strcmp(found, now) == 0;
 }
 
-void store_shards_note_place(const char *folder)
+void orch_store_shards_note_place(const char *folder)
 {
     g_autofree char *file = g_build_filename(folder, ".place", NULL);
     g_autofree char *now = place_text(folder);
@@ -111,15 +111,15 @@ static bool is_on_network(const char *path)
         g_free(at);
         at = parent;
     }
-    g_free(store_filesystem_name(store_filesystem_magic(at), &local));
-    network = !local && store_filesystem_is_shared(store_filesystem_magic(at));
+    g_free(orch_store_filesystem_name(orch_store_filesystem_magic(at), &local));
+    network = !local && orch_store_filesystem_is_shared(orch_store_filesystem_magic(at));
     return network;
 }
 
-enum store_layout store_layout_of(const char *path)
+enum store_layout orch_store_layout_of(const char *path)
 {
     const char *setting = g_getenv("ORCH_SHARDS");
-    g_autofree char *folder = store_shards_folder(path);
+    g_autofree char *folder = orch_store_shards_folder(path);
     bool is_requested = setting && strcmp(setting, "1") == 0,
          is_refused = setting && strcmp(setting, "0") == 0;
     if (is_requested || (!is_refused && is_on_network(path)))
@@ -127,7 +127,7 @@ enum store_layout store_layout_of(const char *path)
     struct stat info;
     if (stat(folder, &info) != 0)
         return STORE_ONE_FILE;
-    g_autoptr(GPtrArray) names = store_shards_list(folder);
+    g_autoptr(GPtrArray) names = orch_store_shards_list(folder);
     if (!names->len)
         return STORE_ONE_FILE;
     return !is_refused && was_made_here(folder) ? STORE_SHARDED : STORE_TO_FOLD;
@@ -138,24 +138,24 @@ bool orch_store_exists(const char *path)
     if (access(path, F_OK) == 0)
         return true;
     g_autofree char *absolute = orch_path_absolute(path, NULL);
-    g_autofree char *folder = store_shards_folder(absolute);
-    g_autoptr(GPtrArray) names = store_shards_list(folder);
+    g_autofree char *folder = orch_store_shards_folder(absolute);
+    g_autoptr(GPtrArray) names = orch_store_shards_list(folder);
     return names->len > 0;
 }
 
 char *orch_store_layout(const char *path)
 {
     g_autofree char *absolute = orch_path_absolute(path, NULL);
-    g_autofree char *folder = store_shards_folder(absolute);
+    g_autofree char *folder = orch_store_shards_folder(absolute);
     const char *setting = g_getenv("ORCH_SHARDS");
     bool local;
-    int64_t magic = store_filesystem_magic(absolute);
-    g_autofree char *name = store_filesystem_name(magic, &local);
-    switch (store_layout_of(absolute)) {
+    int64_t magic = orch_store_filesystem_magic(absolute);
+    g_autofree char *name = orch_store_filesystem_name(magic, &local);
+    switch (orch_store_layout_of(absolute)) {
     case STORE_SHARDED:
         if (setting && strcmp(setting, "1") == 0)
             return g_strdup("a file for each host: ORCH_SHARDS=1 asks for it");
-        if (store_filesystem_is_shared(magic))
+        if (orch_store_filesystem_is_shared(magic))
             return g_strdup_printf("a file for each host: other hosts can reach a %s file system",
                                    name);
         return g_strdup_printf("a file for each host: '%s' was made in this very folder, so "
@@ -186,8 +186,8 @@ GPtrArray *orch_store_stale_journals(const char *path)
 {
     GPtrArray *out = g_ptr_array_new_with_free_func(g_free);
     g_autofree char *absolute = orch_path_absolute(path, NULL);
-    g_autofree char *folder = store_shards_folder(absolute);
-    g_autoptr(GPtrArray) names = store_shards_list(folder);
+    g_autofree char *folder = orch_store_shards_folder(absolute);
+    g_autoptr(GPtrArray) names = orch_store_shards_list(folder);
     add_stale(out, absolute);
     for (guint i = 0; i < names->len; i++) {
         g_autofree char *file = g_build_filename(folder, names->pdata[i], NULL);
@@ -196,7 +196,7 @@ GPtrArray *orch_store_stale_journals(const char *path)
     return out;
 }
 
-char *store_shards_own_file(const char *folder)
+char *orch_store_shards_own_file(const char *folder)
 {
     g_autofree char *host = host_name();
     g_autofree char *name = g_strconcat(host, ".db", NULL);

@@ -10,14 +10,14 @@
  */
 
 /** The folder of the hosts' files, whether it exists or not; the caller frees. */
-char *store_shards_folder(const char *path);
+char *orch_store_shards_folder(const char *path);
 /** The valid names of hosts' files in it, sorted: char *; the caller unrefs. */
-GPtrArray *store_shards_list(const char *folder);
+GPtrArray *orch_store_shards_list(const char *folder);
 /** The path of this host's file. The user number is added to the name when the file of that host
  * belongs to another user and cannot be written. The caller frees. */
-char *store_shards_own_file(const char *folder);
+char *orch_store_shards_own_file(const char *folder);
 /** Records the place of the folder, so that a copy of it can be recognised. */
-void store_shards_note_place(const char *folder);
+void orch_store_shards_note_place(const char *folder);
 
 /* ---- shards.c ----------------------------------------------------------------------------------
  */
@@ -25,11 +25,11 @@ void store_shards_note_place(const char *folder);
 /** Checks the other files and joins what is new. This works in any mode that the store was opened
  * in, because a host may always write its own file. Returns false when a file changed while it was
  * read. */
-bool store_shards_look(struct orch_store *store);
+bool orch_store_shards_look(struct orch_store *store);
 /** Adds a warning that new data in that file is left out this time; `problem` NULL means that the
  * file changed while it was read. */
-void store_shards_warn(struct orch_store *store, const char *path, const GError *problem);
+void orch_store_shards_warn(struct orch_store *store, const char *path, const GError *problem);
 /** Adds a warning for each of the first problems of a receipt. */
-void store_shards_warn_of(struct orch_store *store, const struct orch_receipt *receipt);
+void orch_store_shards_warn_of(struct orch_store *store, const struct orch_receipt *receipt);
 
 #endif

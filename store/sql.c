@@ -37,8 +37,8 @@ static const struct message_hint MESSAGE_HINTS[] = {
     {SQLITE_NOMEM, "out of memory", "free some memory and run the same command again"},
 };
 
-bool store_fail_code(const char *path, int code, int system_errno, GError **error,
-                     const char *doing)
+bool orch_store_fail_code(const char *path, int code, int system_errno, GError **error,
+                          const char *doing)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(MESSAGE_HINTS); i++) {
         if (MESSAGE_HINTS[i].code != (code & 0xff))
@@ -54,7 +54,7 @@ bool store_fail_code(const char *path, int code, int system_errno, GError **erro
     return false;
 }
 
-bool store_fail(struct orch_store *store, GError **error, const char *doing)
+bool orch_store_fail(struct orch_store *store, GError **error, const char *doing)
 {
     int code = sqlite3_extended_errcode(store->db);
     int primary = code & 0xff;
@@ -67,10 +67,11 @@ bool store_fail(struct orch_store *store, GError **error, const char *doing)
     int system_errno = 0;
     if (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN)
         system_errno = sqlite3_system_errno(store->db);
-    return store_fail_code(store->path, code, system_errno, error, doing);
+    return orch_store_fail_code(store->path, code, system_errno, error, doing);
 }
 
-sqlite3_stmt *store_statement(struct orch_store *store, const char *sql_literal, GError **error)
+sqlite3_stmt *orch_store_statement(struct orch_store *store, const char *sql_literal,
+                                   GError **error)
 {
     sqlite3_stmt *statement = g_hash_table_lookup(store->statements, sql_literal);
     if (statement) {
@@ -80,7 +81,7 @@ sqlite3_stmt *store_statement(struct orch_store *store, const char *sql_literal,
     }
     if (sqlite3_prepare_v3(store->db, sql_literal, -1, SQLITE_PREPARE_PERSISTENT, &statement,
                            NULL) != SQLITE_OK) {
-        store_fail(store, error, "read");
+        orch_store_fail(store, error, "read");
         return NULL;
     }
     g_hash_table_insert(store->statements, (char *)(uintptr_t)sql_literal, statement);
@@ -88,7 +89,7 @@ sqlite3_stmt *store_statement(struct orch_store *store, const char *sql_literal,
 }
 
 /* A text that is too long would leave NULL bound; binding a blob instead makes the step fail. */
-int store_bind_text(sqlite3_stmt *statement, int index, const char *text)
+int orch_store_bind_text(sqlite3_stmt *statement, int index, const char *text)
 {
     if (!text)
         return sqlite3_bind_null(statement, index);
@@ -108,7 +109,7 @@ static int bind_list(sqlite3_stmt *statement, const char *types, va_list args)
     for (int i = 0; types[i]; i++) {
         switch (types[i]) {
         case 't':
-            if (store_bind_text(statement, i + 1, va_arg(args, const char *)) == SQLITE_TOOBIG)
+            if (orch_store_bind_text(statement, i + 1, va_arg(args, const char *)) == SQLITE_TOOBIG)
                 worst = SQLITE_TOOBIG;
             break;
         case 'i':
@@ -124,7 +125,7 @@ static int bind_list(sqlite3_stmt *statement, const char *types, va_list args)
     return worst;
 }
 
-void store_bind(sqlite3_stmt *statement, const char *types, ...)
+void orch_store_bind(sqlite3_stmt *statement, const char *types, ...)
 {
     va_list args;
     va_start(args, types);
@@ -132,21 +133,21 @@ void store_bind(sqlite3_stmt *statement, const char *types, ...)
     va_end(args);
 }
 
-int store_step(struct orch_store *store, sqlite3_stmt *statement, GError **error)
+int orch_store_step(struct orch_store *store, sqlite3_stmt *statement, GError **error)
 {
     int code = sqlite3_step(statement);
     if (code == SQLITE_ROW)
         return 1;
     if (code != SQLITE_DONE)
-        store_fail(store, error, sqlite3_stmt_readonly(statement) ? "read" : "write to");
+        orch_store_fail(store, error, sqlite3_stmt_readonly(statement) ? "read" : "write to");
     sqlite3_reset(statement);
     return code == SQLITE_DONE ? 0 : -1;
 }
 
-bool store_run(struct orch_store *store, GError **error, const char *sql_literal, const char *types,
-               ...)
+bool orch_store_run_statement(struct orch_store *store, GError **error, const char *sql_literal,
+                              const char *types, ...)
 {
-    sqlite3_stmt *statement = store_statement(store, sql_literal, error);
+    sqlite3_stmt *statement = orch_store_statement(store, sql_literal, error);
     if (!statement)
         return false;
     va_list args;
@@ -154,24 +155,24 @@ bool store_run(struct orch_store *store, GError **error, const char *sql_literal
     int code = bind_list(statement, types, args);
     va_end(args);
     if (code != SQLITE_OK)
-        return store_fail_code(store->path, code, 0, error, "write to");
+        return orch_store_fail_code(store->path, code, 0, error, "write to");
     int more;
-    while ((more = store_step(store, statement, error)) > 0)
+    while ((more = orch_store_step(store, statement, error)) > 0)
         ;
     return more == 0;
 }
 
-bool store_get_int(struct orch_store *store, int64_t *out, int64_t fallback, GError **error,
-                   const char *sql_literal, const char *types, ...)
+bool orch_store_get_int(struct orch_store *store, int64_t *out, int64_t fallback, GError **error,
+                        const char *sql_literal, const char *types, ...)
 {
-    sqlite3_stmt *statement = store_statement(store, sql_literal, error);
+    sqlite3_stmt *statement = orch_store_statement(store, sql_literal, error);
     if (!statement)
         return false;
     va_list args;
     va_start(args, types);
     bind_list(statement, types, args);
     va_end(args);
-    int more = store_step(store, statement, error);
+    int more = orch_store_step(store, statement, error);
     if (more < 0)
         return false;
     bool is_null = more == 0 || sqlite3_column_type(statement, 0) == SQLITE_NULL;
@@ -180,14 +181,14 @@ bool store_get_int(struct orch_store *store, int64_t *out, int64_t fallback, GEr
     return true;
 }
 
-bool store_exec(struct orch_store *store, const char *sql, const char *doing, GError **error)
+bool orch_store_exec(struct orch_store *store, const char *sql, const char *doing, GError **error)
 {
     if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK)
         return true;
-    return store_fail(store, error, doing);
+    return orch_store_fail(store, error, doing);
 }
 
-const char *store_text(sqlite3_stmt *statement, int column)
+const char *orch_store_text(sqlite3_stmt *statement, int column)
 {
     const char *text = (const char *)sqlite3_column_text(statement, column);
     if (!text)
@@ -195,21 +196,21 @@ const char *store_text(sqlite3_stmt *statement, int column)
     return g_utf8_validate(text, -1, NULL) ? text : "(not UTF-8)";
 }
 
-char *store_column_text(sqlite3_stmt *statement, int column)
+char *orch_store_column_text(sqlite3_stmt *statement, int column)
 {
     return sqlite3_column_type(statement, column) == SQLITE_NULL
                ? NULL
-               : g_strdup(store_text(statement, column));
+               : g_strdup(orch_store_text(statement, column));
 }
 
-double store_column_real(sqlite3_stmt *statement, int column)
+double orch_store_column_real(sqlite3_stmt *statement, int column)
 {
     return sqlite3_column_type(statement, column) == SQLITE_NULL
                ? (double)NAN
                : sqlite3_column_double(statement, column);
 }
 
-bool store_is_writable(struct orch_store *store, GError **error)
+bool orch_store_is_writable(struct orch_store *store, GError **error)
 {
     if (!store->readonly)
         return true;
@@ -218,30 +219,30 @@ bool store_is_writable(struct orch_store *store, GError **error)
     return false;
 }
 
-bool store_begin(struct orch_store *store, GError **error)
+bool orch_store_transaction_begin(struct orch_store *store, GError **error)
 {
-    if (!store->depth &&
-        (!store_is_writable(store, error) || !store_run(store, error, "BEGIN IMMEDIATE", "")))
+    if (!store->depth && (!orch_store_is_writable(store, error) ||
+                          !orch_store_run_statement(store, error, "BEGIN IMMEDIATE", "")))
         return false;
     store->depth++;
     return true;
 }
 
-bool store_commit(struct orch_store *store, GError **error)
+bool orch_store_transaction_commit(struct orch_store *store, GError **error)
 {
     if (store->depth > 1) {
         store->depth--;
         return true;
     }
-    if (store_run(store, error, "COMMIT", "")) {
+    if (orch_store_run_statement(store, error, "COMMIT", "")) {
         store->depth = 0;
         return true;
     }
-    store_rollback(store);
+    orch_store_transaction_rollback(store);
     return false;
 }
 
-void store_rollback(struct orch_store *store)
+void orch_store_transaction_rollback(struct orch_store *store)
 {
     store->depth = 0;
     if (!sqlite3_get_autocommit(store->db)) /* some failures roll back by themselves */

@@ -8,12 +8,12 @@ struct orch_store *orch_store_open(const char *path, enum orch_store_mode mode, 
 {
     const struct store_options options = {.migrations = &store_migrations};
     g_autofree char *absolute = orch_path_absolute(path, NULL);
-    switch (store_layout_of(absolute)) {
+    switch (orch_store_layout_of(absolute)) {
     case STORE_SHARDED:
-        return store_shards_open(absolute, mode, error);
+        return orch_store_shards_open(absolute, mode, error);
     case STORE_TO_FOLD:
-        return store_shards_fold(absolute, mode, error);
+        return orch_store_shards_fold(absolute, mode, error);
     default:
-        return store_open_with(path, mode, &options, error);
+        return orch_store_open_with(path, mode, &options, error);
     }
 }

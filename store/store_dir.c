@@ -19,12 +19,12 @@ static bool is_hex(const char *name, size_t length)
     return strlen(name) == length && strspn(name, "0123456789abcdef") == length;
 }
 
-bool store_name_is_trial(const char *name)
+bool orch_store_name_is_trial(const char *name)
 {
     return orch_key_is_valid(name);
 }
 
-bool store_name_is_checkpoint(const char *name)
+bool orch_store_name_is_checkpoint(const char *name)
 {
     return is_hex(name, 64) || orch_key_is_valid(name);
 }
@@ -47,11 +47,11 @@ static const struct {
     bool (*is_name)(const char *name);
     bool is_local; /* each host of a shared store has its own */
 } KINDS[] = {
-    [ORCH_STORE_DIR_TRIAL] = {"trials", store_name_is_trial, true},
-    [ORCH_STORE_DIR_CHECKPOINT] = {"checkpoints", store_name_is_checkpoint, false},
+    [ORCH_STORE_DIR_TRIAL] = {"trials", orch_store_name_is_trial, true},
+    [ORCH_STORE_DIR_CHECKPOINT] = {"checkpoints", orch_store_name_is_checkpoint, false},
     [ORCH_STORE_DIR_WORK] = {"work", is_tree, false},
     [ORCH_STORE_DIR_TRY] = {"try", is_digest, false},
-    [ORCH_STORE_DIR_KEPT] = {"kept", store_name_is_trial, true},
+    [ORCH_STORE_DIR_KEPT] = {"kept", orch_store_name_is_trial, true},
 };
 
 /* The folder of a kind, relative to the store's. */
@@ -112,7 +112,7 @@ static bool fail_make(const struct orch_store *store, const char *what, GError *
 static int open_part(struct orch_store *store, enum orch_store_dir kind, GError **error)
 {
     g_autofree char *part = part_of(store, kind);
-    if (!store_is_writable(store, error))
+    if (!orch_store_is_writable(store, error))
         return -1;
     int fd = orch_below_make_folder(store->folder_fd, part, 0777);
     if (fd < 0)
@@ -158,7 +158,7 @@ char *orch_store_dir_keep(struct orch_store *store, const char *key)
 {
     int from = open_part(store, ORCH_STORE_DIR_TRIAL, NULL);
     int to = from < 0 ? -1 : open_part(store, ORCH_STORE_DIR_KEPT, NULL);
-    bool moved = to >= 0 && store_name_is_trial(key) && renameat(from, key, to, key) == 0;
+    bool moved = to >= 0 && orch_store_name_is_trial(key) && renameat(from, key, to, key) == 0;
     if (from >= 0)
         close(from);
     if (to >= 0)

@@ -116,23 +116,24 @@ static const sqlite3_module MODULE = {
     .xRowid = table_rowid,
 };
 
-bool store_insert_points(struct orch_store *store, int64_t run_id, store_next_row next, void *ctx,
-                         GError **error)
+bool orch_store_insert_points(struct orch_store *store, int64_t run_id, store_next_row next,
+                              void *ctx, GError **error)
 {
     if (!store->stream) {
         struct store_stream *stream = g_new0(struct store_stream, 1);
         if (sqlite3_create_module_v2(store->db, "orch_points", &MODULE, stream, NULL) !=
             SQLITE_OK) {
             g_free(stream);
-            return store_fail(store, error, "write to");
+            return orch_store_fail(store, error, "write to");
         }
         store->stream = stream;
     }
     store->stream->next = next;
     store->stream->ctx = ctx;
-    return store_run(store, error,
-                     "INSERT INTO metric(run, name_id, step, t_ms, value)"
-                     " SELECT ?, name_id, step, t_ms, value FROM orch_points WHERE true"
-                     " ON CONFLICT DO UPDATE SET t_ms = excluded.t_ms, value = excluded.value",
-                     "i", run_id);
+    return orch_store_run_statement(
+        store, error,
+        "INSERT INTO metric(run, name_id, step, t_ms, value)"
+        " SELECT ?, name_id, step, t_ms, value FROM orch_points WHERE true"
+        " ON CONFLICT DO UPDATE SET t_ms = excluded.t_ms, value = excluded.value",
+        "i", run_id);
 }

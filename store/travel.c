@@ -13,19 +13,19 @@ static sqlite3_stmt *prepare(struct orch_store *store, const struct orch_travel 
                              GError **error)
 {
     const struct orch_where *where = travel->where;
-    if (where && !store_where_check_names(store, where, error))
+    if (where && !orch_store_where_check_names(store, where, error))
         return NULL;
     g_autofree char *sql = g_strdup_printf(
         "%s SELECT %s FROM run r%s WHERE r.id > %" G_GINT64_FORMAT " AND" WHOLE "%s%s%s %s", before,
         column, where ? STORE_RUN_JOINS : "", travel->after_run_id, where ? " AND (" : "",
-        where ? store_where_sql(where) : "", where ? ")" : "", after);
+        where ? orch_store_where_sql(where) : "", where ? ")" : "", after);
     sqlite3_stmt *s = NULL;
     if (sqlite3_prepare_v2(store->db, sql, -1, &s, NULL) != SQLITE_OK) {
-        store_fail(store, error, "read");
+        orch_store_fail(store, error, "read");
         return NULL;
     }
     if (where)
-        store_where_bind(where, s, 1);
+        orch_store_where_bind(where, s, 1);
     return s;
 }
 
@@ -36,12 +36,12 @@ static sqlite3_stmt *prepare(struct orch_store *store, const struct orch_travel 
 static bool read_pairs(struct orch_store *store, sqlite3_stmt *s, GArray *out, GError **error)
 {
     int more = -1;
-    while (s && (more = store_step(store, s, error)) > 0) {
+    while (s && (more = orch_store_step(store, s, error)) > 0) {
         struct orch_pair pair = {.run_id = sqlite3_column_int64(s, 0)};
         if (sqlite3_column_type(s, 1) != SQLITE_TEXT || sqlite3_column_type(s, 2) != SQLITE_TEXT)
             continue; /* an edited file: 'orch db check' reports it */
-        g_strlcpy(pair.key, store_text(s, 1), sizeof pair.key);
-        g_strlcpy(pair.digest, store_text(s, 2), sizeof pair.digest);
+        g_strlcpy(pair.key, orch_store_text(s, 1), sizeof pair.key);
+        g_strlcpy(pair.digest, orch_store_text(s, 2), sizeof pair.digest);
         g_array_append_val(out, pair);
     }
     sqlite3_finalize(s);
@@ -59,7 +59,7 @@ static sqlite3_stmt *prepare_conflicts(struct orch_store *store, const struct or
                        "r.key", ")", error);
     if (sqlite3_prepare_v2(store->db, all, -1, &s, NULL) == SQLITE_OK)
         return s;
-    store_fail(store, error, "read");
+    orch_store_fail(store, error, "read");
     return NULL;
 }
 
@@ -75,7 +75,7 @@ GArray *orch_travel_pairs(struct orch_store *store, const struct orch_travel *tr
 {
     int64_t last = 0;
     GArray *pairs = g_array_new(FALSE, FALSE, sizeof(struct orch_pair));
-    if (store_get_int(store, &last, 0, error, "SELECT coalesce(max(id), 0) FROM run", "") &&
+    if (orch_store_get_int(store, &last, 0, error, "SELECT coalesce(max(id), 0) FROM run", "") &&
         read_pairs(store, prepare(store, travel, "", "r.id, r.key, r.digest", "", error), pairs,
                    error) &&
         read_pairs(store, prepare_conflicts(store, travel, error), pairs, error)) {
@@ -90,16 +90,16 @@ GArray *orch_travel_pairs(struct orch_store *store, const struct orch_travel *tr
 
 char *orch_travel_conflict(struct orch_store *store, const struct orch_pair *pair, GError **error)
 {
-    sqlite3_stmt *s =
-        store_statement(store, "SELECT record FROM conflict WHERE key = ? AND digest = ?", error);
+    sqlite3_stmt *s = orch_store_statement(
+        store, "SELECT record FROM conflict WHERE key = ? AND digest = ?", error);
     if (!s)
         return NULL;
-    store_bind(s, "tt", pair->key, pair->digest);
-    int more = store_step(store, s, error);
-    char *text = more > 0 ? store_column_text(s, 0) : NULL;
+    orch_store_bind(s, "tt", pair->key, pair->digest);
+    int more = orch_store_step(store, s, error);
+    char *text = more > 0 ? orch_store_column_text(s, 0) : NULL;
     sqlite3_reset(s);
     if (more == 0)
-        store_fail_code(store->path, SQLITE_CORRUPT, 0, error, "read");
+        orch_store_fail_code(store->path, SQLITE_CORRUPT, 0, error, "read");
     return text;
 }
 
@@ -114,8 +114,8 @@ GPtrArray *orch_travel_artifacts(struct orch_store *store, const struct orch_tra
                 ") ORDER BY a.sha256", error);
     g_autoptr(GPtrArray) out = g_ptr_array_new_with_free_func(g_free);
     int more = -1;
-    while (s && (more = store_step(store, s, error)) > 0)
-        g_ptr_array_add(out, g_strdup(store_text(s, 0)));
+    while (s && (more = orch_store_step(store, s, error)) > 0)
+        g_ptr_array_add(out, g_strdup(orch_store_text(s, 0)));
     sqlite3_finalize(s);
     return more == 0 ? g_steal_pointer(&out) : NULL;
 }
@@ -129,7 +129,7 @@ bool orch_travel_recipes(struct orch_store *store, const struct orch_travel *tra
                 "r.recipe_key", ") ORDER BY c.key", error);
     bool goes_on = true;
     int more = -1;
-    while (s && goes_on && (more = store_step(store, s, error)) > 0) {
+    while (s && goes_on && (more = orch_store_step(store, s, error)) > 0) {
         const struct orch_recipe_row row = {
             (const char *)sqlite3_column_text(s, 0), (const char *)sqlite3_column_text(s, 1),
             (const char *)sqlite3_column_text(s, 2), (const char *)sqlite3_column_text(s, 3)};
@@ -149,7 +149,7 @@ static sqlite3_stmt *prepare_notes(struct orch_store *store, const struct orch_t
         return prepare(store, &chosen, NOTES " AND target IN (", "r.key", ") ORDER BY key", error);
     if (sqlite3_prepare_v2(store->db, NOTES " ORDER BY key", -1, &s, NULL) == SQLITE_OK)
         return s;
-    store_fail(store, error, "read");
+    orch_store_fail(store, error, "read");
     return NULL;
 }
 
@@ -159,7 +159,7 @@ bool orch_travel_notes(struct orch_store *store, const struct orch_travel *trave
     sqlite3_stmt *s = prepare_notes(store, travel, error);
     bool goes_on = true;
     int more = -1;
-    while (s && goes_on && (more = store_step(store, s, error)) > 0) {
+    while (s && goes_on && (more = orch_store_step(store, s, error)) > 0) {
         const struct orch_note note = {.key = (const char *)sqlite3_column_text(s, 0),
                                        .target = (const char *)sqlite3_column_text(s, 1),
                                        .kind = (const char *)sqlite3_column_text(s, 2),

@@ -190,7 +190,7 @@ static bool unit_factor(const char *name, size_t length, double *out)
     return false;
 }
 
-bool where_quantity(const char *text, double *out)
+bool orch_where_quantity(const char *text, double *out)
 {
     int64_t integer;
     if (orch_real_parse(text, out))
@@ -254,7 +254,7 @@ static bool parse_time(const char *text, int64_t *out_from_ns, int64_t *out_to_n
     } else if (g_ascii_strcasecmp(text, "yesterday") == 0) {
         from_s = today_s() - 86400;
     } else if (g_ascii_isdigit(*text) && g_ascii_isalpha(text[strlen(text) - 1]) &&
-               where_quantity(text, &ago_s) && ago_s < 1e10) {
+               orch_where_quantity(text, &ago_s) && ago_s < 1e10) {
         *out_from_ns = orch_now_ns() - (int64_t)(ago_s * 1e9);
         *out_to_ns = *out_from_ns + 1;
         return true;
@@ -288,7 +288,7 @@ static void append_match(struct orch_where *where, const char *left_sql, enum wh
                          const char *text)
 {
     struct where_binding number = {.type = BIND_NULL};
-    if (where_quantity(text, &number.real))
+    if (orch_where_quantity(text, &number.real))
         number.type = BIND_REAL;
     g_string_append_printf(where->sql, "orch_match(%s, ?, ?, ?)", left_sql);
     bind_int(where, op);
@@ -296,18 +296,18 @@ static void append_match(struct orch_where *where, const char *left_sql, enum wh
     g_array_append_val(where->bindings, number);
 }
 
-static bool compare_number(struct parser *p, const struct where_column *column, size_t op,
+static bool compare_number(struct parser *p, const struct orch_where_column *column, size_t op,
                            const char *text, int at)
 {
     double number;
-    if (OPS[op].op != OP_CONTAINS && !where_quantity(text, &number))
+    if (OPS[op].op != OP_CONTAINS && !orch_where_quantity(text, &number))
         return fail(p, at, "write 5, 0.5, 90s or 5min", "'%s' is a number, not '%s'", column->name,
                     text);
     append_match(p->where, column->sql, OPS[op].op, text);
     return true;
 }
 
-static bool compare_seed(struct parser *p, const struct where_column *column, size_t op,
+static bool compare_seed(struct parser *p, const struct orch_where_column *column, size_t op,
                          const char *text, int at)
 {
     guint64 seed;
@@ -319,7 +319,7 @@ static bool compare_seed(struct parser *p, const struct where_column *column, si
     return true;
 }
 
-static bool compare_id(struct parser *p, const struct where_column *column, size_t op,
+static bool compare_id(struct parser *p, const struct orch_where_column *column, size_t op,
                        const char *text, int at)
 {
     g_autofree char *digits = g_ascii_strdown(text, -1);
@@ -343,7 +343,7 @@ static bool compare_id(struct parser *p, const struct where_column *column, size
     return true;
 }
 
-static bool compare_time(struct parser *p, const struct where_column *column, size_t op,
+static bool compare_time(struct parser *p, const struct orch_where_column *column, size_t op,
                          const char *text, int at)
 {
     int64_t from, to;
@@ -387,7 +387,7 @@ static bool compare_tag(struct parser *p, size_t op, const char *text, int at)
     return true;
 }
 
-static bool compare_column(struct parser *p, const struct where_column *column, size_t op,
+static bool compare_column(struct parser *p, const struct orch_where_column *column, size_t op,
                            const char *text, int at)
 {
     switch (column->kind) {
@@ -424,7 +424,7 @@ static bool compare_column(struct parser *p, const struct where_column *column, 
 }
 
 /* Compares a parameter, result or metric. */
-static void compare_named(struct parser *p, const struct where_scope *scope, const char *name,
+static void compare_named(struct parser *p, const struct orch_where_scope *scope, const char *name,
                           int name_at, size_t op, const char *text)
 {
     struct where_name known = {.scope = scope, .text = g_strdup(name), .column = name_at};
@@ -436,14 +436,14 @@ static void compare_named(struct parser *p, const struct where_scope *scope, con
 
 static bool note_word(struct parser *p, const char *name, const char *word, int at)
 {
-    const struct where_column *column = where_column(name);
-    const struct where_scope *scope = where_scope(word);
+    const struct orch_where_column *column = orch_where_column(name);
+    const struct orch_where_scope *scope = orch_where_scope(word);
     double number;
     if ((column && column->kind != KIND_TEXT && column->kind != KIND_WHO) ||
-        where_quantity(word, &number))
+        orch_where_quantity(word, &number))
         return true;
-    if (where_column(word)) {
-        g_autofree char *hint = where_quote_hint(word);
+    if (orch_where_column(word)) {
+        g_autofree char *hint = orch_where_quote_hint(word);
         return fail(p, at, hint, "'%s' is a name, and a value is expected there", word);
     }
     struct where_name noted = {
@@ -455,11 +455,11 @@ static bool note_word(struct parser *p, const char *name, const char *word, int 
 static bool compare(struct parser *p, const char *name, int name_at, size_t op, const char *text,
                     int at)
 {
-    const struct where_column *column = where_column(name);
+    const struct orch_where_column *column = orch_where_column(name);
     if (column)
         return compare_column(p, column, op, text, at);
     const char *dot = strchr(name, '.');
-    const struct where_scope *scope = where_scope(name);
+    const struct orch_where_scope *scope = orch_where_scope(name);
     if (dot && !scope) {
         static const char *const prefixes[] = {"param", "result", "metric", NULL};
         g_autofree char *prefix = g_strndup(name, (gsize)(dot - name));

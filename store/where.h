@@ -22,14 +22,14 @@ enum where_kind {
     KIND_TIME,
 };
 
-struct where_column {
+struct orch_where_column {
     const char *name, *sql;
     enum where_kind kind;
 };
 
 /** A place where names are looked up. `sql` has the name as its one parameter; `exists` tests
  * whether a store has the name; `all` lists the names. */
-struct where_scope {
+struct orch_where_scope {
     const char *prefix, *sql, *exists, *all;
 };
 
@@ -47,7 +47,7 @@ struct where_binding {
 
 /** A name that is not a column and is looked up in the store. */
 struct where_name {
-    const struct where_scope *scope; /* NULL: any */
+    const struct orch_where_scope *scope; /* NULL: any */
     char *text;
     int column;
 };
@@ -71,13 +71,13 @@ struct orch_where {
 };
 
 /** The column with that name, or NULL. */
-const struct where_column *where_column(const char *name);
+const struct orch_where_column *orch_where_column(const char *name);
 /** The scope of a name with a prefix such as "param.lr", or NULL. */
-const struct where_scope *where_scope(const char *name);
+const struct orch_where_scope *orch_where_scope(const char *name);
 /** The hint for a name in place of a value. The caller frees. */
-char *where_quote_hint(const char *word);
+char *orch_where_quote_hint(const char *word);
 /** Parses "0.1", "1e-3", "50_000", "90s", "1h30min", "64KiB". The result is in seconds or bytes
  * when there is a unit. */
-bool where_quantity(const char *text, double *out);
+bool orch_where_quantity(const char *text, double *out);
 
 #endif

@@ -11,7 +11,7 @@
 /* The facts in another user's store need not be valid JSON. */
 #define FACTS "CASE WHEN json_valid(m.facts) THEN m.facts ELSE '{}' END"
 
-static const struct where_column COLUMNS[] = {
+static const struct orch_where_column COLUMNS[] = {
     {"state", "r.state", KIND_STATE},
     {"experiment", "r.experiment", KIND_TEXT},
     {"recipe", "r.recipe", KIND_TEXT},
@@ -63,7 +63,7 @@ static const struct where_column COLUMNS[] = {
 
 const char WHERE_SQL_ANY[] = "coalesce(" SQL_PARAM ", " SQL_RESULT ", " SQL_METRIC ")";
 
-static const struct where_scope SCOPES[] = {
+static const struct orch_where_scope SCOPES[] = {
     {"param", SQL_PARAM, "SELECT EXISTS (SELECT 1 FROM param WHERE name = ?)",
      "WITH RECURSIVE t(n) AS (SELECT min(name) FROM param UNION ALL"
      " SELECT (SELECT min(name) FROM param WHERE name > t.n) FROM t WHERE t.n IS NOT NULL)"
@@ -76,7 +76,7 @@ static const struct where_scope SCOPES[] = {
      "SELECT DISTINCT name FROM metric_name LIMIT 10000"},
 };
 
-const struct where_column *where_column(const char *name)
+const struct orch_where_column *orch_where_column(const char *name)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(COLUMNS); i++)
         if (strcmp(COLUMNS[i].name, name) == 0)
@@ -84,7 +84,7 @@ const struct where_column *where_column(const char *name)
     return NULL;
 }
 
-const struct where_scope *where_scope(const char *name)
+const struct orch_where_scope *orch_where_scope(const char *name)
 {
     const char *dot = strchr(name, '.');
     for (size_t i = 0; dot && i < G_N_ELEMENTS(SCOPES); i++)
@@ -108,13 +108,13 @@ static char *name_within(const char *text, const char *function)
     "(SELECT " function "(x.value) FROM metric x WHERE x.run = r.id AND x.name_id IN"              \
     " (SELECT n.id FROM metric_name n WHERE n.name = ?))"
 
-bool store_column_of(const char *text, struct store_column *out)
+bool orch_store_column_of(const char *text, struct store_column *out)
 {
     static const struct {
         const char *function, *sql;
     } extremes[] = {{"min", SQL_EXTREME("min")}, {"max", SQL_EXTREME("max")}};
-    const struct where_column *column = where_column(text);
-    const struct where_scope *scope = where_scope(text);
+    const struct orch_where_column *column = orch_where_column(text);
+    const struct orch_where_scope *scope = orch_where_scope(text);
     *out = (struct store_column){0};
     if (column) {
         out->sql = column->sql;
@@ -133,12 +133,12 @@ bool store_column_of(const char *text, struct store_column *out)
     return true;
 }
 
-const char *store_column_name(size_t index)
+const char *orch_store_column_name(size_t index)
 {
     return index < G_N_ELEMENTS(COLUMNS) ? COLUMNS[index].name : NULL;
 }
 
-const char *store_scope_names_sql(const char *prefix)
+const char *orch_store_scope_names_sql(const char *prefix)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(SCOPES); i++)
         if (strcmp(SCOPES[i].prefix, prefix) == 0)
@@ -149,7 +149,7 @@ const char *store_scope_names_sql(const char *prefix)
 /* ---- checking names against the store ----------------------------------------------------------
  */
 
-char *where_quote_hint(const char *word)
+char *orch_where_quote_hint(const char *word)
 {
     return g_strdup_printf("two names cannot be compared; for the text itself write '%s' in quotes",
                            word);
@@ -158,16 +158,16 @@ char *where_quote_hint(const char *word)
 /* A bare word on the right side is refused when parsing if it is a column, and when the store is
  * known if it is a parameter, result or metric. */
 /* All names in the store and all columns, for a hint. */
-static GPtrArray *known_names(struct orch_store *store, const struct where_scope *scope)
+static GPtrArray *known_names(struct orch_store *store, const struct orch_where_scope *scope)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
     for (size_t i = 0; !scope && i < G_N_ELEMENTS(COLUMNS); i++)
         g_ptr_array_add(names, g_strdup(COLUMNS[i].name));
     for (size_t i = 0; i < G_N_ELEMENTS(SCOPES); i++) {
         sqlite3_stmt *s =
-            scope && scope != &SCOPES[i] ? NULL : store_statement(store, SCOPES[i].all, NULL);
-        while (s && store_step(store, s, NULL) > 0)
-            g_ptr_array_add(names, g_strdup(store_text(s, 0)));
+            scope && scope != &SCOPES[i] ? NULL : orch_store_statement(store, SCOPES[i].all, NULL);
+        while (s && orch_store_step(store, s, NULL) > 0)
+            g_ptr_array_add(names, g_strdup(orch_store_text(s, 0)));
     }
     g_ptr_array_add(names, NULL);
     return names;
@@ -179,7 +179,7 @@ static bool name_exists(struct orch_store *store, const struct where_name *name,
     int64_t found = 0;
     for (size_t i = 0; !found && i < G_N_ELEMENTS(SCOPES); i++)
         if ((!name->scope || name->scope == &SCOPES[i]) &&
-            !store_get_int(store, &found, 0, error, SCOPES[i].exists, "t", name->text))
+            !orch_store_get_int(store, &found, 0, error, SCOPES[i].exists, "t", name->text))
             return false;
     *out = found;
     return true;
@@ -190,9 +190,9 @@ char *orch_store_metric_hint(struct orch_store *store, const char *name)
     enum { SHOWN = 12 };
     g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
     for (size_t i = 1; i < G_N_ELEMENTS(SCOPES); i++) { /* results and metrics */
-        sqlite3_stmt *s = store_statement(store, SCOPES[i].all, NULL);
-        while (s && store_step(store, s, NULL) > 0)
-            g_ptr_array_add(names, orch_text_line(store_column_text(s, 0)));
+        sqlite3_stmt *s = orch_store_statement(store, SCOPES[i].all, NULL);
+        while (s && orch_store_step(store, s, NULL) > 0)
+            g_ptr_array_add(names, orch_text_line(orch_store_column_text(s, 0)));
     }
     if (!names->len)
         return g_strdup("no run has recorded a metric yet: 'orch run RECIPE' makes runs");
@@ -232,18 +232,18 @@ static void unquoted_name_error(const struct orch_where *where, const struct whe
     g_autofree char *written = word->scope
                                    ? g_strdup_printf("%s.%s", word->scope->prefix, word->text)
                                    : g_strdup(word->text);
-    g_autofree char *hint = where_quote_hint(written);
+    g_autofree char *hint = orch_where_quote_hint(written);
     orch_error_set(error, ORCH_ERROR_USAGE, hint,
                    "column %d of condition '%s': '%s' is a name, and a value is expected there",
                    word->column, where->text, written);
 }
 
-bool store_where_check_names(struct orch_store *store, const struct orch_where *where,
-                             GError **error)
+bool orch_store_where_check_names(struct orch_store *store, const struct orch_where *where,
+                                  GError **error)
 {
     int64_t any;
     bool exists;
-    if (!store_get_int(store, &any, 0, error, "SELECT EXISTS (SELECT 1 FROM run)", ""))
+    if (!orch_store_get_int(store, &any, 0, error, "SELECT EXISTS (SELECT 1 FROM run)", ""))
         return false;
     for (guint i = 0; any && i < where->names->len; i++) {
         const struct where_name *name = &g_array_index(where->names, struct where_name, i);

@@ -6,12 +6,12 @@
 
 #include <string.h>
 
-const char *store_where_sql(const struct orch_where *where)
+const char *orch_store_where_sql(const struct orch_where *where)
 {
     return where->sql->str;
 }
 
-int store_where_bind(const struct orch_where *where, sqlite3_stmt *statement, int first)
+int orch_store_where_bind(const struct orch_where *where, sqlite3_stmt *statement, int first)
 {
     for (guint i = 0; i < where->bindings->len; i++) {
         const struct where_binding *b = &g_array_index(where->bindings, struct where_binding, i);
@@ -87,7 +87,7 @@ static void is_who(sqlite3_context *context, int count, sqlite3_value **args)
         sqlite3_result_int(context, orch_who_matches(who, text));
 }
 
-int store_where_register(sqlite3 *db)
+int orch_store_where_register(sqlite3 *db)
 {
     int status = sqlite3_create_function_v2(
         db, "orch_is_who", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, is_who, NULL, NULL, NULL);
@@ -106,7 +106,7 @@ GArray *orch_where_names(const struct orch_where *where)
     for (guint i = 0; i < where->steps->len; i++) {
         const struct where_step *step = &g_array_index(where->steps, struct where_step, i);
         struct orch_where_name name = {step->name, step->column,
-                                       step->name && where_column(step->name)};
+                                       step->name && orch_where_column(step->name)};
         if (step->what == STEP_COMPARE)
             g_array_append_val(names, name);
     }
@@ -125,10 +125,10 @@ static enum truth compare_known(const struct where_step *step, orch_where_lookup
         return MAYBE;
     if (step->op == OP_CONTAINS)
         return strcasestr(left, step->value) ? YES : NO;
-    const struct where_column *column = where_column(step->name);
+    const struct orch_where_column *column = orch_where_column(step->name);
     if (column && column->kind == KIND_WHO && (step->op == OP_EQ || step->op == OP_NE))
         return orch_who_matches(left, step->value) == (step->op == OP_EQ) ? YES : NO;
-    bool numbers = orch_real_parse(left, &a) && where_quantity(step->value, &b);
+    bool numbers = orch_real_parse(left, &a) && orch_where_quantity(step->value, &b);
     return holds(step->op, numbers ? (a > b) - (a < b) : strcmp(left, step->value)) ? YES : NO;
 }
 

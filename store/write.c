@@ -41,7 +41,7 @@ static void free_slot(gpointer data)
 {
     struct slot *slot = data;
     g_free(slot->name);
-    store_points_free(slot->points);
+    orch_store_points_free(slot->points);
     g_free(slot);
 }
 
@@ -82,18 +82,18 @@ static bool put_source(struct writing *w, int64_t *out_id, GError **error)
     *out_id = 0;
     if (!tree && !commit && !branch && !remote)
         return true; /* no version control */
-    if (!store_get_int(w->store, out_id, 0, error,
-                       "SELECT id FROM source WHERE coalesce(tree, '') = coalesce(?, '')"
-                       " AND coalesce(commit_oid, '') = coalesce(?, '')"
-                       " AND coalesce(branch, '') = coalesce(?, '') AND dirty = ?"
-                       " AND coalesce(remote, '') = coalesce(?, '')",
-                       "tttit", tree, commit, branch, dirty, remote) ||
+    if (!orch_store_get_int(w->store, out_id, 0, error,
+                            "SELECT id FROM source WHERE coalesce(tree, '') = coalesce(?, '')"
+                            " AND coalesce(commit_oid, '') = coalesce(?, '')"
+                            " AND coalesce(branch, '') = coalesce(?, '') AND dirty = ?"
+                            " AND coalesce(remote, '') = coalesce(?, '')",
+                            "tttit", tree, commit, branch, dirty, remote) ||
         *out_id)
         return *out_id != 0;
-    if (!store_run(w->store, error,
-                   "INSERT INTO source(tree, commit_oid, branch, dirty, remote)"
-                   " VALUES(?, ?, ?, ?, ?)",
-                   "tttit", tree, commit, branch, dirty, remote))
+    if (!orch_store_run_statement(w->store, error,
+                                  "INSERT INTO source(tree, commit_oid, branch, dirty, remote)"
+                                  " VALUES(?, ?, ?, ?, ?)",
+                                  "tttit", tree, commit, branch, dirty, remote))
         return false;
     *out_id = w->out->new_source = sqlite3_last_insert_rowid(w->store->db);
     return true;
@@ -106,12 +106,13 @@ static bool put_machine(struct writing *w, int64_t *out_id, GError **error)
     *out_id = 0;
     if (!key)
         return true;
-    if (!store_get_int(w->store, out_id, 0, error,
-                       "SELECT id FROM machine WHERE key = ? AND facts = ?", "tt", key, facts) ||
+    if (!orch_store_get_int(w->store, out_id, 0, error,
+                            "SELECT id FROM machine WHERE key = ? AND facts = ?", "tt", key,
+                            facts) ||
         *out_id)
         return *out_id != 0;
-    if (!store_run(w->store, error, "INSERT INTO machine(key, facts) VALUES(?, ?)", "tt", key,
-                   facts))
+    if (!orch_store_run_statement(w->store, error, "INSERT INTO machine(key, facts) VALUES(?, ?)",
+                                  "tt", key, facts))
         return false;
     *out_id = w->out->new_machine = sqlite3_last_insert_rowid(w->store->db);
     return true;
@@ -122,13 +123,14 @@ static bool put_metric_name(struct writing *w, const char *name, int64_t *out_id
     const struct orch_metric_row *row = declared(w->record, name);
     const char *unit = unit_of(row), *better = better_of(row);
     *out_id = 0;
-    if (!store_get_int(w->store, out_id, 0, error,
-                       "SELECT id FROM metric_name WHERE name = ? AND unit = ? AND better = ?",
-                       "ttt", name, unit, better) ||
+    if (!orch_store_get_int(w->store, out_id, 0, error,
+                            "SELECT id FROM metric_name WHERE name = ? AND unit = ? AND better = ?",
+                            "ttt", name, unit, better) ||
         *out_id)
         return *out_id != 0;
-    if (!store_run(w->store, error, "INSERT INTO metric_name(name, unit, better) VALUES(?, ?, ?)",
-                   "ttt", name, unit, better))
+    if (!orch_store_run_statement(w->store, error,
+                                  "INSERT INTO metric_name(name, unit, better) VALUES(?, ?, ?)",
+                                  "ttt", name, unit, better))
         return false;
     *out_id = sqlite3_last_insert_rowid(w->store->db);
     if (!w->out->first_new_name)
@@ -153,7 +155,7 @@ static void bind_field(sqlite3_stmt *statement, int index, enum store_field_kind
     int number;
     switch (kind) {
     case STORE_FIELD_NAME:
-        store_bind_text(statement, index, *(const char *const *)at);
+        orch_store_bind_text(statement, index, *(const char *const *)at);
         break;
     case STORE_FIELD_SEED:
         sqlite3_bind_int64(statement, index, (int64_t) * (const uint64_t *)at);
@@ -179,18 +181,19 @@ static void bind_field(sqlite3_stmt *statement, int index, enum store_field_kind
         sqlite3_bind_int64(statement, index, *(const bool *)at);
         break;
     default:
-        store_bind_text(statement, index, or_null(*(const char *const *)at));
+        orch_store_bind_text(statement, index, or_null(*(const char *const *)at));
     }
 }
 
-/* Inserts the run's row. With an empty digest it accepts details until store_seal_run closes it. */
+/* Inserts the run's row. With an empty digest it accepts details until orch_store_seal_run closes
+ * it. */
 static bool put_run(struct writing *w, const char *key, const char *claimed, GError **error)
 {
     struct orch_record record = *w->record;
     int64_t source, machine;
     if (!put_source(w, &source, error) || !put_machine(w, &machine, error))
         return false;
-    sqlite3_stmt *s = store_statement(
+    sqlite3_stmt *s = orch_store_statement(
         w->store,
         "INSERT INTO run(digest_v, digest, source, machine" STORE_RUN_FIELDS(
             STORE_FIELD_OWN) ") VALUES(1, ?1, ?2, ?3" STORE_RUN_FIELDS(STORE_FIELD_PLACE) ")",
@@ -198,14 +201,14 @@ static bool put_run(struct writing *w, const char *key, const char *claimed, GEr
     if (!s)
         return false;
     record.key = key; /* a conflict is written under a temporary key */
-    store_bind_text(s, 1, claimed);
+    orch_store_bind_text(s, 1, claimed);
     bind_id(s, 2, source);
     bind_id(s, 3, machine);
     for (int i = 0, at = 4; i < STORE_RUN_FIELD_COUNT; i++)
         if (store_run_fields[i].is_own)
             bind_field(s, at++, store_run_fields[i].kind,
                        (const char *)&record + store_run_fields[i].in_record);
-    if (store_step(w->store, s, error) < 0)
+    if (orch_store_step(w->store, s, error) < 0)
         return false;
     w->run_id = w->out->run_id = sqlite3_last_insert_rowid(w->store->db);
     return true;
@@ -216,17 +219,19 @@ static bool put_params_and_inputs(struct writing *w, GError **error)
     const struct orch_record *r = w->record;
     bool ok = true;
     for (size_t i = 0; ok && i < r->param_count; i++)
-        ok = store_run(w->store, error,
-                       "INSERT INTO param(run, name, type, value) VALUES(?, ?, ?, ?)"
-                       " ON CONFLICT DO UPDATE SET type = excluded.type, value = excluded.value",
-                       "ittt", w->run_id, r->params[i].name, r->params[i].type, r->params[i].value);
+        ok = orch_store_run_statement(
+            w->store, error,
+            "INSERT INTO param(run, name, type, value) VALUES(?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET type = excluded.type, value = excluded.value",
+            "ittt", w->run_id, r->params[i].name, r->params[i].type, r->params[i].value);
     for (size_t i = 0; ok && i < r->input_count; i++)
-        ok = store_run(w->store, error,
-                       "INSERT INTO input(run, name, from_key, sha256) VALUES(?, ?, ?, ?)"
-                       " ON CONFLICT DO UPDATE SET from_key = excluded.from_key,"
-                       " sha256 = excluded.sha256",
-                       "ittt", w->run_id, r->inputs[i].name, or_null(r->inputs[i].from_key),
-                       or_null(r->inputs[i].sha256));
+        ok = orch_store_run_statement(
+            w->store, error,
+            "INSERT INTO input(run, name, from_key, sha256) VALUES(?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET from_key = excluded.from_key,"
+            " sha256 = excluded.sha256",
+            "ittt", w->run_id, r->inputs[i].name, or_null(r->inputs[i].from_key),
+            or_null(r->inputs[i].sha256));
     return ok;
 }
 
@@ -236,19 +241,20 @@ static bool put_results_and_artifacts(struct writing *w, GError **error)
     bool ok = true;
     for (size_t i = 0; ok && i < r->result_count; i++) {
         const struct orch_metric_row *row = declared(r, r->results[i].name);
-        ok = store_run(w->store, error,
-                       "INSERT INTO result(run, name, value, unit, better) VALUES(?, ?, ?, ?, ?)"
-                       " ON CONFLICT DO UPDATE SET value = excluded.value",
-                       "itrtt", w->run_id, r->results[i].name, r->results[i].value, unit_of(row),
-                       better_of(row));
+        ok = orch_store_run_statement(
+            w->store, error,
+            "INSERT INTO result(run, name, value, unit, better) VALUES(?, ?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET value = excluded.value",
+            "itrtt", w->run_id, r->results[i].name, r->results[i].value, unit_of(row),
+            better_of(row));
     }
     for (size_t i = 0; ok && i < r->artifact_count; i++)
-        ok = store_run(w->store, error,
-                       "INSERT INTO artifact(run, name, sha256, bytes) VALUES(?, ?, ?, ?)"
-                       " ON CONFLICT DO UPDATE SET sha256 = excluded.sha256,"
-                       " bytes = excluded.bytes",
-                       "itti", w->run_id, r->artifacts[i].name, r->artifacts[i].sha256,
-                       r->artifacts[i].bytes);
+        ok = orch_store_run_statement(
+            w->store, error,
+            "INSERT INTO artifact(run, name, sha256, bytes) VALUES(?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET sha256 = excluded.sha256,"
+            " bytes = excluded.bytes",
+            "itti", w->run_id, r->artifacts[i].name, r->artifacts[i].sha256, r->artifacts[i].bytes);
     return ok;
 }
 
@@ -272,7 +278,7 @@ static struct slot *add_slot(struct writing *w, const char *name, GError **error
     slot->name = g_strdup(name);
     slot->name_id = name_id;
     slot->last_step = INT64_MIN;
-    slot->points = store_points_new();
+    slot->points = orch_store_points_new();
     g_ptr_array_add(w->slots, slot);
     g_hash_table_insert(w->by_name, slot->name, slot);
     return slot;
@@ -317,10 +323,10 @@ static int next_row(void *ctx, struct store_row *out)
     if (!slot)
         return -1;
     if (slot->points && point.step > slot->last_step) {
-        store_points_add(slot->points, point.step, point.t_ms, point.value);
+        orch_store_points_add(slot->points, point.step, point.t_ms, point.value);
         slot->last_step = point.step;
     } else {
-        g_clear_pointer(&slot->points, store_points_free);
+        g_clear_pointer(&slot->points, orch_store_points_free);
     }
     *out = (struct store_row){slot->name_id, point.step, point.t_ms, point.value};
     return 1;
@@ -331,7 +337,7 @@ static bool put_points(struct writing *w, GError **error)
     if (!w->record->next_point)
         return true;
     GError *problem = NULL;
-    bool ok = store_insert_points(w->store, w->run_id, next_row, w, &problem);
+    bool ok = orch_store_insert_points(w->store, w->run_id, next_row, w, &problem);
     if (w->problem) { /* this error is more specific than that of the statement */
         g_clear_error(&problem);
         g_propagate_error(error, w->problem);
@@ -372,14 +378,16 @@ static bool write_all(struct writing *w, const char *key, const char *claimed, G
         !put_results_and_artifacts(w, error) || !put_points(w, error))
         return false;
     GArray *metrics = streamed(w);
-    bool ok = store_digest_run(w->store, w->run_id, w->record->key, metrics, w->out->digest, error);
+    bool ok =
+        orch_store_digest_run(w->store, w->run_id, w->record->key, metrics, w->out->digest, error);
     if (metrics)
         g_array_unref(metrics);
     return ok;
 }
 
-bool store_write_run(struct orch_store *store, const struct orch_record *record, const char *key,
-                     const char *claimed, struct store_written *out, GError **error)
+bool orch_store_write_run(struct orch_store *store, const struct orch_record *record,
+                          const char *key, const char *claimed, struct store_written *out,
+                          GError **error)
 {
     *out = (struct store_written){0};
     struct writing w = {
@@ -395,14 +403,15 @@ bool store_write_run(struct orch_store *store, const struct orch_record *record,
     return ok;
 }
 
-bool store_seal_run(struct orch_store *store, const struct store_written *written, GError **error)
+bool orch_store_seal_run(struct orch_store *store, const struct store_written *written,
+                         GError **error)
 {
-    return store_run(store, error, "UPDATE run SET digest = ? WHERE id = ?", "ti", written->digest,
-                     written->run_id);
+    return orch_store_run_statement(store, error, "UPDATE run SET digest = ? WHERE id = ?", "ti",
+                                    written->digest, written->run_id);
 }
 
-bool store_unwrite_run(struct orch_store *store, const struct store_written *written,
-                       GError **error)
+bool orch_store_unwrite_run(struct orch_store *store, const struct store_written *written,
+                            GError **error)
 {
     static const char *const rows[] = {
         "DELETE FROM metric WHERE run = ?", "DELETE FROM artifact WHERE run = ?",
@@ -411,13 +420,15 @@ bool store_unwrite_run(struct orch_store *store, const struct store_written *wri
     };
     bool ok = true;
     for (size_t i = 0; ok && i < G_N_ELEMENTS(rows); i++)
-        ok = store_run(store, error, rows[i], "i", written->run_id);
+        ok = orch_store_run_statement(store, error, rows[i], "i", written->run_id);
     if (ok && written->new_source)
-        ok = store_run(store, error, "DELETE FROM source WHERE id = ?", "i", written->new_source);
+        ok = orch_store_run_statement(store, error, "DELETE FROM source WHERE id = ?", "i",
+                                      written->new_source);
     if (ok && written->new_machine)
-        ok = store_run(store, error, "DELETE FROM machine WHERE id = ?", "i", written->new_machine);
+        ok = orch_store_run_statement(store, error, "DELETE FROM machine WHERE id = ?", "i",
+                                      written->new_machine);
     if (ok && written->first_new_name) /* ids ascend, so all new names are at or after the first */
-        ok = store_run(store, error, "DELETE FROM metric_name WHERE id >= ?", "i",
-                       written->first_new_name);
+        ok = orch_store_run_statement(store, error, "DELETE FROM metric_name WHERE id >= ?", "i",
+                                      written->first_new_name);
     return ok;
 }

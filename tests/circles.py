@@ -8,6 +8,7 @@ Those that are meant stand in docs/circles.txt, a line each: the files, a colon,
 so does a line that names none: it is out of date.
 
 The names of .c files are unique in the whole program: two files of one name fail, whatever their folders.
+A function that other files can call has a name that begins with orch_; main and the torch adapter's C++ are exempt.
 """
 import collections
 import os
@@ -15,6 +16,7 @@ import re
 import sys
 
 FOLDERS = ("core", "lib", "plugins", "predictors", "store")
+UNPREFIXED = ("core/cli",)
 CLEAN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 # what stands before a '{' at the beginning of a line, from the end of the previous thing on
 DEFINITION = re.compile(r"(?:^|\n)([A-Za-z_][^;{}#]*?)\)\s*\n\{", re.S)
@@ -104,6 +106,23 @@ def repeated(root):
     return {name: sorted(found) for name, found in paths.items() if len(found) > 1}
 
 
+def unprefixed(root):
+    """Lines "file: name", one for each function without the prefix that other files can call."""
+    found = []
+    for top in FOLDERS:
+        for folder, _, names in sorted(os.walk(os.path.join(root, top))):
+            place = os.path.relpath(folder, root)
+            if place in UNPREFIXED:
+                continue
+            for name in sorted(names):
+                if name.endswith(".c"):
+                    with open(os.path.join(folder, name), encoding="utf-8") as file:
+                        functions = defined(CLEAN.sub(" ", file.read()))
+                    found += [f"{place}/{name}: {f}" for f in sorted(functions)
+                              if f != "main" and not re.match("orch_|ORCH_", f)]
+    return found
+
+
 def main(root, least):
     allowed, seen, wrong = listed(os.path.join(root, "docs/circles.txt")), set(), 0
     files = 0
@@ -129,6 +148,11 @@ def main(root, least):
         print(f"repeated file name: {' '.join(paths)}")
     if same:
         sys.exit("hint: rename one of them, so that its name says what it is about within its folder")
+    bare = unprefixed(root)
+    for line in bare:
+        print(f"no prefix: {line}")
+    if bare:
+        sys.exit("hint: make the function static, or begin its name with orch_")
     for paths in set(allowed) - seen:
         print(f"docs/circles.txt lists no circle: {' '.join(paths)}")
         wrong += 1

@@ -5,10 +5,10 @@ set -u
 root=$1 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 mkdir -p "$place/docs" "$place/lib/a" && touch "$place/docs/circles.txt"
-printf 'int one(void)\n{\n    return two();\n}\n' >"$place/lib/a/one.c"
-printf '/* one() is only named */\nint two(void)\n{\n    struct one *three;\n    return 0;\n}\n' >"$place/lib/a/two.c"
+printf 'int orch_one(void)\n{\n    return orch_two();\n}\n' >"$place/lib/a/one.c"
+printf '/* orch_one() is only named */\nint orch_two(void)\n{\n    struct orch_one *three;\n    return 0;\n}\n' >"$place/lib/a/two.c"
 python3 "$root/tests/circles.py" "$place" 2 || { echo "a circle is seen where there is none"; exit 1; }
-printf 'static int other(void)\n{\n    return one();\n}\n' >>"$place/lib/a/two.c"
+printf 'static int other(void)\n{\n    return orch_one();\n}\n' >>"$place/lib/a/two.c"
 python3 "$root/tests/circles.py" "$place" 2 >"$place/said" 2>&1 && { echo "a circle is not found"; exit 1; }
 grep -q 'circle: lib/a/one.c lib/a/two.c' "$place/said" || { cat "$place/said"; exit 1; }
 echo 'lib/a/one.c lib/a/two.c: on purpose' >"$place/docs/circles.txt"
@@ -19,4 +19,7 @@ printf 'lib/a/one.c lib/a/two.c: on purpose\n' >"$place/docs/circles.txt"
 mkdir "$place/lib/b" && echo 'int three(void);' >"$place/lib/b/one.c"
 python3 "$root/tests/circles.py" "$place" 2 >"$place/said" 2>&1 && { echo "a repeated name is not found"; exit 1; }
 grep -q '^repeated file name: lib/a/one.c lib/b/one.c$' "$place/said" || { cat "$place/said"; exit 1; }
+rm -r "$place/lib/b" && printf 'int bare(void)\n{\n    return 0;\n}\n' >"$place/lib/a/three.c"
+python3 "$root/tests/circles.py" "$place" 2 >"$place/said" 2>&1 && { echo "a name without prefix is not found"; exit 1; }
+grep -q '^no prefix: lib/a/three.c: bare$' "$place/said" || { cat "$place/said"; exit 1; }
 python3 "$root/tests/circles.py" "$root" 300

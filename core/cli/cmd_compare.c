@@ -160,7 +160,7 @@ static char *command_line(void *ctx, const struct orch_expansion *expansion)
 
 static bool run_sides(struct request *c, char *const names[2], int used, GError **error)
 {
-    struct orch_compare_run wish = c->options->run;
+    struct orch_compare_run request = c->options->run;
     int64_t repeat = REPEATS;
     if (!orch_cli_count(c->options->repeat, "--repeat", REPEATS_MAX, &repeat, error))
         return false;
@@ -169,13 +169,13 @@ static bool run_sides(struct request *c, char *const names[2], int used, GError 
                        "--where chooses among runs, and --run makes them");
         return false;
     }
-    wish.repeat = (int)repeat;
-    wish.targets = c->cli->arg_count > used ? c->cli->args + used : NULL;
+    request.repeat = (int)repeat;
+    request.targets = c->cli->arg_count > used ? c->cli->args + used : NULL;
     const struct orch_compare_listener listener = {c->cli, on_message, on_warn, command_line};
     struct orch_workspace *workspace = orch_cli_workspace(c->cli, NULL, error);
     return workspace &&
-           orch_compare_run_both(workspace, c->cli->plugin_paths, &wish, (const char *const *)names,
-                                 &listener, c->out.sides, error);
+           orch_compare_run_both(workspace, c->cli->plugin_paths, &request,
+                                 (const char *const *)names, &listener, c->out.sides, error);
 }
 
 /* Warns when both sides have the same runs, as commits with the same code do: there is no

@@ -69,12 +69,12 @@ static json_t *leaves_json(void)
 /* Prints what leaves this machine, once for each store: before the first push that sends something,
  * after the remote has been reached. */
 static bool print_once(struct orch_cli *cli, struct orch_store *store,
-                       const struct orch_remote *remote, const struct orch_exchange_request *wish,
-                       GError **error)
+                       const struct orch_remote *remote,
+                       const struct orch_exchange_request *request, GError **error)
 {
     bool is_first;
     cli_remote_warn(cli, remote);
-    if (!orch_remote_is_first_push(cli->workspace, store, remote, wish, &is_first, error))
+    if (!orch_remote_is_first_push(cli->workspace, store, remote, request, &is_first, error))
         return false;
     if (!is_first)
         return true;
@@ -201,7 +201,7 @@ static void print_pushed(struct orch_cli *cli, const struct orch_remote *remote,
 }
 
 static int push_to(struct orch_cli *cli, struct orch_store *store, const struct orch_remote *remote,
-                   const struct push_options *o, const struct orch_exchange_request *wish,
+                   const struct push_options *o, const struct orch_exchange_request *request,
                    GError **error)
 {
     struct orch_exchanged done = {0};
@@ -216,14 +216,14 @@ static int push_to(struct orch_cli *cli, struct orch_store *store, const struct 
     }
     if (o->dry_run) {
         cli_remote_warn(cli, remote);
-        if (orch_remote_exchange(cli->workspace, store, remote, wish, ORCH_EXCHANGE_LOOK, &done,
+        if (orch_remote_exchange(cli->workspace, store, remote, request, ORCH_EXCHANGE_LOOK, &done,
                                  &outgoing, error)) {
-            print_outgoing(cli, remote, &done, outgoing, wish->sources);
+            print_outgoing(cli, remote, &done, outgoing, request->sources);
             status = ORCH_EXIT_OK;
         }
-    } else if (print_once(cli, store, remote, wish, error) && cli_remote_warn(cli, remote) &&
-               orch_remote_exchange(cli->workspace, store, remote, wish, ORCH_EXCHANGE_PUSH, &done,
-                                    NULL, error)) {
+    } else if (print_once(cli, store, remote, request, error) && cli_remote_warn(cli, remote) &&
+               orch_remote_exchange(cli->workspace, store, remote, request, ORCH_EXCHANGE_PUSH,
+                                    &done, NULL, error)) {
         print_pushed(cli, remote, &done);
         status = cli_receipt_status(done.receipt);
     }
@@ -237,17 +237,17 @@ static int run_push(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct push_options *o = options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
-    struct orch_exchange_request wish;
+    struct orch_exchange_request request;
     struct orch_remote remote = {0};
     struct orch_shared_sources sources = {0};
     int status = -1;
     bool ok = store && (o->dry_run || cli_signatures_make(cli, store, o->sign, error) >= 0);
-    if (ok && read_request(cli, o, &wish, error) &&
+    if (ok && read_request(cli, o, &request, error) &&
         orch_remote_find(cli->workspace, cli->arg_count ? cli->args[0] : NULL, &remote, error) &&
         orch_remote_sources(cli->workspace, store, &remote, o->with_source, &sources, error)) {
         list_sources(cli, &sources);
-        wish.sources = &sources;
-        status = push_to(cli, store, &remote, o, &wish, error);
+        request.sources = &sources;
+        status = push_to(cli, store, &remote, o, &request, error);
     }
     orch_shared_sources_clear(&sources);
     orch_remote_clear(&remote);
@@ -302,14 +302,14 @@ static void print_pulled(struct orch_cli *cli, const struct orch_remote *remote,
 }
 
 static int pull_from(struct orch_cli *cli, const struct orch_remote *remote,
-                     const struct orch_exchange_request *wish, GError **error)
+                     const struct orch_exchange_request *request, GError **error)
 {
     struct orch_exchanged done = {0};
     struct orch_store *store = orch_workspace_store(cli->workspace, ORCH_STORE_CREATE, error);
     int status = -1;
     if (store && cli_remote_warn(cli, remote) &&
-        orch_remote_exchange(cli->workspace, store, remote, wish, ORCH_EXCHANGE_PULL, &done, NULL,
-                             error)) {
+        orch_remote_exchange(cli->workspace, store, remote, request, ORCH_EXCHANGE_PULL, &done,
+                             NULL, error)) {
         print_pulled(cli, remote, &done);
         status = cli_receipt_status(done.receipt);
     }
@@ -320,13 +320,13 @@ static int pull_from(struct orch_cli *cli, const struct orch_remote *remote,
 static int run_pull(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct pull_options *o = options;
-    struct orch_exchange_request wish = {.may_ask = cli_may_ask(cli)};
+    struct orch_exchange_request request = {.may_ask = cli_may_ask(cli)};
     struct orch_remote remote = {0};
     struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
     int status = -1;
-    if (workspace && orch_artifact_bytes_parse(o->artifacts, &wish.artifact_bytes, error) &&
+    if (workspace && orch_artifact_bytes_parse(o->artifacts, &request.artifact_bytes, error) &&
         orch_remote_find(workspace, cli->arg_count ? cli->args[0] : NULL, &remote, error))
-        status = pull_from(cli, &remote, &wish, error);
+        status = pull_from(cli, &remote, &request, error);
     orch_remote_clear(&remote);
     return status;
 }

@@ -129,11 +129,11 @@ static int run_status(struct orch_cli *cli, const void *options, GError **error)
     bool has_store = orch_workspace_has_store(workspace);
     struct orch_store *store = has_store ? orch_cli_store(cli, ORCH_STORE_READ, error)
                                          : orch_workspace_scratch(workspace, error);
-    struct orch_exchange_request wish = {.offline = o->offline, .may_ask = cli_may_ask(cli)};
+    struct orch_exchange_request request = {.offline = o->offline, .may_ask = cli_may_ask(cli)};
     struct orch_standing standing = {0};
     int status = -1;
-    if (store && orch_artifact_bytes_parse(NULL, &wish.artifact_bytes, error) &&
-        orch_standing_look(workspace, has_store, cli->arg_count ? cli->args[0] : NULL, &wish,
+    if (store && orch_artifact_bytes_parse(NULL, &request.artifact_bytes, error) &&
+        orch_standing_look(workspace, has_store, cli->arg_count ? cli->args[0] : NULL, &request,
                            &standing, error))
         status = show(cli, store, &standing);
     orch_standing_clear(&standing);

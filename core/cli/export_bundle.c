@@ -75,11 +75,11 @@ static void print_text(struct orch_cli *cli, const struct export_bundle *what,
 }
 
 static bool export_named(struct orch_cli *cli, const struct export_bundle *what,
-                         struct orch_store *store, const struct orch_bundle_request *wish,
+                         struct orch_store *store, const struct orch_bundle_request *request,
                          GError **error)
 {
     struct orch_bundle_sum sum = {0};
-    bool ok = orch_bundle_export(store, wish, what->dry_run, &sum, error);
+    bool ok = orch_bundle_export(store, request, what->dry_run, &sum, error);
     if (ok && cli->json)
         print_json(what, &sum);
     else if (ok)
@@ -96,16 +96,16 @@ bool export_bundle(struct orch_cli *cli, const struct export_bundle *what, GErro
     g_autoptr(GPtrArray) recipes = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func(g_free);
     struct named named = {recipes, runs};
-    struct orch_bundle_request wish = {.path = what->path, .datasets = what->datasets};
+    struct orch_bundle_request request = {.path = what->path, .datasets = what->datasets};
     if (!store || (!what->dry_run && !orch_bundle_may_write(what->path, error)) ||
-        !orch_artifact_bytes_parse(what->artifacts, &wish.artifact_bytes, error) ||
+        !orch_artifact_bytes_parse(what->artifacts, &request.artifact_bytes, error) ||
         !read_arguments(cli, store, &named, error))
         return false;
-    wish.selection =
+    request.selection =
         (struct orch_selection){.where = what->where,
                                 .recipe = what->recipe,
                                 .experiment = what->experiment,
                                 .any_recipes = (const char *const *)(void *)recipes->pdata,
                                 .any_runs = (const char *const *)(void *)runs->pdata};
-    return export_named(cli, what, store, &wish, error);
+    return export_named(cli, what, store, &request, error);
 }

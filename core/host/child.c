@@ -23,7 +23,7 @@ static void fail_errno(const char *what, const char *name)
 {
     int saved = errno;
     g_autofree char *text = g_strdup_printf("%s '%s': %s", what, name, g_strerror(saved));
-    child_fail(text);
+    orch_child_fail(text);
 }
 
 /* Closes all descriptors from `first` on, including those inherited from this program's parent. */
@@ -95,7 +95,7 @@ static void pin(const struct orch_trial_spec *trial)
         g_autofree char *text =
             g_strdup_printf("not pinned to the CPUs of its slot: %s", g_strerror(errno));
         g_autoptr(json_t) note = json_pack("{s:s s:s}", "event", "note", "text", text);
-        child_report(note);
+        orch_child_report(note);
     }
     CPU_FREE(set);
 }
@@ -149,16 +149,16 @@ static G_GNUC_NORETURN void run_child(const struct child_setup *setup, struct pi
         fail_errno("cannot enter folder", setup->work_dir);
     pin(setup->trial);
     if (is_compiled)
-        compiled_main(setup);
-    wrapped_main(setup);
+        orch_compiled_main(setup);
+    orch_wrapped_main(setup);
 }
 
-bool child_start(const struct child_setup *setup, struct child *out, GError **error)
+bool orch_child_start(const struct child_setup *setup, struct child *out, GError **error)
 {
     bool is_compiled = setup->trial->manifest->kind == ORCH_PLUGIN_COMPILED;
     struct pipes pipes;
     pid_t host = getpid(), pid = -1;
-    if (open_pipes(&pipes, is_compiled || wrapped_listens(setup->trial), error)) {
+    if (open_pipes(&pipes, is_compiled || orch_wrapped_listens(setup->trial), error)) {
         pid = fork();
         if (pid == 0)
             run_child(setup, &pipes, host);
@@ -177,7 +177,7 @@ bool child_start(const struct child_setup *setup, struct child *out, GError **er
     return pid > 0;
 }
 
-bool child_send(struct child *child, const json_t *object)
+bool orch_child_send(struct child *child, const json_t *object)
 {
     if (child->control_fd < 0)
         return false;
@@ -186,7 +186,7 @@ bool child_send(struct child *child, const json_t *object)
     return write(child->control_fd, line->str, line->len) == (ssize_t)line->len;
 }
 
-void child_close(struct child *child)
+void orch_child_close(struct child *child)
 {
     int *fds[] = {&child->events_fd, &child->stdout_fd, &child->stderr_fd, &child->control_fd};
     for (unsigned i = 0; i < G_N_ELEMENTS(fds); i++) {

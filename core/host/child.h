@@ -29,27 +29,27 @@ struct child {
     int control_fd; /* -1: the child does not read messages */
 };
 
-bool child_start(const struct child_setup *setup, struct child *out, GError **error);
+bool orch_child_start(const struct child_setup *setup, struct child *out, GError **error);
 /** Sends one line. Returns false if the child does not read messages or its pipe is full. */
-bool child_send(struct child *child, const json_t *object);
-void child_close(struct child *child);
+bool orch_child_send(struct child *child, const json_t *object);
+void orch_child_close(struct child *child);
 
 /** In the child: reports why it cannot start, and exits. */
-G_GNUC_NORETURN void child_fail(const char *text);
+G_GNUC_NORETURN void orch_child_fail(const char *text);
 /** In the child: writes one event to CHILD_EVENTS_FD. */
-void child_report(const json_t *event);
+void orch_child_report(const json_t *event);
 
 /** In the child of a compiled plugin: runs it, reports, exits. */
-G_GNUC_NORETURN void compiled_main(const struct child_setup *setup);
+G_GNUC_NORETURN void orch_compiled_main(const struct child_setup *setup);
 /** In the child of a command: executes it. */
-G_GNUC_NORETURN void wrapped_main(const struct child_setup *setup);
+G_GNUC_NORETURN void orch_wrapped_main(const struct child_setup *setup);
 
 /** Values for ${name} in a command and in the paths of its artifacts: the parameters, and seed,
  * seed64, repeat, checkpoint_dir, trial_dir, manifest_dir. New reference. */
-json_t *wrapped_values(const struct orch_trial_spec *trial, const char *trial_dir);
+json_t *orch_wrapped_values(const struct orch_trial_spec *trial, const char *trial_dir);
 /** The `run` message. New reference. */
-json_t *wrapped_run_line(const struct orch_trial_spec *trial);
+json_t *orch_wrapped_run_line(const struct orch_trial_spec *trial);
 /** True if the command reads messages on its standard input. */
-bool wrapped_listens(const struct orch_trial_spec *trial);
+bool orch_wrapped_listens(const struct orch_trial_spec *trial);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-void child_report(const json_t *event)
+void orch_child_report(const json_t *event)
 {
     g_autoptr(GString) line = g_string_new(NULL);
     orch_event_encode_json(line, event);
@@ -22,12 +22,12 @@ void child_report(const json_t *event)
     }
 }
 
-void child_fail(const char *text)
+void orch_child_fail(const char *text)
 {
     g_autofree char *valid = g_utf8_make_valid(text, -1);
     json_t *reason = json_pack("{s:s s:s}", "event", "error", "text", valid);
     json_t *done = json_pack("{s:s s:s}", "event", "done", "status", "failed");
-    child_report(reason);
-    child_report(done);
+    orch_child_report(reason);
+    orch_child_report(done);
     _exit(1);
 }

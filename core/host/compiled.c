@@ -73,7 +73,7 @@ static void expect_same(const struct orch_manifest *planned, const struct orch_m
             "plugin '%s' changed since this trial was planned: expected %s '%s', found '%s'",
             found->path, rows[i].field, rows[i].planned ? rows[i].planned : "none",
             rows[i].found ? rows[i].found : "none");
-        child_fail(text);
+        orch_child_fail(text);
     }
 }
 
@@ -103,33 +103,33 @@ static int run_hooks(const struct orch_plugin *plugin, const void *params,
 
 static void report(struct services *services, int status)
 {
-    const char *failure = services_failure(services);
+    const char *failure = orch_services_failure(services);
     if (status != ORCH_OK && failure) {
         g_autofree char *cut = g_strndup(failure, 8192);
         g_autofree char *valid = g_utf8_make_valid(cut, -1);
         g_autoptr(json_t) reason = json_pack("{s:s s:s}", "event", "error", "text", valid);
-        services_send(services, reason);
+        orch_services_send(services, reason);
     }
     g_autoptr(json_t) done = json_pack("{s:s s:s}", "event", "done", "status", status_word(status));
-    services_send(services, done);
+    orch_services_send(services, done);
 }
 
-void compiled_main(const struct child_setup *setup)
+void orch_compiled_main(const struct child_setup *setup)
 {
     const struct orch_trial_spec *trial = setup->trial;
     struct loaded_plugin loaded;
     g_autoptr(GError) error = NULL;
     make_environment(setup);
     if (!trial->manifest->path)
-        child_fail("trial.json: a compiled plugin without a path");
-    if (!plugin_load(trial->manifest->path, trial->plugin_sha256, &loaded, &error))
-        child_fail(error->message);
+        orch_child_fail("trial.json: a compiled plugin without a path");
+    if (!orch_plugin_load(trial->manifest->path, trial->plugin_sha256, &loaded, &error))
+        orch_child_fail(error->message);
     expect_same(trial->manifest, loaded.manifest);
     g_autoptr(GPtrArray) arena = g_ptr_array_new_with_free_func(g_free);
     void *params = g_malloc0(loaded.plugin.params_bytes + 1);
     if (!orch_value_fill(loaded.manifest, trial->params, params, loaded.plugin.params_bytes, arena,
                          &error))
-        child_fail(error->message);
+        orch_child_fail(error->message);
     const struct services_setup services_setup = {
         .manifest = loaded.manifest,
         .events_fd = CHILD_EVENTS_FD,
@@ -139,10 +139,10 @@ void compiled_main(const struct child_setup *setup)
         .checkpoint_dir = trial->checkpoint_dir,
         .smoke = trial->smoke,
     };
-    struct services *services = services_new(&services_setup);
-    int status = run_hooks(&loaded.plugin, params, services_host(services));
+    struct services *services = orch_services_new(&services_setup);
+    int status = run_hooks(&loaded.plugin, params, orch_services_host(services));
     report(services, status);
-    services_free(services);
+    orch_services_free(services);
     /* Skips exit handlers, because those of large libraries are slow and may crash after a
      * success. */
     fflush(NULL);

@@ -81,7 +81,7 @@ static void remember(const char *cache, const char *identity, const char *digest
         shorten(cache);
 }
 
-bool digest_of_file(const char *path, char out[ORCH_SHA256_CHARS], GError **error)
+bool orch_host_file_digest(const char *path, char out[ORCH_SHA256_CHARS], GError **error)
 {
     g_autofree char *absolute = orch_path_absolute(path, NULL);
     struct stat before, after;

@@ -8,6 +8,6 @@
 
 /** The digest of a file, from the cache if the file is unchanged. Fails with ORCH_ERROR_IO. A cache
  * that cannot be read or written is not an error. */
-bool digest_of_file(const char *path, char out[ORCH_SHA256_CHARS], GError **error);
+bool orch_host_file_digest(const char *path, char out[ORCH_SHA256_CHARS], GError **error);
 
 #endif

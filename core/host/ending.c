@@ -114,7 +114,7 @@ static char *take_artifact(const struct ending *ending, struct journal_out *out,
     g_autoptr(json_t) object =
         json_pack("{s:s s:s s:s s:s s:I}", "event", "artifact", "name", name, "path", path,
                   "sha256", sha256, "bytes", (json_int_t)bytes);
-    journal_out_add(out, object);
+    orch_journal_out_add(out, object);
     return NULL;
 }
 
@@ -124,7 +124,7 @@ static void warn(struct journal_out *out, const char *text)
     g_autofree char *valid = g_utf8_make_valid(text, -1);
     g_autoptr(json_t) object =
         json_pack("{s:s s:s s:s}", "event", "log", "level", "warning", "text", valid);
-    journal_out_add(out, object);
+    orch_journal_out_add(out, object);
 }
 
 /* Logs a problem; the first one may also become the reason. Takes ownership of `problem`, may be
@@ -171,7 +171,7 @@ static void take_left_artifacts(const struct ending *ending, struct journal_out 
         if (!spec->path || was_reported(ending->intake, spec))
             continue;
         if (!values)
-            values = wrapped_values(ending->setup->trial, ending->setup->trial_dir);
+            values = orch_wrapped_values(ending->setup->trial, ending->setup->trial_dir);
         note_problem(out, take_left_artifact(ending, out, spec, values), first);
     }
 }
@@ -251,7 +251,7 @@ static struct orch_ending facts_of(const struct ending *ending)
  * ("ValueError: ..."). Takes ownership of `what`. */
 static char *with_last_output(const struct ending *ending, char *what)
 {
-    g_autofree char *tail = capture_tail(ending->errors);
+    g_autofree char *tail = orch_capture_tail(ending->errors);
     g_auto(GStrv) lines = orch_text_last_lines(tail, 1, LAST_OUTPUT_BYTES_MAX);
     if (!lines[0])
         return what;
@@ -346,8 +346,8 @@ static json_t *end_facts(const struct ending *ending)
     put_units(facts, intake);
     put_count(facts, "points", intake->point_count);
     put_count(facts, "max_pss_bytes", ending->memory_bytes);
-    put_count(facts, "stdout_dropped_bytes", capture_finish(ending->output));
-    put_count(facts, "stderr_dropped_bytes", capture_finish(ending->errors));
+    put_count(facts, "stdout_dropped_bytes", orch_capture_finish(ending->output));
+    put_count(facts, "stderr_dropped_bytes", orch_capture_finish(ending->errors));
     put_count(facts, "log_dropped_bytes", intake->dropped_bytes);
     put_count(facts, "log_dropped_lines", intake->dropped_count);
     put_count(facts, "unknown_events", intake->unknown_count);
@@ -365,7 +365,7 @@ static json_t *end_event(const struct ending *ending, enum orch_verdict verdict,
                          const struct orch_ending *facts)
 {
     g_autofree char *shown = presentable(reason);
-    g_autofree char *tail = capture_tail(ending->errors);
+    g_autofree char *tail = orch_capture_tail(ending->errors);
     return json_pack("{s:s s:s s:s? s:o s:o s:I s:I s:f s:s s:o}", "event", "end", "verdict",
                      orch_verdict_name(verdict), "reason", shown, "exit_code",
                      facts->signal ? json_null() : json_integer(facts->exit_code), "signal",
@@ -374,7 +374,7 @@ static json_t *end_event(const struct ending *ending, enum orch_verdict verdict,
                      "wall_ms", ending->wall_ms, "stderr_tail", tail, "facts", end_facts(ending));
 }
 
-void ending_write(const struct ending *ending, struct journal_out *out)
+void orch_ending_write(const struct ending *ending, struct journal_out *out)
 {
     g_autofree char *missing = take_artifacts(ending, out);
     warn_of_leftovers(ending, out);
@@ -390,5 +390,5 @@ void ending_write(const struct ending *ending, struct journal_out *out)
         reason = reason_of(ending, verdict, &facts);
     }
     g_autoptr(json_t) event = end_event(ending, verdict, reason, &facts);
-    journal_out_add(out, event);
+    orch_journal_out_add(out, event);
 }

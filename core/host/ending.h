@@ -19,11 +19,11 @@ struct ending {
     double wall_ms;
     int64_t memory_bytes; /* maximum PSS; 0: not measured */
     const struct text_losses *losses;
-    double foreign_cpu; /* from foreign_cpu_share */
+    double foreign_cpu; /* from orch_foreign_cpu_share */
     GPtrArray *strays;  /* char *: names of processes that outlived the main process */
 };
 
 /** Collects the artifacts, determines the verdict, and appends the end event (without flushing). */
-void ending_write(const struct ending *ending, struct journal_out *out);
+void orch_ending_write(const struct ending *ending, struct journal_out *out);
 
 #endif

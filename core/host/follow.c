@@ -116,9 +116,9 @@ static void look_at_process(struct follower *f)
     if (f->process_ended)
         return;
     /* read both counters at the same time */
-    f->foreign_share = foreign_cpu_share_of_other(
+    f->foreign_share = orch_foreign_cpu_share_of_other(
         &f->foreign, (double)(orch_mono_ns() - f->start_ns) / 1e9,
-        foreign_cpu_of_program((int)f->trial->follow.pid) - f->program_s);
+        orch_foreign_cpu_of_program((int)f->trial->follow.pid) - f->program_s);
 }
 
 /* ---- artifacts --------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ static void warn(struct follower *f, const char *format, ...)
     g_autofree char *valid = g_utf8_make_valid(text, -1);
     g_autoptr(json_t) object =
         json_pack("{s:s s:s s:s}", "event", "log", "level", "warning", "text", valid);
-    journal_out_add(&f->out, object);
+    orch_journal_out_add(&f->out, object);
 }
 
 /* Moves files from TRIALDIR/handed, which are copies already; copies others. Does not follow
@@ -176,7 +176,7 @@ static void take_artifact(void *ctx, const char *name, const char *said)
     }
     g_autoptr(json_t) object = json_pack("{s:s s:s s:s s:s s:I}", "event", "artifact", "name", name,
                                          "path", to, "sha256", sha256, "bytes", (json_int_t)bytes);
-    journal_out_add(&f->out, object);
+    orch_journal_out_add(&f->out, object);
 }
 
 /* ---- input ------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ static void take_artifact(void *ctx, const char *name, const char *said)
 
 static void read_events(struct follower *f)
 {
-    if (!intake_read(&f->intake, f->events_fd))
+    if (!orch_intake_read(&f->intake, f->events_fd))
         f->events_fd = -1;
 }
 
@@ -202,7 +202,7 @@ static void read_join(struct follower *f)
     while ((newline = memchr(f->join_text->str + begin, '\n', f->join_text->len - begin))) {
         const char *line = f->join_text->str + begin;
         begin = (size_t)(newline + 1 - f->join_text->str);
-        intake_line(&f->intake, line, (size_t)(newline - line));
+        orch_intake_line(&f->intake, line, (size_t)(newline - line));
     }
     g_string_erase(f->join_text, 0, (gssize)begin);
     if (f->join_text->len >= JOIN_BYTES)
@@ -218,8 +218,8 @@ static void read_signals(struct follower *f)
 
 static void settle(struct follower *f)
 {
-    intake_settle(&f->intake);
-    if (journal_out_flush(&f->out))
+    orch_intake_settle(&f->intake);
+    if (orch_journal_out_flush(&f->out))
         return;
     f->write_failure = f->out.failure;
     f->out.failure = 0; /* later points are kept if the disk has space again */
@@ -227,7 +227,7 @@ static void settle(struct follower *f)
 
 static int wait_ms(const struct follower *f)
 {
-    int64_t due = MIN(journal_out_due(&f->out), intake_due(&f->intake));
+    int64_t due = MIN(orch_journal_out_due(&f->out), orch_intake_due(&f->intake));
     due = MIN(due, is_watched(f) ? f->look_ns : INT64_MAX);
     if (due == INT64_MAX)
         return -1;
@@ -253,7 +253,7 @@ static void run_loop(struct follower *f)
         int64_t now = orch_mono_ns();
         if (is_watched(f) && (fds[3].revents || now >= f->look_ns))
             look_at_process(f);
-        if (now >= journal_out_due(&f->out) || now >= intake_due(&f->intake))
+        if (now >= orch_journal_out_due(&f->out) || now >= orch_intake_due(&f->intake))
             settle(f);
     }
 }
@@ -349,7 +349,7 @@ static bool write_end(struct follower *f, GError **error)
     if (is_watched(f))
         look_at_process(f);
     f->process_ended = f->process_ended && is_watched(f);
-    intake_finish(&f->intake);
+    orch_intake_finish(&f->intake);
     if (f->intake.bad_count)
         warn(f, "%" G_GINT64_FORMAT " of its events %s left out; the first: %s",
              f->intake.bad_count, f->intake.bad_count == 1 ? "was" : "were", f->intake.first_bad);
@@ -362,10 +362,10 @@ static bool write_end(struct follower *f, GError **error)
         orch_verdict_name(verdict), "reason", shown, "exit_code", "signal", "started_ns",
         (json_int_t)f->started_utc_ns, "ended_ns", (json_int_t)ended_ns, "wall_ms",
         (double)(ended_mono_ns - f->start_ns) / 1e6, "stderr_tail", "", "facts", end_facts(f));
-    journal_out_flush(&f->out);
+    orch_journal_out_flush(&f->out);
     f->out.failure = 0;
-    journal_out_add(&f->out, event);
-    if (journal_out_flush(&f->out))
+    orch_journal_out_add(&f->out, event);
+    if (orch_journal_out_flush(&f->out))
         return true;
     orch_error_set_errno(error, ORCH_ERROR_IO, f->out.failure, "cannot write the journal of '%s'",
                          f->trial_dir);
@@ -404,16 +404,18 @@ static bool open_join(struct follower *f, GError **error)
 static void start(struct follower *f)
 {
     f->foreign_share = (double)NAN;
-    foreign_cpu_begin(&f->foreign, "/proc/stat", NULL, 0);
-    f->program_s = is_watched(f) ? foreign_cpu_of_program((int)f->trial->follow.pid) : 0;
+    orch_foreign_cpu_begin(&f->foreign, "/proc/stat", NULL, 0);
+    f->program_s =
+        is_watched(f) ? orch_foreign_cpu_of_program((int)f->trial->follow.pid) : 0;
     f->start_ns = orch_mono_ns();
     f->started_utc_ns = orch_now_ns();
-    intake_init(&f->intake, f->trial->manifest, &f->out, f->start_ns, TEXT_BYTES);
+    orch_intake_init(&f->intake, f->trial->manifest, &f->out, f->start_ns, TEXT_BYTES);
     f->intake.is_lenient = true;
     f->intake.on_artifact = take_artifact;
     f->intake.on_artifact_ctx = f;
     f->join_text = g_string_new(NULL);
-    start_event_write(&f->out, f->trial->key, f->started_utc_ns, (pid_t)f->trial->follow.pid);
+    orch_start_event_write(&f->out, f->trial->key, f->started_utc_ns,
+                           (pid_t)f->trial->follow.pid);
 }
 
 static void close_all(struct follower *f)
@@ -422,14 +424,14 @@ static void close_all(struct follower *f)
     for (unsigned i = 0; i < G_N_ELEMENTS(fds); i++)
         if (fds[i] >= 0)
             close(fds[i]);
-    foreign_cpu_clear(&f->foreign);
-    journal_out_close(&f->out);
-    intake_clear(&f->intake);
+    orch_foreign_cpu_clear(&f->foreign);
+    orch_journal_out_close(&f->out);
+    orch_intake_clear(&f->intake);
     if (f->join_text)
         g_string_free(f->join_text, TRUE);
 }
 
-bool follow(struct orch_trial_spec *trial, const char *trial_dir, GError **error)
+bool orch_host_follow(struct orch_trial_spec *trial, const char *trial_dir, GError **error)
 {
     struct follower f = {.trial = trial,
                          .trial_dir = trial_dir,
@@ -439,7 +441,7 @@ bool follow(struct orch_trial_spec *trial, const char *trial_dir, GError **error
     g_autofree char *journal = g_build_filename(trial_dir, "journal", NULL);
     f.pid_fd = open_pidfd(&trial->follow);
     bool ok = listen_to_signals(&f, error) && open_join(&f, error) &&
-              journal_out_open(&f.out, journal, error);
+              orch_journal_out_open(&f.out, journal, error);
     if (ok) {
         start(&f);
         run_loop(&f);

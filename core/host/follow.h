@@ -9,6 +9,6 @@
 /** Reads events until `done`, the end of the program or of its events, or a signal (SIGINT:
  * cancelled, SIGTERM: preempted), and writes the journal with its end event. Never sends anything
  * to the program. */
-bool follow(struct orch_trial_spec *trial, const char *trial_dir, GError **error);
+bool orch_host_follow(struct orch_trial_spec *trial, const char *trial_dir, GError **error);
 
 #endif

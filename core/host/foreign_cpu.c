@@ -72,8 +72,8 @@ static double busy_seconds(const struct foreign_cpu *foreign)
     return any ? ticks / (double)sysconf(_SC_CLK_TCK) : (double)NAN;
 }
 
-void foreign_cpu_begin(struct foreign_cpu *foreign, const char *path, const int *cpus,
-                       unsigned count)
+void orch_foreign_cpu_begin(struct foreign_cpu *foreign, const char *path, const int *cpus,
+                            unsigned count)
 {
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
@@ -90,7 +90,7 @@ void foreign_cpu_begin(struct foreign_cpu *foreign, const char *path, const int 
     foreign->own_s = used_by_us();
 }
 
-void foreign_cpu_clear(struct foreign_cpu *foreign)
+void orch_foreign_cpu_clear(struct foreign_cpu *foreign)
 {
     g_clear_pointer(&foreign->is_ours, g_free);
 }
@@ -133,7 +133,7 @@ static bool mark_children(GArray *all)
     return any;
 }
 
-double foreign_cpu_of_program(int pid)
+double orch_foreign_cpu_of_program(int pid)
 {
     g_autoptr(GDir) folder = g_dir_open("/proc", 0, NULL);
     g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct process));
@@ -153,13 +153,13 @@ double foreign_cpu_of_program(int pid)
     return ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
-double foreign_cpu_share(const struct foreign_cpu *foreign, double wall_s)
+double orch_foreign_cpu_share(const struct foreign_cpu *foreign, double wall_s)
 {
-    return foreign_cpu_share_of_other(foreign, wall_s, 0);
+    return orch_foreign_cpu_share_of_other(foreign, wall_s, 0);
 }
 
-double foreign_cpu_share_of_other(const struct foreign_cpu *foreign, double wall_s,
-                                  double program_s)
+double orch_foreign_cpu_share_of_other(const struct foreign_cpu *foreign, double wall_s,
+                                       double program_s)
 {
     if (!foreign->is_ours || isnan(foreign->busy_s) || !(wall_s >= FOREIGN_CPU_WALL_S))
         return (double)NAN;

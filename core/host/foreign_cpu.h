@@ -17,20 +17,20 @@ struct foreign_cpu {
 
 /** Reads the counters at a trial's start. `cpus` are those the trial is pinned to (`count` 0: those
  * available to this process). `path` is "/proc/stat", or a copy for tests. */
-void foreign_cpu_begin(struct foreign_cpu *foreign, const char *path, const int *cpus,
-                       unsigned count);
-void foreign_cpu_clear(struct foreign_cpu *foreign);
+void orch_foreign_cpu_begin(struct foreign_cpu *foreign, const char *path, const int *cpus,
+                            unsigned count);
+void orch_foreign_cpu_clear(struct foreign_cpu *foreign);
 
 /** Share (0 to 1) of the trial's CPUs that others used since the start, `wall_s` seconds ago. NaN
  * if the counters are missing or the trial was shorter than FOREIGN_CPU_WALL_S. */
-double foreign_cpu_share(const struct foreign_cpu *foreign, double wall_s);
+double orch_foreign_cpu_share(const struct foreign_cpu *foreign, double wall_s);
 
 /** The same for a program that this process did not start; its CPU time `program_s` since then
  * counts as the trial's own. */
-double foreign_cpu_share_of_other(const struct foreign_cpu *foreign, double wall_s,
-                                  double program_s);
+double orch_foreign_cpu_share_of_other(const struct foreign_cpu *foreign, double wall_s,
+                                       double program_s);
 /** CPU time in seconds of a live process, its live descendants, and descendants they waited for. */
-double foreign_cpu_of_program(int pid);
+double orch_foreign_cpu_of_program(int pid);
 
 /** Shorter trials are not measured: the counters have a resolution of 10 ms, and the runner's own
  * work at a trial's start and end would dominate. */

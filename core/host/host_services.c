@@ -84,7 +84,7 @@ static void send_locked(struct services *services, const json_t *object)
     write_out(services);
 }
 
-void services_send(struct services *services, const json_t *object)
+void orch_services_send(struct services *services, const json_t *object)
 {
     pthread_mutex_lock(&services->mutex);
     send_locked(services, object);
@@ -106,7 +106,7 @@ static void send_text(struct services *services, const char *event, const char *
         g_string_truncate(line, 0);
         orch_event_encode_json(line, object);
         if (line->len < ORCH_WIRE_LINE_MAX) {
-            services_send(services, object);
+            orch_services_send(services, object);
             return;
         }
     }
@@ -198,7 +198,7 @@ static void host_result(const struct orch_host *host, const char *name, double v
     g_autofree char *valid = g_utf8_make_valid(name ? name : "", -1);
     g_autoptr(json_t) object = json_pack("{s:s s:s s:o}", "event", "result", "name", valid, "value",
                                          orch_json_real(value));
-    services_send(of(host), object);
+    orch_services_send(of(host), object);
 }
 
 static void host_progress(const struct orch_host *host, double done, double total)
@@ -227,7 +227,7 @@ static void host_artifact(const struct orch_host *host, const char *name, const 
     g_autofree char *valid_path = g_utf8_make_valid(path ? path : "", -1);
     g_autoptr(json_t) object =
         json_pack("{s:s s:s s:s}", "event", "artifact", "name", valid_name, "path", valid_path);
-    services_send(of(host), object);
+    orch_services_send(of(host), object);
 }
 
 static void host_note(const struct orch_host *host, const char *text)
@@ -271,7 +271,7 @@ static bool host_cancelled(const struct orch_host *host)
     return atomic_load(&services->cancelled);
 }
 
-uint64_t services_derive_seed(uint64_t seed, const char *stream)
+uint64_t orch_services_derive_seed(uint64_t seed, const char *stream)
 {
     uint8_t bytes[8], digest[32];
     gsize length = sizeof digest;
@@ -290,7 +290,7 @@ uint64_t services_derive_seed(uint64_t seed, const char *stream)
 
 static uint64_t host_derive_seed(const struct orch_host *host, const char *stream)
 {
-    return services_derive_seed(of(host)->setup.seed, stream ? stream : "");
+    return orch_services_derive_seed(of(host)->setup.seed, stream ? stream : "");
 }
 
 static const char *host_checkpoint_dir(const struct orch_host *host)
@@ -329,7 +329,7 @@ static const char *host_file_digest(const struct orch_host *host, const char *pa
     struct services *services = of(host);
     char *digest = g_malloc(ORCH_SHA256_CHARS);
     g_autoptr(GError) error = NULL;
-    if (!digest_of_file(path ? path : "", digest, &error)) {
+    if (!orch_host_file_digest(path ? path : "", digest, &error)) {
         host_fail(host, error->message);
         g_free(digest);
         return NULL;
@@ -362,7 +362,7 @@ static const struct orch_host SERVICES = {
     .file_digest = host_file_digest,
 };
 
-struct services *services_new(const struct services_setup *setup)
+struct services *orch_services_new(const struct services_setup *setup)
 {
     struct services *services = g_new0(struct services, 1);
     services->host = SERVICES;
@@ -385,7 +385,7 @@ struct services *services_new(const struct services_setup *setup)
     return services;
 }
 
-void services_free(struct services *services)
+void orch_services_free(struct services *services)
 {
     if (!services)
         return;
@@ -406,12 +406,12 @@ void services_free(struct services *services)
     g_free(services);
 }
 
-const struct orch_host *services_host(struct services *services)
+const struct orch_host *orch_services_host(struct services *services)
 {
     return &services->host;
 }
 
-void services_reset(struct services *services, bool smoke)
+void orch_services_reset(struct services *services, bool smoke)
 {
     pthread_mutex_lock(&services->mutex);
     services->setup.smoke = smoke;
@@ -421,12 +421,12 @@ void services_reset(struct services *services, bool smoke)
     pthread_mutex_unlock(&services->mutex);
 }
 
-const char *services_failure(const struct services *services)
+const char *orch_services_failure(const struct services *services)
 {
     return services->failure;
 }
 
-json_t *services_inputs(struct services *services)
+json_t *orch_services_inputs(struct services *services)
 {
     return services->inputs;
 }

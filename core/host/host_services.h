@@ -21,22 +21,22 @@ struct services_setup {
     bool smoke;
 };
 
-struct services *services_new(const struct services_setup *setup);
+struct services *orch_services_new(const struct services_setup *setup);
 /** Sends pending events, stops the timer, and frees. */
-void services_free(struct services *services);
+void orch_services_free(struct services *services);
 
-const struct orch_host *services_host(struct services *services);
+const struct orch_host *orch_services_host(struct services *services);
 /** Prepares for the next check: clears inputs, digests and the last `fail`. */
-void services_reset(struct services *services, bool smoke);
+void orch_services_reset(struct services *services, bool smoke);
 /** The last text passed to fail; NULL: none. */
-const char *services_failure(const struct services *services);
+const char *orch_services_failure(const struct services *services);
 /** The inputs passed to input(): an array of {name, sha256}. Borrowed. */
-json_t *services_inputs(struct services *services);
+json_t *orch_services_inputs(struct services *services);
 /** Sends one event after all pending ones. */
-void services_send(struct services *services, const json_t *object);
+void orch_services_send(struct services *services, const json_t *object);
 
 /** Seed of a named stream: the first 8 bytes (little endian) of SHA-256 over the trial's seed (8
  * bytes, little endian) and the name. */
-uint64_t services_derive_seed(uint64_t seed, const char *stream);
+uint64_t orch_services_derive_seed(uint64_t seed, const char *stream);
 
 #endif

@@ -27,8 +27,8 @@ static void artifact_clear(void *pointer)
     g_free(artifact->path);
 }
 
-void intake_init(struct intake *intake, struct orch_manifest *manifest, struct journal_out *out,
-                 int64_t start_ns, int64_t text_budget)
+void orch_intake_init(struct intake *intake, struct orch_manifest *manifest,
+                      struct journal_out *out, int64_t start_ns, int64_t text_budget)
 {
     *intake = (struct intake){
         .manifest = manifest, .out = out, .start_ns = start_ns, .text_budget = text_budget};
@@ -44,7 +44,7 @@ void intake_init(struct intake *intake, struct orch_manifest *manifest, struct j
     intake->buffer = g_malloc(BUFFER_BYTES);
 }
 
-void intake_clear(struct intake *intake)
+void orch_intake_clear(struct intake *intake)
 {
     if (!intake->metrics)
         return;
@@ -110,7 +110,7 @@ static void undeclared(struct intake *intake, const char *what, const char *name
                rows->len ? "others" : "none");
 }
 
-struct orch_metric_spec *intake_adopt(struct intake *intake, const char *name)
+struct orch_metric_spec *orch_intake_adopt(struct intake *intake, const char *name)
 {
     struct orch_metric_spec *spec = g_hash_table_lookup(intake->metrics, name);
     if (spec || !intake->manifest->any_metric || intake->manifest->metrics->len >= ADOPTED_MAX ||
@@ -122,15 +122,15 @@ struct orch_metric_spec *intake_adopt(struct intake *intake, const char *name)
     return adopted;
 }
 
-const struct orch_metric_spec *intake_metric(struct intake *intake, const char *name)
+const struct orch_metric_spec *orch_intake_metric(struct intake *intake, const char *name)
 {
-    return intake_adopt(intake, name);
+    return orch_intake_adopt(intake, name);
 }
 
 static const struct orch_metric_spec *find_metric(struct intake *intake, const char *what,
                                                   const char *name)
 {
-    const struct orch_metric_spec *spec = intake_metric(intake, name);
+    const struct orch_metric_spec *spec = orch_intake_metric(intake, name);
     if (!spec)
         undeclared(intake, what, name, intake->manifest->metrics);
     return spec;
@@ -185,7 +185,7 @@ static void settle_points(struct intake *intake)
                              (struct orch_point *)(void *)intake->points->data,
                              intake->points->len);
     g_array_set_size(intake->points, 0);
-    journal_out_touch(intake->out);
+    orch_journal_out_touch(intake->out);
 }
 
 static void add_point(struct intake *intake, struct orch_point point)
@@ -211,7 +211,7 @@ static void take_metrics(struct intake *intake, const struct orch_event *event, 
         g_string_append_len(intake->out->pending, line, (gssize)length);
         g_string_append_c(intake->out->pending, '\n');
         intake->point_count += (int64_t)event->point_count;
-        journal_out_touch(intake->out);
+        orch_journal_out_touch(intake->out);
         return;
     }
     for (size_t i = 0; i < event->point_count; i++) {
@@ -229,11 +229,11 @@ static void add_result(struct intake *intake, const char *name, double value)
     settle_points(intake);
     g_autoptr(json_t) object =
         json_pack("{s:s s:s s:o}", "event", "result", "name", name, "value", orch_json_real(value));
-    journal_out_add(intake->out, object);
+    orch_journal_out_add(intake->out, object);
 }
 
-void intake_value(struct intake *intake, const struct orch_metric_spec *spec, int64_t step,
-                  double value)
+void orch_intake_value(struct intake *intake, const struct orch_metric_spec *spec, int64_t step,
+                       double value)
 {
     if (intake->problem || !journal_has_room(intake))
         return;
@@ -256,7 +256,7 @@ static void take_words(struct intake *intake, const struct orch_event *event, si
     }
     intake->text_budget -= (int64_t)length;
     settle_points(intake);
-    journal_out_add(intake->out, event->json);
+    orch_journal_out_add(intake->out, event->json);
 }
 
 /* Adds the time of arrival, unless the event has a time. */
@@ -356,7 +356,7 @@ static void take_event(struct intake *intake, const struct orch_event *event, co
 /* ---- lines ------------------------------------------------------------------------------------
  */
 
-void intake_line(struct intake *intake, const char *line, size_t length)
+void orch_intake_line(struct intake *intake, const char *line, size_t length)
 {
     if (length && line[length - 1] == '\r')
         length--;
@@ -380,7 +380,7 @@ static void take_lines(struct intake *intake)
     while ((newline = memchr(intake->buffer + intake->begin, '\n', intake->end - intake->begin))) {
         const char *line = intake->buffer + intake->begin;
         intake->begin += (size_t)(newline - line) + 1;
-        intake_line(intake, line, (size_t)(newline - line));
+        orch_intake_line(intake, line, (size_t)(newline - line));
     }
     size_t left = intake->end - intake->begin;
     bool is_long = left >= ORCH_WIRE_LINE_MAX;
@@ -393,7 +393,7 @@ static void take_lines(struct intake *intake)
     intake->end = left;
 }
 
-bool intake_read(struct intake *intake, int fd)
+bool orch_intake_read(struct intake *intake, int fd)
 {
     ssize_t n = read(fd, intake->buffer + intake->end, BUFFER_BYTES - intake->end);
     if (n < 0)
@@ -403,30 +403,30 @@ bool intake_read(struct intake *intake, int fd)
     return n > 0;
 }
 
-void intake_finish(struct intake *intake)
+void orch_intake_finish(struct intake *intake)
 {
     if (intake->end > intake->begin)
         broken(intake, "its last line has no line end");
     intake->progress_ns = 0; /* write the last progress immediately */
-    intake_settle(intake);
+    orch_intake_settle(intake);
 }
 
-int64_t intake_due(const struct intake *intake)
+int64_t orch_intake_due(const struct intake *intake)
 {
     if (!intake->progress)
         return INT64_MAX;
     return intake->progress_ns ? intake->progress_ns + PROGRESS_NS : 0;
 }
 
-void intake_settle(struct intake *intake)
+void orch_intake_settle(struct intake *intake)
 {
     settle_points(intake);
     int64_t now = orch_mono_ns();
-    if (intake_due(intake) > now)
+    if (orch_intake_due(intake) > now)
         return;
     g_string_append(intake->out->pending, intake->progress);
     g_string_append_c(intake->out->pending, '\n');
     g_clear_pointer(&intake->progress, g_free);
     intake->progress_ns = now;
-    journal_out_touch(intake->out);
+    orch_journal_out_touch(intake->out);
 }

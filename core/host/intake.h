@@ -41,32 +41,32 @@ struct intake {
     void *on_artifact_ctx;
 };
 
-void intake_init(struct intake *intake, struct orch_manifest *manifest, struct journal_out *out,
-                 int64_t start_ns, int64_t text_budget);
-void intake_clear(struct intake *intake);
+void orch_intake_init(struct intake *intake, struct orch_manifest *manifest,
+                      struct journal_out *out, int64_t start_ns, int64_t text_budget);
+void orch_intake_clear(struct intake *intake);
 
 /** Reads once from the events pipe. Returns false at its end. */
-bool intake_read(struct intake *intake, int fd);
+bool orch_intake_read(struct intake *intake, int fd);
 /** Processes one line, without its line end. */
-void intake_line(struct intake *intake, const char *line, size_t length);
+void orch_intake_line(struct intake *intake, const char *line, size_t length);
 /** Ends the input; an incomplete last line is a violation of the protocol. */
-void intake_finish(struct intake *intake);
+void orch_intake_finish(struct intake *intake);
 
 /** Finds a declared metric. If the manifest has `metrics: any`, adds undeclared ones (valid names,
  * at most 1,000). NULL if there is none. */
-const struct orch_metric_spec *intake_metric(struct intake *intake, const char *name);
+const struct orch_metric_spec *orch_intake_metric(struct intake *intake, const char *name);
 
-/** Like intake_metric, for callers that set the unit of an added metric. */
-struct orch_metric_spec *intake_adopt(struct intake *intake, const char *name);
+/** Like orch_intake_metric, for callers that set the unit of an added metric. */
+struct orch_metric_spec *orch_intake_adopt(struct intake *intake, const char *name);
 
 /** Records a point or result found in a wrapped program's output. */
-void intake_value(struct intake *intake, const struct orch_metric_spec *spec, int64_t step,
-                  double value);
+void orch_intake_value(struct intake *intake, const struct orch_metric_spec *spec, int64_t step,
+                       double value);
 
 /** Moves single points and the newest progress to the journal's pending lines. */
-void intake_settle(struct intake *intake);
-/** When to call intake_settle for progress (monotonic ns); INT64_MAX: not needed. For points,
+void orch_intake_settle(struct intake *intake);
+/** When to call orch_intake_settle for progress (monotonic ns); INT64_MAX: not needed. For points,
  * `out->pending_ns` is set. */
-int64_t intake_due(const struct intake *intake);
+int64_t orch_intake_due(const struct intake *intake);
 
 #endif

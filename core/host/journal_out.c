@@ -12,7 +12,7 @@
 enum { GATHER_BYTES = 65536 };
 static const int64_t GATHER_NS = 50 * 1000 * 1000;
 
-bool journal_out_open(struct journal_out *out, const char *path, GError **error)
+bool orch_journal_out_open(struct journal_out *out, const char *path, GError **error)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0) {
@@ -23,7 +23,7 @@ bool journal_out_open(struct journal_out *out, const char *path, GError **error)
     return true;
 }
 
-void journal_out_close(struct journal_out *out)
+void orch_journal_out_close(struct journal_out *out)
 {
     if (!out->pending)
         return;
@@ -41,7 +41,7 @@ static void give_up(struct journal_out *out, int saved_errno)
     out->failure = saved_errno;
 }
 
-bool journal_out_flush(struct journal_out *out)
+bool orch_journal_out_flush(struct journal_out *out)
 {
     size_t done = 0;
     while (done < out->pending->len && !out->failure) {
@@ -58,21 +58,21 @@ bool journal_out_flush(struct journal_out *out)
     return out->failure == 0;
 }
 
-void journal_out_touch(struct journal_out *out)
+void orch_journal_out_touch(struct journal_out *out)
 {
     if (out->pending_ns == 0)
         out->pending_ns = orch_mono_ns();
     if (out->pending->len >= GATHER_BYTES)
-        journal_out_flush(out);
+        orch_journal_out_flush(out);
 }
 
-void journal_out_add(struct journal_out *out, const json_t *object)
+void orch_journal_out_add(struct journal_out *out, const json_t *object)
 {
     orch_event_encode_json(out->pending, object);
-    journal_out_touch(out);
+    orch_journal_out_touch(out);
 }
 
-int64_t journal_out_due(const struct journal_out *out)
+int64_t orch_journal_out_due(const struct journal_out *out)
 {
     return out->pending_ns ? out->pending_ns + GATHER_NS : INT64_MAX;
 }

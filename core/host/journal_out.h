@@ -11,23 +11,24 @@
 
 struct journal_out {
     int fd;
-    GString *pending;   /* append complete lines here, then call journal_out_touch */
+    GString *pending;   /* append complete lines here, then call orch_journal_out_touch */
     int64_t pending_ns; /* monotonic time of the oldest pending line; 0: none */
     int64_t bytes;      /* written so far */
     int failure;        /* errno of the first failed write; 0: none */
 };
 
 /** Creates the file, which must not exist, because a trial runs only once. */
-bool journal_out_open(struct journal_out *out, const char *path, GError **error);
-void journal_out_close(struct journal_out *out);
+bool orch_journal_out_open(struct journal_out *out, const char *path, GError **error);
+void orch_journal_out_close(struct journal_out *out);
 
 /** Call after appending lines to `pending`; writes if enough have accumulated. */
-void journal_out_touch(struct journal_out *out);
+void orch_journal_out_touch(struct journal_out *out);
 /** Appends one object as a line. */
-void journal_out_add(struct journal_out *out, const json_t *object);
+void orch_journal_out_add(struct journal_out *out, const json_t *object);
 /** Writes pending lines. Returns false after a failed write (see `failure`). */
-bool journal_out_flush(struct journal_out *out);
-/** When to call journal_out_flush at the latest (monotonic ns); INT64_MAX if nothing is pending. */
-int64_t journal_out_due(const struct journal_out *out);
+bool orch_journal_out_flush(struct journal_out *out);
+/** When to call orch_journal_out_flush at the latest (monotonic ns); INT64_MAX if nothing is
+ * pending. */
+int64_t orch_journal_out_due(const struct journal_out *out);
 
 #endif

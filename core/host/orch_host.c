@@ -47,7 +47,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *option;
         bool (*serve)(const char *path, const char *sha256, GError **error);
-    } modes[] = {{"--describe", serve_describe}, {"--batch", serve_batch}};
+    } modes[] = {{"--describe", orch_serve_describe}, {"--batch", orch_serve_batch}};
     g_autoptr(GError) error = NULL;
     ensure_standard_descriptors();
     for (unsigned i = 0; (argc == 3 || argc == 4) && i < G_N_ELEMENTS(modes); i++)
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
         return 0;
     }
     if (argc == 2 && argv[1][0] != '-')
-        return finish(supervise(argv[1], argc, argv, &error), &error);
+        return finish(orch_host_supervise(argv[1], argc, argv, &error), &error);
     fputs(USAGE, stderr);
     return 2;
 }

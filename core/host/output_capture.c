@@ -8,8 +8,8 @@
 
 static const int64_t LIMIT_DEFAULT = 16 << 20, LIMIT_MIN = 4096;
 
-void capture_init(struct capture *capture, const char *folder, const char *name,
-                  int64_t limit_bytes)
+void orch_capture_init(struct capture *capture, const char *folder, const char *name,
+                       int64_t limit_bytes)
 {
     *capture = (struct capture){
         .path = g_build_filename(folder, name, NULL),
@@ -18,7 +18,7 @@ void capture_init(struct capture *capture, const char *folder, const char *name,
     };
 }
 
-void capture_clear(struct capture *capture)
+void orch_capture_clear(struct capture *capture)
 {
     if (capture->fd >= 0)
         close(capture->fd);
@@ -75,7 +75,7 @@ static void remember_tail(struct capture *capture, const char *bytes, size_t len
     }
 }
 
-void capture_write(struct capture *capture, const char *bytes, size_t length)
+void orch_capture_write(struct capture *capture, const char *bytes, size_t length)
 {
     if (length == 0)
         return;
@@ -116,7 +116,7 @@ static char *read_ring(struct capture *capture)
     return ring;
 }
 
-int64_t capture_finish(struct capture *capture)
+int64_t orch_capture_finish(struct capture *capture)
 {
     int64_t dropped = capture->total_bytes - capture->limit_bytes;
     if (capture->fd < 0 || dropped <= 0)
@@ -138,7 +138,7 @@ int64_t capture_finish(struct capture *capture)
     return dropped + skip + capture->lost_bytes;
 }
 
-char *capture_tail(const struct capture *capture)
+char *orch_capture_tail(const struct capture *capture)
 {
     size_t length = (size_t)MIN(capture->total_bytes, (int64_t)CAPTURE_TAIL_BYTES);
     g_autofree char *text = g_malloc(length + 1);

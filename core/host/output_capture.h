@@ -21,14 +21,14 @@ struct capture {
 };
 
 /** `limit_bytes` 0: 16 MiB. */
-void capture_init(struct capture *capture, const char *folder, const char *name,
-                  int64_t limit_bytes);
-void capture_clear(struct capture *capture);
+void orch_capture_init(struct capture *capture, const char *folder, const char *name,
+                       int64_t limit_bytes);
+void orch_capture_clear(struct capture *capture);
 
-void capture_write(struct capture *capture, const char *bytes, size_t length);
+void orch_capture_write(struct capture *capture, const char *bytes, size_t length);
 /** Puts the file in order. Returns the number of bytes that it does not contain. */
-int64_t capture_finish(struct capture *capture);
+int64_t orch_capture_finish(struct capture *capture);
 /** The last bytes as valid UTF-8, starting at a line if possible. Caller frees. */
-char *capture_tail(const struct capture *capture);
+char *orch_capture_tail(const struct capture *capture);
 
 #endif

@@ -48,18 +48,18 @@ static bool no_entry_point(void *library, const char *path, GError **error)
 
 /* The path to load: the file itself or, with a digest, a private copy, which stays open. It
  * contains this process's id instead of "self", so that a debugger can open it. */
-static char *path_to_map(const char *path, const char *sha256, GError **error)
+static char *orch_path_to_map(const char *path, const char *sha256, GError **error)
 {
     if (!sha256)
         return g_strdup(path);
-    int fd = private_copy_open(path, sha256, error);
+    int fd = orch_private_copy_open(path, sha256, error);
     return fd < 0 ? NULL : g_strdup_printf("/proc/%d/fd/%d", (int)getpid(), fd);
 }
 
 static const struct orch_plugin *map(const char *path, const char *sha256, double *out_ms,
                                      GError **error)
 {
-    g_autofree char *mapped = path_to_map(path, sha256, error);
+    g_autofree char *mapped = orch_path_to_map(path, sha256, error);
     if (!mapped)
         return NULL;
     int64_t begin = orch_mono_ns();
@@ -256,7 +256,8 @@ static bool manifest_is_valid(const struct loaded_plugin *loaded, const char *pa
     return true;
 }
 
-bool plugin_load(const char *path, const char *sha256, struct loaded_plugin *out, GError **error)
+bool orch_plugin_load(const char *path, const char *sha256, struct loaded_plugin *out,
+                      GError **error)
 {
     g_autofree char *absolute = orch_path_absolute(path, NULL);
     struct loaded_plugin loaded = {.load_ms = 0};
@@ -268,14 +269,14 @@ bool plugin_load(const char *path, const char *sha256, struct loaded_plugin *out
         return false;
     loaded.manifest = make_manifest(&loaded.plugin, absolute);
     if (!manifest_is_valid(&loaded, absolute, error)) {
-        loaded_plugin_clear(&loaded);
+        orch_loaded_plugin_clear(&loaded);
         return false;
     }
     *out = loaded;
     return true;
 }
 
-void loaded_plugin_clear(struct loaded_plugin *loaded)
+void orch_loaded_plugin_clear(struct loaded_plugin *loaded)
 {
     orch_manifest_free(loaded->manifest);
     loaded->manifest = NULL;

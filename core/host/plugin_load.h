@@ -17,7 +17,8 @@ struct loaded_plugin {
 /** Loads the file (it is never unloaded) and reads its descriptor. With `sha256` only contents with
  * that digest are loaded; NULL: any. Fails with ORCH_ERROR_PLUGIN, naming the problem with expected
  * and found values, the path, and a hint. */
-bool plugin_load(const char *path, const char *sha256, struct loaded_plugin *out, GError **error);
-void loaded_plugin_clear(struct loaded_plugin *loaded);
+bool orch_plugin_load(const char *path, const char *sha256, struct loaded_plugin *out,
+                      GError **error);
+void orch_loaded_plugin_clear(struct loaded_plugin *loaded);
 
 #endif

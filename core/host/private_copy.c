@@ -33,7 +33,7 @@ static int nameless_file(void)
     return fd;
 }
 
-int private_copy_open(const char *path, const char *sha256, GError **error)
+int orch_private_copy_open(const char *path, const char *sha256, GError **error)
 {
     g_autofree char *bytes = NULL;
     size_t length = 0;

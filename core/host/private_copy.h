@@ -9,6 +9,6 @@
 /** Copies the plugin at `path` to memory that is sealed against writing, and checks its SHA-256.
  * Returns a close-on-exec descriptor, to be kept open while the plugin is loaded, or -1 with
  * ORCH_ERROR_PLUGIN if the file cannot be read or has another digest. */
-int private_copy_open(const char *path, const char *sha256, GError **error);
+int orch_private_copy_open(const char *path, const char *sha256, GError **error);
 
 #endif

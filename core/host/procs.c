@@ -95,7 +95,7 @@ static bool carries(pid_t pid, const char *word, char *buffer)
     return false;
 }
 
-GArray *procs_of_trial(const char *key)
+GArray *orch_procs_of_trial(const char *key)
 {
     g_autoptr(GArray) entries = read_entries();
     g_autofree char *word = g_strconcat("ORCH_RUN=", key, NULL);
@@ -111,7 +111,7 @@ GArray *procs_of_trial(const char *key)
     return procs;
 }
 
-void procs_signal(const GArray *procs, int signal)
+void orch_procs_signal(const GArray *procs, int signal)
 {
     for (guint i = 0; i < procs->len; i++)
         kill(g_array_index(procs, struct proc, i).pid, signal);
@@ -132,7 +132,7 @@ static int64_t memory_of(pid_t pid)
     return space ? strtoll(space, NULL, 10) * sysconf(_SC_PAGESIZE) : 0;
 }
 
-int64_t procs_memory_bytes(void)
+int64_t orch_procs_memory_bytes(void)
 {
     g_autoptr(GArray) entries = read_entries();
     int64_t total = 0;

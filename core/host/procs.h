@@ -16,12 +16,12 @@ struct proc {
 };
 
 /** Live processes (not zombies) of the trial with this key: struct proc. Caller unrefs. */
-GArray *procs_of_trial(const char *key);
+GArray *orch_procs_of_trial(const char *key);
 
 /** Sends a signal to each. */
-void procs_signal(const GArray *procs, int signal);
+void orch_procs_signal(const GArray *procs, int signal);
 
 /** Proportional set size (PSS) of all descendants in bytes, in which shared pages count once. */
-int64_t procs_memory_bytes(void);
+int64_t orch_procs_memory_bytes(void);
 
 #endif

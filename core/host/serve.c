@@ -67,13 +67,13 @@ static json_t *answer_check(struct server *server, const json_t *question)
     const struct orch_plugin *plugin = &server->loaded.plugin;
     g_autoptr(GPtrArray) arena = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GError) error = NULL;
-    services_reset(server->services, json_is_true(json_object_get(question, "smoke")));
+    orch_services_reset(server->services, json_is_true(json_object_get(question, "smoke")));
     const void *params = fill_params(server, question, arena, &error);
-    bool ok = params &&
-              (!plugin->check || plugin->check(params, services_host(server->services)) == ORCH_OK);
-    const char *text = error ? error->message : services_failure(server->services);
+    bool ok = params && (!plugin->check ||
+                         plugin->check(params, orch_services_host(server->services)) == ORCH_OK);
+    const char *text = error ? error->message : orch_services_failure(server->services);
     return json_pack("{s:s s:b s:s* s:O}", "event", "checked", "ok", ok, "text", ok ? NULL : text,
-                     "inputs", services_inputs(server->services));
+                     "inputs", orch_services_inputs(server->services));
 }
 
 static json_t *encode_cost(const struct orch_cost *cost)
@@ -217,27 +217,27 @@ static int take_stdin(GError **error)
     return kept;
 }
 
-bool serve_describe(const char *path, const char *sha256, GError **error)
+bool orch_serve_describe(const char *path, const char *sha256, GError **error)
 {
     struct server server = {.answers_fd = take_stdout(error)};
-    if (server.answers_fd < 0 || !plugin_load(path, sha256, &server.loaded, error))
+    if (server.answers_fd < 0 || !orch_plugin_load(path, sha256, &server.loaded, error))
         return false;
     g_autoptr(json_t) manifest = manifest_event(&server.loaded);
     bool ok = send(&server, manifest);
     if (!ok)
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write to standard output");
-    loaded_plugin_clear(&server.loaded);
+    orch_loaded_plugin_clear(&server.loaded);
     return ok;
 }
 
-bool serve_batch(const char *path, const char *sha256, GError **error)
+bool orch_serve_batch(const char *path, const char *sha256, GError **error)
 {
     struct server server = {.answers_fd = take_stdout(error)};
     int questions_fd = server.answers_fd < 0 ? -1 : take_stdin(error);
     g_autoptr(GError) problem = NULL;
     if (questions_fd < 0)
         return false;
-    if (!plugin_load(path, sha256, &server.loaded, &problem)) {
+    if (!orch_plugin_load(path, sha256, &server.loaded, &problem)) {
         g_autoptr(json_t) event =
             json_pack("{s:s s:s}", "event", "error", "text", problem->message);
         send(&server, event);
@@ -246,9 +246,9 @@ bool serve_batch(const char *path, const char *sha256, GError **error)
     }
     const struct services_setup setup = {
         .manifest = server.loaded.manifest, .events_fd = -1, .control_fd = -1};
-    server.services = services_new(&setup);
+    server.services = orch_services_new(&setup);
     bool ok = answer_all(&server, questions_fd, error);
-    services_free(server.services);
-    loaded_plugin_clear(&server.loaded);
+    orch_services_free(server.services);
+    orch_loaded_plugin_clear(&server.loaded);
     return ok;
 }

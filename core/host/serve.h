@@ -8,8 +8,8 @@
 
 /** Prints the manifest as one line of JSON. Here and below, with `sha256` only contents with that
  * digest are loaded (NULL: any). */
-bool serve_describe(const char *path, const char *sha256, GError **error);
+bool orch_serve_describe(const char *path, const char *sha256, GError **error);
 /** Answers hello, check and cost messages from standard input until its end. */
-bool serve_batch(const char *path, const char *sha256, GError **error);
+bool orch_serve_batch(const char *path, const char *sha256, GError **error);
 
 #endif

@@ -15,12 +15,12 @@ static json_t *process_json(pid_t pid)
                      "start", (json_int_t)process.start);
 }
 
-void start_event_write(struct journal_out *out, const char *key, int64_t started_utc_ns,
-                       pid_t child)
+void orch_start_event_write(struct journal_out *out, const char *key, int64_t started_utc_ns,
+                            pid_t child)
 {
     g_autoptr(json_t) event =
         json_pack("{s:s s:I s:s s:o s:o}", "event", "start", "t_ns", (json_int_t)started_utc_ns,
                   "key", key, "host", process_json(getpid()), "child", process_json(child));
-    journal_out_add(out, event);
-    journal_out_flush(out);
+    orch_journal_out_add(out, event);
+    orch_journal_out_flush(out);
 }

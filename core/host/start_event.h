@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 /** Appends and writes the start event. `child`: the trial's main process; 0: unknown. */
-void start_event_write(struct journal_out *out, const char *key, int64_t started_utc_ns,
-                       pid_t child);
+void orch_start_event_write(struct journal_out *out, const char *key, int64_t started_utc_ns,
+                            pid_t child);
 
 #endif

@@ -23,8 +23,8 @@ static int64_t grace_of(const struct orch_trial_spec *trial)
     return CLAMP((int64_t)(MIN(trial->limit_s, 1e6) * 1e9 / 2), GRACE_MIN_NS, GRACE_DEFAULT_NS);
 }
 
-void stopping_init(struct stopping *stopping, const struct orch_trial_spec *trial,
-                   struct child *child)
+void orch_stopping_init(struct stopping *stopping, const struct orch_trial_spec *trial,
+                        struct child *child)
 {
     *stopping = (struct stopping){
         .key = trial->key,
@@ -34,7 +34,7 @@ void stopping_init(struct stopping *stopping, const struct orch_trial_spec *tria
     };
 }
 
-void stopping_clear(struct stopping *stopping)
+void orch_stopping_clear(struct stopping *stopping)
 {
     g_clear_pointer(&stopping->reason, g_free);
 }
@@ -44,8 +44,8 @@ void stopping_clear(struct stopping *stopping)
 static void kill_all(struct stopping *stopping)
 {
     kill(-stopping->child->pid, SIGKILL);
-    g_autoptr(GArray) procs = procs_of_trial(stopping->key);
-    procs_signal(procs, SIGKILL);
+    g_autoptr(GArray) procs = orch_procs_of_trial(stopping->key);
+    orch_procs_signal(procs, SIGKILL);
 }
 
 static void enter(struct stopping *stopping, enum stop_stage stage)
@@ -53,7 +53,7 @@ static void enter(struct stopping *stopping, enum stop_stage stage)
     int64_t now = orch_mono_ns();
     if (stage == STOP_REQUESTED) {
         g_autoptr(json_t) line = json_pack("{s:s}", "do", "cancel");
-        if (!child_send(stopping->child, line))
+        if (!orch_child_send(stopping->child, line))
             stage = STOP_TERMINATED; /* it does not read messages */
     }
     if (stage == STOP_TERMINATED)
@@ -67,8 +67,8 @@ static void enter(struct stopping *stopping, enum stop_stage stage)
     stopping->next_ns = now + (stage == STOP_KILLED ? KILL_AGAIN_NS : stopping->grace_ns);
 }
 
-void stopping_begin(struct stopping *stopping, enum orch_verdict why, enum stop_stage stage,
-                    const char *format, ...)
+void orch_stopping_begin(struct stopping *stopping, enum orch_verdict why, enum stop_stage stage,
+                         const char *format, ...)
 {
     if (stopping->why != ORCH_VERDICT_OK)
         return;
@@ -86,7 +86,7 @@ static void go_on(struct stopping *stopping)
         enter(stopping, MIN(stopping->stage + 1, STOP_KILLED));
 }
 
-void stopping_continue(struct stopping *stopping)
+void orch_stopping_continue(struct stopping *stopping)
 {
     if (stopping->stage == STOP_TERMINATED) { /* explains the wall time */
         char *reason = stopping->reason;
@@ -98,13 +98,13 @@ void stopping_continue(struct stopping *stopping)
     go_on(stopping);
 }
 
-void stopping_escalate(struct stopping *stopping)
+void orch_stopping_escalate(struct stopping *stopping)
 {
     if (stopping->stage != STOP_KILLED)
         go_on(stopping);
 }
 
-bool stopping_is_hopeless(const struct stopping *stopping)
+bool orch_stopping_is_hopeless(const struct stopping *stopping)
 {
     return stopping->stage == STOP_KILLED && orch_mono_ns() - stopping->killed_ns > HOPELESS_NS;
 }

@@ -20,19 +20,19 @@ struct stopping {
     int64_t killed_ns; /* when STOP_KILLED began */
 };
 
-void stopping_init(struct stopping *stopping, const struct orch_trial_spec *trial,
-                   struct child *child);
-void stopping_clear(struct stopping *stopping);
+void orch_stopping_init(struct stopping *stopping, const struct orch_trial_spec *trial,
+                        struct child *child);
+void orch_stopping_clear(struct stopping *stopping);
 
 /** Begins stopping at `stage`, unless the trial is being stopped already: the first reason
  * counts. */
-void stopping_begin(struct stopping *stopping, enum orch_verdict why, enum stop_stage stage,
-                    const char *format, ...) G_GNUC_PRINTF(4, 5);
+void orch_stopping_begin(struct stopping *stopping, enum orch_verdict why, enum stop_stage stage,
+                         const char *format, ...) G_GNUC_PRINTF(4, 5);
 /** Goes to the next stage immediately, after a repeated request. */
-void stopping_escalate(struct stopping *stopping);
+void orch_stopping_escalate(struct stopping *stopping);
 /** Call at `next_ns`. */
-void stopping_continue(struct stopping *stopping);
+void orch_stopping_continue(struct stopping *stopping);
 /** True if SIGKILL has had no effect for a long time: a process hangs in the kernel. */
-bool stopping_is_hopeless(const struct stopping *stopping);
+bool orch_stopping_is_hopeless(const struct stopping *stopping);
 
 #endif

@@ -109,11 +109,11 @@ static void start_watching(struct supervisor *s)
 {
     const struct orch_trial_spec *trial = s->trial;
     int64_t log_bytes = trial->limit_log_bytes > 0 ? trial->limit_log_bytes : 16 << 20;
-    intake_init(&s->intake, trial->manifest, &s->out, s->start_ns, log_bytes);
-    capture_init(&s->output, s->setup.trial_dir, "stdout", trial->limit_log_bytes);
-    capture_init(&s->errors, s->setup.trial_dir, "stderr", trial->limit_log_bytes);
-    s->text_metrics = text_metrics_new(trial->manifest, &s->intake);
-    stopping_init(&s->stopping, trial, &s->child);
+    orch_intake_init(&s->intake, trial->manifest, &s->out, s->start_ns, log_bytes);
+    orch_capture_init(&s->output, s->setup.trial_dir, "stdout", trial->limit_log_bytes);
+    orch_capture_init(&s->errors, s->setup.trial_dir, "stderr", trial->limit_log_bytes);
+    s->text_metrics = orch_text_metrics_new(trial->manifest, &s->intake);
+    orch_stopping_init(&s->stopping, trial, &s->child);
     s->limit_ns =
         trial->limit_s > 0 ? s->start_ns + (int64_t)(MIN(trial->limit_s, 1e9) * 1e9) : INT64_MAX;
     s->look_ns = trial->limit_memory_bytes > 0 ? s->start_ns + FIRST_LOOK_NS : INT64_MAX;
@@ -124,12 +124,12 @@ static void start_watching(struct supervisor *s)
 
 static void stop_watching(struct supervisor *s)
 {
-    child_close(&s->child);
-    intake_clear(&s->intake);
-    capture_clear(&s->output);
-    capture_clear(&s->errors);
-    text_metrics_free(s->text_metrics);
-    stopping_clear(&s->stopping);
+    orch_child_close(&s->child);
+    orch_intake_clear(&s->intake);
+    orch_capture_clear(&s->output);
+    orch_capture_clear(&s->errors);
+    orch_text_metrics_free(s->text_metrics);
+    orch_stopping_clear(&s->stopping);
     g_free(s->buffer);
     g_string_free(s->runner_line, TRUE);
     g_ptr_array_unref(s->strays);
@@ -153,29 +153,29 @@ static size_t read_stream(struct supervisor *s, int *fd, struct capture *capture
         close_fd(fd);
     if (n <= 0)
         return 0;
-    capture_write(capture, s->buffer, (size_t)n);
+    orch_capture_write(capture, s->buffer, (size_t)n);
     if (capture == &s->output)
-        text_metrics_feed(s->text_metrics, s->buffer, (size_t)n);
+        orch_text_metrics_feed(s->text_metrics, s->buffer, (size_t)n);
     return (size_t)n;
 }
 
 static void read_events(struct supervisor *s)
 {
     bool had_done = s->intake.has_done;
-    if (!intake_read(&s->intake, s->child.events_fd))
+    if (!orch_intake_read(&s->intake, s->child.events_fd))
         close_fd(&s->child.events_fd);
     if (!had_done && s->intake.has_done)
         s->done_first = s->stopping.stage == STOP_NOT;
     if (s->intake.problem && !s->child_ended)
-        stopping_begin(&s->stopping, ORCH_VERDICT_PROTOCOL, STOP_TERMINATED, "%s",
-                       s->intake.problem);
+        orch_stopping_begin(&s->stopping, ORCH_VERDICT_PROTOCOL, STOP_TERMINATED, "%s",
+                            s->intake.problem);
 }
 
 static void cancel(struct supervisor *s, const char *reason)
 {
     if (s->stopping.why == ORCH_VERDICT_CANCELLED)
-        stopping_escalate(&s->stopping);
-    stopping_begin(&s->stopping, ORCH_VERDICT_CANCELLED, STOP_REQUESTED, "%s", reason);
+        orch_stopping_escalate(&s->stopping);
+    orch_stopping_begin(&s->stopping, ORCH_VERDICT_CANCELLED, STOP_REQUESTED, "%s", reason);
 }
 
 static void take_runner_line(struct supervisor *s, const char *line, size_t length)
@@ -193,8 +193,8 @@ static void read_runner(struct supervisor *s)
     if (n <= 0) { /* the descriptor stays open, so that its number 0 is not reused */
         s->runner_fd = -1;
         if (!s->trial->detached)
-            stopping_begin(&s->stopping, ORCH_VERDICT_CANCELLED, STOP_REQUESTED,
-                           "its runner is gone");
+            orch_stopping_begin(&s->stopping, ORCH_VERDICT_CANCELLED, STOP_REQUESTED,
+                                "its runner is gone");
         return;
     }
     g_string_append_len(s->runner_line, s->buffer, n);
@@ -229,8 +229,8 @@ static void read_signals(struct supervisor *s)
         if (info.ssi_signo == SIGCHLD)
             reap(s);
         else if (info.ssi_signo == SIGTERM)
-            stopping_begin(&s->stopping, ORCH_VERDICT_PREEMPTED, STOP_REQUESTED,
-                           "its host received SIGTERM");
+            orch_stopping_begin(&s->stopping, ORCH_VERDICT_PREEMPTED, STOP_REQUESTED,
+                                "its host received SIGTERM");
         else if (info.ssi_signo == SIGHUP && !s->trial->detached)
             cancel(s, "its host's terminal is gone (SIGHUP)");
         else if (info.ssi_signo == SIGINT && isatty(STDIN_FILENO))
@@ -243,23 +243,23 @@ static void read_signals(struct supervisor *s)
 
 static void look_at_memory(struct supervisor *s)
 {
-    int64_t bytes = procs_memory_bytes(), limit = s->trial->limit_memory_bytes;
+    int64_t bytes = orch_procs_memory_bytes(), limit = s->trial->limit_memory_bytes;
     s->memory_bytes = MAX(s->memory_bytes, bytes);
     s->look_ns = orch_mono_ns() + SECOND_NS;
     if (bytes <= limit)
         return;
     g_autofree char *used = orch_bytes_format(bytes);
     g_autofree char *allowed = orch_bytes_format(limit);
-    stopping_begin(&s->stopping, ORCH_VERDICT_FAILED, STOP_TERMINATED,
-                   "memory over the limit: %s of %s", used, allowed);
+    orch_stopping_begin(&s->stopping, ORCH_VERDICT_FAILED, STOP_TERMINATED,
+                        "memory over the limit: %s of %s", used, allowed);
 }
 
 static void settle(struct supervisor *s)
 {
-    intake_settle(&s->intake);
-    if (!journal_out_flush(&s->out))
-        stopping_begin(&s->stopping, ORCH_VERDICT_FAILED, STOP_TERMINATED,
-                       "cannot write its journal: %s", g_strerror(s->out.failure));
+    orch_intake_settle(&s->intake);
+    if (!orch_journal_out_flush(&s->out))
+        orch_stopping_begin(&s->stopping, ORCH_VERDICT_FAILED, STOP_TERMINATED,
+                            "cannot write its journal: %s", g_strerror(s->out.failure));
 }
 
 static void do_what_is_due(struct supervisor *s)
@@ -268,21 +268,21 @@ static void do_what_is_due(struct supervisor *s)
     if (now >= s->limit_ns) {
         g_autofree char *limit = orch_duration_format(s->trial->limit_s);
         s->limit_ns = INT64_MAX;
-        stopping_begin(&s->stopping, ORCH_VERDICT_TIMEOUT, STOP_REQUESTED,
-                       "ran past its limit of %s", limit);
+        orch_stopping_begin(&s->stopping, ORCH_VERDICT_TIMEOUT, STOP_REQUESTED,
+                            "ran past its limit of %s", limit);
     }
     if (now >= s->look_ns)
         look_at_memory(s);
     if (now >= s->stopping.next_ns)
-        stopping_continue(&s->stopping);
-    if (now >= journal_out_due(&s->out) || now >= intake_due(&s->intake))
+        orch_stopping_continue(&s->stopping);
+    if (now >= orch_journal_out_due(&s->out) || now >= orch_intake_due(&s->intake))
         settle(s);
 }
 
 static int wait_ms(const struct supervisor *s)
 {
     int64_t due = MIN(MIN(s->limit_ns, s->look_ns), s->stopping.next_ns);
-    due = MIN(due, MIN(journal_out_due(&s->out), intake_due(&s->intake)));
+    due = MIN(due, MIN(orch_journal_out_due(&s->out), orch_intake_due(&s->intake)));
     if (due == INT64_MAX)
         return -1;
     int64_t left = due - orch_mono_ns();
@@ -291,7 +291,7 @@ static int wait_ms(const struct supervisor *s)
 
 static void run_loop(struct supervisor *s)
 {
-    while (!s->child_ended && !stopping_is_hopeless(&s->stopping)) {
+    while (!s->child_ended && !orch_stopping_is_hopeless(&s->stopping)) {
         struct pollfd fds[] = {{.fd = s->signal_fd, .events = POLLIN},
                                {.fd = s->child.events_fd, .events = POLLIN},
                                {.fd = s->child.stdout_fd, .events = POLLIN},
@@ -348,12 +348,12 @@ static bool kill_leftovers(struct supervisor *s, int number, int64_t patience_ns
     int64_t until = orch_mono_ns() + patience_ns;
     for (bool first = true; reap(s); first = false) {
         if (first || number == SIGKILL) {
-            g_autoptr(GArray) procs = procs_of_trial(s->trial->key);
+            g_autoptr(GArray) procs = orch_procs_of_trial(s->trial->key);
             for (guint i = 0; first && number == SIGTERM && i < procs->len; i++) {
                 const char *name = g_array_index(procs, struct proc, i).name;
                 g_ptr_array_add(s->strays, g_utf8_make_valid(name, -1));
             }
-            procs_signal(procs, number);
+            orch_procs_signal(procs, number);
         }
         if (orch_mono_ns() >= until)
             return false;
@@ -373,10 +373,10 @@ static void finish(struct supervisor *s)
         drain(s);
     }
     double foreign_cpu =
-        foreign_cpu_share(&s->foreign, (double)(orch_mono_ns() - s->start_ns) / 1e9);
-    text_metrics_finish(s->text_metrics);
+        orch_foreign_cpu_share(&s->foreign, (double)(orch_mono_ns() - s->start_ns) / 1e9);
+    orch_text_metrics_finish(s->text_metrics);
     bool was_broken = s->intake.problem != NULL;
-    intake_finish(&s->intake);
+    orch_intake_finish(&s->intake);
     if (!was_broken && WIFSIGNALED(s->wait_status))
         g_clear_pointer(&s->intake.problem, g_free); /* a crash may truncate a line */
     struct ending ending = {
@@ -391,18 +391,18 @@ static void finish(struct supervisor *s)
         .ended_ns = ended_ns,
         .wall_ms = (double)(ended_mono_ns - s->start_ns) / 1e6,
         .memory_bytes = s->memory_bytes,
-        .losses = text_metrics_losses(s->text_metrics),
+        .losses = orch_text_metrics_losses(s->text_metrics),
         .foreign_cpu = foreign_cpu,
         .strays = s->strays,
     };
-    ending_write(&ending, &s->out);
+    orch_ending_write(&ending, &s->out);
 }
 
 /* Writes the end event, which may fit on a full disk after a partial line was removed. */
 static bool flush_end(struct supervisor *s, GError **error)
 {
     s->out.failure = 0;
-    if (journal_out_flush(&s->out))
+    if (orch_journal_out_flush(&s->out))
         return true;
     orch_error_set_errno(error, ORCH_ERROR_IO, s->out.failure, "cannot write the journal of '%s'",
                          s->setup.trial_dir);
@@ -412,24 +412,24 @@ static bool flush_end(struct supervisor *s, GError **error)
 /* Sends the `run` message. It is not an error if the command does not read it. */
 static void send_run(struct supervisor *s)
 {
-    g_autoptr(json_t) line = wrapped_run_line(s->trial);
+    g_autoptr(json_t) line = orch_wrapped_run_line(s->trial);
     if (json_dumpb(line, NULL, 0, JSON_COMPACT) < ORCH_WIRE_LINE_MAX)
-        child_send(&s->child, line);
+        orch_child_send(&s->child, line);
     else
-        stopping_begin(&s->stopping, ORCH_VERDICT_FAILED, STOP_TERMINATED,
-                       "its parameters do not fit a line of %d bytes", ORCH_WIRE_LINE_MAX);
+        orch_stopping_begin(&s->stopping, ORCH_VERDICT_FAILED, STOP_TERMINATED,
+                            "its parameters do not fit a line of %d bytes", ORCH_WIRE_LINE_MAX);
 }
 
 static bool run_trial(struct supervisor *s, GError **error)
 {
     s->start_ns = s->setup.start_ns = orch_mono_ns();
     s->started_utc_ns = orch_now_ns();
-    foreign_cpu_begin(&s->foreign, "/proc/stat", s->trial->cpus, s->trial->cpu_count);
-    if (!child_start(&s->setup, &s->child, error))
+    orch_foreign_cpu_begin(&s->foreign, "/proc/stat", s->trial->cpus, s->trial->cpu_count);
+    if (!orch_child_start(&s->setup, &s->child, error))
         return false;
-    start_event_write(&s->out, s->trial->key, s->started_utc_ns, s->child.pid);
+    orch_start_event_write(&s->out, s->trial->key, s->started_utc_ns, s->child.pid);
     start_watching(s);
-    if (wrapped_listens(s->trial))
+    if (orch_wrapped_listens(s->trial))
         send_run(s);
     run_loop(s);
     finish(s);
@@ -446,8 +446,8 @@ static bool write_failed_start(struct supervisor *s, const char *reason, GError 
         json_pack("{s:s s:s s:s s:n s:n s:I s:I s:f s:s s:{}}", "event", "end", "verdict", "failed",
                   "reason", reason, "exit_code", "signal", "started_ns", (json_int_t)now,
                   "ended_ns", (json_int_t)now, "wall_ms", 0.0, "stderr_tail", "", "facts");
-    start_event_write(&s->out, s->trial->key, now, 0);
-    journal_out_add(&s->out, end);
+    orch_start_event_write(&s->out, s->trial->key, now, 0);
+    orch_journal_out_add(&s->out, end);
     return flush_end(s, error);
 }
 
@@ -456,7 +456,7 @@ static bool run_in(struct supervisor *s, GError **error)
     g_autofree char *work = g_build_filename(s->setup.trial_dir, "work", NULL);
     g_autofree char *journal = g_build_filename(s->setup.trial_dir, "journal", NULL);
     g_autoptr(GError) problem = NULL;
-    if (!journal_out_open(&s->out, journal, error))
+    if (!orch_journal_out_open(&s->out, journal, error))
         return false;
     bool ok = make_work_dir(s, work, &problem) && listen_to_signals(s, &problem) &&
               run_trial(s, &problem);
@@ -464,14 +464,14 @@ static bool run_in(struct supervisor *s, GError **error)
         ok = write_failed_start(s, problem->message, error);
     else if (!ok)
         g_propagate_error(error, g_steal_pointer(&problem));
-    journal_out_close(&s->out);
-    foreign_cpu_clear(&s->foreign);
+    orch_journal_out_close(&s->out);
+    orch_foreign_cpu_clear(&s->foreign);
     if (s->signal_fd >= 0)
         close(s->signal_fd);
     return ok;
 }
 
-bool supervise(const char *trial_dir, int argc, char **argv, GError **error)
+bool orch_host_supervise(const char *trial_dir, int argc, char **argv, GError **error)
 {
     g_autofree char *absolute = orch_path_absolute(trial_dir, NULL);
     struct supervisor s = {.signal_fd = -1, .runner_fd = STDIN_FILENO};
@@ -480,7 +480,7 @@ bool supervise(const char *trial_dir, int argc, char **argv, GError **error)
         return false;
     s.setup =
         (struct child_setup){.trial = s.trial, .trial_dir = absolute, .argc = argc, .argv = argv};
-    bool ok = s.trial->is_followed ? follow(s.trial, absolute, error) : run_in(&s, error);
+    bool ok = s.trial->is_followed ? orch_host_follow(s.trial, absolute, error) : run_in(&s, error);
     orch_trial_free(s.trial);
     return ok;
 }

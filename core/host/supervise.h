@@ -8,6 +8,6 @@
 
 /** Runs the trial described in TRIALDIR/trial.json. Returns true if the journal has its end event,
  * whatever the verdict. `argc` and `argv` are this program's own. */
-bool supervise(const char *trial_dir, int argc, char **argv, GError **error);
+bool orch_host_supervise(const char *trial_dir, int argc, char **argv, GError **error);
 
 #endif

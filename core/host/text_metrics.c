@@ -44,7 +44,8 @@ struct text_metrics {
     struct text_losses losses;
 };
 
-struct text_metrics *text_metrics_new(const struct orch_manifest *manifest, struct intake *intake)
+struct text_metrics *orch_text_metrics_new(const struct orch_manifest *manifest,
+                                           struct intake *intake)
 {
     if (manifest->kind != ORCH_PLUGIN_WRAPPED || manifest->metrics_from == ORCH_METRICS_PROTOCOL)
         return NULL;
@@ -65,7 +66,7 @@ struct text_metrics *text_metrics_new(const struct orch_manifest *manifest, stru
     return metrics;
 }
 
-void text_metrics_free(struct text_metrics *metrics)
+void orch_text_metrics_free(struct text_metrics *metrics)
 {
     if (!metrics)
         return;
@@ -80,7 +81,7 @@ void text_metrics_free(struct text_metrics *metrics)
     g_free(metrics);
 }
 
-const struct text_losses *text_metrics_losses(const struct text_metrics *metrics)
+const struct text_losses *orch_text_metrics_losses(const struct text_metrics *metrics)
 {
     static const struct text_losses none;
     return metrics ? &metrics->losses : &none;
@@ -154,7 +155,7 @@ static struct found_metric *find_or_adopt(struct text_metrics *metrics,
                                                                  : "";
     if ((found = find(metrics, name)))
         return found;
-    struct orch_metric_spec *spec = *name ? intake_adopt(metrics->intake, name) : NULL;
+    struct orch_metric_spec *spec = *name ? orch_intake_adopt(metrics->intake, name) : NULL;
     if (!spec)
         return NULL;
     struct found_metric adopted = {.spec = spec, .last_step = -1, .is_adopted = true};
@@ -265,7 +266,7 @@ static void report(struct text_metrics *metrics, struct found_metric *metric, in
 {
     metric->next_step = step + 1;
     metric->last_step = step;
-    intake_value(metrics->intake, metric->spec, step, value);
+    orch_intake_value(metrics->intake, metric->spec, step, value);
 }
 
 /* ---- lines -------------------------------------------------------------------------------------
@@ -363,7 +364,7 @@ static size_t line_part(const char *bytes, size_t length)
     return part;
 }
 
-void text_metrics_feed(struct text_metrics *metrics, const char *bytes, size_t length)
+void orch_text_metrics_feed(struct text_metrics *metrics, const char *bytes, size_t length)
 {
     while (metrics && length) {
         size_t part = line_part(bytes, length);
@@ -379,7 +380,7 @@ void text_metrics_feed(struct text_metrics *metrics, const char *bytes, size_t l
     }
 }
 
-void text_metrics_finish(struct text_metrics *metrics)
+void orch_text_metrics_finish(struct text_metrics *metrics)
 {
     if (metrics)
         take_line(metrics);

@@ -18,15 +18,16 @@ struct text_losses {
 };
 
 /** Returns NULL for programs that use the protocol. */
-struct text_metrics *text_metrics_new(const struct orch_manifest *manifest, struct intake *intake);
-void text_metrics_free(struct text_metrics *metrics);
+struct text_metrics *orch_text_metrics_new(const struct orch_manifest *manifest,
+                                           struct intake *intake);
+void orch_text_metrics_free(struct text_metrics *metrics);
 
 /** Processes output, split at arbitrary positions. `metrics` may be NULL. */
-void text_metrics_feed(struct text_metrics *metrics, const char *bytes, size_t length);
+void orch_text_metrics_feed(struct text_metrics *metrics, const char *bytes, size_t length);
 /** Processes a last line without a line end. */
-void text_metrics_finish(struct text_metrics *metrics);
+void orch_text_metrics_finish(struct text_metrics *metrics);
 
 /** Borrowed; all zero if `metrics` is NULL. */
-const struct text_losses *text_metrics_losses(const struct text_metrics *metrics);
+const struct text_losses *orch_text_metrics_losses(const struct text_metrics *metrics);
 
 #endif

@@ -14,13 +14,13 @@
 /* Longer values are only in ORCH_PARAMS, because the kernel limits the size of each variable. */
 enum { PARAM_BYTES_MAX = 32768 };
 
-bool wrapped_listens(const struct orch_trial_spec *trial)
+bool orch_wrapped_listens(const struct orch_trial_spec *trial)
 {
     return trial->manifest->kind == ORCH_PLUGIN_WRAPPED &&
            trial->manifest->metrics_from == ORCH_METRICS_PROTOCOL;
 }
 
-json_t *wrapped_values(const struct orch_trial_spec *trial, const char *trial_dir)
+json_t *orch_wrapped_values(const struct orch_trial_spec *trial, const char *trial_dir)
 {
     json_t *values = json_copy(trial->params);
     g_autofree char *manifest_dir =
@@ -41,7 +41,7 @@ json_t *wrapped_values(const struct orch_trial_spec *trial, const char *trial_di
     return values;
 }
 
-json_t *wrapped_run_line(const struct orch_trial_spec *trial)
+json_t *orch_wrapped_run_line(const struct orch_trial_spec *trial)
 {
     g_autofree char *seed = g_strdup_printf("%" G_GUINT32_FORMAT, orch_trial_seed31(trial->seed));
     return json_pack("{s:s s:O s:s s:o s:b s:s?}", "do", "run", "params", trial->params, "seed",
@@ -51,17 +51,17 @@ json_t *wrapped_run_line(const struct orch_trial_spec *trial)
 
 static char **expand_words(const struct child_setup *setup)
 {
-    g_autoptr(json_t) values = wrapped_values(setup->trial, setup->trial_dir);
+    g_autoptr(json_t) values = orch_wrapped_values(setup->trial, setup->trial_dir);
     g_autoptr(GError) error = NULL;
     GPtrArray *words = g_ptr_array_new();
     for (char **word = setup->trial->manifest->argv; word && *word; word++) {
         char *text = orch_value_expand(*word, values, &error);
         if (!text)
-            child_fail(error->message);
+            orch_child_fail(error->message);
         g_ptr_array_add(words, text);
     }
     if (words->len == 0)
-        child_fail("a command without words");
+        orch_child_fail("a command without words");
     g_ptr_array_add(words, NULL);
     return (char **)g_ptr_array_free(words, FALSE);
 }
@@ -120,7 +120,7 @@ static char **make_environment(const struct child_setup *setup)
     return env;
 }
 
-void wrapped_main(const struct child_setup *setup)
+void orch_wrapped_main(const struct child_setup *setup)
 {
     if (setup->trial->checkpoint_dir)
         orch_dir_make(setup->trial->checkpoint_dir, NULL);
@@ -129,5 +129,5 @@ void wrapped_main(const struct child_setup *setup)
     execvp(words[0], words);
     int saved = errno;
     g_autofree char *text = g_strdup_printf("cannot start '%s': %s", words[0], g_strerror(saved));
-    child_fail(text);
+    orch_child_fail(text);
 }

@@ -201,7 +201,7 @@ static struct conform_report *run_trial(const struct conform *conform, bool smok
         .limit_s = limit_s,
         .grace_s = GRACE_S,
     };
-    return conform_trial_run(&request, error);
+    return orch_conform_trial_run(&request, error);
 }
 
 /* The verdict with its reason and the last line of stderr. The caller frees. */
@@ -423,7 +423,7 @@ static struct outcome step_cancel(struct conform *conform)
     else
         answer = result(ORCH_CONFORM_PASSED, "%s, %.2f s after the cancel", report->verdict_word,
                         report->stop_s);
-    conform_report_free(report);
+    orch_conform_report_free(report);
     return answer;
 }
 
@@ -541,8 +541,8 @@ GPtrArray *orch_conform_run_with(struct orch_plugins *plugins, const char *name,
         steps = run_steps(&conform, error);
         orch_tree_remove(conform.scratch, NULL);
     }
-    conform_report_free(conform.runs[0]);
-    conform_report_free(conform.runs[1]);
+    orch_conform_report_free(conform.runs[0]);
+    orch_conform_report_free(conform.runs[1]);
     json_decref(conform.params);
     g_free(conform.missing);
     g_free(conform.path);

@@ -252,7 +252,7 @@ static bool read_journal(const char *folder, struct conform_report *report, GErr
     return false;
 }
 
-void conform_report_free(struct conform_report *report)
+void orch_conform_report_free(struct conform_report *report)
 {
     if (!report)
         return;
@@ -274,7 +274,7 @@ static struct conform_report *report_new(void)
     return report;
 }
 
-struct conform_report *conform_trial_run(const struct conform_request *request, GError **error)
+struct conform_report *orch_conform_trial_run(const struct conform_request *request, GError **error)
 {
     char key[ORCH_KEY_CHARS];
     orch_key_make(key);
@@ -287,7 +287,7 @@ struct conform_report *conform_trial_run(const struct conform_request *request, 
     supervise(request, &process, report);
     close(process.commands);
     if (!read_journal(folder, report, error))
-        g_clear_pointer(&report, conform_report_free);
+        g_clear_pointer(&report, orch_conform_report_free);
     orch_tree_remove(folder, NULL);
     return report;
 }

@@ -36,7 +36,8 @@ struct conform_report {
 };
 
 /** Runs the trial to its end. NULL when it could not be started or its journal has no end. */
-struct conform_report *conform_trial_run(const struct conform_request *request, GError **error);
-void conform_report_free(struct conform_report *report);
+struct conform_report *orch_conform_trial_run(const struct conform_request *request,
+                                              GError **error);
+void orch_conform_report_free(struct conform_report *report);
 
 #endif

@@ -97,17 +97,18 @@ static bool write_items(struct orch_store *store, const struct orch_item_choice 
            orch_file_sha256(path, sha256, &out->bytes, error);
 }
 
-bool orch_bundle_export(struct orch_store *store, const struct orch_bundle_request *wish,
+bool orch_bundle_export(struct orch_store *store, const struct orch_bundle_request *request,
                         bool dry_run, struct orch_bundle_sum *out, GError **error)
 {
     struct orch_where *condition = NULL;
     *out = (struct orch_bundle_sum){0};
-    if (!orch_selection_whole_condition(&wish->selection, &condition, error))
+    if (!orch_selection_whole_condition(&request->selection, &condition, error))
         return false;
-    const struct orch_item_choice choice = {
-        .artifact_bytes = wish->artifact_bytes, .where = condition, .datasets = wish->datasets};
+    const struct orch_item_choice choice = {.artifact_bytes = request->artifact_bytes,
+                                            .where = condition,
+                                            .datasets = request->datasets};
     bool ok = dry_run ? list_items(store, &choice, out, error)
-                      : write_items(store, &choice, wish->path, out, error);
+                      : write_items(store, &choice, request->path, out, error);
     orch_where_free(condition);
     return ok;
 }

@@ -24,7 +24,7 @@ struct orch_bundle_sum {
 /** Writes the selected runs with everything that they own. With `dry_run` lists the items and
  * writes nothing; call orch_bundle_may_write before a file is written. Clear with
  * orch_bundle_sum_clear. */
-bool orch_bundle_export(struct orch_store *store, const struct orch_bundle_request *wish,
+bool orch_bundle_export(struct orch_store *store, const struct orch_bundle_request *request,
                         bool dry_run, struct orch_bundle_sum *out, GError **error);
 void orch_bundle_sum_clear(struct orch_bundle_sum *sum);
 

@@ -25,11 +25,11 @@ void orch_remote_clear(struct orch_remote *remote)
     g_clear_pointer(&remote->name, g_free);
 }
 
-bool orch_exchange_wish_check(const struct orch_exchange_request *wish, GError **error)
+bool orch_exchange_wish_check(const struct orch_exchange_request *request, GError **error)
 {
-    struct orch_where *condition = wish->where ? orch_where_parse(wish->where, error) : NULL;
+    struct orch_where *condition = request->where ? orch_where_parse(request->where, error) : NULL;
     orch_where_free(condition);
-    return !wish->where || condition;
+    return !request->where || condition;
 }
 
 static bool exchange(const struct orch_workspace *workspace, struct orch_store *store,
@@ -49,20 +49,20 @@ static bool exchange(const struct orch_workspace *workspace, struct orch_store *
 
 bool orch_remote_exchange(const struct orch_workspace *workspace, struct orch_store *store,
                           const struct orch_remote *remote,
-                          const struct orch_exchange_request *wish, enum orch_exchange_way way,
+                          const struct orch_exchange_request *request, enum orch_exchange_way way,
                           struct orch_exchanged *out, GArray **out_outgoing, GError **error)
 {
-    struct orch_where *condition = wish->where ? orch_where_parse(wish->where, error) : NULL;
-    if (wish->where && !condition)
+    struct orch_where *condition = request->where ? orch_where_parse(request->where, error) : NULL;
+    if (request->where && !condition)
         return false;
-    struct orch_git_exchange how = {.offline = wish->offline,
-                                    .may_ask = wish->may_ask,
-                                    .choice = {.artifact_bytes = wish->artifact_bytes,
+    struct orch_git_exchange how = {.offline = request->offline,
+                                    .may_ask = request->may_ask,
+                                    .choice = {.artifact_bytes = request->artifact_bytes,
                                                .where = condition,
-                                               .datasets = wish->datasets}};
-    if (wish->sources && wish->sources->trees) {
-        how.source_trees = (const char *const *)wish->sources->trees->pdata;
-        how.source_paths = (const char *const *)wish->sources->parts->pdata;
+                                               .datasets = request->datasets}};
+    if (request->sources && request->sources->trees) {
+        how.source_trees = (const char *const *)request->sources->trees->pdata;
+        how.source_paths = (const char *const *)request->sources->parts->pdata;
     }
     bool ok = exchange(workspace, store, remote, &how, way, out, out_outgoing, error);
     orch_where_free(condition);
@@ -101,7 +101,7 @@ bool orch_remote_sources(const struct orch_workspace *workspace, struct orch_sto
 
 bool orch_remote_is_first_push(const struct orch_workspace *workspace, struct orch_store *store,
                                const struct orch_remote *remote,
-                               const struct orch_exchange_request *wish, bool *out_is_first,
+                               const struct orch_exchange_request *request, bool *out_is_first,
                                GError **error)
 {
     GError *problem = NULL;
@@ -114,8 +114,8 @@ bool orch_remote_is_first_push(const struct orch_workspace *workspace, struct or
     }
     if (explained)
         return true;
-    bool ok = orch_remote_exchange(workspace, store, remote, wish, ORCH_EXCHANGE_LOOK, &there, NULL,
-                                   error);
+    bool ok = orch_remote_exchange(workspace, store, remote, request, ORCH_EXCHANGE_LOOK, &there,
+                                   NULL, error);
     *out_is_first = ok && (there.ahead || there.ahead_notes);
     orch_exchanged_clear(&there);
     return ok;
@@ -137,7 +137,7 @@ struct orch_run *orch_outgoing_run(struct orch_store *store, const char *path)
  */
 
 bool orch_standing_look(struct orch_workspace *workspace, bool has_store, const char *remote,
-                        const struct orch_exchange_request *wish, struct orch_standing *out,
+                        const struct orch_exchange_request *request, struct orch_standing *out,
                         GError **error)
 {
     struct orch_store *store = workspace->store;
@@ -149,7 +149,7 @@ bool orch_standing_look(struct orch_workspace *workspace, bool has_store, const 
         return false;
     if (!orch_remote_find(workspace, remote, &out->remote, &out->problem))
         return true;
-    orch_remote_exchange(workspace, store, &out->remote, wish, ORCH_EXCHANGE_LOOK, &out->there,
+    orch_remote_exchange(workspace, store, &out->remote, request, ORCH_EXCHANGE_LOOK, &out->there,
                          NULL, &out->problem);
     if (!out->remote.is_folder)
         out->exchanged_ns = orch_git_exchanged_at(store, workspace->root, out->remote.name);

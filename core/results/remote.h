@@ -31,14 +31,14 @@ struct orch_exchange_request {
     const struct orch_shared_sources *sources; /* to send, or NULL */
 };
 /** Checks a wish before anything is done: ORCH_ERROR_USAGE for an invalid filter. */
-bool orch_exchange_wish_check(const struct orch_exchange_request *wish, GError **error);
+bool orch_exchange_wish_check(const struct orch_exchange_request *request, GError **error);
 
 /** Pulls, pushes or compares (LOOK). To compare, `store` may be open for reading. `out_outgoing`
  * (may be NULL): struct orch_outgoing, what a push to a git remote would send; NULL for a folder.
  * Clear `out` with orch_exchanged_clear. */
 bool orch_remote_exchange(const struct orch_workspace *workspace, struct orch_store *store,
                           const struct orch_remote *remote,
-                          const struct orch_exchange_request *wish, enum orch_exchange_way way,
+                          const struct orch_exchange_request *request, enum orch_exchange_way way,
                           struct orch_exchanged *out, GArray **out_outgoing, GError **error);
 
 /** Finds the source files to send to a git remote: of trees whose recipe shares them, or of all
@@ -52,7 +52,7 @@ bool orch_remote_sources(const struct orch_workspace *workspace, struct orch_sto
  * user can be told what leaves the machine. */
 bool orch_remote_is_first_push(const struct orch_workspace *workspace, struct orch_store *store,
                                const struct orch_remote *remote,
-                               const struct orch_exchange_request *wish, bool *out_is_first,
+                               const struct orch_exchange_request *request, bool *out_is_first,
                                GError **error);
 /** Records that the user was told. */
 bool orch_remote_first_push_told(struct orch_store *store, GError **error);
@@ -74,7 +74,7 @@ struct orch_standing {
 /** Compares the workspace's open store (`has_store` false: a scratch store) with a remote. False
  * only when the store cannot be read. Clear with orch_standing_clear in both cases. */
 bool orch_standing_look(struct orch_workspace *workspace, bool has_store, const char *remote,
-                        const struct orch_exchange_request *wish, struct orch_standing *out,
+                        const struct orch_exchange_request *request, struct orch_standing *out,
                         GError **error);
 void orch_standing_clear(struct orch_standing *standing);
 

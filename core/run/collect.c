@@ -154,7 +154,7 @@ static bool write_run(struct orch_store *store, struct gathering *all, const cha
     if (!ok && fault) {
         g_autofree char *why = g_strdup_printf("its journal's %s", fault);
         g_clear_error(&problem);
-        gathering_drop(all, why);
+        orch_gathering_drop(all, why);
         ok = write_record(store, all, key, -1, out_points, &none, &problem);
     }
     if (problem)
@@ -257,8 +257,8 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
     int folder = orch_store_dir_open(store, ORCH_STORE_DIR_TRIAL, key);
     struct gathering all;
     int64_t points = 0;
-    gathering_init(&all, parse_record(record_json), started_ns);
-    bool ok = folder < 0 || gather(store, &all, folder, trial_dir, error);
+    orch_gathering_init(&all, parse_record(record_json), started_ns);
+    bool ok = folder < 0 || orch_gather_journal(store, &all, folder, trial_dir, error);
     end_overdue(&all, overdue);
     if (ok && !all.ended)
         all.wall_ms = (double)(all.ended_ns - all.started_ns) / 1e6;
@@ -272,7 +272,7 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
             !(out->kept = orch_store_dir_keep(store, key)))
             orch_store_dir_remove(store, ORCH_STORE_DIR_TRIAL, key, NULL);
     }
-    gathering_clear(&all);
+    orch_gathering_clear(&all);
     if (folder >= 0)
         close(folder);
     return ok;

@@ -145,19 +145,19 @@ static bool is_in_work_tree(const struct orch_workspace *base, const char *recip
 /* ---- the plans --------------------------------------------------------------------------------
  */
 
-static bool expand(struct arm *arm, const struct orch_compare_run *wish, const char *recipe,
+static bool expand(struct arm *arm, const struct orch_compare_run *request, const char *recipe,
                    GError **error)
 {
     if (!g_file_test(recipe, G_FILE_TEST_EXISTS)) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "both sides must have the recipe, committed",
-                       "'%s' has no '%s'", arm->name, wish->recipe);
+                       "'%s' has no '%s'", arm->name, request->recipe);
         return false;
     }
-    struct orch_recipe_options options = {.profile = wish->profile,
-                                          .settings = wish->settings,
-                                          .sweeps = wish->sweeps,
-                                          .targets = wish->targets,
-                                          .repeat = wish->repeat};
+    struct orch_recipe_options options = {.profile = request->profile,
+                                          .settings = request->settings,
+                                          .sweeps = request->sweeps,
+                                          .targets = request->targets,
+                                          .repeat = request->repeat};
     struct orch_diags *diags = orch_diags_new();
     arm->expansion = orch_recipe_expand(recipe, arm->plugins, &options, diags);
     report_warnings(arm->listener, diags);
@@ -202,11 +202,11 @@ static bool make_plan(struct arm *arm, GError **error)
 }
 
 static bool make_arm(struct arm *arm, const char *const *plugin_paths,
-                     const struct orch_compare_run *wish, GError **error)
+                     const struct orch_compare_run *request, GError **error)
 {
     g_autofree char *recipe = NULL;
-    return make_place(arm, plugin_paths, wish->recipe, &recipe, error) &&
-           expand(arm, wish, recipe, error) && make_plan(arm, error);
+    return make_place(arm, plugin_paths, request->recipe, &recipe, error) &&
+           expand(arm, request, recipe, error) && make_plan(arm, error);
 }
 
 /* ---- the turns --------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ static void report_outlook(const struct orch_compare_listener *l,
 }
 
 bool orch_compare_run_both(struct orch_workspace *workspace, const char *const *plugin_paths,
-                           const struct orch_compare_run *wish, const char *const names[2],
+                           const struct orch_compare_run *request, const char *const names[2],
                            const struct orch_compare_listener *listener,
                            struct orch_compare_side sides[2], GError **error)
 {
@@ -306,9 +306,9 @@ bool orch_compare_run_both(struct orch_workspace *workspace, const char *const *
     unsigned closed, pending;
     struct orch_store *store = orch_workspace_store(workspace, ORCH_STORE_CREATE, error);
     bool ok = store && orch_recover(store, &closed, &pending, error) &&
-              is_in_work_tree(workspace, wish->recipe, error) &&
-              make_arm(&arms[0], plugin_paths, wish, error) &&
-              make_arm(&arms[1], plugin_paths, wish, error);
+              is_in_work_tree(workspace, request->recipe, error) &&
+              make_arm(&arms[0], plugin_paths, request, error) &&
+              make_arm(&arms[1], plugin_paths, request, error);
     if (ok) {
         orch_interleave_init(&interleave, arms[0].plan, arms[1].plan);
         if (!interleave.pairs->len) {

@@ -38,7 +38,7 @@ struct orch_compare_listener {
  * did not end well, with ORCH_ERROR_INTERRUPTED after an interrupt, or with another error. Runs
  * that ended are kept. */
 bool orch_compare_run_both(struct orch_workspace *workspace, const char *const *plugin_paths,
-                           const struct orch_compare_run *wish, const char *const names[2],
+                           const struct orch_compare_run *request, const char *const names[2],
                            const struct orch_compare_listener *listener,
                            struct orch_compare_side sides[2], GError **error);
 

@@ -48,7 +48,7 @@ static void add_artifact(struct gathering *all, const char *name, const char *sh
     g_array_append_val(all->artifacts, row);
 }
 
-void gathering_drop(struct gathering *all, const char *why)
+void orch_gathering_drop(struct gathering *all, const char *why)
 {
     all->verdict = ORCH_VERDICT_LOST;
     g_free(all->state);
@@ -67,7 +67,7 @@ static bool take_number(struct gathering *all, const json_t *json, enum orch_bou
     g_autofree char *fault = orch_bound_fault(which, *out);
     g_autofree char *why = fault ? g_strdup_printf("its journal's %s", fault) : NULL;
     if (why)
-        gathering_drop(all, why);
+        orch_gathering_drop(all, why);
     return !why;
 }
 
@@ -77,7 +77,7 @@ static bool take_end_numbers(struct gathering *all, const json_t *json)
     g_autofree char *fault = orch_bound_facts_fault(json_object_get(json, "facts"));
     if (fault) {
         g_autofree char *why = g_strdup_printf("its journal's %s", fault);
-        gathering_drop(all, why);
+        orch_gathering_drop(all, why);
         return false;
     }
     if (!take_number(all, json, ORCH_BOUNDED_STARTED_NS, &started) ||
@@ -169,7 +169,7 @@ static void judge_artifacts(struct gathering *all)
 {
     if (!all->lost_artifact || !orch_verdict_facts(all->verdict)->is_reused)
         return;
-    gathering_drop(all, all->lost_artifact);
+    orch_gathering_drop(all, all->lost_artifact);
 }
 
 static bool take_event(struct orch_store *store, struct gathering *all, int folder,
@@ -247,8 +247,8 @@ static bool judge_problem(struct gathering *all, GError *problem, GError **error
     return true;
 }
 
-bool gather(struct orch_store *store, struct gathering *all, int folder, const char *trial_dir,
-            GError **error)
+bool orch_gather_journal(struct orch_store *store, struct gathering *all, int folder,
+                         const char *trial_dir, GError **error)
 {
     GError *problem = NULL;
     struct orch_journal *journal = orch_journal_open_at(folder, "journal", &problem);
@@ -278,7 +278,7 @@ bool gather(struct orch_store *store, struct gathering *all, int folder, const c
 /* ---- the whole --------------------------------------------------------------------------------
  */
 
-void gathering_init(struct gathering *all, json_t *record, int64_t started_ns)
+void orch_gathering_init(struct gathering *all, json_t *record, int64_t started_ns)
 {
     memset(all, 0, sizeof *all);
     all->record = record;
@@ -298,7 +298,7 @@ void gathering_init(struct gathering *all, json_t *record, int64_t started_ns)
     all->wall_ms = NAN;
 }
 
-void gathering_clear(struct gathering *all)
+void orch_gathering_clear(struct gathering *all)
 {
     json_decref(all->record);
     json_decref(all->facts);

@@ -28,16 +28,16 @@ struct gathering {
 };
 
 /** `record`, made before the trial started, is taken over. */
-void gathering_init(struct gathering *all, json_t *record, int64_t started_ns);
-void gathering_clear(struct gathering *all);
+void orch_gathering_init(struct gathering *all, json_t *record, int64_t started_ns);
+void orch_gathering_clear(struct gathering *all);
 
 /** Marks the run as lost for the reason `why`. */
-void gathering_drop(struct gathering *all, const char *why);
+void orch_gathering_drop(struct gathering *all, const char *why);
 
 /** Reads the open folder of an ended trial and stores its artifacts. If the folder's content is
  * unreadable (for example a pipe in place of the journal), the trial is marked as lost. An error is
  * returned only for failures that a retry may resolve. */
-bool gather(struct orch_store *store, struct gathering *all, int folder, const char *trial_dir,
-            GError **error);
+bool orch_gather_journal(struct orch_store *store, struct gathering *all, int folder,
+                         const char *trial_dir, GError **error);
 
 #endif

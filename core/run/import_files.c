@@ -11,7 +11,7 @@
 
 enum { WARNINGS_MAX = 100, ENTRIES_MAX = 100000 };
 
-void import_warn(GPtrArray *warnings, const char *format, ...)
+void orch_import_warn(GPtrArray *warnings, const char *format, ...)
 {
     if (warnings->len >= WARNINGS_MAX)
         return;
@@ -21,7 +21,7 @@ void import_warn(GPtrArray *warnings, const char *format, ...)
     va_end(args);
 }
 
-GPtrArray *import_entries(const char *folder)
+GPtrArray *orch_import_entries(const char *folder)
 {
     GPtrArray *entries = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
@@ -32,13 +32,13 @@ GPtrArray *import_entries(const char *folder)
     return entries;
 }
 
-bool import_is_folder(const char *path)
+bool orch_import_is_folder(const char *path)
 {
     struct stat info;
     return lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-char *import_text(const char *path, size_t most, GPtrArray *warnings)
+char *orch_import_text(const char *path, size_t most, GPtrArray *warnings)
 {
     g_autoptr(GError) problem = NULL;
     struct stat info;
@@ -46,8 +46,8 @@ char *import_text(const char *path, size_t most, GPtrArray *warnings)
     if (lstat(path, &info) != 0)
         return NULL;
     if (!S_ISREG(info.st_mode))
-        import_warn(warnings, "'%s' is not a file", path);
+        orch_import_warn(warnings, "'%s' is not a file", path);
     else if (!orch_file_read(path, most, &text, NULL, &problem))
-        import_warn(warnings, "%s", problem->message);
+        orch_import_warn(warnings, "%s", problem->message);
     return text;
 }

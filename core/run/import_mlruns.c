@@ -14,11 +14,11 @@ enum { FILE_BYTES_MAX = 256 << 20, META_BYTES_MAX = 1 << 20, DEPTH_MAX = 8 };
 static struct orch_yaml *read_meta(const char *folder, GPtrArray *warnings)
 {
     g_autofree char *path = g_build_filename(folder, "meta.yaml", NULL);
-    g_autofree char *text = import_text(path, META_BYTES_MAX, warnings);
+    g_autofree char *text = orch_import_text(path, META_BYTES_MAX, warnings);
     struct orch_diags *diags = orch_diags_new();
     struct orch_yaml *meta = text ? orch_yaml_parse("meta.yaml", text, strlen(text), diags) : NULL;
     if (text && !meta)
-        import_warn(warnings, "'%s' is not YAML", path);
+        orch_import_warn(warnings, "'%s' is not YAML", path);
     orch_diags_free(diags);
     return meta;
 }
@@ -100,18 +100,18 @@ static void each_file(struct orch_imported_run *run, const char *folder, const c
                       void (*add)(struct orch_imported_run *, const char *, const char *),
                       GPtrArray *warnings)
 {
-    g_autoptr(GPtrArray) entries = import_entries(folder);
+    g_autoptr(GPtrArray) entries = orch_import_entries(folder);
     for (guint i = 0; i < entries->len; i++) {
         const char *entry = entries->pdata[i];
         g_autofree char *path = g_build_filename(folder, entry, NULL);
         g_autofree char *name = g_strconcat(prefix, entry, NULL);
-        if (import_is_folder(path)) {
+        if (orch_import_is_folder(path)) {
             g_autofree char *below = g_strconcat(name, "/", NULL);
             if (depth < DEPTH_MAX)
                 each_file(run, path, below, depth + 1, add, warnings);
             continue;
         }
-        g_autofree char *text = import_text(path, FILE_BYTES_MAX, warnings);
+        g_autofree char *text = orch_import_text(path, FILE_BYTES_MAX, warnings);
         if (text)
             add(run, name, text);
     }
@@ -148,24 +148,24 @@ static void read_experiment(const char *folder, GPtrArray *runs, GPtrArray *warn
 {
     struct orch_yaml *meta = read_meta(folder, warnings);
     g_autofree char *name = meta_text(meta, "name");
-    g_autoptr(GPtrArray) entries = import_entries(folder);
+    g_autoptr(GPtrArray) entries = orch_import_entries(folder);
     for (guint i = 0; meta && i < entries->len; i++) {
         g_autofree char *path = g_build_filename(folder, entries->pdata[i], NULL);
         g_autofree char *run = g_build_filename(path, "meta.yaml", NULL);
-        if (import_is_folder(path) && g_file_test(run, G_FILE_TEST_EXISTS))
+        if (orch_import_is_folder(path) && g_file_test(run, G_FILE_TEST_EXISTS))
             read_run(path, entries->pdata[i], name, runs, warnings);
     }
     orch_yaml_free(meta);
 }
 
-bool import_mlruns(const char *folder, GPtrArray *runs, GPtrArray *warnings, GError **error)
+bool orch_import_mlruns(const char *folder, GPtrArray *runs, GPtrArray *warnings, GError **error)
 {
     (void)error;
-    g_autoptr(GPtrArray) entries = import_entries(folder);
+    g_autoptr(GPtrArray) entries = orch_import_entries(folder);
     for (guint i = 0; i < entries->len; i++) {
         g_autofree char *path = g_build_filename(folder, entries->pdata[i], NULL);
         g_autofree char *meta = g_build_filename(path, "meta.yaml", NULL);
-        if (((const char *)entries->pdata[i])[0] != '.' && import_is_folder(path) &&
+        if (((const char *)entries->pdata[i])[0] != '.' && orch_import_is_folder(path) &&
             g_file_test(meta, G_FILE_TEST_EXISTS))
             read_experiment(path, runs, warnings);
     }

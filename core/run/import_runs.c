@@ -26,7 +26,7 @@ static bool is_mlruns(const char *folder, const GPtrArray *entries)
 {
     for (guint i = 0; i < entries->len; i++) {
         g_autofree char *path = g_build_filename(folder, entries->pdata[i], NULL);
-        if (import_is_folder(path) && has(path, "meta.yaml"))
+        if (orch_import_is_folder(path) && has(path, "meta.yaml"))
             return true;
     }
     return false;
@@ -47,7 +47,7 @@ static bool is_wandb_run(const char *folder, const GPtrArray *entries)
 static bool has_events(const GPtrArray *entries)
 {
     for (guint i = 0; i < entries->len; i++)
-        if (import_is_event_file(entries->pdata[i]))
+        if (orch_import_is_event_file(entries->pdata[i]))
             return true;
     return false;
 }
@@ -56,25 +56,25 @@ static bool has_events(const GPtrArray *entries)
 static bool search(const char *folder, const char *name, int depth, GPtrArray *runs,
                    GPtrArray *warnings, GError **error)
 {
-    g_autoptr(GPtrArray) entries = import_entries(folder);
+    g_autoptr(GPtrArray) entries = orch_import_entries(folder);
     if (depth > DEPTH_MAX || runs->len >= RUNS_MAX) {
-        import_warn(warnings, "'%s' is not searched: too deep, or too many runs", folder);
+        orch_import_warn(warnings, "'%s' is not searched: too deep, or too many runs", folder);
         return true;
     }
     if (is_mlruns(folder, entries))
-        return import_mlruns(folder, runs, warnings, error);
+        return orch_import_mlruns(folder, runs, warnings, error);
     if (is_wandb_run(folder, entries)) {
-        import_wandb_folder(folder, runs, warnings);
+        orch_import_wandb_folder(folder, runs, warnings);
         return true;
     }
     if (has_events(entries))
-        import_tensorboard(folder, name, runs, warnings);
+        orch_import_tensorboard(folder, name, runs, warnings);
     for (guint i = 0; i < entries->len; i++) {
         const char *entry = entries->pdata[i];
         g_autofree char *path = g_build_filename(folder, entry, NULL);
         g_autofree char *below =
             strcmp(name, ".") == 0 ? g_strdup(entry) : g_build_filename(name, entry, NULL);
-        if (*entry != '.' && import_is_folder(path) &&
+        if (*entry != '.' && orch_import_is_folder(path) &&
             !search(path, below, depth + 1, runs, warnings, error))
             return false;
     }
@@ -99,13 +99,13 @@ static bool read_file(const char *path, const char *const *params, GPtrArray *ru
                       GPtrArray *warnings, GError **error)
 {
     g_autofree char *base = g_path_get_basename(path);
-    if (import_is_event_file(base)) {
+    if (orch_import_is_event_file(base)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "a folder of event files is one run",
                        "'%s' is one event file: give its folder", path);
         return false;
     }
     return is_sqlite(path) ? orch_mlflow_db_read(path, runs, warnings, error)
-                           : import_wandb_csv(path, params, runs, error);
+                           : orch_import_wandb_csv(path, params, runs, error);
 }
 
 bool orch_import_runs_read(const char *path, const char *const *params, GPtrArray *runs,

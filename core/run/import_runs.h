@@ -16,22 +16,24 @@ bool orch_import_runs_read(const char *path, const char *const *params, GPtrArra
 /* ---- the readers ------------------------------------------------------------------------------
  * Each takes a path that import_runs.c has recognised. */
 
-bool import_mlruns(const char *folder, GPtrArray *runs, GPtrArray *warnings, GError **error);
-void import_wandb_folder(const char *folder, GPtrArray *runs, GPtrArray *warnings);
-bool import_wandb_csv(const char *path, const char *const *params, GPtrArray *runs, GError **error);
+bool orch_import_mlruns(const char *folder, GPtrArray *runs, GPtrArray *warnings, GError **error);
+void orch_import_wandb_folder(const char *folder, GPtrArray *runs, GPtrArray *warnings);
+bool orch_import_wandb_csv(const char *path, const char *const *params, GPtrArray *runs,
+                           GError **error);
 /** Reads all event files of one folder as one run, called `name`. */
-void import_tensorboard(const char *folder, const char *name, GPtrArray *runs, GPtrArray *warnings);
-bool import_is_event_file(const char *name);
+void orch_import_tensorboard(const char *folder, const char *name, GPtrArray *runs,
+                             GPtrArray *warnings);
+bool orch_import_is_event_file(const char *name);
 
 /** Adds a sentence to `warnings`, up to 100 in total. */
-void import_warn(GPtrArray *warnings, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void orch_import_warn(GPtrArray *warnings, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /** Entries of a folder, sorted by the bytes of their names, at most 100,000: char *; the caller
  * unrefs. */
-GPtrArray *import_entries(const char *folder);
+GPtrArray *orch_import_entries(const char *folder);
 /** True for a folder, but not for a symbolic link to one. */
-bool import_is_folder(const char *path);
+bool orch_import_is_folder(const char *path);
 /** Reads a regular file of at most `most` bytes, without following symbolic links. NULL when there
  * is no file, or, with a warning, when it cannot be read. The caller frees. */
-char *import_text(const char *path, size_t most, GPtrArray *warnings);
+char *orch_import_text(const char *path, size_t most, GPtrArray *warnings);
 
 #endif

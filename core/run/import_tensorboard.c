@@ -29,7 +29,7 @@ enum { FRAME_BYTES_MAX = 64 << 20, DT_FLOAT = 1, DT_DOUBLE = 2 };
 
 static uint32_t masked_crc(const uint32_t table[256], const uint8_t *bytes, size_t length)
 {
-    uint32_t crc = wire_crc(table, 0, bytes, length);
+    uint32_t crc = orch_protobuf_crc(table, 0, bytes, length);
     return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 
@@ -42,9 +42,9 @@ static uint8_t *next_frame(FILE *file, const uint32_t table[256], size_t *out_le
     *out_why = n == 0 ? NULL : "it is cut off";
     if (n < sizeof head)
         return NULL;
-    uint64_t length = wire_little(head, 8);
+    uint64_t length = orch_protobuf_little(head, 8);
     *out_why = "a checksum is wrong";
-    if (masked_crc(table, head, 8) != wire_little(head + 8, 4))
+    if (masked_crc(table, head, 8) != orch_protobuf_little(head + 8, 4))
         return NULL;
     *out_why = "a record is larger than 64 MiB";
     if (length > FRAME_BYTES_MAX)
@@ -54,7 +54,7 @@ static uint8_t *next_frame(FILE *file, const uint32_t table[256], size_t *out_le
     if (fread(bytes, 1, length, file) != length || fread(tail, 1, 4, file) != 4)
         return NULL;
     *out_why = "a checksum is wrong";
-    if (masked_crc(table, bytes, length) != wire_little(tail, 4))
+    if (masked_crc(table, bytes, length) != orch_protobuf_little(tail, 4))
         return NULL;
     *out_why = NULL;
     *out_length = length;
@@ -67,28 +67,31 @@ static uint8_t *next_frame(FILE *file, const uint32_t table[256], size_t *out_le
 /* The value of a tensor with exactly one number; false for other tensors. */
 static bool tensor_value(struct wire_message tensor, double *out)
 {
-    struct wire_field field;
+    struct orch_protobuf_field field;
     uint64_t dtype = 0, inner;
     int count = 0;
     struct wire_message content = {0};
-    while (wire_field(&tensor, &field)) {
+    while (orch_protobuf_field(&tensor, &field)) {
         size_t bytes = (size_t)(field.inner.end - field.inner.at);
         if (field.number == 1 && field.type == 0) {
             dtype = field.value;
         } else if (field.number == 4 && field.type == 2) {
             content = field.inner;
         } else if (field.number == 5 && (field.type == 5 || (field.type == 2 && bytes == 4))) {
-            *out = wire_float(field.type == 5 ? field.value : wire_little(field.inner.at, 4));
+            *out = orch_protobuf_float(field.type == 5 ? field.value
+                                                       : orch_protobuf_little(field.inner.at, 4));
             count++;
         } else if (field.number == 6 && (field.type == 1 || (field.type == 2 && bytes == 8))) {
-            *out = wire_double(field.type == 1 ? field.value : wire_little(field.inner.at, 8));
+            *out = orch_protobuf_double(field.type == 1 ? field.value
+                                                        : orch_protobuf_little(field.inner.at, 8));
             count++;
         } else if ((field.number == 7 || field.number == 10) && field.type != 1 &&
                    field.type != 5) {
             bool ok = field.type == 0;
             inner = field.value;
             if (!ok)
-                ok = wire_varint(&field.inner, &inner) && field.inner.at == field.inner.end;
+                ok =
+                    orch_protobuf_varint(&field.inner, &inner) && field.inner.at == field.inner.end;
             *out = (double)(int64_t)inner;
             count += ok ? 1 : 2;
         } else if (field.number >= 5 && field.number != 16) {
@@ -97,9 +100,9 @@ static bool tensor_value(struct wire_message tensor, double *out)
     }
     size_t bytes = (size_t)(content.end - content.at);
     if (count == 0 && dtype == DT_FLOAT && bytes == 4)
-        *out = wire_float(wire_little(content.at, 4));
+        *out = orch_protobuf_float(orch_protobuf_little(content.at, 4));
     else if (count == 0 && dtype == DT_DOUBLE && bytes == 8)
-        *out = wire_double(wire_little(content.at, 8));
+        *out = orch_protobuf_double(orch_protobuf_little(content.at, 8));
     else
         return count == 1;
     return true;
@@ -108,16 +111,16 @@ static bool tensor_value(struct wire_message tensor, double *out)
 static void take_value(struct orch_imported_run *run, struct wire_message value, int64_t step,
                        int64_t time_ns)
 {
-    struct wire_field field;
+    struct orch_protobuf_field field;
     g_autofree char *tag = NULL;
     double number = 0;
     bool has_number = false;
-    while (wire_field(&value, &field)) {
+    while (orch_protobuf_field(&value, &field)) {
         if (field.number == 1 && field.type == 2 && !tag)
             tag = g_strndup((const char *)field.inner.at,
                             MIN((size_t)(field.inner.end - field.inner.at), (size_t)1000));
         else if (field.number == 2 && field.type == 5) {
-            number = wire_float(field.value);
+            number = orch_protobuf_float(field.value);
             has_number = true;
         } else if (field.number == 8 && field.type == 2) {
             has_number = tensor_value(field.inner, &number) || has_number;
@@ -130,19 +133,19 @@ static void take_value(struct orch_imported_run *run, struct wire_message value,
 static void take_event(struct orch_imported_run *run, const uint8_t *bytes, size_t length)
 {
     struct wire_message event = {bytes, bytes + length}, again = event;
-    struct wire_field field, value;
+    struct orch_protobuf_field field, value;
     int64_t step = 0, time_ns = 0;
-    while (wire_field(&event, &field)) {
+    while (orch_protobuf_field(&event, &field)) {
         if (field.number == 1 && field.type == 1) {
-            double seconds = wire_double(field.value);
+            double seconds = orch_protobuf_double(field.value);
             time_ns = orch_imported_ns(run, ORCH_BOUNDED_TIME_NS, seconds, 1e9);
         } else if (field.number == 2 && field.type == 0) {
             step = (int64_t)field.value;
         }
     }
-    while (wire_field(&again, &field))
+    while (orch_protobuf_field(&again, &field))
         if (field.number == 5 && field.type == 2)
-            while (wire_field(&field.inner, &value))
+            while (orch_protobuf_field(&field.inner, &value))
                 if (value.number == 1 && value.type == 2)
                     take_value(run, value.inner, step, time_ns);
 }
@@ -150,7 +153,7 @@ static void take_event(struct orch_imported_run *run, const uint8_t *bytes, size
 /* ---- files ------------------------------------------------------------------------------------
  */
 
-bool import_is_event_file(const char *name)
+bool orch_import_is_event_file(const char *name)
 {
     return strstr(name, ".tfevents.") != NULL;
 }
@@ -163,12 +166,12 @@ static void read_file(struct orch_imported_run *run, const char *path, GPtrArray
     FILE *file =
         fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? fdopen(fd, "rb") : NULL;
     if (!file) {
-        import_warn(warnings, "'%s' cannot be read", path);
+        orch_import_warn(warnings, "'%s' cannot be read", path);
         if (fd >= 0)
             close(fd);
         return;
     }
-    wire_crc_table(table, WIRE_CRC32C);
+    orch_protobuf_crc_table(table, WIRE_CRC32C);
     const char *why = NULL;
     size_t length;
     uint8_t *bytes;
@@ -177,24 +180,25 @@ static void read_file(struct orch_imported_run *run, const char *path, GPtrArray
         g_free(bytes);
     }
     if (why)
-        import_warn(warnings, "'%s' is read up to byte %ld: %s", path, ftell(file), why);
+        orch_import_warn(warnings, "'%s' is read up to byte %ld: %s", path, ftell(file), why);
     fclose(file);
 }
 
-void import_tensorboard(const char *folder, const char *name, GPtrArray *runs, GPtrArray *warnings)
+void orch_import_tensorboard(const char *folder, const char *name, GPtrArray *runs,
+                             GPtrArray *warnings)
 {
-    g_autoptr(GPtrArray) entries = import_entries(folder);
+    g_autoptr(GPtrArray) entries = orch_import_entries(folder);
     struct orch_imported_run *run = orch_imported_run_new("tensorboard", name);
     orch_imported_set_text(&run->name, name);
     for (guint i = 0; i < entries->len; i++) {
         g_autofree char *path = g_build_filename(folder, entries->pdata[i], NULL);
-        if (import_is_event_file(entries->pdata[i]))
+        if (orch_import_is_event_file(entries->pdata[i]))
             read_file(run, path, warnings);
     }
     if (run->points->len) {
         g_ptr_array_add(runs, run);
         return;
     }
-    import_warn(warnings, "'%s' has no scalars", folder);
+    orch_import_warn(warnings, "'%s' has no scalars", folder);
     orch_imported_run_free(run);
 }

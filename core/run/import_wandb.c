@@ -146,12 +146,12 @@ static json_t *yaml_json(const struct orch_yaml *node)
 
 static void read_config(struct orch_imported_run *run, const char *path, GPtrArray *warnings)
 {
-    g_autofree char *text = import_text(path, CONFIG_BYTES_MAX, warnings);
+    g_autofree char *text = orch_import_text(path, CONFIG_BYTES_MAX, warnings);
     struct orch_diags *diags = orch_diags_new();
     struct orch_yaml *tree =
         text ? orch_yaml_parse("config.yaml", text, strlen(text), diags) : NULL;
     if (text && !tree)
-        import_warn(warnings, "'%s' is not YAML", path);
+        orch_import_warn(warnings, "'%s' is not YAML", path);
     for (guint i = 0; tree && tree->kind == ORCH_YAML_MAP && i < tree->items->len; i++) {
         const char *name = ((const struct orch_yaml *)tree->keys->pdata[i])->text;
         const struct orch_yaml *value = orch_yaml_get(tree->items->pdata[i], "value");
@@ -166,20 +166,20 @@ static void read_config(struct orch_imported_run *run, const char *path, GPtrArr
 
 static void read_summary(struct orch_imported_run *run, const char *path, GPtrArray *warnings)
 {
-    g_autofree char *text = import_text(path, TEXT_BYTES_MAX, warnings);
+    g_autofree char *text = orch_import_text(path, TEXT_BYTES_MAX, warnings);
     g_autoptr(json_t) summary =
         text ? orch_json_parse(text, strlen(text), TEXT_BYTES_MAX, NULL) : NULL;
     const char *name;
     json_t *value;
     if (text && !json_is_object(summary))
-        import_warn(warnings, "'%s' is not a JSON object", path);
+        orch_import_warn(warnings, "'%s' is not a JSON object", path);
     json_object_foreach(summary, name, value) if (!is_own(name))
         flatten(run, name, value, 0, add_result);
 }
 
 static void read_history(struct orch_imported_run *run, const char *path, GPtrArray *warnings)
 {
-    g_autofree char *text = import_text(path, TEXT_BYTES_MAX, warnings);
+    g_autofree char *text = orch_import_text(path, TEXT_BYTES_MAX, warnings);
     int64_t step = 0, bad = 0;
     for (char *line = text, *next; line && *line; line = next, step++) {
         next = line + strcspn(line, "\n");
@@ -192,12 +192,13 @@ static void read_history(struct orch_imported_run *run, const char *path, GPtrAr
             bad += *line != 0;
     }
     if (bad)
-        import_warn(warnings, "'%s': %" G_GINT64_FORMAT " lines are not JSON objects", path, bad);
+        orch_import_warn(warnings, "'%s': %" G_GINT64_FORMAT " lines are not JSON objects", path,
+                         bad);
 }
 
 static void read_metadata(struct orch_imported_run *run, const char *path, GPtrArray *warnings)
 {
-    g_autofree char *text = import_text(path, CONFIG_BYTES_MAX, warnings);
+    g_autofree char *text = orch_import_text(path, CONFIG_BYTES_MAX, warnings);
     g_autoptr(json_t) json =
         text ? orch_json_parse(text, strlen(text), CONFIG_BYTES_MAX, NULL) : NULL;
     const char *started = orch_json_text(json, "startedAt", NULL);
@@ -217,17 +218,17 @@ static void read_metadata(struct orch_imported_run *run, const char *path, GPtrA
 /* Adds one item (name and value) of the history, summary or configuration to `values`. */
 static void take_item(json_t *values, struct wire_message item)
 {
-    struct wire_field field;
+    struct orch_protobuf_field field;
     g_autoptr(GString) name = g_string_new(NULL);
     json_t *value = NULL;
-    while (wire_field(&item, &field)) {
+    while (orch_protobuf_field(&item, &field)) {
         json_t *found = NULL;
         if ((field.number == 1 || field.number == 2) && field.type == 2) {
-            g_autofree char *part = wire_text(field.inner, 1000);
+            g_autofree char *part = orch_protobuf_text(field.inner, 1000);
             if (*part)
                 g_string_append_printf(name, "%s%s", name->len ? "." : "", part);
         } else if (field.number == 16 && field.type == 2) {
-            g_autofree char *text = wire_text(field.inner, VALUE_BYTES_MAX);
+            g_autofree char *text = orch_protobuf_text(field.inner, VALUE_BYTES_MAX);
             g_autofree char *listed = g_strdup_printf(
                 "[%s]", text); /* in brackets, because a bare value is no JSON document */
             g_autoptr(json_t) list =
@@ -238,7 +239,7 @@ static void take_item(json_t *values, struct wire_message item)
         } else if (field.number == 5 && field.type == 0) {
             found = json_integer((json_int_t)field.value);
         } else if (field.number == 6 && field.type == 1) {
-            found = orch_json_real(wire_double(field.value));
+            found = orch_json_real(orch_protobuf_double(field.value));
         }
         if (found) {
             json_decref(value);
@@ -254,9 +255,9 @@ static void take_item(json_t *values, struct wire_message item)
 /* All items of a record, each under field number 1. */
 static json_t *take_items(struct wire_message record)
 {
-    struct wire_field field;
+    struct orch_protobuf_field field;
     json_t *values = json_object();
-    while (wire_field(&record, &field))
+    while (orch_protobuf_field(&record, &field))
         if (field.number == 1 && field.type == 2)
             take_item(values, field.inner);
     return values;
@@ -282,20 +283,20 @@ static void put_summary(struct orch_imported_run *run, struct wire_message summa
 
 static void take_run(struct orch_imported_run *run, struct wire_message record)
 {
-    struct wire_field field, inner;
-    while (wire_field(&record, &field)) {
+    struct orch_protobuf_field field, inner;
+    while (orch_protobuf_field(&record, &field)) {
         if (field.type != 2)
             continue;
         char **texts[] = {[3] = &run->experiment, [8] = &run->name};
         if (field.number == 3 || field.number == 8) {
-            g_autofree char *text = wire_text(field.inner, ORCH_IMPORTED_MESSAGE_MAX);
+            g_autofree char *text = orch_protobuf_text(field.inner, ORCH_IMPORTED_MESSAGE_MAX);
             orch_imported_set_text(texts[field.number], text);
         } else if (field.number == 4) {
             put_params(run, field.inner);
         } else if (field.number == 10 && run->tags->len < 100) {
-            g_ptr_array_add(run->tags, wire_text(field.inner, 200));
+            g_ptr_array_add(run->tags, orch_protobuf_text(field.inner, 200));
         } else if (field.number == 17) {
-            while (wire_field(&field.inner, &inner))
+            while (orch_protobuf_field(&field.inner, &inner))
                 if (inner.number == 1 && inner.type == 0)
                     run->started_ns =
                         orch_imported_ns(run, ORCH_BOUNDED_STARTED_NS, (double)inner.value, 1e9);
@@ -306,12 +307,12 @@ static void take_run(struct orch_imported_run *run, struct wire_message record)
 static void take_history(struct orch_imported_run *run, struct wire_message history)
 {
     struct wire_message again = history;
-    struct wire_field field, inner;
+    struct orch_protobuf_field field, inner;
     g_autoptr(json_t) values = take_items(history);
     int64_t step = 0;
-    while (wire_field(&again, &field))
+    while (orch_protobuf_field(&again, &field))
         if (field.number == 2 && field.type == 2)
-            while (wire_field(&field.inner, &inner))
+            while (orch_protobuf_field(&field.inner, &inner))
                 if (inner.number == 1 && inner.type == 0)
                     step = (int64_t)inner.value;
     add_line(run, values, step);
@@ -321,8 +322,8 @@ static void take_record(struct orch_imported_run *run, const uint8_t *bytes, siz
                         bool *io_exited)
 {
     struct wire_message record = {bytes, bytes + length};
-    struct wire_field field, inner;
-    while (wire_field(&record, &field)) {
+    struct orch_protobuf_field field, inner;
+    while (orch_protobuf_field(&record, &field)) {
         if (field.type != 2)
             continue;
         if (field.number == 2) {
@@ -336,7 +337,7 @@ static void take_record(struct orch_imported_run *run, const uint8_t *bytes, siz
         } else if (field.number == 18) {
             *io_exited = true;
             run->verdict = ORCH_VERDICT_OK;
-            while (wire_field(&field.inner, &inner))
+            while (orch_protobuf_field(&field.inner, &inner))
                 if (inner.number == 1 && inner.type == 0 && inner.value != 0)
                     run->verdict = ORCH_VERDICT_FAILED;
         }
@@ -353,7 +354,7 @@ static const char *read_log(struct orch_imported_run *run, const uint8_t *bytes,
     g_autoptr(GByteArray) whole = g_byte_array_new();
     bool is_begun =
         false; /* `whole` holds the first parts of a record whose last part was not read yet */
-    wire_crc_table(table, WIRE_CRC32);
+    orch_protobuf_crc_table(table, WIRE_CRC32);
     if (length < HEAD_BYTES || memcmp(bytes, ":W&B", 4) != 0)
         return "it does not begin as a file of W&B";
     for (size_t at = HEAD_BYTES; at + HEAD_BYTES <= length;) {
@@ -363,12 +364,13 @@ static const char *read_log(struct orch_imported_run *run, const uint8_t *bytes,
             continue;
         }
         const uint8_t *head = bytes + at;
-        size_t part = (size_t)wire_little(head + 4, 2);
+        size_t part = (size_t)orch_protobuf_little(head + 4, 2);
         uint8_t type = head[6];
         if (part > length - at - HEAD_BYTES)
             return "it is cut off";
-        uint32_t crc = wire_crc(table, wire_crc(table, 0, &type, 1), head + HEAD_BYTES, part);
-        if (type < 1 || type > 4 || crc != wire_little(head, 4))
+        uint32_t crc = orch_protobuf_crc(table, orch_protobuf_crc(table, 0, &type, 1),
+                                         head + HEAD_BYTES, part);
+        if (type < 1 || type > 4 || crc != orch_protobuf_little(head, 4))
             return "a checksum is wrong";
         if (type <= 2)
             g_byte_array_set_size(whole, 0);
@@ -391,13 +393,13 @@ static void read_log_file(struct orch_imported_run *run, const char *path, GPtrA
     bool exited = false;
     if (g_file_test(path, G_FILE_TEST_IS_SYMLINK) ||
         !orch_file_read(path, TEXT_BYTES_MAX, &bytes, &length, &problem)) {
-        import_warn(warnings, "%s", problem ? problem->message : "a link is not followed");
+        orch_import_warn(warnings, "%s", problem ? problem->message : "a link is not followed");
         return;
     }
     run->verdict = ORCH_VERDICT_LOST;
     const char *why = read_log(run, (const uint8_t *)bytes, length, &exited);
     if (why)
-        import_warn(warnings, "'%s' is not read to its end: %s", path, why);
+        orch_import_warn(warnings, "'%s' is not read to its end: %s", path, why);
     run->status = g_strdup(!exited                           ? "not finished"
                            : run->verdict == ORCH_VERDICT_OK ? "finished"
                                                              : "failed");
@@ -406,7 +408,7 @@ static void read_log_file(struct orch_imported_run *run, const char *path, GPtrA
 /* ---- a folder ---------------------------------------------------------------------------------
  */
 
-void import_wandb_folder(const char *folder, GPtrArray *runs, GPtrArray *warnings)
+void orch_import_wandb_folder(const char *folder, GPtrArray *runs, GPtrArray *warnings)
 {
     g_autofree char *base = g_path_get_basename(folder);
     const char *dash = strrchr(base, '-');
@@ -433,7 +435,7 @@ void import_wandb_folder(const char *folder, GPtrArray *runs, GPtrArray *warning
         g_ptr_array_add(runs, run);
         return;
     }
-    import_warn(warnings, "'%s' holds no run", folder);
+    orch_import_warn(warnings, "'%s' holds no run", folder);
     orch_imported_run_free(run);
 }
 
@@ -510,7 +512,8 @@ static void read_row(const struct orch_csv *csv, size_t row, const char *const *
     g_ptr_array_add(runs, run);
 }
 
-bool import_wandb_csv(const char *path, const char *const *params, GPtrArray *runs, GError **error)
+bool orch_import_wandb_csv(const char *path, const char *const *params, GPtrArray *runs,
+                           GError **error)
 {
     struct orch_csv *csv = orch_csv_read(path, error);
     if (!csv)

@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <string.h>
 
-void wire_crc_table(uint32_t table[256], uint32_t polynomial)
+void orch_protobuf_crc_table(uint32_t table[256], uint32_t polynomial)
 {
     for (uint32_t i = 0; i < 256; i++) {
         uint32_t value = i;
@@ -14,7 +14,8 @@ void wire_crc_table(uint32_t table[256], uint32_t polynomial)
     }
 }
 
-uint32_t wire_crc(const uint32_t table[256], uint32_t crc, const uint8_t *bytes, size_t length)
+uint32_t orch_protobuf_crc(const uint32_t table[256], uint32_t crc, const uint8_t *bytes,
+                           size_t length)
 {
     crc = ~crc;
     for (size_t i = 0; i < length; i++)
@@ -22,7 +23,7 @@ uint32_t wire_crc(const uint32_t table[256], uint32_t crc, const uint8_t *bytes,
     return ~crc;
 }
 
-uint64_t wire_little(const uint8_t *bytes, int count)
+uint64_t orch_protobuf_little(const uint8_t *bytes, int count)
 {
     uint64_t value = 0;
     for (int i = count - 1; i >= 0; i--)
@@ -30,7 +31,7 @@ uint64_t wire_little(const uint8_t *bytes, int count)
     return value;
 }
 
-bool wire_varint(struct wire_message *m, uint64_t *out)
+bool orch_protobuf_varint(struct wire_message *m, uint64_t *out)
 {
     *out = 0;
     for (int shift = 0; shift < 64 && m->at < m->end; shift += 7) {
@@ -42,37 +43,37 @@ bool wire_varint(struct wire_message *m, uint64_t *out)
     return false;
 }
 
-bool wire_field(struct wire_message *m, struct wire_field *out)
+bool orch_protobuf_field(struct wire_message *m, struct orch_protobuf_field *out)
 {
     uint64_t key, length;
-    if (m->at == m->end || !wire_varint(m, &key))
+    if (m->at == m->end || !orch_protobuf_varint(m, &key))
         return false;
-    *out = (struct wire_field){.number = (uint32_t)(key >> 3), .type = key & 7};
+    *out = (struct orch_protobuf_field){.number = (uint32_t)(key >> 3), .type = key & 7};
     size_t left = (size_t)(m->end - m->at), fixed = out->type == 1 ? 8 : out->type == 5 ? 4 : 0;
     if (out->type == 0)
-        return wire_varint(m, &out->value);
+        return orch_protobuf_varint(m, &out->value);
     if (fixed) {
         if (left < fixed)
             return false;
-        out->value = wire_little(m->at, (int)fixed);
+        out->value = orch_protobuf_little(m->at, (int)fixed);
         m->at += fixed;
         return true;
     }
-    if (out->type != 2 || !wire_varint(m, &length) || length > (size_t)(m->end - m->at))
+    if (out->type != 2 || !orch_protobuf_varint(m, &length) || length > (size_t)(m->end - m->at))
         return false;
     out->inner = (struct wire_message){m->at, m->at + length};
     m->at += length;
     return true;
 }
 
-double wire_double(uint64_t bits)
+double orch_protobuf_double(uint64_t bits)
 {
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
 }
 
-double wire_float(uint64_t bits)
+double orch_protobuf_float(uint64_t bits)
 {
     uint32_t low = (uint32_t)bits;
     float value;
@@ -80,7 +81,7 @@ double wire_float(uint64_t bits)
     return (double)value;
 }
 
-char *wire_text(struct wire_message message, size_t most)
+char *orch_protobuf_text(struct wire_message message, size_t most)
 {
     size_t length = MIN((size_t)(message.end - message.at), most);
     return g_strndup((const char *)message.at, length);

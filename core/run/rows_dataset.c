@@ -13,13 +13,13 @@
 /* ---- text --------------------------------------------------------------------------------------
  */
 
-void rows_text(GString *out, const char *text)
+void orch_rows_append_text(GString *out, const char *text)
 {
     orch_csv_append(out, text ? text : "");
     g_string_append_c(out, ',');
 }
 
-void rows_number(GString *out, double value)
+void orch_rows_number(GString *out, double value)
 {
     char text[ORCH_REAL_CHARS];
     if (!isnan(value) && value == floor(value) && fabs(value) < 1e9)
@@ -29,7 +29,7 @@ void rows_number(GString *out, double value)
     g_string_append_c(out, ',');
 }
 
-void rows_end(GString *out)
+void orch_rows_end(GString *out)
 {
     out->str[out->len - 1] = '\n';
 }
@@ -38,12 +38,12 @@ GString *orch_rows_text(const struct orch_csv *table)
 {
     GString *out = g_string_new(NULL);
     for (int c = 0; c < orch_csv_columns(table); c++)
-        rows_text(out, orch_csv_name(table, c));
-    rows_end(out);
+        orch_rows_append_text(out, orch_csv_name(table, c));
+    orch_rows_end(out);
     for (size_t i = 0; i < orch_csv_rows(table); i++) {
         for (int c = 0; c < orch_csv_columns(table); c++)
-            rows_text(out, orch_csv_text(table, i, c));
-        rows_end(out);
+            orch_rows_append_text(out, orch_csv_text(table, i, c));
+        orch_rows_end(out);
     }
     return out;
 }
@@ -64,21 +64,21 @@ static void write_set(const struct choice *choice, GString *out)
     const struct orch_dataset *set = choice->set;
     for (guint c = 0; c < set->columns->len; c++)
         if (choice->has[c])
-            rows_text(out, orch_dataset_column(set, c)->name);
-    rows_text(out, choice->target);
-    rows_end(out);
+            orch_rows_append_text(out, orch_dataset_column(set, c)->name);
+    orch_rows_append_text(out, choice->target);
+    orch_rows_end(out);
     for (size_t i = 0; i < set->rows; i++) {
         if (!(choice->targets[i] > 0))
             continue;
         for (guint c = 0; c < set->columns->len; c++) {
             const struct orch_dataset_column *column = orch_dataset_column(set, c);
             if (choice->has[c] && column->is_text)
-                rows_text(out, column->texts[i]);
+                orch_rows_append_text(out, column->texts[i]);
             else if (choice->has[c])
-                rows_number(out, column->numbers[i]);
+                orch_rows_number(out, column->numbers[i]);
         }
-        rows_number(out, choice->targets[i]);
-        rows_end(out);
+        orch_rows_number(out, choice->targets[i]);
+        orch_rows_end(out);
     }
 }
 

@@ -6,9 +6,9 @@
 #include <glib.h>
 
 /** Appends a field and a comma; NULL and NaN give an empty field. */
-void rows_text(GString *out, const char *text);
-void rows_number(GString *out, double value);
+void orch_rows_append_text(GString *out, const char *text);
+void orch_rows_number(GString *out, double value);
 /** Ends the record: replaces the last comma by a newline. */
-void rows_end(GString *out);
+void orch_rows_end(GString *out);
 
 #endif

@@ -287,21 +287,21 @@ static void write_row(const struct timed *run, double target, GString *out)
 {
     const json_t *cost = run->cost;
     const char *input = orch_json_text(cost, "input", "");
-    rows_text(out, run->gpu);
-    rows_number(out, workers_of(run));
-    rows_number(out, run->threads > 0 ? (double)run->threads : (double)NAN);
-    rows_text(out, orch_json_text(cost, "network", ""));
-    rows_number(out, orch_cost_number(cost, "batch"));
-    rows_text(out, orch_json_text(cost, "precision", ""));
-    rows_text(out, orch_json_text(cost, "framework", ""));
-    rows_number(out, orch_cost_number(cost, "images"));
-    rows_text(out, input);
-    rows_number(out, side_of(input));
-    rows_number(out, orch_cost_number(cost, "classes"));
-    rows_text(out, orch_cost_is_training(cost) ? "train" : "infer");
-    rows_number(out, orch_cost_number(cost, "epochs"));
-    rows_number(out, target);
-    rows_end(out);
+    orch_rows_append_text(out, run->gpu);
+    orch_rows_number(out, workers_of(run));
+    orch_rows_number(out, run->threads > 0 ? (double)run->threads : (double)NAN);
+    orch_rows_append_text(out, orch_json_text(cost, "network", ""));
+    orch_rows_number(out, orch_cost_number(cost, "batch"));
+    orch_rows_append_text(out, orch_json_text(cost, "precision", ""));
+    orch_rows_append_text(out, orch_json_text(cost, "framework", ""));
+    orch_rows_number(out, orch_cost_number(cost, "images"));
+    orch_rows_append_text(out, input);
+    orch_rows_number(out, side_of(input));
+    orch_rows_number(out, orch_cost_number(cost, "classes"));
+    orch_rows_append_text(out, orch_cost_is_training(cost) ? "train" : "infer");
+    orch_rows_number(out, orch_cost_number(cost, "epochs"));
+    orch_rows_number(out, target);
+    orch_rows_end(out);
 }
 
 /* The set of devices that have an undisturbed run with the target. */
@@ -322,9 +322,9 @@ static struct orch_csv *make_table(struct reading *r, size_t target, GPtrArray *
 {
     g_autoptr(GString) text = g_string_new(NULL);
     for (size_t i = 0; i < G_N_ELEMENTS(COLUMNS); i++)
-        rows_text(text, COLUMNS[i]);
-    rows_text(text, ROW_TARGETS[target].name);
-    rows_end(text);
+        orch_rows_append_text(text, COLUMNS[i]);
+    orch_rows_append_text(text, ROW_TARGETS[target].name);
+    orch_rows_end(text);
     g_autoptr(GHashTable) quiet = devices_with_quiet_runs(r, target);
     for (guint i = 0; i < r->runs->len; i++) {
         const struct timed *run = &g_array_index(r->runs, struct timed, i);

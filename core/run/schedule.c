@@ -23,19 +23,19 @@ static void take_signals(struct run *run)
         if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGHUP) {
             run->stop_level = 2;
             run->totals.terminated = true;
-            schedule_cancel(run, SIGTERM, "the run was terminated");
+            orch_schedule_cancel(run, SIGTERM, "the run was terminated");
             continue;
         }
         run->totals.interrupted = true;
         run->stop_level++;
         if (run->stop_level == 1 && run->hosts->len)
-            schedule_emit(
+            orch_schedule_emit(
                 run,
                 "starting nothing more; %u running trial%s may finish. Ctrl-C again stops %s now",
                 run->hosts->len, run->hosts->len == 1 ? "" : "s",
                 run->hosts->len == 1 ? "it" : "them");
         else if (run->stop_level >= 2)
-            schedule_cancel(run, SIGINT, "Ctrl-C was pressed twice");
+            orch_schedule_cancel(run, SIGINT, "Ctrl-C was pressed twice");
     }
 }
 
@@ -104,29 +104,29 @@ static bool loop(struct run *run, GError **error)
 {
     bool held = false;
     for (;;) {
-        if (run->collects_first && !schedule_collect(run, error))
+        if (run->collects_first && !orch_schedule_collect(run, error))
             return false;
         bool stopping = run->stop_level || run->failed_fast;
-        if (!stopping && (!schedule_start(run, error) || !look_at_held(run, &held, error)))
+        if (!stopping && (!orch_schedule_start(run, error) || !look_at_held(run, &held, error)))
             return false;
         bool collected = run->ended->len > 0; /* other trials may have waited for these */
-        if (!schedule_collect(run, error) || !sync_store(run, error))
+        if (!orch_schedule_collect(run, error) || !sync_store(run, error))
             return false;
-        bool away = !stopping && schedule_away(run);
+        bool away = !stopping && orch_schedule_away(run);
         if (!run->hosts->len && (stopping || (!has_todo(run) && !away)))
             return true;
         bool idle = !run->hosts->len && !run->moved && !collected && !held;
-        if (away && !schedule_look_away(run, idle))
+        if (away && !orch_schedule_look_away(run, idle))
             return true;
         if (!run->hosts->len && run->refused && !collected && !held)
             return true; /* a limit prevents all remaining trials */
         if (run->hosts->len || !collected)
             wait_for_something(run, held && !stopping);
-        schedule_reap(run);
-        schedule_watch_time(run);
-        schedule_enforce_limits(run);
-        schedule_tick(run);
-        schedule_tick_sharing(run);
+        orch_schedule_reap(run);
+        orch_schedule_watch_time(run);
+        orch_schedule_enforce_limits(run);
+        orch_schedule_tick(run);
+        orch_schedule_tick_sharing(run);
     }
 }
 
@@ -162,7 +162,7 @@ static void make_jobs(struct run *run)
  * next command does. */
 static void abandon_hosts(struct run *run)
 {
-    schedule_cancel(run, SIGINT, "the run ended with an error");
+    orch_schedule_cancel(run, SIGINT, "the run ended with an error");
     run->stop_level = 2; /* no more retries */
     while (run->hosts->len) {
         int status;
@@ -171,7 +171,7 @@ static void abandon_hosts(struct run *run)
             ;
         g_ptr_array_add(run->ended, g_ptr_array_steal_index(run->hosts, 0));
     }
-    if (schedule_collect(run, NULL))
+    if (orch_schedule_collect(run, NULL))
         orch_store_sync(run->plan->store, NULL);
 }
 
@@ -182,7 +182,7 @@ static void finish_totals(struct run *run)
     for (unsigned i = 0; i < run->order_count; i++)
         left += run->jobs[run->order[i]].status != JOB_ENDED;
     bool stopped = totals->interrupted || totals->terminated || run->failed_fast;
-    bool is_held = schedule_away(run) && !stopped && !run->refused;
+    bool is_held = orch_schedule_away(run) && !stopped && !run->refused;
     totals->held = is_held ? left : 0;
     totals->not_run += is_held ? 0 : left;
     totals->device_s = run->ended_device_s;
@@ -224,8 +224,8 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     run.jobs = g_new0(struct job, plan->count + 1);
     unsigned *order = g_new0(unsigned, plan->count + 1);
     run.order = order;
-    run.hosts = g_ptr_array_new_with_free_func(schedule_host_free);
-    run.ended = g_ptr_array_new_with_free_func(schedule_host_free);
+    run.hosts = g_ptr_array_new_with_free_func(orch_schedule_host_free);
+    run.ended = g_ptr_array_new_with_free_func(orch_schedule_host_free);
     run.collects_first = options->fail_fast || has_timing(plan);
     run.plugin_files = g_array_new(FALSE, FALSE, sizeof(struct plugin_file));
     run.wall_by_experiment = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);

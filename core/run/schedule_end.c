@@ -67,7 +67,7 @@ static bool end_host(struct run *run, struct host *host, GError **error)
         run->totals.retried++;
     } else {
         count_end(run, job, &collected);
-        schedule_unclaim(run, job);
+        orch_schedule_unclaim(run, job);
         if (job->well) {
             item->state = ORCH_PLAN_DONE;
             keep_wall(run, host, collected.wall_ms);
@@ -82,7 +82,7 @@ static bool end_host(struct run *run, struct host *host, GError **error)
     return true;
 }
 
-bool schedule_collect(struct run *run, GError **error)
+bool orch_schedule_collect(struct run *run, GError **error)
 {
     while (run->ended->len) {
         bool ok = end_host(run, run->ended->pdata[0], error);

@@ -24,7 +24,7 @@ static int open_pidfd(pid_t pid)
 #endif
 }
 
-bool schedule_spawn(struct run *run, struct host *host, GError **error)
+bool orch_schedule_spawn(struct run *run, struct host *host, GError **error)
 {
     int pipe_fds[2];
     if (pipe2(pipe_fds, O_CLOEXEC) != 0) {
@@ -54,7 +54,7 @@ bool schedule_spawn(struct run *run, struct host *host, GError **error)
     return true;
 }
 
-void schedule_host_free(void *pointer)
+void orch_schedule_host_free(void *pointer)
 {
     struct host *host = pointer;
     if (host->pidfd >= 0)
@@ -69,7 +69,7 @@ void schedule_host_free(void *pointer)
     g_free(host);
 }
 
-void schedule_cancel(struct run *run, int signal_number, const char *why)
+void orch_schedule_cancel(struct run *run, int signal_number, const char *why)
 {
     g_autofree char *line = g_strdup_printf("{\"do\":\"cancel\",\"why\":\"%s\"}\n", why);
     for (guint i = 0; i < run->hosts->len; i++) {
@@ -84,7 +84,7 @@ void schedule_cancel(struct run *run, int signal_number, const char *why)
     }
 }
 
-void schedule_reap(struct run *run)
+void orch_schedule_reap(struct run *run)
 {
     for (guint i = 0; i < run->hosts->len;) {
         struct host *host = run->hosts->pdata[i];

@@ -20,12 +20,12 @@ static struct orch_usage usage_of(const struct run *run)
     return usage;
 }
 
-bool schedule_is_refused(struct run *run, const struct orch_plan_item *item)
+bool orch_schedule_is_refused(struct run *run, const struct orch_plan_item *item)
 {
     if (!run->options->limits)
         return false;
     struct orch_forecast forecast;
-    double p50_s = schedule_forecast(run, item, &forecast) ? forecast.p50_s : (double)NAN;
+    double p50_s = orch_schedule_forecast(run, item, &forecast) ? forecast.p50_s : (double)NAN;
     struct orch_usage usage = usage_of(run);
     enum orch_limit limit = orch_limits_refuse(run->options->limits, &usage, p50_s,
                                                orch_plan_item_devices(item), orch_now_ns());
@@ -36,7 +36,7 @@ bool schedule_is_refused(struct run *run, const struct orch_plan_item *item)
     return true;
 }
 
-void schedule_enforce_limits(struct run *run)
+void orch_schedule_enforce_limits(struct run *run)
 {
     if (!run->options->limits || run->stop_level >= 2 || !run->hosts->len)
         return;
@@ -49,7 +49,7 @@ void schedule_enforce_limits(struct run *run)
     run->totals.cut_off = run->hosts->len;
     g_autofree char *why = g_strdup_printf("the %s %s", orch_limit_name(limit),
                                            limit == ORCH_LIMIT_DEADLINE ? "has come" : "is spent");
-    schedule_emit(run, "%s: %u running trial%s cancelled", why, run->hosts->len,
-                  run->hosts->len == 1 ? " is" : "s are");
-    schedule_cancel(run, SIGINT, why);
+    orch_schedule_emit(run, "%s: %u running trial%s cancelled", why, run->hosts->len,
+                       run->hosts->len == 1 ? " is" : "s are");
+    orch_schedule_cancel(run, SIGINT, why);
 }

@@ -64,80 +64,81 @@ struct run {
     unsigned stop_level; /* 1: start nothing more, 2: running trials are stopped */
     bool failed_fast, unsynced;
     double ended_device_s; /* of trials that ended: wall seconds x devices */
-    unsigned refused;      /* trials that a limit prevented in the last call of schedule_start */
-    bool moved;            /* the last call of schedule_start changed something */
+    unsigned refused; /* trials that a limit prevented in the last call of orch_schedule_start */
+    bool moved;       /* the last call of orch_schedule_start changed something */
     int64_t last_sync_ns, last_tick_ns, last_held_ns, last_sharing_ns;
 };
 
 /** Sends a message (one sentence) to the user. */
-void schedule_emit(struct run *run, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void orch_schedule_emit(struct run *run, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* ---- schedule_slots.c -------------------------------------------------------------------------
  */
 
 /** Finds a free slot for a trial of the experiment; false when the trial must wait. */
-bool schedule_take_slot(const struct run *run, const struct orch_experiment *experiment,
-                        struct orch_slot *slot);
+bool orch_schedule_take_slot(const struct run *run, const struct orch_experiment *experiment,
+                             struct orch_slot *slot);
 
 /* ---- schedule_hosts.c -------------------------------------------------------------------------
  */
 
 /** Starts `orch-host DIR` in a process group of its own, with a pipe on its standard input. */
-bool schedule_spawn(struct run *run, struct host *host, GError **error);
+bool orch_schedule_spawn(struct run *run, struct host *host, GError **error);
 /** Frees the host's resources; does not affect its process. */
-void schedule_host_free(void *host);
+void orch_schedule_host_free(void *host);
 /** Makes all hosts end their trials: as cancelled for SIGINT, as preempted for SIGTERM. `why`
  * becomes the reason of a cancelled run; it has no quotes or backslashes. */
-void schedule_cancel(struct run *run, int signal_number, const char *why);
+void orch_schedule_cancel(struct run *run, int signal_number, const char *why);
 /** Moves exited hosts to `ended`. Their slots become free at once, so that the next trials start
  * before the journals are read. */
-void schedule_reap(struct run *run);
+void orch_schedule_reap(struct run *run);
 
 /* ---- schedule_watch.c -------------------------------------------------------------------------
  */
 
 /** Kills hosts that did not end their trials within the time limit. */
-void schedule_watch_time(struct run *run);
+void orch_schedule_watch_time(struct run *run);
 
-/* ---- schedule_start.c, schedule_end.c ---------------------------------------------------------
+/* ---- orch_schedule_start.c, schedule_end.c
+ * ---------------------------------------------------------
  */
 
 /** Starts as many of the next trials as fit. */
-bool schedule_start(struct run *run, GError **error);
+bool orch_schedule_start(struct run *run, GError **error);
 /** Records the trials of exited hosts. */
-bool schedule_collect(struct run *run, GError **error);
+bool orch_schedule_collect(struct run *run, GError **error);
 
 /* ---- schedule_limits.c ------------------------------------------------------------------------
  */
 
 /** True when starting the trial would exceed a limit, judged by its forecast. */
-bool schedule_is_refused(struct run *run, const struct orch_plan_item *item);
+bool orch_schedule_is_refused(struct run *run, const struct orch_plan_item *item);
 /** Cancels the running trials once a limit is reached. They are recorded as cancelled and can be
  * run again. */
-void schedule_enforce_limits(struct run *run);
+void orch_schedule_enforce_limits(struct run *run);
 
 /* ---- schedule_sharing.c -----------------------------------------------------------------------
  */
 
 /** True when no other machine runs the trial; otherwise sets it aside. */
-bool schedule_claim(struct run *run, struct job *job);
+bool orch_schedule_claim(struct run *run, struct job *job);
 /** Reports that a claimed trial has ended or was not started. */
-void schedule_unclaim(struct run *run, const struct job *job);
+void orch_schedule_unclaim(struct run *run, const struct job *job);
 /** Lets the sharing hooks renew claims and send results, about once per second. */
-void schedule_tick_sharing(struct run *run);
+void orch_schedule_tick_sharing(struct run *run);
 /** Number of trials that others run elsewhere. */
-unsigned schedule_away(const struct run *run);
+unsigned orch_schedule_away(const struct run *run);
 /** Retries those trials when it is time. `idle`: nothing else is left to do. False when they are
  * not to be retried any more. */
-bool schedule_look_away(struct run *run, bool idle);
+bool orch_schedule_look_away(struct run *run, bool idle);
 
 /* ---- schedule_progress.c ----------------------------------------------------------------------
  */
 
 /** Gets a trial's forecast; false when there is none. */
-bool schedule_forecast(const struct run *run, const struct orch_plan_item *item,
-                       struct orch_forecast *out);
+bool orch_schedule_forecast(const struct run *run, const struct orch_plan_item *item,
+                            struct orch_forecast *out);
 /** Calls the listener's tick with the running trials, ten times per second. */
-void schedule_tick(struct run *run);
+void orch_schedule_tick(struct run *run);
 
 #endif

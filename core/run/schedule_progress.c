@@ -57,8 +57,8 @@ static void look_at(struct orch_running *running)
     orch_journal_close(journal);
 }
 
-bool schedule_forecast(const struct run *run, const struct orch_plan_item *item,
-                       struct orch_forecast *out)
+bool orch_schedule_forecast(const struct run *run, const struct orch_plan_item *item,
+                            struct orch_forecast *out)
 {
     const struct orch_forecaster *forecaster = run->options->forecaster;
     return forecaster && forecaster->forecast(forecaster->ctx, item, out);
@@ -111,7 +111,7 @@ static double estimate(struct run *run)
         const struct orch_plan_item *item = &run->plan->items[job->index];
         struct orch_forecast forecast;
         if (job->status == JOB_TODO)
-            total += schedule_forecast(run, item, &forecast)
+            total += orch_schedule_forecast(run, item, &forecast)
                          ? forecast.p50_s
                          : expected_s(run, item->cell->experiment);
     }
@@ -125,7 +125,7 @@ static double estimate(struct run *run)
     return total + longest / (run->options->slots > 1 ? 2 : 1);
 }
 
-void schedule_tick(struct run *run)
+void orch_schedule_tick(struct run *run)
 {
     int64_t now = orch_mono_ns();
     if (!run->options->live || !run->listener->tick || now - run->last_tick_ns < 100000000)
@@ -134,12 +134,12 @@ void schedule_tick(struct run *run)
     for (guint i = 0; i < run->hosts->len; i++)
         look_at(run->hosts->pdata[i]);
     run->totals.eta_s = estimate(run);
-    run->totals.held = schedule_away(run);
+    run->totals.held = orch_schedule_away(run);
     run->listener->tick(run->listener->ctx, (const struct orch_running *const *)run->hosts->pdata,
                         run->hosts->len, &run->totals);
 }
 
-void schedule_emit(struct run *run, const char *format, ...)
+void orch_schedule_emit(struct run *run, const char *format, ...)
 {
     va_list args;
     va_start(args, format);

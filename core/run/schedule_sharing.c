@@ -7,7 +7,7 @@
 
 #define TICK_NS 1000000000
 
-bool schedule_claim(struct run *run, struct job *job)
+bool orch_schedule_claim(struct run *run, struct job *job)
 {
     const struct orch_sharing *sharing = run->options->sharing;
     struct orch_plan_item *item = &run->plan->items[job->index];
@@ -24,7 +24,7 @@ bool schedule_claim(struct run *run, struct job *job)
     return false;
 }
 
-void schedule_unclaim(struct run *run, const struct job *job)
+void orch_schedule_unclaim(struct run *run, const struct job *job)
 {
     const struct orch_sharing *sharing = run->options->sharing;
     const struct orch_plan_item *item = &run->plan->items[job->index];
@@ -44,7 +44,7 @@ static bool timing_runs(const struct run *run)
     return false;
 }
 
-void schedule_tick_sharing(struct run *run)
+void orch_schedule_tick_sharing(struct run *run)
 {
     const struct orch_sharing *sharing = run->options->sharing;
     int64_t now = orch_mono_ns();
@@ -54,7 +54,7 @@ void schedule_tick_sharing(struct run *run)
     sharing->tick(sharing->ctx, timing_runs(run));
 }
 
-unsigned schedule_away(const struct run *run)
+unsigned orch_schedule_away(const struct run *run)
 {
     unsigned count = 0;
     for (unsigned i = 0; run->options->sharing && i < run->order_count; i++)
@@ -62,7 +62,7 @@ unsigned schedule_away(const struct run *run)
     return count;
 }
 
-bool schedule_look_away(struct run *run, bool idle)
+bool orch_schedule_look_away(struct run *run, bool idle)
 {
     const struct orch_sharing *sharing = run->options->sharing;
     enum orch_retry again = sharing->again(sharing->ctx, idle);

@@ -51,8 +51,8 @@ static void pin(const struct run *run, struct orch_slot *slot)
         slot->cpus[slot->cpu_count++] = cpus[first + i];
 }
 
-bool schedule_take_slot(const struct run *run, const struct orch_experiment *experiment,
-                        struct orch_slot *slot)
+bool orch_schedule_take_slot(const struct run *run, const struct orch_experiment *experiment,
+                             struct orch_slot *slot)
 {
     memset(slot, 0, sizeof *slot);
     for (guint i = 0; i < run->hosts->len; i++) {

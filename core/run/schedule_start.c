@@ -63,7 +63,8 @@ static void store_forecast(struct run *run, const struct orch_running *running,
     g_autoptr(GError) problem = NULL;
     if (!orch_forecast_store(run->plan, running->item, running->key, forecast, made_ns, is_renewed,
                              &problem))
-        schedule_emit(run, "the forecast of %s was not kept: %s", running->key, problem->message);
+        orch_schedule_emit(run, "the forecast of %s was not kept: %s", running->key,
+                           problem->message);
 }
 
 /* Stores the planned forecast and, where it differs, the current one. */
@@ -73,7 +74,7 @@ static void keep_forecast(struct run *run, struct host *host)
     const struct orch_forecaster *forecaster = run->options->forecaster;
     struct orch_forecast now, planned;
     int64_t made_ns = 0;
-    if (!schedule_forecast(run, running->item, &now))
+    if (!orch_schedule_forecast(run, running->item, &now))
         return;
     running->has_forecast = running->is_renewed = true;
     running->forecast_p5_s = now.p5_s;
@@ -109,10 +110,10 @@ static bool launch(struct run *run, struct job *job, const struct orch_slot *slo
     host->job = job;
     host->pidfd = host->stdin_fd = -1;
     if (!orch_trialdir_write(run->plan, item, slot, dir, error) ||
-        !schedule_spawn(run, host, error)) {
+        !orch_schedule_spawn(run, host, error)) {
         orch_store_dir_remove(run->plan->store, ORCH_STORE_DIR_TRIAL, host->running.key, NULL);
         orch_store_forget(run->plan->store, host->running.key, NULL);
-        schedule_host_free(host);
+        orch_schedule_host_free(host);
         return false;
     }
     item->attempts++;
@@ -134,7 +135,7 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
     struct orch_trialdir dir;
     if (!plugin_is_unchanged(run, experiment->manifest, error))
         return false;
-    if (!schedule_claim(run, job))
+    if (!orch_schedule_claim(run, job))
         return true;
     if (!orch_trialdir_prepare(run->plan, item, chosen, slot, run->options->argv_json, &dir, error))
         return false;
@@ -157,7 +158,7 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
     else if (ok)
         ok = launch(run, job, slot, &dir, active.started_ns, error);
     if (job->status != JOB_RUNNING)
-        schedule_unclaim(run, job);
+        orch_schedule_unclaim(run, job);
     orch_trialdir_clear(&dir);
     return ok;
 }
@@ -171,7 +172,7 @@ static void give_up(struct run *run, struct job *job, const char *why)
     run->totals.not_run++;
     run->moved = true;
     g_autofree char *label = orch_cell_label(item->cell);
-    schedule_emit(run, "%s was not run: %s", label, why);
+    orch_schedule_emit(run, "%s was not run: %s", label, why);
 }
 
 enum readiness { READY, NOT_YET, NEVER };
@@ -240,17 +241,17 @@ static bool try_start(struct run *run, struct job *job, bool *out_blocked, GErro
             return true;
         }
     }
-    if (schedule_is_refused(run, item))
+    if (orch_schedule_is_refused(run, item))
         return true;
     struct orch_slot slot;
-    if (!schedule_take_slot(run, item->cell->experiment, &slot)) {
+    if (!orch_schedule_take_slot(run, item->cell->experiment, &slot)) {
         *out_blocked = true; /* keep the order: later trials do not overtake */
         return true;
     }
     return start(run, job, chosen, &slot, error);
 }
 
-bool schedule_start(struct run *run, GError **error)
+bool orch_schedule_start(struct run *run, GError **error)
 {
     bool blocked = false;
     run->refused = 0;

@@ -15,7 +15,7 @@
  * s of killing. A stopped host does nothing in that time, so its limit is short. */
 static const double PATIENCE_S = 45, PATIENCE_STOPPED_S = 1;
 
-void schedule_watch_time(struct run *run)
+void orch_schedule_watch_time(struct run *run)
 {
     for (guint i = 0; i < run->hosts->len; i++) {
         struct host *host = run->hosts->pdata[i];

@@ -41,7 +41,7 @@ static bool is_literal(const char *name)
     return *name && strspn(name, "0123456789.") == strlen(name);
 }
 
-bool web_host_is_own(const struct web_guard *guard, const char *host)
+bool orch_web_host_is_own(const struct web_guard *guard, const char *host)
 {
     static const char *const loopback[] = {"127.0.0.1", "localhost", "[::1]", NULL};
     if (!host || strlen(host) > 255)
@@ -55,7 +55,7 @@ bool web_host_is_own(const struct web_guard *guard, const char *host)
             (is_literal(name) || (guard->host && g_ascii_strcasecmp(name, guard->host) == 0)));
 }
 
-bool web_token_is(const char *given, const char *token)
+bool orch_web_token_is(const char *given, const char *token)
 {
     size_t length = strlen(token), have = given ? strlen(given) : 0;
     unsigned char differs = have != length;
@@ -64,7 +64,7 @@ bool web_token_is(const char *given, const char *token)
     return !differs;
 }
 
-char *web_token_new(void)
+char *orch_web_token_new(void)
 {
     unsigned char bytes[WEB_TOKEN_BYTES];
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
@@ -75,12 +75,12 @@ char *web_token_new(void)
     return g_string_free(text, FALSE);
 }
 
-char *web_cookie_name(unsigned port)
+char *orch_web_cookie_name(unsigned port)
 {
     return g_strdup_printf("orch_%u", port);
 }
 
-char *web_cookie_get(const char *header, const char *name)
+char *orch_web_cookie_get(const char *header, const char *name)
 {
     size_t length = strlen(name);
     g_auto(GStrv) parts = g_strsplit(header ? header : "", ";", 64);
@@ -94,19 +94,19 @@ char *web_cookie_get(const char *header, const char *name)
 
 static bool is_known(const struct web_guard *guard, const struct web_head *head)
 {
-    g_autofree char *name = web_cookie_name(guard->port);
-    g_autofree char *cookie = web_cookie_get(head->cookie, name);
+    g_autofree char *name = orch_web_cookie_name(guard->port);
+    g_autofree char *cookie = orch_web_cookie_get(head->cookie, name);
     const char *bearer = head->authorization && g_str_has_prefix(head->authorization, "Bearer ")
                              ? head->authorization + strlen("Bearer ")
                              : NULL;
-    bool by_cookie = web_token_is(cookie, guard->token);
-    bool by_header = web_token_is(bearer, guard->token);
+    bool by_cookie = orch_web_token_is(cookie, guard->token);
+    bool by_header = orch_web_token_is(bearer, guard->token);
     return by_cookie || by_header;
 }
 
-struct web_verdict web_guard_check(const struct web_guard *guard, const struct web_head *head)
+struct web_verdict orch_web_guard_check(const struct web_guard *guard, const struct web_head *head)
 {
-    if (!web_host_is_own(guard, head->host))
+    if (!orch_web_host_is_own(guard, head->host))
         return (struct web_verdict){421, "this server does not answer for that host name",
                                     "open it by the address that 'orch serve' printed"};
     if (strcmp(head->method, "GET") != 0 && strcmp(head->method, "HEAD") != 0)
@@ -121,13 +121,13 @@ struct web_verdict web_guard_check(const struct web_guard *guard, const struct w
         return (struct web_verdict){403, "asked for by another site", NULL};
     if (!guard->token || is_known(guard, head))
         return (struct web_verdict){0};
-    if (strcmp(head->path, "/") == 0 && web_token_is(head->query_token, guard->token))
+    if (strcmp(head->path, "/") == 0 && orch_web_token_is(head->query_token, guard->token))
         return (struct web_verdict){303, NULL, NULL};
     return (struct web_verdict){401, "the token is missing or wrong",
                                 "open the whole address that 'orch serve' printed"};
 }
 
-void web_guard_clear(struct web_guard *guard)
+void orch_web_guard_clear(struct web_guard *guard)
 {
     g_free(guard->address);
     g_free(guard->host);

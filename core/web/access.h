@@ -33,22 +33,22 @@ struct web_verdict {
     const char *message; /* static */
     const char *hint;    /* static, or NULL */
 };
-struct web_verdict web_guard_check(const struct web_guard *guard, const struct web_head *head);
+struct web_verdict orch_web_guard_check(const struct web_guard *guard, const struct web_head *head);
 
 /** Returns whether a Host header names this server. Any other name may be an attacker's domain that
  * resolves to this machine (DNS rebinding). */
-bool web_host_is_own(const struct web_guard *guard, const char *host);
+bool orch_web_host_is_own(const struct web_guard *guard, const char *host);
 /** Compares a token in constant time, so that the time does not reveal how much of it is right. */
-bool web_token_is(const char *given, const char *token);
+bool orch_web_token_is(const char *given, const char *token);
 /** Makes a random token in hexadecimal. The caller frees. NULL when the system provides no random
  * bytes. */
-char *web_token_new(void);
+char *orch_web_token_new(void);
 /** Returns the value of a cookie in a Cookie header; NULL when it is absent. The caller frees. */
-char *web_cookie_get(const char *header, const char *name);
+char *orch_web_cookie_get(const char *header, const char *name);
 /** Returns "orch_8899". The name contains the port, because browsers share cookies between ports.
  * The caller frees. */
-char *web_cookie_name(unsigned port);
-void web_guard_clear(struct web_guard *guard);
+char *orch_web_cookie_name(unsigned port);
+void orch_web_guard_clear(struct web_guard *guard);
 
 /** Headers of every response, in name-value pairs, terminated by NULL. */
 extern const char *const WEB_HEADERS[];

@@ -17,15 +17,15 @@ static bool about(struct web_call *call, GError **error)
     if (!version)
         return false;
     const struct orch_web_options *o = &call->web->options;
-    web_answer_json(call,
-                    json_pack("{s:s s:s s:s? s:s s:b s:b}", "program", o->version, "path",
-                              o->store_path, "who", o->who, "version", version, "has_forecast",
-                              o->forecast != NULL, "has_reports", o->reports != NULL),
-                    15);
+    orch_web_answer_json(call,
+                         json_pack("{s:s s:s s:s? s:s s:b s:b}", "program", o->version, "path",
+                                   o->store_path, "who", o->who, "version", version, "has_forecast",
+                                   o->forecast != NULL, "has_reports", o->reports != NULL),
+                         15);
     return true;
 }
 
-bool web_api_coverage(struct web_call *call, GError **error)
+bool orch_web_api_coverage(struct web_call *call, GError **error)
 {
     g_autoptr(GPtrArray) shares = orch_store_shares(call->store, error);
     if (!shares)
@@ -43,8 +43,8 @@ bool web_api_coverage(struct web_call *call, GError **error)
                                               orch_json_finite((double)s->ended_ns / 1e6), "wall_s",
                                               orch_json_finite(s->wall_s)));
     }
-    web_answer_json(call, json_pack("{s:o s:s?}", "shares", rows, "who", call->web->options.who),
-                    15);
+    orch_web_answer_json(
+        call, json_pack("{s:o s:s?}", "shares", rows, "who", call->web->options.who), 15);
     return true;
 }
 
@@ -60,7 +60,7 @@ static bool call_back(struct web_call *call, json_t *(*callback)(void *, GHashTa
     json_t *json = callback(web->options.ctx, call->query, error);
     g_mutex_unlock(&web->callback_lock);
     if (json)
-        web_answer_json(call, json, 15);
+        orch_web_answer_json(call, json, 15);
     return json != NULL;
 }
 
@@ -105,14 +105,23 @@ static const struct {
     web_handler handler;
 } ROUTES[] =
     {
-        {"about", about},         {"runs", web_api_runs}, {"groups", web_api_groups},
-        {"names", web_api_names}, {"band", web_api_band}, {"coverage", web_api_coverage},
-        {"forecast", forecast},   {"reports", reports},   {"report", report},
+        {"about", about},
+        {"runs", orch_web_api_runs},
+        {"groups", orch_web_api_groups},
+        {"names", orch_web_api_names},
+        {"band", orch_web_api_band},
+        {"coverage", orch_web_api_coverage},
+        {"forecast", forecast},
+        {"reports", reports},
+        {"report", report},
         {"page", page},
 },
   OF_RUN[] = {
-      {"", web_api_run},     {"/metrics", web_api_metrics},   {"/series", web_api_series},
-      {"/log", web_api_log}, {"/artifact", web_api_artifact},
+      {"", orch_web_api_run},
+      {"/metrics", orch_web_api_metrics},
+      {"/series", orch_web_api_series},
+      {"/log", orch_web_api_log},
+      {"/artifact", orch_web_api_artifact},
 };
 
 static web_handler find_of_run(const char *rest, char **out_run)
@@ -129,7 +138,7 @@ static web_handler find_of_run(const char *rest, char **out_run)
     return NULL;
 }
 
-web_handler web_route_find(const char *path, char **out_run)
+web_handler orch_web_route_find(const char *path, char **out_run)
 {
     static const char head[] = "/api/v1/", run_head[] = "/api/v1/runs/";
     *out_run = NULL;

@@ -61,7 +61,7 @@ static bool add_curve(struct web_call *call, struct band *band, const char *key,
 
 static bool read_curves(struct web_call *call, struct band *band, GError **error)
 {
-    g_auto(GStrv) keys = web_query_list(call, "runs", "");
+    g_auto(GStrv) keys = orch_web_query_list(call, "runs", "");
     const guint count = g_strv_length(keys);
     size_t points = 0;
     if (!count || count > RUNS_MAX) {
@@ -181,9 +181,9 @@ static json_t *band_json(const struct band *band)
                      "runs", runs_json(band));
 }
 
-bool web_api_band(struct web_call *call, GError **error)
+bool orch_web_api_band(struct web_call *call, GError **error)
 {
-    struct band band = {.metric = web_query_text(call, "metric", NULL),
+    struct band band = {.metric = orch_web_query_text(call, "metric", NULL),
                         .from = G_MININT64,
                         .to = G_MAXINT64,
                         .buckets = 1000};
@@ -191,9 +191,9 @@ bool web_api_band(struct web_call *call, GError **error)
         orch_error_set(error, ORCH_ERROR_USAGE, "add ?metric=NAME", "of which metric?");
         return false;
     }
-    if (!web_query_int(call, "from", G_MININT64, G_MAXINT64, &band.from, error) ||
-        !web_query_int(call, "to", G_MININT64, G_MAXINT64, &band.to, error) ||
-        !web_query_int(call, "buckets", 2, BUCKETS_MAX, &band.buckets, error))
+    if (!orch_web_query_int(call, "from", G_MININT64, G_MAXINT64, &band.from, error) ||
+        !orch_web_query_int(call, "to", G_MININT64, G_MAXINT64, &band.to, error) ||
+        !orch_web_query_int(call, "buckets", 2, BUCKETS_MAX, &band.buckets, error))
         return false;
     band.curves = g_ptr_array_new_with_free_func(free_curve);
     bool ok = read_curves(call, &band, error);
@@ -201,7 +201,7 @@ bool web_api_band(struct web_call *call, GError **error)
         choose_buckets(&band);
         for (guint c = 0; c < band.curves->len; c++)
             fill_curve(&band, band.curves->pdata[c]);
-        web_answer_json(call, band_json(&band), 9);
+        orch_web_answer_json(call, band_json(&band), 9);
     }
     g_ptr_array_unref(band.curves);
     return ok;

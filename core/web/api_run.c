@@ -25,7 +25,8 @@ enum {
 /* ---- running trials ---------------------------------------------------------------------------
  */
 
-struct orch_active_row *web_active_find(struct orch_store *store, const char *key, GError **error)
+struct orch_active_row *orch_web_active_find(struct orch_store *store, const char *key,
+                                             GError **error)
 {
     g_autoptr(GPtrArray) rows = orch_store_actives(store, error);
     for (guint i = 0; rows && i < rows->len; i++) {
@@ -67,7 +68,7 @@ static json_t *params_json(const json_t *record)
     return params;
 }
 
-json_t *web_active_json(const struct orch_active_row *row)
+json_t *orch_web_active_json(const struct orch_active_row *row)
 {
     g_autoptr(json_t) record = row->record ? json_loads(row->record, 0, NULL) : NULL;
     json_t *coords = json_object_get(json_object_get(record, "facts"), "coords");
@@ -90,7 +91,7 @@ static void put(json_t *object, const char *name, const char *text)
     json_object_set_new(object, name, orch_json_text_or_null(text));
 }
 
-json_t *web_forecast_json(struct orch_store *store, const char *key)
+json_t *orch_web_forecast_json(struct orch_store *store, const char *key)
 {
     struct orch_forecast_row f;
     if (!orch_store_forecast_of(store, key, &f, NULL))
@@ -103,18 +104,18 @@ json_t *web_forecast_json(struct orch_store *store, const char *key)
 
 static bool answer_active(struct web_call *call, const struct orch_active_row *row)
 {
-    json_t *o = web_active_json(row);
+    json_t *o = orch_web_active_json(row);
     bool is_alive = json_is_true(json_object_get(o, "is_alive"));
     put(o, "state", is_alive ? "running" : "interrupted");
-    json_object_set_new(o, "forecast", web_forecast_json(call->store, row->key));
-    web_answer_json(call, o, 15);
+    json_object_set_new(o, "forecast", orch_web_forecast_json(call->store, row->key));
+    orch_web_answer_json(call, o, 15);
     return true;
 }
 
-bool web_api_run(struct web_call *call, GError **error)
+bool orch_web_api_run(struct web_call *call, GError **error)
 {
     GError *problem = NULL;
-    struct orch_active_row *active = web_active_find(call->store, call->run, &problem);
+    struct orch_active_row *active = orch_web_active_find(call->store, call->run, &problem);
     if (active || problem) {
         bool ok = active && answer_active(call, active);
         if (problem)
@@ -124,23 +125,23 @@ bool web_api_run(struct web_call *call, GError **error)
     }
     struct orch_run *run = orch_store_run(call->store, call->run, error);
     g_autoptr(GPtrArray) names = run ? orch_store_metric_names(call->store, run->id, error) : NULL;
-    json_t *metrics = names ? web_names_json(call->store, names, error) : NULL;
+    json_t *metrics = names ? orch_web_names_json(call->store, names, error) : NULL;
     json_t *o = metrics ? orch_run_json(call->store, run, error) : NULL;
     if (o) {
         json_object_set(o, "metrics", metrics);
-        json_object_set_new(o, "forecast", web_forecast_json(call->store, run->key));
-        web_answer_json(call, o, 15);
+        json_object_set_new(o, "forecast", orch_web_forecast_json(call->store, run->key));
+        orch_web_answer_json(call, o, 15);
     }
     json_decref(metrics);
     orch_run_free(run);
     return o != NULL;
 }
 
-bool web_api_metrics(struct web_call *call, GError **error)
+bool orch_web_api_metrics(struct web_call *call, GError **error)
 {
     struct orch_run *run = orch_store_run(call->store, call->run, error);
     g_autoptr(GPtrArray) all = run ? orch_store_summaries(call->store, run->id, error) : NULL;
-    g_autoptr(GHashTable) ranks = all ? web_importance_new(call->store, error) : NULL;
+    g_autoptr(GHashTable) ranks = all ? orch_web_importance_new(call->store, error) : NULL;
     orch_run_free(run);
     if (!ranks)
         return false;
@@ -149,17 +150,17 @@ bool web_api_metrics(struct web_call *call, GError **error)
         const struct orch_metric_summary *m = all->pdata[i];
         const struct orch_known_name name = {"metric", m->name, m->unit, m->better};
         json_t *summary = orch_summary_json(m);
-        json_object_set_new(summary, "rank", json_integer(web_importance_rank(ranks, &name)));
+        json_object_set_new(summary, "rank", json_integer(orch_web_importance_rank(ranks, &name)));
         json_array_append_new(list, summary);
     }
-    web_answer_json(call, json_pack("{s:o}", "metrics", list), 15);
+    orch_web_answer_json(call, json_pack("{s:o}", "metrics", list), 15);
     return true;
 }
 
 /* ---- curves -----------------------------------------------------------------------------------
  */
 
-json_t *web_thin_json(const struct orch_thin *thin)
+json_t *orch_web_thin_json(const struct orch_thin *thin)
 {
     g_autoptr(GArray) points = orch_thin_points(thin);
     json_t *step = json_array(), *t_ms = json_array(), *value = json_array();
@@ -173,17 +174,17 @@ json_t *web_thin_json(const struct orch_thin *thin)
                      (json_int_t)orch_thin_count(thin), "width", (json_int_t)orch_thin_width(thin));
 }
 
-bool web_api_series(struct web_call *call, GError **error)
+bool orch_web_api_series(struct web_call *call, GError **error)
 {
     int64_t from = G_MININT64, to = G_MAXINT64, buckets = 1000;
-    const char *name = web_query_text(call, "metric", NULL);
+    const char *name = orch_web_query_text(call, "metric", NULL);
     if (!name) {
         orch_error_set(error, ORCH_ERROR_USAGE, "add ?metric=NAME", "of which metric?");
         return false;
     }
-    if (!web_query_int(call, "from", G_MININT64, G_MAXINT64, &from, error) ||
-        !web_query_int(call, "to", G_MININT64, G_MAXINT64, &to, error) ||
-        !web_query_int(call, "buckets", 2, BUCKETS_MAX, &buckets, error))
+    if (!orch_web_query_int(call, "from", G_MININT64, G_MAXINT64, &from, error) ||
+        !orch_web_query_int(call, "to", G_MININT64, G_MAXINT64, &to, error) ||
+        !orch_web_query_int(call, "buckets", 2, BUCKETS_MAX, &buckets, error))
         return false;
     struct orch_run *run = orch_store_run(call->store, call->run, error);
     if (!run)
@@ -193,11 +194,11 @@ bool web_api_series(struct web_call *call, GError **error)
     struct orch_thin *thin = orch_store_thin_series(call->store, run->id, name, from, to,
                                                     (unsigned)buckets, &unit, &problem);
     if (thin) {
-        json_t *o = web_thin_json(thin);
+        json_t *o = orch_web_thin_json(thin);
         put(o, "key", run->key);
         put(o, "metric", name);
         put(o, "unit", unit);
-        web_answer_json(call, o, 9);
+        orch_web_answer_json(call, o, 9);
     } else if (problem) {
         g_propagate_error(error, problem);
     } else {
@@ -264,10 +265,10 @@ static bool put_ended_logs(struct web_call *call, json_t *o, GError **error)
     return all != NULL;
 }
 
-bool web_api_log(struct web_call *call, GError **error)
+bool orch_web_api_log(struct web_call *call, GError **error)
 {
     GError *problem = NULL;
-    struct orch_active_row *active = web_active_find(call->store, call->run, &problem);
+    struct orch_active_row *active = orch_web_active_find(call->store, call->run, &problem);
     json_t *o = json_object();
     bool ok = !problem;
     if (active)
@@ -277,7 +278,7 @@ bool web_api_log(struct web_call *call, GError **error)
     else
         ok = put_ended_logs(call, o, error);
     if (ok)
-        web_answer_json(call, json_incref(o), 15);
+        orch_web_answer_json(call, json_incref(o), 15);
     json_decref(o);
     orch_active_row_free(active);
     return ok;
@@ -323,9 +324,9 @@ static bool send_object(struct web_call *call, const char *path, const char *nam
     return true;
 }
 
-bool web_api_artifact(struct web_call *call, GError **error)
+bool orch_web_api_artifact(struct web_call *call, GError **error)
 {
-    const char *name = web_query_text(call, "name", "");
+    const char *name = orch_web_query_text(call, "name", "");
     struct orch_run *run = orch_store_run(call->store, call->run, error);
     g_autoptr(GPtrArray) all = run ? orch_store_artifacts(call->store, run->id, error) : NULL;
     orch_run_free(run);

@@ -32,7 +32,7 @@ static void free_remembered(gpointer data)
     g_free(r);
 }
 
-void web_listings_free(GQueue *listings)
+void orch_web_listings_free(GQueue *listings)
 {
     g_queue_free_full(listings, free_remembered);
 }
@@ -72,11 +72,11 @@ static bool may_be_remembered(const char *where)
     return !strstr(where, "started") && !strstr(where, "ended");
 }
 
-GArray *web_listing(struct web_call *call, char **out_version, GError **error)
+GArray *orch_web_listing(struct web_call *call, char **out_version, GError **error)
 {
-    const char *text = web_query_text(call, "where", "");
-    const char *sort = web_query_text(call, "sort", "ended");
-    bool is_rising = strcmp(web_query_text(call, "order", "down"), "up") == 0;
+    const char *text = orch_web_query_text(call, "where", "");
+    const char *sort = orch_web_query_text(call, "sort", "ended");
+    bool is_rising = strcmp(orch_web_query_text(call, "order", "down"), "up") == 0;
     g_autofree char *version = orch_store_version(call->store, error);
     if (!version)
         return NULL;
@@ -134,17 +134,18 @@ static bool add_row(void *ctx, int64_t run_id, const struct orch_row_cell *cells
     return true;
 }
 
-bool web_api_runs(struct web_call *call, GError **error)
+bool orch_web_api_runs(struct web_call *call, GError **error)
 {
     int64_t offset = 0, limit = 100;
-    if (!web_query_int(call, "offset", 0, INT32_MAX, &offset, error) ||
-        !web_query_int(call, "limit", 0, PAGE_MAX, &limit, error))
+    if (!orch_web_query_int(call, "offset", 0, INT32_MAX, &offset, error) ||
+        !orch_web_query_int(call, "limit", 0, PAGE_MAX, &limit, error))
         return false;
     g_autofree char *version = NULL;
-    GArray *ids = web_listing(call, &version, error);
+    GArray *ids = orch_web_listing(call, &version, error);
     if (!ids)
         return false;
-    g_auto(GStrv) columns = web_query_list(call, "columns", "key,state,experiment,setting,wall_s");
+    g_auto(GStrv) columns =
+        orch_web_query_list(call, "columns", "key,state,experiment,setting,wall_s");
     struct page page = {.rows = json_array(), .columns = (int)g_strv_length(columns)};
     guint from = (guint)MIN(offset, (int64_t)ids->len);
     guint count = (guint)MIN(limit, (int64_t)(ids->len - from));
@@ -152,11 +153,11 @@ bool web_api_runs(struct web_call *call, GError **error)
     bool ok = orch_store_visit_rows(call->store, first, count, (const char *const *)columns,
                                     add_row, &page, error);
     if (ok)
-        web_answer_json(call,
-                        json_pack("{s:s s:I s:I s:O}", "version", version, "total",
-                                  (json_int_t)ids->len, "offset", (json_int_t)from, "rows",
-                                  page.rows),
-                        15);
+        orch_web_answer_json(call,
+                             json_pack("{s:s s:I s:I s:O}", "version", version, "total",
+                                       (json_int_t)ids->len, "offset", (json_int_t)from, "rows",
+                                       page.rows),
+                             15);
     json_decref(page.rows);
     g_array_unref(ids);
     return ok;
@@ -336,10 +337,10 @@ static json_t *groups_json(struct grouping *all)
     return rows;
 }
 
-bool web_api_groups(struct web_call *call, GError **error)
+bool orch_web_api_groups(struct web_call *call, GError **error)
 {
-    g_auto(GStrv) by = web_query_list(call, "by", "cell");
-    g_auto(GStrv) values = web_query_list(call, "values", "wall_s");
+    g_auto(GStrv) by = orch_web_query_list(call, "by", "cell");
+    g_auto(GStrv) values = orch_web_query_list(call, "values", "wall_s");
     struct grouping all = {.by_count = (int)g_strv_length(by),
                            .value_count = (int)g_strv_length(values),
                            .is_by_cell = g_strv_contains((const char *const *)by, "cell"),
@@ -350,7 +351,7 @@ bool web_api_groups(struct web_call *call, GError **error)
                        VALUES_MAX);
         return false;
     }
-    GArray *ids = web_listing(call, NULL, error);
+    GArray *ids = orch_web_listing(call, NULL, error);
     if (!ids)
         return false;
     g_autoptr(GPtrArray) columns = g_ptr_array_new();
@@ -371,10 +372,11 @@ bool web_api_groups(struct web_call *call, GError **error)
         find_units(&all, names);
         json_t *groups = groups_json(&all);
         g_autofree char *legend = orch_spread_legend(all.forms);
-        web_answer_json(call,
-                        json_pack("{s:I s:I s:s? s:o}", "runs", (json_int_t)ids->len, "total",
-                                  (json_int_t)all.order->len, "legend", legend, "groups", groups),
-                        15);
+        orch_web_answer_json(call,
+                             json_pack("{s:I s:I s:s? s:o}", "runs", (json_int_t)ids->len, "total",
+                                       (json_int_t)all.order->len, "legend", legend, "groups",
+                                       groups),
+                             15);
     }
     orch_grouping_free(all.runs);
     g_ptr_array_unref(all.order);
@@ -385,9 +387,9 @@ bool web_api_groups(struct web_call *call, GError **error)
 /* ---- names ------------------------------------------------------------------------------------
  */
 
-json_t *web_names_json(struct orch_store *store, const GPtrArray *names, GError **error)
+json_t *orch_web_names_json(struct orch_store *store, const GPtrArray *names, GError **error)
 {
-    g_autoptr(GHashTable) ranks = web_importance_new(store, error);
+    g_autoptr(GHashTable) ranks = orch_web_importance_new(store, error);
     if (!ranks)
         return NULL;
     json_t *list = json_array();
@@ -395,16 +397,16 @@ json_t *web_names_json(struct orch_store *store, const GPtrArray *names, GError 
         const struct orch_known_name *n = names->pdata[i];
         json_array_append_new(list, json_pack("{s:s s:s s:s? s:s? s:i}", "kind", n->kind, "name",
                                               n->name, "unit", n->unit, "better", n->better, "rank",
-                                              web_importance_rank(ranks, n)));
+                                              orch_web_importance_rank(ranks, n)));
     }
     return list;
 }
 
-bool web_api_names(struct web_call *call, GError **error)
+bool orch_web_api_names(struct web_call *call, GError **error)
 {
     g_autoptr(GPtrArray) names = orch_store_known_names(call->store, error);
-    json_t *list = names ? web_names_json(call->store, names, error) : NULL;
+    json_t *list = names ? orch_web_names_json(call->store, names, error) : NULL;
     if (list)
-        web_answer_json(call, json_pack("{s:o}", "names", list), 15);
+        orch_web_answer_json(call, json_pack("{s:o}", "names", list), 15);
     return list != NULL;
 }

@@ -16,7 +16,7 @@ static struct connection *connection_of(SoupServerMessage *message)
     return remote ? g_object_get_data(G_OBJECT(remote), "orch-connection") : NULL;
 }
 
-void web_connection_busy(SoupServerMessage *message, bool is_busy)
+void orch_web_connection_busy(SoupServerMessage *message, bool is_busy)
 {
     struct connection *connection = connection_of(message);
     if (!connection)
@@ -58,7 +58,7 @@ static void end_connection(struct orch_web *web, GSocketConnection *stream)
     g_socket_shutdown(g_socket_connection_get_socket(stream), TRUE, TRUE, NULL);
 }
 
-gboolean web_connections_reap(gpointer data)
+gboolean orch_web_connections_reap(gpointer data)
 {
     struct orch_web *web = data;
     int64_t before = orch_mono_ns() - WEB_IDLE_S * INT64_C(1000000000), since;
@@ -70,8 +70,8 @@ gboolean web_connections_reap(gpointer data)
 
 /* Accepts a connection. When there are too many, the one idle longest is closed, so that a client
  * that opens connections without sending requests cannot lock others out. */
-gboolean web_connections_take(GSocketService *service, GSocketConnection *stream, GObject *source,
-                              gpointer data)
+gboolean orch_web_connections_take(GSocketService *service, GSocketConnection *stream,
+                                   GObject *source, gpointer data)
 {
     (void)service;
     (void)source;
@@ -98,12 +98,12 @@ gboolean web_connections_take(GSocketService *service, GSocketConnection *stream
     return TRUE;
 }
 
-GHashTable *web_connections_new(void)
+GHashTable *orch_web_connections_new(void)
 {
     return g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_object_unref);
 }
 
-void web_connections_free(struct orch_web *web)
+void orch_web_connections_free(struct orch_web *web)
 {
     GHashTableIter iter;
     gpointer stream;

@@ -53,7 +53,7 @@ static bool add_report(void *ctx, const char *canonical)
     return true;
 }
 
-GHashTable *web_importance_new(struct orch_store *store, GError **error)
+GHashTable *orch_web_importance_new(struct orch_store *store, GError **error)
 {
     GHashTable *ranks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     if (orch_store_recent_recipes(store, RECIPES_MAX, add_report, ranks, error))
@@ -71,7 +71,7 @@ static bool is_time(const char *unit)
     return unit && (g_strv_contains(units, unit) || g_str_has_suffix(unit, "/s"));
 }
 
-int web_importance_rank(GHashTable *ranks, const struct orch_known_name *name)
+int orch_web_importance_rank(GHashTable *ranks, const struct orch_known_name *name)
 {
     const int asked = GPOINTER_TO_INT(g_hash_table_lookup(ranks, name->name));
     const bool is_judged = name->better && *name->better && strcmp(name->better, "none") != 0;

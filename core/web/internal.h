@@ -32,7 +32,7 @@ struct orch_web {
     GSocketService *service;
     GHashTable *connections; /* GSocketConnection * -> its remote address, which holds a struct
                                 connection */
-    GHashTable *files;       /* from web_files_read */
+    GHashTable *files;       /* from orch_web_files_read */
     GThreadPool *workers;
     GAsyncQueue *stores; /* store handles that no worker is using */
     GMainLoop *loop;
@@ -59,84 +59,86 @@ struct web_call {
 };
 
 /** Returns a query parameter, or `fallback` when it is absent. */
-const char *web_query_text(const struct web_call *call, const char *name, const char *fallback);
+const char *orch_web_query_text(const struct web_call *call, const char *name,
+                                const char *fallback);
 /** Parses an integer parameter from `least` to `most`; `*inout` is unchanged when it is absent.
  * False with ORCH_ERROR_USAGE. */
-bool web_query_int(const struct web_call *call, const char *name, int64_t least, int64_t most,
-                   int64_t *inout, GError **error);
+bool orch_web_query_int(const struct web_call *call, const char *name, int64_t least, int64_t most,
+                        int64_t *inout, GError **error);
 /** Splits a comma-separated parameter; NULL-terminated. Free with g_strfreev. */
-char **web_query_list(const struct web_call *call, const char *name, const char *fallback);
+char **orch_web_query_list(const struct web_call *call, const char *name, const char *fallback);
 
 /** Sets a JSON response; takes ownership of `json`. `digits` is the precision of reals (15; 9 for
  * drawing). */
-void web_answer_json(struct web_call *call, json_t *json, int digits);
+void orch_web_answer_json(struct web_call *call, json_t *json, int digits);
 /** Formats {"error": {"message", "hint", "code"}}. */
-GBytes *web_error_bytes(const char *message, const char *hint, const char *code);
+GBytes *orch_web_error_bytes(const char *message, const char *hint, const char *code);
 /** Splits a GError into its message and its hint. The caller frees both. */
-void web_error_split(const GError *error, char **out_message, char **out_hint);
+void orch_web_error_split(const GError *error, char **out_message, char **out_hint);
 
 /** A handler of the interface; false with an error. Called by a worker thread. */
 typedef bool (*web_handler)(struct web_call *call, GError **error);
 /** Finds the handler of a path "/api/v1/..."; NULL when there is none. `*out_run` (caller frees)
  * becomes RUN. */
-web_handler web_route_find(const char *path, char **out_run);
+web_handler orch_web_route_find(const char *path, char **out_run);
 
-bool web_api_runs(struct web_call *call, GError **error);
-bool web_api_groups(struct web_call *call, GError **error);
-bool web_api_names(struct web_call *call, GError **error);
-bool web_api_coverage(struct web_call *call, GError **error);
-bool web_api_run(struct web_call *call, GError **error);
-bool web_api_metrics(struct web_call *call, GError **error);
-bool web_api_series(struct web_call *call, GError **error);
-bool web_api_band(struct web_call *call, GError **error);
-bool web_api_log(struct web_call *call, GError **error);
-bool web_api_artifact(struct web_call *call, GError **error);
+bool orch_web_api_runs(struct web_call *call, GError **error);
+bool orch_web_api_groups(struct web_call *call, GError **error);
+bool orch_web_api_names(struct web_call *call, GError **error);
+bool orch_web_api_coverage(struct web_call *call, GError **error);
+bool orch_web_api_run(struct web_call *call, GError **error);
+bool orch_web_api_metrics(struct web_call *call, GError **error);
+bool orch_web_api_series(struct web_call *call, GError **error);
+bool orch_web_api_band(struct web_call *call, GError **error);
+bool orch_web_api_log(struct web_call *call, GError **error);
+bool orch_web_api_artifact(struct web_call *call, GError **error);
 
 /** Returns the ids of the runs in the order that a request asks for (where, sort, order); results
  * are cached. The caller unrefs. `*out_version` (caller frees; may be NULL) becomes the store's
  * version. */
-GArray *web_listing(struct web_call *call, char **out_version, GError **error);
-void web_listings_free(GQueue *listings);
+GArray *orch_web_listing(struct web_call *call, char **out_version, GError **error);
+void orch_web_listings_free(GQueue *listings);
 
 /** Ranks the names that the reports of the store's newest recipes use (importance.c). NULL with an
  * error; the caller unrefs. */
-GHashTable *web_importance_new(struct orch_store *store, GError **error);
+GHashTable *orch_web_importance_new(struct orch_store *store, GError **error);
 /** Returns a name's rank: the lower, the earlier it is shown. */
-int web_importance_rank(GHashTable *ranks, const struct orch_known_name *name);
+int orch_web_importance_rank(GHashTable *ranks, const struct orch_known_name *name);
 /** Returns [{"kind", "name", "unit", "better", "rank"}] for struct orch_known_name *. New
  * reference; NULL with an error. */
-json_t *web_names_json(struct orch_store *store, const GPtrArray *names, GError **error);
+json_t *orch_web_names_json(struct orch_store *store, const GPtrArray *names, GError **error);
 /** Returns {"step":[],"t_ms":[],"value":[],"count":n,"width":w}. New reference. */
-json_t *web_thin_json(const struct orch_thin *thin);
+json_t *orch_web_thin_json(const struct orch_thin *thin);
 /** Finds a running trial. NULL without error when no running trial has that key. The caller frees.
  */
-struct orch_active_row *web_active_find(struct orch_store *store, const char *key, GError **error);
+struct orch_active_row *orch_web_active_find(struct orch_store *store, const char *key,
+                                             GError **error);
 /** Returns the newest forecast made for a run; JSON null when there is none. New reference. */
-json_t *web_forecast_json(struct orch_store *store, const char *key);
+json_t *orch_web_forecast_json(struct orch_store *store, const char *key);
 /** Describes a running trial from its active row. New reference. */
-json_t *web_active_json(const struct orch_active_row *row);
+json_t *orch_web_active_json(const struct orch_active_row *row);
 
 /* ---- connections.c: the main thread ------------------------------------------------------------
  */
 
-GHashTable *web_connections_new(void);
-void web_connections_free(struct orch_web *web);
+GHashTable *orch_web_connections_new(void);
+void orch_web_connections_free(struct orch_web *web);
 /** Accepts a new connection (signal "incoming"). */
-gboolean web_connections_take(GSocketService *service, GSocketConnection *stream, GObject *source,
-                              gpointer web);
+gboolean orch_web_connections_take(GSocketService *service, GSocketConnection *stream,
+                                   GObject *source, gpointer web);
 /** Closes connections that have sent no complete request for too long (a timer's callback). */
-gboolean web_connections_reap(gpointer web);
+gboolean orch_web_connections_reap(gpointer web);
 /** Call with true when the request header is complete, and with false when the response has been
  * sent. */
-void web_connection_busy(SoupServerMessage *message, bool is_busy);
+void orch_web_connection_busy(SoupServerMessage *message, bool is_busy);
 
 /* ---- live.c: the main thread -------------------------------------------------------------------
  */
 
-struct web_live *web_live_new(struct orch_web *web, GError **error);
-void web_live_free(struct web_live *live);
+struct web_live *orch_web_live_new(struct orch_web *web, GError **error);
+void orch_web_live_free(struct web_live *live);
 /** Answers with a stream of events; false when there are too many followers. `key`: also send the
  * points of that trial; "*": of all trials; NULL: of none. */
-bool web_live_follow(struct web_live *live, SoupServerMessage *message, const char *key);
+bool orch_web_live_follow(struct web_live *live, SoupServerMessage *message, const char *key);
 
 #endif

@@ -40,7 +40,7 @@ struct curve {
 
 struct trial {
     struct orch_active_row *row;
-    json_t *identity; /* result of web_active_json */
+    json_t *identity; /* result of orch_web_active_json */
     json_t *forecast; /* or NULL */
     struct orch_journal *journal;
     GPtrArray *curves; /* struct curve * */
@@ -102,8 +102,8 @@ static struct trial *new_trial(struct web_live *live, struct orch_active_row *ro
     struct trial *t = g_new0(struct trial, 1);
     g_autofree char *path = g_build_filename(row->trial_dir, "journal", NULL);
     t->row = row;
-    t->identity = web_active_json(row);
-    t->forecast = web_forecast_json(live->store, row->key);
+    t->identity = orch_web_active_json(row);
+    t->forecast = orch_web_forecast_json(live->store, row->key);
     t->journal = orch_journal_open(path, NULL);
     t->curves = g_ptr_array_new_with_free_func(free_curve);
     t->progress = g_array_new(FALSE, FALSE, sizeof(struct orch_running_point));
@@ -241,7 +241,7 @@ static bool wants(const struct follower *f, const struct trial *t)
 static json_t *curve_json(const struct trial *t, const struct curve *c,
                           const struct orch_thin *thin)
 {
-    json_t *o = web_thin_json(thin);
+    json_t *o = orch_web_thin_json(thin);
     json_object_set_new(o, "key", json_string(t->row->key));
     json_object_set_new(o, "metric", json_string(c->name));
     json_object_set_new(o, "total", json_integer(orch_thin_count(c->all)));
@@ -430,7 +430,7 @@ static void on_wrote(SoupServerMessage *message, guint bytes, gpointer data)
     f->queued = MAX(0, f->queued - (int64_t)bytes);
 }
 
-bool web_live_follow(struct web_live *live, SoupServerMessage *message, const char *key)
+bool orch_web_live_follow(struct web_live *live, SoupServerMessage *message, const char *key)
 {
     if (live->followers->len >= WEB_FOLLOWERS_MAX)
         return false;
@@ -456,7 +456,7 @@ bool web_live_follow(struct web_live *live, SoupServerMessage *message, const ch
     return true;
 }
 
-struct web_live *web_live_new(struct orch_web *web, GError **error)
+struct web_live *orch_web_live_new(struct orch_web *web, GError **error)
 {
     struct orch_store *store = orch_store_open(web->options.store_path, ORCH_STORE_READ, error);
     if (!store)
@@ -469,7 +469,7 @@ struct web_live *web_live_new(struct orch_web *web, GError **error)
     return live;
 }
 
-void web_live_free(struct web_live *live)
+void orch_web_live_free(struct web_live *live)
 {
     if (!live)
         return;

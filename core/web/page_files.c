@@ -67,7 +67,7 @@ static bool read_folder(GHashTable *files, const char *folder, const char *url, 
     return ok;
 }
 
-GHashTable *web_files_read(const char *folder, GError **error)
+GHashTable *orch_web_files_read(const char *folder, GError **error)
 {
     GHashTable *files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_file);
     if (read_folder(files, folder, "", 0, error)) {

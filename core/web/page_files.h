@@ -14,6 +14,6 @@ struct web_file {
 
 /** Reads a folder and its subfolders: "/app.js" -> struct web_file *. NULL with an error when there
  * is no index.html. The caller unrefs. */
-GHashTable *web_files_read(const char *folder, GError **error);
+GHashTable *orch_web_files_read(const char *folder, GError **error);
 
 #endif

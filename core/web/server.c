@@ -34,7 +34,7 @@ static void put_bytes(SoupServerMessage *message, unsigned status, const char *t
 static void put_error(SoupServerMessage *message, unsigned status, const char *text,
                       const char *hint)
 {
-    g_autoptr(GBytes) bytes = web_error_bytes(text, hint, "request");
+    g_autoptr(GBytes) bytes = orch_web_error_bytes(text, hint, "request");
     soup_message_headers_replace(soup_server_message_get_response_headers(message), "Cache-Control",
                                  "no-store");
     put_bytes(message, status, "application/json", bytes);
@@ -46,7 +46,7 @@ static void put_error(SoupServerMessage *message, unsigned status, const char *t
 static void set_cookie(const struct web_guard *guard, SoupServerMessage *message)
 {
     SoupMessageHeaders *headers = soup_server_message_get_response_headers(message);
-    g_autofree char *name = web_cookie_name(guard->port);
+    g_autofree char *name = orch_web_cookie_name(guard->port);
     g_autofree char *cookie =
         g_strdup_printf("%s=%s; Path=/; HttpOnly; SameSite=Strict", name, guard->token);
     put_headers(message);
@@ -82,8 +82,8 @@ static void on_head(SoupServer *soup, SoupServerMessage *message, const char *pa
         .url_bytes = strlen(url),
         .body_bytes = body_bytes(headers),
     };
-    web_connection_busy(message, true);
-    struct web_verdict verdict = web_guard_check(&web->guard, &head);
+    orch_web_connection_busy(message, true);
+    struct web_verdict verdict = orch_web_guard_check(&web->guard, &head);
     if (verdict.status == 303) {
         set_cookie(&web->guard, message);
     } else if (verdict.status) {
@@ -182,10 +182,10 @@ static void answer(gpointer data, gpointer pool_data)
         job->stands_alone = call.stands_alone;
     } else {
         g_autofree char *message = NULL, *hint = NULL;
-        web_error_split(error, &message, &hint);
+        orch_web_error_split(error, &message, &hint);
         job->status = status_of(error);
         job->type = "application/json";
-        job->bytes = web_error_bytes(message, hint, job->status == 500 ? "server" : "request");
+        job->bytes = orch_web_error_bytes(message, hint, job->status == 500 ? "server" : "request");
     }
     if (call.store)
         g_async_queue_push(job->web->stores, call.store);
@@ -202,7 +202,7 @@ static void answer_from_store(struct orch_web *web, SoupServerMessage *message, 
                               GHashTable *query)
 {
     char *run = NULL;
-    web_handler handler = web_route_find(path, &run);
+    web_handler handler = orch_web_route_find(path, &run);
     if (!handler) {
         put_error(message, 404, "there is nothing at this address", "see docs/serve.md");
         return;
@@ -261,7 +261,7 @@ static void on_request(SoupServer *soup, SoupServerMessage *message, const char 
     struct orch_web *web = data;
     if (strcmp(path, "/api/v1/live") == 0) {
         const char *key = query ? g_hash_table_lookup(query, "points") : NULL;
-        if (!web_live_follow(web->live, message, key))
+        if (!orch_web_live_follow(web->live, message, key))
             put_error(message, 503, "too many pages follow the running trials",
                       "close some of them");
     } else if (g_str_has_prefix(path, "/api/")) {
@@ -275,7 +275,7 @@ static void on_finished(SoupServer *soup, SoupServerMessage *message, gpointer d
 {
     (void)soup;
     (void)data;
-    web_connection_busy(message, false);
+    orch_web_connection_busy(message, false);
 }
 
 /* ---- life cycle -------------------------------------------------------------------------------
@@ -298,7 +298,7 @@ static bool choose_address(struct orch_web *web, GInetAddress **out, GError **er
     web->guard.host = g_ascii_strdown(g_get_host_name(), -1);
     web->guard.is_any = g_inet_address_get_is_any(*out);
     if (!is_loopback || web->options.with_token)
-        web->guard.token = web_token_new();
+        web->guard.token = orch_web_token_new();
     if ((!is_loopback || web->options.with_token) && !web->guard.token) {
         orch_error_set(error, ORCH_ERROR_IO, NULL, "the system gives no random bytes for a token");
         return false;
@@ -327,7 +327,7 @@ static bool listen_at(struct orch_web *web, GInetAddress *address, GError **erro
     web->url = g_strdup_printf("http://%s:%u/%s%s", shown, web->guard.port,
                                web->guard.token ? "?token=" : "",
                                web->guard.token ? web->guard.token : "");
-    g_signal_connect(web->service, "incoming", G_CALLBACK(web_connections_take), web);
+    g_signal_connect(web->service, "incoming", G_CALLBACK(orch_web_connections_take), web);
     return true;
 }
 
@@ -341,9 +341,9 @@ static bool open_all(struct orch_web *web, GError **error)
     if (!store)
         return false;
     g_async_queue_push(web->stores, store);
-    web->files = web_files_read(folder, error);
+    web->files = orch_web_files_read(folder, error);
     return web->files && choose_address(web, &address, error) && listen_at(web, address, error) &&
-           (web->live = web_live_new(web, error)) != NULL;
+           (web->live = orch_web_live_new(web, error)) != NULL;
 }
 
 static void close_store(gpointer store)
@@ -362,7 +362,7 @@ struct orch_web *orch_web_new(const struct orch_web_options *options, GError **e
     g_mutex_init(&web->lock);
     g_mutex_init(&web->callback_lock);
     web->listings = g_queue_new();
-    web->connections = web_connections_new();
+    web->connections = orch_web_connections_new();
     web->stores = g_async_queue_new_full(close_store);
     web->workers = g_thread_pool_new(answer, NULL, WEB_WORKERS, FALSE, NULL);
     web->loop = g_main_loop_new(NULL, FALSE);
@@ -371,7 +371,7 @@ struct orch_web *orch_web_new(const struct orch_web_options *options, GError **e
     soup_server_add_handler(web->soup, NULL, on_request, web, NULL);
     g_signal_connect(web->soup, "request-finished", G_CALLBACK(on_finished), web);
     g_signal_connect(web->soup, "request-aborted", G_CALLBACK(on_finished), web);
-    web->reaper = g_timeout_add_seconds(5, web_connections_reap, web);
+    web->reaper = g_timeout_add_seconds(5, orch_web_connections_reap, web);
     if (open_all(web, error))
         return web;
     orch_web_free(web);
@@ -411,16 +411,16 @@ void orch_web_free(struct orch_web *web)
     g_thread_pool_free(web->workers, TRUE, TRUE);
     while (g_main_context_iteration(NULL, FALSE)) /* sends the responses of finished workers */
         ;
-    web_live_free(web->live);
+    orch_web_live_free(web->live);
     g_source_remove(web->reaper);
     soup_server_disconnect(web->soup);
     g_object_unref(web->soup);
-    web_connections_free(web);
+    orch_web_connections_free(web);
     g_async_queue_unref(web->stores);
     g_clear_pointer(&web->files, g_hash_table_unref);
-    web_listings_free(web->listings);
+    orch_web_listings_free(web->listings);
     g_main_loop_unref(web->loop);
-    web_guard_clear(&web->guard);
+    orch_web_guard_clear(&web->guard);
     g_mutex_clear(&web->lock);
     g_mutex_clear(&web->callback_lock);
     g_free((char *)(uintptr_t)web->options.store_path);

@@ -8,16 +8,16 @@
 
 #include <string.h>
 
-const char *web_query_text(const struct web_call *call, const char *name, const char *fallback)
+const char *orch_web_query_text(const struct web_call *call, const char *name, const char *fallback)
 {
     const char *text = g_hash_table_lookup(call->query, name);
     return text && *text ? text : fallback;
 }
 
-bool web_query_int(const struct web_call *call, const char *name, int64_t least, int64_t most,
-                   int64_t *inout, GError **error)
+bool orch_web_query_int(const struct web_call *call, const char *name, int64_t least, int64_t most,
+                        int64_t *inout, GError **error)
 {
-    const char *text = web_query_text(call, name, NULL);
+    const char *text = orch_web_query_text(call, name, NULL);
     int64_t value;
     if (!text)
         return true;
@@ -32,9 +32,9 @@ bool web_query_int(const struct web_call *call, const char *name, int64_t least,
     return true;
 }
 
-char **web_query_list(const struct web_call *call, const char *name, const char *fallback)
+char **orch_web_query_list(const struct web_call *call, const char *name, const char *fallback)
 {
-    return g_strsplit(web_query_text(call, name, fallback), ",", 0);
+    return g_strsplit(orch_web_query_text(call, name, fallback), ",", 0);
 }
 
 static void free_text(gpointer text)
@@ -42,16 +42,16 @@ static void free_text(gpointer text)
     free(text);
 }
 
-void web_answer_json(struct web_call *call, json_t *json, int digits)
+void orch_web_answer_json(struct web_call *call, json_t *json, int digits)
 {
     char *text =
         json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION((size_t)digits));
     json_decref(json);
     call->bytes = text ? g_bytes_new_with_free_func(text, strlen(text), free_text, text)
-                       : web_error_bytes("the answer is no valid text", NULL, "server");
+                       : orch_web_error_bytes("the answer is no valid text", NULL, "server");
 }
 
-GBytes *web_error_bytes(const char *message, const char *hint, const char *code)
+GBytes *orch_web_error_bytes(const char *message, const char *hint, const char *code)
 {
     json_t *json =
         json_pack("{s:{s:s s:s? s:s}}", "error", "message", message, "hint", hint, "code", code);
@@ -62,7 +62,7 @@ GBytes *web_error_bytes(const char *message, const char *hint, const char *code)
     return g_bytes_new_with_free_func(text, strlen(text), free_text, text);
 }
 
-void web_error_split(const GError *error, char **out_message, char **out_hint)
+void orch_web_error_split(const GError *error, char **out_message, char **out_hint)
 {
     g_autofree char *message = orch_error_what(error);
     const char *hint = orch_error_hint(error);

@@ -37,7 +37,7 @@ static bool read_axes(struct onnx_graph *g, const Onnx__ValueInfoProto *info, st
 {
     const Onnx__TensorTypeProto *type = info->type ? info->type->tensor_type : NULL;
     const struct orch_net_shape *w = &g->wanted;
-    const char *name = onnx_text(g, info->name);
+    const char *name = orch_onnx_text(g, info->name);
     *out = (struct axes){.type = type ? type->elem_type : ONNX_FLOAT};
     if (type && type->shape && type->shape->n_dim > ONNX_RANK_MAX) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "export the model with fewer axes",
@@ -138,17 +138,17 @@ static bool add_input(struct onnx_graph *g, const Onnx__ValueInfoProto *info, bo
         set_wanted(g, &a, channel, batched);
     for (int i = batched; !is_first && i < a.rank; i++) /* same length as the first input */
         a.dims[i] = a.dims[i] ? a.dims[i] : i == 1 ? g->builder.net->input.h : 0;
-    const char *name = onnx_text(g, info->name);
+    const char *name = orch_onnx_text(g, info->name);
     if (!check_axes(g, &a, channel, name, error))
         return false;
     if (is_first)
         g->batch = batched ? a.dims[0] : 1;
-    struct onnx_value *v = onnx_graph_make(g, info->name);
+    struct onnx_value *v = orch_onnx_graph_make(g, info->name);
     v->type = a.type;
     v->rank = a.rank;
     v->channel = channel;
     memcpy(v->dims, a.dims, sizeof v->dims);
-    struct orch_net_node input = {.op = ORCH_NET_INPUT, .out = onnx_value_shape(g, v)};
+    struct orch_net_node input = {.op = ORCH_NET_INPUT, .out = orch_onnx_value_shape(g, v)};
     if (is_first) {
         g_autofree char *base = g_path_get_basename(g->file);
         orch_net_builder_init(&g->builder, base, "onnx", input.out, 0);
@@ -166,10 +166,11 @@ static bool add_inputs(struct onnx_graph *g, GError **error)
         const Onnx__ValueInfoProto *info = g->proto->input[i];
         if (!info->name || g_hash_table_contains(g->initializers, info->name))
             continue; /* initializers may be listed as inputs */
-        if (onnx_graph_maker(g, info->name) >= 0 ||
+        if (orch_onnx_graph_maker(g, info->name) >= 0 ||
             g_hash_table_contains(g->value_of, info->name)) {
             orch_error_set(error, ORCH_ERROR_RECIPE, "export the model again",
-                           "'%s': the value '%s' is made twice", g->file, onnx_text(g, info->name));
+                           "'%s': the value '%s' is made twice", g->file,
+                           orch_onnx_text(g, info->name));
             return false;
         }
         if (!add_input(g, info, is_first, error))
@@ -188,22 +189,22 @@ static bool add_inputs(struct onnx_graph *g, GError **error)
 static bool finish(struct onnx_graph *g, GError **error)
 {
     const char *name = g->proto->output[0]->name ? g->proto->output[0]->name : "";
-    const struct onnx_value *out = onnx_graph_value(g, name);
-    if (!out || onnx_value_is_constant(out)) {
+    const struct onnx_value *out = orch_onnx_graph_value(g, name);
+    if (!out || orch_onnx_value_is_constant(out)) {
         orch_error_set(
             error, ORCH_ERROR_RECIPE, "the graph is cut in pieces: export the model again",
-            "'%s': output '%s' does not depend on the input", g->file, onnx_text(g, name));
+            "'%s': output '%s' does not depend on the input", g->file, orch_onnx_text(g, name));
         return false;
     }
-    g->builder.net->classes = onnx_value_shape(g, out).c;
+    g->builder.net->classes = orch_onnx_value_shape(g, out).c;
     return true;
 }
 
 static struct orch_net *build(struct onnx_graph *g, GError **error)
 {
-    bool ok = onnx_graph_init(g, error) && add_inputs(g, error);
+    bool ok = orch_onnx_graph_init(g, error) && add_inputs(g, error);
     for (guint i = 0; ok && i < g->order->len; i++)
-        ok = onnx_step_run(g, onnx_step_at(g, g_array_index(g->order, int, i)), error);
+        ok = orch_onnx_step_run(g, onnx_step_at(g, g_array_index(g->order, int, i)), error);
     ok = ok && finish(g, error);
     struct orch_net *net = g->builder.net ? orch_net_builder_finish(&g->builder, NULL) : NULL;
     if (ok)
@@ -216,14 +217,14 @@ struct orch_net *orch_onnx_load_bytes(const void *bytes, size_t length, const ch
                                       struct orch_net_shape input, struct orch_onnx_notes *notes,
                                       GError **error)
 {
-    Onnx__ModelProto *model = onnx_file_decode(bytes, length, name, error);
+    Onnx__ModelProto *model = orch_onnx_file_decode(bytes, length, name, error);
     if (!model)
         return NULL;
     struct orch_onnx_notes found = {g_ptr_array_new_with_free_func(note_free)};
     struct onnx_graph g = {.proto = model->graph, .file = name, .wanted = input};
     g.notes = &found;
     struct orch_net *net = build(&g, error);
-    onnx_graph_release(&g);
+    orch_onnx_graph_release(&g);
     onnx__model_proto__free_unpacked(model, NULL);
     if (net && notes && found.items->len)
         *notes = found;

@@ -20,7 +20,7 @@ static bool fail_text(const struct onnx_call *c, const char *hint, const char *t
     return false;
 }
 
-bool onnx_fail(const struct onnx_call *c, const char *hint, const char *format, ...)
+bool orch_onnx_fail(const struct onnx_call *c, const char *hint, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -29,8 +29,8 @@ bool onnx_fail(const struct onnx_call *c, const char *hint, const char *format, 
     return fail_text(c, hint, text);
 }
 
-bool onnx_shape_error(const struct onnx_call *c, const struct onnx_value *v, const char *format,
-                      ...)
+bool orch_onnx_shape_error(const struct onnx_call *c, const struct onnx_value *v,
+                           const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -46,17 +46,17 @@ bool onnx_shape_error(const struct onnx_call *c, const struct onnx_value *v, con
     return fail_text(c, hint, text);
 }
 
-bool onnx_need(const struct onnx_call *c, int count)
+bool orch_onnx_need(const struct onnx_call *c, int count)
 {
     for (int i = 0; i < count; i++)
         if (!onnx_in(c, i))
-            return onnx_fail(c, "export the model again", "has no input %d", i + 1);
+            return orch_onnx_fail(c, "export the model again", "has no input %d", i + 1);
     return true;
 }
 
 /* ---- for operators ------------------------------------------------------------------------- */
 
-void onnx_like(struct onnx_call *c, int i, const struct onnx_value *like)
+void orch_onnx_like(struct onnx_call *c, int i, const struct onnx_value *like)
 {
     struct onnx_value *out = i < c->out_count ? c->out[i] : NULL;
     if (!out)
@@ -67,7 +67,7 @@ void onnx_like(struct onnx_call *c, int i, const struct onnx_value *like)
     out->channel = like->channel;
 }
 
-double *onnx_numbers(struct onnx_call *c, int i)
+double *orch_onnx_numbers(struct onnx_call *c, int i)
 {
     struct onnx_value *out = c->out[i];
     int64_t count = 1;
@@ -83,8 +83,8 @@ double *onnx_numbers(struct onnx_call *c, int i)
     return out->numbers;
 }
 
-void onnx_weight(struct onnx_call *c, const struct onnx_value *v, enum orch_net_role role, int rank,
-                 const int64_t *shape)
+void orch_onnx_weight(struct onnx_call *c, const struct onnx_value *v, enum orch_net_role role,
+                      int rank, const int64_t *shape)
 {
     if (!v || !v->weight || c->tensor_count == ONNX_TENSORS_MAX)
         return;
@@ -94,16 +94,16 @@ void onnx_weight(struct onnx_call *c, const struct onnx_value *v, enum orch_net_
         memcpy(t->shape, shape, (size_t)rank * sizeof *shape);
 }
 
-int64_t onnx_integer(double number)
+int64_t orch_onnx_integer(double number)
 {
     if (!(number > -9e18))
         return isnan(number) ? 0 : -9000000000000000000;
     return number < 9e18 ? (int64_t)number : 9000000000000000000;
 }
 
-int64_t *onnx_ints(const struct onnx_call *c, const char *attribute, int i, int *out_count)
+int64_t *orch_onnx_ints(const struct onnx_call *c, const char *attribute, int i, int *out_count)
 {
-    const Onnx__AttributeProto *a = attribute ? onnx_attribute(c->step, attribute) : NULL;
+    const Onnx__AttributeProto *a = attribute ? orch_onnx_attribute(c->step, attribute) : NULL;
     const struct onnx_value *v = i >= 0 ? onnx_in(c, i) : NULL;
     if (a && a->n_ints) {
         *out_count = (int)a->n_ints;
@@ -111,14 +111,14 @@ int64_t *onnx_ints(const struct onnx_call *c, const char *attribute, int i, int 
     }
     if (!v || !v->numbers)
         return NULL;
-    *out_count = (int)onnx_value_count(v);
+    *out_count = (int)orch_onnx_value_count(v);
     int64_t *ints = g_new0(int64_t, (gsize)*out_count + 1);
     for (int j = 0; j < *out_count; j++)
-        ints[j] = onnx_integer(v->numbers[j]);
+        ints[j] = orch_onnx_integer(v->numbers[j]);
     return ints;
 }
 
-bool onnx_axis(int64_t axis, int rank, int *out)
+bool orch_onnx_axis(int64_t axis, int rank, int *out)
 {
     if (axis < -rank || axis >= rank)
         return false;
@@ -126,14 +126,15 @@ bool onnx_axis(int64_t axis, int rank, int *out)
     return true;
 }
 
-bool onnx_multiply(const struct onnx_call *c, int64_t *product, int64_t factor)
+bool orch_onnx_multiply(const struct onnx_call *c, int64_t *product, int64_t factor)
 {
     if (!__builtin_mul_overflow(*product, factor, product) && *product <= G_MAXINT64 / 16)
         return true;
-    return onnx_fail(c, "export the model again", "has more operations than can be counted");
+    return orch_onnx_fail(c, "export the model again", "has more operations than can be counted");
 }
 
-bool onnx_broadcast(struct onnx_call *c, const struct onnx_value *a, const struct onnx_value *b)
+bool orch_onnx_broadcast(struct onnx_call *c, const struct onnx_value *a,
+                         const struct onnx_value *b)
 {
     if (a->rank < b->rank) {
         const struct onnx_value *other = a;
@@ -146,16 +147,18 @@ bool onnx_broadcast(struct onnx_call *c, const struct onnx_value *a, const struc
         int j = i - (a->rank - b->rank);
         int64_t x = a->dims[i], y = j >= 0 ? b->dims[j] : 1;
         if (x != y && x != 1 && y != 1) {
-            g_autofree char *one = onnx_value_format(a), *two = onnx_value_format(b);
-            return onnx_shape_error(c, a->guess ? a : b, "cannot join shapes %s and %s", one, two);
+            g_autofree char *one = orch_onnx_value_format(a), *two = orch_onnx_value_format(b);
+            return orch_onnx_shape_error(c, a->guess ? a : b, "cannot join shapes %s and %s", one,
+                                         two);
         }
         out->dims[i] = x == 1 ? y : x;
     }
     /* The result's channel axis is the first operand's, unless that is a constant; then the
      * second's. */
-    out->channel = onnx_value_is_constant(a) && !onnx_value_is_constant(b) && b->channel >= 0
-                       ? b->channel + a->rank - b->rank
-                       : a->channel;
+    out->channel =
+        orch_onnx_value_is_constant(a) && !orch_onnx_value_is_constant(b) && b->channel >= 0
+            ? b->channel + a->rank - b->rank
+            : a->channel;
     return true;
 }
 
@@ -181,17 +184,17 @@ static bool declared_shape(const struct onnx_call *c, int i)
     return true;
 }
 
-bool onnx_run_unknown(struct onnx_call *c)
+bool orch_onnx_run_unknown(struct onnx_call *c)
 {
     static const struct onnx_value number = {.channel = -1, .node = -1};
     const struct onnx_value *like = &number;
     for (int i = 0; i < c->in_count; i++)
-        if (c->in[i] && (like == &number ||
-                         (onnx_value_is_constant(like) && !onnx_value_is_constant(c->in[i]))))
+        if (c->in[i] && (like == &number || (orch_onnx_value_is_constant(like) &&
+                                             !orch_onnx_value_is_constant(c->in[i]))))
             like = c->in[i];
     c->is_guessed = true;
     for (int i = 0; i < c->out_count; i++)
         if (c->out[i] && !declared_shape(c, i))
-            onnx_like(c, i, like);
+            orch_onnx_like(c, i, like);
     return true;
 }

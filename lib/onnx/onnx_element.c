@@ -44,26 +44,26 @@ static double unary(int variant, double x, int type)
     }
 }
 
-bool onnx_run_unary(struct onnx_call *c)
+bool orch_onnx_run_unary(struct onnx_call *c)
 {
-    if (!onnx_need(c, 1))
+    if (!orch_onnx_need(c, 1))
         return false;
     const struct onnx_value *x = c->in[0];
     for (int i = 0; i < c->out_count; i++)
-        onnx_like(c, i, x);
+        orch_onnx_like(c, i, x);
     int variant = c->op->variant;
     if (variant == ONNX_UNARY_CAST)
-        c->out[0]->type = (int)CLAMP(onnx_attribute_int(c->step, "to", x->type), 0, 100);
+        c->out[0]->type = (int)CLAMP(orch_onnx_attribute_int(c->step, "to", x->type), 0, 100);
     c->is_view = c->count == ONNX_MOVES && variant != ONNX_UNARY_OTHER;
     if (c->layer.op == ORCH_NET_DROPOUT) {
-        c->layer.p = onnx_attribute_float(c->step, "ratio", 0.5);
+        c->layer.p = orch_onnx_attribute_float(c->step, "ratio", 0.5);
         for (int i = 1; i < c->out_count; i++)
             c->out[i] = NULL; /* the mask of a dropout */
     }
     if (!x->numbers || variant == ONNX_UNARY_OTHER)
         return true;
-    double *numbers = onnx_numbers(c, 0);
-    for (int64_t i = 0; numbers && i < onnx_value_count(x); i++)
+    double *numbers = orch_onnx_numbers(c, 0);
+    for (int64_t i = 0; numbers && i < orch_onnx_value_count(x); i++)
         numbers[i] = unary(variant, x->numbers[i], c->out[0]->type);
     return true;
 }
@@ -135,9 +135,9 @@ static void fold_binary(struct onnx_call *c, const struct onnx_value *a, const s
 {
     if (!a->numbers || !b->numbers || c->op->variant == ONNX_BINARY_OTHER)
         return;
-    double *numbers = onnx_numbers(c, 0);
+    double *numbers = orch_onnx_numbers(c, 0);
     const struct onnx_value *out = c->out[0];
-    for (int64_t i = 0; numbers && i < onnx_value_count(out); i++)
+    for (int64_t i = 0; numbers && i < orch_onnx_value_count(out); i++)
         numbers[i] = binary(c->op->variant, a->numbers[broadcast_at(out, a, i)],
                             b->numbers[broadcast_at(out, b, i)], a->type);
 }
@@ -148,25 +148,26 @@ static void count_constants(struct onnx_call *c)
     bool is_sum = c->layer.op == ORCH_NET_ADD;
     for (int i = 0; i < c->in_count; i++) {
         const struct onnx_value *v = c->in[i];
-        if (v && v->weight && !is_integer(v->type) && onnx_value_count(v) > 1)
-            onnx_weight(c, v, is_sum && v->rank == 1 ? ORCH_NET_BIAS : ORCH_NET_WEIGHT, 0, NULL);
+        if (v && v->weight && !is_integer(v->type) && orch_onnx_value_count(v) > 1)
+            orch_onnx_weight(c, v, is_sum && v->rank == 1 ? ORCH_NET_BIAS : ORCH_NET_WEIGHT, 0,
+                             NULL);
     }
 }
 
-bool onnx_run_binary(struct onnx_call *c)
+bool orch_onnx_run_binary(struct onnx_call *c)
 {
-    if (!onnx_need(c, 1))
+    if (!orch_onnx_need(c, 1))
         return false;
     if (c->in_count == 1) { /* a sum with one operand */
         const struct onnx_value *x = c->in[0];
-        onnx_like(c, 0, x);
+        orch_onnx_like(c, 0, x);
         c->is_view = true;
-        double *numbers = x->numbers ? onnx_numbers(c, 0) : NULL;
+        double *numbers = x->numbers ? orch_onnx_numbers(c, 0) : NULL;
         if (numbers)
-            memcpy(numbers, x->numbers, (size_t)onnx_value_count(x) * sizeof *numbers);
+            memcpy(numbers, x->numbers, (size_t)orch_onnx_value_count(x) * sizeof *numbers);
         return true;
     }
-    if (!onnx_need(c, c->in_count) || !onnx_broadcast(c, c->in[0], c->in[1]))
+    if (!orch_onnx_need(c, c->in_count) || !orch_onnx_broadcast(c, c->in[0], c->in[1]))
         return false;
     bool is_test = c->op->variant >= ONNX_BINARY_EQUAL;
     c->out[0]->type = is_test ? ONNX_BOOL : c->in[0]->type;
@@ -175,7 +176,7 @@ bool onnx_run_binary(struct onnx_call *c)
     } else {
         for (int i = 2; i < c->in_count; i++) {
             struct onnx_value so_far = *c->out[0];
-            if (!onnx_broadcast(c, &so_far, c->in[i]))
+            if (!orch_onnx_broadcast(c, &so_far, c->in[i]))
                 return false;
         }
     }
@@ -183,18 +184,18 @@ bool onnx_run_binary(struct onnx_call *c)
     return true;
 }
 
-bool onnx_run_where(struct onnx_call *c)
+bool orch_onnx_run_where(struct onnx_call *c)
 {
-    if (!onnx_need(c, 3) || !onnx_broadcast(c, c->in[1], c->in[2]))
+    if (!orch_onnx_need(c, 3) || !orch_onnx_broadcast(c, c->in[1], c->in[2]))
         return false;
     struct onnx_value *out = c->out[0], chosen = *out;
-    if (!onnx_broadcast(c, &chosen, c->in[0]))
+    if (!orch_onnx_broadcast(c, &chosen, c->in[0]))
         return false;
     out->type = c->in[1]->type;
     if (!c->in[0]->numbers || !c->in[1]->numbers || !c->in[2]->numbers)
         return true;
-    double *numbers = onnx_numbers(c, 0);
-    for (int64_t i = 0; numbers && i < onnx_value_count(out); i++) {
+    double *numbers = orch_onnx_numbers(c, 0);
+    for (int64_t i = 0; numbers && i < orch_onnx_value_count(out); i++) {
         const struct onnx_value *from =
             c->in[0]->numbers[broadcast_at(out, c->in[0], i)] != 0 ? c->in[1] : c->in[2];
         numbers[i] = from->numbers[broadcast_at(out, from, i)];

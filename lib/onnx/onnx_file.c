@@ -187,8 +187,8 @@ static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *messa
     return true;
 }
 
-Onnx__ModelProto *onnx_file_decode(const void *bytes, size_t length, const char *name,
-                                   GError **error)
+Onnx__ModelProto *orch_onnx_file_decode(const void *bytes, size_t length, const char *name,
+                                        GError **error)
 {
     struct walk w = {.begin = bytes, .name = name, .error = error};
     w.end = w.begin + length;
@@ -209,7 +209,7 @@ Onnx__ModelProto *onnx_file_decode(const void *bytes, size_t length, const char 
     return model;
 }
 
-char *onnx_text_clean(const char *text)
+char *orch_onnx_text_clean(const char *text)
 {
     char *clean = g_utf8_make_valid(text ? text : "", (gssize)strnlen(text ? text : "", TEXT_MAX));
     for (char *at = clean; *at; at++)
@@ -229,7 +229,7 @@ static const struct {
     [14] = {8, 4}, [15] = {16, 10}, [16] = {2, 5}, [17] = {1, 5},  [18] = {1, 5},  [19] = {1, 5},
     [20] = {1, 5}, [21] = {1, 5},   [22] = {1, 5}};
 
-int onnx_type_bytes(int data_type)
+int orch_onnx_type_bytes(int data_type)
 {
     return data_type > 0 && data_type < (int)G_N_ELEMENTS(TYPES) ? TYPES[data_type].bytes : 0;
 }
@@ -272,7 +272,7 @@ static bool is_held(const Onnx__TensorProto *t, int64_t count)
 {
     bool nibbles = t->data_type == 21 || t->data_type == 22;
     bool complex = t->data_type == 14 || t->data_type == 15;
-    int bytes = onnx_type_bytes(t->data_type), field = TYPES[t->data_type].field;
+    int bytes = orch_onnx_type_bytes(t->data_type), field = TYPES[t->data_type].field;
     uint64_t raw = (uint64_t)(nibbles ? (count + 1) / 2 : count * bytes);
     if (t->has_raw_data)
         return t->raw_data.len == raw;
@@ -288,10 +288,10 @@ static bool is_held(const Onnx__TensorProto *t, int64_t count)
     return t->left_bytes >= elements && t->left_bytes <= 10 * elements;
 }
 
-bool onnx_tensor_check(const Onnx__TensorProto *t, const char *name, int64_t *out_count,
-                       GError **error)
+bool orch_onnx_tensor_check(const Onnx__TensorProto *t, const char *name, int64_t *out_count,
+                            GError **error)
 {
-    g_autofree char *tensor = onnx_text_clean(t->name);
+    g_autofree char *tensor = orch_onnx_text_clean(t->name);
     int64_t count;
     if (!count_elements(t, &count)) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "export the model again",
@@ -301,7 +301,7 @@ bool onnx_tensor_check(const Onnx__TensorProto *t, const char *name, int64_t *ou
     *out_count = count;
     if (t->data_type == 8) /* strings are neither weights nor sizes */
         return true;
-    if (!onnx_type_bytes(t->data_type)) {
+    if (!orch_onnx_type_bytes(t->data_type)) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "export the model again",
                        "'%s': tensor '%s' has the unknown data type %d", name, tensor,
                        t->data_type);
@@ -309,7 +309,7 @@ bool onnx_tensor_check(const Onnx__TensorProto *t, const char *name, int64_t *ou
     }
     if (t->data_location == 1 || is_held(t, count))
         return true;
-    g_autofree char *size = orch_bytes_format(count * onnx_type_bytes(t->data_type));
+    g_autofree char *size = orch_bytes_format(count * orch_onnx_type_bytes(t->data_type));
     orch_error_set(error, ORCH_ERROR_RECIPE,
                    "fetch or export it again (weights in another file are fine)",
                    "'%s': tensor '%s' is declared with %" G_GINT64_FORMAT

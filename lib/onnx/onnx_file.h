@@ -10,19 +10,19 @@
 
 /** Decodes a model; `name` is the file name in errors. Tensor data above 64 KiB is left out
  * (left_field, left_bytes). Caller frees with onnx__model_proto__free_unpacked(m, NULL). */
-Onnx__ModelProto *onnx_file_decode(const void *bytes, size_t length, const char *name,
-                                   GError **error);
+Onnx__ModelProto *orch_onnx_file_decode(const void *bytes, size_t length, const char *name,
+                                        GError **error);
 
 /** Makes text from a file (NULL: "") printable: at most 100 bytes, valid UTF-8, no control
  * characters. Caller frees. */
-char *onnx_text_clean(const char *text);
+char *orch_onnx_text_clean(const char *text);
 
 /** Size of an element of an ONNX data type in bytes, at least 1; 0 if unknown. */
-int onnx_type_bytes(int data_type);
+int orch_onnx_type_bytes(int data_type);
 
 /** Checks that the file contains the data that the tensor's dims declare. `*out_count`: number of
  * elements. A tensor with external data is stored in another file. */
-bool onnx_tensor_check(const Onnx__TensorProto *tensor, const char *name, int64_t *out_count,
-                       GError **error);
+bool orch_onnx_tensor_check(const Onnx__TensorProto *tensor, const char *name, int64_t *out_count,
+                            GError **error);
 
 #endif

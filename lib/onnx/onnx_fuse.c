@@ -14,7 +14,7 @@
 
 static struct onnx_step *maker(const struct onnx_graph *g, const char *value, const char *op)
 {
-    int index = onnx_graph_maker(g, value);
+    int index = orch_onnx_graph_maker(g, value);
     struct onnx_step *step = index >= 0 ? onnx_step_at(g, index) : NULL;
     return step && strcmp(step->op, op) == 0 ? step : NULL;
 }
@@ -23,10 +23,10 @@ static struct onnx_step *maker(const struct onnx_graph *g, const char *value, co
 static struct onnx_step *user(const struct onnx_graph *g, const struct onnx_step *step,
                               const char *op)
 {
-    int index = onnx_graph_only_user(g, step->output);
+    int index = orch_onnx_graph_only_user(g, step->output);
     struct onnx_step *next = index >= 0 ? onnx_step_at(g, index) : NULL;
     if (!next || strcmp(next->op, op) != 0 || next->input_count != 2 ||
-        onnx_graph_is_output(g, step->output))
+        orch_onnx_graph_is_output(g, step->output))
         return NULL;
     return next;
 }
@@ -52,7 +52,7 @@ static const Onnx__TensorProto *initializer_of(const struct onnx_graph *g, const
 static const Onnx__TensorProto *tensor_of(const struct onnx_graph *g, const char *value)
 {
     const struct onnx_step *constant = maker(g, value, "Constant");
-    const Onnx__AttributeProto *a = constant ? onnx_attribute(constant, "value") : NULL;
+    const Onnx__AttributeProto *a = constant ? orch_onnx_attribute(constant, "value") : NULL;
     return a ? a->t : initializer_of(g, value);
 }
 
@@ -150,15 +150,15 @@ static void join_gelu(struct onnx_graph *g, struct onnx_step *function)
 
 static bool is_last_axis(const struct onnx_graph *g, const struct onnx_step *mean)
 {
-    const Onnx__AttributeProto *a = onnx_attribute(mean, "axes");
+    const Onnx__AttributeProto *a = orch_onnx_attribute(mean, "axes");
     if (a)
         return a->n_ints == 1 && a->ints[0] == -1;
     const Onnx__TensorProto *t = mean->input_count > 1 ? tensor_of(g, mean->inputs[1]) : NULL;
     if (!t)
         return false;
     struct onnx_value axes = {0};
-    onnx_value_read(&axes, t);
-    bool is_last = axes.numbers && onnx_value_count(&axes) == 1 && (int)axes.numbers[0] == -1;
+    orch_onnx_value_read(&axes, t);
+    bool is_last = axes.numbers && orch_onnx_value_count(&axes) == 1 && (int)axes.numbers[0] == -1;
     g_free(axes.numbers);
     return is_last;
 }
@@ -251,7 +251,7 @@ static void join_bias(struct onnx_graph *g, struct onnx_step *product)
     become(sum, "MatMul", inputs, 3);
 }
 
-void onnx_fuse(struct onnx_graph *g)
+void orch_onnx_fuse(struct onnx_graph *g)
 {
     static const struct {
         const char *op;

@@ -30,9 +30,9 @@ static void add_step(struct onnx_graph *g, const Onnx__NodeProto *proto)
     const char *op = proto->op_type ? proto->op_type : "";
     bool is_own = !proto->domain || !proto->domain[0] || strcmp(proto->domain, "ai.onnx") == 0;
     g_autofree char *full = is_own ? g_strdup(op) : g_strdup_printf("%s::%s", proto->domain, op);
-    struct onnx_step step = {.proto = proto, .op = onnx_text(g, full)};
+    struct onnx_step step = {.proto = proto, .op = orch_onnx_text(g, full)};
     step.output = first_output(proto);
-    step.name = onnx_text(g, proto->name && proto->name[0] ? proto->name : step.output);
+    step.name = orch_onnx_text(g, proto->name && proto->name[0] ? proto->name : step.output);
     step.input_count = (int)proto->n_input;
     step.inputs = g_new0(const char *, proto->n_input + 1);
     for (size_t i = 0; i < proto->n_input; i++)
@@ -43,7 +43,7 @@ static void add_step(struct onnx_graph *g, const Onnx__NodeProto *proto)
 static bool defined_twice(struct onnx_graph *g, const char *name, GError **error)
 {
     orch_error_set(error, ORCH_ERROR_RECIPE, "export the model again",
-                   "'%s': the value '%s' is made twice", g->file, onnx_text(g, name));
+                   "'%s': the value '%s' is made twice", g->file, orch_onnx_text(g, name));
     return false;
 }
 
@@ -59,7 +59,7 @@ static bool index_steps(struct onnx_graph *g, GError **error)
         }
         for (size_t j = 0; j < step->proto->n_input; j++) {
             char *name = step->proto->input[j];
-            int user = onnx_index_of(g->user_of, name);
+            int user = orch_onnx_index_of(g->user_of, name);
             int now = user >= 0 && user != i ? G_MAXINT : i + 1;
             g_hash_table_insert(g->user_of, name, GINT_TO_POINTER(now));
         }
@@ -72,7 +72,7 @@ static bool index_initializers(struct onnx_graph *g, GError **error)
     for (size_t i = 0; i < g->proto->n_initializer; i++) {
         Onnx__TensorProto *t = g->proto->initializer[i];
         int64_t count;
-        if (!onnx_tensor_check(t, g->file, &count, error))
+        if (!orch_onnx_tensor_check(t, g->file, &count, error))
             return false;
         if (t->name && !g_hash_table_insert(g->initializers, t->name, t))
             return defined_twice(g, t->name, error);
@@ -94,8 +94,9 @@ static void mark_wanted(struct onnx_graph *g)
 {
     GArray *stack = g_array_new(FALSE, FALSE, sizeof(int));
     for (size_t i = 0; i < g->proto->n_output; i++) {
-        int maker =
-            g->proto->output[i]->name ? onnx_index_of(g->maker_of, g->proto->output[i]->name) : -1;
+        int maker = g->proto->output[i]->name
+                        ? orch_onnx_index_of(g->maker_of, g->proto->output[i]->name)
+                        : -1;
         if (maker >= 0)
             g_array_append_val(stack, maker);
     }
@@ -106,7 +107,7 @@ static void mark_wanted(struct onnx_graph *g)
             continue;
         step->is_wanted = true;
         for (int i = 0; i < step->input_count; i++) {
-            int maker = onnx_index_of(g->maker_of, step->inputs[i]);
+            int maker = orch_onnx_index_of(g->maker_of, step->inputs[i]);
             if (maker >= 0)
                 g_array_append_val(stack, maker);
         }
@@ -122,7 +123,7 @@ static void list_users(const struct onnx_graph *g, int *first, GArray *users)
         for (int i = 0; i < count; i++) {
             const struct onnx_step *step = onnx_step_at(g, i);
             for (int j = 0; step->is_wanted && j < step->input_count; j++) {
-                int maker = onnx_index_of(g->maker_of, step->inputs[j]);
+                int maker = orch_onnx_index_of(g->maker_of, step->inputs[j]);
                 if (maker < 0)
                     continue;
                 if (pass)
@@ -160,7 +161,7 @@ static bool is_cyclic(struct onnx_graph *g, const int *waits, GError **error)
 static void output_last(struct onnx_graph *g, const int *first)
 {
     const char *name = g->proto->output[0]->name;
-    int maker = name ? onnx_index_of(g->maker_of, name) : -1;
+    int maker = name ? orch_onnx_index_of(g->maker_of, name) : -1;
     if (maker < 0 || first[maker] != first[maker + 1])
         return;
     for (guint i = 0; i < g->order->len; i++)
@@ -177,7 +178,7 @@ static bool is_in_order(const struct onnx_graph *g)
     for (int i = 0; i < (int)g->steps->len; i++) {
         const struct onnx_step *step = onnx_step_at(g, i);
         for (int j = 0; step->is_wanted && j < step->input_count; j++)
-            if (onnx_index_of(g->maker_of, step->inputs[j]) >= i)
+            if (orch_onnx_index_of(g->maker_of, step->inputs[j]) >= i)
                 return false;
     }
     return true;
@@ -235,7 +236,7 @@ static void step_clear(void *pointer)
     g_free(((struct onnx_step *)pointer)->inputs);
 }
 
-bool onnx_graph_init(struct onnx_graph *g, GError **error)
+bool orch_onnx_graph_init(struct onnx_graph *g, GError **error)
 {
     g->steps = g_array_new(FALSE, TRUE, sizeof(struct onnx_step));
     g_array_set_clear_func(g->steps, step_clear);
@@ -261,12 +262,12 @@ bool onnx_graph_init(struct onnx_graph *g, GError **error)
                        "'%s': its graph has no output", g->file);
         return false;
     }
-    onnx_fuse(g);
+    orch_onnx_fuse(g);
     mark_wanted(g);
     return order_steps(g, error);
 }
 
-void onnx_graph_release(struct onnx_graph *g)
+void orch_onnx_graph_release(struct onnx_graph *g)
 {
     g_clear_pointer(&g->steps, g_array_unref);
     g_clear_pointer(&g->order, g_array_unref);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A decoded model on its way to a network of lib/net: its values with their shapes, and its steps
- * (nodes) in topological order. onnx_graph.c sorts, onnx_fuse.c joins decomposed operations,
+ * (nodes) in topological order. onnx_graph.c sorts, orch_onnx_fuse.c joins decomposed operations,
  * onnx_ops.c has the table of operators, onnx_layer.c, onnx_shape.c and onnx_element.c implement
  * them, onnx.c builds the network.
  *
@@ -68,8 +68,8 @@ struct onnx_graph {
 
 /** Checks the initializers, builds the indices, joins steps and sorts them. `g` is zeroed except
  * for proto, file, wanted and notes; the caller releases it in any case. */
-bool onnx_graph_init(struct onnx_graph *g, GError **error);
-void onnx_graph_release(struct onnx_graph *g);
+bool orch_onnx_graph_init(struct onnx_graph *g, GError **error);
+void orch_onnx_graph_release(struct onnx_graph *g);
 
 static inline struct onnx_step *onnx_step_at(const struct onnx_graph *g, int index)
 {
@@ -77,40 +77,40 @@ static inline struct onnx_step *onnx_step_at(const struct onnx_graph *g, int ind
 }
 
 /** Index of a step in maker_of or user_of, -1 if there is none. */
-int onnx_index_of(GHashTable *table, const char *name);
+int orch_onnx_index_of(GHashTable *table, const char *name);
 /** The step that produces a value, or -1; and the only step that reads it, -1 for none or
  * several. */
-int onnx_graph_maker(const struct onnx_graph *g, const char *value);
-int onnx_graph_only_user(const struct onnx_graph *g, const char *value);
+int orch_onnx_graph_maker(const struct onnx_graph *g, const char *value);
+int orch_onnx_graph_only_user(const struct onnx_graph *g, const char *value);
 /** True for an output of the model. */
-bool onnx_graph_is_output(const struct onnx_graph *g, const char *value);
+bool orch_onnx_graph_is_output(const struct onnx_graph *g, const char *value);
 
 /** Finds a value by name; NULL if it is not produced yet. Initializers are created on first use. */
-struct onnx_value *onnx_graph_value(struct onnx_graph *g, const char *name);
+struct onnx_value *orch_onnx_graph_value(struct onnx_graph *g, const char *name);
 /** Creates a value: a constant of rank 0 without numbers. */
-struct onnx_value *onnx_graph_make(struct onnx_graph *g, const char *name);
+struct onnx_value *orch_onnx_graph_make(struct onnx_graph *g, const char *name);
 /** Reads the contents of a tensor in the file into `out`. */
-void onnx_value_read(struct onnx_value *out, const Onnx__TensorProto *tensor);
+void orch_onnx_value_read(struct onnx_value *out, const Onnx__TensorProto *tensor);
 
-int64_t onnx_value_count(const struct onnx_value *v);
-bool onnx_value_is_constant(const struct onnx_value *v);
+int64_t orch_onnx_value_count(const struct onnx_value *v);
+bool orch_onnx_value_is_constant(const struct onnx_value *v);
 /** Shape for one image. */
-struct orch_net_shape onnx_value_shape(const struct onnx_graph *g, const struct onnx_value *v);
+struct orch_net_shape orch_onnx_value_shape(const struct onnx_graph *g, const struct onnx_value *v);
 /** Formats the dims: "1x3x224x224". Caller frees. */
-char *onnx_value_format(const struct onnx_value *v);
+char *orch_onnx_value_format(const struct onnx_value *v);
 
-/** Like onnx_text_clean; the result lives as long as the graph. */
-const char *onnx_text(struct onnx_graph *g, const char *text);
+/** Like orch_onnx_text_clean; the result lives as long as the graph. */
+const char *orch_onnx_text(struct onnx_graph *g, const char *text);
 
 /** Joins operations that exporters decomposed: GELU, SiLU, hard swish, layer norm, biases. */
-void onnx_fuse(struct onnx_graph *g);
+void orch_onnx_fuse(struct onnx_graph *g);
 
 /** Processes a step: computes its outputs and adds its node to the network. */
-bool onnx_step_run(struct onnx_graph *g, const struct onnx_step *step, GError **error);
+bool orch_onnx_step_run(struct onnx_graph *g, const struct onnx_step *step, GError **error);
 
-const Onnx__AttributeProto *onnx_attribute(const struct onnx_step *step, const char *name);
-int64_t onnx_attribute_int(const struct onnx_step *step, const char *name, int64_t otherwise);
-double onnx_attribute_float(const struct onnx_step *step, const char *name, double otherwise);
-bool onnx_attribute_is(const struct onnx_step *step, const char *name, const char *text);
+const Onnx__AttributeProto *orch_onnx_attribute(const struct onnx_step *step, const char *name);
+int64_t orch_onnx_attribute_int(const struct onnx_step *step, const char *name, int64_t otherwise);
+double orch_onnx_attribute_float(const struct onnx_step *step, const char *name, double otherwise);
+bool orch_onnx_attribute_is(const struct onnx_step *step, const char *name, const char *text);
 
 #endif

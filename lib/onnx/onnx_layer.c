@@ -13,8 +13,8 @@
 static bool is_shape_error(const struct onnx_call *c, const struct onnx_value *x,
                            const char *wanted)
 {
-    g_autofree char *shape = onnx_value_format(x);
-    return onnx_shape_error(c, x, "needs %s, but its input is %s", wanted, shape);
+    g_autofree char *shape = orch_onnx_value_format(x);
+    return orch_onnx_shape_error(c, x, "needs %s, but its input is %s", wanted, shape);
 }
 
 /* ---- windows ------------------------------------------------------------------------------- */
@@ -30,7 +30,7 @@ static bool read_list(const struct onnx_call *c, const char *attribute, int coun
                       int64_t *out)
 {
     int has = 0;
-    g_autofree int64_t *ints = onnx_ints(c, attribute, -1, &has);
+    g_autofree int64_t *ints = orch_onnx_ints(c, attribute, -1, &has);
     if (!ints)
         return true;
     bool ok = has == count;
@@ -38,8 +38,8 @@ static bool read_list(const struct onnx_call *c, const char *attribute, int coun
         ok = ints[i] >= low && ints[i] <= WINDOW_MAX;
         out[i] = ints[i];
     }
-    return ok ||
-           onnx_fail(c, "export the model again", "has %s that do not fit its input", attribute);
+    return ok || orch_onnx_fail(c, "export the model again", "has %s that do not fit its input",
+                                attribute);
 }
 
 /* `kernel`: the spatial axes of a weight; NULL for pools. */
@@ -52,7 +52,7 @@ static bool read_window(const struct onnx_call *c, const struct onnx_value *x,
         w->stride[i] = w->dilation[i] = 1;
         w->kernel[i] = kernel ? kernel[i] : 0;
     }
-    w->ceil_mode = onnx_attribute_int(c->step, "ceil_mode", 0) != 0;
+    w->ceil_mode = orch_onnx_attribute_int(c->step, "ceil_mode", 0) != 0;
     if (!read_list(c, "kernel_shape", w->axes, 1, w->kernel) ||
         !read_list(c, "strides", w->axes, 1, w->stride) ||
         !read_list(c, "dilations", w->axes, 1, w->dilation) ||
@@ -62,8 +62,8 @@ static bool read_window(const struct onnx_call *c, const struct onnx_value *x,
         w->before[i] = pads[i];
         w->behind[i] = pads[i + w->axes];
         if (w->kernel[i] < 1 || w->kernel[i] > WINDOW_MAX || (kernel && w->kernel[i] != kernel[i]))
-            return onnx_fail(c, "export the model again",
-                             "has a kernel_shape that does not fit its weights");
+            return orch_onnx_fail(c, "export the model again",
+                                  "has a kernel_shape that does not fit its weights");
     }
     return true;
 }
@@ -76,9 +76,9 @@ static int64_t reach(const struct window *w, int i)
 /* Computes the pads that auto_pad implies. */
 static void pad_window(const struct onnx_call *c, const struct onnx_value *x, struct window *w)
 {
-    bool upper = onnx_attribute_is(c->step, "auto_pad", "SAME_UPPER");
-    bool lower = onnx_attribute_is(c->step, "auto_pad", "SAME_LOWER");
-    bool valid = onnx_attribute_is(c->step, "auto_pad", "VALID");
+    bool upper = orch_onnx_attribute_is(c->step, "auto_pad", "SAME_UPPER");
+    bool lower = orch_onnx_attribute_is(c->step, "auto_pad", "SAME_LOWER");
+    bool valid = orch_onnx_attribute_is(c->step, "auto_pad", "VALID");
     for (int i = 0; (upper || lower || valid) && i < w->axes; i++) {
         int64_t size = x->dims[i + 2], places = (size + w->stride[i] - 1) / w->stride[i];
         int64_t pad = valid ? 0 : MAX(0, (places - 1) * w->stride[i] + reach(w, i) - size);
@@ -105,12 +105,13 @@ static bool slide(struct onnx_call *c, const struct onnx_value *x, struct window
         int64_t *size = &c->out[0]->dims[i + 2];
         *size = places_of(w, i, x->dims[i + 2]);
         if (*size < 1) {
-            g_autofree char *shape = onnx_value_format(x);
-            return onnx_shape_error(c, x,
-                                    "has a window of %" G_GINT64_FORMAT
-                                    " places, too large for its input %s: the model's input is too "
-                                    "small",
-                                    reach(w, i), shape);
+            g_autofree char *shape = orch_onnx_value_format(x);
+            return orch_onnx_shape_error(
+                c, x,
+                "has a window of %" G_GINT64_FORMAT
+                " places, too large for its input %s: the model's input is too "
+                "small",
+                reach(w, i), shape);
         }
     }
     return true;
@@ -142,15 +143,15 @@ static bool channels_fit(const struct onnx_call *c, const struct onnx_value *x,
 {
     int64_t wanted = is_transposed ? w->dims[0] : w->dims[1] * groups;
     if (x->dims[1] != wanted)
-        return onnx_shape_error(c, x,
-                                "gets %" G_GINT64_FORMAT " channels, its weights are for %" //
-                                G_GINT64_FORMAT,
-                                x->dims[1], wanted);
+        return orch_onnx_shape_error(c, x,
+                                     "gets %" G_GINT64_FORMAT " channels, its weights are for %" //
+                                     G_GINT64_FORMAT,
+                                     x->dims[1], wanted);
     if (w->dims[0] % groups == 0)
         return true;
-    return onnx_fail(c, "export the model again",
-                     "has %" G_GINT64_FORMAT " groups for %" G_GINT64_FORMAT " channels", groups,
-                     w->dims[0]);
+    return orch_onnx_fail(c, "export the model again",
+                          "has %" G_GINT64_FORMAT " groups for %" G_GINT64_FORMAT " channels",
+                          groups, w->dims[0]);
 }
 
 /* Transposed convolution: sizes grow, and every input is multiplied with the whole kernel. */
@@ -160,8 +161,8 @@ static bool widen(struct onnx_call *c, const struct onnx_value *x, const struct 
     if (!read_list(c, "output_padding", w->axes, 0, extra) ||
         !read_list(c, "output_shape", w->axes, 1, asked))
         return false;
-    bool same = onnx_attribute_is(c->step, "auto_pad", "SAME_UPPER") ||
-                onnx_attribute_is(c->step, "auto_pad", "SAME_LOWER");
+    bool same = orch_onnx_attribute_is(c->step, "auto_pad", "SAME_UPPER") ||
+                orch_onnx_attribute_is(c->step, "auto_pad", "SAME_LOWER");
     for (int i = 0; i < w->axes; i++) {
         int64_t size = x->dims[i + 2], out = (size - 1) * w->stride[i] + extra[i] + reach(w, i) -
                                              w->before[i] - w->behind[i];
@@ -176,27 +177,28 @@ static void conv_weights(struct onnx_call *c, const struct window *window)
     int64_t shape[4] = {w->dims[0], w->dims[1], window->kernel[0], 1};
     for (int i = 1; i < window->axes; i++)
         shape[3] *= window->kernel[i];
-    onnx_weight(c, w, ORCH_NET_WEIGHT, 4, shape);
-    onnx_weight(c, bias, ORCH_NET_BIAS, 1, &w->dims[0]);
+    orch_onnx_weight(c, w, ORCH_NET_WEIGHT, 4, shape);
+    orch_onnx_weight(c, bias, ORCH_NET_BIAS, 1, &w->dims[0]);
     c->layer.has_bias = bias != NULL;
 }
 
-bool onnx_run_conv(struct onnx_call *c)
+bool orch_onnx_run_conv(struct onnx_call *c)
 {
-    if (!onnx_need(c, 2))
+    if (!orch_onnx_need(c, 2))
         return false;
     const struct onnx_value *x = c->in[0], *w = c->in[1];
     bool is_transposed = c->op->variant;
-    int64_t groups = onnx_attribute_int(c->step, "group", 1);
+    int64_t groups = orch_onnx_attribute_int(c->step, "group", 1);
     struct window window;
     if (x->rank < 3 || w->rank != x->rank)
         return is_shape_error(c, x, "an image");
     if (groups < 1 || groups > WINDOW_MAX || w->dims[1] > ONNX_ELEMENTS_MAX / groups)
-        return onnx_fail(c, "export the model again", "has %" G_GINT64_FORMAT " groups", groups);
+        return orch_onnx_fail(c, "export the model again", "has %" G_GINT64_FORMAT " groups",
+                              groups);
     if (!channels_fit(c, x, w, groups, is_transposed) || !read_window(c, x, w->dims + 2, &window))
         return false;
     struct onnx_value *out = c->out[0];
-    onnx_like(c, 0, x);
+    orch_onnx_like(c, 0, x);
     out->channel = 1;
     out->dims[1] = is_transposed ? w->dims[1] * groups : w->dims[0];
     if (is_transposed ? !widen(c, x, &window) : !slide(c, x, &window))
@@ -209,19 +211,19 @@ bool onnx_run_conv(struct onnx_call *c)
     const struct onnx_value *many = is_transposed ? x : out;
     c->layer.macs = w->dims[1];
     for (int i = 0; i < many->rank; i++)
-        if (!onnx_multiply(c, &c->layer.macs, many->dims[i]))
+        if (!orch_onnx_multiply(c, &c->layer.macs, many->dims[i]))
             return false;
     for (int i = 0; i < window.axes; i++)
-        if (!onnx_multiply(c, &c->layer.macs, window.kernel[i]))
+        if (!orch_onnx_multiply(c, &c->layer.macs, window.kernel[i]))
             return false;
     return true;
 }
 
 /* ---- pools --------------------------------------------------------------------------------- */
 
-bool onnx_run_pool(struct onnx_call *c)
+bool orch_onnx_run_pool(struct onnx_call *c)
 {
-    if (!onnx_need(c, 1))
+    if (!orch_onnx_need(c, 1))
         return false;
     const struct onnx_value *x = c->in[0];
     struct window window;
@@ -229,11 +231,11 @@ bool onnx_run_pool(struct onnx_call *c)
         return is_shape_error(c, x, "an image");
     if (!read_window(c, x, NULL, &window))
         return false;
-    onnx_like(c, 0, x);
+    orch_onnx_like(c, 0, x);
     c->out[0]->channel = 1;
     if (!slide(c, x, &window))
         return false;
-    onnx_like(c, 1, c->out[0]);
+    orch_onnx_like(c, 1, c->out[0]);
     set_window(&c->layer, &window);
     c->window = (int64_t)c->layer.kernel_h * c->layer.kernel_w;
     bool is_same = c->layer.kernel_h == 1 && c->layer.kernel_w == 1;
@@ -242,14 +244,14 @@ bool onnx_run_pool(struct onnx_call *c)
     return true;
 }
 
-bool onnx_run_pool_all(struct onnx_call *c)
+bool orch_onnx_run_pool_all(struct onnx_call *c)
 {
-    if (!onnx_need(c, 1))
+    if (!orch_onnx_need(c, 1))
         return false;
     const struct onnx_value *x = c->in[0];
     if (x->rank < 3)
         return is_shape_error(c, x, "an image");
-    onnx_like(c, 0, x);
+    orch_onnx_like(c, 0, x);
     c->out[0]->channel = 1;
     struct window window = {.axes = x->rank - 2};
     for (int i = 0; i < window.axes; i++) {
@@ -267,8 +269,8 @@ bool onnx_run_pool_all(struct onnx_call *c)
 static bool sizes_differ(const struct onnx_call *c, const struct onnx_value *a,
                          const struct onnx_value *b)
 {
-    g_autofree char *one = onnx_value_format(a), *two = onnx_value_format(b);
-    return onnx_shape_error(c, a->guess ? a : b, "cannot multiply %s with %s", one, two);
+    g_autofree char *one = orch_onnx_value_format(a), *two = orch_onnx_value_format(b);
+    return orch_onnx_shape_error(c, a->guess ? a : b, "cannot multiply %s with %s", one, two);
 }
 
 /* A linear layer if there is one vector per image, otherwise a linear layer along the tokens. */
@@ -283,7 +285,7 @@ static bool set_macs(struct onnx_call *c, int64_t depth)
 {
     c->layer.macs = depth;
     for (int i = 0; i < c->out[0]->rank; i++)
-        if (!onnx_multiply(c, &c->layer.macs, c->out[0]->dims[i]))
+        if (!orch_onnx_multiply(c, &c->layer.macs, c->out[0]->dims[i]))
             return false;
     return true;
 }
@@ -292,18 +294,18 @@ static void add_bias(struct onnx_call *c, const struct onnx_value *bias, int64_t
 {
     c->layer.has_bias = bias != NULL;
     if (bias)
-        onnx_weight(c, bias, ORCH_NET_BIAS, 1, &size);
+        orch_onnx_weight(c, bias, ORCH_NET_BIAS, 1, &size);
 }
 
-bool onnx_run_gemm(struct onnx_call *c)
+bool orch_onnx_run_gemm(struct onnx_call *c)
 {
-    if (!onnx_need(c, 2))
+    if (!orch_onnx_need(c, 2))
         return false;
     const struct onnx_value *a = c->in[0], *b = c->in[1];
     if (a->rank != 2 || b->rank != 2)
         return is_shape_error(c, a, "rows and columns");
-    int ta = onnx_attribute_int(c->step, "transA", 0) != 0;
-    int tb = onnx_attribute_int(c->step, "transB", 0) != 0;
+    int ta = orch_onnx_attribute_int(c->step, "transA", 0) != 0;
+    int tb = orch_onnx_attribute_int(c->step, "transB", 0) != 0;
     int64_t rows = a->dims[ta], depth = a->dims[!ta], columns = b->dims[!tb];
     if (b->dims[tb] != depth)
         return sizes_differ(c, a, b);
@@ -315,9 +317,9 @@ bool onnx_run_gemm(struct onnx_call *c)
     out->channel = 1;
     int64_t shape[2] = {columns, depth};
     set_linear(c, rows, depth, columns);
-    if (!onnx_value_is_constant(a) && !onnx_value_is_constant(b))
+    if (!orch_onnx_value_is_constant(a) && !orch_onnx_value_is_constant(b))
         c->layer.op = ORCH_NET_ATTENTION;
-    onnx_weight(c, b, ORCH_NET_WEIGHT, 2, shape);
+    orch_onnx_weight(c, b, ORCH_NET_WEIGHT, 2, shape);
     add_bias(c, onnx_in(c, 2), columns);
     return set_macs(c, depth);
 }
@@ -336,7 +338,7 @@ static bool matmul_shape(struct onnx_call *c, int64_t *out_depth, int64_t *out_c
     struct onnx_value left = *a, right = *b;
     left.rank = MAX(a->rank - 2, 0);
     right.rank = MAX(b->rank - 2, 0);
-    if (!onnx_broadcast(c, &left, &right))
+    if (!orch_onnx_broadcast(c, &left, &right))
         return false;
     struct onnx_value *out = c->out[0];
     out->type = a->type;
@@ -350,37 +352,37 @@ static bool matmul_shape(struct onnx_call *c, int64_t *out_depth, int64_t *out_c
     return true;
 }
 
-bool onnx_run_matmul(struct onnx_call *c)
+bool orch_onnx_run_matmul(struct onnx_call *c)
 {
     int64_t depth = 0, columns = 0;
-    if (!onnx_need(c, 2) || !matmul_shape(c, &depth, &columns))
+    if (!orch_onnx_need(c, 2) || !matmul_shape(c, &depth, &columns))
         return false;
     const struct onnx_value *a = c->in[0], *b = c->in[1], *out = c->out[0];
-    if (!onnx_value_is_constant(a) && !onnx_value_is_constant(b)) {
+    if (!orch_onnx_value_is_constant(a) && !orch_onnx_value_is_constant(b)) {
         c->layer.op = ORCH_NET_ATTENTION;
         c->layer.in_channels = depth;
         c->layer.out_channels = columns;
         return set_macs(c, depth);
     }
-    bool is_left = onnx_value_is_constant(a); /* the weights are the left operand */
+    bool is_left = orch_onnx_value_is_constant(a); /* the weights are the left operand */
     int64_t rows = a->rank > 1 ? a->dims[a->rank - 2] : 1, width = is_left ? rows : columns;
     int64_t count = 1, shape[2] = {width, depth};
     for (int i = 0; i < out->rank && i < out->rank - (b->rank > 1); i++)
         if (__builtin_mul_overflow(count, out->dims[i], &count))
             count = ONNX_ELEMENTS_MAX;
     set_linear(c, is_left ? columns : count, depth, width);
-    onnx_weight(c, is_left ? a : b, ORCH_NET_WEIGHT, 2, shape);
+    orch_onnx_weight(c, is_left ? a : b, ORCH_NET_WEIGHT, 2, shape);
     add_bias(c, onnx_in(c, 2), width);
     return set_macs(c, depth);
 }
 
 /* ---- norms --------------------------------------------------------------------------------- */
 
-bool onnx_run_norm(struct onnx_call *c)
+bool orch_onnx_run_norm(struct onnx_call *c)
 {
     static const enum orch_net_role roles[] = {ORCH_NET_WEIGHT, ORCH_NET_BIAS,
                                                ORCH_NET_RUNNING_MEAN, ORCH_NET_RUNNING_VAR};
-    if (!onnx_need(c, 3))
+    if (!orch_onnx_need(c, 3))
         return false;
     const struct onnx_value *x = c->in[0];
     if (x->rank < 2)
@@ -389,60 +391,61 @@ bool onnx_run_norm(struct onnx_call *c)
     for (int i = 1; i < MIN(c->in_count, is_batch ? 5 : 3); i++) {
         if (!c->in[i])
             continue;
-        if (!is_group && onnx_value_count(c->in[i]) != x->dims[1])
-            return onnx_shape_error(c, x,
-                                    "gets %" G_GINT64_FORMAT " channels, its weights are for %" //
-                                    G_GINT64_FORMAT,
-                                    x->dims[1], onnx_value_count(c->in[i]));
-        int64_t size = onnx_value_count(c->in[i]);
-        onnx_weight(c, c->in[i], roles[i - 1], 1, &size);
+        if (!is_group && orch_onnx_value_count(c->in[i]) != x->dims[1])
+            return orch_onnx_shape_error(c, x,
+                                         "gets %" G_GINT64_FORMAT
+                                         " channels, its weights are for %" //
+                                         G_GINT64_FORMAT,
+                                         x->dims[1], orch_onnx_value_count(c->in[i]));
+        int64_t size = orch_onnx_value_count(c->in[i]);
+        orch_onnx_weight(c, c->in[i], roles[i - 1], 1, &size);
     }
     for (int i = 0; i < c->out_count; i++)
-        onnx_like(c, i, x);
+        orch_onnx_like(c, i, x);
     c->out[0]->channel = 1;
     c->layer.in_channels = c->layer.out_channels = x->dims[1];
     c->layer.has_bias = true;
-    c->layer.eps = onnx_attribute_float(c->step, "epsilon", 1e-5);
+    c->layer.eps = orch_onnx_attribute_float(c->step, "epsilon", 1e-5);
     if (is_batch) /* ONNX's momentum is the share of the old mean, PyTorch's that of the new one */
-        c->layer.momentum = 1 - onnx_attribute_float(c->step, "momentum", 0.9);
+        c->layer.momentum = 1 - orch_onnx_attribute_float(c->step, "momentum", 0.9);
     return true;
 }
 
-bool onnx_run_layernorm(struct onnx_call *c)
+bool orch_onnx_run_layernorm(struct onnx_call *c)
 {
-    if (!onnx_need(c, 1))
+    if (!orch_onnx_need(c, 1))
         return false;
     const struct onnx_value *x = c->in[0];
     int axis;
-    int64_t wanted = onnx_attribute_int(c->step, "axis", -1), size = 1;
-    if (!onnx_axis(wanted, x->rank, &axis))
+    int64_t wanted = orch_onnx_attribute_int(c->step, "axis", -1), size = 1;
+    if (!orch_onnx_axis(wanted, x->rank, &axis))
         return is_shape_error(c, x, "more axes");
     for (int i = axis; i < x->rank; i++)
         size *= x->dims[i];
     for (int i = 1; i < 3; i++) {
         const struct onnx_value *w = onnx_in(c, i);
-        if (w && onnx_value_count(w) != 1 && size % onnx_value_count(w))
-            return onnx_shape_error(c, x,
-                                    "normalises %" G_GINT64_FORMAT
-                                    " elements, its weights are for %" //
-                                    G_GINT64_FORMAT,
-                                    size, onnx_value_count(w));
-        onnx_weight(c, w, i == 1 ? ORCH_NET_WEIGHT : ORCH_NET_BIAS, 1, &size);
+        if (w && orch_onnx_value_count(w) != 1 && size % orch_onnx_value_count(w))
+            return orch_onnx_shape_error(c, x,
+                                         "normalises %" G_GINT64_FORMAT
+                                         " elements, its weights are for %" //
+                                         G_GINT64_FORMAT,
+                                         size, orch_onnx_value_count(w));
+        orch_onnx_weight(c, w, i == 1 ? ORCH_NET_WEIGHT : ORCH_NET_BIAS, 1, &size);
     }
     for (int i = 0; i < c->out_count; i++)
-        onnx_like(c, i, x);
+        orch_onnx_like(c, i, x);
     c->layer.in_channels = c->layer.out_channels = size;
     c->layer.has_bias = onnx_in(c, 2) != NULL;
-    c->layer.eps = onnx_attribute_float(c->step, "epsilon", 1e-5);
+    c->layer.eps = orch_onnx_attribute_float(c->step, "epsilon", 1e-5);
     return true;
 }
 
-bool onnx_run_lrn(struct onnx_call *c)
+bool orch_onnx_run_lrn(struct onnx_call *c)
 {
-    if (!onnx_need(c, 1))
+    if (!orch_onnx_need(c, 1))
         return false;
-    onnx_like(c, 0, c->in[0]);
-    c->layer.kernel_h = (int)CLAMP(onnx_attribute_int(c->step, "size", 1), 1, WINDOW_MAX);
+    orch_onnx_like(c, 0, c->in[0]);
+    c->layer.kernel_h = (int)CLAMP(orch_onnx_attribute_int(c->step, "size", 1), 1, WINDOW_MAX);
     return true;
 }
 
@@ -471,34 +474,34 @@ static bool reduced_axes(struct onnx_call *c, bool *gone, bool *out_known)
     const struct onnx_value *x = c->in[0];
     int count = 0;
     bool is_arg = c->op->variant == ONNX_REDUCE_ARG;
-    int64_t arg_axis = onnx_attribute_int(c->step, "axis", 0);
+    int64_t arg_axis = orch_onnx_attribute_int(c->step, "axis", 0);
     g_autofree int64_t *axes =
-        is_arg ? g_memdup2(&arg_axis, sizeof arg_axis) : onnx_ints(c, "axes", 1, &count);
+        is_arg ? g_memdup2(&arg_axis, sizeof arg_axis) : orch_onnx_ints(c, "axes", 1, &count);
     count = is_arg ? 1 : count;
     *out_known = axes || !onnx_in(c, 1);
     for (int i = 0; axes && i < count; i++) {
         int axis;
-        if (!onnx_axis(axes[i], x->rank, &axis))
+        if (!orch_onnx_axis(axes[i], x->rank, &axis))
             return is_shape_error(c, x, "more axes");
         gone[axis] = true;
     }
-    bool all = !count && !onnx_attribute_int(c->step, "noop_with_empty_axes", 0);
+    bool all = !count && !orch_onnx_attribute_int(c->step, "noop_with_empty_axes", 0);
     for (int i = 0; all && i < x->rank; i++)
         gone[i] = true;
     return true;
 }
 
-bool onnx_run_reduce(struct onnx_call *c)
+bool orch_onnx_run_reduce(struct onnx_call *c)
 {
     bool gone[ONNX_RANK_MAX] = {false}, known;
-    if (!onnx_need(c, 1) || !reduced_axes(c, gone, &known))
+    if (!orch_onnx_need(c, 1) || !reduced_axes(c, gone, &known))
         return false;
     if (!known)
-        return onnx_run_unknown(c);
+        return orch_onnx_run_unknown(c);
     const struct onnx_value *x = c->in[0];
     struct onnx_value *out = c->out[0];
-    bool keep = onnx_attribute_int(c->step, "keepdims", 1) != 0;
-    onnx_like(c, 0, x);
+    bool keep = orch_onnx_attribute_int(c->step, "keepdims", 1) != 0;
+    orch_onnx_like(c, 0, x);
     out->rank = 0;
     out->channel = -1;
     if (c->op->variant == ONNX_REDUCE_ARG)
@@ -515,12 +518,12 @@ bool onnx_run_reduce(struct onnx_call *c)
         out->channel = out->rank - 1;
     if (!is_pool)
         c->layer.op = ORCH_NET_GENERIC; /* counted as zero, with a note */
-    bool folds = x->numbers && x->rank <= 1 && onnx_value_count(out) == 1 &&
-                 onnx_value_count(x) > 0 && c->op->variant != ONNX_REDUCE_OTHER &&
+    bool folds = x->numbers && x->rank <= 1 && orch_onnx_value_count(out) == 1 &&
+                 orch_onnx_value_count(x) > 0 && c->op->variant != ONNX_REDUCE_OTHER &&
                  c->op->variant != ONNX_REDUCE_ARG;
-    double *numbers = folds ? onnx_numbers(c, 0) : NULL;
+    double *numbers = folds ? orch_onnx_numbers(c, 0) : NULL;
     if (numbers)
-        numbers[0] = reduce(c->op->variant, x->numbers, onnx_value_count(x));
+        numbers[0] = reduce(c->op->variant, x->numbers, orch_onnx_value_count(x));
     return true;
 }
 
@@ -529,9 +532,9 @@ bool onnx_run_reduce(struct onnx_call *c)
 /* Reads a list of floats from an attribute or from input i. NULL if unknown; caller frees. */
 static double *read_reals(const struct onnx_call *c, const char *attribute, int i, int *out_count)
 {
-    const Onnx__AttributeProto *a = onnx_attribute(c->step, attribute);
+    const Onnx__AttributeProto *a = orch_onnx_attribute(c->step, attribute);
     const struct onnx_value *v = onnx_in(c, i);
-    *out_count = a && a->n_floats ? (int)a->n_floats : v ? (int)onnx_value_count(v) : 0;
+    *out_count = a && a->n_floats ? (int)a->n_floats : v ? (int)orch_onnx_value_count(v) : 0;
     if (!*out_count || !(a && a->n_floats ? a->floats != NULL : v->numbers != NULL))
         return NULL;
     double *reals = g_new0(double, (gsize)*out_count);
@@ -541,31 +544,31 @@ static double *read_reals(const struct onnx_call *c, const char *attribute, int 
 }
 
 /* Inputs: X and scales (Upsample, and Resize of version 10), or X, region, scales, sizes. */
-bool onnx_run_resize(struct onnx_call *c)
+bool orch_onnx_run_resize(struct onnx_call *c)
 {
-    if (!onnx_need(c, 1))
+    if (!orch_onnx_need(c, 1))
         return false;
     const struct onnx_value *x = c->in[0];
     bool is_old = !c->op->variant || c->in_count == 2;
     int scale_count = 0, size_count = 0, axis_count = 0;
     g_autofree double *scales = read_reals(c, "scales", is_old ? 1 : 2, &scale_count);
-    g_autofree int64_t *sizes = onnx_ints(c, NULL, is_old ? -1 : 3, &size_count);
-    g_autofree int64_t *axes = onnx_ints(c, "axes", -1, &axis_count);
+    g_autofree int64_t *sizes = orch_onnx_ints(c, NULL, is_old ? -1 : 3, &size_count);
+    g_autofree int64_t *axes = orch_onnx_ints(c, "axes", -1, &axis_count);
     int wanted = axes ? axis_count : x->rank;
     bool by_size = sizes && size_count > 0;
     if (by_size ? size_count != wanted : !scales || scale_count != wanted)
-        return onnx_run_unknown(c);
-    onnx_like(c, 0, x);
+        return orch_onnx_run_unknown(c);
+    orch_onnx_like(c, 0, x);
     for (int i = 0; i < wanted; i++) {
         int axis;
-        if (!onnx_axis(axes ? axes[i] : i, x->rank, &axis))
+        if (!orch_onnx_axis(axes ? axes[i] : i, x->rank, &axis))
             return is_shape_error(c, x, "more axes");
         c->out[0]->dims[axis] =
-            by_size ? sizes[i] : onnx_integer(floor((double)x->dims[axis] * scales[i]));
+            by_size ? sizes[i] : orch_onnx_integer(floor((double)x->dims[axis] * scales[i]));
     }
-    bool is_interpolated = onnx_attribute_is(c->step, "mode", "linear") ||
-                           onnx_attribute_is(c->step, "mode", "bilinear") ||
-                           onnx_attribute_is(c->step, "mode", "cubic");
+    bool is_interpolated = orch_onnx_attribute_is(c->step, "mode", "linear") ||
+                           orch_onnx_attribute_is(c->step, "mode", "bilinear") ||
+                           orch_onnx_attribute_is(c->step, "mode", "cubic");
     c->count = is_interpolated ? ONNX_ZERO : ONNX_MOVES;
     return true;
 }

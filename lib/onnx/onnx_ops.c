@@ -24,123 +24,123 @@
 /* Activations that lib/net lacks map to the most similar one, with one operation per element in
  * either case (cost.h). */
 static const struct onnx_op OPS[] = {
-    {"Conv", onnx_run_conv, NET(CONV2D), 0},
-    {"ConvTranspose", onnx_run_conv, ZERO, 1},
-    {"Gemm", onnx_run_gemm, NET(LINEAR), 0},
-    {"MatMul", onnx_run_matmul, NET(TOKEN_LINEAR), 0},
-    {"BatchNormalization", onnx_run_norm, NET(BATCHNORM2D), 1},
-    {"InstanceNormalization", onnx_run_norm, NET(LAYERNORM), 0},
-    {"GroupNormalization", onnx_run_norm, NET(LAYERNORM), 2},
-    {"LayerNormalization", onnx_run_layernorm, NET(LAYERNORM), 0},
-    {"RMSNormalization", onnx_run_layernorm, NET(LAYERNORM), 0},
-    {"SimplifiedLayerNormalization", onnx_run_layernorm, NET(LAYERNORM), 0},
-    {"LRN", onnx_run_lrn, NET(LRN), 0},
-    {"MaxPool", onnx_run_pool, NET(MAXPOOL2D), 0},
-    {"AveragePool", onnx_run_pool, NET(AVGPOOL2D), 0},
-    {"LpPool", onnx_run_pool, ZERO, 0},
-    {"GlobalAveragePool", onnx_run_pool_all, NET(ADAPTIVE_AVGPOOL2D), 0},
-    {"GlobalMaxPool", onnx_run_pool_all, NET(MAXPOOL2D), 1},
-    {"ReduceMean", onnx_run_reduce, NET(ADAPTIVE_AVGPOOL2D), ONNX_REDUCE_MEAN},
-    {"ReduceSum", onnx_run_reduce, ZERO, ONNX_REDUCE_SUM},
-    {"ReduceProd", onnx_run_reduce, ZERO, ONNX_REDUCE_PROD},
-    {"ReduceMax", onnx_run_reduce, ZERO, ONNX_REDUCE_MAX},
-    {"ReduceMin", onnx_run_reduce, ZERO, ONNX_REDUCE_MIN},
-    {"ReduceL1", onnx_run_reduce, ZERO, ONNX_REDUCE_OTHER},
-    {"ReduceL2", onnx_run_reduce, ZERO, ONNX_REDUCE_OTHER},
-    {"ReduceSumSquare", onnx_run_reduce, ZERO, ONNX_REDUCE_OTHER},
-    {"ReduceLogSumExp", onnx_run_reduce, ZERO, ONNX_REDUCE_OTHER},
-    {"ArgMax", onnx_run_reduce, ZERO, ONNX_REDUCE_ARG},
-    {"ArgMin", onnx_run_reduce, ZERO, ONNX_REDUCE_ARG},
-    {"Resize", onnx_run_resize, ZERO, 1},
-    {"Upsample", onnx_run_resize, ZERO, 0},
+    {"Conv", orch_onnx_run_conv, NET(CONV2D), 0},
+    {"ConvTranspose", orch_onnx_run_conv, ZERO, 1},
+    {"Gemm", orch_onnx_run_gemm, NET(LINEAR), 0},
+    {"MatMul", orch_onnx_run_matmul, NET(TOKEN_LINEAR), 0},
+    {"BatchNormalization", orch_onnx_run_norm, NET(BATCHNORM2D), 1},
+    {"InstanceNormalization", orch_onnx_run_norm, NET(LAYERNORM), 0},
+    {"GroupNormalization", orch_onnx_run_norm, NET(LAYERNORM), 2},
+    {"LayerNormalization", orch_onnx_run_layernorm, NET(LAYERNORM), 0},
+    {"RMSNormalization", orch_onnx_run_layernorm, NET(LAYERNORM), 0},
+    {"SimplifiedLayerNormalization", orch_onnx_run_layernorm, NET(LAYERNORM), 0},
+    {"LRN", orch_onnx_run_lrn, NET(LRN), 0},
+    {"MaxPool", orch_onnx_run_pool, NET(MAXPOOL2D), 0},
+    {"AveragePool", orch_onnx_run_pool, NET(AVGPOOL2D), 0},
+    {"LpPool", orch_onnx_run_pool, ZERO, 0},
+    {"GlobalAveragePool", orch_onnx_run_pool_all, NET(ADAPTIVE_AVGPOOL2D), 0},
+    {"GlobalMaxPool", orch_onnx_run_pool_all, NET(MAXPOOL2D), 1},
+    {"ReduceMean", orch_onnx_run_reduce, NET(ADAPTIVE_AVGPOOL2D), ONNX_REDUCE_MEAN},
+    {"ReduceSum", orch_onnx_run_reduce, ZERO, ONNX_REDUCE_SUM},
+    {"ReduceProd", orch_onnx_run_reduce, ZERO, ONNX_REDUCE_PROD},
+    {"ReduceMax", orch_onnx_run_reduce, ZERO, ONNX_REDUCE_MAX},
+    {"ReduceMin", orch_onnx_run_reduce, ZERO, ONNX_REDUCE_MIN},
+    {"ReduceL1", orch_onnx_run_reduce, ZERO, ONNX_REDUCE_OTHER},
+    {"ReduceL2", orch_onnx_run_reduce, ZERO, ONNX_REDUCE_OTHER},
+    {"ReduceSumSquare", orch_onnx_run_reduce, ZERO, ONNX_REDUCE_OTHER},
+    {"ReduceLogSumExp", orch_onnx_run_reduce, ZERO, ONNX_REDUCE_OTHER},
+    {"ArgMax", orch_onnx_run_reduce, ZERO, ONNX_REDUCE_ARG},
+    {"ArgMin", orch_onnx_run_reduce, ZERO, ONNX_REDUCE_ARG},
+    {"Resize", orch_onnx_run_resize, ZERO, 1},
+    {"Upsample", orch_onnx_run_resize, ZERO, 0},
     /* activations */
-    {"Relu", onnx_run_unary, NET(RELU), 0},
-    {"LeakyRelu", onnx_run_unary, NET(RELU), 0},
-    {"PRelu", onnx_run_binary, NET(RELU), ONNX_BINARY_OTHER},
-    {"Elu", onnx_run_unary, NET(RELU), 0},
-    {"Selu", onnx_run_unary, NET(RELU), 0},
-    {"Celu", onnx_run_unary, NET(RELU), 0},
-    {"ThresholdedRelu", onnx_run_unary, NET(RELU), 0},
-    {"Clip", onnx_run_unary, NET(RELU6), 0},
-    {"Sigmoid", onnx_run_unary, NET(SIGMOID), 0},
-    {"HardSigmoid", onnx_run_unary, NET(SIGMOID), 0},
-    {"Silu", onnx_run_unary, NET(SILU), 0}, /* onnx_fuse.c */
-    {"Swish", onnx_run_unary, NET(SILU), 0},
-    {"HardSwish", onnx_run_unary, NET(SILU), 0},
-    {"Mish", onnx_run_unary, NET(SILU), 0},
-    {"Tanh", onnx_run_unary, NET(TANH), 0},
-    {"Softplus", onnx_run_unary, NET(SIGMOID), 0},
-    {"Softsign", onnx_run_unary, NET(SIGMOID), 0},
-    {"Gelu", onnx_run_unary, NET(GELU), 0},
-    {"Softmax", onnx_run_unary, NET(SOFTMAX), 0},
-    {"LogSoftmax", onnx_run_unary, NET(SOFTMAX), 0},
-    {"Dropout", onnx_run_unary, NET(DROPOUT), ONNX_UNARY_SAME},
+    {"Relu", orch_onnx_run_unary, NET(RELU), 0},
+    {"LeakyRelu", orch_onnx_run_unary, NET(RELU), 0},
+    {"PRelu", orch_onnx_run_binary, NET(RELU), ONNX_BINARY_OTHER},
+    {"Elu", orch_onnx_run_unary, NET(RELU), 0},
+    {"Selu", orch_onnx_run_unary, NET(RELU), 0},
+    {"Celu", orch_onnx_run_unary, NET(RELU), 0},
+    {"ThresholdedRelu", orch_onnx_run_unary, NET(RELU), 0},
+    {"Clip", orch_onnx_run_unary, NET(RELU6), 0},
+    {"Sigmoid", orch_onnx_run_unary, NET(SIGMOID), 0},
+    {"HardSigmoid", orch_onnx_run_unary, NET(SIGMOID), 0},
+    {"Silu", orch_onnx_run_unary, NET(SILU), 0}, /* orch_onnx_fuse.c */
+    {"Swish", orch_onnx_run_unary, NET(SILU), 0},
+    {"HardSwish", orch_onnx_run_unary, NET(SILU), 0},
+    {"Mish", orch_onnx_run_unary, NET(SILU), 0},
+    {"Tanh", orch_onnx_run_unary, NET(TANH), 0},
+    {"Softplus", orch_onnx_run_unary, NET(SIGMOID), 0},
+    {"Softsign", orch_onnx_run_unary, NET(SIGMOID), 0},
+    {"Gelu", orch_onnx_run_unary, NET(GELU), 0},
+    {"Softmax", orch_onnx_run_unary, NET(SOFTMAX), 0},
+    {"LogSoftmax", orch_onnx_run_unary, NET(SOFTMAX), 0},
+    {"Dropout", orch_onnx_run_unary, NET(DROPOUT), ONNX_UNARY_SAME},
     /* elements */
-    {"Identity", onnx_run_unary, MOVES, ONNX_UNARY_SAME},
-    {"Cast", onnx_run_unary, MOVES, ONNX_UNARY_CAST},
-    {"ScatterND", onnx_run_unary, MOVES, 0},
-    {"ScatterElements", onnx_run_unary, MOVES, 0},
-    {"Erf", onnx_run_unary, ZERO, 0},
-    {"Sqrt", onnx_run_unary, ZERO, ONNX_UNARY_SQRT},
-    {"Exp", onnx_run_unary, ZERO, ONNX_UNARY_EXP},
-    {"Log", onnx_run_unary, ZERO, ONNX_UNARY_LOG},
-    {"Neg", onnx_run_unary, ZERO, ONNX_UNARY_NEG},
-    {"Abs", onnx_run_unary, ZERO, ONNX_UNARY_ABS},
-    {"Floor", onnx_run_unary, ZERO, ONNX_UNARY_FLOOR},
-    {"Ceil", onnx_run_unary, ZERO, ONNX_UNARY_CEIL},
-    {"Round", onnx_run_unary, ZERO, ONNX_UNARY_ROUND},
-    {"Reciprocal", onnx_run_unary, ZERO, ONNX_UNARY_RECIPROCAL},
-    {"Not", onnx_run_unary, ZERO, ONNX_UNARY_NOT},
-    {"Sign", onnx_run_unary, ZERO, 0},
-    {"Sin", onnx_run_unary, ZERO, 0},
-    {"Cos", onnx_run_unary, ZERO, 0},
-    {"CumSum", onnx_run_unary, ZERO, 0},
-    {"IsNaN", onnx_run_unary, ZERO, 0},
-    {"Trilu", onnx_run_unary, ZERO, 0},
-    {"LpNormalization", onnx_run_unary, ZERO, 0},
-    {"MeanVarianceNormalization", onnx_run_unary, ZERO, 0},
-    {"QuantizeLinear", onnx_run_unary, ZERO, 0},
-    {"DequantizeLinear", onnx_run_unary, ZERO, 0},
-    {"Add", onnx_run_binary, NET(ADD), ONNX_BINARY_ADD},
-    {"Sum", onnx_run_binary, NET(ADD), ONNX_BINARY_ADD},
-    {"Sub", onnx_run_binary, NET(ADD), ONNX_BINARY_SUB},
-    {"Mul", onnx_run_binary, NET(MUL), ONNX_BINARY_MUL},
-    {"Div", onnx_run_binary, NET(MUL), ONNX_BINARY_DIV},
-    {"Pow", onnx_run_binary, ZERO, ONNX_BINARY_POW},
-    {"Mod", onnx_run_binary, ZERO, ONNX_BINARY_MOD},
-    {"Min", onnx_run_binary, ZERO, ONNX_BINARY_MIN},
-    {"Max", onnx_run_binary, ZERO, ONNX_BINARY_MAX},
-    {"Equal", onnx_run_binary, ZERO, ONNX_BINARY_EQUAL},
-    {"Less", onnx_run_binary, ZERO, ONNX_BINARY_LESS},
-    {"LessOrEqual", onnx_run_binary, ZERO, ONNX_BINARY_LESS_EQUAL},
-    {"Greater", onnx_run_binary, ZERO, ONNX_BINARY_GREATER},
-    {"GreaterOrEqual", onnx_run_binary, ZERO, ONNX_BINARY_GREATER_EQUAL},
-    {"And", onnx_run_binary, ZERO, ONNX_BINARY_AND},
-    {"Or", onnx_run_binary, ZERO, ONNX_BINARY_OR},
-    {"Where", onnx_run_where, ZERO, 0},
+    {"Identity", orch_onnx_run_unary, MOVES, ONNX_UNARY_SAME},
+    {"Cast", orch_onnx_run_unary, MOVES, ONNX_UNARY_CAST},
+    {"ScatterND", orch_onnx_run_unary, MOVES, 0},
+    {"ScatterElements", orch_onnx_run_unary, MOVES, 0},
+    {"Erf", orch_onnx_run_unary, ZERO, 0},
+    {"Sqrt", orch_onnx_run_unary, ZERO, ONNX_UNARY_SQRT},
+    {"Exp", orch_onnx_run_unary, ZERO, ONNX_UNARY_EXP},
+    {"Log", orch_onnx_run_unary, ZERO, ONNX_UNARY_LOG},
+    {"Neg", orch_onnx_run_unary, ZERO, ONNX_UNARY_NEG},
+    {"Abs", orch_onnx_run_unary, ZERO, ONNX_UNARY_ABS},
+    {"Floor", orch_onnx_run_unary, ZERO, ONNX_UNARY_FLOOR},
+    {"Ceil", orch_onnx_run_unary, ZERO, ONNX_UNARY_CEIL},
+    {"Round", orch_onnx_run_unary, ZERO, ONNX_UNARY_ROUND},
+    {"Reciprocal", orch_onnx_run_unary, ZERO, ONNX_UNARY_RECIPROCAL},
+    {"Not", orch_onnx_run_unary, ZERO, ONNX_UNARY_NOT},
+    {"Sign", orch_onnx_run_unary, ZERO, 0},
+    {"Sin", orch_onnx_run_unary, ZERO, 0},
+    {"Cos", orch_onnx_run_unary, ZERO, 0},
+    {"CumSum", orch_onnx_run_unary, ZERO, 0},
+    {"IsNaN", orch_onnx_run_unary, ZERO, 0},
+    {"Trilu", orch_onnx_run_unary, ZERO, 0},
+    {"LpNormalization", orch_onnx_run_unary, ZERO, 0},
+    {"MeanVarianceNormalization", orch_onnx_run_unary, ZERO, 0},
+    {"QuantizeLinear", orch_onnx_run_unary, ZERO, 0},
+    {"DequantizeLinear", orch_onnx_run_unary, ZERO, 0},
+    {"Add", orch_onnx_run_binary, NET(ADD), ONNX_BINARY_ADD},
+    {"Sum", orch_onnx_run_binary, NET(ADD), ONNX_BINARY_ADD},
+    {"Sub", orch_onnx_run_binary, NET(ADD), ONNX_BINARY_SUB},
+    {"Mul", orch_onnx_run_binary, NET(MUL), ONNX_BINARY_MUL},
+    {"Div", orch_onnx_run_binary, NET(MUL), ONNX_BINARY_DIV},
+    {"Pow", orch_onnx_run_binary, ZERO, ONNX_BINARY_POW},
+    {"Mod", orch_onnx_run_binary, ZERO, ONNX_BINARY_MOD},
+    {"Min", orch_onnx_run_binary, ZERO, ONNX_BINARY_MIN},
+    {"Max", orch_onnx_run_binary, ZERO, ONNX_BINARY_MAX},
+    {"Equal", orch_onnx_run_binary, ZERO, ONNX_BINARY_EQUAL},
+    {"Less", orch_onnx_run_binary, ZERO, ONNX_BINARY_LESS},
+    {"LessOrEqual", orch_onnx_run_binary, ZERO, ONNX_BINARY_LESS_EQUAL},
+    {"Greater", orch_onnx_run_binary, ZERO, ONNX_BINARY_GREATER},
+    {"GreaterOrEqual", orch_onnx_run_binary, ZERO, ONNX_BINARY_GREATER_EQUAL},
+    {"And", orch_onnx_run_binary, ZERO, ONNX_BINARY_AND},
+    {"Or", orch_onnx_run_binary, ZERO, ONNX_BINARY_OR},
+    {"Where", orch_onnx_run_where, ZERO, 0},
     /* shapes */
-    {"Shape", onnx_run_shape, MOVES, 0},
-    {"Size", onnx_run_size, MOVES, 0},
-    {"Constant", onnx_run_constant, MOVES, 0},
-    {"ConstantOfShape", onnx_run_constant_of_shape, MOVES, 0},
-    {"Range", onnx_run_range, MOVES, 0},
-    {"Reshape", onnx_run_reshape, MOVES, 0},
-    {"Flatten", onnx_run_flatten, NET(FLATTEN), 0},
-    {"Squeeze", onnx_run_squeeze, MOVES, 0},
-    {"Unsqueeze", onnx_run_unsqueeze, MOVES, 0},
-    {"Transpose", onnx_run_transpose, MOVES, 0},
-    {"Concat", onnx_run_concat, NET(CONCAT), 0},
-    {"Slice", onnx_run_slice, MOVES, 0},
-    {"Split", onnx_run_split, MOVES, 0},
-    {"Gather", onnx_run_gather, MOVES, 0},
-    {"Expand", onnx_run_expand, MOVES, 0},
-    {"Tile", onnx_run_tile, MOVES, 0},
-    {"Pad", onnx_run_pad, MOVES, 0},
-    {"DepthToSpace", onnx_run_depth_space, MOVES, 0},
-    {"SpaceToDepth", onnx_run_depth_space, MOVES, 1},
+    {"Shape", orch_onnx_run_shape, MOVES, 0},
+    {"Size", orch_onnx_run_size, MOVES, 0},
+    {"Constant", orch_onnx_run_constant, MOVES, 0},
+    {"ConstantOfShape", orch_onnx_run_constant_of_shape, MOVES, 0},
+    {"Range", orch_onnx_run_range, MOVES, 0},
+    {"Reshape", orch_onnx_run_reshape, MOVES, 0},
+    {"Flatten", orch_onnx_run_flatten, NET(FLATTEN), 0},
+    {"Squeeze", orch_onnx_run_squeeze, MOVES, 0},
+    {"Unsqueeze", orch_onnx_run_unsqueeze, MOVES, 0},
+    {"Transpose", orch_onnx_run_transpose, MOVES, 0},
+    {"Concat", orch_onnx_run_concat, NET(CONCAT), 0},
+    {"Slice", orch_onnx_run_slice, MOVES, 0},
+    {"Split", orch_onnx_run_split, MOVES, 0},
+    {"Gather", orch_onnx_run_gather, MOVES, 0},
+    {"Expand", orch_onnx_run_expand, MOVES, 0},
+    {"Tile", orch_onnx_run_tile, MOVES, 0},
+    {"Pad", orch_onnx_run_pad, MOVES, 0},
+    {"DepthToSpace", orch_onnx_run_depth_space, MOVES, 0},
+    {"SpaceToDepth", orch_onnx_run_depth_space, MOVES, 1},
 };
 
-static const struct onnx_op UNKNOWN = {"", onnx_run_unknown, ZERO, 0};
+static const struct onnx_op UNKNOWN = {"", orch_onnx_run_unknown, ZERO, 0};
 
 static const struct onnx_op *find_op(const char *name)
 {
@@ -200,7 +200,7 @@ static char *layer_name(const struct onnx_call *c, int i)
         if (weight && g_str_has_suffix(weight, ".weight") && !strstr(weight, "::") &&
             !g_hash_table_contains(c->g->counted, c->tensors[t].value->weight)) {
             g_autofree char *module = g_strndup(weight, strlen(weight) - strlen(".weight"));
-            return g_strdup(onnx_text(c->g, module));
+            return g_strdup(orch_onnx_text(c->g, module));
         }
     }
     return i ? g_strdup_printf("%s.%d", c->step->name, i) : g_strdup(c->step->name);
@@ -218,7 +218,7 @@ static void add_tensor(const struct onnx_call *c, const struct onnx_layer_tensor
         whole *= origin->dims[i];
         shape[MIN(i, 3)] *= origin->dims[i];
     }
-    const char *name = onnx_text(c->g, origin->name ? origin->name : "");
+    const char *name = orch_onnx_text(c->g, origin->name ? origin->name : "");
     if (t->rank && count == whole)
         orch_net_layer_tensor(&c->g->builder, name, t->role, t->rank, t->shape);
     else
@@ -232,7 +232,7 @@ static GArray *net_inputs(const struct onnx_call *c)
 {
     GArray *inputs = g_array_new(FALSE, FALSE, sizeof(int));
     for (int i = 0; i < c->in_count; i++)
-        if (c->in[i] && !onnx_value_is_constant(c->in[i]))
+        if (c->in[i] && !orch_onnx_value_is_constant(c->in[i]))
             g_array_append_val(inputs, c->in[i]->node);
     return inputs;
 }
@@ -262,13 +262,14 @@ static bool charge(const struct onnx_call *c)
 {
     int64_t own = c->layer.macs, out = 0;
     for (int i = 0; i < c->out_count; i++)
-        out += c->out[i] ? onnx_value_count(c->out[i]) : 0;
+        out += c->out[i] ? orch_onnx_value_count(c->out[i]) : 0;
     for (int i = 0; i < c->in_count; i++)
-        own += c->in[i] ? onnx_value_count(c->in[i]) : 0;
+        own += c->in[i] ? orch_onnx_value_count(c->in[i]) : 0;
     if (__builtin_mul_overflow(out, c->window + 8, &out) ||
         __builtin_add_overflow(own, out, &own) ||
         __builtin_add_overflow(c->g->work, own, &c->g->work) || c->g->work > G_MAXINT64 / 4)
-        return onnx_fail(c, "export the model again", "has more operations than can be counted");
+        return orch_onnx_fail(c, "export the model again",
+                              "has more operations than can be counted");
     return true;
 }
 
@@ -283,7 +284,7 @@ static void add_layers(const struct onnx_call *c)
         if (!c->out[i])
             continue;
         struct orch_net_node layer = c->layer;
-        layer.out = onnx_value_shape(c->g, c->out[i]);
+        layer.out = orch_onnx_value_shape(c->g, c->out[i]);
         if (layer.macs % c->g->batch == 0)
             layer.macs /= c->g->batch;
         if (!is_first)
@@ -304,20 +305,20 @@ static bool gather_inputs(struct onnx_call *c)
         const char *name = c->step->inputs[i];
         if (!name[0])
             continue;
-        c->in[i] = onnx_graph_value(c->g, name);
+        c->in[i] = orch_onnx_graph_value(c->g, name);
         if (!c->in[i])
-            return onnx_fail(c, "the graph is cut in pieces: export the model again",
-                             "reads '%s', which nothing makes", onnx_text(c->g, name));
+            return orch_onnx_fail(c, "the graph is cut in pieces: export the model again",
+                                  "reads '%s', which nothing makes", orch_onnx_text(c->g, name));
     }
     return true;
 }
 
 static bool is_fixed(const struct onnx_call *c)
 {
-    if (c->op->run == onnx_run_shape || c->op->run == onnx_run_size)
+    if (c->op->run == orch_onnx_run_shape || c->op->run == orch_onnx_run_size)
         return true;
     for (int i = 0; i < c->in_count; i++)
-        if (c->in[i] && !onnx_value_is_constant(c->in[i]))
+        if (c->in[i] && !orch_onnx_value_is_constant(c->in[i]))
             return false;
     return true;
 }
@@ -335,10 +336,10 @@ static void inherit_weight(const struct onnx_call *c)
     const struct onnx_value *largest = NULL;
     for (int i = 0; i < c->in_count; i++)
         if (is_trained(c->in[i]) &&
-            (!largest || onnx_value_count(c->in[i]) > onnx_value_count(largest)))
+            (!largest || orch_onnx_value_count(c->in[i]) > orch_onnx_value_count(largest)))
             largest = c->in[i];
     for (int i = 0; i < c->out_count; i++)
-        if (c->out[i] && largest && c->op->run != onnx_run_shape)
+        if (c->out[i] && largest && c->op->run != orch_onnx_run_shape)
             c->out[i]->weight = largest->weight;
 }
 
@@ -358,11 +359,11 @@ static bool check_output(const struct onnx_call *c, const struct onnx_value *v, 
     for (int i = 0; i < v->rank; i++)
         if (v->dims[i] < 0 || __builtin_mul_overflow(count, MAX(v->dims[i], 1), &count) ||
             count > ONNX_ELEMENTS_MAX)
-            return onnx_shape_error(c, v, "makes a value of more than 2^40 elements");
-    if (onnx_value_count(v) > 0 || is_constant)
+            return orch_onnx_shape_error(c, v, "makes a value of more than 2^40 elements");
+    if (orch_onnx_value_count(v) > 0 || is_constant)
         return true;
-    g_autofree char *text = onnx_value_format(v);
-    return onnx_shape_error(c, v, "makes an empty value (%s)", text);
+    g_autofree char *text = orch_onnx_value_format(v);
+    return orch_onnx_shape_error(c, v, "makes an empty value (%s)", text);
 }
 
 static bool run_call(struct onnx_call *c)
@@ -371,7 +372,7 @@ static bool run_call(struct onnx_call *c)
         return false;
     for (int i = 0; i < c->out_count; i++)
         if (c->step->proto->output[i][0])
-            c->out[i] = onnx_graph_make(c->g, c->step->proto->output[i]);
+            c->out[i] = orch_onnx_graph_make(c->g, c->step->proto->output[i]);
     if (!c->out_count || !c->out[0])
         c->op = &UNKNOWN; /* every known operator has a first output */
     c->layer.op = c->op->layer;
@@ -405,7 +406,7 @@ static bool run_call(struct onnx_call *c)
     return true;
 }
 
-bool onnx_step_run(struct onnx_graph *g, const struct onnx_step *step, GError **error)
+bool orch_onnx_step_run(struct onnx_graph *g, const struct onnx_step *step, GError **error)
 {
     struct onnx_call c = {.g = g, .step = step, .op = find_op(step->op), .error = error};
     c.in_count = step->input_count;

@@ -56,73 +56,74 @@ struct onnx_op {
 /* ---- for operators ---- */
 
 /** Sets an error that names file, node and operator; returns false. */
-bool onnx_fail(const struct onnx_call *c, const char *hint, const char *format, ...)
+bool orch_onnx_fail(const struct onnx_call *c, const char *hint, const char *format, ...)
     G_GNUC_PRINTF(3, 4);
 /** The same for inconsistent shapes; the hint names a preceding guess. */
-bool onnx_shape_error(const struct onnx_call *c, const struct onnx_value *v, const char *format,
-                      ...) G_GNUC_PRINTF(3, 4);
+bool orch_onnx_shape_error(const struct onnx_call *c, const struct onnx_value *v,
+                           const char *format, ...) G_GNUC_PRINTF(3, 4);
 /** Checks that inputs 0 to count - 1 are present; sets an error otherwise. */
-bool onnx_need(const struct onnx_call *c, int count);
+bool orch_onnx_need(const struct onnx_call *c, int count);
 static inline struct onnx_value *onnx_in(const struct onnx_call *c, int i)
 {
     return i < c->in_count ? c->in[i] : NULL;
 }
 /** Sets shape, type and channel axis, but not numbers, of output i to those of `like`. */
-void onnx_like(struct onnx_call *c, int i, const struct onnx_value *like);
+void orch_onnx_like(struct onnx_call *c, int i, const struct onnx_value *like);
 /** Allocates zeroed numbers for output i and returns them; NULL if there are too many. */
-double *onnx_numbers(struct onnx_call *c, int i);
+double *orch_onnx_numbers(struct onnx_call *c, int i);
 /** Adds a weight to the layer, unless it is not an initializer or already counted. */
-void onnx_weight(struct onnx_call *c, const struct onnx_value *v, enum orch_net_role role, int rank,
-                 const int64_t *shape);
+void orch_onnx_weight(struct onnx_call *c, const struct onnx_value *v, enum orch_net_role role,
+                      int rank, const int64_t *shape);
 /** Integers of an attribute or else of input i (`i` < 0: attribute only); NULL if absent or
  * unknown. Caller frees. */
-int64_t *onnx_ints(const struct onnx_call *c, const char *attribute, int i, int *out_count);
+int64_t *orch_onnx_ints(const struct onnx_call *c, const char *attribute, int i, int *out_count);
 /** Converts an axis, negative from the end, to 0 .. rank-1; false if out of range. */
-bool onnx_axis(int64_t axis, int rank, int *out);
+bool orch_onnx_axis(int64_t axis, int rank, int *out);
 /** Multiplies multiply-adds by a factor; sets an error on overflow. */
-bool onnx_multiply(const struct onnx_call *c, int64_t *product, int64_t factor);
+bool orch_onnx_multiply(const struct onnx_call *c, int64_t *product, int64_t factor);
 /** Broadcasts `a` and `b` against each other into the shape of output 0. */
-bool onnx_broadcast(struct onnx_call *c, const struct onnx_value *a, const struct onnx_value *b);
+bool orch_onnx_broadcast(struct onnx_call *c, const struct onnx_value *a,
+                         const struct onnx_value *b);
 /** Converts a constant's number to an integer, clamped to its range. */
-int64_t onnx_integer(double number);
+int64_t orch_onnx_integer(double number);
 /** Sets an unknown output shape to the one declared in the file, or the first input's. */
-bool onnx_run_unknown(struct onnx_call *c);
+bool orch_onnx_run_unknown(struct onnx_call *c);
 
 /* onnx_layer.c */
-bool onnx_run_conv(struct onnx_call *c);
-bool onnx_run_pool(struct onnx_call *c);
-bool onnx_run_pool_all(struct onnx_call *c);
-bool onnx_run_gemm(struct onnx_call *c);
-bool onnx_run_matmul(struct onnx_call *c);
-bool onnx_run_norm(struct onnx_call *c);
-bool onnx_run_layernorm(struct onnx_call *c);
-bool onnx_run_lrn(struct onnx_call *c);
-bool onnx_run_reduce(struct onnx_call *c);
-bool onnx_run_resize(struct onnx_call *c);
+bool orch_onnx_run_conv(struct onnx_call *c);
+bool orch_onnx_run_pool(struct onnx_call *c);
+bool orch_onnx_run_pool_all(struct onnx_call *c);
+bool orch_onnx_run_gemm(struct onnx_call *c);
+bool orch_onnx_run_matmul(struct onnx_call *c);
+bool orch_onnx_run_norm(struct onnx_call *c);
+bool orch_onnx_run_layernorm(struct onnx_call *c);
+bool orch_onnx_run_lrn(struct onnx_call *c);
+bool orch_onnx_run_reduce(struct onnx_call *c);
+bool orch_onnx_run_resize(struct onnx_call *c);
 
 /* onnx_shape.c */
-bool onnx_run_shape(struct onnx_call *c);
-bool onnx_run_size(struct onnx_call *c);
-bool onnx_run_constant(struct onnx_call *c);
-bool onnx_run_constant_of_shape(struct onnx_call *c);
-bool onnx_run_range(struct onnx_call *c);
-bool onnx_run_reshape(struct onnx_call *c);
-bool onnx_run_flatten(struct onnx_call *c);
-bool onnx_run_squeeze(struct onnx_call *c);
-bool onnx_run_unsqueeze(struct onnx_call *c);
-bool onnx_run_transpose(struct onnx_call *c);
-bool onnx_run_concat(struct onnx_call *c);
-bool onnx_run_slice(struct onnx_call *c);
-bool onnx_run_split(struct onnx_call *c);
-bool onnx_run_gather(struct onnx_call *c);
-bool onnx_run_expand(struct onnx_call *c);
-bool onnx_run_tile(struct onnx_call *c);
-bool onnx_run_pad(struct onnx_call *c);
-bool onnx_run_depth_space(struct onnx_call *c);
+bool orch_onnx_run_shape(struct onnx_call *c);
+bool orch_onnx_run_size(struct onnx_call *c);
+bool orch_onnx_run_constant(struct onnx_call *c);
+bool orch_onnx_run_constant_of_shape(struct onnx_call *c);
+bool orch_onnx_run_range(struct onnx_call *c);
+bool orch_onnx_run_reshape(struct onnx_call *c);
+bool orch_onnx_run_flatten(struct onnx_call *c);
+bool orch_onnx_run_squeeze(struct onnx_call *c);
+bool orch_onnx_run_unsqueeze(struct onnx_call *c);
+bool orch_onnx_run_transpose(struct onnx_call *c);
+bool orch_onnx_run_concat(struct onnx_call *c);
+bool orch_onnx_run_slice(struct onnx_call *c);
+bool orch_onnx_run_split(struct onnx_call *c);
+bool orch_onnx_run_gather(struct onnx_call *c);
+bool orch_onnx_run_expand(struct onnx_call *c);
+bool orch_onnx_run_tile(struct onnx_call *c);
+bool orch_onnx_run_pad(struct onnx_call *c);
+bool orch_onnx_run_depth_space(struct onnx_call *c);
 
 /* onnx_element.c */
-bool onnx_run_unary(struct onnx_call *c);
-bool onnx_run_binary(struct onnx_call *c);
-bool onnx_run_where(struct onnx_call *c);
+bool orch_onnx_run_unary(struct onnx_call *c);
+bool orch_onnx_run_binary(struct onnx_call *c);
+bool orch_onnx_run_where(struct onnx_call *c);
 
 #endif

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-struct onnx_value *onnx_graph_make(struct onnx_graph *g, const char *name)
+struct onnx_value *orch_onnx_graph_make(struct onnx_graph *g, const char *name)
 {
     struct onnx_value *v = g_new0(struct onnx_value, 1);
     v->name = name;
@@ -19,19 +19,19 @@ struct onnx_value *onnx_graph_make(struct onnx_graph *g, const char *name)
     return v;
 }
 
-struct onnx_value *onnx_graph_value(struct onnx_graph *g, const char *name)
+struct onnx_value *orch_onnx_graph_value(struct onnx_graph *g, const char *name)
 {
     struct onnx_value *v = g_hash_table_lookup(g->value_of, name);
     const Onnx__TensorProto *t = v ? NULL : g_hash_table_lookup(g->initializers, name);
     if (!t)
         return v;
-    v = onnx_graph_make(g, t->name);
-    onnx_value_read(v, t);
+    v = orch_onnx_graph_make(g, t->name);
+    orch_onnx_value_read(v, t);
     v->weight = t;
     return v;
 }
 
-int64_t onnx_value_count(const struct onnx_value *v)
+int64_t orch_onnx_value_count(const struct onnx_value *v)
 {
     int64_t count = 1;
     for (int i = 0; i < v->rank; i++)
@@ -39,12 +39,12 @@ int64_t onnx_value_count(const struct onnx_value *v)
     return count;
 }
 
-bool onnx_value_is_constant(const struct onnx_value *v)
+bool orch_onnx_value_is_constant(const struct onnx_value *v)
 {
     return v->node < 0;
 }
 
-char *onnx_value_format(const struct onnx_value *v)
+char *orch_onnx_value_format(const struct onnx_value *v)
 {
     GString *text = g_string_new(v->rank ? NULL : "one number");
     for (int i = 0; i < v->rank; i++)
@@ -54,7 +54,7 @@ char *onnx_value_format(const struct onnx_value *v)
 
 /* The batch is divided out of the first axis that it divides, because layers that cut images into
  * windows fold it into an axis, and transposes move it. */
-struct orch_net_shape onnx_value_shape(const struct onnx_graph *g, const struct onnx_value *v)
+struct orch_net_shape orch_onnx_value_shape(const struct onnx_graph *g, const struct onnx_value *v)
 {
     struct orch_net_shape out = {1, 1, 1};
     bool is_divided = v->rank <= 1 && v->dims[0] != g->batch;
@@ -91,7 +91,7 @@ static double half_to_double(uint16_t bits)
         return (double)number;                                                                     \
     }
 
-/* Element i of a tensor stored as raw_data (checked by onnx_tensor_check). */
+/* Element i of a tensor stored as raw_data (checked by orch_onnx_tensor_check). */
 static double read_raw(const Onnx__TensorProto *t, size_t i)
 {
     switch (t->data_type) {
@@ -149,7 +149,7 @@ static bool has_numbers(const Onnx__TensorProto *t)
            t->data_location != 1;
 }
 
-void onnx_value_read(struct onnx_value *out, const Onnx__TensorProto *t)
+void orch_onnx_value_read(struct onnx_value *out, const Onnx__TensorProto *t)
 {
     out->type = t->data_type;
     out->rank = (int)MIN(t->n_dims, ONNX_RANK_MAX);
@@ -170,7 +170,7 @@ void onnx_value_read(struct onnx_value *out, const Onnx__TensorProto *t)
 
 /* ---- attributes ---------------------------------------------------------------------------- */
 
-const Onnx__AttributeProto *onnx_attribute(const struct onnx_step *step, const char *name)
+const Onnx__AttributeProto *orch_onnx_attribute(const struct onnx_step *step, const char *name)
 {
     for (size_t i = 0; i < step->proto->n_attribute; i++)
         if (step->proto->attribute[i]->name && strcmp(step->proto->attribute[i]->name, name) == 0)
@@ -178,49 +178,49 @@ const Onnx__AttributeProto *onnx_attribute(const struct onnx_step *step, const c
     return NULL;
 }
 
-int64_t onnx_attribute_int(const struct onnx_step *step, const char *name, int64_t otherwise)
+int64_t orch_onnx_attribute_int(const struct onnx_step *step, const char *name, int64_t otherwise)
 {
-    const Onnx__AttributeProto *a = onnx_attribute(step, name);
+    const Onnx__AttributeProto *a = orch_onnx_attribute(step, name);
     return a && a->has_i ? a->i : otherwise;
 }
 
-double onnx_attribute_float(const struct onnx_step *step, const char *name, double otherwise)
+double orch_onnx_attribute_float(const struct onnx_step *step, const char *name, double otherwise)
 {
-    const Onnx__AttributeProto *a = onnx_attribute(step, name);
+    const Onnx__AttributeProto *a = orch_onnx_attribute(step, name);
     return a && a->has_f ? (double)a->f : otherwise;
 }
 
-bool onnx_attribute_is(const struct onnx_step *step, const char *name, const char *text)
+bool orch_onnx_attribute_is(const struct onnx_step *step, const char *name, const char *text)
 {
-    const Onnx__AttributeProto *a = onnx_attribute(step, name);
+    const Onnx__AttributeProto *a = orch_onnx_attribute(step, name);
     return a && a->has_s && a->s.len == strlen(text) && memcmp(a->s.data, text, a->s.len) == 0;
 }
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-const char *onnx_text(struct onnx_graph *g, const char *text)
+const char *orch_onnx_text(struct onnx_graph *g, const char *text)
 {
-    g_autofree char *clean = onnx_text_clean(text);
+    g_autofree char *clean = orch_onnx_text_clean(text);
     return g_string_chunk_insert_const(g->names, clean);
 }
 
-int onnx_index_of(GHashTable *table, const char *name)
+int orch_onnx_index_of(GHashTable *table, const char *name)
 {
     return GPOINTER_TO_INT(g_hash_table_lookup(table, name)) - 1;
 }
 
-int onnx_graph_maker(const struct onnx_graph *g, const char *value)
+int orch_onnx_graph_maker(const struct onnx_graph *g, const char *value)
 {
-    return onnx_index_of(g->maker_of, value);
+    return orch_onnx_index_of(g->maker_of, value);
 }
 
-int onnx_graph_only_user(const struct onnx_graph *g, const char *value)
+int orch_onnx_graph_only_user(const struct onnx_graph *g, const char *value)
 {
-    int user = onnx_index_of(g->user_of, value);
+    int user = orch_onnx_index_of(g->user_of, value);
     return user == G_MAXINT - 1 ? -1 : user;
 }
 
-bool onnx_graph_is_output(const struct onnx_graph *g, const char *value)
+bool orch_onnx_graph_is_output(const struct onnx_graph *g, const char *value)
 {
     for (size_t i = 0; i < g->proto->n_output; i++)
         if (g->proto->output[i]->name && strcmp(g->proto->output[i]->name, value) == 0)

@@ -78,8 +78,8 @@ static const struct orch_artifact ARTIFACTS[] = {
 static int check(const void *params, const struct orch_host *host)
 {
     const struct params *p = params;
-    struct orch_net *net = *p->net ? layertime_make_net(p, host) : NULL;
-    bool ok = *p->net ? net != NULL : layertime_check_ranges(p, host);
+    struct orch_net *net = *p->net ? orch_layertime_make_net(p, host) : NULL;
+    bool ok = *p->net ? net != NULL : orch_layertime_check_ranges(p, host);
     orch_net_free(net);
     return ok ? ORCH_OK : ORCH_FAILED;
 }
@@ -124,8 +124,8 @@ static int run(void *state, const void *params, const struct orch_host *host)
     }
     torch->threads_set(threads_of(p));
     torch->seed(host->derive_seed(host, "values"));
-    return *p->net ? layertime_net(torch, p, device, host)
-                   : layertime_layers(torch, p, device, host);
+    return *p->net ? orch_layertime_net(torch, p, device, host)
+                   : orch_layertime_layers(torch, p, device, host);
 }
 
 static const struct orch_plugin PLUGIN = {

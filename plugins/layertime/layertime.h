@@ -24,23 +24,23 @@ struct params {
 extern const char *const LAYERTIME_PASSES[], *const LAYERTIME_ACTIVATIONS[];
 
 /** Index of a name, -1 if there is none. */
-int layertime_index(const char *const *names, const char *name);
+int orch_layertime_index(const char *const *names, const char *name);
 /** Median, minimum and maximum of times; sorts them. */
 struct layertime_spread {
     double median, least, most;
 };
-struct layertime_spread layertime_spread_of(double *times, int count);
+struct layertime_spread orch_layertime_spread_of(double *times, int count);
 
 /** Draws random layers and times each (random_layers.c). */
-int layertime_layers(const struct orch_torch *torch, const struct params *p, const char *device,
-                     const struct orch_host *host);
+int orch_layertime_layers(const struct orch_torch *torch, const struct params *p,
+                          const char *device, const struct orch_host *host);
 /** Validates the ranges; reports errors through the host. */
-bool layertime_check_ranges(const struct params *p, const struct orch_host *host);
+bool orch_layertime_check_ranges(const struct params *p, const struct orch_host *host);
 /** Times steps of a whole network (whole.c). */
-int layertime_net(const struct orch_torch *torch, const struct params *p, const char *device,
-                  const struct orch_host *host);
+int orch_layertime_net(const struct orch_torch *torch, const struct params *p, const char *device,
+                       const struct orch_host *host);
 /** Makes the network named in the parameters; NULL with an error reported to the host. Caller
  * frees. */
-struct orch_net *layertime_make_net(const struct params *p, const struct orch_host *host);
+struct orch_net *orch_layertime_make_net(const struct params *p, const struct orch_host *host);
 
 #endif

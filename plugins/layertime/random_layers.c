@@ -58,9 +58,9 @@ static struct work work_of(const struct orch_torch_layer *l)
 static struct orch_torch_layer draw_once(const struct params *p, bool is_conv, uint64_t *s)
 {
     struct orch_torch_layer l = {.is_conv = is_conv, .batch = within(&p->batch, s)};
-    l.pass = (enum orch_torch_pass)layertime_index(LAYERTIME_PASSES, one_of(&p->passes, s));
-    l.activation = (enum orch_torch_activation)layertime_index(LAYERTIME_ACTIVATIONS,
-                                                               one_of(&p->activations, s));
+    l.pass = (enum orch_torch_pass)orch_layertime_index(LAYERTIME_PASSES, one_of(&p->passes, s));
+    l.activation = (enum orch_torch_activation)orch_layertime_index(LAYERTIME_ACTIVATIONS,
+                                                                    one_of(&p->activations, s));
     l.bias = !is_conv || next(s) % 2;
     if (is_conv) {
         l.in_hw = within(&p->in_hw, s);
@@ -98,7 +98,7 @@ static bool draw(const struct params *p, bool is_conv, uint64_t *state,
 /* ---- ranges ------------------------------------------------------------------------------------
  */
 
-bool layertime_check_ranges(const struct params *p, const struct orch_host *host)
+bool orch_layertime_check_ranges(const struct params *p, const struct orch_host *host)
 {
     const struct {
         const char *name;
@@ -179,7 +179,7 @@ static int time_all(const struct orch_torch *torch, const struct params *p, cons
             host->fail(host, error->message);
             return ORCH_FAILED;
         }
-        struct layertime_spread spread = layertime_spread_of(times, (int)p->repeats);
+        struct layertime_spread spread = orch_layertime_spread_of(times, (int)p->repeats);
         add_row(t, &layer, &spread, host);
         host->progress(host, (double)(i + 1), (double)count);
     }
@@ -200,7 +200,7 @@ static bool hand_over(const char *name, const GString *csv, const struct orch_ho
 
 static double median_of(GArray *values)
 {
-    return layertime_spread_of((double *)(void *)values->data, (int)values->len).median;
+    return orch_layertime_spread_of((double *)(void *)values->data, (int)values->len).median;
 }
 
 static bool report(const struct tables *t, const struct orch_host *host)
@@ -213,8 +213,8 @@ static bool report(const struct tables *t, const struct orch_host *host)
            (!t->dense_count || hand_over("dense", t->dense, host));
 }
 
-int layertime_layers(const struct orch_torch *torch, const struct params *p, const char *device,
-                     const struct orch_host *host)
+int orch_layertime_layers(const struct orch_torch *torch, const struct params *p,
+                          const char *device, const struct orch_host *host)
 {
     struct tables t = {
         .conv = g_string_new("batch,in_hw,kernel,cin,cout,stride,pad_same,act,bias,opt,ms,ms_min,"

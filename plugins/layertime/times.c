@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-int layertime_index(const char *const *names, const char *name)
+int orch_layertime_index(const char *const *names, const char *name)
 {
     for (int i = 0; names[i]; i++)
         if (strcmp(names[i], name) == 0)
@@ -13,7 +13,7 @@ int layertime_index(const char *const *names, const char *name)
     return -1;
 }
 
-struct layertime_spread layertime_spread_of(double *times, int count)
+struct layertime_spread orch_layertime_spread_of(double *times, int count)
 {
     double median = orch_reals_median(times, (size_t)count);
     return (struct layertime_spread){median, times[0], times[count - 1]};

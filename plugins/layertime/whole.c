@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct orch_net *layertime_make_net(const struct params *p, const struct orch_host *host)
+struct orch_net *orch_layertime_make_net(const struct params *p, const struct orch_host *host)
 {
     g_autoptr(GError) error = NULL;
     int c = 0, h = 0, w = 0;
@@ -107,11 +107,11 @@ static struct orch_torch_model *make_model(const struct orch_torch *torch,
     return NULL;
 }
 
-int layertime_net(const struct orch_torch *torch, const struct params *p, const char *device,
-                  const struct orch_host *host)
+int orch_layertime_net(const struct orch_torch *torch, const struct params *p, const char *device,
+                       const struct orch_host *host)
 {
     g_autoptr(GError) error = NULL;
-    struct orch_net *net = layertime_make_net(p, host);
+    struct orch_net *net = orch_layertime_make_net(p, host);
     if (!net)
         return ORCH_FAILED;
     host->phase(host, "timing steps");
@@ -121,7 +121,7 @@ int layertime_net(const struct orch_torch *torch, const struct params *p, const 
         make_model(torch, net, p, device, host->derive_seed(host, "init"), &error);
     bool ok = model && time_steps(torch, model, &images, p, times, &error);
     if (ok) {
-        struct layertime_spread s = layertime_spread_of(times, (int)p->repeats);
+        struct layertime_spread s = orch_layertime_spread_of(times, (int)p->repeats);
         host->result(host, "batch_time", s.median);
         host->result(host, "batch_time_min", s.least);
         host->result(host, "batch_time_max", s.most);

@@ -254,7 +254,7 @@ static int run(void *state, const void *params, const struct orch_host *host)
     report_totals(p, net, costs, host);
     report_published(p, net, costs, host);
     report_joined(net, host);
-    bool ok = report_ratio(p, net, host) && netstat_tables(net, costs, host);
+    bool ok = report_ratio(p, net, host) && orch_netstat_tables(net, costs, host);
     orch_net_free(net);
     return ok ? ORCH_OK : ORCH_FAILED;
 }

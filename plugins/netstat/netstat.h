@@ -9,7 +9,7 @@
 #include "lib/net/published.h"
 
 /** Writes the artifacts `layers` and `table`; false with an error reported to the host. */
-bool netstat_tables(const struct orch_net *net, const struct orch_net_cost *costs,
-                    const struct orch_host *host);
+bool orch_netstat_tables(const struct orch_net *net, const struct orch_net_cost *costs,
+                         const struct orch_host *host);
 
 #endif

@@ -194,8 +194,8 @@ static bool write_table(const struct orch_net *net, const struct orch_net_cost *
     return write_file(host, "table", csv);
 }
 
-bool netstat_tables(const struct orch_net *net, const struct orch_net_cost *costs,
-                    const struct orch_host *host)
+bool orch_netstat_tables(const struct orch_net *net, const struct orch_net_cost *costs,
+                         const struct orch_host *host)
 {
     return write_layers(net, costs, host) && write_table(net, costs, host);
 }

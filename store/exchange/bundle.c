@@ -121,9 +121,10 @@ static bool add_extras(struct writing *w, const struct orch_bundle_extra *extras
     return true;
 }
 
-bool bundle_write(struct orch_store *store, const struct orch_item_choice *choice,
-                  bundle_filter_fn filter, void *ctx, const struct orch_bundle_extra *extras,
-                  size_t extra_count, const char *path, struct bundle_written *out, GError **error)
+bool orch_bundle_write_filtered(struct orch_store *store, const struct orch_item_choice *choice,
+                                bundle_filter_fn filter, void *ctx,
+                                const struct orch_bundle_extra *extras, size_t extra_count,
+                                const char *path, struct bundle_written *out, GError **error)
 {
     struct writing w = {.filter = filter, .ctx = ctx};
     const struct orch_item_sink sink = {&w, wants, take, take_file};
@@ -144,7 +145,8 @@ bool orch_bundle_write(struct orch_store *store, const struct orch_item_choice *
                        int64_t *out_items, int64_t *out_runs, GError **error)
 {
     struct bundle_written written;
-    if (!bundle_write(store, choice, NULL, NULL, extras, extra_count, path, &written, error))
+    if (!orch_bundle_write_filtered(store, choice, NULL, NULL, extras, extra_count, path, &written,
+                                    error))
         return false;
     if (out_items)
         *out_items = written.items;
@@ -257,8 +259,8 @@ static bool read_item(struct reading *r, const struct orch_tar_entry *entry,
     }
     if (!read_bytes(r, entry->size, error))
         return false;
-    r->store_failed =
-        !item_join(r->join, r->store, name, r->bytes->str, r->bytes->len, &fate, error);
+    r->store_failed = !orch_item_join_outcome(r->join, r->store, name, r->bytes->str, r->bytes->len,
+                                              &fate, error);
     r->is_proved = r->is_proved && fate == ITEM_TAKEN;
     return !r->store_failed;
 }
@@ -294,9 +296,9 @@ static bool read_entry(struct reading *r, const struct orch_tar_entry *entry, GE
                                                     : read_extra(r, entry, error);
 }
 
-bool bundle_join(struct orch_join *join, struct orch_store *store, const char *path,
-                 orch_bundle_extra_fn extra, void *ctx, enum bundle_verification *out,
-                 GError **error)
+bool orch_bundle_join_verified(struct orch_join *join, struct orch_store *store, const char *path,
+                               orch_bundle_extra_fn extra, void *ctx, enum bundle_verification *out,
+                               GError **error)
 {
     struct reading r = {
         .join = join, .store = store, .extra = extra, .extra_ctx = ctx, .is_proved = true};
@@ -320,10 +322,10 @@ bool orch_bundle_join(struct orch_join *join, struct orch_store *store, const ch
                       orch_bundle_extra_fn extra, void *ctx, GError **error)
 {
     enum bundle_verification worth;
-    return bundle_join(join, store, path, extra, ctx, &worth, error);
+    return orch_bundle_join_verified(join, store, path, extra, ctx, &worth, error);
 }
 
-bool bundle_names(const char *path, bundle_name_fn visit, void *ctx, GError **error)
+bool orch_bundle_names(const char *path, bundle_name_fn visit, void *ctx, GError **error)
 {
     const struct orch_tar_entry *entry = NULL;
     struct orch_item_name name;

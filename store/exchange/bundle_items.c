@@ -331,8 +331,9 @@ static bool join_dataset(const struct joining *j, enum item_outcome *out, GError
     return ok;
 }
 
-bool item_join(struct orch_join *join, struct orch_store *store, const struct orch_item_name *name,
-               const char *bytes, size_t length, enum item_outcome *out, GError **error)
+bool orch_item_join_outcome(struct orch_join *join, struct orch_store *store,
+                            const struct orch_item_name *name, const char *bytes, size_t length,
+                            enum item_outcome *out, GError **error)
 {
     static bool (*const ways[])(const struct joining *, enum item_outcome *, GError **) = {
         [ORCH_ITEM_RUN] = join_run,         [ORCH_ITEM_ARTIFACT] = join_artifact,
@@ -352,7 +353,7 @@ bool orch_item_join(struct orch_join *join, struct orch_store *store,
                     bool *out_accepted, GError **error)
 {
     enum item_outcome fate;
-    bool ok = item_join(join, store, name, bytes, length, &fate, error);
+    bool ok = orch_item_join_outcome(join, store, name, bytes, length, &fate, error);
     *out_accepted = fate != ITEM_REFUSED;
     return ok;
 }

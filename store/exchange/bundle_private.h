@@ -13,9 +13,10 @@ struct bundle_written {
     int64_t items, runs, bytes;
 };
 /** Like orch_bundle_write, for the items that `filter` accepts (NULL: all). */
-bool bundle_write(struct orch_store *store, const struct orch_item_choice *choice,
-                  bundle_filter_fn filter, void *ctx, const struct orch_bundle_extra *extras,
-                  size_t extra_count, const char *path, struct bundle_written *out, GError **error);
+bool orch_bundle_write_filtered(struct orch_store *store, const struct orch_item_choice *choice,
+                                bundle_filter_fn filter, void *ctx,
+                                const struct orch_bundle_extra *extras, size_t extra_count,
+                                const char *path, struct bundle_written *out, GError **error);
 
 /** Called with the name of each item of a bundle. */
 typedef void (*bundle_name_fn)(void *ctx, const struct orch_item_name *name);
@@ -27,9 +28,9 @@ enum bundle_verification {
 };
 /** Like orch_bundle_join, with the result of the verification. Returns false with BUNDLE_DAMAGED,
  * or when the store fails. */
-bool bundle_join(struct orch_join *join, struct orch_store *store, const char *path,
-                 orch_bundle_extra_fn extra, void *ctx, enum bundle_verification *out,
-                 GError **error);
+bool orch_bundle_join_verified(struct orch_join *join, struct orch_store *store, const char *path,
+                               orch_bundle_extra_fn extra, void *ctx, enum bundle_verification *out,
+                               GError **error);
 
 /** The outcome of joining an item. */
 enum item_outcome {
@@ -38,11 +39,12 @@ enum item_outcome {
     ITEM_KNOWN, /* a run with that key and digest is stored; the text was not compared */
 };
 /** Like orch_item_join, with the outcome. */
-bool item_join(struct orch_join *join, struct orch_store *store, const struct orch_item_name *name,
-               const char *bytes, size_t length, enum item_outcome *out, GError **error);
+bool orch_item_join_outcome(struct orch_join *join, struct orch_store *store,
+                            const struct orch_item_name *name, const char *bytes, size_t length,
+                            enum item_outcome *out, GError **error);
 
 typedef void (*bundle_name_fn)(void *ctx, const struct orch_item_name *name);
 /** Visits the names of the items in a bundle, without joining them. */
-bool bundle_names(const char *path, bundle_name_fn visit, void *ctx, GError **error);
+bool orch_bundle_names(const char *path, bundle_name_fn visit, void *ctx, GError **error);
 
 #endif

@@ -95,7 +95,7 @@ struct orch_claim *orch_claim_copy(const struct orch_claim *claim)
     return copy;
 }
 
-void claims_entry_free(void *data)
+void orch_claims_entry_free(void *data)
 {
     struct claims_entry *entry = data;
     g_free(entry->token);
@@ -125,7 +125,7 @@ static char *plain_line(const json_t *json, const char *key)
     return orch_text_line(g_strdup(text));
 }
 
-struct orch_claim *claims_parse(const char *resource, const char *text, size_t length)
+struct orch_claim *orch_claims_parse(const char *resource, const char *text, size_t length)
 {
     g_autoptr(json_t) json = orch_json_parse(text, length, CLAIMS_TEXT_MAX, NULL);
     const json_t *device = json ? json_object_get(json, DEVICE_MEMBER) : NULL;
@@ -154,7 +154,7 @@ struct orch_claim *claims_parse(const char *resource, const char *text, size_t l
 /* ---- listing -----------------------------------------------------------------------------------
  */
 
-/* Normalises a name so that claims_parse accepts it. The caller frees. */
+/* Normalises a name so that orch_claims_parse accepts it. The caller frees. */
 static char *own_name(const char *name)
 {
     g_autofree char *valid = g_utf8_make_valid(name && *name ? name : "-", -1);
@@ -170,14 +170,14 @@ static void free_held(gpointer data)
     g_free(held);
 }
 
-struct orch_claims *claims_new(const struct claims_place *place, const char *who)
+struct orch_claims *orch_claims_new(const struct claims_place *place, const char *who)
 {
     struct orch_claims *claims = g_new0(struct orch_claims, 1);
     claims->place = *place;
     claims->who = own_name(who);
     claims->host = own_name(g_get_host_name());
     claims->held = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_held);
-    claims->seen = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, claims_entry_free);
+    claims->seen = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, orch_claims_entry_free);
     claims->far_ahead = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     return claims;
 }
@@ -205,10 +205,10 @@ static bool refresh(struct orch_claims *claims, GError **error)
     int64_t now_ns = 0;
     bool ok = claims->place.list(claims->place.self, claims->seen, list, &now_ns, error);
     if (!ok) {
-        g_ptr_array_set_free_func(list, claims_entry_free);
+        g_ptr_array_set_free_func(list, orch_claims_entry_free);
         return false;
     }
-    GHashTable *seen = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, claims_entry_free);
+    GHashTable *seen = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, orch_claims_entry_free);
     for (guint i = 0; i < list->len; i++) {
         struct claims_entry *entry = list->pdata[i];
         if (entry->claim)

@@ -128,7 +128,7 @@ static void read_entry(const struct place *place, struct claims_entry *entry, in
     *out_ended_ns = made_ns;
     if (!info.st_size || !orch_file_read(path, CLAIMS_TEXT_MAX, &text, &length, NULL))
         return;
-    entry->claim = claims_parse(entry->resource, text, length);
+    entry->claim = orch_claims_parse(entry->resource, text, length);
     if (!entry->claim)
         return;
     int64_t holds_ns = entry->claim->expires_ns - entry->claim->made_ns;
@@ -254,7 +254,7 @@ struct orch_claims *orch_claims_open_folder(const char *folder, const char *who,
         orch_error_set(error, ORCH_ERROR_IO, "is the disk or the share mounted?",
                        "'%s' is no folder", folder);
     else if (orch_dir_make(self->folder, error))
-        return claims_new(&place, who);
+        return orch_claims_new(&place, who);
     free_place(self);
     return NULL;
 }

@@ -47,7 +47,7 @@ static bool run_remote(const struct place *place, const char *doing, const char 
     g_autofree char *output = NULL;
     GString *text = NULL;
     int status = 0;
-    if (results_run_remote(place->at, args, &text, &status, &output, NULL) &&
+    if (orch_results_run_remote(place->at, args, &text, &status, &output, NULL) &&
         (!status || out_status)) {
         if (out_status)
             *out_status = status;
@@ -59,7 +59,7 @@ static bool run_remote(const struct place *place, const char *doing, const char 
     }
     if (text)
         g_string_free(text, TRUE);
-    results_remote_error(place->at, doing, output ? output : "", error);
+    orch_results_remote_error(place->at, doing, output ? output : "", error);
     return false;
 }
 
@@ -186,7 +186,7 @@ static bool read_claims(const struct place *place, const GPtrArray *entries, GHa
         if (!line || !length || length >= (size_t)(end - line))
             break;
         const char *text = message_of(line + 1, length, &text_length);
-        entry->claim = claims_parse(entry->resource, text, text_length);
+        entry->claim = orch_claims_parse(entry->resource, text, text_length);
         at = line + 1 + length + 1;
     }
     if (output)
@@ -249,7 +249,7 @@ static bool list(void *self, GHashTable *known, GPtrArray *out, int64_t *out_now
             *out_now_ns = orch_now_ns();
             return true;
         }
-        g_ptr_array_set_free_func(entries, claims_entry_free);
+        g_ptr_array_set_free_func(entries, orch_claims_entry_free);
         g_ptr_array_unref(entries);
     }
     g_propagate_error(error, g_steal_pointer(&problem));
@@ -348,7 +348,7 @@ static bool push_open(const struct place *place, struct push *push, GError **err
 static bool is_unchanged_there(const struct place *place, const struct push *push, bool *out,
                                GError **error)
 {
-    g_autoptr(GPtrArray) there = g_ptr_array_new_with_free_func(claims_entry_free);
+    g_autoptr(GPtrArray) there = g_ptr_array_new_with_free_func(orch_claims_entry_free);
     *out = false;
     if (!list_refs(place, PREFIX "*", there, error))
         return false;
@@ -407,7 +407,7 @@ static bool swap(void *self, struct claims_change *changes, unsigned count, GErr
 static void free_place(void *self)
 {
     struct place *place = self;
-    results_place_close(place->at);
+    orch_results_place_close(place->at);
     g_free(place->empty_tree);
     g_free(place);
 }
@@ -416,11 +416,11 @@ struct orch_claims *orch_claims_open_git(const char *repository, const char *sto
                                          const char *remote, const char *who, GError **error)
 {
     struct place *self = g_new0(struct place, 1);
-    self->at = results_place_open(repository, store_folder, error);
-    if (!self->at || !results_place_set_remote(self->at, remote, error)) {
+    self->at = orch_results_place_open(repository, store_folder, error);
+    if (!self->at || !orch_results_place_set_remote(self->at, remote, error)) {
         free_place(self);
         return NULL;
     }
     struct claims_place place = {.self = self, .list = list, .swap = swap, .free = free_place};
-    return claims_new(&place, who);
+    return orch_claims_new(&place, who);
 }

@@ -20,7 +20,7 @@ struct claims_entry {
     char *token;              /* the version that a swap compares: an object id or generation */
     struct orch_claim *claim; /* NULL: released or not readable, so the resource is free */
 };
-void claims_entry_free(void *entry);
+void orch_claims_entry_free(void *entry);
 
 /* A change of one value. */
 struct claims_change {
@@ -46,10 +46,10 @@ struct claims_place {
 };
 
 /** Takes ownership of the place. */
-struct orch_claims *claims_new(const struct claims_place *place, const char *who);
+struct orch_claims *orch_claims_new(const struct claims_place *place, const char *who);
 
 /** Parses the untrusted text of a claim strictly. Returns NULL for everything that is not a claim
  * of exactly this resource. The caller frees. */
-struct orch_claim *claims_parse(const char *resource, const char *text, size_t length);
+struct orch_claim *orch_claims_parse(const char *resource, const char *text, size_t length);
 
 #endif

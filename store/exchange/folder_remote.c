@@ -214,7 +214,7 @@ static void read_recent(struct folder *f)
     while (g_hash_table_iter_next(&iter, &digest, NULL)) {
         g_autofree char *path = bundle_path(f, digest);
         if (is_whole(path, digest)) /* an unreadable bundle counts as missing */
-            bundle_names(path, add_name, f, NULL);
+            orch_bundle_names(path, add_name, f, NULL);
     }
 }
 
@@ -241,7 +241,7 @@ static bool join_one(struct folder *f, struct orch_join *join, const char *diges
                          digest);
         return true;
     }
-    if (bundle_join(join, f->store, path, NULL, NULL, &worth, &problem)) {
+    if (orch_bundle_join_verified(join, f->store, path, NULL, NULL, &worth, &problem)) {
         count_seen(f, digest, worth == BUNDLE_VERIFIED);
         return true;
     }
@@ -320,7 +320,8 @@ static bool put_there(struct folder *f, const struct orch_item_choice *choice,
     g_autofree char *part = g_strdup_printf("%s/.%s.part", f->path, key);
     struct lacking lacking = {.folder = f};
     struct bundle_written written;
-    if (!bundle_write(f->store, choice, is_lacking, &lacking, NULL, 0, part, &written, error))
+    if (!orch_bundle_write_filtered(f->store, choice, is_lacking, &lacking, NULL, 0, part, &written,
+                                    error))
         return false;
     if (!orch_file_sha256(part, digest, NULL, error)) {
         unlink(part);
@@ -425,8 +426,8 @@ static bool count_behind(struct folder *f, int64_t *out, GError **error)
         g_autofree char *path = bundle_path(f, digest);
         if (g_hash_table_contains(f->seen, digest) || !is_whole(path, digest))
             continue;
-        bundle_names(path, add_run, runs, NULL);
-        bundle_names(path, add_name, f, NULL); /* these items are not lacking */
+        orch_bundle_names(path, add_run, runs, NULL);
+        orch_bundle_names(path, add_name, f, NULL); /* these items are not lacking */
     }
     if (g_hash_table_size(runs)) {
         const struct orch_travel all = {0};

@@ -11,7 +11,7 @@
 /* git holds a ref's lock for milliseconds, but a process that dies meanwhile leaves it for ever.
  * The lock's age cannot be used because clocks differ, so a stale lock is one that has been the
  * same file for LOCK_S seconds. */
-void results_lock_wait(const char *path)
+void orch_results_lock_wait(const char *path)
 {
     struct stat first, now;
     int64_t since_us = g_get_monotonic_time();
@@ -30,7 +30,7 @@ void results_lock_wait(const char *path)
     }
 }
 
-bool results_is_ref_locked(const char *said)
+bool orch_results_is_ref_locked(const char *said)
 {
     return strstr(said, "cannot lock ref") || strstr(said, "failed to lock") ||
            (strstr(said, ".lock'") && strstr(said, "File exists"));

@@ -22,7 +22,7 @@ static void count_author(struct look *look, const struct results_news *news)
 {
     int64_t bytes;
     git_odb_object *object = NULL;
-    if (look->named++ >= NAMED_MOST || !results_blob_size(look->place, &news->oid, &bytes) ||
+    if (look->named++ >= NAMED_MOST || !orch_results_blob_size(look->place, &news->oid, &bytes) ||
         bytes > ORCH_ITEM_RUN_MAX || git_odb_read(&object, look->place->odb, &news->oid) != 0)
         return;
     struct orch_run_text *run =
@@ -77,7 +77,7 @@ static bool count_kept(void *ctx, const struct results_news *news, GError **erro
     if (news->name && news->name->kind == ORCH_ITEM_NOTE)
         look->out->ahead_notes++;
     if (look->outgoing) {
-        results_blob_size(look->place, &news->oid, &bytes);
+        orch_results_blob_size(look->place, &news->oid, &bytes);
         add_outgoing(look, news->path, bytes);
     }
     return true;
@@ -90,8 +90,8 @@ static enum orch_item_want wants(void *ctx, const struct orch_item_name *name, i
     git_oid found;
     (void)bytes;
     orch_item_path(name, path);
-    if (results_draft_find(look->theirs, path, &found) ||
-        results_draft_find(look->ours, path, &found))
+    if (orch_results_draft_find(look->theirs, path, &found) ||
+        orch_results_draft_find(look->ours, path, &found))
         return ORCH_ITEM_SKIP;
     if (name->kind == ORCH_ITEM_RUN)
         look->out->ahead++;
@@ -123,15 +123,15 @@ static bool take_file(void *ctx, const struct orch_item_name *name, const char *
     return true;
 }
 
-bool results_look(struct orch_store *store, const struct orch_git_exchange *how,
-                  struct results_place *place, const git_oid *ours_root, const git_oid *theirs_root,
-                  int64_t last_run, struct orch_exchanged *out, GArray *out_outgoing,
-                  GError **error)
+bool orch_results_look(struct orch_store *store, const struct orch_git_exchange *how,
+                       struct results_place *place, const git_oid *ours_root,
+                       const git_oid *theirs_root, int64_t last_run, struct orch_exchanged *out,
+                       GArray *out_outgoing, GError **error)
 {
     struct look look = {.store = store,
                         .place = place,
-                        .ours = results_draft_new(place, ours_root),
-                        .theirs = results_draft_new(place, theirs_root),
+                        .ours = orch_results_draft_new(place, ours_root),
+                        .theirs = orch_results_draft_new(place, theirs_root),
                         .out = out,
                         .outgoing = out_outgoing};
     struct orch_item_sink sink = {
@@ -140,12 +140,12 @@ bool results_look(struct orch_store *store, const struct orch_git_exchange *how,
     choice.after_run_id = last_run;
     out->behind_by = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     bool ok = git_oid_is_zero(theirs_root) ||
-              results_visit_news(place, theirs_root, ours_root, count_behind, &look, error);
+              orch_results_visit_news(place, theirs_root, ours_root, count_behind, &look, error);
     ok = ok && (git_oid_is_zero(ours_root) ||
-                results_visit_news(place, ours_root, theirs_root, count_kept, &look, error));
+                orch_results_visit_news(place, ours_root, theirs_root, count_kept, &look, error));
     ok = ok && orch_items_visit(store, &choice, &sink, NULL, error);
     out->sent_runs = out->ahead;
-    results_draft_free(look.ours);
-    results_draft_free(look.theirs);
+    orch_results_draft_free(look.ours);
+    orch_results_draft_free(look.theirs);
     return ok;
 }

@@ -14,22 +14,22 @@
 #define LOOSE_MOST 100                         /* like git's transfer.unpackLimit */
 #define WAITING_BYTES_MOST ((size_t)128 << 20) /* more are flushed */
 
-void results_waits(struct results_place *place, const git_oid *oid, size_t bytes)
+void orch_results_waits(struct results_place *place, const git_oid *oid, size_t bytes)
 {
     g_array_append_val(place->waiting, *oid);
     place->waiting_bytes += bytes;
 }
 
-bool results_blob(struct results_place *place, const void *bytes, size_t length, git_oid *out,
-                  GError **error)
+bool orch_results_blob(struct results_place *place, const void *bytes, size_t length, git_oid *out,
+                       GError **error)
 {
     if (git_odb_write(out, place->odb, bytes, length, GIT_OBJECT_BLOB) != 0)
-        return results_fail(error, "make an object of results");
-    results_waits(place, out, length);
+        return orch_results_fail(error, "make an object of results");
+    orch_results_waits(place, out, length);
     return true;
 }
 
-bool results_blob_size(struct results_place *place, const git_oid *oid, int64_t *out)
+bool orch_results_blob_size(struct results_place *place, const git_oid *oid, int64_t *out)
 {
     size_t length;
     git_object_t type;
@@ -55,8 +55,8 @@ static git_signature *committer(struct results_place *place)
     return who;
 }
 
-bool results_commit(struct results_place *place, const git_oid *tree, const git_oid *parents,
-                    size_t parent_count, const char *message, git_oid *out, GError **error)
+bool orch_results_commit(struct results_place *place, const git_oid *tree, const git_oid *parents,
+                         size_t parent_count, const char *message, git_oid *out, GError **error)
 {
     GString *text = g_string_new(NULL);
     char id[GIT_OID_HEXSZ + 1];
@@ -74,9 +74,9 @@ bool results_commit(struct results_place *place, const git_oid *tree, const git_
     git_signature_free(who);
     bool ok = git_odb_write(out, place->odb, text->str, text->len, GIT_OBJECT_COMMIT) == 0;
     if (ok)
-        results_waits(place, out, text->len);
+        orch_results_waits(place, out, text->len);
     g_string_free(text, TRUE);
-    return ok || results_fail(error, "make a commit of results");
+    return ok || orch_results_fail(error, "make a commit of results");
 }
 
 /* Packs all objects in memory. */
@@ -88,10 +88,10 @@ static bool pack(struct results_place *place, git_buf *out, GError **error)
         ok = git_packbuilder_insert(builder, &g_array_index(place->waiting, git_oid, i), NULL) == 0;
     ok = ok && git_packbuilder_write_buf(out, builder) == 0;
     git_packbuilder_free(builder);
-    return ok || results_fail(error, "pack objects of results");
+    return ok || orch_results_fail(error, "pack objects of results");
 }
 
-bool results_flush(struct results_place *place, GError **error)
+bool orch_results_flush(struct results_place *place, GError **error)
 {
     static const char *const loose[] = {"unpack-objects", "-q", NULL};
     static const char *const packed[] = {"index-pack", "--stdin", NULL};
@@ -115,7 +115,7 @@ bool results_flush(struct results_place *place, GError **error)
     return true;
 }
 
-bool results_flush_some(struct results_place *place, GError **error)
+bool orch_results_flush_some(struct results_place *place, GError **error)
 {
-    return place->waiting_bytes < WAITING_BYTES_MOST || results_flush(place, error);
+    return place->waiting_bytes < WAITING_BYTES_MOST || orch_results_flush(place, error);
 }

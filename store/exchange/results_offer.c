@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-static bool begin(struct results_offer *offer, GError **error)
+static bool begin(struct orch_results_offer *offer, GError **error)
 {
     if (!offer->join)
         offer->join = orch_join_begin(offer->store, offer->place->remote, error);
     return offer->join != NULL;
 }
 
-static bool refuse(struct results_offer *offer, const char *path, const char *why)
+static bool refuse(struct orch_results_offer *offer, const char *path, const char *why)
 {
     g_autofree char *shown = g_utf8_make_valid(path, -1);
     orch_join_refuse(offer->join, "'%s': %s", shown, why);
@@ -24,16 +24,17 @@ static bool refuse(struct results_offer *offer, const char *path, const char *wh
 
 /* When an item has two valid texts, the one with the smaller object id is kept, so that all members
  * keep the same one in whatever order they meet. */
-static void accept(struct results_offer *offer, const struct results_news *news)
+static void accept(struct orch_results_offer *offer, const struct results_news *news)
 {
     git_oid mine;
-    if (!results_draft_find(offer->draft, news->path, &mine) || git_oid_cmp(&news->oid, &mine) < 0)
-        results_draft_add(offer->draft, news->path, &news->oid, news->mode);
+    if (!orch_results_draft_find(offer->draft, news->path, &mine) ||
+        git_oid_cmp(&news->oid, &mine) < 0)
+        orch_results_draft_add(offer->draft, news->path, &news->oid, news->mode);
 }
 
 /* An artifact that exceeds this user's limit stays in the tree for others if its bytes match its
  * name. */
-static bool pass_on(struct results_offer *offer, const struct results_news *news,
+static bool pass_on(struct orch_results_offer *offer, const struct results_news *news,
                     git_odb_object *object)
 {
     char digest[ORCH_SHA256_CHARS];
@@ -44,13 +45,14 @@ static bool pass_on(struct results_offer *offer, const struct results_news *news
     return true;
 }
 
-static bool offer_item(struct results_offer *offer, const struct results_news *news, GError **error)
+static bool offer_item(struct orch_results_offer *offer, const struct results_news *news,
+                       GError **error)
 {
     bool is_artifact = news->name->kind == ORCH_ITEM_ARTIFACT;
     int64_t limit = is_artifact ? ORCH_ITEM_DATASET_MAX : orch_item_limit(news->name->kind);
     int64_t mine = offer->how->choice.artifact_bytes, bytes;
     git_odb_object *object = NULL;
-    if (!results_blob_size(offer->place, &news->oid, &bytes))
+    if (!orch_results_blob_size(offer->place, &news->oid, &bytes))
         return refuse(offer, news->path, "not a file, or not there");
     if (bytes > limit)
         return refuse(offer, news->path, "larger than anything of its kind");
@@ -68,7 +70,7 @@ static bool offer_item(struct results_offer *offer, const struct results_news *n
     return ok;
 }
 
-static bool offer_source(struct results_offer *offer, const struct results_news *news,
+static bool offer_source(struct orch_results_offer *offer, const struct results_news *news,
                          GError **error)
 {
     const char *why = NULL;
@@ -80,17 +82,17 @@ static bool offer_source(struct results_offer *offer, const struct results_news 
     }
     if (!known)
         return refuse(offer, news->path, "the source of no known run");
-    if (!results_source_is_fit(offer->place, &news->oid, &why))
+    if (!orch_results_source_is_fit(offer->place, &news->oid, &why))
         return refuse(offer, news->path, why);
     accept(offer, news);
     return true;
 }
 
-bool results_offer(void *ctx, const struct results_news *news, GError **error)
+bool orch_results_offer(void *ctx, const struct results_news *news, GError **error)
 {
-    struct results_offer *offer = ctx;
+    struct orch_results_offer *offer = ctx;
     git_oid mine;
-    if (!news->junk && results_draft_find(offer->draft, news->path, &mine) &&
+    if (!news->junk && orch_results_draft_find(offer->draft, news->path, &mine) &&
         git_oid_equal(&mine, &news->oid))
         return true; /* visited twice: in our tree and in theirs */
     if (!begin(offer, error))

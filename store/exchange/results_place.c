@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool results_fail(GError **error, const char *doing)
+bool orch_results_fail(GError **error, const char *doing)
 {
     const git_error *last = git_error_last();
     orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot %s: %s", doing,
@@ -107,7 +107,7 @@ static bool open_objects(struct results_place *place, GError **error)
     if (git_odb_open(&place->odb, objects) != 0 || git_mempack_new(&place->memory) != 0 ||
         git_odb_add_backend(place->odb, place->memory, 999) != 0 ||
         git_repository_wrap_odb(&place->repository, place->odb) != 0)
-        return results_fail(error, "open the repository's objects");
+        return orch_results_fail(error, "open the repository's objects");
     return true;
 }
 
@@ -126,8 +126,8 @@ static struct results_place *place_new(const char *folder)
     return place;
 }
 
-struct results_place *results_place_open(const char *folder, const char *store_folder,
-                                         GError **error)
+struct results_place *orch_results_place_open(const char *folder, const char *store_folder,
+                                              GError **error)
 {
     struct results_place *place = place_new(folder);
     GError *problem = NULL;
@@ -143,11 +143,11 @@ struct results_place *results_place_open(const char *folder, const char *store_f
     if (!problem && read_config(place, &problem) && open_objects(place, &problem))
         return place;
     g_propagate_error(error, problem);
-    results_place_close(place);
+    orch_results_place_close(place);
     return NULL;
 }
 
-void results_place_close(struct results_place *place)
+void orch_results_place_close(struct results_place *place)
 {
     if (!place)
         return;
@@ -274,7 +274,7 @@ static char *tracking_ref(const struct results_place *place, const char *remote)
     return g_strdup_printf("%sat.%.16s", RESULTS_REMOTES, digest);
 }
 
-bool results_place_set_remote(struct results_place *place, const char *said, GError **error)
+bool orch_results_place_set_remote(struct results_place *place, const char *said, GError **error)
 {
     g_autofree char *chosen = said ? g_strdup(said) : default_remote(place);
     if (!chosen) {
@@ -288,7 +288,7 @@ bool results_place_set_remote(struct results_place *place, const char *said, GEr
     const char *const refs[] = {RESULTS_REF, place->tracking};
     for (size_t i = 0; i < G_N_ELEMENTS(refs); i++) {
         g_autofree char *lock = g_strconcat(place->git_dir, "/", refs[i], ".lock", NULL);
-        results_lock_wait(lock);
+        orch_results_lock_wait(lock);
     }
     return true;
 }
@@ -302,7 +302,7 @@ char *orch_git_remote_default(const char *repository, GError **error)
         if (!name)
             set_no_remote(place, error);
     }
-    results_place_close(place);
+    orch_results_place_close(place);
     return name;
 }
 
@@ -310,7 +310,7 @@ bool orch_git_remote_is(const char *repository, const char *name)
 {
     struct results_place *place = place_new(repository);
     bool is = read_config(place, NULL) && has_remote(place, name);
-    results_place_close(place);
+    orch_results_place_close(place);
     return is;
 }
 
@@ -328,8 +328,8 @@ static void find_ref(char *const *lines, const char *ref, git_oid *out)
     }
 }
 
-bool results_refs_get(struct results_place *place, git_oid *out_ours, git_oid *out_theirs,
-                      GError **error)
+bool orch_results_refs_get(struct results_place *place, git_oid *out_ours, git_oid *out_theirs,
+                           GError **error)
 {
     const char *const args[] = {"for-each-ref", "--format=%(objectname) %(refname)", RESULTS_REF,
                                 place->tracking, NULL};
@@ -356,8 +356,8 @@ static bool get_ref(struct results_place *place, const char *ref, git_oid *out)
     return true;
 }
 
-bool results_ref_set(struct results_place *place, const char *ref, const git_oid *commit,
-                     const git_oid *old, bool *out_moved, GError **error)
+bool orch_results_ref_set(struct results_place *place, const char *ref, const git_oid *commit,
+                          const git_oid *old, bool *out_moved, GError **error)
 {
     char to[GIT_OID_HEXSZ + 1], from[GIT_OID_HEXSZ + 1];
     git_oid_tostr(to, sizeof to, commit);
@@ -373,7 +373,7 @@ bool results_ref_set(struct results_place *place, const char *ref, const git_oid
         g_error_free(problem);
         return true;
     }
-    if (results_is_ref_locked(problem->message)) {
+    if (orch_results_is_ref_locked(problem->message)) {
         *out_moved = true; /* another process is changing it */
         g_error_free(problem);
         return true;

@@ -145,7 +145,7 @@ static bool read_theirs(struct exchange *x, GError **error)
     GError *problem = NULL;
     git_oid common;
     bool is_newer;
-    if (results_root(x->place, &x->theirs, &x->theirs_root, &is_newer, &problem))
+    if (orch_results_root(x->place, &x->theirs, &x->theirs_root, &is_newer, &problem))
         return true;
     memset(&x->theirs_root, 0, sizeof x->theirs_root);
     x->is_damaged = !is_newer && !git_oid_is_zero(&x->ours_root) &&
@@ -163,10 +163,11 @@ static bool read_roots(struct exchange *x, GError **error)
     memset(&x->ours_root, 0, sizeof x->ours_root);
     memset(&x->theirs_root, 0, sizeof x->theirs_root);
     x->is_damaged = false;
-    if (!results_refs_get(x->place, &x->ours, &x->theirs, error))
+    if (!orch_results_refs_get(x->place, &x->ours, &x->theirs, error))
         return false;
     /* a damaged local ref counts as missing, because the store has all data */
-    if (!git_oid_is_zero(&x->ours) && !results_root(x->place, &x->ours, &x->ours_root, NULL, NULL))
+    if (!git_oid_is_zero(&x->ours) &&
+        !orch_results_root(x->place, &x->ours, &x->ours_root, NULL, NULL))
         memset(&x->ours_root, 0, sizeof x->ours_root);
     x->is_marked = !git_oid_is_zero(&x->ours_root) && git_oid_equal(&x->ours, &x->mark.commit);
     return git_oid_is_zero(&x->theirs) || read_theirs(x, error);
@@ -175,7 +176,7 @@ static bool read_roots(struct exchange *x, GError **error)
 /* Joins the new entries and commits the store; accepted entries are added to `draft`. */
 static bool join_news(struct exchange *x, struct results_draft *draft, GError **error)
 {
-    struct results_offer offer = {
+    struct orch_results_offer offer = {
         .store = x->store, .how = x->how, .place = x->place, .draft = draft};
     if (x->is_damaged) {
         offer.join = orch_join_begin(x->store, x->place->remote, error);
@@ -184,11 +185,13 @@ static bool join_news(struct exchange *x, struct results_draft *draft, GError **
         orch_join_refuse(offer.join, "'%s' there holds no results any more: 'orch push' mends it",
                          RESULTS_REF);
     }
-    bool ok = x->is_marked || git_oid_is_zero(&x->ours_root) ||
-              results_visit_news(x->place, &x->ours_root, NULL, results_offer, &offer, error);
-    ok = ok && (git_oid_is_zero(&x->theirs_root) ||
-                results_visit_news(x->place, &x->theirs_root, x->is_marked ? &x->ours_root : NULL,
-                                   results_offer, &offer, error));
+    bool ok =
+        x->is_marked || git_oid_is_zero(&x->ours_root) ||
+        orch_results_visit_news(x->place, &x->ours_root, NULL, orch_results_offer, &offer, error);
+    ok = ok &&
+         (git_oid_is_zero(&x->theirs_root) ||
+          orch_results_visit_news(x->place, &x->theirs_root, x->is_marked ? &x->ours_root : NULL,
+                                  orch_results_offer, &offer, error));
     if (!ok) {
         orch_join_rollback(offer.join);
         return false;
@@ -221,8 +224,8 @@ static bool commit_of(struct exchange *x, const git_oid *root, const char *messa
     bool takes_ours =
         !git_oid_is_zero(&x->ours_root) && !is_above && !git_oid_equal(&x->ours, &x->theirs);
     const git_oid *first = takes_ours ? &parents[0] : &parents[1];
-    return results_commit(x->place, root, first, takes_ours && !is_below ? 2 : 1, message, out,
-                          error);
+    return orch_results_commit(x->place, root, first, takes_ours && !is_below ? 2 : 1, message, out,
+                               error);
 }
 
 /* Joins the fetched results and updates the local ref. `*out_again`: another process changed it. */
@@ -231,22 +234,23 @@ static bool integrate(struct exchange *x, bool *out_again, GError **error)
     *out_again = false;
     if (!read_mark(x, error) || !read_roots(x, error))
         return false;
-    struct results_draft *draft = results_draft_new(x->place, x->is_marked ? &x->ours_root : NULL);
+    struct results_draft *draft =
+        orch_results_draft_new(x->place, x->is_marked ? &x->ours_root : NULL);
     git_oid root, commit;
     bool ok = join_news(x, draft, error);
     bool is_empty = ok && git_oid_is_zero(&draft->root) && !g_hash_table_size(draft->added);
     if (!ok || is_empty) {
-        results_draft_free(draft);
+        orch_results_draft_free(draft);
         return ok;
     }
-    ok = results_draft_write(draft, &root, error) &&
+    ok = orch_results_draft_write(draft, &root, error) &&
          commit_of(x, &root, "orch: results joined", &commit, error) &&
-         results_flush(x->place, error);
-    results_draft_free(draft);
+         orch_results_flush(x->place, error);
+    orch_results_draft_free(draft);
     if (!ok)
         return false;
     if (!git_oid_equal(&commit, &x->ours)) {
-        if (!results_ref_set(x->place, RESULTS_REF, &commit, &x->ours, out_again, error))
+        if (!orch_results_ref_set(x->place, RESULTS_REF, &commit, &x->ours, out_again, error))
             return false;
         if (*out_again)
             return true;
@@ -273,7 +277,7 @@ static enum orch_item_want wants(void *ctx, const struct orch_item_name *name, i
     git_oid found;
     (void)bytes;
     orch_item_path(name, path);
-    return results_draft_find(send_ctx->draft, path, &found) ? ORCH_ITEM_SKIP : ORCH_ITEM_TAKE;
+    return orch_results_draft_find(send_ctx->draft, path, &found) ? ORCH_ITEM_SKIP : ORCH_ITEM_TAKE;
 }
 
 static bool take(void *ctx, const struct orch_item_name *name, const char *bytes, size_t length,
@@ -283,10 +287,10 @@ static bool take(void *ctx, const struct orch_item_name *name, const char *bytes
     char path[ORCH_ITEM_PATH_CHARS];
     git_oid oid;
     orch_item_path(name, path);
-    if (!results_blob(send_ctx->x->place, bytes, length, &oid, error))
+    if (!orch_results_blob(send_ctx->x->place, bytes, length, &oid, error))
         return false;
     g_hash_table_replace(send_ctx->x->sent, g_strdup(path), g_memdup2(&oid, sizeof oid));
-    return results_flush_some(send_ctx->x->place, error);
+    return orch_results_flush_some(send_ctx->x->place, error);
 }
 
 /* True when artifacts of runs that were pushed earlier must be considered again. */
@@ -326,15 +330,15 @@ static bool add_sources(struct exchange *x, struct results_draft *draft, GError 
         git_oid oid, found;
         const char *why;
         g_autofree char *path = g_strconcat("sources/", x->how->source_trees[i], NULL);
-        if (results_draft_find(draft, path, &found))
+        if (orch_results_draft_find(draft, path, &found))
             continue;
         if (git_oid_fromstr(&oid, x->how->source_paths[i]) != 0 ||
-            !results_source_is_fit(x->place, &oid, &why)) {
+            !orch_results_source_is_fit(x->place, &oid, &why)) {
             orch_error_set(error, ORCH_ERROR_IO, "push without '--with-source'",
                            "the source %s cannot be shared", x->how->source_trees[i]);
             return false;
         }
-        results_draft_add(draft, path, &oid, GIT_FILEMODE_TREE);
+        orch_results_draft_add(draft, path, &oid, GIT_FILEMODE_TREE);
     }
     return true;
 }
@@ -342,18 +346,18 @@ static bool add_sources(struct exchange *x, struct results_draft *draft, GError 
 /* A draft of the union with the new items. */
 static struct results_draft *draft_push(struct exchange *x, GError **error)
 {
-    struct results_draft *draft = results_draft_new(x->place, &x->ours_root);
+    struct results_draft *draft = orch_results_draft_new(x->place, &x->ours_root);
     GHashTableIter iter;
     void *path, *oid;
     git_oid found;
     if (!send_store(x, draft, error) || !add_sources(x, draft, error)) {
-        results_draft_free(draft);
+        orch_results_draft_free(draft);
         return NULL;
     }
     g_hash_table_iter_init(&iter, x->sent);
     while (g_hash_table_iter_next(&iter, &path, &oid))
-        if (!results_draft_find(draft, path, &found))
-            results_draft_add(draft, path, oid, GIT_FILEMODE_BLOB);
+        if (!orch_results_draft_find(draft, path, &found))
+            orch_results_draft_add(draft, path, oid, GIT_FILEMODE_BLOB);
     return draft;
 }
 
@@ -362,7 +366,7 @@ static bool count_sent(void *ctx, const struct results_news *news, GError **erro
     struct exchange *x = ctx;
     int64_t bytes = 0;
     (void)error;
-    results_blob_size(x->place, &news->oid, &bytes);
+    orch_results_blob_size(x->place, &news->oid, &bytes);
     x->out->sent_items++;
     x->out->sent_bytes += bytes;
     x->out->sent_runs += news->name && news->name->kind == ORCH_ITEM_RUN;
@@ -375,10 +379,10 @@ static bool settle(struct exchange *x, const git_oid *commit, GError **error)
 {
     bool moved = false, ignored = false;
     if (!git_oid_equal(commit, &x->theirs) &&
-        !results_ref_set(x->place, x->place->tracking, commit, &x->theirs, &ignored, error))
+        !orch_results_ref_set(x->place, x->place->tracking, commit, &x->theirs, &ignored, error))
         return false;
     if (!git_oid_equal(commit, &x->ours) &&
-        !results_ref_set(x->place, RESULTS_REF, commit, &x->ours, &moved, error))
+        !orch_results_ref_set(x->place, RESULTS_REF, commit, &x->ours, &moved, error))
         return false;
     return moved || write_mark(x, commit, x->told_last, error);
 }
@@ -389,29 +393,30 @@ static bool send_news(struct exchange *x, bool *out_again, GError **error)
     git_oid root, commit;
     *out_again = false;
     bool is_empty = draft && git_oid_is_zero(&draft->root) && !g_hash_table_size(draft->added);
-    bool ok = draft && (is_empty || results_draft_write(draft, &root, error));
-    results_draft_free(draft);
+    bool ok = draft && (is_empty || orch_results_draft_write(draft, &root, error));
+    orch_results_draft_free(draft);
     if (!ok || is_empty)
         return ok;
-    ok = commit_of(x, &root, "orch: results", &commit, error) && results_flush(x->place, error);
+    ok =
+        commit_of(x, &root, "orch: results", &commit, error) && orch_results_flush(x->place, error);
     /* a commit of ours that does not descend from theirs cannot be pushed, so a merge of both is
      * made */
     if (ok && !git_oid_is_zero(&x->theirs) && !git_oid_equal(&commit, &x->theirs) &&
         git_graph_descendant_of(x->place->repository, &commit, &x->theirs) != 1) {
         const git_oid parents[] = {commit, x->theirs};
-        ok = results_commit(x->place, &root, parents, 2, "orch: results", &commit, error) &&
-             results_flush(x->place, error);
+        ok = orch_results_commit(x->place, &root, parents, 2, "orch: results", &commit, error) &&
+             orch_results_flush(x->place, error);
     }
     if (!ok)
         return false;
     if (!git_oid_equal(&commit, &x->theirs)) {
-        if (!results_push(x->place, &commit, out_again, error))
+        if (!orch_results_push(x->place, &commit, out_again, error))
             return false;
         if (*out_again)
             return true;
         bool has = !git_oid_is_zero(&x->theirs);
-        if (!results_visit_news(x->place, &root, has ? &x->theirs_root : NULL, count_sent, x,
-                                error))
+        if (!orch_results_visit_news(x->place, &root, has ? &x->theirs_root : NULL, count_sent, x,
+                                     error))
             return false;
     }
     return settle(x, &commit, error);
@@ -430,7 +435,7 @@ static bool exchange(struct exchange *x, enum orch_exchange_way way, GError **er
 {
     for (x->out->attempts = 1; x->out->attempts <= ATTEMPTS_MAX; x->out->attempts++) {
         bool again = false;
-        if (!results_fetch(x->place, error) || !integrate(x, &again, error))
+        if (!orch_results_fetch(x->place, error) || !integrate(x, &again, error))
             return false;
         if (!again && way == ORCH_EXCHANGE_PUSH && !send_news(x, &again, error))
             return false;
@@ -451,13 +456,13 @@ static bool exchange(struct exchange *x, enum orch_exchange_way way, GError **er
 static bool look(struct exchange *x, GArray *out_outgoing, GError **error)
 {
     git_oid none = {{0}};
-    if ((!x->how->offline && !results_fetch(x->place, error)) || !read_mark(x, error) ||
+    if ((!x->how->offline && !orch_results_fetch(x->place, error)) || !read_mark(x, error) ||
         !read_roots(x, error))
         return false;
-    return results_look(x->store, x->how, x->place, x->is_marked ? &x->ours_root : &none,
-                        &x->theirs_root,
-                        x->is_marked && !takes_more(&x->how->choice) ? x->mark.last_run : 0, x->out,
-                        out_outgoing, error);
+    return orch_results_look(x->store, x->how, x->place, x->is_marked ? &x->ours_root : &none,
+                             &x->theirs_root,
+                             x->is_marked && !takes_more(&x->how->choice) ? x->mark.last_run : 0,
+                             x->out, out_outgoing, error);
 }
 
 /* The folder for a private repository. It is never a folder that was copied from elsewhere, because
@@ -473,9 +478,9 @@ bool orch_git_exchange(struct orch_store *store, const struct orch_git_exchange 
 {
     struct exchange x = {.store = store, .how = how, .out = out};
     memset(out, 0, sizeof *out);
-    x.place = results_place_open(how->repository, private_folder(store), error);
-    if (!x.place || !results_place_set_remote(x.place, how->remote, error)) {
-        results_place_close(x.place);
+    x.place = orch_results_place_open(how->repository, private_folder(store), error);
+    if (!x.place || !orch_results_place_set_remote(x.place, how->remote, error)) {
+        orch_results_place_close(x.place);
         return false;
     }
     x.place->may_ask = how->may_ask;
@@ -487,20 +492,20 @@ bool orch_git_exchange(struct orch_store *store, const struct orch_git_exchange 
         g_array_unref(outgoing);
     if (x.sent)
         g_hash_table_unref(x.sent);
-    results_place_close(x.place);
+    orch_results_place_close(x.place);
     return ok;
 }
 
 int64_t orch_git_exchanged_at(struct orch_store *store, const char *repository, const char *remote)
 {
-    struct results_place *place = results_place_open(repository, private_folder(store), NULL);
+    struct results_place *place = orch_results_place_open(repository, private_folder(store), NULL);
     int64_t at = 0;
-    if (place && results_place_set_remote(place, remote, NULL)) {
+    if (place && orch_results_place_set_remote(place, remote, NULL)) {
         g_autofree char *name = time_name(place);
         g_autofree char *text = orch_store_remembered(store, name, NULL);
         if (text)
             orch_int_parse(text, &at);
     }
-    results_place_close(place);
+    orch_results_place_close(place);
     return at;
 }

@@ -32,7 +32,7 @@ static bool measure_entry(struct measure *measure, const git_tree_entry *entry, 
         return measure_tree(measure, git_tree_entry_id(entry), depth + 1);
     } else if (mode != GIT_FILEMODE_BLOB && mode != GIT_FILEMODE_BLOB_EXECUTABLE) {
         measure->why = "a source with an entry that is no plain file";
-    } else if (!results_blob_size(measure->place, git_tree_entry_id(entry), &bytes)) {
+    } else if (!orch_results_blob_size(measure->place, git_tree_entry_id(entry), &bytes)) {
         measure->why = "a source of which a file is missing";
     } else if ((measure->bytes += bytes) > SOURCE_BYTES_MOST) {
         measure->why = "a source larger than 50 MiB";
@@ -58,7 +58,8 @@ static bool measure_tree(struct measure *measure, const git_oid *oid, int depth)
     return ok;
 }
 
-bool results_source_is_fit(struct results_place *place, const git_oid *tree, const char **out_why)
+bool orch_results_source_is_fit(struct results_place *place, const git_oid *tree,
+                                const char **out_why)
 {
     struct measure measure = {.place = place};
     bool ok = measure_tree(&measure, tree, 0);
@@ -71,20 +72,20 @@ static git_tree *sources_here(struct results_place *place)
 {
     git_oid commit, none, root, folder;
     git_tree *tree = NULL;
-    if (!place || !results_refs_get(place, &commit, &none, NULL) || git_oid_is_zero(&commit) ||
-        !results_root(place, &commit, &root, NULL, NULL))
+    if (!place || !orch_results_refs_get(place, &commit, &none, NULL) || git_oid_is_zero(&commit) ||
+        !orch_results_root(place, &commit, &root, NULL, NULL))
         return NULL;
-    struct results_draft *draft = results_draft_new(place, &root);
-    if (!results_draft_find(draft, "sources", &folder) ||
+    struct results_draft *draft = orch_results_draft_new(place, &root);
+    if (!orch_results_draft_find(draft, "sources", &folder) ||
         git_tree_lookup(&tree, place->repository, &folder) != 0)
         tree = NULL;
-    results_draft_free(draft);
+    orch_results_draft_free(draft);
     return tree;
 }
 
 char *orch_git_shared_source(const char *repository, const char *tree)
 {
-    struct results_place *place = results_place_open(repository, NULL, NULL);
+    struct results_place *place = orch_results_place_open(repository, NULL, NULL);
     git_tree *sources = sources_here(place);
     const git_tree_entry *entry = sources ? git_tree_entry_byname(sources, tree) : NULL;
     char *id = NULL;
@@ -93,18 +94,18 @@ char *orch_git_shared_source(const char *repository, const char *tree)
         git_oid_tostr(id, GIT_OID_HEXSZ + 1, git_tree_entry_id(entry));
     }
     git_tree_free(sources);
-    results_place_close(place);
+    orch_results_place_close(place);
     return id;
 }
 
 GHashTable *orch_git_shared_sources(const char *repository)
 {
-    struct results_place *place = results_place_open(repository, NULL, NULL);
+    struct results_place *place = orch_results_place_open(repository, NULL, NULL);
     git_tree *sources = sources_here(place);
     GHashTable *out = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (size_t i = 0; sources && i < git_tree_entrycount(sources); i++)
         g_hash_table_add(out, g_strdup(git_tree_entry_name(git_tree_entry_byindex(sources, i))));
     git_tree_free(sources);
-    results_place_close(place);
+    orch_results_place_close(place);
     return out;
 }

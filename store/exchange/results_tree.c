@@ -22,7 +22,7 @@ static void free_tree(void *tree)
     git_tree_free(tree);
 }
 
-struct results_draft *results_draft_new(struct results_place *place, const git_oid *root)
+struct results_draft *orch_results_draft_new(struct results_place *place, const git_oid *root)
 {
     struct results_draft *draft = g_new0(struct results_draft, 1);
     draft->place = place;
@@ -33,7 +33,7 @@ struct results_draft *results_draft_new(struct results_place *place, const git_o
     return draft;
 }
 
-void results_draft_free(struct results_draft *draft)
+void orch_results_draft_free(struct results_draft *draft)
 {
     if (!draft)
         return;
@@ -72,7 +72,7 @@ static git_tree *folder_of(struct results_draft *draft, const char *path)
     return tree;
 }
 
-bool results_draft_find(struct results_draft *draft, const char *path, git_oid *out)
+bool orch_results_draft_find(struct results_draft *draft, const char *path, git_oid *out)
 {
     const struct results_entry *added = g_hash_table_lookup(draft->added, path);
     if (added) {
@@ -89,8 +89,8 @@ bool results_draft_find(struct results_draft *draft, const char *path, git_oid *
     return entry != NULL;
 }
 
-void results_draft_add(struct results_draft *draft, const char *path, const git_oid *oid,
-                       git_filemode_t mode)
+void orch_results_draft_add(struct results_draft *draft, const char *path, const git_oid *oid,
+                            git_filemode_t mode)
 {
     struct results_entry *entry = g_new0(struct results_entry, 1);
     entry->oid = *oid;
@@ -108,7 +108,7 @@ static bool write_folder(struct results_draft *draft, GPtrArray *paths, guint fr
     git_tree *base = folder_of(draft, folder);
     git_treebuilder *builder = NULL;
     if (git_treebuilder_new(&builder, draft->place->repository, base) != 0)
-        return results_fail(error, "make a tree of results");
+        return orch_results_fail(error, "make a tree of results");
     bool ok = true;
     for (guint i = from, end; ok && i < to; i = end) {
         const char *path = paths->pdata[i];
@@ -126,23 +126,24 @@ static bool write_folder(struct results_draft *draft, GPtrArray *paths, guint fr
             made = *(struct results_entry *)g_hash_table_lookup(draft->added, path);
         }
         if (ok && git_treebuilder_insert(NULL, builder, name, &made.oid, made.mode) != 0)
-            ok = results_fail(error, "make a tree of results");
+            ok = orch_results_fail(error, "make a tree of results");
     }
     if (ok && git_treebuilder_write(out, builder) != 0)
-        ok = results_fail(error, "make a tree of results");
+        ok = orch_results_fail(error, "make a tree of results");
     if (ok)
-        results_waits(draft->place, out, 64 * git_treebuilder_entrycount(builder));
+        orch_results_waits(draft->place, out, 64 * git_treebuilder_entrycount(builder));
     git_treebuilder_free(builder);
     return ok;
 }
 
-bool results_draft_write(struct results_draft *draft, git_oid *out_root, GError **error)
+bool orch_results_draft_write(struct results_draft *draft, git_oid *out_root, GError **error)
 {
     git_oid format;
-    if (!results_draft_find(draft, FORMAT_FILE, &format)) {
-        if (!results_blob(draft->place, ORCH_ITEM_FORMAT, strlen(ORCH_ITEM_FORMAT), &format, error))
+    if (!orch_results_draft_find(draft, FORMAT_FILE, &format)) {
+        if (!orch_results_blob(draft->place, ORCH_ITEM_FORMAT, strlen(ORCH_ITEM_FORMAT), &format,
+                               error))
             return false;
-        results_draft_add(draft, FORMAT_FILE, &format, GIT_FILEMODE_BLOB);
+        orch_results_draft_add(draft, FORMAT_FILE, &format, GIT_FILEMODE_BLOB);
     }
     g_autoptr(GPtrArray) paths = g_ptr_array_new();
     GHashTableIter iter;
@@ -165,8 +166,8 @@ static bool refuse_root(struct results_place *place, const char *why, const char
     return false;
 }
 
-bool results_root(struct results_place *place, const git_oid *commit, git_oid *out,
-                  bool *out_is_newer, GError **error)
+bool orch_results_root(struct results_place *place, const git_oid *commit, git_oid *out,
+                       bool *out_is_newer, GError **error)
 {
     static const char *const start_anew =
         "nobody's store is harmed; if it was put there by mistake: 'git push REMOTE "
@@ -180,19 +181,19 @@ bool results_root(struct results_place *place, const git_oid *commit, git_oid *o
         return refuse_root(place, "is no commit of results", start_anew, error);
     *out = *git_commit_tree_id(object);
     git_commit_free(object);
-    struct results_draft *draft = results_draft_new(place, out);
+    struct results_draft *draft = orch_results_draft_new(place, out);
     git_oid runs;
-    bool found = results_draft_find(draft, FORMAT_FILE, &format);
-    bool was_ours = !found && results_draft_find(draft, "runs", &runs);
-    results_draft_free(draft);
+    bool found = orch_results_draft_find(draft, FORMAT_FILE, &format);
+    bool was_ours = !found && orch_results_draft_find(draft, "runs", &runs);
+    orch_results_draft_free(draft);
     if (was_ours) /* a member deleted the file: all items are validated one by one anyway, and the
                      next push restores it */
         return true;
-    if (!found || !results_blob_size(place, &format, &bytes) || bytes > 64)
+    if (!found || !orch_results_blob_size(place, &format, &bytes) || bytes > 64)
         return refuse_root(place, "is not orch's: it has no 'format'", start_anew, error);
     git_odb_object *text = NULL;
     if (git_odb_read(&text, place->odb, &format) != 0)
-        return results_fail(error, "read an object of results");
+        return orch_results_fail(error, "read an object of results");
     g_autofree char *said = g_strndup(git_odb_object_data(text), git_odb_object_size(text));
     git_odb_object_free(text);
     if (strcmp(said, ORCH_ITEM_FORMAT) == 0)
@@ -301,7 +302,7 @@ static bool walk_folder(struct walk *walk, const char *folder, const git_oid *th
         return true;
     git_tree *tree = tree_of(walk->place, theirs);
     git_tree *other = known ? tree_of(walk->place, known) : NULL;
-    bool ok = tree != NULL || results_fail(walk->error, "read a tree of results");
+    bool ok = tree != NULL || orch_results_fail(walk->error, "read a tree of results");
     size_t count = tree ? git_tree_entrycount(tree) : 0;
     walk->left -= (int64_t)count;
     if (walk->left < 0) {
@@ -328,8 +329,8 @@ static bool walk_folder(struct walk *walk, const char *folder, const git_oid *th
     return ok;
 }
 
-bool results_visit_news(struct results_place *place, const git_oid *tree, const git_oid *known,
-                        results_news_fn fn, void *ctx, GError **error)
+bool orch_results_visit_news(struct results_place *place, const git_oid *tree, const git_oid *known,
+                             results_news_fn fn, void *ctx, GError **error)
 {
     struct walk walk = {.place = place, .fn = fn, .ctx = ctx, .error = error, .left = ENTRIES_MOST};
     bool has_known = known && !git_oid_is_zero(known);

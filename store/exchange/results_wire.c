@@ -93,8 +93,8 @@ static char *without_tail(const char *git_output)
     return text;
 }
 
-void results_remote_error(const struct results_place *place, const char *doing,
-                          const char *git_output, GError **error)
+void orch_results_remote_error(const struct results_place *place, const char *doing,
+                               const char *git_output, GError **error)
 {
     g_autofree char *why = without_tail(git_output);
     for (size_t i = 0; i < G_N_ELEMENTS(TROUBLES); i++)
@@ -108,8 +108,8 @@ void results_remote_error(const struct results_place *place, const char *doing,
                    "cannot %s '%s': %s", doing, place->remote, *why ? why : "git was stopped");
 }
 
-bool results_run_remote(const struct results_place *place, const char *const *args, GString **out,
-                        int *out_status, char **out_stderr, GError **error)
+bool orch_results_run_remote(const struct results_place *place, const char *const *args,
+                             GString **out, int *out_status, char **out_stderr, GError **error)
 {
     struct orch_git_run run = {
         .dir = place->dir,
@@ -134,7 +134,7 @@ static void wait_for_own_lock(const char *git_output)
     path += strlen(begin);
     g_autofree char *lock = g_strndup(path, (gsize)(end - path) + strlen(".lock"));
     if (*lock == '/' && strstr(lock, "/refs/orch/"))
-        results_lock_wait(lock);
+        orch_results_lock_wait(lock);
 }
 
 /* Deletes the tracking ref, because the remote has no results. */
@@ -165,7 +165,7 @@ static bool fetch_once(struct results_place *place, char **out_stderr)
         "--no-recurse-submodules", "--no-prune", "--no-filter", "--no-show-forced-updates",
         "--refmap=", "--", place->remote, refspec, NULL};
     int status = 0;
-    if (results_run_remote(place, args, NULL, &status, out_stderr, NULL) && status == 0)
+    if (orch_results_run_remote(place, args, NULL, &status, out_stderr, NULL) && status == 0)
         return true;
     if (!*out_stderr || !strstr(*out_stderr, "couldn't find remote ref " RESULTS_REF))
         return false;
@@ -173,14 +173,14 @@ static bool fetch_once(struct results_place *place, char **out_stderr)
     return forget(place, out_stderr);
 }
 
-bool results_fetch(struct results_place *place, GError **error)
+bool orch_results_fetch(struct results_place *place, GError **error)
 {
     for (int i = 0;; i++) {
         g_autofree char *git_output = NULL;
         if (fetch_once(place, &git_output))
             return true;
-        if (i == LOCK_ATTEMPTS_MAX || !git_output || !results_is_ref_locked(git_output)) {
-            results_remote_error(place, "fetch from", git_output ? git_output : "", error);
+        if (i == LOCK_ATTEMPTS_MAX || !git_output || !orch_results_is_ref_locked(git_output)) {
+            orch_results_remote_error(place, "fetch from", git_output ? git_output : "", error);
             return false;
         }
         wait_for_own_lock(git_output);
@@ -223,11 +223,11 @@ static void wait_for_lock(const struct results_place *place, const char *git_out
     path += strlen(begin);
     g_autofree char *lock = g_strndup(path, (gsize)(tail - path) + strlen(end) - 1);
     if (*lock == '/')
-        results_lock_wait(lock);
+        orch_results_lock_wait(lock);
 }
 
-bool results_push(struct results_place *place, const git_oid *commit, bool *out_lost_race,
-                  GError **error)
+bool orch_results_push(struct results_place *place, const git_oid *commit, bool *out_lost_race,
+                       GError **error)
 {
     char id[GIT_OID_HEXSZ + 1];
     git_oid_tostr(id, sizeof id, commit);
@@ -258,7 +258,7 @@ bool results_push(struct results_place *place, const git_oid *commit, bool *out_
     g_autofree char *git_output = NULL;
     int status = 0;
     *out_lost_race = false;
-    bool ran = results_run_remote(place, args, &out, &status, &git_output, &problem);
+    bool ran = orch_results_run_remote(place, args, &out, &status, &git_output, &problem);
     g_clear_error(&problem);
     g_autofree char *porcelain = ran ? g_string_free(out, FALSE) : g_strdup("");
     if (ran && status == 0)
@@ -273,6 +273,6 @@ bool results_push(struct results_place *place, const git_oid *commit, bool *out_
                     strchr(porcelain, '!') ? strchr(porcelain, '!') : "", NULL);
     for (char *at = all; *at; at++)
         *at = *at == '\n' || *at == '\t' ? ' ' : *at;
-    results_remote_error(place, "push to", g_strchomp(all), error);
+    orch_results_remote_error(place, "push to", g_strchomp(all), error);
     return false;
 }

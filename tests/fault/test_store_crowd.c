@@ -67,7 +67,7 @@ static void assert_clean(const char *file, int64_t runs_at_least)
     assert_ok(orch_store_check(store, findings, &runs, error));
     if (findings->len)
         fail_msg("%s: %s", file, (char *)findings->pdata[0]);
-    assert_ok(store_get_int(store, &points, 0, error, "SELECT count(*) FROM metric", ""));
+    assert_ok(orch_store_get_int(store, &points, 0, error, "SELECT count(*) FROM metric", ""));
     assert_true(points == 3 * runs);
     if (runs < runs_at_least)
         fail_msg("%s: %d runs, expected %d", file, (int)runs, (int)runs_at_least);
@@ -103,8 +103,8 @@ static void test_crowd(void **state)
     struct orch_store *store;
     int64_t runs, active;
     assert_ok(store = orch_store_open(path, ORCH_STORE_READ, error));
-    assert_ok(store_get_int(store, &runs, 0, error, "SELECT count(*) FROM run", ""));
-    assert_ok(store_get_int(store, &active, 0, error, "SELECT count(*) FROM active", ""));
+    assert_ok(orch_store_get_int(store, &runs, 0, error, "SELECT count(*) FROM run", ""));
+    assert_ok(orch_store_get_int(store, &active, 0, error, "SELECT count(*) FROM active", ""));
     assert_true(runs == WRITERS * RUNS_EACH && active == 0);
     orch_store_close(store);
 }
@@ -289,8 +289,8 @@ static void test_killed_writers(void **state)
         g_hash_table_iter_init(&iter, told);
         while (g_hash_table_iter_next(&iter, &key, NULL)) {
             int64_t there;
-            assert_ok(store_get_int(store, &there, 0, error, "SELECT id FROM run WHERE key = ?",
-                                    "t", key));
+            assert_ok(orch_store_get_int(store, &there, 0, error,
+                                         "SELECT id FROM run WHERE key = ?", "t", key));
             if (!there)
                 fail_msg("run %s was recorded, and is lost after kill %d", (char *)key, i);
         }

@@ -20,14 +20,14 @@ static struct orch_store *open_kind(const struct kind *kind)
     const struct store_options options = {.migrations = &store_migrations,
                                           .never_wal = kind->never_wal};
     struct orch_store *store;
-    assert_ok(store = store_open_with(path, ORCH_STORE_CREATE, &options, error));
+    assert_ok(store = orch_store_open_with(path, ORCH_STORE_CREATE, &options, error));
     return store;
 }
 
 static int64_t count(struct orch_store *store, const char *sql)
 {
     int64_t n;
-    assert_ok(store_get_int(store, &n, 0, error, sql, ""));
+    assert_ok(orch_store_get_int(store, &n, 0, error, sql, ""));
     return n;
 }
 
@@ -182,7 +182,8 @@ static void test_every_write_of_creation_fails(void **state)
             fault.lasting = true;
             fault.hit = false;
             GError *problem = NULL;
-            struct orch_store *store = store_open_with(path, ORCH_STORE_CREATE, &options, &problem);
+            struct orch_store *store =
+                orch_store_open_with(path, ORCH_STORE_CREATE, &options, &problem);
             hit = fault.hit;
             if (!store)
                 assert_non_null(strstr(problem->message, path));

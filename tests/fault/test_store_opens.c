@@ -61,9 +61,9 @@ static bool do_migrate(struct orch_store *unused, GError **error)
         .target = 2, .create = "", .steps = steps, .step_count = 1};
     const struct store_options options = {.migrations = &to_2};
     g_autofree char *path = below("beside/other.db");
-    struct orch_store *store = store_open_with(path, ORCH_STORE_WRITE, &options, error);
+    struct orch_store *store = orch_store_open_with(path, ORCH_STORE_WRITE, &options, error);
     int64_t x = 0;
-    bool ok = store && store_get_int(store, &x, 0, error, "SELECT x FROM extra", "");
+    bool ok = store && orch_store_get_int(store, &x, 0, error, "SELECT x FROM extra", "");
     assert_true(!ok || x == 42);
     orch_store_close(store);
     return ok;
@@ -152,7 +152,7 @@ static int64_t runs_of(const char *relative)
     if (!store)
         return runs;
     assert_sound(store);
-    assert_ok(store_get_int(store, &runs, 0, error, "SELECT count(*) FROM run", ""));
+    assert_ok(orch_store_get_int(store, &runs, 0, error, "SELECT count(*) FROM run", ""));
     orch_store_close(store);
     return runs;
 }

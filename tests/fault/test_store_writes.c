@@ -280,7 +280,7 @@ static char *state_of(struct orch_store *store)
     GString *text = g_string_new(digest);
     for (size_t i = 0; i < G_N_ELEMENTS(counts); i++) {
         int64_t n;
-        assert_ok(store_get_int(store, &n, 0, error, counts[i], ""));
+        assert_ok(orch_store_get_int(store, &n, 0, error, counts[i], ""));
         g_string_append_printf(text, " %d", (int)n);
     }
     return g_string_free(text, FALSE);

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
 static uint32_t masked_crc(const uint32_t table[256], const uint8_t *bytes, size_t length)
 {
-    uint32_t crc = wire_crc(table, 0, bytes, length);
+    uint32_t crc = orch_protobuf_crc(table, 0, bytes, length);
     return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 
@@ -19,9 +19,9 @@ static GByteArray *wrap(const uint8_t *bytes, size_t length)
 {
     uint32_t table[256];
     GByteArray *out = g_byte_array_new();
-    wire_crc_table(table, WIRE_CRC32C);
+    orch_protobuf_crc_table(table, WIRE_CRC32C);
     while (length >= 2) {
-        size_t part = MIN((size_t)wire_little(bytes, 2), length - 2);
+        size_t part = MIN((size_t)orch_protobuf_little(bytes, 2), length - 2);
         guint at = out->len;
         append_little(out, part, 8);
         append_little(out, masked_crc(table, out->data + at, 8), 4);
@@ -38,7 +38,7 @@ static void read_events(const uint8_t *bytes, size_t length)
     g_autofree char *path = scratch_write("events/a.tfevents.1", bytes, length);
     g_autofree char *folder = g_path_get_dirname(path);
     GPtrArray *runs = runs_new(), *warnings = warnings_new();
-    import_tensorboard(folder, "events", runs, warnings);
+    orch_import_tensorboard(folder, "events", runs, warnings);
     if (!runs->len && !warnings->len)
         fuzz_die("neither a run nor a warning");
     check_runs(runs, warnings);

@@ -16,17 +16,18 @@ static GByteArray *wrap(const uint8_t *bytes, size_t length)
     enum { BLOCK = 32768, HEAD = 7 };
     uint32_t table[256];
     GByteArray *out = g_byte_array_new();
-    wire_crc_table(table, WIRE_CRC32);
+    orch_protobuf_crc_table(table, WIRE_CRC32);
     g_byte_array_append(out, (const uint8_t *)":W&B\0\0\0", HEAD);
     while (length >= 3) {
         uint8_t type = (uint8_t)(1 + bytes[0] % 4);
-        size_t left = BLOCK - out->len % BLOCK, part = wire_little(bytes + 1, 2);
+        size_t left = BLOCK - out->len % BLOCK, part = orch_protobuf_little(bytes + 1, 2);
         if (left < HEAD) {
             append_little(out, 0, (int)left);
             continue;
         }
         part = MIN(MIN(part, length - 3), left - HEAD);
-        uint32_t crc = wire_crc(table, wire_crc(table, 0, &type, 1), bytes + 3, part);
+        uint32_t crc =
+            orch_protobuf_crc(table, orch_protobuf_crc(table, 0, &type, 1), bytes + 3, part);
         append_little(out, crc, 4);
         append_little(out, part, 2);
         append_little(out, type, 1);
@@ -40,7 +41,7 @@ static GByteArray *wrap(const uint8_t *bytes, size_t length)
 static void read_folder(const char *folder)
 {
     GPtrArray *runs = runs_new(), *warnings = warnings_new();
-    import_wandb_folder(folder, runs, warnings);
+    orch_import_wandb_folder(folder, runs, warnings);
     check_runs(runs, warnings);
 }
 
@@ -59,7 +60,8 @@ static void read_csv(const uint8_t *bytes, size_t length)
     for (int with_params = 0; with_params < 2; with_params++) {
         GPtrArray *runs = runs_new();
         GError *error = NULL;
-        if (import_wandb_csv(path, with_params ? params : NULL, runs, &error) != (error == NULL))
+        if (orch_import_wandb_csv(path, with_params ? params : NULL, runs, &error) !=
+            (error == NULL))
             fuzz_die("a result beside an error, or neither");
         g_clear_error(&error);
         check_runs(runs, warnings_new());

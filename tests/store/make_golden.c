@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     }
     GError *problem = NULL;
     const struct store_options plain = {.migrations = &store_migrations, .never_wal = true};
-    struct orch_store *store = store_open_with(argv[1], ORCH_STORE_CREATE, &plain, &problem);
+    struct orch_store *store = orch_store_open_with(argv[1], ORCH_STORE_CREATE, &plain, &problem);
     if (!store) {
         fprintf(stderr, "%s\n", problem->message);
         return 1;

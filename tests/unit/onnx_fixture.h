@@ -84,7 +84,7 @@ static inline Onnx__TensorProto *tensor(const char *name, const char *dims, int 
         count *= (size_t)size;
     }
     t->has_raw_data = 1;
-    t->raw_data.len = count < 1000000 ? count * (size_t)onnx_type_bytes(type) : 0;
+    t->raw_data.len = count < 1000000 ? count * (size_t)orch_onnx_type_bytes(type) : 0;
     t->raw_data.data = g_malloc0(t->raw_data.len + 1);
     return t;
 }

@@ -50,19 +50,19 @@ static void test_share(void **state)
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         struct foreign_cpu foreign;
         put_counters(path, 1000, 50);
-        foreign_cpu_begin(&foreign, path, rows[i].cpus, rows[i].count);
+        orch_foreign_cpu_begin(&foreign, path, rows[i].cpus, rows[i].count);
         put_counters(path, 1000 + 3 * tick, 50 + tick);
-        double share = foreign_cpu_share(&foreign, rows[i].wall_s);
-        foreign_cpu_clear(&foreign);
+        double share = orch_foreign_cpu_share(&foreign, rows[i].wall_s);
+        orch_foreign_cpu_clear(&foreign);
         /* less the CPU time of this test itself meanwhile: well under 10 ms */
         if (isnan(rows[i].expected) ? !isnan(share) : !(fabs(share - rows[i].expected) < 0.01))
             fail_msg("row %zu: %g, expected %g", i, share, rows[i].expected);
     }
     unlink(path);
     struct foreign_cpu none;
-    foreign_cpu_begin(&none, path, NULL, 0);
-    assert_true(isnan(foreign_cpu_share(&none, 10)));
-    foreign_cpu_clear(&none);
+    orch_foreign_cpu_begin(&none, path, NULL, 0);
+    assert_true(isnan(orch_foreign_cpu_share(&none, 10)));
+    orch_foreign_cpu_clear(&none);
 }
 
 static void test_facts(void **state)

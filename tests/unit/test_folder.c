@@ -175,8 +175,8 @@ static void test_memory_is_lost(void **state)
     (void)state;
     put_run(members[0].store, 1, 0);
     assert_int_equal(push(0), 1);
-    assert_ok(store_exec(members[0].store, "DELETE FROM meta WHERE key LIKE 'folder.%'", "write to",
-                         error));
+    assert_ok(orch_store_exec(members[0].store, "DELETE FROM meta WHERE key LIKE 'folder.%'",
+                              "write to", error));
     put_run(members[0].store, 2, 0);
     assert_true(push(0) >= 1);
     assert_int_equal(pull(1), 2);

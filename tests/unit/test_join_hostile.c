@@ -148,14 +148,14 @@ static void test_journal(void **state)
     g_autofree char *copy = g_build_filename(folder, "copy.db", NULL);
     const struct store_options plain = {.migrations = &store_migrations, .never_wal = true};
     struct orch_store *there, *store = fixture_open(folder);
-    assert_ok(there = store_open_with(path, ORCH_STORE_CREATE, &plain, error));
+    assert_ok(there = orch_store_open_with(path, ORCH_STORE_CREATE, &plain, error));
     for (int i = 0; numbers[i]; i++)
         put_variant(there, numbers[i], 0);
-    assert_ok(store_exec(there,
-                         "PRAGMA cache_size = 5; PRAGMA cache_spill = 1; BEGIN;"
-                         "INSERT INTO recipe SELECT value, value, printf('%2000d', value),"
-                         " NULL FROM json_each('[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]')",
-                         "fill", error));
+    assert_ok(orch_store_exec(there,
+                              "PRAGMA cache_size = 5; PRAGMA cache_spill = 1; BEGIN;"
+                              "INSERT INTO recipe SELECT value, value, printf('%2000d', value),"
+                              " NULL FROM json_each('[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]')",
+                              "fill", error));
     static const char *const endings[] = {"", "-journal"};
     for (int i = 0; i < 2; i++) {
         g_autofree char *from = g_strconcat(path, endings[i], NULL), *bytes = NULL;
@@ -191,7 +191,7 @@ static void test_journal(void **state)
         g_clear_error(&problem);
     }
     assert_true(g_file_test(victim, G_FILE_TEST_EXISTS));
-    assert_ok(store_exec(there, "ROLLBACK", "end", error));
+    assert_ok(orch_store_exec(there, "ROLLBACK", "end", error));
     orch_store_close(there);
     orch_store_close(store);
     fixture_remove(folder);
@@ -272,9 +272,9 @@ static void test_holes(void **state)
     assert_true(fd >= 0);
     assert_int_equal(pwrite(fd, pages, sizeof pages, 28), sizeof pages);
     if (ftruncate(fd, INT64_C(1) << 40) == 0) {
-        assert_ok(store_foreign_open(store, path, &foreign, error));
+        assert_ok(orch_store_foreign_open(store, path, &foreign, error));
         assert_true(foreign.bytes < 64 << 20);
-        store_foreign_close(&foreign);
+        orch_store_foreign_close(&foreign);
         char head[512] = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7\0\0\0\1";
         head[24 - 1] = 1; /* sector size, page size: enough to be taken for a hot journal */
         assert_true(g_file_set_contents(journal, head, sizeof head, NULL));

@@ -29,14 +29,14 @@ static void begin(struct session *s, struct orch_manifest *manifest)
     manifest->kind = ORCH_PLUGIN_WRAPPED;
     manifest->metrics_from = ORCH_METRICS_LINES;
     s->out = (struct journal_out){.fd = -1, .pending = g_string_new(NULL)};
-    intake_init(&s->intake, manifest, &s->out, orch_mono_ns(), 1 << 20);
-    s->metrics = text_metrics_new(manifest, &s->intake);
+    orch_intake_init(&s->intake, manifest, &s->out, orch_mono_ns(), 1 << 20);
+    s->metrics = orch_text_metrics_new(manifest, &s->intake);
 }
 
 static void end(struct session *s)
 {
-    text_metrics_free(s->metrics);
-    intake_clear(&s->intake);
+    orch_text_metrics_free(s->metrics);
+    orch_intake_clear(&s->intake);
     g_string_free(s->out.pending, TRUE);
     orch_manifest_free(s->manifest);
 }
@@ -44,8 +44,8 @@ static void end(struct session *s)
 static void feed(struct session *s, const char *text, size_t part)
 {
     for (size_t at = 0, length = strlen(text); at < length; at += part)
-        text_metrics_feed(s->metrics, text + at, MIN(part, length - at));
-    text_metrics_finish(s->metrics);
+        orch_text_metrics_feed(s->metrics, text + at, MIN(part, length - at));
+    orch_text_metrics_finish(s->metrics);
 }
 
 /* "loss[3] = 0.41, time[0] = 350 ms". Points of a step that were replaced are left out. */
@@ -71,7 +71,7 @@ static char *recorded(const struct session *s)
     }
     if (!text->len)
         g_string_append(text, "nothing");
-    if (text_metrics_losses(s->metrics)->unread_lines)
+    if (orch_text_metrics_losses(s->metrics)->unread_lines)
         g_string_append(text, ", and counted as not understood");
     return g_string_free(text, FALSE);
 }
@@ -197,13 +197,13 @@ static void test_losses(void **state)
     feed(&s,
          "Using 4 \033[31mworkers\nepoch 1\nloss 3\nloss 2\r 5%|#   | 1/20 loss=1\nSaw 7 dogs\n",
          3);
-    const struct text_losses *losses = text_metrics_losses(s.metrics);
+    const struct text_losses *losses = orch_text_metrics_losses(s.metrics);
     assert_int_equal(losses->unread_lines, 2);
     assert_string_equal(losses->unread_first, "Using 4 ?[31mworkers");
     assert_int_equal(losses->replaced_points, 1); /* the bar's value is a later state of it */
     assert_string_equal(losses->replaced_first, "loss at 1");
     end(&s);
-    assert_int_equal(text_metrics_losses(NULL)->unread_lines, 0);
+    assert_int_equal(orch_text_metrics_losses(NULL)->unread_lines, 0);
 }
 
 static void test_numbers(void **state)

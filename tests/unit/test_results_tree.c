@@ -22,7 +22,7 @@ static int setup(void **state)
     struct fixture *f = g_new0(struct fixture, 1);
     f->folder = g_build_filename(g_get_tmp_dir(), "orch-results-XXXXXX", NULL);
     assert_non_null(g_mkdtemp(f->folder));
-    f->place = results_place_open(f->folder, f->folder, NULL);
+    f->place = orch_results_place_open(f->folder, f->folder, NULL);
     assert_non_null(f->place);
     f->place->remote = g_strdup("there");
     *state = f;
@@ -32,7 +32,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct fixture *f = *state;
-    results_place_close(f->place);
+    orch_results_place_close(f->place);
     orch_tree_remove(f->folder, NULL);
     g_free(f->folder);
     g_free(f);
@@ -52,15 +52,15 @@ static void run_path(unsigned i, char out[ORCH_ITEM_PATH_CHARS])
 static void add(struct results_draft *draft, const char *path, const char *text)
 {
     git_oid oid;
-    assert_true(results_blob(draft->place, text, strlen(text), &oid, NULL));
-    results_draft_add(draft, path, &oid, GIT_FILEMODE_BLOB);
+    assert_true(orch_results_blob(draft->place, text, strlen(text), &oid, NULL));
+    orch_results_draft_add(draft, path, &oid, GIT_FILEMODE_BLOB);
 }
 
 /* A tree of runs `from` to `to`, on top of `base`, added upwards or downwards. */
 static git_oid tree_of(struct fixture *f, const git_oid *base, unsigned from, unsigned to,
                        bool downwards)
 {
-    struct results_draft *draft = results_draft_new(f->place, base);
+    struct results_draft *draft = orch_results_draft_new(f->place, base);
     git_oid root;
     for (unsigned k = from; k < to; k++) {
         unsigned i = downwards ? to - 1 - (k - from) : k;
@@ -69,8 +69,8 @@ static git_oid tree_of(struct fixture *f, const git_oid *base, unsigned from, un
         run_path(i, path);
         add(draft, path, text);
     }
-    assert_true(results_draft_write(draft, &root, NULL));
-    results_draft_free(draft);
+    assert_true(orch_results_draft_write(draft, &root, NULL));
+    orch_results_draft_free(draft);
     return root;
 }
 
@@ -111,12 +111,12 @@ static void only_news_is_told(void **state)
     struct told told = {0};
     git_oid old = tree_of(f, NULL, 0, 500, false);
     git_oid more = tree_of(f, &old, 500, 517, false);
-    assert_true(results_visit_news(f->place, &more, &old, count, &told, NULL));
+    assert_true(orch_results_visit_news(f->place, &more, &old, count, &told, NULL));
     assert_int_equal(told.items, 17);
     assert_int_equal(told.junk, 0);
-    assert_true(results_visit_news(f->place, &old, &more, count, &told, NULL));
+    assert_true(orch_results_visit_news(f->place, &old, &more, count, &told, NULL));
     assert_int_equal(told.items, 17);
-    assert_true(results_visit_news(f->place, &more, NULL, count, &told, NULL));
+    assert_true(orch_results_visit_news(f->place, &more, NULL, count, &told, NULL));
     assert_int_equal(told.items, 17 + 517);
 }
 
@@ -127,12 +127,12 @@ static void junk_is_named(void **state)
                                         "etc/passwd", "sources/short/a", "runs/01900/zz/a"};
     for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
         struct told told = {0};
-        struct results_draft *draft = results_draft_new(f->place, NULL);
+        struct results_draft *draft = orch_results_draft_new(f->place, NULL);
         git_oid root;
         add(draft, paths[i], "junk");
-        assert_true(results_draft_write(draft, &root, NULL));
-        results_draft_free(draft);
-        assert_true(results_visit_news(f->place, &root, NULL, count, &told, NULL));
+        assert_true(orch_results_draft_write(draft, &root, NULL));
+        orch_results_draft_free(draft);
+        assert_true(orch_results_visit_news(f->place, &root, NULL, count, &told, NULL));
         assert_int_equal(told.items, 0);
         assert_int_equal(told.junk, 1);
         g_free(told.last_junk);
@@ -145,8 +145,8 @@ static void flushed_objects_are_gits(void **state)
     struct fixture *f = *state;
     for (unsigned size = 10; size <= 400; size += 390) { /* loose, and as a pack */
         git_oid root = tree_of(f, NULL, 0, size, false), commit, again;
-        assert_true(results_commit(f->place, &root, NULL, 0, "test", &commit, NULL));
-        assert_true(results_flush(f->place, NULL));
+        assert_true(orch_results_commit(f->place, &root, NULL, 0, "test", &commit, NULL));
+        assert_true(orch_results_flush(f->place, NULL));
         char id[GIT_OID_HEXSZ + 1];
         git_oid_tostr(id, sizeof id, &commit);
         const char *const args[] = {"ls-tree", "-r", "--name-only", id, NULL};
@@ -158,10 +158,10 @@ static void flushed_objects_are_gits(void **state)
             lines += *at == '\n';
         assert_int_equal(lines, size + 1); /* `format` too */
         g_string_free(out, TRUE);
-        struct results_place *other = results_place_open(f->folder, f->folder, NULL);
-        assert_true(results_root(other, &commit, &again, NULL, NULL));
+        struct results_place *other = orch_results_place_open(f->folder, f->folder, NULL);
+        assert_true(orch_results_root(other, &commit, &again, NULL, NULL));
         assert_true(git_oid_equal(&root, &again));
-        results_place_close(other);
+        orch_results_place_close(other);
     }
 }
 
@@ -170,15 +170,15 @@ static void refs_move_by_compare_and_swap(void **state)
     struct fixture *f = *state;
     git_oid root = tree_of(f, NULL, 0, 3, false), one, two, ours, none = {{0}};
     bool moved;
-    assert_true(results_commit(f->place, &root, NULL, 0, "one", &one, NULL));
-    assert_true(results_commit(f->place, &root, &one, 1, "two", &two, NULL));
-    assert_true(results_flush(f->place, NULL));
-    assert_true(results_ref_set(f->place, RESULTS_REF, &one, &none, &moved, NULL));
+    assert_true(orch_results_commit(f->place, &root, NULL, 0, "one", &one, NULL));
+    assert_true(orch_results_commit(f->place, &root, &one, 1, "two", &two, NULL));
+    assert_true(orch_results_flush(f->place, NULL));
+    assert_true(orch_results_ref_set(f->place, RESULTS_REF, &one, &none, &moved, NULL));
     assert_false(moved);
-    assert_true(results_ref_set(f->place, RESULTS_REF, &two, &none, &moved, NULL));
+    assert_true(orch_results_ref_set(f->place, RESULTS_REF, &two, &none, &moved, NULL));
     assert_true(moved);
     f->place->tracking = g_strdup(RESULTS_REMOTES "x");
-    assert_true(results_refs_get(f->place, &ours, &none, NULL));
+    assert_true(orch_results_refs_get(f->place, &ours, &none, NULL));
     assert_true(git_oid_equal(&ours, &one));
     assert_true(git_oid_is_zero(&none));
 }

@@ -208,7 +208,7 @@ static void test_disturbed(void **state)
 static void test_many(void **state)
 {
     (void)state;
-    assert_ok(store_exec(
+    assert_ok(orch_store_exec(
         store,
         "BEGIN;"
         "INSERT INTO metric_name VALUES(1, 'loss', '', 'min'), (2, 'epoch_time', 's', 'min'),"

@@ -33,7 +33,7 @@ static struct orch_run *get_run(const char *key)
 static int64_t count(const char *sql)
 {
     int64_t n = -1;
-    assert_ok(store_get_int(store, &n, 0, error, sql, ""));
+    assert_ok(orch_store_get_int(store, &n, 0, error, sql, ""));
     return n;
 }
 
@@ -279,7 +279,7 @@ static void test_ended_runs_never_change(void **state)
         "UPDATE metric_name SET unit = 's'",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(refused); i++)
-        assert_fails(store_exec(store, refused[i], "write to", error), ORCH_ERROR_STORE,
+        assert_fails(orch_store_exec(store, refused[i], "write to", error), ORCH_ERROR_STORE,
                      "never changes");
     struct orch_run *run = get_run(FIXTURE_KEY);
     char digest[ORCH_SHA256_CHARS];
@@ -293,7 +293,8 @@ static void test_added_point_is_found(void **state)
 {
     (void)state;
     fixture_put(store, FIXTURE_KEY);
-    assert_ok(store_exec(store, "INSERT INTO metric VALUES(1, 1, 99, 0, 0)", "write to", error));
+    assert_ok(
+        orch_store_exec(store, "INSERT INTO metric VALUES(1, 1, 99, 0, 0)", "write to", error));
     g_autoptr(GPtrArray) findings = g_ptr_array_new_with_free_func(g_free);
     int64_t runs;
     assert_ok(orch_store_check(store, findings, &runs, error));
@@ -316,7 +317,7 @@ static void test_purge(void **state)
     assert_ok(orch_store_check(store, findings, NULL, error));
     assert_int_equal(findings->len, 0);
     assert_fails(orch_store_purge(store, "nothing", error), ORCH_ERROR_NOT_FOUND, "no run");
-    assert_fails(store_exec(store, "DELETE FROM param", "write to", error), ORCH_ERROR_STORE,
+    assert_fails(orch_store_exec(store, "DELETE FROM param", "write to", error), ORCH_ERROR_STORE,
                  "never changes") /* not even now: params are not bytes */;
 }
 

@@ -221,7 +221,7 @@ static void assert_found(const char *sql, const char *words)
     g_autoptr(GPtrArray) findings = g_ptr_array_new_with_free_func(g_free);
     assert_ok(orch_store_check(store, findings, NULL, error));
     assert_int_equal(findings->len, 0);
-    assert_ok(store_exec(store, sql, "change", error));
+    assert_ok(orch_store_exec(store, sql, "change", error));
     assert_ok(orch_store_check(store, findings, NULL, error));
     assert_int_equal(findings->len, 1);
     if (!strstr(findings->pdata[0], words))

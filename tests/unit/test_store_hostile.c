@@ -111,7 +111,7 @@ static bool is_there(const char *path, const char *ending)
 static int64_t runs_of(struct orch_store *store)
 {
     int64_t runs;
-    assert_ok(store_get_int(store, &runs, 0, error, "SELECT count(*) FROM run", ""));
+    assert_ok(orch_store_get_int(store, &runs, 0, error, "SELECT count(*) FROM run", ""));
     return runs;
 }
 
@@ -145,10 +145,10 @@ static void test_nothing_is_left(void **state)
     orch_store_close(into);
     assert_false(is_there(path, "-wal") || is_there(path, "-shm"));
 
-    store = store_new_handle(path);
-    assert_ok(store_open_to_read(store, error));
+    store = orch_store_new_handle(path);
+    assert_ok(orch_store_open_to_read(store, error));
     assert_int_equal(runs_of(store), 3);
-    store_free_handle(store);
+    orch_store_free_handle(store);
     assert_false(is_there(path, "-wal") || is_there(path, "-shm"));
     fixture_remove(folder);
 }
@@ -180,13 +180,13 @@ static void test_log_without_memory(void **state)
     copy(path, there, "");
     copy(path, there, "-wal");
 
-    store = store_new_handle(there); /* as somebody who may not write it */
-    assert_ok(store_open_to_read(store, error));
+    store = orch_store_new_handle(there); /* as somebody who may not write it */
+    assert_ok(orch_store_open_to_read(store, error));
     assert_non_null(store->copy);
     assert_int_equal(runs_of(store), 2);
     assert_string_equal(orch_store_path(store), there);
     g_autofree char *folder_of_copy = g_strdup(store->copy);
-    store_free_handle(store);
+    orch_store_free_handle(store);
     assert_int_not_equal(access(folder_of_copy, F_OK), 0);
     assert_false(is_there(there, "-shm"));
 
@@ -198,12 +198,12 @@ static void test_log_without_memory(void **state)
     assert_false(is_there(there, "-shm"));
 
     /* the writer is alive: the reader takes part, and sees what it adds */
-    store = store_new_handle(path);
-    assert_ok(store_open_to_read(store, error));
+    store = orch_store_new_handle(path);
+    assert_ok(orch_store_open_to_read(store, error));
     assert_null(store->copy);
     put_variant(writer, 3, 0);
     assert_int_equal(runs_of(store), 3);
-    store_free_handle(store);
+    orch_store_free_handle(store);
     orch_store_close(writer);
     fixture_remove(folder);
 }

@@ -286,19 +286,19 @@ static void test_check_finds_changes(void **state)
     };
     for (size_t i = 0; i < G_N_ELEMENTS(changes); i++) {
         g_autofree char *both = g_strdup_printf("SAVEPOINT s; %s", changes[i]);
-        assert_ok(store_exec(store, both, "write to", error));
+        assert_ok(orch_store_exec(store, both, "write to", error));
         g_autoptr(GPtrArray) findings = check();
         assert_int_equal(findings->len, 1);
         assert_non_null(strstr(findings->pdata[0], FIXTURE_KEY));
-        assert_ok(store_exec(store, "ROLLBACK TO s; RELEASE s", "write to", error));
+        assert_ok(orch_store_exec(store, "ROLLBACK TO s; RELEASE s", "write to", error));
     }
-    assert_ok(store_exec(store,
-                         "PRAGMA foreign_keys = OFF; INSERT INTO lease VALUES('x', 'nobody')",
-                         "write to", error));
+    assert_ok(orch_store_exec(store,
+                              "PRAGMA foreign_keys = OFF; INSERT INTO lease VALUES('x', 'nobody')",
+                              "write to", error));
     g_autoptr(GPtrArray) dangling = check();
     assert_int_equal(dangling->len, 1);
     assert_non_null(strstr(dangling->pdata[0], "'lease'"));
-    assert_ok(store_exec(store, "DELETE FROM lease", "write to", error));
+    assert_ok(orch_store_exec(store, "DELETE FROM lease", "write to", error));
     g_autofree char *path = orch_store_object_path(store, sha256);
     assert_ok(orch_file_write(path, "bar", 3, false, error));
     g_autoptr(GPtrArray) object = check();

@@ -192,15 +192,15 @@ static void test_migration(void **state)
     (void)state;
     make_store();
     const struct store_options options = {.migrations = &TO_3};
-    assert_fails(store_open_with(path, ORCH_STORE_READ, &options, error), ORCH_ERROR_STORE,
+    assert_fails(orch_store_open_with(path, ORCH_STORE_READ, &options, error), ORCH_ERROR_STORE,
                  "orch db migrate");
     struct orch_store *store;
-    assert_ok(store = store_open_with(path, ORCH_STORE_WRITE, &options, error));
+    assert_ok(store = orch_store_open_with(path, ORCH_STORE_WRITE, &options, error));
     int64_t x;
-    assert_ok(store_get_int(store, &x, 0, error, "SELECT x FROM extra", ""));
+    assert_ok(orch_store_get_int(store, &x, 0, error, "SELECT x FROM extra", ""));
     assert_true(x == 42);
-    assert_ok(
-        store_get_int(store, &x, 0, error, "SELECT count(*) FROM run WHERE colour IS NULL", ""));
+    assert_ok(orch_store_get_int(store, &x, 0, error,
+                                 "SELECT count(*) FROM run WHERE colour IS NULL", ""));
     assert_true(x == 1);
     orch_store_close(store);
     assert_true(version_of(path) == 3);
@@ -223,14 +223,14 @@ static void test_migration_that_fails(void **state)
     const struct store_migrations to_3 = {.target = 3, .steps = broken, .step_count = 2};
     const struct store_migrations gap = {.target = 3, .steps = broken, .step_count = 1};
     const struct store_options options = {.migrations = &to_3}, with_gap = {.migrations = &gap};
-    assert_fails(store_open_with(path, ORCH_STORE_WRITE, &options, error), ORCH_ERROR_STORE,
+    assert_fails(orch_store_open_with(path, ORCH_STORE_WRITE, &options, error), ORCH_ERROR_STORE,
                  "nowhere");
-    assert_fails(store_open_with(path, ORCH_STORE_WRITE, &with_gap, error), ORCH_ERROR_STORE,
+    assert_fails(orch_store_open_with(path, ORCH_STORE_WRITE, &with_gap, error), ORCH_ERROR_STORE,
                  "no way from schema version 2 to 3");
     assert_true(version_of(path) == 1);
     struct orch_store *store;
     assert_ok(store = orch_store_open(path, ORCH_STORE_WRITE, error));
-    assert_fails(store_exec(store, "SELECT * FROM a", "read", error), ORCH_ERROR_STORE, "a");
+    assert_fails(orch_store_exec(store, "SELECT * FROM a", "read", error), ORCH_ERROR_STORE, "a");
     orch_store_close(store);
 }
 
@@ -241,7 +241,8 @@ static bool open_at_once(int count, const struct store_options *options)
     for (int i = 0; i < count; i++) {
         if (fork() == 0) {
             GError *error = NULL;
-            struct orch_store *store = store_open_with(path, ORCH_STORE_CREATE, options, &error);
+            struct orch_store *store =
+                orch_store_open_with(path, ORCH_STORE_CREATE, options, &error);
             bool opened = store != NULL;
             if (!opened)
                 fprintf(stderr, "%s\n", error->message);
@@ -363,8 +364,8 @@ static void test_killed_writer(void **state)
     struct orch_store *store;
     int64_t tables;
     assert_ok(store = orch_store_open(path, ORCH_STORE_READ, error));
-    assert_ok(store_get_int(store, &tables, 0, error,
-                            "SELECT count(*) FROM sqlite_master WHERE name = 'half'", ""));
+    assert_ok(orch_store_get_int(store, &tables, 0, error,
+                                 "SELECT count(*) FROM sqlite_master WHERE name = 'half'", ""));
     assert_int_equal(tables, 0);
     orch_store_close(store);
 }
@@ -392,7 +393,7 @@ static void test_reader_writes_nothing(void **state)
     assert_ok(store = orch_store_open(path, ORCH_STORE_READ, error));
     assert_fails(orch_store_note(store, FIXTURE_KEY, "note", false, "x", error), ORCH_ERROR_STORE,
                  "reading only");
-    assert_fails(store_exec(store, "CREATE TABLE t(x)", "write to", error), ORCH_ERROR_STORE,
+    assert_fails(orch_store_exec(store, "CREATE TABLE t(x)", "write to", error), ORCH_ERROR_STORE,
                  "read-only");
     orch_store_close(store);
 }
@@ -434,7 +435,7 @@ static void fill_until_full(struct orch_store *store)
     assert_non_null(strstr(problem->message, "free some space"));
     g_error_free(problem);
     int64_t runs;
-    assert_ok(store_get_int(store, &runs, 0, error, "SELECT count(*) FROM run", ""));
+    assert_ok(orch_store_get_int(store, &runs, 0, error, "SELECT count(*) FROM run", ""));
     assert_true(runs == kept - 1); /* all before, nothing of the one that failed */
 }
 
@@ -484,19 +485,19 @@ static void test_journal_choice(void **state)
 {
     (void)state;
     bool local;
-    g_autofree char *nfs = store_filesystem_name(0x6969, &local);
+    g_autofree char *nfs = orch_store_filesystem_name(0x6969, &local);
     assert_string_equal(nfs, "nfs");
     assert_false(local);
-    g_autofree char *ext = store_filesystem_name(0xEF53, &local);
+    g_autofree char *ext = orch_store_filesystem_name(0xEF53, &local);
     assert_true(local);
-    g_autofree char *unknown = store_filesystem_name(0x12345678, &local);
+    g_autofree char *unknown = orch_store_filesystem_name(0x12345678, &local);
     assert_string_equal(unknown, "0x12345678");
     assert_false(local);
     const struct store_options shared = {.migrations = &store_migrations, .never_wal = true};
     struct orch_store *store;
     struct orch_store_info info;
     make_store(); /* with WAL where it is local */
-    assert_ok(store = store_open_with(path, ORCH_STORE_WRITE, &shared, error));
+    assert_ok(store = orch_store_open_with(path, ORCH_STORE_WRITE, &shared, error));
     assert_ok(orch_store_info(store, &info, error));
     assert_string_equal(info.journal_mode, "truncate");
     orch_store_info_clear(&info);
@@ -506,7 +507,7 @@ static void test_journal_choice(void **state)
     assert_ok(orch_store_sync(store, error));
     orch_store_close(store);
     assert_ok(store = orch_store_open(path, ORCH_STORE_WRITE, error));
-    g_free(store_filesystem_name(store_filesystem_magic(path), &local));
+    g_free(orch_store_filesystem_name(orch_store_filesystem_magic(path), &local));
     assert_ok(orch_store_info(store, &info, error));
     assert_string_equal(info.journal_mode, local ? "wal" : "truncate");
     assert_true(info.runs == 2);

@@ -76,11 +76,11 @@ static void learn_pages(void)
     for (watched = 0; watched < RUNS; watched++) {
         struct orch_store *store;
         int64_t id;
-        assert_ok(store = store_open_raw(path, error));
-        assert_ok(store_get_int(store, &id, 0, error, "SELECT id FROM run WHERE key = ?", "t",
-                                keys[watched]));
+        assert_ok(store = orch_store_open_raw(path, error));
+        assert_ok(orch_store_get_int(store, &id, 0, error, "SELECT id FROM run WHERE key = ?", "t",
+                                     keys[watched]));
         orch_store_close(store);
-        assert_ok(store = store_open_raw(path, error));
+        assert_ok(store = orch_store_open_raw(path, error));
         fault.on_read = watch;
         assert_ok(orch_store_digest(store, id, digests[watched], error));
         fault.on_read = NULL;
@@ -97,7 +97,7 @@ static int make_whole(void **state)
     path = g_build_filename(folder, "results.db", NULL);
     const struct store_options options = {.migrations = &store_migrations, .never_wal = true};
     struct orch_store *store;
-    assert_ok(store = store_open_with(path, ORCH_STORE_CREATE, &options, error));
+    assert_ok(store = orch_store_open_with(path, ORCH_STORE_CREATE, &options, error));
     for (int i = 0; i < RUNS; i++)
         put_run(store, i);
     for (int i = 0; i < 50; i++)
@@ -141,9 +141,9 @@ static void look(struct orch_store *store, struct repaired *out)
     out->count = 0;
     for (int i = 0; i < RUNS; i++) {
         int64_t there;
-        assert_ok(store_get_int(store, &there, 0, error,
-                                "SELECT 1 FROM run WHERE key = ? AND digest = ?", "tt", keys[i],
-                                digests[i]));
+        assert_ok(orch_store_get_int(store, &there, 0, error,
+                                     "SELECT 1 FROM run WHERE key = ? AND digest = ?", "tt",
+                                     keys[i], digests[i]));
         out->here[i] = there;
         out->count += there != 0;
     }
@@ -476,7 +476,7 @@ static void check_cut(uint8_t *bytes, size_t count, int rows_before, int64_t rea
     assert_int_equal(read_small(name, &rows, &read), SQLITE_DONE);
     assert_int_equal(rows, rows_before);
     assert_true(read == read_before);
-    assert_ok(store_salvage_cut(name, roots, error));
+    assert_ok(orch_store_salvage_cut(name, roots, error));
     assert_int_equal(read_small(name, &rows, &read), SQLITE_CORRUPT);
     assert_int_equal(rows, rows_after);
     assert_ok(orch_tree_remove(name, error));
@@ -515,7 +515,7 @@ static void test_nothing_cut(void **state)
     for (uint32_t root = 1; root <= length / PAGE; root++)
         g_array_append_val(roots, root);
     assert_ok(orch_file_write(name, whole, length, false, error));
-    assert_ok(store_salvage_cut(name, roots, error));
+    assert_ok(orch_store_salvage_cut(name, roots, error));
     assert_ok(orch_file_read(name, 64 << 20, &bytes, &n, error));
     assert_memory_equal(bytes, whole, length);
     assert_ok(orch_tree_remove(name, error));

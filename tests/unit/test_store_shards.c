@@ -51,7 +51,7 @@ static void put_runs(struct orch_store *store, int count)
 static int64_t count_runs(struct orch_store *store)
 {
     int64_t count;
-    assert_ok(store_get_int(store, &count, 0, error, "SELECT count(*) FROM run", ""));
+    assert_ok(orch_store_get_int(store, &count, 0, error, "SELECT count(*) FROM run", ""));
     return count;
 }
 
@@ -203,10 +203,10 @@ static void test_moved_to_local(void **state)
     }
     assert_true(look("h0", digest) == 9);
     g_unsetenv("ORCH_SHARDS");
-    assert_int_equal(store_layout_of(path), STORE_SHARDED);
+    assert_int_equal(orch_store_layout_of(path), STORE_SHARDED);
     g_autofree char *place = g_build_filename(folder, "results.db.d", "shards", ".place", NULL);
     assert_ok(orch_file_write(place, "1\n", 2, false, error)); /* as in a copy */
-    assert_int_equal(store_layout_of(path), STORE_TO_FOLD);
+    assert_int_equal(orch_store_layout_of(path), STORE_TO_FOLD);
     struct orch_store *store;
     assert_ok(store = orch_store_open(path, ORCH_STORE_READ, error));
     assert_false(orch_store_is_shared(store));
@@ -215,7 +215,7 @@ static void test_moved_to_local(void **state)
     assert_string_equal(folded, digest);
     assert_int_equal(orch_store_warnings(store)->len, 0);
     orch_store_close(store);
-    assert_int_equal(store_layout_of(path), STORE_ONE_FILE);
+    assert_int_equal(orch_store_layout_of(path), STORE_ONE_FILE);
     g_autofree char *kept =
         g_build_filename(folder, "results.db.d", "shards", "h1.db.joined", NULL);
     assert_int_equal(access(kept, F_OK), 0);
@@ -254,7 +254,8 @@ static void test_read_only(void **state)
         store = orch_store_open(path, ORCH_STORE_READ, NULL);
         int64_t runs = 0;
         bool ok = store && orch_store_is_shared(store) &&
-                  store_get_int(store, &runs, 0, NULL, "SELECT count(*) FROM run", "") && runs == 5;
+                  orch_store_get_int(store, &runs, 0, NULL, "SELECT count(*) FROM run", "") &&
+                  runs == 5;
         orch_store_close(store);
         _exit(!ok || orch_store_open(path, ORCH_STORE_WRITE, NULL) != NULL);
     }

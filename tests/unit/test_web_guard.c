@@ -39,24 +39,24 @@ static void hosts_that_are_its_own(void **state)
         {"127.0.0.1@evil.example", false, false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (web_host_is_own(&local, rows[i].host) != rows[i].local ||
-            web_host_is_own(&any, rows[i].host) != rows[i].any)
+        if (orch_web_host_is_own(&local, rows[i].host) != rows[i].local ||
+            orch_web_host_is_own(&any, rows[i].host) != rows[i].any)
             fail_msg("host '%s'", rows[i].host);
     }
-    assert_false(web_host_is_own(&local, NULL));
+    assert_false(orch_web_host_is_own(&local, NULL));
     g_autofree char *host = g_strnfill(300, '1');
-    assert_false(web_host_is_own(&any, host));
+    assert_false(orch_web_host_is_own(&any, host));
 }
 
 static void tokens(void **state)
 {
     (void)state;
-    assert_true(web_token_is("secret", "secret"));
+    assert_true(orch_web_token_is("secret", "secret"));
     static const char *const wrong[] = {"", "s", "secre", "secretx", "Secret", "secretsecret"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_false(web_token_is(wrong[i], "secret"));
-    assert_false(web_token_is(NULL, "secret"));
-    g_autofree char *a = web_token_new(), *b = web_token_new();
+        assert_false(orch_web_token_is(wrong[i], "secret"));
+    assert_false(orch_web_token_is(NULL, "secret"));
+    g_autofree char *a = orch_web_token_new(), *b = orch_web_token_new();
     assert_int_equal(strlen(a), 2 * WEB_TOKEN_BYTES);
     assert_string_not_equal(a, b);
 }
@@ -78,7 +78,7 @@ static void cookies(void **state)
         {"orch_1=", ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        g_autofree char *value = web_cookie_get(rows[i].header, "orch_1");
+        g_autofree char *value = orch_web_cookie_get(rows[i].header, "orch_1");
         if (g_strcmp0(value, rows[i].value) != 0)
             fail_msg("cookie in '%s'", rows[i].header);
     }
@@ -89,32 +89,32 @@ static void heads(void **state)
     (void)state;
     const struct web_head good = {
         .method = "GET", .host = "localhost", .path = "/api/v1/runs", .url_bytes = 30};
-    assert_int_equal(web_guard_check(&local, &good).status, 0);
-    assert_int_equal(web_guard_check(&any, &good).status, 401);
+    assert_int_equal(orch_web_guard_check(&local, &good).status, 0);
+    assert_int_equal(orch_web_guard_check(&any, &good).status, 401);
     struct web_head head = good;
     head.method = "POST";
-    assert_int_equal(web_guard_check(&local, &head).status, 405);
+    assert_int_equal(orch_web_guard_check(&local, &head).status, 405);
     head = good;
     head.url_bytes = WEB_URL_MAX + 1;
-    assert_int_equal(web_guard_check(&local, &head).status, 414);
+    assert_int_equal(orch_web_guard_check(&local, &head).status, 414);
     head = good;
     head.body_bytes = -1;
-    assert_int_equal(web_guard_check(&local, &head).status, 413);
+    assert_int_equal(orch_web_guard_check(&local, &head).status, 413);
     head = good;
     head.site = "cross-site";
-    assert_int_equal(web_guard_check(&local, &head).status, 403);
+    assert_int_equal(orch_web_guard_check(&local, &head).status, 403);
     head.path = "/"; /* a link from elsewhere may lead to the page */
-    assert_int_equal(web_guard_check(&local, &head).status, 0);
+    assert_int_equal(orch_web_guard_check(&local, &head).status, 0);
     head = good;
     head.query_token = any.token; /* elsewhere it would stay in logs and histories */
-    assert_int_equal(web_guard_check(&any, &head).status, 401);
+    assert_int_equal(orch_web_guard_check(&any, &head).status, 401);
     head.path = "/";
-    assert_int_equal(web_guard_check(&any, &head).status, 303);
+    assert_int_equal(orch_web_guard_check(&any, &head).status, 303);
     head = good;
     head.cookie = "orch_8899=0123456789abcdef";
-    assert_int_equal(web_guard_check(&any, &head).status, 0);
+    assert_int_equal(orch_web_guard_check(&any, &head).status, 0);
     head.host = "evil.example";
-    assert_int_equal(web_guard_check(&any, &head).status, 421);
+    assert_int_equal(orch_web_guard_check(&any, &head).status, 421);
 }
 
 int main(void)

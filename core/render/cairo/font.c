@@ -104,7 +104,7 @@ static double measure(gunichar c)
     return extents.x_advance / SIZE;
 }
 
-double font_width(gunichar c)
+double orch_font_width(gunichar c)
 {
     static GHashTable *widths; /* gunichar -> double * */
     if (!widths)
@@ -121,7 +121,7 @@ double font_width(gunichar c)
 /* ---- writing -----------------------------------------------------------------------------------
  */
 
-void font_show(cairo_t *cairo, const char *text, double x, double y, double size)
+void orch_font_show(cairo_t *cairo, const char *text, double x, double y, double size)
 {
     cairo_font_options_t *options = cairo_font_options_create();
     plain_options(options);

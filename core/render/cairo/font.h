@@ -7,9 +7,9 @@
 #include <glib.h>
 
 /** Returns the advance width of a character at size 1. */
-double font_width(gunichar c);
+double orch_font_width(gunichar c);
 
 /** Draws a text in the current source and the given size. x, y is the left end of its baseline. */
-void font_show(cairo_t *cairo, const char *text, double x, double y, double size);
+void orch_font_show(cairo_t *cairo, const char *text, double x, double y, double size);
 
 #endif

@@ -73,7 +73,7 @@ static void add_marks(cairo_t *cairo, const struct orch_pen *pen, const struct o
 static void draw_text(cairo_t *cairo, const struct orch_pen *pen, const struct orch_shape *shape)
 {
     const struct orch_pen_text *how = &shape->text;
-    const struct orch_ruler ruler = {font_width, how->size};
+    const struct orch_ruler ruler = {orch_font_width, how->size};
     double width = orch_ruler_width(&ruler, shape->string);
     cairo_save(cairo);
     cairo_translate(cairo, how->x, pen->height - how->y);
@@ -82,7 +82,7 @@ static void draw_text(cairo_t *cairo, const struct orch_pen *pen, const struct o
     double left = how->align == ORCH_ALIGN_LEFT     ? 0
                   : how->align == ORCH_ALIGN_CENTER ? width / 2
                                                     : width;
-    font_show(cairo, shape->string, -left, ORCH_PEN_BASELINE * how->size, how->size);
+    orch_font_show(cairo, shape->string, -left, ORCH_PEN_BASELINE * how->size, how->size);
     cairo_restore(cairo);
 }
 
@@ -185,6 +185,6 @@ static char *pen_pdf(const struct orch_pen *pen, const char *title, gsize *out_l
 
 const struct orch_drawing *orch_drawing(void)
 {
-    static const struct orch_drawing drawing = {sizeof drawing, font_width, pen_png, pen_pdf};
+    static const struct orch_drawing drawing = {sizeof drawing, orch_font_width, pen_png, pen_pdf};
     return &drawing;
 }
