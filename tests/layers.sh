@@ -34,7 +34,7 @@ awk '
         if (header ~ /^"/) {
             path = header; gsub(/"/, "", path); target = path; sub(/\/[^\/]*$/, "", target)
             if (path !~ /\// || target == folder || index(target "/", owner "/") == 1) next
-            ok = 0; t = target
+            ok = index(allowed[owner], " " path " ") > 0; t = target
             while (1) { if (index(allowed[owner], " " t " ")) ok = 1; if (t !~ /\//) break; sub(/\/[^\/]*$/, "", t) }
             if (!ok) { print place ": " folder " may not include " header; bad = 1 }
         } else {

@@ -99,10 +99,6 @@ struct orch_workspace *orch_cli_workspace(struct orch_cli *cli, const char *fold
 /** Opens the store of the current folder in `mode`; an error with a hint when there is none. */
 struct orch_store *orch_cli_store(struct orch_cli *cli, enum orch_store_mode mode, GError **error);
 struct orch_plugins *orch_cli_plugins(struct orch_cli *cli);
-/** Returns the command line as the text of a JSON array. Values that it sets for secret parameters
- * of `expansion` (may be NULL) are left out, because the text is stored with every run and shared.
- * The caller frees. */
-char *orch_cli_argv_json(const struct orch_cli *cli, const struct orch_expansion *expansion);
 
 /** Options that select a recipe's variant: -s, -x, --profile, --part, --smoke. */
 struct orch_variant {
@@ -157,8 +153,6 @@ void orch_cli_say(struct orch_cli *cli, const char *format, ...) G_GNUC_PRINTF(2
 
 /** Returns the last 8 characters of a run key, the short form for people. Borrowed from `key`. */
 const char *orch_cli_short_key(const char *key);
-/** Formats an age: "2 d ago". The caller frees. */
-char *orch_cli_ago(int64_t utc_ns);
 
 /* ---- output (out.c) ---------------------------------------------------------------------------
  */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch db adopt`: trusts a store from another machine as this user's own, after a confirmation. */
 #include "core/cli/cli.h"
-#include "store/store_dir.h"
 
 #include "lib/base/error.h"
 
@@ -43,7 +42,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     if (!workspace)
         return -1;
     const char *path = workspace->db_path;
-    if (!is_agreed(o, path, error) || !orch_store_adopt_folder(path, error))
+    if (!is_agreed(o, path, error) || !orch_workspace_adopt_store(workspace, error))
         return -1;
     if (cli->json)
         orch_cli_print_json(json_pack("{s:s}", "adopted", path));

@@ -6,6 +6,7 @@
 #include "core/stats/contrast_limit.h"
 #include "core/stats/task.h"
 
+#include "core/run/argv_record.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 
@@ -155,7 +156,8 @@ static void on_warn(void *ctx, const char *text)
 
 static char *command_line(void *ctx, const struct orch_expansion *expansion)
 {
-    return orch_cli_argv_json(ctx, expansion);
+    const struct orch_cli *cli = ctx;
+    return orch_argv_record(cli->argv, cli->argc, expansion);
 }
 
 static bool run_sides(struct request *c, char *const names[2], int used, GError **error)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 
+#include "core/data/training_sets.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/data/data.h"
 
 static int run_ls(struct orch_cli *cli, const void *options, GError **error)
 {
@@ -11,22 +11,20 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
     (void)error;
     static const char *const headers[] = {"name",    "kind",  ">download", "here",
                                           "package", "about", "licence",   NULL};
-    static const char *const kinds[] = {"set", "weights"};
-    g_autoptr(GPtrArray) items = orch_data_list(NULL);
+    g_autoptr(GPtrArray) sets = orch_training_sets();
     struct orch_table *table = orch_table_new(headers);
-    for (guint i = 0; i < items->len; i++) {
-        const struct orch_data_item *item = items->pdata[i];
-        const struct orch_data_entry *entry = item->entry;
-        g_autofree char *bytes = orch_bytes_format(item->bytes);
-        g_autofree char *shown = g_strconcat(item->bytes_exact ? "" : "about ", bytes, NULL);
-        orch_table_add(table, entry->name, NULL);
-        orch_table_add(table, kinds[entry->kind == ORCH_DATA_WEIGHTS], NULL);
-        orch_table_add(table, shown, json_integer(item->bytes));
-        orch_table_add(table, item->path ? item->path : "-", orch_json_text_or_null(item->path));
-        orch_table_add(table, entry->package ? entry->package : "",
-                       orch_json_text_or_null(entry->package));
-        orch_table_add(table, entry->about, NULL);
-        orch_table_add(table, entry->licence, NULL);
+    for (guint i = 0; i < sets->len; i++) {
+        const struct orch_training_set *set = sets->pdata[i];
+        g_autofree char *bytes = orch_bytes_format(set->bytes);
+        g_autofree char *shown = g_strconcat(set->is_estimated ? "about " : "", bytes, NULL);
+        orch_table_add(table, set->name, NULL);
+        orch_table_add(table, set->is_weights ? "weights" : "set", NULL);
+        orch_table_add(table, shown, json_integer(set->bytes));
+        orch_table_add(table, set->path ? set->path : "-", orch_json_text_or_null(set->path));
+        orch_table_add(table, set->package ? set->package : "",
+                       orch_json_text_or_null(set->package));
+        orch_table_add(table, set->about, NULL);
+        orch_table_add(table, set->licence, NULL);
     }
     orch_table_print(cli, table, "data");
     return ORCH_EXIT_OK;
@@ -42,27 +40,26 @@ const struct orch_command ORCH_COMMAND_DATASET_LS = {
 };
 
 /* Redraws one line, on a terminal only. */
-static bool on_progress(void *ctx, const struct orch_data_progress *progress)
+static void on_progress(void *ctx, const char *stage, const char *file, int64_t done_bytes,
+                        int64_t total_bytes)
 {
     const struct orch_cli *cli = ctx;
     if (!cli->stderr_is_tty || cli->quiet)
-        return true;
-    g_autofree char *done = orch_bytes_format(progress->done_bytes);
-    g_autofree char *total = orch_bytes_format(progress->total_bytes);
-    fprintf(stderr, "\r\033[K%s %s: %s%s%s", progress->stage, progress->file, done,
-            progress->total_bytes ? " of " : "", progress->total_bytes ? total : "");
+        return;
+    g_autofree char *done = orch_bytes_format(done_bytes);
+    g_autofree char *total = orch_bytes_format(total_bytes);
+    fprintf(stderr, "\r\033[K%s %s: %s%s%s", stage, file, done, total_bytes ? " of " : "",
+            total_bytes ? total : "");
     fflush(stderr);
-    return true;
 }
 
 static int run_get(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
-    struct orch_data_options data = {.progress = on_progress, .ctx = cli};
     json_t *paths = json_object();
     int status = ORCH_EXIT_OK;
     for (int i = 0; i < cli->arg_count && status == ORCH_EXIT_OK; i++) {
-        g_autofree char *path = orch_data_get(cli->args[i], &data, error);
+        g_autofree char *path = orch_training_set_get(cli->args[i], on_progress, cli, error);
         if (cli->stderr_is_tty && !cli->quiet)
             fputs("\r\033[K", stderr);
         if (!path)

@@ -26,7 +26,7 @@ static void print_shards(const GPtrArray *shards)
     for (guint i = 0; i < shards->len; i++) {
         const struct orch_shard *s = shards->pdata[i];
         g_autofree char *bytes = orch_bytes_format(s->file_bytes);
-        g_autofree char *ago = orch_cli_ago(s->changed_ns);
+        g_autofree char *ago = orch_ago_format(s->changed_ns);
         g_autofree char *host = orch_text_plain(g_strdup(*s->host ? s->host : "(from before)"));
         if (s->problem)
             printf("shard      %s: %s\n", host, s->problem);

@@ -91,7 +91,7 @@ static void add_row(struct orch_table *table, const struct orch_listed_run *row,
                     const char **metrics)
 {
     g_autofree char *wall = orch_duration_format(row->wall_s);
-    g_autofree char *when = orch_cli_ago(row->started_ns);
+    g_autofree char *when = orch_ago_format(row->started_ns);
     g_autofree char *iso = orch_time_format(row->started_ns, true);
     g_autofree char *commit = commit_text(row);
     const char *experiment = row->experiment || !row->is_running ? row->experiment : "?";

@@ -6,7 +6,6 @@
 #include "core/plugin/skeleton.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
-#include "lib/wire/value.h"
 
 #include <string.h>
 #include <unistd.h>

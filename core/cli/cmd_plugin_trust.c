@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -41,7 +42,7 @@ static int show_list(struct orch_cli *cli, GError **error)
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < entries->len; i++) {
         const struct orch_trusted *entry = entries->pdata[i];
-        g_autofree char *ago = orch_cli_ago(entry->when_ns);
+        g_autofree char *ago = orch_ago_format(entry->when_ns);
         g_autofree char *digest = g_strndup(entry->sha256, 12);
         orch_table_add(table, entry->path, NULL);
         orch_table_add(table, digest, json_string(entry->sha256));

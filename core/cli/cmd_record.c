@@ -7,7 +7,6 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/wire/event.h"
 
 #include <errno.h>
 #include <signal.h>

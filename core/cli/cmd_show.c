@@ -40,7 +40,7 @@ static void print_head(const struct orch_whole_run *s)
 {
     const struct orch_run *run = s->run;
     g_autofree char *started = orch_time_format(run->started_ns, false);
-    g_autofree char *ago = orch_cli_ago(run->started_ns);
+    g_autofree char *ago = orch_ago_format(run->started_ns);
     g_autofree char *wall = orch_duration_format(run->wall_ms / 1e3);
     g_autofree char *head =
         orch_text_line(g_strdup_printf("%s of recipe %s", run->experiment ? run->experiment : "-",
@@ -69,7 +69,7 @@ static void print_hidden(const struct orch_whole_run *s)
     if (!hidden)
         return;
     g_autofree char *name = orch_who_name(hidden->who);
-    g_autofree char *ago = orch_cli_ago(hidden->made_ns);
+    g_autofree char *ago = orch_ago_format(hidden->made_ns);
     const char *why = hidden->why && *hidden->why ? hidden->why : NULL;
     show_line("removed", "by %s, %s%s%s%s", name, ago, hidden->is_public ? "" : ", here alone",
               why ? ": " : "", why ? why : "");

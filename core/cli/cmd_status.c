@@ -66,7 +66,7 @@ static void print_ahead(const struct orch_exchanged *there)
 
 static void print_remote(const struct orch_standing *s)
 {
-    g_autofree char *ago = s->exchanged_ns ? orch_cli_ago(s->exchanged_ns) : g_strdup("never");
+    g_autofree char *ago = s->exchanged_ns ? orch_ago_format(s->exchanged_ns) : g_strdup("never");
     if (!s->remote.name) {
         printf("remote   none\n");
         return;

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/report.h"
 #include "core/cli/report_out.h"
+#include "core/pack/handin.h"
 #include "core/pack/pack.h"
 #include "lib/base/error.h"
-#include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/login.h"
-#include "lib/zip/zip_write.h"
 
 #include <string.h>
 
 #define NETID_MAX 32
-#define PACK_BYTES_MAX ((size_t)1 << 30)
 
 struct submit_options {
     struct orch_variant variant;
@@ -205,25 +203,11 @@ static char *write_pack(struct orch_cli *cli, const struct submit_options *o,
 static char *zip_notebooks(const struct submit_options *o, const struct orch_document *document,
                            const GPtrArray *notebooks, const char *pack, GError **error)
 {
-    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-    g_autofree struct orch_zip_file *files = g_new0(struct orch_zip_file, notebooks->len + 2);
-    g_autofree char *pack_bytes = NULL;
-    size_t pack_length = 0;
-    if (pack && !orch_file_read(pack, PACK_BYTES_MAX, &pack_bytes, &pack_length, error))
-        return NULL;
-    for (guint i = 0; i < notebooks->len; i++) {
-        const struct orch_notebook *notebook = notebooks->pdata[i];
-        char *name = g_strdup_printf("%s_%s", o->netid, notebook->name);
-        g_ptr_array_add(names, name);
-        files[i] = (struct orch_zip_file){name, notebook->text, strlen(notebook->text)};
-    }
     g_autofree char *slug = orch_outline_slug(document->name, NULL);
     g_autofree char *file = g_strdup_printf("%s_%s.zip", o->netid, slug);
     g_autofree char *path = g_build_filename(o->out ? o->out : ".", file, NULL);
-    size_t count = notebooks->len;
-    if (pack)
-        files[count++] = (struct orch_zip_file){strrchr(pack, '/') + 1, pack_bytes, pack_length};
-    return orch_zip_write(path, files, count, error) ? g_steal_pointer(&path) : NULL;
+    return orch_handin_write(path, o->netid, notebooks, pack, error) ? g_steal_pointer(&path)
+                                                                     : NULL;
 }
 
 static void print_zip_contents(const struct submit_options *o, const char *zip,

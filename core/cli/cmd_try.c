@@ -3,15 +3,10 @@
  * parameter for each -x and -s, and runs it like any other. */
 #include "core/cli/cli.h"
 #include "core/cli/execute.h"
-#include "core/cli/limits.h"
-#include "core/cli/try_words.h"
-#include "store/store_dir.h"
 
+#include "core/recipe/option_value.h"
+#include "core/run/ad_hoc.h"
 #include "lib/base/error.h"
-#include "lib/base/file.h"
-#include "lib/base/text.h"
-
-#include <string.h>
 
 struct try_options {
     struct orch_execute_options execute; /* must be the first member */
@@ -56,166 +51,45 @@ static const struct orch_option OPTIONS[] = {
      "keep each trial's folder for debugging, until 'orch gc' (docs/debugging.md)"},
     {0}};
 
-/* Quotes a text for the recipe. JSON is valid YAML, so jansson does the quoting. */
-static void append_quoted(GString *out, const char *text)
-{
-    json_t *value = json_string(text);
-    char *quoted = json_dumps(value, JSON_ENCODE_ANY);
-    g_string_append(out, quoted ? quoted : "\"\"");
-    free(quoted);
-    json_decref(value);
-}
-
-static char *command_text(char *const *words)
-{
-    GString *out = g_string_new("[");
-    for (int i = 0; words[i]; i++) {
-        g_string_append(out, i ? ", " : "");
-        append_quoted(out, words[i]);
-    }
-    return g_string_free(g_string_append_c(out, ']'), FALSE);
-}
-
-/* Derives the experiment's name from the program: "python3 train_net.py" -> "train_net". */
-static char *default_name(struct orch_cli *cli)
-{
-    const char *chosen = cli->rest[0];
-    for (int i = 1; cli->rest[i] && i < 3; i++)
-        if (cli->rest[i][0] != '-' && strchr(cli->rest[i], '.')) {
-            chosen = cli->rest[i];
-            break;
-        }
-    char *name = g_path_get_basename(chosen);
-    char *dot = strchr(name, '.');
-    if (dot)
-        *dot = 0;
-    for (char *p = name; *p; p++)
-        *p = g_ascii_isalnum(*p) ? (char)g_ascii_tolower(*p) : '_';
-    if (!orch_name_is_valid(name, true)) {
-        g_free(name);
-        name = g_strdup("try");
-    }
-    return name;
-}
-
-static bool manifest_text(const struct try_options *o, const char *name, const char *command,
-                          const GPtrArray *settings, GString *out, GError **error)
-{
-    g_string_append_printf(out,
-                           "plugin: %s\nversion: 1.0.0\nabout: a command given to orch try\n"
-                           "metrics_from: lines\nmetrics: any\ncommand: %s\n",
-                           name, command);
-    if (settings->len)
-        g_string_append(out, "parameters:\n");
-    for (guint i = 0; i < settings->len; i++) {
-        const struct try_setting *p = settings->pdata[i];
-        g_string_append_printf(out, "  %s: {type: %s}\n", p->name, p->type);
-    }
-    if (o->artifacts)
-        g_string_append(out, "artifacts:\n");
-    for (int i = 0; o->artifacts && o->artifacts[i]; i++) {
-        const char *equals = strchr(o->artifacts[i], '=');
-        g_autofree char *artifact =
-            equals ? g_strndup(o->artifacts[i], (gsize)(equals - o->artifacts[i])) : NULL;
-        if (!artifact || !orch_name_is_valid(artifact, false)) {
-            orch_error_set(error, ORCH_ERROR_USAGE, "for example --artifact weights=out.pt",
-                           "option '--artifact': '%s' is not of the form NAME=FILE",
-                           o->artifacts[i]);
-            return false;
-        }
-        g_string_append_printf(out, "  %s: ", artifact);
-        append_quoted(out, equals + 1);
-        g_string_append_c(out, '\n');
-    }
-    return true;
-}
-
-/* Writes the manifest next to the store. Its name depends on its content, so the same command is
- * the same plugin. */
-static char *write_manifest(struct orch_cli *cli, const char *name, const GString *text,
-                            GError **error)
-{
-    char digest[ORCH_SHA256_CHARS];
-    orch_sha256(text->str, text->len, digest);
-    digest[16] = 0;
-    struct orch_store *store = cli->workspace->store;
-    g_autofree char *folder = orch_store_dir_path(store, ORCH_STORE_DIR_TRY, digest);
-    g_autofree char *file = g_strconcat(name, ".plugin", NULL);
-    char *path = g_build_filename(folder, file, NULL);
-    if (!orch_store_dir_make_parent(store, ORCH_STORE_DIR_TRY, error) ||
-        !orch_dir_make(folder, error) || !orch_file_write(path, text->str, text->len, false, error))
-        g_clear_pointer(&path, g_free);
-    return path;
-}
-
 static struct orch_expansion *expand(struct orch_cli *cli, const struct try_options *o,
-                                     const char *name, const char *manifest, const char *command,
-                                     GError **error)
+                                     double timeout_s, GError **error)
 {
-    double timeout_s = 0;
-    if (o->timeout && !cli_duration_read("timeout", o->timeout, &timeout_s, error))
-        return NULL;
-    GString *recipe = g_string_new(NULL);
-    g_string_append_printf(recipe,
-                           "format: 1\nrecipe: try\nexperiments:\n  %s:\n    plugin: ", name);
-    append_quoted(recipe, manifest);
-    g_string_append_printf(recipe, "\n    program: %s\n    repeat: %d\n", command,
-                           MAX(1, o->repeat));
-    for (int i = 0; o->inputs && o->inputs[i]; i++) {
-        g_string_append(recipe, i ? ", " : "    inputs: [");
-        append_quoted(recipe, o->inputs[i]);
-        g_string_append(recipe, o->inputs[i + 1] ? "" : "]\n");
-    }
-    if (timeout_s > 0) {
-        char number[ORCH_REAL_CHARS];
-        g_string_append_printf(recipe, "    timeout: %s\n", orch_real_format(timeout_s, number));
-    }
-    struct orch_recipe_options options = {.settings = o->execute.variant.settings,
-                                          .sweeps = o->execute.variant.sweeps};
+    const struct orch_ad_hoc wish = {.command = (const char *const *)cli->rest,
+                                     .name = o->name,
+                                     .settings = o->execute.variant.settings,
+                                     .sweeps = o->execute.variant.sweeps,
+                                     .artifacts = (const char *const *)o->artifacts,
+                                     .inputs = (const char *const *)o->inputs,
+                                     .repeat = o->repeat,
+                                     .timeout_s = timeout_s,
+                                     .from_env = o->from_env};
+    GError *problem = NULL;
     struct orch_diags *diags = orch_diags_new();
-    g_autofree char *here = g_get_current_dir();
-    g_autofree char *path = g_build_filename(here, "try.recipe", NULL);
-    struct orch_expansion *expansion = orch_recipe_expand_text(
-        path, recipe->str, recipe->len, orch_cli_plugins(cli), &options, diags);
+    struct orch_expansion *expansion =
+        orch_ad_hoc_expand(cli->workspace->store, orch_cli_plugins(cli), &wish, diags, &problem);
     orch_cli_warnings(cli, diags);
-    if (expansion)
-        expansion->is_ad_hoc = true;
-    else
+    if (problem)
+        g_propagate_error(error, problem);
+    else if (!expansion)
         orch_diags_to_error(diags, error);
     orch_diags_free(diags);
-    g_string_free(recipe, TRUE);
     return expansion;
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct try_options *o = options;
+    double timeout_s = 0;
     if (!cli->rest || !cli->rest[0] || !*cli->rest[0]) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}",
                        "no command: put it behind '--'");
         return -1;
     }
-    if (!orch_cli_store(cli, ORCH_STORE_CREATE, error))
+    if ((o->timeout && !orch_option_duration("timeout", o->timeout, &timeout_s, error)) ||
+        !orch_cli_store(cli, ORCH_STORE_CREATE, error))
         return -1;
-    const char *const *words = (const char *const *)cli->rest;
-    const struct orch_variant *variant = &o->execute.variant;
-    g_autoptr(GPtrArray) settings = try_settings_new();
-    if (!try_settings_add(settings, variant->settings, false, error) ||
-        !try_settings_add(settings, variant->sweeps, true, error))
-        return -1;
-    g_auto(GStrv) translated = try_words_translate(words, settings, error);
-    if (!translated || !try_settings_check_used(settings, words, o->from_env, error))
-        return -1;
-    g_autofree char *name = o->name ? g_strdup(o->name) : default_name(cli);
-    g_autofree char *command = command_text(translated);
-    GString *text = g_string_new(NULL);
-    g_autofree char *manifest = manifest_text(o, name, command, settings, text, error)
-                                    ? write_manifest(cli, name, text, error)
-                                    : NULL;
-    g_string_free(text, TRUE);
-    struct orch_expansion *expansion =
-        manifest ? expand(cli, o, name, manifest, command, error) : NULL;
+    struct orch_expansion *expansion = expand(cli, o, timeout_s, error);
     if (!expansion)
         return -1;
     int status = o->execute.dry_run ? orch_execute_plan(cli, expansion, &o->execute, error)

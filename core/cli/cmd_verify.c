@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/verify_show.h"
 
+#include "core/pack/handin.h"
 #include "core/pack/rerun.h"
 #include "core/pack/verify.h"
 
 #include "core/cli/nets.h"
 #include "core/forecast/trial_forecasts.h"
+#include "core/run/argv_record.h"
 #include "lib/base/error.h"
 
-#include "lib/base/file.h"
 #include "lib/base/login.h"
-#include "lib/data/unzip.h"
 
-#include <errno.h>
 #include <string.h>
 
 enum { RERUN_MAX = 1000 };
-#define HANDIN_BYTES_MAX                                                                           \
-    ((int64_t)1 << 30) /* of the pack in a hand-in, as 'orch submit' has it                        \
-                        */
 
 struct verify_options {
     const char *rerun, *seed;
@@ -66,7 +62,7 @@ static json_t *rerun(struct orch_cli *cli, const struct orch_pack *pack,
     if (!orch_cli_count(o->rerun, "--rerun", RERUN_MAX, &count, error) ||
         !orch_cli_count(o->seed, "--seed", G_MAXINT, &seed, error))
         return NULL;
-    g_autofree char *argv = orch_cli_argv_json(cli, NULL);
+    g_autofree char *argv = orch_argv_record(cli->argv, cli->argc, NULL);
     struct orch_forecasts *forecasts = NULL;
     const struct orch_rerun_options options = {.count = (unsigned)count,
                                                .seed = (unsigned)seed,
@@ -114,80 +110,35 @@ static json_t *verify(struct orch_cli *cli, struct orch_pack *pack, const struct
     return outcome;
 }
 
-/* The content of a hand-in's ZIP file: its pack, and the files that are not verified. */
-struct submitted {
-    char *folder, *path; /* of the extracted pack; NULL: not a ZIP file */
-    char *name;
-    GPtrArray *others;
-};
-
-static bool unpack_submission(const char *path, struct submitted *out, GError **error)
-{
-    GError *problem = NULL;
-    if (!orch_zip_is(path))
-        return true;
-    out->folder = g_build_filename(g_get_tmp_dir(), "orch-handin-XXXXXX", NULL);
-    if (!g_mkdtemp(out->folder)) {
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make a folder in '%s'",
-                             g_get_tmp_dir());
-        g_clear_pointer(&out->folder, g_free);
-        return false;
-    }
-    out->path = g_build_filename(out->folder, "handin.orch", NULL);
-    if (orch_zip_take(path, ".orch", HANDIN_BYTES_MAX, out->path, &out->name, &out->others,
-                      &problem))
-        return true;
-    if (!g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND)) {
-        g_propagate_error(error, problem);
-        return false;
-    }
-    orch_error_set(error, ORCH_ERROR_IO,
-                   "'orch submit RECIPE --netid ID --pack' puts the evidence into the archive",
-                   "there is no pack in '%s': its notebooks alone cannot be verified", path);
-    g_error_free(problem);
-    return false;
-}
-
-static void clear_submission(struct submitted *submission)
-{
-    if (submission->folder)
-        orch_tree_remove(submission->folder, NULL);
-    g_free(submission->folder);
-    g_free(submission->path);
-    g_free(submission->name);
-    if (submission->others)
-        g_ptr_array_unref(submission->others);
-}
-
 /* Adds {"archive": {"pack", "not_checked"}} to the outcome, and prints it. */
-static void add_handin(struct orch_cli *cli, const struct submitted *submission, json_t *outcome)
+static void add_handin(struct orch_cli *cli, const struct orch_unpacked_handin *handin,
+                       json_t *outcome)
 {
     json_t *others = json_array();
     GString *text = g_string_new(NULL);
-    for (guint i = 0; i < submission->others->len; i++) {
-        json_array_append_new(others, json_string(submission->others->pdata[i]));
-        g_string_append_printf(text, "%s'%s'", i ? ", " : "", (char *)submission->others->pdata[i]);
+    for (guint i = 0; i < handin->others->len; i++) {
+        json_array_append_new(others, json_string(handin->others->pdata[i]));
+        g_string_append_printf(text, "%s'%s'", i ? ", " : "", (char *)handin->others->pdata[i]);
     }
     json_object_set_new(outcome, "archive",
-                        json_pack("{s:s, s:o}", "pack", submission->name, "not_checked", others));
+                        json_pack("{s:s, s:o}", "pack", handin->name, "not_checked", others));
     if (text->len)
-        orch_cli_say(cli, "'%s' is verified; beside it, and not checked: %s", submission->name,
+        orch_cli_say(cli, "'%s' is verified; beside it, and not checked: %s", handin->name,
                      text->str);
     g_string_free(text, TRUE);
 }
 
 static int verify_file(struct orch_cli *cli, const struct verify_options *o, GError **error)
 {
-    struct submitted submission = {0};
-    struct orch_pack *pack =
-        unpack_submission(cli->args[0], &submission, error)
-            ? orch_pack_open(submission.path ? submission.path : cli->args[0], error)
-            : NULL;
+    struct orch_unpacked_handin handin;
+    struct orch_pack *pack = orch_handin_unpack(cli->args[0], &handin, error)
+                                 ? orch_pack_open(handin.path ? handin.path : cli->args[0], error)
+                                 : NULL;
     json_t *outcome = pack ? verify(cli, pack, o, error) : NULL;
     orch_pack_free(pack);
-    if (outcome && submission.path)
-        add_handin(cli, &submission, outcome);
-    clear_submission(&submission);
+    if (outcome && handin.path)
+        add_handin(cli, &handin, outcome);
+    orch_unpacked_handin_clear(&handin);
     if (!outcome)
         return -1;
     int status = is_good(outcome) ? ORCH_EXIT_OK : ORCH_EXIT_CHECK;

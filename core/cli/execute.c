@@ -9,13 +9,14 @@
 #include "core/cli/signatures.h"
 #include "core/cli/stopped.h"
 #include "core/forecast/trial_forecasts.h"
+#include "core/run/argv_record.h"
 #include "core/run/command_check.h"
+#include "core/run/limit_options.h"
 #include "core/run/plan.h"
 #include "core/run/schedule.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/wire/value.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -261,8 +262,8 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
     struct orch_limits limits;
     if (!plan || !orch_command_check_plan(plan, error) ||
         !plan_price_find(plan, options->price, &price, error) ||
-        !cli_limits_read(options->budget, options->deadline, &price, orch_now_ns(), &limits,
-                         error)) {
+        !orch_limits_read(options->budget, options->deadline, price.usd_per_hour, orch_now_ns(),
+                          &limits, error)) {
         orch_rate_release(&price);
         orch_plan_free(plan);
         return -1;
@@ -472,7 +473,7 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
     unsigned left =
         orch_plan_count(plan, ORCH_PLAN_MISSING) + orch_plan_count(plan, ORCH_PLAN_STALE) +
         orch_plan_count(plan, ORCH_PLAN_WAITING) + orch_plan_count(plan, ORCH_PLAN_HELD);
-    g_autofree char *argv = orch_cli_argv_json(cli, plan->expansion);
+    g_autofree char *argv = orch_argv_record(cli->argv, cli->argc, plan->expansion);
     bool limited =
         task->limits.budget_usd > 0 || task->limits.deadline_ns || task->limits.has_allowance;
     struct orch_run_options run_options = {
@@ -542,8 +543,8 @@ static int run_with_limits(struct orch_cli *cli, struct orch_plan *plan,
     struct task task = {.options = options, .gpus = gpus, .sharing = sharing};
     int status = -1;
     if (plan_price_find(plan, options->price, &task.price, error) &&
-        cli_limits_read(options->budget, options->deadline, &task.price, orch_now_ns(),
-                        &task.limits, error)) {
+        orch_limits_read(options->budget, options->deadline, task.price.usd_per_hour, orch_now_ns(),
+                         &task.limits, error)) {
         task.forecasts = orch_forecasts_new(plan);
         task.forecaster = orch_forecasts_forecaster(task.forecasts);
         if (keep_most_informative(plan, task.forecasts, options->most_informative, error) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/forecast_show.h"
 
-#include "core/cli/limits.h"
+#include "core/run/limit_options.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -19,7 +19,7 @@ bool plan_price_find(const struct orch_plan *plan, const char *option, struct or
     *out = (struct orch_rate){0};
     if (!option)
         return orch_plan_rate(plan, out, error);
-    if (!cli_price_read(option, &usd, error))
+    if (!orch_price_read(option, &usd, error))
         return false;
     *out = (struct orch_rate){.usd_per_hour = usd, .from = g_strdup("--price")};
     return true;

@@ -1,27 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Parses the options --budget, --deadline and --price. */
+/* Shows the limits of a run: before it starts, and what was spent at its end. */
 #ifndef ORCH_CORE_CLI_LIMITS_H
 #define ORCH_CORE_CLI_LIMITS_H
 
-#include "core/cli/forecast_show.h"
+#include "core/cli/cli.h"
+#include "core/hardware/rate.h"
+#include "core/run/plan_forecast.h"
 #include "core/run/schedule.h"
 
-/** Parses a duration above 0: "90" (seconds), "30s", "5min", "1h30min". ORCH_ERROR_USAGE, which
- * names the option. */
-bool cli_duration_read(const char *option, const char *text, double *out_s, GError **error);
-/** Parses an amount above 0 and at most 1e9 USD: "5usd", "$2.50" or "2.5". ORCH_ERROR_USAGE, which
- * names --budget. */
-bool cli_budget_read(const char *text, double *out_usd, GError **error);
-/** Parses the price of a device-hour in USD, written like a budget: above 0, at most 1e6.
- * ORCH_ERROR_USAGE, which names --price. */
-bool cli_price_read(const char *text, double *out_usd, GError **error);
-/** Parses a deadline: "18:00" (the next one, local time), "2h" (from now), or "2026-11-21T18:00"
- * (local time unless it has a time zone). Result in UTC nanoseconds. ORCH_ERROR_USAGE, which names
- * --deadline, for another form or a past time. */
-bool cli_deadline_read(const char *text, int64_t now_ns, int64_t *out_ns, GError **error);
-/** Parses both options (NULL: not given). A budget without a price is ORCH_ERROR_USAGE, too. */
-bool cli_limits_read(const char *budget, const char *deadline, const struct orch_rate *price,
-                     int64_t now_ns, struct orch_limits *out, GError **error);
 /** Describes the limits: "budget $5.00 at $3.06 an hour of a device (--price); deadline 2026-11-21
  * 18:00". NULL when there are none. The caller frees. */
 char *cli_limits_text(const struct orch_limits *limits, const struct orch_rate *price);

@@ -5,9 +5,9 @@
 #include "core/cli/run_notices.h"
 #include "core/forecast/time_left.h"
 
+#include "core/stats/disturbed.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/wire/foreign_cpu_fact.h"
 
 #include <math.h>
 #include <string.h>
@@ -311,8 +311,7 @@ static void on_ended(void *ctx, const struct orch_running *trial,
         g_string_append_printf(line, "\n  kept: %s", collected->kept);
     run_notices_add(&progress->notices, trial, collected, again, line->str);
     g_string_append_c(line, '\n');
-    double foreign = NAN;
-    orch_json_get_real(json_object_get(collected->facts, ORCH_FACT_FOREIGN_CPU), &foreign);
+    double foreign = orch_disturbed_share(collected->facts);
     if (trial->has_forecast && collected->verdict == ORCH_VERDICT_OK && collected->wall_ms > 0 &&
         !(foreign > ORCH_FOREIGN_CPU_MAX))
         grade(progress, trial, collected->wall_ms / 1e3);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/run_notices.h"
 
+#include "core/stats/disturbed.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/wire/foreign_cpu_fact.h"
 
 #include <math.h>
 #include <string.h>
@@ -101,8 +101,7 @@ static void add_output(struct run_notices *notices, const struct orch_running *t
 void run_notices_add(struct run_notices *notices, const struct orch_running *trial,
                      const struct orch_collected *collected, bool again, const char *line)
 {
-    double foreign = NAN;
-    orch_json_get_real(json_object_get(collected->facts, ORCH_FACT_FOREIGN_CPU), &foreign);
+    double foreign = orch_disturbed_share(collected->facts);
     if (orch_verdict_facts(collected->verdict)->is_reused && foreign > ORCH_FOREIGN_CPU_MAX) {
         notices->disturbed_count++;
         notices->foreign_cpu_max = MAX(notices->foreign_cpu_max, foreign);

@@ -4,23 +4,17 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
-#include "lib/vcs/identity.h"
 
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
-static char *name_in_git(void *folder)
-{
-    return orch_vcs_identity(folder);
-}
-
 struct orch_workspace *orch_cli_workspace(struct orch_cli *cli, const char *folder, GError **error)
 {
     if (!cli->workspace)
         cli->workspace = orch_workspace_new(folder, cli->db, error);
-    if (cli->workspace) /* git runs only when a name is needed */
-        orch_user_set_finder(name_in_git, cli->workspace->folder);
+    if (cli->workspace)
+        orch_workspace_find_user(cli->workspace);
     return cli->workspace;
 }
 
@@ -45,47 +39,6 @@ struct orch_plugins *orch_cli_plugins(struct orch_cli *cli)
     if (!cli->plugins)
         cli->plugins = orch_plugins_new(cli->plugin_paths);
     return cli->plugins;
-}
-
-/* Returns the start of the value that a word assigns to parameter `name`: "NAME=", "EXP.NAME=",
- * "--set=NAME=", "-sNAME="; NULL when it assigns none. */
-static const char *value_set(const char *word, const char *name)
-{
-    g_autofree char *start = g_strconcat(name, "=", NULL);
-    for (const char *at = word; (at = strstr(at, start)); at++)
-        if (at == word || strchr(".=", at[-1]) || (at == word + 2 && g_str_has_prefix(word, "-s")))
-            return at + strlen(start);
-    return NULL;
-}
-
-static const char *secret_set(const char *word, const struct orch_expansion *expansion)
-{
-    for (guint i = 0; expansion && i < expansion->experiments->len; i++) {
-        const struct orch_experiment *experiment = expansion->experiments->pdata[i];
-        for (guint j = 0; j < experiment->manifest->params->len; j++) {
-            const struct orch_param_spec *spec = experiment->manifest->params->pdata[j];
-            const char *value = orch_param_is_secret(spec) ? value_set(word, spec->name) : NULL;
-            if (value)
-                return value;
-        }
-    }
-    return NULL;
-}
-
-char *orch_cli_argv_json(const struct orch_cli *cli, const struct orch_expansion *expansion)
-{
-    json_t *words = json_array();
-    for (int i = 0; i < cli->argc; i++) {
-        const char *word = cli->argv[i], *secret = secret_set(word, expansion);
-        g_autofree char *shown =
-            secret ? g_strdup_printf("%.*s(secret)", (int)(secret - word), word) : NULL;
-        json_array_append_new(words, json_string(shown ? shown : word));
-    }
-    char *text = json_dumps(words, JSON_COMPACT);
-    json_decref(words);
-    char *copy = g_strdup(text ? text : "[]");
-    free(text);
-    return copy;
 }
 
 /* Prints text from recipes and runs. Its escape sequences are neutralised, and its lines cannot
@@ -142,8 +95,7 @@ void orch_cli_warn_of_source(struct orch_cli *cli)
                       "'%s' is in no git repository: runs are recorded as unversioned\n  hint: "
                       "git init",
                       cli->workspace->folder);
-    const GPtrArray *filters =
-        cli->workspace->vcs ? orch_vcs_filters_not_run(cli->workspace->vcs) : NULL;
+    const GPtrArray *filters = orch_workspace_ignored_filters(cli->workspace);
     if (filters && filters->len)
         orch_cli_warn(
             cli,
@@ -225,16 +177,4 @@ struct orch_expansion *orch_cli_recipe(struct orch_cli *cli, const char *path,
 const char *orch_cli_short_key(const char *key)
 {
     return orch_run_short_key(key);
-}
-
-char *orch_cli_ago(int64_t utc_ns)
-{
-    double seconds = (double)(orch_now_ns() - utc_ns) / 1e9;
-    if (seconds < 60)
-        return g_strdup_printf("%d s ago", (int)MAX(0.0, seconds));
-    if (seconds < 3600)
-        return g_strdup_printf("%d min ago", (int)(seconds / 60));
-    if (seconds < 86400)
-        return g_strdup_printf("%d h ago", (int)(seconds / 3600));
-    return g_strdup_printf("%d d ago", (int)(seconds / 86400));
 }

@@ -2,9 +2,9 @@
 /* Converts options into a question about the time of a training. */
 #include "core/cli/time_options.h"
 
-#include "core/cli/limits.h"
 #include "core/cli/nets.h"
 
+#include "core/run/limit_options.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 
@@ -236,7 +236,7 @@ static bool read_numbers(const struct time_options *o, struct orch_time_question
         orch_time_question_assume(q, "batch", "--batch", "%d %ss a worker", paleo ? 128 : 64,
                                   orch_time_question_sample(q));
     return read_optimizer(q, o->optimizer, error) &&
-           (!o->price || cli_price_read(o->price, &q->price, error)) &&
+           (!o->price || orch_price_read(o->price, &q->price, error)) &&
            orch_cli_count(o->per_node, "--per-node", 1 << 20, &q->per_node, error) &&
            orch_cli_count(o->threads, "--threads", 1 << 20, &q->threads, error) &&
            read_cloud(o, q, error);

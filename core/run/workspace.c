@@ -2,6 +2,7 @@
 #include "core/run/workspace.h"
 
 #include "lib/vcs/holders.h"
+#include "lib/vcs/identity.h"
 #include "store/store_dir.h"
 
 #include "lib/base/error.h"
@@ -139,6 +140,26 @@ char *orch_workspace_copy(struct orch_workspace *workspace, const char *tree, GE
         g_clear_pointer(&path, g_free);
     orch_store_dir_remove(workspace->store, ORCH_STORE_DIR_WORK, name, NULL);
     return path;
+}
+
+static char *name_in_git(void *folder)
+{
+    return orch_vcs_identity(folder);
+}
+
+void orch_workspace_find_user(struct orch_workspace *workspace)
+{
+    orch_user_set_finder(name_in_git, workspace->folder);
+}
+
+const GPtrArray *orch_workspace_ignored_filters(const struct orch_workspace *workspace)
+{
+    return workspace->vcs ? orch_vcs_filters_not_run(workspace->vcs) : NULL;
+}
+
+bool orch_workspace_adopt_store(const struct orch_workspace *workspace, GError **error)
+{
+    return orch_store_adopt_folder(workspace->db_path, error);
 }
 
 bool orch_workspace_has_store(const struct orch_workspace *workspace)

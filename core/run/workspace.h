@@ -44,6 +44,14 @@ struct orch_workspace *orch_workspace_apart(const char *root, const char *folder
  * error. */
 char *orch_workspace_copy(struct orch_workspace *workspace, const char *tree, GError **error);
 
+/** Lets the user's name be looked up in git's configuration when it is first needed. */
+void orch_workspace_find_user(struct orch_workspace *workspace);
+/** The git filters that capture the source without being run, because only the repository itself
+ * defines them: char *, borrowed; NULL outside of a repository. */
+const GPtrArray *orch_workspace_ignored_filters(const struct orch_workspace *workspace);
+/** Makes this user on this machine an owner of the store, whoever made it. What could be executed
+ * or loaded unnoticed is removed from its folder. */
+bool orch_workspace_adopt_store(const struct orch_workspace *workspace, GError **error);
 /** True when there is a store at the workspace's path. */
 bool orch_workspace_has_store(const struct orch_workspace *workspace);
 /** Opens the store, and reopens it when a wider mode is requested. Borrowed; NULL on error. */

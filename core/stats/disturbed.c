@@ -4,6 +4,7 @@
 #include "lib/base/json.h"
 #include "lib/wire/foreign_cpu_fact.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Returns a text of the experiment and the swept values. */
@@ -13,6 +14,13 @@ static char *setting_of(const struct orch_run *run)
     g_autoptr(json_t) facts = length ? orch_json_parse(run->facts, length, length, NULL) : NULL;
     g_autofree char *coords = orch_json_canonical(json_object_get(facts, "coords"));
     return g_strdup_printf("%s %s", run->experiment ? run->experiment : "", coords ? coords : "");
+}
+
+double orch_disturbed_share(const json_t *facts)
+{
+    double share = NAN;
+    orch_json_get_real(json_object_get(facts, ORCH_FACT_FOREIGN_CPU), &share);
+    return share;
 }
 
 void orch_disturbed_find(const GPtrArray *runs, struct orch_disturbed *out)

@@ -6,6 +6,7 @@
 #ifndef ORCH_CORE_STATS_DISTURBED_H
 #define ORCH_CORE_STATS_DISTURBED_H
 
+#include "lib/wire/foreign_cpu_fact.h"
 #include "store/store.h"
 
 struct orch_disturbed {
@@ -13,6 +14,10 @@ struct orch_disturbed {
     guint left_out_count;
     guint kept_count; /* disturbed, but the only run of their setting */
 };
+
+/** The share of the CPUs (0 to 1) that other programs used, from a trial's facts (object, or NULL);
+ * NaN: unknown. A trial is disturbed above ORCH_FOREIGN_CPU_MAX. */
+double orch_disturbed_share(const json_t *facts);
 
 /** Finds the runs to leave out among `runs` (struct orch_run *, elements may be NULL). Runs with
  * the same experiment and the same swept values have the same setting, whatever their repeat. */

@@ -36,6 +36,18 @@ int64_t orch_now_ns(void)
     return clock_ns(CLOCK_REALTIME);
 }
 
+char *orch_ago_format(int64_t utc_ns)
+{
+    double seconds = (double)(orch_now_ns() - utc_ns) / 1e9;
+    if (seconds < 60)
+        return g_strdup_printf("%d s ago", (int)MAX(0.0, seconds));
+    if (seconds < 3600)
+        return g_strdup_printf("%d min ago", (int)(seconds / 60));
+    if (seconds < 86400)
+        return g_strdup_printf("%d h ago", (int)(seconds / 3600));
+    return g_strdup_printf("%d d ago", (int)(seconds / 86400));
+}
+
 int64_t orch_mono_ns(void)
 {
     return clock_ns(CLOCK_MONOTONIC);

@@ -17,6 +17,8 @@ bool orch_key_is_valid(const char *key);
 
 /** Wall-clock time, UTC, nanoseconds since 1970. */
 int64_t orch_now_ns(void);
+/** Formats the age of a wall-clock time: "42 s ago", "2 d ago". Caller frees. */
+char *orch_ago_format(int64_t utc_ns);
 /** Monotonic time, nanoseconds, for durations. */
 int64_t orch_mono_ns(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/try_words.h"
+#include "core/recipe/command_words.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -13,12 +13,12 @@ enum { PROGRAM_BYTES_MAX = 1 << 20 };
 
 static void setting_free(void *pointer)
 {
-    struct try_setting *setting = pointer;
+    struct orch_command_setting *setting = pointer;
     g_free(setting->name);
     g_free(setting);
 }
 
-GPtrArray *try_settings_new(void)
+GPtrArray *orch_command_settings_new(void)
 {
     return g_ptr_array_new_with_free_func(setting_free);
 }
@@ -41,7 +41,8 @@ static const char *type_of(const char *values, bool is_swept)
     return type;
 }
 
-bool try_settings_add(GPtrArray *settings, const char *const *list, bool is_swept, GError **error)
+bool orch_command_settings_add(GPtrArray *settings, const char *const *list, bool is_swept,
+                               GError **error)
 {
     for (int i = 0; list && list[i]; i++) {
         const char *equals = strchr(list[i], '=');
@@ -53,7 +54,7 @@ bool try_settings_add(GPtrArray *settings, const char *const *list, bool is_swep
                 list[i]);
             return false;
         }
-        struct try_setting *setting = g_new0(struct try_setting, 1);
+        struct orch_command_setting *setting = g_new0(struct orch_command_setting, 1);
         setting->name = g_steal_pointer(&name);
         setting->type = type_of(equals + 1, is_swept);
         g_ptr_array_add(settings, setting);
@@ -64,10 +65,10 @@ bool try_settings_add(GPtrArray *settings, const char *const *list, bool is_swep
 /* ---- words -------------------------------------------------------------------------------------
  */
 
-static struct try_setting *setting_of(const GPtrArray *settings, const char *name)
+static struct orch_command_setting *setting_of(const GPtrArray *settings, const char *name)
 {
     for (guint i = 0; i < settings->len; i++)
-        if (strcmp(((struct try_setting *)settings->pdata[i])->name, name) == 0)
+        if (strcmp(((struct orch_command_setting *)settings->pdata[i])->name, name) == 0)
             return settings->pdata[i];
     return NULL;
 }
@@ -88,7 +89,7 @@ static void complain_of_name(const GPtrArray *settings, const char *name, const 
 {
     g_autoptr(GPtrArray) known = g_ptr_array_new();
     for (guint i = 0; i < settings->len; i++)
-        g_ptr_array_add(known, ((struct try_setting *)settings->pdata[i])->name);
+        g_ptr_array_add(known, ((struct orch_command_setting *)settings->pdata[i])->name);
     for (int i = 0; ORCH_TRIAL_VALUES[i]; i++)
         g_ptr_array_add(known, (char *)(uintptr_t)ORCH_TRIAL_VALUES[i]);
     g_ptr_array_add(known, NULL);
@@ -112,7 +113,7 @@ static const char *take_placeholder(const char *at, const char *word, const GPtr
     g_autofree char *name = name_at(at + has_dollar);
     if (!name)
         return at;
-    struct try_setting *setting = setting_of(settings, name);
+    struct orch_command_setting *setting = setting_of(settings, name);
     if (has_dollar && !setting)
         return at; /* a shell variable */
     if (!setting && !g_strv_contains(ORCH_TRIAL_VALUES, name)) {
@@ -155,7 +156,7 @@ static char *translate(const char *word, const GPtrArray *settings, GError **err
     return g_strdup(out->str);
 }
 
-char **try_words_translate(const char *const *words, GPtrArray *settings, GError **error)
+char **orch_command_words_translate(const char *const *words, GPtrArray *settings, GError **error)
 {
     g_autoptr(GPtrArray) out = g_ptr_array_new_with_free_func(g_free);
     for (int i = 0; words[i]; i++) {
@@ -222,12 +223,12 @@ static char *with_placeholder(const char *const *words, const char *name)
     return is_found ? g_string_free(out, FALSE) : (g_string_free(out, TRUE), NULL);
 }
 
-bool try_settings_check_used(const GPtrArray *settings, const char *const *words, bool from_env,
-                             GError **error)
+bool orch_command_settings_check_used(const GPtrArray *settings, const char *const *words,
+                                      bool from_env, GError **error)
 {
-    const struct try_setting *unused = NULL;
+    const struct orch_command_setting *unused = NULL;
     for (guint i = settings->len; i-- > 0;)
-        if (!((const struct try_setting *)settings->pdata[i])->is_used)
+        if (!((const struct orch_command_setting *)settings->pdata[i])->is_used)
             unused = settings->pdata[i];
     if (!unused || from_env || may_read_elsewhere(words))
         return true;

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/run/ad_hoc.h"
+
+#include "core/recipe/command_words.h"
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/text.h"
+#include "store/store_dir.h"
+
+#include <string.h>
+
+/* Quotes a text for the recipe. JSON is valid YAML, so jansson does the quoting. */
+static void append_quoted(GString *out, const char *text)
+{
+    json_t *value = json_string(text);
+    char *quoted = json_dumps(value, JSON_ENCODE_ANY);
+    g_string_append(out, quoted ? quoted : "\"\"");
+    free(quoted);
+    json_decref(value);
+}
+
+static char *command_text(char *const *words)
+{
+    GString *out = g_string_new("[");
+    for (int i = 0; words[i]; i++) {
+        g_string_append(out, i ? ", " : "");
+        append_quoted(out, words[i]);
+    }
+    return g_string_free(g_string_append_c(out, ']'), FALSE);
+}
+
+/* Derives the experiment's name from the program: "python3 train_net.py" -> "train_net". */
+static char *default_name(const struct orch_ad_hoc *wish)
+{
+    const char *chosen = wish->command[0];
+    for (int i = 1; wish->command[i] && i < 3; i++)
+        if (wish->command[i][0] != '-' && strchr(wish->command[i], '.')) {
+            chosen = wish->command[i];
+            break;
+        }
+    char *name = g_path_get_basename(chosen);
+    char *dot = strchr(name, '.');
+    if (dot)
+        *dot = 0;
+    for (char *p = name; *p; p++)
+        *p = g_ascii_isalnum(*p) ? (char)g_ascii_tolower(*p) : '_';
+    if (!orch_name_is_valid(name, true)) {
+        g_free(name);
+        name = g_strdup("try");
+    }
+    return name;
+}
+
+static bool manifest_text(const struct orch_ad_hoc *wish, const char *name, const char *command,
+                          const GPtrArray *settings, GString *out, GError **error)
+{
+    g_string_append_printf(out,
+                           "plugin: %s\nversion: 1.0.0\nabout: a command given to orch try\n"
+                           "metrics_from: lines\nmetrics: any\ncommand: %s\n",
+                           name, command);
+    if (settings->len)
+        g_string_append(out, "parameters:\n");
+    for (guint i = 0; i < settings->len; i++) {
+        const struct orch_command_setting *p = settings->pdata[i];
+        g_string_append_printf(out, "  %s: {type: %s}\n", p->name, p->type);
+    }
+    if (wish->artifacts)
+        g_string_append(out, "artifacts:\n");
+    for (int i = 0; wish->artifacts && wish->artifacts[i]; i++) {
+        const char *equals = strchr(wish->artifacts[i], '=');
+        g_autofree char *artifact =
+            equals ? g_strndup(wish->artifacts[i], (gsize)(equals - wish->artifacts[i])) : NULL;
+        if (!artifact || !orch_name_is_valid(artifact, false)) {
+            orch_error_set(error, ORCH_ERROR_USAGE, "for example --artifact weights=out.pt",
+                           "option '--artifact': '%s' is not of the form NAME=FILE",
+                           wish->artifacts[i]);
+            return false;
+        }
+        g_string_append_printf(out, "  %s: ", artifact);
+        append_quoted(out, equals + 1);
+        g_string_append_c(out, '\n');
+    }
+    return true;
+}
+
+/* Writes the manifest next to the store. Its name depends on its content, so the same command is
+ * the same plugin. */
+static char *write_manifest(struct orch_store *store, const char *name, const GString *text,
+                            GError **error)
+{
+    char digest[ORCH_SHA256_CHARS];
+    orch_sha256(text->str, text->len, digest);
+    digest[16] = 0;
+    g_autofree char *folder = orch_store_dir_path(store, ORCH_STORE_DIR_TRY, digest);
+    g_autofree char *file = g_strconcat(name, ".plugin", NULL);
+    char *path = g_build_filename(folder, file, NULL);
+    if (!orch_store_dir_make_parent(store, ORCH_STORE_DIR_TRY, error) || !orch_dir_make(folder, error) ||
+        !orch_file_write(path, text->str, text->len, false, error))
+        g_clear_pointer(&path, g_free);
+    return path;
+}
+
+static void append_list(GString *out, const char *begin, const char *const *texts)
+{
+    for (int i = 0; texts && texts[i]; i++) {
+        g_string_append(out, i ? ", " : begin);
+        append_quoted(out, texts[i]);
+        g_string_append(out, texts[i + 1] ? "" : "]\n");
+    }
+}
+
+static GString *recipe_text(const struct orch_ad_hoc *wish, const char *name, const char *manifest,
+                            const char *command)
+{
+    GString *recipe = g_string_new(NULL);
+    g_string_append_printf(recipe,
+                           "format: 1\nrecipe: try\nexperiments:\n  %s:\n    plugin: ", name);
+    append_quoted(recipe, manifest);
+    g_string_append_printf(recipe, "\n    program: %s\n    repeat: %d\n", command,
+                           MAX(1, wish->repeat));
+    append_list(recipe, "    inputs: [", wish->inputs);
+    if (wish->timeout_s > 0) {
+        char number[ORCH_REAL_CHARS];
+        g_string_append_printf(recipe, "    timeout: %s\n",
+                               orch_real_format(wish->timeout_s, number));
+    }
+    return recipe;
+}
+
+static struct orch_expansion *expand_text(const GString *recipe, struct orch_plugins *plugins,
+                                          const struct orch_ad_hoc *wish, struct orch_diags *diags)
+{
+    const struct orch_recipe_options options = {.settings = wish->settings, .sweeps = wish->sweeps};
+    g_autofree char *here = g_get_current_dir();
+    g_autofree char *path = g_build_filename(here, "try.recipe", NULL);
+    struct orch_expansion *expansion =
+        orch_recipe_expand_text(path, recipe->str, recipe->len, plugins, &options, diags);
+    if (expansion)
+        expansion->is_ad_hoc = true;
+    return expansion;
+}
+
+/* Returns the words of the command as a list for a manifest; NULL with an error when a setting does
+ * not fit them. The caller frees. */
+static char *read_command(const struct orch_ad_hoc *wish, GPtrArray *settings, GError **error)
+{
+    if (!orch_command_settings_add(settings, wish->settings, false, error) ||
+        !orch_command_settings_add(settings, wish->sweeps, true, error))
+        return NULL;
+    g_auto(GStrv) words = orch_command_words_translate(wish->command, settings, error);
+    return words && orch_command_settings_check_used(settings, wish->command, wish->from_env, error)
+               ? command_text(words)
+               : NULL;
+}
+
+struct orch_expansion *orch_ad_hoc_expand(struct orch_store *store, struct orch_plugins *plugins,
+                                          const struct orch_ad_hoc *wish, struct orch_diags *diags,
+                                          GError **error)
+{
+    g_autoptr(GPtrArray) settings = orch_command_settings_new();
+    g_autofree char *command = read_command(wish, settings, error);
+    if (!command)
+        return NULL;
+    g_autofree char *name = wish->name ? g_strdup(wish->name) : default_name(wish);
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_autofree char *manifest = manifest_text(wish, name, command, settings, text, error)
+                                    ? write_manifest(store, name, text, error)
+                                    : NULL;
+    if (!manifest)
+        return NULL;
+    g_autoptr(GString) recipe = recipe_text(wish, name, manifest, command);
+    return expand_text(recipe, plugins, wish, diags);
+}
