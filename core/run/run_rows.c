@@ -81,7 +81,7 @@ static double steady(GArray *values)
 /** A run with a declared cost. */
 struct timed {
     char *key, *gpu;
-    int64_t threads, gpus;
+    int64_t threads;
     json_t *cost;
     double wall_ms;
     double found[QUANTITIES]; /* NaN: not recorded */
@@ -105,7 +105,7 @@ static void clear_timed(gpointer data)
     json_decref(run->cost);
 }
 
-/* Reads GPUs and threads from the device key: "2x Tesla V100" is two GPUs, "Xeon, 4 threads" is a
+/* Reads the model and threads from the device key: "2x Tesla V100" is that GPU, "Xeon, 4 threads" a
  * processor with 4 threads. Without a device the machine's facts give the processor's model. */
 static void take_place(struct timed *out, const struct orch_bulk_run *run, const json_t *facts)
 {
@@ -120,7 +120,6 @@ static void take_place(struct timed *out, const struct orch_bulk_run *run, const
         return;
     }
     out->gpu = parts.device;
-    out->gpus = parts.gpus ? parts.gpus : out->gpus;
 }
 
 double orch_cost_number(const json_t *cost, const char *name)
@@ -218,10 +217,11 @@ static bool read_all(struct orch_store *store, const struct orch_where *filter, 
 /* ---- the target --------------------------------------------------------------------------------
  */
 
+/* Workers are what the plugin declares, whatever number of GPUs the trial may use. */
 static double workers_of(const struct timed *run)
 {
     double workers = orch_cost_number(run->cost, "workers");
-    return isnan(workers) ? (double)MAX(run->gpus, 1) : workers;
+    return isnan(workers) ? 1 : workers;
 }
 
 /* Images per second, computed from any recorded quantity. */

@@ -86,11 +86,6 @@ guint orch_grouping_add(struct orch_grouping *g, const struct orch_grouping_run 
     return group;
 }
 
-guint orch_grouping_count(const struct orch_grouping *g)
-{
-    return g->groups->len;
-}
-
 guint orch_grouping_runs(const struct orch_grouping *g, guint group)
 {
     return ((const GArray *)g->groups->pdata[group])->len;

@@ -26,7 +26,6 @@ void orch_grouping_free(struct orch_grouping *grouping);
  * appearance. */
 guint orch_grouping_add(struct orch_grouping *grouping, const struct orch_grouping_run *run);
 
-guint orch_grouping_count(const struct orch_grouping *grouping);
 /** Returns how many runs a group has, including those that newer runs replace. */
 guint orch_grouping_runs(const struct orch_grouping *grouping, guint group);
 /** Returns the runs of a group that count, as indices in the order of adding (guint, ascending);

@@ -42,7 +42,6 @@ static void test_newest_counts(void **state)
         assert_int_equal(add(g, "a", "t1", 2, 7, 20), 0);
         assert_int_equal(add(g, "a", "t1", is_rising ? 3 : 1, 7, is_rising ? 30 : 10), 0);
         assert_int_equal(add(g, "a", "t2", 0, 8, 50), 0);
-        assert_int_equal(orch_grouping_count(g), 1);
         assert_int_equal(orch_grouping_runs(g, 0), 4);
         assert_means(g, 0, 0, "7:30/1 8:50/1");
         assert_means(g, 0, 1, "7:60/1 8:100/1");

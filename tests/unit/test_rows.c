@@ -119,6 +119,27 @@ static void test_epochs(void **state)
     orch_csv_free(rows);
 }
 
+/* Workers are what the plugin declares: a trial that may use two GPUs trains on one unless it says
+ * more. */
+static void test_undeclared_workers(void **state)
+{
+    (void)state;
+    static const struct orch_metric_row metric = {"epoch_time", "s", "min"};
+    static const struct orch_point points[] = {{"epoch_time", 1, 0, 10}};
+    char key[ORCH_KEY_CHARS];
+    put_run(&(struct told){.facts = "{\"cost\":{\"network\":\"resnet50\",\"batch\":100,"
+                                    "\"images\":10000,\"training\":1}}",
+                           .metric = &metric,
+                           .points = points,
+                           .point_count = 1,
+                           .where = "2x Tesla V100-SXM2-16GB"},
+            key);
+    struct orch_csv *rows = rows_of("step_ms", NULL, NULL);
+    assert_near(number_at(rows, 0, "workers"), 1);
+    assert_near(number_at(rows, 0, "step_ms"), 1e3 * 100 * 10 / 10000.0);
+    orch_csv_free(rows);
+}
+
 /* One epoch alone is taken as it is; units are those declared; a processor has its threads. */
 static void test_units(void **state)
 {
@@ -326,6 +347,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_epochs), TEST(test_units),      TEST(test_left_out), TEST(test_disturbed),
+        TEST(test_epochs), TEST(test_undeclared_workers),      TEST(test_left_out), TEST(test_disturbed),
         TEST(test_many),   TEST(test_gives_away), TEST(test_names),    TEST(test_provenance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
