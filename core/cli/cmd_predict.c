@@ -2,6 +2,7 @@
 /* `orch predict`: the time and cost of a training before it runs. */
 #include "core/cli/step_show.h"
 
+#include "core/run/limit_options.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 
@@ -87,9 +88,9 @@ static bool read_limits(const struct predict_options *o, struct orch_time_questi
                         GError **error)
 {
     int64_t now_ns = orch_now_ns(), end_ns = now_ns;
-    if (o->budget && !cli_budget_read(o->budget, &q->budget_usd, error))
+    if (o->budget && !orch_budget_read(o->budget, &q->budget_usd, error))
         return false;
-    if (o->deadline && !cli_deadline_read(o->deadline, now_ns, &end_ns, error))
+    if (o->deadline && !orch_deadline_read(o->deadline, now_ns, &end_ns, error))
         return false;
     if (o->deadline)
         q->deadline_s = (double)(end_ns - now_ns) / 1e9;
