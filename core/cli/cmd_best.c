@@ -271,9 +271,7 @@ static GPtrArray *with_metric(struct request *r, struct orch_store *store, const
                        nan_count, nan_count == 1 ? "" : "s", nan_count == 1 ? "has" : "have");
         return NULL;
     }
-    g_autofree char *hint = orch_store_metric_hint(store, r->ranked_by.metric);
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint,
-                   "no run that ended well has a metric or result '%s'", r->ranked_by.metric);
+    orch_metric_not_found(store, "that ended well", r->ranked_by.metric, error);
     return NULL;
 }
 

@@ -293,9 +293,8 @@ static bool has_asked(const struct request *c, GError **error)
     while (g_hash_table_iter_next(&iter, &name, &side)) {
         if (row_of(c, name))
             continue;
-        g_autofree char *hint = orch_store_metric_hint(c->cli->workspace->store, name);
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint,
-                       "no run of %s has a metric or result '%s'", (char *)side, (char *)name);
+        g_autofree char *which = g_strdup_printf("of %s", (char *)side);
+        orch_metric_not_found(c->cli->workspace->store, which, name, error);
         return false;
     }
     return true;

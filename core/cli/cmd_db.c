@@ -2,6 +2,7 @@
 #include "core/cli/cli.h"
 #include "core/cli/signatures.h"
 
+#include "core/results/upkeep.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
@@ -36,48 +37,57 @@ static void print_shards(const GPtrArray *shards)
     }
 }
 
+static json_t *info_json(const struct orch_upkeep *store)
+{
+    const struct orch_store_info *info = &store->info;
+    return json_pack("{s:s s:i s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:s? s:s? s:s s:b s:o}",
+                     "path", store->path, "schema", info->schema, "runs", (json_int_t)info->runs,
+                     "removed", (json_int_t)info->hidden, "active", (json_int_t)info->active,
+                     "points", (json_int_t)info->metrics, "artifacts", (json_int_t)info->artifacts,
+                     "artifact_bytes", (json_int_t)info->artifact_bytes, "file_bytes",
+                     (json_int_t)info->file_bytes, "datasets", (json_int_t)info->datasets,
+                     "samples", (json_int_t)info->samples, "conflicts", (json_int_t)info->conflicts,
+                     "journal_mode", info->journal_mode, "filesystem", info->filesystem, "digest",
+                     info->digest, "shared", (int)store->is_shared, "shards",
+                     shards_json(store->shards));
+}
+
+static void print_info(const struct orch_upkeep *store)
+{
+    const struct orch_store_info *info = &store->info;
+    g_autofree char *file = orch_bytes_format(info->file_bytes);
+    g_autofree char *artifacts = orch_bytes_format(info->artifact_bytes);
+    printf("store      %s\n", store->path);
+    printf("schema     %d (this orch: %d)\n", info->schema, ORCH_STORE_SCHEMA);
+    printf("runs       %" G_GINT64_FORMAT " ended, %" G_GINT64_FORMAT " removed, %" G_GINT64_FORMAT
+           " running\n",
+           info->runs, info->hidden, info->active);
+    printf("points     %" G_GINT64_FORMAT "\n", info->metrics);
+    printf("artifacts  %" G_GINT64_FORMAT ", %s\n", info->artifacts, artifacts);
+    printf("tables     %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " rows\n", info->datasets,
+           info->samples);
+    if (info->conflicts)
+        printf("set apart  %" G_GINT64_FORMAT
+               " from elsewhere: their keys are here with other digests\n",
+               info->conflicts);
+    printf("file       %s on %s, journal %s\n", file, info->filesystem ? info->filesystem : "?",
+           info->journal_mode ? info->journal_mode : "?");
+    print_shards(store->shards);
+    printf("digest     %s\n", info->digest);
+}
+
 static int run_info(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    struct orch_store_info info = {0};
-    if (!store || !orch_store_info(store, &info, error))
-        return -1;
-    g_autoptr(GPtrArray) shards = orch_store_shards(store);
-    if (cli->json) {
-        orch_cli_print_json(json_pack(
-            "{s:s s:i s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:s? s:s? s:s s:b s:o}", "path",
-            orch_store_path(store), "schema", info.schema, "runs", (json_int_t)info.runs, "removed",
-            (json_int_t)info.hidden, "active", (json_int_t)info.active, "points",
-            (json_int_t)info.metrics, "artifacts", (json_int_t)info.artifacts, "artifact_bytes",
-            (json_int_t)info.artifact_bytes, "file_bytes", (json_int_t)info.file_bytes, "datasets",
-            (json_int_t)info.datasets, "samples", (json_int_t)info.samples, "conflicts",
-            (json_int_t)info.conflicts, "journal_mode", info.journal_mode, "filesystem",
-            info.filesystem, "digest", info.digest, "shared", (int)orch_store_is_shared(store),
-            "shards", shards_json(shards)));
-    } else {
-        g_autofree char *file = orch_bytes_format(info.file_bytes);
-        g_autofree char *artifacts = orch_bytes_format(info.artifact_bytes);
-        printf("store      %s\n", orch_store_path(store));
-        printf("schema     %d (this orch: %d)\n", info.schema, ORCH_STORE_SCHEMA);
-        printf("runs       %" G_GINT64_FORMAT " ended, %" G_GINT64_FORMAT
-               " removed, %" G_GINT64_FORMAT " running\n",
-               info.runs, info.hidden, info.active);
-        printf("points     %" G_GINT64_FORMAT "\n", info.metrics);
-        printf("artifacts  %" G_GINT64_FORMAT ", %s\n", info.artifacts, artifacts);
-        printf("tables     %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " rows\n", info.datasets,
-               info.samples);
-        if (info.conflicts)
-            printf("set apart  %" G_GINT64_FORMAT
-                   " from elsewhere: their keys are here with other digests\n",
-                   info.conflicts);
-        printf("file       %s on %s, journal %s\n", file, info.filesystem ? info.filesystem : "?",
-               info.journal_mode ? info.journal_mode : "?");
-        print_shards(shards);
-        printf("digest     %s\n", info.digest);
-    }
-    orch_store_info_clear(&info);
-    return ORCH_EXIT_OK;
+    struct orch_upkeep upkeep = {0};
+    bool ok = store && orch_upkeep_look(store, &upkeep, error);
+    if (ok && cli->json)
+        orch_cli_print_json(info_json(&upkeep));
+    else if (ok)
+        print_info(&upkeep);
+    orch_upkeep_clear(&upkeep);
+    return ok ? ORCH_EXIT_OK : -1;
 }
 
 const struct orch_command ORCH_COMMAND_DB_INFO = {
@@ -100,37 +110,44 @@ static const struct orch_option CHECK_OPTIONS[] = {
      "also verify every signature: signer, runs, and whether it matches"},
     {0}};
 
+static json_t *check_json(const struct orch_upkeep_check *check, json_t *signatures)
+{
+    json_t *list = json_array();
+    for (guint i = 0; i < check->findings->len; i++)
+        json_array_append_new(list, json_string(check->findings->pdata[i]));
+    json_t *all = json_pack("{s:I s:I s:o}", "runs", (json_int_t)check->runs, "datasets",
+                            (json_int_t)check->datasets, "findings", list);
+    json_object_update(all, signatures);
+    return all;
+}
+
+static void print_check(const struct orch_upkeep_check *check)
+{
+    for (guint i = 0; i < check->findings->len; i++)
+        orch_cli_print("%s", (char *)check->findings->pdata[i]);
+    if (!check->findings->len)
+        printf("all well: %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT
+               " table%s of measurements, every digest as recorded\n",
+               check->runs, check->runs == 1 ? "" : "s", check->datasets,
+               check->datasets == 1 ? "" : "s");
+}
+
 static int run_check(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct check_options *o = options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    g_autoptr(GPtrArray) findings = g_ptr_array_new_with_free_func(g_free);
-    struct orch_store_info info = {0};
-    int64_t runs = 0;
-    if (!store || !orch_store_check(store, findings, &runs, error))
-        return -1;
-    if (orch_store_info(store, &info, NULL)) /* unreadable parts are reported as findings already */
-        orch_store_info_clear(&info);
+    struct orch_upkeep_check check = {0};
     g_autoptr(json_t) signatures = json_object();
-    if (o->signatures && !cli_signatures_check(cli, store, findings, signatures, error))
-        return -1;
-    if (cli->json) {
-        json_t *list = json_array();
-        for (guint i = 0; i < findings->len; i++)
-            json_array_append_new(list, json_string(findings->pdata[i]));
-        json_t *all = json_pack("{s:I s:I s:o}", "runs", (json_int_t)runs, "datasets",
-                                (json_int_t)info.datasets, "findings", list);
-        json_object_update(all, signatures);
-        orch_cli_print_json(all);
-    } else {
-        for (guint i = 0; i < findings->len; i++)
-            orch_cli_print("%s", (char *)findings->pdata[i]);
-        if (!findings->len)
-            printf("all well: %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT
-                   " table%s of measurements, every digest as recorded\n",
-                   runs, runs == 1 ? "" : "s", info.datasets, info.datasets == 1 ? "" : "s");
-    }
-    return findings->len ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
+    bool ok =
+        store && orch_upkeep_check(store, &check, error) &&
+        (!o->signatures || cli_signatures_check(cli, store, check.findings, signatures, error));
+    if (ok && cli->json)
+        orch_cli_print_json(check_json(&check, signatures));
+    else if (ok)
+        print_check(&check);
+    int status = !ok ? -1 : check.findings->len ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
+    orch_upkeep_check_clear(&check);
+    return status;
 }
 
 const struct orch_command ORCH_COMMAND_DB_CHECK = {
@@ -177,15 +194,14 @@ static int run_migrate(struct orch_cli *cli, const void *options, GError **error
 {
     (void)options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error); /* opening migrates */
-    struct orch_store_info info = {0};
-    if (!store || !orch_store_info(store, &info, error))
-        return -1;
-    if (cli->json)
-        orch_cli_print_json(json_pack("{s:i}", "schema", info.schema));
-    else
-        printf("schema %d\n", info.schema);
-    orch_store_info_clear(&info);
-    return ORCH_EXIT_OK;
+    struct orch_upkeep upkeep = {0};
+    bool ok = store && orch_upkeep_look(store, &upkeep, error);
+    if (ok && cli->json)
+        orch_cli_print_json(json_pack("{s:i}", "schema", upkeep.info.schema));
+    else if (ok)
+        printf("schema %d\n", upkeep.info.schema);
+    orch_upkeep_clear(&upkeep);
+    return ok ? ORCH_EXIT_OK : -1;
 }
 
 const struct orch_command ORCH_COMMAND_DB_MIGRATE = {

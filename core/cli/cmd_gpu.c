@@ -2,7 +2,7 @@
 /* GPUs, links and prices: tables from lib/hw and from the user's own file. */
 #include "core/cli/cli.h"
 #include "core/forecast/paleo_steps.h"
-#include "core/hardware/hardware.h"
+#include "core/hardware/gpu_facts.h"
 #include "core/hardware/price_updates.h"
 #include "core/hardware/rate.h"
 
@@ -52,17 +52,15 @@ static void add_number(struct orch_table *table, double value)
 static void add_price(struct orch_table *table, const struct orch_hardware *hardware,
                       const struct orch_gpu_spec *spec)
 {
-    const struct orch_price *price =
-        orch_hardware_price(hardware, (struct orch_price_query){.gpu = spec->name});
-    if (!price) {
+    const struct orch_gpu_facts facts = orch_gpu_facts_of(hardware, spec);
+    if (!facts.price) {
         orch_table_add(table, "-", json_null());
         orch_table_add(table, "-", json_null());
         return;
     }
-    double each = orch_price_per_gpu(price, false);
-    g_autofree char *text = g_strdup_printf("%.3g", each);
-    g_autofree char *from = g_strdup_printf("%s %s", price->cloud, price->as_of);
-    orch_table_add(table, text, orch_json_finite(each));
+    g_autofree char *text = g_strdup_printf("%.3g", facts.usd_per_hour);
+    g_autofree char *from = g_strdup_printf("%s %s", facts.price->cloud, facts.price->as_of);
+    orch_table_add(table, text, orch_json_finite(facts.usd_per_hour));
     orch_table_add(table, from, NULL);
 }
 
@@ -138,49 +136,46 @@ static void add_rate(struct orch_table *table, const char *what, double tflops, 
         fact(table, what, json_null(), "-");
 }
 
-static void add_peaks(struct orch_table *table, const struct orch_gpu_spec *spec)
+static void add_peaks(struct orch_table *table, const struct orch_gpu_spec *spec,
+                      const struct orch_gpu_facts *facts)
 {
     add_rate(table, "peak fp64", spec->fp64_tflops, "");
     add_rate(table, "peak fp32", spec->fp32_tflops,
              spec->boost_mhz > 0 ? " at the boost clock" : "");
     if (spec->fp32_base_tflops > 0)
         add_rate(table, "peak fp32 (base clock)", spec->fp32_base_tflops, "");
-    add_rate(table, "peak tf32", orch_gpu_peak(spec, ORCH_TF32) / 1e12, " on tensor cores");
+    add_rate(table, "peak tf32", facts->tf32_tflops, " on tensor cores");
     add_rate(table, "peak fp16", spec->fp16_tflops, " without tensor cores");
     add_rate(table, "peak fp16 (tensor cores)", spec->tensor16_tflops, ", dense");
-    add_rate(table, "peak bf16 (tensor cores)", orch_gpu_peak(spec, ORCH_BF16) / 1e12, ", dense");
+    add_rate(table, "peak bf16 (tensor cores)", facts->bf16_tflops, ", dense");
 }
 
-static void add_prices(struct orch_table *table, const struct orch_hardware *hardware,
-                       const struct orch_gpu_spec *spec)
+static void add_prices(struct orch_table *table, const struct orch_gpu_facts *facts)
 {
-    const struct orch_price *price =
-        orch_hardware_price(hardware, (struct orch_price_query){.gpu = spec->name});
-    if (!price) {
+    if (!facts->price) {
         fact(table, "price", json_null(), "none is known: predict --price, or your own file");
         return;
     }
-    g_autofree char *text = orch_price_text(price, false);
-    fact(table, "price", orch_json_finite(orch_price_per_gpu(price, false)),
-         "$%.4g an hour a GPU (%s)", orch_price_per_gpu(price, false), text);
-    if (price->spot_usd_per_hour > 0)
-        fact(table, "spot price", orch_json_finite(orch_price_per_gpu(price, true)),
-             "$%.4g an hour a GPU (the same instance)", orch_price_per_gpu(price, true));
+    g_autofree char *text = orch_price_text(facts->price, false);
+    fact(table, "price", orch_json_finite(facts->usd_per_hour), "$%.4g an hour a GPU (%s)",
+         facts->usd_per_hour, text);
+    if (facts->price->spot_usd_per_hour > 0)
+        fact(table, "spot price", orch_json_finite(facts->spot_usd_per_hour),
+             "$%.4g an hour a GPU (the same instance)", facts->spot_usd_per_hour);
 }
 
 /* Adds devices with a similar name, such as a board and PALEO's own version of the same chip. */
 static void add_relatives(struct orch_table *table, const struct orch_hardware *hardware,
                           const struct orch_gpu_spec *spec)
 {
-    g_autofree char *stem = g_strndup(spec->name, strcspn(spec->name, "-"));
-    for (guint i = 0; i < hardware->gpus->len; i++) {
-        const struct orch_gpu_spec *other = hardware->gpus->pdata[i];
-        bool parts = (spec->unit == ORCH_GPU_DIE && other->unit == ORCH_GPU_BOARD) ||
-                     (spec->unit == ORCH_GPU_BOARD && other->unit == ORCH_GPU_DIE);
-        if (parts && g_str_has_prefix(other->name, stem))
-            fact(table, other->name, NULL, "%s: fp32 %.4g TFLOP/s, fp64 %.4g, %.4g GB/s, %.4g GB",
-                 orch_gpu_unit_name(other->unit), other->fp32_tflops, other->fp64_tflops,
-                 other->bandwidth_gbs, other->memory_gb);
+    g_autofree char *stem = orch_gpu_stem(spec);
+    g_autoptr(GPtrArray) relatives = orch_gpu_relatives(hardware, spec);
+    for (guint i = 0; i < relatives->len; i++) {
+        const struct orch_gpu_spec *other = relatives->pdata[i];
+        const struct orch_gpu_facts facts = orch_gpu_facts_of(hardware, other);
+        fact(table, other->name, NULL, "%s: fp32 %.4g TFLOP/s, fp64 %.4g, %.4g GB/s, %.4g GB",
+             facts.unit_name, other->fp32_tflops, other->fp64_tflops, other->bandwidth_gbs,
+             other->memory_gb);
     }
     const struct orch_paleo_device *paleo = orch_paleo_device_find(stem, NULL);
     if (paleo)
@@ -190,10 +185,11 @@ static void add_relatives(struct orch_table *table, const struct orch_hardware *
              strcmp(stem, "K80") == 0 ? " (the whole board at its base clock)" : "");
 }
 
-static void add_facts(struct orch_table *table, const struct orch_gpu_spec *spec)
+static void add_facts(struct orch_table *table, const struct orch_gpu_spec *spec,
+                      const struct orch_gpu_facts *facts)
 {
     fact(table, "gpu", NULL, "%s", spec->name);
-    fact(table, "which device", NULL, "%s", orch_gpu_unit_name(spec->unit));
+    fact(table, "which device", NULL, "%s", facts->unit_name);
     if (spec->aliases && *spec->aliases)
         fact(table, "also called", NULL, "%s", spec->aliases);
     fact(table, "architecture", NULL, "%s%s%s", spec->arch,
@@ -206,30 +202,28 @@ static void add_facts(struct orch_table *table, const struct orch_gpu_spec *spec
     if (spec->boost_mhz > 0)
         fact(table, "clock", orch_json_finite(spec->boost_mhz), "%.5g MHz boost, %.5g base",
              spec->boost_mhz, spec->base_mhz);
-    add_peaks(table, spec);
+    add_peaks(table, spec, facts);
     if (spec->memory_gb > 0)
         fact(table, "memory", orch_json_finite(spec->memory_gb), "%.4g GB", spec->memory_gb);
     fact(table, "memory bandwidth", orch_json_finite(spec->bandwidth_gbs), "%.5g GB/s",
          spec->bandwidth_gbs);
-    fact(table, "intensity at the ridge",
-         orch_json_finite(spec->fp32_tflops * 1e3 / spec->bandwidth_gbs),
-         "%.3g FLOP/byte (fp32: below it memory is the bound)",
-         spec->fp32_tflops * 1e3 / spec->bandwidth_gbs);
-    if (spec->unit != ORCH_GPU_HOST) {
-        const struct orch_link *link = orch_link_within(spec);
+    fact(table, "intensity at the ridge", orch_json_finite(facts->ridge),
+         "%.3g FLOP/byte (fp32: below it memory is the bound)", facts->ridge);
+    if (facts->link) {
         fact(table, "PCIe", NULL, "%s x16", spec->pcie);
         fact(table, "NVLink",
              spec->nvlink_gbs > 0 ? orch_json_finite(spec->nvlink_gbs) : json_null(),
              spec->nvlink_gbs > 0 ? "%.4g GB/s, all links, both directions" : "-",
              spec->nvlink_gbs);
-        fact(table, "link within a node", NULL, "%s, %.4g Gbit/s", link->name, link->gbit_s);
+        fact(table, "link within a node", NULL, "%s, %.4g Gbit/s", facts->link->name,
+             facts->link->gbit_s);
     }
     if (spec->watts > 0)
         fact(table, "power", orch_json_finite(spec->watts), "%.4g W", spec->watts);
 }
 
 /* Returns the specification with units in its names, and the price with its date. */
-static json_t *spec_json(const struct orch_hardware *hardware, const struct orch_gpu_spec *s)
+static json_t *spec_json(const struct orch_gpu_spec *s, const struct orch_gpu_facts *facts)
 {
     const struct {
         const char *name;
@@ -239,31 +233,30 @@ static json_t *spec_json(const struct orch_hardware *hardware, const struct orch
                    {"fp64_tflops", s->fp64_tflops},
                    {"fp32_tflops", s->fp32_tflops},
                    {"fp32_base_tflops", s->fp32_base_tflops},
-                   {"tf32_tflops", orch_gpu_peak(s, ORCH_TF32) / 1e12},
+                   {"tf32_tflops", facts->tf32_tflops},
                    {"fp16_tflops", s->fp16_tflops},
                    {"tensor16_tflops", s->tensor16_tflops},
-                   {"bf16_tflops", orch_gpu_peak(s, ORCH_BF16) / 1e12},
+                   {"bf16_tflops", facts->bf16_tflops},
                    {"memory_gb", s->memory_gb},
                    {"bandwidth_gbs", s->bandwidth_gbs},
                    {"l2_mb", s->l2_mb},
                    {"nvlink_gbs", s->nvlink_gbs},
                    {"watts", s->watts}};
     json_t *o = json_pack("{s:s, s:s, s:s, s:i, s:s, s:i, s:i, s:s, s:s, s:s, s:s, s:s}", "name",
-                          s->name, "unit", orch_gpu_unit_name(s->unit), "arch", s->arch, "year",
-                          s->year, "compute_capability", s->compute_capability, "sms", s->sms,
-                          "cores", s->cores, "pcie", s->pcie, "source", s->source, "date", s->date,
+                          s->name, "unit", facts->unit_name, "arch", s->arch, "year", s->year,
+                          "compute_capability", s->compute_capability, "sms", s->sms, "cores",
+                          s->cores, "pcie", s->pcie, "source", s->source, "date", s->date,
                           "confidence", s->confidence, "note", s->note);
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
         json_object_set_new(o, numbers[i].name,
                             numbers[i].value > 0 ? orch_json_finite(numbers[i].value)
                                                  : json_null());
-    const struct orch_price *p =
-        orch_hardware_price(hardware, (struct orch_price_query){.gpu = s->name});
+    const struct orch_price *p = facts->price;
     json_object_set_new(
         o, "price",
         p ? json_pack("{s:o, s:o, s:s, s:s, s:s, s:i, s:s, s:b, s:s}", "usd_per_gpu_hour",
-                      orch_json_finite(orch_price_per_gpu(p, false)), "spot_usd_per_gpu_hour",
-                      orch_json_finite(orch_price_per_gpu(p, true)), "cloud", p->cloud, "instance",
+                      orch_json_finite(facts->usd_per_hour), "spot_usd_per_gpu_hour",
+                      orch_json_finite(facts->spot_usd_per_hour), "cloud", p->cloud, "instance",
                       p->instance, "region", p->region, "gpus", p->count, "as_of", p->as_of,
                       "host_apart", p->is_fee, "source", p->source)
           : json_null());
@@ -278,9 +271,10 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
     const struct orch_gpu_spec *spec =
         hardware ? orch_hardware_gpu(hardware, cli->args[0], error) : NULL;
     if (spec) {
+        const struct orch_gpu_facts facts = orch_gpu_facts_of(hardware, spec);
         struct orch_table *table = orch_table_new(headers);
-        add_facts(table, spec);
-        add_prices(table, hardware, spec);
+        add_facts(table, spec, &facts);
+        add_prices(table, &facts);
         add_relatives(table, hardware, spec);
         fact(table, "source", NULL, "%s", spec->source);
         if (*spec->date)
@@ -288,7 +282,7 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
         fact(table, "confidence", NULL, "%s%s%s", spec->confidence, *spec->note ? ": " : "",
              spec->note);
         if (cli->json)
-            orch_cli_print_json(json_pack("{s:o, s:o}", "gpu", spec_json(hardware, spec), "facts",
+            orch_cli_print_json(json_pack("{s:o, s:o}", "gpu", spec_json(spec, &facts), "facts",
                                           orch_table_to_json(table)));
         else
             orch_table_print(cli, table, "facts");
@@ -347,31 +341,23 @@ const struct orch_command ORCH_COMMAND_GPU_LINKS = {
     .run = run_links,
 };
 
-static void add_price_row(struct orch_table *table, const struct orch_price *price)
+static void add_price_row(struct orch_table *table, const struct orch_offer *offer)
 {
+    const struct orch_price *price = offer->price;
     orch_table_add(table, price->gpu, NULL);
     orch_table_add(table, price->cloud, NULL);
     orch_table_add(table, price->instance, NULL);
     orch_table_add(table, price->region, NULL);
     orch_table_add_int(table, price->count);
-    add_number(table, orch_price_per_gpu(price, false));
-    add_number(table, orch_price_per_gpu(price, true));
+    add_number(table, offer->usd_per_hour);
+    add_number(table, offer->spot_usd_per_hour);
     orch_table_add(table, price->as_of, NULL);
     orch_table_add(table, price->is_fee ? "GPU alone, host apart" : "instance",
                    json_boolean(price->is_fee));
-    bool has_ended = orch_price_has_ended(price);
-    orch_table_add(table, has_ended ? price->ended : "-", has_ended ? NULL : json_null());
+    orch_table_add(table, offer->has_ended ? price->ended : "-",
+                   offer->has_ended ? NULL : json_null());
     orch_table_add(table, price->is_own ? "yes" : "-", json_boolean(price->is_own));
     orch_table_add(table, price->source, NULL);
-}
-
-static void add_prices_of(struct orch_table *table, const GPtrArray *prices, const char *gpu)
-{
-    for (guint i = 0; i < prices->len; i++) {
-        const struct orch_price *price = prices->pdata[i];
-        if (!gpu || strcmp(gpu, price->gpu) == 0)
-            add_price_row(table, price);
-    }
 }
 
 static int show_prices(struct orch_cli *cli, GError **error)
@@ -386,8 +372,9 @@ static int show_prices(struct orch_cli *cli, GError **error)
     bool ok = hardware && (spec || !cli->arg_count);
     if (ok) {
         struct orch_table *table = orch_table_new(headers);
-        add_prices_of(table, hardware->prices, spec ? spec->name : NULL);
-        add_prices_of(table, hardware->offers, spec ? spec->name : NULL);
+        g_autoptr(GArray) offers = orch_offers_of(hardware, spec ? spec->name : NULL);
+        for (guint i = 0; i < offers->len; i++)
+            add_price_row(table, &g_array_index(offers, struct orch_offer, i));
         orch_table_print(cli, table, "prices");
     }
     orch_hardware_free(hardware);

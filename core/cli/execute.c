@@ -574,8 +574,7 @@ static int execute_in(struct orch_cli *cli, const struct orch_expansion *expansi
     int status = -1;
     if (may_start(cli, expansion, options, plan, error)) {
         orch_cli_warn_of_source(cli);
-        if (orch_store_put_recipe(store, expansion->key, expansion->name, expansion->canonical,
-                                  expansion->verbatim, error))
+        if (orch_plan_store_recipe(plan, error))
             status = run_with_limits(cli, plan, options, gpus, sharing, error);
     }
     orch_plan_free(plan);

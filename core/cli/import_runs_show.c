@@ -20,20 +20,22 @@ static bool put_all(struct orch_cli *cli, const GPtrArray *runs, bool dry_run,
                     struct orch_table *table, unsigned *out_added, unsigned *out_refused,
                     GError **error)
 {
+    static const char *const words[] = {"added", "known", "refused"};
     for (guint i = 0; i < runs->len; i++) {
         struct orch_imported_run *run = runs->pdata[i];
-        bool added = false;
-        const char *fault = orch_imported_fault(run);
-        if (fault) {
+        enum orch_import_outcome outcome;
+        const char *fault;
+        if (!orch_import_run_put(dry_run ? NULL : cli->workspace->store, run, &outcome, &fault,
+                                 error))
+            return false;
+        bool is_refused = outcome == ORCH_IMPORT_REFUSED;
+        add_row(table, run, dry_run && !is_refused ? "found" : words[outcome]);
+        *out_refused += is_refused;
+        *out_added += !dry_run && outcome == ORCH_IMPORT_ADDED;
+        if (is_refused) {
             orch_cli_warn(cli, "run '%s' is not taken: its %s", run->id, fault);
-            add_row(table, run, "refused");
-            ++*out_refused;
             continue;
         }
-        if (!dry_run && !orch_store_put_imported(cli->workspace->store, run, &added, error))
-            return false;
-        *out_added += added;
-        add_row(table, run, dry_run ? "found" : added ? "added" : "known");
         if (run->is_cut)
             orch_cli_warn(cli, "run '%s' is larger than what a run may hold: the rest is left out",
                           run->id);

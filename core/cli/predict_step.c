@@ -170,7 +170,7 @@ bool predict_open_tiers(struct orch_cli *cli, const struct orch_time_question *q
     struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
     if (!workspace)
         return false;
-    bool needs_store = orch_store_exists(workspace->db_path) || q->calibrate || cli->db;
+    bool needs_store = orch_workspace_has_store(workspace) || q->calibrate || cli->db;
     if (needs_store && !orch_cli_store(cli, ORCH_STORE_READ, error))
         return false;
     bool ok = orch_step_tiers_open(workspace, q, true, out, notes, error);

@@ -5,6 +5,7 @@
 #include "core/cli/run_notices.h"
 #include "core/forecast/time_left.h"
 
+#include "core/results/whole_run.h"
 #include "core/stats/disturbed.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -276,15 +277,8 @@ static void append_results(struct orch_progress *progress, GString *line,
         append_values(line, manifest, collected->results);
         return;
     }
-    struct orch_run *run = orch_store_run(store, trial->key, NULL);
-    g_autoptr(GPtrArray) summaries = run ? orch_store_summaries(store, run->id, NULL) : NULL;
-    g_autoptr(GHashTable) last = g_hash_table_new(g_str_hash, g_str_equal);
-    for (guint i = 0; summaries && i < summaries->len; i++) {
-        struct orch_metric_summary *summary = summaries->pdata[i];
-        g_hash_table_insert(last, (gpointer)(uintptr_t)summary->name, &summary->last);
-    }
+    g_autoptr(GHashTable) last = orch_run_last_values(store, trial->key);
     append_values(line, manifest, last);
-    orch_run_free(run);
 }
 
 static void on_ended(void *ctx, const struct orch_running *trial,

@@ -125,3 +125,18 @@ char *orch_whole_run_artifact(struct orch_store *store, const struct orch_whole_
         *out_length = length;
     return bytes;
 }
+
+GHashTable *orch_run_last_values(struct orch_store *store, const char *key)
+{
+    GHashTable *last = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    struct orch_run *run = orch_store_run(store, key, NULL);
+    g_autoptr(GPtrArray) summaries = run ? orch_store_summaries(store, run->id, NULL) : NULL;
+    for (guint i = 0; summaries && i < summaries->len; i++) {
+        const struct orch_metric_summary *summary = summaries->pdata[i];
+        double *value = g_new(double, 1);
+        *value = summary->last;
+        g_hash_table_insert(last, g_strdup(summary->name), value);
+    }
+    orch_run_free(run);
+    return last;
+}

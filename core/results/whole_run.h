@@ -45,4 +45,8 @@ bool orch_run_visit_series(struct orch_store *store, const struct orch_run *run,
 char *orch_whole_run_artifact(struct orch_store *store, const struct orch_whole_run *whole,
                               const char *name, size_t *out_length, GError **error);
 
+/** The last value of each metric of a run: name (char *) -> double *; empty when there is no such
+ * run. The caller unrefs. */
+GHashTable *orch_run_last_values(struct orch_store *store, const char *key);
+
 #endif

@@ -130,3 +130,17 @@ bool orch_import_runs_read(const char *path, const char *const *params, GPtrArra
         "'%s' holds no runs that orch can read", path);
     return false;
 }
+
+bool orch_import_run_put(struct orch_store *store, struct orch_imported_run *run,
+                         enum orch_import_outcome *out, const char **out_fault, GError **error)
+{
+    bool added = true;
+    *out = ORCH_IMPORT_REFUSED;
+    *out_fault = orch_imported_fault(run);
+    if (*out_fault)
+        return true;
+    if (store && !orch_store_put_imported(store, run, &added, error))
+        return false;
+    *out = added ? ORCH_IMPORT_ADDED : ORCH_IMPORT_KNOWN;
+    return true;
+}

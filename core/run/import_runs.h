@@ -13,6 +13,17 @@
 bool orch_import_runs_read(const char *path, const char *const *params, GPtrArray *runs,
                            GPtrArray *warnings, GError **error);
 
+/** What became of a run that another tracker recorded. */
+enum orch_import_outcome {
+    ORCH_IMPORT_ADDED,
+    ORCH_IMPORT_KNOWN,   /* the same run was imported before */
+    ORCH_IMPORT_REFUSED, /* one of its numbers is out of range */
+};
+/** Stores the run. `*out_fault` receives the reason of REFUSED (borrowed), else NULL. With `store`
+ * NULL only checks: the outcome is then ADDED or REFUSED. False when the store fails. */
+bool orch_import_run_put(struct orch_store *store, struct orch_imported_run *run,
+                         enum orch_import_outcome *out, const char **out_fault, GError **error);
+
 /* ---- the readers ------------------------------------------------------------------------------
  * Each takes a path that import_runs.c has recognised. */
 

@@ -342,3 +342,10 @@ void orch_plan_free(struct orch_plan *plan)
         g_ptr_array_unref(plan->actives);
     g_free(plan);
 }
+
+bool orch_plan_store_recipe(const struct orch_plan *plan, GError **error)
+{
+    const struct orch_expansion *expansion = plan->expansion;
+    return orch_store_put_recipe(plan->store, expansion->key, expansion->name, expansion->canonical,
+                                 expansion->verbatim, error);
+}

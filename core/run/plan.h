@@ -109,4 +109,7 @@ int orch_experiment_threads(const struct orch_experiment *experiment,
                             const struct orch_machine *machine, unsigned slots);
 bool orch_experiment_is_timing(const struct orch_experiment *experiment);
 
+/** Stores the plan's recipe, as written and as it was read, so that runs can refer to it. */
+bool orch_plan_store_recipe(const struct orch_plan *plan, GError **error);
+
 #endif

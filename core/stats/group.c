@@ -3,6 +3,7 @@
 
 #include "core/stats/grouping.h"
 #include "core/stats/same_trial.h"
+#include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/wire/value.h"
@@ -367,4 +368,12 @@ GPtrArray *orch_run_numbers_names(const struct orch_run_numbers *numbers)
 double orch_summary_number(const struct orch_metric_summary *summary, enum orch_aggregate aggregate)
 {
     return aggregate_of(summary, aggregate);
+}
+
+void orch_metric_not_found(struct orch_store *store, const char *which, const char *metric,
+                           GError **error)
+{
+    g_autofree char *hint = orch_store_metric_hint(store, metric);
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "no run %s has a metric or result '%s'",
+                   which, metric);
 }

@@ -74,4 +74,9 @@ GPtrArray *orch_run_numbers_names(const struct orch_run_numbers *numbers);
 double orch_summary_number(const struct orch_metric_summary *summary,
                            enum orch_aggregate aggregate);
 
+/** Sets ORCH_ERROR_NOT_FOUND: no run `which` ("of A", "that ended well") has the metric or result,
+ * with the nearest name that runs have as the hint. */
+void orch_metric_not_found(struct orch_store *store, const char *which, const char *metric,
+                           GError **error);
+
 #endif
