@@ -113,7 +113,7 @@ struct orch_variant {
      "[EXP.]PARAM=VALUE",                                                                          \
      ORCH_OPT_LIST,                                                                                \
      offsetof(type, member.settings),                                                              \
-     "set a parameter (a comma is text)"},                                                         \
+     "set a parameter (a comma is part of the value)"},                                            \
         {"sweep",                                                                                  \
          'x',                                                                                      \
          "[EXP.]PARAM=A,B,...",                                                                    \

@@ -61,9 +61,9 @@ const struct orch_command ORCH_COMMAND_DB_ADOPT = {
     .option_bytes = sizeof(struct adopt_options),
     .about = "A store that another user or another machine made can only be read and merged. Adopt "
              "one that you made yourself: on a machine that you had before, or under another user "
-             "number. Its work copies are removed and made again; its checkpoints, artifacts and "
-             "trials under way are taken as they are.",
+             "ID. Its work copies are removed and made again; its checkpoints, artifacts and "
+             "running trials are kept as they are.",
     .examples = "  orch db adopt                  # this repository's store, copied from a laptop\n"
-                "  orch db merge theirs.db        # another person's: take the runs only",
+                "  orch db merge theirs.db        # another person's: merge only the runs",
     .run = run,
 };

@@ -358,16 +358,15 @@ const struct orch_command ORCH_COMMAND_BEST = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct best_options),
-    .about =
-        "Groups the runs that ended well by their swept parameters and ranks the groups. Runs of "
-        "one seed are averaged, so n counts seeds. The mean is followed by its 95 % interval in "
-        "square brackets, or by the lowest and highest run when there are fewer than 5 seeds. Runs "
-        "of different experiments, data sets or classes are ranked separately, unless --by names "
-        "what distinguishes them or --across is given.\n\n"
-        "The winner was selected from the same runs, so p values are corrected for all pairs of "
-        "settings (Holm). p is the probability of such a difference if the setting were as good as "
-        "the winner. docs/compare.md says "
-        "more.",
+    .about = "Groups the runs that ended well by their swept parameters and ranks the groups. Runs "
+             "of one seed are averaged, so n counts seeds. The mean is followed by its 95 % "
+             "interval in square brackets, or by the lowest and highest run when there are fewer "
+             "than 5 seeds. Runs of different experiments, data sets or classes are ranked "
+             "separately, unless --by names what distinguishes them or --across is given.\n"
+             "\n"
+             "The winner was selected from the same runs, so p values are corrected for all pairs "
+             "of settings (Holm). p is the probability of such a difference if the setting were as "
+             "good as the winner. See docs/compare.md.",
     .examples = "  orch best val_accuracy --recipe hw4\n"
                 "  orch best full_accuracy --recipe hw4 --by experiment,lr\n"
                 "  orch best val_accuracy --by mode,lr -w 'dataset=fashion-mnist'",

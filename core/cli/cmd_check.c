@@ -91,14 +91,11 @@ const struct orch_command ORCH_COMMAND_CHECK = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct check_options),
-    .about =
-        "Every finding has file:line:column and a hint: unknown keys, parameters and "
-        "metrics "
-        "with the nearest known name, wrong types, values out of range, references that lead "
-        "nowhere, settings that cannot take effect, and what the plugins themselves object to. An "
-        "experiment whose plugin is not trusted ('orch plugin trust') cannot be checked: exit "
-        "status "
-        "4.",
+    .about = "Every finding has file:line:column and a hint: unknown keys, parameters and metrics "
+             "with the nearest known name, wrong types, values out of range, references to unknown "
+             "trials, settings that cannot take effect, and what the plugins themselves reject. An "
+             "experiment whose plugin is not trusted ('orch plugin trust') cannot be checked: exit "
+             "status 4.",
     .examples = "  orch check recipes/hw4.recipe --profile course",
     .run = run,
 };

@@ -39,7 +39,7 @@ static const struct orch_option OPTIONS[] = {
     {"disturbed", 0, NULL, ORCH_OPT_FLAG, AT(disturbed),
      "also count times of runs during which other programs kept the CPUs busy"},
     {"fail-on", 0, "LIMIT", ORCH_OPT_LIST, AT(fail_on),
-     "exit with 7 when B changed so, e.g. 'epoch_time_s > 3%'; may be given again"},
+     "exit with 7 when B changed this much, e.g. 'epoch_time_s > 3%'(repeatable)"},
     {"run", 0, "RECIPE", ORCH_OPT_TEXT, AT(run.recipe),
      "run both sides (commits, or . for the work tree) now, in turns"},
     {"repeat", 0, "N", ORCH_OPT_TEXT, AT(repeat),
@@ -507,18 +507,21 @@ const struct orch_command ORCH_COMMAND_COMPARE = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct compare_options),
     .about =
-        "A and B are runs, experiments (hw4/finetune), filters (docs/where.md), commits, or . for "
-        "the work tree; A..B are two commits. The same trial on both sides (experiment, "
-        "parameters, seed) makes a pair; else equal seeds do; else the runs are two samples. "
-        "Prints for each metric both means, the ratio B / A with its 95 % interval, p (paired t, "
-        "Mann-Whitney or Welch, after Holm's correction), and a verdict. Tasks that a side mixes "
-        "(" ORCH_TASK_WORDS ") are compared one by one. Timings are compared only where machines "
-        "agree.\n\n"
+        "A and B are runs, experiments (hw4/finetune), filters (docs/where.md), commits, or . "
+        "for the work tree; A..B are two commits. Runs of the same trial (experiment, "
+        "parameters, seed) on both sides form pairs; otherwise runs with equal seeds do; "
+        "otherwise the runs are two independent samples. Prints for each metric both means, "
+        "the ratio B / A with its 95 % interval, p (paired t, Mann-Whitney or Welch, after "
+        "Holm's correction), and a verdict. If a side mixes tasks (" ORCH_TASK_WORDS
+        "), each task is compared separately. Timings are compared only between equal "
+        "machines.\n"
+        "\n"
         "--fail-on 'METRIC > N%' (or < N, in the metric's unit) limits the signed change of B "
-        "against A. The command fails when the observed change exceeds the limit and is more than "
-        "noise.\n\n"
-        "--run RECIPE runs the recipe now from the sources of both commits, interleaved (A B B A). "
-        "docs/compare.md says more.",
+        "against A. The command fails when the observed change exceeds the limit and is more "
+        "than noise.\n"
+        "\n"
+        "--run RECIPE runs the recipe now from the sources of both commits, interleaved (A B B "
+        "A). See docs/compare.md.",
     .examples = "  orch compare 3f2a91c0 @last\n"
                 "  orch compare 'mode=full and lr=0.01' 'mode=feature and lr=0.1' -m val_accuracy\n"
                 "  orch compare main..feature --fail-on 'epoch_time_s > 3%'\n"

@@ -95,9 +95,8 @@ const struct orch_command ORCH_COMMAND_CONFIG = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct config_options),
-    .about =
-        "Lowest precedence first: the plugin's default, the recipe's 'with', the experiment's, the "
-        "profile's, the profile's part for the experiment, -s and -x.",
+    .about = "Precedence, lowest first: the plugin's default, the recipe's 'with', the "
+             "experiment's, the profile's, the profile's part for the experiment, -s and -x.",
     .examples = "  orch config recipes/hw4.recipe --origin\n"
                 "  orch config recipes/hw4.recipe finetune -s epochs=3 --origin",
     .run = run,

@@ -473,11 +473,12 @@ const struct orch_command ORCH_COMMAND_COST = {
     .option_bytes = sizeof(struct cost_options),
     .about =
         "Sums the wall hours of ended runs x their devices (GPUs, or the machine as one) x the "
-        "price that held on the day: --price, else your hardware file, else the dated table "
-        "('orch gpu prices'). Hours without a known price are listed separately, not counted as "
-        "free. Lost hours are those of runs that did not end as ok or diverged; they and removed "
-        "runs were paid for. Weeks and months are UTC. With RECIPE, sums only its runs, and shows "
-        "what is left of its 'allowance:' and what its plan would add.",
+        "price that was valid on that day: --price, else your hardware file, else the dated "
+        "table ('orch gpu prices'). Hours without a known price are listed separately, not "
+        "counted as free. Lost hours are those of runs that did not end as ok or diverged. "
+        "They and removed runs are included because they were paid for. Weeks and months are "
+        "UTC. With RECIPE, sums only its runs, and shows what is left of its 'allowance:' and "
+        "what its plan would add.",
     .examples = "  orch cost                              # who used what\n"
                 "  orch cost --by week,who --since 2026-11-01\n"
                 "  orch cost --by gpu --price 'V100=0.50' --price cpu=0.05\n"

@@ -293,11 +293,12 @@ const struct orch_command ORCH_COMMAND_COVERAGE = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct coverage_options),
     .about =
-        "A table for each experiment: swept parameters as rows and columns, and in each cell who "
-        "has its trials, of how many repeats, and what others run now, until when. Runs made on "
-        "another device are shown with it. Then come the totals and the expected time of the "
-        "missing trials on this machine; --gpu estimates time and cost on other GPUs from what the "
-        "plugins declare. Nothing is run or changed: 'orch pull' fetches what others have sent.",
+        "A table for each experiment: swept parameters as rows and columns, and in each cell "
+        "who has run its trials, how many of the repeats, and what others are running now, "
+        "until when. Runs made on another device are shown with its name. Then come the totals "
+        "and the expected time of the missing trials on this machine; --gpu estimates time and "
+        "cost on other GPUs from what the plugins declare. Nothing is run or changed: 'orch "
+        "pull' fetches what others have sent.",
     .examples = "  orch coverage recipes/hw4.recipe\n"
                 "  orch coverage recipes/hw4.recipe p4 --gpu all\n"
                 "  orch coverage recipes/hw4.recipe --offline --json",

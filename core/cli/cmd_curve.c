@@ -417,7 +417,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_CURVE = {
     .name = "curve",
     .group = "Networks and hardware",
-    .summary = "fit the loss curves of runs, and tell when they reach a target",
+    .summary = "fit the loss curves of runs, and predict when they reach a target",
     .usage = "[RUN...]",
     .max_args = -1,
     .options = OPTIONS,

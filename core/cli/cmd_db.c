@@ -158,9 +158,9 @@ const struct orch_command ORCH_COMMAND_DB_CHECK = {
     .max_args = 0,
     .options = CHECK_OPTIONS,
     .option_bytes = sizeof(struct check_options),
-    .about = "Exits with 7 when something is not as it was recorded. With --signatures also when a "
-             "signature is bad, names a run that has another digest here, or is by somebody else "
-             "than the run says. An unknown key or an unsigned run is no error; both are counted. "
+    .about = "Exits with 7 when something differs from what was recorded. With --signatures also "
+             "when a signature is bad, names a run that has another digest here, or is not by the "
+             "run's author. An unknown key or an unsigned run is no error; both are counted. "
              "docs/sharing.md says how keys are set up.",
     .run = run_check,
 };

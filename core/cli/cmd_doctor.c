@@ -107,10 +107,11 @@ const struct orch_command ORCH_COMMAND_DOCTOR = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct doctor_options),
     .about =
-        "Two processes test in the store's folder what a store needs of its file system (locks, "
-        "exclusive create, link, rename, fsync, clock). To test between hosts, run 'orch doctor "
-        "--hold 60' on one, 'orch doctor' on the other within that time.\n\n"
-        "Exits with 7 when something needs a fix; missing optional parts (GPU, LibTorch) do not "
-        "count.",
+        "Two processes test in the store's folder whether the file system has what a store "
+        "needs (locks, exclusive create, link, rename, fsync, clock). To test between hosts, "
+        "run 'orch doctor --hold 60' on one, and 'orch doctor' on the other within that time.\n"
+        "\n"
+        "Exits with 7 when something needs a fix; missing optional parts (GPU, LibTorch) do "
+        "not count.",
     .run = run,
 };

@@ -27,7 +27,7 @@ static const struct orch_option OPTIONS[] = {
      "columns of a run; with --what points: columns before each point (default: key)"},
     {"metric", 'm', "NAME", ORCH_OPT_LIST, AT(metrics), "with --what points: only this metric"},
     {"format", 'f', "csv|json|jsonl", ORCH_OPT_TEXT, AT(format),
-     "csv (default), json: one array, jsonl: an object a line"},
+     "csv (default), json: one array, jsonl: one object per line"},
     {"out", 'o', "FILE", ORCH_OPT_TEXT, AT(out),
      "write to FILE (its suffix selects the format) instead of stdout"},
     {"bundle", 0, "FILE", ORCH_OPT_TEXT, AT(bundle),
@@ -142,15 +142,17 @@ const struct orch_command ORCH_COMMAND_EXPORT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct export_options),
     .about =
-        "Runs in any state, oldest first. A run's columns are its own (key, state, experiment, "
-        "... docs/run-fields.md), param.NAME, result.NAME, metric.NAME (the last value) and "
-        "best.NAME where a metric "
-        "says what is better. --columns chooses, by these names or bare ones as in filters; "
-        "min.NAME, max.NAME, mean.NAME, first.NAME, count.NAME are there too. Nothing is written "
-        "where a run has no value. Times are UTC; durations are seconds, sizes bytes. Rows are "
-        "written as they are read, however many there are.\n\n"
-        "--bundle writes the runs themselves with what they own (recipes, artifacts, public notes; "
-        "all runs unless some are named) for 'orch db merge' elsewhere, see docs/sharing.md.",
+        "Exports runs in any state, oldest first. The columns are a run's fields (key, state, "
+        "experiment, ...; see docs/run-fields.md), param.NAME, result.NAME, metric.NAME (the "
+        "last value), and best.NAME for metrics with a direction. --columns selects columns by "
+        "these names or by bare names as in filters, and also accepts min.NAME, max.NAME, "
+        "mean.NAME, first.NAME and count.NAME. A value that a run does not have is left empty. "
+        "Times are UTC, durations are in seconds, sizes in bytes. Rows are streamed, so any "
+        "number of runs can be exported.\n"
+        "\n"
+        "--bundle writes the runs themselves with what they own (recipes, artifacts, public "
+        "notes; all runs unless some are named) for 'orch db merge' elsewhere, see "
+        "docs/sharing.md.",
     .examples = "  orch export --where 'recipe = hw4 and state = ok' -o runs.csv\n"
                 "  orch export -c key,lr,best.val_accuracy,wall_s --format jsonl\n"
                 "  orch export --what points -m val_loss -c key,lr -o points.csv\n"

@@ -14,12 +14,12 @@
 #include <string.h>
 
 static const char OWN_FILE[] =
-    "Your own go into hardware.yaml in $XDG_CONFIG_HOME/orch (or the file that ORCH_HARDWARE "
-    "names):\n"
+    "Add your own to hardware.yaml in $XDG_CONFIG_HOME/orch (or the file that "
+    "ORCH_HARDWARE names):\n"
     "\n"
     "    gpus:\n"
     "      - name: lab-card\n"
-    "        like: RTX-3090          # take from it what is not given here\n"
+    "        like: RTX-3090          # supplies what is not given here\n"
     "        fp32_tflops: 34.1\n"
     "        bandwidth_gbs: 936\n"
     "    links:\n"
@@ -103,7 +103,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_GPU_LS = {
     .name = "gpu ls",
     .group = "Networks and hardware",
-    .summary = "the GPUs that are known, with peaks, memory and price",
+    .summary = "list the known GPUs with peak rates, memory and price",
     .usage = "",
     .max_args = 0,
     .options = LS_OPTIONS,
@@ -294,14 +294,14 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_GPU_SHOW = {
     .name = "gpu show",
     .group = "Networks and hardware",
-    .summary = "all that is known of one GPU, with its sources",
+    .summary = "show everything known about one GPU, with its sources",
     .usage = "GPU",
     .min_args = 1,
     .max_args = 1,
     .about =
-        "Any usual name will do: V100, 'Tesla V100-SXM2-16GB', v100-32gb; 'here' is this machine\n"
-        "once 'orch doctor --bench' has measured it. A card with two GPUs (K80, M60) is there as\n"
-        "one of them, which is what a program sees and a cloud rents out, and as NAME-board.",
+        "Accepts any usual name: V100, 'Tesla V100-SXM2-16GB', v100-32gb; 'here' is this machine "
+        "once 'orch doctor --bench' has measured it. A card with two GPUs (K80, M60) is listed as "
+        "one GPU, which is what programs see and clouds rent out, and as NAME-board.",
     .examples = "orch gpu show K80   # one GPU of it, the board, and PALEO's device",
     .run = run_show,
 };
@@ -335,7 +335,7 @@ static int run_links(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_GPU_LINKS = {
     .name = "gpu links",
     .group = "Networks and hardware",
-    .summary = "links between workers: Ethernet, InfiniBand, PCIe, NVLink",
+    .summary = "list links between workers: Ethernet, InfiniBand, PCIe, NVLink",
     .usage = "",
     .max_args = 0,
     .run = run_links,
@@ -390,7 +390,7 @@ static const struct orch_option PRICES_OPTIONS[] = {
     {"update", 'u', "FILE", ORCH_OPT_TEXT, offsetof(struct prices_options, update),
      "add the prices of a CSV file, newer or older ones"},
     {"remove", 0, NULL, ORCH_OPT_FLAG, offsetof(struct prices_options, remove),
-     "remove the added prices (with GPU: those of this one)"},
+     "remove the added prices (with GPU: only those of this GPU)"},
     {0}};
 
 static int update_prices(struct orch_cli *cli, const char *path, GError **error)
@@ -445,27 +445,27 @@ static int run_prices(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_GPU_PRICES = {
     .name = "gpu prices",
     .group = "Networks and hardware",
-    .summary = "what clouds ask for an hour, by instance, region and date",
+    .summary = "list what clouds charge per hour, by instance, region and date",
     .usage = "[GPU]",
     .max_args = 1,
     .options = PRICES_OPTIONS,
     .option_bytes = sizeof(struct prices_options),
     .about =
-        "From SkyPilot's catalogues, which carry no dates: 'as of' is inferred from what each\n"
-        "lists. A cost always names the price that it was reckoned with; 'orch predict --price'\n"
-        "and the prices of your own hardware file go before these.\n"
+        "The prices are from SkyPilot's catalogues, which have no dates: 'as of' is inferred from "
+        "their contents. A cost always names the price that it was computed from. 'orch predict "
+        "--price' and the prices of your own hardware file take precedence.\n"
         "\n"
-        "--update adds the rows of a CSV file to prices.csv in $XDG_DATA_HOME/orch, marked as\n"
-        "yours in the table. Of an instance in a region the newest price counts. The columns:\n"
+        "--update adds the rows of a CSV file to prices.csv in $XDG_DATA_HOME/orch, marked as "
+        "yours in the table. For each instance and region, the newest price counts. The columns:\n"
         "\n"
         "    gpu,cloud,instance,region,gpus,usd_per_hour,spot_usd_per_hour,as_of,host,source\n"
         "    H100,aws,p5.48xlarge,us-east-1,8,55.04,,2026-11,included,aws.amazon.com/ec2/pricing\n"
         "\n"
-        "usd_per_hour is of the whole instance with its 'gpus' GPUs; spot may be left empty; "
-        "as_of\n"
-        "is a year, a month or a day; host is 'included', or 'apart' where it is billed besides.",
+        "usd_per_hour is the price of the whole instance with its 'gpus' GPUs; spot may be left "
+        "empty; as_of is a year, a month or a day; host is 'included', or 'apart' if it is billed "
+        "separately.",
     .examples = "orch gpu prices V100\n"
                 "orch gpu prices --update prices-2026-11.csv\n"
-                "orch gpu prices --remove   # only the prices that are built in are left",
+                "orch gpu prices --remove   # keep only the built-in prices",
     .run = run_prices,
 };

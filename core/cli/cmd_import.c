@@ -251,13 +251,12 @@ const struct orch_command ORCH_COMMAND_IMPORT = {
     .option_bytes = sizeof(struct import_options),
     .about =
         "The rows become a table of measurements in the store, beside the runs. Each has a target, "
-        "a finite\n"
-        "number above 0. Columns that are not mapped keep their names. A column that gives the\n"
-        "target away is kept, but not learned from. The same rows are kept once: importing them\n"
-        "again adds nothing. A file of 'orch measurements export' is imported as it is.\n"
-        "With --runs, runs that another tracker recorded become runs of the store, marked as\n"
-        "imported: they never stand in for a trial, forecasts do not learn from them, and 'orch "
-        "best'\n"
+        "a finite number above 0. Columns that are not mapped keep their names. A column that "
+        "reveals the target is kept, but not used for training. Equal rows are stored once: "
+        "importing them again adds nothing. A file of 'orch measurements export' is imported as it "
+        "is.\n"
+        "With --runs, runs that another tracker recorded become runs of the store, marked as "
+        "imported: they never replace a trial, forecasts do not learn from them, and 'orch best' "
         "leaves them out unless --imported is given. The same run again adds nothing.",
     .examples = "orch import --runs mlruns\n"
                 "orch import tf_benchmarks.csv --target step_ms --map batch_per_gpu=batch --drop "

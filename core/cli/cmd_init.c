@@ -58,8 +58,7 @@ const struct orch_command ORCH_COMMAND_INIT = {
     .summary = "create a store and a first recipe here",
     .usage = "",
     .max_args = 0,
-    .about =
-        "The store is .orch/results.db at the root of the repository, kept out of git by its own "
-        ".gitignore. Nothing that is there already is changed.",
+    .about = "The store is .orch/results.db at the root of the repository, kept out of git by its "
+             "own .gitignore. Existing files are not changed.",
     .run = run,
 };

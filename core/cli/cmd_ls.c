@@ -23,9 +23,9 @@ static const struct orch_option OPTIONS[] = {
     {"experiment", 'e', "NAME", ORCH_OPT_TEXT, offsetof(struct ls_options, experiment),
      "only of this experiment"},
     {"tag", 0, "TAG", ORCH_OPT_LIST, offsetof(struct ls_options, tags),
-     "only runs with this tag; given again, with all of them"},
+     "only runs with this tag (repeatable: with all of them)"},
     {"state", 0, "STATE", ORCH_OPT_TEXT, offsetof(struct ls_options, state),
-     "only runs that ended so: ok, failed, crashed, ..."},
+     "only runs in this state: ok, failed, crashed, ..."},
     {"metric", 'm', "NAME", ORCH_OPT_LIST, offsetof(struct ls_options, metrics),
      "add a column with the last value of a metric, or a result"},
     {"limit", 'n', "N", ORCH_OPT_TEXT, offsetof(struct ls_options, limit),
@@ -171,11 +171,10 @@ const struct orch_command ORCH_COMMAND_LS = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct ls_options),
     .about =
-        "The filter compares names with = != < <= > >= and ~ (contains), joined by and, or, not "
-        "and "
-        "parentheses. Names: state experiment recipe plugin who repeat seed attempt commit branch "
-        "tree gpu cpu host machine started ended wall_s key, else a parameter, a result, or a "
-        "metric's last value. docs/where.md has all of it.",
+        "The filter compares names with = != < <= > >= and ~ (contains), joined by and, or, "
+        "not and parentheses. Names: state experiment recipe plugin who repeat seed attempt "
+        "commit branch tree gpu cpu host machine started ended wall_s key, else a parameter, a "
+        "result, or a metric's last value. See docs/where.md.",
     .examples = "  orch ls --where 'experiment=finetune and lr<0.1' -m val_accuracy\n"
                 "  orch ls --state failed\n"
                 "  orch ls -n 0 --json | jq '.runs[].key'",

@@ -75,7 +75,7 @@ static const struct orch_option SHOW_OPTIONS[] = {
     {"table-net", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct show_options, table_net),
      "use this network of a layer table with several"},
     {"batch", 'b', "N", ORCH_OPT_TEXT, offsetof(struct show_options, batch),
-     "images a batch, for activations, operations and memory (default 1)"},
+     "images per batch, for activations, operations and memory (default 1)"},
     {"mac", 0, "1|2", ORCH_OPT_INT, offsetof(struct show_options, per_mac),
      "operations per multiply-add (default 2)"},
     {"work", 0, NULL, ORCH_OPT_FLAG, offsetof(struct show_options, work),
@@ -87,7 +87,7 @@ static const struct orch_option SHOW_OPTIONS[] = {
     {"forward-only", 0, NULL, ORCH_OPT_FLAG, offsetof(struct show_options, forward_only),
      "memory of inference: weights and the widest layer"},
     {"optimizer", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct show_options, optimizer),
-     "sgd, momentum (default), adam: 0, 1, 2 values kept a weight"},
+     "sgd, momentum (default), adam: 0, 1, 2 values per weight"},
     {"precision", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct show_options, precision),
      "fp32 (default), fp16, bf16: of activations and moved values"},
     {"format", 'f', "NAME", ORCH_OPT_TEXT, offsetof(struct show_options, format),
@@ -460,12 +460,13 @@ const struct orch_command ORCH_COMMAND_NET_SHOW = {
     .options = SHOW_OPTIONS,
     .option_bytes = sizeof(struct show_options),
     .about =
-        "One row a layer: its output (C x H x W), activations (number, and memory), parameters "
-        "with and without biases, multiply-adds, operations, bytes read and written, and the side "
-        "of the input that one output sees. Then the totals, the share of each kind of layer, and "
-        "the memory that training takes.\n\n"
-        "A multiply-add is two operations, or one with --mac 1 (Lu et al. 2017): tables that count "
-        "differently are a factor of two apart. --work shows how each number is computed.",
+        "Prints one row per layer: its output (C x H x W), activations (number, and memory), "
+        "parameters with and without biases, multiply-adds, operations, bytes read and "
+        "written, and the side of the input that one output sees. Then the totals, the share "
+        "of each kind of layer, and the memory that training takes.\n"
+        "\n"
+        "A multiply-add is two operations, or one with --mac 1 (Lu et al. 2017): tables that "
+        "count differently are a factor of two apart. --work shows how each number is computed.",
     .examples = "  orch net show vgg19 --work --brief     # the table of homework 3\n"
                 "  orch net show resnet50 --batch 64 --optimizer adam\n"
                 "  orch net show inception-reduced --input 256x32x32\n"

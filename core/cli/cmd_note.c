@@ -159,8 +159,9 @@ static int run_name(struct orch_cli *cli, const void *options, GError **error)
     return ORCH_EXIT_OK;
 }
 
-#define PRIVACY                                                                                    \
-    " It stays in this store unless --public is given; then 'orch push' sends it, with your name."
+#define PRIVACY(thing)                                                                             \
+    " " thing                                                                                      \
+    " stays in this store unless --public is given; then 'orch push' sends it, with your name."
 
 const struct orch_command ORCH_COMMAND_NOTE = {
     .name = "note",
@@ -172,7 +173,7 @@ const struct orch_command ORCH_COMMAND_NOTE = {
     .options = NOTE_OPTIONS,
     .option_bytes = sizeof(struct note_options),
     .about = "'orch show' prints the notes of a run; 'orch ls --where \"note ~ word\"' finds "
-             "it." PRIVACY,
+             "it." PRIVACY("A note"),
     .examples = "  orch note @last 'with the old split'\n"
                 "  orch note @last\n"
                 "  orch ls --where 'note ~ split'",
@@ -189,7 +190,7 @@ const struct orch_command ORCH_COMMAND_TAG = {
     .options = TAG_OPTIONS,
     .option_bytes = sizeof(struct note_options),
     .about = "A filter tags all runs that match and ended ok or diverged. --remove removes your "
-             "own tag for everybody, and another user's tag in this store only." PRIVACY,
+             "own tag for everybody, and another user's tag in this store only." PRIVACY("A tag"),
     .examples = "  orch tag @last paper baseline\n"
                 "  orch tag 'lr=0.1' good\n"
                 "  orch tag @last baseline --remove\n"
@@ -208,7 +209,7 @@ const struct orch_command ORCH_COMMAND_NAME = {
     .option_bytes = sizeof(struct note_options),
     .about = "When several runs have a name, it means the one that started last. The newest name "
              "of a run "
-             "counts; only a run's author can name it for others." PRIVACY,
+             "counts; only a run's author can name it for others." PRIVACY("A name"),
     .examples = "  orch name @last base\n"
                 "  orch show base\n"
                 "  orch name base --remove",

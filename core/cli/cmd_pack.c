@@ -145,11 +145,12 @@ const struct orch_command ORCH_COMMAND_PACK = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct pack_options),
     .about =
-        "Writes one file with the runs that the recipe's report uses and those that they refer to, "
-        "their artifacts, the sources that they were made from, the report as a page and as data, "
-        "and a list of it all. 'orch verify' computes every number of the report again from the "
-        "runs, on any machine. Sources are included, as a pack is for whoever marks your work. "
-        "What looks like a secret key is never included. See docs/verify.md.",
+        "Writes one file with the runs that the recipe's report uses and those that they refer "
+        "to, their artifacts, the sources that they were made from, the report as a page and "
+        "as data, and a list of the contents. 'orch verify' computes every number of the "
+        "report again from the runs, on any machine. Sources are included because a pack is "
+        "meant for whoever marks your work. Files that look like secret keys are never "
+        "included. See docs/verify.md.",
     .examples = "  orch pack recipes/hw4.recipe hw4.orch\n"
                 "  orch pack recipes/hw4.recipe -p course p1 p1.orch\n"
                 "  orch pack recipes/hw4.recipe hw4.orch --artifacts all",

@@ -118,7 +118,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_PALEO = {
     .name = "paleo",
     .group = "Networks and hardware",
-    .summary = "time of a step by PALEO's formulas, and the roofline bound",
+    .summary = "compute a step's time by PALEO's formulas, or its roofline bound",
     .usage = "",
     .max_args = 0,
     .options = OPTIONS,

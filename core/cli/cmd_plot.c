@@ -25,12 +25,12 @@ static const struct orch_option OPTIONS[] = {
     {"x", 'x', "WHAT", ORCH_OPT_TEXT, offsetof(struct plot_options, x),
      "step (default), a parameter, or a value such as 'last train_loss'"},
     {"y", 'y', "VALUE", ORCH_OPT_LIST, offsetof(struct plot_options, y),
-     "a metric or result, perhaps 'best NAME', 'mean NAME', ... (may be given again)"},
+     "a metric or result, perhaps 'best NAME', 'mean NAME', ... (repeatable)"},
     {"by", 0, "NAMES", ORCH_OPT_LIST, offsetof(struct plot_options, by),
-     "a series for each of their values (comma-separated; default: all swept parameters that "
-     "vary)"},
+     "one series for each of their values (comma-separated; default: all swept parameters "
+     "that vary)"},
     {"facet", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct plot_options, facet),
-     "a panel for each of its values"},
+     "one panel for each of its values"},
     {"kind", 'k', "KIND", ORCH_OPT_TEXT, offsetof(struct plot_options, kind),
      "line, scatter, bar, box, histogram or heat (default: what suits x)"},
     {"z", 'z', "VALUE", ORCH_OPT_TEXT, offsetof(struct plot_options, z),
@@ -46,7 +46,7 @@ static const struct orch_option OPTIONS[] = {
     {"across", 0, NULL, ORCH_OPT_FLAG, offsetof(struct plot_options, across),
      "let runs of different experiments, data sets and numbers of classes share a series"},
     {"reference", 0, "NUMBER", ORCH_OPT_LIST, offsetof(struct plot_options, reference),
-     "draw a horizontal line at NUMBER (may be given again)"},
+     "draw a horizontal line at NUMBER (repeatable)"},
     {"title", 0, "TEXT", ORCH_OPT_TEXT, offsetof(struct plot_options, title), "title of the chart"},
     {"ascii", 0, NULL, ORCH_OPT_FLAG, offsetof(struct plot_options, ascii),
      "draw with plain characters"},
@@ -270,12 +270,12 @@ const struct orch_command ORCH_COMMAND_PLOT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct plot_options),
     .about = "Draws values of runs that ended well over steps, a parameter or another value. "
-             "Repeats are put together as their mean; fewer than 5 runs are drawn as well, and "
-             "from 5 runs on there is a 95 % interval. Of several runs of "
-             "one trial the newest counts. Runs of different tasks (" ORCH_TASK_WORDS ") get "
-             "series of their own; --where chooses one task, --across puts them together. "
-             "docs/charts.md shows the kinds; in a recipe the report "
-             "item 'plot' does the same.",
+             "Repeats are drawn as their mean, together with each run if there are fewer than 5 "
+             "runs, else with a 95 % interval. Of several runs of one trial, only the newest "
+             "counts. Runs of different tasks (" ORCH_TASK_WORDS
+             ") get separate series; --where selects one task, --across combines them. "
+             "docs/charts.md shows the kinds of charts; the report item 'plot' of a recipe draws "
+             "the same.",
     .examples = "  orch plot --x step --y val_loss --by lr              # curves, on the terminal\n"
                 "  orch plot --x workers --y images_per_s --ideal --log-x -o scaling.svg\n"
                 "  orch plot --kind heat --x lr --y batch --z 'best val_accuracy' -w 'net = vgg16'",

@@ -66,7 +66,7 @@ const struct orch_command ORCH_COMMAND_PLUGIN_LS = {
     .usage = "",
     .max_args = 0,
     .about = "Searches --plugin-path, the folder 'recipes' (or this one) and its 'plugins', "
-             "$ORCH_PLUGIN_PATH, $XDG_DATA_HOME/orch/plugins, and with the program.",
+             "$ORCH_PLUGIN_PATH, $XDG_DATA_HOME/orch/plugins, and the plugins installed with orch.",
     .run = run_ls,
 };
 
@@ -226,11 +226,9 @@ const struct orch_command ORCH_COMMAND_PLUGIN_CHECK = {
     .max_args = 1,
     .options = CHECK_OPTIONS,
     .option_bytes = sizeof(struct check_options),
-    .about =
-        "Runs it for real: its manifest is sound, it loads quickly, equal seeds give equal "
-        "results, "
-        "it stops in time when told to, it reports only what it declares. Exits with 7 when a step "
-        "fails.",
+    .about = "Runs the plugin and checks that its manifest is valid, that it loads quickly, that "
+             "equal seeds give equal results, that it stops in time when it is cancelled, and that "
+             "it reports only what it declares. Exits with 7 when a step fails.",
     .run = run_check,
 };
 

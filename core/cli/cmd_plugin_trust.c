@@ -138,12 +138,12 @@ const struct orch_command ORCH_COMMAND_PLUGIN_TRUST = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct trust_options),
     .about =
-        "A compiled plugin (NAME.so) can do all that you can. One that did not come with orch is "
-        "loaded only when its bytes are trusted: by this command, or by 'orch run', which asks on "
-        "a terminal and takes --trust. Until then 'orch plan', 'check', 'report' and the others "
-        "that only read name it and leave its experiments out. Trust goes by the SHA-256 of the "
-        "file, so a rebuilt plugin is trusted anew. The list is kept for you in "
-        "$XDG_STATE_HOME/orch (~/.local/state/orch).",
+        "A compiled plugin (NAME.so) can do anything that you can. One that did not come with "
+        "orch is loaded only when its bytes are trusted: by this command, or by 'orch run', "
+        "which asks on a terminal and takes --trust. Until then, the commands that only read "
+        "('orch plan', 'check', 'report', ...) name it and leave its experiments out. Trust is "
+        "recorded by the SHA-256 of the file, so a rebuilt plugin must be trusted again. Your "
+        "list is in $XDG_STATE_HOME/orch (~/.local/state/orch).",
     .examples =
         "  orch plugin trust ./mine.so             # these bytes may be loaded from now on\n"
         "  orch plugin trust --list\n"

@@ -264,16 +264,16 @@ const struct orch_command ORCH_COMMAND_PUSH = {
     .option_bytes = sizeof(struct push_options),
     .about =
         "REMOTE is a remote of the repository, a path, a URL, or a plain folder that the group "
-        "shares. Without it: 'git config orch.remote', the only remote, the branch's, or origin. "
-        "What others pushed is merged first, as by 'orch pull'. Only what the remote lacks is "
-        "sent, under refs/orch/results; branches, tags, index and work tree are not touched, and "
-        "nothing there is ever overwritten.\n"
-        "Sources stay here, unless an experiment says 'share: source' or you say --with-source; "
-        "then only the files of its 'inputs:' go, after a list. Notes go if they are public. Exits "
-        "with 3 when the remote cannot be used, with 7 when something that came from there was "
-        "refused.",
-    .examples = "  orch push               # to the remote that git has\n"
-                "  orch push --dry-run     # what would go\n"
+        "shares. Without it: 'git config orch.remote', the only remote, the branch's, or "
+        "origin. What others pushed is merged first, as by 'orch pull'. Only what the remote "
+        "lacks is sent, under refs/orch/results; branches, tags, index and work tree are not "
+        "touched, and nothing there is ever overwritten.\n"
+        "Sources are not sent unless an experiment sets 'share: source' or you pass "
+        "--with-source; then only the files of its 'inputs:' are sent, after they have been "
+        "listed. Public notes are sent. Exits with 3 when the remote cannot be used, with 7 "
+        "when something received from it was refused.",
+    .examples = "  orch push               # to the default remote\n"
+                "  orch push --dry-run     # what would be sent\n"
                 "  orch push /mnt/usb/group",
     .run = run_push,
 };
@@ -339,10 +339,10 @@ const struct orch_command ORCH_COMMAND_PULL = {
     .max_args = 1,
     .options = PULL_OPTIONS,
     .option_bytes = sizeof(struct pull_options),
-    .about = "REMOTE as for 'orch push'. Every run's digest is recomputed before it is kept. Runs "
-             "that do not match their digest are left out and named, and the exit status is 7; all "
-             "others are merged. Branches, "
-             "tags, index and work tree are not touched.",
+    .about =
+        "REMOTE is chosen as by 'orch push'. Every run's digest is recomputed before it is "
+        "kept. Runs that do not match their digest are left out and named, and the exit status "
+        "is 7; all others are merged. Branches, tags, index and work tree are not touched.",
     .examples = "  orch pull",
     .run = run_pull,
 };

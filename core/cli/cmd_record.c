@@ -28,12 +28,12 @@ static const struct orch_option OPTIONS[] = {
     {"set", 's', "PARAM=VALUE", ORCH_OPT_LIST, offsetof(struct record_options, settings),
      "record a parameter of the program"},
     {"name", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct record_options, name),
-     "name the run; a name stands wherever a RUN is asked for"},
+     "name the run; commands accept the name as RUN"},
     {"tag", 0, "TAG", ORCH_OPT_LIST, offsetof(struct record_options, tags), "tag the run"},
     {"pid", 0, "PID", ORCH_OPT_TEXT, offsetof(struct record_options, pid),
-     "end the run when this process ends, whoever still holds the pipe"},
+     "end the run when this process ends, even if the pipe is still open"},
     {"begin", 0, NULL, ORCH_OPT_FLAG, offsetof(struct record_options, begin),
-     "read what the options say from the first line of standard input, and answer in JSON lines"},
+     "read the options from the first line of standard input, and answer in JSON lines"},
     {0}};
 
 /* ---- input ------------------------------------------------------------------------------------
@@ -202,12 +202,12 @@ const struct orch_command ORCH_COMMAND_RECORD = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct record_options),
-    .about =
-        "Reads events, one JSON object a line, from standard input (docs/protocol.md), and records "
-        "them as a run with the source tree, the machine and the parameters that -s gives. The run "
-        "ends with the event 'done', or as crashed when the input or the process of --pid ends "
-        "without it. Python programs need no pipe: 'import orch; run = orch.start(lr=0.1)' starts "
-        "this command (docs/python.md). Such a run never stands in for a trial of a recipe.",
+    .about = "Reads events, one JSON object a line, from standard input (docs/protocol.md), and "
+             "records them as a run with the source tree, the machine and the parameters that -s "
+             "gives. The run ends with the event 'done', or as crashed when the input or the "
+             "process of --pid ends without it. Python programs need no pipe: 'import orch; run = "
+             "orch.start(lr=0.1)' starts this command (docs/python.md). Such a run is never reused "
+             "as a trial of a recipe.",
     .examples = "  ./loop.sh | orch record -e loop -s lr=0.1\n"
                 "  orch record --pid $$ --name base <events.fifo &",
     .run = run,

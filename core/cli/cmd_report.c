@@ -18,7 +18,7 @@ struct report_options {
 static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct report_options, variant),
     {"only", 0, "QUESTION", ORCH_OPT_LIST, offsetof(struct report_options, only),
-     "only these questions: 1.1c, or 1 for all of problem 1 (may be given again)"},
+     "only these questions: 1.1c, or 1 for all of problem 1 (repeatable)"},
     {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct report_options, jobs),
      "assume N trials at once: each has its share of the machine's threads"},
     {"ascii", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, ascii),
@@ -34,7 +34,7 @@ static const struct orch_option OPTIONS[] = {
     {"out", 0, "DIR", ORCH_OPT_TEXT, offsetof(struct report_options, out.folder),
      "write a page (index.html), charts (SVG, PNG, PDF, CSV) and tables (CSV, Markdown, LaTeX)"},
     {"html", 0, "FILE", ORCH_OPT_TEXT, offsetof(struct report_options, out.html),
-     "write the page alone; -: to standard output"},
+     "write only the page; '-' is standard output"},
     {"pdf", 0, "FILE", ORCH_OPT_TEXT, offsetof(struct report_options, out.pdf),
      "write the report as one PDF"},
     {"ipynb", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, out.is_notebook),
@@ -129,9 +129,10 @@ const struct orch_command ORCH_COMMAND_REPORT = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct report_options),
-    .about = "Computes every item of the recipe's 'report:' from the runs that the store holds. "
-             "Nothing runs and nothing is changed. What nobody has run is shown as missing, with "
-             "the command that runs it; docs/reports.md says how to write a report.",
+    .about =
+        "Computes every item of the recipe's 'report:' from the runs in the store. No trial is "
+        "run and nothing is changed. A trial that nobody has run is shown as missing, with the "
+        "command that runs it. docs/reports.md explains how to write a report.",
     .examples =
         "  orch report recipes/hw4.recipe                 # all of it\n"
         "  orch report recipes/hw4.recipe --only 1.1c     # one question\n"

@@ -87,12 +87,10 @@ const struct orch_command ORCH_COMMAND_RM = {
     .options = RM_OPTIONS,
     .option_bytes = sizeof(struct rm_options),
     .about =
-        "A run never changes after it ends; rm adds a note that hides it. Your own run is hidden "
-        "for everybody once you push, another user's only in this store. 'orch ls --all' shows "
-        "removed "
-        "runs, "
-        "'orch show RUN' who removed one and why, and --undo brings it back, with its artifacts "
-        "unless 'orch gc' has dropped them meanwhile.",
+        "A run never changes after it ends; rm adds a note that hides it. Your own run is "
+        "hidden for everybody once you push, another user's only in this store. 'orch ls "
+        "--all' shows removed runs, 'orch show RUN' who removed one and why, and --undo brings "
+        "it back, with its artifacts unless 'orch gc' has deleted them meanwhile.",
     .examples = "  orch rm 3f2a91c0 --reason 'wrong data set'\n"
                 "  orch rm --undo 3f2a91c0",
     .run = run_rm,
@@ -158,9 +156,8 @@ const struct orch_command ORCH_COMMAND_GC = {
     .max_args = 0,
     .options = GC_OPTIONS,
     .option_bytes = sizeof(struct gc_options),
-    .about =
-        "Artifacts, folders of trials, checkpoints and work copies, and captured source trees. A "
-        "tree stays while another store of the repository (a linked work tree's, another --db) "
-        "needs it, also while that store is away.",
+    .about = "Frees artifacts, folders of trials, checkpoints, work copies and captured source "
+             "trees. A tree is kept while another store of the repository (a linked work tree's, "
+             "another --db) needs it, even if that store cannot be reached.",
     .run = run_gc,
 };

@@ -11,9 +11,9 @@ static const struct orch_option OPTIONS[] = {
     {"gpus", 0, "LIST", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, gpus),
      "use only these GPUs, e.g. 0,1"},
     {"force", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, force),
-     "run trials again that are done (nothing is overwritten)"},
+     "run trials again even if they are done (nothing is overwritten)"},
     {"fail-fast", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, fail_fast),
-     "start nothing more after the first failure"},
+     "start no further trial after the first failure"},
     {"require-clean", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, require_clean),
      "refuse to run with uncommitted changes"},
     {"require", 0, "ok", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, require),
@@ -41,7 +41,7 @@ static const struct orch_option OPTIONS[] = {
      "sign your runs with git's key when they have ended (always: git config orch.sign true)"},
     ORCH_SHARING_OPTIONS(struct orch_execute_options, sharing),
     {"wait", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, sharing.waits),
-     "with --share: wait for trials that others run, and take over what they leave"},
+     "with --share: wait for trials that others run, and take over abandoned ones"},
     {"no-progress", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, no_progress),
      "print a line for each trial instead of live progress"},
     {"keep-trials", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, keep_trials),
@@ -88,29 +88,27 @@ const struct orch_command ORCH_COMMAND_RUN = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct orch_execute_options),
-    .about = "Expands the recipe into trials, skips those that the store already has ('orch plan' "
-             "says whose and why), and runs the rest in processes of their own. Each trial is in "
-             "the store "
-             "the moment it ends; running the same command again resumes.\n\n"
-             "The first Ctrl-C starts nothing more and lets running trials finish, the second "
-             "stops them.\n\n"
-             "With --budget or --deadline a trial is started only when what is spent, what "
-             "running trials "
-             "are still expected to take and its own forecast stay within. At the limit itself "
-             "running "
-             "trials are cancelled. The exit status is then 6, and the same command goes on from "
-             "there. "
-             "Spent are wall hours x devices (GPUs, or the machine as one) x price, of this "
-             "command alone. A recipe's 'allowance:' stops trials in the same way, but counts "
-             "every run of the recipe in the store; --over-allowance goes on.\n\n"
-             "With --share a group runs one recipe together: what others have sent is used, each "
-             "trial is "
-             "claimed before it starts, and its result is sent when it has ended. Trials that "
-             "others run "
-             "are left to them: run again to use theirs, or --wait. Hosts that share a store on a "
-             "network "
-             "file system claim trials in its folder, too, with or without a remote. See "
-             "docs/sharing.md.",
+    .about =
+        "Expands the recipe into trials, skips those that the store already has ('orch plan' "
+        "shows whose runs they are, and why), and runs the rest in processes of their own. "
+        "Each trial is stored as soon as it ends, so running the same command again resumes.\n"
+        "\n"
+        "After the first Ctrl-C no further trial starts and running trials finish; the second "
+        "stops them.\n"
+        "\n"
+        "With --budget or --deadline a trial starts only if the amount spent, the expected "
+        "rest of the running trials and its own forecast together stay within the limit. When "
+        "the limit is reached, running trials are cancelled and the exit status is 6; the same "
+        "command resumes from there. The amount spent is wall hours x devices (GPUs, or the "
+        "machine as one) x price, of this invocation alone. A recipe's 'allowance:' limits "
+        "trials in the same way, but counts every run of the recipe in the store; "
+        "--over-allowance ignores it.\n"
+        "\n"
+        "With --share, a group runs one recipe together: results that others have sent are "
+        "reused, each trial is claimed before it starts, and its result is sent when it has "
+        "ended. Trials that others are running are left out: run the command again later to "
+        "use their results, or add --wait. Hosts that share a store on a network file system "
+        "also claim trials in its folder, with or without a remote. See docs/sharing.md.",
     .examples = "  orch run recipes/hw4.recipe            # everything\n"
                 "  orch run recipes/hw4.recipe p1 -j 2    # problem 1, two trials at once\n"
                 "  orch run r.recipe -x lr=0.1,0.01       # sweep a parameter\n"

@@ -72,11 +72,12 @@ const struct orch_command ORCH_COMMAND_SERVE = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct serve_options),
-    .about = "Prints the page's address and serves it until Ctrl-C. It reads the store and never "
-             "writes. It listens at 127.0.0.1 alone; with --bind at another address, and then asks "
-             "for the token that is part of the printed address. RECIPE: whose reports the page "
-             "shows (without: *.recipe here and in recipes/). docs/serve.md says what the page "
-             "can do and what its JSON interface is.",
+    .about =
+        "Prints the page's address and serves it until Ctrl-C. It reads the store and never "
+        "writes. It listens only at 127.0.0.1, or with --bind at another address, and then "
+        "requires the token that is part of the printed address. The page shows the reports of "
+        "each RECIPE (default: *.recipe here and in recipes/). docs/serve.md describes the "
+        "page and its JSON interface.",
     .examples = "  orch serve                            # then open http://127.0.0.1:8899/\n"
                 "  orch serve --port 0 --token           # any free port, with a token\n"
                 "  ssh -L 8899:localhost:8899 lab        # see a page that runs on 'lab' from here",

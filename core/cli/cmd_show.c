@@ -375,14 +375,12 @@ const struct orch_command ORCH_COMMAND_SHOW = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct show_options),
-    .about = "RUN is a key, the last 8 characters that 'orch ls' prints, a unique prefix, @last, "
-             "or @{2} "
-             "for the one two before the last. Of a trial that is running: its progress, and how "
-             "long it "
-             "still takes, by its own recent steps; with --on on another GPU, by the ratio of what "
-             "its "
-             "declared work takes there and here (tier transferred), or by the roofline alone "
-             "(prior).",
+    .about =
+        "RUN is a key, the last 8 characters that 'orch ls' prints, a unique prefix, @last, or "
+        "@{2} for the second run before the last. For a running trial it also shows the "
+        "progress, and the remaining time estimated from the trial's recent steps. --on "
+        "estimates the remaining time on another GPU: by the ratio of the modelled times of "
+        "its declared work on both (tier transferred), or by the roofline alone (tier prior).",
     .examples = "  orch show @last\n"
                 "  orch show 3f2a91c0 -m loss -m val_accuracy --format tsv > curves.tsv",
     .run = run,

@@ -292,11 +292,11 @@ const struct orch_command ORCH_COMMAND_SUBMIT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct submit_options),
     .about =
-        "Makes the notebooks of 'orch report RECIPE --ipynb' again from the store, keeps what you "
-        "wrote in them, and zips them as ID_NAME_pN.ipynb in ID_NAME.zip. Says first which parts "
-        "are not complete or complete at small scale, the points as 'orch report --points' counts "
-        "them, and which of your cells are still empty; it zips all the same, and then exits with "
-        "8. docs/handin.md explains every step.",
+        "Makes the notebooks of 'orch report RECIPE --ipynb' again from the store, keeps what "
+        "you wrote in them, and zips them as ID_NAME_pN.ipynb in ID_NAME.zip. It first lists "
+        "the parts that are incomplete or complete only at small scale, the points as 'orch "
+        "report --points' counts them, and your cells that are still empty. The ZIP is written "
+        "even then, and the exit status is 8. See docs/handin.md.",
     .examples = "  orch submit recipes/hw4.recipe --netid abc123\n"
                 "  orch submit recipes/hw4.recipe --netid abc123 --out handin\n"
                 "  orch submit recipes/hw4.recipe --netid abc123 --pack",

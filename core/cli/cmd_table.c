@@ -17,10 +17,10 @@ static const struct orch_option OPTIONS[] = {
     {"rows", 0, "NAMES", ORCH_OPT_TEXT, offsetof(struct table_options, rows),
      "parameters (comma-separated), or experiment, repeat, who, gpu, machine, ..."},
     {"columns", 0, "NAMES", ORCH_OPT_TEXT, offsetof(struct table_options, columns),
-     "likewise; without it a column for each value"},
+     "the same for columns (default: one column for each value)"},
     {"value", 0, "'WHICH NAME'", ORCH_OPT_LIST, offsetof(struct table_options, values),
-     "'max val_accuracy': last, best, min, max, mean, first or count of a metric, or a result (may "
-     "be given again)"},
+     "'max val_accuracy': last, best, min, max, mean, first or count of a metric, or a "
+     "result (repeatable)"},
     {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct table_options, where),
      "only runs that match (see 'orch ls')"},
     {"across", 0, NULL, ORCH_OPT_FLAG, offsetof(struct table_options, across),
@@ -180,11 +180,10 @@ const struct orch_command ORCH_COMMAND_TABLE = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct table_options),
     .about =
-        "Means over repeats with their lowest and highest run, or with a 95 % interval from 5 runs "
-        "on, computed as the 'table' items of a report are. Of several runs of the same trial the "
-        "newest counts. Runs of different "
-        "tasks (" ORCH_TASK_WORDS ") have rows of their own. "
-        "Runs that ended otherwise than ok or diverged are left out.",
+        "Shows means over repeats with the lowest and highest run, or with a 95 % interval for "
+        "5 runs or more, as the 'table' items of a report do. Of several runs of the same "
+        "trial, only the newest counts. Runs of different tasks (" ORCH_TASK_WORDS
+        ") get separate rows. Only runs that ended as ok or diverged are included.",
     .examples = "  orch table --rows lr --columns mode --value 'max val_accuracy'\n"
                 "  orch table --rows net,batch --value 'mean images_per_s' --value wall_s\n"
                 "  orch table --rows lr --value 'result final_accuracy' --where 'experiment = "

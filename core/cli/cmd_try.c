@@ -24,7 +24,7 @@ static const struct orch_option OPTIONS[] = {
      offsetof(struct try_options, execute.variant.sweeps),
      "sweep {PARAM} over values, or range(A,B[,STEP])"},
     {"repeat", 0, "N", ORCH_OPT_INT, offsetof(struct try_options, repeat),
-     "run each setting N times; {seed} and {repeat} tell them apart"},
+     "run each setting N times; {seed} and {repeat} distinguish them"},
     {"name", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct try_options, name),
      "name of the experiment (default: the program's name)"},
     {"artifact", 0, "NAME=FILE", ORCH_OPT_LIST, offsetof(struct try_options, artifacts),
@@ -107,17 +107,14 @@ const struct orch_command ORCH_COMMAND_TRY = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct try_options),
     .keeps_rest = true,
-    .about = "{PARAM} in the command stands for a parameter of -s or -x, {seed}, {seed64} and "
-             "{repeat} for "
-             "the trial's own; {{word}} is the text {word}, and other braces are text. Every "
-             "parameter must "
-             "stand in the command; with --env, and where the program imports orch's Python "
-             "helper, it may "
-             "be read from the environment instead. Metrics are read from standard output: lines "
-             "such as "
-             "'epoch 3/10 loss 0.3', 'loss=0.3 accuracy=91.2%', or JSON objects "
-             "(docs/printed-values.md). "
-             "Trials run on a copy of the source tree, so editing during a sweep changes nothing.",
+    .about =
+        "{PARAM} in the command stands for a parameter of -s or -x, {seed}, {seed64} and "
+        "{repeat} for the trial's own; {{word}} is the text {word}, and other braces are "
+        "literal. The command must contain every parameter, unless the program reads it from "
+        "the environment (--env, or orch's Python helper). Metrics are read from standard "
+        "output: lines such as 'epoch 3/10 loss 0.3', 'loss=0.3 accuracy=91.2%', or JSON "
+        "objects (docs/printed-values.md). Trials run on a copy of the source tree, so editing "
+        "during a sweep changes nothing.",
     .examples = "  orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}\n"
                 "  orch try -x n='range(1,8)' --repeat 3 -- ./bench {n}",
     .run = run,

@@ -24,11 +24,11 @@ struct verify_options {
 
 static const struct orch_option OPTIONS[] = {
     {"rerun", 0, "N", ORCH_OPT_TEXT, offsetof(struct verify_options, rerun),
-     "run N trials again, chosen by chance, and compare what they give"},
+     "run N randomly chosen trials again, and compare the results"},
     {"seed", 0, "K", ORCH_OPT_TEXT, offsetof(struct verify_options, seed),
      "with --rerun: seed of the random choice (default: 1)"},
     {"trust", 0, NULL, ORCH_OPT_FLAG, offsetof(struct verify_options, trusts),
-     "with --rerun: programs that come with the pack may run here, as you"},
+     "with --rerun: let programs of the pack run here, as you"},
     {"quick", 0, NULL, ORCH_OPT_FLAG, offsetof(struct verify_options, is_quick),
      "leave out report items that fit models (the default for a folder)"},
     {"full", 0, NULL, ORCH_OPT_FLAG, offsetof(struct verify_options, is_full),
@@ -183,13 +183,12 @@ const struct orch_command ORCH_COMMAND_VERIFY = {
     .option_bytes = sizeof(struct verify_options),
     .about =
         "FILE is a pack of 'orch pack', or the ZIP of 'orch submit --pack'. Unpacks it into a "
-        "scratch folder, computes the digests of all runs, "
-        "files and trees again, makes the report again from the runs, and compares every number. "
-        "What cannot be checked here is listed and never counts as verified. Nothing of the pack "
-        "is run "
-        "unless --rerun asks for it, and a program of the pack only with --trust. Of a folder "
-        "every pack is verified, and all are compared: runs that stand under two names are listed, "
-        "with what exactly is equal. Exit status 7: something differs; 3: it is no pack.",
+        "scratch folder, computes the digests of all runs, files and trees again, makes the "
+        "report again from the runs, and compares every number. What cannot be checked here is "
+        "listed and never counts as verified. No trial is run without --rerun, and no program "
+        "of the pack without --trust. For a folder, every pack is verified and all packs are "
+        "compared: runs that occur under two names are listed, with what exactly is equal. "
+        "Exit status 7: something differs; 3: not a pack.",
     .examples = "  orch verify hw4.orch\n"
                 "  orch verify abc123_hw4.zip            # a hand-in with its pack\n"
                 "  orch verify hw4.orch --rerun 3        # three trials, run again here\n"

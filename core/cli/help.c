@@ -13,13 +13,13 @@ void orch_help_overview(FILE *out, bool all)
 {
     fputs("orch runs experiments from recipes, and records every result under the git tree\n"
           "that made it.\n\n"
-          "The five that matter:\n\n"
-          "  orch run RECIPE     run what is missing; running again is resuming\n"
+          "The five most used commands:\n\n"
+          "  orch run RECIPE     run what is missing; run it again to resume\n"
           "  orch plan RECIPE    show what would run, and why\n"
           "  orch ls             list the recorded runs\n"
           "  orch show RUN       show all of one run\n"
           "  orch best METRIC    rank settings, and test the winner's lead\n\n"
-          "With others: 'orch pull' gets your group's runs, 'orch push' sends yours.\n\n",
+          "In a group, 'orch pull' fetches the others' runs and 'orch push' sends yours.\n\n",
           out);
     const char *group = NULL;
     for (int i = 0; all && ORCH_COMMANDS[i]; i++) {
@@ -32,7 +32,7 @@ void orch_help_overview(FILE *out, bool all)
     fputs(
         all ? "\n'orch COMMAND --help' shows the options of a command, 'orch help options' those\n"
               "that every command has.\n"
-            : "'orch help' lists all commands, 'orch help COMMAND' tells more of one.\n",
+            : "'orch help' lists all commands, 'orch help COMMAND' describes one.\n",
         out);
 }
 
@@ -63,10 +63,11 @@ static const char COMMON_OPTIONS_LINE[] = "\n--json, --format tsv, --db FILE, -C
 /* Returns the help topic 'options'. */
 static char *common_options_text(void)
 {
-    GString *out = g_string_new("orch help options - what every command understands\n");
+    GString *out = g_string_new("orch help options - the options that every command accepts\n");
     append_options(out, ORCH_COMMON_OPTIONS, "options of every command");
-    g_string_append(out, "\nLong names may be shortened while they stay unique. '--' ends the "
-                         "options.\n");
+    g_string_append(
+        out, "\n"
+             "Long names can be abbreviated while they are unique. '--' ends the options.\n");
     return g_string_free(out, FALSE);
 }
 
@@ -143,7 +144,10 @@ bool orch_help_group(FILE *out, const char *word)
         if (g_str_has_prefix(ORCH_COMMANDS[i]->name, prefix))
             fprintf(out, "  orch %-*s  %s\n", width, ORCH_COMMANDS[i]->name,
                     ORCH_COMMANDS[i]->summary);
-    fprintf(out, "\n'orch %s COMMAND --help' tells more of one.\n", word);
+    fprintf(out,
+            "\n"
+            "'orch %s COMMAND --help' describes one.\n",
+            word);
     return true;
 }
 
@@ -282,7 +286,8 @@ static bool write_pages(const char *folder, bool man, GError **error)
     g_autofree char *common = common_options_text();
     g_autofree char *common_page =
         g_strdup_printf("# orch help options\n\n```text\n%s```\n", common);
-    g_string_append(index, "- [orch help options](options.md) - what every command understands\n");
+    g_string_append(index,
+                    "- [orch help options](options.md) - the options that every command accepts\n");
     ok = ok && (man || write_page(folder, "options.md", common_page, error));
     g_autofree char *overview = man ? man_overview() : NULL;
     ok = ok && write_page(folder, man ? "orch.1" : "README.md", man ? overview : index->str, error);
@@ -323,7 +328,7 @@ static int run_help(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_HELP = {
     .name = "help",
     .group = "Maintenance",
-    .summary = "list the commands, or tell more of one",
+    .summary = "list the commands, or describe one",
     .usage = "[COMMAND|options]",
     .max_args = 3,
     .options = HELP_OPTIONS,

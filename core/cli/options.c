@@ -17,7 +17,7 @@ const struct orch_option ORCH_COMMON_OPTIONS[] = {
     {"directory", 'C', "DIR", ORCH_OPT_TEXT, offsetof(struct orch_cli, directory),
      "work as if started in DIR"},
     {"who", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct orch_cli, who),
-     "who you are (default: $ORCH_USER, else as git knows you, else the login name)"},
+     "your name (default: $ORCH_USER, else git's identity, else the login name)"},
     {"plugin-path", 0, "DIR", ORCH_OPT_LIST, offsetof(struct orch_cli, plugin_paths),
      "look for plugins in DIR first"},
     {"json", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_cli, json), "print JSON"},

@@ -1,9 +1,9 @@
 . "$(dirname "$0")/lib.sh"
 ok orch --version; has 'orch 0.'
-ok orch help; has 'The five that matter'; has 'db check'
+ok orch help; has 'The five most used commands'; has 'db check'
 ok orch help run; has 'usage: orch run'
 ok orch run --help; has '--force'
-fails 2 orch; says 'The five that matter'
+fails 2 orch; says 'The five most used commands'
 fails 2 orch rnu; says "unknown command 'rnu'"; says "did you mean 'orch run'"
 fails 2 orch run; says "usage: orch run"
 fails 2 orch ls --sttae ok; says "unknown option '--sttae'"; says "did you mean '--state'"
