@@ -1,7 +1,8 @@
 # Compiler and linker flags, the same for every target (STYLE: warnings that earn their keep).
 set(ORCH_WARNINGS -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wformat=2 -Wvla -Wundef
     -Wcast-qual -Wpointer-arith -Wdouble-promotion -Wimplicit-fallthrough -Wnull-dereference)
-set(ORCH_C_WARNINGS -Wstrict-prototypes -Wmissing-prototypes)
+set(ORCH_C_WARNINGS -Wstrict-prototypes -Wmissing-prototypes -Werror=implicit-function-declaration
+    -Werror=int-conversion -Werror=incompatible-pointer-types)
 if(ORCH_WERROR)
   list(APPEND ORCH_WARNINGS -Werror)
 endif()
