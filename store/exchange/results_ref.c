@@ -328,14 +328,14 @@ static bool add_sources(struct exchange *x, struct results_draft *draft, GError 
 {
     for (int i = 0; x->how->source_trees && x->how->source_trees[i]; i++) {
         git_oid oid, found;
-        const char *why;
+        const char *why = "a source whose id is not git's";
         g_autofree char *path = g_strconcat("sources/", x->how->source_trees[i], NULL);
         if (orch_results_draft_find(draft, path, &found))
             continue;
         if (git_oid_fromstr(&oid, x->how->source_paths[i]) != 0 ||
             !orch_results_source_is_fit(x->place, &oid, &why)) {
             orch_error_set(error, ORCH_ERROR_IO, "push without '--with-source'",
-                           "the source %s cannot be shared", x->how->source_trees[i]);
+                           "%.12s cannot be shared: it is %s", x->how->source_trees[i], why);
             return false;
         }
         orch_results_draft_add(draft, path, &oid, GIT_FILEMODE_TREE);

@@ -46,5 +46,5 @@ if(Python3_FOUND)
 endif()
 add_test(NAME json_reals COMMAND ${CMAKE_SOURCE_DIR}/tests/json_reals.sh ${CMAKE_SOURCE_DIR})
 set_tests_properties(layers json_reals PROPERTIES LABELS quick)
-# packs, verified and run again
-set_tests_properties(cli.0203-pack-rest PROPERTIES LABELS "slow")
+# packs, verified and run again; large files are captured
+set_tests_properties(cli.0203-pack-rest cli.0204-exchange-faults PROPERTIES LABELS "slow")
