@@ -1,6 +1,7 @@
 orch_test(stats "quick" orch_render)
 orch_test(grouping "quick" orch_stats)
 orch_test(draw "quick" orch_render)
+orch_test(canvas "quick" orch_render)
 pkg_check_modules(CAIRO_PNG REQUIRED IMPORTED_TARGET cairo)
 orch_test(charts "" orch_render PkgConfig::CAIRO_PNG)
 target_sources(test_charts PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit/chart_gallery.c)
