@@ -157,7 +157,7 @@ static void read_features(struct orch_rows *r, const struct orch_csv *csv,
         const char *name = orch_csv_name(csv, c);
         if (strcmp(name, o->target) == 0 || is_dropped(name, o))
             continue;
-        if (orch_feature_reveals(name, o->target))
+        if (!o->keep_all && orch_feature_reveals(name, o->target))
             note(r, "column '%s' was left out: it gives '%s' away", name, o->target);
         else
             add_column(r, csv, c, o);

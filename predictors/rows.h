@@ -27,6 +27,7 @@ struct orch_rows_options {
     const char *const *drop; /* columns to leave out, NULL-terminated, or NULL. Dropping 'gpu' also
                                 drops its specifications, but not the roofline time */
     const char *group;       /* column whose values are groups, or NULL */
+    bool keep_all; /* no column reveals the target: all were known before it was measured */
     const struct orch_matrix *like; /* the training features, or NULL: a column that is a category
                                        there is one here too, even if all its fields are numbers */
 };

@@ -25,6 +25,8 @@ void orch_trained_free(struct orch_trained *t)
 {
     if (!t)
         return;
+    g_free(t->experiment);
+    g_free(t->plugin_version);
     g_free(t->name);
     g_free(t->target);
     g_free(t->made);
@@ -248,6 +250,10 @@ json_t *orch_trained_save(const struct orch_trained *t, enum orch_save_style sty
     json_object_set_new(o, "name", json_string(t->name));
     json_object_set_new(o, "target", json_string(t->target));
     json_object_set_new(o, "made", json_string(t->made));
+    if (t->experiment) {
+        json_object_set_new(o, "experiment", json_string(t->experiment));
+        json_object_set_new(o, "plugin_version", orch_json_text_or_null(t->plugin_version));
+    }
     json_object_set_new(o, "rows", json_integer((json_int_t)t->rows));
     json_object_set_new(o, "run_rows", json_integer((json_int_t)t->run_rows));
     json_object_set_new(o, "last_run", json_integer(t->last_run));
@@ -292,6 +298,8 @@ static bool load_all(struct orch_trained *t, const json_t *saved, GError **error
     t->name = g_strdup(name);
     t->target = g_strdup(target);
     t->made = g_strdup(made);
+    t->experiment = g_strdup(json_string_value(json_object_get(saved, "experiment")));
+    t->plugin_version = g_strdup(json_string_value(json_object_get(saved, "plugin_version")));
     t->rows = (size_t)rows;
     t->is_automatic = json_is_true(json_object_get(saved, "automatic"));
     t->last_known = real_or_nan(json_object_get(saved, "last_known_time"));

@@ -23,6 +23,8 @@ struct orch_trained_cell {
 
 struct orch_trained {
     char *name, *target, *made; /* made: ISO date, UTC */
+    /* of a predictor whose features are the parameters of one experiment; NULL: of any other */
+    char *experiment, *plugin_version;
     char **columns;             /* of the rows, without the target */
     size_t rows, run_rows;      /* training rows, and those from runs; others are from data sets */
     int64_t last_run;           /* greatest local id of a run in the training rows */

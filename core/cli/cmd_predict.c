@@ -39,8 +39,33 @@ static const struct orch_option OPTIONS[] = {
     {"calibrate", 0, "RUN", ORCH_OPT_LIST, AT(time.calibrate),
      "scale the forecast by this run of yours, on any GPU; may be repeated"},
     TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm)),
+    {"experiment", 0, "NAME", ORCH_OPT_TEXT, AT(experiment),
+     "the time of one run of an experiment, from the predictor trained on its runs"},
+    {"sweep", 'x', "PARAM=A,B,...", ORCH_OPT_LIST, AT(sweeps),
+     "with --experiment: its parameters, as -x n=300,batch=256"},
     {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, tsv, csv, markdown or latex"},
     {0}};
+
+static bool is_given(const struct predict_options *o, const struct orch_option *option)
+{
+    const char *at = (const char *)o + option->offset;
+    return option->kind == ORCH_OPT_FLAG ? *(const bool *)at
+                                         : *(const void *const *)(const void *)at != NULL;
+}
+
+/* With --experiment only its own options may be given, so that none is silently ignored. */
+static bool experiment_fits(const struct predict_options *o, GError **error)
+{
+    static const char *const own[] = {"experiment", "sweep", "format", NULL};
+    for (const struct orch_option *option = OPTIONS; option->name; option++) {
+        if (g_strv_contains(own, option->name) || !is_given(o, option))
+            continue;
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+                       "option '--%s' does nothing with --experiment", option->name);
+        return false;
+    }
+    return true;
+}
 
 static bool is_model(const char *name, GError **error)
 {
@@ -62,6 +87,8 @@ static bool refuse(const char *hint, const char *what, GError **error)
 static bool options_fit(const struct orch_cli *cli, const struct predict_options *o, GError **error)
 {
     const struct time_options *t = &o->time;
+    if (o->sweeps && !o->experiment)
+        return refuse("add --experiment NAME", "option '--sweep': of which experiment?", error);
     if (cli->arg_count)
         return refuse("a network is named by --net, a GPU by --gpu; runs are arguments of 'orch "
                       "curve'",
@@ -115,8 +142,10 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     const struct predict_options *o = options;
     struct orch_time_question q = {0};
     int status = -1;
-    if (!options_fit(cli, o, error))
+    if (!options_fit(cli, o, error) || (o->experiment && !experiment_fits(o, error)))
         return -1;
+    if (o->experiment)
+        return predict_setting(cli, o, error);
     if (time_options_read(&q, &o->time, false, error) && read_limits(o, &q, error))
         status = answer(cli, o, &q, error);
     orch_time_question_release(&q);
@@ -141,11 +170,16 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
         "measurements of other GPUs, and on your own runs if there are any. prior: a roofline\n"
         "computed from the GPU's specification.\n"
         "\n"
+        "With --experiment it prints the wall time of one run with the parameters of -x, for\n"
+        "example of a script of your own (docs/predictors.md). Train its predictor first:\n"
+        "orch predictor train --where 'experiment = NAME'.\n"
+        "\n"
         "Loss curves: 'orch curve'. PALEO and the roofline bound: 'orch paleo'. The accuracy of\n"
         "past forecasts: 'orch predictor score'.",
     .examples =
         "orch predict --gpu V100 --net resnet50   # 90 epochs of ImageNet\n"
         "orch predict --gpu all --net resnet-cifar:44 --dataset cifar10 --epochs 100   # ranked\n"
-        "orch predict --gpu all --net resnet50 --deadline 36h --pareto gpus.svg   # which GPU?",
+        "orch predict --gpu all --net resnet50 --deadline 36h --pareto gpus.svg   # which GPU?\n"
+        "orch predict --experiment fit -x n=300,batch=256   # one run of your own script",
     .run = run,
 };

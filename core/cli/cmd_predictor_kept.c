@@ -34,6 +34,7 @@ static json_t *trained_json(const struct orch_trained *t)
     json_t *o = json_object();
     json_object_set_new(o, "name", json_string(t->name));
     json_object_set_new(o, "target", json_string(t->target));
+    json_object_set_new(o, "experiment", orch_json_text_or_null(t->experiment));
     json_object_set_new(o, "made", json_string(t->made));
     json_object_set_new(o, "rows", json_integer((json_int_t)t->rows));
     json_object_set_new(o, "configurations", json_integer(t->known->len));
@@ -58,7 +59,8 @@ struct train_options {
 #define AT(member) offsetof(struct train_options, member)
 static const struct orch_option TRAIN_OPTIONS[] = {
     {"target", 't', "NAME", ORCH_OPT_TEXT, AT(target),
-     "what to predict: step_ms (the default), epoch_s, images_per_s, wall_s, or a data set's own"},
+     "what to predict: step_ms (the default where runs declare a cost), epoch_s, images_per_s, "
+     "wall_s (the default elsewhere), or a data set's own"},
     {"model", 'm', "NAME", ORCH_OPT_TEXT, AT(model),
      "auto (the default: a mixture of the best in cross-validation), linear, tree, forest, boost, "
      "knn, mlp, kernel, or grey: a mixture on top of the analytical model"},
@@ -69,7 +71,8 @@ static const struct orch_option TRAIN_OPTIONS[] = {
     {"drop", 0, "COLUMN,...", ORCH_OPT_LIST, AT(drop),
      "columns to ignore; what is derived from them and others stays (docs/import.md)"},
     {"name", 'n', "NAME", ORCH_OPT_TEXT, AT(name),
-     "name of the predictor (default: the target's, which 'orch predict' uses)"},
+     "name of the predictor (default: the experiment's, else the target's, which 'orch predict' "
+     "uses)"},
     {"untuned", 0, NULL, ORCH_OPT_FLAG, AT(untuned),
      "do not search hyperparameters: use each model's first setting"},
     {"seed", 0, "N", ORCH_OPT_INT, AT(seed), "random seed of folds and models (default 0)"},
@@ -83,6 +86,19 @@ static void print_baselines(const struct orch_trained *t)
            specs,
            t->is_used ? "the predictor is better"
                       : "the predictor is not better, so it is not used");
+}
+
+/* Prints the command that asks a predictor of an experiment's parameters. */
+static void print_use(struct orch_cli *cli, const struct orch_trained *t)
+{
+    if (!t->experiment)
+        return;
+    g_autofree char *word = orch_cli_shell_word(t->experiment);
+    fflush(stdout);
+    orch_cli_say(cli,
+                 "'orch plan' uses it; for one setting: orch predict --experiment %s -x "
+                 "PARAM=VALUE,...",
+                 word);
 }
 
 static bool settle_model(const char *name, struct orch_learn_options *out, GError **error)
@@ -101,13 +117,13 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
     const struct train_options *o = options;
     g_auto(GStrv) data = predictor_split_list(o->data), drop = predictor_split_list(o->drop);
     struct orch_training_request r = {
-        .target = o->target ? o->target : "step_ms",
+        .target = o->target,
         .runs = !o->no_runs,
         .datasets = (const char *const *)data,
         .drop = (const char *const *)drop,
         .name = o->name,
         .learn = {.seed = (uint64_t)o->seed, .no_tuning = o->untuned}};
-    if (!settle_model(o->model, &r.learn, error) || !orch_training_check(&r, error))
+    if (!settle_model(o->model, &r.learn, error))
         return -1;
     struct orch_where *where = o->where ? orch_where_parse(o->where, error) : NULL;
     if (o->where && !where)
@@ -134,6 +150,7 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
                    t->known->len, seconds);
             learned_say(t->learned, cli->verbose ? ALL : MEMBERS);
             print_baselines(t);
+            print_use(cli, t);
         }
     }
     orch_trained_free(t);
@@ -152,10 +169,10 @@ static double unseen_error(const struct orch_learned *l, const char *column)
     return (double)NAN;
 }
 
-/* Returns whether 'orch predict' uses this predictor, the one of step times. */
+/* Returns whether 'orch predict' uses this predictor: that of step times, or of an experiment. */
 static bool is_asked(const struct orch_trained *t)
 {
-    return t->is_used && strcmp(t->name, ORCH_PREDICTOR_STEP) == 0;
+    return t->is_used && (t->experiment || strcmp(t->name, ORCH_PREDICTOR_STEP) == 0);
 }
 
 static const char *used_text(const struct orch_trained *t)
@@ -216,9 +233,11 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
     } else if (t) {
         g_autofree char *sources = g_strjoinv(", ", t->sources);
         g_autofree char *columns = g_strjoinv(", ", t->columns);
-        orch_cli_print("predictor %s\n  learns    %s\n  made      %s\n  from      %zu rows of %u "
-                       "configurations: %s\n  columns   %s",
-                       t->name, t->target, t->made, t->rows, t->known->len, sources, columns);
+        orch_cli_print(
+            "predictor %s\n  target    %s%s%s\n  made      %s\n  from      %zu rows of %u "
+            "configurations: %s\n  columns   %s",
+            t->name, t->target, t->experiment ? " of experiment " : "",
+            t->experiment ? t->experiment : "", t->made, t->rows, t->known->len, sources, columns);
         learned_say(t->learned, cli->verbose ? ALL : MEMBERS);
         print_baselines(t);
     }
@@ -267,13 +286,16 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_TRAIN = {
     .max_args = 0,
     .options = TRAIN_OPTIONS,
     .option_bytes = sizeof(struct train_options),
-    .about = "A run that ended ok, declared its cost and ran alone is a row; 'orch predictor rows' "
-             "lists\n"
-             "them. The best members are printed with their errors, all with --verbose. What is "
-             "kept is local: each "
-             "member\n"
-             "of a group trains from the shared rows. --where is a filter (docs/where.md).",
+    .about =
+        "Runs that ended ok, ran alone and declared a cost (network, batch, ...) give rows; see\n"
+        "'orch predictor rows'. If the runs of --where declare none, as those of a plain script,\n"
+        "their parameters are the features and their wall time is the target: choose the runs of\n"
+        "one experiment. At least 10 rows are needed.\n"
+        "\n"
+        "The best models are printed with their errors, all of them with --verbose. A predictor\n"
+        "is kept in this store only and not shared.",
     .examples = "orch predictor train\n"
+                "orch predictor train --where 'experiment = fit'   # a script of your own\n"
                 "orch predictor train --no-runs --data justus-conv --target ms --name conv",
     .run = run_train,
 };

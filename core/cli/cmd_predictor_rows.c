@@ -2,7 +2,7 @@
 /* Shows the rows that predictors learn from. */
 #include "core/cli/cli.h"
 
-#include "core/run/run_rows.h"
+#include "core/run/param_rows.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -91,6 +91,33 @@ static void print_tally(struct orch_cli *cli, const struct orch_rows_tally *tall
                      tally->disturbed_rows);
 }
 
+/* Reads the rows of runs: of declared costs or, when the runs of --where declare none and the
+ * target allows it, of their parameters, as 'orch predictor train' does. */
+static struct orch_csv *rows_of_runs(struct orch_cli *cli, struct orch_store *store,
+                                     const struct rows_options *o, const struct orch_where *where,
+                                     GPtrArray *keys, GError **error)
+{
+    struct orch_rows_tally tally = {0};
+    struct orch_csv *csv = orch_rows_of_runs(store, where, o->target, keys, &tally, error);
+    bool may = where && (!o->target || strcmp(o->target, "wall_s") == 0) &&
+               orch_rows_tally_has_no_cost(&tally);
+    g_autoptr(GError) several = NULL;
+    struct orch_rows_tally by_param = {0};
+    struct orch_param_rows *rows =
+        csv && may ? orch_param_rows_of_runs(store, where, keys, &by_param, &several) : NULL;
+    if (rows) {
+        orch_csv_free(csv);
+        csv = g_steal_pointer(&rows->csv);
+        tally = by_param;
+    }
+    if (csv)
+        print_tally(cli, &tally);
+    if (several)
+        orch_cli_say(cli, "the parameters of runs are rows when --where selects one experiment");
+    orch_param_rows_free(rows);
+    return csv;
+}
+
 static struct orch_csv *read_rows(struct orch_cli *cli, const struct rows_options *o,
                                   GPtrArray *keys, GError **error)
 {
@@ -102,10 +129,7 @@ static struct orch_csv *read_rows(struct orch_cli *cli, const struct rows_option
     struct orch_where *where = o->where ? orch_where_parse(o->where, error) : NULL;
     if (o->where && !where)
         return NULL;
-    struct orch_rows_tally tally = {0};
-    struct orch_csv *csv = orch_rows_of_runs(store, where, o->target, keys, &tally, error);
-    if (csv)
-        print_tally(cli, &tally);
+    struct orch_csv *csv = rows_of_runs(cli, store, o, where, keys, error);
     orch_where_free(where);
     return csv;
 }
@@ -148,7 +172,8 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_ROWS = {
         "A run gives a row when its plugin declares its cost, it ended ok, is not removed, and\n"
         "nothing ran beside it. Times are the median of its epochs or steps without the first,\n"
         "which warms up; a step, an epoch and a rate follow from each other by batch, workers and\n"
-        "images.",
+        "images. When the runs of --where declare no cost, the columns are their device and their\n"
+        "parameters, and the target is wall_s.",
     .examples = "orch predictor rows --runs\n"
                 "orch predictor rows --target epoch_s --where 'recipe = hw4' --format csv >a.csv",
     .run = run_rows,

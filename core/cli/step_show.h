@@ -10,16 +10,19 @@
 struct predict_options {
     struct time_options time;
     const char *budget, *deadline, *pareto, *format;
+    const char *experiment, **sweeps;
     bool explain;
 };
 
-/* Both print their answer and return an exit status, or -1 with an error. */
+/* Each prints its answer and return an exit status, or -1 with an error. */
 /** The forecast for one device (predict_step.c). */
 int predict_step(struct orch_cli *cli, const struct predict_options *o,
                  struct orch_time_question *q, GError **error);
 /** The forecasts for all GPUs, ranked, with the Pareto set of time and cost (predict_rank.c). */
 int predict_rank(struct orch_cli *cli, const struct predict_options *o,
                  struct orch_time_question *q, GError **error);
+/** The wall time of an experiment's settings (predict_setting.c). */
+int predict_setting(struct orch_cli *cli, const struct predict_options *o, GError **error);
 
 /** Formats a range of times: "1 h to 2 h"; "-" for NaN. The caller frees. */
 char *span_format(double low, double high);

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#define NAME_MAX_CHARS 63
-
 struct orch_trained *orch_kept_predictor_read(const struct orch_predictor_row *row, bool whole,
                                               GError **error)
 {
@@ -72,37 +70,4 @@ bool orch_kept_predictor_remove(struct orch_store *store, const char *name, GErr
     bool removed = false;
     orch_predictor_row_free(row);
     return row && orch_store_remove_predictor(store, name, &removed, error);
-}
-
-/* Checks a predictor's name: it must be printable, and 'step_ms' is reserved for a predictor of
- * step times, because 'orch predict' uses the predictor of that name. */
-bool orch_training_check(const struct orch_training_request *r, GError **error)
-{
-    const char *name = r->name ? r->name : r->target;
-    bool plain =
-        *name && g_utf8_validate(name, -1, NULL) && g_utf8_strlen(name, -1) <= NAME_MAX_CHARS;
-    for (const char *c = name; plain && *c; c = g_utf8_next_char(c))
-        plain = g_unichar_isprint(g_utf8_get_char(c));
-    if (!plain) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "for example --name mine",
-                       "option '--name': a name has 1 to %d printable characters", NAME_MAX_CHARS);
-        return false;
-    }
-    if (strcmp(name, "step_ms") == 0 && strcmp(r->target, "step_ms") != 0) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "give it another --name",
-                       "'orch predict' looks for step times in ms under the name 'step_ms', and "
-                       "this learns '%s'",
-                       r->target);
-        return false;
-    }
-    for (int i = 0; r->datasets[i]; i++) {
-        for (int k = 0; k < i; k++) {
-            if (strcmp(r->datasets[i], r->datasets[k]) != 0)
-                continue;
-            orch_error_set(error, ORCH_ERROR_USAGE, "name it once: its rows count once",
-                           "option '--data': '%s' is named twice", r->datasets[i]);
-            return false;
-        }
-    }
-    return true;
 }

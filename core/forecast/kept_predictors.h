@@ -18,8 +18,4 @@ bool orch_kept_predictor_put(struct orch_store *store, const struct orch_trained
 /** Removes a predictor. ORCH_ERROR_NOT_FOUND with the nearest name. */
 bool orch_kept_predictor_remove(struct orch_store *store, const char *name, GError **error);
 
-/** Checks the name of the predictor to train (printable, and 'step_ms' only for step times in ms)
- * and that no data set is named twice. False with ORCH_ERROR_USAGE. */
-bool orch_training_check(const struct orch_training_request *request, GError **error);
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/forecast/training_rows.h"
 
-#include "core/run/run_rows.h"
+#include "core/run/param_rows.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define ROWS_MIN 10
+#define NAME_MAX_CHARS 63
 #define BASELINE_ROWS 3000 /* the baselines are evaluated on at most this many rows */
 
 /* ---- one table of several ----------------------------------------------------------------------
@@ -209,11 +210,12 @@ static struct orch_trained *measured(struct orch_store *store,
 }
 
 static struct orch_rows *rows_of(const struct orch_training_request *r, const struct orch_csv *csv,
-                                 GError **error)
+                                 bool keep_all, GError **error)
 {
     struct orch_rows_options options = {.target = r->target,
                                         .drop = r->drop,
-                                        .group = orch_csv_find(csv, "gpu") >= 0 ? "gpu" : NULL};
+                                        .group = orch_csv_find(csv, "gpu") >= 0 ? "gpu" : NULL,
+                                        .keep_all = keep_all};
     return orch_rows_of_table(csv, &options, error);
 }
 
@@ -262,7 +264,7 @@ struct orch_trained *orch_training_measure(struct orch_store *store,
         struct orch_learn_options quick = {
             .model = "auto", .target = ORCH_LEARN_BEST, .no_tuning = true};
         g_autoptr(GError) unable = NULL;
-        struct orch_rows *rows = rows_of(r, csv, &unable);
+        struct orch_rows *rows = rows_of(r, csv, false, &unable);
         t->learned = rows ? orch_learn(rows, &quick, &unable) : NULL;
         if (t->learned)
             hold_against_baselines(t, rows);
@@ -284,44 +286,160 @@ void orch_training_take_known(struct orch_trained *trained, struct orch_trained 
     orch_trained_free(fresh);
 }
 
+/* ---- which rows --------------------------------------------------------------------------------
+ */
+
+/* Checks a predictor's name: it must be printable, and 'step_ms' is reserved for a predictor of
+ * step times, because 'orch predict' uses the predictor of that name. */
+static bool check_request(const struct orch_training_request *r, GError **error)
+{
+    const char *name = r->name ? r->name : r->target;
+    bool plain =
+        *name && g_utf8_validate(name, -1, NULL) && g_utf8_strlen(name, -1) <= NAME_MAX_CHARS;
+    for (const char *c = name; plain && *c; c = g_utf8_next_char(c))
+        plain = g_unichar_isprint(g_utf8_get_char(c));
+    if (!plain) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example --name mine",
+                       "option '--name': a name has 1 to %d printable characters", NAME_MAX_CHARS);
+        return false;
+    }
+    if (strcmp(name, "step_ms") == 0 && strcmp(r->target, "step_ms") != 0) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "give it another --name",
+                       "'orch predict' looks for step times in ms under the name 'step_ms', and "
+                       "this learns '%s'",
+                       r->target);
+        return false;
+    }
+    for (int i = 0; r->datasets[i]; i++) {
+        for (int k = 0; k < i; k++) {
+            if (strcmp(r->datasets[i], r->datasets[k]) != 0)
+                continue;
+            orch_error_set(error, ORCH_ERROR_USAGE, "name it once: its rows count once",
+                           "option '--data': '%s' is named twice", r->datasets[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What is trained on: the request with its defaults, and the rows of parameters, if it is those. */
+struct training {
+    struct orch_training_request r;
+    struct orch_param_rows *params; /* NULL: rows of declared costs and data sets */
+    struct orch_rows_tally tally;   /* of the parameters' rows */
+};
+
+/* True when none of the runs declares a cost, or none matches the filter. */
+static bool declare_no_cost(struct orch_store *store, const struct orch_training_request *r,
+                            bool *out, GError **error)
+{
+    struct orch_rows_tally t = {0};
+    struct orch_csv *csv = orch_rows_of_runs(store, r->where, r->target, NULL, &t, error);
+    int64_t read = t.rows + t.shared + t.disturbed + t.unmeasured + t.forward + t.no_cost;
+    *out = orch_rows_tally_has_no_cost(&t) || (!read && r->where);
+    orch_csv_free(csv);
+    return csv;
+}
+
+static bool settle(struct orch_store *store, struct training *t, GPtrArray *keys, GError **error)
+{
+    struct orch_training_request *r = &t->r;
+    bool may = r->runs && !r->only && !(r->datasets && *r->datasets) &&
+               (!r->target || strcmp(r->target, "wall_s") == 0);
+    bool no_cost = false;
+    r->target = r->target ? r->target : "step_ms";
+    if (!check_request(r, error) || (may && !declare_no_cost(store, r, &no_cost, error)))
+        return false;
+    if (!no_cost)
+        return true;
+    t->params = orch_param_rows_of_runs(store, r->where, keys, &t->tally, error);
+    if (!t->params)
+        return false;
+    r->target = "wall_s";
+    r->name = r->name ? r->name : t->params->experiment;
+    return check_request(r, error);
+}
+
 /* ---- all ---------------------------------------------------------------------------------------
  */
 
-static bool enough(const struct orch_training_request *r, size_t rows, GError **error)
+static bool enough(const struct training *t, size_t rows, GError **error)
 {
+    const struct orch_training_request *r = &t->r;
     if (rows >= ROWS_MIN)
         return true;
+    g_autofree char *left_out =
+        t->tally.shared ? g_strdup_printf(" (%d ran beside other trials)", (int)t->tally.shared)
+                        : g_strdup("");
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   "run a recipe whose plugin declares its cost (orch run recipes/hw4.recipe), or "
-                   "bring measurements in (orch import FILE.csv, then --data NAME)",
-                   "there %s %zu row%s with '%s' to learn from: at least %d",
-                   rows == 1 ? "is" : "are", rows, rows == 1 ? "" : "s", r->target, ROWS_MIN);
+                   t->params ? "run more settings, one at a time: orch run RECIPE -x PARAM=A,B,..."
+                             : "run a recipe whose plugin declares its cost (orch run "
+                               "recipes/hw4.recipe), or "
+                               "bring measurements in (orch import FILE.csv, then --data NAME)",
+                   "there %s %zu row%s with '%s' to learn from%s: at least %d",
+                   rows == 1 ? "is" : "are", rows, rows == 1 ? "" : "s", r->target, left_out,
+                   ROWS_MIN);
     return false;
 }
 
-struct orch_trained *orch_training_learn(struct orch_store *store,
-                                         const struct orch_training_request *r, GPtrArray *notes,
-                                         GError **error)
+static void add_notes(const struct training *t, const struct orch_rows *rows, GPtrArray *notes)
 {
-    g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
-    struct orch_csv *csv = table_of(store, r, keys, error);
-    struct orch_rows *rows = NULL;
-    struct orch_trained *t = NULL;
-    if (csv && enough(r, orch_csv_rows(csv), error))
-        rows = rows_of(r, csv, error);
-    if (rows)
-        t = measured(store, r, csv, keys, error);
+    for (guint i = 0; i < rows->notes->len; i++)
+        g_ptr_array_add(notes, g_strdup(rows->notes->pdata[i]));
+    if (!t->params)
+        return;
+    const struct {
+        int64_t count;
+        const char *why;
+    } left[] = {{t->params->other_versions, "are of another version of the plugin"},
+                {t->tally.shared, "ran beside other trials"},
+                {t->tally.disturbed, "ran while other programs kept the CPUs busy"},
+                {t->tally.unmeasured, "have no wall time"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(left); i++)
+        if (left[i].count)
+            g_ptr_array_add(notes, g_strdup_printf("left out: %d runs that %s", (int)left[i].count,
+                                                   left[i].why));
+}
+
+static struct orch_trained *train(struct orch_store *store, const struct training *training,
+                                  const struct orch_csv *csv, const GPtrArray *keys,
+                                  GPtrArray *notes, GError **error)
+{
+    const struct orch_training_request *r = &training->r;
+    struct orch_rows *rows = rows_of(r, csv, training->params != NULL, error);
+    struct orch_trained *t = rows ? measured(store, r, csv, keys, error) : NULL;
     if (t)
         t->learned = orch_learn(rows, &r->learn, error);
     if (t && t->learned) {
-        for (guint i = 0; i < rows->notes->len; i++)
-            g_ptr_array_add(notes, g_strdup(rows->notes->pdata[i]));
+        add_notes(training, rows, notes);
         hold_against_baselines(t, rows);
     }
+    if (t && training->params) {
+        t->experiment = g_strdup(training->params->experiment);
+        t->plugin_version = g_strdup(training->params->plugin_version);
+    }
     orch_rows_free(rows);
-    orch_csv_free(csv);
     if (t && t->learned)
         return t;
     orch_trained_free(t);
     return NULL;
+}
+
+struct orch_trained *orch_training_learn(struct orch_store *store,
+                                         const struct orch_training_request *request,
+                                         GPtrArray *notes, GError **error)
+{
+    g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
+    struct training training = {.r = *request};
+    struct orch_csv *csv = NULL;
+    if (settle(store, &training, keys, error)) {
+        csv = training.params ? g_steal_pointer(&training.params->csv)
+                              : table_of(store, &training.r, keys, error);
+    }
+    struct orch_trained *t = csv && enough(&training, orch_csv_rows(csv), error)
+                                 ? train(store, &training, csv, keys, notes, error)
+                                 : NULL;
+    orch_csv_free(csv);
+    orch_param_rows_free(training.params);
+    return t;
 }

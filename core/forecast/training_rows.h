@@ -7,13 +7,13 @@
 #include "store/predictor.h"
 
 struct orch_training_request {
-    const char *target;             /* "step_ms", ... */
+    const char *target;             /* "step_ms", ...; NULL: see orch_training_learn */
     bool runs;                      /* include the store's runs */
     const char *const *only;        /* only these runs (keys as typed by the user); NULL: all */
     const struct orch_where *where; /* or NULL */
     const char *const *datasets;    /* names of data sets, or NULL */
     const char *const *drop;        /* columns, or NULL */
-    const char *name;               /* of the predictor; NULL: the target's */
+    const char *name;               /* of the predictor; NULL: the target's, or the experiment's */
     struct orch_learn_options learn;
 };
 
@@ -26,7 +26,10 @@ struct orch_trained *orch_training_measure(struct orch_store *store,
 void orch_training_take_known(struct orch_trained *trained, struct orch_trained *fresh);
 
 /** Trains with cross-validation, baselines and held-out GPUs. `notes` (char *) lists what was left
- * out and why. ORCH_ERROR_USAGE, with a hint, when there are too few rows. */
+ * out and why. Without data sets, and with the target NULL or "wall_s", runs of which none declares
+ * a cost are trained on by their parameters (core/run/param_rows.h): the target is then wall_s, and
+ * the predictor has an experiment. Otherwise NULL means step_ms. ORCH_ERROR_USAGE, with a hint, for
+ * a bad name, when no run matches and when there are too few rows. */
 struct orch_trained *orch_training_learn(struct orch_store *store,
                                          const struct orch_training_request *request,
                                          GPtrArray *notes, GError **error);

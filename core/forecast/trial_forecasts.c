@@ -4,6 +4,8 @@
 #include "core/forecast/trial_forecasts.h"
 
 #include "core/forecast/estimator.h"
+#include "core/forecast/setting_forecast.h"
+#include "core/run/param_rows.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/reals.h"
@@ -22,6 +24,8 @@
 /* Half width, as a factor, of the additional 90 % interval for trials that were only measured while
  * other programs ran. */
 #define DISTURBED_FACTOR 2.0
+/* A forecast is not made when its interval exceeds this factor to one side. */
+#define WIDEST_FACTOR 10.0
 
 /* The measured times of one setting, over its repeats. */
 struct cell {
@@ -60,6 +64,7 @@ struct orch_forecasts {
     struct known *known;     /* one for each item */
     bool has_ended;          /* a trial has ended since the plan was made */
     char **signatures;       /* of each item, computed on first use */
+    GHashTable *predictors;  /* char * (experiment) -> struct orch_trained *, or NULL: none */
 };
 
 /* ---- trials as texts ---------------------------------------------------------------------------
@@ -441,6 +446,72 @@ static bool describe_estimator(struct orch_forecasts *f, unsigned index)
     return true;
 }
 
+/* ---- a trained predictor of the experiment ----------------------------------------------------
+ */
+
+static void free_predictor(gpointer trained)
+{
+    orch_trained_free(trained);
+}
+
+/* The predictor trained on the parameters of the experiment's runs, of this version of its plugin;
+ * NULL when there is none that is better than its baselines. */
+static const struct orch_trained *predictor_of(struct orch_forecasts *f,
+                                               const struct orch_experiment *experiment)
+{
+    gpointer found = NULL;
+    if (g_hash_table_lookup_extended(f->predictors, experiment->name, NULL, &found))
+        return found;
+    struct orch_trained *trained =
+        f->plan->store ? orch_setting_predictor_find(f->plan->store, experiment->name, NULL) : NULL;
+    bool is_usable = trained && trained->is_used &&
+                     g_strcmp0(trained->plugin_version, experiment->manifest->version) == 0;
+    if (!is_usable)
+        g_clear_pointer(&trained, orch_trained_free);
+    g_hash_table_insert(f->predictors, g_strdup(experiment->name), trained);
+    return trained;
+}
+
+/* The item's parameters as the predictor's columns have them. */
+static GHashTable *texts_of_item(const struct orch_plan_item *item)
+{
+    GHashTable *texts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    const char *name;
+    json_t *value;
+    json_object_foreach(item->cell->params, name, value)
+    {
+        g_hash_table_insert(texts, g_strdup(name), orch_param_rows_text(value));
+    }
+    for (guint i = 0; i < item->cell->refs->len; i++) {
+        const struct orch_ref *ref = item->cell->refs->pdata[i];
+        g_hash_table_insert(texts, g_strdup(ref->param), g_strdup(ref->text));
+    }
+    return texts;
+}
+
+/* False when no predictor was trained for the experiment, or its interval is too wide. */
+static bool describe_predictor(struct orch_forecasts *f, unsigned index)
+{
+    const struct orch_plan_item *item = &f->plan->items[index];
+    const struct orch_trained *trained = predictor_of(f, item->cell->experiment);
+    struct orch_setting_forecast forecast;
+    g_autoptr(GHashTable) texts = trained ? texts_of_item(item) : NULL;
+    const struct orch_setting_question question = {item->device_key, texts};
+    if (!trained || !orch_setting_forecast(trained, &question, &forecast, NULL))
+        return false;
+    bool is_narrow = forecast.high_s <= WIDEST_FACTOR * forecast.value_s &&
+                     forecast.value_s <= WIDEST_FACTOR * forecast.low_s;
+    if (is_narrow) {
+        const char *note = forecast.notes->len ? forecast.notes->pdata[0] : NULL;
+        set_known(f, index,
+                  (struct orch_duration){forecast.low_s, forecast.value_s, forecast.high_s},
+                  forecast.tier, "predictor",
+                  g_strdup_printf("%s%s%s", forecast.why, note ? "; " : "", note ? note : ""));
+    }
+    orch_setting_forecast_clear(&forecast);
+    return is_narrow;
+}
+
 /* The cells that a law is fitted to (borrowed). Disturbed cells are used only when there are no
  * others. */
 static GPtrArray *learned_cells(const struct group *group)
@@ -514,7 +585,7 @@ static void answer_group(struct orch_forecasts *f, struct group *group)
         f->known[index].is_known = false;
         if (cell)
             describe_measured(f, index, cell, scatter);
-        else
+        else if (!describe_predictor(f, index))
             g_array_append_val(asked, index);
     }
     if (group->cells->len && asked->len)
@@ -586,6 +657,7 @@ struct orch_forecasts *orch_forecasts_new(struct orch_plan *plan)
     f->experiments = g_hash_table_new(NULL, NULL);
     f->known = g_new0(struct known, plan->count + 1);
     f->signatures = g_new0(char *, plan->count + 1);
+    f->predictors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_predictor);
     return f;
 }
 
@@ -601,6 +673,7 @@ void orch_forecasts_free(struct orch_forecasts *f)
     g_free(f->signatures);
     g_ptr_array_unref(f->groups);
     g_hash_table_unref(f->experiments);
+    g_hash_table_unref(f->predictors);
     orch_estimator_free(f->estimator);
     g_free(f);
 }

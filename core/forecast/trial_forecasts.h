@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Forecasts for a plan's trials, from the first of these tiers that applies:
  *   measured     runs of the same trial (any repeat) on the same device
+ *   fitted       a predictor that 'orch predictor train' trained on the experiment's parameters
  *   fitted       a scaling law fitted to runs of the same plugin on the same device
  *   otherwise    the tier of orch_estimator_forecast(), when the plugin declares the trial's cost
  * Without any of these there is no forecast. Trials that end while a plan runs are used in later

@@ -122,6 +122,11 @@ static void take_place(struct timed *out, const struct orch_bulk_run *run, const
     out->gpu = parts.device;
 }
 
+bool orch_rows_tally_has_no_cost(const struct orch_rows_tally *t)
+{
+    return t->no_cost && !(t->rows + t->shared + t->disturbed + t->unmeasured + t->forward);
+}
+
 double orch_cost_number(const json_t *cost, const char *name)
 {
     double value;

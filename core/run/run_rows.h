@@ -21,6 +21,9 @@ struct orch_rows_tally {
     int64_t forward; /* its epochs did not train the network but ran on features computed once */
 };
 
+/** True when runs were read, and none of them declares a cost. */
+bool orch_rows_tally_has_no_cost(const struct orch_rows_tally *tally);
+
 /** A positive number from the cost that a run's plugin declared; NaN when it is absent. */
 double orch_cost_number(const json_t *cost, const char *name);
 /** True when the declared work trains the network. Plugins write `training` only then. */

@@ -142,4 +142,4 @@ ok orch predict --gpu V100 --net resnet18 --batch 16; has 'tier measured'; has "
 ok orch predictor train --data law,noise --untuned --model linear
 fails 2 orch predictor train --no-runs --data nosuch; says nosuch
 fails 2 orch predictor train --target epoch; says "did you mean 'epoch_s'"
-fails 2 orch predictor train --where 'batch > 1000'; says '0 rows'; says 'orch import'
+fails 2 orch predictor train --where 'batch > 1000'; says 'no run that ended ok matches --where'; says 'orch ls --where'

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-EXACT = re.compile(r"^orch (predict |paleo |net |gpu |predictor eval|plugin show|config|check|compare)")
+EXACT = re.compile(r"^orch (predict (?!--experiment)|paleo |net |gpu |predictor eval|plugin show|config|check|compare)")
 
 # pages whose ```sh blocks are run, too
 RUNS_SH = ["README.md", "docs/sharing.md"]
@@ -73,6 +73,30 @@ experiments:
 R
 echo 1.0 >exp/slow.awk; git add -A; git commit -qm first; orch run -q bench.recipe
 git checkout -q -b feature; echo 1.10 >exp/slow.awk; git commit -qam slower; orch run -q bench.recipe""",
+    "docs/predictors.md": r"""
+cat >fit.plugin <<'Y'
+plugin: fit
+command: [sh, fit.sh, "${n}", "${batch}", "${method}"]
+parameters:
+  n: { type: int, default: 100 }
+  batch: { type: int, default: 64 }
+  method: { type: string, default: exact }
+metrics:
+  loss: { better: min }
+Y
+cat >fit.sh <<'S'
+sleep $(awk "BEGIN { print 0.1 + $1 * $2 * 1e-5 * (\"$3\" == \"fast\" ? 0.5 : 1) }")
+echo loss 0.5
+S
+cat >fits.recipe <<'R'
+format: 1
+recipe: fits
+experiments:
+  fit:
+    plugin: ./fit.plugin
+    sweep: { n: [100, 200, 400], batch: [64, 256], method: [exact, fast] }
+R
+""",
     "docs/python.md": """
 cp "$(dirname "$(command -v orch)")/share/python/orch.py" .""",
     "docs/where.md": "orch try -q -x lr=0.1,0.01 -- echo loss={lr}",
