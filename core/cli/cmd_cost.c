@@ -3,10 +3,8 @@
 #include "core/cli/cli.h"
 #include "core/cli/execute.h"
 #include "core/cli/forecast_show.h"
-#include "core/forecast/allowance_left.h"
 #include "core/forecast/device_prices.h"
-#include "core/forecast/estimator.h"
-#include "core/forecast/trial_forecasts.h"
+#include "core/forecast/plan_outlook.h"
 #include "core/results/selection.h"
 
 #include "lib/base/error.h"
@@ -283,78 +281,18 @@ static void print_prices(struct orch_cli *cli, const struct orch_device_prices *
 /* ---- a recipe's allowance and its plan ----------------------------------------------------------
  */
 
-struct outlook {
-    struct orch_allowance_left allowance;
-    unsigned known, unknown; /* trials to run, with and without a forecast */
-    double device_s;         /* total of the known ones */
-    double usd_per_hour;     /* NaN: unknown */
-    char *device;
-};
-
-/* Forecasts a trial: on this machine as `orch plan` does, for another GPU from the declared cost
- * only. False when nothing is known. */
-static bool forecast_one(struct orch_forecasts *forecasts, struct orch_estimator *estimator,
-                         const struct orch_plan_item *item, const char *gpu, double *out_p50_s)
-{
-    struct orch_forecaster here = orch_forecasts_forecaster(forecasts);
-    g_autoptr(json_t) cost = gpu ? orch_forecasts_cost(forecasts, item) : NULL;
-    struct orch_estimate_question question = {cost, gpu, 0};
-    struct orch_forecast o;
-    bool known = gpu ? cost && orch_estimator_forecast(estimator, &question, &o)
-                     : here.forecast(here.ctx, item, &o);
-    *out_p50_s = known ? o.p50_s : 0;
-    return known;
-}
-
-static void add_up(struct orch_plan *plan, const char *gpu, struct outlook *out)
-{
-    struct orch_forecasts *forecasts = orch_forecasts_new(plan);
-    struct orch_estimator *estimator = orch_estimator_new(plan->workspace);
-    for (unsigned i = 0; i < plan->count; i++) {
-        double p50_s;
-        const struct orch_plan_item *item = &plan->items[i];
-        if (!orch_plan_will_run(item))
-            continue;
-        if (forecast_one(forecasts, estimator, item, gpu, &p50_s)) {
-            out->known++;
-            out->device_s += p50_s * orch_plan_item_devices(item);
-        } else {
-            out->unknown++;
-        }
-    }
-    orch_estimator_free(estimator);
-    orch_forecasts_free(forecasts);
-}
-
-static bool uses_gpus(const struct orch_plan *plan)
-{
-    for (unsigned i = 0; i < plan->count; i++)
-        if (orch_plan_will_run(&plan->items[i]) &&
-            orch_experiment_gpus(plan->items[i].cell->experiment))
-            return true;
-    return false;
-}
-
 static bool look_ahead(struct orch_cli *cli, const struct orch_expansion *expansion,
                        const struct cost_options *o, struct orch_device_prices *prices,
-                       struct outlook *out, GError **error)
+                       struct orch_plan_outlook *out, GError **error)
 {
     const struct orch_execute_options options = {.variant.profile = o->profile};
     struct orch_plan *plan = orch_execute_make_plan(cli, expansion, &options, 0, error);
-    if (!plan)
-        return false;
-    const struct orch_machine *machine = orch_workspace_machine(cli->workspace);
-    bool here_gpu = machine->gpus->len && uses_gpus(plan);
-    const struct orch_gpu_device *first = here_gpu ? machine->gpus->pdata[0] : NULL;
-    out->device = g_strdup(o->gpu ? o->gpu : first ? first->model : machine->cpu_model);
-    out->usd_per_hour = orch_device_prices_find(prices, out->device, !o->gpu && !first, NULL, NULL);
-    add_up(plan, o->gpu, out);
+    bool ok = plan && orch_plan_outlook_read(plan, o->gpu, prices, out, error);
     orch_plan_free(plan);
-    return orch_allowance_left_read(cli->workspace->store, expansion, prices, &out->allowance,
-                                    error);
+    return ok;
 }
 
-static void print_outlook(struct orch_cli *cli, const struct outlook *out)
+static void print_outlook(struct orch_cli *cli, const struct orch_plan_outlook *out)
 {
     g_autoptr(GString) line = g_string_new(NULL);
     g_autofree char *time = orch_duration_format(out->device_s);
@@ -382,7 +320,7 @@ static void print_outlook(struct orch_cli *cli, const struct outlook *out)
     (void)cli;
 }
 
-static json_t *plan_json(const struct outlook *out)
+static json_t *plan_json(const struct orch_plan_outlook *out)
 {
     double usd = out->device_s / 3600 * out->usd_per_hour;
     double left_s = orch_allowance_left_s(&out->allowance, out->usd_per_hour);
@@ -396,7 +334,8 @@ static json_t *plan_json(const struct outlook *out)
  */
 
 static int print_all(struct orch_cli *cli, const struct cost_visit *t,
-                     const enum orch_ledger_axis *axes, size_t count, const struct outlook *outlook)
+                     const enum orch_ledger_axis *axes, size_t count,
+                     const struct orch_plan_outlook *outlook)
 {
     if (cli->json) {
         g_autoptr(GPtrArray) used = orch_device_prices_used(t->prices);
@@ -425,7 +364,7 @@ static int run_with(struct orch_cli *cli, const struct cost_options *o, struct c
         cli->arg_count ? orch_cli_recipe(cli, cli->args[0], &variant, error) : NULL;
     if (cli->arg_count && !expansion)
         return -1;
-    struct outlook outlook = {0};
+    struct orch_plan_outlook outlook = {0};
     bool is_new = expansion && !orch_workspace_has_store(cli->workspace); /* no run yet */
     struct orch_store *store = is_new ? NULL : orch_cli_store(cli, ORCH_STORE_READ, error);
     const struct orch_selection selection = {.where = o->where,
@@ -436,7 +375,7 @@ static int run_with(struct orch_cli *cli, const struct cost_options *o, struct c
     bool ok = (is_new || (store && orch_selection_visit(&selection, store, add_run, t, error))) &&
               (!expansion || look_ahead(cli, expansion, o, t->prices, &outlook, error));
     int status = ok ? print_all(cli, t, axes, count, expansion ? &outlook : NULL) : -1;
-    g_free(outlook.device);
+    orch_plan_outlook_clear(&outlook);
     orch_expansion_free(expansion);
     return status;
 }

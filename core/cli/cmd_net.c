@@ -3,6 +3,7 @@
 #include "core/cli/cli.h"
 #include "core/cli/nets.h"
 
+#include "core/forecast/network_counts.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -11,17 +12,10 @@
 
 /* ---- ls -------------------------------------------------------------------------------------- */
 
-/* Builds the network of a row of the zoo; NULL for a family that requires an argument. */
-static struct orch_net *own_network(const struct orch_net_family *family)
+static void add_count(struct orch_table *table, bool is_known, int64_t count)
 {
-    g_autofree char *name = g_strndup(family->pattern, strcspn(family->pattern, ":"));
-    return orch_cli_net(&(struct orch_net_request){.name = name}, NULL);
-}
-
-static void add_count(struct orch_table *table, const struct orch_net *net, int64_t count)
-{
-    g_autofree char *text = net ? orch_net_count_format(count) : g_strdup("-");
-    orch_table_add(table, text, net ? json_integer(count) : json_null());
+    g_autofree char *text = is_known ? orch_net_count_format(count) : g_strdup("-");
+    orch_table_add(table, text, is_known ? json_integer(count) : json_null());
 }
 
 static int run_ls(struct orch_cli *cli, const void *options, GError **error)
@@ -32,19 +26,18 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
                                           ">layers", ">params", ">multiply-adds",
                                           "trains",  "about",   NULL};
     struct orch_table *table = orch_table_new(headers);
-    for (const struct orch_net_family *f = orch_net_families(); f->pattern; f++) {
-        struct orch_net *net = own_network(f);
-        g_autofree char *input =
-            g_strdup_printf("%dx%dx%d", (int)f->input.c, (int)f->input.h, (int)f->input.w);
-        orch_table_add(table, f->pattern, NULL);
+    g_autoptr(GArray) networks = orch_known_networks();
+    for (guint i = 0; i < networks->len; i++) {
+        const struct orch_known_network *n = &g_array_index(networks, struct orch_known_network, i);
+        g_autofree char *input = g_strdup_printf("%dx%dx%d", (int)n->c, (int)n->h, (int)n->w);
+        orch_table_add(table, n->name, NULL);
         orch_table_add(table, input, NULL);
-        orch_table_add_int(table, f->classes);
-        add_count(table, net, net ? orch_net_depth(net) : 0);
-        add_count(table, net, net ? orch_net_params(net) : 0);
-        add_count(table, net, net ? orch_net_macs(net) : 0);
-        orch_table_add(table, f->is_classifier ? "yes" : "no", json_boolean(f->is_classifier));
-        orch_table_add(table, f->about, NULL);
-        orch_net_free(net);
+        orch_table_add_int(table, n->classes);
+        add_count(table, n->has_counts, n->depth);
+        add_count(table, n->has_counts, n->params);
+        add_count(table, n->has_counts, n->macs);
+        orch_table_add(table, n->trains ? "yes" : "no", json_boolean(n->trains));
+        orch_table_add(table, n->about, NULL);
     }
     orch_table_print(cli, table, "networks");
     return ORCH_EXIT_OK;
@@ -94,13 +87,12 @@ static const struct orch_option SHOW_OPTIONS[] = {
      "text, tsv, csv, markdown, latex"},
     {0}};
 
-/* The settings that follow from the options. */
+/* A network with its counts. */
 struct showing {
     const struct show_options *o;
     struct orch_net *net;
-    struct orch_net_cost *costs;
-    int64_t batch;
-    int per_mac, element_bytes, states;
+    struct orch_network_counts *counts;
+    struct orch_count_options how;
 };
 
 static int word_index(const char *word, const char *const *words, const char *option,
@@ -124,29 +116,20 @@ static bool settle(struct showing *s, GError **error)
         precision < 0 ? -1 : word_index(s->o->optimizer, optimizers, "--optimizer", error);
     if (optimizer < 0 || !orch_format_check(s->o->format, error))
         return false;
-    s->element_bytes = precision ? 2 : 4;
-    s->states = states[optimizer];
+    s->how.element_bytes = precision ? 2 : 4;
+    s->how.optimizer_states = states[optimizer];
     return true;
 }
 
-static bool numbers_fit(const struct showing *s, GError **error)
+static bool check_per_mac(int per_mac, GError **error)
 {
-    if (s->per_mac != 1 && s->per_mac != 2) {
+    if (per_mac != 1 && per_mac != 2) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "1 (Lu et al. 2017) or 2 (PALEO, and most hardware tables)",
-                       "option '--mac': a multiply-add is 1 or 2 operations, not %d", s->per_mac);
+                       "option '--mac': a multiply-add is 1 or 2 operations, not %d", per_mac);
         return false;
     }
     return true;
-}
-
-static bool is_shown(const struct showing *s, const struct orch_net_node *node)
-{
-    enum orch_net_kind kind = orch_net_kind_of(node->op);
-    bool works =
-        orch_net_operations(&s->costs[node->id], 1) > 0; /* not for a pool to its own size */
-    return !s->o->brief || node->op == ORCH_NET_INPUT || (kind <= ORCH_NET_KIND_POOL && works) ||
-           kind == ORCH_NET_KIND_ATTENTION;
 }
 
 static void add_number(struct orch_table *table, int64_t count)
@@ -161,48 +144,17 @@ static void add_bytes(struct orch_table *table, int64_t bytes)
     orch_table_add(table, text, json_integer(bytes));
 }
 
-static void add_shape(struct orch_table *table, const struct orch_net_shape *shape)
+static void add_shape(struct orch_table *table, int64_t c, int64_t h, int64_t w)
 {
     g_autofree char *text =
-        g_strdup_printf("%" G_GINT64_FORMAT "x%" G_GINT64_FORMAT "x%" G_GINT64_FORMAT, shape->c,
-                        shape->h, shape->w);
+        g_strdup_printf("%" G_GINT64_FORMAT "x%" G_GINT64_FORMAT "x%" G_GINT64_FORMAT, c, h, w);
     orch_table_add(table, text, NULL);
 }
 
-/* Formats an operation: "conv2d 3x3/2". */
-static char *type_text(const struct orch_net_node *node)
+static void add_field(struct orch_table *table, int h, int w)
 {
-    GString *text = g_string_new(orch_net_op_name(node->op));
-    if (node->kernel_w)
-        g_string_append_printf(text, " %dx%d", node->kernel_h, node->kernel_w);
-    if (node->kernel_w && (node->stride_h > 1 || node->stride_w > 1))
-        g_string_append_printf(text, "/%d", node->stride_h);
-    if (node->groups > 1)
-        g_string_append_printf(text, " in %d groups", node->groups);
-    if (node->is_auxiliary)
-        g_string_append(text, " (auxiliary)");
-    return g_string_free(text, FALSE);
-}
-
-static void add_name_and_type(struct orch_table *table, const struct orch_net_node *node)
-{
-    g_autofree char *type = type_text(node);
-    orch_table_add(table, node->name, NULL);
-    orch_table_add(table, type, NULL);
-}
-
-static void add_costs(const struct showing *s, struct orch_table *table,
-                      const struct orch_net_cost *cost)
-{
-    add_number(table, cost->activations * s->batch);
-    add_bytes(table, cost->activations * s->batch * s->element_bytes);
-    add_number(table, cost->params);
-    add_number(table, cost->weights);
-    add_number(table, cost->macs * s->batch);
-    add_number(table, orch_net_operations(cost, s->per_mac) * s->batch);
-    int64_t moved = cost->read - cost->params; /* weights are read once per batch */
-    add_bytes(table, (MAX(moved, 0) * s->batch + MIN(cost->params, cost->read)) * s->element_bytes);
-    add_bytes(table, cost->written * s->batch * s->element_bytes);
+    g_autofree char *text = h == w ? g_strdup_printf("%d", h) : g_strdup_printf("%dx%d", h, w);
+    orch_table_add(table, text, NULL);
 }
 
 static struct orch_table *cost_table(const struct showing *s)
@@ -211,37 +163,22 @@ static struct orch_table *cost_table(const struct showing *s)
         "layer",          "type", ">output", ">activations", ">memory", ">params", ">weights",
         ">multiply-adds", ">ops", ">read",   ">written",     ">field",  NULL};
     struct orch_table *table = orch_table_new(headers);
-    for (guint i = 0; i < s->net->nodes->len; i++) {
-        const struct orch_net_node *node = orch_net_node(s->net, (int)i);
-        const struct orch_net_cost *cost = &s->costs[i];
-        if (!is_shown(s, node))
-            continue;
-        add_name_and_type(table, node);
-        add_shape(table, &node->out);
-        add_costs(s, table, cost);
-        g_autofree char *field =
-            cost->field_h == cost->field_w
-                ? g_strdup_printf("%d", (int)cost->field_h)
-                : g_strdup_printf("%dx%d", (int)cost->field_h, (int)cost->field_w);
-        orch_table_add(table, field, NULL);
+    for (guint i = 0; i < s->counts->layers->len; i++) {
+        const struct orch_layer_counts *layer = s->counts->layers->pdata[i];
+        orch_table_add(table, layer->name, NULL);
+        orch_table_add(table, layer->type, NULL);
+        add_shape(table, layer->c, layer->h, layer->w);
+        add_number(table, layer->activations);
+        add_bytes(table, layer->activation_bytes);
+        add_number(table, layer->params);
+        add_number(table, layer->weights);
+        add_number(table, layer->macs);
+        add_number(table, layer->operations);
+        add_bytes(table, layer->read_bytes);
+        add_bytes(table, layer->written_bytes);
+        add_field(table, (int)layer->field_h, (int)layer->field_w);
     }
     return table;
-}
-
-/* Formats how a window's output height is computed: "(227-11+2*0)/4+1 = 55". */
-static char *side_work(const struct orch_net *net, const struct orch_net_node *node)
-{
-    if (!node->kernel_h || !node->stride_h || !node->input_count)
-        return g_strdup_printf("%d", (int)node->out.h);
-    const struct orch_net_node *in = orch_net_node(net, node->inputs[0]);
-    int kernel = MAX(node->dilation, 1) * (node->kernel_h - 1) + 1;
-    int room = (int)in->out.h - kernel + 2 * node->pad_h;
-    return g_strdup_printf("(%d-%d+2*%d)/%d%s+1 = %d", (int)in->out.h, kernel, node->pad_h,
-                           node->stride_h,
-                           room % node->stride_h == 0 ? ""
-                           : node->ceil_mode          ? ", rounded up,"
-                                                      : ", rounded down,",
-                           (int)node->out.h);
 }
 
 static struct orch_table *work_table(const struct showing *s)
@@ -249,73 +186,44 @@ static struct orch_table *work_table(const struct showing *s)
     static const char *const headers[] = {
         "layer",   "type",    ">side",          ">activations", ">params, no bias",
         ">biases", ">params", ">multiply-adds", ">operations",  NULL};
+    const struct orch_network_counts *counts = s->counts;
     struct orch_table *table = orch_table_new(headers);
-    int64_t total_activations = 0, total_operations = 0;
-    for (guint i = 0; i < s->net->nodes->len; i++) {
-        const struct orch_net_node *node = orch_net_node(s->net, (int)i);
-        if (!is_shown(s, node))
-            continue;
-        total_activations += s->costs[i].activations;
-        g_autofree char *activations = orch_net_activations_work(node);
-        g_autofree char *params = orch_net_params_work(s->net, node);
-        g_autofree char *macs = orch_net_macs_work(s->net, node);
-        g_autofree char *side = side_work(s->net, node);
-        int64_t operations = orch_net_operations(&s->costs[i], s->per_mac);
-        total_operations += operations;
-        add_name_and_type(table, node);
-        orch_table_add(table, side, NULL);
-        orch_table_add(table, activations, NULL);
-        orch_table_add(table, params, NULL);
-        add_number(table, s->costs[i].params - s->costs[i].weights);
-        add_number(table, s->costs[i].params);
-        orch_table_add(table, macs, NULL);
-        add_number(table, operations);
+    for (guint i = 0; i < counts->layers->len; i++) {
+        const struct orch_layer_counts *layer = counts->layers->pdata[i];
+        orch_table_add(table, layer->name, NULL);
+        orch_table_add(table, layer->type, NULL);
+        orch_table_add(table, layer->side_work, NULL);
+        orch_table_add(table, layer->activations_work, NULL);
+        orch_table_add(table, layer->params_work, NULL);
+        add_number(table, layer->params - layer->weights);
+        add_number(table, layer->params);
+        orch_table_add(table, layer->macs_work, NULL);
+        add_number(table, layer->image_operations);
     }
-    struct orch_net_cost sum = orch_net_cost_sum(s->net, s->costs);
     orch_table_add(table, s->o->brief ? "TOTAL of these" : "TOTAL", NULL);
     orch_table_add(table, "", NULL);
     orch_table_add(table, "", NULL);
-    add_number(table, total_activations);
-    add_number(table, sum.weights);
-    add_number(table, sum.params - sum.weights);
-    add_number(table, sum.params);
-    add_number(table, sum.macs);
-    add_number(table, total_operations);
+    add_number(table, counts->shown_activations);
+    add_number(table, counts->weights);
+    add_number(table, counts->params - counts->weights);
+    add_number(table, counts->params);
+    add_number(table, counts->macs);
+    add_number(table, counts->shown_operations);
     return table;
 }
 
-static json_t *shares_json(const struct showing *s, int64_t *out_sums)
+static json_t *shares_json(const struct showing *s)
 {
     json_t *shares = json_object();
-    int64_t total = 0;
-    for (guint i = 0; i < s->net->nodes->len; i++) {
-        enum orch_net_kind kind = orch_net_kind_of(orch_net_node(s->net, (int)i)->op);
-        int64_t operations = orch_net_operations(&s->costs[i], s->per_mac);
-        out_sums[kind] += operations;
-        total += operations;
+    for (guint i = 0; i < s->counts->kinds->len; i++) {
+        const struct orch_kind_operations *kind =
+            &g_array_index(s->counts->kinds, struct orch_kind_operations, i);
+        json_object_set_new(shares, kind->name,
+                            json_pack("{s:I s:o}", "ops",
+                                      (json_int_t)(kind->operations * s->how.batch), "share",
+                                      orch_json_finite(kind->share)));
     }
-    for (int kind = 0; kind < ORCH_NET_KIND_COUNT; kind++)
-        if (out_sums[kind])
-            json_object_set_new(
-                shares, orch_net_kind_name((enum orch_net_kind)kind),
-                json_pack("{s:I s:o}", "ops", (json_int_t)(out_sums[kind] * s->batch), "share",
-                          orch_json_finite((double)out_sums[kind] / (double)MAX(1, total))));
     return shares;
-}
-
-static int64_t macs_of(const struct showing *s, enum orch_net_kind kind)
-{
-    int64_t sum = 0;
-    for (guint i = 0; i < s->net->nodes->len; i++)
-        if (orch_net_kind_of(orch_net_node(s->net, (int)i)->op) == kind)
-            sum += s->costs[i].macs;
-    return sum;
-}
-
-static struct orch_net_memory memory_of(const struct showing *s)
-{
-    return orch_net_memory(s->net, s->costs, s->batch, s->element_bytes, s->states,
-                           !s->o->forward_only);
 }
 
 static void print_line(const char *name, const char *value)
@@ -331,7 +239,7 @@ static void print_count(const char *name, int64_t count, const char *behind)
 
 static void print_memory(const struct showing *s)
 {
-    struct orch_net_memory m = memory_of(s);
+    struct orch_net_memory m = s->counts->memory;
     g_autofree char *total = orch_bytes_format((int64_t)m.total);
     g_autofree char *weights = orch_bytes_format((int64_t)m.weights);
     g_autofree char *gradients = orch_bytes_format((int64_t)m.gradients);
@@ -346,48 +254,37 @@ static void print_memory(const struct showing *s)
                "memory, training", total, weights, gradients, optimizer, activations);
 }
 
-static bool has_norms(const struct orch_net *net)
-{
-    for (guint i = 0; i < net->nodes->len; i++)
-        if (orch_net_kind_of(orch_net_node(net, (int)i)->op) == ORCH_NET_KIND_NORM)
-            return true;
-    return false;
-}
-
 static void print_totals(const struct showing *s)
 {
-    struct orch_net_cost sum = orch_net_cost_sum(s->net, s->costs);
-    int64_t sums[ORCH_NET_KIND_COUNT] = {0};
-    json_decref(shares_json(s, sums));
-    int64_t operations = orch_net_operations(&sum, s->per_mac);
+    const struct orch_network_counts *sum = s->counts;
     printf("\n");
-    g_autofree char *batch = g_strdup_printf(" (batch %" G_GINT64_FORMAT ")", s->batch);
-    print_count("params", sum.params, "");
-    print_count("  without biases", sum.weights,
-                has_norms(s->net) ? " (scales of norms are among them)" : "");
+    g_autofree char *batch = g_strdup_printf(" (batch %" G_GINT64_FORMAT ")", s->how.batch);
+    print_count("params", sum->params, "");
+    print_count("  without biases", sum->weights,
+                sum->has_norms ? " (scales of norms are among them)" : "");
     g_autofree char *outputs =
         g_strdup_printf("%s: every layer's output, activations among them", batch);
-    print_count("activations", sum.activations * s->batch, outputs);
-    print_count("multiply-adds", sum.macs * s->batch, batch);
+    print_count("activations", sum->activations * s->how.batch, outputs);
+    print_count("multiply-adds", sum->macs * s->how.batch, batch);
     g_autofree char *said = g_strdup_printf(
         "%s; a multiply-add is %d (--mac %d: the other way), biases, norms, activations and pools "
         "are in it",
-        batch, s->per_mac, 3 - s->per_mac);
-    print_count("operations", operations * s->batch, said);
+        batch, s->how.per_mac, 3 - s->how.per_mac);
+    print_count("operations", sum->operations * s->how.batch, said);
     GString *shares = g_string_new(NULL);
-    for (int kind = 0; kind < ORCH_NET_KIND_COUNT; kind++)
-        if (sums[kind])
-            g_string_append_printf(shares, "%s%s %.2f %%", shares->len ? ", " : "",
-                                   orch_net_kind_name((enum orch_net_kind)kind),
-                                   100.0 * (double)sums[kind] / (double)MAX(1, operations));
+    for (guint i = 0; i < sum->kinds->len; i++) {
+        const struct orch_kind_operations *kind =
+            &g_array_index(sum->kinds, struct orch_kind_operations, i);
+        g_string_append_printf(shares, "%s%s %.2f %%", i ? ", " : "", kind->name,
+                               100.0 * (double)kind->operations / (double)MAX(1, sum->operations));
+    }
     print_line("  share of them", shares->str);
     g_string_free(shares, TRUE);
-    int64_t conv = macs_of(s, ORCH_NET_KIND_CONV);
-    if (sum.macs) {
-        g_autofree char *number = orch_net_count_format(conv);
-        g_autofree char *all = orch_net_count_format(sum.macs);
+    if (sum->macs) {
+        g_autofree char *number = orch_net_count_format(sum->conv_macs);
+        g_autofree char *all = orch_net_count_format(sum->macs);
         g_autofree char *text = g_strdup_printf("%s of %s multiply-adds, %.2f %%", number, all,
-                                                100.0 * (double)conv / (double)sum.macs);
+                                                100.0 * (double)sum->conv_macs / (double)sum->macs);
         print_line("  convolutions", text);
     }
     print_memory(s);
@@ -395,25 +292,24 @@ static void print_totals(const struct showing *s)
 
 static void print_show_json(const struct showing *s)
 {
-    struct orch_net_cost sum = orch_net_cost_sum(s->net, s->costs);
-    struct orch_net_memory m = memory_of(s);
-    int64_t sums[ORCH_NET_KIND_COUNT] = {0};
-    json_t *shares = shares_json(s, sums);
+    const struct orch_network_counts *sum = s->counts;
+    const struct orch_net_memory *m = &sum->memory;
     const struct orch_net *net = s->net;
+    int64_t batch = s->how.batch;
     json_t *object = json_pack(
         "{s:s s:[I,I,I] s:I s:I s:I s:I s:I s:I s:I s:i s:I s:o}", "network", net->name, "input",
         (json_int_t)net->input.c, (json_int_t)net->input.h, (json_int_t)net->input.w, "classes",
-        (json_int_t)net->classes, "batch", (json_int_t)s->batch, "params", (json_int_t)sum.params,
-        "weights", (json_int_t)sum.weights, "activations", (json_int_t)(sum.activations * s->batch),
-        "multiply_adds", (json_int_t)(sum.macs * s->batch), "conv_multiply_adds",
-        (json_int_t)(macs_of(s, ORCH_NET_KIND_CONV) * s->batch), "ops_per_multiply_add", s->per_mac,
-        "ops", (json_int_t)(orch_net_operations(&sum, s->per_mac) * s->batch), "shares", shares);
+        (json_int_t)net->classes, "batch", (json_int_t)batch, "params", (json_int_t)sum->params,
+        "weights", (json_int_t)sum->weights, "activations", (json_int_t)(sum->activations * batch),
+        "multiply_adds", (json_int_t)(sum->macs * batch), "conv_multiply_adds",
+        (json_int_t)(sum->conv_macs * batch), "ops_per_multiply_add", s->how.per_mac, "ops",
+        (json_int_t)(sum->operations * batch), "shares", shares_json(s));
     json_object_set_new(object, s->o->forward_only ? "memory_forward" : "memory_training",
-                        json_pack("{s:o s:o s:o s:o s:o}", "weights", orch_json_finite(m.weights),
-                                  "gradients", orch_json_finite(m.gradients), "optimizer",
-                                  orch_json_finite(m.optimizer), "activations",
-                                  orch_json_finite(m.activations), "total",
-                                  orch_json_finite(m.total)));
+                        json_pack("{s:o s:o s:o s:o s:o}", "weights", orch_json_finite(m->weights),
+                                  "gradients", orch_json_finite(m->gradients), "optimizer",
+                                  orch_json_finite(m->optimizer), "activations",
+                                  orch_json_finite(m->activations), "total",
+                                  orch_json_finite(m->total)));
     json_object_set_new(object, "layers",
                         orch_table_to_json(s->o->work ? work_table(s) : cost_table(s)));
     orch_cli_print_json(object);
@@ -422,10 +318,14 @@ static void print_show_json(const struct showing *s)
 static int run_show(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct show_options *o = options;
-    struct showing s = {.o = o, .batch = 1, .per_mac = o->per_mac ? o->per_mac : 2};
+    struct showing s = {.o = o,
+                        .how = {.batch = 1,
+                                .per_mac = o->per_mac ? o->per_mac : 2,
+                                .forward_only = o->forward_only,
+                                .brief = o->brief}};
     int64_t classes = 0;
-    if (!settle(&s, error) || !numbers_fit(&s, error) ||
-        !orch_cli_count(o->batch, "--batch", 1 << 24, &s.batch, error) ||
+    if (!settle(&s, error) || !check_per_mac(s.how.per_mac, error) ||
+        !orch_cli_count(o->batch, "--batch", 1 << 24, &s.how.batch, error) ||
         !orch_cli_count(o->classes, "--classes", 1 << 24, &classes, error))
         return -1;
     if (cli->json && o->format) {
@@ -437,7 +337,7 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
         &(struct orch_net_request){cli->args[0], o->input, (int)classes, o->table_net}, error);
     if (!s.net)
         return -1;
-    s.costs = orch_net_costs(s.net);
+    s.counts = orch_network_counts_new(s.net, &s.how);
     if (cli->json) {
         print_show_json(&s);
     } else {
@@ -445,7 +345,7 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
         if (!o->format || strcmp(o->format, "text") == 0)
             print_totals(&s);
     }
-    g_free(s.costs);
+    orch_network_counts_free(s.counts);
     orch_net_free(s.net);
     return ORCH_EXIT_OK;
 }
@@ -503,50 +403,60 @@ static void add_ratio(struct orch_table *table, const char *what, double a, doub
     orch_table_add(table, ratio, b != 0 ? orch_json_finite(a / b) : json_null());
 }
 
-static int run_compare(struct orch_cli *cli, const void *options, GError **error)
+static struct orch_table *compare_table(const struct orch_net *const nets[2],
+                                        const struct orch_network_counts *const counts[2])
 {
-    const struct compare_options *o = options;
-    struct show_options as_shown = {.per_mac = o->per_mac};
-    struct showing s = {.o = &as_shown, .batch = 1, .per_mac = o->per_mac ? o->per_mac : 2};
-    if (!numbers_fit(&s, error) || !orch_format_check(o->format, error))
-        return -1;
-    struct orch_net *nets[2] = {NULL, NULL};
-    struct orch_net_cost sums[2];
-    double memory[2], outputs[2];
-    for (int i = 0; i < 2; i++) {
-        nets[i] = orch_cli_net(&(struct orch_net_request){cli->args[i], o->input, o->classes, NULL},
-                               error);
-        if (!nets[i]) {
-            orch_net_free(nets[0]);
-            return -1;
-        }
-        g_autofree struct orch_net_cost *costs = orch_net_costs(nets[i]);
-        sums[i] = orch_net_cost_sum(nets[i], costs);
-        memory[i] = orch_net_memory(nets[i], costs, 1, 4, 1, true).total;
-        outputs[i] = (double)costs[nets[i]->nodes->len - 1].activations;
-    }
+    const struct orch_network_counts *a = counts[0], *b = counts[1];
+    const struct {
+        const char *what;
+        int64_t a, b;
+    } rows[] = {{"params", a->params, b->params},
+                {"params without biases", a->weights, b->weights},
+                {"output values", a->output_values, b->output_values},
+                {"activations", a->activations, b->activations},
+                {"multiply-adds", a->macs, b->macs},
+                {"operations", a->operations, b->operations}};
     g_autofree char *first = g_strconcat(">", nets[0]->name, NULL);
     g_autofree char *second = g_strconcat(">", nets[1]->name, NULL);
     const char *headers[] = {"what", first, second, ">ratio", NULL};
     struct orch_table *table = orch_table_new(headers);
     orch_table_add(table, "output, C x H x W", NULL);
     for (int i = 0; i < 2; i++)
-        add_shape(table, &orch_net_node(nets[i], (int)nets[i]->nodes->len - 1)->out);
+        add_shape(table, counts[i]->output.c, counts[i]->output.h, counts[i]->output.w);
     orch_table_add(table, "", NULL);
-    add_ratio(table, "params", (double)sums[0].params, (double)sums[1].params, false);
-    add_ratio(table, "params without biases", (double)sums[0].weights, (double)sums[1].weights,
-              false);
-    add_ratio(table, "output values", outputs[0], outputs[1], false);
-    add_ratio(table, "activations", (double)sums[0].activations, (double)sums[1].activations,
-              false);
-    add_ratio(table, "multiply-adds", (double)sums[0].macs, (double)sums[1].macs, false);
-    add_ratio(table, "operations", (double)orch_net_operations(&sums[0], s.per_mac),
-              (double)orch_net_operations(&sums[1], s.per_mac), false);
-    add_ratio(table, "memory, training, batch 1", memory[0], memory[1], true);
-    orch_table_print_as(cli, table, "comparison", o->format);
-    orch_net_free(nets[0]);
-    orch_net_free(nets[1]);
-    return ORCH_EXIT_OK;
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+        add_ratio(table, rows[i].what, (double)rows[i].a, (double)rows[i].b, false);
+    add_ratio(table, "memory, training, batch 1", a->memory.total, b->memory.total, true);
+    return table;
+}
+
+static int run_compare(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct compare_options *o = options;
+    const struct orch_count_options how = {.batch = 1,
+                                           .per_mac = o->per_mac ? o->per_mac : 2,
+                                           .element_bytes = 4,
+                                           .optimizer_states = 1};
+    if (!check_per_mac(how.per_mac, error) || !orch_format_check(o->format, error))
+        return -1;
+    struct orch_net *nets[2] = {NULL, NULL};
+    struct orch_network_counts *counts[2] = {NULL, NULL};
+    for (int i = 0; i < 2 && (!i || nets[0]); i++) {
+        nets[i] = orch_cli_net(&(struct orch_net_request){cli->args[i], o->input, o->classes, NULL},
+                               error);
+        counts[i] = nets[i] ? orch_network_counts_new(nets[i], &how) : NULL;
+    }
+    bool ok = counts[1] != NULL;
+    if (ok)
+        orch_table_print_as(cli,
+                            compare_table((const struct orch_net *const *)nets,
+                                          (const struct orch_network_counts *const *)counts),
+                            "comparison", o->format);
+    for (int i = 0; i < 2; i++) {
+        orch_network_counts_free(counts[i]);
+        orch_net_free(nets[i]);
+    }
+    return ok ? ORCH_EXIT_OK : -1;
 }
 
 const struct orch_command ORCH_COMMAND_NET_COMPARE = {

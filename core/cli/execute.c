@@ -70,16 +70,11 @@ struct orch_plan *orch_execute_make_plan(struct orch_cli *cli,
 /* ---- plan -------------------------------------------------------------------------------------
  */
 
-static bool is_left_to_run(enum orch_plan_state state)
-{
-    return state == ORCH_PLAN_MISSING || state == ORCH_PLAN_STALE || state == ORCH_PLAN_WAITING;
-}
-
 /* Returns the forecast of a trial that will run; NULL when it will not run or nothing is known. */
 static const struct orch_forecast *ask(const struct orch_forecaster *forecaster,
                                        const struct orch_plan_item *item, struct orch_forecast *out)
 {
-    bool asked = is_left_to_run(item->state) || item->state == ORCH_PLAN_HELD;
+    bool asked = orch_plan_will_run(item) || item->state == ORCH_PLAN_HELD;
     return asked && forecaster->forecast(forecaster->ctx, item, out) ? out : NULL;
 }
 
@@ -277,7 +272,7 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
     struct orch_forecaster forecaster = orch_forecasts_forecaster(forecasts);
     unsigned left = 0;
     for (unsigned i = 0; i < plan->count; i++)
-        left += is_left_to_run(plan->items[i].state);
+        left += orch_plan_will_run(&plan->items[i]);
     GArray *choices = options->most_informative
                           ? plan_informative(plan, forecasts, options->most_informative, error)
                           : NULL;

@@ -12,6 +12,15 @@ bool orch_plan_will_run(const struct orch_plan_item *item)
            item->state == ORCH_PLAN_WAITING;
 }
 
+bool orch_plan_uses_gpus(const struct orch_plan *plan)
+{
+    for (unsigned i = 0; i < plan->count; i++)
+        if (orch_plan_will_run(&plan->items[i]) &&
+            orch_experiment_gpus(plan->items[i].cell->experiment))
+            return true;
+    return false;
+}
+
 unsigned orch_plan_item_devices(const struct orch_plan_item *item)
 {
     return MAX(1u, orch_experiment_gpus(item->cell->experiment));

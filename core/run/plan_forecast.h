@@ -30,6 +30,8 @@ struct orch_forecaster {
 
 /** True for items that `orch run` would start. */
 bool orch_plan_will_run(const struct orch_plan_item *item);
+/** True when a trial that the plan will run uses GPUs. */
+bool orch_plan_uses_gpus(const struct orch_plan *plan);
 /** The number of devices charged for the item: its GPUs, or 1 for a slot of the machine. */
 unsigned orch_plan_item_devices(const struct orch_plan_item *item);
 

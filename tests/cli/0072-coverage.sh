@@ -61,7 +61,7 @@ ok orch coverage both.recipe net --gpu V100 --price 3 --json
 same "$(json gpus.0.gpu) $(json gpus.0.trials) $(json gpus.0.unknown)" 'V100-SXM2-16GB 1 0'
 python3 -c 'import sys; s, usd, low, high = map(float, sys.argv[1:]); sys.exit(not (low < s < high and abs(usd - 3 * s / 3600) < 1e-9 * usd))' \
     "$(json gpus.0.total_s)" "$(json gpus.0.cost_usd)" "$(json gpus.0.low_s)" "$(json gpus.0.high_s)" || _fail 'cost is not time x price'
-ok orch coverage both.recipe --gpu all; has 'cheapest: '; has 'of 2 more nothing is known'; has V100; has K80
+ok orch coverage both.recipe --gpu all; has 'cheapest: '; has '2 more declare no cost and have no forecast'; has V100; has K80
 ok orch coverage both.recipe --gpu all --json
 python3 -c '
 import json, sys
