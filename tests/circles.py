@@ -16,7 +16,6 @@ import re
 import sys
 
 FOLDERS = ("core", "lib", "plugins", "predictors", "store")
-UNPREFIXED = ("core/cli",)
 CLEAN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 # what stands before a '{' at the beginning of a line, from the end of the previous thing on
 DEFINITION = re.compile(r"(?:^|\n)([A-Za-z_][^;{}#]*?)\)\s*\n\{", re.S)
@@ -112,8 +111,6 @@ def unprefixed(root):
     for top in FOLDERS:
         for folder, _, names in sorted(os.walk(os.path.join(root, top))):
             place = os.path.relpath(folder, root)
-            if place in UNPREFIXED:
-                continue
             for name in sorted(names):
                 if name.endswith(".c"):
                     with open(os.path.join(folder, name), encoding="utf-8") as file:

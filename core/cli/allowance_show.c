@@ -33,12 +33,12 @@ static void warn(struct orch_cli *cli, const struct orch_allowance_left *allowan
         orch_cli_warn(cli, "the plan goes beyond the recipe's %s; it takes about %s of devices%s%s",
                       text, time, usd ? ", " : "", usd ? usd : "");
     else
-        orch_cli_say(cli, "%s", text);
+        orch_cli_info(cli, "%s", text);
 }
 
-bool cli_allowance_apply(struct orch_cli *cli, const struct orch_expansion *expansion,
-                         double usd_per_hour, bool is_given, double planned_s, bool may_exceed,
-                         struct orch_limits *limits, GError **error)
+bool orch_cli_allowance_apply(struct orch_cli *cli, const struct orch_expansion *expansion,
+                              double usd_per_hour, bool is_given, double planned_s, bool may_exceed,
+                              struct orch_limits *limits, GError **error)
 {
     if (!expansion->allowance.is_set || expansion->smoke)
         return true;

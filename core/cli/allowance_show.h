@@ -10,8 +10,8 @@
 /** Reads the allowance at this machine's price (`usd_per_hour`, 0: unknown; `is_given`: from
  * --price). Warns when `planned_s` device seconds exceed it, and lowers `limits` to what is left
  * unless `may_exceed`. Does nothing for a recipe without an allowance. */
-bool cli_allowance_apply(struct orch_cli *cli, const struct orch_expansion *expansion,
-                         double usd_per_hour, bool is_given, double planned_s, bool may_exceed,
-                         struct orch_limits *limits, GError **error);
+bool orch_cli_allowance_apply(struct orch_cli *cli, const struct orch_expansion *expansion,
+                              double usd_per_hour, bool is_given, double planned_s, bool may_exceed,
+                              struct orch_limits *limits, GError **error);
 
 #endif

@@ -149,7 +149,7 @@ void orch_cli_warn_of_source(struct orch_cli *cli);
 /** Prints "orch: warning: ..." to stderr, unless --quiet. */
 void orch_cli_warn(struct orch_cli *cli, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /** Prints a message line to stderr, unless --quiet. */
-void orch_cli_say(struct orch_cli *cli, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void orch_cli_info(struct orch_cli *cli, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /** Returns the last 8 characters of a run key, the short form for people. Borrowed from `key`. */
 const char *orch_cli_short_key(const char *key);
@@ -164,16 +164,16 @@ void orch_cli_print_line(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
 /** Prints a table to stdout, aligned or in the format of --format, and frees it. Under --json:
  * {"schema_version":1, "NAME":[{...}]}. */
-void orch_table_print(struct orch_cli *cli, struct orch_table *table, const char *name);
+void orch_cli_table_print(struct orch_cli *cli, struct orch_table *table, const char *name);
 /** The same with an explicit format; --json takes precedence. */
-void orch_table_print_as(struct orch_cli *cli, struct orch_table *table, const char *name,
-                         const char *format);
+void orch_cli_table_print_as(struct orch_cli *cli, struct orch_table *table, const char *name,
+                             const char *format);
 /** Returns the rows as JSON (new reference), or as aligned text with room for an indent of two;
  * both free the table. */
-json_t *orch_table_to_json(struct orch_table *table);
-char *orch_table_to_text(struct orch_table *table, bool color);
+json_t *orch_cli_table_to_json(struct orch_table *table);
+char *orch_cli_table_to_text(struct orch_table *table, bool color);
 /** Checks the name of a table format. False with ORCH_ERROR_USAGE. */
-bool orch_format_check(const char *name, GError **error);
+bool orch_cli_format_check(const char *name, GError **error);
 /** Writes the output of a trial to a terminal without control sequences, except the carriage return
  * of progress bars. `text` needs room for one more byte, and is modified during the call. */
 void orch_cli_write_plain(char *text, size_t length);

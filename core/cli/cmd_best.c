@@ -166,15 +166,15 @@ static void print_text(const struct request *r, const GPtrArray *rankings)
             g_autofree char *task = orch_text_plain(g_strdup(ranking->task));
             printf("%s%s\n", i ? "\n" : "", task);
         }
-        orch_table_print(r->cli, make_table(r, ranking), "settings");
+        orch_cli_table_print(r->cli, make_table(r, ranking), "settings");
         print_winner(r, ranking);
     }
     fflush(stdout);
     if (rankings->len > 1)
-        orch_cli_say(r->cli,
-                     "%u tasks are ranked apart (" ORCH_TASK_WORDS "): --where chooses "
-                     "one, --by NAME or --across puts them together",
-                     rankings->len);
+        orch_cli_info(r->cli,
+                      "%u tasks are ranked apart (" ORCH_TASK_WORDS "): --where chooses "
+                      "one, --by NAME or --across puts them together",
+                      rankings->len);
 }
 
 /* ---- as JSON ------------------------------------------------------------------------------------
@@ -282,9 +282,9 @@ static void print_not_a_number(const struct request *r)
     if (!count)
         return;
     g_autofree char *keys = runs_text(r->not_a_number);
-    orch_cli_say(r->cli, "%u run%s left out, as %s %s is not a number: %s", count,
-                 count == 1 ? " is" : "s are", count == 1 ? "its" : "their", r->ranked_by.metric,
-                 keys);
+    orch_cli_info(r->cli, "%u run%s left out, as %s %s is not a number: %s", count,
+                  count == 1 ? " is" : "s are", count == 1 ? "its" : "their", r->ranked_by.metric,
+                  keys);
 }
 
 static bool settle_direction(struct request *r, const char *better, GError **error)
@@ -310,7 +310,7 @@ static void leave_out_disturbed(struct request *r, GPtrArray *runs)
     g_autofree char *text =
         orch_disturbed_text(disturbed.left_out_count, disturbed.kept_count, "--disturbed");
     if (text)
-        orch_cli_say(r->cli, "%s", text);
+        orch_cli_info(r->cli, "%s", text);
     r->disturbed_left_out = disturbed.left_out_count;
     r->disturbed_kept = disturbed.kept_count;
     orch_disturbed_clear(&disturbed);

@@ -21,11 +21,11 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                                       "folder", copy.folder, "whole", copy.is_whole));
     else
         printf("%s\n", copy.folder);
-    orch_cli_say(cli,
-                 copy.is_whole ? "the source of run %s is in '%s'"
-                               : "the inputs of run %s are in '%s': they are all of its source "
-                                 "that was shared",
-                 orch_cli_short_key(copy.run_key), copy.folder);
+    orch_cli_info(cli,
+                  copy.is_whole ? "the source of run %s is in '%s'"
+                                : "the inputs of run %s are in '%s': they are all of its source "
+                                  "that was shared",
+                  orch_cli_short_key(copy.run_key), copy.folder);
     orch_source_copy_clear(&copy);
     return ORCH_EXIT_OK;
 }

@@ -146,7 +146,7 @@ static bool read_names(struct orch_cli *cli, bool runs, char *names[2], int *out
 
 static void on_message(void *ctx, const char *text)
 {
-    orch_cli_say(ctx, "%s", text);
+    orch_cli_info(ctx, "%s", text);
 }
 
 static void on_warn(void *ctx, const char *text)
@@ -471,7 +471,7 @@ static int compare(struct request *c, GError **error)
     if (!parse_options(c, error) || !find_sides(c, error) || !make_rows(c, error))
         return -1;
     check_limits(c);
-    compare_show(c->cli, &c->out);
+    orch_cli_compare_show(c->cli, &c->out);
     if (!c->out.broken->len)
         return ORCH_EXIT_OK;
     g_ptr_array_add(c->out.broken, NULL);

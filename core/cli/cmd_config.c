@@ -81,7 +81,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     struct orch_table *table = orch_table_new(o->origin ? headers : short_headers);
     for (guint i = 0; i < expansion->experiments->len; i++)
         add_rows(table, expansion, expansion->experiments->pdata[i], o->origin);
-    orch_table_print(cli, table, "parameters");
+    orch_cli_table_print(cli, table, "parameters");
     orch_expansion_free(expansion);
     return ORCH_EXIT_OK;
 }

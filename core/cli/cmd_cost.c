@@ -91,7 +91,7 @@ static json_t *money_json(double usd, int64_t runs, int64_t unpriced)
 }
 
 /* Appends the cost of some runs; `unpriced` of them have no price. */
-static void add_money(struct orch_table *table, double usd, int64_t runs, int64_t unpriced)
+static void orch_cli_add_money(struct orch_table *table, double usd, int64_t runs, int64_t unpriced)
 {
     g_autofree char *money = orch_money_format(usd);
     g_autofree char *text = !runs              ? g_strdup("-")
@@ -125,8 +125,8 @@ static void add_sum(struct orch_table *table, const struct orch_ledger_sum *sum,
     add_hours(table, sum->device_s);
     add_hours(table, sum->lost_device_s);
     add_hours(table, sum->unpriced_device_s);
-    add_money(table, sum->usd, sum->runs, sum->unpriced_runs);
-    add_money(table, sum->lost_usd, sum->lost_runs, sum->lost_unpriced_runs);
+    orch_cli_add_money(table, sum->usd, sum->runs, sum->unpriced_runs);
+    orch_cli_add_money(table, sum->lost_usd, sum->lost_runs, sum->lost_unpriced_runs);
     orch_table_add(table, "", orch_json_finite(share_of(sum, total)));
 }
 
@@ -154,7 +154,7 @@ static void add_sum_cells(struct orch_table *table, const struct row_columns *co
         add_hours(table, sum->device_s);
     if (columns->unpriced)
         add_hours(table, sum->unpriced_device_s);
-    add_money(table, sum->usd, sum->runs, sum->unpriced_runs);
+    orch_cli_add_money(table, sum->usd, sum->runs, sum->unpriced_runs);
     if (columns->lost) {
         g_autofree char *time = orch_duration_format(sum->lost_device_s);
         g_autofree char *lost =
@@ -200,7 +200,7 @@ static json_t *rows_json(const struct orch_ledger *ledger, const enum orch_ledge
         add_labels(table, row, axes, count);
         add_sum(table, &row->sum, orch_ledger_total(ledger));
     }
-    return orch_table_to_json(table);
+    return orch_cli_table_to_json(table);
 }
 
 /* Makes the table for people, with a total. */
@@ -261,7 +261,7 @@ static void print_texts(struct orch_cli *cli, const char *what, const GPtrArray 
     for (guint i = 0; i < texts->len; i++)
         g_string_append_printf(line, "%s%s", i ? "; " : "", (const char *)texts->pdata[i]);
     if (texts->len)
-        orch_cli_say(cli, "%s: %s", what, line->str);
+        orch_cli_info(cli, "%s: %s", what, line->str);
 }
 
 static void print_prices(struct orch_cli *cli, const struct orch_device_prices *prices)
@@ -272,8 +272,8 @@ static void print_prices(struct orch_cli *cli, const struct orch_device_prices *
     print_texts(cli, "prices of an hour", used);
     print_texts(cli, "no price is known of", unknown);
     if (unknown->len)
-        orch_cli_say(cli, "  hint: --price GPU=USD (cpu=USD for every processor), or 'prices:' of "
-                          "your hardware file ('orch gpu ls --help')");
+        orch_cli_info(cli, "  hint: --price GPU=USD (cpu=USD for every processor), or 'prices:' of "
+                           "your hardware file ('orch gpu ls --help')");
     if (idle->len)
         print_texts(cli, "--price names what no run used", idle);
 }
@@ -348,7 +348,7 @@ static int print_all(struct orch_cli *cli, const struct cost_visit *t,
                       outlook ? plan_json(outlook) : json_null()));
         return ORCH_EXIT_OK;
     }
-    orch_table_print(cli, make_table(t->ledger, axes, count), "rows");
+    orch_cli_table_print(cli, make_table(t->ledger, axes, count), "rows");
     fflush(stdout);
     if (outlook)
         print_outlook(cli, outlook);

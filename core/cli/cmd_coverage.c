@@ -59,7 +59,7 @@ static void release(struct coverage *c)
     orch_forecasts_free(c->forecasts);
     orch_rate_release(&c->price);
     orch_group_runs_free(c->group);
-    sharing_close(c->sharing);
+    orch_cli_sharing_close(c->sharing);
     if (c->missing)
         g_ptr_array_unref(c->missing);
     g_free(c->standings);
@@ -82,9 +82,9 @@ static bool look_at_claims(struct orch_cli *cli, const struct coverage_options *
     }
     if (o->offline || c->plan->expansion->smoke)
         return true;
-    c->sharing = sharing_look_at(cli, o->remote, &problem);
+    c->sharing = orch_cli_sharing_open_readonly(cli, o->remote, &problem);
     if (c->sharing) {
-        sharing_mark_anywhere(c->sharing, c->plan);
+        orch_cli_sharing_mark_anywhere(c->sharing, c->plan);
         return true;
     }
     if (o->remote) {
@@ -92,9 +92,9 @@ static bool look_at_claims(struct orch_cli *cli, const struct coverage_options *
         return false;
     }
     const char *end = strchr(problem->message, '\n');
-    orch_cli_say(cli, "claims are not known: %.*s",
-                 end ? (int)(end - problem->message) : (int)strlen(problem->message),
-                 problem->message);
+    orch_cli_info(cli, "claims are not known: %.*s",
+                  end ? (int)(end - problem->message) : (int)strlen(problem->message),
+                  problem->message);
     return true;
 }
 
@@ -135,7 +135,7 @@ static bool forecast(const struct coverage_options *o, struct coverage *c, GErro
     for (unsigned i = 0; i < c->plan->count; i++)
         if (c->standings[i] != MISSING && c->standings[i] != DONE)
             c->plan->items[i].state = ORCH_PLAN_UNUSED;
-    if (!plan_price_find(c->plan, o->price, &c->price, error))
+    if (!orch_cli_plan_price_find(c->plan, o->price, &c->price, error))
         return false;
     c->forecasts = orch_forecasts_new(c->plan);
     struct orch_forecaster forecaster = orch_forecasts_forecaster(c->forecasts);
@@ -172,11 +172,11 @@ static void print_totals(struct orch_cli *cli, const struct coverage *c)
     if (c->cannot_run_here)
         printf("%u of those missing cannot run here: %s\n", c->cannot_run_here, c->why_not);
     fflush(stdout);
-    forecast_say_total(cli, c->plan, &c->total, &c->price);
+    orch_cli_forecast_print_total(cli, c->plan, &c->total, &c->price);
     if (!c->total.known && c->total.unknown)
-        orch_cli_say(cli, "what they would take here is not known");
+        orch_cli_info(cli, "what they would take here is not known");
     if (c->gpus && c->missing->len)
-        plan_gpus_show(cli, c->gpus);
+        orch_cli_plan_gpus_show(cli, c->gpus);
 }
 
 static json_t *runs_json(const struct coverage *c, const struct orch_plan_item *item)
@@ -208,7 +208,7 @@ static json_t *trials_json(const struct coverage *c)
                       STANDING_NAMES[c->standings[i]], "reason", item->reason ? item->reason : "",
                       "fingerprint", item->fingerprint[0] ? item->fingerprint : NULL, "runs",
                       runs_json(c, item));
-        const struct orch_claim *claim = sharing_holder(c->sharing, item);
+        const struct orch_claim *claim = orch_cli_sharing_holder(c->sharing, item);
         if (claim) {
             g_autofree char *until = orch_time_format(claim->expires_ns, true);
             json_object_set_new(one, "claim",
@@ -238,8 +238,8 @@ static void print_json(const struct coverage *c, const struct orch_document *doc
                             c->plan->expansion->name, "profile", c->plan->expansion->profile,
                             "experiments", json_object_get(shown, "sections"), "trials", trials,
                             "totals", totals_json(c), "claims_known", c->sharing != NULL,
-                            "forecast", forecast_total_json(c->plan, &c->total, &c->price), "gpus",
-                            c->gpus ? plan_gpus_json(c->gpus) : json_null());
+                            "forecast", orch_cli_forecast_total_json(c->plan, &c->total, &c->price),
+                            "gpus", c->gpus ? orch_cli_plan_gpus_json(c->gpus) : json_null());
     json_decref(shown);
     orch_cli_print_json(out);
 }

@@ -314,19 +314,19 @@ static void print_target_notes(const struct orch_curve_answer *answer,
 static void print_text(struct orch_cli *cli, const struct orch_curve_answer *answer,
                        const struct orch_curve_ask *a, bool has_targets)
 {
-    orch_table_print(cli, fit_table(answer, false), "curves");
+    orch_cli_table_print(cli, fit_table(answer, false), "curves");
     print_notes(answer, a);
     if (answer->predicted)
-        predicted_curve_print(cli, answer->predicted);
+        orch_cli_predicted_curve_print(cli, answer->predicted);
     if (!has_targets)
         return;
     printf("\n");
-    orch_table_print(cli, target_table(answer, a, false), "targets");
+    orch_cli_table_print(cli, target_table(answer, a, false), "targets");
     print_target_notes(answer, a);
     if (!answer->bridge)
         return;
     printf("\n");
-    orch_table_print(cli, bridge_table(answer->bridge), "bridge");
+    orch_cli_table_print(cli, bridge_table(answer->bridge), "bridge");
 }
 
 static void print(struct orch_cli *cli, const struct orch_curve_answer *answer,
@@ -335,21 +335,24 @@ static void print(struct orch_cli *cli, const struct orch_curve_answer *answer,
     bool has_targets = !isnan(a->loss) || !isnan(a->accuracy) || a->epochs;
     if (cli->json) {
         json_t *out = json_pack("{s:i s:o}", "schema_version", 1, "curves",
-                                orch_table_to_json(fit_table(answer, true)));
+                                orch_cli_table_to_json(fit_table(answer, true)));
         if (answer->predicted)
-            json_object_set_new(out, "predicted", predicted_curve_json(answer->predicted));
+            json_object_set_new(out, "predicted", orch_cli_predicted_curve_json(answer->predicted));
         if (has_targets)
-            json_object_set_new(out, "targets", orch_table_to_json(target_table(answer, a, true)));
+            json_object_set_new(out, "targets",
+                                orch_cli_table_to_json(target_table(answer, a, true)));
         if (answer->bridge)
-            json_object_set_new(out, "bridge", orch_table_to_json(bridge_table(answer->bridge)));
+            json_object_set_new(out, "bridge",
+                                orch_cli_table_to_json(bridge_table(answer->bridge)));
         orch_cli_print_json(out);
     } else if (format && strcmp(format, "text") != 0) {
         if (has_targets)
-            orch_table_print_as(cli, target_table(answer, a, false), "targets", format);
+            orch_cli_table_print_as(cli, target_table(answer, a, false), "targets", format);
         else if (answer->predicted)
-            orch_table_print_as(cli, predicted_curve_table(answer->predicted), "curve", format);
+            orch_cli_table_print_as(cli, orch_cli_predicted_curve_table(answer->predicted), "curve",
+                                    format);
         else
-            orch_table_print_as(cli, fit_table(answer, false), "curves", format);
+            orch_cli_table_print_as(cli, fit_table(answer, false), "curves", format);
     } else {
         print_text(cli, answer, a, has_targets);
     }
@@ -371,8 +374,8 @@ static struct orch_curve_answer *answer_of(struct orch_cli *cli, const char *fil
         orch_cli_warn(cli, "%s", (const char *)warnings->pdata[i]);
     orch_cli_net_notes(notes);
     if (answer && answer->without)
-        orch_cli_say(cli, "%u run%s without such a series %s left out", answer->without,
-                     answer->without == 1 ? "" : "s", answer->without == 1 ? "is" : "are");
+        orch_cli_info(cli, "%u run%s without such a series %s left out", answer->without,
+                      answer->without == 1 ? "" : "s", answer->without == 1 ? "is" : "are");
     return answer;
 }
 
@@ -383,7 +386,7 @@ static bool options_fit(const struct orch_cli *cli, const struct curve_options *
                        : o->input   ? "input"
                        : o->classes ? "classes"
                                     : NULL;
-    if (!orch_format_check(o->format, error))
+    if (!orch_cli_format_check(o->format, error))
         return false;
     if (cli->json && o->format)
         orch_error_set(error, ORCH_ERROR_USAGE, "choose one of them",

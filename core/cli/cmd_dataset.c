@@ -26,7 +26,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
         orch_table_add(table, set->about, NULL);
         orch_table_add(table, set->licence, NULL);
     }
-    orch_table_print(cli, table, "data");
+    orch_cli_table_print(cli, table, "data");
     return ORCH_EXIT_OK;
 }
 

@@ -138,9 +138,9 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     struct orch_upkeep_check check = {0};
     g_autoptr(json_t) signatures = json_object();
-    bool ok =
-        store && orch_upkeep_check(store, &check, error) &&
-        (!o->signatures || cli_signatures_check(cli, store, check.findings, signatures, error));
+    bool ok = store && orch_upkeep_check(store, &check, error) &&
+              (!o->signatures ||
+               orch_cli_signatures_check(cli, store, check.findings, signatures, error));
     if (ok && cli->json)
         orch_cli_print_json(check_json(&check, signatures));
     else if (ok)
@@ -175,8 +175,8 @@ static int run_backup(struct orch_cli *cli, const void *options, GError **error)
         orch_cli_print_json(json_pack("{s:s}", "backup", cli->args[0]));
     else
         printf("%s\n", cli->args[0]);
-    orch_cli_say(cli, "the rows are in '%s'; artifacts stay in '%s/objects'", cli->args[0],
-                 orch_store_folder(store));
+    orch_cli_info(cli, "the rows are in '%s'; artifacts stay in '%s/objects'", cli->args[0],
+                  orch_store_folder(store));
     return ORCH_EXIT_OK;
 }
 

@@ -24,7 +24,7 @@ static void print_rows(struct orch_cli *cli, const GPtrArray *rows)
         orch_table_add(table, row->a ? row->a : "-", orch_json_text_or_null(row->a));
         orch_table_add(table, row->b ? row->b : "-", orch_json_text_or_null(row->b));
     }
-    orch_table_print(cli, table, "differences");
+    orch_cli_table_print(cli, table, "differences");
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)

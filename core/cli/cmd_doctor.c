@@ -33,8 +33,8 @@ static bool bench(struct orch_cli *cli, struct orch_findings *findings, GError *
 {
     const struct orch_machine *machine = orch_workspace_machine(cli->workspace);
     struct orch_bench rates;
-    orch_cli_say(cli,
-                 "measuring: matrix products, memory, disk (a few seconds; let nothing else run)");
+    orch_cli_info(cli,
+                  "measuring: matrix products, memory, disk (a few seconds; let nothing else run)");
     if (!orch_bench_here(machine, cli->workspace->root, &rates, error))
         return false;
     add_bench(machine, &rates, findings);
@@ -52,9 +52,10 @@ static void print_findings(struct orch_cli *cli, const struct orch_findings *fin
         orch_table_add(table, finding->detail, NULL);
         orch_table_add(table, finding->hint, NULL);
     }
-    orch_table_print(cli, table, "findings");
+    orch_cli_table_print(cli, table, "findings");
     if (!cli->json)
-        orch_cli_say(cli, findings->problems ? "%u problem(s)" : "no problems", findings->problems);
+        orch_cli_info(cli, findings->problems ? "%u problem(s)" : "no problems",
+                      findings->problems);
 }
 
 struct doctor_options {
@@ -75,8 +76,8 @@ static int hold(struct orch_cli *cli, const char *text, GError **error)
     g_autofree char *folder = orch_doctor_folder(cli->workspace);
     if (!orch_cli_count(text, "--hold", 86400, &seconds, error))
         return -1;
-    orch_cli_say(cli, "holding a lock in '%s' for %d s: run 'orch doctor' on another host now",
-                 folder, (int)seconds);
+    orch_cli_info(cli, "holding a lock in '%s' for %d s: run 'orch doctor' on another host now",
+                  folder, (int)seconds);
     return orch_doctor_hold(cli->workspace, (unsigned)seconds, error) ? ORCH_EXIT_OK : -1;
 }
 

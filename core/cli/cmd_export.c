@@ -115,9 +115,9 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     if (!options_fit(cli, o, error))
         return -1;
     if (o->bundle) {
-        const struct export_bundle what = {o->bundle, o->artifacts,  o->datasets, o->where,
-                                           o->recipe, o->experiment, o->dry_run};
-        return export_bundle(cli, &what, error) ? ORCH_EXIT_OK : -1;
+        const struct orch_cli_export_bundle what = {o->bundle, o->artifacts,  o->datasets, o->where,
+                                                    o->recipe, o->experiment, o->dry_run};
+        return orch_cli_export_bundle(cli, &what, error) ? ORCH_EXIT_OK : -1;
     }
     struct orch_export_wish wish;
     int64_t rows = 0;
@@ -129,7 +129,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         orch_cli_warn(cli, "these runs have no point of '%s' ('orch show RUN' lists their metrics)",
                       o->metrics[0]);
     if (o->out)
-        orch_cli_say(cli, "%" G_GINT64_FORMAT " row%s in '%s'", rows, rows == 1 ? "" : "s", o->out);
+        orch_cli_info(cli, "%" G_GINT64_FORMAT " row%s in '%s'", rows, rows == 1 ? "" : "s",
+                      o->out);
     return ORCH_EXIT_OK;
 }
 

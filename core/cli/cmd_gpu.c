@@ -72,7 +72,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
         ">GB/s", ">USD/h a GPU", "price of",       NULL};
     const struct ls_options *o = options;
     struct orch_hardware *hardware =
-        orch_format_check(o->format, error) ? orch_hardware_load(error) : NULL;
+        orch_cli_format_check(o->format, error) ? orch_hardware_load(error) : NULL;
     if (!hardware)
         return -1;
     struct orch_table *table = orch_table_new(headers);
@@ -93,7 +93,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
         add_price(table, hardware, spec);
         count++;
     }
-    orch_table_print_as(cli, table, "gpus", o->format);
+    orch_cli_table_print_as(cli, table, "gpus", o->format);
     orch_hardware_free(hardware);
     if (!count && o->arch)
         orch_cli_warn(cli, "no GPU of the architecture '%s'", o->arch);
@@ -283,9 +283,9 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
              spec->note);
         if (cli->json)
             orch_cli_print_json(json_pack("{s:o, s:o}", "gpu", spec_json(spec, &facts), "facts",
-                                          orch_table_to_json(table)));
+                                          orch_cli_table_to_json(table)));
         else
-            orch_table_print(cli, table, "facts");
+            orch_cli_table_print(cli, table, "facts");
     }
     orch_hardware_free(hardware);
     return spec ? ORCH_EXIT_OK : -1;
@@ -327,7 +327,7 @@ static int run_links(struct orch_cli *cli, const void *options, GError **error)
         add_number(table, link->latency_us);
         orch_table_add(table, link->source, NULL);
     }
-    orch_table_print(cli, table, "links");
+    orch_cli_table_print(cli, table, "links");
     orch_hardware_free(hardware);
     return ORCH_EXIT_OK;
 }
@@ -375,7 +375,7 @@ static int show_prices(struct orch_cli *cli, GError **error)
         g_autoptr(GArray) offers = orch_offers_of(hardware, spec ? spec->name : NULL);
         for (guint i = 0; i < offers->len; i++)
             add_price_row(table, &g_array_index(offers, struct orch_offer, i));
-        orch_table_print(cli, table, "prices");
+        orch_cli_table_print(cli, table, "prices");
     }
     orch_hardware_free(hardware);
     return ok ? ORCH_EXIT_OK : -1;

@@ -61,7 +61,7 @@ static int list_features(struct orch_cli *cli)
     struct orch_table *table = orch_table_new(headers);
     add_names(table, orch_target_names(), "target");
     add_names(table, orch_feature_names(), "feature");
-    orch_table_print(cli, table, "features");
+    orch_cli_table_print(cli, table, "features");
     return ORCH_EXIT_OK;
 }
 
@@ -222,7 +222,7 @@ static int run_import(struct orch_cli *cli, const void *options, GError **error)
     if (o->features)
         return list_features(cli);
     if (o->runs && cli->arg_count)
-        return import_runs(cli, o->params, o->dry_run, error);
+        return orch_cli_import_runs(cli, o->params, o->dry_run, error);
     if (o->params) {
         orch_error_set(error, ORCH_ERROR_USAGE, "orch import --runs runs.csv --param lr",
                        "option '--param' is for '--runs'");

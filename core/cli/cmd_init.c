@@ -40,10 +40,10 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         return ORCH_EXIT_OK;
     }
     printf("%s\n%s\n", orch_store_path(store), recipe);
-    orch_cli_say(cli, "%s\nnow: orch run %s",
-                 there ? "the recipe was there already and is as it was"
-                       : "a store and a first recipe",
-                 recipe);
+    orch_cli_info(cli, "%s\nnow: orch run %s",
+                  there ? "the recipe was there already and is as it was"
+                        : "a store and a first recipe",
+                  recipe);
     if (!cli->workspace->vcs)
         orch_cli_warn(cli,
                       "'%s' is in no git repository: runs are recorded as unversioned\n  hint: "

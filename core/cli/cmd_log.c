@@ -120,9 +120,9 @@ static int print_ended(struct orch_cli *cli, struct orch_store *store, const str
         any = true;
     }
     if (!any)
-        orch_cli_say(cli, "run %s printed nothing", orch_cli_short_key(run->key));
+        orch_cli_info(cli, "run %s printed nothing", orch_cli_short_key(run->key));
     if (run->reason)
-        orch_cli_say(cli, "%s: %s", run->state, run->reason);
+        orch_cli_info(cli, "%s: %s", run->state, run->reason);
     return ORCH_EXIT_OK;
 }
 

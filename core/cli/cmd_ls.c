@@ -121,14 +121,14 @@ static void print_list(struct orch_cli *cli, const struct orch_run_list *list,
         orch_cli_warn(cli, "no run in the list has a metric or result '%s'\n  hint: %s",
                       lacking->name, lacking->hint);
     }
-    orch_table_print(cli, table, "runs");
+    orch_cli_table_print(cli, table, "runs");
     if (!cli->json && list->total > list->ended) {
         fflush(stdout);
-        orch_cli_say(cli, "%u of %" G_GINT64_FORMAT " runs (-n 0 shows all)", list->ended,
-                     list->total);
+        orch_cli_info(cli, "%u of %" G_GINT64_FORMAT " runs (-n 0 shows all)", list->ended,
+                      list->total);
     } else if (!list->ended && !cli->json) {
-        orch_cli_say(cli,
-                     is_filtered ? "no run matches" : "no run yet: 'orch run RECIPE' makes some");
+        orch_cli_info(cli,
+                      is_filtered ? "no run matches" : "no run yet: 'orch run RECIPE' makes some");
     }
 }
 

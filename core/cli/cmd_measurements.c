@@ -53,7 +53,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
         orch_table_add(table, source, orch_json_text_or_null(set->source));
         orch_table_add(table, digest, json_string(set->sha256));
     }
-    orch_table_print(cli, table, "measurements");
+    orch_cli_table_print(cli, table, "measurements");
     return ORCH_EXIT_OK;
 }
 
@@ -172,10 +172,10 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
                                       set->name, "rows", (json_int_t)set->rows, "target",
                                       set->target, "unit", set->unit, "source", set->source,
                                       "licence", set->licence, "sha256", set->sha256, "about",
-                                      set->about, "columns", orch_table_to_json(table)));
+                                      set->about, "columns", orch_cli_table_to_json(table)));
     } else {
         print_head(set);
-        orch_table_print(cli, table, "columns");
+        orch_cli_table_print(cli, table, "columns");
     }
     orch_dataset_free(set);
     return ORCH_EXIT_OK;
@@ -206,7 +206,7 @@ static int run_rm(struct orch_cli *cli, const void *options, GError **error)
         orch_cli_print_json(json_pack("{s:s, s:I}", "removed", name, "rows",
                                       removed ? (json_int_t)removed->rows : (json_int_t)0));
     else
-        orch_cli_say(cli, "removed measurements '%s'", name);
+        orch_cli_info(cli, "removed measurements '%s'", name);
     orch_dataset_free(removed);
     return ORCH_EXIT_OK;
 }

@@ -39,9 +39,9 @@ static int merge_all(struct orch_cli *cli, struct orch_store *store, const GPtrA
             continue;
         }
         if (!cli->json)
-            cli_receipt_print(cli, receipt);
-        json_array_append_new(list, cli_receipt_json(receipt));
-        status = MAX(status, cli_receipt_status(receipt));
+            orch_cli_receipt_print(cli, receipt);
+        json_array_append_new(list, orch_cli_receipt_json(receipt));
+        status = MAX(status, orch_cli_receipt_status(receipt));
         orch_receipt_free(receipt);
     }
     return failed ? ORCH_EXIT_STORE : status;

@@ -39,7 +39,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
         orch_table_add(table, n->trains ? "yes" : "no", json_boolean(n->trains));
         orch_table_add(table, n->about, NULL);
     }
-    orch_table_print(cli, table, "networks");
+    orch_cli_table_print(cli, table, "networks");
     return ORCH_EXIT_OK;
 }
 
@@ -114,7 +114,7 @@ static bool settle(struct showing *s, GError **error)
     int precision = word_index(s->o->precision, precisions, "--precision", error);
     int optimizer =
         precision < 0 ? -1 : word_index(s->o->optimizer, optimizers, "--optimizer", error);
-    if (optimizer < 0 || !orch_format_check(s->o->format, error))
+    if (optimizer < 0 || !orch_cli_format_check(s->o->format, error))
         return false;
     s->how.element_bytes = precision ? 2 : 4;
     s->how.optimizer_states = states[optimizer];
@@ -311,7 +311,7 @@ static void print_show_json(const struct showing *s)
                                   orch_json_finite(m->activations), "total",
                                   orch_json_finite(m->total)));
     json_object_set_new(object, "layers",
-                        orch_table_to_json(s->o->work ? work_table(s) : cost_table(s)));
+                        orch_cli_table_to_json(s->o->work ? work_table(s) : cost_table(s)));
     orch_cli_print_json(object);
 }
 
@@ -341,7 +341,8 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
     if (cli->json) {
         print_show_json(&s);
     } else {
-        orch_table_print_as(cli, o->work ? work_table(&s) : cost_table(&s), "layers", o->format);
+        orch_cli_table_print_as(cli, o->work ? work_table(&s) : cost_table(&s), "layers",
+                                o->format);
         if (!o->format || strcmp(o->format, "text") == 0)
             print_totals(&s);
     }
@@ -437,7 +438,7 @@ static int run_compare(struct orch_cli *cli, const void *options, GError **error
                                            .per_mac = o->per_mac ? o->per_mac : 2,
                                            .element_bytes = 4,
                                            .optimizer_states = 1};
-    if (!check_per_mac(how.per_mac, error) || !orch_format_check(o->format, error))
+    if (!check_per_mac(how.per_mac, error) || !orch_cli_format_check(o->format, error))
         return -1;
     struct orch_net *nets[2] = {NULL, NULL};
     struct orch_network_counts *counts[2] = {NULL, NULL};
@@ -448,10 +449,10 @@ static int run_compare(struct orch_cli *cli, const void *options, GError **error
     }
     bool ok = counts[1] != NULL;
     if (ok)
-        orch_table_print_as(cli,
-                            compare_table((const struct orch_net *const *)nets,
-                                          (const struct orch_network_counts *const *)counts),
-                            "comparison", o->format);
+        orch_cli_table_print_as(cli,
+                                compare_table((const struct orch_net *const *)nets,
+                                              (const struct orch_network_counts *const *)counts),
+                                "comparison", o->format);
     for (int i = 0; i < 2; i++) {
         orch_network_counts_free(counts[i]);
         orch_net_free(nets[i]);
@@ -522,10 +523,10 @@ static int run_field(struct orch_cli *cli, const void *options, GError **error)
     }
     if (cli->json) {
         orch_cli_print_json(json_pack("{s:I s:o}", "field", (json_int_t)before, "layers",
-                                      orch_table_to_json(table)));
+                                      orch_cli_table_to_json(table)));
         return ORCH_EXIT_OK;
     }
-    orch_table_print(cli, table, "layers");
+    orch_cli_table_print(cli, table, "layers");
     printf("\nr(i) = r(i-1) + (k(i) - 1) * s(1) * ... * s(i-1), r(0) = 1\n");
     if (uniform)
         printf("%d layers of %dx%d, stride 1: N*F - N + 1 = %d*%d - %d + 1 = %" G_GINT64_FORMAT

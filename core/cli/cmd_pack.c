@@ -74,13 +74,13 @@ static void print_line(struct orch_cli *cli, const char *path, const struct orch
            (long long)packed->runs, (long long)packed->artifacts, sources, bytes);
     fflush(stdout);
     if (packed->artifacts_left)
-        orch_cli_say(cli,
-                     "%lld artifacts are larger, or not here, and were left out (--artifacts all)",
-                     (long long)packed->artifacts_left);
+        orch_cli_info(cli,
+                      "%lld artifacts are larger, or not here, and were left out (--artifacts all)",
+                      (long long)packed->artifacts_left);
     for (guint i = 0; i < packed->left_out->len && i < 10; i++)
-        orch_cli_say(cli, "left out: %s", (char *)packed->left_out->pdata[i]);
+        orch_cli_info(cli, "left out: %s", (char *)packed->left_out->pdata[i]);
     if (packed->left_out->len > 10)
-        orch_cli_say(cli, "left out: %u more", packed->left_out->len - 10);
+        orch_cli_info(cli, "left out: %u more", packed->left_out->len - 10);
 }
 
 static bool pack(struct orch_cli *cli, struct orch_plan *plan, const struct pack_options *o,

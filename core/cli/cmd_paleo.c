@@ -84,7 +84,7 @@ static bool roofline_fits(const struct paleo_options *o, GError **error)
 
 static bool options_fit(const struct orch_cli *cli, const struct paleo_options *o, GError **error)
 {
-    if (!orch_format_check(o->format, error))
+    if (!orch_cli_format_check(o->format, error))
         return false;
     if (cli->json && o->format)
         return refuse("format", "cannot be combined with --json", "choose one of them", error);
@@ -106,10 +106,10 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     int status = -1;
     if (!options_fit(cli, o, error))
         return -1;
-    if (time_options_read(&q, &o->time, !o->roofline, error)) {
+    if (orch_cli_time_options_read(&q, &o->time, !o->roofline, error)) {
         if (!o->roofline)
             orch_time_question_assume_stem(&q);
-        status = (o->roofline ? roofline_show : paleo_show)(cli, o, &q, error);
+        status = (o->roofline ? orch_cli_roofline_show : orch_cli_paleo_show)(cli, o, &q, error);
     }
     orch_time_question_release(&q);
     return status;

@@ -198,7 +198,7 @@ static void print_notes(struct orch_cli *cli, const struct orch_section *section
     for (guint i = 0; i < section->blocks->len; i++) {
         const struct orch_block *block = section->blocks->pdata[i];
         if (block->text)
-            orch_cli_say(cli, "%s", block->text);
+            orch_cli_info(cli, "%s", block->text);
     }
 }
 
@@ -232,7 +232,7 @@ static bool give(struct orch_cli *cli, const struct plot_options *o,
     }
     print_notes(cli, section);
     if (o->out) {
-        orch_cli_say(cli, "wrote %s", o->out);
+        orch_cli_info(cli, "wrote %s", o->out);
         return true;
     }
     int columns = orch_terminal_columns(STDOUT_FILENO);

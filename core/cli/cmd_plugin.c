@@ -55,7 +55,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
         orch_table_add(table, shadowed ? shadowed : m ? m->summary : first, NULL);
         orch_table_add(table, entry->path, NULL);
     }
-    orch_table_print(cli, table, "plugins");
+    orch_cli_table_print(cli, table, "plugins");
     return ORCH_EXIT_OK;
 }
 
@@ -99,7 +99,7 @@ static void print_params(const struct orch_manifest *m)
         orch_table_add(table, p->unit, NULL);
         orch_table_add(table, p->help, NULL);
     }
-    g_autofree char *text = orch_table_to_text(table, false);
+    g_autofree char *text = orch_cli_table_to_text(table, false);
     printf("\nparameters\n%s", text);
 }
 
@@ -118,7 +118,7 @@ static void print_metrics(const struct orch_manifest *m)
         orch_table_add(table, s->step_unit ? s->step_unit : "(result)", NULL);
         orch_table_add(table, s->help, NULL);
     }
-    g_autofree char *text = orch_table_to_text(table, false);
+    g_autofree char *text = orch_cli_table_to_text(table, false);
     printf("\nmetrics and results\n%s", text);
 }
 
@@ -187,7 +187,7 @@ static const struct orch_option CHECK_OPTIONS[] = {
 static int run_check(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct check_options *o = options;
-    orch_cli_ask_for_trust(cli, o->trust);
+    orch_cli_confirm_trust(cli, o->trust);
     g_autofree char *base = strchr(cli->args[0], '/') ? g_get_current_dir() : recipe_folder();
     g_autoptr(GError) problem = NULL;
     if (!orch_plugins_find(orch_cli_plugins(cli), cli->args[0], base, &problem) &&
@@ -210,10 +210,10 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
         orch_table_add(table, step->detail, NULL);
         failed += step->outcome == ORCH_CONFORM_FAILED;
     }
-    orch_table_print(cli, table, "steps");
+    orch_cli_table_print(cli, table, "steps");
     if (failed && !cli->json)
-        orch_cli_say(cli, "%u of %u steps failed; docs/plugins.md tells what each asks for", failed,
-                     steps->len);
+        orch_cli_info(cli, "%u of %u steps failed; docs/plugins.md tells what each asks for",
+                      failed, steps->len);
     return failed ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
 }
 
@@ -279,7 +279,7 @@ static int run_new(struct orch_cli *cli, const void *options, GError **error)
     fflush(stdout);
     g_auto(GStrv) lines = g_strsplit(next, "\n", -1);
     for (int i = 0; lines[i]; i++)
-        orch_cli_say(cli, "%s %s", i ? "     " : "next:", lines[i]);
+        orch_cli_info(cli, "%s %s", i ? "     " : "next:", lines[i]);
     return ORCH_EXIT_OK;
 }
 

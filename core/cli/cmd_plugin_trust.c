@@ -49,7 +49,7 @@ static int show_list(struct orch_cli *cli, GError **error)
         orch_table_add(table, ago, json_integer(entry->when_ns));
         orch_table_add(table, state_of(entry), NULL);
     }
-    orch_table_print(cli, table, "plugins");
+    orch_cli_table_print(cli, table, "plugins");
     return ORCH_EXIT_OK;
 }
 

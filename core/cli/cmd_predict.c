@@ -93,7 +93,7 @@ static bool options_fit(const struct orch_cli *cli, const struct predict_options
         return refuse("a network is named by --net, a GPU by --gpu; runs are arguments of 'orch "
                       "curve'",
                       "'orch predict' takes options only", error);
-    if (!is_model(t->model, error) || !orch_format_check(o->format, error))
+    if (!is_model(t->model, error) || !orch_cli_format_check(o->format, error))
         return false;
     if (cli->json && o->format)
         return refuse("choose one of them", "--json and --format cannot be combined", error);
@@ -134,7 +134,7 @@ static int answer(struct orch_cli *cli, const struct predict_options *o,
     }
     if (is_ranking)
         orch_time_question_assume_stem(q);
-    return (is_ranking ? predict_rank : predict_step)(cli, o, q, error);
+    return (is_ranking ? orch_cli_predict_rank : orch_cli_predict_step)(cli, o, q, error);
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
@@ -145,8 +145,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     if (!options_fit(cli, o, error) || (o->experiment && !experiment_fits(o, error)))
         return -1;
     if (o->experiment)
-        return predict_setting(cli, o, error);
-    if (time_options_read(&q, &o->time, false, error) && read_limits(o, &q, error))
+        return orch_cli_predict_setting(cli, o, error);
+    if (orch_cli_time_options_read(&q, &o->time, false, error) && read_limits(o, &q, error))
         status = answer(cli, o, &q, error);
     orch_time_question_release(&q);
     return status;

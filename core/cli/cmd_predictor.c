@@ -88,18 +88,18 @@ static void print_outcome(struct orch_cli *cli, const struct eval_options *o,
     json_object_set_new(out, "predict_us", orch_json_finite(r->predict_us));
     g_autofree char *mixture = orch_learned_text(r->learned, 0);
     json_object_set_new(out, "model", json_string(mixture));
-    json_object_set_new(out, "questions", learned_json(r->learned));
+    json_object_set_new(out, "questions", orch_cli_learned_json(r->learned));
     json_object_set_new(out, "groups", groups);
     if (cli->json) {
-        json_decref(orch_table_to_json(table));
+        json_decref(orch_cli_table_to_json(table));
         orch_cli_print_json(out);
         return;
     }
     json_decref(out);
-    orch_table_print_as(cli, table, "scores", o->format);
+    orch_cli_table_print_as(cli, table, "scores", o->format);
     if (o->format)
         return;
-    learned_say(r->learned, 6);
+    orch_cli_learned_print(r->learned, 6);
     printf(
         "trained on %zu rows in %.2f s (with cross-validation and calibration); a prediction takes "
         "%.1f us a row\n",
@@ -114,7 +114,7 @@ static bool check_options(const struct eval_options *o, GError **error)
                        : o->calibrate        ? "--by-group-width: which groups?"
                                              : NULL;
     if (!what)
-        return orch_format_check(o->format, error);
+        return orch_cli_format_check(o->format, error);
     orch_error_set(error, ORCH_ERROR_USAGE,
                    o->train && o->test ? "--group COLUMN" : "--train A.csv --test B.csv", "%s",
                    what);
@@ -134,7 +134,7 @@ static void warn(struct orch_cli *cli, const struct eval_options *o,
 static bool evaluate(struct orch_cli *cli, const struct eval_options *o,
                      struct orch_evaluation *out, GError **error)
 {
-    g_auto(GStrv) drop = predictor_split_list(o->drop);
+    g_auto(GStrv) drop = orch_cli_predictor_split_list(o->drop);
     struct orch_evaluation_request request = {.train = o->train,
                                               .test = o->test,
                                               .target = o->target ? o->target : "step_ms",
@@ -150,9 +150,9 @@ static bool evaluate(struct orch_cli *cli, const struct eval_options *o,
     if (!orch_evaluation_read(&request, out, error))
         return false;
     warn(cli, o, out);
-    learn_progress_begin(cli, &options);
+    orch_cli_learn_progress_begin(cli, &options);
     bool ok = orch_evaluation_learn(out, &request, &options, error);
-    learn_progress_end(&options);
+    orch_cli_learn_progress_end(&options);
     return ok;
 }
 

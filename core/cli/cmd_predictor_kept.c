@@ -39,7 +39,7 @@ static json_t *trained_json(const struct orch_trained *t)
     json_object_set_new(o, "rows", json_integer((json_int_t)t->rows));
     json_object_set_new(o, "configurations", json_integer(t->known->len));
     json_object_set_new(o, "sources", sources);
-    json_object_set_new(o, "questions", learned_json(t->learned));
+    json_object_set_new(o, "questions", orch_cli_learned_json(t->learned));
     json_object_set_new(o, "last_known_time", orch_json_finite(t->last_known));
     json_object_set_new(o, "ratio_of_specifications", orch_json_finite(t->ratio));
     json_object_set_new(o, "used", json_boolean(t->is_used));
@@ -95,10 +95,10 @@ static void print_use(struct orch_cli *cli, const struct orch_trained *t)
         return;
     g_autofree char *word = orch_cli_shell_word(t->experiment);
     fflush(stdout);
-    orch_cli_say(cli,
-                 "'orch plan' uses it; for one setting: orch predict --experiment %s -x "
-                 "PARAM=VALUE,...",
-                 word);
+    orch_cli_info(cli,
+                  "'orch plan' uses it; for one setting: orch predict --experiment %s -x "
+                  "PARAM=VALUE,...",
+                  word);
 }
 
 static bool settle_model(const char *name, struct orch_learn_options *out, GError **error)
@@ -115,7 +115,8 @@ static bool settle_model(const char *name, struct orch_learn_options *out, GErro
 static int run_train(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct train_options *o = options;
-    g_auto(GStrv) data = predictor_split_list(o->data), drop = predictor_split_list(o->drop);
+    g_auto(GStrv) data = orch_cli_predictor_split_list(o->data),
+                  drop = orch_cli_predictor_split_list(o->drop);
     struct orch_training_request r = {
         .target = o->target,
         .runs = !o->no_runs,
@@ -132,9 +133,9 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
     g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
     int64_t begin = orch_mono_ns();
-    learn_progress_begin(cli, &r.learn);
+    orch_cli_learn_progress_begin(cli, &r.learn);
     struct orch_trained *t = store ? orch_training_learn(store, &r, notes, error) : NULL;
-    learn_progress_end(&r.learn);
+    orch_cli_learn_progress_end(&r.learn);
     double seconds = (double)(orch_mono_ns() - begin) / 1e9;
     orch_where_free(where);
     bool ok = t && orch_kept_predictor_put(store, t, error);
@@ -148,7 +149,7 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
         } else {
             printf("predictor '%s' from %zu rows of %u configurations, %.2f s\n", t->name, t->rows,
                    t->known->len, seconds);
-            learned_say(t->learned, cli->verbose ? ALL : MEMBERS);
+            orch_cli_learned_print(t->learned, cli->verbose ? ALL : MEMBERS);
             print_baselines(t);
             print_use(cli, t);
         }
@@ -216,7 +217,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
         orch_table_add(table, t->made, NULL);
         orch_trained_free(t);
     }
-    orch_table_print(cli, table, "predictors");
+    orch_cli_table_print(cli, table, "predictors");
     return ORCH_EXIT_OK;
 }
 
@@ -238,7 +239,7 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
             "configurations: %s\n  columns   %s",
             t->name, t->target, t->experiment ? " of experiment " : "",
             t->experiment ? t->experiment : "", t->made, t->rows, t->known->len, sources, columns);
-        learned_say(t->learned, cli->verbose ? ALL : MEMBERS);
+        orch_cli_learned_print(t->learned, cli->verbose ? ALL : MEMBERS);
         print_baselines(t);
     }
     bool ok = t;
@@ -269,8 +270,8 @@ static int run_rm(struct orch_cli *cli, const void *options, GError **error)
     for (int i = 0; store && i < cli->arg_count; i++) {
         if (!orch_kept_predictor_remove(store, cli->args[i], error))
             return -1;
-        orch_cli_say(cli, "removed predictor '%s'; the rows that it learned from are kept",
-                     cli->args[i]);
+        orch_cli_info(cli, "removed predictor '%s'; the rows that it learned from are kept",
+                      cli->args[i]);
     }
     return store ? ORCH_EXIT_OK : -1;
 }

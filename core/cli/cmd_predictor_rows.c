@@ -78,17 +78,18 @@ static void print_tally(struct orch_cli *cli, const struct orch_rows_tally *tall
         {tally->disturbed, "ran while other programs kept the CPUs busy"},
         {tally->forward, "ran epochs without training the network (no 'training' in the cost)"},
         {tally->unmeasured, "recorded nothing that the target follows from"}};
-    orch_cli_say(cli, "%" G_GINT64_FORMAT " row%s of runs that ended ok", tally->rows,
-                 tally->rows == 1 ? "" : "s");
+    orch_cli_info(cli, "%" G_GINT64_FORMAT " row%s of runs that ended ok", tally->rows,
+                  tally->rows == 1 ? "" : "s");
     for (size_t i = 0; i < G_N_ELEMENTS(left); i++)
         if (left[i].count)
-            orch_cli_say(cli, "left out: %" G_GINT64_FORMAT " that %s", left[i].count, left[i].why);
+            orch_cli_info(cli, "left out: %" G_GINT64_FORMAT " that %s", left[i].count,
+                          left[i].why);
     if (tally->disturbed_rows)
-        orch_cli_say(cli,
-                     "%" G_GINT64_FORMAT
-                     " of the rows are of runs during which other programs kept "
-                     "the CPUs busy: their devices have no others",
-                     tally->disturbed_rows);
+        orch_cli_info(cli,
+                      "%" G_GINT64_FORMAT
+                      " of the rows are of runs during which other programs kept "
+                      "the CPUs busy: their devices have no others",
+                      tally->disturbed_rows);
 }
 
 /* Reads the rows of runs: of declared costs or, when the runs of --where declare none and the
@@ -113,7 +114,7 @@ static struct orch_csv *rows_of_runs(struct orch_cli *cli, struct orch_store *st
     if (csv)
         print_tally(cli, &tally);
     if (several)
-        orch_cli_say(cli, "the parameters of runs are rows when --where selects one experiment");
+        orch_cli_info(cli, "the parameters of runs are rows when --where selects one experiment");
     orch_param_rows_free(rows);
     return csv;
 }
@@ -143,7 +144,7 @@ static int run_rows(struct orch_cli *cli, const void *options, GError **error)
                        o->where ? "--where" : "--runs");
         return -1;
     }
-    if (!orch_format_check(o->format, error))
+    if (!orch_cli_format_check(o->format, error))
         return -1;
     g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
     struct orch_csv *csv = read_rows(cli, o, keys, error);
@@ -154,7 +155,7 @@ static int run_rows(struct orch_cli *cli, const void *options, GError **error)
         fwrite(text->str, 1, text->len, stdout);
         g_string_free(text, TRUE);
     } else {
-        orch_table_print_as(cli, make_table(csv, o->runs ? keys : NULL), "rows", o->format);
+        orch_cli_table_print_as(cli, make_table(csv, o->runs ? keys : NULL), "rows", o->format);
     }
     orch_csv_free(csv);
     return ORCH_EXIT_OK;

@@ -37,14 +37,14 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     if (!store || !orch_forecast_scores_read(store, &scores, error))
         return -1;
     if (scores.left_out)
-        orch_cli_say(cli, "%u forecast%s not scored: other programs kept the CPUs busy meanwhile",
-                     scores.left_out, scores.left_out == 1 ? " is" : "s are");
+        orch_cli_info(cli, "%u forecast%s not scored: other programs kept the CPUs busy meanwhile",
+                      scores.left_out, scores.left_out == 1 ? " is" : "s are");
     if (!scores.rows->len && !cli->json)
-        orch_cli_say(cli, "no run with a forecast has ended yet: 'orch run' makes and keeps them");
+        orch_cli_info(cli, "no run with a forecast has ended yet: 'orch run' makes and keeps them");
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < scores.rows->len; i++)
         add_row(table, &g_array_index(scores.rows, struct orch_forecast_score_row, i));
-    orch_table_print(cli, table, "scores");
+    orch_cli_table_print(cli, table, "scores");
     orch_forecast_scores_clear(&scores);
     return ORCH_EXIT_OK;
 }

@@ -46,15 +46,15 @@ static const char *const STAYS[] = {
 static void print_list(struct orch_cli *cli, const char *const *lines, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        orch_cli_say(cli, "  %s", lines[i]);
+        orch_cli_info(cli, "  %s", lines[i]);
 }
 
 /* `of`: "what leaves this machine" or "what would leave this machine" */
 static void print_what_leaves(struct orch_cli *cli, const char *of)
 {
-    orch_cli_say(cli, "%s:", of);
+    orch_cli_info(cli, "%s:", of);
     print_list(cli, LEAVES, G_N_ELEMENTS(LEAVES));
-    orch_cli_say(cli, "what stays:");
+    orch_cli_info(cli, "what stays:");
     print_list(cli, STAYS, G_N_ELEMENTS(STAYS));
 }
 
@@ -73,13 +73,13 @@ static bool print_once(struct orch_cli *cli, struct orch_store *store,
                        const struct orch_exchange_request *request, GError **error)
 {
     bool is_first;
-    cli_remote_warn(cli, remote);
+    orch_cli_remote_warn(cli, remote);
     if (!orch_remote_is_first_push(cli->workspace, store, remote, request, &is_first, error))
         return false;
     if (!is_first)
         return true;
     print_what_leaves(cli, "what leaves this machine");
-    orch_cli_say(cli, "'orch push --dry-run' lists every name and its bytes");
+    orch_cli_info(cli, "'orch push --dry-run' lists every name and its bytes");
     return orch_remote_first_push_told(store, error);
 }
 
@@ -87,7 +87,7 @@ static bool read_request(const struct orch_cli *cli, const struct push_options *
                          struct orch_exchange_request *out, GError **error)
 {
     *out = (struct orch_exchange_request){
-        .where = o->where, .datasets = o->datasets, .may_ask = cli_may_ask(cli)};
+        .where = o->where, .datasets = o->datasets, .may_ask = orch_cli_may_prompt(cli)};
     return orch_artifact_bytes_parse(o->artifacts, &out->artifact_bytes, error) &&
            orch_exchange_wish_check(out, error);
 }
@@ -99,9 +99,9 @@ static void list_sources(struct orch_cli *cli, const struct orch_shared_sources 
         const struct orch_source_file *file = sources->files->pdata[i];
         g_autofree char *bytes = orch_bytes_format(file->bytes);
         if (file->why)
-            orch_cli_say(cli, "stays: %s (%s)", file->path, file->why);
+            orch_cli_info(cli, "stays: %s (%s)", file->path, file->why);
         else
-            orch_cli_say(cli, "source: %s (%s) of tree %.8s", file->path, bytes, file->tree);
+            orch_cli_info(cli, "source: %s (%s) of tree %.8s", file->path, bytes, file->tree);
     }
 }
 
@@ -151,7 +151,7 @@ static json_t *exchanged_json(const struct orch_remote *remote, const struct orc
                      (json_int_t)done->sent_runs, "sent_items", (json_int_t)done->sent_items,
                      "sent_bytes", (json_int_t)done->sent_bytes, "ahead", (json_int_t)done->ahead,
                      "behind", (json_int_t)done->behind, "tries", (int)done->attempts, "receipt",
-                     cli_receipt_json(done->receipt));
+                     orch_cli_receipt_json(done->receipt));
 }
 
 static void print_outgoing(struct orch_cli *cli, const struct orch_remote *remote,
@@ -175,10 +175,10 @@ static void print_outgoing(struct orch_cli *cli, const struct orch_remote *remot
     }
     g_autofree char *bytes = orch_bytes_format(done->sent_bytes);
     print_what_leaves(cli, "what would leave this machine");
-    orch_cli_say(cli,
-                 "would send to '%s': %" G_GINT64_FORMAT " runs, %" G_GINT64_FORMAT
-                 " items, %s before compression; nothing was sent",
-                 remote->name, done->ahead, done->sent_items, bytes);
+    orch_cli_info(cli,
+                  "would send to '%s': %" G_GINT64_FORMAT " runs, %" G_GINT64_FORMAT
+                  " items, %s before compression; nothing was sent",
+                  remote->name, done->ahead, done->sent_items, bytes);
 }
 
 static void print_pushed(struct orch_cli *cli, const struct orch_remote *remote,
@@ -189,15 +189,15 @@ static void print_pushed(struct orch_cli *cli, const struct orch_remote *remote,
         return;
     }
     if (done->receipt)
-        cli_receipt_print(cli, done->receipt);
+        orch_cli_receipt_print(cli, done->receipt);
     g_autofree char *bytes = orch_bytes_format(done->sent_bytes);
     if (done->sent_items)
-        orch_cli_say(cli,
-                     "sent to '%s': %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT " item%s, %s",
-                     remote->name, done->sent_runs, done->sent_runs == 1 ? "" : "s",
-                     done->sent_items, done->sent_items == 1 ? "" : "s", bytes);
+        orch_cli_info(cli,
+                      "sent to '%s': %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT " item%s, %s",
+                      remote->name, done->sent_runs, done->sent_runs == 1 ? "" : "s",
+                      done->sent_items, done->sent_items == 1 ? "" : "s", bytes);
     else
-        orch_cli_say(cli, "'%s' has everything", remote->name);
+        orch_cli_info(cli, "'%s' has everything", remote->name);
 }
 
 static int push_to(struct orch_cli *cli, struct orch_store *store, const struct orch_remote *remote,
@@ -215,17 +215,18 @@ static int push_to(struct orch_cli *cli, struct orch_store *store, const struct 
         return -1;
     }
     if (o->dry_run) {
-        cli_remote_warn(cli, remote);
+        orch_cli_remote_warn(cli, remote);
         if (orch_remote_exchange(cli->workspace, store, remote, request, ORCH_EXCHANGE_LOOK, &done,
                                  &outgoing, error)) {
             print_outgoing(cli, remote, &done, outgoing, request->sources);
             status = ORCH_EXIT_OK;
         }
-    } else if (print_once(cli, store, remote, request, error) && cli_remote_warn(cli, remote) &&
+    } else if (print_once(cli, store, remote, request, error) &&
+               orch_cli_remote_warn(cli, remote) &&
                orch_remote_exchange(cli->workspace, store, remote, request, ORCH_EXCHANGE_PUSH,
                                     &done, NULL, error)) {
         print_pushed(cli, remote, &done);
-        status = cli_receipt_status(done.receipt);
+        status = orch_cli_receipt_status(done.receipt);
     }
     if (outgoing)
         g_array_unref(outgoing);
@@ -241,7 +242,7 @@ static int run_push(struct orch_cli *cli, const void *options, GError **error)
     struct orch_remote remote = {0};
     struct orch_shared_sources sources = {0};
     int status = -1;
-    bool ok = store && (o->dry_run || cli_signatures_make(cli, store, o->sign, error) >= 0);
+    bool ok = store && (o->dry_run || orch_cli_signatures_make(cli, store, o->sign, error) >= 0);
     if (ok && read_request(cli, o, &request, error) &&
         orch_remote_find(cli->workspace, cli->arg_count ? cli->args[0] : NULL, &remote, error) &&
         orch_remote_sources(cli->workspace, store, &remote, o->with_source, &sources, error)) {
@@ -296,9 +297,9 @@ static void print_pulled(struct orch_cli *cli, const struct orch_remote *remote,
     if (cli->json)
         orch_cli_print_json(exchanged_json(remote, done));
     else if (done->receipt)
-        cli_receipt_print(cli, done->receipt);
+        orch_cli_receipt_print(cli, done->receipt);
     else
-        orch_cli_say(cli, "nothing new from '%s'", remote->name);
+        orch_cli_info(cli, "nothing new from '%s'", remote->name);
 }
 
 static int pull_from(struct orch_cli *cli, const struct orch_remote *remote,
@@ -307,11 +308,11 @@ static int pull_from(struct orch_cli *cli, const struct orch_remote *remote,
     struct orch_exchanged done = {0};
     struct orch_store *store = orch_workspace_store(cli->workspace, ORCH_STORE_CREATE, error);
     int status = -1;
-    if (store && cli_remote_warn(cli, remote) &&
+    if (store && orch_cli_remote_warn(cli, remote) &&
         orch_remote_exchange(cli->workspace, store, remote, request, ORCH_EXCHANGE_PULL, &done,
                              NULL, error)) {
         print_pulled(cli, remote, &done);
-        status = cli_receipt_status(done.receipt);
+        status = orch_cli_receipt_status(done.receipt);
     }
     orch_exchanged_clear(&done);
     return status;
@@ -320,7 +321,7 @@ static int pull_from(struct orch_cli *cli, const struct orch_remote *remote,
 static int run_pull(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct pull_options *o = options;
-    struct orch_exchange_request request = {.may_ask = cli_may_ask(cli)};
+    struct orch_exchange_request request = {.may_ask = orch_cli_may_prompt(cli)};
     struct orch_remote remote = {0};
     struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
     int status = -1;

@@ -88,12 +88,12 @@ static void print_next(struct orch_cli *cli, const struct orch_rescue *r)
     g_autofree char *folder = g_shell_quote(damaged), *to = g_shell_quote(r->to),
                     *path = g_shell_quote(r->path);
     if (files->len)
-        orch_cli_say(cli, "next: mkdir %s && mv %s%s && mv %s %s", folder, files->str, folder, to,
-                     path);
+        orch_cli_info(cli, "next: mkdir %s && mv %s%s && mv %s %s", folder, files->str, folder, to,
+                      path);
     else
-        orch_cli_say(cli, "next: mv %s %s", to, path);
+        orch_cli_info(cli, "next: mv %s %s", to, path);
     if (r->lost->len)
-        orch_cli_say(cli, "then 'orch pull' brings back what others have of the lost runs");
+        orch_cli_info(cli, "then 'orch pull' brings back what others have of the lost runs");
 }
 
 static int run_repair(struct orch_cli *cli, const void *options, GError **error)

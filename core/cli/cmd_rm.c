@@ -37,8 +37,8 @@ static void report(struct orch_cli *cli, const GPtrArray *runs, const char *what
         json_array_append_new(keys, json_string(run->key));
         g_autofree char *more = tells_whose ? whose(run) : g_strdup("");
         if (!cli->json)
-            orch_cli_say(cli, "%s run %s (%s, %s)%s", what, orch_cli_short_key(run->key),
-                         run->experiment, run->state, more);
+            orch_cli_info(cli, "%s run %s (%s, %s)%s", what, orch_cli_short_key(run->key),
+                          run->experiment, run->state, more);
     }
     if (cli->json)
         orch_cli_print_json(json_pack("{s:o}", what, keys));
@@ -73,7 +73,7 @@ static int run_purge(struct orch_cli *cli, const void *options, GError **error)
     if (!runs || !orch_runs_purge(store, runs, error))
         return -1;
     report(cli, runs, "purged", false);
-    orch_cli_say(cli, "'orch gc' gives back the space of artifacts that nothing else names");
+    orch_cli_info(cli, "'orch gc' gives back the space of artifacts that nothing else names");
     return ORCH_EXIT_OK;
 }
 
@@ -122,10 +122,11 @@ static void print_freed(struct orch_cli *cli, const struct orch_freed *freed, bo
 {
     g_autofree char *size = orch_bytes_format(freed->bytes);
     for (guint i = 0; i < freed->absent->len; i++)
-        orch_cli_say(cli,
-                     "kept captured trees of a store that is not found: %s; remove the list if the "
-                     "store is gone for good",
-                     (char *)freed->absent->pdata[i]);
+        orch_cli_info(
+            cli,
+            "kept captured trees of a store that is not found: %s; remove the list if the "
+            "store is gone for good",
+            (char *)freed->absent->pdata[i]);
     if (cli->json)
         orch_cli_print_json(json_pack("{s:i s:I s:i s:b}", "removed", freed->files, "bytes",
                                       (json_int_t)freed->bytes, "trees", freed->trees, "dry_run",

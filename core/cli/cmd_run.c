@@ -52,7 +52,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct orch_execute_options *o = options;
     if (!o->dry_run)
-        orch_cli_ask_for_trust(cli, o->trust);
+        orch_cli_confirm_trust(cli, o->trust);
     struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
     if (!expansion)
         return -1;
@@ -61,7 +61,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     int status = o->dry_run ? orch_execute_plan(cli, expansion, o, &problem)
                             : orch_execute(cli, expansion, o, &problem);
     if (!o->dry_run)
-        notify_end(cli, o->notify, expansion->name, status, problem, started_ns);
+        orch_cli_notify_end(cli, o->notify, expansion->name, status, problem, started_ns);
     if (problem)
         g_propagate_error(error, problem);
     orch_expansion_free(expansion);

@@ -46,20 +46,21 @@ static void print_head(const struct orch_whole_run *s)
         orch_text_line(g_strdup_printf("%s of recipe %s", run->experiment ? run->experiment : "-",
                                        run->recipe ? run->recipe : "-"));
     printf("run %s: %s\n", orch_cli_short_key(run->key), head);
-    show_line("key", "%s", run->key);
+    orch_cli_show_line("key", "%s", run->key);
     if (s->name)
-        show_line("name", "%s", s->name);
+        orch_cli_show_line("name", "%s", s->name);
     g_autofree char *tags = tags_text(s->tags);
     if (*tags)
-        show_line("tags", "%s", tags);
-    show_line("state", "%s%s%s%s%s", run->state, run->reason ? ": " : "",
-              run->reason ? run->reason : "", run->hidden ? " (removed)" : "",
-              run->purged ? " (points and artifacts purged here)" : "");
-    show_line("started", "%s UTC (%s), took %s", started, ago, wall);
-    show_line("by", "%s", run->who);
-    show_line("plugin", "%s %s", run->plugin, run->plugin_version);
-    show_line("repeat", "%d, seed %" G_GUINT32_FORMAT " (seed64 %" G_GUINT64_FORMAT "), attempt %d",
-              run->repeat, s->seed31, (guint64)run->seed, run->attempt);
+        orch_cli_show_line("tags", "%s", tags);
+    orch_cli_show_line("state", "%s%s%s%s%s", run->state, run->reason ? ": " : "",
+                       run->reason ? run->reason : "", run->hidden ? " (removed)" : "",
+                       run->purged ? " (points and artifacts purged here)" : "");
+    orch_cli_show_line("started", "%s UTC (%s), took %s", started, ago, wall);
+    orch_cli_show_line("by", "%s", run->who);
+    orch_cli_show_line("plugin", "%s %s", run->plugin, run->plugin_version);
+    orch_cli_show_line("repeat",
+                       "%d, seed %" G_GUINT32_FORMAT " (seed64 %" G_GUINT64_FORMAT "), attempt %d",
+                       run->repeat, s->seed31, (guint64)run->seed, run->attempt);
 }
 
 /* Prints who hid the run, and how to restore it. */
@@ -71,61 +72,63 @@ static void print_hidden(const struct orch_whole_run *s)
     g_autofree char *name = orch_who_name(hidden->who);
     g_autofree char *ago = orch_ago_format(hidden->made_ns);
     const char *why = hidden->why && *hidden->why ? hidden->why : NULL;
-    show_line("removed", "by %s, %s%s%s%s", name, ago, hidden->is_public ? "" : ", here alone",
-              why ? ": " : "", why ? why : "");
+    orch_cli_show_line("removed", "by %s, %s%s%s%s", name, ago,
+                       hidden->is_public ? "" : ", here alone", why ? ": " : "", why ? why : "");
     if (s->is_hidden_by_user)
-        show_line("", "'orch rm --undo %s' brings it back", orch_cli_short_key(s->run->key));
+        orch_cli_show_line("", "'orch rm --undo %s' brings it back",
+                           orch_cli_short_key(s->run->key));
     else
-        show_line("", "%s alone can bring it back", name);
+        orch_cli_show_line("", "%s alone can bring it back", name);
 }
 
 static void print_signatures(struct orch_cli *cli, struct orch_store *store,
                              const struct orch_run *run)
 {
     g_autoptr(GError) problem = NULL;
-    g_autoptr(GPtrArray) texts = cli_signatures_of(cli, store, run->key, &problem);
+    g_autoptr(GPtrArray) texts = orch_cli_signatures_of(cli, store, run->key, &problem);
     if (!texts)
-        show_line("signed", "it cannot be judged here: %s", problem->message);
+        orch_cli_show_line("signed", "it cannot be judged here: %s", problem->message);
     for (guint i = 0; texts && i < texts->len; i++)
-        show_line("signed", "%s", (const char *)texts->pdata[i]);
+        orch_cli_show_line("signed", "%s", (const char *)texts->pdata[i]);
 }
 
 static void print_source(const struct orch_whole_run *s)
 {
     const struct orch_run *run = s->run;
     if (!run->source_tree) {
-        show_line("source", "unversioned (in no git repository)");
+        orch_cli_show_line("source", "unversioned (in no git repository)");
     } else {
-        show_line("commit", "%s%s%s%s", run->source_commit ? run->source_commit : "none yet",
-                  run->source_branch ? " on " : "", run->source_branch ? run->source_branch : "",
-                  run->source_dirty ? ", with uncommitted changes" : "");
-        show_line("tree", "%s ('orch checkout %s' gives it back)", run->source_tree,
-                  orch_cli_short_key(run->key));
+        orch_cli_show_line(
+            "commit", "%s%s%s%s", run->source_commit ? run->source_commit : "none yet",
+            run->source_branch ? " on " : "", run->source_branch ? run->source_branch : "",
+            run->source_dirty ? ", with uncommitted changes" : "");
+        orch_cli_show_line("tree", "%s ('orch checkout %s' gives it back)", run->source_tree,
+                           orch_cli_short_key(run->key));
     }
-    show_line("fingerprint", "%s", run->fingerprint);
-    show_line("digest", "%s", run->digest ? run->digest : "-");
+    orch_cli_show_line("fingerprint", "%s", run->fingerprint);
+    orch_cli_show_line("digest", "%s", run->digest ? run->digest : "-");
 }
 
 static void print_machine(const struct orch_whole_run *s)
 {
-    show_line("device", "%s", s->run->device_key ? s->run->device_key : "-");
-    show_line("machine", "%s, %s", orch_json_text(s->machine, "hostname", "?"),
-              orch_json_text(s->machine, "os", "?"));
+    orch_cli_show_line("device", "%s", s->run->device_key ? s->run->device_key : "-");
+    orch_cli_show_line("machine", "%s, %s", orch_json_text(s->machine, "hostname", "?"),
+                       orch_json_text(s->machine, "os", "?"));
     double load = NAN;
     orch_json_get_real(json_object_get(s->facts, "load"), &load);
     int64_t others = orch_json_int(s->facts, "co_runners", 0);
     if (isfinite(load))
-        show_line("load", "%.2f when it started, %d other trial%s beside it", load, (int)others,
-                  others == 1 ? "" : "s");
+        orch_cli_show_line("load", "%.2f when it started, %d other trial%s beside it", load,
+                           (int)others, others == 1 ? "" : "s");
     if (isfinite(s->foreign_cpu))
-        show_line("foreign cpu", "%.0f %% of the CPUs were used by other programs%s",
-                  100 * s->foreign_cpu,
-                  s->is_disturbed ? ": its times count only where no undisturbed run is there"
-                                  : "");
+        orch_cli_show_line(
+            "foreign cpu", "%.0f %% of the CPUs were used by other programs%s",
+            100 * s->foreign_cpu,
+            s->is_disturbed ? ": its times count only where no undisturbed run is there" : "");
     int64_t rss = orch_json_int(s->facts, "max_rss_bytes", 0);
     g_autofree char *memory = orch_bytes_format(rss);
     if (rss)
-        show_line("memory", "%s at most", memory);
+        orch_cli_show_line("memory", "%s at most", memory);
 }
 
 /* Prints what the program printed but was not recorded. */
@@ -134,10 +137,11 @@ static void print_output(const struct orch_whole_run *s)
     int64_t unread = orch_json_int(s->facts, "unread_lines", 0);
     int64_t replaced = orch_json_int(s->facts, "replaced_points", 0);
     if (unread > 0)
-        show_line("not understood", "%" G_GINT64_FORMAT " printed line%s with numbers, first: %s",
-                  unread, unread == 1 ? "" : "s", orch_json_text(s->facts, "unread_first", "?"));
+        orch_cli_show_line("not understood",
+                           "%" G_GINT64_FORMAT " printed line%s with numbers, first: %s", unread,
+                           unread == 1 ? "" : "s", orch_json_text(s->facts, "unread_first", "?"));
     if (replaced > 0)
-        show_line(
+        orch_cli_show_line(
             "replaced", "%" G_GINT64_FORMAT " value%s by a later one of the same step, first: %s",
             replaced, replaced == 1 ? "" : "s", orch_json_text(s->facts, "replaced_first", "?"));
 }
@@ -161,7 +165,7 @@ static void print_metrics(struct orch_cli *cli, const struct orch_whole_run *s)
         orch_table_add_int(table, m->max_step);
         orch_table_add(table, m->unit ? m->unit : "", NULL);
     }
-    g_autofree char *text = orch_table_to_text(table, orch_cli_color(cli, false));
+    g_autofree char *text = orch_cli_table_to_text(table, orch_cli_color(cli, false));
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     puts("\nmetrics");
     for (int i = 0; lines[i] && *lines[i]; i++)
@@ -174,10 +178,10 @@ static void print_files(const struct orch_whole_run *s)
         puts("\nread");
     for (guint i = 0; i < s->inputs->len; i++) {
         const struct orch_stored_input *input = s->inputs->pdata[i];
-        show_line(input->name, "%s%s%s%.12s", input->from_key ? "run " : "",
-                  input->from_key ? orch_cli_short_key(input->from_key) : "",
-                  input->from_key ? ", " : "",
-                  input->sha256 && *input->sha256 ? input->sha256 : "-");
+        orch_cli_show_line(input->name, "%s%s%s%.12s", input->from_key ? "run " : "",
+                           input->from_key ? orch_cli_short_key(input->from_key) : "",
+                           input->from_key ? ", " : "",
+                           input->sha256 && *input->sha256 ? input->sha256 : "-");
     }
     if (s->artifacts->len)
         puts("\nartifacts (--artifact NAME prints one)");
@@ -189,8 +193,8 @@ static void print_files(const struct orch_whole_run *s)
             artifact->here_bytes < 0
                 ? g_strdup(" (not on this machine)")
                 : g_strdup_printf(" (the file of that digest here has %s: 'orch db check')", other);
-        show_line(artifact->name, "%s, %.12s%s", bytes, artifact->sha256,
-                  artifact->here ? "" : lacks);
+        orch_cli_show_line(artifact->name, "%s, %.12s%s", bytes, artifact->sha256,
+                           artifact->here ? "" : lacks);
     }
 }
 
@@ -253,7 +257,7 @@ static json_t *as_json(struct orch_cli *cli, struct orch_store *store,
     json_t *json = orch_whole_run_json(store, s, error);
     if (!json)
         return NULL;
-    json_t *signatures = cli_signatures_json(cli, store, s->run->key, NULL);
+    json_t *signatures = orch_cli_signatures_json(cli, store, s->run->key, NULL);
     json_object_set_new(json, "signatures", signatures ? signatures : json_null());
     return json;
 }
@@ -280,7 +284,7 @@ static int show_series(struct orch_cli *cli, struct orch_store *store, const str
         orch_table_free(table);
         return -1;
     }
-    orch_table_print(cli, table, "points");
+    orch_cli_table_print(cli, table, "points");
     return ORCH_EXIT_OK;
 }
 
@@ -313,8 +317,8 @@ static void print_whole(struct orch_cli *cli, struct orch_store *store,
     print_source(whole);
     print_machine(whole);
     print_output(whole);
-    show_values("parameters", whole->params, false);
-    show_values("results", whole->results, true);
+    orch_cli_show_values("parameters", whole->params, false);
+    orch_cli_show_values("results", whole->results, true);
     print_metrics(cli, whole);
     print_files(whole);
     print_notes(whole);
@@ -354,7 +358,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     bool is_found = orch_named_run_find(store, cli->args[0], false, &named, error);
     int status = -1;
     if (named.trial) {
-        status = show_active(cli, store, named.trial, o->on, error);
+        status = orch_cli_show_active(cli, store, named.trial, o->on, error);
     } else if (o->on) {
         g_clear_error(error);
         orch_error_set(error, ORCH_ERROR_USAGE, "'orch ls' shows what runs",

@@ -109,7 +109,7 @@ static int show(struct orch_cli *cli, const struct orch_store *store,
                 const struct orch_standing *standing)
 {
     if (standing->remote.name)
-        cli_remote_warn(cli, &standing->remote);
+        orch_cli_remote_warn(cli, &standing->remote);
     if (standing->problem)
         orch_cli_warn(cli, "%s", standing->problem->message);
     if (cli->json)
@@ -129,7 +129,8 @@ static int run_status(struct orch_cli *cli, const void *options, GError **error)
     bool has_store = orch_workspace_has_store(workspace);
     struct orch_store *store = has_store ? orch_cli_store(cli, ORCH_STORE_READ, error)
                                          : orch_workspace_scratch(workspace, error);
-    struct orch_exchange_request request = {.offline = o->offline, .may_ask = cli_may_ask(cli)};
+    struct orch_exchange_request request = {.offline = o->offline,
+                                            .may_ask = orch_cli_may_prompt(cli)};
     struct orch_standing standing = {0};
     int status = -1;
     if (store && orch_artifact_bytes_parse(NULL, &request.artifact_bytes, error) &&

@@ -116,7 +116,7 @@ static void print_missing(struct orch_cli *cli, const GPtrArray *parts)
     }
     printf("not complete:\n");
     fflush(stdout);
-    orch_table_print(cli, table, "missing");
+    orch_cli_table_print(cli, table, "missing");
     print_hints(parts);
     printf("\n");
 }
@@ -239,11 +239,11 @@ static int hand_in(struct orch_cli *cli, const struct submit_options *o,
     if (!cli->json) {
         if (orch_table_rows(missing))
             print_missing(cli, parts);
-        orch_cli_say_points(document, parts);
+        orch_cli_print_points_sums(document, parts);
         print_answers(notebooks);
         fflush(stdout);
     }
-    json_t *missing_json = cli->json ? orch_table_to_json(missing) : NULL;
+    json_t *missing_json = cli->json ? orch_cli_table_to_json(missing) : NULL;
     if (!cli->json)
         orch_table_free(missing);
     g_autofree char *pack = o->packs ? write_pack(cli, o, document, plan, error) : NULL;

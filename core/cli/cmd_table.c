@@ -57,7 +57,7 @@ static bool check(const struct table_options *o, GError **error)
                        "a table needs --rows and --value");
         return false;
     }
-    return is_json || orch_format_check(o->format, error);
+    return is_json || orch_cli_format_check(o->format, error);
 }
 
 /* Checks that some run has each value and axis; a misspelt name is an error, not an empty table. */
@@ -129,10 +129,10 @@ static void print(struct orch_cli *cli, const struct table_options *o, const str
 {
     if (g_strcmp0(o->format, "json") == 0)
         cli->json = true;
-    orch_table_print_as(cli, orch_grid_table(grid), "rows", o->format);
+    orch_cli_table_print_as(cli, orch_grid_table(grid), "rows", o->format);
     g_autofree char *legend = orch_grid_legend(grid);
     if (!cli->json && !o->format)
-        orch_cli_say(cli, "%s", legend);
+        orch_cli_info(cli, "%s", legend);
 }
 
 static bool make(struct orch_cli *cli, const struct table_options *o, GError **error)
@@ -157,9 +157,9 @@ static bool make(struct orch_cli *cli, const struct table_options *o, GError **e
     if (ok)
         print(cli, o, grid);
     if (ok && apart)
-        orch_cli_say(cli, "runs of different tasks (" ORCH_TASK_WORDS
-                          ") have rows of their own: --where chooses one task, --across puts them "
-                          "together");
+        orch_cli_info(cli, "runs of different tasks (" ORCH_TASK_WORDS
+                           ") have rows of their own: --where chooses one task, --across puts them "
+                           "together");
     orch_grid_free(grid);
     orch_trials_free(trials);
     return ok;

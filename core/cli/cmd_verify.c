@@ -123,8 +123,8 @@ static void add_handin(struct orch_cli *cli, const struct orch_unpacked_handin *
     json_object_set_new(outcome, "archive",
                         json_pack("{s:s, s:o}", "pack", handin->name, "not_checked", others));
     if (text->len)
-        orch_cli_say(cli, "'%s' is verified; beside it, and not checked: %s", handin->name,
-                     text->str);
+        orch_cli_info(cli, "'%s' is verified; beside it, and not checked: %s", handin->name,
+                      text->str);
     g_string_free(text, TRUE);
 }
 

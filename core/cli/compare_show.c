@@ -82,7 +82,7 @@ static void print_table(struct orch_cli *cli, const struct comparison *c)
         orch_table_add(table, orch_contrast_test_name(row->contrast.test), NULL);
         orch_table_add(table, words, NULL);
     }
-    orch_table_print(cli, table, "metrics");
+    orch_cli_table_print(cli, table, "metrics");
     fflush(stdout);
 }
 
@@ -165,8 +165,8 @@ static void print_json(struct orch_cli *cli, const struct comparison *c)
 static void print_method(struct orch_cli *cli, const struct comparison *c)
 {
     for (int i = 0; i < 2; i++)
-        orch_cli_say(cli, "%c: %s (%s, %u run%s)", 'A' + i, c->sides[i].name, c->sides[i].what,
-                     c->sides[i].runs->len, c->sides[i].runs->len == 1 ? "" : "s");
+        orch_cli_info(cli, "%c: %s (%s, %u run%s)", 'A' + i, c->sides[i].name, c->sides[i].what,
+                      c->sides[i].runs->len, c->sides[i].runs->len == 1 ? "" : "s");
     bool pairs[2] = {false, false}, any_time = false;
     unsigned alone = 0, alone_of_task = 0, averaged = 0;
     for (guint i = 0; i < c->rows->len; i++) {
@@ -189,35 +189,35 @@ static void print_method(struct orch_cli *cli, const struct comparison *c)
     }
     alone += alone_of_task;
     if (has_tasks(c))
-        orch_cli_say(cli, "tasks (" ORCH_TASK_WORDS ") are compared one by one: --where chooses "
-                          "one, --across puts them together");
+        orch_cli_info(cli, "tasks (" ORCH_TASK_WORDS ") are compared one by one: --where chooses "
+                           "one, --across puts them together");
     for (int i = 0; i < 2; i++)
         if (c->other_tasks[i])
-            orch_cli_say(cli, "%u run%s of %c left out: %c has none of the same task",
-                         c->other_tasks[i], c->other_tasks[i] == 1 ? "" : "s", 'A' + i, 'B' - i);
+            orch_cli_info(cli, "%u run%s of %c left out: %c has none of the same task",
+                          c->other_tasks[i], c->other_tasks[i] == 1 ? "" : "s", 'A' + i, 'B' - i);
     if (pairs[ORCH_MATCH_TRIALS])
-        orch_cli_say(cli, "pairs: the same trial (experiment, parameters, seed) on both sides");
+        orch_cli_info(cli, "pairs: the same trial (experiment, parameters, seed) on both sides");
     if (pairs[ORCH_MATCH_REPEATS])
-        orch_cli_say(cli, "pairs: equal seeds, and equal parameters but those that tell A from "
-                          "B");
+        orch_cli_info(cli, "pairs: equal seeds, and equal parameters but those that tell A from "
+                           "B");
     if (averaged)
-        orch_cli_say(cli, "n: seeds; runs of one seed were averaged first");
+        orch_cli_info(cli, "n: seeds; runs of one seed were averaged first");
     for (int i = 0; i < 2; i++) {
         g_autofree char *shared = shared_base(cli, &c->sides[i]);
         if (shared)
-            orch_cli_say(cli, "%c: %s", 'A' + i, shared);
+            orch_cli_info(cli, "%c: %s", 'A' + i, shared);
     }
     if (alone)
-        orch_cli_say(cli, "%u run%s without a partner left out", alone, alone == 1 ? "" : "s");
+        orch_cli_info(cli, "%u run%s without a partner left out", alone, alone == 1 ? "" : "s");
     g_autofree char *disturbed =
         orch_disturbed_text(c->disturbed_left_out, c->disturbed_kept, "--disturbed");
     if (any_time && disturbed)
-        orch_cli_say(cli, "times: %s", disturbed);
+        orch_cli_info(cli, "times: %s", disturbed);
     if (c->tests > 1)
-        orch_cli_say(cli, "p: after Holm's correction for %zu metrics compared at once", c->tests);
+        orch_cli_info(cli, "p: after Holm's correction for %zu metrics compared at once", c->tests);
 }
 
-void compare_show(struct orch_cli *cli, const struct comparison *c)
+void orch_cli_compare_show(struct orch_cli *cli, const struct comparison *c)
 {
     if (cli->json) {
         print_json(cli, c);

@@ -30,6 +30,6 @@ struct comparison {
 
 /** Prints a comparison: a table on stdout, and on stderr which runs were compared and how; JSON
  * under --json. */
-void compare_show(struct orch_cli *cli, const struct comparison *comparison);
+void orch_cli_compare_show(struct orch_cli *cli, const struct comparison *comparison);
 
 #endif

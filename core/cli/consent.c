@@ -38,11 +38,11 @@ static bool consent_when_asked(const char *path, const char *sha256, void *cli)
 
 static bool consent_to_all(const char *path, const char *sha256, void *cli)
 {
-    orch_cli_say(cli, "trusted '%s' (SHA-256 %.12s...)", path, sha256);
+    orch_cli_info(cli, "trusted '%s' (SHA-256 %.12s...)", path, sha256);
     return remember(cli, path, sha256);
 }
 
-void orch_cli_ask_for_trust(struct orch_cli *cli, bool trust)
+void orch_cli_confirm_trust(struct orch_cli *cli, bool trust)
 {
     cli->needs_every_plugin = true;
     bool can_ask = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);

@@ -8,7 +8,7 @@
 /** Allows this command to load compiled plugins that the user has not trusted yet, after a question
  * on a terminal, or without a question when `trust` (--trust) is set. Allowed plugins are added to
  * the list of trusted plugins. An experiment whose plugin is not allowed is an error. */
-void orch_cli_ask_for_trust(struct orch_cli *cli, bool trust);
+void orch_cli_confirm_trust(struct orch_cli *cli, bool trust);
 
 #define ORCH_TRUST_OPTION(type, member)                                                            \
     {                                                                                              \

@@ -26,7 +26,7 @@ static struct orch_table *params_table(const struct orch_predicted_curve *p)
     return table;
 }
 
-struct orch_table *predicted_curve_table(const struct orch_predicted_curve *p)
+struct orch_table *orch_cli_predicted_curve_table(const struct orch_predicted_curve *p)
 {
     const char *const headers[] = {p->units.is_by_epoch ? ">epoch" : ">step", ">loss", NULL};
     struct orch_table *table = orch_table_new(headers);
@@ -42,7 +42,7 @@ struct orch_table *predicted_curve_table(const struct orch_predicted_curve *p)
     return table;
 }
 
-void predicted_curve_print(struct orch_cli *cli, const struct orch_predicted_curve *p)
+void orch_cli_predicted_curve_print(struct orch_cli *cli, const struct orch_predicted_curve *p)
 {
     struct orch_document *document = orch_document_new("predict");
     g_autofree char *title =
@@ -50,7 +50,7 @@ void predicted_curve_print(struct orch_cli *cli, const struct orch_predicted_cur
     struct orch_section *section = orch_document_add(document, "curve_law", NULL, title);
     orch_curve_law_describe(section, p->law);
     orch_section_table(section, params_table(p));
-    orch_section_table(section, predicted_curve_table(p));
+    orch_section_table(section, orch_cli_predicted_curve_table(p));
     orch_section_note(section, "%s",
                       p->device ? p->device : "on average over the devices (--gpu names one)");
     if (p->left_out.networks)
@@ -65,15 +65,15 @@ void predicted_curve_print(struct orch_cli *cli, const struct orch_predicted_cur
     orch_document_free(document);
 }
 
-json_t *predicted_curve_json(const struct orch_predicted_curve *p)
+json_t *orch_cli_predicted_curve_json(const struct orch_predicted_curve *p)
 {
     json_t *o = json_object();
     json_object_set_new(o, "net", json_string(p->net));
     json_object_set_new(o, "where", orch_json_text_or_null(p->device));
     json_object_set_new(o, "runs", json_integer(p->law->used));
     json_object_set_new(o, "networks", json_integer(p->law->law->networks));
-    json_object_set_new(o, "stages", orch_table_to_json(params_table(p)));
-    json_object_set_new(o, "curve", orch_table_to_json(predicted_curve_table(p)));
+    json_object_set_new(o, "stages", orch_cli_table_to_json(params_table(p)));
+    json_object_set_new(o, "curve", orch_cli_table_to_json(orch_cli_predicted_curve_table(p)));
     json_object_set_new(o, "left_out_networks", json_integer(p->left_out.networks));
     json_object_set_new(o, "left_out_error", orch_json_finite(p->left_out.mean));
     json_object_set_new(o, "left_out_worst_error",

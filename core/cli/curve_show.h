@@ -7,10 +7,10 @@
 #include "core/forecast/predicted_curve.h"
 
 /** Returns the predicted loss at some k as a table. The caller prints or frees it. */
-struct orch_table *predicted_curve_table(const struct orch_predicted_curve *p);
+struct orch_table *orch_cli_predicted_curve_table(const struct orch_predicted_curve *p);
 /** Prints the regression, its b parameters, the curve, and the measured accuracy of such
  * predictions. */
-void predicted_curve_print(struct orch_cli *cli, const struct orch_predicted_curve *p);
-json_t *predicted_curve_json(const struct orch_predicted_curve *p);
+void orch_cli_predicted_curve_print(struct orch_cli *cli, const struct orch_predicted_curve *p);
+json_t *orch_cli_predicted_curve_json(const struct orch_predicted_curve *p);
 
 #endif

@@ -94,7 +94,8 @@ static void add_plan_row(struct orch_table *table, const struct orch_plan_item *
     orch_table_add(table, item->run_key ? orch_cli_short_key(item->run_key) : "-",
                    orch_json_text_or_null(item->run_key));
     orch_table_add(table, REUSE_WORDS[experiment->reuse], NULL);
-    forecast_add_cell(table, ask(forecaster, item, &forecast), orch_plan_item_devices(item));
+    orch_cli_forecast_add_cell(table, ask(forecaster, item, &forecast),
+                               orch_plan_item_devices(item));
 }
 
 /* Returns the parameters, with "(secret)" in place of secret values. */
@@ -131,8 +132,8 @@ static json_t *plan_as_json(const struct orch_plan *plan, const struct orch_fore
                       item->device_key, "reuse", REUSE_WORDS[experiment->reuse], "reuse_why",
                       experiment->reuse_why ? experiment->reuse_why : "", "plugin",
                       experiment->manifest->name, "forecast",
-                      forecast_json(ask(forecaster, item, &forecast), orch_plan_item_devices(item),
-                                    price)));
+                      orch_cli_forecast_json(ask(forecaster, item, &forecast),
+                                             orch_plan_item_devices(item), price)));
     }
     return rows;
 }
@@ -158,10 +159,10 @@ static void print_what_is_left_out(struct orch_cli *cli, const struct orch_expan
         const struct orch_experiment *experiment = expansion->experiments->pdata[i];
         const char *reason = experiment->skip_reason ? experiment->skip_reason : "no reason given";
         if (experiment->is_untrusted)
-            orch_cli_say(cli, "  %s: left out: %s", experiment->name, reason);
+            orch_cli_info(cli, "  %s: left out: %s", experiment->name, reason);
         else if (experiment->skipped)
-            orch_cli_say(cli, "  %s: skipped by profile '%s': %s", experiment->name,
-                         expansion->profile, reason);
+            orch_cli_info(cli, "  %s: skipped by profile '%s': %s", experiment->name,
+                          expansion->profile, reason);
     }
 }
 
@@ -177,10 +178,10 @@ static void print_plan_counts(struct orch_cli *cli, const struct orch_plan *plan
                                    orch_plan_state_name((enum orch_plan_state)state));
     }
     const struct orch_expansion *expansion = plan->expansion;
-    orch_cli_say(cli, "%s%s%s: %u trial%s: %s", expansion->name,
-                 expansion->profile ? ", profile " : "",
-                 expansion->profile ? expansion->profile : "", total, total == 1 ? "" : "s",
-                 line->len ? line->str : "none");
+    orch_cli_info(cli, "%s%s%s: %u trial%s: %s", expansion->name,
+                  expansion->profile ? ", profile " : "",
+                  expansion->profile ? expansion->profile : "", total, total == 1 ? "" : "s",
+                  line->len ? line->str : "none");
     g_string_free(line, TRUE);
     print_what_is_left_out(cli, expansion);
 }
@@ -202,7 +203,7 @@ static void print_plan_table(struct orch_cli *cli, const struct orch_plan *plan,
             shown++;
         }
     }
-    orch_table_print(cli, table, "trials");
+    orch_cli_table_print(cli, table, "trials");
     if (shown < total)
         printf("... and %u more (--all shows them)\n", total - shown);
     fflush(stdout);
@@ -219,17 +220,17 @@ static void print_plan(struct orch_cli *cli, const struct orch_plan *plan, bool 
     if (!cli->json) {
         print_plan_table(cli, plan, all, forecaster);
         if (!total.known && total.unknown)
-            orch_cli_say(cli,
-                         "forecast: none: nothing like these trials has been measured here. The "
-                         "first runs give a basis; 'orch pull' brings those of a group");
-        forecast_say_total(cli, plan, &total, price);
+            orch_cli_info(cli,
+                          "forecast: none: nothing like these trials has been measured here. The "
+                          "first runs give a basis; 'orch pull' brings those of a group");
+        orch_cli_forecast_print_total(cli, plan, &total, price);
         return;
     }
     orch_cli_print_json(json_pack("{s:s s:s? s:s s:o s:o s:i s:o}", "recipe", expansion->name,
                                   "profile", expansion->profile, "recipe_key", expansion->key,
                                   "trials", plan_as_json(plan, forecaster, price), "left_out",
                                   left_out(cli, expansion), "left", (int)left, "forecast",
-                                  forecast_total_json(plan, &total, price)));
+                                  orch_cli_forecast_total_json(plan, &total, price)));
 }
 
 /* Compares the recipe's allowance with the plan's forecast. With `limits` NULL nothing is limited.
@@ -242,8 +243,9 @@ static bool hold_to_allowance(struct orch_cli *cli, const struct orch_plan *plan
 {
     struct orch_forecast_total total;
     orch_forecast_total(plan, forecaster, &total);
-    return cli_allowance_apply(cli, plan->expansion, price->usd_per_hour, options->price != NULL,
-                               total.device_p50_s, options->over_allowance, limits, error);
+    return orch_cli_allowance_apply(cli, plan->expansion, price->usd_per_hour,
+                                    options->price != NULL, total.device_p50_s,
+                                    options->over_allowance, limits, error);
 }
 
 int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
@@ -256,14 +258,14 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
     struct orch_rate price = {0};
     struct orch_limits limits;
     if (!plan || !orch_command_check_plan(plan, error) ||
-        !plan_price_find(plan, options->price, &price, error) ||
+        !orch_cli_plan_price_find(plan, options->price, &price, error) ||
         !orch_limits_read(options->budget, options->deadline, price.usd_per_hour, orch_now_ns(),
                           &limits, error)) {
         orch_rate_release(&price);
         orch_plan_free(plan);
         return -1;
     }
-    if (!sharing_mark(cli, &options->sharing, plan, error)) {
+    if (!orch_cli_sharing_mark(cli, &options->sharing, plan, error)) {
         orch_rate_release(&price);
         orch_plan_free(plan);
         return -1;
@@ -273,12 +275,13 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
     unsigned left = 0;
     for (unsigned i = 0; i < plan->count; i++)
         left += orch_plan_will_run(&plan->items[i]);
-    GArray *choices = options->most_informative
-                          ? plan_informative(plan, forecasts, options->most_informative, error)
-                          : NULL;
+    GArray *choices =
+        options->most_informative
+            ? orch_cli_plan_informative(plan, forecasts, options->most_informative, error)
+            : NULL;
     bool ok = choices || !options->most_informative;
     if (choices) {
-        plan_informative_print(cli, plan, choices, &forecaster);
+        orch_cli_plan_informative_print(cli, plan, choices, &forecaster);
         g_array_unref(choices);
     } else if (ok) {
         print_plan(cli, plan, options->all, &forecaster, &price, left);
@@ -360,9 +363,9 @@ static void print_why_nothing_runs(struct orch_cli *cli, const struct orch_plan 
             }
         }
         if (done)
-            orch_cli_say(cli, "  %s: %u done; the last: %s", experiment->name, done, reason);
+            orch_cli_info(cli, "  %s: %u done; the last: %s", experiment->name, done, reason);
         if (skipped)
-            orch_cli_say(cli, "  %s: %u skipped: %s", experiment->name, skipped, skip);
+            orch_cli_info(cli, "  %s: %u skipped: %s", experiment->name, skipped, skip);
     }
 }
 
@@ -427,12 +430,12 @@ static void print_what_changed(struct orch_cli *cli, const struct orch_plan *pla
                           : 0;
         if (!count)
             continue;
-        orch_cli_say(cli, "  stale: %s (%u trial%s)", item->reason, count, count == 1 ? "" : "s");
+        orch_cli_info(cli, "  stale: %s (%u trial%s)", item->reason, count, count == 1 ? "" : "s");
         g_hash_table_insert(counts, item->reason, NULL);
         shown++;
     }
     if (reasons > shown)
-        orch_cli_say(cli, "  stale for %u more reasons: 'orch plan' lists them", reasons - shown);
+        orch_cli_info(cli, "  stale for %u more reasons: 'orch plan' lists them", reasons - shown);
 }
 
 /* Prints counts, changes, forecast and limits before the run begins. */
@@ -443,10 +446,10 @@ static void print_outlook(struct orch_cli *cli, const struct orch_plan *plan,
     orch_forecast_total(plan, &task->forecaster, &total);
     print_plan_counts(cli, plan);
     print_what_changed(cli, plan);
-    forecast_say_total(cli, plan, &total, &task->price);
-    g_autofree char *limits = cli_limits_text(&task->limits, &task->price);
+    orch_cli_forecast_print_total(cli, plan, &total, &task->price);
+    g_autofree char *limits = orch_cli_limits_text(&task->limits, &task->price);
     if (limits)
-        orch_cli_say(cli, "%s", limits);
+        orch_cli_info(cli, "%s", limits);
 }
 
 static void print_end(struct orch_cli *cli, const struct orch_plan *plan, const struct task *task,
@@ -454,10 +457,10 @@ static void print_end(struct orch_cli *cli, const struct orch_plan *plan, const 
 {
     g_autofree char *go_on = orch_cli_how_to_go_on(cli, plan, task->options);
     if (totals->interrupted || totals->terminated)
-        orch_cli_say(cli, "stopped; what ended is kept. %s", go_on);
+        orch_cli_info(cli, "stopped; what ended is kept. %s", go_on);
     if (totals->held)
-        sharing_say_held(cli, task->sharing, plan);
-    cli_limits_say_end(cli, plan, &task->limits, totals, &task->forecaster, go_on);
+        orch_cli_sharing_print_held(cli, task->sharing, plan);
+    orch_cli_limits_print_end(cli, plan, &task->limits, totals, &task->forecaster, go_on);
 }
 
 static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct task *task,
@@ -488,33 +491,34 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
     struct orch_totals totals = {0};
     struct orch_sharing sharing;
     if (task->sharing) {
-        sharing = sharing_hooks(task->sharing, plan, &listener);
+        sharing = orch_cli_sharing_hooks(task->sharing, plan, &listener);
         run_options.sharing = &sharing;
     }
     bool ok = orch_run_plan(plan, &run_options, &listener, &totals, error);
     double seconds = (double)(orch_mono_ns() - begin) / 1e9;
     if (!left && ok) {
-        orch_cli_say(cli, "nothing to run: %u of %u trials are done", totals.reused,
-                     totals.planned);
+        orch_cli_info(cli, "nothing to run: %u of %u trials are done", totals.reused,
+                      totals.planned);
         print_why_nothing_runs(cli, plan);
         print_what_is_left_out(cli, plan->expansion);
     }
     g_autoptr(json_t) grades = orch_progress_grades_json(progress);
     g_autoptr(json_t) notices = json_object();
-    run_notices_to_json(orch_progress_notices(progress), notices);
+    orch_cli_run_notices_to_json(orch_progress_notices(progress), notices);
     orch_progress_end(progress, &totals, seconds);
     bool may_sign = ok && !plan->expansion->smoke && !totals.interrupted && !totals.terminated;
-    int signatures = may_sign ? cli_signatures_make(cli, plan->store, options->sign, error) : 0;
-    sharing_finish(task->sharing, signatures > 0);
+    int signatures =
+        may_sign ? orch_cli_signatures_make(cli, plan->store, options->sign, error) : 0;
+    orch_cli_sharing_finish(task->sharing, signatures > 0);
     if (!ok || signatures < 0)
         return -1;
     print_end(cli, plan, task, &totals);
     if (cli->json)
         print_totals_json(plan, task, &totals, json_incref(grades), notices, seconds);
     else if (plan->expansion->smoke)
-        orch_cli_say(cli, "a smoke run: two steps on synthetic data; nothing was recorded");
+        orch_cli_info(cli, "a smoke run: two steps on synthetic data; nothing was recorded");
     else
-        orch_execute_answers(cli, plan, &options->variant);
+        orch_execute_report(cli, plan, &options->variant);
     return status_of(&totals, options);
 }
 
@@ -524,7 +528,7 @@ static bool keep_most_informative(struct orch_plan *plan, struct orch_forecasts 
 {
     if (!count)
         return true;
-    g_autoptr(GArray) choices = plan_informative(plan, forecasts, count, error);
+    g_autoptr(GArray) choices = orch_cli_plan_informative(plan, forecasts, count, error);
     if (choices)
         orch_informative_keep(plan, choices);
     return choices != NULL;
@@ -537,7 +541,7 @@ static int run_with_limits(struct orch_cli *cli, struct orch_plan *plan,
 {
     struct task task = {.options = options, .gpus = gpus, .sharing = sharing};
     int status = -1;
-    if (plan_price_find(plan, options->price, &task.price, error) &&
+    if (orch_cli_plan_price_find(plan, options->price, &task.price, error) &&
         orch_limits_read(options->budget, options->deadline, task.price.usd_per_hour, orch_now_ns(),
                          &task.limits, error)) {
         task.forecasts = orch_forecasts_new(plan);
@@ -561,11 +565,11 @@ static int execute_in(struct orch_cli *cli, const struct orch_expansion *expansi
     g_autoptr(GArray) gpus = g_array_new(FALSE, FALSE, sizeof(unsigned));
     if (options->gpus && !parse_gpus(cli, options->gpus, gpus, error))
         return -1;
-    sharing_pull(sharing, store);
+    orch_cli_sharing_pull(sharing, store);
     struct orch_plan *plan = orch_execute_make_plan(cli, expansion, options, gpus->len, error);
     if (!plan)
         return -1;
-    sharing_look(sharing, plan);
+    orch_cli_sharing_mark_held(sharing, plan);
     int status = -1;
     if (may_start(cli, expansion, options, plan, error)) {
         orch_cli_warn_of_source(cli);
@@ -591,12 +595,12 @@ int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
     if (!store || !orch_recover(store, &closed, &pending, error))
         return -1;
     if (closed)
-        orch_cli_say(cli, "closed %u trial%s of a run that was killed", closed,
-                     closed == 1 ? "" : "s");
+        orch_cli_info(cli, "closed %u trial%s of a run that was killed", closed,
+                      closed == 1 ? "" : "s");
     struct sharing *sharing = NULL;
-    if (!sharing_open(cli, &options->sharing, expansion, &sharing, error))
+    if (!orch_cli_sharing_open(cli, &options->sharing, expansion, &sharing, error))
         return -1;
     int status = execute_in(cli, expansion, options, sharing, error);
-    sharing_close(sharing);
+    orch_cli_sharing_close(sharing);
     return status;
 }

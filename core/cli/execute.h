@@ -34,8 +34,8 @@ struct orch_plan *orch_execute_make_plan(struct orch_cli *cli,
                                          const struct orch_execute_options *options,
                                          unsigned gpu_count, GError **error);
 
-/** Prints the report on the trials that the plan was asked for (answers.c). */
-void orch_execute_answers(struct orch_cli *cli, struct orch_plan *plan,
-                          const struct orch_variant *variant);
+/** Prints the report on the trials that the plan was asked for (execute_report.c). */
+void orch_execute_report(struct orch_cli *cli, struct orch_plan *plan,
+                         const struct orch_variant *variant);
 
 #endif

@@ -80,7 +80,7 @@ static void print_nearest(const json_t *nearest)
         printf("  none: the store has no run with a step time\n");
 }
 
-void explain_show(const json_t *explanation)
+void orch_cli_explain_show(const json_t *explanation)
 {
     print_analytical_model(json_object_get(explanation, "white_box"));
     print_learned(json_object_get(explanation, "learned"));

@@ -44,7 +44,7 @@ static bool read_arguments(struct orch_cli *cli, struct orch_store *store, struc
 /* ---- output -----------------------------------------------------------------------------------
  */
 
-static void print_json(const struct export_bundle *what, const struct orch_bundle_sum *sum)
+static void print_json(const struct orch_cli_export_bundle *what, const struct orch_bundle_sum *sum)
 {
     json_t *object =
         json_pack("{s:s s:I s:I s:I}", "bundle", what->path, "runs", (json_int_t)sum->runs, "items",
@@ -60,7 +60,7 @@ static void print_json(const struct export_bundle *what, const struct orch_bundl
     orch_cli_print_json(object);
 }
 
-static void print_text(struct orch_cli *cli, const struct export_bundle *what,
+static void print_text(struct orch_cli *cli, const struct orch_cli_export_bundle *what,
                        const struct orch_bundle_sum *sum)
 {
     for (guint i = 0; sum->list && i < sum->list->len; i++) {
@@ -68,13 +68,13 @@ static void print_text(struct orch_cli *cli, const struct export_bundle *what,
         printf("%s\t%" G_GINT64_FORMAT "\n", item->path, item->bytes);
     }
     g_autofree char *bytes = orch_bytes_format(sum->bytes);
-    orch_cli_say(cli, "%s'%s': %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT " item%s, %s%s",
-                 what->dry_run ? "would go into " : "", what->path, sum->runs,
-                 sum->runs == 1 ? "" : "s", sum->items, sum->items == 1 ? "" : "s", bytes,
-                 what->dry_run ? " before compression; nothing was written" : "");
+    orch_cli_info(cli, "%s'%s': %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT " item%s, %s%s",
+                  what->dry_run ? "would go into " : "", what->path, sum->runs,
+                  sum->runs == 1 ? "" : "s", sum->items, sum->items == 1 ? "" : "s", bytes,
+                  what->dry_run ? " before compression; nothing was written" : "");
 }
 
-static bool export_named(struct orch_cli *cli, const struct export_bundle *what,
+static bool export_named(struct orch_cli *cli, const struct orch_cli_export_bundle *what,
                          struct orch_store *store, const struct orch_bundle_request *request,
                          GError **error)
 {
@@ -90,7 +90,8 @@ static bool export_named(struct orch_cli *cli, const struct export_bundle *what,
     return ok;
 }
 
-bool export_bundle(struct orch_cli *cli, const struct export_bundle *what, GError **error)
+bool orch_cli_export_bundle(struct orch_cli *cli, const struct orch_cli_export_bundle *what,
+                            GError **error)
 {
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     g_autoptr(GPtrArray) recipes = g_ptr_array_new_with_free_func(g_free);

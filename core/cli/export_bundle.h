@@ -5,7 +5,7 @@
 
 #include "core/cli/cli.h"
 
-struct export_bundle {
+struct orch_cli_export_bundle {
     const char *path;
     const char *artifacts; /* a value for orch_artifact_bytes_parse */
     const char **datasets; /* names, or NULL */
@@ -15,6 +15,7 @@ struct export_bundle {
 
 /** Writes the bundle of the cli's arguments (runs, or recipe files), or lists what it would
  * contain. */
-bool export_bundle(struct orch_cli *cli, const struct export_bundle *what, GError **error);
+bool orch_cli_export_bundle(struct orch_cli *cli, const struct orch_cli_export_bundle *what,
+                            GError **error);
 
 #endif

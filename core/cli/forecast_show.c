@@ -12,8 +12,8 @@
 /* ---- money -------------------------------------------------------------------------------------
  */
 
-bool plan_price_find(const struct orch_plan *plan, const char *option, struct orch_rate *out,
-                     GError **error)
+bool orch_cli_plan_price_find(const struct orch_plan *plan, const char *option,
+                              struct orch_rate *out, GError **error)
 {
     double usd;
     *out = (struct orch_rate){0};
@@ -33,7 +33,7 @@ static double usd_of(const struct orch_rate *price, double device_s)
 /* ---- one forecast ------------------------------------------------------------------------------
  */
 
-char *cli_span_text(double p5_s, double p50_s, double p95_s)
+char *orch_cli_span_text(double p5_s, double p50_s, double p95_s)
 {
     g_autofree char *low = orch_duration_format(p5_s);
     g_autofree char *middle = orch_duration_format(p50_s);
@@ -48,8 +48,8 @@ static void add_costs(json_t *json, double low, double middle, double high)
     json_object_set_new(json, "cost_high_usd", orch_json_finite(high));
 }
 
-json_t *forecast_json(const struct orch_forecast *forecast, unsigned devices,
-                      const struct orch_rate *price)
+json_t *orch_cli_forecast_json(const struct orch_forecast *forecast, unsigned devices,
+                               const struct orch_rate *price)
 {
     if (!forecast)
         return json_null();
@@ -63,24 +63,25 @@ json_t *forecast_json(const struct orch_forecast *forecast, unsigned devices,
     return json;
 }
 
-void forecast_add_cell(struct orch_table *table, const struct orch_forecast *forecast,
-                       unsigned devices)
+void orch_cli_forecast_add_cell(struct orch_table *table, const struct orch_forecast *forecast,
+                                unsigned devices)
 {
     g_autofree char *span =
-        forecast ? cli_span_text(forecast->p5_s, forecast->p50_s, forecast->p95_s) : NULL;
+        forecast ? orch_cli_span_text(forecast->p5_s, forecast->p50_s, forecast->p95_s) : NULL;
     g_autofree char *text = forecast ? g_strdup_printf("%s, %s", span, forecast->tier) : NULL;
-    orch_table_add(table, text ? text : "-", forecast_json(forecast, devices, NULL));
+    orch_table_add(table, text ? text : "-", orch_cli_forecast_json(forecast, devices, NULL));
 }
 
 /* ---- the total ---------------------------------------------------------------------------------
  */
 
-void forecast_say_total(struct orch_cli *cli, const struct orch_plan *plan,
-                        const struct orch_forecast_total *total, const struct orch_rate *price)
+void orch_cli_forecast_print_total(struct orch_cli *cli, const struct orch_plan *plan,
+                                   const struct orch_forecast_total *total,
+                                   const struct orch_rate *price)
 {
     if (!total->known)
         return;
-    g_autofree char *span = cli_span_text(total->p5_s, total->p50_s, total->p95_s);
+    g_autofree char *span = orch_cli_span_text(total->p5_s, total->p50_s, total->p95_s);
     GString *line = g_string_new(NULL);
     g_string_append_printf(line, "forecast: %s for %u trial%s, %u at once", span, total->known,
                            total->known == 1 ? "" : "s", plan->options.slots);
@@ -93,12 +94,13 @@ void forecast_say_total(struct orch_cli *cli, const struct orch_plan *plan,
         g_string_append_printf(line, "; %s (%s to %s) at $%.4g an hour of a device (%s)", usd, low,
                                high, price->usd_per_hour, price->from);
     }
-    orch_cli_say(cli, "%s", line->str);
+    orch_cli_info(cli, "%s", line->str);
     g_string_free(line, TRUE);
 }
 
-json_t *forecast_total_json(const struct orch_plan *plan, const struct orch_forecast_total *total,
-                            const struct orch_rate *price)
+json_t *orch_cli_forecast_total_json(const struct orch_plan *plan,
+                                     const struct orch_forecast_total *total,
+                                     const struct orch_rate *price)
 {
     double nothing = total->known ? 0 : (double)NAN;
     json_t *json =

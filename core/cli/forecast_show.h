@@ -10,24 +10,26 @@
 
 /** Finds the price of a device-hour of the plan: --price, else orch_plan_rate. ORCH_ERROR_USAGE for
  * a bad --price. The caller releases. */
-bool plan_price_find(const struct orch_plan *plan, const char *option, struct orch_rate *out,
-                     GError **error);
+bool orch_cli_plan_price_find(const struct orch_plan *plan, const char *option,
+                              struct orch_rate *out, GError **error);
 
 /** Formats a time span: "3 min 10 s (2 min 50 s to 3 min 40 s)". The caller frees. */
-char *cli_span_text(double low_s, double middle_s, double high_s);
+char *orch_cli_span_text(double low_s, double middle_s, double high_s);
 /** Appends a forecast to a table: "12 s (9.8 s to 15 s), measured", or "-". In JSON the cell is
- * forecast_json. */
-void forecast_add_cell(struct orch_table *table, const struct orch_forecast *forecast,
-                       unsigned devices);
+ * orch_cli_forecast_json. */
+void orch_cli_forecast_add_cell(struct orch_table *table, const struct orch_forecast *forecast,
+                                unsigned devices);
 /** Returns {total_s, low_s, high_s, tier, model, because, devices, cost_usd, cost_low_usd,
  * cost_high_usd}, with the names of `orch predict`; JSON null for NULL. `price` may be NULL. */
-json_t *forecast_json(const struct orch_forecast *forecast, unsigned devices,
-                      const struct orch_rate *price);
+json_t *orch_cli_forecast_json(const struct orch_forecast *forecast, unsigned devices,
+                               const struct orch_rate *price);
 /** Prints the total forecast of the trials that will run to stderr. Prints nothing when no trial
  * will run. */
-void forecast_say_total(struct orch_cli *cli, const struct orch_plan *plan,
-                        const struct orch_forecast_total *total, const struct orch_rate *price);
-json_t *forecast_total_json(const struct orch_plan *plan, const struct orch_forecast_total *total,
-                            const struct orch_rate *price);
+void orch_cli_forecast_print_total(struct orch_cli *cli, const struct orch_plan *plan,
+                                   const struct orch_forecast_total *total,
+                                   const struct orch_rate *price);
+json_t *orch_cli_forecast_total_json(const struct orch_plan *plan,
+                                     const struct orch_forecast_total *total,
+                                     const struct orch_rate *price);
 
 #endif

@@ -43,7 +43,7 @@ static bool put_all(struct orch_cli *cli, const GPtrArray *runs, bool dry_run,
     return true;
 }
 
-int import_runs(struct orch_cli *cli, const char **params, bool dry_run, GError **error)
+int orch_cli_import_runs(struct orch_cli *cli, const char **params, bool dry_run, GError **error)
 {
     static const char *const headers[] = {"what",    "tool",     "id",      "name", "state",
                                           ">params", ">metrics", ">points", NULL};
@@ -58,9 +58,9 @@ int import_runs(struct orch_cli *cli, const char **params, bool dry_run, GError 
         return -1;
     for (guint i = 0; i < warnings->len; i++)
         orch_cli_warn(cli, "%s", (const char *)warnings->pdata[i]);
-    orch_table_print(cli, table, "runs");
+    orch_cli_table_print(cli, table, "runs");
     if (!cli->json && !dry_run)
-        orch_cli_say(cli, "%u run%s added, %u already there, %u refused", added,
-                     added == 1 ? "" : "s", runs->len - added - refused, refused);
+        orch_cli_info(cli, "%u run%s added, %u already there, %u refused", added,
+                      added == 1 ? "" : "s", runs->len - added - refused, refused);
     return refused ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
 }

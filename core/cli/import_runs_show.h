@@ -6,6 +6,6 @@
 
 /** Runs `orch import --runs PATH`: reads the runs at cli->args[0], adds them to the store, and
  * prints a row for each. Returns the exit status. */
-int import_runs(struct orch_cli *cli, const char **params, bool dry_run, GError **error);
+int orch_cli_import_runs(struct orch_cli *cli, const char **params, bool dry_run, GError **error);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-GArray *plan_informative(struct orch_plan *plan, struct orch_forecasts *forecasts, const char *text,
-                         GError **error)
+GArray *orch_cli_plan_informative(struct orch_plan *plan, struct orch_forecasts *forecasts,
+                                  const char *text, GError **error)
 {
     int64_t count = 0;
     return orch_cli_count(text, "--most-informative", ORCH_INFORMATIVE_MAX, &count, error)
@@ -29,8 +29,9 @@ static char *run_command(const struct orch_cli *cli)
     return g_string_free(text, FALSE);
 }
 
-void plan_informative_print(struct orch_cli *cli, const struct orch_plan *plan,
-                            const GArray *choices, const struct orch_forecaster *forecaster)
+void orch_cli_plan_informative_print(struct orch_cli *cli, const struct orch_plan *plan,
+                                     const GArray *choices,
+                                     const struct orch_forecaster *forecaster)
 {
     static const char *const headers[] = {"measure", ">uncertainty_left", "forecast", NULL};
     struct orch_table *table = orch_table_new(headers);
@@ -44,19 +45,19 @@ void plan_informative_print(struct orch_cli *cli, const struct orch_plan *plan,
         g_autofree char *left = g_strdup_printf("%.2g %%", 100 * choice->left);
         orch_table_add(table, label, NULL);
         orch_table_add(table, left, orch_json_finite(choice->left));
-        forecast_add_cell(table, known ? &forecast : NULL, orch_plan_item_devices(item));
+        orch_cli_forecast_add_cell(table, known ? &forecast : NULL, orch_plan_item_devices(item));
     }
     g_autofree char *command = run_command(cli);
     if (cli->json) {
         orch_cli_print_json(json_pack("{s:s s:o s:s}", "recipe", plan->expansion->name,
-                                      "most_informative", orch_table_to_json(table), "command",
+                                      "most_informative", orch_cli_table_to_json(table), "command",
                                       command));
         return;
     }
-    orch_table_print(cli, table, "most_informative");
+    orch_cli_table_print(cli, table, "most_informative");
     fflush(stdout);
     if (choices->len)
-        orch_cli_say(cli, "to run just these: %s", command);
+        orch_cli_info(cli, "to run just these: %s", command);
     else
-        orch_cli_say(cli, "every trial of the plan has been measured here");
+        orch_cli_info(cli, "every trial of the plan has been measured here");
 }

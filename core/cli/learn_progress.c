@@ -19,13 +19,13 @@ static void on_step(void *ctx, const struct orch_learn_step *step)
     fflush(stderr);
 }
 
-void learn_progress_begin(struct orch_cli *cli, struct orch_learn_options *options)
+void orch_cli_learn_progress_begin(struct orch_cli *cli, struct orch_learn_options *options)
 {
     options->on_step = cli->stderr_is_tty && !cli->quiet ? on_step : NULL;
     options->on_step_ctx = NULL;
 }
 
-void learn_progress_end(const struct orch_learn_options *options)
+void orch_cli_learn_progress_end(const struct orch_learn_options *options)
 {
     if (!options->on_step)
         return;

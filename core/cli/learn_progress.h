@@ -8,8 +8,8 @@
 
 /** Makes learning with `options` show its progress when stderr is a terminal, unless --quiet. `cli`
  * must outlive the learning. */
-void learn_progress_begin(struct orch_cli *cli, struct orch_learn_options *options);
+void orch_cli_learn_progress_begin(struct orch_cli *cli, struct orch_learn_options *options);
 /** Erases the progress line. */
-void learn_progress_end(const struct orch_learn_options *options);
+void orch_cli_learn_progress_end(const struct orch_learn_options *options);
 
 #endif

@@ -15,7 +15,7 @@ static char *question_text(const struct orch_learned *learned, int k)
     return column ? g_strdup_printf("unseen %s", column) : g_strdup("similar rows");
 }
 
-void learned_say(const struct orch_learned *learned, guint most)
+void orch_cli_learned_print(const struct orch_learned *learned, guint most)
 {
     for (int k = 0; k < orch_learned_scenarios(learned); k++) {
         const GArray *trials = orch_learned_candidates(learned, k);
@@ -44,7 +44,7 @@ void learned_say(const struct orch_learned *learned, guint most)
     }
 }
 
-json_t *learned_json(const struct orch_learned *learned)
+json_t *orch_cli_learned_json(const struct orch_learned *learned)
 {
     json_t *out = json_array();
     for (int k = 0; k < orch_learned_scenarios(learned); k++) {
@@ -78,7 +78,7 @@ json_t *learned_json(const struct orch_learned *learned)
     return out;
 }
 
-char **predictor_split_list(const char **given)
+char **orch_cli_predictor_split_list(const char **given)
 {
     GPtrArray *all = g_ptr_array_new();
     for (int i = 0; given && given[i]; i++) {

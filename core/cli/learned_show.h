@@ -7,12 +7,12 @@
 #include "core/forecast/training_rows.h"
 
 /** Prints each question with at most `most` candidates, the best first. */
-void learned_say(const struct orch_learned *learned, guint most);
+void orch_cli_learned_print(const struct orch_learned *learned, guint most);
 /** Returns the same as an array with all candidates. New reference. */
-json_t *learned_json(const struct orch_learned *learned);
+json_t *orch_cli_learned_json(const struct orch_learned *learned);
 
 /** Splits the values of an option that may be given again at commas ("a,b"). NULL-terminated; the
  * caller frees with g_strfreev. */
-char **predictor_split_list(const char **given);
+char **orch_cli_predictor_split_list(const char **given);
 
 #endif

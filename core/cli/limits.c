@@ -9,7 +9,7 @@ static char *when_text(int64_t at_ns)
     return g_date_time_format(at, "%Y-%m-%d %H:%M:%S");
 }
 
-char *cli_limits_text(const struct orch_limits *limits, const struct orch_rate *price)
+char *orch_cli_limits_text(const struct orch_limits *limits, const struct orch_rate *price)
 {
     GString *text = g_string_new(NULL);
     if (limits->budget_usd > 0) {
@@ -27,8 +27,8 @@ char *cli_limits_text(const struct orch_limits *limits, const struct orch_rate *
 }
 
 static void print_remaining(struct orch_cli *cli, const struct orch_plan *plan,
-                     const struct orch_limits *limits, const struct orch_totals *totals,
-                     const struct orch_forecaster *forecaster, const char *go_on)
+                            const struct orch_limits *limits, const struct orch_totals *totals,
+                            const struct orch_forecaster *forecaster, const char *go_on)
 {
     struct orch_forecast_total left;
     orch_forecast_total(plan, forecaster, &left);
@@ -36,26 +36,26 @@ static void print_remaining(struct orch_cli *cli, const struct orch_plan *plan,
     g_autofree char *usd = limits->usd_per_hour > 0
                                ? orch_money_format(orch_limits_usd(limits, left.device_p50_s))
                                : NULL;
-    orch_cli_say(cli, "stopped by the %s: %u trial%s not started, %u cancelled",
-                 orch_limit_name(totals->limit), totals->held_back,
-                 totals->held_back == 1 ? "" : "s", totals->cut_off);
+    orch_cli_info(cli, "stopped by the %s: %u trial%s not started, %u cancelled",
+                  orch_limit_name(totals->limit), totals->held_back,
+                  totals->held_back == 1 ? "" : "s", totals->cut_off);
     if (left.known)
-        orch_cli_say(cli, "  left: about %s%s%s for %u trial%s%s", time, usd ? ", " : "",
-                     usd ? usd : "", left.known, left.known == 1 ? "" : "s",
-                     left.unknown ? "; of the others nothing is known" : "");
-    orch_cli_say(cli, "  %s", go_on);
+        orch_cli_info(cli, "  left: about %s%s%s for %u trial%s%s", time, usd ? ", " : "",
+                      usd ? usd : "", left.known, left.known == 1 ? "" : "s",
+                      left.unknown ? "; of the others nothing is known" : "");
+    orch_cli_info(cli, "  %s", go_on);
 }
 
-void cli_limits_say_end(struct orch_cli *cli, const struct orch_plan *plan,
-                        const struct orch_limits *limits, const struct orch_totals *totals,
-                        const struct orch_forecaster *forecaster, const char *go_on)
+void orch_cli_limits_print_end(struct orch_cli *cli, const struct orch_plan *plan,
+                               const struct orch_limits *limits, const struct orch_totals *totals,
+                               const struct orch_forecaster *forecaster, const char *go_on)
 {
     if (limits->budget_usd > 0) {
         g_autofree char *spent = orch_money_format(orch_limits_usd(limits, totals->device_s));
         g_autofree char *budget = orch_money_format(limits->budget_usd);
         g_autofree char *time = orch_duration_format(totals->device_s);
-        orch_cli_say(cli, "spent %s of %s: %s of devices, trials of this command alone", spent,
-                     budget, time);
+        orch_cli_info(cli, "spent %s of %s: %s of devices, trials of this command alone", spent,
+                      budget, time);
     }
     if (totals->limit != ORCH_LIMIT_NONE)
         print_remaining(cli, plan, limits, totals, forecaster, go_on);

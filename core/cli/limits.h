@@ -10,11 +10,11 @@
 
 /** Describes the limits: "budget $5.00 at $3.06 an hour of a device (--price); deadline 2026-11-21
  * 18:00". NULL when there are none. The caller frees. */
-char *cli_limits_text(const struct orch_limits *limits, const struct orch_rate *price);
+char *orch_cli_limits_text(const struct orch_limits *limits, const struct orch_rate *price);
 /** Prints at the end what was spent. When a limit stopped the run, also prints what is left and how
  * to continue (`go_on`, a sentence). */
-void cli_limits_say_end(struct orch_cli *cli, const struct orch_plan *plan,
-                        const struct orch_limits *limits, const struct orch_totals *totals,
-                        const struct orch_forecaster *forecaster, const char *go_on);
+void orch_cli_limits_print_end(struct orch_cli *cli, const struct orch_plan *plan,
+                               const struct orch_limits *limits, const struct orch_totals *totals,
+                               const struct orch_forecaster *forecaster, const char *go_on);
 
 #endif

@@ -88,8 +88,8 @@ static int run_command(const char *command, char **env, const char *text)
     return code ? 127 : wait_for(pid);
 }
 
-void notify_end(struct orch_cli *cli, const char *command, const char *recipe, int status,
-                const GError *problem, int64_t started_ns)
+void orch_cli_notify_end(struct orch_cli *cli, const char *command, const char *recipe, int status,
+                         const GError *problem, int64_t started_ns)
 {
     const char *chosen = command ? command : g_getenv("ORCH_NOTIFY");
     if (!chosen || !*chosen)

@@ -8,7 +8,7 @@
  * minute and in its own process group. NULL means $ORCH_NOTIFY; without either nothing is run. The
  * command comes only from the user, never from a recipe. Its failure is reported but has no other
  * effect. `problem` is the error that ended the run, or NULL. */
-void notify_end(struct orch_cli *cli, const char *command, const char *recipe, int status,
-                const GError *problem, int64_t started_ns);
+void orch_cli_notify_end(struct orch_cli *cli, const char *command, const char *recipe, int status,
+                         const GError *problem, int64_t started_ns);
 
 #endif

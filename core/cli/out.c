@@ -106,14 +106,14 @@ void orch_cli_print_json_array(json_t *array)
     put_json(array, 0);
 }
 
-json_t *orch_table_to_json(struct orch_table *table)
+json_t *orch_cli_table_to_json(struct orch_table *table)
 {
     json_t *rows = orch_table_json(table);
     orch_table_free(table);
     return rows;
 }
 
-char *orch_table_to_text(struct orch_table *table, bool color)
+char *orch_cli_table_to_text(struct orch_table *table, bool color)
 {
     int columns = orch_terminal_columns(STDOUT_FILENO);
     char *text = orch_table_aligned(table, color, columns ? columns - 2 : 0); /* less the indent */
@@ -121,14 +121,14 @@ char *orch_table_to_text(struct orch_table *table, bool color)
     return text;
 }
 
-bool orch_format_check(const char *name, GError **error)
+bool orch_cli_format_check(const char *name, GError **error)
 {
     enum orch_table_format format;
     return orch_table_format_parse(name, &format, error);
 }
 
-void orch_table_print_as(struct orch_cli *cli, struct orch_table *table, const char *name,
-                         const char *format)
+void orch_cli_table_print_as(struct orch_cli *cli, struct orch_table *table, const char *name,
+                             const char *format)
 {
     enum orch_table_format chosen;
     bool is_text = !orch_table_format_parse(format, &chosen, NULL) || chosen == ORCH_TABLE_TEXT;
@@ -143,7 +143,7 @@ void orch_table_print_as(struct orch_cli *cli, struct orch_table *table, const c
     orch_table_free(table);
 }
 
-void orch_table_print(struct orch_cli *cli, struct orch_table *table, const char *name)
+void orch_cli_table_print(struct orch_cli *cli, struct orch_table *table, const char *name)
 {
-    orch_table_print_as(cli, table, name, cli->format);
+    orch_cli_table_print_as(cli, table, name, cli->format);
 }

@@ -120,8 +120,8 @@ static void print_steps(struct orch_cli *cli, const char *format,
     for (guint i = 0; i < steps->rows->len; i++)
         add_row(table, &g_array_index(steps->rows, struct orch_paleo_row, i));
     if (!format && q->assumptions->len)
-        time_assumptions_say(q);
-    orch_table_print_as(cli, table, "steps", format);
+        orch_cli_time_assumptions_print(q);
+    orch_cli_table_print_as(cli, table, "steps", format);
     if (!format)
         print_line(q, steps);
 }
@@ -189,10 +189,10 @@ static void print_split(struct orch_cli *cli, const char *format, GArray *rows, 
     json_t *list = json_array();
     (is_hybrid ? add_hybrid_rows : add_model_rows)(table, list, rows);
     if (cli->json) {
-        json_decref(orch_table_to_json(table));
+        json_decref(orch_cli_table_to_json(table));
         orch_cli_print_json_array(list);
     } else {
-        orch_table_print_as(cli, table, "steps", format);
+        orch_cli_table_print_as(cli, table, "steps", format);
     }
     json_decref(list);
     g_array_unref(rows);
@@ -211,8 +211,8 @@ static bool check_parallel(const char *name, GError **error)
     return false;
 }
 
-int paleo_show(struct orch_cli *cli, const struct paleo_options *o, struct orch_time_question *q,
-               GError **error)
+int orch_cli_paleo_show(struct orch_cli *cli, const struct paleo_options *o,
+                        struct orch_time_question *q, GError **error)
 {
     const struct orch_paleo_request request = {.gpu = o->time.gpu,
                                                .link = o->time.network,

@@ -23,7 +23,7 @@ static void print_cheapest(const struct orch_plan_gpus *gpus)
     printf("cheapest: %s (%s): %s, %s\n", best->gpu, best->rate.from, time, usd);
 }
 
-void plan_gpus_show(struct orch_cli *cli, const struct orch_plan_gpus *gpus)
+void orch_cli_plan_gpus_show(struct orch_cli *cli, const struct orch_plan_gpus *gpus)
 {
     static const char *const headers[] = {
         "gpu", ">trials", ">time", ">90 % interval", ">cost", "Pareto", "tier", "price", NULL};
@@ -35,17 +35,17 @@ void plan_gpus_show(struct orch_cli *cli, const struct orch_plan_gpus *gpus)
     const struct orch_plan_gpu *first = gpus->rows->pdata[0];
     for (guint i = 0; i < gpus->rows->len; i++) {
         const struct orch_plan_gpu *row = gpus->rows->pdata[i];
-        g_autofree char *span = span_format(row->low_s, row->high_s);
+        g_autofree char *span = orch_cli_span_format(row->low_s, row->high_s);
         orch_table_add(table, row->gpu, NULL);
         orch_table_add_int(table, row->known);
-        add_duration(table, row->time_s);
+        orch_cli_add_duration(table, row->time_s);
         orch_table_add(table, span, NULL);
-        add_money(table, orch_plan_gpu_usd(row, row->device_s));
+        orch_cli_add_money(table, orch_plan_gpu_usd(row, row->device_s));
         orch_table_add(table, row->pareto ? "*" : "", NULL);
         orch_table_add(table, row->tier, NULL);
         orch_table_add(table, row->rate.from ? row->rate.from : "-", NULL);
     }
-    orch_table_print(cli, table, "gpus");
+    orch_cli_table_print(cli, table, "gpus");
     if (first->known < gpus->trials)
         printf("%u more declare no cost and have no forecast\n", gpus->trials - first->known);
     printf("* no GPU is both faster and cheaper. Trials run one after another; estimated from "
@@ -53,7 +53,7 @@ void plan_gpus_show(struct orch_cli *cli, const struct orch_plan_gpus *gpus)
     print_cheapest(gpus);
 }
 
-json_t *plan_gpus_json(const struct orch_plan_gpus *gpus)
+json_t *orch_cli_plan_gpus_json(const struct orch_plan_gpus *gpus)
 {
     json_t *out = json_array();
     for (guint i = 0; i < gpus->rows->len; i++) {

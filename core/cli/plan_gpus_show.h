@@ -7,8 +7,8 @@
 #include "core/forecast/plan_gpus.h"
 
 /** Prints a table to stdout, with the basis of its numbers. */
-void plan_gpus_show(struct orch_cli *cli, const struct orch_plan_gpus *gpus);
+void orch_cli_plan_gpus_show(struct orch_cli *cli, const struct orch_plan_gpus *gpus);
 /** Returns the same as an array. New reference. */
-json_t *plan_gpus_json(const struct orch_plan_gpus *gpus);
+json_t *orch_cli_plan_gpus_json(const struct orch_plan_gpus *gpus);
 
 #endif

@@ -18,14 +18,14 @@ static const char *const HEADERS[] = {"gpu",    "precision",      ">images/s", "
 static void add_ranked(struct orch_table *table, const struct orch_ranked_gpu *r)
 {
     g_autofree char *rate = orch_number_format(r->a.step.images_per_s);
-    g_autofree char *span = span_format(r->a.low_s, r->a.high_s);
+    g_autofree char *span = orch_cli_span_format(r->a.low_s, r->a.high_s);
     orch_table_add(table, r->c.gpu->name, NULL);
     orch_table_add(table, orch_precision_names()[r->c.precision], NULL);
     orch_table_add(table, rate, orch_json_finite(r->a.step.images_per_s));
-    add_duration(table, r->a.epoch_s);
-    add_duration(table, r->a.total_s);
+    orch_cli_add_duration(table, r->a.epoch_s);
+    orch_cli_add_duration(table, r->a.total_s);
     orch_table_add(table, span, NULL);
-    add_money(table, r->a.usd);
+    orch_cli_add_money(table, r->a.usd);
     orch_table_add(table, r->pareto ? "*" : "", json_boolean(r->pareto));
     orch_table_add(table, r->a.step.fits ? "yes" : "no", json_boolean(r->a.step.fits));
     orch_table_add(table, r->a.tier, NULL);
@@ -122,7 +122,7 @@ static void print_unranked(struct orch_cli *cli, const GPtrArray *unranked)
         }
         g_ptr_array_add(names, NULL);
         g_autofree char *list = g_strjoinv(", ", (char **)names->pdata);
-        orch_cli_say(cli, "not ranked: %s: %s", list, first->why);
+        orch_cli_info(cli, "not ranked: %s: %s", list, first->why);
     }
 }
 
@@ -174,13 +174,13 @@ static void print_table(struct orch_cli *cli, const struct predict_options *o,
     for (guint i = 0; i < list->len; i++)
         add_ranked(table, list->pdata[i]);
     if (!o->format)
-        time_assumptions_say(q);
+        orch_cli_time_assumptions_print(q);
     if (!list->len && !o->format) {
-        json_decref(orch_table_to_json(table));
+        json_decref(orch_cli_table_to_json(table));
         print_choice(q, ranking);
         return;
     }
-    orch_table_print_as(cli, table, "predictions", o->format);
+    orch_cli_table_print_as(cli, table, "predictions", o->format);
     if (o->format)
         return;
     printf(
@@ -209,11 +209,11 @@ static bool has_one_setting(const struct predict_options *o, GError **error)
     return false;
 }
 
-int predict_rank(struct orch_cli *cli, const struct predict_options *o,
-                 struct orch_time_question *q, GError **error)
+int orch_cli_predict_rank(struct orch_cli *cli, const struct predict_options *o,
+                          struct orch_time_question *q, GError **error)
 {
     struct orch_step_tiers tiers = {0};
-    if (!has_one_setting(o, error) || !predict_open_tiers(cli, q, &tiers, error))
+    if (!has_one_setting(o, error) || !orch_cli_predict_open_tiers(cli, q, &tiers, error))
         return -1;
     struct orch_gpu_ranking *ranking = orch_gpu_ranking_new(q, &tiers, error);
     bool ok = ranking && (!o->pareto || draw(o->pareto, q, ranking->list, error));

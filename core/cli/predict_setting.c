@@ -266,12 +266,12 @@ static struct orch_table *table_of(const struct asking *a)
 static void add_row(const struct asking *a, struct orch_table *table, GHashTable *values,
                     const struct orch_setting_forecast *f)
 {
-    g_autofree char *span = span_format(f->low_s, f->high_s);
+    g_autofree char *span = orch_cli_span_format(f->low_s, f->high_s);
     for (guint i = 0; i < a->swept->len; i++) {
         const struct swept *swept = a->swept->pdata[i];
         orch_table_add(table, g_hash_table_lookup(values, swept->name), NULL);
     }
-    add_duration(table, f->value_s);
+    orch_cli_add_duration(table, f->value_s);
     orch_table_add(table, span, NULL);
     orch_table_add(table, f->tier, NULL);
 }
@@ -382,7 +382,7 @@ static bool print(const struct asking *a, GError **error)
     g_autoptr(GPtrArray) forecasts = g_ptr_array_new_with_free_func(free_forecast);
     bool ok = answer(a, table, list, forecasts, error);
     if (!ok || a->cli->json) {
-        json_decref(orch_table_to_json(table));
+        json_decref(orch_cli_table_to_json(table));
         if (ok)
             print_json(a, list);
         return ok;
@@ -390,7 +390,7 @@ static bool print(const struct asking *a, GError **error)
     warn(a);
     if (!a->format)
         print_assumptions(a);
-    orch_table_print_as(a->cli, table, "predictions", a->format);
+    orch_cli_table_print_as(a->cli, table, "predictions", a->format);
     if (!a->format)
         print_all(a, forecasts);
     return true;
@@ -420,7 +420,7 @@ static struct orch_trained *open_predictor(struct orch_cli *cli, const char *exp
     return NULL;
 }
 
-int predict_setting(struct orch_cli *cli, const struct predict_options *o, GError **error)
+int orch_cli_predict_setting(struct orch_cli *cli, const struct predict_options *o, GError **error)
 {
     struct asking a = {.cli = cli,
                        .format = o->format,

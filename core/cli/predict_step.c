@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-char *span_format(double low, double high)
+char *orch_cli_span_format(double low, double high)
 {
     if (isnan(low))
         return g_strdup("-");
@@ -18,13 +18,13 @@ char *span_format(double low, double high)
     return g_strdup_printf("%s to %s", a, b);
 }
 
-void add_duration(struct orch_table *table, double seconds)
+void orch_cli_add_duration(struct orch_table *table, double seconds)
 {
     g_autofree char *text = isnan(seconds) ? g_strdup("-") : orch_duration_format(seconds);
     orch_table_add(table, text, isnan(seconds) ? json_null() : orch_json_finite(seconds));
 }
 
-void add_money(struct orch_table *table, double usd)
+void orch_cli_add_money(struct orch_table *table, double usd)
 {
     g_autofree char *text = orch_money_format(usd);
     orch_table_add(table, text, isnan(usd) ? json_null() : orch_json_finite(usd));
@@ -56,15 +56,15 @@ static void add_answer(struct orch_table *table, const struct orch_time_question
                        const struct orch_step_answer *a)
 {
     g_autofree char *rate = orch_number_format(a->step.images_per_s);
-    g_autofree char *span = span_format(a->low_s, a->high_s);
+    g_autofree char *span = orch_cli_span_format(a->low_s, a->high_s);
     orch_table_add_int(table, a->workers);
     orch_table_add_int(table, a->batch);
-    add_duration(table, a->step.total_s);
+    orch_cli_add_duration(table, a->step.total_s);
     orch_table_add(table, rate, orch_json_finite(a->step.images_per_s));
-    add_duration(table, a->epoch_s);
-    add_duration(table, a->total_s);
+    orch_cli_add_duration(table, a->epoch_s);
+    orch_cli_add_duration(table, a->total_s);
     orch_table_add(table, span, NULL);
-    add_money(table, a->usd);
+    orch_cli_add_money(table, a->usd);
     orch_table_add(table, a->step.fits ? "yes" : "no", json_boolean(a->step.fits));
     orch_table_add(table, a->tier, NULL);
     if (has_limits(q))
@@ -162,8 +162,8 @@ static void print_tier(const struct orch_time_question *q, const struct orch_can
         printf("  narrower  your own runs narrow the interval: orch run\n");
 }
 
-bool predict_open_tiers(struct orch_cli *cli, const struct orch_time_question *q,
-                        struct orch_step_tiers *out, GError **error)
+bool orch_cli_predict_open_tiers(struct orch_cli *cli, const struct orch_time_question *q,
+                                 struct orch_step_tiers *out, GError **error)
 {
     *out = (struct orch_step_tiers){0};
     g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
@@ -228,13 +228,13 @@ static void print_answers(struct asking *s)
 {
     struct orch_time_question *q = s->q;
     if (s->cli->json) {
-        json_decref(orch_table_to_json(s->table));
+        json_decref(orch_cli_table_to_json(s->table));
         orch_cli_print_json(orch_step_answers_json(q, s->last.tier, json_incref(s->list)));
         return;
     }
     if (!s->o->format)
-        time_assumptions_say(q);
-    orch_table_print_as(s->cli, s->table, "predictions", s->o->format);
+        orch_cli_time_assumptions_print(q);
+    orch_cli_table_print_as(s->cli, s->table, "predictions", s->o->format);
     if (s->o->format)
         return;
     print_memory(q, &s->c, &s->last);
@@ -243,15 +243,15 @@ static void print_answers(struct asking *s)
     print_tier(q, &s->c, &s->last);
     size_t count = json_array_size(s->list);
     if (s->o->explain)
-        explain_show(json_object_get(json_array_get(s->list, count - 1), "explanation"));
+        orch_cli_explain_show(json_object_get(json_array_get(s->list, count - 1), "explanation"));
 }
 
-int predict_step(struct orch_cli *cli, const struct predict_options *o,
-                 struct orch_time_question *q, GError **error)
+int orch_cli_predict_step(struct orch_cli *cli, const struct predict_options *o,
+                          struct orch_time_question *q, GError **error)
 {
     struct asking s = {.cli = cli, .o = o, .q = q, .list = json_array()};
     const struct orch_gpu_spec *gpu = orch_hardware_gpu(q->hardware, o->time.gpu, error);
-    bool ok = gpu && predict_open_tiers(cli, q, &s.tiers, error) &&
+    bool ok = gpu && orch_cli_predict_open_tiers(cli, q, &s.tiers, error) &&
               orch_candidate_choose(q, &s.tiers, gpu, &s.c, error);
     if (ok) {
         orch_time_question_assume_device(q, o->time.gpu, &s.c);
@@ -262,7 +262,7 @@ int predict_step(struct orch_cli *cli, const struct predict_options *o,
         if (ok)
             print_answers(&s);
         else
-            json_decref(orch_table_to_json(s.table));
+            json_decref(orch_cli_table_to_json(s.table));
     }
     orch_step_answer_clear(&s.last);
     json_decref(s.list);

@@ -29,7 +29,7 @@ struct orch_progress *orch_progress_new(struct orch_cli *cli, bool live)
     progress->cli = cli;
     progress->live = live && !cli->quiet;
     progress->drawn = g_array_new(FALSE, FALSE, sizeof(int));
-    run_notices_init(&progress->notices);
+    orch_cli_run_notices_init(&progress->notices);
     orch_forecast_grades_init(&progress->planned);
     orch_forecast_grades_init(&progress->renewed);
     return progress;
@@ -56,7 +56,7 @@ static void print_grades(struct orch_cli *cli, const char *which,
 {
     g_autofree char *text = orch_forecast_grades_text(grades);
     if (text)
-        orch_cli_say(cli, "forecasts made %s: %s", which, text);
+        orch_cli_info(cli, "forecasts made %s: %s", which, text);
 }
 
 const struct run_notices *orch_progress_notices(const struct orch_progress *progress)
@@ -158,13 +158,13 @@ static void append_left(GString *rest, const struct orch_running *trial, double 
 {
     struct orch_remaining left;
     if (orch_time_left(trial->points, trial->total, elapsed_s, &left)) {
-        g_autofree char *text = cli_span_text(left.low_s, left.seconds, left.high_s);
+        g_autofree char *text = orch_cli_span_text(left.low_s, left.seconds, left.high_s);
         if (left.seconds >= 1)
             g_string_append_printf(rest, "  %s left", text);
     } else if (trial->has_forecast &&
                orch_time_left_of_forecast(trial->forecast_p5_s, trial->forecast_p50_s,
                                           trial->forecast_p95_s, elapsed_s, &left)) {
-        g_autofree char *text = cli_span_text(left.low_s, left.seconds, left.high_s);
+        g_autofree char *text = orch_cli_span_text(left.low_s, left.seconds, left.high_s);
         if (left.seconds >= 1)
             g_string_append_printf(rest, "  %s left by the forecast", text);
     } else if (trial->has_forecast && elapsed_s - trial->forecast_p50_s >= 1) {
@@ -303,7 +303,7 @@ static void on_ended(void *ctx, const struct orch_running *trial,
                                trial->item->attempts + 1);
     if (collected->kept)
         g_string_append_printf(line, "\n  kept: %s", collected->kept);
-    run_notices_add(&progress->notices, trial, collected, again, line->str);
+    orch_cli_run_notices_add(&progress->notices, trial, collected, again, line->str);
     g_string_append_c(line, '\n');
     double foreign = orch_disturbed_share(collected->facts);
     if (trial->has_forecast && collected->verdict == ORCH_VERDICT_OK && collected->wall_ms > 0 &&
@@ -345,15 +345,15 @@ void orch_progress_end(struct orch_progress *progress, const struct orch_totals 
     append_count(line, totals->not_run, "not run");
     append_count(line, totals->retried, "tried again");
     g_autofree char *took = orch_duration_format(seconds);
-    run_notices_print(progress->cli, &progress->notices, totals->planned);
-    orch_cli_say(progress->cli, "%u trial%s: %s; %s", totals->planned,
-                 totals->planned == 1 ? "" : "s", line->len ? line->str : "none", took);
+    orch_cli_run_notices_print(progress->cli, &progress->notices, totals->planned);
+    orch_cli_info(progress->cli, "%u trial%s: %s; %s", totals->planned,
+                  totals->planned == 1 ? "" : "s", line->len ? line->str : "none", took);
     g_string_free(line, TRUE);
     print_grades(progress->cli, "before the run", &progress->planned);
     print_grades(progress->cli, "during the run", &progress->renewed);
     orch_forecast_grades_release(&progress->planned);
     orch_forecast_grades_release(&progress->renewed);
     g_array_unref(progress->drawn);
-    run_notices_release(&progress->notices);
+    orch_cli_run_notices_release(&progress->notices);
     g_free(progress);
 }

@@ -3,7 +3,7 @@
 
 #include "lib/base/text.h"
 
-json_t *cli_receipt_json(const struct orch_receipt *receipt)
+json_t *orch_cli_receipt_json(const struct orch_receipt *receipt)
 {
     if (!receipt)
         return json_null();
@@ -45,7 +45,7 @@ static void print_rows(struct orch_cli *cli, const struct orch_receipt *receipt)
         orch_table_add_int(table, row->added);
         orch_table_add_int(table, row->known);
     }
-    orch_table_print(cli, table, "rows");
+    orch_cli_table_print(cli, table, "rows");
     fflush(stdout);
 }
 
@@ -55,7 +55,7 @@ static void add_count(GString *text, int64_t count, const char *one, const char 
         g_string_append_printf(text, ", %" G_GINT64_FORMAT " %s", count, count == 1 ? one : many);
 }
 
-void cli_receipt_print(struct orch_cli *cli, const struct orch_receipt *receipt)
+void orch_cli_receipt_print(struct orch_cli *cli, const struct orch_receipt *receipt)
 {
     GString *text = g_string_new(NULL);
     if (receipt->rows->len)
@@ -69,30 +69,30 @@ void cli_receipt_print(struct orch_cli *cli, const struct orch_receipt *receipt)
     add_count(text, receipt->restored, "run brought back", "runs brought back");
     add_count(text, receipt->datasets, "data set", "data sets");
     add_count(text, receipt->artifacts, "artifact", "artifacts");
-    orch_cli_say(cli, "%s", text->str);
+    orch_cli_info(cli, "%s", text->str);
     g_string_free(text, TRUE);
     if (receipt->foreign_tombstones)
-        orch_cli_say(cli, "%" G_GINT64_FORMAT " removal%s of others' runs: without effect here",
-                     receipt->foreign_tombstones, receipt->foreign_tombstones == 1 ? "" : "s");
+        orch_cli_info(cli, "%" G_GINT64_FORMAT " removal%s of others' runs: without effect here",
+                      receipt->foreign_tombstones, receipt->foreign_tombstones == 1 ? "" : "s");
     for (guint i = 0; i < receipt->problems->len; i++)
         orch_cli_warn(cli, "%s", (const char *)receipt->problems->pdata[i]);
     for (guint i = 0; i < receipt->remarks->len; i++)
-        orch_cli_say(cli, "%s", (const char *)receipt->remarks->pdata[i]);
+        orch_cli_info(cli, "%s", (const char *)receipt->remarks->pdata[i]);
     if (receipt->purged)
-        orch_cli_say(cli, "%" G_GINT64_FORMAT " run%s not taken: purged there, so without points",
-                     receipt->purged, receipt->purged == 1 ? "" : "s");
+        orch_cli_info(cli, "%" G_GINT64_FORMAT " run%s not taken: purged there, so without points",
+                      receipt->purged, receipt->purged == 1 ? "" : "s");
     if (receipt->conflicts_here)
-        orch_cli_say(cli,
-                     "%" G_GINT64_FORMAT " run%s set apart in this store, with the key of "
-                     "another",
-                     receipt->conflicts_here, receipt->conflicts_here == 1 ? "" : "s");
+        orch_cli_info(cli,
+                      "%" G_GINT64_FORMAT " run%s set apart in this store, with the key of "
+                      "another",
+                      receipt->conflicts_here, receipt->conflicts_here == 1 ? "" : "s");
     int64_t all = receipt->conflicts + receipt->refused;
     if (all > receipt->problems->len)
         orch_cli_warn(cli, "and %" G_GINT64_FORMAT " more", all - receipt->problems->len);
-    orch_cli_say(cli, "digest %.8s before, %.8s after", receipt->before, receipt->after);
+    orch_cli_info(cli, "digest %.8s before, %.8s after", receipt->before, receipt->after);
 }
 
-int cli_receipt_status(const struct orch_receipt *receipt)
+int orch_cli_receipt_status(const struct orch_receipt *receipt)
 {
     return receipt && receipt->conflicts + receipt->refused ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
 }

@@ -7,11 +7,11 @@
 #include "core/results/merge.h"
 
 /** Returns the result as an object; JSON null for NULL. New reference. */
-json_t *cli_receipt_json(const struct orch_receipt *receipt);
+json_t *orch_cli_receipt_json(const struct orch_receipt *receipt);
 /** Prints who added what (stdout), and the totals and each problem (stderr). Not for --json. */
-void cli_receipt_print(struct orch_cli *cli, const struct orch_receipt *receipt);
+void orch_cli_receipt_print(struct orch_cli *cli, const struct orch_receipt *receipt);
 /** Returns ORCH_EXIT_CHECK when a run conflicted or was refused, else ORCH_EXIT_OK, also for NULL.
  */
-int cli_receipt_status(const struct orch_receipt *receipt);
+int orch_cli_receipt_status(const struct orch_receipt *receipt);
 
 #endif

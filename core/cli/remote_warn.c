@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-bool cli_remote_warn(struct orch_cli *cli, const struct orch_remote *remote)
+bool orch_cli_remote_warn(struct orch_cli *cli, const struct orch_remote *remote)
 {
     const GPtrArray *names = remote->ignored;
     for (guint i = 0; names && i < names->len; i++)
@@ -16,7 +16,7 @@ bool cli_remote_warn(struct orch_cli *cli, const struct orch_remote *remote)
     return true;
 }
 
-bool cli_may_ask(const struct orch_cli *cli)
+bool orch_cli_may_prompt(const struct orch_cli *cli)
 {
     return isatty(STDIN_FILENO) && cli->stderr_is_tty;
 }

@@ -7,8 +7,8 @@
 #include "core/results/remote.h"
 
 /** Warns of programs that the repository's own configuration would make git run. Returns true. */
-bool cli_remote_warn(struct orch_cli *cli, const struct orch_remote *remote);
+bool orch_cli_remote_warn(struct orch_cli *cli, const struct orch_remote *remote);
 /** Returns whether git may ask for a password: a user is at the terminal. */
-bool cli_may_ask(const struct orch_cli *cli);
+bool orch_cli_may_prompt(const struct orch_cli *cli);
 
 #endif

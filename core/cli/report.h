@@ -28,6 +28,6 @@ void orch_cli_show_document(const struct orch_cli *cli, const struct orch_docume
 void orch_cli_show_points(struct orch_cli *cli, const struct orch_document *document);
 
 /** Prints the sums of points, for 'orch report --points' and 'orch submit'. */
-void orch_cli_say_points(const struct orch_document *document, const GPtrArray *parts);
+void orch_cli_print_points_sums(const struct orch_document *document, const GPtrArray *parts);
 
 #endif

@@ -90,8 +90,8 @@ static bool write_notebooks(struct orch_cli *cli, const struct orch_document *do
         const struct orch_notebook *notebook = notebooks->pdata[i];
         g_ptr_array_add(written, g_strdup(notebook->path));
         if (notebook->kept)
-            orch_cli_say(cli, "%s: %u cell%s of yours kept", notebook->path, notebook->kept,
-                         notebook->kept == 1 ? "" : "s");
+            orch_cli_info(cli, "%s: %u cell%s of yours kept", notebook->path, notebook->kept,
+                          notebook->kept == 1 ? "" : "s");
     }
     return notebooks != NULL;
 }
@@ -120,12 +120,12 @@ static void print_written(struct orch_cli *cli, const GPtrArray *written,
         return;
     }
     if (out->folder && !out->is_notebook)
-        orch_cli_say(cli, "wrote %u files: %s/index.html, with charts and tables", written->len,
-                     out->folder);
+        orch_cli_info(cli, "wrote %u files: %s/index.html, with charts and tables", written->len,
+                      out->folder);
     for (guint i = 0; i < written->len; i++)
         if (out->is_notebook || !out->folder || g_strcmp0(written->pdata[i], out->pdf) == 0 ||
             g_strcmp0(written->pdata[i], out->html) == 0)
-            orch_cli_say(cli, "wrote %s", (char *)written->pdata[i]);
+            orch_cli_info(cli, "wrote %s", (char *)written->pdata[i]);
 }
 
 bool orch_cli_report_write(struct orch_cli *cli, const struct orch_document *document,

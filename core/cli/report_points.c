@@ -27,7 +27,7 @@ static struct orch_table *make_table(const GPtrArray *parts)
     return table;
 }
 
-void orch_cli_say_points(const struct orch_document *document, const GPtrArray *parts)
+void orch_cli_print_points_sums(const struct orch_document *document, const GPtrArray *parts)
 {
     g_autofree char *all = points_text(orch_points_all(parts));
     unsigned words = 0;
@@ -55,11 +55,11 @@ void orch_cli_show_points(struct orch_cli *cli, const struct orch_document *docu
     struct orch_table *table = make_table(parts);
     if (cli->json) {
         orch_cli_print_json(json_pack("{s:s s:o s:o}", "recipe", document->name, "parts",
-                                      orch_table_to_json(table), "totals",
+                                      orch_cli_table_to_json(table), "totals",
                                       orch_points_totals_json(parts)));
         return;
     }
-    orch_table_print(cli, table, "parts");
+    orch_cli_table_print(cli, table, "parts");
     printf("\n");
-    orch_cli_say_points(document, parts);
+    orch_cli_print_points_sums(document, parts);
 }

@@ -90,7 +90,7 @@ static struct orch_table *batch_table(const struct orch_roofline_gpu *b,
     for (int i = 0; i < q->batch_count; i++) {
         struct orch_roofline_row row;
         if (!orch_roofline_gpu_ask(b, q, q->batches[i], &row, error)) {
-            json_decref(orch_table_to_json(table));
+            json_decref(orch_cli_table_to_json(table));
             return NULL;
         }
         add_batch(table, b, &row);
@@ -98,8 +98,8 @@ static struct orch_table *batch_table(const struct orch_roofline_gpu *b,
     return table;
 }
 
-int roofline_show(struct orch_cli *cli, const struct paleo_options *o, struct orch_time_question *q,
-                  GError **error)
+int orch_cli_roofline_show(struct orch_cli *cli, const struct paleo_options *o,
+                           struct orch_time_question *q, GError **error)
 {
     struct orch_roofline_gpu b;
     if (!orch_roofline_gpu_init(&b, q, o->time.gpu, error))
@@ -107,7 +107,7 @@ int roofline_show(struct orch_cli *cli, const struct paleo_options *o, struct or
     struct orch_table *table = (o->layers ? layer_table : batch_table)(&b, q, error);
     if (!table)
         return -1;
-    orch_table_print_as(cli, table, o->layers ? "layers" : "batches", o->format);
+    orch_cli_table_print_as(cli, table, o->layers ? "layers" : "batches", o->format);
     if (!cli->json && !o->format)
         print_line(q, &b);
     return ORCH_EXIT_OK;

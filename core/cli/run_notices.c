@@ -26,13 +26,13 @@ static void fault_free(void *pointer)
     g_free(fault);
 }
 
-void run_notices_init(struct run_notices *notices)
+void orch_cli_run_notices_init(struct run_notices *notices)
 {
     *notices = (struct run_notices){.faults = g_ptr_array_new_with_free_func(fault_free),
                                     .tried_again = json_array()};
 }
 
-void run_notices_release(struct run_notices *notices)
+void orch_cli_run_notices_release(struct run_notices *notices)
 {
     g_ptr_array_unref(notices->faults);
     json_decref(notices->tried_again);
@@ -98,8 +98,8 @@ static void add_output(struct run_notices *notices, const struct orch_running *t
     }
 }
 
-void run_notices_add(struct run_notices *notices, const struct orch_running *trial,
-                     const struct orch_collected *collected, bool again, const char *line)
+void orch_cli_run_notices_add(struct run_notices *notices, const struct orch_running *trial,
+                              const struct orch_collected *collected, bool again, const char *line)
 {
     double foreign = orch_disturbed_share(collected->facts);
     if (orch_verdict_facts(collected->verdict)->is_reused && foreign > ORCH_FOREIGN_CPU_MAX) {
@@ -160,19 +160,20 @@ static void print_output(struct orch_cli *cli, const struct run_notices *notices
                       orch_cli_short_key(notices->silent_run),
                       orch_cli_short_key(notices->silent_run));
     if (notices->unread_lines)
-        orch_cli_say(
+        orch_cli_info(
             cli, "%" G_GINT64_FORMAT " line%s held numbers that were not understood, first: %s",
             notices->unread_lines, notices->unread_lines == 1 ? "" : "s", notices->unread_first);
     if (notices->replaced_points)
-        orch_cli_say(cli,
-                     "%" G_GINT64_FORMAT
-                     " value%s replaced by a later one of the same step, first: "
-                     "%s; print a step in each line to keep all",
-                     notices->replaced_points, notices->replaced_points == 1 ? " was" : "s were",
-                     notices->replaced_first);
+        orch_cli_info(cli,
+                      "%" G_GINT64_FORMAT
+                      " value%s replaced by a later one of the same step, first: "
+                      "%s; print a step in each line to keep all",
+                      notices->replaced_points, notices->replaced_points == 1 ? " was" : "s were",
+                      notices->replaced_first);
 }
 
-void run_notices_print(struct orch_cli *cli, const struct run_notices *notices, unsigned planned)
+void orch_cli_run_notices_print(struct orch_cli *cli, const struct run_notices *notices,
+                                unsigned planned)
 {
     guint count = notices->faults->len;
     bool repeats_lines = count > 1 || (count && planned > 20);
@@ -190,15 +191,15 @@ void run_notices_print(struct orch_cli *cli, const struct run_notices *notices, 
                 notices->fault_count - FAULTS_PRINTED);
     print_output(cli, notices);
     if (notices->disturbed_count)
-        orch_cli_say(cli,
-                     "other programs used over %g %% of the CPUs (up to %.0f %%) while %u trial%s "
-                     "ran: comparisons of times and forecasts leave %s out where they can",
-                     100 * ORCH_FOREIGN_CPU_MAX, 100 * notices->foreign_cpu_max,
-                     notices->disturbed_count, notices->disturbed_count == 1 ? "" : "s",
-                     notices->disturbed_count == 1 ? "it" : "them");
+        orch_cli_info(cli,
+                      "other programs used over %g %% of the CPUs (up to %.0f %%) while %u trial%s "
+                      "ran: comparisons of times and forecasts leave %s out where they can",
+                      100 * ORCH_FOREIGN_CPU_MAX, 100 * notices->foreign_cpu_max,
+                      notices->disturbed_count, notices->disturbed_count == 1 ? "" : "s",
+                      notices->disturbed_count == 1 ? "it" : "them");
 }
 
-void run_notices_to_json(const struct run_notices *notices, json_t *object)
+void orch_cli_run_notices_to_json(const struct run_notices *notices, json_t *object)
 {
     json_t *failures = json_array();
     for (guint i = 0; i < notices->faults->len; i++)

@@ -24,19 +24,20 @@ struct run_notices {
     char *silent_run;   /* the first such run */
 };
 
-void run_notices_init(struct run_notices *notices);
-void run_notices_release(struct run_notices *notices);
+void orch_cli_run_notices_init(struct run_notices *notices);
+void orch_cli_run_notices_release(struct run_notices *notices);
 
 /** Records a trial that ended. `line` is the line that was shown for it; `again`: it will be
  * retried. */
-void run_notices_add(struct run_notices *notices, const struct orch_running *trial,
-                     const struct orch_collected *collected, bool again, const char *line);
+void orch_cli_run_notices_add(struct run_notices *notices, const struct orch_running *trial,
+                              const struct orch_collected *collected, bool again, const char *line);
 
 /** Prints the notices to stderr. `planned` is the number of trials of the run. */
-void run_notices_print(struct orch_cli *cli, const struct run_notices *notices, unsigned planned);
+void orch_cli_run_notices_print(struct orch_cli *cli, const struct run_notices *notices,
+                                unsigned planned);
 
 /** Adds "failures", "tried_again", "disturbed", "output" and "without_metrics" to the --json object
  * of a run. */
-void run_notices_to_json(const struct run_notices *notices, json_t *object);
+void orch_cli_run_notices_to_json(const struct run_notices *notices, json_t *object);
 
 #endif

@@ -56,7 +56,7 @@ static void print_plain(const char *format, va_list args)
     g_string_free(lines, TRUE);
 }
 
-void orch_cli_say(struct orch_cli *cli, const char *format, ...)
+void orch_cli_info(struct orch_cli *cli, const char *format, ...)
 {
     if (cli->quiet)
         return;

@@ -33,10 +33,11 @@ static void on_wait(void *ctx, const char *text)
     if (listener && listener->message && !sharing->cli->quiet)
         listener->message(listener->ctx, text);
     else
-        orch_cli_say(sharing->cli, "%s", text);
+        orch_cli_info(sharing->cli, "%s", text);
 }
 
-struct sharing *sharing_look_at(struct orch_cli *cli, const char *remote, GError **error)
+struct sharing *orch_cli_sharing_open_readonly(struct orch_cli *cli, const char *remote,
+                                               GError **error)
 {
     const struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
     if (!workspace)
@@ -47,7 +48,7 @@ struct sharing *sharing_look_at(struct orch_cli *cli, const char *remote, GError
     if (!orch_remote_find(workspace, remote, &sharing->remote, &problem)) {
         if (remote || !place.claims_folder) {
             g_propagate_error(error, problem);
-            sharing_close(sharing);
+            orch_cli_sharing_close(sharing);
             return NULL;
         }
         g_error_free(problem); /* use the store's own folder */
@@ -60,7 +61,7 @@ struct sharing *sharing_look_at(struct orch_cli *cli, const char *remote, GError
     sharing->share = orch_run_sharing_new(&sharing->options, error);
     if (sharing->share)
         return sharing;
-    sharing_close(sharing);
+    orch_cli_sharing_close(sharing);
     return NULL;
 }
 
@@ -78,21 +79,22 @@ static bool options_agree(const struct sharing_options *options,
     return false;
 }
 
-bool sharing_open(struct orch_cli *cli, const struct sharing_options *options,
-                  const struct orch_expansion *expansion, struct sharing **out, GError **error)
+bool orch_cli_sharing_open(struct orch_cli *cli, const struct sharing_options *options,
+                           const struct orch_expansion *expansion, struct sharing **out,
+                           GError **error)
 {
     *out = NULL;
     if (!options_agree(options, expansion, error))
         return false;
     if (!options->shares)
         return true;
-    *out = sharing_look_at(cli, options->remote, error);
+    *out = orch_cli_sharing_open_readonly(cli, options->remote, error);
     if (*out)
         (*out)->options.waits = options->waits;
     return *out != NULL;
 }
 
-void sharing_close(struct sharing *sharing)
+void orch_cli_sharing_close(struct sharing *sharing)
 {
     if (!sharing)
         return;
@@ -102,37 +104,37 @@ void sharing_close(struct sharing *sharing)
     g_free(sharing);
 }
 
-void sharing_pull(struct sharing *sharing, struct orch_store *store)
+void orch_cli_sharing_pull(struct sharing *sharing, struct orch_store *store)
 {
     if (sharing)
         orch_share_pull(sharing->share, store);
 }
 
-void sharing_look(struct sharing *sharing, struct orch_plan *plan)
+void orch_cli_sharing_mark_held(struct sharing *sharing, struct orch_plan *plan)
 {
     if (sharing)
         orch_share_mark(sharing->share, plan, false);
 }
 
-void sharing_mark_anywhere(struct sharing *sharing, struct orch_plan *plan)
+void orch_cli_sharing_mark_anywhere(struct sharing *sharing, struct orch_plan *plan)
 {
     orch_share_mark(sharing->share, plan, true);
 }
 
-const struct orch_claim *sharing_holder(const struct sharing *sharing,
-                                        const struct orch_plan_item *item)
+const struct orch_claim *orch_cli_sharing_holder(const struct sharing *sharing,
+                                                 const struct orch_plan_item *item)
 {
     return sharing ? orch_share_holder(sharing->share, item) : NULL;
 }
 
-struct orch_sharing sharing_hooks(struct sharing *sharing, struct orch_plan *plan,
-                                  const struct orch_listener *listener)
+struct orch_sharing orch_cli_sharing_hooks(struct sharing *sharing, struct orch_plan *plan,
+                                           const struct orch_listener *listener)
 {
     sharing->listener = listener;
     return orch_share_hooks(sharing->share, plan);
 }
 
-void sharing_finish(struct sharing *sharing, bool has_more)
+void orch_cli_sharing_finish(struct sharing *sharing, bool has_more)
 {
     if (!sharing)
         return;
@@ -140,23 +142,23 @@ void sharing_finish(struct sharing *sharing, bool has_more)
     orch_share_finish(sharing->share, has_more);
 }
 
-void sharing_say_held(struct orch_cli *cli, const struct sharing *sharing,
-                      const struct orch_plan *plan)
+void orch_cli_sharing_print_held(struct orch_cli *cli, const struct sharing *sharing,
+                                 const struct orch_plan *plan)
 {
     g_autofree char *text = orch_share_held_text(sharing->share, plan);
     if (text)
-        orch_cli_say(cli, "%s; run again to use them, or --wait", text);
+        orch_cli_info(cli, "%s; run again to use them, or --wait", text);
 }
 
-bool sharing_mark(struct orch_cli *cli, const struct sharing_options *options,
-                  struct orch_plan *plan, GError **error)
+bool orch_cli_sharing_mark(struct orch_cli *cli, const struct sharing_options *options,
+                           struct orch_plan *plan, GError **error)
 {
     struct sharing_options asked = *options;
     asked.shares = asked.shares || asked.remote; /* for looking, --remote alone is enough */
     struct sharing *sharing;
-    if (!sharing_open(cli, &asked, plan->expansion, &sharing, error))
+    if (!orch_cli_sharing_open(cli, &asked, plan->expansion, &sharing, error))
         return false;
-    sharing_look(sharing, plan);
-    sharing_close(sharing);
+    orch_cli_sharing_mark_held(sharing, plan);
+    orch_cli_sharing_close(sharing);
     return true;
 }

@@ -53,32 +53,33 @@ static void print_going(const struct orch_active_row *row, const struct orch_liv
     orch_cli_print("run %s: %s, %s", orch_cli_short_key(row->key),
                    orch_json_text(g->record, "experiment", "?"),
                    g->is_alive ? "running" : "interrupted (the next 'orch run' closes it)");
-    show_line("key", "%s", row->key);
-    show_line("started", "%s", ago);
+    orch_cli_show_line("key", "%s", row->key);
+    orch_cli_show_line("started", "%s", ago);
     if (g->total > 0)
-        show_line("progress", "%.4g of %.4g (%d %%)", g->done, g->total,
-                  (int)(100 * CLAMP(g->done / g->total, 0, 1)));
+        orch_cli_show_line("progress", "%.4g of %.4g (%d %%)", g->done, g->total,
+                           (int)(100 * CLAMP(g->done / g->total, 0, 1)));
     if (g->has_left) {
-        g_autofree char *text = cli_span_text(g->left.low_s, g->left.seconds, g->left.high_s);
-        show_line("remaining", "%s%s", text,
-                  strcmp(g->left.estimate, "forecast") == 0 ? ", by the forecast" : "");
+        g_autofree char *text = orch_cli_span_text(g->left.low_s, g->left.seconds, g->left.high_s);
+        orch_cli_show_line("remaining", "%s%s", text,
+                           strcmp(g->left.estimate, "forecast") == 0 ? ", by the forecast" : "");
     }
     if (g->is_longer) {
         g_autofree char *whole =
-            cli_span_text(g->forecast_p5_s, g->forecast_p50_s, g->forecast_p95_s);
-        show_line("remaining", "longer than forecast: that was %s in all", whole);
+            orch_cli_span_text(g->forecast_p5_s, g->forecast_p50_s, g->forecast_p95_s);
+        orch_cli_show_line("remaining", "longer than forecast: that was %s in all", whole);
     }
     if (there->tier) {
-        g_autofree char *text = cli_span_text(there->low_s, there->seconds, there->high_s);
-        show_line("on that GPU", "%s on %s, %s: %s", text, there->gpu, there->tier, there->why);
+        g_autofree char *text = orch_cli_span_text(there->low_s, there->seconds, there->high_s);
+        orch_cli_show_line("on that GPU", "%s on %s, %s: %s", text, there->gpu, there->tier,
+                           there->why);
     }
-    show_line("folder", "%s", row->trial_dir);
-    show_line("points", "%" G_GINT64_FORMAT, g->points);
-    show_values("last values", g->last, true);
+    orch_cli_show_line("folder", "%s", row->trial_dir);
+    orch_cli_show_line("points", "%" G_GINT64_FORMAT, g->points);
+    orch_cli_show_values("last values", g->last, true);
 }
 
-int show_active(struct orch_cli *cli, struct orch_store *store, const struct orch_active_row *row,
-                const char *on, GError **error)
+int orch_cli_show_active(struct orch_cli *cli, struct orch_store *store,
+                         const struct orch_active_row *row, const char *on, GError **error)
 {
     struct orch_live_trial trial;
     struct orch_time_left_on_gpu there = {0};

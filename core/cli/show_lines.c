@@ -11,7 +11,7 @@
 
 enum { NAME_COLUMNS = 60 }; /* maximum width of the column of names */
 
-void show_line(const char *name, const char *format, ...)
+void orch_cli_show_line(const char *name, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -21,7 +21,7 @@ void show_line(const char *name, const char *format, ...)
     printf("  %-14s %s\n", head, text);
 }
 
-void show_values(const char *heading, const json_t *object, bool round_reals)
+void orch_cli_show_values(const char *heading, const json_t *object, bool round_reals)
 {
     if (!json_object_size(object))
         return;

@@ -17,7 +17,8 @@ static const char *const STATES[] = {
 /* ---- make --------------------------------------------------------------------------------------
  */
 
-int cli_signatures_make(struct orch_cli *cli, struct orch_store *store, bool asked, GError **error)
+int orch_cli_signatures_make(struct orch_cli *cli, struct orch_store *store, bool asked,
+                             GError **error)
 {
     const char *dir = cli->workspace->folder;
     if (!asked && !orch_vcs_signs(dir))
@@ -25,7 +26,7 @@ int cli_signatures_make(struct orch_cli *cli, struct orch_store *store, bool ask
     g_autoptr(GError) problem = NULL;
     int count = orch_sign_runs(store, dir, &problem);
     if (count > 0)
-        orch_cli_say(cli, "signed %d run%s", count, count == 1 ? "" : "s");
+        orch_cli_info(cli, "signed %d run%s", count, count == 1 ? "" : "s");
     if (count < 0 && asked)
         g_propagate_error(error, g_steal_pointer(&problem));
     else if (count < 0)
@@ -60,8 +61,8 @@ static char *worth(const struct orch_signature_check *judged, const struct orch_
                            run->fits ? "" : ", who is not the one that it says ran it");
 }
 
-GPtrArray *cli_signatures_of(struct orch_cli *cli, struct orch_store *store, const char *run_key,
-                             GError **error)
+GPtrArray *orch_cli_signatures_of(struct orch_cli *cli, struct orch_store *store,
+                                  const char *run_key, GError **error)
 {
     g_autoptr(GPtrArray) all = orch_signatures_check(store, cli->workspace->folder, run_key, error);
     if (!all)
@@ -77,8 +78,8 @@ GPtrArray *cli_signatures_of(struct orch_cli *cli, struct orch_store *store, con
     return texts;
 }
 
-json_t *cli_signatures_json(struct orch_cli *cli, struct orch_store *store, const char *run_key,
-                            GError **error)
+json_t *orch_cli_signatures_json(struct orch_cli *cli, struct orch_store *store,
+                                 const char *run_key, GError **error)
 {
     g_autoptr(GPtrArray) all = orch_signatures_check(store, cli->workspace->folder, run_key, error);
     if (!all)
@@ -176,8 +177,8 @@ static void print_counts(struct orch_cli *cli, GHashTable *by_signer, guint sign
         g_string_append_printf(line, "%s%u by %s", line->len ? ", " : ": ",
                                g_hash_table_size(g_hash_table_lookup(by_signer, at->data)),
                                (const char *)at->data);
-    orch_cli_say(cli, "signed: %u of %u runs%s; %u unsigned", signed_runs, runs, line->str,
-                 runs - signed_runs);
+    orch_cli_info(cli, "signed: %u of %u runs%s; %u unsigned", signed_runs, runs, line->str,
+                  runs - signed_runs);
 }
 
 static json_t *counts_json(GHashTable *by_signer)
@@ -191,8 +192,8 @@ static json_t *counts_json(GHashTable *by_signer)
     return counts;
 }
 
-bool cli_signatures_check(struct orch_cli *cli, struct orch_store *store, GPtrArray *findings,
-                          json_t *json, GError **error)
+bool orch_cli_signatures_check(struct orch_cli *cli, struct orch_store *store, GPtrArray *findings,
+                               json_t *json, GError **error)
 {
     g_autoptr(GPtrArray) all = orch_signatures_check(store, cli->workspace->folder, NULL, error);
     g_autoptr(GPtrArray) runs = all ? orch_store_run_digests(store, error) : NULL;
@@ -209,11 +210,11 @@ bool cli_signatures_check(struct orch_cli *cli, struct orch_store *store, GPtrAr
     json_object_set_new(json, "unsigned", json_integer(runs->len - signed_runs));
     json_object_set_new(json, "signed_by", counts_json(by_signer));
     if (cli->json) {
-        json_object_set_new(json, "signatures", orch_table_to_json(make_table(all)));
+        json_object_set_new(json, "signatures", orch_cli_table_to_json(make_table(all)));
         return true;
     }
     if (all->len)
-        orch_table_print(cli, make_table(all), "signatures");
+        orch_cli_table_print(cli, make_table(all), "signatures");
     fflush(stdout);
     print_counts(cli, by_signer, signed_runs, runs->len);
     return true;

@@ -8,19 +8,20 @@
 /** Signs the user's unsigned runs when `asked` (--sign), or when git's orch.sign is set. The store
  * must be open for writing. Prints and returns the number of new signatures. Returns -1 with an
  * error only when `asked`; otherwise a failure is a warning. */
-int cli_signatures_make(struct orch_cli *cli, struct orch_store *store, bool asked, GError **error);
+int orch_cli_signatures_make(struct orch_cli *cli, struct orch_store *store, bool asked,
+                             GError **error);
 
 /** Verifies the signatures of a run. Returns one text for each: "signed by ada@example.org",
  * "signed by a key that nobody here knows, SHA256:...". The caller unrefs. NULL with an error. */
-GPtrArray *cli_signatures_of(struct orch_cli *cli, struct orch_store *store, const char *run_key,
-                             GError **error);
+GPtrArray *orch_cli_signatures_of(struct orch_cli *cli, struct orch_store *store,
+                                  const char *run_key, GError **error);
 /** The same as JSON: [{state, signer, fits}]. New reference, NULL with an error. */
-json_t *cli_signatures_json(struct orch_cli *cli, struct orch_store *store, const char *run_key,
-                            GError **error);
+json_t *orch_cli_signatures_json(struct orch_cli *cli, struct orch_store *store,
+                                 const char *run_key, GError **error);
 
 /** Verifies all signatures of a store. Problems are added to `findings` and all results to `json`;
  * they are printed unless --json. */
-bool cli_signatures_check(struct orch_cli *cli, struct orch_store *store, GPtrArray *findings,
-                          json_t *json, GError **error);
+bool orch_cli_signatures_check(struct orch_cli *cli, struct orch_store *store, GPtrArray *findings,
+                               json_t *json, GError **error);
 
 #endif

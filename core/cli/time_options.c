@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-void time_assumptions_say(const struct orch_time_question *q)
+void orch_cli_time_assumptions_print(const struct orch_time_question *q)
 {
     int width = 0;
     for (guint i = 0; i < q->assumptions->len; i++) {
@@ -242,8 +242,8 @@ static bool read_numbers(const struct time_options *o, struct orch_time_question
            read_cloud(o, q, error);
 }
 
-bool time_options_read(struct orch_time_question *q, const struct time_options *o, bool is_paleo,
-                       GError **error)
+bool orch_cli_time_options_read(struct orch_time_question *q, const struct time_options *o,
+                                bool is_paleo, GError **error)
 {
     const struct orch_usual_data *set = NULL;
     int64_t epochs = 0;

@@ -211,11 +211,11 @@ static void give(struct orch_cli *cli, const GPtrArray *handins, const GPtrArray
             json_array_append_new(outcomes, json_pack("{s:s, s:o, s:s?}", "file", handin->file,
                                                       "outcome", outcome, "why", handin->why));
         }
-        orch_cli_print_json(json_pack("{s:o, s:o, s:o}", "handins", orch_table_to_json(table),
+        orch_cli_print_json(json_pack("{s:o, s:o, s:o}", "handins", orch_cli_table_to_json(table),
                                       "outcomes", outcomes, "in_common", common_json(found)));
         return;
     }
-    orch_table_print(cli, table, "handins");
+    orch_cli_table_print(cli, table, "handins");
     for (guint i = 0; i < handins->len; i++)
         print_handin(handins->pdata[i]);
     print_common(found);

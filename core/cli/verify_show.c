@@ -34,7 +34,7 @@ static void print_items(struct orch_cli *cli, const json_t *items)
         orch_table_add_int(table, number(item, "not_checked"));
     }
     fflush(stdout);
-    orch_table_print(cli, table, "items");
+    orch_cli_table_print(cli, table, "items");
 }
 
 static void print_differences(const json_t *items)

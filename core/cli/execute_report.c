@@ -5,8 +5,8 @@
 
 #include "lib/base/ident.h"
 
-void orch_execute_answers(struct orch_cli *cli, struct orch_plan *plan,
-                          const struct orch_variant *variant)
+void orch_execute_report(struct orch_cli *cli, struct orch_plan *plan,
+                         const struct orch_variant *variant)
 {
     bool any = false;
     for (unsigned i = 0; i < plan->count && !any; i++)

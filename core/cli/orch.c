@@ -114,7 +114,7 @@ static int run_parsed(struct orch_cli *cli, const void *options, GError **error)
         orch_help_command(stdout, command);
         return ORCH_EXIT_OK;
     }
-    if (!arguments_fit(cli, error) || !orch_format_check(cli->format, error))
+    if (!arguments_fit(cli, error) || !orch_cli_format_check(cli->format, error))
         return -1;
     if (cli->directory && chdir(cli->directory) != 0) {
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot work in '%s'", cli->directory);
