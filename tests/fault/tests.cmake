@@ -18,3 +18,14 @@ foreach(fault store_reads store_writes store_opens)
   set_tests_properties(fault.${fault} PROPERTIES LABELS "slow" TIMEOUT 600)
 endforeach()
 set_tests_properties(fault.store_reads PROPERTIES LABELS "quick" TIMEOUT 60)
+
+# Each call of the system fails in turn, in the program or in the host of its trials.
+add_library(orch_fault MODULE ${CMAKE_SOURCE_DIR}/tests/fault/preload.c)
+set_target_properties(orch_fault PROPERTIES PREFIX "lib" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+target_link_libraries(orch_fault PRIVATE ${CMAKE_DL_LIBS})
+target_compile_options(orch_fault PRIVATE -U_FORTIFY_SOURCE -Wno-missing-prototypes -Wno-nonnull-compare)
+if(NOT ORCH_SANITIZE AND NOT ORCH_TSAN) # they want to be preloaded first themselves
+  add_test(NAME fault.failing_calls COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/fault/failing_calls.py
+           ${CMAKE_BINARY_DIR} $<TARGET_FILE:orch_fault> 2)
+  set_tests_properties(fault.failing_calls PROPERTIES LABELS "slow" TIMEOUT 900)
+endif()

@@ -32,7 +32,17 @@ static json_t *misbehave_manifest; /* as orch-host describes it */
 /* ---- running a trial --------------------------------------------------------------------------
  */
 
-enum poke { LEAVE_ALONE, CANCEL, RUNNER_DIES, HOST_TERM, HOST_KILL };
+enum poke {
+    LEAVE_ALONE,
+    CANCEL,
+    CANCEL_TWICE,
+    BABBLE,
+    RUNNER_DIES,
+    HOST_TERM,
+    HOST_HUP,
+    HOST_INT,
+    HOST_KILL
+};
 
 struct trial_case {
     const char *name;
@@ -40,10 +50,15 @@ struct trial_case {
     const char *script;  /* a command, run by sh -c */
     const char *from;    /* its metrics_from */
     const char *extra;   /* members of trial.json besides, as JSON */
+    const char *feed;    /* of a followed program: its events, after which the input ends */
+    const char *join;    /* written to the pipe for further processes of a followed program */
+    const char *blocker; /* a file that is there before the trial's folder is used */
+    const char *points;  /* all points of the journal in order, "NAME@STEP=VALUE ..." */
     enum poke poke;      /* once its journal shows the phase 'waiting' */
     const char *verdict; /* NULL: no end event */
     const char *reason;  /* part of it; NULL: there is none */
     void (*check)(const struct trial_case *row);
+    const char *early; /* of a followed program: an event that it sends at once */
     /* filled while running: */
     char *dir;
     pid_t pid;
@@ -85,11 +100,24 @@ static void write_trial(const struct trial_case *row)
     assert_int_equal(json_dump_file(trial, path, 0), 0);
 }
 
+static void say(const struct trial_case *row, const char *text)
+{
+    assert_true(write(row->stdin_fd, text, strlen(text)) == (ssize_t)strlen(text));
+}
+
+static void block(const struct trial_case *row)
+{
+    g_autofree char *path = g_build_filename(row->dir, row->blocker, NULL);
+    assert_true(orch_file_write(path, "", 0, false, NULL));
+}
+
 static void start_trial(struct trial_case *row)
 {
     row->dir = g_build_filename(scratch, row->name, NULL);
     assert_int_equal(mkdir(row->dir, 0700), 0);
     write_trial(row);
+    if (row->blocker)
+        block(row);
     int pipe_fds[2];
     assert_int_equal(pipe2(pipe_fds, O_CLOEXEC), 0);
     posix_spawn_file_actions_t actions;
@@ -100,6 +128,8 @@ static void start_trial(struct trial_case *row)
     posix_spawn_file_actions_destroy(&actions);
     close(pipe_fds[0]);
     row->stdin_fd = pipe_fds[1];
+    if (row->early)
+        say(row, row->early);
 }
 
 static char *journal_text(const struct trial_case *row)
@@ -115,6 +145,40 @@ static void wait_ms(long ms)
     nanosleep(&time, NULL);
 }
 
+#define CANCEL_LINE "{\"do\":\"cancel\"}\n"
+
+/* What no runner says, a line without an end among it, and then what one does. */
+static void babble(const struct trial_case *row)
+{
+    g_autofree char *long_line = g_strnfill(70000, 'x');
+    say(row, "nonsense\n{\"do\":\"sing\"}\n[]\n");
+    say(row, long_line);
+    wait_ms(100);
+    say(row, "\n" CANCEL_LINE);
+}
+
+static void write_join(const struct trial_case *row)
+{
+    g_autofree char *path = g_build_filename(row->dir, "join", NULL);
+    int fd = -1;
+    for (int i = 0; i < 1000 && fd < 0; i++, wait_ms(5))
+        fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 || write(fd, row->join, strlen(row->join)) != (ssize_t)strlen(row->join))
+        fail_msg("%s: nobody reads '%s'", row->name, path);
+    wait_ms(20);
+    close(fd);
+}
+
+/* Plays the followed program. */
+static void feed(struct trial_case *row)
+{
+    if (row->join)
+        write_join(row);
+    say(row, row->feed);
+    close(row->stdin_fd);
+    row->stdin_fd = -1;
+}
+
 static void poke(struct trial_case *row)
 {
     bool is_waiting = false;
@@ -125,12 +189,20 @@ static void poke(struct trial_case *row)
     }
     if (!is_waiting)
         fail_msg("%s: never waited", row->name);
-    if (row->poke == CANCEL)
-        assert_true(write(row->stdin_fd, "{\"do\":\"cancel\"}\n", 16) == 16);
-    else if (row->poke == RUNNER_DIES)
+    static const int signals[] = {
+        [HOST_TERM] = SIGTERM, [HOST_HUP] = SIGHUP, [HOST_INT] = SIGINT, [HOST_KILL] = SIGKILL};
+    if (row->poke == CANCEL || row->poke == CANCEL_TWICE)
+        say(row, CANCEL_LINE);
+    if (row->poke == CANCEL_TWICE) {
+        wait_ms(50);
+        say(row, CANCEL_LINE);
+    } else if (row->poke == BABBLE) {
+        babble(row);
+    } else if (row->poke == RUNNER_DIES) {
         close(row->stdin_fd);
-    else
-        kill(row->pid, row->poke == HOST_TERM ? SIGTERM : SIGKILL);
+    } else if (row->poke >= HOST_TERM) {
+        kill(row->pid, signals[row->poke]);
+    }
 }
 
 static void read_events(struct trial_case *row)
@@ -186,6 +258,28 @@ static int count_points(const struct trial_case *row, const char *name, json_t *
         }
     }
     return count;
+}
+
+/* All points as text: "loss@1=0.5 acc@2=0.75". The caller frees. */
+static char *all_points(const struct trial_case *row)
+{
+    GString *out = g_string_new(NULL);
+    json_t *event;
+    for (int n = 0; (event = find_event(row, "metrics", n)); n++) {
+        size_t i;
+        json_t *point;
+        json_array_foreach(json_object_get(event, "points"), i, point)
+        {
+            json_t *value = json_array_get(point, 3);
+            g_autofree char *number = json_is_string(value)
+                                          ? g_strdup(json_string_value(value))
+                                          : g_strdup_printf("%.6g", json_number_value(value));
+            g_string_append_printf(out, "%s%s@%d=%s", out->len ? " " : "",
+                                   json_string_value(json_array_get(point, 0)),
+                                   (int)json_integer_value(json_array_get(point, 1)), number);
+        }
+    }
+    return g_string_free(out, FALSE);
 }
 
 /* ---- what single rows are looked at for -------------------------------------------------------
@@ -338,6 +432,39 @@ static void check_no_artifact(const struct trial_case *row)
     assert_null(find_event(row, "log", 0));
 }
 
+static void check_replaced(const struct trial_case *row)
+{
+    assert_true(fact(row, "replaced_points") == 1);
+}
+
+static void check_unread(const struct trial_case *row)
+{
+    assert_true(fact(row, "unread_lines") == 1);
+    assert_int_equal(count_points(row, "loss", NULL), 1);
+}
+
+/* One artifact was copied; what is no name, or no file, is a warning. */
+static void check_followed(const struct trial_case *row)
+{
+    assert_string_equal(orch_json_text(find_event(row, "artifact", 0), "name", ""), "w");
+    assert_null(find_event(row, "artifact", 1));
+    static const char *const says[] = {"artifact 'a/b': not a name", "artifact '.w': not a name",
+                                       "artifact 'none': cannot"};
+    for (int i = 0; i < 3; i++) {
+        const char *text = orch_json_text(find_event(row, "log", i), "text", "");
+        if (!strstr(text, says[i]))
+            fail_msg("%s: warning %d is '%s'", row->name, i, text);
+    }
+}
+
+static void check_left_out(const struct trial_case *row)
+{
+    assert_int_equal(fact(row, "bad_events"), 2);
+    const char *text = orch_json_text(find_event(row, "log", 0), "text", "");
+    if (!strstr(text, "2 of its events were left out; the first: not valid JSON"))
+        fail_msg("%s: the log says '%s'", row->name, text);
+}
+
 static void check_no_host(const struct trial_case *row)
 {
     check_dead(row, "pid");
@@ -352,6 +479,15 @@ static void check_no_host(const struct trial_case *row)
 #define DONE SAY("{\"event\":\"done\",\"status\":\"ok\"}")
 #define WAITING SAY("{\"event\":\"phase\",\"name\":\"waiting\"}")
 #define LIMIT "{\"limit_s\":0.4,\"limit_log_bytes\":65536}"
+
+#define ANY "{\"manifest\":{\"metrics\":[],\"any_metric\":true,\"artifacts\":[]}}"
+#define FOLLOWED                                                                                   \
+    "{\"follow\":{},\"manifest\":{\"metrics\":[],\"any_metric\":true,\"artifacts\":[]}}"
+#define METRIC(step) "{\"event\":\"metric\",\"name\":\"loss\",\"step\":" step ",\"value\":0.5}\n"
+#define ARTIFACT(name, path)                                                                       \
+    "{\"event\":\"artifact\",\"name\":\"" name "\",\"path\":\"" path "\"}\n"
+#define DONE_LINE "{\"event\":\"done\",\"status\":\"ok\"}\n"
+#define PHASE_LINE "{\"event\":\"phase\",\"name\":\"waiting\"}\n"
 
 static struct trial_case CASES[] = {
     {"nothing", .how = "nothing", .verdict = "ok"},
@@ -472,6 +608,83 @@ static struct trial_case CASES[] = {
      .verdict = "failed", .reason = "cannot enter folder '/nowhere'"},
     {"sh_killed", .from = "lines", .script = "kill -9 $$$$", .verdict = "crashed",
      .reason = "signal 9 (SIGKILL)"},
+    /* what runners, terminals and disks do */
+    {"cancelled_twice", .from = "protocol", .poke = CANCEL_TWICE, .verdict = "cancelled",
+     .extra = "{\"grace_s\":30}", .reason = "its runner asked",
+     .script = WAITING "while :; do sleep 1; done"},
+    {"babble", .how = "wait", .poke = BABBLE, .verdict = "cancelled", .reason = "its runner asked"},
+    {"hangup", .how = "wait", .poke = HOST_HUP, .verdict = "cancelled",
+     .reason = "its host's terminal is gone (SIGHUP)"},
+    {"hangup_detached", .how = "wait_a_little", .extra = "{\"detached\":true}", .poke = HOST_HUP,
+     .verdict = "ok"},
+    {"interrupted", .how = "wait_a_little", .poke = HOST_INT, .verdict = "ok"}, /* no terminal */
+    {"no_work_folder", .how = "nothing", .blocker = "work", .verdict = "failed",
+     .reason = "cannot enter folder"},
+    {"no_artifact_folder", .how = "artifact", .blocker = "artifacts", .verdict = "ok"},
+
+    /* what programs print */
+    {"steps_of_epochs", .from = "lines", .extra = ANY, .verdict = "ok",
+     .script = "echo 'Epoch 1 step 1/3 loss 3'; echo 'Epoch 1 step 3/3 loss 2'; "
+               "echo 'Epoch 2 step 1/3 loss 1'",
+     .points = "loss@1=3 loss@3=2 loss@4=1"},
+    {"steps_without_total", .from = "lines", .extra = ANY, .verdict = "ok",
+     .script = "echo 'epoch 1 step 1 loss 3'; echo 'epoch 1 step 2 loss 2'; "
+               "echo 'epoch 2 step 1 loss 1'",
+     .points = "loss@1=3 loss@2=2 loss@3=1"},
+    {"steps_of_a_resume", .from = "lines", .extra = ANY, .verdict = "ok",
+     .script = "echo 'Epoch 3 step 1/10 loss 1'; echo 'Epoch 3 step 2/10 loss 2'",
+     .points = "loss@21=1 loss@22=2"},
+    {"steps_through", .from = "lines", .extra = ANY, .verdict = "ok",
+     .script = "echo 'Epoch 3/5 step 21/50 loss 1'", .points = "loss@21=1"},
+    {"steps_too_large", .from = "lines", .extra = ANY, .verdict = "ok",
+     .script = "echo 'Epoch 900000000000 step 5/100000000 loss 1'", .points = "loss@5=1"},
+    {"part_of_an_epoch", .from = "lines", .extra = ANY, .verdict = "ok",
+     .script = "echo \"{'loss': 0.5, 'epoch': 0.25}\"; echo \"{'loss': 0.25, 'epoch': 0.5}\"",
+     .points = "loss@0=0.5 epoch@0=0.25 loss@1=0.25 epoch@1=0.5"},
+    {"units", .from = "lines", .extra = ANY, .verdict = "ok",
+     .script = "echo 'wait: 5 ms'; echo 'wait: 1 s'; echo 'wait: 2 GB'",
+     .points = "wait@0=0.005 wait@1=1"},
+    {"percents", .from = "lines",
+     .extra =
+         "{\"manifest\":{\"metrics\":[{\"name\":\"acc\",\"unit\":\"%\",\"step_unit\":\"step\"},"
+         "{\"name\":\"part\",\"step_unit\":\"step\"}]}}",
+     .verdict = "ok", .script = "echo 'acc: 85%, part: 85%'", .points = "acc@0=85 part@0=0.85"},
+    {"replaced", .from = "lines", .extra = ANY, .verdict = "ok",
+     .script = "echo 'epoch 1'; echo 'loss 3'; echo 'loss 2'", .points = "loss@1=3 loss@1=2",
+     .check = check_replaced},
+    {"unread", .from = "lines", .extra = ANY, .verdict = "ok", .check = check_unread,
+     .script = "echo 'loss: 1e'; echo 'loss 0.25'"},
+    {"long_first_line", .from = "lines", .extra = ANY, .verdict = "ok",
+     .script = "printf 'loss 1\\rloss 2\\bloss 3'", .points = "loss@0=1 loss@1=2 loss@2=3"},
+
+    /* programs that orch did not start */
+    {"followed", .script = "", .from = "protocol", .extra = FOLLOWED, .verdict = "ok",
+     .feed = METRIC("1") ARTIFACT("w", "/etc/passwd") ARTIFACT("a/b", "x") ARTIFACT(".w", "x")
+         ARTIFACT("none", "missing") DONE_LINE,
+     .points = "loss@1=0.5", .check = check_followed},
+    {"followed_join", .script = "", .from = "protocol", .extra = FOLLOWED, .verdict = "ok",
+     .join = METRIC("1") METRIC("2"), .feed = METRIC("3") DONE_LINE,
+     .points = "loss@1=0.5 loss@2=0.5 loss@3=0.5"},
+    {"followed_end", .script = "", .from = "protocol", .extra = FOLLOWED, .verdict = "crashed",
+     .feed = METRIC("1"), .reason = "its events ended without 'done'"},
+    {"followed_failed", .script = "", .from = "protocol", .extra = FOLLOWED, .verdict = "failed",
+     .feed = "{\"event\":\"done\",\"status\":\"failed\"}\n", .reason = "it gave no reason"},
+    {"followed_text", .script = "", .from = "protocol", .extra = FOLLOWED, .verdict = "failed",
+     .feed = "{\"event\":\"error\",\"text\":\"no memory\"}\n", .reason = "no memory"},
+    {"followed_ok_after_all", .script = "", .from = "protocol", .extra = FOLLOWED, .verdict = "ok",
+     .feed = "{\"event\":\"error\",\"text\":\"no memory\"}\n" DONE_LINE},
+    {"followed_bad", .script = "", .from = "protocol", .extra = FOLLOWED, .verdict = "ok",
+     .feed = "nonsense\n{\"event\":\"metric\",\"name\":\"a b\",\"step\":1,\"value\":1}\n" DONE_LINE,
+     .check = check_left_out},
+    {"followed_term", .script = "", .from = "protocol", .extra = FOLLOWED, .poke = HOST_TERM,
+     .verdict = "preempted", .reason = "its recorder received Terminated", .early = PHASE_LINE},
+    {"followed_hup", .script = "", .from = "protocol", .extra = FOLLOWED, .poke = HOST_HUP,
+     .verdict = "cancelled", .reason = "its recorder received Hangup", .early = PHASE_LINE},
+    {"followed_int", .script = "", .from = "protocol", .extra = FOLLOWED, .poke = HOST_INT,
+     .verdict = "cancelled", .reason = "interrupted from the keyboard", .early = PHASE_LINE},
+    {"followed_dead", .script = "", .from = "protocol",
+     .extra = "{\"follow\":{\"boot_id\":\"x\",\"pid\":99999999,\"start\":1}}", .verdict = "crashed",
+     .reason = "process 99999999 ended without 'done'"},
     {"sh_deaf", .from = "lines", .script = "trap '' TERM; while :; do sleep 1; done",
      .extra = LIMIT, .verdict = "timeout", .reason = "was killed"},
 };
@@ -500,7 +713,7 @@ static void end_trial(struct trial_case *row, int64_t until_ns)
         waitpid(row->pid, &status, 0);
     }
     row->exit_status = pid == 0 ? -1 : status;
-    if (row->poke != RUNNER_DIES)
+    if (row->poke != RUNNER_DIES && row->stdin_fd >= 0)
         close(row->stdin_fd);
     read_events(row);
 }
@@ -523,6 +736,9 @@ static void test_row(void **state)
         assert_true(json_number_value(json_object_get(end, "wall_ms")) < 5000);
     }
     assert_true(row->events->len > 0 && find_event(row, "start", 0) == row->events->pdata[0]);
+    g_autofree char *points = all_points(row);
+    if (row->points && strcmp(points, row->points) != 0)
+        fail_msg("%s: points\n  %s, expected\n  %s", row->name, points, row->points);
     if (row->check)
         row->check(row);
 }
@@ -719,6 +935,9 @@ static int run_all(void **state)
     for (size_t i = 0; i < G_N_ELEMENTS(CASES); i++)
         if (CASES[i].poke != LEAVE_ALONE)
             poke(&CASES[i]);
+    for (size_t i = 0; i < G_N_ELEMENTS(CASES); i++)
+        if (CASES[i].feed)
+            feed(&CASES[i]);
     int64_t until_ns = orch_mono_ns() + INT64_C(30000000000);
     for (size_t i = 0; i < G_N_ELEMENTS(CASES); i++)
         end_trial(&CASES[i], until_ns);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Preloaded into a program: lets call number N of the system fail, for tests/fault/failing_calls.py.
+ *
+ *   ORCH_FAULT_PROGRAM  name of the program whose calls are counted ("orch", "orch-host")
+ *   ORCH_FAULT_UNDER    folder; calls on files elsewhere are not counted, nor those on terminals
+ *   ORCH_FAULT_AT       number of the call that fails, from 1
+ *   ORCH_FAULT_ERRNO    what it fails with
+ *   ORCH_FAULT_LOG      file that gets a line when the call has failed
+ *
+ * The first process of that name takes the fault; the log's existence tells the later ones. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static bool is_counting;
+static int countdown, number;
+static const char *under, *log_path;
+
+__attribute__((constructor)) static void begin(void)
+{
+    const char *program = getenv("ORCH_FAULT_PROGRAM"), *at = getenv("ORCH_FAULT_AT");
+    char exe[4096] = "";
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    const char *name = n > 0 ? strrchr(exe, '/') : NULL;
+    under = getenv("ORCH_FAULT_UNDER");
+    log_path = getenv("ORCH_FAULT_LOG");
+    if (!program || !at || !under || !log_path || !name || strcmp(name + 1, program) != 0 ||
+        syscall(SYS_access, log_path, F_OK) == 0)
+        return;
+    countdown = atoi(at);
+    number = getenv("ORCH_FAULT_ERRNO") ? atoi(getenv("ORCH_FAULT_ERRNO")) : EIO;
+    is_counting = true;
+}
+
+/* A process that was forked makes no calls of its own before it becomes another program. */
+static bool fails(const char *what, const char *path)
+{
+    if (!is_counting || --countdown > 0)
+        return false;
+    is_counting = false;
+    char line[600];
+    int length = snprintf(line, sizeof line, "%s %s\n", what, path ? path : "");
+    long fd = syscall(SYS_openat, AT_FDCWD, log_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    syscall(SYS_write, fd, line, length < (int)sizeof line ? length : (int)sizeof line);
+    syscall(SYS_close, fd);
+    errno = number;
+    return true;
+}
+
+static bool path_counts(const char *path)
+{
+    return is_counting && path && (*path != '/' || strncmp(path, under, strlen(under)) == 0) &&
+           !strstr(path, ".gcda");
+}
+
+/* Pipes and sockets count; files count below the folder. */
+static bool fd_counts(int fd)
+{
+    char link[64], path[4096] = "";
+    if (!is_counting || fd < 0)
+        return false;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    if (syscall(SYS_readlink, link, path, sizeof path - 1) < 0)
+        return false;
+    return strncmp(path, "pipe:", 5) == 0 || strncmp(path, "socket:", 7) == 0 ||
+           strncmp(path, "/memfd:", 7) == 0 || path_counts(path);
+}
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+#define CALL(type, name, counts, path, failure, params, args)                                      \
+    EXPORT type name params                                                                        \
+    {                                                                                              \
+        return (counts) && fails(#name, path) ? (type)(failure) : REAL(name) args;                 \
+    }
+
+#define BY_PATH(type, name, params, args) CALL(type, name, path_counts(path), path, -1, params, args)
+#define BY_FD(type, name, params, args) CALL(type, name, fd_counts(fd), NULL, -1, params, args)
+
+BY_PATH(int, mkdir, (const char *path, mode_t mode), (path, mode))
+BY_PATH(int, mkfifo, (const char *path, mode_t mode), (path, mode))
+BY_PATH(int, rename, (const char *path, const char *to), (path, to))
+BY_PATH(int, link, (const char *path, const char *to), (path, to))
+BY_PATH(int, symlink, (const char *path, const char *to), (path, to))
+BY_PATH(int, unlink, (const char *path), (path))
+BY_PATH(int, chdir, (const char *path), (path))
+BY_PATH(int, mkdirat, (int fd, const char *path, mode_t mode), (fd, path, mode))
+BY_PATH(int, unlinkat, (int fd, const char *path, int flags), (fd, path, flags))
+BY_PATH(int, renameat, (int fd, const char *path, int to, const char *name), (fd, path, to, name))
+BY_FD(ssize_t, read, (int fd, void *to, size_t n), (fd, to, n))
+BY_FD(ssize_t, write, (int fd, const void *from, size_t n), (fd, from, n))
+BY_FD(ssize_t, pread64, (int fd, void *to, size_t n, off64_t at), (fd, to, n, at))
+BY_FD(ssize_t, pwrite64, (int fd, const void *from, size_t n, off64_t at), (fd, from, n, at))
+BY_FD(int, fsync, (int fd), (fd))
+BY_FD(int, ftruncate, (int fd, off_t size), (fd, size))
+BY_FD(int, fchmod, (int fd, mode_t mode), (fd, mode))
+BY_FD(int, fstat, (int fd, struct stat *out), (fd, out))
+BY_FD(int, dup2, (int fd, int to), (fd, to))
+CALL(pid_t, fork, is_counting, NULL, -1, (void), ())
+CALL(int, pipe2, is_counting, NULL, -1, (int ends[2], int flags), (ends, flags))
+CALL(int, memfd_create, is_counting, NULL, -1, (const char *name, unsigned flags), (name, flags))
+CALL(int, signalfd, is_counting, NULL, -1, (int fd, const sigset_t *set, int flags),
+     (fd, set, flags))
+CALL(int, posix_spawn, is_counting, path, errno,
+     (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,
+      const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]),
+     (pid, path, actions, attributes, argv, envp))
+CALL(FILE *, fopen64, path_counts(path), path, NULL, (const char *path, const char *mode),
+     (path, mode))
+
+#define OPEN(name)                                                                                 \
+    EXPORT int name(const char *path, int flags, ...)                                              \
+    {                                                                                              \
+        va_list args;                                                                              \
+        va_start(args, flags);                                                                     \
+        mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;                                  \
+        va_end(args);                                                                              \
+        return path_counts(path) && fails(#name, path) ? -1 : REAL(name)(path, flags, mode);       \
+    }
+#define OPENAT(name)                                                                               \
+    EXPORT int name(int fd, const char *path, int flags, ...)                                      \
+    {                                                                                              \
+        va_list args;                                                                              \
+        va_start(args, flags);                                                                     \
+        mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;                                  \
+        va_end(args);                                                                              \
+        return path_counts(path) && fails(#name, path) ? -1 : REAL(name)(fd, path, flags, mode);   \
+    }
+
+OPEN(open)
+OPEN(open64)
+OPENAT(openat)
+OPENAT(openat64)
