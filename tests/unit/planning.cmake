@@ -2,5 +2,6 @@
 orch_test(duration "quick" orch_predictors)
 orch_test(remaining "quick" orch_predictors)
 orch_test(design "quick" orch_predictors)
-# core/run: the ledger of hours and money
+# core/run: the ledger of hours and money, files of other trackers
 orch_test(ledger "quick" orch_run)
+orch_test(import_files "quick" orch_run)

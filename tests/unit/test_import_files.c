@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs from the files of TensorBoard and W&B: each kind of value that the formats can hold, and the
+ * files cut off at each byte, with each byte changed, and in the wrong order. A reader keeps what
+ * stands before the damage, says where it stopped, and makes nothing up. */
+#include "core/run/import_runs.h"
+#include "core/run/import_wire.h"
+#include "lib/base/file.h"
+#include "store/imported.h"
+#include "tests/store/fixture.h"
+
+#include <sys/stat.h>
+
+static char *folder;
+
+struct found {
+    GPtrArray *runs, *warnings;
+};
+
+static void found_clear(struct found *found)
+{
+    g_ptr_array_unref(found->runs);
+    g_ptr_array_unref(found->warnings);
+}
+
+static struct found read_runs(const char *path)
+{
+    struct found found = {g_ptr_array_new_with_free_func(orch_imported_run_free),
+                          g_ptr_array_new_with_free_func(g_free)};
+    g_autoptr(GError) problem = NULL;
+    bool ok = orch_import_runs_read(path, NULL, found.runs, found.warnings, &problem);
+    assert_true(ok || problem);
+    return found;
+}
+
+/* All points as text: "loss@1=0.5 ...". The caller frees. */
+static char *points_of(const struct orch_imported_run *run)
+{
+    GString *out = g_string_new(NULL);
+    for (guint i = 0; i < run->points->len; i++) {
+        const struct orch_imported_point *point =
+            &g_array_index(run->points, struct orch_imported_point, i);
+        g_string_append_printf(out, "%s%s@%d=%g", i ? " " : "",
+                               (char *)run->names->pdata[point->name], (int)point->step,
+                               point->value);
+    }
+    return g_string_free(out, FALSE);
+}
+
+/* ---- making files -----------------------------------------------------------------------------
+ */
+
+static void put_varint(GByteArray *to, uint64_t value)
+{
+    do {
+        uint8_t byte = (uint8_t)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
+        g_byte_array_append(to, &byte, 1);
+    } while (value >>= 7);
+}
+
+static void put_number(GByteArray *to, unsigned field, uint64_t value)
+{
+    put_varint(to, field << 3);
+    put_varint(to, value);
+}
+
+static void put_bytes(GByteArray *to, unsigned field, const void *bytes, size_t length)
+{
+    put_varint(to, field << 3 | 2);
+    put_varint(to, length);
+    g_byte_array_append(to, bytes, (guint)length);
+}
+
+static void put_text(GByteArray *to, unsigned field, const char *text)
+{
+    put_bytes(to, field, text, strlen(text));
+}
+
+/* Puts a message into another, and frees it. */
+static void put_message(GByteArray *to, unsigned field, GByteArray *message)
+{
+    put_bytes(to, field, message->data, message->len);
+    g_byte_array_unref(message);
+}
+
+static void put_float(GByteArray *to, unsigned field, float value)
+{
+    put_varint(to, field << 3 | 5);
+    g_byte_array_append(to, (const uint8_t *)&value, sizeof value);
+}
+
+static void put_double(GByteArray *to, unsigned field, double value)
+{
+    put_varint(to, field << 3 | 1);
+    g_byte_array_append(to, (const uint8_t *)&value, sizeof value);
+}
+
+static void put_little(GByteArray *to, uint64_t value, int count)
+{
+    for (int i = 0; i < count; i++, value >>= 8)
+        g_byte_array_append(to, (const uint8_t[]){(uint8_t)value}, 1);
+}
+
+static void write_file(const char *relative, const void *bytes, size_t length)
+{
+    g_autofree char *path = g_build_filename(folder, relative, NULL);
+    g_autofree char *parent = g_path_get_dirname(path);
+    assert_ok(orch_dir_make(parent, error));
+    assert_ok(orch_file_write(path, bytes, length, false, error));
+}
+
+static uint32_t masked(const uint8_t *bytes, size_t length)
+{
+    uint32_t table[256];
+    wire_crc_table(table, WIRE_CRC32C);
+    uint32_t crc = wire_crc(table, 0, bytes, length);
+    return (crc >> 15 | crc << 17) + 0xa282ead8u;
+}
+
+/* A frame of TensorBoard; frees the event. */
+static void put_frame(GByteArray *file, GByteArray *event)
+{
+    guint at = file->len;
+    put_little(file, event->len, 8);
+    put_little(file, masked(file->data + at, 8), 4);
+    g_byte_array_append(file, event->data, event->len);
+    put_little(file, masked(event->data, event->len), 4);
+    g_byte_array_unref(event);
+}
+
+/* An event with one value; frees the value. */
+static GByteArray *event_of(int64_t step, GByteArray *value)
+{
+    GByteArray *event = g_byte_array_new(), *summary = g_byte_array_new();
+    put_double(event, 1, 1.7e9);
+    put_number(event, 2, (uint64_t)step);
+    put_message(summary, 1, value);
+    put_message(event, 5, summary);
+    return event;
+}
+
+static GByteArray *scalar(const char *tag, float number)
+{
+    GByteArray *value = g_byte_array_new();
+    put_text(value, 1, tag);
+    put_float(value, 2, number);
+    return value;
+}
+
+static GByteArray *tensor_value(const char *tag, GByteArray *tensor)
+{
+    GByteArray *value = g_byte_array_new();
+    put_text(value, 1, tag);
+    put_message(value, 8, tensor);
+    return value;
+}
+
+static struct found read_events(const void *bytes, size_t length)
+{
+    g_autofree char *path = g_build_filename(folder, "tb", NULL);
+    write_file("tb/events.out.tfevents.1.x", bytes, length);
+    return read_runs(path);
+}
+
+/* ---- TensorBoard ------------------------------------------------------------------------------
+ */
+
+static GByteArray *tensor_of(int kind)
+{
+    GByteArray *tensor = g_byte_array_new();
+    const float quarter = 0.25F, pair[] = {1, 2};
+    const double half = 0.5;
+    switch (kind) {
+    case 0: /* float_val, packed */
+        put_bytes(tensor, 5, &quarter, 4);
+        break;
+    case 1: /* float_val */
+        put_float(tensor, 5, quarter);
+        break;
+    case 2: /* double_val, packed */
+        put_bytes(tensor, 6, &half, 8);
+        break;
+    case 3:
+        put_double(tensor, 6, half);
+        break;
+    case 4: /* int_val */
+        put_number(tensor, 7, 7);
+        break;
+    case 5: /* int64_val, packed */
+        put_bytes(tensor, 10, "\x07", 1);
+        break;
+    case 6: /* tensor_content of a float */
+        put_number(tensor, 1, 1);
+        put_bytes(tensor, 4, &quarter, 4);
+        break;
+    case 7: /* of a double */
+        put_number(tensor, 1, 2);
+        put_bytes(tensor, 4, &half, 8);
+        break;
+    case 8: /* two numbers */
+        put_bytes(tensor, 5, pair, 8);
+        break;
+    case 9: /* two integers */
+        put_bytes(tensor, 10, "\x07\x08", 2);
+        break;
+    case 10: /* a text */
+        put_text(tensor, 8, "hello");
+        break;
+    case 11: /* content of a size that its type does not have */
+        put_number(tensor, 1, 2);
+        put_bytes(tensor, 4, &quarter, 4);
+        break;
+    default: /* nothing */
+        put_number(tensor, 1, 1);
+    }
+    return tensor;
+}
+
+static void test_tensors(void **state)
+{
+    (void)state;
+    GByteArray *file = g_byte_array_new();
+    for (int kind = 0; kind < 13; kind++)
+        put_frame(file, event_of(kind, tensor_value("x", tensor_of(kind))));
+    put_frame(file, event_of(20, scalar("", 1)));
+    put_frame(file, event_of(21, scalar("y", 2)));
+    struct found found = read_events(file->data, file->len);
+    assert_int_equal(found.runs->len, 1);
+    assert_int_equal(found.warnings->len, 0);
+    g_autofree char *points = points_of(found.runs->pdata[0]);
+    assert_string_equal(points, "x@0=0.25 x@1=0.25 x@2=0.5 x@3=0.5 x@4=7 x@5=7 x@6=0.25 x@7=0.5 "
+                                "y@21=2");
+    found_clear(&found);
+    g_byte_array_unref(file);
+}
+
+static void test_cut_events(void **state)
+{
+    (void)state;
+    GByteArray *file = g_byte_array_new();
+    for (int i = 0; i < 3; i++)
+        put_frame(file, event_of(i, scalar("loss", (float)i)));
+    guint frame = file->len / 3;
+    static const char *const whole[] = {"", "loss@0=0", "loss@0=0 loss@1=1",
+                                        "loss@0=0 loss@1=1 loss@2=2"};
+    for (guint length = 0; length <= file->len; length++) {
+        struct found found = read_events(file->data, length);
+        g_autofree char *points = found.runs->len ? points_of(found.runs->pdata[0]) : g_strdup("");
+        assert_string_equal(points, whole[length / frame]);
+        if (length % frame) /* what is missing is said */
+            assert_non_null(strstr(found.warnings->pdata[0], "it is cut off"));
+        else if (length)
+            assert_int_equal(found.warnings->len, 0);
+        found_clear(&found);
+    }
+    for (guint at = 0; at < file->len; at++) { /* each byte changed */
+        file->data[at] ^= 0x11;
+        struct found found = read_events(file->data, file->len);
+        g_autofree char *points = found.runs->len ? points_of(found.runs->pdata[0]) : g_strdup("");
+        assert_string_equal(points, whole[at / frame]);
+        assert_non_null(strstr(found.warnings->pdata[0], "a checksum is wrong"));
+        found_clear(&found);
+        file->data[at] ^= 0x11;
+    }
+    g_byte_array_unref(file);
+}
+
+static void test_huge_frame(void **state)
+{
+    (void)state;
+    GByteArray *file = g_byte_array_new();
+    put_frame(file, event_of(1, scalar("loss", 1)));
+    guint at = file->len;
+    put_little(file, UINT64_C(1) << 40, 8);
+    put_little(file, masked(file->data + at, 8), 4);
+    struct found found = read_events(file->data, file->len);
+    assert_int_equal(found.runs->len, 1);
+    assert_non_null(strstr(found.warnings->pdata[0], "larger than 64 MiB"));
+    found_clear(&found);
+    g_byte_array_unref(file);
+}
+
+/* ---- W&B's log --------------------------------------------------------------------------------
+ */
+
+/* Appends a record of at most a block; frees it. `type`: 1 whole, 2 first, 3 middle, 4 last. */
+static void put_record(GByteArray *log, uint8_t type, GByteArray *record)
+{
+    uint32_t table[256];
+    wire_crc_table(table, WIRE_CRC32);
+    uint32_t crc = wire_crc(table, wire_crc(table, 0, &type, 1), record->data, record->len);
+    put_little(log, crc, 4);
+    put_little(log, record->len, 2);
+    put_little(log, type, 1);
+    g_byte_array_append(log, record->data, record->len);
+    g_byte_array_unref(record);
+}
+
+static GByteArray *log_new(void)
+{
+    GByteArray *log = g_byte_array_new();
+    g_byte_array_append(log, (const uint8_t *)":W&B\0\0\0", 7);
+    return log;
+}
+
+static GByteArray *item_of(const char *name, const char *json)
+{
+    GByteArray *item = g_byte_array_new();
+    put_text(item, 1, name);
+    put_text(item, 16, json);
+    return item;
+}
+
+/* Wraps a message as the field of a record; frees it. */
+static GByteArray *as_record(unsigned field, GByteArray *message)
+{
+    GByteArray *record = g_byte_array_new();
+    put_message(record, field, message);
+    return record;
+}
+
+static GByteArray *history_of(int64_t step, const char *name, const char *json)
+{
+    GByteArray *history = g_byte_array_new(), *number = g_byte_array_new();
+    put_message(history, 1, item_of(name, json));
+    put_number(number, 1, (uint64_t)step);
+    put_message(history, 2, number);
+    return as_record(2, history);
+}
+
+static struct found read_log(const GByteArray *log)
+{
+    g_autofree char *path = g_build_filename(folder, "wb", NULL);
+    write_file("wb/run-1-abc/run-abc.wandb", log->data, log->len);
+    return read_runs(path);
+}
+
+static GByteArray *run_message(void)
+{
+    GByteArray *run = g_byte_array_new(), *config = g_byte_array_new(), *time = g_byte_array_new();
+    put_text(run, 3, "nets");
+    put_text(run, 8, "sunny");
+    put_message(config, 1, item_of("lr", "0.1"));
+    put_message(config, 1, item_of("net", "{\"depth\":20,\"name\":\"resnet\"}"));
+    put_message(config, 1, item_of("_wandb", "{}"));
+    put_message(run, 4, config);
+    put_text(run, 10, "blue");
+    put_number(time, 1, 1700000000);
+    put_message(run, 17, time);
+    put_number(run, 99, 1); /* of a later version */
+    return as_record(17, run);
+}
+
+static GByteArray *exit_of(uint64_t status)
+{
+    GByteArray *end = g_byte_array_new();
+    put_number(end, 1, status);
+    return as_record(18, end);
+}
+
+static void test_log(void **state)
+{
+    (void)state;
+    for (unsigned status = 0; status < 2; status++) {
+        GByteArray *log = log_new(), *summary = g_byte_array_new(), *empty = g_byte_array_new();
+        put_record(log, 1, run_message());
+        put_record(log, 1, history_of(3, "loss", "0.5"));
+        put_record(log, 1, history_of(4, "loss", "\"NaN\""));
+        put_record(log, 1, history_of(5, "loss", "\"-Infinity\""));
+        put_record(log, 1, history_of(6, "loss", "true"));
+        put_record(log, 1, history_of(7, "loss", "\"a text\""));
+        put_record(log, 1, history_of(8, "val", "{\"acc\":0.75,\"note\":\"x\"}"));
+        put_record(log, 1, history_of(9, "_runtime", "5"));
+        put_record(log, 1, history_of(10, "bad", "{not JSON"));
+        put_message(summary, 1, item_of("best", "0.25"));
+        put_record(log, 1, as_record(3, summary));
+        put_number(empty, 16, 1);
+        put_record(log, 1, empty);
+        put_record(log, 1, exit_of(status));
+        struct found found = read_log(log);
+        assert_int_equal(found.runs->len, 1);
+        assert_int_equal(found.warnings->len, 0);
+        const struct orch_imported_run *run = found.runs->pdata[0];
+        g_autofree char *points = points_of(run);
+        assert_string_equal(points, "loss@3=0.5 loss@4=nan loss@5=-inf loss@6=1 val.acc@8=0.75");
+        assert_string_equal(run->name, "sunny");
+        assert_string_equal(run->experiment, "nets");
+        assert_string_equal(run->tags->pdata[0], "blue");
+        assert_string_equal(run->status, status ? "failed" : "finished");
+        assert_int_equal(run->verdict, status ? ORCH_VERDICT_FAILED : ORCH_VERDICT_OK);
+        assert_true(run->started_ns == INT64_C(1700000000000000000));
+        assert_int_equal(json_object_size(run->params), 3);
+        assert_int_equal(json_object_size(run->results), 1);
+        found_clear(&found);
+        g_byte_array_unref(log);
+    }
+}
+
+/* A record in parts, over the end of a block, whose last bytes are none. */
+static void test_log_in_parts(void **state)
+{
+    (void)state;
+    GByteArray *log = log_new(), *whole = history_of(1, "loss", "0.5");
+    GByteArray *first = g_byte_array_new(), *last = g_byte_array_new();
+    g_byte_array_append(first, whole->data, 5);
+    g_byte_array_append(last, whole->data + 5, whole->len - 5);
+    g_byte_array_unref(whole);
+    guint room = 32768 - log->len - 7 - 3; /* leaves three bytes, too few for a head */
+    GByteArray *filler = g_byte_array_new();
+    g_byte_array_set_size(filler, room - 5);
+    memset(filler->data, 'x', filler->len);
+    GByteArray *ignored = g_byte_array_new();
+    put_bytes(ignored, 30, filler->data, room - 5);
+    g_byte_array_unref(filler);
+    g_byte_array_set_size(ignored, room);
+    put_record(log, 1, ignored);
+    put_little(log, 0, 3);
+    assert_int_equal(log->len % 32768, 0);
+    put_record(log, 2, first);
+    put_record(log, 3, g_byte_array_new());
+    put_record(log, 4, last);
+    struct found found = read_log(log);
+    assert_int_equal(found.runs->len, 1);
+    g_autofree char *points = points_of(found.runs->pdata[0]);
+    assert_string_equal(points, "loss@1=0.5");
+    assert_int_equal(found.warnings->len, 0);
+    assert_string_equal(((struct orch_imported_run *)found.runs->pdata[0])->status, "not finished");
+    found_clear(&found);
+    g_byte_array_unref(log);
+}
+
+static void test_damaged_log(void **state)
+{
+    (void)state;
+    GByteArray *log = log_new();
+    put_record(log, 1, history_of(1, "loss", "0.5"));
+    guint one = log->len;
+    put_record(log, 1, history_of(2, "loss", "0.25"));
+    for (guint length = 0; length < log->len; length++) {
+        GByteArray part = {log->data, length};
+        struct found found = read_log(&part);
+        g_autofree char *points = found.runs->len ? points_of(found.runs->pdata[0]) : g_strdup("");
+        assert_string_equal(points, length < one ? "" : "loss@1=0.5");
+        found_clear(&found);
+    }
+    for (guint at = 0; at < log->len; at++) {
+        if (at >= 4 && at < 7) /* the version is not looked at */
+            continue;
+        log->data[at] ^= 0x22;
+        struct found found = read_log(log);
+        g_autofree char *points = found.runs->len ? points_of(found.runs->pdata[0]) : g_strdup("");
+        assert_string_equal(points, at < one ? "" : "loss@1=0.5");
+        if (!strstr(found.warnings->pdata[0], "is not read to its end"))
+            fail_msg("byte %u: %s", at, (char *)found.warnings->pdata[0]);
+        found_clear(&found);
+        log->data[at] ^= 0x22;
+    }
+    g_byte_array_unref(log);
+}
+
+/* ---- W&B's folder of text files ---------------------------------------------------------------
+ */
+
+static void test_text_files(void **state)
+{
+    (void)state;
+    static const char config[] = "lr: {value: 0.5}\nnet:\n  value: {layers: [1, 2], bias: null}\n"
+                                 "_wandb: {value: 1}\nodd: 3\n";
+    static const char metadata[] = "{\"startedAt\":\"2023-01-01T12:00:00\",\"username\":\"ada\"}";
+    static const char history[] = "{\"loss\":1,\"_step\":5,\"_timestamp\":1700000000}\n\n[1]\n"
+                                  "{\"loss\":0.5}\nnot JSON\n";
+    static const char summary[] = "{\"best\":\"Infinity\",\"deep\":{\"a\":{\"b\":2}},\"_x\":1}";
+    write_file("wt/run-1-xyz/files/config.yaml", config, strlen(config));
+    write_file("wt/run-1-xyz/files/wandb-metadata.json", metadata, strlen(metadata));
+    write_file("wt/run-1-xyz/files/wandb-history.jsonl", history, strlen(history));
+    write_file("wt/run-1-xyz/files/wandb-summary.json", summary, strlen(summary));
+    write_file("wt/run-2-bad/files/config.yaml", "a: [", 4);
+    write_file("wt/run-2-bad/files/wandb-summary.json", "[]", 2);
+    g_autofree char *path = g_build_filename(folder, "wt", NULL);
+    struct found found = read_runs(path);
+    assert_int_equal(found.runs->len, 1);
+    const struct orch_imported_run *run = found.runs->pdata[0];
+    g_autofree char *points = points_of(run), *params = json_dumps(run->params, JSON_SORT_KEYS);
+    assert_string_equal(points, "loss@5=1 loss@3=0.5");
+    assert_string_equal(params, "{\"lr\": 0.5, \"net.bias\": \"null\", \"net.layers\": "
+                                "\"[\\\"1\\\",\\\"2\\\"]\"}");
+    assert_int_equal(json_object_size(run->results), 2);
+    assert_string_equal(run->user, "ada");
+    assert_true(run->started_ns == INT64_C(1672574400000000000));
+    static const char *const says[] = {"2 lines are not JSON objects", "is not YAML",
+                                       "is not a JSON object", "holds no run"};
+    assert_int_equal(found.warnings->len, G_N_ELEMENTS(says));
+    for (size_t i = 0; i < G_N_ELEMENTS(says); i++)
+        if (!strstr(found.warnings->pdata[i], says[i]))
+            fail_msg("warning %zu: %s", i, (char *)found.warnings->pdata[i]);
+    found_clear(&found);
+}
+
+static void test_csv(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "Name,State,Created,Runtime,Tags,Notes,lr,acc,_x,word\n"
+        "a,finished,2023-01-01T12:00:00,60,\"blue, ,red\",good,0.5,0.5,1,tall\n"
+        "b,Killed,never,,,,0.2,nan,1,\n"
+        "c,running,,x,,,,,,\n"
+        "d,,,,,,,,,\n"
+        "e,odd,,,,,,,,\n";
+    static const char *const params[] = {"lr", NULL}, *const wrong[] = {"nothing", NULL};
+    static const enum orch_verdict verdicts[] = {ORCH_VERDICT_OK, ORCH_VERDICT_CANCELLED,
+                                                 ORCH_VERDICT_LOST, ORCH_VERDICT_OK,
+                                                 ORCH_VERDICT_LOST};
+    write_file("runs.csv", text, strlen(text));
+    g_autofree char *path = g_build_filename(folder, "runs.csv", NULL);
+    g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func(orch_imported_run_free);
+    g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
+    assert_fails(orch_import_runs_read(path, wrong, runs, warnings, error), ORCH_ERROR_USAGE,
+                 "has no column 'nothing'");
+    assert_int_equal(runs->len, 0);
+    assert_ok(orch_import_runs_read(path, params, runs, warnings, error));
+    assert_int_equal(runs->len, 5);
+    for (guint i = 0; i < runs->len; i++)
+        assert_int_equal(((struct orch_imported_run *)runs->pdata[i])->verdict, verdicts[i]);
+    const struct orch_imported_run *first = runs->pdata[0], *second = runs->pdata[1];
+    assert_int_equal(first->tags->len, 2);
+    assert_string_equal(first->tags->pdata[1], "red");
+    assert_true(first->ended_ns - first->started_ns == INT64_C(60000000000));
+    g_autofree char *found = json_dumps(first->params, JSON_SORT_KEYS);
+    assert_string_equal(found, "{\"lr\": 0.5, \"word\": \"tall\"}");
+    assert_string_equal(json_string_value(json_object_get(second->results, "acc")), "nan");
+    assert_true(second->started_ns == 0);
+}
+
+/* Neither links nor pipes are read. */
+static void test_no_files(void **state)
+{
+    (void)state;
+    g_autofree char *path = g_build_filename(folder, "links", NULL);
+    g_autofree char *link = g_build_filename(path, "events.out.tfevents.2.x", NULL);
+    g_autofree char *pipe = g_build_filename(path, "events.out.tfevents.3.x", NULL);
+    assert_ok(orch_dir_make(path, error));
+    assert_int_equal(symlink("/etc/passwd", link), 0);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    struct found found = read_runs(path);
+    assert_int_equal(found.runs->len, 0);
+    assert_true(found.warnings->len >= 2);
+    assert_non_null(strstr(found.warnings->pdata[0], "cannot be read"));
+    assert_non_null(strstr(found.warnings->pdata[1], "cannot be read"));
+    found_clear(&found);
+}
+
+int main(void)
+{
+    folder = fixture_folder();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tensors),      cmocka_unit_test(test_cut_events),
+        cmocka_unit_test(test_huge_frame),   cmocka_unit_test(test_log),
+        cmocka_unit_test(test_log_in_parts), cmocka_unit_test(test_damaged_log),
+        cmocka_unit_test(test_text_files),   cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_no_files),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    fixture_remove(folder);
+    return failed;
+}
