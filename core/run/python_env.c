@@ -179,19 +179,20 @@ static char *find_version(const char *binary, const char *prefix, const char *se
 /* Converts "PyYAML-6.0.dist-info" to "pyyaml 6.0"; NULL when the entry is no package. */
 static char *package_of(const char *entry)
 {
-    const char *const endings[] = {".dist-info", ".egg-info"};
+    static const char *const endings[] = {".dist-info", ".egg-info"};
     const char *dash = strchr(entry, '-');
     for (unsigned i = 0; dash && i < G_N_ELEMENTS(endings); i++) {
-        if (!g_str_has_suffix(entry, endings[i]) || strlen(entry) > PACKAGE_CHARS_MAX)
-            continue;
+        const char *ending = entry + strlen(entry) - MIN(strlen(entry), strlen(endings[i]));
+        if (strcmp(ending, endings[i]) != 0 || dash >= ending || strlen(entry) > PACKAGE_CHARS_MAX)
+            continue; /* the first '-' may be that of ".dist-info" */
         g_autofree char *name = g_ascii_strdown(entry, dash - entry);
-        g_autofree char *version = g_strndup(dash + 1, strlen(dash + 1) - strlen(endings[i]));
+        g_autofree char *version = g_strndup(dash + 1, (gsize)(ending - dash - 1));
         char *python = strstr(version, "-py"); /* "1.0-py3.11" */
         if (python)
             *python = 0;
         g_strdelimit(name, "_.", '-');
-        char *package = g_strdup_printf("%s %s", name, version);
-        return g_utf8_validate(package, -1, NULL) ? package : g_utf8_make_valid(package, -1);
+        g_autofree char *package = g_strdup_printf("%s %s", name, version);
+        return g_utf8_make_valid(package, -1);
     }
     return NULL;
 }

@@ -5,3 +5,4 @@ orch_test(design "quick" orch_predictors)
 # core/run: the ledger of hours and money, files of other trackers
 orch_test(ledger "quick" orch_run)
 orch_test(import_files "quick" orch_run)
+orch_test(python_env "quick" orch_run)
