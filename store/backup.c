@@ -39,7 +39,8 @@ static bool copy_pages(struct orch_store *store, const char *temporary, GError *
          * previous commit */
         code =
             sqlite3_open_v2(store->path, &second, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
-        sqlite3_busy_timeout(second, STORE_BUSY_MS);
+        if (code == SQLITE_OK)
+            sqlite3_busy_timeout(second, STORE_BUSY_MS);
         from = second;
     }
     if (code == SQLITE_OK) {

@@ -99,13 +99,16 @@ enum store_owner orch_store_owner_look(struct orch_store *store, bool is_shard, 
                                                                            : STORE_OWNER_OTHER;
 }
 
-static bool is_new(struct orch_store *store)
+/* `*out`: the database holds nothing yet. */
+static bool is_new(struct orch_store *store, bool *out, GError **error)
 {
-    int64_t rows = 1;
-    return orch_store_get_int(store, &rows, 1, NULL,
-                              "SELECT EXISTS (SELECT 1 FROM run) OR EXISTS (SELECT 1 FROM active)",
-                              "") &&
-           !rows;
+    int64_t rows;
+    if (!orch_store_get_int(store, &rows, 1, error,
+                            "SELECT EXISTS (SELECT 1 FROM run) OR EXISTS (SELECT 1 FROM active)",
+                            ""))
+        return false;
+    *out = !rows;
+    return true;
 }
 
 /* Compares the ids of the database and the folder, which differ when one of them was replaced by
@@ -114,11 +117,14 @@ static bool fit(struct orch_store *store, json_t *mark, bool writes, bool is_sha
                 enum store_owner *owner, GError **error)
 {
     const char *id = orch_json_text(mark, "store", "");
+    bool is_empty = false;
     if (strcmp(id, store->id) == 0)
         return true;
-    if (writes && (is_shard || is_new(store)))
+    if (!is_shard && !is_new(store, &is_empty, error))
+        return false;
+    if (writes && (is_shard || is_empty))
         return orch_store_set_id(store, id, error);
-    if (!is_shard && !is_new(store))
+    if (!is_shard && !is_empty)
         *owner = STORE_OWNER_OTHER_STORE;
     return true;
 }

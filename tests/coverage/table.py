@@ -35,6 +35,8 @@ def read(source, build):
                 path = os.path.relpath(os.path.join(report["current_working_directory"], part["file"]), source)
                 if path.startswith(("..", "build", "tests" + os.sep, "bench" + os.sep)):
                     continue
+                if not os.path.exists(os.path.join(source, path)):
+                    continue  # an object of a file that was renamed or removed since
                 for line in part["lines"]:
                     number = line["line_number"]
                     lines[path][number] = max(line["count"], lines[path].get(number, 0))
