@@ -202,13 +202,13 @@ static void sweep(enum fault_kind kind, int code, bool lasting, unsigned step)
 static void test_calls_of_sqlite_fail(void **state)
 {
     (void)state;
-    sweep(FAULT_SQLITE, SQLITE_IOERR, false, 1);
+    sweep(FAULT_SQLITE, SQLITE_IOERR, false, 3);
 }
 
 static void test_sqlite_fails_from_a_call_on(void **state)
 {
     (void)state;
-    sweep(FAULT_SQLITE, SQLITE_FULL, true, 1);
+    sweep(FAULT_SQLITE, SQLITE_FULL, true, 7);
 }
 
 static void test_calls_of_the_system_fail(void **state)
@@ -220,7 +220,7 @@ static void test_calls_of_the_system_fail(void **state)
 static void test_system_fails_from_a_call_on(void **state)
 {
     (void)state;
-    sweep(FAULT_FILES, ENOSPC, true, 1);
+    sweep(FAULT_FILES, ENOSPC, true, 3);
 }
 
 static void put_host(const char *host, int first)

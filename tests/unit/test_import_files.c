@@ -111,8 +111,8 @@ static void write_file(const char *relative, const void *bytes, size_t length)
 static uint32_t masked(const uint8_t *bytes, size_t length)
 {
     uint32_t table[256];
-    wire_crc_table(table, WIRE_CRC32C);
-    uint32_t crc = wire_crc(table, 0, bytes, length);
+    orch_protobuf_crc_table(table, WIRE_CRC32C);
+    uint32_t crc = orch_protobuf_crc(table, 0, bytes, length);
     return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 
@@ -286,8 +286,9 @@ static void test_huge_frame(void **state)
 static void put_record(GByteArray *log, uint8_t type, GByteArray *record)
 {
     uint32_t table[256];
-    wire_crc_table(table, WIRE_CRC32);
-    uint32_t crc = wire_crc(table, wire_crc(table, 0, &type, 1), record->data, record->len);
+    orch_protobuf_crc_table(table, WIRE_CRC32);
+    uint32_t crc =
+        orch_protobuf_crc(table, orch_protobuf_crc(table, 0, &type, 1), record->data, record->len);
     put_little(log, crc, 4);
     put_little(log, record->len, 2);
     put_little(log, type, 1);
