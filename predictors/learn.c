@@ -597,7 +597,7 @@ char *orch_learned_text(const struct orch_learned *l, int question)
         if (t->weight > 0)
             g_string_append_printf(text, "%s%.2f %s %s", text->len ? " + " : "", t->weight,
                                    orch_learn_box_name(t->box),
-                                   t->kind ? t->kind->name : "white box");
+                                   t->kind ? t->kind->name : "analytical model");
     }
     return g_string_free(text, FALSE);
 }

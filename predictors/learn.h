@@ -22,7 +22,7 @@ enum orch_learn_target {
 
 /** Progress of learning: the fit that starts now. */
 struct orch_learn_step {
-    const char *model;  /* "boost"; "white box" without a model */
+    const char *model;  /* "boost"; "analytical model" without a learned one */
     const char *column; /* whose levels are treated as unseen; NULL: rows like those measured */
     int fold, folds;    /* the held-out fold, from 1, and their number; 0: final fit on all rows */
     size_t rows;        /* that it is fitted to */

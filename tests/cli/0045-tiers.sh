@@ -48,7 +48,7 @@ assert abs(e["learned"]["step_s"] / 0.016 - 1) < 0.06, e["learned"]
 assert len(e["nearest"]) == 5 and all(n["runs"] == n["count"] == 2 and n["net"] == "resnet20" for n in e["nearest"])
 assert {n["batch"] for n in e["nearest"][:2]} == {"16", "32"} and {"net", "batch"} <= {f["name"] for f in e["features"]}
 ' || _fail 'the explanation is wrong'
-# transferred: the white box, shifted by the runs of this network; one run alone with --calibrate
+# transferred: the analytical model, scaled by the runs of this network; one run alone with --calibrate
 ok ask --gpu V100 --batch 16 --json; same "$(json tier)" transferred
 case $(json predictions.0.because) in *'with this network (PPP '*) ;; *) _fail 'no shift' ;; esac
 run=$(orch ls --where 'net = resnet20 and batch = 16' --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][0]["key"])')
