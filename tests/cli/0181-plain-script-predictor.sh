@@ -85,6 +85,12 @@ assert width(far) > 2 > width(near) or width(far) > 2 * width(near), (width(near
 ' || _fail 'an extrapolation is not said'
 ok orch predict --experiment fit -x n=300,batch=200,kind=rough
 has 'extrapolation: kind = rough was not measured (measured: exact, fast), so the interval is wider'
+ok orch predict --experiment fit -x n=300,batch=200,kind=rough,fast --json
+printf '%s' "$out" | python3 -c '
+import json, sys
+rough, fast = json.load(sys.stdin)["predictions"]
+assert rough["high_s"] / rough["low_s"] > 1.5 * fast["high_s"] / fast["low_s"], (rough, fast)
+' || _fail 'the interval of an unseen text is not wider'
 ok orch plan fits.recipe fit -x n=400000 --json; same "$(json trials.0.forecast)" null
 # wrong questions
 wrong() { fails 2 orch predict --experiment fit $1; says "$2"; }
