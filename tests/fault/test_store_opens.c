@@ -5,6 +5,7 @@
 #include "tests/fault/fault_vfs.h"
 #include "tests/fault/store_calls.h"
 
+#include "store/filesystem_probe.h"
 #include "store/repair.h"
 #include "store/shards.h"
 #include "store/store_dir.h"
@@ -223,6 +224,83 @@ static void test_system_fails_from_a_call_on(void **state)
     sweep(FAULT_FILES, ENOSPC, true, 3);
 }
 
+/* ---- probes of the file system -----------------------------------------------------------------
+ */
+
+static bool is_left(const char *of)
+{
+    g_autoptr(GDir) dir = g_dir_open(of, 0, NULL);
+    const char *entry;
+    while ((entry = g_dir_read_name(dir)))
+        if (g_str_has_prefix(entry, ".doctor-"))
+            return true;
+    return false;
+}
+
+/* One look with call `n` failing, in the second process too. False when there were fewer. */
+static bool probe(unsigned n, unsigned *out_bad)
+{
+    static const struct calls_operation op = {.name = "probe"};
+    fault_calls_begin(FAULT_FILES, n, false, n % 2 ? EIO : ENOSPC);
+    g_autoptr(GPtrArray) rows = orch_probe_folder(folder);
+    bool hit = fault_calls_end(), is_sweep = strstr(fault_calls.what, "unlink") != NULL;
+    if (rows->len == 0 || strcmp(((struct orch_probe *)rows->pdata[0])->what, "write") != 0)
+        calls_wrong(&op, n, "does not begin with the probe of writing");
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_probe *row = rows->pdata[i];
+        *out_bad += !row->works;
+        if (!*row->detail || (*row->follows != 0) == row->works)
+            calls_wrong(&op, n, "%s: '%s', follows '%s'", row->what, row->detail, row->follows);
+        if (!hit && !row->works)
+            calls_wrong(&op, n, "%s: %s", row->what, row->detail);
+    }
+    if (is_left(folder) && !is_sweep)
+        calls_wrong(&op, n, "its folder is left");
+    return hit;
+}
+
+/* What does not work is said, with what follows from it, and nothing is left in the folder. */
+static void test_each_call_of_a_probe_fails(void **state)
+{
+    (void)state;
+    unsigned n = 1, bad = 0, tries = 0;
+    /* the rounds of two processes are alike, and there is no end of the looks at a renamed file */
+    for (; n < 700 && probe(n, &bad); tries++)
+        n += n < 30 ? 1 : 41;
+    print_message("%u tries, %u probes found what does not work\n", tries, bad);
+    assert_true(tries > 30 && bad > 10 && !probe(0, &bad));
+    assert_int_equal(calls_findings, 0);
+}
+
+/* The lock that is held for another host: seen, not seen, and left by one that was killed. */
+static void test_held_lock(void **state)
+{
+    (void)state;
+    static const struct timespec old[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    g_autofree char *lock = g_build_filename(folder, "doctor.lock", NULL);
+    g_autoptr(GPtrArray) rows = orch_probe_folder(folder);
+    guint before = rows->len;
+    orch_probe_look(folder, rows);
+    assert_int_equal(rows->len, before); /* nobody holds one */
+    assert_ok(orch_file_write(lock, "far 1\n", 6, false, error));
+    orch_probe_look(folder, rows);
+    assert_int_equal(rows->len, before + 1);
+    const struct orch_probe *row = rows->pdata[before];
+    assert_false(row->works);
+    assert_non_null(strstr(row->detail, "on far holds it, and it is not seen here"));
+    assert_int_equal(utimensat(AT_FDCWD, lock, old, 0), 0);
+    orch_probe_look(folder, rows);
+    assert_int_equal(rows->len, before + 1);
+    assert_int_equal(access(lock, F_OK), -1);
+    assert_ok(orch_probe_hold(folder, 0, error));
+    assert_int_equal(access(lock, F_OK), -1);
+    assert_ok(orch_dir_make(lock, error));
+    assert_fails(orch_probe_hold(folder, 0, error), ORCH_ERROR_IO, lock);
+    orch_probe_look(folder, rows); /* a folder of that name is not a lock */
+    assert_int_equal(rows->len, before + 1);
+    assert_int_equal(rmdir(lock), 0);
+}
+
 static void put_host(const char *host, int first)
 {
     g_autofree char *path = g_build_filename(model, "shared", "results.db", NULL);
@@ -250,11 +328,14 @@ int main(void)
     put_host("b", 11);
     g_unsetenv("ORCH_SHARDS");
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_call_of_a_probe_fails),
+        cmocka_unit_test(test_held_lock),
         cmocka_unit_test(test_calls_of_sqlite_fail),
         cmocka_unit_test(test_sqlite_fails_from_a_call_on),
         cmocka_unit_test(test_calls_of_the_system_fail),
         cmocka_unit_test(test_system_fails_from_a_call_on),
     };
+    calls_copy(model, folder);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     g_free(model);
     g_free(folder);
