@@ -223,7 +223,7 @@ static bool find_sides(struct request *c, GError **error)
 /* ---- comparing --------------------------------------------------------------------------------
  */
 
-static bool is_asked(const struct request *c, const char *name)
+static bool is_selected(const struct request *c, const char *name)
 {
     for (int i = 0; c->options->metrics && c->options->metrics[i]; i++)
         if (strcmp(c->options->metrics[i], name) == 0)
@@ -267,13 +267,13 @@ static bool add_row(struct request *c, struct orch_side *const sides[2], const c
     row->match = orch_sides_match(sides[0], sides[1], name, c->options->across);
     row->is_refused = row->match->is_timing && row->match->is_across && !c->options->across;
     bool has_a = row->match->a->len, has_b = row->match->b->len;
-    if (is_asked(c, name) && (!has_a || !has_b)) {
+    if (is_selected(c, name) && (!has_a || !has_b)) {
         g_hash_table_insert(c->lacking, g_strdup(name), (gpointer)(uintptr_t)(has_a ? "B" : "A"));
         free_row(row);
         return true;
     }
     g_ptr_array_add(c->out.rows, row);
-    return !is_asked(c, name) || !row->is_refused || refuse(row, error);
+    return !is_selected(c, name) || !row->is_refused || refuse(row, error);
 }
 
 static const struct compare_row *row_of(const struct request *c, const char *name)

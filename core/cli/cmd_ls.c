@@ -54,11 +54,11 @@ static struct orch_table *new_table(const char **metrics, bool with_labels)
     static const struct {
         const char *header, *name;
     } names[] = {{"run", "key"}, {"time", "wall_s"}, {"when", "started"}}; /* names in JSON */
-    static const char *const said[] = {"name", "tags"};
+    static const char *const label_headers[] = {"name", "tags"};
     for (unsigned i = 0; i < G_N_ELEMENTS(fixed); i++)
         g_ptr_array_add(headers, (char *)(uintptr_t)fixed[i]);
-    for (unsigned i = 0; with_labels && i < G_N_ELEMENTS(said); i++)
-        g_ptr_array_add(headers, (char *)(uintptr_t)said[i]);
+    for (unsigned i = 0; with_labels && i < G_N_ELEMENTS(label_headers); i++)
+        g_ptr_array_add(headers, (char *)(uintptr_t)label_headers[i]);
     g_autoptr(GPtrArray) right = g_ptr_array_new_with_free_func(g_free);
     for (int i = 0; metrics && metrics[i]; i++) {
         g_ptr_array_add(right, g_strconcat(">", metrics[i], NULL));
@@ -70,7 +70,7 @@ static struct orch_table *new_table(const char **metrics, bool with_labels)
     g_ptr_array_add(headers, NULL);
     struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
     unsigned metrics_from =
-        (unsigned)(G_N_ELEMENTS(fixed) + (with_labels ? G_N_ELEMENTS(said) : 0));
+        (unsigned)(G_N_ELEMENTS(fixed) + (with_labels ? G_N_ELEMENTS(label_headers) : 0));
     for (unsigned i = 0; i < orch_table_columns(table); i++)
         for (unsigned n = 0; n < G_N_ELEMENTS(names); n++)
             if ((i < metrics_from || i >= metrics_from + right->len) &&

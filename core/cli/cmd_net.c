@@ -266,11 +266,11 @@ static void print_totals(const struct showing *s)
         g_strdup_printf("%s: every layer's output, activations among them", batch);
     print_count("activations", sum->activations * s->how.batch, outputs);
     print_count("multiply-adds", sum->macs * s->how.batch, batch);
-    g_autofree char *said = g_strdup_printf(
+    g_autofree char *operations_label = g_strdup_printf(
         "%s; a multiply-add is %d (--mac %d: the other way), biases, norms, activations and pools "
         "are in it",
         batch, s->how.per_mac, 3 - s->how.per_mac);
-    print_count("operations", sum->operations * s->how.batch, said);
+    print_count("operations", sum->operations * s->how.batch, operations_label);
     GString *shares = g_string_new(NULL);
     for (guint i = 0; i < sum->kinds->len; i++) {
         const struct orch_kind_operations *kind =

@@ -88,11 +88,11 @@ static bool pack(struct orch_cli *cli, struct orch_plan *plan, const struct pack
 {
     g_autofree char *words = orch_cli_recipe_words(cli, &o->variant);
     struct orch_pack_options options = {
-        .asked = {.words = words,
-                  .profile = o->variant.profile,
-                  .settings = o->variant.settings,
-                  .sweeps = o->variant.sweeps,
-                  .targets = cli->args + 1},
+        .request = {.words = words,
+                    .profile = o->variant.profile,
+                    .settings = o->variant.settings,
+                    .sweeps = o->variant.sweeps,
+                    .targets = cli->args + 1},
         .who = orch_user_name(),
         .version = ORCH_VERSION,
         .artifact_bytes = ORCH_PACK_ARTIFACT_BYTES,

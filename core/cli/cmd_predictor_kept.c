@@ -171,7 +171,7 @@ static double unseen_error(const struct orch_learned *l, const char *column)
 }
 
 /* Returns whether 'orch predict' uses this predictor: that of step times, or of an experiment. */
-static bool is_asked(const struct orch_trained *t)
+static bool is_used_by_predict(const struct orch_trained *t)
 {
     return t->is_used && (t->experiment || strcmp(t->name, ORCH_PREDICTOR_STEP) == 0);
 }
@@ -180,7 +180,7 @@ static const char *used_text(const struct orch_trained *t)
 {
     if (!t->is_used)
         return "no: a baseline is better";
-    return is_asked(t) ? "yes" : "no: 'orch predict' uses only '" ORCH_PREDICTOR_STEP "'";
+    return is_used_by_predict(t) ? "yes" : "no: 'orch predict' uses only '" ORCH_PREDICTOR_STEP "'";
 }
 
 static int run_ls(struct orch_cli *cli, const void *options, GError **error)
@@ -213,7 +213,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
             g_autofree char *text = percent(shares[k]);
             orch_table_add(table, text, orch_json_finite(shares[k]));
         }
-        orch_table_add(table, used_text(t), json_boolean(is_asked(t)));
+        orch_table_add(table, used_text(t), json_boolean(is_used_by_predict(t)));
         orch_table_add(table, t->made, NULL);
         orch_trained_free(t);
     }

@@ -81,14 +81,14 @@ static char *shortened(const char *text)
 /* Prints each command that completes parts once, with these parts. */
 static void print_hints(const GPtrArray *parts)
 {
-    g_autoptr(GPtrArray) said = g_ptr_array_new();
+    g_autoptr(GPtrArray) printed = g_ptr_array_new();
     for (guint i = 0; i < parts->len; i++) {
         const struct orch_points_part *part = parts->pdata[i];
         if (!orch_points_is_open(part) || !part->hint ||
-            g_ptr_array_find_with_equal_func(said, part->hint, g_str_equal, NULL))
+            g_ptr_array_find_with_equal_func(printed, part->hint, g_str_equal, NULL))
             continue;
-        printf("%s", said->len ? "" : "get them with:\n");
-        g_ptr_array_add(said, part->hint);
+        printf("%s", printed->len ? "" : "get them with:\n");
+        g_ptr_array_add(printed, part->hint);
         g_autoptr(GString) labels = g_string_new(NULL);
         for (guint j = i; j < parts->len; j++) {
             const struct orch_points_part *other = parts->pdata[j];
@@ -185,10 +185,10 @@ static char *write_pack(struct orch_cli *cli, const struct submit_options *o,
     g_autofree char *path = g_build_filename(o->out ? o->out : ".", file, NULL);
     g_autofree char *words = orch_cli_recipe_words(cli, &o->variant);
     const struct orch_pack_options options = {
-        .asked = {.words = words,
-                  .profile = o->variant.profile,
-                  .settings = o->variant.settings,
-                  .sweeps = o->variant.sweeps},
+        .request = {.words = words,
+                    .profile = o->variant.profile,
+                    .settings = o->variant.settings,
+                    .sweeps = o->variant.sweeps},
         .who = orch_user_name(),
         .version = ORCH_VERSION,
         .artifact_bytes = ORCH_PACK_ARTIFACT_BYTES,

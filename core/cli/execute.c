@@ -74,8 +74,8 @@ struct orch_plan *orch_execute_make_plan(struct orch_cli *cli,
 static const struct orch_forecast *ask(const struct orch_forecaster *forecaster,
                                        const struct orch_plan_item *item, struct orch_forecast *out)
 {
-    bool asked = orch_plan_will_run(item) || item->state == ORCH_PLAN_HELD;
-    return asked && forecaster->forecast(forecaster->ctx, item, out) ? out : NULL;
+    bool may_run = orch_plan_will_run(item) || item->state == ORCH_PLAN_HELD;
+    return may_run && forecaster->forecast(forecaster->ctx, item, out) ? out : NULL;
 }
 
 /* The words for enum orch_recipe_reuse in recipes, in its order. */

@@ -109,10 +109,10 @@ static bool draw(const char *path, const struct orch_time_question *q, const GPt
 
 static void print_unranked(struct orch_cli *cli, const GPtrArray *unranked)
 {
-    g_autoptr(GHashTable) said = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) printed = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < unranked->len; i++) {
         const struct orch_unranked *first = unranked->pdata[i];
-        if (!g_hash_table_add(said, first->why))
+        if (!g_hash_table_add(printed, first->why))
             continue;
         g_autoptr(GPtrArray) names = g_ptr_array_new();
         for (guint k = i; k < unranked->len; k++) {

@@ -153,10 +153,11 @@ void orch_cli_sharing_print_held(struct orch_cli *cli, const struct sharing *sha
 bool orch_cli_sharing_mark(struct orch_cli *cli, const struct sharing_options *options,
                            struct orch_plan *plan, GError **error)
 {
-    struct sharing_options asked = *options;
-    asked.shares = asked.shares || asked.remote; /* for looking, --remote alone is enough */
+    struct sharing_options with_remote = *options;
+    with_remote.shares =
+        with_remote.shares || with_remote.remote; /* for looking, --remote alone is enough */
     struct sharing *sharing;
-    if (!orch_cli_sharing_open(cli, &asked, plan->expansion, &sharing, error))
+    if (!orch_cli_sharing_open(cli, &with_remote, plan->expansion, &sharing, error))
         return false;
     orch_cli_sharing_mark_held(sharing, plan);
     orch_cli_sharing_close(sharing);

@@ -17,21 +17,21 @@ static const char *const STATES[] = {
 /* ---- make --------------------------------------------------------------------------------------
  */
 
-int orch_cli_signatures_make(struct orch_cli *cli, struct orch_store *store, bool asked,
+int orch_cli_signatures_make(struct orch_cli *cli, struct orch_store *store, bool is_requested,
                              GError **error)
 {
     const char *dir = cli->workspace->folder;
-    if (!asked && !orch_vcs_signs(dir))
+    if (!is_requested && !orch_vcs_signs(dir))
         return 0;
     g_autoptr(GError) problem = NULL;
     int count = orch_sign_runs(store, dir, &problem);
     if (count > 0)
         orch_cli_info(cli, "signed %d run%s", count, count == 1 ? "" : "s");
-    if (count < 0 && asked)
+    if (count < 0 && is_requested)
         g_propagate_error(error, g_steal_pointer(&problem));
     else if (count < 0)
         orch_cli_warn(cli, "nothing was signed, and git's orch.sign is set: %s", problem->message);
-    return count < 0 && !asked ? 0 : count;
+    return count < 0 && !is_requested ? 0 : count;
 }
 
 /* ---- of one run --------------------------------------------------------------------------------

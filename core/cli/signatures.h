@@ -8,7 +8,7 @@
 /** Signs the user's unsigned runs when `asked` (--sign), or when git's orch.sign is set. The store
  * must be open for writing. Prints and returns the number of new signatures. Returns -1 with an
  * error only when `asked`; otherwise a failure is a warning. */
-int orch_cli_signatures_make(struct orch_cli *cli, struct orch_store *store, bool asked,
+int orch_cli_signatures_make(struct orch_cli *cli, struct orch_store *store, bool is_requested,
                              GError **error);
 
 /** Verifies the signatures of a run. Returns one text for each: "signed by ada@example.org",

@@ -33,10 +33,10 @@ static bool check_tables(const struct orch_evaluation_request *r, const struct o
  * poor. */
 static void list_missing(struct orch_evaluation *e)
 {
-    const struct orch_matrix *learned = e->train->matrix, *asked = e->test->matrix;
+    const struct orch_matrix *learned = e->train->matrix, *test_matrix = e->test->matrix;
     for (int c = 0; c < orch_matrix_cols(learned); c++) {
         const char *name = orch_matrix_feature(learned, c)->name;
-        if (orch_matrix_find(asked, name) < 0 && !strchr(name, ' '))
+        if (orch_matrix_find(test_matrix, name) < 0 && !strchr(name, ' '))
             g_ptr_array_add(e->missing, (gpointer)(uintptr_t)name);
     }
 }

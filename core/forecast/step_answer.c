@@ -89,10 +89,10 @@ bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_ste
                                       .element_bytes = orch_precision_bytes(c->precision),
                                       .training = !q->forward_only,
                                       .states_per_weight = q->states_per_weight};
-    struct orch_step_question asked = {q, c->gpu, c->precision, workers, work.batch};
+    struct orch_step_question question = {q, c->gpu, c->precision, workers, work.batch};
     struct orch_step_estimate estimate;
     *out = (struct orch_step_answer){.workers = workers, .batch = work.batch, .prior = c->prior};
-    if (!estimate_step(tiers, &asked, out, &estimate, error))
+    if (!estimate_step(tiers, &question, out, &estimate, error))
         return false;
     bool whole = estimate.tier && estimate.whole;
     if (!orch_prior_predict(q->net, q->costs, &out->prior, &work, whole ? &none : &exchange,
@@ -200,11 +200,11 @@ static void assume_price(struct orch_time_question *q, const struct orch_candida
                               rate->from, range);
 }
 
-void orch_time_question_assume_device(struct orch_time_question *q, const char *asked,
+void orch_time_question_assume_device(struct orch_time_question *q, const char *gpu_name,
                                       const struct orch_candidate *c)
 {
     const struct orch_link *link = q->link ? q->link : orch_link_within(c->gpu);
-    if (g_ascii_strcasecmp(asked, c->gpu->name) != 0)
+    if (g_ascii_strcasecmp(gpu_name, c->gpu->name) != 0)
         orch_time_question_assume(q, "GPU", "--gpu", "%s (%s)", c->gpu->name,
                                   orch_gpu_unit_name(c->gpu->unit));
     if (!q->has_precision)

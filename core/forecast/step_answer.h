@@ -50,7 +50,7 @@ void orch_time_question_assume_stem_on(struct orch_time_question *q, struct orch
                                        const struct orch_step_answer *answer);
 
 /** Adds the assumptions about the device; `asked` is its name as the user wrote it. */
-void orch_time_question_assume_device(struct orch_time_question *q, const char *asked,
+void orch_time_question_assume_device(struct orch_time_question *q, const char *gpu_name,
                                       const struct orch_candidate *c);
 
 /** One estimate as JSON, as in `orch predict --json`. New reference. */

@@ -526,10 +526,10 @@ static GPtrArray *learned_cells(const struct group *group)
 
 /* Fits the group's law and forecasts its items that never ran. `asked`: their indices. */
 static void describe_fitted(struct orch_forecasts *f, const struct group *group,
-                            const GArray *asked, struct orch_scatter scatter)
+                            const GArray *requested, struct orch_scatter scatter)
 {
     g_autoptr(GPtrArray) known = learned_cells(group);
-    size_t cells = known->len, count = cells + asked->len;
+    size_t cells = known->len, count = cells + requested->len;
     g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)g_hash_table_unref);
     g_autofree double *seconds = g_new(double, count), *work = g_new(double, count);
     g_autofree struct orch_duration *answers = g_new0(struct orch_duration, count);
@@ -539,8 +539,8 @@ static void describe_fitted(struct orch_forecasts *f, const struct group *group,
         seconds[i] = median_of(cell->seconds);
         work[i] = cell->cost ? orch_estimator_work(f->estimator, cell->cost) : (double)NAN;
     }
-    for (guint i = 0; i < asked->len; i++) {
-        const struct orch_plan_item *item = &f->plan->items[g_array_index(asked, unsigned, i)];
+    for (guint i = 0; i < requested->len; i++) {
+        const struct orch_plan_item *item = &f->plan->items[g_array_index(requested, unsigned, i)];
         g_autoptr(json_t) cost = orch_forecasts_cost(f, item);
         g_ptr_array_add(rows, params_of_item(item));
         seconds[cells + i] = (double)NAN;
@@ -549,8 +549,8 @@ static void describe_fitted(struct orch_forecasts *f, const struct group *group,
     struct orch_matrix *features = features_of(rows);
     struct orch_duration_law law;
     orch_duration_law(features, work, seconds, scatter, answers, &law);
-    for (guint i = 0; i < asked->len; i++) {
-        unsigned index = g_array_index(asked, unsigned, i);
+    for (guint i = 0; i < requested->len; i++) {
+        unsigned index = g_array_index(requested, unsigned, i);
         char *why = NULL;
         if (isnan(answers[cells + i].p50_s))
             continue;
@@ -565,7 +565,7 @@ static void describe_fitted(struct orch_forecasts *f, const struct group *group,
     orch_matrix_free(features);
 }
 
-static bool is_asked(const struct orch_plan_item *item)
+static bool needs_forecast(const struct orch_plan_item *item)
 {
     return orch_plan_will_run(item) || item->state == ORCH_PLAN_HELD;
 }
@@ -573,12 +573,12 @@ static bool is_asked(const struct orch_plan_item *item)
 static void answer_group(struct orch_forecasts *f, struct group *group)
 {
     struct orch_scatter scatter = scatter_of(group);
-    g_autoptr(GArray) asked = g_array_new(FALSE, FALSE, sizeof(unsigned));
+    g_autoptr(GArray) requested = g_array_new(FALSE, FALSE, sizeof(unsigned));
     group->runs_answered = group->runs;
     for (guint i = 0; i < group->items->len; i++) {
         unsigned index = g_array_index(group->items, unsigned, i);
         const struct orch_plan_item *item = &f->plan->items[index];
-        if (!is_asked(item))
+        if (!needs_forecast(item))
             continue;
         const struct cell *cell =
             g_hash_table_lookup(group->by_signature, signature_of_item(f, item));
@@ -586,13 +586,13 @@ static void answer_group(struct orch_forecasts *f, struct group *group)
         if (cell)
             describe_measured(f, index, cell, scatter);
         else if (!describe_predictor(f, index))
-            g_array_append_val(asked, index);
+            g_array_append_val(requested, index);
     }
-    if (group->cells->len && asked->len)
-        describe_fitted(f, group, asked, scatter);
-    for (guint i = 0; i < asked->len; i++)
-        if (!f->known[g_array_index(asked, unsigned, i)].is_known)
-            describe_estimator(f, g_array_index(asked, unsigned, i));
+    if (group->cells->len && requested->len)
+        describe_fitted(f, group, requested, scatter);
+    for (guint i = 0; i < requested->len; i++)
+        if (!f->known[g_array_index(requested, unsigned, i)].is_known)
+            describe_estimator(f, g_array_index(requested, unsigned, i));
 }
 
 /* Forecasts are recomputed only after the number of runs has grown by 10 %, so that a thousand

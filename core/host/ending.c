@@ -102,9 +102,9 @@ static bool find_artifact(const struct ending *ending, const char *name, const c
 
 /* Adds an artifact to the journal. Returns NULL, or why it failed; caller frees. */
 static char *take_artifact(const struct ending *ending, struct journal_out *out, const char *name,
-                           const char *said)
+                           const char *given_path)
 {
-    g_autofree char *absolute = orch_path_absolute(said, ending->setup->work_dir);
+    g_autofree char *absolute = orch_path_absolute(given_path, ending->setup->work_dir);
     g_autofree char *path = NULL;
     char sha256[ORCH_SHA256_CHARS];
     int64_t bytes;

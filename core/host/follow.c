@@ -151,7 +151,7 @@ static bool move_or_copy(const struct follower *f, const char *from, const char 
 
 /* Copies the file immediately, because the program may overwrite it. A later artifact of the same
  * name replaces it. */
-static void take_artifact(void *ctx, const char *name, const char *said)
+static void take_artifact(void *ctx, const char *name, const char *given_path)
 {
     struct follower *f = ctx;
     g_autoptr(GError) error = NULL;
@@ -165,7 +165,7 @@ static void take_artifact(void *ctx, const char *name, const char *said)
         warn(f, "artifact '%s': a run keeps at most %d", name, ARTIFACTS_MAX);
         return;
     }
-    g_autofree char *from = orch_path_absolute(said, f->trial->cwd);
+    g_autofree char *from = orch_path_absolute(given_path, f->trial->cwd);
     g_autofree char *folder = g_build_filename(f->trial_dir, "artifacts", NULL);
     g_autofree char *to = g_strdup_printf("%s/%d", folder, f->artifact_count++);
     if (!orch_dir_make(folder, &error) || !move_or_copy(f, from, to, &error) ||
@@ -405,8 +405,7 @@ static void start(struct follower *f)
 {
     f->foreign_share = (double)NAN;
     orch_foreign_cpu_begin(&f->foreign, "/proc/stat", NULL, 0);
-    f->program_s =
-        is_watched(f) ? orch_foreign_cpu_of_program((int)f->trial->follow.pid) : 0;
+    f->program_s = is_watched(f) ? orch_foreign_cpu_of_program((int)f->trial->follow.pid) : 0;
     f->start_ns = orch_mono_ns();
     f->started_utc_ns = orch_now_ns();
     orch_intake_init(&f->intake, f->trial->manifest, &f->out, f->start_ns, TEXT_BYTES);
@@ -414,8 +413,7 @@ static void start(struct follower *f)
     f->intake.on_artifact = take_artifact;
     f->intake.on_artifact_ctx = f;
     f->join_text = g_string_new(NULL);
-    orch_start_event_write(&f->out, f->trial->key, f->started_utc_ns,
-                           (pid_t)f->trial->follow.pid);
+    orch_start_event_write(&f->out, f->trial->key, f->started_utc_ns, (pid_t)f->trial->follow.pid);
 }
 
 static void close_all(struct follower *f)

@@ -222,7 +222,7 @@ struct line_steps {
 static struct line_steps take_steps(struct text_metrics *metrics)
 {
     struct position *p = &metrics->position;
-    struct line_steps said = {.fraction = NAN};
+    struct line_steps line_step = {.fraction = NAN};
     double inner = NAN, total = NAN, epochs = NAN;
     for (guint i = 0; i < metrics->printed.values->len; i++) {
         const struct orch_printed_value *value =
@@ -233,28 +233,28 @@ static struct line_steps take_steps(struct text_metrics *metrics)
         if (value->kind == ORCH_PRINTED_EPOCH && is_step(value->value)) {
             p->epoch = value->value;
             epochs = value->total;
-            said.has_epoch = true;
+            line_step.has_epoch = true;
         } else if (value->kind == ORCH_PRINTED_EPOCH) {
-            said.is_fraction = value->value > 0;
-            said.fraction = value->value;
+            line_step.is_fraction = value->value > 0;
+            line_step.fraction = value->value;
         } else if (is_step(value->value)) {
             inner = value->value;
             total = value->total;
-            said.has_step = true;
+            line_step.has_step = true;
         }
     }
-    if (said.has_step)
+    if (line_step.has_step)
         move_step(p, inner, total, epochs);
-    return said;
+    return line_step;
 }
 
 /* The step of a value: printed in its line, else the program's progress, else a counter. */
 static int64_t step_of(const struct text_metrics *metrics, struct found_metric *metric,
-                       const struct line_steps *said)
+                       const struct line_steps *line_step)
 {
     const struct position *p = &metrics->position;
-    metric->is_by_step = metric->is_by_step || said->has_step;
-    metric->is_counted = metric->is_counted || (said->is_fraction && !said->has_step);
+    metric->is_by_step = metric->is_by_step || line_step->has_step;
+    metric->is_counted = metric->is_counted || (line_step->is_fraction && !line_step->has_step);
     bool by_step = !isnan(p->step) && (metric->is_by_step || isnan(p->epoch));
     if (metric->is_counted || (!by_step && isnan(p->epoch)))
         return metric->next_step;
@@ -273,15 +273,15 @@ static void report(struct text_metrics *metrics, struct found_metric *metric, in
  */
 
 static bool take_value(struct text_metrics *metrics, const struct orch_printed_value *value,
-                       const struct line_steps *said)
+                       const struct line_steps *line_step)
 {
     struct found_metric *metric = find_or_adopt(metrics, value);
     double number;
     if (!metric || !convert(metric, value, &number))
         return false;
-    int64_t step = step_of(metrics, metric, said);
-    bool is_again = metric->last_step == step && metric->spec->step_unit && !said->has_epoch &&
-                    !said->has_step && !metrics->printed.is_progress;
+    int64_t step = step_of(metrics, metric, line_step);
+    bool is_again = metric->last_step == step && metric->spec->step_unit && !line_step->has_epoch &&
+                    !line_step->has_step && !metrics->printed.is_progress;
     if (is_again)
         note_replaced(metrics, metric, step);
     report(metrics, metric, step, number);
@@ -292,8 +292,8 @@ static void take_printed(struct text_metrics *metrics)
 {
     const struct orch_printed_line *printed = &metrics->printed;
     bool any = metrics->intake->manifest->any_metric, is_unread = false;
-    struct line_steps said = take_steps(metrics);
-    guint taken = said.has_epoch + said.has_step;
+    struct line_steps line_step = take_steps(metrics);
+    guint taken = line_step.has_epoch + line_step.has_step;
     for (guint i = 0; i < printed->values->len; i++) {
         struct orch_printed_value value =
             g_array_index(printed->values, struct orch_printed_value, i);
@@ -303,10 +303,10 @@ static void take_printed(struct text_metrics *metrics)
         }
         bool counts = value.kind != ORCH_PRINTED_VALUE && !is_declared(metrics, value.name);
         bool is_kept = any && value.kind == ORCH_PRINTED_EPOCH &&
-                       (said.is_fraction || find(metrics, value.name));
+                       (line_step.is_fraction || find(metrics, value.name));
         if (counts && !is_kept)
             continue; /* a fractional epoch is recorded as a metric, and points are counted */
-        bool is_taken = take_value(metrics, &value, &said);
+        bool is_taken = take_value(metrics, &value, &line_step);
         taken += is_taken;
         is_unread =
             is_unread || (!is_taken && ((any && value.is_sure) || find_declared(metrics, &value)));

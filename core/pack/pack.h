@@ -36,7 +36,7 @@ struct orch_pack_request {
 };
 
 struct orch_pack_options {
-    struct orch_pack_request asked;
+    struct orch_pack_request request;
     const char *who, *version;
     int64_t artifact_bytes; /* size of the largest artifact to include; -1: all, 0: none */
     int64_t source_bytes;   /* limit for all sources together */

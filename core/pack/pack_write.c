@@ -309,11 +309,11 @@ static json_t *recipe_json(struct job *job)
                      "dirty", (int)source->dirty);
 }
 
-static json_t *asked_json(const struct orch_pack_request *asked)
+static json_t *request_json(const struct orch_pack_request *request)
 {
-    return json_pack("{s:s, s:s?, s:o, s:o, s:o}", "words", asked->words, "profile", asked->profile,
-                     "settings", words_json(asked->settings), "sweeps", words_json(asked->sweeps),
-                     "targets", words_json(asked->targets));
+    return json_pack("{s:s, s:s?, s:o, s:o, s:o}", "words", request->words, "profile",
+                     request->profile, "settings", words_json(request->settings), "sweeps",
+                     words_json(request->sweeps), "targets", words_json(request->targets));
 }
 
 static json_t *left_out_json(const GPtrArray *left_out)
@@ -340,7 +340,7 @@ static json_t *pack_json(struct job *job)
         "{s:i, s:s, s:s?, s:s, s:s, s:o, s:o, s:s, s:O, s:s?, s:O, s:o, s:o, s:o, s:O, s:o, s:O}",
         "format", ORCH_PACK_FORMAT, "kind", ORCH_PACK_KIND, "orch", job->options->version, "who",
         job->options->who, "made", now, "recipe", recipe_json(job), "asked",
-        asked_json(&job->options->asked), "machine_key", orch_workspace_machine_key(workspace),
+        request_json(&job->options->request), "machine_key", orch_workspace_machine_key(workspace),
         "machine", orch_workspace_machine_facts(workspace), "store_digest",
         job->document->store_digest, "runs", job->run_list, "trials", orch_pins_of(job->plan),
         "plugins", plugins_json(job->plan->expansion), "artifacts", artifacts_json(job), "trees",

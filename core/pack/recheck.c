@@ -31,7 +31,7 @@ static void free_disagreement(gpointer pointer)
 {
     struct orch_disagreement *d = pointer;
     g_free(d->place);
-    g_free(d->said);
+    g_free(d->recorded);
     g_free(d->found);
     g_free(d);
 }
@@ -40,7 +40,7 @@ static void free_disagreement(gpointer pointer)
  */
 
 /* True for members that hold commands or hints instead of results. */
-static bool is_beside_the_point(const char *key)
+static bool is_irrelevant(const char *key)
 {
     static const char *const keys[] = {"command", "cure", NULL};
     return g_strv_contains(keys, key);
@@ -86,7 +86,7 @@ unsigned orch_recheck_count(const json_t *value)
     const char *key;
     json_t *member;
     json_object_foreach((json_t *)(uintptr_t)value, key, member) count +=
-        is_beside_the_point(key) ? 0 : orch_recheck_count(member);
+        is_irrelevant(key) ? 0 : orch_recheck_count(member);
     for (size_t i = 0; i < json_array_size(value); i++)
         count += orch_recheck_count(json_array_get(value, i));
     return count;
@@ -113,42 +113,42 @@ static char *shown(const json_t *value)
     return text;
 }
 
-static void disagree(struct orch_rechecked *out, const char *place, const json_t *said,
+static void disagree(struct orch_rechecked *out, const char *place, const json_t *recorded,
                      const json_t *found)
 {
     out->differs++;
     if (out->disagreements->len >= SHOWN_MAX)
         return;
     struct orch_disagreement *d = g_new0(struct orch_disagreement, 1);
-    *d = (struct orch_disagreement){g_strdup(*place ? place : "the item"), shown(said),
+    *d = (struct orch_disagreement){g_strdup(*place ? place : "the item"), shown(recorded),
                                     shown(found)};
     g_ptr_array_add(out->disagreements, d);
 }
 
-static bool numbers_agree(const json_t *said, const json_t *found)
+static bool numbers_agree(const json_t *recorded, const json_t *found)
 {
-    double a = json_number_value(said), b = json_number_value(found);
+    double a = json_number_value(recorded), b = json_number_value(found);
     return a == b || fabs(a - b) <= TOLERANCE * MAX(fabs(a), fabs(b));
 }
 
 static void compare(struct orch_rechecked *out, const char *place, const char *key,
-                    const json_t *said, const json_t *found);
+                    const json_t *recorded, const json_t *found);
 
-static void compare_objects(struct orch_rechecked *out, const char *place, const json_t *said,
+static void compare_objects(struct orch_rechecked *out, const char *place, const json_t *recorded,
                             const json_t *found)
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)said, key, value)
+    json_object_foreach((json_t *)(uintptr_t)recorded, key, value)
     {
-        if (is_beside_the_point(key))
+        if (is_irrelevant(key))
             continue;
         g_autofree char *at = place_of_member(place, key, value);
         compare(out, at, key, value, json_object_get(found, key));
     }
     json_object_foreach((json_t *)(uintptr_t)found, key, value)
     {
-        if (is_beside_the_point(key) || json_object_get(said, key))
+        if (is_irrelevant(key) || json_object_get(recorded, key))
             continue;
         g_autofree char *at = place_of_member(place, key, value);
         disagree(out, at, NULL, value);
@@ -156,42 +156,42 @@ static void compare_objects(struct orch_rechecked *out, const char *place, const
 }
 
 static void compare_arrays(struct orch_rechecked *out, const char *place, const char *key,
-                           const json_t *said, const json_t *found)
+                           const json_t *recorded, const json_t *found)
 {
-    size_t most = MAX(json_array_size(said), json_array_size(found));
+    size_t most = MAX(json_array_size(recorded), json_array_size(found));
     for (size_t i = 0; i < most; i++) {
         g_autofree char *at = place_of_index(place, key, i);
-        compare(out, at, "", json_array_get(said, i), json_array_get(found, i));
+        compare(out, at, "", json_array_get(recorded, i), json_array_get(found, i));
     }
 }
 
 /* Pictures are compared by content: the store names them by their digest. */
-static bool paths_agree(const char *said, const char *found)
+static bool paths_agree(const char *recorded, const char *found)
 {
-    size_t a = strlen(said), b = strlen(found),
+    size_t a = strlen(recorded), b = strlen(found),
            tail = 65; /* length of "ab/cdef...", the name of an object */
-    return a >= tail && b >= tail && strcmp(said + a - tail, found + b - tail) == 0;
+    return a >= tail && b >= tail && strcmp(recorded + a - tail, found + b - tail) == 0;
 }
 
-static bool texts_agree(const char *key, const json_t *said, const json_t *found)
+static bool texts_agree(const char *key, const json_t *recorded, const json_t *found)
 {
-    const char *a = json_string_value(said), *b = json_string_value(found);
+    const char *a = json_string_value(recorded), *b = json_string_value(found);
     return strcmp(a, b) == 0 || (strcmp(key, "path") == 0 && paths_agree(a, b));
 }
 
 static void compare(struct orch_rechecked *out, const char *place, const char *key,
-                    const json_t *said, const json_t *found)
+                    const json_t *recorded, const json_t *found)
 {
-    if (json_is_object(said) && json_is_object(found))
-        compare_objects(out, place, said, found);
-    else if (json_is_array(said) && json_is_array(found))
-        compare_arrays(out, place, key, said, found);
-    else if (json_is_number(said) && json_is_number(found) && numbers_agree(said, found))
+    if (json_is_object(recorded) && json_is_object(found))
+        compare_objects(out, place, recorded, found);
+    else if (json_is_array(recorded) && json_is_array(found))
+        compare_arrays(out, place, key, recorded, found);
+    else if (json_is_number(recorded) && json_is_number(found) && numbers_agree(recorded, found))
         out->confirmed++;
-    else if (json_is_string(said) && json_is_string(found) && texts_agree(key, said, found))
-        out->confirmed += is_number_text(json_string_value(said)) ? 1 : 0;
-    else if (!said || !found || json_is_number(said) || !json_equal(said, found))
-        disagree(out, place, said, found);
+    else if (json_is_string(recorded) && json_is_string(found) && texts_agree(key, recorded, found))
+        out->confirmed += is_number_text(json_string_value(recorded)) ? 1 : 0;
+    else if (!recorded || !found || json_is_number(recorded) || !json_equal(recorded, found))
+        disagree(out, place, recorded, found);
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------
@@ -207,26 +207,27 @@ static struct orch_rechecked *item_new(const json_t *section)
     return out;
 }
 
-static void excuse_item(struct orch_rechecked *out, char *why, const json_t *said)
+static void exempt_item(struct orch_rechecked *out, char *why, const json_t *recorded)
 {
     out->unchecked = why;
     out->confirmed = out->differs = 0;
-    out->left = orch_recheck_count(said);
+    out->left = orch_recheck_count(recorded);
     g_ptr_array_set_size(out->disagreements, 0);
 }
 
-GPtrArray *orch_recheck(const json_t *said, const json_t *found, orch_recheck_exemption excuse,
-                        void *ctx)
+GPtrArray *orch_recheck(const json_t *recorded, const json_t *found,
+                        orch_recheck_exemption exemption, void *ctx)
 {
-    const json_t *a = json_object_get(said, "sections"), *b = json_object_get(found, "sections");
+    const json_t *a = json_object_get(recorded, "sections"),
+                 *b = json_object_get(found, "sections");
     GPtrArray *out = g_ptr_array_new_with_free_func(free_item);
     for (size_t i = 0; i < MAX(json_array_size(a), json_array_size(b)); i++) {
         const json_t *x = json_array_get(a, i), *y = json_array_get(b, i);
         struct orch_rechecked *item = item_new(x ? x : y);
         compare(item, "", "", x, y);
-        char *why = excuse && x && y ? excuse(ctx, x, y, item->differs > 0) : NULL;
+        char *why = exemption && x && y ? exemption(ctx, x, y, item->differs > 0) : NULL;
         if (why)
-            excuse_item(item, why, x);
+            exempt_item(item, why, x);
         g_ptr_array_add(out, item);
     }
     return out;

@@ -12,7 +12,7 @@
 /** One location where the two reports differ. */
 struct orch_disagreement {
     char *place; /* "row 2, final_accuracy" */
-    char *said, *found;
+    char *recorded, *found;
 };
 
 /** The result for one item of the report. */
@@ -27,13 +27,13 @@ void orch_rechecked_free(struct orch_rechecked *item);
 
 /** Returns why an item cannot be checked here, or NULL when it can. `said` and `found`: its
  * sections in the pack and recomputed. `differs`: they differ. The caller frees. */
-typedef char *(*orch_recheck_exemption)(void *ctx, const json_t *said, const json_t *found,
+typedef char *(*orch_recheck_exemption)(void *ctx, const json_t *recorded, const json_t *found,
                                         bool differs);
 
 /** Compares section by section. A section in only one report counts as a difference. struct
  * orch_rechecked *; the caller unrefs. `excuse` may be NULL. */
-GPtrArray *orch_recheck(const json_t *said, const json_t *found, orch_recheck_exemption excuse,
-                        void *ctx);
+GPtrArray *orch_recheck(const json_t *recorded, const json_t *found,
+                        orch_recheck_exemption exemption, void *ctx);
 
 /** Counts the numbers (also those written as text, as "0.87 +- 0.02") in a value, recursively. */
 unsigned orch_recheck_count(const json_t *value);

@@ -201,25 +201,25 @@ struct pair {
     unsigned differs, confirmed;
 };
 
-static void add_value(struct pair *pair, const char *name, double said, double found,
+static void add_value(struct pair *pair, const char *name, double recorded, double found,
                       const char *outcome, char *why)
 {
     pair->differs += strcmp(outcome, "differs") == 0;
     pair->confirmed += strcmp(outcome, "confirmed") == 0;
     json_array_append_new(pair->values,
                           json_pack("{s:s, s:o, s:o, s:s, s:s}", "name", name, "said",
-                                    orch_json_real(said), "found", orch_json_real(found), "outcome",
-                                    outcome, "why", why));
+                                    orch_json_real(recorded), "found", orch_json_real(found),
+                                    "outcome", outcome, "why", why));
     g_free(why);
 }
 
-static char *numbers(double said, double found, const char *rest)
+static char *numbers(double recorded, double found, const char *rest)
 {
-    return g_strdup_printf("says %.9g, ran %.9g; %s", said, found, rest);
+    return g_strdup_printf("says %.9g, ran %.9g; %s", recorded, found, rest);
 }
 
-static void judge_by_spread(struct pair *pair, const char *name, double said, double found,
-                            const struct orch_spread *next)
+static void compare_by_spread(struct pair *pair, const char *name, double recorded, double found,
+                              const struct orch_spread *next)
 {
     bool within = found >= next->low && found <= next->high;
     bool counts = pair->is_timing || strcmp(name, "wall_s") != 0;
@@ -227,66 +227,66 @@ static void judge_by_spread(struct pair *pair, const char *name, double said, do
     g_autofree char *rest = g_strdup_printf(
         "%s the 95 %% prediction interval of its %zu repeats, %s%s", within ? "within" : "outside",
         next->stat.count, interval, within || counts ? "" : "; no timing trial");
-    add_value(pair, name, said, found,
+    add_value(pair, name, recorded, found,
               within   ? "confirmed"
               : counts ? "differs"
                        : "not comparable",
-              numbers(said, found, rest));
+              numbers(recorded, found, rest));
 }
 
-static void judge_value(struct pair *pair, const char *name, const char *unit, double said,
-                        double found)
+static void compare_value(struct pair *pair, const char *name, const char *unit, double recorded,
+                          double found)
 {
     struct orch_spread next = next_of(pair->job, pair->item, name, unit);
-    if (said == found || (isnan(said) && isnan(found)))
-        add_value(pair, name, said, found, "confirmed", numbers(said, found, "equal"));
+    if (recorded == found || (isnan(recorded) && isnan(found)))
+        add_value(pair, name, recorded, found, "confirmed", numbers(recorded, found, "equal"));
     else if (next.stat.count >= 2)
-        judge_by_spread(pair, name, said, found, &next);
+        compare_by_spread(pair, name, recorded, found, &next);
     else if (pair->same_machine)
-        add_value(pair, name, said, found, "differs",
-                  numbers(said, found, "same machine, plugin and seed"));
+        add_value(pair, name, recorded, found, "differs",
+                  numbers(recorded, found, "same machine, plugin and seed"));
     else
-        add_value(pair, name, said, found, "not comparable",
-                  numbers(said, found, "another machine or plugin version, and one repeat"));
+        add_value(pair, name, recorded, found, "not comparable",
+                  numbers(recorded, found, "another machine or plugin version, and one repeat"));
 }
 
-static void judge_time(struct pair *pair, const char *name, const char *unit, double said,
-                       double found)
+static void compare_time(struct pair *pair, const char *name, const char *unit, double recorded,
+                         double found)
 {
     struct orch_spread next = next_of(pair->job, pair->item, name, unit);
     struct orch_forecast forecast;
     const struct job *job = pair->job;
     bool is_wall = strcmp(name, "wall_s") == 0;
     if (pair->same_place && next.stat.count >= 2) {
-        judge_by_spread(pair, name, said, found, &next);
+        compare_by_spread(pair, name, recorded, found, &next);
     } else if (pair->same_place) {
-        add_value(pair, name, said, found, "not comparable",
-                  numbers(said, found, "one repeat tells no spread"));
+        add_value(pair, name, recorded, found, "not comparable",
+                  numbers(recorded, found, "one repeat tells no spread"));
     } else if (is_wall && job->has_forecaster &&
                job->forecaster.forecast(job->forecaster.ctx, pair->item, &forecast)) {
         bool within = found >= forecast.p5_s && found <= forecast.p95_s;
         g_autofree char *rest = g_strdup_printf(
             "%s the forecast for this machine, %.3g to %.3g s (%s)", within ? "within" : "outside",
             forecast.p5_s, forecast.p95_s, forecast.why);
-        add_value(pair, name, said, found, within ? "confirmed" : "not comparable",
-                  numbers(said, found, rest));
+        add_value(pair, name, recorded, found, within ? "confirmed" : "not comparable",
+                  numbers(recorded, found, rest));
     } else {
-        add_value(pair, name, said, found, "not comparable",
-                  numbers(said, found, "another machine"));
+        add_value(pair, name, recorded, found, "not comparable",
+                  numbers(recorded, found, "another machine"));
     }
 }
 
-static void judge(struct pair *pair, const char *name, const char *unit)
+static void compare_run(struct pair *pair, const char *name, const char *unit)
 {
     struct orch_store *store = pair->job->plan->store;
-    double said = value_of(store, pair->old, name), found = value_of(store, pair->new, name);
+    double recorded = value_of(store, pair->old, name), found = value_of(store, pair->new, name);
     if (strcmp(name, "wall_s") == 0 || (unit && orch_unit_is_timing(unit, NULL)))
-        judge_time(pair, name, unit ? unit : "s", said, found);
+        compare_time(pair, name, unit ? unit : "s", recorded, found);
     else
-        judge_value(pair, name, unit, said, found);
+        compare_value(pair, name, unit, recorded, found);
 }
 
-static void judge_all(struct pair *pair)
+static void compare_all(struct pair *pair)
 {
     struct orch_store *store = pair->job->plan->store;
     g_autoptr(GPtrArray) metrics = orch_store_summaries(store, pair->old->id, NULL);
@@ -295,14 +295,14 @@ static void judge_all(struct pair *pair)
     for (guint i = 0; metrics && i < metrics->len; i++) {
         const struct orch_metric_summary *metric = metrics->pdata[i];
         g_hash_table_add(seen, metric->name);
-        judge(pair, metric->name, metric->unit);
+        compare_run(pair, metric->name, metric->unit);
     }
     for (guint i = 0; results && i < results->len; i++) {
         const struct orch_stored_result *result = results->pdata[i];
         if (!g_hash_table_contains(seen, result->name))
-            judge(pair, result->name, result->unit);
+            compare_run(pair, result->name, result->unit);
     }
-    judge(pair, "wall_s", NULL);
+    compare_run(pair, "wall_s", NULL);
 }
 
 static json_t *row_new(const struct orch_plan_item *item, const char *key, const char *outcome,
@@ -336,7 +336,7 @@ static json_t *compare(const struct job *job, unsigned index)
         pair.same_place = g_strcmp0(old->device_key, new->device_key) == 0;
         pair.is_timing = orch_experiment_is_timing(item->cell->experiment);
         pair.values = json_array();
-        judge_all(&pair);
+        compare_all(&pair);
         const char *outcome = pair.differs     ? "differs"
                               : pair.confirmed ? "confirmed"
                                                : "not comparable";

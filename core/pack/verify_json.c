@@ -24,7 +24,7 @@ static json_t *item_json(const struct orch_rechecked *item)
     for (guint i = 0; i < item->disagreements->len; i++) {
         const struct orch_disagreement *d = item->disagreements->pdata[i];
         json_array_append_new(places, json_pack("{s:s, s:s, s:s}", "place", d->place, "said",
-                                                d->said, "found", d->found));
+                                                d->recorded, "found", d->found));
     }
     const char *outcome = item->differs ? "differs" : item->unchecked ? "not checked" : "confirmed";
     return json_pack("{s:s?, s:s?, s:s, s:s, s:i, s:i, s:i, s:s?, s:o}", "question", item->question,
