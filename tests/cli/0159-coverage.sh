@@ -47,4 +47,5 @@ done
 ok ../made/main ../made/b.so 0; table
 same "$(row core/a)" '10 80.0 6 66.7'; same "$(row plugins/b)" '4 75.0 2 50.0'; same "$(row all)" '14 78.6 8 62.5'
 ok python3 "$SOURCE/tests/coverage/table.py" . ../made --files; has plugins/b/b.c
+mv plugins/b/b.c plugins/b/renamed.c; table; has_not plugins/b # what an earlier build counted of a file that is gone
 mkdir ../none; fails 1 python3 "$SOURCE/tests/coverage/table.py" . ../none; says '*.gcno'
