@@ -25,6 +25,8 @@
 
 extern char **environ;
 
+enum { CACHE_LIMIT = 1 << 20 }; /* of the cache of digests, in bytes */
+
 static const char *host_program;   /* build/orch-host */
 static const char *scratch;        /* folder of all trials */
 static json_t *misbehave_manifest; /* as orch-host describes it */
@@ -896,6 +898,61 @@ static void test_digests(void **state)
     assert_string_equal(none, "");
 }
 
+/* A question without an end is refused, and the plugin's side ends. */
+static void test_long_question(void **state)
+{
+    (void)state;
+    g_autofree char *long_text = g_strnfill(1200000, 'x');
+    struct answer answer = ask("--batch", "misbehave", long_text);
+    assert_int_not_equal(answer.status, 0);
+    assert_string_equal(answer.output, "");
+    if (!strstr(answer.errors, "a question longer than 1048576 bytes"))
+        fail_msg("the error is '%s'", answer.errors);
+    answer_clear(&answer);
+    answer = ask("--batch", "bad_abi", "");
+    assert_int_not_equal(answer.status, 0);
+    assert_non_null(strstr(answer.output, "\"event\":\"error\""));
+    assert_non_null(strstr(answer.output, "built for ABI 2"));
+    answer_clear(&answer);
+}
+
+/* A cache of digests that has grown too long loses its older half; one that is far too long begins
+ * anew; one that cannot be written is done without. */
+static void test_long_cache(void **state)
+{
+    (void)state;
+    g_autofree char *cache = g_build_filename(scratch, "cache", "orch", "digests", NULL);
+    g_autofree char *file = g_build_filename(scratch, "data2", NULL);
+    const char *abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    struct timespec old[2] = {{1000000000, 5}, {1000000000, 5}};
+    static const size_t sizes[] = {CACHE_LIMIT + 1000, 5 * CACHE_LIMIT};
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        g_autofree char *lines = g_malloc(sizes[i]);
+        struct stat info;
+        memset(lines, 'x', sizes[i]);
+        for (size_t at = 99; at < sizes[i]; at += 100)
+            lines[at] = '\n';
+        assert_true(orch_file_write(cache, lines, sizes[i], false, NULL));
+        assert_true(orch_file_write(file, "abc", 3, false, NULL));
+        old[1].tv_nsec++;
+        assert_int_equal(utimensat(AT_FDCWD, file, old, 0), 0);
+        g_autofree char *digest = digest_answer(file);
+        assert_string_equal(digest, abc);
+        if (i == 0) {
+            assert_int_equal(stat(cache, &info), 0);
+            assert_in_range(info.st_size, CACHE_LIMIT / 3, CACHE_LIMIT);
+        } else {
+            assert_int_equal(access(cache, F_OK), -1);
+        }
+    }
+    assert_int_equal(mkdir(cache, 0700), 0);
+    old[1].tv_nsec++;
+    assert_int_equal(utimensat(AT_FDCWD, file, old, 0), 0);
+    g_autofree char *digest = digest_answer(file);
+    assert_string_equal(digest, abc);
+    assert_int_equal(rmdir(cache), 0);
+}
+
 /* A trial runs once, and one that cannot be read is an error of the host. */
 static void test_refused_trials(void **state)
 {
@@ -960,13 +1017,14 @@ int main(void)
     g_setenv("ASAN_OPTIONS", "handle_segv=0", TRUE); /* in a sanitizer's build a crash is a crash */
     host_program = program;
     scratch = folder;
-    struct CMUnitTest tests[G_N_ELEMENTS(CASES) + 5] = {
+    struct CMUnitTest tests[G_N_ELEMENTS(CASES) + 7] = {
         cmocka_unit_test(test_unloadable),     cmocka_unit_test(test_batch),
         cmocka_unit_test(test_batch_crashes),  cmocka_unit_test(test_digests),
-        cmocka_unit_test(test_refused_trials),
+        cmocka_unit_test(test_refused_trials), cmocka_unit_test(test_long_question),
+        cmocka_unit_test(test_long_cache),
     };
     for (size_t i = 0; i < G_N_ELEMENTS(CASES); i++)
-        tests[5 + i] = (struct CMUnitTest){
+        tests[7 + i] = (struct CMUnitTest){
             .name = CASES[i].name, .test_func = test_row, .initial_state = &CASES[i]};
     return cmocka_run_group_tests(tests, run_all, clean_up);
 }
