@@ -8,13 +8,13 @@
 
 #include <math.h>
 
-static struct orch_spread spread_of(const struct compare_row *row, const GArray *numbers)
+static struct orch_spread spread_of(const struct orch_compare_row *row, const GArray *numbers)
 {
     return orch_spread_of((const double *)(void *)numbers->data, numbers->len, row->name,
                           row->match->unit);
 }
 
-static void add_spread(struct orch_table *table, const struct compare_row *row,
+static void add_spread(struct orch_table *table, const struct orch_compare_row *row,
                        const GArray *numbers)
 {
     struct orch_spread spread = spread_of(row, numbers);
@@ -36,29 +36,29 @@ static void add_change(struct orch_table *table, const struct orch_contrast *c)
     orch_table_add(table, interval, NULL);
 }
 
-static char *count_text(const struct compare_row *row)
+static char *count_text(const struct orch_compare_row *row)
 {
     if (row->match->how != ORCH_MATCH_NONE)
         return g_strdup_printf("%u pairs", row->match->a->len);
     return g_strdup_printf("%u, %u", row->match->a->len, row->match->b->len);
 }
 
-static bool has_tasks(const struct comparison *c)
+static bool has_tasks(const struct orch_comparison *c)
 {
     for (guint i = 0; i < c->rows->len; i++)
-        if (((const struct compare_row *)c->rows->pdata[i])->task)
+        if (((const struct orch_compare_row *)c->rows->pdata[i])->task)
             return true;
     return false;
 }
 
-static void print_table(struct orch_cli *cli, const struct comparison *c)
+static void print_table(struct orch_cli *cli, const struct orch_comparison *c)
 {
     static const char *const headers[] = {"task",  "metric", ">A",   ">B",      ">n", ">B / A",
                                           ">95 %", ">p",     "test", "verdict", NULL};
     bool by_task = has_tasks(c);
     struct orch_table *table = orch_table_new(by_task ? headers : headers + 1);
     for (guint i = 0; i < c->rows->len; i++) {
-        const struct compare_row *row = c->rows->pdata[i];
+        const struct orch_compare_row *row = c->rows->pdata[i];
         const struct orch_match *m = row->match;
         g_autofree char *name =
             m->unit ? g_strdup_printf("%s (%s)", row->name, m->unit) : g_strdup(row->name);
@@ -98,7 +98,7 @@ static json_t *stat_json(const struct orch_spread *spread)
                      orch_json_finite(spread->high));
 }
 
-static json_t *row_json(const struct comparison *c, const struct compare_row *row)
+static json_t *row_json(const struct orch_comparison *c, const struct orch_compare_row *row)
 {
     static const char *const says[] = {"different", "equal", "same", "unknown"};
     static const char *const pairing[] = {"trials", "repeats", NULL};
@@ -146,7 +146,7 @@ static json_t *side_json(struct orch_cli *cli, const struct orch_compare_side *s
                      "shared_base", shared);
 }
 
-static void print_json(struct orch_cli *cli, const struct comparison *c)
+static void print_json(struct orch_cli *cli, const struct orch_comparison *c)
 {
     json_t *rows = json_array(), *broken = json_array();
     for (guint i = 0; i < c->rows->len; i++)
@@ -162,7 +162,7 @@ static void print_json(struct orch_cli *cli, const struct comparison *c)
 }
 
 /* Prints below the table which runs were compared and how. */
-static void print_method(struct orch_cli *cli, const struct comparison *c)
+static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
 {
     for (int i = 0; i < 2; i++)
         orch_cli_info(cli, "%c: %s (%s, %u run%s)", 'A' + i, c->sides[i].name, c->sides[i].what,
@@ -170,8 +170,8 @@ static void print_method(struct orch_cli *cli, const struct comparison *c)
     bool pairs[2] = {false, false}, any_time = false;
     unsigned alone = 0, alone_of_task = 0, averaged = 0;
     for (guint i = 0; i < c->rows->len; i++) {
-        const struct compare_row *row = c->rows->pdata[i];
-        const struct compare_row *before = i ? c->rows->pdata[i - 1] : row;
+        const struct orch_compare_row *row = c->rows->pdata[i];
+        const struct orch_compare_row *before = i ? c->rows->pdata[i - 1] : row;
         if (row->match->how != ORCH_MATCH_NONE)
             pairs[row->match->how] = true;
         if (g_strcmp0(row->task, before->task) != 0) {
@@ -217,7 +217,7 @@ static void print_method(struct orch_cli *cli, const struct comparison *c)
         orch_cli_info(cli, "p: after Holm's correction for %zu metrics compared at once", c->tests);
 }
 
-void orch_cli_compare_show(struct orch_cli *cli, const struct comparison *c)
+void orch_cli_compare_show(struct orch_cli *cli, const struct orch_comparison *c)
 {
     if (cli->json) {
         print_json(cli, c);
