@@ -479,11 +479,12 @@ static char *new_big_repository(unsigned count)
     return dir;
 }
 
+/* Processor time, which other programs do not change much. */
 static double capture_ms(const char *dir)
 {
-    int64_t started = orch_mono_ns();
+    clock_t started = clock();
     orch_source_free(capture_in(dir));
-    return (double)(orch_mono_ns() - started) / 1e6;
+    return 1e3 * (double)(clock() - started) / CLOCKS_PER_SEC;
 }
 
 static void test_clean_capture_is_quick(void **state)
@@ -493,7 +494,7 @@ static void test_clean_capture_is_quick(void **state)
     double best = 1e9;
     for (unsigned i = 0; i < 8; i++)
         best = MIN(best, capture_ms(dir));
-    print_message("open, capture and close of 2,000 clean files: %.1f ms\n", best);
+    print_message("open, capture and close of 2,000 clean files: %.1f ms of processor time\n", best);
 #ifdef __SANITIZE_ADDRESS__
     assert_true(best < 500);
 #else
