@@ -155,7 +155,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_PREDICT = {
     .name = "predict",
     .group = "Networks and hardware",
-    .summary = "time and cost of a training that has not run",
+    .summary = "predict the time and cost of a training that has not run",
     .usage = "",
     .max_args = -1,
     .options = OPTIONS,

@@ -171,7 +171,7 @@ static int run_eval(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_PREDICTOR_EVAL = {
     .name = "predictor eval",
     .group = "Networks and hardware",
-    .summary = "train on one table of measurements, evaluate on another",
+    .summary = "train on one table of measurements and evaluate on another",
     .usage = "",
     .max_args = 0,
     .options = OPTIONS,

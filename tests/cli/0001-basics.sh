@@ -27,6 +27,6 @@ for group in predictor gpu dataset measurements db net plugin; do
     ok orch $group --help; has "usage: orch $group COMMAND"; has "orch $group "; page=$out
     ok orch $group -h; same "$out" "$page"; ok orch -C . $group --help; same "$out" "$page"; ok orch help $group; same "$out" "$page"
 done
-ok orch predictor --help; has "orch predictor train   learn from the store's runs and data sets"; has_not 'orch predict '
+ok orch predictor --help; has "orch predictor train   train predictors on the store's runs and measurements"; has_not 'orch predict '
 fails 2 orch predictor nonsense --help; says 'unknown command'
 fails 2 orch nonsense --help; says 'unknown command'
