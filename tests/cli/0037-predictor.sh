@@ -21,13 +21,13 @@ assert s["n"] == 200 and s["mean_relative_error"] < 0.2 and 0.8 < s["coverage_90
 assert set(s["groups"]) == {"V100", "K80"} and s["rmse"] > 0 and s["fit_s"] > 0 and s["predict_us"] > 0
 assert sum(g["n"] for g in s["groups"].values()) == 200
 ' || _fail 'the scores are wrong'
-ok orch predictor eval --train a.csv --test b.csv --target ms --model linear; has 'mean relative error in 5 folds'
+ok orch predictor eval --train a.csv --test b.csv --target ms --model linear; has 'mean relative error in 5-fold cross-validation'
 says_not learning:
 # on a terminal a line on stderr says what is tried; it is taken away at the end, and is not there with --quiet
 learn="orch predictor eval --train a.csv --test b.csv --target ms --model boost --untuned"
 ok terminal $learn
-has 'learning: boost, fold 1 of 5, '; has 'learning: boost, fold 5 of 5, '; has 'learning: boost, to keep, 300 rows; 1 of '
-has '240 rows; 10 of '; has '(for a gpu never seen)'
+has 'learning: boost, fold 1 of 5, '; has 'learning: boost, fold 5 of 5, '; has 'learning: boost, final fit, 300 rows; 1 of '
+has '240 rows; 10 of '; has '(unseen gpu)'
 case $out in *"$(printf '\r\033[K')") ;; *) _fail 'the line is left on the screen' ;; esac
 ok terminal $learn --quiet; says "mean relative error"; has_not learning:
 fails 2 orch predictor eval --train a.csv; says '--test'
