@@ -156,6 +156,8 @@ static bool fill_path(const char *from, const char *to, const char *but, struct 
     if (!ok)
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot open '%s'", in < 0 ? from : to);
     ok = ok && fill_folder(in, out, but, budget, error);
+    if (!ok && error && !*error) /* the folder itself could not be listed */
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read folder '%s'", from);
     if (in >= 0)
         close(in);
     if (out >= 0)
