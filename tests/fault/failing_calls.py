@@ -21,7 +21,7 @@ STEP = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 ORCH = os.path.join(BUILD, "orch")
 CALLS_MAX = 5000
 STATUSES = {0, 1, 2, 3, 4}
-SAID = ("orch: ", " failed ", " crashed ", " protocol-error ", " lost")
+SAID = ("orch: ", " failed", " crashed", " protocol-error", " lost")
 
 RECIPES = {
     "wrapped.recipe": """format: 1
