@@ -47,4 +47,5 @@ endif()
 add_test(NAME json_reals COMMAND ${CMAKE_SOURCE_DIR}/tests/json_reals.sh ${CMAKE_SOURCE_DIR})
 set_tests_properties(layers json_reals PROPERTIES LABELS quick)
 # packs, verified and run again; large files are captured
-set_tests_properties(cli.0203-pack-rest cli.0204-exchange-faults PROPERTIES LABELS "slow")
+set_tests_properties(cli.0203-pack-rest cli.0204-exchange-faults cli.0009-plugins cli.0032-store-faults cli.0150-disturbed-setting
+  cli.0181-plain-script-predictor PROPERTIES LABELS "slow")
