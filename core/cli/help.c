@@ -7,7 +7,26 @@
 #include "lib/base/file.h"
 #include "lib/base/text.h"
 
+#include <limits.h>
 #include <string.h>
+
+/* Wraps a line to `columns` at spaces; continuation lines begin with `indent` spaces. */
+static void print_wrapped(FILE *out, const char *line, int columns, int indent)
+{
+    int at = 0;
+    g_auto(GStrv) words = g_strsplit(line, " ", -1);
+    for (int i = 0; words[i]; i++) {
+        int width = orch_text_columns(words[i]);
+        bool breaks = at > indent && at + 1 + width > columns;
+        if (breaks)
+            fprintf(out, "\n%*s", indent, "");
+        else if (i)
+            fputc(' ', out);
+        at = breaks ? indent + width : at + (i > 0) + width;
+        fputs(words[i], out);
+    }
+    fputc('\n', out);
+}
 
 void orch_help_overview(FILE *out, bool all)
 {
@@ -22,12 +41,14 @@ void orch_help_overview(FILE *out, bool all)
           "In a group, 'orch pull' fetches the others' runs and 'orch push' sends yours.\n\n",
           out);
     const char *group = NULL;
+    int columns = orch_terminal_columns(fileno(out));
     for (int i = 0; all && ORCH_COMMANDS[i]; i++) {
         const struct orch_command *command = ORCH_COMMANDS[i];
         if (g_strcmp0(group, command->group) != 0)
             fprintf(out, "%s%s:\n\n", group ? "\n" : "", command->group);
         group = command->group;
-        fprintf(out, "  %-19s %s\n", command->name, command->summary);
+        g_autofree char *line = g_strdup_printf("  %-19s %s", command->name, command->summary);
+        print_wrapped(out, line, columns < 60 ? INT_MAX : columns, 22);
     }
     fputs(
         all ? "\n'orch COMMAND --help' shows the options of a command, 'orch help options' those\n"
@@ -84,24 +105,6 @@ static char *help_text(const struct orch_command *command)
     if (command->examples)
         g_string_append_printf(out, "\nexamples:\n%s\n", command->examples);
     return g_string_free(out, FALSE);
-}
-
-/* Wraps a line to `columns` at spaces; continuation lines begin with `indent` spaces. */
-static void print_wrapped(FILE *out, const char *line, int columns, int indent)
-{
-    int at = 0;
-    g_auto(GStrv) words = g_strsplit(line, " ", -1);
-    for (int i = 0; words[i]; i++) {
-        int width = orch_text_columns(words[i]);
-        bool breaks = at > indent && at + 1 + width > columns;
-        if (breaks)
-            fprintf(out, "\n%*s", indent, "");
-        else if (i)
-            fputc(' ', out);
-        at = breaks ? indent + width : at + (i > 0) + width;
-        fputs(words[i], out);
-    }
-    fputc('\n', out);
 }
 
 /* Wraps help text to the terminal's width. Descriptions of options stay in their column. */

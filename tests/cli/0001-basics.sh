@@ -30,3 +30,19 @@ done
 ok orch predictor --help; has "orch predictor train   train predictors on the store's runs and measurements"; has_not 'orch predict '
 fails 2 orch predictor nonsense --help; says 'unknown command'
 fails 2 orch nonsense --help; says 'unknown command'
+# on a terminal the list of commands is wrapped to its width
+python3 - <<'P' || _fail 'the list of commands is wider than the terminal'
+import fcntl, os, pty, struct, subprocess, termios
+master, slave = pty.openpty()
+fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 72, 0, 0))
+help = subprocess.Popen(["orch", "help"], stdout=slave)
+os.close(slave)
+text = b""
+try:
+    while chunk := os.read(master, 65536): text += chunk
+except OSError: pass  # the end of a terminal
+assert help.wait() == 0
+lines = text.decode().splitlines()
+assert len(lines) > 90 and any(line.startswith(" " * 22 + "have yet") for line in lines), lines
+assert not [line for line in lines if len(line) > 72 and line.startswith("  ")], lines
+P
