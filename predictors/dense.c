@@ -68,11 +68,6 @@ size_t orch_tile_rows(size_t count)
     return (count + ORCH_TILE - 1) / ORCH_TILE * ORCH_TILE;
 }
 
-size_t orch_abreast_lines(size_t count)
-{
-    return (count + ORCH_ABREAST - 1) / ORCH_ABREAST * ORCH_ABREAST;
-}
-
 float *orch_tiles_new(const float *rows, size_t count, size_t n)
 {
     float *tiles = g_new0(float, MAX(orch_tile_rows(count) * n, 1));

@@ -33,9 +33,8 @@ float *orch_tiles_new(const float *rows, size_t count, size_t n);
 /** For ORCH_ABREAST consecutive vectors of n numbers: out[line * ORCH_TILE + row] is their dot
  * product with a row of the tile, summed from the first to the last column. */
 void orch_tile_dots(const float *tile, const float *lines, size_t n, float *out);
-/** Number of rows rounded up to whole tiles, and of vectors rounded up to whole calls. */
+/** Number of rows rounded up to whole tiles. */
 size_t orch_tile_rows(size_t count);
-size_t orch_abreast_lines(size_t count);
 
 /** Overwrites the lower half of `a` (row-major, n x n; the upper half is not read) with L. Returns
  * false, with `a` undefined, if the matrix is not positive definite. */

@@ -11,10 +11,11 @@
 
 #define LAYERS 4 /* three hidden layers and the output */
 #define BATCH 64
-#define ABREAST 4               /* rows of weights added at once */
-#define THREADS_MIN_WORK 200000 /* rows times widths; with less, threads cost more than they save  \
-                                 */
-#define WHOLE_ROWS 8000         /* with more rows, fewer epochs are run */
+#define ABREAST 4 /* rows of weights added at once */
+#define THREADS_MIN_WORK                                                                           \
+    200000              /* rows times widths; with less, threads cost more than they save          \
+                         */
+#define WHOLE_ROWS 8000 /* with more rows, fewer epochs are run */
 
 struct layer {
     int in, out;

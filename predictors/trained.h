@@ -25,10 +25,10 @@ struct orch_trained {
     char *name, *target, *made; /* made: ISO date, UTC */
     /* of a predictor whose features are the parameters of one experiment; NULL: of any other */
     char *experiment, *plugin_version;
-    char **columns;             /* of the rows, without the target */
-    size_t rows, run_rows;      /* training rows, and those from runs; others are from data sets */
-    int64_t last_run;           /* greatest local id of a run in the training rows */
-    char **sources;             /* "runs", and names of data sets */
+    char **columns;        /* of the rows, without the target */
+    size_t rows, run_rows; /* training rows, and those from runs; others are from data sets */
+    int64_t last_run;      /* greatest local id of a run in the training rows */
+    char **sources;        /* "runs", and names of data sets */
     bool is_automatic; /* trained on demand by a query; trained again when there are newer runs */
     double last_known; /* baseline: mean relative error of the nearest measured time */
     double ratio;      /* baseline: that scaled by the ratio of white boxes; NaN: none */

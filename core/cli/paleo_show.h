@@ -16,7 +16,7 @@ struct paleo_options {
 /* Both print their answer and return an exit status, or -1 with an error. */
 int orch_cli_paleo_show(struct orch_cli *cli, const struct paleo_options *o,
                         struct orch_time_question *q, GError **error);
-/** The lower bound by batch, or with --layers by layer (orch_cli_roofline_show.c). */
+/** The lower bound by batch, or with --layers by layer (roofline_show.c). */
 int orch_cli_roofline_show(struct orch_cli *cli, const struct paleo_options *o,
                            struct orch_time_question *q, GError **error);
 

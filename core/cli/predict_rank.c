@@ -164,13 +164,7 @@ static void print_table(struct orch_cli *cli, const struct predict_options *o,
                         const struct orch_time_question *q, const struct orch_gpu_ranking *ranking)
 {
     const GPtrArray *list = ranking->list;
-    g_autofree char *rate = g_strdup_printf(">%ss/s", orch_time_question_sample(q));
-    const char *headers[G_N_ELEMENTS(HEADERS)];
-    memcpy(headers, HEADERS, sizeof headers);
-    for (int i = 0; headers[i]; i++)
-        if (strcmp(headers[i], ">images/s") == 0)
-            headers[i] = rate;
-    struct orch_table *table = orch_table_new(headers);
+    struct orch_table *table = orch_cli_rate_table_new(q, HEADERS);
     for (guint i = 0; i < list->len; i++)
         add_ranked(table, list->pdata[i]);
     if (!o->format)

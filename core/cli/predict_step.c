@@ -38,18 +38,26 @@ static bool has_limits(const struct orch_time_question *q)
     return !isnan(q->budget_usd) || !isnan(q->deadline_s);
 }
 
+struct orch_table *orch_cli_rate_table_new(const struct orch_time_question *q,
+                                           const char *const *headers)
+{
+    g_autofree char *rate = g_strdup_printf(">%ss/s", orch_time_question_sample(q));
+    g_autoptr(GPtrArray) named = g_ptr_array_new();
+    for (int i = 0; headers[i]; i++)
+        g_ptr_array_add(
+            named, (gpointer)(uintptr_t)(strcmp(headers[i], ">images/s") == 0 ? rate : headers[i]));
+    g_ptr_array_add(named, NULL);
+    return orch_table_new((const char *const *)named->pdata);
+}
+
 /* Creates a table with the columns that the question needs. */
 static struct orch_table *new_table(const struct orch_time_question *q)
 {
-    g_autofree char *rate = g_strdup_printf(">%ss/s", orch_time_question_sample(q));
     const char *headers[G_N_ELEMENTS(HEADERS)];
     memcpy(headers, HEADERS, sizeof headers);
-    for (int i = 0; headers[i]; i++)
-        if (strcmp(headers[i], ">images/s") == 0)
-            headers[i] = rate;
     if (!has_limits(q))
         headers[G_N_ELEMENTS(HEADERS) - 2] = NULL;
-    return orch_table_new(headers);
+    return orch_cli_rate_table_new(q, headers);
 }
 
 static void add_answer(struct orch_table *table, const struct orch_time_question *q,

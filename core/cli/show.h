@@ -10,7 +10,7 @@ void orch_cli_show_line(const char *name, const char *format, ...) G_GNUC_PRINTF
 /** Prints the members of an object below a heading; nothing for an empty object. `round_reals`
  * rounds measured values to four digits; settings are printed unchanged. */
 void orch_cli_show_values(const char *heading, const json_t *object, bool round_reals);
-/** Prints a running trial (orch_cli_show_active.c). `on` is a GPU for a forecast of the remaining
+/** Prints a running trial (show_active.c). `on` is a GPU for a forecast of the remaining
  * time, or NULL. Returns an exit status, or -1 with an error. */
 int orch_cli_show_active(struct orch_cli *cli, struct orch_store *store,
                          const struct orch_active_row *row, const char *on, GError **error);

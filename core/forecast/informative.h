@@ -15,12 +15,12 @@ struct orch_informative_trial {
 /** The maximum number of trials to choose from. */
 #define ORCH_INFORMATIVE_MAX ORCH_DESIGN_ROWS_MAX
 
-/** Chooses `count` (1 to ORCH_INFORMATIVE_MAX) trials that will run, at most one per setting, because
- * repeats add little. Settings already measured on this device count as known. Returns struct
- * orch_informative_trial in the order of choice, or NULL with ORCH_ERROR_USAGE when there are too many
- * trials. The caller unrefs. */
+/** Chooses `count` (1 to ORCH_INFORMATIVE_MAX) trials that will run, at most one per setting,
+ * because repeats add little. Settings already measured on this device count as known. Returns
+ * struct orch_informative_trial in the order of choice, or NULL with ORCH_ERROR_USAGE when there
+ * are too many trials. The caller unrefs. */
 GArray *orch_informative_choose(struct orch_plan *plan, struct orch_forecasts *forecasts, int count,
-                          GError **error);
+                                GError **error);
 /** Restricts the plan to these trials and the trials they refer to. */
 void orch_informative_keep(struct orch_plan *plan, const GArray *choices);
 #endif

@@ -76,5 +76,5 @@ bool orch_live_trial_elsewhere(const struct orch_live_trial *trial, const char *
 {
     double share = trial->total > 0 ? 1 - CLAMP(trial->done / trial->total, 0, 1) : 1;
     return orch_time_left_on_other_gpu(trial->record, gpu, share,
-                                    trial->has_left ? &trial->left : NULL, out, error);
+                                       trial->has_left ? &trial->left : NULL, out, error);
 }

@@ -94,8 +94,8 @@ static char *write_manifest(struct orch_store *store, const char *name, const GS
     g_autofree char *folder = orch_store_dir_path(store, ORCH_STORE_DIR_TRY, digest);
     g_autofree char *file = g_strconcat(name, ".plugin", NULL);
     char *path = g_build_filename(folder, file, NULL);
-    if (!orch_store_dir_make_parent(store, ORCH_STORE_DIR_TRY, error) || !orch_dir_make(folder, error) ||
-        !orch_file_write(path, text->str, text->len, false, error))
+    if (!orch_store_dir_make_parent(store, ORCH_STORE_DIR_TRY, error) ||
+        !orch_dir_make(folder, error) || !orch_file_write(path, text->str, text->len, false, error))
         g_clear_pointer(&path, g_free);
     return path;
 }

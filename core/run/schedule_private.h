@@ -99,7 +99,7 @@ void orch_schedule_reap(struct run *run);
 /** Kills hosts that did not end their trials within the time limit. */
 void orch_schedule_watch_time(struct run *run);
 
-/* ---- orch_schedule_start.c, schedule_end.c
+/* ---- schedule_start.c, schedule_end.c
  * ---------------------------------------------------------
  */
 

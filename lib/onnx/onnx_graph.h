@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A decoded model on its way to a network of lib/net: its values with their shapes, and its steps
- * (nodes) in topological order. onnx_graph.c sorts, orch_onnx_fuse.c joins decomposed operations,
+ * (nodes) in topological order. onnx_graph.c sorts, onnx_fuse.c joins decomposed operations,
  * onnx_ops.c has the table of operators, onnx_layer.c, onnx_shape.c and onnx_element.c implement
  * them, onnx.c builds the network.
  *

@@ -64,7 +64,7 @@ static const struct onnx_op OPS[] = {
     {"Clip", orch_onnx_run_unary, NET(RELU6), 0},
     {"Sigmoid", orch_onnx_run_unary, NET(SIGMOID), 0},
     {"HardSigmoid", orch_onnx_run_unary, NET(SIGMOID), 0},
-    {"Silu", orch_onnx_run_unary, NET(SILU), 0}, /* orch_onnx_fuse.c */
+    {"Silu", orch_onnx_run_unary, NET(SILU), 0}, /* onnx_fuse.c */
     {"Swish", orch_onnx_run_unary, NET(SILU), 0},
     {"HardSwish", orch_onnx_run_unary, NET(SILU), 0},
     {"Mish", orch_onnx_run_unary, NET(SILU), 0},

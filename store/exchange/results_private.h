@@ -161,7 +161,7 @@ bool orch_results_blob_size(struct results_place *place, const git_oid *oid, int
 bool orch_results_source_is_fit(struct results_place *place, const git_oid *tree,
                                 const char **out_why);
 
-/* ---- orch_results_offer.c: joins the items of a remote's tree
+/* ---- results_offer.c: joins the items of a remote's tree
  * ---------------------------------------
  */
 
@@ -175,7 +175,7 @@ struct orch_results_offer {
 /** A results_news_fn over a struct orch_results_offer. */
 bool orch_results_offer(void *ctx, const struct results_news *news, GError **error);
 
-/* ---- orch_results_look.c: how far ahead and behind
+/* ---- results_look.c: how far ahead and behind
  * ---------------------------------------------------
  */
 

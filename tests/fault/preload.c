@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Preloaded into a program: lets call number N of the system fail, for tests/fault/failing_calls.py.
+/* Preloaded into a program: lets call number N of the system fail, for
+ * tests/fault/failing_calls.py.
  *
  *   ORCH_FAULT_PROGRAM  name of the program whose calls are counted ("orch", "orch-host")
  *   ORCH_FAULT_UNDER    folder; calls on files elsewhere are not counted, nor those on terminals
@@ -87,7 +88,8 @@ static bool fd_counts(int fd)
         return (counts) && fails(#name, path) ? (type)(failure) : REAL(name) args;                 \
     }
 
-#define BY_PATH(type, name, params, args) CALL(type, name, path_counts(path), path, -1, params, args)
+#define BY_PATH(type, name, params, args)                                                          \
+    CALL(type, name, path_counts(path), path, -1, params, args)
 #define BY_FD(type, name, params, args) CALL(type, name, fd_counts(fd), NULL, -1, params, args)
 
 BY_PATH(int, mkdir, (const char *path, mode_t mode), (path, mode))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is learned of tables as a whole: mixtures, questions about what was never seen, baselines,
  * intervals, and tables that hardly say anything. */
-#include "predictors/scenario.h"
 #include "predictors/random.h"
+#include "predictors/scenario.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

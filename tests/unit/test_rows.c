@@ -346,9 +346,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_epochs), TEST(test_units),      TEST(test_left_out), TEST(test_disturbed),
-        TEST(test_epochs), TEST(test_undeclared_workers),      TEST(test_left_out), TEST(test_disturbed),
-        TEST(test_many),   TEST(test_gives_away), TEST(test_names),    TEST(test_provenance),
+        TEST(test_epochs),     TEST(test_units),     TEST(test_left_out),
+        TEST(test_disturbed),  TEST(test_epochs),    TEST(test_undeclared_workers),
+        TEST(test_left_out),   TEST(test_disturbed), TEST(test_many),
+        TEST(test_gives_away), TEST(test_names),     TEST(test_provenance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

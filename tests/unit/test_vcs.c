@@ -494,7 +494,8 @@ static void test_clean_capture_is_quick(void **state)
     double best = 1e9;
     for (unsigned i = 0; i < 8; i++)
         best = MIN(best, capture_ms(dir));
-    print_message("open, capture and close of 2,000 clean files: %.1f ms of processor time\n", best);
+    print_message("open, capture and close of 2,000 clean files: %.1f ms of processor time\n",
+                  best);
 #ifdef __SANITIZE_ADDRESS__
     assert_true(best < 500);
 #else
