@@ -115,7 +115,8 @@ struct orch_stop_rule {
 /** Returns the least epoch e >= `progress` (epochs done) with l(e - i) - l(e) <= drop for each i
  * below rule->epochs, or -1 if it exceeds rule->last_epoch. There are no epochs before 0, so e is
  * at least rule->epochs - 1. The published program indexes its list of losses from `progress` by
- * absolute epochs; this function deliberately does not. */
+ * absolute epochs; this function deliberately does not. Part of the published method; no command
+ * uses it, because the report item `converged` judges measured values instead. */
 int orch_curve_stop_epoch(const struct orch_curve *curve, const struct orch_stop_rule *rule,
                           int progress);
 

@@ -575,8 +575,9 @@ struct orch_layer_table *orch_layer_table_parse(const char *file_name, const cha
 
 struct orch_layer_table *orch_layer_table_read(const char *path, const char *net, GError **error)
 {
-    struct orch_csv *csv = orch_csv_read(path, error);
-    struct orch_layer_table *table = csv ? read_table(csv, path, net, error) : NULL;
-    orch_csv_free(csv);
-    return table;
+    g_autofree char *text = NULL;
+    size_t length = 0;
+    if (!orch_file_read(path, ORCH_CSV_BYTES_MAX, &text, &length, error))
+        return NULL;
+    return orch_layer_table_parse(path, text, length, net, error);
 }

@@ -90,25 +90,6 @@ void orch_isotonic_free(struct orch_isotonic *fit)
     g_free(fit);
 }
 
-double orch_isotonic_at(const struct orch_isotonic *fit, double x)
-{
-    size_t last = fit->count - 1;
-    if (!(x > fit->x[0]))
-        return fit->y[0];
-    if (x >= fit->x[last])
-        return fit->y[last];
-    size_t low = 0, high = last; /* x[low] < x <= x[high] */
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (fit->x[middle] < x)
-            low = middle;
-        else
-            high = middle;
-    }
-    double share = (x - fit->x[low]) / (fit->x[high] - fit->x[low]);
-    return fit->y[low] + share * (fit->y[high] - fit->y[low]);
-}
-
 bool orch_isotonic_cross(const struct orch_isotonic *fit, double target, double *out_x,
                          GError **error)
 {

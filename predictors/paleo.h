@@ -25,17 +25,15 @@ struct orch_paleo_device {
     double bandwidth_gib_s;
     bool is_gpu;
 };
-/** PALEO's own devices, ended by a NULL name. Its K80 is the whole board at its base clock. */
-const struct orch_paleo_device *orch_paleo_devices(void);
-/** Finds one by "paleo:K80" or "K80"; NULL with ORCH_ERROR_NOT_FOUND and the nearest name. */
+/** Finds one of PALEO's own devices by "paleo:K80" or "K80"; its K80 is the whole board at its base
+ * clock. Returns NULL with ORCH_ERROR_NOT_FOUND and the nearest name. */
 const struct orch_paleo_device *orch_paleo_device_find(const char *name, GError **error);
 
 struct orch_paleo_network {
     const char *name;
     double gbit_s;
 };
-/** PALEO's own networks, ended by a NULL name. */
-const struct orch_paleo_network *orch_paleo_networks(void);
+/** Finds one of PALEO's own networks; NULL with ORCH_ERROR_NOT_FOUND and the nearest name. */
 const struct orch_paleo_network *orch_paleo_network_find(const char *name, GError **error);
 
 enum orch_paleo_scheme {
@@ -100,10 +98,6 @@ struct orch_paleo_conv orch_paleo_conv_forward(const struct orch_layer *layer, i
 struct orch_paleo_conv orch_paleo_conv_data_gradient(const struct orch_layer *layer, int64_t batch);
 struct orch_paleo_conv orch_paleo_conv_filter_gradient(const struct orch_layer *layer,
                                                        int64_t batch);
-struct orch_paleo_time orch_paleo_conv_time(const struct orch_paleo_conv *conv,
-                                            enum orch_paleo_algorithm algorithm,
-                                            const struct orch_paleo_device *device,
-                                            double ppp_comp);
 
 /** Times of one layer for `batch` images on one worker. For pools and dropout bwd_data is the whole
  * backward pass. */

@@ -278,14 +278,6 @@ static struct orch_paleo_time conv_time(const struct orch_paleo_conv *conv,
                                         : fft_time(conv, algorithm == ORCH_PALEO_FFT_TILING, clock);
 }
 
-struct orch_paleo_time orch_paleo_conv_time(const struct orch_paleo_conv *conv,
-                                            enum orch_paleo_algorithm algorithm,
-                                            const struct orch_paleo_device *device, double ppp_comp)
-{
-    struct clock clock = clock_of(device, ppp_comp);
-    return conv_time(conv, algorithm, &clock);
-}
-
 /* --- other layers --- */
 
 /* A product of matrices [rows x inner] and [inner x columns]. */

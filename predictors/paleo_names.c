@@ -32,16 +32,6 @@ static const char *const SCHEMES[ORCH_PALEO_SCHEME_COUNT + 1] = {
     [ORCH_PALEO_BUTTERFLY_MIXING] = "ButterflyMixing",
 };
 
-const struct orch_paleo_device *orch_paleo_devices(void)
-{
-    return DEVICES;
-}
-
-const struct orch_paleo_network *orch_paleo_networks(void)
-{
-    return NETWORKS;
-}
-
 const char *orch_paleo_scheme_name(enum orch_paleo_scheme scheme)
 {
     return SCHEMES[scheme];

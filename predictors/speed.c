@@ -30,7 +30,6 @@ struct orch_speed {
     struct orch_speed_point *points; /* distinct (p, w), ordered by p, then w */
     size_t count;
     double theta[ORCH_SPEED_TERMS_MAX];
-    double residual_norm;
     const char *warning;
     /* orthonormal basis of the measured rows, with terms divided by `largest` */
     double span[ORCH_SPEED_TERMS_MAX][ORCH_SPEED_TERMS_MAX];
@@ -215,10 +214,7 @@ static bool fit_theta(struct orch_speed *speed, GError **error)
         weights[i] = o->is_relative ? 1 / (right[i] * right[i]) : 1;
     }
     struct orch_nnls found;
-    if (!orch_nnls_solve(rows, right, weights, n, terms, speed->theta, &found, error))
-        return false;
-    speed->residual_norm = found.residual_norm;
-    return true;
+    return orch_nnls_solve(rows, right, weights, n, terms, speed->theta, &found, error);
 }
 
 struct orch_speed *orch_speed_fit(const struct orch_speed_point *points, size_t count,
@@ -267,11 +263,6 @@ const double *orch_speed_theta(const struct orch_speed *speed)
     return speed->theta;
 }
 
-double orch_speed_residual_norm(const struct orch_speed *speed)
-{
-    return speed->residual_norm;
-}
-
 const char *orch_speed_warning(const struct orch_speed *speed)
 {
     return speed->warning;
@@ -283,17 +274,6 @@ bool orch_speed_is_determined(const struct orch_speed *speed, int servers, int w
     return beyond_span(speed, servers, workers, direction) <= 10 * DEPENDENT;
 }
 
-bool orch_speed_measured(const struct orch_speed *speed, int servers, int workers,
-                         double *out_steps_per_s)
-{
-    struct orch_speed_point key = {.servers = servers, .workers = workers};
-    const struct orch_speed_point *found =
-        bsearch(&key, speed->points, speed->count, sizeof key, by_place);
-    if (found)
-        *out_steps_per_s = found->steps_per_s;
-    return found != NULL;
-}
-
 double orch_speed_model(const struct orch_speed *speed, int servers, int workers)
 {
     double terms[ORCH_SPEED_TERMS_MAX], seconds = 0;
@@ -301,43 +281,4 @@ double orch_speed_model(const struct orch_speed *speed, int servers, int workers
     for (int i = 0; i < MODES[speed->options.mode].terms; i++)
         seconds += speed->theta[i] * terms[i];
     return seconds > 0 ? steps_of(&speed->options, workers) / seconds : HUGE_VAL;
-}
-
-double orch_speed_predict(const struct orch_speed *speed, int servers, int workers)
-{
-    double measured;
-    if (orch_speed_measured(speed, servers, workers, &measured))
-        return measured;
-    return orch_speed_model(speed, servers, workers);
-}
-
-bool orch_speed_time_to_loss(const struct orch_speed *speed, int servers, int workers,
-                             const struct orch_stages *curve, double loss, double steps_per_k,
-                             struct orch_speed_time *out, GError **error)
-{
-    if (servers < 1 || workers < 1 || !(isfinite(steps_per_k) && steps_per_k > 0)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL,
-                       "no training time for %d servers, %d workers, %g steps per epoch", servers,
-                       workers, steps_per_k);
-        return false;
-    }
-    struct orch_speed_time time = {.loss = loss};
-    if (!orch_stages_reach(curve, loss, &time.k, error))
-        return false;
-    time.steps = time.k * steps_per_k;
-    time.steps_per_s = orch_speed_predict(speed, servers, workers);
-    time.is_measured = orch_speed_measured(speed, servers, workers, &time.steps_per_s);
-    time.seconds = time.steps / time.steps_per_s;
-    *out = time;
-    return true;
-}
-
-bool orch_speed_time_to_accuracy(const struct orch_speed *speed, int servers, int workers,
-                                 const struct orch_stages *curve,
-                                 const struct orch_isotonic *accuracy, double target,
-                                 double steps_per_k, struct orch_speed_time *out, GError **error)
-{
-    double loss;
-    return orch_isotonic_cross(accuracy, target, &loss, error) &&
-           orch_speed_time_to_loss(speed, servers, workers, curve, loss, steps_per_k, out, error);
 }

@@ -13,9 +13,6 @@
 #ifndef ORCH_PREDICTORS_SPEED_H
 #define ORCH_PREDICTORS_SPEED_H
 
-#include "predictors/curve.h"
-#include "predictors/isotonic.h"
-
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,8 +56,6 @@ void orch_speed_free(struct orch_speed *speed);
 enum orch_speed_mode orch_speed_mode(const struct orch_speed *speed);
 /** The coefficients t, orch_speed_terms numbers. Borrowed. */
 const double *orch_speed_theta(const struct orch_speed *speed);
-/** |A t - y| over different (p, w), with y = w/f or 1/f in seconds (relative: a share). */
-double orch_speed_residual_norm(const struct orch_speed *speed);
 
 /** Why t is not uniquely determined, as text for the user, or NULL if it is: w/p is constant (if
  * only p = w was measured, t1 and t2 of sync have the same factor), p or w is constant, or the
@@ -72,37 +67,8 @@ const char *orch_speed_warning(const struct orch_speed *speed);
  * combination of measured ones. False if equally good solutions t predict different speeds. */
 bool orch_speed_is_determined(const struct orch_speed *speed, int servers, int workers);
 
-/** Writes the mean speed measured at (p, w); returns false if there is none. */
-bool orch_speed_measured(const struct orch_speed *speed, int servers, int workers,
-                         double *out_steps_per_s);
 /** Steps per second at (p, w), both at least 1, according to the model. HUGE_VAL if all terms there
  * are 0. */
 double orch_speed_model(const struct orch_speed *speed, int servers, int workers);
-/** Steps per second at (p, w): the measured mean if there is one, else the model's. */
-double orch_speed_predict(const struct orch_speed *speed, int servers, int workers);
-
-/** Time to train to a target, with intermediate results. */
-struct orch_speed_time {
-    double loss;        /* loss at which accuracy crosses the target */
-    double k;           /* k at which the loss curve reaches it */
-    double steps;       /* k in steps */
-    double steps_per_s; /* at (p, w) */
-    double seconds;
-    bool is_measured; /* the speed was measured at (p, w) */
-};
-
-/** Predicts the time to a training loss. The curve gives k, and `steps_per_k` converts it to steps:
- * 1 if k counts steps; steps per epoch if it counts epochs (sync: examples / M, async: examples /
- * batch of one worker). Uses the measured speed at (p, w) if there is one. Fails with
- * ORCH_ERROR_NOT_FOUND if the loss is never reached, ORCH_ERROR_USAGE for p or w below 1 or
- * steps_per_k not above 0. */
-bool orch_speed_time_to_loss(const struct orch_speed *speed, int servers, int workers,
-                             const struct orch_stages *curve, double loss, double steps_per_k,
-                             struct orch_speed_time *out, GError **error);
-/** The same for an accuracy; `accuracy` was fitted as a falling function of loss. */
-bool orch_speed_time_to_accuracy(const struct orch_speed *speed, int servers, int workers,
-                                 const struct orch_stages *curve,
-                                 const struct orch_isotonic *accuracy, double target,
-                                 double steps_per_k, struct orch_speed_time *out, GError **error);
 
 #endif

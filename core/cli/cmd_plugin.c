@@ -196,7 +196,7 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     }
     g_autoptr(GPtrArray) steps =
-        orch_conform_run_with(orch_cli_plugins(cli), cli->args[0], base, o->settings, error);
+        orch_conform_run(orch_cli_plugins(cli), cli->args[0], base, o->settings, error);
     if (!steps)
         return -1;
     static const char *const headers[] = {"step", "outcome", "detail", NULL};

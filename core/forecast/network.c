@@ -39,7 +39,7 @@ static struct orch_net *read_onnx(const char *path, const struct orch_net_option
 {
     struct orch_onnx_notes notes = {0};
     struct orch_net_shape input = {o->channels, o->height, o->width};
-    struct orch_net *net = orch_onnx_load_input(path, input, &notes, error);
+    struct orch_net *net = orch_onnx_load(path, input, &notes, error);
     if (net)
         add_notes(out_notes, path, &notes);
     orch_onnx_notes_release(&notes);

@@ -529,8 +529,8 @@ static GPtrArray *run_steps(struct conform *conform, GError **error)
     return g_steal_pointer(&steps);
 }
 
-GPtrArray *orch_conform_run_with(struct orch_plugins *plugins, const char *name, const char *base,
-                                 const char *const *settings, GError **error)
+GPtrArray *orch_conform_run(struct orch_plugins *plugins, const char *name, const char *base,
+                            const char *const *settings, GError **error)
 {
     struct conform conform = {.plugins = plugins, .base = base, .settings = settings};
     GPtrArray *steps = NULL;
@@ -549,10 +549,4 @@ GPtrArray *orch_conform_run_with(struct orch_plugins *plugins, const char *name,
     g_free(conform.host);
     g_free(conform.scratch);
     return steps;
-}
-
-GPtrArray *orch_conform_run(struct orch_plugins *plugins, const char *name, const char *base,
-                            GError **error)
-{
-    return orch_conform_run_with(plugins, name, base, NULL, error);
 }

@@ -19,10 +19,7 @@ struct orch_conform_step {
  * `settings` ("parameter=value", NULL-terminated; NULL: none). Returns struct orch_conform_step *,
  * in order; the caller unrefs. NULL when there is no such plugin, a setting is invalid, or the
  * scratch folder cannot be used. */
-GPtrArray *orch_conform_run_with(struct orch_plugins *plugins, const char *name, const char *base,
-                                 const char *const *settings, GError **error);
-/** The same with only the defaults. */
 GPtrArray *orch_conform_run(struct orch_plugins *plugins, const char *name, const char *base,
-                            GError **error);
+                            const char *const *settings, GError **error);
 
 #endif

@@ -25,7 +25,8 @@ void orch_plugins_set_consent(struct orch_plugins *plugins, orch_plugin_consent_
 /** Ends the batch hosts. */
 void orch_plugins_free(struct orch_plugins *plugins);
 
-/** Sets how long a response to check or cost may take before it counts as a hang (default 10 s). */
+/** Sets how long a response to check or cost may take before it counts as a hang. Commands use the
+ * default, 10 s (docs/plugins.md); tests of hanging plugins shorten it. */
 void orch_plugins_set_timeout(struct orch_plugins *plugins, double seconds);
 /** Sets whether requests are for smoke runs, for which data need not exist. Call it before the
  * first request. */

@@ -37,11 +37,6 @@ static void output_free(void *pointer)
     g_free(output);
 }
 
-const char *const *orch_skeleton_languages(void)
-{
-    return LANGUAGES;
-}
-
 /* The folder with orch/plugin.h: in the source tree beside share, installed two above share/orch.
  */
 static char *include_folder(const char *share)
@@ -164,9 +159,11 @@ static bool check_arguments(const char *name, const char *language, GError **err
     if (g_strv_contains(LANGUAGES, language))
         return true;
     g_autofree char *near = orch_suggest_hint(language, LANGUAGES);
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   near ? near : "known: c, shell, python; any other language: start from shell",
-                   "no skeleton for language '%s'", language);
+    g_autofree char *known = g_strjoinv(", ", (char **)(uintptr_t)LANGUAGES);
+    g_autofree char *list =
+        g_strdup_printf("known: %s; any other language: start from shell", known);
+    orch_error_set(error, ORCH_ERROR_USAGE, near ? near : list, "no skeleton for language '%s'",
+                   language);
     return false;
 }
 

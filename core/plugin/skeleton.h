@@ -6,13 +6,10 @@
 
 #include <glib.h>
 
-/** The languages with a template, NULL-terminated. */
-const char *const *orch_skeleton_languages(void);
-
 /** Writes the skeleton of plugin `name` into `folder` (NULL: a folder of that name in the current
- * one), which is created if needed. Nothing is overwritten: when one of the files exists, none is
- * written. Returns the paths written, char *; the caller unrefs. NULL with ORCH_ERROR_USAGE for a
- * bad name, an unknown language or an existing file. */
+ * one), which is created if needed. `language` is "c", "shell" or "python". Nothing is overwritten:
+ * when one of the files exists, none is written. Returns the paths written, char *; the caller
+ * unrefs. NULL with ORCH_ERROR_USAGE for a bad name, an unknown language or an existing file. */
 GPtrArray *orch_skeleton_make(const char *name, const char *language, const char *folder,
                               GError **error);
 

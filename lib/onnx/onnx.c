@@ -233,8 +233,8 @@ struct orch_net *orch_onnx_load_bytes(const void *bytes, size_t length, const ch
     return net;
 }
 
-struct orch_net *orch_onnx_load_input(const char *path, struct orch_net_shape input,
-                                      struct orch_onnx_notes *notes, GError **error)
+struct orch_net *orch_onnx_load(const char *path, struct orch_net_shape input,
+                                struct orch_onnx_notes *notes, GError **error)
 {
     g_autoptr(GError) why = NULL;
     GMappedFile *file =
@@ -249,9 +249,4 @@ struct orch_net *orch_onnx_load_input(const char *path, struct orch_net_shape in
                                                 path, input, notes, error);
     g_mapped_file_unref(file);
     return net;
-}
-
-struct orch_net *orch_onnx_load(const char *path, struct orch_onnx_notes *notes, GError **error)
-{
-    return orch_onnx_load_input(path, (struct orch_net_shape){0}, notes, error);
 }

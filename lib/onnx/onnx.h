@@ -33,15 +33,13 @@ struct orch_onnx_notes {
 /** Frees the contents; a zeroed struct is empty. */
 void orch_onnx_notes_release(struct orch_onnx_notes *notes);
 
-/** Reads a model. `notes` (zeroed, may be NULL) receives what was counted as zero; the caller
- * releases it. Fails with ORCH_ERROR_IO (the file cannot be read) or ORCH_ERROR_RECIPE (not an ONNX
- * model, truncated, cyclic, or inconsistent shapes; with file, node and hint). */
-struct orch_net *orch_onnx_load(const char *path, struct orch_onnx_notes *notes, GError **error);
-
-/** The same with another input size; 0 stands for the model's own. A vector is C x 1 x 1, a
- * sequence of tokens 1 x T x 1. */
-struct orch_net *orch_onnx_load_input(const char *path, struct orch_net_shape input,
-                                      struct orch_onnx_notes *notes, GError **error);
+/** Reads a model with inputs of size `input`; a dimension of 0 stands for the model's own. A vector
+ * is C x 1 x 1, a sequence of tokens 1 x T x 1. `notes` (zeroed, may be NULL) receives what was
+ * counted as zero; the caller releases it. Fails with ORCH_ERROR_IO (the file cannot be read) or
+ * ORCH_ERROR_RECIPE (not an ONNX model, truncated, cyclic, or inconsistent shapes; with file, node
+ * and hint). */
+struct orch_net *orch_onnx_load(const char *path, struct orch_net_shape input,
+                                struct orch_onnx_notes *notes, GError **error);
 
 /** The same from memory; `name` replaces the path in messages. */
 struct orch_net *orch_onnx_load_bytes(const void *bytes, size_t length, const char *name,

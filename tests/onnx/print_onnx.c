@@ -38,7 +38,7 @@ int main(int argc, char **argv)
         net = orch_net_make(&(struct orch_net_options){.name = argv[2]}, &error);
     } else if (argc == 2 || (argc == 3 && sscanf(argv[2], "%" SCNd64 "x%" SCNd64 "x%" SCNd64,
                                                  &input.c, &input.h, &input.w) == 3)) {
-        net = orch_onnx_load_input(argv[1], input, &notes, &error);
+        net = orch_onnx_load(argv[1], input, &notes, &error);
     } else {
         fprintf(stderr, "usage: print_onnx MODEL [CxHxW] | print_onnx --zoo NAME\n");
         return 2;

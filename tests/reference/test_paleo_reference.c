@@ -243,6 +243,14 @@ static struct orch_paleo_conv conv_for(const struct orch_layer *layer, const cha
     return orch_paleo_conv_data_gradient(layer, batch);
 }
 
+static const struct orch_paleo_time *pass_for(const struct orch_paleo_layer_time *passes,
+                                              const char *direction)
+{
+    if (strcmp(direction, "forward") == 0)
+        return &passes->fwd;
+    return strcmp(direction, "bwd_filter") == 0 ? &passes->bwd_filter : &passes->bwd_data;
+}
+
 static void compare_conv_shapes(const struct orch_paleo_conv *conv, const char *in,
                                 const char *filter, const char *pad, const char *out)
 {
@@ -258,10 +266,13 @@ static void compare_fft(void)
     const struct orch_layer *layer = layer_named(text("net"), text("layer"));
     struct orch_paleo_conv conv = conv_for(layer, text("direction"), (int64_t)real("batch"));
     compare_conv_shapes(&conv, "in_shape", "filter_hwio", "pad_hw", "out_shape");
-    struct orch_paleo_device gpu = device(text("device"));
-    struct orch_paleo_time time = orch_paleo_conv_time(
-        &conv, strcmp(text("variant"), "fft") == 0 ? ORCH_PALEO_FFT : ORCH_PALEO_FFT_TILING, &gpu,
-        real("ppp_comp"));
+    struct orch_paleo_options options = orch_paleo_defaults();
+    options.device = device(text("device"));
+    options.ppp_comp = real("ppp_comp");
+    options.algorithm =
+        strcmp(text("variant"), "fft") == 0 ? ORCH_PALEO_FFT : ORCH_PALEO_FFT_TILING;
+    struct orch_paleo_layer_time passes = orch_paleo_layer(layer, &options, (int64_t)real("batch"));
+    struct orch_paleo_time time = *pass_for(&passes, text("direction"));
     compare_column("comp_ms", time.comp_ms);
     compare_column("mem_ms", time.mem_ms);
     compare_column("total_ms", orch_paleo_time_ms(time, false));

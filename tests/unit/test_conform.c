@@ -45,7 +45,7 @@ static GPtrArray *run(const char *name, const char *const *settings)
     struct orch_plugins *plugins = orch_plugins_new(NULL);
     orch_plugins_set_consent(plugins, allow, NULL);
     GError *error = NULL;
-    GPtrArray *steps = orch_conform_run_with(plugins, name, NULL, settings, &error);
+    GPtrArray *steps = orch_conform_run(plugins, name, NULL, settings, &error);
     if (!steps)
         fail_msg("%s", error->message);
     orch_plugins_free(plugins);
@@ -238,10 +238,10 @@ static void test_required_parameter(void **state)
     const char *const wrong[] = {"y=2", NULL};
     struct orch_plugins *plugins = orch_plugins_new(NULL);
     GError *error = NULL;
-    assert_null(orch_conform_run_with(plugins, path, NULL, wrong, &error));
+    assert_null(orch_conform_run(plugins, path, NULL, wrong, &error));
     assert_int_equal(error->code, ORCH_ERROR_USAGE);
     g_clear_error(&error);
-    assert_null(orch_conform_run(plugins, "./no-such.plugin", folder, &error));
+    assert_null(orch_conform_run(plugins, "./no-such.plugin", folder, NULL, &error));
     assert_int_equal(error->code, ORCH_ERROR_PLUGIN);
     g_clear_error(&error);
     orch_plugins_free(plugins);

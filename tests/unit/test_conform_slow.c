@@ -28,7 +28,7 @@ static void test_deaf(void **state)
     const char *const settings[] = {"mood=deaf", NULL};
     struct orch_plugins *plugins = orch_plugins_new(NULL);
     orch_plugins_set_consent(plugins, allow, NULL);
-    g_autoptr(GPtrArray) steps = orch_conform_run_with(plugins, path, NULL, settings, NULL);
+    g_autoptr(GPtrArray) steps = orch_conform_run(plugins, path, NULL, settings, NULL);
     assert_non_null(steps);
     for (guint i = 0; i < steps->len; i++) {
         const struct orch_conform_step *step = steps->pdata[i];

@@ -675,11 +675,11 @@ static void test_files(void **state)
 {
     (void)state;
     GError *error = NULL;
-    assert_null(orch_onnx_load("/nonexistent/net.onnx", NULL, &error));
+    assert_null(orch_onnx_load("/nonexistent/net.onnx", (struct orch_net_shape){0}, NULL, &error));
     assert_true(g_error_matches(error, ORCH_ERROR, ORCH_ERROR_IO));
     assert_non_null(strstr(error->message, "/nonexistent/net.onnx"));
     g_clear_error(&error);
-    assert_null(orch_onnx_load("/", NULL, &error));
+    assert_null(orch_onnx_load("/", (struct orch_net_shape){0}, NULL, &error));
     assert_true(g_error_matches(error, ORCH_ERROR, ORCH_ERROR_IO));
     g_clear_error(&error);
 
@@ -694,13 +694,13 @@ static void test_files(void **state)
     size_t length;
     const char *data = g_bytes_get_data(bytes, &length);
     assert_true(g_file_set_contents(path, data, (gssize)length, &error));
-    struct orch_net *net = orch_onnx_load(path, NULL, &error);
+    struct orch_net *net = orch_onnx_load(path, (struct orch_net_shape){0}, NULL, &error);
     assert_non_null(net);
     assert_string_equal(net->name, "small.onnx");
     assert_false(orch_net_is_classifier(net));
     orch_net_free(net);
     assert_true(g_file_set_contents(path, data, (gssize)length - 1, &error));
-    assert_null(orch_onnx_load(path, NULL, &error));
+    assert_null(orch_onnx_load(path, (struct orch_net_shape){0}, NULL, &error));
     assert_non_null(strstr(error->message, "cut short"));
     g_clear_error(&error);
     g_unlink(path);

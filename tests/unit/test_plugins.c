@@ -359,7 +359,8 @@ static void test_file_name_is_the_name(void **state)
 static void test_skeletons(void **state)
 {
     (void)state;
-    for (const char *const *language = orch_skeleton_languages(); *language; language++) {
+    static const char *const languages[] = {"c", "shell", "python", NULL};
+    for (const char *const *language = languages; *language; language++) {
         g_autofree char *dir = in_folder(*language);
         GError *error = NULL;
         g_autoptr(GPtrArray) files = orch_skeleton_make("my-plugin", *language, dir, &error);

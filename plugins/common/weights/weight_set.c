@@ -12,25 +12,16 @@
 
 #define NAME_BYTES_MAX 1024
 
-static const struct {
-    const char *name;
-    size_t bytes;
-} DTYPES[] = {
-    [ORCH_DTYPE_BOOL] = {"bool", 1},       [ORCH_DTYPE_UINT8] = {"uint8", 1},
-    [ORCH_DTYPE_INT8] = {"int8", 1},       [ORCH_DTYPE_INT16] = {"int16", 2},
-    [ORCH_DTYPE_INT32] = {"int32", 4},     [ORCH_DTYPE_INT64] = {"int64", 8},
-    [ORCH_DTYPE_FLOAT16] = {"float16", 2}, [ORCH_DTYPE_BFLOAT16] = {"bfloat16", 2},
-    [ORCH_DTYPE_FLOAT32] = {"float32", 4}, [ORCH_DTYPE_FLOAT64] = {"float64", 8},
+static const size_t DTYPE_BYTES[] = {
+    [ORCH_DTYPE_BOOL] = 1,    [ORCH_DTYPE_UINT8] = 1,    [ORCH_DTYPE_INT8] = 1,
+    [ORCH_DTYPE_INT16] = 2,   [ORCH_DTYPE_INT32] = 4,    [ORCH_DTYPE_INT64] = 8,
+    [ORCH_DTYPE_FLOAT16] = 2, [ORCH_DTYPE_BFLOAT16] = 2, [ORCH_DTYPE_FLOAT32] = 4,
+    [ORCH_DTYPE_FLOAT64] = 8,
 };
 
 size_t orch_dtype_bytes(enum orch_dtype dtype)
 {
-    return DTYPES[dtype].bytes;
-}
-
-const char *orch_dtype_name(enum orch_dtype dtype)
-{
-    return DTYPES[dtype].name;
+    return DTYPE_BYTES[dtype];
 }
 
 uint64_t orch_little_endian(const uint8_t *bytes, size_t size)

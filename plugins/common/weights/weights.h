@@ -29,8 +29,6 @@ enum orch_dtype {
 };
 /** Size of one element in bytes. */
 size_t orch_dtype_bytes(enum orch_dtype dtype);
-/** "float32", "int64", ... */
-const char *orch_dtype_name(enum orch_dtype dtype);
 
 #define ORCH_WEIGHT_RANK_MAX 8
 /** Maximum number of tensors in a file. */
