@@ -54,6 +54,12 @@ static int64_t memory_total(const char *root)
     return line ? g_ascii_strtoll(line + strlen("MemTotal:"), NULL, 10) * 1024 : 0;
 }
 
+int64_t orch_machine_memory(const char *root)
+{
+    const int64_t total = memory_total(root), limit = orch_cgroup_memory(root);
+    return limit > 0 && (total <= 0 || limit < total) ? limit : total;
+}
+
 struct orch_machine *orch_machine_probe_at(const char *root, const unsigned *cpus,
                                            unsigned cpu_count)
 {
@@ -77,10 +83,7 @@ struct orch_machine *orch_machine_probe_at(const char *root, const unsigned *cpu
         machine->threads = MIN(machine->threads, quota);
     machine->cores = MIN(machine->cores, machine->threads);
 
-    int64_t limit = orch_cgroup_memory(root);
-    machine->memory_bytes = memory_total(root);
-    if (limit > 0 && (machine->memory_bytes <= 0 || limit < machine->memory_bytes))
-        machine->memory_bytes = limit;
+    machine->memory_bytes = orch_machine_memory(root);
     return machine;
 }
 

@@ -36,6 +36,10 @@ struct orch_machine {
 struct orch_machine *orch_machine_probe(void);
 void orch_machine_free(struct orch_machine *machine);
 
+/** Bytes of memory of the machine whose /proc and /sys are below `root` ("" for this one), or of
+ * this process's cgroup if that is less; 0: unknown. */
+int64_t orch_machine_memory(const char *root);
+
 /** SHA-256 (first 32 hex digits) of the properties on which the comparability of results depends:
  * architecture, CPU model, cores, threads, memory rounded to GiB, GPU models, memory and count, OS
  * family. Excludes clocks, host name, driver and kernel. Caller frees. */
