@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Readers, subsets and the loader, on small files that the test writes itself. */
+/* Readers, on small files that the test writes itself. */
+#include "lib/base/file.h"
 #include "lib/data/catalogue.h"
-#include "plugins/common/data/image_set.h"
-#include "plugins/common/data/loader.h"
 #include "plugins/common/data/picture.h"
 #include "plugins/common/data/private.h"
+#include "tests/unit/image_fixture.h"
 
-#include "lib/base/file.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-#include <math.h>
 #ifdef ORCH_HAVE_PNG
 #include <png.h>
 #endif
-#include <string.h>
 #include <zlib.h>
 
 enum { COUNT = 40, SIDE = 6 };
@@ -313,11 +304,6 @@ static void test_folder_splits(void **state)
     struct orch_image_set *d = orch_image_set_open(&options, &error);
     assert_non_null(d);
     assert_int_equal(d->images[0], 40);
-    assert_int_equal(orch_image_set_class(d, "Pike", &error), 1);
-    assert_int_equal(orch_image_set_class(d, "1", &error), 1);
-    assert_int_equal(orch_image_set_class(d, "pikes", &error), -1);
-    assert_non_null(strstr(error->message, "did you mean 'pike'"));
-    g_clear_error(&error);
     orch_image_set_free(d);
 }
 
@@ -481,197 +467,11 @@ static void test_cifar100_label(void **state)
     g_clear_error(&error);
 }
 
-static struct orch_image_set *synthetic(int64_t count, uint64_t seed)
-{
-    struct orch_image_set_options options = {.name = "synthetic",
-                                             .channels = 3,
-                                             .height = 12,
-                                             .width = 12,
-                                             .synthetic_count = count,
-                                             .synthetic_classes = 5,
-                                             .seed = seed};
-    return orch_image_set_open(&options, NULL);
-}
-
-static void test_subsets(void **state)
-{
-    (void)state;
-    struct orch_image_set *d = synthetic(100, 1);
-    GError *error = NULL;
-    const int64_t chosen[] = {4, 2};
-    struct orch_subset *s = orch_subset_new(d, chosen, 2, 7, 11, &error);
-    assert_int_equal(s->count, 14);
-    assert_int_equal(s->classes, 2);
-    for (int64_t i = 0; i < s->count; i++)
-        assert_int_equal(chosen[orch_subset_label(s, i)], d->labels[s->rows[i]]);
-    struct orch_subset *again = orch_subset_new(d, chosen, 2, 7, 11, &error);
-    assert_memory_equal(s->rows, again->rows, 14 * sizeof *s->rows);
-    struct orch_subset *other = orch_subset_new(d, chosen, 2, 7, 12, &error);
-    assert_memory_not_equal(s->rows, other->rows, 14 * sizeof *s->rows);
-    struct orch_subset *part = orch_subset_split(s, 0.3, 5);
-    assert_int_equal(part->count + s->count, 14);
-    for (int64_t i = 0; i < part->count; i++)
-        for (int64_t j = 0; j < s->count; j++)
-            assert_true(part->rows[i] != s->rows[j]);
-    const int64_t twice[] = {1, 1}, far[] = {5};
-    assert_null(orch_subset_new(d, twice, 2, 0, 1, &error));
-    g_clear_error(&error);
-    assert_null(orch_subset_new(d, far, 1, 0, 1, &error));
-    assert_non_null(strstr(error->message, "class 5"));
-    g_clear_error(&error);
-    /* a class that no image of the set has */
-    for (int64_t i = 0; i < d->count; i++)
-        d->labels[i] = d->labels[i] == 3 ? 2 : d->labels[i];
-    const int64_t with_empty[] = {1, 3};
-    assert_null(orch_subset_new(d, with_empty, 2, 0, 1, &error));
-    assert_non_null(strstr(error->message, "of 'synthetic' has no images"));
-    g_autofree char *name = g_strdup_printf("class '%s'", d->class_names[3]);
-    assert_non_null(strstr(error->message, name));
-    g_clear_error(&error);
-    assert_null(orch_subset_new(d, NULL, 0, 0, 1, &error));
-    assert_non_null(strstr(error->message, name));
-    g_clear_error(&error);
-    orch_subset_free(s);
-    orch_subset_free(again);
-    orch_subset_free(other);
-    orch_subset_free(part);
-    orch_image_set_free(d);
-}
-
-/* Everything that a loader gives in two epochs, as one digest. */
-static void digest_of(const struct orch_subset *s, int threads, int64_t epoch, char out[65])
-{
-    struct orch_loader_options options = {
-        .batch = 8, .threads = threads, .shuffle = true, .crop_pad = 2, .flip = true, .seed = 3};
-    struct orch_loader *loader = orch_loader_new(s, &options);
-    struct orch_loader_batch batch;
-    GByteArray *all = g_byte_array_new();
-    int64_t images = 0;
-    orch_loader_start(loader, 7); /* an epoch that is left in the middle */
-    orch_loader_next(loader, &batch);
-    for (int64_t e = epoch; e < epoch + 2; e++) {
-        orch_loader_start(loader, e);
-        while (orch_loader_next(loader, &batch)) {
-            images += batch.count;
-            g_byte_array_append(all, (const guint8 *)batch.images,
-                                (guint)(sizeof(float) * 432 * (size_t)batch.count));
-            g_byte_array_append(all, (const guint8 *)batch.labels,
-                                (guint)(sizeof(int64_t) * (size_t)batch.count));
-        }
-    }
-    assert_int_equal(images, 2 * s->count);
-    orch_sha256(all->data, all->len, out);
-    g_byte_array_unref(all);
-    orch_loader_free(loader);
-}
-
-static void test_loader_is_the_same_for_every_number_of_threads(void **state)
-{
-    (void)state;
-    struct orch_image_set *d = synthetic(101, 1);
-    struct orch_subset *s = orch_subset_new(d, NULL, 0, 0, 1, NULL);
-    char first[65], other[65], later[65];
-    digest_of(s, 0, 0, first);
-    for (int threads = 1; threads <= 4; threads++) {
-        digest_of(s, threads, 0, other);
-        assert_string_equal(first, other);
-    }
-    digest_of(s, 2, 1, later);
-    assert_string_not_equal(first, later);
-    orch_subset_free(s);
-    orch_image_set_free(d);
-}
-
-/* Without augmentation: every image once, in order, normalised; and the same values either way
- * round. */
-static void test_loader_values(void **state)
-{
-    (void)state;
-    struct orch_image_set *d = synthetic(30, 1);
-    struct orch_subset *s = orch_subset_new(d, NULL, 0, 0, 1, NULL);
-    const int64_t plane = 12 * 12, size = 3 * plane;
-    struct orch_loader_options options = {.batch = 8, .threads = 2}, turned = options;
-    turned.channels_last = true;
-    struct orch_loader *loader = orch_loader_new(s, &options);
-    struct orch_loader *last = orch_loader_new(s, &turned);
-    struct orch_loader_batch batch, other;
-    int64_t row = 0;
-    assert_int_equal(orch_loader_batches(loader), 4);
-    orch_loader_start(loader, 0);
-    orch_loader_start(last, 0);
-    while (orch_loader_next(loader, &batch)) {
-        assert_true(orch_loader_next(last, &other));
-        assert_int_equal(batch.count, row < 24 ? 8 : 6);
-        for (int64_t i = 0; i < batch.count; i++, row++) {
-            assert_int_equal(batch.labels[i], d->labels[row]);
-            for (int64_t k = 0; k < size; k++) {
-                float value = (float)d->images[row * size + k] / 255.0F;
-                assert_true(fabsf(batch.images[i * size + k] - (value - 0.5F) / 0.25F) < 1e-5F);
-                assert_true(batch.images[i * size + k] ==
-                            other.images[i * size + k % plane * 3 + k / plane]);
-            }
-        }
-    }
-    assert_int_equal(row, 30);
-    orch_loader_free(loader);
-    orch_loader_free(last);
-    options.drop_last = true;
-    loader = orch_loader_new(s, &options);
-    assert_int_equal(orch_loader_batches(loader), 3);
-    orch_loader_free(loader);
-    orch_subset_free(s);
-    orch_image_set_free(d);
-}
-
-/* What padding and mirroring may do: a crop is the image, moved by at most `crop_pad`. */
-static void test_augmentation(void **state)
-{
-    (void)state;
-    struct orch_image_set *d = synthetic(1, 1);
-    struct orch_subset *s = g_new0(struct orch_subset, 1);
-    int32_t label_of[5] = {0, 1, 2, 3, 4};
-    int64_t rows[1] = {0};
-    *s = (struct orch_subset){
-        .dataset = d, .count = 1, .rows = rows, .label_of = label_of, .classes = 5};
-    struct orch_loader_options options = {.batch = 1, .crop_pad = 2, .flip = true, .seed = 9};
-    struct orch_loader *loader = orch_loader_new(s, &options);
-    int seen[2][5][5] = {{{0}}};
-    for (int epoch = 0; epoch < 1000; epoch++) {
-        struct orch_loader_batch batch;
-        orch_loader_start(loader, epoch);
-        assert_true(orch_loader_next(loader, &batch));
-        int found = 0;
-        for (int move = 0; move < 50; move++) {
-            int mirror = move / 25, dy = move / 5 % 5 - 2, dx = move % 5 - 2, y, x = 0;
-            for (y = 0; y < 12; y++) {
-                for (x = 0; x < 12; x++) {
-                    int v = y + dy, u = (mirror ? 11 - x : x) + dx;
-                    float value = v < 0 || v > 11 || u < 0 || u > 11 ? 0 : d->images[v * 12 + u];
-                    if (fabsf(batch.images[y * 12 + x] - (value / 255.0F - 0.5F) / 0.25F) > 1e-5F)
-                        break;
-                }
-                if (x < 12)
-                    break;
-            }
-            if (y < 12)
-                continue;
-            found++;
-            seen[mirror][dy + 2][dx + 2]++;
-        }
-        assert_int_equal(found, 1);
-    }
-    for (int i = 0; i < 50; i++) /* 20 expected; below 4 or above 45 in less than one of 10,000 */
-        assert_in_range(seen[i / 25][i / 5 % 5][i % 5], 4, 45);
-    orch_loader_free(loader);
-    g_free(s);
-    orch_image_set_free(d);
-}
-
 #ifdef ORCH_HAVE_PNG
 static void test_picture(void **state)
 {
     (void)state;
-    struct orch_image_set *d = synthetic(50, 1);
+    struct orch_image_set *d = synthetic_set(50, 1);
     struct orch_subset *s = orch_subset_new(d, NULL, 0, 0, 1, NULL);
     g_autofree char *path = g_build_filename(folder, "samples.png", NULL);
     GError *error = NULL;
@@ -737,10 +537,6 @@ int main(void)
         cmocka_unit_test(test_not_found),
         cmocka_unit_test(test_cifar100_label),
         cmocka_unit_test(test_class_names),
-        cmocka_unit_test(test_subsets),
-        cmocka_unit_test(test_loader_is_the_same_for_every_number_of_threads),
-        cmocka_unit_test(test_loader_values),
-        cmocka_unit_test(test_augmentation),
         cmocka_unit_test(test_fashion_mnist),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);

@@ -322,21 +322,6 @@ static char **class_names(const char *name, int classes)
     return names;
 }
 
-int orch_image_set_class(const struct orch_image_set *d, const char *text, GError **error)
-{
-    int64_t number;
-    for (int i = 0; i < d->classes; i++)
-        if (g_ascii_strcasecmp(d->class_names[i], text) == 0)
-            return i;
-    if (orch_int_parse(text, &number) && number >= 0 && number < d->classes)
-        return (int)number;
-    g_autofree char *hint = orch_suggest_hint(text, (const char *const *)d->class_names);
-    orch_error_set(error, ORCH_ERROR_RECIPE, hint,
-                   "data set '%s' has no class '%s': expected a name or a number from 0 to %d",
-                   d->name, text, d->classes - 1);
-    return -1;
-}
-
 /* Each class is a sum of two waves with its own directions plus noise: learnable, but not
  * trivial. */
 static struct orch_image_set *make_synthetic(const struct orch_image_set_options *o, GError **error)

@@ -66,10 +66,6 @@ bool orch_image_set_digest(const struct orch_image_set_options *options,
                            const char *(*digest_of)(void *ctx, const char *path), void *ctx,
                            char out[65], GError **error);
 
-/** Label of a class given by its name (ignoring case) or number. Fails with -1 and
- * ORCH_ERROR_RECIPE with the nearest name. */
-int orch_image_set_class(const struct orch_image_set *dataset, const char *text, GError **error);
-
 /** A selection of rows of a data set in its own order; labels may be renumbered. */
 struct orch_subset {
     const struct orch_image_set *dataset; /* borrowed */
@@ -77,7 +73,10 @@ struct orch_subset {
     int64_t *rows;
     int32_t *label_of; /* dataset->classes entries: label in the subset, -1: not selected */
     int classes;
-    int *class_of; /* label in the subset -> label in the data set */
+    int *class_of;   /* label in the subset -> label in the data set */
+    int32_t *labels; /* count labels that replace the set's; NULL: the set's */
+    float *targets;  /* count x classes probabilities; NULL: none */
+    float *weights;  /* count weights of the rows, >= 0; NULL: none, all rows count alike */
 };
 
 /** Selects the rows of some classes (`classes` NULL or count 0: all), at most `per_class` of each
@@ -87,11 +86,27 @@ struct orch_subset *orch_subset_new(const struct orch_image_set *dataset, const 
                                     size_t class_count, int64_t per_class, uint64_t seed,
                                     GError **error);
 /** Splits off a share (0 to 1) of each class, drawn with `seed`. Returns the split-off rows;
- * `subset` keeps the others. */
+ * `subset` keeps the others. Labels, targets and weights of rows go with them. */
 struct orch_subset *orch_subset_split(struct orch_subset *subset, double share, uint64_t seed);
 /** Keeps the first `count` rows of a random order (all if there are fewer). */
 void orch_subset_limit(struct orch_subset *subset, int64_t count, uint64_t seed);
 void orch_subset_free(struct orch_subset *subset);
+
+/** Gives the rows labels of their own, in [0, subset->classes), in place of the data set's (weak
+ * supervision, pseudo-labels), and removes the targets. The array is copied; `count` must be
+ * subset->count. Fails with ORCH_ERROR_RECIPE, which names the first row that is out of range;
+ * `subset` is then untouched. */
+bool orch_subset_set_labels(struct orch_subset *subset, const int32_t *labels, int64_t count,
+                            GError **error);
+/** Gives the rows soft labels: `targets` has `count` x subset->classes probabilities. The label of
+ * a row becomes its most probable class (the first of several). Copies and fails as above: for a
+ * row with a NaN, a value outside 0 to 1, or a sum that is not 1 within 0.001. */
+bool orch_subset_set_targets(struct orch_subset *subset, const float *targets, int64_t count,
+                             GError **error);
+/** Gives the rows weights of the loss, finite and >= 0, at least one above 0. Copies and fails as
+ * above. */
+bool orch_subset_set_weights(struct orch_subset *subset, const float *weights, int64_t count,
+                             GError **error);
 
 const uint8_t *orch_subset_image(const struct orch_subset *subset, int64_t i);
 int32_t orch_subset_label(const struct orch_subset *subset, int64_t i);

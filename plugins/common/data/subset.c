@@ -32,46 +32,71 @@ static bool choose_classes(struct orch_subset *s, const int64_t *classes, size_t
     return true;
 }
 
-/* Row numbers by label in the subset, each class in its own random order. */
-static GArray **rows_by_label(const struct orch_subset *s, uint64_t seed)
+int32_t orch_subset_label(const struct orch_subset *s, int64_t i)
 {
-    GArray **rows = g_new0(GArray *, s->classes + 1);
-    for (int i = 0; i < s->classes; i++)
-        rows[i] = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    for (int64_t i = 0; i < s->count; i++)
-        g_array_append_val(rows[s->label_of[s->dataset->labels[s->rows[i]]]], s->rows[i]);
-    for (int i = 0; i < s->classes; i++)
-        orch_random_shuffle((int64_t *)(void *)rows[i]->data, rows[i]->len,
-                            orch_random_stream(seed, 0xc1a55, (uint64_t)s->class_of[i]));
-    return rows;
+    return s->labels ? s->labels[i] : s->label_of[s->dataset->labels[s->rows[i]]];
 }
 
-static void rows_free(GArray **rows, int classes)
+/* Positions in the subset by label, each class in its own random order. */
+static GArray **positions_by_label(const struct orch_subset *s, uint64_t seed)
+{
+    GArray **positions = g_new0(GArray *, s->classes + 1);
+    for (int i = 0; i < s->classes; i++)
+        positions[i] = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    for (int64_t i = 0; i < s->count; i++)
+        g_array_append_val(positions[orch_subset_label(s, i)], i);
+    for (int i = 0; i < s->classes; i++)
+        orch_random_shuffle((int64_t *)(void *)positions[i]->data, positions[i]->len,
+                            orch_random_stream(seed, 0xc1a55, (uint64_t)s->class_of[i]));
+    return positions;
+}
+
+static void positions_free(GArray **positions, int classes)
 {
     for (int i = 0; i < classes; i++)
-        g_array_unref(rows[i]);
-    g_free(rows);
+        g_array_unref(positions[i]);
+    g_free(positions);
 }
 
-static int compare_rows(const void *a, const void *b)
+static int compare_positions(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
 
-/* Takes the rows [from, to) of each class's random order, then sorts all by row. */
-static void take(struct orch_subset *s, GArray **rows, const int64_t *from, const int64_t *to)
+/* Replaces an array of elements of `size` bytes by those at `positions`; NULL stays NULL. */
+static void *pick(void *array, size_t size, const int64_t *positions, int64_t count)
 {
-    s->count = 0;
-    for (int i = 0; i < s->classes; i++)
-        s->count += to[i] - from[i];
-    g_free(s->rows);
-    s->rows = g_new(int64_t, s->count + 1);
-    int64_t at = 0;
+    if (!array)
+        return NULL;
+    char *picked = g_malloc(size * (size_t)count + size);
+    for (int64_t i = 0; i < count; i++)
+        memcpy(picked + (size_t)i * size, (char *)array + (size_t)positions[i] * size, size);
+    g_free(array);
+    return picked;
+}
+
+/* Keeps the rows at `positions`, in the order that they have in the subset. */
+static void keep(struct orch_subset *s, int64_t *positions, int64_t count)
+{
+    qsort(positions, (size_t)count, sizeof *positions, compare_positions);
+    s->rows = pick(s->rows, sizeof *s->rows, positions, count);
+    s->labels = pick(s->labels, sizeof *s->labels, positions, count);
+    s->targets = pick(s->targets, sizeof *s->targets * (size_t)s->classes, positions, count);
+    s->weights = pick(s->weights, sizeof *s->weights, positions, count);
+    s->count = count;
+}
+
+/* Keeps the positions [from, to) of each class's random order. */
+static void keep_range(struct orch_subset *s, GArray **positions, const int64_t *from,
+                       const int64_t *to)
+{
+    g_autofree int64_t *kept = g_new(int64_t, s->count + 1);
+    int64_t count = 0;
     for (int i = 0; i < s->classes; i++)
         for (int64_t j = from[i]; j < to[i]; j++)
-            s->rows[at++] = g_array_index(rows[i], int64_t, j);
-    qsort(s->rows, (size_t)s->count, sizeof *s->rows, compare_rows);
+            kept[count++] = g_array_index(positions[i], int64_t, j);
+    keep(s, kept, count);
 }
 
 struct orch_subset *orch_subset_new(const struct orch_image_set *dataset, const int64_t *classes,
@@ -88,20 +113,21 @@ struct orch_subset *orch_subset_new(const struct orch_image_set *dataset, const 
     for (int64_t i = 0; i < dataset->count; i++)
         if (s->label_of[dataset->labels[i]] >= 0)
             s->rows[s->count++] = i;
-    GArray **rows = rows_by_label(s, seed);
+    GArray **positions = positions_by_label(s, seed);
     g_autofree int64_t *from = g_new0(int64_t, s->classes + 1);
     g_autofree int64_t *to = g_new0(int64_t, s->classes + 1);
     int empty = -1;
     for (int i = 0; i < s->classes; i++) {
-        to[i] = per_class > 0 ? MIN(per_class, (int64_t)rows[i]->len) : (int64_t)rows[i]->len;
+        to[i] =
+            per_class > 0 ? MIN(per_class, (int64_t)positions[i]->len) : (int64_t)positions[i]->len;
         empty = to[i] == 0 && empty < 0 ? i : empty;
     }
     if (empty >= 0)
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "class '%s' of '%s' has no images",
                        orch_subset_class_name(s, empty), dataset->name);
     else if (per_class > 0)
-        take(s, rows, from, to);
-    rows_free(rows, s->classes);
+        keep_range(s, positions, from, to);
+    positions_free(positions, s->classes);
     if (empty >= 0) {
         orch_subset_free(s);
         return NULL;
@@ -113,26 +139,31 @@ static struct orch_subset *copy_of(const struct orch_subset *s)
 {
     struct orch_subset *copy = g_new0(struct orch_subset, 1);
     *copy = *s;
-    copy->rows = g_memdup2(s->rows, sizeof *s->rows * (gsize)s->count + sizeof *s->rows);
+    const gsize count = (gsize)s->count, classes = (gsize)s->classes;
+    /* one element more, because g_memdup2 returns NULL for no bytes */
+    copy->rows = g_memdup2(s->rows, sizeof *s->rows * (count + 1));
     copy->label_of = g_memdup2(s->label_of, sizeof *s->label_of * (gsize)(s->dataset->classes + 1));
-    copy->class_of = g_memdup2(s->class_of, sizeof *s->class_of * (gsize)(s->classes + 1));
+    copy->class_of = g_memdup2(s->class_of, sizeof *s->class_of * (classes + 1));
+    copy->labels = g_memdup2(s->labels, sizeof *s->labels * count);
+    copy->targets = g_memdup2(s->targets, sizeof *s->targets * count * classes);
+    copy->weights = g_memdup2(s->weights, sizeof *s->weights * count);
     return copy;
 }
 
 struct orch_subset *orch_subset_split(struct orch_subset *subset, double share, uint64_t seed)
 {
     struct orch_subset *part = copy_of(subset);
-    GArray **rows = rows_by_label(subset, seed);
+    GArray **positions = positions_by_label(subset, seed);
     g_autofree int64_t *zero = g_new0(int64_t, subset->classes + 1);
     g_autofree int64_t *cut = g_new0(int64_t, subset->classes + 1);
     g_autofree int64_t *end = g_new0(int64_t, subset->classes + 1);
     for (int i = 0; i < subset->classes; i++) {
-        end[i] = rows[i]->len;
+        end[i] = positions[i]->len;
         cut[i] = CLAMP((int64_t)(share * (double)end[i] + 0.5), 0, end[i]);
     }
-    take(part, rows, zero, cut);
-    take(subset, rows, cut, end);
-    rows_free(rows, subset->classes);
+    keep_range(part, positions, zero, cut);
+    keep_range(subset, positions, cut, end);
+    positions_free(positions, subset->classes);
     return part;
 }
 
@@ -140,9 +171,11 @@ void orch_subset_limit(struct orch_subset *subset, int64_t count, uint64_t seed)
 {
     if (count <= 0 || count >= subset->count)
         return;
-    orch_random_shuffle(subset->rows, subset->count, orch_random_stream(seed, 0x11317, 0));
-    subset->count = count;
-    qsort(subset->rows, (size_t)count, sizeof *subset->rows, compare_rows);
+    g_autofree int64_t *positions = g_new(int64_t, subset->count);
+    for (int64_t i = 0; i < subset->count; i++)
+        positions[i] = i;
+    orch_random_shuffle(positions, subset->count, orch_random_stream(seed, 0x11317, 0));
+    keep(subset, positions, count);
 }
 
 void orch_subset_free(struct orch_subset *subset)
@@ -152,6 +185,9 @@ void orch_subset_free(struct orch_subset *subset)
     g_free(subset->rows);
     g_free(subset->label_of);
     g_free(subset->class_of);
+    g_free(subset->labels);
+    g_free(subset->targets);
+    g_free(subset->weights);
     g_free(subset);
 }
 
@@ -159,11 +195,6 @@ const uint8_t *orch_subset_image(const struct orch_subset *s, int64_t i)
 {
     const struct orch_image_set *d = s->dataset;
     return d->images + s->rows[i] * d->channels * d->height * d->width;
-}
-
-int32_t orch_subset_label(const struct orch_subset *s, int64_t i)
-{
-    return s->label_of[s->dataset->labels[s->rows[i]]];
 }
 
 const char *orch_subset_class_name(const struct orch_subset *s, int label)

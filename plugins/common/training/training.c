@@ -447,11 +447,12 @@ static float *compute_features(struct state *s, const struct orch_subset *subset
     int64_t width = s->torch->feature_count(s->model);
     float *features = g_new(float, (gsize)(subset->count * width) + 1);
     struct orch_loader_options options = {.batch = 256, .threads = (int)s->t->loader_threads};
-    struct orch_loader *loader = orch_loader_new(subset, &options);
+    struct orch_loader *loader = orch_loader_new(subset, &options, error);
     struct orch_loader_batch batch;
     int64_t done = 0;
-    bool ok = true;
-    orch_loader_start(loader, 0);
+    bool ok = loader != NULL;
+    if (ok)
+        orch_loader_start(loader, 0);
     while (ok && orch_loader_next(loader, &batch)) {
         struct orch_torch_batch input = {
             .input = ORCH_TORCH_FLOAT, .images = batch.images, .count = batch.count};
@@ -596,10 +597,11 @@ static bool validate(struct state *s, const struct orch_subset *subset, const fl
         return each_feature_batch(s, subset, features, 0, false, error) &&
                s->torch->totals_take(s->model, out, error);
     struct orch_loader_options options = {.batch = 256, .threads = (int)s->t->loader_threads};
-    struct orch_loader *loader = orch_loader_new(subset, &options);
+    struct orch_loader *loader = orch_loader_new(subset, &options, error);
     struct orch_loader_batch batch;
-    bool ok = true;
-    orch_loader_start(loader, 0);
+    bool ok = loader != NULL;
+    if (ok)
+        orch_loader_start(loader, 0);
     while (ok && orch_loader_next(loader, &batch)) {
         struct orch_torch_batch input = {.input = ORCH_TORCH_FLOAT,
                                          .images = batch.images,
@@ -771,11 +773,11 @@ int orch_training_run(void *state, const struct orch_host *host)
     struct orch_loader_options options = {.batch = (int)s->t->batch,
                                           .threads = (int)s->t->loader_threads,
                                           .shuffle = true,
-                                          .crop_pad = (int)s->t->crop_pad,
-                                          .flip = s->t->flip,
+                                          .transforms = orch_transforms_crop_flip(
+                                              (int)s->t->crop_pad, s->t->flip),
                                           .seed = host->derive_seed(host, "shuffle")};
-    struct orch_loader *loader = orch_loader_new(s->train, &options);
-    int status = run_epochs(s, loader, &error);
+    struct orch_loader *loader = orch_loader_new(s->train, &options, &error);
+    int status = loader ? run_epochs(s, loader, &error) : -1;
     orch_loader_free(loader);
     if (status == ORCH_OK && !finish(s, &error))
         status = -1;

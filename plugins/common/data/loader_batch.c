@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One batch: which samples it has, and their images, labels, targets and weights. */
+#include "plugins/common/data/loader_batch.h"
+
+#include <string.h>
+
+/* ---- memory -----------------------------------------------------------------------------------
+ */
+
+/* The arrays of a slot: bytes per image, in the order in which they lie in memory (the widest type
+ * first, so that each is aligned). */
+struct layout {
+    size_t labels, rows, images, targets, weights, plans;
+};
+
+static struct layout layout_of(const struct orch_batch_source *source)
+{
+    const struct orch_subset *s = source->subset;
+    const struct orch_image_set *d = s->dataset;
+    const size_t values = (size_t)d->channels * (size_t)d->height * (size_t)d->width;
+    return (struct layout){
+        .labels = sizeof(int64_t),
+        .rows = sizeof(int64_t),
+        .images = source->options.plans_only ? 0 : sizeof(float) * values,
+        .targets = s->targets ? sizeof(float) * (size_t)s->classes : 0,
+        .weights = s->weights ? sizeof(float) : 0,
+        .plans = sizeof(struct orch_transform_plan),
+    };
+}
+
+double orch_batch_bytes(const struct orch_batch_source *source)
+{
+    const struct layout l = layout_of(source);
+    const double images = (double)source->options.batch * source->options.copies;
+    return images * (double)(l.labels + l.rows + l.images + l.targets + l.weights + l.plans);
+}
+
+/* Takes `bytes` per image from the memory at `at`; NULL for an array that is left out. */
+static void *cut(char **at, size_t bytes, size_t images)
+{
+    void *array = bytes ? *at : NULL;
+    *at += bytes * images;
+    return array;
+}
+
+bool orch_batch_slot_init(struct orch_batch_slot *slot, const struct orch_batch_source *source)
+{
+    const struct layout l = layout_of(source);
+    const size_t images = (size_t)source->options.batch * (size_t)source->options.copies;
+    *slot = (struct orch_batch_slot){.number = -1};
+    slot->memory = g_try_malloc((gsize)orch_batch_bytes(source));
+    if (!slot->memory)
+        return false;
+    char *at = slot->memory;
+    slot->labels = cut(&at, l.labels, images);
+    slot->rows = cut(&at, l.rows, images);
+    slot->images = cut(&at, l.images, images);
+    slot->targets = cut(&at, l.targets, images);
+    slot->weights = cut(&at, l.weights, images);
+    slot->plans = cut(&at, l.plans, images);
+    return true;
+}
+
+void orch_batch_slot_release(struct orch_batch_slot *slot)
+{
+    g_free(slot->memory);
+    *slot = (struct orch_batch_slot){.number = -1};
+}
+
+/* ---- contents ---------------------------------------------------------------------------------
+ */
+
+int64_t orch_batch_count(const struct orch_batch_source *source)
+{
+    const int64_t whole = (int64_t)source->options.batch * source->options.shards;
+    const int64_t count = source->subset->count;
+    return count / whole + (!source->options.drop_last && count % whole ? 1 : 0);
+}
+
+/* The samples of a batch: places in the order of the epoch. */
+struct part {
+    int64_t first, samples; /* of this shard */
+    int64_t total;          /* samples of all shards */
+};
+
+static struct part part_of(const struct orch_batch_source *source, int64_t number)
+{
+    const struct orch_loader_options *o = &source->options;
+    const int64_t start = number * o->batch * o->shards;
+    const int64_t total = MIN((int64_t)o->batch * o->shards, source->subset->count - start);
+    const int64_t from = total * o->shard / o->shards, to = total * (o->shard + 1) / o->shards;
+    return (struct part){start + from, to - from, total};
+}
+
+/* Writes copy `copy` of the sample at `place` as image `at` of the batch. */
+static void make_image(const struct orch_batch_source *source, int64_t place, int copy, int64_t at,
+                       struct orch_batch_slot *slot)
+{
+    const struct orch_subset *s = source->subset;
+    const struct orch_image_set *d = s->dataset;
+    const struct orch_loader_options *o = &source->options;
+    const struct orch_image_shape shape = {d->channels, d->height, d->width};
+    const int64_t index = source->order[place];
+    const size_t classes = (size_t)s->classes;
+    orch_transforms_draw(&o->transforms, d->width, d->height,
+                         orch_transform_stream(o->seed, source->epoch, place, copy),
+                         &slot->plans[at]);
+    slot->labels[at] = orch_subset_label(s, index);
+    slot->rows[at] = s->rows[index];
+    if (slot->weights)
+        slot->weights[at] = s->weights[index];
+    if (slot->targets)
+        memcpy(slot->targets + (size_t)at * classes, s->targets + (size_t)index * classes,
+               sizeof(float) * classes);
+    if (slot->images)
+        orch_transform_apply(&slot->plans[at], &source->table, shape, o->channels_last,
+                             orch_subset_image(s, index),
+                             slot->images + at * (int64_t)d->channels * d->height * d->width);
+}
+
+void orch_batch_make(const struct orch_batch_source *source, int64_t number,
+                     struct orch_batch_slot *slot)
+{
+    const struct part part = part_of(source, number);
+    for (int copy = 0; copy < source->options.copies; copy++)
+        for (int64_t i = 0; i < part.samples; i++)
+            make_image(source, part.first + i, copy, copy * part.samples + i, slot);
+}
+
+struct orch_loader_batch orch_batch_view(const struct orch_batch_source *source, int64_t number,
+                                         const struct orch_batch_slot *slot)
+{
+    const struct part part = part_of(source, number);
+    return (struct orch_loader_batch){.images = slot->images,
+                                      .labels = slot->labels,
+                                      .targets = slot->targets,
+                                      .weights = slot->weights,
+                                      .rows = slot->rows,
+                                      .plans = slot->plans,
+                                      .count = part.samples * source->options.copies,
+                                      .samples = part.samples,
+                                      .total = part.total * source->options.copies};
+}

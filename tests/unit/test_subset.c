@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Subsets: rows, and labels, targets and weights of their own. */
+#include "lib/base/file.h"
+#include "tests/unit/image_fixture.h"
+
+static void test_subsets(void **state)
+{
+    (void)state;
+    struct orch_image_set *d = synthetic_set(100, 1);
+    GError *error = NULL;
+    const int64_t chosen[] = {4, 2};
+    struct orch_subset *s = orch_subset_new(d, chosen, 2, 7, 11, &error);
+    assert_int_equal(s->count, 14);
+    assert_int_equal(s->classes, 2);
+    for (int64_t i = 0; i < s->count; i++)
+        assert_int_equal(chosen[orch_subset_label(s, i)], d->labels[s->rows[i]]);
+    struct orch_subset *again = orch_subset_new(d, chosen, 2, 7, 11, &error);
+    assert_memory_equal(s->rows, again->rows, 14 * sizeof *s->rows);
+    struct orch_subset *other = orch_subset_new(d, chosen, 2, 7, 12, &error);
+    assert_memory_not_equal(s->rows, other->rows, 14 * sizeof *s->rows);
+    struct orch_subset *part = orch_subset_split(s, 0.3, 5);
+    assert_int_equal(part->count + s->count, 14);
+    for (int64_t i = 0; i < part->count; i++)
+        for (int64_t j = 0; j < s->count; j++)
+            assert_true(part->rows[i] != s->rows[j]);
+    const int64_t twice[] = {1, 1}, far[] = {5};
+    assert_null(orch_subset_new(d, twice, 2, 0, 1, &error));
+    g_clear_error(&error);
+    assert_null(orch_subset_new(d, far, 1, 0, 1, &error));
+    assert_non_null(strstr(error->message, "class 5"));
+    g_clear_error(&error);
+    /* a class that no image of the set has */
+    for (int64_t i = 0; i < d->count; i++)
+        d->labels[i] = d->labels[i] == 3 ? 2 : d->labels[i];
+    const int64_t with_empty[] = {1, 3};
+    assert_null(orch_subset_new(d, with_empty, 2, 0, 1, &error));
+    assert_non_null(strstr(error->message, "of 'synthetic' has no images"));
+    g_autofree char *name = g_strdup_printf("class '%s'", d->class_names[3]);
+    assert_non_null(strstr(error->message, name));
+    g_clear_error(&error);
+    assert_null(orch_subset_new(d, NULL, 0, 0, 1, &error));
+    assert_non_null(strstr(error->message, name));
+    g_clear_error(&error);
+    orch_subset_free(s);
+    orch_subset_free(again);
+    orch_subset_free(other);
+    orch_subset_free(part);
+    orch_image_set_free(d);
+}
+
+static void assert_rows(const struct orch_subset *s, int64_t count, const char *digest)
+{
+    char found[65];
+    orch_sha256(s->rows, sizeof *s->rows * (size_t)s->count, found);
+    assert_int_equal(s->count, count);
+    assert_string_equal(found, digest);
+}
+
+/* The rows that a seed selects are the same in every version of orch. */
+static void test_rows_are_the_same_in_every_version(void **state)
+{
+    (void)state;
+    struct orch_image_set *d = synthetic_set(1000, 1);
+    const int64_t chosen[] = {4, 0, 2};
+    struct orch_subset *s = orch_subset_new(d, chosen, 3, 150, 11, NULL);
+    assert_rows(s, 450, "d89fd062eb9043de2c785d633adbce9d4395ee00aa6edf2171ac99d4dfac930d");
+    struct orch_subset *part = orch_subset_split(s, 0.3, 5);
+    assert_rows(part, 135, "f8813c04b8a8bf3b402aa2def3e464a999f58b3341ad4c72a5e8cf6912a5feac");
+    assert_rows(s, 315, "127d29eff1aa1be1758b9ce9cb7ea87a692b028d3403341aed52643095209e8b");
+    orch_subset_limit(s, 40, 9);
+    assert_rows(s, 40, "8aada155f49ab106881e060f2a326c6b17b0913eb415b9f8ca0118f0fef94c33");
+    orch_subset_free(part);
+    orch_subset_free(s);
+    orch_image_set_free(d);
+}
+
+/* Values of a row that can be computed from its number in the data set. */
+static int32_t label_of_row(int64_t row)
+{
+    return (int32_t)((row * 7 + row / 5) % 5);
+}
+
+static float weight_of_row(int64_t row)
+{
+    return 0.25F * (float)row;
+}
+
+static void target_of_row(int64_t row, float out[5])
+{
+    for (int c = 0; c < 5; c++)
+        out[c] = c == label_of_row(row) ? 0.6F : 0.1F;
+}
+
+static void give_values(struct orch_subset *s, bool soft)
+{
+    g_autofree int32_t *labels = g_new(int32_t, s->count);
+    g_autofree float *weights = g_new(float, s->count), *targets = g_new(float, 5 * s->count);
+    for (int64_t i = 0; i < s->count; i++) {
+        labels[i] = label_of_row(s->rows[i]);
+        weights[i] = weight_of_row(s->rows[i]);
+        target_of_row(s->rows[i], targets + 5 * i);
+    }
+    GError *error = NULL;
+    assert_true(soft ? orch_subset_set_targets(s, targets, s->count, &error)
+                     : orch_subset_set_labels(s, labels, s->count, &error));
+    assert_true(orch_subset_set_weights(s, weights, s->count, &error));
+}
+
+static void assert_values(const struct orch_subset *s, bool soft)
+{
+    assert_int_equal(s->targets != NULL, soft);
+    for (int64_t i = 0; i < s->count; i++) {
+        float target[5];
+        target_of_row(s->rows[i], target);
+        assert_int_equal(orch_subset_label(s, i), label_of_row(s->rows[i]));
+        assert_true(s->weights[i] == weight_of_row(s->rows[i]));
+        if (soft)
+            assert_memory_equal(s->targets + 5 * i, target, sizeof target);
+    }
+}
+
+/* A split and a limit carry the values of the rows that they keep, and the split takes its share
+ * of each class of the new labels. */
+static void test_values_go_with_the_rows(void **state)
+{
+    (void)state;
+    struct orch_image_set *d = noise_set(1, 2, 2);
+    for (int soft = 0; soft < 2; soft++) {
+        struct orch_subset *s = orch_subset_new(d, NULL, 0, 0, 1, NULL);
+        give_values(s, soft);
+        assert_values(s, soft);
+        g_autofree int64_t *before = orch_subset_counts(s);
+        struct orch_subset *part = orch_subset_split(s, 0.4, 3);
+        g_autofree int64_t *taken = orch_subset_counts(part);
+        for (int c = 0; c < 5; c++)
+            assert_int_equal(taken[c], (int64_t)(0.4 * (double)before[c] + 0.5));
+        assert_int_equal(s->count + part->count, NOISE_COUNT);
+        assert_values(part, soft);
+        assert_values(s, soft);
+        orch_subset_limit(s, 9, 5);
+        assert_int_equal(s->count, 9);
+        assert_values(s, soft);
+        orch_subset_free(part);
+        orch_subset_free(s);
+    }
+    orch_image_set_free(d);
+}
+
+/* Every batch has the values of its rows, once for each copy. */
+static void test_batches_have_the_values(void **state)
+{
+    (void)state;
+    struct orch_image_set *d = noise_set(1, 2, 2);
+    for (int soft = 0; soft < 2; soft++) {
+        struct orch_subset *s = orch_subset_new(d, NULL, 0, 0, 1, NULL);
+        give_values(s, soft);
+        struct orch_loader *loader = loader_of(
+            s,
+            (struct orch_loader_options){.batch = 8, .threads = 2, .shuffle = true, .copies = 3});
+        struct orch_loader_batch b;
+        int64_t seen = 0;
+        for (orch_loader_start(loader, 0); orch_loader_next(loader, &b); seen += b.count)
+            for (int64_t i = 0; i < b.count; i++) {
+                float target[5];
+                target_of_row(b.rows[i], target);
+                assert_int_equal(b.labels[i], label_of_row(b.rows[i]));
+                assert_true(b.weights[i] == weight_of_row(b.rows[i]));
+                assert_int_equal(b.targets != NULL, soft);
+                if (soft)
+                    assert_memory_equal(b.targets + 5 * i, target, sizeof target);
+            }
+        assert_int_equal(seen, 3 * NOISE_COUNT);
+        orch_loader_free(loader);
+        orch_subset_free(s);
+    }
+    orch_image_set_free(d);
+}
+
+/* The label of a soft label is its most probable class, the first of several; hard labels remove
+ * soft ones. */
+static void test_most_probable_class(void **state)
+{
+    (void)state;
+    struct orch_image_set *d = noise_set(1, 2, 2);
+    const int64_t chosen[] = {3, 1};
+    struct orch_subset *s = orch_subset_new(d, chosen, 2, 1, 1, NULL);
+    const float targets[] = {0.4F, 0.6F, 0.5F, 0.5F};
+    GError *error = NULL;
+    assert_true(orch_subset_set_targets(s, targets, 2, &error));
+    assert_int_equal(orch_subset_label(s, 0), 1);
+    assert_int_equal(orch_subset_label(s, 1), 0);
+    assert_true(orch_subset_set_labels(s, (int32_t[]){0, 1}, 2, &error));
+    assert_null(s->targets);
+    assert_int_equal(orch_subset_label(s, 1), 1);
+    orch_subset_free(s);
+    orch_image_set_free(d);
+}
+
+static void test_refused_values(void **state)
+{
+    (void)state;
+    static const struct {
+        float row[3];
+        const char *text;
+    } BAD[] = {{{0.5F, NAN, 0.5F}, "the probability of class 1 is nan"},
+               {{-0.1F, 0.6F, 0.5F}, "the probability of class 0 is -0.1"},
+               {{0, 0, 1.5F}, "the probability of class 2 is 1.5"},
+               {{0.5F, 0.4F, 0.098F}, "the probabilities add up to 0.998"}};
+    struct orch_image_set *d = noise_set(1, 2, 2);
+    const int64_t chosen[] = {3, 1, 4};
+    struct orch_subset *s = orch_subset_new(d, chosen, 3, 1, 1, NULL);
+    g_autofree char *second =
+        g_strdup_printf("row 1 of the subset (image %d of 'noise'): ", (int)s->rows[1]);
+    GError *error = NULL;
+    for (unsigned i = 0; i < G_N_ELEMENTS(BAD); i++) {
+        float targets[9] = {0.3335F, 0.3335F, 0.3335F, 0, 0, 0, 0, 1, 0};
+        memcpy(targets + 3, BAD[i].row, sizeof BAD[i].row);
+        g_autofree char *text = g_strconcat(second, BAD[i].text, NULL);
+        assert_false(orch_subset_set_targets(s, targets, 3, &error));
+        assert_refused(&error, ORCH_ERROR_RECIPE, text);
+    }
+    for (int i = 0; i < 3; i++) {
+        const float weights[] = {1, ((const float[]){NAN, -1, INFINITY})[i], 1};
+        assert_false(orch_subset_set_weights(s, weights, 3, &error));
+        assert_refused(&error, ORCH_ERROR_RECIPE, second);
+    }
+    assert_false(orch_subset_set_weights(s, (float[]){0, 0, 0}, 3, &error));
+    assert_refused(&error, ORCH_ERROR_RECIPE, "all weights of the subset of 'noise' are 0");
+    assert_false(orch_subset_set_labels(s, (int32_t[]){0, 3, 0}, 3, &error));
+    assert_refused(&error, ORCH_ERROR_RECIPE, "label 3, expected 0 to 2");
+    assert_false(orch_subset_set_labels(s, (int32_t[]){0, -1, 0}, 3, &error));
+    assert_refused(&error, ORCH_ERROR_RECIPE, second);
+    assert_false(orch_subset_set_labels(s, (int32_t[]){0, 0}, 2, &error));
+    assert_refused(&error, ORCH_ERROR_RECIPE, "labels for 2 rows, but the subset of 'noise' has 3");
+    assert_true(!s->labels && !s->targets && !s->weights);
+    orch_subset_free(s);
+    orch_image_set_free(d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_subsets),
+        cmocka_unit_test(test_rows_are_the_same_in_every_version),
+        cmocka_unit_test(test_values_go_with_the_rows),
+        cmocka_unit_test(test_batches_have_the_values),
+        cmocka_unit_test(test_most_probable_class),
+        cmocka_unit_test(test_refused_values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
