@@ -7,12 +7,36 @@
 
 extern "C" {
 #include "lib/base/error.h"
+#include "lib/net/net.h"
 }
 
 #include <torch/torch.h>
 
 #include <exception>
 #include <string>
+#include <vector>
+
+struct orch_torch_model {
+    const orch_net *net;
+    at::Device device = at::kCPU;
+    bool bf16 = false;
+    at::MemoryFormat format = at::MemoryFormat::Contiguous;
+    std::vector<at::Tensor> tensors; /* as in the graph's table; parameters are leaves */
+    std::vector<int> last_use;       /* node -> last node that reads it */
+    std::vector<int> readers;        /* node -> number of nodes that read it */
+    int head = -1;                   /* node of the classifier */
+    /* optimizer */
+    orch_torch_method method = ORCH_TORCH_SGD;
+    double momentum = 0, weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, rate = 0;
+    bool nesterov = false;
+    int frozen_groups = 0;
+    std::vector<double> group_rates;
+    std::vector<at::Tensor> slots[2];
+    int64_t steps = 0;
+    /* sums, kept on the device until they are taken */
+    at::Tensor loss_sum, correct_sum;
+    int64_t images = 0;
+};
 
 /* Runs `work` and converts exceptions to errors. */
 template <typename Work> inline bool guarded(GError **error, Work work)
@@ -52,5 +76,74 @@ inline at::Device device_of(const char *name)
 /* See torch.h. */
 bool orch_torch_layer_time(const struct orch_torch_layer *layer, const char *device, int warmup,
                            int repeats, double *out_ms, GError **error);
+
+/* What the files of the adapter give each other. The functions that take a model and, where
+ * they can fail, an error are entries of the table; torch.h describes them. */
+namespace adapter
+{
+
+/* ---- graph.cpp
+ * --------------------------------------------------------------------------------
+ */
+
+/* Enables mixed precision during its lifetime, if the model has it. */
+struct Autocast {
+    bool on, cuda, before = false;
+    explicit Autocast(const orch_torch_model *m);
+    ~Autocast();
+    Autocast(const Autocast &) = delete;
+    Autocast &operator=(const Autocast &) = delete;
+};
+
+/* Evaluates the graph after node `from`, whose value is `x`, up to node `to`. */
+at::Tensor forward(const orch_torch_model *m, const at::Tensor &x, int from, int to, bool training);
+
+/* ---- model.cpp
+ * --------------------------------------------------------------------------------
+ */
+
+/* Copies a tensor to the host as row-major floats. */
+void copy_out(const at::Tensor &tensor, float *out);
+/* Values of tensor `index` on the model's device. On the CPU it borrows `values`. */
+at::Tensor from_floats(const orch_torch_model *m, size_t index, const float *values);
+
+orch_torch_model *model_new(const orch_net *net, const orch_torch_setup *setup, GError **error);
+void model_free(orch_torch_model *m);
+size_t tensor_count(const orch_torch_model *m);
+void tensor_describe(const orch_torch_model *m, size_t index, orch_torch_tensor *out);
+bool tensor_get(const orch_torch_model *m, size_t index, float *out, GError **error);
+bool tensor_set(orch_torch_model *m, size_t index, const float *values, GError **error);
+
+/* ---- optimizer.cpp
+ * ----------------------------------------------------------------------------
+ */
+
+/* Decides by the frozen groups which tensors get gradients. */
+void set_learning(orch_torch_model *m);
+/* One step with the gradients that the tensors have; drops the gradients. */
+void update(orch_torch_model *m);
+
+bool optimizer_set(orch_torch_model *m, const orch_torch_optimizer *o, GError **error);
+void rate_set(orch_torch_model *m, double rate);
+int slot_count(const orch_torch_model *m);
+bool slot_get(const orch_torch_model *m, size_t index, int slot, float *out, bool *out_is_set,
+              GError **error);
+bool slot_set(orch_torch_model *m, size_t index, int slot, const float *values, GError **error);
+int64_t steps_get(const orch_torch_model *m);
+void steps_set(orch_torch_model *m, int64_t steps);
+
+/* ---- step.cpp
+ * ---------------------------------------------------------------------------------
+ */
+
+bool train(orch_torch_model *m, const orch_torch_batch *b, GError **error);
+bool evaluate(orch_torch_model *m, const orch_torch_batch *b, GError **error);
+bool totals_take(orch_torch_model *m, orch_torch_totals *out, GError **error);
+bool logits(orch_torch_model *m, const orch_torch_batch *b, float *out, GError **error);
+bool features(orch_torch_model *m, const orch_torch_batch *b, float *out, GError **error);
+int64_t feature_count(const orch_torch_model *m);
+int64_t class_count(const orch_torch_model *m);
+
+} // namespace adapter
 
 #endif

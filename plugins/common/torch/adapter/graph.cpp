@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Evaluates a graph node by node; a value is released after its last use. Activations and additions
+ * work in place if nothing else reads their input. There is no implicit fusion. */
+#include "plugins/common/torch/adapter/adapter.h"
+
+#include <ATen/autocast_mode.h>
+
+#include <vector>
+
+using at::Tensor;
+
+namespace adapter
+{
+
+namespace
+{
+
+/* True if the node may overwrite its input, because nothing else reads it and no gradient needs
+ * it. */
+bool owns_input(const orch_torch_model *m, const struct orch_net_node *node)
+{
+    const struct orch_net_node *input = orch_net_node(m->net, node->inputs[0]);
+    switch (input->op) {
+    case ORCH_NET_CONV2D:
+    case ORCH_NET_BATCHNORM2D:
+    case ORCH_NET_LINEAR:
+    case ORCH_NET_ADD:
+        return m->readers[(size_t)input->id] == 1;
+    default:
+        return false;
+    }
+}
+
+Tensor batch_norm(const orch_torch_model *m, const struct orch_net_node *node, const Tensor &x,
+                  bool training)
+{
+    size_t first = (size_t)node->first_tensor;
+    bool learns = training && node->group >= m->frozen_groups;
+    return at::batch_norm(x, m->tensors[first], m->tensors[first + 1], m->tensors[first + 2],
+                          m->tensors[first + 3], learns, node->momentum, node->eps,
+                          at::globalContext().userEnabledCuDNN());
+}
+
+Tensor pad_shortcut(const struct orch_net_node *node, const Tensor &x)
+{
+    int64_t extra = node->out.c - x.size(1), before = extra / 2;
+    Tensor strided =
+        x.slice(2, 0, c10::nullopt, node->stride_h).slice(3, 0, c10::nullopt, node->stride_w);
+    return at::constant_pad_nd(strided, {0, 0, 0, 0, before, extra - before}, 0);
+}
+
+/* Krizhevsky et al. 2012, 3.3, with Caffe's constants: alpha 1e-4, beta 0.75, k 1. */
+Tensor local_response_norm(const struct orch_net_node *node, const Tensor &x)
+{
+    int64_t window = node->kernel_h;
+    Tensor square =
+        at::constant_pad_nd(x.mul(x).unsqueeze(1), {0, 0, 0, 0, window / 2, (window - 1) / 2}, 0);
+    Tensor mean = at::avg_pool3d(square, {window, 1, 1}, {1, 1, 1}).squeeze(1);
+    return x.div(mean.mul(1e-4).add(1).pow(0.75));
+}
+
+/* Huang et al. 2016, per image; remaining values are scaled up. */
+Tensor stochastic_depth(const struct orch_net_node *node, const Tensor &x, bool training)
+{
+    if (!training || node->p <= 0)
+        return x;
+    Tensor kept = at::empty({x.size(0), 1, 1, 1}, x.options()).bernoulli_(1 - node->p);
+    return x.mul(kept.div_(1 - node->p));
+}
+
+Tensor apply(const orch_torch_model *m, const struct orch_net_node *node,
+             const std::vector<Tensor> &values, bool training)
+{
+    const Tensor &x = values[(size_t)node->inputs[0]];
+    size_t first = (size_t)node->first_tensor;
+    auto bias = [&]() { return node->has_bias ? m->tensors[first + 1] : Tensor(); };
+    switch (node->op) {
+    case ORCH_NET_CONV2D:
+        return at::conv2d(x, m->tensors[first], bias(), {node->stride_h, node->stride_w},
+                          {node->pad_h, node->pad_w}, {node->dilation, node->dilation},
+                          node->groups);
+    case ORCH_NET_BATCHNORM2D:
+        return batch_norm(m, node, x, training);
+    case ORCH_NET_RELU:
+        if (owns_input(m, node)) {
+            Tensor same = x;
+            return at::relu_(same);
+        }
+        return at::relu(x);
+    case ORCH_NET_TANH:
+        return at::tanh(x);
+    case ORCH_NET_MAXPOOL2D:
+        return at::max_pool2d(x, {node->kernel_h, node->kernel_w}, {node->stride_h, node->stride_w},
+                              {node->pad_h, node->pad_w}, 1, node->ceil_mode);
+    case ORCH_NET_AVGPOOL2D:
+        return at::avg_pool2d(x, {node->kernel_h, node->kernel_w}, {node->stride_h, node->stride_w},
+                              {node->pad_h, node->pad_w}, node->ceil_mode);
+    case ORCH_NET_ADAPTIVE_AVGPOOL2D:
+        return at::adaptive_avg_pool2d(x, {node->out.h, node->out.w});
+    case ORCH_NET_LINEAR:
+        return at::linear(x, m->tensors[first], bias());
+    case ORCH_NET_ADD:
+        if (orch_net_node(m->net, node->inputs[0])->op == ORCH_NET_BATCHNORM2D &&
+            owns_input(m, node)) {
+            Tensor same = x;
+            return same.add_(values[(size_t)node->inputs[1]]);
+        }
+        return at::add(x, values[(size_t)node->inputs[1]]);
+    case ORCH_NET_CONCAT: {
+        std::vector<Tensor> parts;
+        for (int i = 0; i < node->input_count; i++)
+            parts.push_back(values[(size_t)node->inputs[i]]);
+        return at::cat(parts, 1);
+    }
+    case ORCH_NET_FLATTEN:
+        return x.flatten(1);
+    case ORCH_NET_DROPOUT:
+        return at::dropout(x, node->p, training);
+    case ORCH_NET_PAD_SHORTCUT:
+        return pad_shortcut(node, x);
+    case ORCH_NET_RELU6:
+        return at::hardtanh(x, 0, 6);
+    case ORCH_NET_SIGMOID:
+        return at::sigmoid(x);
+    case ORCH_NET_SILU:
+        return at::silu(x);
+    case ORCH_NET_GELU:
+        return at::gelu(x);
+    case ORCH_NET_SOFTMAX:
+        return at::softmax(x, 1);
+    case ORCH_NET_LRN:
+        return local_response_norm(node, x);
+    case ORCH_NET_MUL:
+        return at::mul(x, values[(size_t)node->inputs[1]]);
+    case ORCH_NET_STOCHASTIC_DEPTH:
+        return stochastic_depth(node, x, training);
+    default: /* transformers are only counted; model_new rejects them */
+        break;
+    }
+    throw std::runtime_error(std::string("operation not known to the adapter: ") +
+                             orch_net_op_name(node->op));
+}
+
+} // namespace
+
+Autocast::Autocast(const orch_torch_model *m) : on(m->bf16), cuda(m->device.is_cuda())
+{
+    if (!on)
+        return;
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
+    at::autocast::set_autocast_dtype(m->device.type(), at::kBFloat16);
+    before = at::autocast::is_autocast_enabled(m->device.type());
+    at::autocast::set_autocast_enabled(m->device.type(), true);
+#else
+    if (cuda) {
+        at::autocast::set_autocast_gpu_dtype(at::kBFloat16);
+        before = at::autocast::is_enabled();
+        at::autocast::set_enabled(true);
+    } else {
+        at::autocast::set_autocast_cpu_dtype(at::kBFloat16);
+        before = at::autocast::is_cpu_enabled();
+        at::autocast::set_cpu_enabled(true);
+    }
+#endif
+    at::autocast::increment_nesting();
+}
+
+Autocast::~Autocast()
+{
+    if (!on)
+        return;
+    if (at::autocast::decrement_nesting() == 0)
+        at::autocast::clear_cache();
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
+    at::autocast::set_autocast_enabled(cuda ? at::kCUDA : at::kCPU, before);
+#else
+    if (cuda)
+        at::autocast::set_enabled(before);
+    else
+        at::autocast::set_cpu_enabled(before);
+#endif
+}
+
+/* Evaluates the graph after node `from`, whose value is `x`, up to node `to`. */
+Tensor forward(const orch_torch_model *m, const Tensor &x, int from, int to, bool training)
+{
+    std::vector<Tensor> values((size_t)m->net->nodes->len);
+    values[(size_t)from] = x;
+    for (int i = from + 1; i <= to; i++) {
+        const struct orch_net_node *node = orch_net_node(m->net, i);
+        if (node->is_auxiliary)
+            continue;
+        values[(size_t)i] = apply(m, node, values, training);
+        for (int j = 0; j < node->input_count; j++)
+            if (m->last_use[(size_t)node->inputs[j]] == i)
+                values[(size_t)node->inputs[j]] = Tensor();
+    }
+    return values[(size_t)to];
+}
+
+} // namespace adapter
