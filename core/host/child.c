@@ -14,7 +14,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { HIGH_FD = 10 }; /* above all descriptor numbers that the child uses */
+enum {
+    HIGH_FD = 10,     /* above all descriptor numbers that the child uses */
+    FD_LIMIT = 65536, /* of the descriptors that are closed one by one */
+};
 
 /* ---- in the child -----------------------------------------------------------------------------
  */
@@ -33,8 +36,7 @@ static void close_from(int first)
     if (syscall(SYS_close_range, (unsigned)first, ~0u, 0) == 0)
         return;
 #endif
-    long limit = sysconf(_SC_OPEN_MAX);
-    for (int fd = first; fd < (limit > 0 && limit < 65536 ? limit : 65536); fd++)
+    for (int fd = first; fd < FD_LIMIT; fd++) /* before Linux 5.9 */
         close(fd);
 }
 
@@ -45,9 +47,7 @@ static void place_descriptors(int control, int events, int output, int errors, b
     for (unsigned i = 0; i < G_N_ELEMENTS(sources); i++)
         if (sources[i] >= 0)
             sources[i] = fcntl(sources[i], F_DUPFD, HIGH_FD);
-    int nothing = open("/dev/null", O_RDONLY);
-    if (nothing > 0)
-        dup2(nothing, 0);
+    dup2(open("/dev/null", O_RDONLY), 0);
     dup2(sources[1], 1);
     dup2(sources[2], 2);
     dup2(sources[3], CHILD_EVENTS_FD);

@@ -3,23 +3,17 @@
 #include "core/host/child.h"
 
 #include "lib/base/json.h"
+#include "lib/base/write_all.h"
 #include "lib/wire/event.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 void orch_child_report(const json_t *event)
 {
     g_autoptr(GString) line = g_string_new(NULL);
     orch_event_encode_json(line, event);
-    for (size_t done = 0; done < line->len;) {
-        ssize_t n = write(CHILD_EVENTS_FD, line->str + done, line->len - done);
-        if (n < 0 && errno != EINTR)
-            return;
-        done += n > 0 ? (size_t)n : 0;
-    }
+    orch_write_all(CHILD_EVENTS_FD, line->str, line->len);
 }
 
 void orch_child_fail(const char *text)

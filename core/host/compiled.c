@@ -23,12 +23,8 @@ extern char **environ;
  * (which identifies the host), and the environment contains ORCH_RUN. */
 static void rewrite_command_line(int argc, char **argv, const char *name)
 {
-    char *end = argv[0];
-    for (int i = 0; i < argc && argv[i] == end; i++)
-        end += strlen(argv[i]) + 1;
-    size_t room = (size_t)(end - argv[0]);
-    if (room == 0)
-        return;
+    char *last = argv[argc - 1]; /* the kernel puts the arguments one behind the other */
+    size_t room = (size_t)(last + strlen(last) + 1 - argv[0]);
     g_autofree char *title = g_strdup_printf("orch-plugin %s", name);
     memset(argv[0], 0, room);
     g_strlcpy(argv[0], title, room);

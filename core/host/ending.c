@@ -85,7 +85,7 @@ static bool find_artifact(const struct ending *ending, const char *name, const c
     size_t length = strlen(trial_dir);
     bool is_inner = g_str_has_prefix(path, trial_dir) && path[length] == '/';
     int folder = orch_below_root(trial_dir);
-    int fd = is_inner && folder >= 0 ? orch_below_open_file(folder, path + length + 1) : -1;
+    int fd = is_inner ? orch_below_open_file(folder, path + length + 1) : -1;
     bool ok;
     if (fd >= 0) {
         *out_path = g_strdup(path + length + 1);

@@ -11,11 +11,13 @@
 
 #include "core/host/foreign_cpu.h"
 #include "core/host/intake.h"
+#include "core/host/procs.h"
 #include "core/host/start_event.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
+#include "lib/base/proc_stat.h"
 #include "lib/base/text.h"
 #include "lib/wire/foreign_cpu_fact.h"
 
@@ -78,26 +80,13 @@ static int open_pidfd(const struct orch_process *process)
 
 static void look_at_usage(struct follower *f)
 {
-    char path[64], line[256];
-    unsigned long long user, system, kib;
-    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)f->trial->follow.pid);
-    g_autofree char *stat_text = NULL;
-    if (g_file_get_contents(path, &stat_text, NULL, NULL)) {
-        const char *rest = strrchr(stat_text, ')'); /* a name may contain anything */
-        double ticks = (double)sysconf(_SC_CLK_TCK);
-        if (rest && sscanf(rest + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu",
-                           &user, &system) == 2) {
-            f->usage.user_s = (double)user / ticks;
-            f->usage.system_s = (double)system / ticks;
-        }
+    pid_t pid = (pid_t)f->trial->follow.pid;
+    struct orch_proc_stat stat;
+    if (orch_proc_stat_read(pid, &stat)) {
+        f->usage.user_s = stat.user_s;
+        f->usage.system_s = stat.system_s;
     }
-    snprintf(path, sizeof path, "/proc/%lld/status", (long long)f->trial->follow.pid);
-    FILE *status = fopen(path, "re");
-    while (status && fgets(line, sizeof line, status))
-        if (sscanf(line, "VmHWM: %llu", &kib) == 1)
-            f->usage.rss_bytes = (int64_t)kib * 1024;
-    if (status)
-        fclose(status);
+    f->usage.rss_bytes = MAX(f->usage.rss_bytes, orch_procs_peak_bytes(pid));
 }
 
 static bool is_watched(const struct follower *f)
@@ -227,12 +216,8 @@ static void settle(struct follower *f)
 
 static int wait_ms(const struct follower *f)
 {
-    int64_t due = MIN(orch_journal_out_due(&f->out), orch_intake_due(&f->intake));
-    due = MIN(due, is_watched(f) ? f->look_ns : INT64_MAX);
-    if (due == INT64_MAX)
-        return -1;
-    int64_t left = due - orch_mono_ns();
-    return left <= 0 ? 0 : (int)MIN(left / 1000000 + 1, 1000000);
+    int64_t due = is_watched(f) ? f->look_ns : INT64_MAX;
+    return orch_journal_out_wait_ms(&f->out, MIN(due, orch_intake_due(&f->intake)));
 }
 
 static void run_loop(struct follower *f)
@@ -348,7 +333,6 @@ static bool write_end(struct follower *f, GError **error)
     int64_t ended_mono_ns = orch_mono_ns(), ended_ns = orch_now_ns();
     if (is_watched(f))
         look_at_process(f);
-    f->process_ended = f->process_ended && is_watched(f);
     orch_intake_finish(&f->intake);
     if (f->intake.bad_count)
         warn(f, "%" G_GINT64_FORMAT " of its events %s left out; the first: %s",

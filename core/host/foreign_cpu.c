@@ -2,11 +2,11 @@
 #include "core/host/foreign_cpu.h"
 
 #include "lib/base/file.h"
+#include "lib/base/proc_stat.h"
 
 #include <glib.h>
 #include <math.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -22,8 +22,8 @@ static double seconds_of(struct timeval time)
 static double used_by(int who)
 {
     struct rusage usage;
-    return getrusage(who, &usage) == 0 ? seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime)
-                                       : 0;
+    getrusage(who, &usage);
+    return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
 }
 
 static double used_by_us(void)
@@ -58,7 +58,9 @@ static double busy_seconds(const struct foreign_cpu *foreign)
         return (double)NAN;
     double ticks = 0;
     bool any = false;
-    for (const char *line = text; line && *line;) {
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (char **at = lines; *at; at++) {
+        const char *line = *at;
         guint64 number;
         if (g_str_has_prefix(line, "cpu") && g_ascii_isdigit(line[3]) &&
             (number = g_ascii_strtoull(line + 3, NULL, 10)) < foreign->cpu_count &&
@@ -66,8 +68,6 @@ static double busy_seconds(const struct foreign_cpu *foreign)
             ticks += busy_ticks(line);
             any = true;
         }
-        line = strchr(line, '\n');
-        line = line ? line + 1 : NULL;
     }
     return any ? ticks / (double)sysconf(_SC_CLK_TCK) : (double)NAN;
 }
@@ -75,48 +75,29 @@ static double busy_seconds(const struct foreign_cpu *foreign)
 void orch_foreign_cpu_begin(struct foreign_cpu *foreign, const char *path, const int *cpus,
                             unsigned count)
 {
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    for (unsigned i = 0; i < count; i++)
-        if (cpus[i] >= 0 && cpus[i] < CPU_SETSIZE)
-            CPU_SET(cpus[i], &allowed);
-    if (!count && sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        CPU_ZERO(&allowed);
     *foreign = (struct foreign_cpu){
         .path = path, .is_ours = g_new0(bool, CPU_SETSIZE), .cpu_count = CPU_SETSIZE};
-    for (unsigned i = 0; i < CPU_SETSIZE; i++)
-        foreign->is_ours[i] = CPU_ISSET(i, &allowed);
+    for (unsigned i = 0; i < count; i++)
+        if (cpus[i] < CPU_SETSIZE)
+            foreign->is_ours[cpus[i]] = true;
+    cpu_set_t allowed;
+    if (!count && sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+        for (unsigned i = 0; i < CPU_SETSIZE; i++)
+            foreign->is_ours[i] = CPU_ISSET(i, &allowed);
     foreign->busy_s = busy_seconds(foreign);
     foreign->own_s = used_by_us();
 }
 
 void orch_foreign_cpu_clear(struct foreign_cpu *foreign)
 {
-    g_clear_pointer(&foreign->is_ours, g_free);
+    g_free(foreign->is_ours);
+    foreign->is_ours = NULL;
 }
 
 struct process {
-    int pid, parent;
-    double ticks;
+    struct orch_proc_stat stat;
     bool is_program;
 };
-
-/* Reads /proc/PID/stat of a process; false if it is gone. */
-static bool read_process(const char *pid, struct process *out)
-{
-    g_autofree char *path = g_build_filename("/proc", pid, "stat", NULL), *text = NULL;
-    unsigned long long ticks[4];
-    if (!g_file_get_contents(path, &text, NULL, NULL))
-        return false;
-    const char *rest = strrchr(text, ')'); /* a name may contain anything */
-    *out = (struct process){.pid = atoi(pid)};
-    if (!rest || sscanf(rest + 1, " %*c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %llu %llu",
-                        &out->parent, &ticks[0], &ticks[1], &ticks[2], &ticks[3]) != 5)
-        return false;
-    for (unsigned i = 0; i < G_N_ELEMENTS(ticks); i++)
-        out->ticks += (double)ticks[i];
-    return true;
-}
 
 /* Marks the children of marked processes; false if there are no more. */
 static bool mark_children(GArray *all)
@@ -126,7 +107,7 @@ static bool mark_children(GArray *all)
         struct process *child = &g_array_index(all, struct process, i);
         for (guint j = 0; j < all->len && !child->is_program; j++) {
             const struct process *parent = &g_array_index(all, struct process, j);
-            child->is_program = parent->is_program && parent->pid == child->parent;
+            child->is_program = parent->is_program && parent->stat.pid == child->stat.parent;
             any = any || child->is_program;
         }
     }
@@ -139,18 +120,20 @@ double orch_foreign_cpu_of_program(int pid)
     g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct process));
     const char *name;
     struct process process;
-    double ticks = 0;
+    double used_s = 0;
     while (folder && (name = g_dir_read_name(folder)))
-        if (g_ascii_isdigit(*name) && read_process(name, &process)) {
-            process.is_program = process.pid == pid;
+        if (g_ascii_isdigit(*name) && orch_proc_stat_read(atoi(name), &process.stat)) {
+            process.is_program = process.stat.pid == pid;
             g_array_append_val(all, process);
         }
     while (mark_children(all))
         ;
-    for (guint i = 0; i < all->len; i++)
-        if (g_array_index(all, struct process, i).is_program)
-            ticks += g_array_index(all, struct process, i).ticks;
-    return ticks / (double)sysconf(_SC_CLK_TCK);
+    for (guint i = 0; i < all->len; i++) {
+        const struct process *at = &g_array_index(all, struct process, i);
+        if (at->is_program)
+            used_s += at->stat.user_s + at->stat.system_s + at->stat.children_s;
+    }
+    return used_s;
 }
 
 double orch_foreign_cpu_share(const struct foreign_cpu *foreign, double wall_s)
@@ -161,7 +144,7 @@ double orch_foreign_cpu_share(const struct foreign_cpu *foreign, double wall_s)
 double orch_foreign_cpu_share_of_other(const struct foreign_cpu *foreign, double wall_s,
                                        double program_s)
 {
-    if (!foreign->is_ours || isnan(foreign->busy_s) || !(wall_s >= FOREIGN_CPU_WALL_S))
+    if (isnan(foreign->busy_s) || !(wall_s >= FOREIGN_CPU_WALL_S))
         return (double)NAN;
     unsigned count = 0;
     for (unsigned i = 0; i < foreign->cpu_count; i++)

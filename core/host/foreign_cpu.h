@@ -15,8 +15,8 @@ struct foreign_cpu {
     double own_s;       /* CPU time of orch-host and its children at the start */
 };
 
-/** Reads the counters at a trial's start. `cpus` are those the trial is pinned to (`count` 0: those
- * available to this process). `path` is "/proc/stat", or a copy for tests. */
+/** Reads the counters at a trial's start. `cpus` (from 0) are those the trial is pinned to (`count`
+ * 0: those available to this process). `path` is "/proc/stat", or a copy for tests. */
 void orch_foreign_cpu_begin(struct foreign_cpu *foreign, const char *path, const int *cpus,
                             unsigned count);
 void orch_foreign_cpu_clear(struct foreign_cpu *foreign);

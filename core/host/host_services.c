@@ -8,16 +8,15 @@
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
+#include "lib/base/write_all.h"
 #include "lib/wire/event.h"
 
-#include <errno.h>
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { POINTS_MAX = 1000 }; /* a line of about 50 KiB */
 static const int64_t GATHER_NS = 50 * 1000 * 1000, CONTROL_POLL_NS = 2 * 1000 * 1000;
@@ -55,16 +54,9 @@ static struct services *of(const struct orch_host *host)
 /* Writes pending lines; a closed pipe means that the host has died. */
 static void write_out(struct services *services)
 {
-    size_t done = 0;
-    while (done < services->out->len && services->setup.events_fd >= 0) {
-        ssize_t n =
-            write(services->setup.events_fd, services->out->str + done, services->out->len - done);
-        if (n < 0 && errno != EINTR) {
-            atomic_store(&services->cancelled, true);
-            break;
-        }
-        done += n > 0 ? (size_t)n : 0;
-    }
+    int fd = services->setup.events_fd;
+    if (fd >= 0 && !orch_write_all(fd, services->out->str, services->out->len))
+        atomic_store(&services->cancelled, true);
     g_string_truncate(services->out, 0);
 }
 

@@ -122,15 +122,10 @@ struct orch_metric_spec *orch_intake_adopt(struct intake *intake, const char *na
     return adopted;
 }
 
-const struct orch_metric_spec *orch_intake_metric(struct intake *intake, const char *name)
-{
-    return orch_intake_adopt(intake, name);
-}
-
 static const struct orch_metric_spec *find_metric(struct intake *intake, const char *what,
                                                   const char *name)
 {
-    const struct orch_metric_spec *spec = orch_intake_metric(intake, name);
+    const struct orch_metric_spec *spec = orch_intake_adopt(intake, name);
     if (!spec)
         undeclared(intake, what, name, intake->manifest->metrics);
     return spec;
@@ -397,7 +392,7 @@ bool orch_intake_read(struct intake *intake, int fd)
 {
     ssize_t n = read(fd, intake->buffer + intake->end, BUFFER_BYTES - intake->end);
     if (n < 0)
-        return errno == EAGAIN || errno == EINTR;
+        return errno == EAGAIN;
     intake->end += (size_t)n;
     take_lines(intake);
     return n > 0;
@@ -426,7 +421,8 @@ void orch_intake_settle(struct intake *intake)
         return;
     g_string_append(intake->out->pending, intake->progress);
     g_string_append_c(intake->out->pending, '\n');
-    g_clear_pointer(&intake->progress, g_free);
+    g_free(intake->progress);
+    intake->progress = NULL;
     intake->progress_ns = now;
     orch_journal_out_touch(intake->out);
 }

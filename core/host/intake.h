@@ -53,10 +53,7 @@ void orch_intake_line(struct intake *intake, const char *line, size_t length);
 void orch_intake_finish(struct intake *intake);
 
 /** Finds a declared metric. If the manifest has `metrics: any`, adds undeclared ones (valid names,
- * at most 1,000). NULL if there is none. */
-const struct orch_metric_spec *orch_intake_metric(struct intake *intake, const char *name);
-
-/** Like orch_intake_metric, for callers that set the unit of an added metric. */
+ * at most 1,000), whose unit the caller may set. NULL if there is none. */
 struct orch_metric_spec *orch_intake_adopt(struct intake *intake, const char *name);
 
 /** Records a point or result found in a wrapped program's output. */

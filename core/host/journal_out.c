@@ -3,13 +3,14 @@
 
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
+#include "lib/base/write_all.h"
 #include "lib/wire/event.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { GATHER_BYTES = 65536 };
+enum { GATHER_BYTES = 65536, WAIT_MS_MAX = 1000000 };
 static const int64_t GATHER_NS = 50 * 1000 * 1000;
 
 bool orch_journal_out_open(struct journal_out *out, const char *path, GError **error)
@@ -43,16 +44,10 @@ static void give_up(struct journal_out *out, int saved_errno)
 
 bool orch_journal_out_flush(struct journal_out *out)
 {
-    size_t done = 0;
-    while (done < out->pending->len && !out->failure) {
-        ssize_t n = write(out->fd, out->pending->str + done, out->pending->len - done);
-        if (n < 0 && errno != EINTR)
-            give_up(out, errno);
-        else if (n > 0)
-            done += (size_t)n;
-    }
+    if (!out->failure && !orch_write_all(out->fd, out->pending->str, out->pending->len))
+        give_up(out, errno);
     if (!out->failure)
-        out->bytes += (int64_t)done;
+        out->bytes += (int64_t)out->pending->len;
     g_string_truncate(out->pending, 0);
     out->pending_ns = 0;
     return out->failure == 0;
@@ -75,4 +70,12 @@ void orch_journal_out_add(struct journal_out *out, const json_t *object)
 int64_t orch_journal_out_due(const struct journal_out *out)
 {
     return out->pending_ns ? out->pending_ns + GATHER_NS : INT64_MAX;
+}
+
+int orch_journal_out_wait_ms(const struct journal_out *out, int64_t due_ns)
+{
+    int64_t due = MIN(due_ns, orch_journal_out_due(out));
+    if (due == INT64_MAX)
+        return -1;
+    return (int)CLAMP((due - orch_mono_ns() + 999999) / 1000000, 0, WAIT_MS_MAX);
 }

@@ -30,5 +30,8 @@ bool orch_journal_out_flush(struct journal_out *out);
 /** When to call orch_journal_out_flush at the latest (monotonic ns); INT64_MAX if nothing is
  * pending. */
 int64_t orch_journal_out_due(const struct journal_out *out);
+/** How long poll() may wait, in milliseconds, until pending lines are due or `due_ns` (monotonic;
+ * INT64_MAX: never); -1: without limit. */
+int orch_journal_out_wait_ms(const struct journal_out *out, int64_t due_ns);
 
 #endif

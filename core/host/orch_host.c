@@ -38,7 +38,7 @@ static void ensure_standard_descriptors(void)
 static int finish(bool ok, GError **error)
 {
     if (!ok)
-        fprintf(stderr, "orch-host: %s\n", *error ? (*error)->message : "failed");
+        fprintf(stderr, "orch-host: %s\n", (*error)->message);
     return ok ? 0 : 1;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/host/output_capture.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,8 +49,6 @@ static void put(struct capture *capture, const char *bytes, int64_t length, int6
 {
     while (length > 0) {
         ssize_t n = pwrite(capture->fd, bytes, (size_t)length, place);
-        if (n < 0 && errno == EINTR)
-            continue;
         if (n <= 0) {
             capture->lost_bytes += length;
             return;
@@ -77,8 +74,6 @@ static void remember_tail(struct capture *capture, const char *bytes, size_t len
 
 void orch_capture_write(struct capture *capture, const char *bytes, size_t length)
 {
-    if (length == 0)
-        return;
     if (capture->fd < 0)
         capture->fd = open(capture->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     remember_tail(capture, bytes, length);
@@ -105,8 +100,6 @@ static char *read_ring(struct capture *capture)
     for (int64_t done = 0; done < size;) {
         int64_t at = (oldest + done) % size;
         ssize_t n = pread(capture->fd, ring + done, (size_t)MIN(size - done, size - at), head + at);
-        if (n < 0 && errno == EINTR)
-            continue;
         if (n <= 0) {
             g_free(ring);
             return NULL;

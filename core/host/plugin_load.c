@@ -67,13 +67,13 @@ static const struct orch_plugin *map(const char *path, const char *sha256, doubl
     *out_ms = (double)(orch_mono_ns() - begin) / 1e6;
     if (!library) {
         const char *why = dlerror();
-        const char *hint = why && strstr(why, "undefined symbol")
+        const char *hint = strstr(why, "undefined symbol")
                                ? "link the library that has the symbol (-Wl,-z,defs finds this "
                                  "when the plugin is built)"
                                : NULL;
-        if (why && g_str_has_prefix(why, mapped) && why[strlen(mapped)] == ':')
+        if (g_str_has_prefix(why, mapped) && why[strlen(mapped)] == ':')
             why += strlen(mapped) + 2;
-        refuse(error, path, hint, "%s", why ? why : "unknown reason");
+        refuse(error, path, hint, "%s", why);
         return NULL;
     }
     entry_point get = NULL;

@@ -39,8 +39,7 @@ int orch_private_copy_open(const char *path, const char *sha256, GError **error)
     size_t length = 0;
     char found[ORCH_SHA256_CHARS];
     if (!orch_file_read(path, PLUGIN_BYTES_MAX, &bytes, &length, error)) {
-        if (error && *error)
-            (*error)->code = ORCH_ERROR_PLUGIN;
+        (*error)->code = ORCH_ERROR_PLUGIN;
         return -1;
     }
     orch_sha256(bytes, length, found);

@@ -24,4 +24,7 @@ void orch_procs_signal(const GArray *procs, int signal);
 /** Proportional set size (PSS) of all descendants in bytes, in which shared pages count once. */
 int64_t orch_procs_memory_bytes(void);
 
+/** Largest resident size (VmHWM) of a process so far, in bytes; 0 if it is gone. */
+int64_t orch_procs_peak_bytes(pid_t pid);
+
 #endif

@@ -7,6 +7,7 @@
 #include "core/host/plugin_load.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/write_all.h"
 #include "lib/wire/event.h"
 #include "lib/wire/value.h"
 
@@ -31,13 +32,7 @@ static bool send(struct server *server, const json_t *object)
 {
     g_autoptr(GString) line = g_string_new(NULL);
     orch_event_encode_json(line, object);
-    for (size_t done = 0; done < line->len;) {
-        ssize_t n = write(server->answers_fd, line->str + done, line->len - done);
-        if (n < 0 && errno != EINTR)
-            return false;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return true;
+    return orch_write_all(server->answers_fd, line->str, line->len);
 }
 
 static json_t *manifest_event(const struct loaded_plugin *loaded)

@@ -82,8 +82,7 @@ void orch_stopping_begin(struct stopping *stopping, enum orch_verdict why, enum 
 
 static void go_on(struct stopping *stopping)
 {
-    if (stopping->stage != STOP_NOT)
-        enter(stopping, MIN(stopping->stage + 1, STOP_KILLED));
+    enter(stopping, MIN(stopping->stage + 1, STOP_KILLED));
 }
 
 void orch_stopping_continue(struct stopping *stopping)
@@ -100,8 +99,7 @@ void orch_stopping_continue(struct stopping *stopping)
 
 void orch_stopping_escalate(struct stopping *stopping)
 {
-    if (stopping->stage != STOP_KILLED)
-        go_on(stopping);
+    go_on(stopping);
 }
 
 bool orch_stopping_is_hopeless(const struct stopping *stopping)

@@ -68,6 +68,8 @@ static struct orch_trial_spec *read_trial(const char *trial_dir, GError **error)
     if (!orch_file_read(path, TRIAL_BYTES_MAX, &text, &length, error))
         return NULL;
     g_autoptr(json_t) json = orch_json_parse(text, length, TRIAL_BYTES_MAX, error);
+    if (!json)
+        g_prefix_error(error, "cannot read '%s': ", path);
     struct orch_trial_spec *trial = json ? orch_trial_decode(json, error) : NULL;
     if (trial && trial->cwd) {
         char *cwd = orch_path_absolute(trial->cwd, trial_dir);
@@ -149,7 +151,7 @@ static void close_fd(int *fd)
 static size_t read_stream(struct supervisor *s, int *fd, struct capture *capture)
 {
     ssize_t n = read(*fd, s->buffer, READ_BYTES);
-    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+    if (n == 0 || (n < 0 && errno != EAGAIN))
         close_fd(fd);
     if (n <= 0)
         return 0;
@@ -188,8 +190,6 @@ static void take_runner_line(struct supervisor *s, const char *line, size_t leng
 static void read_runner(struct supervisor *s)
 {
     ssize_t n = read(s->runner_fd, s->buffer, READ_BYTES);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
     if (n <= 0) { /* the descriptor stays open, so that its number 0 is not reused */
         s->runner_fd = -1;
         if (!s->trial->detached)
@@ -282,11 +282,7 @@ static void do_what_is_due(struct supervisor *s)
 static int wait_ms(const struct supervisor *s)
 {
     int64_t due = MIN(MIN(s->limit_ns, s->look_ns), s->stopping.next_ns);
-    due = MIN(due, MIN(orch_journal_out_due(&s->out), orch_intake_due(&s->intake)));
-    if (due == INT64_MAX)
-        return -1;
-    int64_t left = due - orch_mono_ns();
-    return left <= 0 ? 0 : (int)MIN(left / 1000000 + 1, 1000000);
+    return orch_journal_out_wait_ms(&s->out, MIN(due, orch_intake_due(&s->intake)));
 }
 
 static void run_loop(struct supervisor *s)

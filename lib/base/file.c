@@ -120,8 +120,8 @@ bool orch_file_copy(const char *from, const char *to, GError **error)
 
 bool orch_dir_make(const char *path, GError **error)
 {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST) /* common case without walking the path */
-        return true;
+    if (mkdir(path, 0777) == 0 || (errno == EEXIST && g_file_test(path, G_FILE_TEST_IS_DIR)))
+        return true; /* the common cases, without walking the path */
     if (g_mkdir_with_parents(path, 0777) == 0)
         return true;
     orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make folder '%s'", path);

@@ -27,7 +27,7 @@ bool orch_file_write(const char *path, const void *bytes, size_t length, bool du
  * holes. Fails with ORCH_ERROR_IO. */
 bool orch_file_copy(const char *from, const char *to, GError **error);
 
-/** mkdir -p with mode 0777 & ~umask. */
+/** mkdir -p with mode 0777 & ~umask. Fails if the path exists and is no folder. */
 bool orch_dir_make(const char *path, GError **error);
 
 /** Removes a file, or a folder with its contents, without following symbolic links. Succeeds if

@@ -2,6 +2,7 @@
 #include "lib/base/ident.h"
 
 #include "lib/base/login.h"
+#include "lib/base/proc_stat.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -96,58 +97,29 @@ static const char *boot_id(void)
     return id;
 }
 
-/* Reads the state letter and start time of a process. */
-static bool read_stat(int64_t pid, char *state, int64_t *start)
-{
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (n <= 0)
-        return false;
-    text[n] = 0;
-    char *p = strrchr(text, ')'); /* the name in parentheses may contain anything */
-    if (!p || !p[1] || !p[2])
-        return false;
-    *state = p[2];
-    p += 2;
-    for (int field = 3; field < 22 && p; field++)
-        p = strchr(p + 1, ' ');
-    if (!p)
-        return false;
-    *start = g_ascii_strtoll(p + 1, NULL, 10);
-    return true;
-}
-
 bool orch_process_get(pid_t pid, struct orch_process *out)
 {
-    char state;
-    int64_t start;
-    if (!read_stat(pid, &state, &start))
+    struct orch_proc_stat stat;
+    if (!orch_proc_stat_read(pid, &stat))
         return false;
     g_strlcpy(out->boot_id, boot_id(), sizeof out->boot_id);
     out->pid = pid;
-    out->start = start;
+    out->start = stat.start;
     return true;
 }
 
 bool orch_process_is_alive(const struct orch_process *process)
 {
-    char state;
-    int64_t start;
+    struct orch_proc_stat stat;
     return process->pid > 0 && strcmp(process->boot_id, boot_id()) == 0 &&
-           read_stat(process->pid, &state, &start) && start == process->start && state != 'Z' &&
-           state != 'X';
+           orch_proc_stat_read((pid_t)process->pid, &stat) && stat.start == process->start &&
+           stat.state != 'Z' && stat.state != 'X';
 }
 
 bool orch_process_is_stopped(pid_t pid)
 {
-    char state;
-    int64_t start;
-    return read_stat(pid, &state, &start) && state == 'T';
+    struct orch_proc_stat stat;
+    return orch_proc_stat_read(pid, &stat) && stat.state == 'T';
 }
 
 /* ---- people ------------------------------------------------------------------------------------

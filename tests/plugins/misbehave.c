@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -133,9 +134,11 @@ static int do_wait(const struct params *params, const struct orch_host *host)
 
 static int do_wait_a_little(const struct params *params, const struct orch_host *host)
 {
-    (void)params, (void)host;
+    (void)params;
     host->phase(host, "waiting");
-    wait_ms(400);
+    for (int i = 0; i < 5000 && access("poked", F_OK) != 0; i++)
+        wait_ms(2);
+    wait_ms(100); /* whatever its host does about it */
     return ORCH_OK;
 }
 
@@ -310,6 +313,141 @@ static int do_diverge(const struct params *params, const struct orch_host *host)
     return ORCH_DIVERGED;
 }
 
+static int do_odd_status(const struct params *params, const struct orch_host *host)
+{
+    (void)params, (void)host;
+    return 99;
+}
+
+static int do_negative_status(const struct params *params, const struct orch_host *host)
+{
+    (void)params, (void)host;
+    return -1;
+}
+
+/* Where a text is missing it is empty; a metric without a name is none. */
+static int do_null_texts(const struct params *params, const struct orch_host *host)
+{
+    (void)params;
+    host->note(host, NULL);
+    host->metric(host, NULL, 1, 1);
+    host->log(host, -5, "below");
+    host->log(host, 99, "above");
+    if (host->derive_seed(host, NULL) != host->derive_seed(host, "") ||
+        host->file_digest(host, NULL))
+        return ORCH_SKIPPED;
+    host->fail(host, NULL);
+    host->input(host, NULL, NULL);
+    return ORCH_FAILED;
+}
+
+static int do_null_result(const struct params *params, const struct orch_host *host)
+{
+    (void)params;
+    host->result(host, NULL, 1);
+    return ORCH_OK;
+}
+
+static int do_null_artifact(const struct params *params, const struct orch_host *host)
+{
+    (void)params;
+    host->artifact(host, NULL, NULL);
+    return ORCH_OK;
+}
+
+static int do_undeclared_artifact(const struct params *params, const struct orch_host *host)
+{
+    (void)params;
+    host->artifact(host, "fil", "out.txt");
+    return ORCH_OK;
+}
+
+static int do_artifact_twice(const struct params *params, const struct orch_host *host)
+{
+    host->artifact(host, "file", "nowhere.txt");
+    return do_artifact(params, host);
+}
+
+static int do_bad_input(const struct params *params, const struct orch_host *host)
+{
+    (void)params;
+    host->input(host, "data", "not a digest");
+    return ORCH_FAILED;
+}
+
+/* 200,000 bytes, of two a character. */
+static int do_long_note(const struct params *params, const struct orch_host *host)
+{
+    (void)params;
+    static char text[200001];
+    for (int i = 0; i < 200000; i += 2)
+        memcpy(text + i, "\xc3\xa9", 2);
+    host->note(host, text);
+    return ORCH_OK;
+}
+
+/* The point is sent before the process ends without a word. */
+static int do_late_point(const struct params *params, const struct orch_host *host)
+{
+    (void)params;
+    host->metric(host, "value", 1, 0.5);
+    wait_ms(200);
+    _exit(0);
+}
+
+static int do_progress(const struct params *params, const struct orch_host *host)
+{
+    (void)params;
+    host->progress(host, (double)NAN, 10);
+    host->progress(host, 1, (double)INFINITY);
+    host->progress(host, 1, 10);
+    host->progress(host, 2, 10); /* too soon */
+    host->progress(host, 3, 0);  /* too soon, of an unknown total */
+    host->progress(host, 10, 10);
+    return ORCH_OK;
+}
+
+static void on_alarm(int number)
+{
+    (void)number;
+}
+
+/* Interrupts system calls a thousand times a second. */
+static void set_alarms(void)
+{
+    struct sigaction action = {.sa_handler = on_alarm}; /* without SA_RESTART */
+    struct itimerval every = {{0, 1000}, {0, 1000}};
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &every, NULL);
+}
+
+static int do_alarms(const struct params *params, const struct orch_host *host)
+{
+    (void)params;
+    set_alarms();
+    for (int i = 0; i < 20000; i++)
+        host->metric(host, "value", i, i);
+    return ORCH_OK;
+}
+
+static int do_no_checkpoint(const struct params *params, const struct orch_host *host)
+{
+    (void)params;
+    return host->checkpoint_dir(host) ? ORCH_OK : ORCH_SKIPPED;
+}
+
+/* No descriptor of orch-host's parent is open here. */
+static int do_descriptors(const struct params *params, const struct orch_host *host)
+{
+    (void)params;
+    for (int fd = 8; fd < 10; fd++)
+        if (fcntl(fd, F_GETFD) >= 0) {
+            host->fail(host, "an inherited descriptor is open");
+            return ORCH_FAILED;
+        }
+    return ORCH_OK;
+}
+
 static bool file_holds(const char *path, const char *word)
 {
     static char text[65536];
@@ -387,6 +525,20 @@ static const struct misdeed {
     {"skip", do_skip},
     {"diverge", do_diverge},
     {"look_around", do_look_around},
+    {"odd_status", do_odd_status},
+    {"negative_status", do_negative_status},
+    {"null_texts", do_null_texts},
+    {"null_result", do_null_result},
+    {"null_artifact", do_null_artifact},
+    {"undeclared_artifact", do_undeclared_artifact},
+    {"artifact_twice", do_artifact_twice},
+    {"bad_input", do_bad_input},
+    {"long_note", do_long_note},
+    {"late_point", do_late_point},
+    {"progress", do_progress},
+    {"alarms", do_alarms},
+    {"no_checkpoint", do_no_checkpoint},
+    {"descriptors", do_descriptors},
 };
 
 /* ---- hooks ------------------------------------------------------------------------------------
@@ -402,6 +554,14 @@ static int check(const void *pointer, const struct orch_host *host)
     if (strcmp(params->how, "refuse") == 0) {
         host->fail(host, host->smoke(host) ? "not even as smoke" : "not this way");
         return ORCH_FAILED;
+    }
+    if (strcmp(params->how, "alarms") == 0)
+        set_alarms();
+    if (strcmp(params->how, "talk") == 0) { /* there is no trial yet */
+        host->note(host, "hello");
+        host->metric(host, "value", 1, 1);
+        if (host->cancelled(host) || host->checkpoint_dir(host))
+            return ORCH_FAILED;
     }
     if (strcmp(params->how, "digest") == 0) {
         const char *digest = host->file_digest(host, params->path);
@@ -431,6 +591,8 @@ static int open_it(const void *pointer, const struct orch_host *host, void **out
     (void)host;
     if (strcmp(params->how, "crash_open") == 0)
         crash();
+    if (strcmp(params->how, "skip_open") == 0)
+        return ORCH_SKIPPED;
     *out_state = (void *)(uintptr_t)pointer;
     return ORCH_OK;
 }

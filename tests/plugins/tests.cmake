@@ -20,16 +20,39 @@ orch_bad_plugin(undefined_symbol unloadable.c UNDEFINED_SYMBOL)
 orch_bad_plugin(crash_load unloadable.c CRASH_LOAD)
 orch_bad_plugin(no_run unloadable.c NO_RUN)
 orch_bad_plugin(late_param unloadable.c LATE_PARAM)
+foreach(kind far_param other_name no_name odd_version huge_stride null_table many_rows returns_null slow_load)
+  string(TOUPPER ${kind} switch)
+  orch_bad_plugin(${kind} unloadable.c ${switch})
+  list(APPEND more_bad_plugins bad_${kind})
+endforeach()
 target_compile_options(bad_no_run PRIVATE -Wno-unused-function)
 
-add_executable(test_host ${CMAKE_SOURCE_DIR}/tests/plugins/test_host.c)
-target_link_libraries(test_host PRIVATE orch_wire PkgConfig::CMOCKA)
-add_dependencies(test_host orch-host plugin_null plugin_sleep bad_misbehave bad_bad_abi bad_bad_magic bad_crash_load
+# orch-host on rows of trials: host_fixture.h
+function(orch_host_test name)
+  add_executable(test_${name} ${CMAKE_SOURCE_DIR}/tests/plugins/test_${name}.c)
+  target_link_libraries(test_${name} PRIVATE orch_wire PkgConfig::CMOCKA)
+  add_dependencies(test_${name} orch-host bad_misbehave)
+  string(REPLACE host_ "" label ${name})
+  add_test(NAME host.${label} COMMAND test_${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+  set_tests_properties(host.${label} PROPERTIES LABELS quick TIMEOUT 120 ENVIRONMENT
+    "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR}")
+endfunction()
+
+orch_host_test(host_trials)
+orch_host_test(host_text)
+orch_host_test(host_follow)
+orch_host_test(host_edges)
+add_dependencies(test_host_edges bad_slow_load)
+if(NOT ORCH_SANITIZE AND NOT ORCH_TSAN) # they want to be preloaded first themselves
+  add_library(orch_old_kernel MODULE ${CMAKE_SOURCE_DIR}/tests/plugins/old_kernel.c)
+  set_target_properties(orch_old_kernel PROPERTIES PREFIX "lib" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  target_link_libraries(orch_old_kernel PRIVATE ${CMAKE_DL_LIBS})
+  add_dependencies(test_host_edges orch_old_kernel)
+  set_property(TEST host.edges APPEND PROPERTY ENVIRONMENT "ORCH_OLD_KERNEL=$<TARGET_FILE:orch_old_kernel>")
+endif()
+add_dependencies(test_host_trials plugin_null plugin_sleep bad_bad_abi bad_bad_magic bad_crash_load
   bad_short_struct bad_short_stride bad_no_symbol bad_next_major bad_undefined_symbol bad_no_run
-  bad_late_param)
-add_test(NAME host.trials COMMAND test_host WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-set_tests_properties(host.trials PROPERTIES LABELS quick TIMEOUT 120 ENVIRONMENT
-  "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR}")
+  bad_late_param ${more_bad_plugins})
 
 add_test(NAME host.needed COMMAND sh ${CMAKE_SOURCE_DIR}/tests/plugins/needed.sh
   $<TARGET_FILE:orch-host>)
