@@ -8,7 +8,7 @@ import sys
 
 source = sys.argv[1]
 text = open(os.path.join(source, "docs/faults.md")).read()
-host = open(os.path.join(source, "tests/plugins/test_host.c")).read()
+host = open(os.path.join(source, "tests/plugins/test_host_trials.c")).read()
 code = "".join(open(path).read() for path in glob.glob(os.path.join(source, "tests/**/*.c"), recursive=True))
 scripts = [os.path.basename(path) for path in glob.glob(os.path.join(source, "tests/cli/*.sh"))]
 rows = [line.split("|")[1:3] for line in text.splitlines() if line.startswith("| ")]

@@ -180,8 +180,14 @@ static inline void write_join(const struct trial_case *row)
     }
     if (done < length)
         fail_msg("%s: nobody reads '%s'", row->name, path);
-    wait_ms(20);
     close(fd);
+    bool is_read = false; /* before the program's own events arrive */
+    for (int i = 0; i < 2000 && !is_read; i++, wait_ms(5)) {
+        g_autofree char *text = journal_text(row);
+        is_read = strstr(text, "\"loss\"") != NULL;
+    }
+    if (!is_read)
+        fail_msg("%s: nothing of '%s' was recorded", row->name, path);
 }
 
 /* Plays the followed program. */
@@ -374,7 +380,7 @@ static inline void test_row(void **state)
                      orch_json_text(end, "verdict", ""), reason ? reason : "no reason");
         if (row->reason ? !reason || !strstr(reason, row->reason) : reason != NULL)
             fail_msg("%s: the reason is '%s'", row->name, reason ? reason : "none");
-        assert_true(json_number_value(json_object_get(end, "wall_ms")) < 5000);
+        assert_true(json_number_value(json_object_get(end, "wall_ms")) < 20000);
     }
     assert_true(row->events->len > 0 && find_event(row, "start", 0) == row->events->pdata[0]);
     g_autofree char *points = all_points(row);
