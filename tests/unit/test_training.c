@@ -219,7 +219,8 @@ static struct orch_training usual(void)
                                   .gamma = 0.1,
                                   .device = "auto",
                                   .precision = "fp32",
-                                  .loader_threads = 1};
+                                  .loader_threads = 1,
+                                  .checkpoint_every = 30};
 }
 
 /* Runs the hooks; the record is the caller's. */

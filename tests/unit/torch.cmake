@@ -3,3 +3,14 @@ if(TARGET orch_torch_adapter)
   add_dependencies(test_torch orch_torch_adapter)
   set_tests_properties(unit.torch PROPERTIES TIMEOUT 300)
 endif()
+# holds the engine to the numbers that it gave before
+if(TARGET orch_torch_adapter)
+  add_executable(losses ${CMAKE_SOURCE_DIR}/tests/torch/losses.c)
+  target_include_directories(losses PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(losses PRIVATE orch_training)
+  add_dependencies(losses orch_torch_adapter)
+  add_test(NAME torch.losses COMMAND ${CMAKE_SOURCE_DIR}/tests/torch/losses.py
+    $<TARGET_FILE:losses> ${CMAKE_SOURCE_DIR}/tests/torch/losses.txt)
+  set_tests_properties(torch.losses PROPERTIES LABELS "torch;slow" TIMEOUT 1200
+    ENVIRONMENT "${ORCH_TEST_ENVIRONMENT};ORCH_TORCH=$<TARGET_FILE:orch_torch_adapter>")
+endif()

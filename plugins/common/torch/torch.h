@@ -248,14 +248,27 @@ struct orch_torch_progress {
     int64_t best_epoch;
 };
 
-/** Atomically writes model, optimizer, random state and progress to a file (safetensors). */
+/** Copies model, optimizer, random state and progress. A caller may add tensors and metadata of its
+ * own, under names with a prefix of its own, and write it with orch_weights_save. Caller frees. */
+struct orch_weights *orch_torch_checkpoint_copy(const struct orch_torch *torch,
+                                                const struct orch_torch_model *model,
+                                                const struct orch_torch_progress *progress,
+                                                GError **error);
+/** Reads a checkpoint. ORCH_ERROR_NOT_FOUND if there is no such file. Caller frees. */
+struct orch_weights *orch_torch_checkpoint_open(const char *path, GError **error);
+/** Restores a checkpoint into a model with the same graph and optimizer, so that training continues
+ * as if uninterrupted (bit-identical with one thread). After an error the model must be created
+ * again. */
+bool orch_torch_checkpoint_restore(const struct orch_torch *torch, struct orch_torch_model *model,
+                                   const struct orch_weights *checkpoint,
+                                   struct orch_torch_progress *out_progress, GError **error);
+
+/** orch_torch_checkpoint_copy, written atomically to a file (safetensors). */
 bool orch_torch_checkpoint_save(const struct orch_torch *torch,
                                 const struct orch_torch_model *model,
                                 const struct orch_torch_progress *progress, const char *path,
                                 GError **error);
-/** Restores them into a model with the same graph and optimizer, so that training continues as if
- * uninterrupted (bit-identical with one thread). ORCH_ERROR_NOT_FOUND if there is no such file.
- * After any other error the model must be created again. */
+/** orch_torch_checkpoint_open and orch_torch_checkpoint_restore. */
 bool orch_torch_checkpoint_load(const struct orch_torch *torch, struct orch_torch_model *model,
                                 const char *path, struct orch_torch_progress *out_progress,
                                 GError **error);

@@ -232,10 +232,10 @@ static bool put_slots(const struct orch_torch *torch, const struct orch_torch_mo
     return true;
 }
 
-bool orch_torch_checkpoint_save(const struct orch_torch *torch,
-                                const struct orch_torch_model *model,
-                                const struct orch_torch_progress *progress, const char *path,
-                                GError **error)
+struct orch_weights *orch_torch_checkpoint_copy(const struct orch_torch *torch,
+                                                const struct orch_torch_model *model,
+                                                const struct orch_torch_progress *progress,
+                                                GError **error)
 {
     struct orch_weights *weights = orch_torch_state_copy(torch, model, error);
     GBytes *random = NULL;
@@ -249,11 +249,22 @@ bool orch_torch_checkpoint_save(const struct orch_torch *torch,
         put_number(weights, "best", progress->best);
         put_number(weights, "best_epoch", (double)progress->best_epoch);
         put_number(weights, "steps", (double)torch->steps_get(model));
-        ok = orch_weights_add(weights, "random", ORCH_DTYPE_UINT8, 1, &shape, bytes, error) &&
-             orch_weights_save(weights, path, true, error);
+        ok = orch_weights_add(weights, "random", ORCH_DTYPE_UINT8, 1, &shape, bytes, error);
     }
     if (random)
         g_bytes_unref(random);
+    if (!ok)
+        g_clear_pointer(&weights, orch_weights_free);
+    return weights;
+}
+
+bool orch_torch_checkpoint_save(const struct orch_torch *torch,
+                                const struct orch_torch_model *model,
+                                const struct orch_torch_progress *progress, const char *path,
+                                GError **error)
+{
+    struct orch_weights *weights = orch_torch_checkpoint_copy(torch, model, progress, error);
+    bool ok = weights && orch_weights_save(weights, path, true, error);
     orch_weights_free(weights);
     return ok;
 }
@@ -284,16 +295,11 @@ static bool take_tensor(const struct orch_torch *torch, struct orch_torch_model 
     return true;
 }
 
-bool orch_torch_checkpoint_load(const struct orch_torch *torch, struct orch_torch_model *model,
-                                const char *path, struct orch_torch_progress *out_progress,
-                                GError **error)
+bool orch_torch_checkpoint_restore(const struct orch_torch *torch, struct orch_torch_model *model,
+                                   const struct orch_weights *weights,
+                                   struct orch_torch_progress *out_progress, GError **error)
 {
-    if (access(path, F_OK) != 0) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "there is no checkpoint '%s'", path);
-        return false;
-    }
-    struct orch_weights *weights = orch_weights_load(path, error);
-    bool ok = weights != NULL;
+    bool ok = true;
     for (size_t i = 0; ok && i < torch->tensor_count(model); i++)
         ok = take_tensor(torch, model, i, weights, error);
     const struct orch_weight *random = ok ? orch_weights_find(weights, "random") : NULL;
@@ -308,6 +314,24 @@ bool orch_torch_checkpoint_load(const struct orch_torch *torch, struct orch_torc
         out_progress->best = get_number(weights, "best");
         out_progress->best_epoch = (int64_t)get_number(weights, "best_epoch");
     }
+    return ok;
+}
+
+struct orch_weights *orch_torch_checkpoint_open(const char *path, GError **error)
+{
+    if (access(path, F_OK) != 0) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "there is no checkpoint '%s'", path);
+        return NULL;
+    }
+    return orch_weights_load(path, error);
+}
+
+bool orch_torch_checkpoint_load(const struct orch_torch *torch, struct orch_torch_model *model,
+                                const char *path, struct orch_torch_progress *out_progress,
+                                GError **error)
+{
+    struct orch_weights *weights = orch_torch_checkpoint_open(path, error);
+    bool ok = weights && orch_torch_checkpoint_restore(torch, model, weights, out_progress, error);
     orch_weights_free(weights);
     return ok;
 }

@@ -7,6 +7,8 @@
 
 #include <orch/plugin.h>
 
+struct orch_training_parts;
+
 /** Parameters, embedded in the plugin's parameter struct (ORCH_TRAINING_PARAMS names its
  * members). */
 struct orch_training {
@@ -31,6 +33,7 @@ struct orch_training {
     const char *device, *precision;
     bool channels_last;
     int64_t threads, loader_threads; /* 0: those of the slot */
+    double checkpoint_every;         /* seconds; 0: after each epoch */
     /* transfer learning; not set by plugin train */
     const char *weights;          /* file with initial weights; NULL: from scratch */
     bool feature_extractor;       /* train only the head */
@@ -108,7 +111,11 @@ struct orch_training {
                           .flags = ORCH_PARAM_NEUTRAL, .help = "0: those of the trial's slot"),    \
         ORCH_TRAINING_ROW(owner, loader_threads, ORCH_INT, .def = "1", .min = "0", .max = "64",    \
                           .flags = ORCH_PARAM_NEUTRAL,                                             \
-                          .help = "threads that make batches; their number changes no batch")
+                          .help = "threads that make batches; their number changes no batch"),     \
+        ORCH_TRAINING_ROW(owner, checkpoint_every, ORCH_DURATION, .def = "30s", .min = "0",        \
+                          .flags = ORCH_PARAM_NEUTRAL,                                             \
+                          .help = "at least so long between checkpoints, which are written at "    \
+                                  "the end of epochs; 0: after each")
 
 #define ORCH_TRAINING_OPTIMIZER_NAMES ((const char *const[]){"sgd", "adam", NULL})
 #define ORCH_TRAINING_SCHEDULE_NAMES ((const char *const[]){"steps", "cosine", "constant", NULL})
@@ -208,6 +215,9 @@ int orch_training_cost(const struct orch_training *training, struct orch_cost *o
 int orch_training_open(const struct orch_training *training, const struct orch_host *host,
                        void **out_state);
 int orch_training_run(void *state, const struct orch_host *host);
+/** orch_training_run with a feed, a step or observers of the plugin's own (epochs.h). */
+int orch_training_run_with(void *state, const struct orch_host *host,
+                           const struct orch_training_parts *parts);
 void orch_training_close(void *state);
 
 #endif

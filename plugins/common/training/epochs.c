@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plugins/common/training/epochs.h"
+
+#include "lib/base/error.h"
+#include "lib/base/ident.h"
+#include "plugins/common/training/checkpoint.h"
+#include "plugins/common/training/validation.h"
+#include "plugins/common/weights/weights.h"
+
+#include <math.h>
+#include <string.h>
+
+/** Maximum points of the loss by step; and minimum steps per point on a GPU, where reading the loss
+ * waits for all queued work. */
+enum { STEP_POINTS = 400, GPU_STEPS = 8 };
+/** Steps between reports of progress, and between questions whether the trial is cancelled. */
+enum { PROGRESS_STEPS = 16 };
+
+/* State of one training. */
+struct loop {
+    const struct orch_session *session;
+    const struct orch_host *host;
+    const struct orch_features *features; /* NULL: images */
+    const struct orch_training_parts *parts;
+    struct orch_feed *feed;
+    struct orch_step *step;
+    double training_s;
+    double best;
+    int64_t best_epoch;
+    struct orch_torch_totals epoch_totals;
+    struct orch_torch_totals last_val; /* the last epoch of this attempt; 0 images: none yet */
+    /* loss by step: a point is the mean over the samples of the steps since the previous point */
+    int64_t steps_per_point;
+    struct orch_torch_totals point_totals;
+};
+
+/* ---- steps ------------------------------------------------------------------------------------
+ */
+
+static void plan_points(struct loop *l)
+{
+    int64_t steps = l->feed->batches * l->session->epochs;
+    bool is_gpu = strcmp(l->session->device, "cpu") != 0;
+    l->steps_per_point = MAX((steps + STEP_POINTS - 1) / STEP_POINTS, is_gpu ? GPU_STEPS : 1);
+}
+
+static void add_totals(struct orch_torch_totals *sum, const struct orch_torch_totals *part)
+{
+    sum->images += part->images;
+    sum->correct += part->correct;
+    sum->loss += part->loss;
+}
+
+static double accuracy_of(const struct orch_torch_totals *totals)
+{
+    return (double)totals->correct / (double)MAX(1, totals->images);
+}
+
+static double loss_of(const struct orch_torch_totals *totals)
+{
+    return totals->loss / (double)MAX(1, totals->images);
+}
+
+/* Adds the step's sums to the totals of the epoch and of the current point. */
+static bool take_totals(struct loop *l, GError **error)
+{
+    struct orch_torch_totals part;
+    if (!l->step->take(l->step->ctx, l->session, &part, error))
+        return false;
+    add_totals(&l->epoch_totals, &part);
+    add_totals(&l->point_totals, &part);
+    return true;
+}
+
+/* Reports the loss if a point is due, and calls the observer. Batch `number` (from 0) of the epoch
+ * has just been trained on. */
+static bool after_step(struct loop *l, int64_t epoch, int64_t number, GError **error)
+{
+    int64_t step = epoch * l->feed->batches + number + 1;
+    struct orch_moment moment = {.session = l->session, .epoch = epoch, .step = step};
+    if (l->parts->after_step && !l->parts->after_step(l->parts->ctx, &moment, error))
+        return false;
+    if (step % l->steps_per_point && step != l->session->epochs * l->feed->batches)
+        return true;
+    if (!take_totals(l, error))
+        return false;
+    l->host->metric(l->host, "step_loss", step, loss_of(&l->point_totals));
+    l->point_totals = (struct orch_torch_totals){0};
+    return true;
+}
+
+/* Returns early, with true, if the trial is cancelled. */
+static bool train_epoch(struct loop *l, int64_t epoch, GError **error)
+{
+    const struct orch_session *s = l->session;
+    struct orch_feed_batch batch;
+    GError *problem = NULL;
+    l->feed->start(l->feed->ctx, epoch);
+    for (int64_t number = 0; l->feed->next(l->feed->ctx, &batch, &problem); number++) {
+        double at = (double)epoch + batch.at;
+        s->torch->rate_set(s->model, orch_schedule_rate(&s->schedule, at));
+        if (!l->step->learn(l->step->ctx, s, &batch.input, error) ||
+            !after_step(l, epoch, number, error))
+            return false;
+        if (number % PROGRESS_STEPS == 0) {
+            l->host->progress(l->host, at, (double)s->epochs);
+            if (l->host->cancelled(l->host))
+                return true;
+        }
+    }
+    if (problem)
+        g_propagate_error(error, problem);
+    return !problem;
+}
+
+/* Evaluates on the validation images of each epoch. */
+static bool validate_part(struct loop *l, GError **error)
+{
+    return orch_validate(l->session, l->session->val_part,
+                         l->features ? l->features->val_part : NULL, &l->last_val, error);
+}
+
+/* ---- epochs -----------------------------------------------------------------------------------
+ */
+
+static void report_epoch(struct loop *l, int64_t epoch, double seconds)
+{
+    const struct orch_host *host = l->host;
+    const struct orch_torch_totals *train = &l->epoch_totals, *val = &l->last_val;
+    double accuracy = accuracy_of(val);
+    host->metric(host, "train_loss", epoch + 1, loss_of(train));
+    host->metric(host, "train_accuracy", epoch + 1, accuracy_of(train));
+    host->metric(host, "val_loss", epoch + 1, loss_of(val));
+    host->metric(host, "val_accuracy", epoch + 1, accuracy);
+    host->metric(host, "val_error", epoch + 1, 1 - accuracy);
+    host->metric(host, "epoch_time", epoch + 1, seconds);
+    host->metric(host, "images_per_s", epoch + 1, (double)train->images / seconds);
+    host->metric(host, "lr", epoch + 1, orch_schedule_rate(&l->session->schedule, (double)epoch));
+    host->progress(host, (double)epoch + 1, (double)l->session->epochs);
+    if (accuracy > l->best || l->best_epoch == 0) {
+        l->best = accuracy;
+        l->best_epoch = epoch + 1;
+    }
+}
+
+static bool observe_epoch(struct loop *l, int64_t epoch, GError **error)
+{
+    struct orch_moment moment = {.session = l->session,
+                                 .epoch = epoch,
+                                 .step = (epoch + 1) * l->feed->batches,
+                                 .train = &l->epoch_totals,
+                                 .val = &l->last_val};
+    return !l->parts->after_epoch || l->parts->after_epoch(l->parts->ctx, &moment, error);
+}
+
+/* Runs and reports one epoch with its validation. `*out_status`: ORCH_OK to continue. */
+static bool one_epoch(struct loop *l, int64_t epoch, int *out_status, GError **error)
+{
+    const struct orch_host *host = l->host;
+    int64_t begin = orch_mono_ns();
+    *out_status = ORCH_OK;
+    host->phase(host, "training");
+    l->epoch_totals = (struct orch_torch_totals){0};
+    if (!train_epoch(l, epoch, error) || !take_totals(l, error))
+        return false;
+    double seconds = (double)(orch_mono_ns() - begin) / 1e9;
+    if (host->cancelled(host)) {
+        *out_status = ORCH_CANCELLED;
+        return true;
+    }
+    l->training_s += seconds;
+    host->phase(host, "validating");
+    if (!validate_part(l, error))
+        return false;
+    report_epoch(l, epoch, seconds);
+    if (!isfinite(loss_of(&l->epoch_totals))) {
+        host->fail(host, "the training loss is not finite");
+        *out_status = ORCH_DIVERGED;
+    }
+    return observe_epoch(l, epoch, error);
+}
+
+static int all_epochs(struct loop *l, GError **error)
+{
+    const struct orch_session *s = l->session;
+    g_autofree char *path = orch_checkpoint_path(s);
+    struct orch_torch_progress progress;
+    int64_t saved_ns = orch_mono_ns();
+    int status = ORCH_OK;
+    if (!orch_checkpoint_resume(s, l->parts, path, &progress, error))
+        return -1;
+    l->best = progress.best;
+    l->best_epoch = progress.best_epoch;
+    plan_points(l);
+    for (int64_t epoch = progress.epoch; epoch < s->epochs && status == ORCH_OK; epoch++) {
+        if (!one_epoch(l, epoch, &status, error))
+            return -1;
+        progress = (struct orch_torch_progress){epoch + 1, l->best, l->best_epoch};
+        bool is_due = (double)(orch_mono_ns() - saved_ns) / 1e9 >= s->training->checkpoint_every;
+        if (status == ORCH_OK && path && is_due) {
+            if (!orch_checkpoint_write(s, l->parts, path, &progress, error))
+                return -1;
+            saved_ns = orch_mono_ns();
+        }
+    }
+    return status;
+}
+
+/* ---- results ----------------------------------------------------------------------------------
+ */
+
+static bool save_weights(const struct orch_session *s, GError **error)
+{
+    struct orch_weights *weights = orch_torch_state_copy(s->torch, s->model, error);
+    bool ok = weights && orch_weights_save(weights, "weights.safetensors", false, error);
+    orch_weights_free(weights);
+    if (ok)
+        s->host->artifact(s->host, "weights", "weights.safetensors");
+    return ok;
+}
+
+/* Validates on the last epoch's images and on all. An attempt that resumed after the last epoch has
+ * not validated yet. */
+static bool validate_end(struct loop *l, struct orch_torch_totals *all, GError **error)
+{
+    const struct orch_session *s = l->session;
+    if (!l->last_val.images && !validate_part(l, error))
+        return false;
+    if (s->val_part->count < s->val->count)
+        return orch_validate(s, s->val, l->features ? l->features->val : NULL, all, error);
+    *all = l->last_val;
+    return true;
+}
+
+/* final_accuracy and best_accuracy use the same images, so that the best epoch is never below the
+ * last one; full_accuracy uses all validation images. */
+static bool finish(struct loop *l, GError **error)
+{
+    const struct orch_host *host = l->host;
+    struct orch_torch_totals all;
+    host->phase(host, "final validation");
+    if (!validate_end(l, &all, error) || !save_weights(l->session, error))
+        return false;
+    host->result(host, "final_accuracy", accuracy_of(&l->last_val));
+    host->result(host, "final_loss", loss_of(&l->last_val));
+    host->result(host, "full_accuracy", accuracy_of(&all));
+    host->result(host, "full_loss", loss_of(&all));
+    host->result(host, "best_accuracy", l->best);
+    host->result(host, "best_epoch", (double)l->best_epoch);
+    host->result(host, "training_time", l->training_s + (l->features ? l->features->seconds : 0));
+    return true;
+}
+
+/* ---- the usual parts --------------------------------------------------------------------------
+ */
+
+static struct orch_feed *usual_feed(const struct orch_session *s,
+                                    const struct orch_features *features, GError **error)
+{
+    const struct orch_training *t = s->training;
+    uint64_t seed = s->host->derive_seed(s->host, "shuffle");
+    struct orch_loader_options options = {.batch = (int)t->batch,
+                                          .threads = (int)t->loader_threads,
+                                          .shuffle = true,
+                                          .transforms =
+                                              orch_transforms_crop_flip((int)t->crop_pad, t->flip),
+                                          .seed = seed};
+    return features ? orch_feed_features(s->train, features->train, features->width, t->batch, true,
+                                         seed)
+                    : orch_feed_images(s->train, &options, error);
+}
+
+int orch_epochs_run(const struct orch_session *s, const struct orch_features *features,
+                    const struct orch_training_parts *parts, GError **error)
+{
+    struct loop l = {.session = s, .host = s->host, .features = features, .parts = parts};
+    l.feed = parts->feed ? parts->feed(parts->ctx, s, error) : usual_feed(s, features, error);
+    l.step = !l.feed       ? NULL
+             : parts->step ? parts->step(parts->ctx, s, error)
+                           : orch_step_classify();
+    int status = l.step ? all_epochs(&l, error) : -1;
+    if (status == ORCH_OK && !finish(&l, error))
+        status = -1;
+    orch_step_free(l.step);
+    orch_feed_free(l.feed);
+    return status;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plugins/common/training/feed.h"
+
+#include "plugins/common/data/random.h"
+
+#include <string.h>
+
+void orch_feed_free(struct orch_feed *feed)
+{
+    if (!feed)
+        return;
+    if (feed->free)
+        feed->free(feed->ctx);
+    g_free(feed);
+}
+
+/* ---- images -----------------------------------------------------------------------------------
+ */
+
+struct images {
+    struct orch_loader *loader;
+    int64_t number, batches;
+};
+
+static void images_start(void *ctx, int64_t epoch)
+{
+    struct images *images = ctx;
+    images->number = 0;
+    orch_loader_start(images->loader, epoch);
+}
+
+static bool images_next(void *ctx, struct orch_feed_batch *out, GError **error)
+{
+    (void)error;
+    struct images *images = ctx;
+    struct orch_loader_batch batch;
+    if (!orch_loader_next(images->loader, &batch))
+        return false;
+    *out = (struct orch_feed_batch){.input = {.input = ORCH_TORCH_FLOAT,
+                                              .images = batch.images,
+                                              .labels = batch.labels,
+                                              .count = batch.count},
+                                    .at = (double)images->number / (double)images->batches};
+    images->number++;
+    return true;
+}
+
+static void images_free(void *ctx)
+{
+    struct images *images = ctx;
+    orch_loader_free(images->loader);
+    g_free(images);
+}
+
+struct orch_feed *orch_feed_images(const struct orch_subset *subset,
+                                   const struct orch_loader_options *options, GError **error)
+{
+    struct orch_loader *loader = orch_loader_new(subset, options, error);
+    if (!loader)
+        return NULL;
+    struct images *images = g_new0(struct images, 1);
+    struct orch_feed *feed = g_new0(struct orch_feed, 1);
+    *images = (struct images){.loader = loader, .batches = orch_loader_batches(loader)};
+    *feed = (struct orch_feed){.ctx = images,
+                               .batches = images->batches,
+                               .samples = subset->count,
+                               .start = images_start,
+                               .next = images_next,
+                               .free = images_free};
+    return feed;
+}
+
+/* ---- features ---------------------------------------------------------------------------------
+ */
+
+struct features {
+    const struct orch_subset *subset;
+    const float *features;
+    int64_t width, batch, first; /* `first`: position of the next batch in `order` */
+    bool is_shuffled;
+    uint64_t seed;
+    int64_t *order;
+    float *rows;
+    int64_t *labels;
+};
+
+static void features_start(void *ctx, int64_t epoch)
+{
+    struct features *f = ctx;
+    f->first = 0;
+    for (int64_t i = 0; i < f->subset->count; i++)
+        f->order[i] = i;
+    if (f->is_shuffled)
+        orch_random_shuffle(f->order, f->subset->count,
+                            orch_random_stream(f->seed, 0x5f0ff1e, (uint64_t)epoch));
+}
+
+static bool features_next(void *ctx, struct orch_feed_batch *out, GError **error)
+{
+    (void)error;
+    struct features *f = ctx;
+    int64_t count = MIN(f->batch, f->subset->count - f->first);
+    if (count <= 0)
+        return false;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t row = f->order[f->first + i];
+        memcpy(f->rows + i * f->width, f->features + row * f->width,
+               sizeof(float) * (size_t)f->width);
+        f->labels[i] = orch_subset_label(f->subset, row);
+    }
+    *out = (struct orch_feed_batch){.input = {.input = ORCH_TORCH_FEATURES,
+                                              .images = f->rows,
+                                              .labels = f->labels,
+                                              .count = count},
+                                    .at = (double)f->first / (double)f->subset->count};
+    f->first += count;
+    return true;
+}
+
+static void features_free(void *ctx)
+{
+    struct features *f = ctx;
+    g_free(f->order);
+    g_free(f->rows);
+    g_free(f->labels);
+    g_free(f);
+}
+
+struct orch_feed *orch_feed_features(const struct orch_subset *subset, const float *features,
+                                     int64_t width, int64_t batch, bool is_shuffled, uint64_t seed)
+{
+    struct features *f = g_new0(struct features, 1);
+    struct orch_feed *feed = g_new0(struct orch_feed, 1);
+    *f = (struct features){.subset = subset,
+                           .features = features,
+                           .width = width,
+                           .batch = batch,
+                           .is_shuffled = is_shuffled,
+                           .seed = seed,
+                           .order = g_new(int64_t, subset->count + 1),
+                           .rows = g_new(float, (gsize)(batch * width)),
+                           .labels = g_new(int64_t, batch)};
+    *feed = (struct orch_feed){.ctx = f,
+                               .batches = (subset->count + batch - 1) / batch,
+                               .samples = subset->count,
+                               .start = features_start,
+                               .next = features_next,
+                               .free = features_free};
+    return feed;
+}

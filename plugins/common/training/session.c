@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plugins/common/training/session.h"
+
+#include "lib/base/error.h"
+#include "lib/net/net.h"
+#include "plugins/common/training/notes.h"
+#include "plugins/common/training/work.h"
+#include "plugins/common/weights/weights.h"
+
+#include <string.h>
+
+/** Number of steps in a smoke run. */
+enum { SMOKE_STEPS = 2 };
+
+/* ---- data -------------------------------------------------------------------------------------
+ */
+
+/* Options to open a split; in a smoke run synthetic images of the same shape. */
+static struct orch_image_set_options split_options(const struct orch_session *s,
+                                                   enum orch_split split)
+{
+    const struct orch_training *t = s->training;
+    struct orch_image_set_options options = orch_work_data(t, split);
+    if (!s->host->smoke(s->host))
+        return options;
+    int channels, side;
+    int64_t classes;
+    orch_work_shape(t, &channels, &side, &classes);
+    options.name = "synthetic";
+    options.channels = channels;
+    options.height = options.width = side;
+    options.synthetic_count = MAX(SMOKE_STEPS * t->batch, 4 * classes);
+    options.synthetic_classes = (int)(classes ? classes : 10);
+    return options;
+}
+
+static bool open_data(struct orch_session *s, GError **error)
+{
+    const struct orch_training *t = s->training;
+    bool smoke = s->host->smoke(s->host);
+    struct orch_image_set **sets[2] = {&s->train_set, &s->val_set};
+    s->host->phase(s->host, "reading data");
+    for (int split = 0; split < 2; split++) {
+        struct orch_image_set_options options = split_options(s, (enum orch_split)split);
+        *sets[split] = orch_image_set_open(&options, error);
+        if (!*sets[split])
+            return false;
+    }
+    uint64_t seed = s->host->derive_seed(s->host, "subset");
+    const int64_t *chosen = smoke ? NULL : t->classes.items;
+    size_t count = smoke ? 0 : t->classes.count;
+    s->train = orch_subset_new(s->train_set, chosen, count, smoke ? 0 : t->per_class, seed, error);
+    s->val = s->train ? orch_subset_new(s->val_set, chosen, count, 0, seed, error) : NULL;
+    s->val_part = s->val ? orch_subset_new(s->val_set, chosen, count, 0, seed, error) : NULL;
+    if (!s->val_part)
+        return false;
+    if (smoke) /* data for two steps */
+        orch_subset_limit(s->train, SMOKE_STEPS * t->batch, seed);
+    orch_subset_limit(s->val_part, t->val_images, seed);
+    return true;
+}
+
+/* ---- model ------------------------------------------------------------------------------------
+ */
+
+static bool load_weights(struct orch_session *s, GError **error)
+{
+    struct orch_weights *weights = orch_weights_load(s->training->weights, error);
+    struct orch_torch_load_report report = {0};
+    bool ok =
+        weights && orch_torch_state_load(s->torch, s->model, s->net, weights, true, &report, error);
+    if (ok && (report.missing->len || report.mismatched->len || report.extra->len))
+        orch_training_note(
+            s->host,
+            "the base network gave %zu tensors; the head is new (%u of other shape, %u missing, "
+            "%u left over)",
+            report.loaded, report.mismatched->len, report.missing->len, report.extra->len);
+    orch_torch_load_report_clear(&report);
+    orch_weights_free(weights);
+    return ok;
+}
+
+int orch_session_frozen_groups(const struct orch_session *s)
+{
+    return s->training->feature_extractor ? s->net->group_count - 1 : (int)s->training->freeze;
+}
+
+static bool set_optimizer(struct orch_session *s, GError **error)
+{
+    const struct orch_training *t = s->training;
+    struct orch_torch_optimizer optimizer = {
+        .method = strcmp(t->optimizer, "adam") == 0 ? ORCH_TORCH_ADAM : ORCH_TORCH_SGD,
+        .momentum = t->momentum,
+        .nesterov = t->nesterov,
+        .weight_decay = t->weight_decay,
+        .beta1 = 0.9,
+        .beta2 = 0.999,
+        .epsilon = 1e-8,
+        .group_rates = t->layer_rates.items,
+        .group_rate_count = t->layer_rates.count,
+        .frozen_groups = orch_session_frozen_groups(s),
+    };
+    return s->torch->optimizer_set(s->model, &optimizer, error);
+}
+
+static int threads_of(const struct orch_session *s)
+{
+    const char *text = g_getenv("ORCH_THREADS");
+    int slot = text ? (int)g_ascii_strtoll(text, NULL, 10) : 0;
+    return s->training->threads > 0 ? (int)s->training->threads : MAX(1, slot);
+}
+
+static bool open_model(struct orch_session *s, GError **error)
+{
+    const struct orch_training *t = s->training;
+    s->host->phase(s->host, "loading LibTorch");
+    s->torch = orch_torch_load(error);
+    if (!s->torch)
+        return false;
+    s->torch->threads_set(threads_of(s));
+    s->torch->seed(s->host->derive_seed(s->host, "dropout"));
+    bool is_auto = strcmp(t->device, "auto") == 0;
+    s->device = !is_auto ? t->device : s->torch->cuda_count() > 0 ? "cuda" : "cpu";
+    struct orch_torch_setup setup = {
+        .device = s->device,
+        .precision = strcmp(t->precision, "bf16") == 0 ? ORCH_TORCH_BF16 : ORCH_TORCH_FP32,
+        .channels_last = t->channels_last,
+    };
+    struct orch_net_options options = {t->net, s->train_set->channels, s->train_set->height,
+                                       s->train_set->width, s->train->classes};
+    s->net = orch_net_make(&options, error);
+    s->model = s->net ? s->torch->model_new(s->net, &setup, error) : NULL;
+    return s->model &&
+           orch_torch_init(s->torch, s->model, s->net, s->host->derive_seed(s->host, "init"),
+                           error) &&
+           (!t->weights || s->host->smoke(s->host) || load_weights(s, error)) &&
+           set_optimizer(s, error);
+}
+
+/* ---- opening ----------------------------------------------------------------------------------
+ */
+
+/* Reports why the session did not open, and closes it. */
+static int opening_failed(struct orch_session *s, GError *error)
+{
+    const struct orch_host *host = s->host;
+    bool needs_gpu = g_str_has_prefix(s->training->device, "cuda");
+    bool skipped = needs_gpu && s->torch && s->torch->cuda_count() == 0;
+    orch_session_close(s);
+    if (!skipped)
+        return orch_training_fail(host, error);
+    g_clear_error(&error);
+    host->fail(host, "no CUDA device");
+    return ORCH_SKIPPED;
+}
+
+int orch_session_open(const struct orch_training *t, const struct orch_host *host,
+                      struct orch_session **out)
+{
+    struct orch_session *s = g_new0(struct orch_session, 1);
+    GError *error = NULL;
+    s->training = t;
+    s->host = host;
+    s->epochs = host->smoke(host) ? 1 : t->epochs;
+    if (!orch_work_schedule(t, t->epochs, &s->schedule, &error) || !open_data(s, &error) ||
+        !open_model(s, &error))
+        return opening_failed(s, error);
+    *out = s;
+    return ORCH_OK;
+}
+
+void orch_session_close(struct orch_session *s)
+{
+    if (!s)
+        return;
+    if (s->model)
+        s->torch->model_free(s->model);
+    orch_net_free(s->net);
+    orch_subset_free(s->train);
+    orch_subset_free(s->val);
+    orch_subset_free(s->val_part);
+    orch_image_set_free(s->train_set);
+    orch_image_set_free(s->val_set);
+    g_free(s);
+}

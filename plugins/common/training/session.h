@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a training holds while it runs: data, network, model with its optimizer, seeds and device.
+ */
+#ifndef ORCH_PLUGINS_COMMON_TRAINING_SESSION_H
+#define ORCH_PLUGINS_COMMON_TRAINING_SESSION_H
+
+#include "plugins/common/data/image_set.h"
+#include "plugins/common/schedule/lr_schedule.h"
+#include "plugins/common/torch/torch.h"
+#include "plugins/common/training/training.h"
+
+struct orch_net;
+
+struct orch_session {
+    const struct orch_training *training; /* borrowed */
+    const struct orch_host *host;
+    const struct orch_torch *torch;
+    const char *device; /* "cpu", "cuda", "cuda:1" */
+    struct orch_image_set *train_set, *val_set;
+    struct orch_subset *train, *val;
+    struct orch_subset *val_part; /* the validation images of each epoch: a part of `val` */
+    struct orch_net *net;
+    struct orch_torch_model *model;
+    struct orch_schedule schedule;
+    int64_t epochs; /* 1 in a smoke run */
+};
+
+/** Reads the data, loads LibTorch, and builds the model with its initial or given weights and its
+ * optimizer. `training` must outlive the session. On failure reports it to the host and returns its
+ * status: ORCH_SKIPPED where the training asks for a CUDA device and there is none, else
+ * ORCH_FAILED; then there is no session. Free with orch_session_close. */
+int orch_session_open(const struct orch_training *training, const struct orch_host *host,
+                      struct orch_session **out);
+void orch_session_close(struct orch_session *session);
+
+/** Layer groups below this one keep their weights. */
+int orch_session_frozen_groups(const struct orch_session *session);
+
+#endif

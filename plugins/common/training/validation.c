@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plugins/common/training/validation.h"
+
+#include "plugins/common/training/feed.h"
+
+/** Batch sizes, on images and on features. */
+enum { IMAGES = 256, FEATURES = 1024 };
+
+static bool evaluate(const struct orch_session *s, struct orch_feed *feed,
+                     struct orch_torch_totals *out, GError **error)
+{
+    struct orch_torch_totals dropped;
+    struct orch_feed_batch batch;
+    GError *problem = NULL;
+    bool ok = s->torch->totals_take(s->model, &dropped, error);
+    feed->start(feed->ctx, 0);
+    while (ok && feed->next(feed->ctx, &batch, &problem))
+        ok = s->torch->evaluate(s->model, &batch.input, error);
+    if (problem)
+        g_propagate_error(error, problem);
+    return ok && !problem && s->torch->totals_take(s->model, out, error);
+}
+
+bool orch_validate(const struct orch_session *s, const struct orch_subset *subset,
+                   const float *features, struct orch_torch_totals *out, GError **error)
+{
+    struct orch_loader_options options = {.batch = IMAGES,
+                                          .threads = (int)s->training->loader_threads};
+    int64_t width = features ? s->torch->feature_count(s->model) : 0;
+    struct orch_feed *feed = features
+                                 ? orch_feed_features(subset, features, width, FEATURES, false, 0)
+                                 : orch_feed_images(subset, &options, error);
+    bool ok = feed && evaluate(s, feed, out, error);
+    orch_feed_free(feed);
+    return ok;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a training will do, from its parameters alone: nothing is read. */
+#ifndef ORCH_PLUGINS_COMMON_TRAINING_WORK_H
+#define ORCH_PLUGINS_COMMON_TRAINING_WORK_H
+
+#include "plugins/common/data/image_set.h"
+#include "plugins/common/schedule/lr_schedule.h"
+#include "plugins/common/training/training.h"
+
+struct orch_net;
+
+/** Options to open a split of the training's data set. */
+struct orch_image_set_options orch_work_data(const struct orch_training *training,
+                                             enum orch_split split);
+/** Shape of an image, and number of classes (0: known only once a folder has been read). */
+void orch_work_shape(const struct orch_training *training, int *out_channels, int *out_side,
+                     int64_t *out_classes);
+/** Schedule of the learning rate over `epochs`. Fails with ORCH_ERROR_RECIPE for milestones that
+ * cannot be parsed or that all come too late. */
+bool orch_work_schedule(const struct orch_training *training, int64_t epochs,
+                        struct orch_schedule *out, GError **error);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Prints every metric and result of a few short trainings as hexadecimal floats, one a line: CASE
+ * NAME STEP VALUE. The cases are those that a change of the training engine must not alter by a
+ * bit: 200 steps on one thread in fp32 and plain layout, with crop and flip, two networks, training
+ * and finetuning, whole and resumed half-way.
+ *
+ * usage: losses FOLDER   (an empty folder for weights and checkpoints) */
+#include "plugins/common/torch/torch.h"
+#include "plugins/common/training/training.h"
+
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct recorder {
+    struct orch_host host;
+    const char *name, *checkpoints;
+    double cancel_at; /* progress in epochs after which the training is cancelled; 0: never */
+    bool is_cancelled;
+};
+
+static struct recorder *of(const struct orch_host *host)
+{
+    return host->ctx;
+}
+
+/* Times differ from run to run. */
+static bool is_time(const char *name)
+{
+    return g_str_has_suffix(name, "_time") || g_str_equal(name, "images_per_s");
+}
+
+static void on_metric(const struct orch_host *host, const char *name, int64_t step, double value)
+{
+    if (!is_time(name))
+        printf("%s %s %" G_GINT64_FORMAT " %a\n", of(host)->name, name, step, value);
+}
+
+static void on_result(const struct orch_host *host, const char *name, double value)
+{
+    if (!is_time(name))
+        printf("%s %s - %a\n", of(host)->name, name, value);
+}
+
+static void on_progress(const struct orch_host *host, double done, double total)
+{
+    (void)total;
+    struct recorder *r = of(host);
+    r->is_cancelled = r->cancel_at > 0 && done > r->cancel_at;
+}
+
+static void on_text(const struct orch_host *host, const char *text)
+{
+    (void)host;
+    (void)text;
+}
+
+static void on_fail(const struct orch_host *host, const char *text)
+{
+    fprintf(stderr, "%s: %s\n", of(host)->name, text);
+}
+
+static void on_artifact(const struct orch_host *host, const char *name, const char *path)
+{
+    (void)host;
+    (void)name;
+    (void)path;
+}
+
+static bool on_cancelled(const struct orch_host *host)
+{
+    return of(host)->is_cancelled;
+}
+
+static uint64_t on_derive_seed(const struct orch_host *host, const char *stream)
+{
+    (void)host;
+    return g_str_hash(stream);
+}
+
+static const char *on_checkpoint_dir(const struct orch_host *host)
+{
+    return of(host)->checkpoints;
+}
+
+static bool on_smoke(const struct orch_host *host)
+{
+    (void)host;
+    return false;
+}
+
+/* One attempt; `checkpoints` NULL: none are written. */
+static int train(const char *name, const struct orch_training *t, const char *checkpoints,
+                 double cancel_at)
+{
+    struct recorder r = {.name = name, .checkpoints = checkpoints, .cancel_at = cancel_at};
+    r.host = (struct orch_host){.struct_bytes = sizeof r.host,
+                                .ctx = &r,
+                                .metric = on_metric,
+                                .result = on_result,
+                                .progress = on_progress,
+                                .phase = on_text,
+                                .artifact = on_artifact,
+                                .note = on_text,
+                                .fail = on_fail,
+                                .cancelled = on_cancelled,
+                                .derive_seed = on_derive_seed,
+                                .checkpoint_dir = on_checkpoint_dir,
+                                .smoke = on_smoke};
+    void *state = NULL;
+    int status = orch_training_open(t, &r.host, &state);
+    if (status == ORCH_OK) {
+        status = orch_training_run(state, &r.host);
+        orch_training_close(state);
+    }
+    return status;
+}
+
+static void need(int status, int expected, const char *name)
+{
+    if (status == expected)
+        return;
+    fprintf(stderr, "losses: '%s' ended with status %d, not %d\n", name, status, expected);
+    exit(1);
+}
+
+/* 50 steps an epoch, 4 epochs. */
+static struct orch_training usual(const char *net)
+{
+    static const char *const milestones[] = {"50%"};
+    return (struct orch_training){.dataset = "fashion-mnist",
+                                  .per_class = 80,
+                                  .image_size = 28,
+                                  .val_images = 200,
+                                  .crop_pad = 2,
+                                  .flip = true,
+                                  .net = net,
+                                  .epochs = 4,
+                                  .batch = 16,
+                                  .lr = 0.05,
+                                  .momentum = 0.9,
+                                  .weight_decay = 1e-4,
+                                  .nesterov = true,
+                                  .optimizer = "sgd",
+                                  .schedule = "steps",
+                                  .milestones = {1, milestones},
+                                  .gamma = 0.1,
+                                  .device = "cpu",
+                                  .precision = "fp32",
+                                  .threads = 1,
+                                  .loader_threads = 1};
+}
+
+static void run_whole_and_resumed(const char *name, const struct orch_training *t)
+{
+    g_autofree char *resumed = g_strdup_printf("%s-resumed", name);
+    g_autofree char *checkpoints = g_strdup_printf("%s/%s", g_get_current_dir(), resumed);
+    g_mkdir(checkpoints, 0700);
+    need(train(resumed, t, checkpoints, 2.2), ORCH_CANCELLED, resumed);
+    need(train(resumed, t, checkpoints, 0), ORCH_OK, resumed);
+    need(train(name, t, NULL, 0), ORCH_OK, name);
+}
+
+static void run_finetunings(void)
+{
+    static const double rates[] = {0.1, 0.5};
+    struct orch_training t = usual("resnet20");
+    t.weights = "base.safetensors";
+    t.lr = 0.01;
+    t.val_images = 100;
+    t.freeze = 1;
+    t.layer_rates = (struct orch_list){2, rates};
+    run_whole_and_resumed("finetune-full", &t);
+    t.freeze = 0;
+    t.layer_rates.count = 0;
+    t.feature_extractor = true;
+    need(train("finetune-feature", &t, NULL, 0), ORCH_OK, "finetune-feature");
+    t.cache_features = true;
+    t.crop_pad = 0;
+    t.flip = false;
+    need(train("finetune-cached", &t, NULL, 0), ORCH_OK, "finetune-cached");
+}
+
+/* Sums are rounded in the order that LibTorch chooses for a processor and its caches: equal bits
+ * need equal ones. */
+static void print_machine(const struct orch_torch *torch)
+{
+    static const char *const facts[] = {"model name", "cpu family", "model\t", "stepping",
+                                        "cache size"};
+    g_autofree char *text = NULL;
+    g_file_get_contents("/proc/cpuinfo", &text, NULL, NULL);
+    printf("# LibTorch %s", torch->version);
+    for (unsigned i = 0; text && i < G_N_ELEMENTS(facts); i++) {
+        const char *line = strstr(text, facts[i]), *from = line ? strchr(line, ':') : NULL;
+        printf(", %.*s", from ? (int)strcspn(from + 1, "\n") : 0, from ? from + 1 : "");
+    }
+    printf("\n");
+}
+
+int main(int count, char **args)
+{
+    if (count != 2 || chdir(args[1])) {
+        fprintf(stderr, "usage: losses FOLDER\n");
+        return 2;
+    }
+    GError *error = NULL;
+    const struct orch_torch *torch = orch_torch_load(&error);
+    if (!torch) {
+        fprintf(stderr, "losses: %s\n", error->message);
+        return 1;
+    }
+    print_machine(torch);
+    struct orch_training resnet = usual("resnet20"), mobile = usual("mobilenet_v2");
+    run_whole_and_resumed("train-resnet20", &resnet);
+    if (rename("weights.safetensors", "base.safetensors"))
+        return 1;
+    mobile.optimizer = "adam";
+    mobile.schedule = "cosine";
+    mobile.warmup_epochs = 1;
+    mobile.lr = 0.002;
+    run_whole_and_resumed("train-mobilenet", &mobile);
+    run_finetunings();
+    return 0;
+}
