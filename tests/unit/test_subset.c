@@ -176,6 +176,39 @@ static void test_batches_have_the_values(void **state)
     orch_image_set_free(d);
 }
 
+/* Every shard has the sum of the weights of the whole batch. */
+static void test_total_weight(void **state)
+{
+    (void)state;
+    struct orch_image_set *d = noise_set(1, 2, 2);
+    struct orch_subset *s = orch_subset_new(d, NULL, 0, 0, 1, NULL);
+    for (int weighted = 0; weighted < 2; weighted++) {
+        struct orch_loader_options options = {
+            .batch = 10, .shuffle = true, .copies = 2, .shards = 2};
+        struct orch_loader *shards[2];
+        for (options.shard = 0; options.shard < 2; options.shard++) {
+            shards[options.shard] = loader_of(s, options);
+            orch_loader_start(shards[options.shard], 0);
+        }
+        struct orch_loader_batch a, b;
+        while (orch_loader_next(shards[0], &a)) {
+            assert_true(orch_loader_next(shards[1], &b));
+            double sum = 0;
+            for (int64_t i = 0; i < a.count; i++)
+                sum += weighted ? (double)a.weights[i] : 1;
+            for (int64_t i = 0; i < b.count; i++)
+                sum += weighted ? (double)b.weights[i] : 1;
+            assert_true(fabs(a.total_weight - sum) < 1e-9); /* multiples of 1/4: exact */
+            assert_true(a.total_weight == b.total_weight);
+        }
+        orch_loader_free(shards[0]);
+        orch_loader_free(shards[1]);
+        give_values(s, false);
+    }
+    orch_subset_free(s);
+    orch_image_set_free(d);
+}
+
 /* The label of a soft label is its most probable class, the first of several; hard labels remove
  * soft ones. */
 static void test_most_probable_class(void **state)
@@ -244,6 +277,7 @@ int main(void)
         cmocka_unit_test(test_rows_are_the_same_in_every_version),
         cmocka_unit_test(test_values_go_with_the_rows),
         cmocka_unit_test(test_batches_have_the_values),
+        cmocka_unit_test(test_total_weight),
         cmocka_unit_test(test_most_probable_class),
         cmocka_unit_test(test_refused_values),
     };

@@ -6,7 +6,8 @@
  * loader with n times the batch size and no shards. If that batch has m samples, shard r has its
  * samples [r m / n, (r + 1) m / n), rounded down, each transformed as there. All shards have the
  * same number of batches, so in the last one a shard may have fewer samples than another, or none.
- * Gradients of shards weighted by count / total therefore add up to the gradient of the whole. */
+ * Each shard's gradient of its summed, weighted losses, divided by total_weight, therefore adds up
+ * to the gradient of the mean loss of the whole batch. */
 #ifndef ORCH_PLUGINS_COMMON_LOADER_H
 #define ORCH_PLUGINS_COMMON_LOADER_H
 
@@ -38,7 +39,8 @@ struct orch_loader_batch {
     const struct orch_transform_plan *plans; /* count */
     int64_t count;                           /* samples x copies; 0 is possible with shards */
     int64_t samples;
-    int64_t total; /* count of this batch in all shards together */
+    int64_t total;       /* count of this batch in all shards together */
+    double total_weight; /* sum of the weights of those; `total` without weights */
 };
 
 struct orch_loader;

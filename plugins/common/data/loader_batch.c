@@ -80,7 +80,7 @@ int64_t orch_batch_count(const struct orch_batch_source *source)
 /* The samples of a batch: places in the order of the epoch. */
 struct part {
     int64_t first, samples; /* of this shard */
-    int64_t total;          /* samples of all shards */
+    int64_t start, total;   /* of all shards */
 };
 
 static struct part part_of(const struct orch_batch_source *source, int64_t number)
@@ -89,7 +89,7 @@ static struct part part_of(const struct orch_batch_source *source, int64_t numbe
     const int64_t start = number * o->batch * o->shards;
     const int64_t total = MIN((int64_t)o->batch * o->shards, source->subset->count - start);
     const int64_t from = total * o->shard / o->shards, to = total * (o->shard + 1) / o->shards;
-    return (struct part){start + from, to - from, total};
+    return (struct part){start + from, to - from, start, total};
 }
 
 /* Writes copy `copy` of the sample at `place` as image `at` of the batch. */
@@ -127,17 +127,30 @@ void orch_batch_make(const struct orch_batch_source *source, int64_t number,
             make_image(source, part.first + i, copy, copy * part.samples + i, slot);
 }
 
+/* Sum of the weights of the samples of all shards. */
+static double weight_of(const struct orch_batch_source *source, const struct part *part)
+{
+    if (!source->subset->weights)
+        return (double)part->total;
+    double sum = 0;
+    for (int64_t i = 0; i < part->total; i++)
+        sum += (double)source->subset->weights[source->order[part->start + i]];
+    return sum;
+}
+
 struct orch_loader_batch orch_batch_view(const struct orch_batch_source *source, int64_t number,
                                          const struct orch_batch_slot *slot)
 {
     const struct part part = part_of(source, number);
+    const int copies = source->options.copies;
     return (struct orch_loader_batch){.images = slot->images,
                                       .labels = slot->labels,
                                       .targets = slot->targets,
                                       .weights = slot->weights,
                                       .rows = slot->rows,
                                       .plans = slot->plans,
-                                      .count = part.samples * source->options.copies,
+                                      .count = part.samples * copies,
                                       .samples = part.samples,
-                                      .total = part.total * source->options.copies};
+                                      .total = part.total * copies,
+                                      .total_weight = copies * weight_of(source, &part)};
 }
