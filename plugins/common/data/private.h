@@ -16,6 +16,9 @@ struct orch_image_set *orch_cifar_read(const struct orch_image_set_facts *facts,
 struct orch_image_set *orch_folder_read(const struct orch_image_set_options *options,
                                         GError **error);
 GPtrArray *orch_folder_files(const struct orch_image_set_options *options, GError **error);
+/** Files of a split of a known set (orch_image_set_find) but synthetic. Fails with NULL and
+ * ORCH_ERROR_NOT_FOUND, which names the searched folders. Caller unrefs. */
+GPtrArray *orch_known_files(const struct orch_image_set_options *options, GError **error);
 /** Folder of a split: NAME/train, NAME/val or NAME/test. Caller frees. */
 char *orch_data_folder(const struct orch_image_set_options *options, GError **error);
 
