@@ -158,9 +158,8 @@ static void read_experiment(const char *folder, GPtrArray *runs, GPtrArray *warn
     orch_yaml_free(meta);
 }
 
-bool orch_import_mlruns(const char *folder, GPtrArray *runs, GPtrArray *warnings, GError **error)
+void orch_import_mlruns(const char *folder, GPtrArray *runs, GPtrArray *warnings)
 {
-    (void)error;
     g_autoptr(GPtrArray) entries = orch_import_entries(folder);
     for (guint i = 0; i < entries->len; i++) {
         g_autofree char *path = g_build_filename(folder, entries->pdata[i], NULL);
@@ -169,5 +168,4 @@ bool orch_import_mlruns(const char *folder, GPtrArray *runs, GPtrArray *warnings
             g_file_test(meta, G_FILE_TEST_EXISTS))
             read_experiment(path, runs, warnings);
     }
-    return true;
 }

@@ -53,19 +53,21 @@ static bool has_events(const GPtrArray *entries)
 }
 
 /* `name`: the folder's path relative to the start of the search. */
-static bool search(const char *folder, const char *name, int depth, GPtrArray *runs,
-                   GPtrArray *warnings, GError **error)
+static void search(const char *folder, const char *name, int depth, GPtrArray *runs,
+                   GPtrArray *warnings)
 {
     g_autoptr(GPtrArray) entries = orch_import_entries(folder);
     if (depth > DEPTH_MAX || runs->len >= RUNS_MAX) {
         orch_import_warn(warnings, "'%s' is not searched: too deep, or too many runs", folder);
-        return true;
+        return;
     }
-    if (is_mlruns(folder, entries))
-        return orch_import_mlruns(folder, runs, warnings, error);
+    if (is_mlruns(folder, entries)) {
+        orch_import_mlruns(folder, runs, warnings);
+        return;
+    }
     if (is_wandb_run(folder, entries)) {
         orch_import_wandb_folder(folder, runs, warnings);
-        return true;
+        return;
     }
     if (has_events(entries))
         orch_import_tensorboard(folder, name, runs, warnings);
@@ -74,11 +76,9 @@ static bool search(const char *folder, const char *name, int depth, GPtrArray *r
         g_autofree char *path = g_build_filename(folder, entry, NULL);
         g_autofree char *below =
             strcmp(name, ".") == 0 ? g_strdup(entry) : g_build_filename(name, entry, NULL);
-        if (*entry != '.' && orch_import_is_folder(path) &&
-            !search(path, below, depth + 1, runs, warnings, error))
-            return false;
+        if (*entry != '.' && orch_import_is_folder(path))
+            search(path, below, depth + 1, runs, warnings);
     }
-    return true;
 }
 
 /* ---- what a file is ---------------------------------------------------------------------------
@@ -118,9 +118,13 @@ bool orch_import_runs_read(const char *path, const char *const *params, GPtrArra
     }
     if (S_ISREG(info.st_mode))
         return read_file(path, params, runs, warnings, error);
-    g_autofree char *absolute = orch_path_absolute(path, NULL);
-    if (!S_ISDIR(info.st_mode) || !search(absolute, ".", 0, runs, warnings, error))
+    if (!S_ISDIR(info.st_mode)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "give the file or folder that the tracker wrote",
+                       "'%s' is neither a file nor a folder", path);
         return false;
+    }
+    g_autofree char *absolute = orch_path_absolute(path, NULL);
+    search(absolute, ".", 0, runs, warnings);
     if (runs->len || warnings->len)
         return true;
     orch_error_set(

@@ -27,7 +27,7 @@ bool orch_import_run_put(struct orch_store *store, struct orch_imported_run *run
 /* ---- the readers ------------------------------------------------------------------------------
  * Each takes a path that import_runs.c has recognised. */
 
-bool orch_import_mlruns(const char *folder, GPtrArray *runs, GPtrArray *warnings, GError **error);
+void orch_import_mlruns(const char *folder, GPtrArray *runs, GPtrArray *warnings);
 void orch_import_wandb_folder(const char *folder, GPtrArray *runs, GPtrArray *warnings);
 bool orch_import_wandb_csv(const char *path, const char *const *params, GPtrArray *runs,
                            GError **error);

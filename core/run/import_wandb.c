@@ -45,7 +45,7 @@ static bool is_own(const char *name)
 static bool number_of(const json_t *value, double *out)
 {
     if (json_is_boolean(value)) {
-        *out = json_is_true(value);
+        *out = json_typeof(value) == JSON_TRUE;
         return true;
     }
     if (json_is_string(value)) {
@@ -87,8 +87,7 @@ static void add_param(struct orch_imported_run *run, const char *name, const jso
 {
     g_autofree char *text =
         json_is_string(value) ? g_strdup(json_string_value(value)) : orch_json_canonical(value);
-    if (text)
-        orch_imported_param(run, name, text);
+    orch_imported_param(run, name, text);
 }
 
 static void add_result(struct orch_imported_run *run, const char *name, const json_t *value)
@@ -124,6 +123,15 @@ static void add_line(struct orch_imported_run *run, const json_t *values, int64_
             orch_imported_point(run, name, step, time_ns, number);
         }
     }
+}
+
+/* Parses ISO 8601, as UTC unless it has a time zone; 0 when the text is no such time. */
+static int64_t utc_ns(struct orch_imported_run *run, const char *text)
+{
+    g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
+    g_autoptr(GDateTime) time = g_date_time_new_from_iso8601(text, utc);
+    double s = time ? (double)g_date_time_to_unix(time) : 0;
+    return orch_imported_ns(run, ORCH_BOUNDED_STARTED_NS, s, 1e9);
 }
 
 /* ---- the text files ---------------------------------------------------------------------------
@@ -201,13 +209,9 @@ static void read_metadata(struct orch_imported_run *run, const char *path, GPtrA
     g_autofree char *text = orch_import_text(path, CONFIG_BYTES_MAX, warnings);
     g_autoptr(json_t) json =
         text ? orch_json_parse(text, strlen(text), CONFIG_BYTES_MAX, NULL) : NULL;
-    const char *started = orch_json_text(json, "startedAt", NULL);
-    g_autofree char *utc =
-        started ? g_strconcat(started, strchr(started, 'Z') ? "" : "Z", NULL) : NULL;
-    g_autoptr(GDateTime) time = utc ? g_date_time_new_from_iso8601(utc, NULL) : NULL;
-    if (time)
-        run->started_ns =
-            orch_imported_ns(run, ORCH_BOUNDED_STARTED_NS, (double)g_date_time_to_unix(time), 1e9);
+    int64_t started_ns = utc_ns(run, orch_json_text(json, "startedAt", ""));
+    if (started_ns)
+        run->started_ns = started_ns;
     if (orch_json_text(json, "username", NULL))
         orch_imported_set_text(&run->user, orch_json_text(json, "username", NULL));
 }
@@ -215,35 +219,25 @@ static void read_metadata(struct orch_imported_run *run, const char *path, GPtrA
 /* ---- run-ID.wandb -----------------------------------------------------------------------------
  */
 
-/* Adds one item (name and value) of the history, summary or configuration to `values`. */
+/* Adds one item of the history, summary or configuration to `values`. Its fields are key (1),
+ * nested_key (2, repeated) and value_json (16). A value that is not JSON is kept as a text. */
 static void take_item(json_t *values, struct wire_message item)
 {
     struct orch_protobuf_field field;
     g_autoptr(GString) name = g_string_new(NULL);
     json_t *value = NULL;
     while (orch_protobuf_field(&item, &field)) {
-        json_t *found = NULL;
-        if ((field.number == 1 || field.number == 2) && field.type == 2) {
+        if (field.type != 2)
+            continue;
+        if (field.number == 1 || field.number == 2) {
             g_autofree char *part = orch_protobuf_text(field.inner, 1000);
             if (*part)
                 g_string_append_printf(name, "%s%s", name->len ? "." : "", part);
-        } else if (field.number == 16 && field.type == 2) {
+        } else if (field.number == 16) {
             g_autofree char *text = orch_protobuf_text(field.inner, VALUE_BYTES_MAX);
-            g_autofree char *listed = g_strdup_printf(
-                "[%s]", text); /* in brackets, because a bare value is no JSON document */
-            g_autoptr(json_t) list =
-                orch_json_parse(listed, strlen(listed), VALUE_BYTES_MAX + 2, NULL);
-            found = list ? json_incref(json_array_get(list, 0)) : json_string(text);
-        } else if (field.number == 4 && field.type == 0) {
-            found = json_boolean(field.value != 0);
-        } else if (field.number == 5 && field.type == 0) {
-            found = json_integer((json_int_t)field.value);
-        } else if (field.number == 6 && field.type == 1) {
-            found = orch_json_real(orch_protobuf_double(field.value));
-        }
-        if (found) {
+            json_t *parsed = orch_json_parse(text, strlen(text), VALUE_BYTES_MAX, NULL);
             json_decref(value);
-            value = found;
+            value = parsed ? parsed : json_string(text);
         }
     }
     if (value && name->len && g_utf8_validate(name->str, -1, NULL))
@@ -458,14 +452,6 @@ static enum orch_verdict verdict_of(const char *state)
     return *state ? ORCH_VERDICT_LOST : ORCH_VERDICT_OK;
 }
 
-static int64_t created_ns(struct orch_imported_run *run, const char *text)
-{
-    g_autofree char *utc = g_strconcat(text, strchr(text, 'Z') ? "" : "Z", NULL);
-    g_autoptr(GDateTime) time = *text ? g_date_time_new_from_iso8601(utc, NULL) : NULL;
-    double s = time ? (double)g_date_time_to_unix(time) : 0;
-    return orch_imported_ns(run, ORCH_BOUNDED_STARTED_NS, s, 1e9);
-}
-
 static const char *field(const struct orch_csv *csv, size_t row, const char *column)
 {
     int index = orch_csv_find(csv, column);
@@ -486,7 +472,7 @@ static void read_row(const struct orch_csv *csv, size_t row, const char *const *
     orch_imported_set_text(&run->status, field(csv, row, "State"));
     orch_imported_set_text(&run->user, field(csv, row, "User"));
     run->verdict = verdict_of(run->status);
-    run->started_ns = created_ns(run, created);
+    run->started_ns = utc_ns(run, created);
     const char *project = field(csv, row, "Project");
     orch_imported_set_text(&run->experiment, *project ? project : NULL);
     if (orch_real_parse(field(csv, row, "Runtime"), &runtime_s))
