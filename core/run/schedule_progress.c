@@ -120,7 +120,9 @@ static double estimate(struct run *run)
     for (guint i = 0; i < run->hosts->len; i++) {
         const struct orch_running *running = run->hosts->pdata[i];
         double left = left_of(run, running);
-        longest = isnan(left) ? left : MAX(longest, MAX(0.0, left));
+        if (isnan(left))
+            return NAN;
+        longest = MAX(longest, left);
     }
     return total + longest / (run->options->slots > 1 ? 2 : 1);
 }

@@ -6,3 +6,5 @@ orch_test(design "quick" orch_predictors)
 orch_test(ledger "quick" orch_run)
 orch_test(import_files "quick" orch_run)
 orch_test(python_env "quick" orch_run)
+# core/run: the progress of running trials
+orch_test(progress "quick" orch_run)
