@@ -43,11 +43,19 @@ void orch_recording_free(struct orch_recording *recording)
 /* "int", "real", "bool" or "string"; NULL for other values. */
 static const char *scalar_type(const json_t *value)
 {
-    return json_is_integer(value)   ? "int"
-           : json_is_real(value)    ? "real"
-           : json_is_boolean(value) ? "bool"
-           : json_is_string(value)  ? "string"
-                                    : NULL;
+    switch (json_typeof(value)) {
+    case JSON_INTEGER:
+        return "int";
+    case JSON_REAL:
+        return "real";
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return "bool";
+    case JSON_STRING:
+        return "string";
+    default:
+        return NULL;
+    }
 }
 
 /* The type of a list is that of its first element; an empty one is a list of texts. The caller
@@ -159,7 +167,7 @@ static json_t *record_facts(struct orch_workspace *workspace,
         json_object_set(facts, "environment", environment);
     g_autoptr(json_t) left_out = json_array();
     const GPtrArray *files = workspace->source->left_out;
-    for (guint i = 0; files && i < MIN(files->len, 20u); i++) {
+    for (guint i = 0; i < MIN(files->len, 20u); i++) {
         const struct orch_left_out *file = files->pdata[i];
         json_array_append_new(left_out, json_pack("[ss]", file->path, file->why));
     }

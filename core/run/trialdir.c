@@ -328,7 +328,7 @@ static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item 
 {
     const struct orch_source *source = plan->workspace->source;
     g_autoptr(json_t) left_out = json_array();
-    for (guint i = 0; source && source->left_out && i < MIN(source->left_out->len, 20u); i++) {
+    for (guint i = 0; source && i < MIN(source->left_out->len, 20u); i++) {
         const struct orch_left_out *file = source->left_out->pdata[i];
         json_array_append_new(left_out, json_pack("[ss]", file->path, file->why));
     }

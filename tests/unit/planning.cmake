@@ -8,3 +8,5 @@ orch_test(import_files "quick" orch_run)
 orch_test(python_env "quick" orch_run)
 # core/run: the progress of running trials
 orch_test(progress "quick" orch_run)
+# core/run: programs that orch did not start
+orch_test(recording "quick" orch_run)
