@@ -161,7 +161,7 @@ static void prefetch_costs(struct orch_plan *plan)
         const struct orch_experiment *experiment = plan->items[i].cell->experiment;
         gpointer manifest = (gpointer)(uintptr_t)experiment->manifest;
         GPtrArray *asked = g_hash_table_lookup(by_manifest, manifest);
-        if (experiment->skipped || !experiment->manifest->has_check)
+        if (!experiment->manifest->has_check)
             continue;
         if (!asked) {
             asked = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref);
@@ -192,7 +192,7 @@ static bool check_items(struct orch_plan *plan, struct orch_diags *diags)
         }
         item->inputs_id = g_hash_table_lookup(plan->inputs_ids, experiment);
         g_autoptr(json_t) params = params_for_check(item->cell);
-        if (!problem && !experiment->skipped)
+        if (!problem)
             orch_plugins_check(plan->plugins, experiment->manifest, params, &item->inputs,
                                &problem);
         if (!problem && item->inputs)

@@ -15,7 +15,7 @@ enum orch_plan_state {
     ORCH_PLAN_STALE,   /* will run: only an earlier version of it has a run */
     ORCH_PLAN_WAITING, /* will run or reuse a run once the trials it refers to are done */
     ORCH_PLAN_HELD,    /* another process runs it now */
-    ORCH_PLAN_SKIPPED, /* will not run: the profile skips it, or this machine lacks a resource */
+    ORCH_PLAN_SKIPPED, /* will not run: this machine lacks a resource that it needs */
     ORCH_PLAN_UNUSED,  /* not requested, and no trial that will run refers to it */
 };
 

@@ -104,12 +104,6 @@ static bool machine_fits(struct orch_plan *plan, struct orch_plan_item *item)
     const struct orch_experiment *experiment = item->cell->experiment;
     const struct orch_machine *machine = orch_workspace_machine(plan->workspace);
     unsigned gpus = orch_experiment_gpus(experiment);
-    if (experiment->skipped) {
-        orch_plan_set_state(
-            item, ORCH_PLAN_SKIPPED,
-            g_strdup(experiment->skip_reason ? experiment->skip_reason : "by the profile"));
-        return false;
-    }
     if (gpus > machine->gpus->len) {
         orch_plan_set_state(item, ORCH_PLAN_SKIPPED,
                             g_strdup_printf("needs %u GPU%s, this machine has %u (%s)", gpus,

@@ -45,7 +45,7 @@ struct orch_totals {
     unsigned reused;                          /* done before, or meanwhile by other processes */
     unsigned ended[ORCH_VERDICT_UNKNOWN + 1]; /* by verdict, the last attempt of each */
     unsigned retried;                         /* further attempts */
-    unsigned skipped; /* not started because of the profile or the machine */
+    unsigned skipped; /* not started because this machine lacks a resource */
     /* not started: a trial they refer to did not end well, or the run was stopped */
     unsigned not_run;
     unsigned held; /* not started: others run them or the trials they refer to elsewhere */

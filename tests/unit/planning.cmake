@@ -10,3 +10,5 @@ orch_test(python_env "quick" orch_run)
 orch_test(progress "quick" orch_run)
 # core/run: programs that orch did not start
 orch_test(recording "quick" orch_run)
+# core/run: plans, and the folders of trials
+orch_test(plan "quick" orch_run)
