@@ -64,8 +64,6 @@ static int64_t next_clock(const char *text, GDateTime *now)
     g_autoptr(GDateTime) at =
         g_date_time_new(zone, g_date_time_get_year(now), g_date_time_get_month(now),
                         g_date_time_get_day_of_month(now), (int)hour, (int)minute, second);
-    if (!at)
-        return 0;
     g_autoptr(GDateTime) tomorrow = g_date_time_add_days(at, 1);
     bool is_over = g_date_time_compare(at, now) <= 0;
     return ns_of(is_over ? tomorrow : at);

@@ -358,31 +358,32 @@ static void test_folder_of_odd_files(void **state)
     free_folder(dir);
 }
 
-/* More than 2,000 entries: the rest are links, folders as a whole. */
+/* At most 32 MiB are copied: 12 files of 4 MiB and a little beside them. The rest are links. */
 static void test_folder_beyond_the_budget(void **state)
 {
     (void)state;
+    enum { FILES = 12, FILE_BYTES = 4 << 20 };
     char *dir = new_folder();
     put(dir, "make.plugin", "plugin: make\ncommand: [sh, -c, true]\nmetrics: { score: none }\n");
-    for (int i = 0; i < 2100; i++) {
-        g_autofree char *name = g_strdup_printf("data/%d/x", i);
+    for (int i = 0; i < FILES; i++) {
+        g_autofree char *name = g_strdup_printf("%d.bin", i);
+        g_autofree char *path = path_in(dir, name);
         put(dir, name, "");
+        assert_int_equal(truncate(path, FILE_BYTES), 0);
     }
     struct scene scene = plan_of(dir, "experiments:\n  make: { plugin: ./make.plugin }\n");
     struct orch_trialdir trial;
     g_autofree char *work = write_folder(&scene, &trial);
-    int links = 0, folders = 0;
-    for (int i = 0; i < 2100; i++) {
-        g_autofree char *name = g_strdup_printf("data/%d", i);
+    int links = 0;
+    for (int i = 0; i < FILES; i++) {
+        g_autofree char *name = g_strdup_printf("%d.bin", i);
         g_autofree char *path = path_in(work, name);
-        g_autofree char *file = path_in(path, "x");
-        assert_true(g_file_test(file, G_FILE_TEST_EXISTS));
-        bool is_link = g_file_test(path, G_FILE_TEST_IS_SYMLINK);
-        links += is_link;
-        folders += !is_link;
+        struct stat info;
+        assert_int_equal(stat(path, &info), 0);
+        assert_int_equal(info.st_size, FILE_BYTES);
+        links += g_file_test(path, G_FILE_TEST_IS_SYMLINK);
     }
-    assert_true(folders < 1010);
-    assert_true(links > 1090);
+    assert_in_range(links, FILES - 8, FILES - 7);
     orch_trialdir_clear(&trial);
     scene_free(&scene);
     free_folder(dir);
