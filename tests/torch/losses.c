@@ -150,6 +150,7 @@ static struct orch_training usual(const char *net)
                                   .gamma = 0.1,
                                   .device = "cpu",
                                   .precision = "fp32",
+                                  .layout = "plain",
                                   .threads = 1,
                                   .loader_threads = 1};
 }

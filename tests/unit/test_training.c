@@ -219,6 +219,7 @@ static struct orch_training usual(void)
                                   .gamma = 0.1,
                                   .device = "auto",
                                   .precision = "fp32",
+                                  .layout = "plain",
                                   .loader_threads = 1,
                                   .checkpoint_every = 30};
 }
@@ -772,6 +773,7 @@ static int begin(void **state)
     (void)state;
     g_log_set_always_fatal((GLogLevelFlags)(G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING));
     folder = g_dir_make_tmp("orch-training-XXXXXX", NULL);
+    g_setenv("XDG_CACHE_HOME", folder ? folder : "", TRUE);
     g_autofree char *mnist = folder ? g_build_filename(folder, "mnist", NULL) : NULL;
     if (!folder || !orch_dir_make(mnist, NULL) || chdir(folder) != 0)
         return 1;
@@ -787,6 +789,62 @@ static int end(void **state)
     orch_tree_remove(folder, NULL);
     g_free(folder);
     return moved;
+}
+
+/* Trains for an epoch with layout auto; returns whether it was measured. */
+static bool measured_layout(const struct orch_training *t, double *out_channels_last)
+{
+    struct record r;
+    record_init(&r);
+    assert_int_equal(train(t, &r), ORCH_OK);
+    *out_channels_last = result_of(&r, "channels_last");
+    bool is_measured = strstr(r.notes->str, "memory layout: ") != NULL;
+    record_clear(&r);
+    return is_measured;
+}
+
+static void test_layout_is_measured_once(void **state)
+{
+    (void)state;
+    struct orch_training t = usual();
+    g_autofree char *cache = g_build_filename(g_get_user_cache_dir(), "orch", NULL);
+    g_autofree char *path = g_build_filename(cache, "layouts", NULL);
+    g_autofree char *text = NULL;
+    double first, second;
+    assert_true(g_str_has_prefix(path, folder)); /* not the user's */
+    t.layout = "auto";
+    t.epochs = 1;
+    t.milestones.count = 0;
+    assert_true(measured_layout(&t, &first));
+    assert_false(measured_layout(&t, &second));
+    assert_true(first == second);
+    t.batch = 8; /* the same answer: layouts are not mixed in a comparison of batch sizes */
+    assert_false(measured_layout(&t, &second));
+    assert_true(first == second);
+    t.net = "mlp:9";
+    assert_true(measured_layout(&t, &second));
+    /* an answer that is there counts; lines that are none do not */
+    assert_true(orch_file_read(path, 4096, &text, NULL, NULL));
+    char *tab = strchr(text, '\t');
+    assert_non_null(tab);
+    g_autofree char *other =
+        g_strdup_printf("junk\n\t\n%.*s\tmaybe\n%.*s\t%s\n", (int)(tab - text), text,
+                        (int)(tab - text), text, first > 0 ? "plain" : "channels_last");
+    assert_true(orch_file_write(path, other, strlen(other), false, NULL));
+    t.net = "mlp:10";
+    assert_false(measured_layout(&t, &second));
+    assert_true(first != second);
+    /* what was asked for is not measured; nor is a head alone, or a smoke run */
+    t.layout = "channels_last";
+    assert_false(measured_layout(&t, &second));
+    assert_true(second > 0);
+    /* no place to keep it: measured each time */
+    assert_true(orch_tree_remove(cache, NULL));
+    assert_true(orch_file_write(cache, "", 0, false, NULL));
+    t.layout = "auto";
+    assert_true(measured_layout(&t, &first));
+    assert_true(measured_layout(&t, &first));
+    unlink(cache);
 }
 
 int main(void)
@@ -808,6 +866,7 @@ int main(void)
         cmocka_unit_test(test_checkpoint_goes_on),
         cmocka_unit_test(test_checkpoint_errors),
         cmocka_unit_test(test_weights_that_do_not_fit),
+        cmocka_unit_test(test_layout_is_measured_once),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -4,6 +4,7 @@
 #include "lib/base/text.h"
 #include "lib/net/net.h"
 #include "plugins/common/data/picture.h"
+#include "plugins/common/training/optimizer.h"
 
 /* Writes the artifact `classes`: number of images per class. */
 static bool write_classes(const struct orch_session *s, const int64_t *train, GError **error)
@@ -36,7 +37,7 @@ static int64_t trained_params(const struct orch_session *s)
     for (guint i = 0; i < s->net->tensors->len; i++) {
         const struct orch_net_tensor *tensor = orch_net_tensor(s->net, (int)i);
         bool learns = tensor->role == ORCH_NET_WEIGHT || tensor->role == ORCH_NET_BIAS;
-        if (learns && orch_net_node(s->net, tensor->node)->group >= orch_session_frozen_groups(s))
+        if (learns && orch_net_node(s->net, tensor->node)->group >= orch_training_frozen_groups(s))
             trained += tensor->count;
     }
     return trained;

@@ -3,7 +3,9 @@
 
 #include "lib/base/error.h"
 #include "lib/net/net.h"
+#include "plugins/common/training/memory_layout.h"
 #include "plugins/common/training/notes.h"
+#include "plugins/common/training/optimizer.h"
 #include "plugins/common/training/work.h"
 #include "plugins/common/weights/weights.h"
 
@@ -80,29 +82,6 @@ static bool load_weights(struct orch_session *s, GError **error)
     return ok;
 }
 
-int orch_session_frozen_groups(const struct orch_session *s)
-{
-    return s->training->feature_extractor ? s->net->group_count - 1 : (int)s->training->freeze;
-}
-
-static bool set_optimizer(struct orch_session *s, GError **error)
-{
-    const struct orch_training *t = s->training;
-    struct orch_torch_optimizer optimizer = {
-        .method = strcmp(t->optimizer, "adam") == 0 ? ORCH_TORCH_ADAM : ORCH_TORCH_SGD,
-        .momentum = t->momentum,
-        .nesterov = t->nesterov,
-        .weight_decay = t->weight_decay,
-        .beta1 = 0.9,
-        .beta2 = 0.999,
-        .epsilon = 1e-8,
-        .group_rates = t->layer_rates.items,
-        .group_rate_count = t->layer_rates.count,
-        .frozen_groups = orch_session_frozen_groups(s),
-    };
-    return s->torch->optimizer_set(s->model, &optimizer, error);
-}
-
 static int threads_of(const struct orch_session *s)
 {
     const char *text = g_getenv("ORCH_THREADS");
@@ -118,23 +97,25 @@ static bool open_model(struct orch_session *s, GError **error)
     if (!s->torch)
         return false;
     s->torch->threads_set(threads_of(s));
-    s->torch->seed(s->host->derive_seed(s->host, "dropout"));
     bool is_auto = strcmp(t->device, "auto") == 0;
     s->device = !is_auto ? t->device : s->torch->cuda_count() > 0 ? "cuda" : "cpu";
     struct orch_torch_setup setup = {
         .device = s->device,
         .precision = strcmp(t->precision, "bf16") == 0 ? ORCH_TORCH_BF16 : ORCH_TORCH_FP32,
-        .channels_last = t->channels_last,
     };
     struct orch_net_options options = {t->net, s->train_set->channels, s->train_set->height,
                                        s->train_set->width, s->train->classes};
     s->net = orch_net_make(&options, error);
-    s->model = s->net ? s->torch->model_new(s->net, &setup, error) : NULL;
+    if (!s->net || !orch_layout_choose(s, &setup, error))
+        return false;
+    s->channels_last = setup.channels_last;
+    s->torch->seed(s->host->derive_seed(s->host, "dropout"));
+    s->model = s->torch->model_new(s->net, &setup, error);
     return s->model &&
            orch_torch_init(s->torch, s->model, s->net, s->host->derive_seed(s->host, "init"),
                            error) &&
            (!t->weights || s->host->smoke(s->host) || load_weights(s, error)) &&
-           set_optimizer(s, error);
+           orch_training_optimizer(s, s->model, error);
 }
 
 /* ---- opening ----------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ struct orch_session {
     struct orch_subset *val_part; /* the validation images of each epoch: a part of `val` */
     struct orch_net *net;
     struct orch_torch_model *model;
+    bool channels_last; /* the model's memory layout */
     struct orch_schedule schedule;
     int64_t epochs; /* 1 in a smoke run */
 };
@@ -32,8 +33,5 @@ struct orch_session {
 int orch_session_open(const struct orch_training *training, const struct orch_host *host,
                       struct orch_session **out);
 void orch_session_close(struct orch_session *session);
-
-/** Layer groups below this one keep their weights. */
-int orch_session_frozen_groups(const struct orch_session *session);
 
 #endif

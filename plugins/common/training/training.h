@@ -31,7 +31,7 @@ struct orch_training {
     double gamma, warmup_epochs;
     /* execution */
     const char *device, *precision;
-    bool channels_last;
+    const char *layout;              /* auto, plain, channels_last */
     int64_t threads, loader_threads; /* 0: those of the slot */
     double checkpoint_every;         /* seconds; 0: after each epoch */
     /* transfer learning; not set by plugin train */
@@ -105,8 +105,10 @@ struct orch_training {
         ORCH_TRAINING_ROW(owner, precision, ORCH_ENUM, .def = "fp32",                              \
                           .choices = ORCH_TRAINING_PRECISION_NAMES,                                \
                           .help = "bf16: convolutions and products in bfloat16, weights in fp32"), \
-        ORCH_TRAINING_ROW(owner, channels_last, ORCH_BOOL, .def = "false",                         \
-                          .help = "memory layout: pays on GPUs with tensor cores, not on CPUs"),   \
+        ORCH_TRAINING_ROW(owner, layout, ORCH_ENUM, .def = "auto",                                 \
+                          .choices = ORCH_TRAINING_LAYOUT_NAMES,                                   \
+                          .help = "how images lie in memory; auto: the faster one, measured once " \
+                                  "for a network and device"),                                     \
         ORCH_TRAINING_ROW(owner, threads, ORCH_INT, .def = "0", .min = "0", .max = "1024",         \
                           .flags = ORCH_PARAM_NEUTRAL, .help = "0: those of the trial's slot"),    \
         ORCH_TRAINING_ROW(owner, loader_threads, ORCH_INT, .def = "1", .min = "0", .max = "64",    \
@@ -119,6 +121,7 @@ struct orch_training {
 
 #define ORCH_TRAINING_OPTIMIZER_NAMES ((const char *const[]){"sgd", "adam", NULL})
 #define ORCH_TRAINING_SCHEDULE_NAMES ((const char *const[]){"steps", "cosine", "constant", NULL})
+#define ORCH_TRAINING_LAYOUT_NAMES ((const char *const[]){"auto", "plain", "channels_last", NULL})
 #define ORCH_TRAINING_PRECISION_NAMES ((const char *const[]){"fp32", "bf16", NULL})
 
 /** Rows of the metric table: series by epoch, and results. */
@@ -183,6 +186,7 @@ struct orch_training {
          .help = "computing the frozen body's outputs, when they are computed once"},              \
         {.name = "params", .help = "parameters of the network"},                                   \
         {.name = "trained_params", .help = "parameters that learn"},                               \
+        {.name = "channels_last", .help = "memory layout of images: 1 channels-last, 0 plain"},    \
         {.name = "class_count", .help = "classes"},                                                \
         {.name = "train_images", .unit = "images", .help = "training images"},                     \
         {.name = "epoch_val_images", .unit = "images", .help = "validation images of each epoch"}, \
