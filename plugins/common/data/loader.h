@@ -40,7 +40,7 @@ struct orch_loader_batch {
     int64_t count;                           /* samples x copies; 0 is possible with shards */
     int64_t samples;
     int64_t total;       /* count of this batch in all shards together */
-    double total_weight; /* sum of the weights of those; `total` without weights */
+    double total_weight; /* sum of their weights, 0 is possible; `total` without weights */
 };
 
 struct orch_loader;
