@@ -65,7 +65,7 @@ static bool check_jobs(const struct orch_aigauge_job *jobs, const double *y, siz
                        GError **error)
 {
     if (!count) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "there is no job to learn from");
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "there are no jobs to fit");
         return false;
     }
     for (size_t i = 0; i < count; i++) {
@@ -76,7 +76,7 @@ static bool check_jobs(const struct orch_aigauge_job *jobs, const double *y, siz
             continue;
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "workers, batch and the GPU's peak must be above 0, threads at least 0",
-                       "job %zu has no place in the linear form: %g workers, batch %g, %g "
+                       "job %zu cannot be used in the linear model: %g workers, batch %g, %g "
                        "threads, peak %g, time %g",
                        i + 1, j->workers, j->batch, j->threads, j->flops, y[i]);
         return false;
@@ -125,7 +125,7 @@ struct orch_aigauge *orch_aigauge_fit(const struct orch_aigauge_job *jobs, const
     list_terms(fit, jobs, count);
     if (solve(fit, jobs, y, count))
         return fit;
-    orch_error_set(error, ORCH_ERROR_USAGE, NULL, "the linear form of %zu jobs cannot be solved",
+    orch_error_set(error, ORCH_ERROR_USAGE, NULL, "the linear model of %zu jobs cannot be solved",
                    count);
     orch_aigauge_free(fit);
     return NULL;

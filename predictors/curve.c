@@ -74,7 +74,7 @@ static bool check_points(const double *k, const double *loss, size_t count, GErr
     if (count > 0 && largest(loss, count) > 0)
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE, NULL, "%s",
-                   count ? "the loss curve is 0 throughout" : "the loss curve has no point");
+                   count ? "the loss curve is 0 throughout" : "the loss curve has no points");
     return false;
 }
 
@@ -242,9 +242,10 @@ static bool check_drops(const double *drops, size_t count, GError **error)
     for (size_t i = 0; i < count; i++) {
         if (isfinite(drops[i]) && drops[i] > (i ? drops[i - 1] : 0))
             continue;
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL,
-                       "the learning rate's drops must rise and be above 0: drop %zu is %g", i + 1,
-                       drops[i]);
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, NULL,
+            "the drops of the learning rate must be above 0 and ascending: drop %zu is %g", i + 1,
+            drops[i]);
         return false;
     }
     return true;

@@ -93,7 +93,7 @@ bool orch_layer_table_check(const struct orch_layer_table *table, GError **error
     for (int i = 0; i < orch_layer_count(table); i++)
         if (orch_layer_at(table, i)->type != ORCH_LAYER_INPUT)
             return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "write one record a layer",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "write one row per layer",
                    "network '%s' has no layer but its input", table->name);
     return false;
 }

@@ -526,7 +526,7 @@ static const char *choose_name(char **names, const char *file, const char *net, 
     if (net && g_strv_contains(known, net))
         return net;
     if (!names[0]) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, "write one record a layer",
+        orch_error_set(error, ORCH_ERROR_RECIPE, "write one row per layer",
                        "table '%s' has a header and no layers\n  at: %s:1:1", file, file);
         return NULL;
     }
@@ -536,13 +536,14 @@ static const char *choose_name(char **names, const char *file, const char *net, 
     const char *near = net ? orch_suggest(net, known) : NULL;
     g_autofree char *hint =
         near  ? g_strdup_printf("did you mean '%s'?", near)
-        : net ? g_strdup_printf("it has %s", list)
+        : net ? g_strdup_printf("it has the networks %s", list)
               : g_strdup_printf("choose one (predict --net, net show --table-net): %s", list);
     if (net)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "table '%s' has no network '%s'", file,
                        net);
     else
-        orch_error_set(error, ORCH_ERROR_USAGE, hint, "table '%s' holds %u networks", file,
+        orch_error_set(error, ORCH_ERROR_USAGE, hint,
+                       "table '%s' holds %u networks, and none is named", file,
                        g_strv_length(names));
     return NULL;
 }

@@ -203,7 +203,7 @@ struct orch_heldout *orch_heldout_evaluate(const struct orch_rows *rows,
         if (evaluation.last)
             g_propagate_error(error, g_steal_pointer(&evaluation.last));
         else
-            orch_error_set(error, ORCH_ERROR_USAGE, NULL, "%zu rows are too few to learn from",
+            orch_error_set(error, ORCH_ERROR_USAGE, NULL, "%zu rows are too few to train on",
                            rows->rows);
         orch_heldout_free(out);
         out = NULL;

@@ -65,7 +65,7 @@ struct orch_isotonic *orch_isotonic_fit(const double *x, const double *y, size_t
         is_good = is_good && isfinite(x[i]) && isfinite(y[i]);
     if (!is_good) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL, "isotonic fit over %s",
-                       count ? "a number that is not finite" : "no point");
+                       count ? "a number that is not finite" : "no points");
         return NULL;
     }
     g_autofree struct point *points = g_new(struct point, count);

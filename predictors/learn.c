@@ -520,8 +520,8 @@ struct orch_learned *orch_learn(const struct orch_rows *rows, const struct orch_
                                 GError **error)
 {
     if (rows->rows < ROWS_MIN) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "measure more",
-                       "%zu rows are too few to learn from: at least %d", rows->rows, ROWS_MIN);
+        orch_error_set(error, ORCH_ERROR_USAGE, "add more measurements",
+                       "%zu rows are too few to train on: at least %d", rows->rows, ROWS_MIN);
         return NULL;
     }
     struct orch_learned *l = g_new0(struct orch_learned, 1);

@@ -158,7 +158,7 @@ static bool load_interval(const json_t *saved, struct orch_conformal *out, GErro
         g_array_append_val(out->group_factors, factor);
     }
     return out->groups->len == out->group_factors->len ||
-           orch_load_fail("group_factors", "has another length than it should", error);
+           orch_load_fail("group_factors", "has the wrong length", error);
 }
 
 /* ---- questions ---------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ static bool load_members(struct orch_scenario *q, const json_t *saved, GError **
     if (!members || !load_interval(json_object_get(saved, "width"), &q->interval, error))
         return false;
     if (!json_array_size(members) || json_array_size(members) > ORCH_MEMBERS_MAX)
-        return orch_load_fail("members", "has another length than it should", error);
+        return orch_load_fail("members", "has the wrong length", error);
     for (size_t i = 0; i < json_array_size(members); i++)
         if (!load_member(json_array_get(members, i), &q->members[q->member_count++], error))
             return false;
@@ -290,7 +290,7 @@ static bool load_ranges(struct orch_nearness *n, const json_t *saved, GError **e
             !orch_load_real(one, "reach", &range.reach, error))
             return false;
         if (!(range.low >= 0) || !(range.high >= range.low) || !(range.reach > 0))
-            return orch_load_fail("ranges", "do not hold together", error);
+            return orch_load_fail("ranges", "are inconsistent", error);
         range.name = g_strdup(name);
         g_array_append_val(n->ranges, range);
     }
@@ -317,7 +317,7 @@ static struct orch_nearness *load_nearness(const json_t *saved, GError **error)
     if (ok && ranges_ok)
         return n;
     if (n->landmarks && !ok)
-        orch_load_fail("landmarks", "do not hold together", error);
+        orch_load_fail("landmarks", "are inconsistent", error);
     orch_nearness_free(n);
     return NULL;
 }
@@ -373,9 +373,8 @@ struct orch_learned *orch_learned_load(const json_t *saved, GError **error)
     struct orch_learned *l = g_new0(struct orch_learned, 1);
     const json_t *scenarios = orch_load_list(saved, "questions", error);
     size_t count = json_array_size(scenarios);
-    bool ok =
-        scenarios && ((count > 0 && count <= ORCH_SCENARIOS_MAX) ||
-                      orch_load_fail("questions", "has another length than it should", error));
+    bool ok = scenarios && ((count > 0 && count <= ORCH_SCENARIOS_MAX) ||
+                            orch_load_fail("questions", "has the wrong length", error));
     for (size_t i = 0; ok && i < count; i++) {
         const json_t *question = json_array_get(scenarios, i);
         const char *column = json_string_value(json_object_get(question, "column"));

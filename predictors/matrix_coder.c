@@ -439,7 +439,7 @@ static bool load_part(struct part *p, const json_t *saved, GError **error)
     while (k < G_N_ELEMENTS(PART_NAMES) && strcmp(PART_NAMES[k], kind) != 0)
         k++;
     if (k == G_N_ELEMENTS(PART_NAMES))
-        return orch_load_fail(kind, "is no known coding", error);
+        return orch_load_fail(kind, "is not a known encoding", error);
     p->kind = (enum part_kind)k;
     p->name = g_strdup(name);
     p->feature = g_strdup(feature);
@@ -463,7 +463,7 @@ static bool load_part(struct part *p, const json_t *saved, GError **error)
 struct orch_coder *orch_coder_load(const json_t *saved, GError **error)
 {
     struct orch_coder *coder = g_new0(struct orch_coder, 1);
-    bool ok = json_is_array(saved) || orch_load_fail("coder", "is no list", error);
+    bool ok = json_is_array(saved) || orch_load_fail("coder", "is not a list", error);
     coder->parts = g_ptr_array_new_with_free_func(free_part);
     for (size_t i = 0; ok && i < json_array_size(saved); i++) {
         struct part *p = g_new0(struct part, 1);

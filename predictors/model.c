@@ -63,7 +63,7 @@ char *orch_hyperparams_text(const struct orch_model_kind *kind, const struct orc
 static bool check_target(const struct orch_matrix *matrix, const double *y, GError **error)
 {
     if (!matrix->rows) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "there is no row to learn from");
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "there are no rows to train on");
         return false;
     }
     for (size_t i = 0; i < matrix->rows; i++) {

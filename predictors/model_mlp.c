@@ -325,12 +325,12 @@ static void *mlp_load(const json_t *saved, int cols, GError **error)
     bool ok = layers && orch_load_real(saved, "mean", &m->mean, error) &&
               orch_load_real(saved, "spread", &m->spread, error);
     if (ok && json_array_size(layers) != LAYERS)
-        ok = orch_load_fail("layers", "has another length than it should", error);
+        ok = orch_load_fail("layers", "has the wrong length", error);
     for (int k = 0, in = cols; ok && k < LAYERS; in = m->layers[k++].out)
         ok = load_layer(&m->layers[k], in, k + 1 == LAYERS, json_array_get(layers, (size_t)k),
                         error) &&
              (k != 2 || m->layers[2].out <= MAX(m->layers[0].out, m->layers[1].out) ||
-              orch_load_fail("layers", "grow in width", error));
+              orch_load_fail("layers", "have growing widths", error));
     if (ok) {
         make_tiles(m);
         return m;

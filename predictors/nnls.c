@@ -309,7 +309,7 @@ bool orch_nnls_solve(const double *a, const double *b, const double *weights, si
             *out = result;
     } else {
         orch_error_set(error, ORCH_ERROR_CHECK, NULL,
-                       "non-negative least squares did not settle over %d columns", cols);
+                       "non-negative least squares did not converge over %d columns", cols);
     }
     work_release(&w);
     return is_good;

@@ -150,11 +150,12 @@ static bool check_cut(const struct split *split, const struct orch_layer *layer,
         has_pieces = has_pieces && layer->inputs[i].c % split->workers == 0;
     if (has_pieces && layer->out.c % split->workers == 0)
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   "choose a number of workers that divides its channels, or leave the layer whole",
-                   "layer '%s' (%s, %" G_GINT64_FORMAT
-                   " channels) cannot be cut for %" G_GINT64_FORMAT " workers",
-                   layer->name, orch_layer_type_name(layer->type), layer->out.c, split->workers);
+    orch_error_set(
+        error, ORCH_ERROR_USAGE,
+        "choose a number of workers that divides its channels, or do not split the layer",
+        "layer '%s' (%s, %" G_GINT64_FORMAT " channels) cannot be split among %" G_GINT64_FORMAT
+        " workers",
+        layer->name, orch_layer_type_name(layer->type), layer->out.c, split->workers);
     return false;
 }
 
@@ -185,7 +186,7 @@ static bool check_parents(const struct orch_layer_table *table, GError **error)
             if (layer->parents[k] < 0) {
                 orch_error_set(error, ORCH_ERROR_RECIPE,
                                "add a column 'parents' to the table: names joined by '+'",
-                               "table does not say which layer '%s' reads", layer->name);
+                               "the table does not say which layers '%s' reads", layer->name);
                 return false;
             }
     }

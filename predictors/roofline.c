@@ -31,14 +31,14 @@ static bool check(const struct orch_roofline_device *d, const struct orch_roofli
                   GError **error)
 {
     if (w->batch < 1) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "at least 1 image",
-                       "a batch of %" G_GINT64_FORMAT " images", w->batch);
+        orch_error_set(error, ORCH_ERROR_USAGE, "use at least 1 image",
+                       "the batch size is %" G_GINT64_FORMAT " images", w->batch);
         return false;
     }
     if (!share_ok(d->compute_share) || !share_ok(d->memory_share)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "a share above 0 and at most 1, e.g. 0.5",
-                       "shares of the peak of %g and of the bandwidth of %g", d->compute_share,
-                       d->memory_share);
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, "use fractions above 0 and at most 1, for example 0.5",
+            "the fractions of peak and bandwidth are %g and %g", d->compute_share, d->memory_share);
         return false;
     }
     if (!(d->peak_flops > 0) || !(d->bandwidth > 0)) {

@@ -131,7 +131,7 @@ static bool read_target(struct orch_rows *r, const struct orch_csv *csv, int col
         if (!orch_csv_real(csv, i, column, &r->target[i], error))
             return false;
         if (!(r->target[i] > 0))
-            return orch_csv_fail(csv, i, column, "leave such rows out: they are no measurement",
+            return orch_csv_fail(csv, i, column, "remove such rows: they are not measurements",
                                  error, "a target of %g is not above 0", r->target[i]);
     }
     return true;

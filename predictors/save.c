@@ -55,8 +55,8 @@ json_t *orch_save_ints(const int32_t *values, size_t count, enum orch_save_style
 
 bool orch_load_fail(const char *name, const char *what, GError **error)
 {
-    orch_error_set(error, ORCH_ERROR_RECIPE, "train it again: orch predictor train",
-                   "the saved predictor is broken: '%s' %s", name, what);
+    orch_error_set(error, ORCH_ERROR_RECIPE, "train it again with 'orch predictor train'",
+                   "the saved predictor is damaged: '%s' %s", name, what);
     return false;
 }
 
@@ -68,7 +68,7 @@ static void *unpack(const json_t *value, const char *name, size_t size, size_t *
     guchar *data = g_base64_decode(json_string_value(value), &bytes);
     if (bytes % size || (*count != SIZE_MAX && bytes / size != *count)) {
         g_free(data);
-        orch_load_fail(name, "has another length than it should", error);
+        orch_load_fail(name, "has the wrong length", error);
         return NULL;
     }
     *count = bytes / size;
@@ -79,9 +79,9 @@ static const json_t *member(const json_t *object, const char *name, size_t count
 {
     const json_t *value = json_object_get(object, name);
     if (!value || (!json_is_string(value) && !json_is_array(value)))
-        orch_load_fail(name, value ? "is no array" : "is missing", error);
+        orch_load_fail(name, value ? "is not an array" : "is missing", error);
     else if (json_is_array(value) && count != SIZE_MAX && json_array_size(value) != count)
-        orch_load_fail(name, "has another length than it should", error);
+        orch_load_fail(name, "has the wrong length", error);
     else
         return value;
     return NULL;
@@ -144,7 +144,7 @@ bool orch_load_int(const json_t *object, const char *name, int64_t low, int64_t 
     const json_t *value = json_object_get(object, name);
     *out = json_integer_value(value);
     if (!json_is_integer(value))
-        return orch_load_fail(name, "is no integer", error);
+        return orch_load_fail(name, "is not an integer", error);
     return (*out >= low && *out <= high) || orch_load_fail(name, "is out of range", error);
 }
 
@@ -161,7 +161,7 @@ const json_t *orch_load_object(const json_t *object, const char *name, GError **
     const json_t *value = json_object_get(object, name);
     if (json_is_object(value))
         return value;
-    orch_load_fail(name, "is no object", error);
+    orch_load_fail(name, "is not an object", error);
     return NULL;
 }
 
@@ -170,6 +170,6 @@ const json_t *orch_load_list(const json_t *object, const char *name, GError **er
     const json_t *value = json_object_get(object, name);
     if (json_is_array(value))
         return value;
-    orch_load_fail(name, "is no list", error);
+    orch_load_fail(name, "is not a list", error);
     return NULL;
 }

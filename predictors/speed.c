@@ -69,7 +69,7 @@ static bool check(const struct orch_speed_point *points, size_t count,
                   const struct orch_speed_options *o, GError **error)
 {
     if (count == 0) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "a speed model of no measurement");
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "a speed model needs measurements");
         return false;
     }
     if (o->mode == ORCH_SPEED_SYNC && !(isfinite(o->total_batch) && o->total_batch > 0)) {
@@ -83,7 +83,7 @@ static bool check(const struct orch_speed_point *points, size_t count,
         if (p->servers >= 1 && p->workers >= 1 && isfinite(p->steps_per_s) && p->steps_per_s > 0)
             continue;
         orch_error_set(error, ORCH_ERROR_USAGE, NULL,
-                       "measurement %zu cannot be: %d servers, %d workers, %g steps/s", i + 1,
+                       "measurement %zu is not valid: %d servers, %d workers, %g steps/s", i + 1,
                        p->servers, p->workers, p->steps_per_s);
         return false;
     }
@@ -229,7 +229,7 @@ struct orch_speed *orch_speed_fit(const struct orch_speed_point *points, size_t 
     merge(speed);
     int terms = MODES[options->mode].terms;
     if (speed->count < (size_t)terms) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "measure more pairs of servers and workers",
+        orch_error_set(error, ORCH_ERROR_USAGE, "measure more combinations of servers and workers",
                        "the %s speed model needs at least %d different (p, w), found %zu",
                        MODES[options->mode].name, terms, speed->count);
         orch_speed_free(speed);

@@ -278,7 +278,7 @@ static bool check_format(const json_t *saved, GError **error)
     if (format <= ORCH_TRAINED_FORMAT)
         return true;
     orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "update orch, or train it again here: orch predictor train",
+                   "update orch, or train it again with 'orch predictor train'",
                    "the saved predictor has format %d; this orch reads up to %d", (int)format,
                    ORCH_TRAINED_FORMAT);
     return false;
@@ -322,7 +322,7 @@ static bool load_all(struct orch_trained *t, const json_t *saved, GError **error
 struct orch_trained *orch_trained_load(const json_t *saved, GError **error)
 {
     if (!json_is_object(saved)) {
-        orch_load_fail("predictor", "is no object", error);
+        orch_load_fail("predictor", "is not an object", error);
         return NULL;
     }
     if (!check_format(saved, error))

@@ -166,8 +166,8 @@ bool orch_transfer_step(const struct orch_net *net, const struct orch_net_cost *
     double host_s = 0;
     *out = (struct orch_roofline_step){0};
     if (work->batch < 1) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "at least 1 image",
-                       "a batch of %" G_GINT64_FORMAT " images", work->batch);
+        orch_error_set(error, ORCH_ERROR_USAGE, "use at least 1 image",
+                       "the batch size is %" G_GINT64_FORMAT " images", work->batch);
         return false;
     }
     for (guint i = 0; i < net->nodes->len; i++) {

@@ -198,7 +198,7 @@ struct orch_trees *orch_trees_load(const json_t *saved, int cols, GError **error
     for (size_t t = 0; ok && t < a.trees; t++) {
         bool fits = a.sizes[t] > 0 && (size_t)a.sizes[t] <= a.nodes - begin;
         ok = (fits && read_tree(trees, &a, begin, a.sizes[t], cols)) ||
-             orch_load_fail("trees", "do not hold together", error);
+             orch_load_fail("trees", "are inconsistent", error);
         begin += fits ? (size_t)a.sizes[t] : 0;
     }
     g_free(a.sizes);

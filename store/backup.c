@@ -83,7 +83,7 @@ static bool give_name(const char *temporary, const char *dest)
 bool orch_store_backup_to(struct orch_store *store, const char *dest, GError **error)
 {
     if (access(dest, F_OK) == 0) {
-        orch_error_set(error, ORCH_ERROR_IO, "choose a name that is not taken",
+        orch_error_set(error, ORCH_ERROR_IO, "choose another name",
                        "cannot back up to '%s': it exists already", dest);
         return false;
     }

@@ -39,18 +39,19 @@ static bool texts_are_valid(const struct orch_dataset *set)
 static bool is_acceptable(const struct orch_dataset *set, GError **error)
 {
     if (!orch_name_is_valid(set->name, true))
-        return refuse(set,
-                      "a name is a lower-case letter, then letters, digits, '_' and '-', 63 "
-                      "at most",
-                      error, "it has no valid name");
+        return refuse(
+            set,
+            "use a lower-case letter, then letters, digits, '_' and '-', at most 63 characters",
+            error, "its name is not valid");
     if (set->rows == 0)
         return refuse(set, NULL, error, "it has no rows");
     if (set->rows > ORCH_DATASET_ROWS_MAX || set->columns->len > ORCH_DATASET_COLUMNS_MAX)
-        return refuse(set, "keep it in parts", error, "it is too large");
+        return refuse(set, "split it into parts", error, "it is too large");
     for (size_t i = 0; i < set->rows; i++)
         if (!isfinite(set->targets[i]))
-            return refuse(set, "leave such rows out", error, "a row has no target");
-    return texts_are_valid(set) || refuse(set, "save it as UTF-8", error, "a text is not UTF-8");
+            return refuse(set, "remove such rows", error, "a row has no target");
+    return texts_are_valid(set) ||
+           refuse(set, "save it as UTF-8", error, "it contains text that is not UTF-8");
 }
 
 /* The name of the set with that digest; NULL without error when there is none. */
@@ -100,7 +101,7 @@ static bool settle_name(struct orch_store *store, struct orch_dataset *set, bool
         set->name);
     if (!is_free)
         orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                       "measurements '%s' are there already with other rows", set->name);
+                       "measurements '%s' already exist with other rows", set->name);
     return is_free;
 }
 
@@ -191,7 +192,7 @@ static struct orch_dataset *read_heading(struct orch_store *store, sqlite3_stmt 
     struct orch_dataset *set =
         text ? orch_store_dataset_read_heading(name, text, strlen(text)) : NULL;
     if (!set) {
-        fail_damaged(store, name, "its heading is damaged or of a newer format", error);
+        fail_damaged(store, name, "its header is damaged or of a newer format", error);
         return NULL;
     }
     set->source = orch_store_column_text(s, 2);
@@ -261,12 +262,13 @@ static int64_t find_set(struct orch_store *store, const char *name, GError **err
     if (count == 1)
         return id;
     g_autofree char *hint = count ? NULL : suggest(store, name);
-    orch_error_set(
-        error, ORCH_ERROR_NOT_FOUND,
-        count ? "name it by the first digits of its digest: 'orch measurements ls --json'" : hint,
-        count ? "several tables of measurements are called '%s' in store '%s'"
-              : "no measurements '%s' in store '%s'",
-        name, store->path);
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                   count ? "name it by the first digits of its digest, which 'orch measurements ls "
+                           "--json' prints"
+                         : hint,
+                   count ? "several measurements are named '%s' in store '%s'"
+                         : "no measurements '%s' in store '%s'",
+                   name, store->path);
     return 0;
 }
 
@@ -326,7 +328,7 @@ struct orch_dataset *orch_store_dataset_read(struct orch_store *store, int64_t i
     bool ok =
         set && (most_cells < 0 || (int64_t)set->rows * MAX(set->columns->len, 1) <= most_cells);
     if (set && !ok)
-        fail_damaged(store, set->name, "it tells of more than the file can hold", error);
+        fail_damaged(store, set->name, "it declares more rows than the file can hold", error);
     ok = ok && read_rows(store, set, id, error);
     if (!ok)
         g_clear_pointer(&set, orch_dataset_free);
@@ -383,8 +385,8 @@ static void check_set(struct orch_store *store, int64_t id, const char *name, co
     if (set) {
         orch_store_dataset_digest(set);
         if (strcmp(set->sha256, sha256) != 0)
-            g_ptr_array_add(out, g_strdup_printf("data set '%s': its rows give digest %.12s, "
-                                                 "recorded is %.12s",
+            g_ptr_array_add(out, g_strdup_printf("data set '%s': its rows have digest %.12s, "
+                                                 "but %.12s is recorded",
                                                  name, set->sha256, sha256));
     } else {
         g_ptr_array_add(out, g_strdup(problem->message));

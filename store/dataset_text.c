@@ -381,7 +381,7 @@ static bool decode_rows(struct orch_dataset *set, const char *name, const char *
                              line ? "not a row of this data set" : "the file ends too early");
         set->targets[row] = json_number_value(target);
     }
-    return text == end || fail_line(name, set->rows + 2, error, "text stands behind the last row");
+    return text == end || fail_line(name, set->rows + 2, error, "text follows the last row");
 }
 
 /* Verifies the digest of the parsed set rather than of the bytes, because that is the digest that a
@@ -392,7 +392,7 @@ static bool check_digest(struct orch_dataset *set, const char *name, GError **er
     memcpy(named, set->sha256, sizeof named);
     orch_store_dataset_digest(set);
     return strcmp(named, set->sha256) == 0 ||
-           fail_line(name, 1, error, "its rows do not give the digest that it names");
+           fail_line(name, 1, error, "its rows do not match its digest");
 }
 
 struct orch_dataset *orch_dataset_decode(const char *name, const char *text, size_t length,
@@ -407,7 +407,7 @@ struct orch_dataset *orch_dataset_decode(const char *name, const char *text, siz
     struct orch_dataset *set = NULL;
     if (head && strcmp(orch_json_text(head, "kind", ""), KIND) == 0 &&
         orch_json_int(head, "format", 0) > FORMAT) {
-        fail_line(name, 1, error, "a data set of a newer format: update orch");
+        fail_line(name, 1, error, "the data set has a newer format: update orch");
         return NULL;
     }
     /* bounds the number of rows by the bytes that are left: a row has at least two, and a line
@@ -417,7 +417,7 @@ struct orch_dataset *orch_dataset_decode(const char *name, const char *text, siz
         orch_json_int(head, "rows", 0) <= (gint64)((end - text) / 3))
         set = decode_heading(set_name, head);
     if (!set) {
-        fail_line(name, 1, error, "not the heading of a data set");
+        fail_line(name, 1, error, "not the header of a data set");
         return NULL;
     }
     g_strlcpy(set->sha256, sha256, sizeof set->sha256);

@@ -40,8 +40,8 @@ bool orch_store_check_files(const char *path, GError **error)
         if (stat(name, &info) != 0 && (i == 0 || errno != ENOENT))
             orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read store '%s'", name);
         else if ((i == 0 || lstat(name, &info) == 0) && !S_ISREG(info.st_mode))
-            orch_error_set(error, ORCH_ERROR_IO, "remove it, when it is not yours",
-                           "cannot read store '%s': no regular file", name);
+            orch_error_set(error, ORCH_ERROR_IO, "remove it if it is not yours",
+                           "cannot read store '%s': not a regular file", name);
         else
             continue;
         return false;
@@ -124,10 +124,10 @@ static bool refuse(const struct orch_store *store, const char *what, const char 
                    GError **error)
 {
     orch_error_set(error, ORCH_ERROR_STORE,
-                   "'orch db repair' makes a new store of the runs in it; of somebody else's file "
-                   "ask for one that orch made ('orch db backup')",
-                   "cannot open store '%s': its %s '%.100s' is not as orch makes it", store->path,
-                   what, name);
+                   "'orch db repair' recovers the runs into a new store; for a file from somebody "
+                   "else, ask for a copy made by 'orch db backup'",
+                   "cannot open store '%s': its %s '%.100s' differs from orch's schema",
+                   store->path, what, name);
     return false;
 }
 

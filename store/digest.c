@@ -162,7 +162,8 @@ static bool add_head(struct orch_store *store, int64_t run_id, const char *key, 
     int more = orch_store_step(store, row, error);
     if (more == 0)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
-                       "no run of number %" G_GINT64_FORMAT " in store '%s'", run_id, store->path);
+                       "no run with number %" G_GINT64_FORMAT " in store '%s'", run_id,
+                       store->path);
     if (more <= 0)
         return false;
     add_text(out, "orch run", 8);

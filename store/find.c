@@ -56,7 +56,7 @@ GPtrArray *orch_store_filter_runs(struct orch_store *store, const char *filter, 
     GPtrArray *runs = orch_store_runs(store, &query, NULL, error);
     orch_where_free(where);
     if (runs && !runs->len) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the runs",
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the stored runs",
                        "no run that ended well matches '%s'", filter);
         g_clear_pointer(&runs, g_ptr_array_unref);
     }

@@ -109,8 +109,8 @@ static bool compare_tables(struct orch_store *ours, struct orch_store *theirs, G
         if (problem)
             g_propagate_error(error, problem);
         else
-            orch_error_set(error, ORCH_ERROR_STORE, "ask for one that orch made: 'orch db backup'",
-                           "cannot read store '%s': its table '%s' is not as orch makes it",
+            orch_error_set(error, ORCH_ERROR_STORE, "ask for a copy made by 'orch db backup'",
+                           "cannot read store '%s': its table '%s' differs from orch's schema",
                            theirs->path, TABLES[i]);
         return false;
     }

@@ -55,7 +55,7 @@ static bool add_actives(struct gc *gc, struct orch_store *store, const char *tri
         if (!orch_below_stat(gc->store->folder_fd, path, &info) && errno == ENOENT)
             continue; /* the trial has no folder yet */
         if (!orch_below_read(gc->store->folder_fd, path, TRIAL_JSON_MAX, &text, NULL, error)) {
-            g_prefix_error(error, "cannot tell what trial %s uses in '%s': ", row->key,
+            g_prefix_error(error, "cannot determine which files trial %s uses in '%s': ", row->key,
                            gc->store->folder);
             return false;
         }

@@ -50,9 +50,10 @@ bool orch_store_check_journal(const char *path, GError **error)
     close(fd);
     if (is_file && !(is_read && memcmp(last, several, sizeof last) == 0))
         return true;
-    orch_error_set(error, ORCH_ERROR_STORE, "whoever made it opens it once there: 'orch db check'",
+    orch_error_set(error, ORCH_ERROR_STORE, "ask its owner to run 'orch db check' on it once",
                    "cannot open store '%s': '%s' %s", path, journal,
-                   is_file ? "is of a transaction over several files" : "is no regular file");
+                   is_file ? "belongs to a transaction over several files"
+                           : "is not a regular file");
     return false;
 }
 

@@ -150,8 +150,8 @@ static bool write_and_judge(struct orch_join *join, const struct orch_record *re
     }
     g_autofree char *what = g_strdup_printf("run %s", record->key);
     if (ok)
-        orch_join_refuse(join, "run %s: its rows give digest %.12s, it claims %.12s", record->key,
-                         written->digest, digest);
+        orch_join_refuse(join, "run %s: its rows have digest %.12s, but it declares %.12s",
+                         record->key, written->digest, digest);
     else
         orch_join_refuse_error(join, what, problem);
     g_clear_error(&problem);
@@ -196,8 +196,8 @@ static bool set_apart(struct orch_join *join, const struct orch_record *record, 
     bool ok = true;
     if (text->len >= STORE_TEXT_MAX) {
         orch_join_refuse(join,
-                         "run %s: its key is here with another digest, and it is too large "
-                         "to be set apart",
+                         "run %s: the store has another run with this key, and this one is too "
+                         "large to keep as a conflict",
                          record->key);
     } else {
         ok = orch_store_join_will_change(join, error) &&
@@ -241,7 +241,7 @@ bool orch_join_run(struct orch_join *join, const struct orch_record *record, con
     bool is_known, is_taken;
     *out = ORCH_JOINED_REFUSED;
     if (!record->key || !orch_key_is_valid(record->key) || !orch_sha256_is_valid(digest)) {
-        orch_join_refuse(join, "run %.40s: its key or digest is none",
+        orch_join_refuse(join, "run %.40s: its key or digest is not valid",
                          record->key ? record->key : "");
         return true;
     }
@@ -279,7 +279,7 @@ bool orch_join_recipe(struct orch_join *join, const char *key, const char *name,
     if (fits)
         orch_sha256(canonical, strlen(canonical), digest);
     if (!fits || g_strcmp0(key, digest) != 0) {
-        orch_join_refuse(join, "recipe %.64s: its text is not the one of its key", key ? key : "");
+        orch_join_refuse(join, "recipe %.64s: its text does not match its key", key ? key : "");
         return true;
     }
     if (!orch_store_run_statement(
@@ -315,7 +315,7 @@ static bool is_foreign(struct orch_join *join, const struct orch_note *note, int
 bool orch_join_note(struct orch_join *join, const struct orch_note *note, GError **error)
 {
     if (!note_fits(note)) {
-        orch_join_refuse(join, "note %.40s: its key, target, kind or text is none",
+        orch_join_refuse(join, "note %.40s: its key, target, kind or text is not valid",
                          note->key ? note->key : "");
         return true;
     }
@@ -370,7 +370,7 @@ bool orch_join_forecast(struct orch_join *join, const struct orch_run_forecast *
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         fits = fits && orch_store_text_fits(texts[i], STORE_NAME_MAX);
     if (!fits) {
-        orch_join_refuse(join, "forecast of run %.40s: a field of it is none",
+        orch_join_refuse(join, "forecast of run %.40s: one of its fields is not valid",
                          forecast->run ? forecast->run : "");
         return true;
     }

@@ -36,7 +36,7 @@ static bool take_object(struct orch_join *join, int folder, const char *name, co
     if (fits)
         orch_join_count_artifact(join, bytes);
     else
-        orch_join_refuse(join, "artifact %s: its bytes have another digest", sha256);
+        orch_join_refuse(join, "artifact %s: its contents do not match its digest", sha256);
     return true;
 }
 

@@ -38,14 +38,14 @@ static int step(struct joining *j, sqlite3_stmt *s, const char *what, GError **e
     if (more >= 0)
         return more;
     if (orch_store_foreign_is_damage(theirs)) {
-        orch_join_refuse(j->join, "%s: some cannot be read: the file is damaged there", what);
+        orch_join_refuse(j->join, "%s: some cannot be read because the file is damaged", what);
         g_clear_error(&problem);
         return 0;
     }
     if ((sqlite3_errcode(theirs->db) & 0xff) == SQLITE_INTERRUPT) {
         g_clear_error(&problem);
-        orch_error_set(&problem, ORCH_ERROR_STORE, "it was damaged, or made to do harm",
-                       "cannot read store '%s': it tells of more rows than its size can hold",
+        orch_error_set(&problem, ORCH_ERROR_STORE, "the file is damaged or was made to do harm",
+                       "cannot read store '%s': it declares more rows than its size can hold",
                        theirs->path);
     }
     g_propagate_error(error, problem);
@@ -94,7 +94,8 @@ static bool look_at_pair(struct joining *j, sqlite3_stmt *s, int64_t id, GError 
     const char *key, *digest;
     bool is_known, is_taken;
     if (!text(j, s, 1, &key) || !text(j, s, 2, &digest) || !key || !digest) {
-        orch_join_refuse(j->join, "run number %" G_GINT64_FORMAT ": its key or digest is none", id);
+        orch_join_refuse(j->join, "run number %" G_GINT64_FORMAT ": its key or digest is not valid",
+                         id);
         return true;
     }
     if (!*digest)
@@ -149,7 +150,7 @@ static bool list_runs(struct joining *j, GError **error)
         if (!orch_store_foreign_is_damage(j->foreign.store) || ++troubles > 10000)
             break;
         if (from != before || leap == 1)
-            orch_join_refuse(j->join, "some runs cannot be read: the file is damaged there");
+            orch_join_refuse(j->join, "some runs cannot be read because the file is damaged");
         leap = from != before ? 1 : leap * 2;
         if (from == INT64_MIN)
             from = 0;
@@ -157,7 +158,7 @@ static bool list_runs(struct joining *j, GError **error)
             return true;
         from += leap;
     }
-    orch_error_set(error, ORCH_ERROR_STORE, "go back to a copy made by 'orch db backup'",
+    orch_error_set(error, ORCH_ERROR_STORE, "use a copy made by 'orch db backup'",
                    "cannot read store '%s': the file is damaged", j->foreign.store->path);
     return false;
 }
@@ -194,7 +195,7 @@ static bool join_forecasts(struct joining *j, const char *key, GError **error)
                                       .p95 = orch_store_column_real(s, 7)};
         if (!text(j, s, 0, &f.fingerprint) || !text(j, s, 1, &f.machine) ||
             !text(j, s, 2, &f.model) || !text(j, s, 3, &f.tier))
-            orch_join_refuse(j->join, "forecast of run %s: a field of it is none", key);
+            orch_join_refuse(j->join, "forecast of run %s: one of its fields is not valid", key);
         else if (!orch_join_forecast(j->join, &f, error))
             more = -1;
         if (more < 0)
@@ -256,8 +257,8 @@ static bool join_record(struct joining *j, const char *key, const char *digest, 
     sqlite3_reset(s);
     bool ok = true;
     if (!run || strcmp(run->digest, digest) != 0 || g_strcmp0(run->record.key, key) != 0)
-        orch_join_refuse(j->join, "run %s, set apart there: %s", key,
-                         problem ? problem->message : "its text is of another run");
+        orch_join_refuse(j->join, "run %s, a conflict in that store: %s", key,
+                         problem ? problem->message : "its text belongs to another run");
     else
         ok = orch_join_run(j->join, &run->record, digest, &joined, error);
     g_clear_error(&problem);
@@ -270,7 +271,7 @@ static bool take_conflict(struct joining *j, sqlite3_stmt *row, GError **error)
     const char *key, *digest;
     bool is_known, is_taken;
     if (!text(j, row, 0, &key) || !text(j, row, 1, &digest) || !key || !digest) {
-        orch_join_refuse(j->join, "a run set apart there: its key or digest is none");
+        orch_join_refuse(j->join, "a conflict in that store: its key or digest is not valid");
         return true;
     }
     return orch_store_join_is_known(j->join, key, digest, &is_known, &is_taken, error) &&
@@ -302,7 +303,7 @@ static bool join_recipe(struct joining *j, const char *key, GError **error)
     sqlite3_reset(s);
     if (ok)
         return orch_join_recipe(j->join, key, name, canonical, verbatim, error);
-    orch_join_refuse(j->join, "recipe %.64s: its text is none", key);
+    orch_join_refuse(j->join, "recipe %.64s: its text is not valid", key);
     return true;
 }
 
@@ -311,7 +312,7 @@ static bool take_recipe(struct joining *j, sqlite3_stmt *row, GError **error)
     const char *key;
     int64_t known;
     if (!text(j, row, 0, &key) || !key) {
-        orch_join_refuse(j->join, "a recipe: its key is none");
+        orch_join_refuse(j->join, "a recipe: its key is not valid");
         return true;
     }
     return orch_store_get_int(j->join->store, &known, 0, error,
@@ -331,7 +332,7 @@ static bool take_note(struct joining *j, sqlite3_stmt *row, GError **error)
     if (text(j, row, 0, &note.key) && text(j, row, 1, &note.target) &&
         text(j, row, 2, &note.kind) && text(j, row, 3, &note.text) && text(j, row, 4, &note.who))
         return orch_join_note(j->join, &note, error);
-    orch_join_refuse(j->join, "a note: a text of it is none");
+    orch_join_refuse(j->join, "a note: one of its fields is not valid");
     return true;
 }
 
@@ -358,7 +359,7 @@ static bool take_private_note(struct joining *j, sqlite3_stmt *row, GError **err
             " VALUES(?, ?, ?, 0, ?, ?, ?) ON CONFLICT DO NOTHING",
             "ttttti", field[0], field[1], field[2], field[3], field[4],
             (int64_t)sqlite3_column_int64(row, 5));
-    orch_join_refuse(j->join, "a note: a text of it is none");
+    orch_join_refuse(j->join, "a note: one of its fields is not valid");
     return true;
 }
 
@@ -389,8 +390,8 @@ static bool join_dataset(struct joining *j, int64_t id, const char *name, const 
     orch_store_dataset_digest(set);
     bool ok = true;
     if (strcmp(set->sha256, sha256) != 0)
-        orch_join_refuse(j->join, "data set %s: its rows give digest %.12s, it claims %.12s", name,
-                         set->sha256, sha256);
+        orch_join_refuse(j->join, "data set %s: its rows have digest %.12s, but it declares %.12s",
+                         name, set->sha256, sha256);
     else
         ok = orch_join_dataset(j->join, set, error);
     orch_dataset_free(set);
@@ -402,7 +403,7 @@ static bool take_dataset(struct joining *j, sqlite3_stmt *row, GError **error)
     const char *name, *sha256;
     int64_t known;
     if (!text(j, row, 1, &name) || !text(j, row, 2, &sha256) || !name || !sha256) {
-        orch_join_refuse(j->join, "a data set: its name or digest is none");
+        orch_join_refuse(j->join, "a data set: its name or digest is not valid");
         return true;
     }
     return orch_store_get_int(j->join->store, &known, 0, error,

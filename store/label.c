@@ -70,10 +70,9 @@ bool orch_store_set_name(struct orch_store *store, const char *run_key, const ch
                                          "tt", run_key, orch_user_name()))
         return false;
     if (!is_own) {
-        orch_error_set(
-            error, ORCH_ERROR_USAGE,
-            "without --public the name is yours alone; a public tag says it to everybody",
-            "the run is somebody else's: only its author names it for everybody");
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "leave --public out for a private name, or use a public tag",
+                       "only the author of a run can give it a public name");
         return false;
     }
     return orch_store_note(store, run_key, "name", is_public, name, error);

@@ -135,11 +135,9 @@ static void check_sqlite(struct orch_store *store, GPtrArray *out)
     add_problem(out, g_steal_pointer(&problem));
     s = orch_store_statement(store, "PRAGMA foreign_key_check", &problem);
     while (s && orch_store_step(store, s, &problem) > 0)
-        add_finding(out,
-                    "database: row %" G_GINT64_FORMAT " of '%s' refers to a row of '%s' that "
-                    "is not there",
-                    (int64_t)sqlite3_column_int64(s, 1), orch_store_text(s, 0),
-                    orch_store_text(s, 2));
+        add_finding(
+            out, "database: row %" G_GINT64_FORMAT " of '%s' refers to a missing row of '%s'",
+            (int64_t)sqlite3_column_int64(s, 1), orch_store_text(s, 0), orch_store_text(s, 2));
     add_problem(out, g_steal_pointer(&problem));
 }
 
@@ -149,11 +147,12 @@ static void check_run(struct orch_store *store, int64_t id, const char *key, int
     char computed[ORCH_SHA256_CHARS];
     GError *problem = NULL;
     if (version != 1)
-        add_finding(out, "run %s: digest of version %d is unknown to this orch", key, version);
+        add_finding(out, "run %s: its digest has version %d, which this orch does not know", key,
+                    version);
     else if (!orch_store_digest(store, id, computed, &problem))
         add_problem(out, problem);
     else if (strcmp(computed, digest) != 0)
-        add_finding(out, "run %s: its rows give digest %.12s, recorded is %.12s", key, computed,
+        add_finding(out, "run %s: its rows have digest %.12s, but %.12s is recorded", key, computed,
                     digest);
 }
 
@@ -183,10 +182,10 @@ static void check_object(struct orch_store *store, const char *sha256, GPtrArray
     if (!orch_file_sha256(path, computed, NULL, &problem))
         add_problem(out, problem);
     else if (strcmp(computed, sha256) != 0)
-        add_finding(out,
-                    "artifact %s: its bytes give %.12s; delete it, it is made again when it "
-                    "is needed",
-                    path, computed);
+        add_finding(
+            out,
+            "artifact %s: its contents have digest %.12s; delete it, it is made again when needed",
+            path, computed);
 }
 
 static void check_objects(struct orch_store *store, GPtrArray *out)
@@ -220,7 +219,7 @@ static void check_sizes(struct orch_store *store, GPtrArray *out)
         if (here >= 0 && here != bytes)
             add_finding(out,
                         "run %s: artifact '%s' is %" G_GINT64_FORMAT
-                        " bytes long by the run, its file %" G_GINT64_FORMAT,
+                        " bytes long in the run, but its file has %" G_GINT64_FORMAT,
                         orch_store_text(s, 3), orch_store_text(s, 2), bytes, here);
     }
     add_problem(out, problem);

@@ -26,7 +26,7 @@ static bool fail(sqlite3 *db, const char *path, GError **error)
     orch_error_set(
         error, ORCH_ERROR_IO, "give the mlflow.db of an MLflow server, or its 'mlruns' folder",
         "cannot read '%s': %s", path,
-        code == SQLITE_INTERRUPT ? "it is not what MLflow writes (reading it does not end)"
+        code == SQLITE_INTERRUPT ? "it is not as MLflow writes it (reading it does not end)"
                                  : sqlite3_errmsg(db));
     return false;
 }
@@ -69,7 +69,7 @@ static bool tables_are_plain(sqlite3 *db, const char *path, GError **error)
     bool ok = sqlite3_finalize(s) == SQLITE_OK && count == 5;
     if (!ok)
         orch_error_set(error, ORCH_ERROR_USAGE, "give the mlflow.db of an MLflow server",
-                       "'%s' is not a database of MLflow: it lacks its tables", path);
+                       "'%s' is not an MLflow database: it lacks MLflow's tables", path);
     return ok;
 }
 

@@ -35,7 +35,7 @@ static int64_t run_number(struct orch_store *store, const char *key, GError **er
     if (!orch_store_get_int(store, &id, 0, error, "SELECT id FROM run WHERE key = ?", "t", key))
         return 0;
     if (!id)
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the runs",
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the stored runs",
                        "no run '%s' in store '%s'", key, store->path);
     return id;
 }
@@ -132,7 +132,7 @@ bool orch_store_note(struct orch_store *store, const char *run_key, const char *
 {
     if (!orch_store_note_kind_is_known(kind)) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "a note is one of: note, tag, untag, name, tombstone, restored, signature",
+                       "use note, tag, untag, name, tombstone, restored or signature",
                        "unknown kind of note '%s'", kind);
         return false;
     }

@@ -162,7 +162,7 @@ static bool nobody_runs(struct orch_store *store, GError **error)
         if (!orch_process_is_alive(&row->runner))
             continue;
         orch_error_set(error, ORCH_ERROR_STORE,
-                       "wait until it has ended, or end it, and run the same command again",
+                       "wait for it or stop it, then run the same command again",
                        "cannot move store '%s' to this version's folders: process %" G_GINT64_FORMAT
                        " of an earlier version runs trials in it",
                        orch_store_path(store), row->runner.pid);

@@ -44,7 +44,7 @@ static bool check_file(const char *path, GError **error)
     struct stat info;
     if (stat(path, &info) != 0) {
         orch_error_set(error, ORCH_ERROR_STORE,
-                       "a store is made by 'orch init' or 'orch run'; check --db and $ORCH_DB",
+                       "check --db and $ORCH_DB; 'orch init' and 'orch run' make a store",
                        "cannot open store '%s': %s", path, g_strerror(errno));
         return false;
     }

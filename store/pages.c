@@ -241,10 +241,10 @@ static bool check(struct orch_store *store, GError **error)
     }
     if (ok && pages.twice)
         orch_error_set(error, ORCH_ERROR_STORE,
-                       "'orch db repair' makes a new store of the runs in it; of somebody else's "
-                       "file ask for one that orch made ('orch db backup')",
-                       "cannot open store '%s': its page %u stands in two places of its tables",
-                       store->path, pages.twice);
+                       "'orch db repair' recovers the runs into a new store; for a file from "
+                       "somebody else, ask for a copy made by 'orch db backup'",
+                       "cannot open store '%s': page %u belongs to two tables", store->path,
+                       pages.twice);
     ok = ok && !pages.twice;
     end(&pages);
     return ok;

@@ -58,7 +58,7 @@ bool orch_store_put_predictor(struct orch_store *store, const char *name, const 
     if (length > MODEL_BYTES_MAX) {
         g_autofree char *bytes = orch_bytes_format((int64_t)length);
         orch_error_set(error, ORCH_ERROR_STORE,
-                       "learn from fewer rows (--where), or another model (--model boost)",
+                       "train on fewer rows (--where), or with another model (--model boost)",
                        "cannot keep predictor '%s' in store '%s': it takes %s", name, store->path,
                        bytes);
         return false;

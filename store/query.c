@@ -314,7 +314,7 @@ GPtrArray *orch_store_history(struct orch_store *store, const char *recipe, cons
                               int repeat, const json_t *params, unsigned limit, GError **error)
 {
     if (json_object_size(params) > PAIRS_MAX) {
-        orch_error_set(error, ORCH_ERROR_STORE, NULL, "more than %d parameters to look for",
+        orch_error_set(error, ORCH_ERROR_STORE, NULL, "more than %d parameters in one query",
                        PAIRS_MAX);
         return NULL;
     }

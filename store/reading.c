@@ -49,9 +49,9 @@ static bool has_room(const char *path, const char *folder, GError **error)
         return true;
     g_autofree char *size = orch_bytes_format((int64_t)bytes);
     orch_error_set(error, ORCH_ERROR_STORE,
-                   "open it once where it was made ('orch db check' there), or set TMPDIR",
-                   "cannot read store '%s': what was left beside it is played back in a copy, and "
-                   "there is no room for one of %s",
+                   "run 'orch db check' once where it was made, or set TMPDIR to a larger disk",
+                   "cannot read store '%s': its unfinished log must be applied to a copy, and "
+                   "there is no space for one of %s",
                    path, size);
     return false;
 }

@@ -29,9 +29,10 @@ static bool compare_with_stored(struct orch_store *store, const struct orch_reco
         return false;
     if (strcmp(written.digest, stored) == 0)
         return drop_active(store, record->key, error);
-    orch_error_set(error, ORCH_ERROR_STORE, "an ended run never changes: record it under a new key",
-                   "cannot record run '%s' in store '%s': a run of this key is there with digest "
-                   "%.12s, this one has %.12s",
+    orch_error_set(error, ORCH_ERROR_STORE,
+                   "a finished run cannot change: record it under a new key",
+                   "cannot record run '%s' in store '%s': it has a run with this key and digest "
+                   "%.12s, but the new digest is %.12s",
                    record->key, store->path, stored, written.digest);
     return false;
 }

@@ -135,7 +135,7 @@ void orch_salvage_clear(struct orch_salvage *salvage)
 struct orch_store *orch_salvage_open(const char *path, const char *of, GError **error)
 {
     if (g_file_test(path, G_FILE_TEST_EXISTS)) {
-        orch_error_set(error, ORCH_ERROR_IO, "choose a name that is not taken with --to",
+        orch_error_set(error, ORCH_ERROR_IO, "choose another name with --to",
                        "cannot repair into '%s': it exists already", path);
         return NULL;
     }

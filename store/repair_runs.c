@@ -368,7 +368,7 @@ static bool take_run(struct store_reading *r, int64_t number, GError **error)
     sqlite3_reset(row);
     if (outcome == COPY_UNREADABLE || outcome == COPY_INVALID)
         note_failure(r, number, is_key ? key : NULL,
-                     outcome == COPY_INVALID ? "what can be read does not give its digest"
+                     outcome == COPY_INVALID ? "what can be read does not match its digest"
                                              : "some of its rows lie on damaged pages");
     return outcome != COPY_FAILED;
 }

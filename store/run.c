@@ -124,9 +124,9 @@ static struct orch_run *nth_last(struct orch_store *store, int64_t back, const c
     struct orch_run *run = one_run(store, s, &problem);
     if (!run && !problem)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       back ? "'orch ls' lists the runs" : "'orch run RECIPE' makes one",
+                       back ? "'orch ls' lists the stored runs" : "'orch run RECIPE' makes runs",
                        "no run '%s': store '%s' has %s", text, store->path,
-                       back ? "fewer runs" : "none that ended");
+                       back ? "fewer runs" : "no finished run");
     else if (problem)
         g_propagate_error(error, problem);
     return run;
@@ -192,7 +192,7 @@ static void fail_ambiguous(GPtrArray *runs, const char *text, GError **error)
     if (runs->len >= CANDIDATES_MAX)
         g_string_append(list, "\n  ...");
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, "type more characters of the key",
-                   "'%s' begins more than one run:%s", text, list->str);
+                   "'%s' is ambiguous, it begins the keys of several runs:%s", text, list->str);
     g_string_free(list, TRUE);
 }
 
@@ -211,7 +211,7 @@ struct orch_run *orch_store_run(struct orch_store *store, const char *text, GErr
     if (length < PREFIX_MIN || strspn(key, "0123456789abcdef-") != length) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                        "name a run by 4 or more characters of its key, '@last' or '@{2}'; "
-                       "'orch ls' lists the runs",
+                       "'orch ls' lists the stored runs",
                        "'%s' is not the key or the name of a run", text);
         return NULL;
     }
@@ -226,7 +226,7 @@ struct orch_run *orch_store_run(struct orch_store *store, const char *text, GErr
     if (runs->len > 1)
         fail_ambiguous(runs, text, error);
     else
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the runs",
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the stored runs",
                        "no run '%s' in store '%s'", text, store->path);
     return NULL;
 }

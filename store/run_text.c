@@ -122,7 +122,7 @@ static json_t *fields_json(const struct run_text_field *fields, const void *base
 
 static bool too_large(const char *key, const char *what, GError **error)
 {
-    orch_error_set(error, ORCH_ERROR_STORE, NULL, "run '%s' cannot travel: %s", key, what);
+    orch_error_set(error, ORCH_ERROR_STORE, NULL, "run '%s' cannot be shared: %s", key, what);
     return false;
 }
 
@@ -282,7 +282,8 @@ static struct orch_run *read_run(struct orch_store *store, int64_t run_id, GErro
     sqlite3_reset(s);
     if (more == 0)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
-                       "no run of number %" G_GINT64_FORMAT " in store '%s'", run_id, store->path);
+                       "no run with number %" G_GINT64_FORMAT " in store '%s'", run_id,
+                       store->path);
     if (run && run->purged) {
         too_large(run->key, "its points were dropped here by 'orch purge'", error);
         g_clear_pointer(&run, orch_run_free);

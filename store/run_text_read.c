@@ -100,7 +100,7 @@ static bool read_fields(const struct reader *reader, const struct run_text_field
 {
     size_t count = 0;
     if (!json_is_object(object))
-        return fail(reader, error, "%s is no object", where);
+        return fail(reader, error, "%s is not an object", where);
     for (; fields[count].name; count++) {
         const json_t *value = json_object_get(object, fields[count].name);
         if (!value)
@@ -119,7 +119,7 @@ static bool read_list(struct reader *reader, int list, size_t *out_count, GError
     const json_t *rows = json_object_get(reader->head, shape->name);
     size_t count = json_array_size(rows);
     if (!json_is_array(rows) || count > RUN_TEXT_ROWS_MAX)
-        return fail(reader, error, "'%s' is no list, or longer than %d", shape->name,
+        return fail(reader, error, "'%s' is not a list, or is longer than %d", shape->name,
                     RUN_TEXT_ROWS_MAX);
     char *base = reader->rows[list] = g_malloc0_n(count + 1, shape->row_bytes);
     for (size_t i = 0; i < count; i++)
@@ -131,7 +131,7 @@ static bool read_list(struct reader *reader, int list, size_t *out_count, GError
     for (size_t i = 1; list != RUN_TEXT_FORECASTS && i < count; i++)
         if (strcmp(*(const char **)(base + (i - 1) * shape->row_bytes),
                    *(const char **)(base + i * shape->row_bytes)) >= 0)
-            return fail(reader, error, "the names of '%s' do not rise", shape->name);
+            return fail(reader, error, "the names of '%s' are not in ascending order", shape->name);
     return true;
 }
 
@@ -285,11 +285,11 @@ static bool read_metric(struct reader *reader, GError **error)
                                   orch_json_text(line, "better", NULL)};
     if (!row.name || !row.unit || !row.better || json_object_size(line) != 4 ||
         !get_int(json_object_get(line, "points"), 1, ORCH_RUN_TEXT_MAX, &reader->left))
-        return fail(reader, error, "no line that begins a metric");
+        return fail(reader, error, "expected the first line of a metric");
     if (reader->lines->len > RUN_TEXT_METRICS_MAX)
         return fail(reader, error, "more than %d metrics", RUN_TEXT_METRICS_MAX);
     if (reader->metric && strcmp(reader->metric, row.name) >= 0)
-        return fail(reader, error, "the names of the metrics do not rise");
+        return fail(reader, error, "the names of the metrics are not in ascending order");
     g_array_append_val(reader->metrics, row);
     reader->metric = row.name;
     reader->line++;
@@ -307,10 +307,11 @@ static bool check_points(struct reader *reader, GError **error)
         for (int64_t i = 0; i < reader->left; i++) {
             const char *after = read_point(reader->at, reader->end, &point);
             if (!after)
-                return fail(reader, error, "no point [step,t_ms,value] of metric '%.100s'",
+                return fail(reader, error, "expected a point [step,t_ms,value] of metric '%.100s'",
                             reader->metric);
             if (i && point.step <= last)
-                return fail(reader, error, "the steps of metric '%.100s' do not rise",
+                return fail(reader, error,
+                            "the steps of metric '%.100s' are not in ascending order",
                             reader->metric);
             last = point.step;
             reader->at = after;
@@ -332,7 +333,7 @@ static bool check_metrics(struct reader *reader, GError **error)
         ok = !known ||
              (strcmp(known->unit, row->unit) == 0 && strcmp(known->better, row->better) == 0);
         if (!ok)
-            fail(reader, error, "'%.100s' has two units or directions", row->name);
+            fail(reader, error, "metric '%.100s' has two units or directions", row->name);
         if (known)
             continue;
         g_hash_table_insert(seen, (char *)(uintptr_t)row->name, row);

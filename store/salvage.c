@@ -71,7 +71,7 @@ static bool mend_header(const char *path, bool has_log, GError **error)
         ok = pwrite(fd, header, sizeof header, 0) == sizeof header;
     }
     if (!ok)
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot mend the copy '%s'", path);
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot repair the copy '%s'", path);
     if (fd >= 0)
         close(fd);
     return ok;
@@ -106,7 +106,8 @@ static bool graft_pages(const char *path, const char *fresh, size_t length, bool
     if (fd >= 0)
         close(fd);
     if (!ok)
-        orch_error_set(error, ORCH_ERROR_STORE, NULL, "cannot mend the begin of '%s'", path);
+        orch_error_set(error, ORCH_ERROR_STORE, NULL, "cannot repair the first pages of '%s'",
+                       path);
     return ok;
 }
 
@@ -162,7 +163,7 @@ static bool make_copy(const char *path, const char *copy, const char *folder,
     if (stat(path, &after) != 0 || after.st_size != before.st_size ||
         after.st_mtim.tv_sec != before.st_mtim.tv_sec ||
         after.st_mtim.tv_nsec != before.st_mtim.tv_nsec) {
-        orch_error_set(error, ORCH_ERROR_IO, "end what writes to it and try again",
+        orch_error_set(error, ORCH_ERROR_IO, "stop the program that writes to it and try again",
                        "'%s' changed while it was copied", path);
         return false;
     }

@@ -332,7 +332,7 @@ bool orch_store_salvage_cut(const char *path, const GArray *roots, GError **erro
         ok = bytes != MAP_FAILED;
     }
     if (!ok)
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot mend the copy '%s'", path);
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot repair the copy '%s'", path);
     if (bytes != MAP_FAILED) {
         cut_trees(bytes, (size_t)info.st_size, roots);
         munmap(bytes, (size_t)info.st_size);

@@ -166,10 +166,10 @@ int orch_store_recognise(struct orch_store *store, int target, int64_t *out_sche
     if (tables == 0 && application == 0 && *out_schema == 0)
         return 0;
     if (application != STORE_APPLICATION_ID) {
-        orch_error_set(error, ORCH_ERROR_STORE, "choose another file with --db",
-                       "cannot open store '%s': it is a database of another program; the file was "
-                       "not changed",
-                       store->path);
+        orch_error_set(
+            error, ORCH_ERROR_STORE, "choose another file with --db",
+            "cannot open store '%s': it is a database of another program, and was not changed",
+            store->path);
         return -1;
     }
     if (*out_schema > target) {
@@ -199,11 +199,12 @@ static bool apply_steps(struct orch_store *store, const struct store_migrations 
             if (migrations->steps[i].from == version)
                 step = &migrations->steps[i];
         if (!step) {
-            orch_error_set(error, ORCH_ERROR_STORE,
-                           "open it once with the version of orch that made it, or choose another "
-                           "store with --db",
-                           "cannot migrate store '%s': no way from schema version %d to %d",
-                           store->path, version, version + 1);
+            orch_error_set(
+                error, ORCH_ERROR_STORE,
+                "open it once with the version of orch that made it, or choose another "
+                "store with --db",
+                "cannot migrate store '%s': there is no migration from schema version %d to %d",
+                store->path, version, version + 1);
             return false;
         }
         if (!orch_store_exec(store, step->sql, "migrate", error))
@@ -259,7 +260,7 @@ bool orch_store_migrate(struct orch_store *store, const struct store_migrations 
         return true;
     if (found == 0 && !may_create) {
         orch_error_set(error, ORCH_ERROR_STORE,
-                       "a store is made by 'orch init' or 'orch run'; check --db and $ORCH_DB",
+                       "check --db and $ORCH_DB; 'orch init' and 'orch run' make a store",
                        "cannot open store '%s': the file is empty", store->path);
         return false;
     }

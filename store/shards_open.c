@@ -67,7 +67,7 @@ static bool refuse(const char *name, enum orch_store_mode mode, const char *fold
 {
     if (!orch_store_exists(name) && mode != ORCH_STORE_CREATE) {
         orch_error_set(error, ORCH_ERROR_STORE,
-                       "a store is made by 'orch init' or 'orch run'; check --db and $ORCH_DB",
+                       "check --db and $ORCH_DB; 'orch init' and 'orch run' make a store",
                        "cannot open store '%s': %s", name, g_strerror(ENOENT));
         return true;
     }

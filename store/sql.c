@@ -30,9 +30,9 @@ static const struct message_hint MESSAGE_HINTS[] = {
      "check the permissions of the file and of its folder, or choose another with --db"},
     {SQLITE_IOERR, "reading or writing failed",
      "check the disk, then run 'orch db check' and the same command again"},
-    {SQLITE_BUSY, "another process keeps it locked",
-     "find a process that hangs with 'fuser -v FILE', end it and run the same command again"},
-    {SQLITE_INTERRUPT, "the answer took too long", "narrow the condition, or sort by less"},
+    {SQLITE_BUSY, "it is locked by another process",
+     "find the process with 'fuser -v FILE', end it if it hangs, and run the same command again"},
+    {SQLITE_INTERRUPT, "the query took too long", "narrow the condition, or sort by less"},
     {SQLITE_TOOBIG, "a value is larger than 64 MiB", "record less, or keep it as an artifact"},
     {SQLITE_NOMEM, "out of memory", "free some memory and run the same command again"},
 };

@@ -99,8 +99,8 @@ static bool fail_make(const struct orch_store *store, const char *what, GError *
             error, ORCH_ERROR_STORE,
             "remove the link; to keep a store's files elsewhere, name a store there with "
             "--db or $ORCH_DB",
-            "cannot use '%s/%s': it is a symbolic link, and orch follows none in its "
-            "own folder",
+            "cannot use '%s/%s': it is a symbolic link, which orch does not follow in its own "
+            "folder",
             store->folder, what);
     else
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make folder '%s/%s'",
@@ -149,8 +149,9 @@ bool orch_store_dir_remove(struct orch_store *store, enum orch_store_dir kind, c
     if (relative && store->is_own)
         return orch_below_remove(store->folder_fd, relative, error) ||
                (g_prefix_error(error, "in '%s': ", store->folder), false);
-    orch_error_set(error, ORCH_ERROR_STORE, NULL, "cannot remove '%s/%s': it is not this store's",
-                   KINDS[kind].part, name ? name : "");
+    orch_error_set(error, ORCH_ERROR_STORE, NULL,
+                   "cannot remove '%s/%s': it does not belong to this store", KINDS[kind].part,
+                   name ? name : "");
     return false;
 }
 

@@ -114,7 +114,7 @@ static bool read_string(struct parser *p)
     char quote = *p->at++;
     for (;; p->at++) {
         if (!*p->at)
-            return fail(p, p->column, "close it with the same quote", "text without an end");
+            return fail(p, p->column, "close it with the same quote", "unterminated quoted text");
         if (*p->at == quote && *++p->at != quote) {
             p->token = TOKEN_STRING;
             return true;
@@ -301,8 +301,8 @@ static bool compare_number(struct parser *p, const struct orch_where_column *col
 {
     double number;
     if (OPS[op].op != OP_CONTAINS && !orch_where_quantity(text, &number))
-        return fail(p, at, "write 5, 0.5, 90s or 5min", "'%s' is a number, not '%s'", column->name,
-                    text);
+        return fail(p, at, "write 5, 0.5, 90s or 5min", "'%s' takes a number, not '%s'",
+                    column->name, text);
     append_match(p->where, column->sql, OPS[op].op, text);
     return true;
 }
@@ -312,7 +312,7 @@ static bool compare_seed(struct parser *p, const struct orch_where_column *colum
 {
     guint64 seed;
     if (!OPS[op].sql || !g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT64, &seed, NULL))
-        return fail(p, at, "write seed = 42", "'%s' is a whole number from 0 to 2^64 - 1",
+        return fail(p, at, "write seed = 42", "'%s' takes a whole number from 0 to 2^64 - 1",
                     column->name);
     g_string_append_printf(p->where->sql, "%s %s ?", column->sql, OPS[op].sql);
     bind_int(p->where, (int64_t)(seed ^ (UINT64_C(1) << 63)));
@@ -327,8 +327,7 @@ static bool compare_id(struct parser *p, const struct orch_where_column *column,
     if ((what != OP_EQ && what != OP_NE) || strlen(digits) < 4 ||
         strspn(digits, "0123456789abcdef-") != strlen(digits))
         return fail(p, at, "write commit = 1a2b3c4d",
-                    "'%s' is compared by = or != with 4 or more "
-                    "of its first hex digits",
+                    "'%s' is compared with = or != and 4 or more of its first hex digits",
                     column->name);
     g_string_append_printf(p->where->sql, "(substr(%s, 1, length(?)) = ?", column->sql);
     bind_text(p->where, digits);
@@ -352,7 +351,7 @@ static bool compare_time(struct parser *p, const struct orch_where_column *colum
         return fail(p, at,
                     "write 2026-11-21, '2026-11-21 14:30' (UTC), today, or 2d for two days "
                     "ago",
-                    "'%s' is a time, not '%s'", column->name, text);
+                    "'%s' takes a time, not '%s'", column->name, text);
     if (what == OP_EQ || what == OP_NE) {
         g_string_append_printf(p->where->sql, "(%s >= ? AND %s < ?)%s", column->sql, column->sql,
                                what == OP_NE ? " = 0" : "");
@@ -373,7 +372,7 @@ static bool compare_tag(struct parser *p, size_t op, const char *text, int at)
     enum where_op what = OPS[op].op;
     if (what != OP_EQ && what != OP_NE && what != OP_CONTAINS)
         return fail(p, at, "write tag = paper, tag != paper or tag ~ pap",
-                    "'tag' is compared by = != and ~");
+                    "'tag' is compared with =, != or ~");
     g_string_append_printf(p->where->sql,
                            "%sEXISTS (SELECT 1 FROM note n WHERE n.target = r.key AND %s AND ",
                            what == OP_NE ? "NOT " : "", STORE_TAG_HOLDS("n"));
@@ -444,7 +443,7 @@ static bool note_word(struct parser *p, const char *name, const char *word, int 
         return true;
     if (orch_where_column(word)) {
         g_autofree char *hint = orch_where_quote_hint(word);
-        return fail(p, at, hint, "'%s' is a name, and a value is expected there", word);
+        return fail(p, at, hint, "expected a value, found the name '%s'", word);
     }
     struct where_name noted = {
         .scope = scope, .text = g_strdup(scope ? strchr(word, '.') + 1 : word), .column = at};

@@ -234,7 +234,7 @@ static void unquoted_name_error(const struct orch_where *where, const struct whe
                                    : g_strdup(word->text);
     g_autofree char *hint = orch_where_quote_hint(written);
     orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                   "column %d of condition '%s': '%s' is a name, and a value is expected there",
+                   "column %d of condition '%s': expected a value, found the name '%s'",
                    word->column, where->text, written);
 }
 

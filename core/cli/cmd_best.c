@@ -266,9 +266,9 @@ static GPtrArray *with_metric(struct request *r, struct orch_store *store, const
     const guint nan_count = r->not_a_number->len;
     if (nan_count) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "rank them by another number of the series: --value first",
-                       "'%s' is not a number in the %u run%s that %s it", r->ranked_by.metric,
-                       nan_count, nan_count == 1 ? "" : "s", nan_count == 1 ? "has" : "have");
+                       "rank by another value of the metric, for example --value first",
+                       "'%s' is NaN in the %u run%s that %s it", r->ranked_by.metric, nan_count,
+                       nan_count == 1 ? "" : "s", nan_count == 1 ? "has" : "have");
         return NULL;
     }
     orch_metric_not_found(store, "that ended well", r->ranked_by.metric, error);
@@ -292,7 +292,7 @@ static bool settle_direction(struct request *r, const char *better, GError **err
     const struct best_options *o = r->options;
     if (!o->min && !o->max && strcmp(better, "none") == 0) {
         orch_error_set(error, ORCH_ERROR_USAGE, "add --min or --max",
-                       "'%s' does not say whether less or more is better", r->ranked_by.metric);
+                       "metric '%s' declares neither min nor max as better", r->ranked_by.metric);
         return false;
     }
     r->ranked_by.larger_wins = o->max || (!o->min && strcmp(better, "max") == 0);
@@ -325,8 +325,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         .options = o,
         .ranked_by = {.metric = cli->args[0], .by = (const char *const *)by, .across = o->across}};
     if (o->aggregate && !orch_aggregate_parse(o->aggregate, &r.ranked_by.aggregate)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "last, best, min, max, mean, first",
-                       "option '--value': unknown word '%s'", o->aggregate);
+        orch_error_set(error, ORCH_ERROR_USAGE, "use last, best, min, max, mean or first",
+                       "option '--value': unknown value '%s'", o->aggregate);
         return -1;
     }
     const char *better = "none";

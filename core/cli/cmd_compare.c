@@ -79,7 +79,7 @@ static bool parse_least(const char *text, double *out, GError **error)
         return true;
     }
     orch_error_set(error, ORCH_ERROR_USAGE, "for example --least 5%",
-                   "option '--least': '%s' is not a per cent above 0", text);
+                   "option '--least': '%s' is not a percentage above 0", text);
     return false;
 }
 
@@ -87,8 +87,8 @@ static bool parse_options(struct request *c, GError **error)
 {
     const struct compare_options *o = c->options;
     if (o->aggregate && !orch_aggregate_parse(o->aggregate, &c->how.aggregate)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "last, best, min, max, mean, first",
-                       "option '--value': unknown word '%s'", o->aggregate);
+        orch_error_set(error, ORCH_ERROR_USAGE, "use last, best, min, max, mean or first",
+                       "option '--value': unknown value '%s'", o->aggregate);
         return false;
     }
     for (int i = 0; o->fail_on && o->fail_on[i]; i++) {
@@ -103,8 +103,8 @@ static bool parse_options(struct request *c, GError **error)
                             : o->run.sweeps   ? "--sweep"
                                               : NULL;
     if (needs_run && !o->run.recipe) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "--run RECIPE runs both sides",
-                       "option '%s' says how to run, and nothing is run", needs_run);
+        orch_error_set(error, ORCH_ERROR_USAGE, "add --run RECIPE, which runs both sides",
+                       "option '%s' does nothing without --run", needs_run);
         return false;
     }
     return parse_least(o->least, &c->how.least, error);
@@ -121,11 +121,12 @@ static bool read_names(struct orch_cli *cli, bool runs, char *names[2], int *out
     *out_used = is_range ? 1 : 2;
     if (cli->arg_count < *out_used) {
         orch_error_set(error, ORCH_ERROR_USAGE, "orch compare A B, or orch compare main..feature",
-                       "'%s' is one side, and a comparison takes two", cli->args[0]);
+                       "a comparison needs two sides, found only '%s'", cli->args[0]);
         return false;
     }
     if (!runs && cli->arg_count > *out_used) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "experiments behind the sides go with --run RECIPE",
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "experiments can follow the two sides only with --run RECIPE",
                        "too many arguments: '%s'", cli->args[*out_used]);
         return false;
     }
@@ -157,8 +158,9 @@ static bool run_sides(struct request *c, char *const names[2], int used, GError 
     if (!orch_cli_count(c->options->repeat, "--repeat", REPEATS_MAX, &repeat, error))
         return false;
     if (c->options->where) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "name experiments behind the sides instead",
-                       "--where chooses among runs, and --run makes them");
+        orch_error_set(error, ORCH_ERROR_USAGE, "name experiments after the two sides instead",
+                       "options '--where' and '--run' cannot be combined: --where selects stored "
+                       "runs, --run makes new ones");
         return false;
     }
     request.repeat = (int)repeat;

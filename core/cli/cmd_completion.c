@@ -122,7 +122,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
             shells[i].print();
             return ORCH_EXIT_OK;
         }
-    orch_error_set(error, ORCH_ERROR_USAGE, "bash, zsh or fish", "unknown shell '%s'",
+    orch_error_set(error, ORCH_ERROR_USAGE, "use bash, zsh or fish", "unknown shell '%s'",
                    cli->args[0]);
     return -1;
 }

@@ -56,8 +56,8 @@ static bool read_axes(const char *text, enum orch_ledger_axis *axes, size_t *out
             g_autofree char *hint = orch_suggest_hint(words[i], names);
             g_autofree char *all = g_strjoinv(", ", (char **)(uintptr_t)names);
             orch_error_set(error, ORCH_ERROR_USAGE, hint ? hint : all,
-                           found < 0 ? "option '--by': there are no sums by '%s'"
-                                     : "option '--by': '%s' is there twice",
+                           found < 0 ? "option '--by': cannot group by '%s'"
+                                     : "option '--by': '%s' is given twice",
                            words[i]);
             return false;
         }
@@ -388,8 +388,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     if (!read_axes(o->by, axes, &count, error))
         return -1;
     if (o->gpu && !cli->arg_count) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "orch cost RECIPE --gpu V100",
-                       "option '--gpu' is about a recipe's plan, and no recipe is named");
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example orch cost RECIPE --gpu V100",
+                       "option '--gpu' needs a recipe");
         return -1;
     }
     struct cost_visit t = {.prices = orch_device_prices_new(o->prices, error)};

@@ -52,7 +52,8 @@ static const struct orch_option OPTIONS[] = {
 
 static bool wrong_option(const char *option, const char *text, const char *hint, GError **error)
 {
-    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '%s': '%s' will not do", option, text);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '%s': '%s' is not a valid value", option,
+                   text);
     return false;
 }
 
@@ -84,19 +85,21 @@ static bool read_ask(const struct curve_options *o, struct orch_curve_ask *a, GE
         if (strcmp(o->weights, weights[i]) == 0)
             a->fit.weights = (enum orch_curve_weights)i;
     if (o->form && !g_strv_contains(forms, o->form))
-        return wrong_option("--form", o->form, "auto, optimus or power", error);
+        return wrong_option("--form", o->form, "use auto, optimus or power", error);
     if (o->weights && !g_strv_contains(weights, o->weights))
-        return wrong_option("--weights", o->weights, "equal or segments", error);
+        return wrong_option("--weights", o->weights, "use equal or segments", error);
     if (o->target_loss && (!orch_real_parse(o->target_loss, &a->loss) || !isfinite(a->loss)))
-        return wrong_option("--target-loss", o->target_loss, "a number, as 0.3", error);
+        return wrong_option("--target-loss", o->target_loss, "use a number, for example 0.3",
+                            error);
     if (o->target_accuracy && !parse_accuracy(o->target_accuracy, &a->accuracy))
         return wrong_option("--target-accuracy", o->target_accuracy,
-                            "a share or a percentage, as 0.92 or 92%", error);
+                            "use a fraction or a percentage, for example 0.92 or 92%", error);
     if (!orch_cli_count(o->outliers, "--outliers", 100, &neighbours, error) ||
         !orch_cli_count(o->epochs, "--epochs", 1000000, &a->epochs, error))
         return false;
     if (o->net && a->choice == ORCH_CURVE_ALWAYS_POWER)
-        return wrong_option("--form", o->form, "optimus: --net is predicted from its b0, b1, b2",
+        return wrong_option("--form", o->form,
+                            "use optimus: --net predicts the parameters b0, b1 and b2 of that form",
                             error);
     if (o->net)
         a->choice = ORCH_CURVE_ALWAYS_OPTIMUS;

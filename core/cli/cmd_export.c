@@ -55,7 +55,7 @@ static bool choose(const char *option, const char *word, const char *const *word
         g_free(list);
         list = longer;
     }
-    orch_error_set(error, ORCH_ERROR_USAGE, list, "option '%s': unknown word '%s'", option, word);
+    orch_error_set(error, ORCH_ERROR_USAGE, list, "option '%s': unknown value '%s'", option, word);
     return false;
 }
 
@@ -91,8 +91,8 @@ static bool read_options(struct orch_cli *cli, const struct export_options *o,
     out->points = kind == 1;
     if (!o->metrics || out->points)
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "for columns of runs: --columns key,metric.NAME",
-                   "option '--metric' chooses among points, and --what is runs");
+    orch_error_set(error, ORCH_ERROR_USAGE, "to choose columns of runs: --columns key,metric.NAME",
+                   "option '--metric' selects points, so it does nothing with --what runs");
     return false;
 }
 

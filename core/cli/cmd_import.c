@@ -83,13 +83,14 @@ static bool read_table(const char *path, const struct import_options *o, struct 
                        GError **error)
 {
     if (!o->target && g_str_has_suffix(path, ".orch")) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "'orch db merge FILE' joins a bundle",
+        orch_error_set(error, ORCH_ERROR_USAGE, "'orch db merge FILE' merges a bundle",
                        "'%s' is a bundle of runs, not a table of measurements", path);
         return false;
     }
     if (!o->target) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "--target COLUMN, e.g. --target step_ms",
-                       "which column of '%s' was measured?", path);
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "name it with --target COLUMN, for example --target step_ms",
+                       "the column of '%s' that was measured is not named", path);
         return false;
     }
     g_autoptr(GPtrArray) map = split_words(o->map), drop = split_words(o->drop);
@@ -119,8 +120,9 @@ static bool read_exported(const char *path, const char *text, size_t length,
                           const struct import_options *o, struct orch_import *out, GError **error)
 {
     if (o->target || o->map || o->drop || o->unit || o->skip_bad) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "import it without them",
-                       "'%s' is an exported table: its target and columns are given", path);
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "import it without --target, --map, --drop, --unit and --skip-bad",
+                       "'%s' is an exported table, which names its own target and columns", path);
         return false;
     }
     struct orch_dataset *set = orch_dataset_decode(path, text, length, error);
@@ -224,15 +226,16 @@ static int run_import(struct orch_cli *cli, const void *options, GError **error)
     if (o->runs && cli->arg_count)
         return orch_cli_import_runs(cli, o->params, o->dry_run, error);
     if (o->params) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "orch import --runs runs.csv --param lr",
-                       "option '--param' is for '--runs'");
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "for example orch import --runs runs.csv --param lr",
+                       "option '--param' does nothing without --runs");
         return -1;
     }
     if (cli->arg_count == 0) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       o->runs ? "orch import --runs mlruns"
-                               : "orch import FILE.csv --target step_ms",
-                       "which file?");
+                       o->runs ? "for example orch import --runs mlruns"
+                               : "for example orch import FILE.csv --target step_ms",
+                       "no file was named");
         return -1;
     }
     struct orch_import import = {0};

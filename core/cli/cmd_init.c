@@ -46,7 +46,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                   recipe);
     if (!cli->workspace->vcs)
         orch_cli_warn(cli,
-                      "'%s' is in no git repository: runs are recorded as unversioned\n  hint: "
+                      "'%s' is not in a git repository: runs are recorded as unversioned\n  hint: "
                       "git init",
                       cli->workspace->root);
     return ORCH_EXIT_OK;

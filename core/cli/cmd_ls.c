@@ -124,8 +124,9 @@ static void print_list(struct orch_cli *cli, const struct orch_run_list *list,
     orch_cli_table_print(cli, table, "runs");
     if (!cli->json && list->total > list->ended) {
         fflush(stdout);
-        orch_cli_info(cli, "%u of %" G_GINT64_FORMAT " runs (-n 0 shows all)", list->ended,
-                      list->total);
+        orch_cli_info(cli,
+                      "%u of %" G_GINT64_FORMAT " runs (-n use a whole number; 0 lists all runs)",
+                      list->ended, list->total);
     } else if (!list->ended && !cli->json) {
         orch_cli_info(cli,
                       is_filtered ? "no run matches" : "no run yet: 'orch run RECIPE' makes some");
@@ -140,7 +141,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     if (!store)
         return -1;
     if (o->limit && (!orch_int_parse(o->limit, &limit) || limit < 0)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "0 shows all",
+        orch_error_set(error, ORCH_ERROR_USAGE, "use a whole number; 0 lists all runs",
                        "option '--limit': '%s' is not a number", o->limit);
         return -1;
     }

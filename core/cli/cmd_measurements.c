@@ -240,8 +240,8 @@ static int run_export(struct orch_cli *cli, const void *options, GError **error)
     const struct export_options *o = options;
     bool csv = g_strcmp0(o->format, "csv") == 0;
     if (o->format && !csv && strcmp(o->format, "json") != 0) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "json, csv", "option '--format': unknown word '%s'",
-                       o->format);
+        orch_error_set(error, ORCH_ERROR_USAGE, "use json or csv",
+                       "option '--format': unknown value '%s'", o->format);
         return -1;
     }
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);

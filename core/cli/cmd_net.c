@@ -102,7 +102,7 @@ static int word_index(const char *word, const char *const *words, const char *op
         if (!word || orch_name_is_same(words[i], word))
             return i;
     g_autofree char *known = g_strjoinv(", ", (char **)(uintptr_t)words);
-    orch_error_set(error, ORCH_ERROR_USAGE, known, "option '%s': unknown word '%s'", option, word);
+    orch_error_set(error, ORCH_ERROR_USAGE, known, "option '%s': unknown value '%s'", option, word);
     return -1;
 }
 
@@ -125,7 +125,7 @@ static bool check_per_mac(int per_mac, GError **error)
 {
     if (per_mac != 1 && per_mac != 2) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "1 (Lu et al. 2017) or 2 (PALEO, and most hardware tables)",
+                       "use 1 (Lu et al. 2017) or 2 (PALEO and most hardware tables)",
                        "option '--mac': a multiply-add is 1 or 2 operations, not %d", per_mac);
         return false;
     }
@@ -329,8 +329,8 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
         !orch_cli_count(o->classes, "--classes", 1 << 24, &classes, error))
         return -1;
     if (cli->json && o->format) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "one of them",
-                       "--json and --format both say how to print");
+        orch_error_set(error, ORCH_ERROR_USAGE, "choose one of them",
+                       "--json and --format cannot be combined");
         return -1;
     }
     s.net = orch_cli_net(

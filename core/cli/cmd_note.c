@@ -132,8 +132,8 @@ static int run_name(struct orch_cli *cli, const void *options, GError **error)
     if (cli->arg_count > 1 && !orch_run_check_label("name", cli->args[1], error))
         return -1;
     if (cli->arg_count > 1 && o->remove) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "orch name RUN --remove",
-                       "option '--remove' takes the name away; another one was given");
+        orch_error_set(error, ORCH_ERROR_USAGE, "run 'orch name RUN --remove' without a new name",
+                       "option '--remove' cannot be combined with a new name");
         return -1;
     }
     struct orch_store *store =

@@ -31,7 +31,7 @@ static bool read_bytes(const char *option, const char *text, int64_t *out, GErro
 {
     if (!text || orch_option_bytes(text, out))
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "for example 4MiB", "option '--%s': '%s' is no size",
+    orch_error_set(error, ORCH_ERROR_USAGE, "for example 4MiB", "option '--%s': '%s' is not a size",
                    option, text);
     return false;
 }
@@ -41,7 +41,7 @@ static bool read_options(const struct pack_options *o, struct orch_pack_options 
 {
     if (o->variant.smoke || o->variant.part) {
         orch_error_set(error, ORCH_ERROR_USAGE, "leave the option out",
-                       "a pack is evidence of whole results: '--%s' has none",
+                       "a pack must hold complete results, so it cannot be made with '--%s'",
                        o->variant.smoke ? "smoke" : "part");
         return false;
     }
@@ -118,7 +118,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     const char *path = cli->args[--cli->arg_count];
     cli->args[cli->arg_count] = NULL; /* the remaining arguments are the recipe and its targets */
     if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "name the file: orch pack RECIPE FILE",
+        orch_error_set(error, ORCH_ERROR_USAGE, "name a file: orch pack RECIPE FILE",
                        "'%s' is a folder", path);
         return -1;
     }

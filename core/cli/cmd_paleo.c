@@ -72,10 +72,11 @@ static bool roofline_fits(const struct paleo_options *o, GError **error)
 {
     const char *unused = unused_by_roofline(o);
     if (unused)
-        return refuse(unused, "does nothing with --roofline, which is about one GPU",
+        return refuse(unused, "does nothing with --roofline, which models one GPU",
                       "leave one of them out", error);
     if (!o->time.gpu || g_str_has_prefix(o->time.gpu, "paleo:"))
-        return refuse("roofline", "needs a GPU of 'orch gpu ls'", "for example --gpu V100", error);
+        return refuse("roofline", "needs one of the GPUs that 'orch gpu ls' lists",
+                      "for example --gpu V100", error);
     if (o->time.optimizer && o->time.forward_only)
         return refuse("optimizer", "does nothing with --forward-only: no weights are updated",
                       "leave one of them out", error);
@@ -89,8 +90,8 @@ static bool options_fit(const struct orch_cli *cli, const struct paleo_options *
     if (cli->json && o->format)
         return refuse("format", "cannot be combined with --json", "choose one of them", error);
     if (g_strcmp0(o->time.gpu, "all") == 0)
-        return refuse("gpu", "names one device here", "'orch predict --gpu all' ranks all GPUs",
-                      error);
+        return refuse("gpu", "takes a single device here",
+                      "'orch predict --gpu all' ranks all GPUs", error);
     if (o->roofline)
         return roofline_fits(o, error);
     if (o->layers || o->time.optimizer)

@@ -76,8 +76,8 @@ static json_t *references_of(const char *const *texts, GError **error)
     for (int i = 0; texts[i]; i++) {
         double number;
         if (!orch_real_parse(texts[i], &number)) {
-            orch_error_set(error, ORCH_ERROR_USAGE, NULL, "option '--reference': '%s' is no number",
-                           texts[i]);
+            orch_error_set(error, ORCH_ERROR_USAGE, NULL,
+                           "option '--reference': '%s' is not a number", texts[i]);
             json_decref(list);
             return NULL;
         }
@@ -101,23 +101,26 @@ static bool check(const struct plot_options *o, int *out_kind, GError **error)
     *out_kind = ORCH_PLOT_KIND_OF_X;
     bool is_heat = g_strcmp0(o->kind, "heat") == 0;
     if (o->kind && !orch_plot_kind_parse(o->kind, out_kind))
-        orch_error_set(error, ORCH_ERROR_USAGE, "line, scatter, bar, box, histogram, heat",
+        orch_error_set(error, ORCH_ERROR_USAGE, "use line, scatter, bar, box, histogram or heat",
                        "option '--kind': unknown kind of plot '%s'", o->kind);
     else if (!o->y)
-        orch_error_set(error, ORCH_ERROR_USAGE, "orch plot --x step --y val_loss --by lr",
-                       "what is to be drawn? '--y' is missing");
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "for example orch plot --x step --y val_loss --by lr",
+                       "option '--y' is missing");
     else if (is_heat && (!o->z || !o->x || o->y[1]))
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "orch plot --kind heat --x lr --y batch --z 'best val_accuracy'",
+                       "for example orch plot --kind heat --x lr --y batch --z 'best val_accuracy'",
                        "a heat map needs '--x', one '--y' and '--z'");
     else if (!is_heat && o->z)
-        orch_error_set(error, ORCH_ERROR_USAGE, "--kind heat", "'--z' belongs to a heat map");
+        orch_error_set(error, ORCH_ERROR_USAGE, "add --kind heat",
+                       "option '--z' is only for heat maps");
     else if (o->predicted && (strcmp(o->y[0], "wall_s") != 0 || o->y[1]))
-        orch_error_set(error, ORCH_ERROR_USAGE, "--y wall_s",
-                       "forecasts are of a trial's wall time: '--predicted' needs '--y wall_s'");
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, "add --y wall_s",
+            "option '--predicted' needs '--y wall_s', because forecasts are of wall time");
     else if (o->out && !ending_is_known(o->out))
-        orch_error_set(error, ORCH_ERROR_USAGE, "FILE.svg, FILE.png, FILE.pdf or FILE.csv",
-                       "'%s' has no ending that says what to write", o->out);
+        orch_error_set(error, ORCH_ERROR_USAGE, "name FILE.svg, FILE.png, FILE.pdf or FILE.csv",
+                       "the ending of '%s' names no known file format", o->out);
     else
         return true;
     return false;
@@ -148,7 +151,7 @@ static struct orch_trials *find_trials(struct orch_cli *cli, const struct plot_o
     }
     if (trials->all->len)
         return trials;
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the runs that there are",
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the stored runs",
                    "no run that ended well %s",
                    o->where ? "matches the filter" : "is in the store");
     orch_trials_free(trials);
@@ -221,7 +224,7 @@ static bool give(struct orch_cli *cli, const struct plot_options *o,
     if (!chart || orch_chart_is_empty(chart)) {
         print_notes(cli, section);
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch show @last' lists the metrics of a run",
-                       "there is nothing to draw");
+                       "nothing to draw: no selected run has these values");
         return false;
     }
     if (o->out && !write_file(chart, o->out, error))
@@ -276,8 +279,10 @@ const struct orch_command ORCH_COMMAND_PLOT = {
              ") get separate series; --where selects one task, --across combines them. "
              "docs/charts.md shows the kinds of charts; the report item 'plot' of a recipe draws "
              "the same.",
-    .examples = "  orch plot --x step --y val_loss --by lr              # curves, on the terminal\n"
+    .examples = "  orch plot --x step --y val_loss --by lr              # curves, on "
+                "the terminal\n"
                 "  orch plot --x workers --y images_per_s --ideal --log-x -o scaling.svg\n"
-                "  orch plot --kind heat --x lr --y batch --z 'best val_accuracy' -w 'net = vgg16'",
+                "  orch plot --kind heat --x lr --y batch --z 'best val_accuracy' -w "
+                "'net = vgg16'",
     .run = run,
 };

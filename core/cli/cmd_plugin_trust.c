@@ -66,7 +66,7 @@ static bool remove_one(const char *word, GError **error)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                        "'orch plugin trust --list' shows what is trusted; a digest needs 8 digits "
                        "or more",
-                       "'%s' is no trusted plugin", word);
+                       "'%s' is not a trusted plugin", word);
     return count > 0;
 }
 
@@ -95,8 +95,8 @@ static bool trust_one(struct orch_cli *cli, const char *word, json_t *rows, GErr
         return false;
     if (!g_str_has_suffix(path, ".so")) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "a NAME.plugin needs no trust: its command runs only in 'orch run'",
-                       "'%s' is no compiled plugin (NAME.so)", path);
+                       "a NAME.plugin needs no trust, because only 'orch run' executes its command",
+                       "'%s' is not a compiled plugin (NAME.so)", path);
         return false;
     }
     if (!orch_file_sha256(path, sha256, NULL, error) || !orch_trust_add(path, sha256, error))

@@ -73,7 +73,7 @@ static bool is_model(const char *name, GError **error)
     if (!name || g_strv_contains(names, name))
         return true;
     g_autofree char *near = orch_suggest_hint(name, names);
-    orch_error_set(error, ORCH_ERROR_USAGE, near ? near : "auto, transferred or prior",
+    orch_error_set(error, ORCH_ERROR_USAGE, near ? near : "use auto, transferred or prior",
                    "option '--model': unknown model '%s'", name);
     return false;
 }
@@ -88,11 +88,11 @@ static bool options_fit(const struct orch_cli *cli, const struct predict_options
 {
     const struct time_options *t = &o->time;
     if (o->sweeps && !o->experiment)
-        return refuse("add --experiment NAME", "option '--sweep': of which experiment?", error);
+        return refuse("add --experiment NAME", "option '--sweep' does nothing without --experiment",
+                      error);
     if (cli->arg_count)
-        return refuse("a network is named by --net, a GPU by --gpu; runs are arguments of 'orch "
-                      "curve'",
-                      "'orch predict' takes options only", error);
+        return refuse("name a network with --net and a GPU with --gpu; for runs use 'orch curve'",
+                      "'orch predict' takes no arguments, only options", error);
     if (!is_model(t->model, error) || !orch_cli_format_check(o->format, error))
         return false;
     if (cli->json && o->format)
@@ -103,10 +103,11 @@ static bool options_fit(const struct orch_cli *cli, const struct predict_options
                       "updated",
                       error);
     if (t->gpu && g_str_has_prefix(t->gpu, "paleo:"))
-        return refuse("'orch paleo' has these devices",
-                      "option '--gpu': a device of PALEO's own table has no forecast", error);
+        return refuse("use 'orch paleo' for these devices",
+                      "option '--gpu': 'orch predict' cannot use the devices of PALEO's table",
+                      error);
     if (o->pareto && t->gpu && strcmp(t->gpu, "all") != 0)
-        return refuse("--gpu all", "option '--pareto' is a chart of several GPUs", error);
+        return refuse("use --gpu all", "option '--pareto' needs --gpu all", error);
     return true;
 }
 
@@ -129,7 +130,7 @@ static int answer(struct orch_cli *cli, const struct predict_options *o,
 {
     bool is_ranking = g_strcmp0(o->time.gpu, "all") == 0;
     if (!o->time.gpu) {
-        refuse("for example --gpu V100, or --gpu all", "on which GPU?", error);
+        refuse("for example --gpu V100, or use --gpu all", "option '--gpu' is missing", error);
         return -1;
     }
     if (is_ranking)

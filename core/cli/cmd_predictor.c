@@ -108,16 +108,17 @@ static void print_outcome(struct orch_cli *cli, const struct eval_options *o,
 
 static bool check_options(const struct eval_options *o, GError **error)
 {
-    const char *what = !o->train || !o->test ? "which tables to train and evaluate on?"
+    const char *what = !o->train || !o->test ? "options '--train' and '--test' are both needed"
                        : o->group            ? NULL
-                       : o->by_group         ? "--by-group: which groups?"
-                       : o->calibrate        ? "--by-group-width: which groups?"
+                       : o->by_group         ? "option '--by-group' needs --group"
+                       : o->calibrate        ? "option '--by-group-width' needs --group"
                                              : NULL;
     if (!what)
         return orch_cli_format_check(o->format, error);
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   o->train && o->test ? "--group COLUMN" : "--train A.csv --test B.csv", "%s",
-                   what);
+                   o->train && o->test ? "add --group COLUMN"
+                                       : "for example --train A.csv --test B.csv",
+                   "%s", what);
     return false;
 }
 

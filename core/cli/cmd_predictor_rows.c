@@ -140,7 +140,7 @@ static int run_rows(struct orch_cli *cli, const void *options, GError **error)
     const struct rows_options *o = options;
     if (o->data && (o->where || o->runs)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
-                       "the rows of a data set (--data) are of no run: '%s' does not apply",
+                       "option '%s' selects runs, so it cannot be combined with --data",
                        o->where ? "--where" : "--runs");
         return -1;
     }

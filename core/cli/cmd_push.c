@@ -209,9 +209,9 @@ static int push_to(struct orch_cli *cli, struct orch_store *store, const struct 
     int status = -1;
     if (o->dry_run && remote->is_folder) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "'orch status DIR' says how many runs it lacks, 'orch export --bundle FILE "
-                       "--dry-run' what a bundle of them holds",
-                       "option '--dry-run' lists what a git remote would get, not a folder");
+                       "'orch status DIR' counts the runs it lacks; 'orch export --bundle FILE "
+                       "--dry-run' lists what a bundle of them would hold",
+                       "option '--dry-run' works only with git remotes, not with a folder");
         return -1;
     }
     if (o->dry_run) {

@@ -75,7 +75,7 @@ static json_t *from_options(const struct record_options *o, GError **error)
         json_array_append_new(json_object_get(begin, "tags"), json_string(o->tags[i]));
     if (o->pid && (!orch_int_parse(o->pid, &pid) || pid < 1)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "for example --pid $$",
-                       "option '--pid': '%s' is not the id of a process", o->pid);
+                       "option '--pid': '%s' is not a process ID", o->pid);
         return NULL;
     }
     json_object_set_new(begin, "pid", json_integer(pid));
@@ -105,7 +105,7 @@ static json_t *from_first_line(GError **error)
     if (c == '\n' && json_is_object(begin) && (!params || json_is_object(params)) &&
         (!tags || json_is_array(tags)))
         return json_incref(begin);
-    orch_error_set(error, ORCH_ERROR_PROTOCOL, "docs/protocol.md has the members of this line",
+    orch_error_set(error, ORCH_ERROR_PROTOCOL, "docs/protocol.md describes this line",
                    "the first line of standard input is not a JSON object of at most 4 MiB with "
                    "'params' (object) and 'tags' (array)");
     return NULL;
@@ -159,7 +159,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     const struct record_options *o = options;
     signal(SIGPIPE, SIG_IGN); /* the program can end before its run is recorded */
     if (!o->begin && isatty(STDIN_FILENO)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "./loop.sh | orch record -s lr=0.1",
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example ./loop.sh | orch record -s lr=0.1",
                        "standard input is a terminal: pipe a program's events into 'orch record'");
         return -1;
     }

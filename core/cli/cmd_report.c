@@ -87,9 +87,11 @@ static bool check_whole(const struct orch_cli *cli, const struct report_options 
     for (const char **q = o->only; q && *q; q++)
         is_part = is_part || strchr(*q, '.');
     if (o->out.is_notebook && is_part)
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "name whole problems: '--only 1'; '--out DIR' says where the notebooks go",
-                       "option '--ipynb': a notebook holds a whole problem");
+        orch_error_set(
+            error, ORCH_ERROR_USAGE,
+            "name whole problems, for example --only 1; --out DIR sets the folder of the notebooks",
+            "option '--ipynb' cannot be combined with a single question: a notebook holds a whole "
+            "problem");
     return !(o->out.is_notebook && is_part);
 }
 

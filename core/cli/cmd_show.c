@@ -361,8 +361,9 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         status = orch_cli_show_active(cli, store, named.trial, o->on, error);
     } else if (o->on) {
         g_clear_error(error);
-        orch_error_set(error, ORCH_ERROR_USAGE, "'orch ls' shows what runs",
-                       "--on is about a trial that is running, and '%s' is none", cli->args[0]);
+        orch_error_set(error, ORCH_ERROR_USAGE, "'orch ls' lists the running trials",
+                       "option '--on' needs a running trial, and '%s' is not running",
+                       cli->args[0]);
     } else if (is_found) {
         status = show_ended(cli, store, named.run, o, error);
     }

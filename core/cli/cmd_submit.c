@@ -32,17 +32,16 @@ static const struct orch_option OPTIONS[] = {
 static bool check_netid(const char *netid, GError **error)
 {
     if (!netid || !*netid) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "--netid abc123",
-                       "who hands in? option '--netid' "
-                       "is missing");
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example --netid abc123",
+                       "option '--netid' is missing");
         return false;
     }
     bool ok = strlen(netid) <= NETID_MAX && g_ascii_isalnum(*netid);
     for (const char *p = netid; *p && ok; p++)
         ok = g_ascii_isalnum(*p) || strchr("-_.", *p);
     if (!ok)
-        orch_error_set(error, ORCH_ERROR_USAGE, "letters, digits, '.', '-' and '_', at most 32",
-                       "option '--netid': '%s' is no netid", netid);
+        orch_error_set(error, ORCH_ERROR_USAGE, "use at most 32 letters, digits, '.', '-' and '_'",
+                       "option '--netid': '%s' is not a valid NetID", netid);
     return ok;
 }
 

@@ -65,7 +65,7 @@ static bool has_runs(const struct orch_trials *trials, const char *where, GError
 {
     if (trials->all->len)
         return true;
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the runs that there are",
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the stored runs",
                    "no run that ended well %s", where ? "matches the filter" : "is in the store");
     return false;
 }
@@ -82,7 +82,7 @@ static bool has_axes(const struct orch_trials *trials, const GPtrArray *axes, co
         }
         if (!known) {
             orch_error_set(error, ORCH_ERROR_USAGE,
-                           "'orch show RUN' lists what a run has; --where chooses other runs",
+                           "'orch show RUN' lists the values of a run; --where selects other runs",
                            "option '%s': none of %u runs has a '%s'", option, trials->all->len,
                            (char *)axes->pdata[i]);
             return false;
@@ -97,7 +97,7 @@ static bool has_cells(const struct orch_grid *grid, const struct orch_trials *tr
     if (grid->cells->len)
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   "'orch show RUN' lists what a run has; --where chooses other runs",
+                   "'orch show RUN' lists the values of a run; --where selects other runs",
                    "option '--value': none of %u runs has a '%s'", trials->all->len,
                    ((const struct orch_item_value *)grid->wanted->pdata[0])->name);
     return false;

@@ -82,8 +82,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     double timeout_s = 0;
     if (!cli->rest || !cli->rest[0] || !*cli->rest[0]) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}",
-                       "no command: put it behind '--'");
+                       "for example orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}",
+                       "no command: write it after '--'");
         return -1;
     }
     if ((o->timeout && !orch_option_duration("timeout", o->timeout, &timeout_s, error)) ||

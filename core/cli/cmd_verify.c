@@ -158,14 +158,12 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     orch_who_ignore_login();
     if ((o->seed || o->trusts) && !o->rerun) {
         orch_error_set(error, ORCH_ERROR_USAGE, "add --rerun N",
-                       "option '--%s' is about trials "
-                       "that are run again",
-                       o->seed ? "seed" : "trust");
+                       "option '--%s' does nothing without --rerun", o->seed ? "seed" : "trust");
         return -1;
     }
     if (is_folder && o->rerun) {
         orch_error_set(error, ORCH_ERROR_USAGE, "name one pack",
-                       "option '--rerun' is for one pack, and '%s' is a folder", cli->args[0]);
+                       "option '--rerun' takes a single pack, but '%s' is a folder", cli->args[0]);
         return -1;
     }
     return is_folder ? orch_cli_verify_class(cli, cli->args[0], o->is_full, o->jobs, error)

@@ -78,7 +78,7 @@ static bool refuse_renamed(int argc, const char *const *argv, GError **error)
         if (strcmp(RENAMED[i].old, typed) != 0)
             continue;
         g_autofree char *hint = g_strdup_printf("type 'orch %s'", RENAMED[i].now);
-        orch_error_set(error, ORCH_ERROR_USAGE, hint, "'orch %s' is called 'orch %s' now", typed,
+        orch_error_set(error, ORCH_ERROR_USAGE, hint, "'orch %s' is now called 'orch %s'", typed,
                        RENAMED[i].now);
         return true;
     }
@@ -116,7 +116,7 @@ void orch_command_unknown(int argc, const char *const *argv, GError **error)
         : near ? g_strdup_printf("did you mean 'orch %s'? 'orch help' lists all", near)
                : g_strdup("'orch help' lists all");
     orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                   inner->len && argc < 2 ? "'%s' needs a second word" : "unknown command '%s'",
+                   inner->len && argc < 2 ? "'orch %s' needs a subcommand" : "unknown command '%s'",
                    typed);
     g_string_free(inner, TRUE);
 }

@@ -310,8 +310,8 @@ static bool may_start(struct orch_cli *cli, const struct orch_expansion *expansi
     if ((options->require_clean || expansion->require_clean) && (!source->tree || source->dirty)) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "commit your changes first ('git status' shows them)",
-                       "'%s' %s, and a clean tree is required", cli->workspace->root,
-                       source->tree ? "has uncommitted changes" : "is in no git repository");
+                       "'%s' %s, but a clean tree is required", cli->workspace->root,
+                       source->tree ? "has uncommitted changes" : "is not in a git repository");
         return false;
     }
     unsigned left = orch_plan_count(plan, ORCH_PLAN_MISSING) +

@@ -87,7 +87,7 @@ static bool refuse(const struct moved *moved, char *const *argv, int argc, GErro
         g_autofree char *now = command_line(moved, argv, argc);
         g_autofree char *hint = g_strdup_printf("type '%s'", now);
         orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                       "'orch %s --%s%s%s' is called 'orch %s%s%s' now", moved->command,
+                       "'orch %s --%s%s%s' is now called 'orch %s%s%s'", moved->command,
                        moved->option, moved->value ? " " : "", moved->value ? moved->value : "",
                        moved->now, moved->is_dropped ? "" : " --",
                        moved->is_dropped ? "" : moved->option);

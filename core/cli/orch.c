@@ -100,7 +100,7 @@ static bool name_user(const struct orch_cli *cli, GError **error)
     if (name && !*name) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "for example --who 'Ada Lovelace <ada@example.org>'",
-                       "option '--who': '%s' is no name", cli->who);
+                       "option '--who': '%s' is not a name", cli->who);
         return false;
     }
     orch_user_set(name);
@@ -117,7 +117,8 @@ static int run_parsed(struct orch_cli *cli, const void *options, GError **error)
     if (!arguments_fit(cli, error) || !orch_cli_format_check(cli->format, error))
         return -1;
     if (cli->directory && chdir(cli->directory) != 0) {
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot work in '%s'", cli->directory);
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot change to folder '%s'",
+                             cli->directory);
         return -1;
     }
     return name_user(cli, error) ? command->run(cli, options, error) : -1;

@@ -207,7 +207,7 @@ static bool check_parallel(const char *name, GError **error)
     if (!name || g_strv_contains(names, name))
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE, "data, model, hybrid",
-                   "option '--parallel': unknown word '%s'", name);
+                   "option '--parallel': unknown value '%s'", name);
     return false;
 }
 

@@ -192,11 +192,11 @@ static bool has_one_setting(const struct predict_options *o, GError **error)
     bool many_workers = o->time.workers && strchr(o->time.workers, ',');
     bool many_batches = o->time.batches && strchr(o->time.batches, ',');
     if (many_workers || many_batches)
-        orch_error_set(error, ORCH_ERROR_USAGE, "one number at a time",
-                       "option '--%s': --gpu all ranks a single configuration",
+        orch_error_set(error, ORCH_ERROR_USAGE, "give a single number",
+                       "option '--%s': --gpu all ranks GPUs for a single configuration",
                        many_workers ? "workers" : "batch");
     else if (o->explain)
-        orch_error_set(error, ORCH_ERROR_USAGE, "--explain with the GPU in question",
+        orch_error_set(error, ORCH_ERROR_USAGE, "use --explain with a single GPU",
                        "option '--explain' does nothing with --gpu all");
     else
         return true;

@@ -77,7 +77,7 @@ static bool add_value(struct swept *swept, const struct orch_setting_param *para
     if (!*value || (param->is_number && param->texts->len && !orch_real_parse(value, &number))) {
         g_autofree char *range = orch_setting_param_range(param);
         g_autofree char *hint = g_strdup_printf("measured: %s", range);
-        orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '--sweep': '%s' is no %s for '%s'",
+        orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '--sweep': '%s' is not a %s for '%s'",
                        value, param->is_number ? "number" : "value", param->name);
         return false;
     }
@@ -152,7 +152,7 @@ static bool settle_others(struct asking *a, GError **error)
     }
     if (!missing->len)
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, hint->str, "which value of %s?", missing->str);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint->str, "no value is given for %s", missing->str);
     return false;
 }
 

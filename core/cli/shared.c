@@ -24,11 +24,10 @@ struct orch_store *orch_cli_store(struct orch_cli *cli, enum orch_store_mode mod
     if (!workspace)
         return NULL;
     if (mode != ORCH_STORE_CREATE && !orch_workspace_has_store(workspace)) {
-        orch_error_set(
-            error, ORCH_ERROR_STORE,
-            "run a recipe first ('orch run RECIPE'), get the group's runs ('orch pull'), or "
-            "name a store with --db",
-            "there is no store '%s'", workspace->db_path);
+        orch_error_set(error, ORCH_ERROR_STORE,
+                       "run a recipe first ('orch run RECIPE'), fetch the group's runs ('orch "
+                       "pull'), or name a store with --db",
+                       "there is no store '%s'", workspace->db_path);
         return NULL;
     }
     return orch_workspace_store(workspace, mode, error);
@@ -92,7 +91,7 @@ void orch_cli_warn_of_source(struct orch_cli *cli)
     const struct orch_source *source = cli->workspace->source;
     if (!cli->workspace->vcs)
         orch_cli_warn(cli,
-                      "'%s' is in no git repository: runs are recorded as unversioned\n  hint: "
+                      "'%s' is not in a git repository: runs are recorded as unversioned\n  hint: "
                       "git init",
                       cli->workspace->folder);
     const GPtrArray *filters = orch_workspace_ignored_filters(cli->workspace);

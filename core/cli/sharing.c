@@ -69,11 +69,13 @@ static bool options_agree(const struct sharing_options *options,
                           const struct orch_expansion *expansion, GError **error)
 {
     if ((options->remote || options->waits) && !options->shares)
-        orch_error_set(error, ORCH_ERROR_USAGE, "add --share", "option '--%s' is one of sharing",
+        orch_error_set(error, ORCH_ERROR_USAGE, "add --share",
+                       "option '--%s' does nothing without --share",
                        options->waits ? "wait" : "remote");
     else if (options->shares && expansion->smoke)
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL,
-                       "--share and --smoke: a smoke run is not recorded, so it cannot be shared");
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, NULL,
+            "options '--share' and '--smoke' cannot be combined: a smoke run is not recorded");
     else
         return true;
     return false;

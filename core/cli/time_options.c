@@ -37,7 +37,8 @@ static int read_word(const char *option, const char *text, const char *const *na
     for (int i = 0; names[i]; i++)
         if (orch_name_is_same(names[i], text))
             return i;
-    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '--%s': unknown word '%s'", option, text);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '--%s': unknown value '%s'", option,
+                   text);
     return -1;
 }
 
@@ -47,8 +48,8 @@ static bool read_precision(struct orch_time_question *q, const char *text, GErro
         return true;
     q->has_precision = orch_precision_find(text, &q->precision);
     if (!q->has_precision)
-        orch_error_set(error, ORCH_ERROR_USAGE, "fp64, fp32, tf32, fp16, bf16, auto",
-                       "option '--precision': unknown word '%s'", text);
+        orch_error_set(error, ORCH_ERROR_USAGE, "use fp64, fp32, tf32, fp16, bf16 or auto",
+                       "option '--precision': unknown value '%s'", text);
     return q->has_precision;
 }
 
@@ -66,8 +67,9 @@ static bool read_scaling(struct orch_time_question *q, const char *text, GError 
     q->strong = text && strcmp(text, "strong") == 0;
     if (!text || q->strong || strcmp(text, "weak") == 0)
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "weak (each keeps its batch) or strong (they share it)",
-                   "option '--scaling': unknown word '%s'", text);
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "use weak (each worker keeps the batch) or strong (the workers share it)",
+                   "option '--scaling': unknown value '%s'", text);
     return false;
 }
 
@@ -78,9 +80,9 @@ static bool read_scheme(struct orch_time_question *q, const char *text, GError *
     q->has_scheme = orch_exchange_scheme_find(text, &q->scheme);
     if (!q->has_scheme)
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "ring, tree, butterfly, one-to-all, hierarchical (PALEO's own names go with "
-                       "'orch paleo')",
-                       "option '--scheme': unknown word '%s'", text);
+                       "use ring, tree, butterfly, one-to-all or hierarchical ('orch paleo' takes "
+                       "PALEO's own names)",
+                       "option '--scheme': unknown value '%s'", text);
     return q->has_scheme;
 }
 
@@ -105,8 +107,8 @@ static bool read_list(const char *text, const char *option, int64_t *out, int *o
         if (count == ORCH_TIME_LIST_MAX || !orch_int_parse(g_strstrip(words[count]), &value) ||
             value < 1 || value > 1 << 24) {
             orch_error_set(
-                error, ORCH_ERROR_USAGE, "whole numbers of at least 1, for example 1,2,4,8",
-                "option '%s': '%s' will not do", option, words[count] ? words[count] : "");
+                error, ORCH_ERROR_USAGE, "use whole numbers of at least 1, for example 1,2,4,8",
+                "option '%s': '%s' is not a valid value", option, words[count] ? words[count] : "");
             return false;
         }
         out[count] = value;
@@ -139,8 +141,8 @@ static bool read_data(const struct time_options *o, struct orch_time_question *q
     orch_error_set(
         error, ORCH_ERROR_USAGE,
         near ? near
-             : "imagenet, cifar10, cifar100, fashion-mnist, mnist, svhn, or a number of images",
-        "option '--dataset': '%s' is unknown", name);
+             : "use imagenet, cifar10, cifar100, fashion-mnist, mnist, svhn, or a number of images",
+        "option '--dataset': unknown data set '%s'", name);
     return false;
 }
 
@@ -149,8 +151,8 @@ static bool read_epochs(const char *text, int64_t *out, GError **error)
     *out = 0;
     if (!text || (orch_int_parse(text, out) && *out >= 1 && *out <= 1000000))
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "a whole number from 1 to 1000000",
-                   "option '--epochs': '%s' will not do", text);
+    orch_error_set(error, ORCH_ERROR_USAGE, "use a whole number from 1 to 1000000",
+                   "option '--epochs': '%s' is not a valid number", text);
     return false;
 }
 
@@ -168,7 +170,8 @@ static bool open_net(const struct time_options *o, struct orch_time_question *q,
                                              error);
     if (!o->net) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "for example --net resnet50; 'orch net ls' lists them", "which network?");
+                       "for example --net resnet50; 'orch net ls' lists them",
+                       "no network is named");
         return false;
     }
     int64_t classes = 0;
@@ -187,7 +190,8 @@ static bool read_share(const char *text, const char *option, double *out, GError
     *out = NAN;
     if (!text || (orch_real_parse(text, out) && *out >= 1e-6 && *out <= 1))
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "a share above 0 and at most 1, for example 0.62",
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "use a fraction above 0 and at most 1, for example 0.62",
                    "option '%s': '%s' is out of range", option, text);
     return false;
 }
@@ -210,8 +214,8 @@ static bool read_cloud(const struct time_options *o, struct orch_time_question *
         known = orch_name_is_same(names->pdata[i], o->cloud);
     if (!known) {
         g_autofree char *all = g_strjoinv(", ", (char **)names->pdata);
-        orch_error_set(error, ORCH_ERROR_USAGE, all, "option '--cloud': no prices of '%s'",
-                       o->cloud);
+        orch_error_set(error, ORCH_ERROR_USAGE, all,
+                       "option '--cloud': no prices of cloud '%s' are known", o->cloud);
     }
     g_ptr_array_unref(names);
     q->cloud = o->cloud;

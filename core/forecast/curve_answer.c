@@ -33,8 +33,8 @@ GPtrArray *orch_curve_runs(struct orch_store *store, const char *const *names, i
     if (all->len)
         return g_steal_pointer(&all);
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   "for example 'orch curve @last', or --where 'recipe=hw4'",
-                   "the curve of which runs?");
+                   "name runs, for example 'orch curve @last', or add --where 'recipe=hw4'",
+                   "no runs are named");
     return NULL;
 }
 

@@ -66,9 +66,10 @@ struct orch_curve_set_law *orch_curve_set_law_fit(const struct orch_curve_set *s
 {
     const struct orch_stages *like = first_stages(set);
     if (!like || like->count * PARAM_COUNT > ORCH_LAW_OUTPUTS_MAX) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "%s",
-                       like ? "too many learning-rate stages"
-                            : "no curve of a network that can be counted is there yet");
+        orch_error_set(
+            error, ORCH_ERROR_NOT_FOUND, NULL, "%s",
+            like ? "too many learning-rate stages"
+                 : "no run has both a loss curve and a network whose layers can be counted");
         return NULL;
     }
     guint count = set->cells->len;

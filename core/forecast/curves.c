@@ -237,8 +237,8 @@ struct orch_isotonic *orch_run_curves_bridge(const GPtrArray *curves, GError **e
     }
     if (!loss->len) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "name the metric with --accuracy-metric, or ask for --target-loss",
-                       "none of these runs recorded an accuracy beside its loss");
+                       "name the metric with --accuracy-metric, or use --target-loss",
+                       "none of these runs recorded both an accuracy and a loss");
         return NULL;
     }
     return orch_isotonic_fit((const double *)(void *)loss->data,
@@ -308,7 +308,7 @@ bool orch_run_curve_fit(const struct orch_run_curve *curve, enum orch_curve_choi
     size_t least = (size_t)orch_curve_params(o.form);
     if (curve->count < least) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL,
-                       "run %s has %zu points of '%s', a curve needs at least %zu",
+                       "run %s has %zu points of '%s', but a curve needs at least %zu",
                        orch_run_short_key(curve->key), curve->count, curve->metric, least);
         return false;
     }

@@ -19,11 +19,12 @@ static bool check_tables(const struct orch_evaluation_request *r, const struct o
     for (size_t i = 1; e->train->groups && i < e->train->rows; i++)
         varies |= strcmp(e->train->groups[i], e->train->groups[0]) != 0;
     if (!e->test->rows)
-        orch_error_set(error, ORCH_ERROR_USAGE, "give it rows below its header",
-                       "'%s' has no rows to judge by", r->test);
+        orch_error_set(error, ORCH_ERROR_USAGE, "add rows below its header",
+                       "table '%s' has no rows to test on", r->test);
     else if (r->by_group && !varies && e->train->rows)
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave --by-group out, or bring more of them",
-                       "all rows of '%s' have one '%s': none can be left out", r->train, r->group);
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave --by-group out, or add rows of other groups",
+                       "all rows of '%s' have the same '%s', so no group can be left out", r->train,
+                       r->group);
     else
         return true;
     return false;
@@ -80,8 +81,8 @@ static bool find_box(const char *name, enum orch_learn_target *out, GError **err
         }
     }
     if (name)
-        orch_error_set(error, ORCH_ERROR_USAGE, "grey, black, best",
-                       "option '--box': unknown word '%s'", name);
+        orch_error_set(error, ORCH_ERROR_USAGE, "use grey, black or best",
+                       "option '--box': unknown value '%s'", name);
     return !name;
 }
 

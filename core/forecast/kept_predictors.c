@@ -42,8 +42,8 @@ static struct orch_predictor_row *find_row(struct orch_store *store, const char 
     g_autofree char *near = orch_suggest_hint(name, (const char *const *)names->pdata);
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                    near       ? near
-                   : all->len ? "'orch predictor ls' lists them"
-                              : "orch predictor train",
+                   : all->len ? "'orch predictor ls' lists the predictors"
+                              : "train one: orch predictor train",
                    "there is no predictor '%s'", name);
     return NULL;
 }

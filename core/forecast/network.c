@@ -49,8 +49,9 @@ static struct orch_net *read_onnx(const char *path, const struct orch_net_option
 static struct orch_net *read_table(const struct orch_net_request *request, GError **error)
 {
     if (request->input) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave --input away",
-                       "a layer table says its own input");
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, "leave --input out",
+            "option '--input' cannot be used with a layer table, which gives its own input");
         return NULL;
     }
     struct orch_layer_table *table =
@@ -67,8 +68,9 @@ struct orch_net *orch_network_open(const struct orch_net_request *request, GPtrA
     bool is_file =
         g_str_has_suffix(request->name, ".onnx") || g_str_has_suffix(request->name, ".csv");
     if (request->classes < 0 || (is_file && request->classes)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, is_file ? "a file says its own classes" : NULL,
-                       "option '--classes': %d will not do", request->classes);
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       is_file ? "leave --classes out: the file gives the number of classes" : NULL,
+                       "option '--classes': %d is not a valid value", request->classes);
         return NULL;
     }
     if (request->input && !read_input(request->input, &options, error))

@@ -103,8 +103,8 @@ static bool find_algorithm(struct asking *a, GError **error)
             return true;
         }
     }
-    orch_error_set(error, ORCH_ERROR_USAGE, "gemm, fft, fft-tiling",
-                   "option '--algorithm': unknown word '%s'", a->request->algorithm);
+    orch_error_set(error, ORCH_ERROR_USAGE, "use gemm, fft or fft-tiling",
+                   "option '--algorithm': unknown value '%s'", a->request->algorithm);
     return false;
 }
 
@@ -308,7 +308,8 @@ static bool check_split(const char *const *split, const char *parallel, GError *
     if (split)
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE, "for example --split fc6 --split fc7",
-                   "option '--parallel %s' cuts layers: which?", parallel);
+                   "option '--parallel %s' needs --split, which names the layers to split",
+                   parallel);
     return false;
 }
 
@@ -339,8 +340,8 @@ static bool check_hybrid(const struct orch_time_question *q, GError **error)
             continue;
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "use up to 8 workers, or --parallel data for any number",
-                       "PALEO's hybrid parallelism makes no sense for %" G_GINT64_FORMAT
-                       " workers: it halves the bandwidth with each fetch from another four",
+                       "PALEO's hybrid parallelism is not defined for %" G_GINT64_FORMAT
+                       " workers: it models up to 8, on two switches",
                        q->workers[w]);
         return false;
     }

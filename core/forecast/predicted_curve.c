@@ -89,9 +89,9 @@ static int find_device(const struct orch_curve_set *set, const char *wanted, GEr
         return -1;
     g_ptr_array_add(names, NULL);
     g_autofree char *all = g_strjoinv("; ", (char **)names->pdata);
-    g_autofree char *hint = g_strdup_printf("they are of: %s", all);
+    g_autofree char *hint = g_strdup_printf("the runs are of: %s", all);
     orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                   "option '--gpu': none of these runs is of '%s', so its effect is not known",
+                   "option '--gpu': none of these runs was made on '%s', so its effect is unknown",
                    wanted);
     return -2;
 }
@@ -104,7 +104,7 @@ static bool same_units(const GPtrArray *curves, GError **error)
         if (c->is_by_epoch == first->is_by_epoch)
             continue;
         orch_error_set(error, ORCH_ERROR_USAGE, "choose the series with --metric",
-                       "the losses of some runs are by step, of others by epoch");
+                       "some runs recorded the loss by step, others by epoch");
         return false;
     }
     return true;

@@ -244,8 +244,8 @@ static bool predict(const struct orch_trained *t, char *const *values, struct or
     orch_rows_free(rows);
     if (out->low > 0 && out->low <= out->value && out->value <= out->high && isfinite(out->high))
         return true;
-    orch_error_set(error, ORCH_ERROR_STORE, "train it again: orch predictor train",
-                   "predictor '%s' gives no finite forecast", t->name);
+    orch_error_set(error, ORCH_ERROR_STORE, "train it again with 'orch predictor train'",
+                   "the forecast of predictor '%s' is not finite", t->name);
     return false;
 }
 

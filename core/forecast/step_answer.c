@@ -24,8 +24,8 @@ bool orch_candidate_choose(const struct orch_time_question *q, const struct orch
     else if (q->model != ORCH_TIME_PRIOR)
         orch_prior_transfer(gpu, out->precision, &out->prior);
     if (q->model == ORCH_TIME_TRANSFERRED && !out->prior.is_transferred) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "--model prior",
-                       "the transferred model does not speak of %s at %s", gpu->name,
+        orch_error_set(error, ORCH_ERROR_USAGE, "use --model prior",
+                       "the transferred model does not cover %s at %s", gpu->name,
                        orch_precision_names()[out->precision]);
         return false;
     }

@@ -36,8 +36,8 @@ static struct orch_trained *load_trained(struct orch_store *store, GError **erro
     orch_predictor_row_free(row);
     if (!trained || strcmp(trained->target, ORCH_PREDICTOR_STEP) == 0)
         return trained;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "train it again: orch predictor train",
-                   "it learned '%s', not " ORCH_PREDICTOR_STEP, trained->target);
+    orch_error_set(error, ORCH_ERROR_RECIPE, "train it again with 'orch predictor train'",
+                   "its target is '%s', expected " ORCH_PREDICTOR_STEP, trained->target);
     orch_trained_free(trained);
     return NULL;
 }
@@ -110,9 +110,9 @@ bool orch_step_tiers_open(struct orch_workspace *workspace, const struct orch_ti
     if (!chosen)
         return false;
     if (!chosen->known->len) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "'orch predictor rows' lists the runs with a step time",
-                       "--calibrate: none of these runs declares its cost and has a step time");
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, "'orch predictor rows' lists the runs with a step time",
+            "option '--calibrate': none of these runs has both a declared cost and a step time");
         orch_trained_free(chosen);
         return false;
     }

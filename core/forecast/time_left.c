@@ -70,7 +70,8 @@ static bool answer(struct orch_estimator *estimator, const json_t *record,
     if (!cost || !orch_estimator_white(estimator, cost, gpu, &there)) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "its plugin must declare network, batch and precision (orch plugin show)",
-                       "nothing is known of the trial's work on %s", gpu->name);
+                       "the time on %s cannot be estimated: the trial's work is unknown",
+                       gpu->name);
         return false;
     }
     if (own && here && here->seconds > 0 && orch_estimator_white(estimator, cost, own, &mine)) {
@@ -83,10 +84,11 @@ static bool answer(struct orch_estimator *estimator, const json_t *record,
         return true;
     }
     if (!isfinite(there.whole_s) || !(share > 0)) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       own ? "wait until it has made some progress"
-                           : "'orch doctor --bench' measures this machine",
-                       "it is not known how much of the trial is left, or what runs it here");
+        orch_error_set(
+            error, ORCH_ERROR_USAGE,
+            own ? "wait until it has made some progress"
+                : "'orch doctor --bench' measures this machine",
+            "the remaining work of the trial, or the speed of this machine, is not known");
         return false;
     }
     set(out, there.is_transferred ? "transferred" : "prior", share * there.whole_s, there.spread,

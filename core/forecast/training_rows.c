@@ -305,8 +305,8 @@ static bool check_request(const struct orch_training_request *r, GError **error)
     }
     if (strcmp(name, "step_ms") == 0 && strcmp(r->target, "step_ms") != 0) {
         orch_error_set(error, ORCH_ERROR_USAGE, "give it another --name",
-                       "'orch predict' looks for step times in ms under the name 'step_ms', and "
-                       "this learns '%s'",
+                       "the name 'step_ms' is reserved for predictors of step times, and this one "
+                       "predicts '%s'",
                        r->target);
         return false;
     }
@@ -314,7 +314,7 @@ static bool check_request(const struct orch_training_request *r, GError **error)
         for (int k = 0; k < i; k++) {
             if (strcmp(r->datasets[i], r->datasets[k]) != 0)
                 continue;
-            orch_error_set(error, ORCH_ERROR_USAGE, "name it once: its rows count once",
+            orch_error_set(error, ORCH_ERROR_USAGE, "name it once",
                            "option '--data': '%s' is named twice", r->datasets[i]);
             return false;
         }
@@ -371,14 +371,14 @@ static bool enough(const struct training *t, size_t rows, GError **error)
     g_autofree char *left_out =
         t->tally.shared ? g_strdup_printf(" (%d ran beside other trials)", (int)t->tally.shared)
                         : g_strdup("");
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   t->params ? "run more settings, one at a time: orch run RECIPE -x PARAM=A,B,..."
-                             : "run a recipe whose plugin declares its cost (orch run "
-                               "recipes/hw4.recipe), or "
-                               "bring measurements in (orch import FILE.csv, then --data NAME)",
-                   "there %s %zu row%s with '%s' to learn from%s: at least %d",
-                   rows == 1 ? "is" : "are", rows, rows == 1 ? "" : "s", r->target, left_out,
-                   ROWS_MIN);
+    orch_error_set(
+        error, ORCH_ERROR_USAGE,
+        t->params ? "run more settings, one trial at a time: orch run RECIPE -x PARAM=A,B,..."
+                  : "run a recipe whose plugin declares its cost (orch run "
+                    "recipes/hw4.recipe), or import measurements (orch import FILE.csv, then "
+                    "--data NAME)",
+        "there %s only %zu row%s with '%s' to train on%s, and at least %d are needed",
+        rows == 1 ? "is" : "are", rows, rows == 1 ? "" : "s", r->target, left_out, ROWS_MIN);
     return false;
 }
 

@@ -279,7 +279,7 @@ struct orch_hardware *orch_hardware_load(GError **error)
     const char *given = g_getenv("ORCH_HARDWARE");
     if (given && *given && !g_file_test(file, G_FILE_TEST_EXISTS))
         orch_diags_add(diags, false, file, 0, 0, "unset ORCH_HARDWARE, or name a file",
-                       "the hardware file that ORCH_HARDWARE names is not there");
+                       "the hardware file named by ORCH_HARDWARE does not exist");
     read_file(hardware, file, false, diags);
     read_measured(hardware, diags);
     for (const struct orch_gpu_spec *spec = orch_gpu_specs(); spec->name; spec++)

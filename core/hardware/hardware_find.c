@@ -18,8 +18,8 @@ static const struct orch_gpu_spec *this_machine(const struct orch_hardware *hard
         if (spec->unit == ORCH_GPU_HOST && strcmp(spec->source, path) == 0)
             return spec;
     }
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "orch doctor --bench",
-                   "this machine was not measured yet");
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "measure it with 'orch doctor --bench'",
+                   "this machine has not been measured yet");
     return NULL;
 }
 
@@ -74,8 +74,9 @@ const struct orch_link *orch_hardware_link(const struct orch_hardware *hardware,
     g_ptr_array_add(names, NULL);
     if (!found) {
         g_autofree char *near = orch_suggest_hint(name, (const char *const *)names->pdata);
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, near ? near : "'orch gpu links' lists them",
-                       "unknown link '%s'", name);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       near ? near : "'orch gpu links' lists the known links", "unknown link '%s'",
+                       name);
     }
     g_ptr_array_unref(names);
     return found;

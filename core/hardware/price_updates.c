@@ -35,7 +35,8 @@ static bool read_table(const char *path, struct table *out, GError **error)
     if (!table.csv)
         return false;
     if (orch_csv_rows(table.csv) > ORCH_PRICE_UPDATES_MAX)
-        orch_csv_fail(table.csv, ORCH_PRICE_UPDATES_MAX, 0, "leave out what you do not use", error,
+        orch_csv_fail(table.csv, ORCH_PRICE_UPDATES_MAX, 0,
+                      "remove the prices that you do not need", error,
                       "the table has more than %d prices", ORCH_PRICE_UPDATES_MAX);
     else
         table.prices = orch_prices_read(table.csv, error);
@@ -106,13 +107,13 @@ static bool check_table(const struct orch_hardware *hardware, struct table *tabl
         const struct orch_gpu_spec *spec = orch_hardware_gpu(hardware, price->gpu, NULL);
         if (!spec)
             return orch_csv_fail(table->csv, i, column,
-                                 "'orch gpu ls' lists the names; a GPU of your own goes into your "
+                                 "'orch gpu ls' lists the names; describe other GPUs in your "
                                  "hardware file (orch gpu ls --help)",
                                  error, "unknown GPU '%s'", price->gpu);
         price->gpu = spec->name;
         if (!g_hash_table_add(seen, offer_key(price)))
             return orch_csv_fail(table->csv, i, column, "remove one of the two records", error,
-                                 "this instance has a price of %s already", price->as_of);
+                                 "this instance already has a price of %s", price->as_of);
     }
     return true;
 }
@@ -121,9 +122,9 @@ static bool write_own(const GPtrArray *prices, GError **error)
 {
     g_autofree char *path = orch_price_updates_file(), *folder = g_path_get_dirname(path);
     if (prices->len > ORCH_PRICE_UPDATES_MAX) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, "orch gpu prices --remove",
-                       "cannot keep %u prices in '%s': at most %d", prices->len, path,
-                       ORCH_PRICE_UPDATES_MAX);
+        orch_error_set(
+            error, ORCH_ERROR_RECIPE, "remove your own prices with 'orch gpu prices --remove'",
+            "cannot keep %u prices in '%s': at most %d", prices->len, path, ORCH_PRICE_UPDATES_MAX);
         return false;
     }
     GString *text = orch_prices_text(prices);

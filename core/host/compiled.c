@@ -117,7 +117,7 @@ void orch_compiled_main(const struct child_setup *setup)
     g_autoptr(GError) error = NULL;
     make_environment(setup);
     if (!trial->manifest->path)
-        orch_child_fail("trial.json: a compiled plugin without a path");
+        orch_child_fail("trial.json: the path of the compiled plugin is missing");
     if (!orch_plugin_load(trial->manifest->path, trial->plugin_sha256, &loaded, &error))
         orch_child_fail(error->message);
     expect_same(trial->manifest, loaded.manifest);

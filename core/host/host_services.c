@@ -301,7 +301,7 @@ static void host_input(const struct orch_host *host, const char *name, const cha
 {
     struct services *services = of(host);
     if (!name || !orch_sha256_is_valid(sha256)) {
-        host_fail(host, "input: a SHA-256 digest of 64 lower-case hex digits is wanted");
+        host_fail(host, "input: expected a SHA-256 digest of 64 lower-case hex digits");
         return;
     }
     g_autofree char *valid = g_utf8_make_valid(name, -1);

@@ -43,7 +43,7 @@ static bool no_entry_point(void *library, const char *path, GError **error)
                           ORCH_ABI_MAJOR);
     }
     return refuse(error, path, "put ORCH_PLUGIN_EXPORT(...) into one of its files",
-                  "it has no symbol '%s'", ORCH_PLUGIN_SYMBOL);
+                  "it does not export the symbol '%s'", ORCH_PLUGIN_SYMBOL);
 }
 
 /* The path to load: the file itself or, with a digest, a private copy, which stays open. It

@@ -163,7 +163,7 @@ static bool answer_all(struct server *server, int questions_fd, GError **error)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
-            orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read questions");
+            orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read requests");
             return false;
         }
         g_string_append_len(inbox, buffer, n);
@@ -177,7 +177,7 @@ static bool answer_all(struct server *server, int questions_fd, GError **error)
         }
         g_string_erase(inbox, 0, (gssize)begin);
         if (inbox->len > QUESTION_BYTES_MAX) {
-            orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "a question longer than %d bytes",
+            orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "a request is longer than %d bytes",
                            QUESTION_BYTES_MAX);
             return false;
         }

@@ -61,7 +61,7 @@ static char **expand_words(const struct child_setup *setup)
         g_ptr_array_add(words, text);
     }
     if (words->len == 0)
-        orch_child_fail("a command without words");
+        orch_child_fail("the plugin's command is empty");
     g_ptr_array_add(words, NULL);
     return (char **)g_ptr_array_free(words, FALSE);
 }

@@ -57,7 +57,7 @@ GPtrArray *orch_submissions_find(const char *folder, GError **error)
     g_ptr_array_sort(paths, orch_compare_texts);
     if (!paths->len) {
         orch_error_set(error, ORCH_ERROR_IO, "'orch pack RECIPE FILE' makes one",
-                       "there is no pack in '%s'", folder);
+                       "there is no pack file in '%s'", folder);
         return NULL;
     }
     GPtrArray *handins = g_ptr_array_new_with_free_func((GDestroyNotify)orch_submission_free);

@@ -33,7 +33,7 @@ bool orch_handin_unpack(const char *path, struct orch_unpacked_handin *out, GErr
     }
     orch_error_set(error, ORCH_ERROR_IO,
                    "'orch submit RECIPE --netid ID --pack' puts the evidence into the archive",
-                   "there is no pack in '%s': its notebooks alone cannot be verified", path);
+                   "there is no pack file in '%s': its notebooks alone cannot be verified", path);
     g_error_free(problem);
     return false;
 }

@@ -138,7 +138,7 @@ static bool choose_runs(struct job *job, GError **error)
         choose_datasets(job);
     if (ok && !g_hash_table_size(job->runs)) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "run the recipe first ('orch run RECIPE')",
-                       "there is no run of '%s' to pack", job->plan->expansion->name);
+                       "the store has no run of '%s' to pack", job->plan->expansion->name);
         return false;
     }
     return ok;
@@ -218,7 +218,7 @@ static bool fill_store(struct job *job, GError **error)
         return false;
     job->out->runs = receipt->added;
     if (receipt->refused || receipt->conflicts)
-        orch_error_set(error, ORCH_ERROR_CHECK, "'orch db check' says more",
+        orch_error_set(error, ORCH_ERROR_CHECK, "run 'orch db check' for details",
                        "a run cannot be packed: %s",
                        receipt->problems->len ? (char *)receipt->problems->pdata[0] : "refused");
     ok = !receipt->refused && !receipt->conflicts;
@@ -408,7 +408,7 @@ static bool make_folder(struct job *job, GError **error)
     if (g_mkdtemp(pattern))
         job->folder = g_steal_pointer(&pattern);
     else
-        orch_error_set(error, ORCH_ERROR_IO, "set TMPDIR to a folder that can be written",
+        orch_error_set(error, ORCH_ERROR_IO, "set TMPDIR to a writable folder",
                        "cannot make a scratch folder in '%s'", g_get_tmp_dir());
     return job->folder != NULL;
 }
@@ -420,7 +420,7 @@ bool orch_pack_write(struct orch_plan *plan, const struct orch_document *documen
     *out = (struct orch_packed){.left_out = g_ptr_array_new_with_free_func(g_free)};
     if (!plan->store) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "run the recipe first ('orch run RECIPE')",
-                       "there is no run of '%s' to pack", plan->expansion->name);
+                       "the store has no run of '%s' to pack", plan->expansion->name);
         return false;
     }
     struct job job = {

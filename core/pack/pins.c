@@ -71,7 +71,7 @@ static void pin_run(struct orch_plan *plan, struct orch_plan_item *item, const c
     if (!run) {
         problem(out, "%s: its run %s is not in the pack", label, is_key ? key : "(none named)");
     } else if (!is_of(plan, item, run, &by_params)) {
-        problem(out, "%s: run %s is of another trial (%s)", label, key, run->experiment);
+        problem(out, "%s: run %s belongs to another trial (%s)", label, key, run->experiment);
     } else {
         item->state = ORCH_PLAN_DONE;
         g_free(item->run_key);

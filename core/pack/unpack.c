@@ -89,7 +89,7 @@ static bool keep_source(struct orch_pack *pack, const char *path, const char *by
         g_propagate_error(error, reason); /* a local disk error, not a fault of the pack */
         return false;
     }
-    problem(pack, "'%s' stands where another file does", path);
+    problem(pack, "'%s' has the same path as another file", path);
     g_clear_error(&reason);
     return true;
 }
@@ -102,11 +102,11 @@ static bool take_file(void *ctx, const char *path, const char *bytes, size_t len
     if (!path_is_safe(path) || g_hash_table_size(pack->files) >= FILES_MAX ||
         taking->bytes > EXTRA_BYTES_MAX) {
         g_autofree char *shown = g_strescape(path, NULL);
-        problem(pack, "'%.200s': a bad name, or beyond the limits", shown);
+        problem(pack, "'%.200s' has an unsafe path or exceeds the size limits", shown);
         return true;
     }
     if (g_hash_table_contains(pack->files, path)) {
-        problem(pack, "'%s' is in it twice", path);
+        problem(pack, "'%s' occurs twice in the pack", path);
         return true;
     }
     char *digest = g_malloc0(ORCH_SHA256_CHARS);
@@ -139,8 +139,8 @@ static void check_files(struct orch_pack *pack)
             problem(pack, "file '%s' is missing", path);
         else if (strcmp(there, orch_json_text(row, "sha256", "")) != 0)
             problem(pack,
-                    "file '%s' is not what was packed: its SHA-256 is %.16s..., listed "
-                    "%.16s...",
+                    "file '%s' has changed since it was packed: its SHA-256 is %.16s..., the list "
+                    "says %.16s...",
                     path, there, orch_json_text(row, "sha256", "nothing"));
         else
             pack->files_good++;
@@ -150,7 +150,7 @@ static void check_files(struct orch_pack *pack)
     g_hash_table_iter_init(&iter, pack->files);
     while (g_hash_table_iter_next(&iter, &path, NULL))
         if (!g_hash_table_contains(listed, path) && strcmp(path, "pack.json") != 0)
-            problem(pack, "file '%s' is in no list", (char *)path);
+            problem(pack, "file '%s' is not in the pack's list of files", (char *)path);
 }
 
 static void check_runs(struct orch_pack *pack, struct orch_store *store)
@@ -163,15 +163,16 @@ static void check_runs(struct orch_pack *pack, struct orch_store *store)
         bool is_key = strlen(key) == ORCH_KEY_CHARS - 1;
         struct orch_run *run = is_key ? orch_store_run(store, key, NULL) : NULL;
         if (!run)
-            problem(pack, "run %s is listed and not in it", key);
+            problem(pack, "run %s is listed but missing", key);
         else if (strcmp(run->digest, digest) != 0)
-            problem(pack, "run %s has digest %.16s..., listed %.16s...", key, run->digest, digest);
+            problem(pack, "run %s has digest %.16s..., the list says %.16s...", key, run->digest,
+                    digest);
         else
             pack->runs_good++;
         orch_run_free(run);
     }
     if (pack->receipt->added > (int64_t)json_array_size(list))
-        problem(pack, "%lld runs are in it, and %zu in its list", (long long)pack->receipt->added,
+        problem(pack, "the pack holds %lld runs, but lists %zu", (long long)pack->receipt->added,
                 json_array_size(list));
     for (guint i = 0; i < pack->receipt->problems->len; i++)
         problem(pack, "%s", (char *)pack->receipt->problems->pdata[i]);
@@ -195,7 +196,7 @@ static void check_names(struct orch_pack *pack, struct orch_store *store)
     for (guint i = 0; runs && i < runs->len; i++) {
         const struct orch_run *run = runs->pdata[i];
         if (!declares(pack, run->who) && g_hash_table_add(others, run->who))
-            problem(pack, "runs made by %s are in it, handed in by %s and not declared", run->who,
+            problem(pack, "runs made by %s are in the pack of %s, and not declared", run->who,
                     orch_json_text(pack->json, "who", "nobody"));
     }
 }
@@ -233,8 +234,9 @@ static void check_blobs(struct orch_pack *pack, const char *tree, const GPtrArra
             continue;
         orch_blob_id(bytes, length, strlen(file->oid), id);
         if (strcmp(id, file->oid) != 0)
-            problem(pack, "'%s' is not the file of its tree: blob %.12s, the tree has %.12s", path,
-                    id, file->oid);
+            problem(pack,
+                    "'%s' differs from the file in its tree: its blob is %.12s, the tree has %.12s",
+                    path, id, file->oid);
         g_free(bytes);
     }
 }
@@ -248,7 +250,7 @@ static void check_trees(struct orch_pack *pack)
         GPtrArray *files = read_tree(rows);
         g_autofree char *id = files ? orch_tree_files_id(files) : NULL;
         if (!files || strcmp(id, tree) != 0) {
-            problem(pack, "tree %.40s is not the tree of its list (%.12s)", tree,
+            problem(pack, "tree %.40s does not match its list of files (%.12s)", tree,
                     id ? id : "no list of files");
             if (files)
                 g_ptr_array_unref(files);
@@ -267,7 +269,7 @@ static struct orch_pack *pack_new(GError **error)
 {
     g_autofree char *pattern = g_build_filename(g_get_tmp_dir(), "orch-verify-XXXXXX", NULL);
     if (!g_mkdtemp(pattern)) {
-        orch_error_set(error, ORCH_ERROR_IO, "set TMPDIR to a folder that can be written",
+        orch_error_set(error, ORCH_ERROR_IO, "set TMPDIR to a writable folder",
                        "cannot make a scratch folder in '%s'", g_get_tmp_dir());
         return NULL;
     }
@@ -303,14 +305,14 @@ static bool read_json(struct orch_pack *pack, const char *path, GError **error)
     size_t length = pack->text ? strlen(pack->text) : 0;
     pack->json = pack->text ? orch_json_parse(pack->text, length, ORCH_PACK_JSON_MAX, NULL) : NULL;
     if (!pack->text)
-        orch_error_set(error, ORCH_ERROR_IO, "'orch db merge' joins a bundle of runs",
-                       "'%s' is no pack: it has no pack.json", path);
+        orch_error_set(error, ORCH_ERROR_IO, "'orch db merge' merges a bundle of runs",
+                       "'%s' is not a pack: it has no pack.json", path);
     else if (!pack->json || strcmp(orch_json_text(pack->json, "kind", ""), ORCH_PACK_KIND) != 0)
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "'%s' is no pack: its pack.json cannot be read",
-                       path);
+        orch_error_set(error, ORCH_ERROR_IO, NULL,
+                       "'%s' is not a pack: its pack.json cannot be read", path);
     else if (orch_json_int(pack->json, "format", 0) != ORCH_PACK_FORMAT)
-        orch_error_set(error, ORCH_ERROR_IO, "a newer orch made it",
-                       "'%s' is a pack of format %lld, this orch reads %d", path,
+        orch_error_set(error, ORCH_ERROR_IO, "update orch: a newer version made it",
+                       "'%s' is a pack of format %lld, but this orch reads format %d", path,
                        (long long)orch_json_int(pack->json, "format", 0), ORCH_PACK_FORMAT);
     else
         return true;
@@ -324,8 +326,8 @@ struct orch_pack *orch_pack_open(const char *path, GError **error)
         return NULL;
     }
     if (!orch_bundle_is(path)) {
-        orch_error_set(error, ORCH_ERROR_IO, "'orch pack RECIPE FILE' makes one", "'%s' is no pack",
-                       path);
+        orch_error_set(error, ORCH_ERROR_IO, "'orch pack RECIPE FILE' makes one",
+                       "'%s' is not a pack", path);
         return NULL;
     }
     struct orch_pack *pack = pack_new(error);
@@ -338,7 +340,7 @@ struct orch_pack *orch_pack_open(const char *path, GError **error)
         check_names(pack, store);
         check_trees(pack);
         if (!pack->report)
-            problem(pack, "there is no report.json that can be read");
+            problem(pack, "report.json is missing or cannot be read");
     }
     orch_store_close(store);
     if (!ok)

@@ -108,7 +108,7 @@ static void add_unreadable(struct job *job, const char *why)
 {
     g_auto(GStrv) parts = g_strsplit(why, job->pack->folder, -1);
     g_autofree char *text = g_strjoinv("", parts);
-    problem(job, "the recipe cannot be read here, and no number was checked: %s", text);
+    problem(job, "the recipe cannot be read here, so no number was checked: %s", text);
     g_ptr_array_unref(job->out->items);
     job->out->items = orch_recheck(job->pack->report, job->pack->report, nothing_checked, NULL);
     count_items(job->out);
@@ -132,7 +132,7 @@ static bool expand(struct job *job, const char *path)
     if (!job->out->expansion && !orch_diags_to_error(diags, &reason) && reason)
         add_unreadable(job, reason->message);
     else if (!job->out->expansion)
-        add_unreadable(job, "no reason is told");
+        add_unreadable(job, "no reason is given");
     g_clear_error(&reason);
     orch_diags_free(diags);
     const char *key = orch_json_text(orch_pack_member(job->pack, "recipe"), "key", "");
@@ -252,7 +252,7 @@ static void check_page(struct job *job, const struct orch_document *document)
     const char *html = job->pack->html;
     bool is_drawn = strcmp(orch_json_text(job->pack->json, "charts", ""), "drawn") == 0;
     if (!html) {
-        problem(job, "there is no report.html");
+        problem(job, "report.html is missing");
         return;
     }
     if (out->differs || out->left) {
@@ -269,9 +269,10 @@ static void check_page(struct job *job, const struct orch_document *document)
         while (expected[at] && expected[at] == there[at])
             at++;
         size_t from = at > 20 ? at - 20 : 0;
-        problem(job,
-                "report.html is not the page of this report: it says '%.60s', and should '%.60s'",
-                there + from, expected + from);
+        problem(
+            job,
+            "report.html differs from the page of this report: it has '%.60s', expected '%.60s'",
+            there + from, expected + from);
     }
 }
 
@@ -294,7 +295,7 @@ static bool compare_reports(struct job *job, GError **error)
     out->items = orch_recheck(job->pack->report, found, excuse, job);
     count_items(out);
     if (g_strcmp0(orch_json_text(job->pack->report, "who", NULL), options.who) != 0)
-        problem(job, "the report is %s's, the pack %s's",
+        problem(job, "the report is by %s, but the pack is by %s",
                 orch_json_text(job->pack->report, "who", "nobody"),
                 options.who ? options.who : "nobody");
     check_page(job, document);

@@ -41,7 +41,7 @@ static void refuse(const char *path, GError **error)
         g_strdup_printf("if you know where it comes from: orch plugin trust %s", quoted);
     orch_error_set(error, ORCH_ERROR_TRUST, hint,
                    "plugin '%s' is not trusted, so it was not loaded%s", path,
-                   orch_trust_had(path) ? ": its bytes have changed since you trusted it" : "");
+                   orch_trust_had(path) ? ": the file has changed since you trusted it" : "");
 }
 
 bool orch_admit(const char *path, orch_plugin_consent_fn consent, void *ctx,

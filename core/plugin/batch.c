@@ -99,7 +99,8 @@ struct orch_batch *orch_batch_start(const char *host, const char *plugin, const 
     close(pair[1]);
     batch->in = pair[0];
     if (!ok) {
-        orch_error_set(error, ORCH_ERROR_PLUGIN, "is orch installed whole? see 'orch doctor'",
+        orch_error_set(error, ORCH_ERROR_PLUGIN,
+                       "orch may not be installed completely: see 'orch doctor'",
                        "cannot start '%s': %s", host, cause->message);
         g_error_free(cause);
         batch->pid = 0;
@@ -385,9 +386,10 @@ int64_t orch_batch_request(struct orch_batch *batch, const char *what, const jso
     g_autoptr(GString) line = g_string_new(NULL);
     orch_event_encode_json(line, question);
     if (line->len > ORCH_WIRE_LINE_MAX) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, "pass long values in a file (type path)",
-                       "parameters of %" G_GSIZE_FORMAT " bytes are over the limit of %d",
-                       line->len, ORCH_WIRE_LINE_MAX);
+        orch_error_set(error, ORCH_ERROR_RECIPE,
+                       "pass long values in a file (a parameter of type path)",
+                       "parameters of %" G_GSIZE_FORMAT " bytes exceed the limit of %d", line->len,
+                       ORCH_WIRE_LINE_MAX);
         g_free(id);
         return -1;
     }

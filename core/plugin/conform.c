@@ -473,7 +473,8 @@ static bool check_settings(const struct conform *conform, GError **error)
         if (strchr(*set, '=') && orch_manifest_param(conform->manifest, name))
             continue;
         orch_error_set(error, ORCH_ERROR_USAGE, "write parameter=value; see 'orch plugin show'",
-                       "plugin '%s' has no parameter for '%s'", conform->manifest->name, *set);
+                       "plugin '%s' has no parameter for setting '%s'", conform->manifest->name,
+                       *set);
         return false;
     }
     return true;

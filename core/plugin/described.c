@@ -40,7 +40,7 @@ struct orch_manifest *orch_described_manifest(const char *name, const json_t *de
     if (problem || g_strcmp0(manifest->name, name) != 0) {
         orch_error_set(error, ORCH_ERROR_PLUGIN, NULL,
                        "the description of plugin '%s' is not valid: %s", name,
-                       problem ? problem : "it has another name");
+                       problem ? problem : "its name differs");
         orch_manifest_free(manifest);
         return NULL;
     }

@@ -130,8 +130,8 @@ static bool check_compiled(const struct orch_manifest *manifest, const char *pat
     g_autofree char *problem = orch_manifest_problem(manifest);
     if (strcmp(file, expected) != 0) {
         g_autofree char *hint = g_strdup_printf("rename the file to '%s'", expected);
-        orch_error_set(error, ORCH_ERROR_PLUGIN, hint,
-                       "cannot load plugin '%s': it calls itself '%s'", path, manifest->name);
+        orch_error_set(error, ORCH_ERROR_PLUGIN, hint, "cannot load plugin '%s': its name is '%s'",
+                       path, manifest->name);
         return false;
     }
     if (problem)
@@ -252,8 +252,9 @@ static const struct orch_manifest *find_apart(struct orch_plugins *plugins, cons
     if (description) {
         loaded = find_described(plugins, name, bare, base, description, error);
     } else if (strchr(name, '/')) {
-        orch_error_set(error, ORCH_ERROR_PLUGIN, NULL,
-                       "plugin '%s' is a file of whoever made this, and is not described", name);
+        orch_error_set(
+            error, ORCH_ERROR_PLUGIN, NULL,
+            "plugin '%s' is a file on its author's machine, and its description is missing", name);
     } else {
         g_autofree char *path = orch_plugins_locate(plugins, name, NULL, error);
         loaded = path ? load(plugins, path, error) : NULL;
@@ -455,7 +456,7 @@ static void refusal(const struct orch_manifest *manifest, const json_t *answer, 
     g_autofree char *see = g_strdup_printf("see 'orch plugin show %s'", manifest->name);
     const char *hint = orch_hint_cut(text);
     orch_error_set(error, ORCH_ERROR_RECIPE, hint ? hint : see,
-                   "plugin '%s' refuses these parameters%s%s", manifest->name, *text ? ": " : "",
+                   "plugin '%s' rejects these parameters%s%s", manifest->name, *text ? ": " : "",
                    text);
 }
 
@@ -545,8 +546,8 @@ json_t *orch_plugins_cost(struct orch_plugins *plugins, const struct orch_manife
     json_t *cost = json_object_get(answer, "cost");
     if (cost && (json_is_object(cost) || !text))
         return json_incref(cost);
-    orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "plugin '%s' tells no cost%s%s", manifest->name,
-                   text ? ": " : "", text ? text : "");
+    orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "plugin '%s' returned no cost%s%s",
+                   manifest->name, text ? ": " : "", text ? text : "");
     return NULL;
 }
 

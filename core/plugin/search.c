@@ -135,7 +135,7 @@ static char *find_path(const char *path, const char *base, GError **error)
     if (is_kind(absolute, S_IFREG))
         orch_error_set(error, ORCH_ERROR_PLUGIN,
                        "a plugin is a NAME.so or a NAME.plugin; to run a program, use 'program:'",
-                       "'%s' is not a plugin by its name", path);
+                       "'%s' is not the name of a plugin file", path);
     if (is_kind(absolute, S_IFREG))
         return NULL;
     g_autofree char *hint = no_file_hint(absolute);
@@ -327,6 +327,6 @@ bool orch_search_is_safe(const char *path, GError **error)
         return true;
     g_autofree char *hint = g_strdup_printf("chmod o-w '%s'", path);
     orch_error_set(error, ORCH_ERROR_PLUGIN, hint,
-                   "will not load plugin '%s': anyone may write to it", path);
+                   "plugin '%s' was not loaded, because anyone may write to it", path);
     return false;
 }

@@ -102,7 +102,8 @@ static GPtrArray *prepare(const char *name, const char *language, const char *fo
     g_autoptr(GError) cause = NULL;
     GDir *dir = g_dir_open(from, 0, &cause);
     if (!dir) {
-        orch_error_set(error, ORCH_ERROR_IO, "is orch installed whole? see 'orch doctor'", "%s",
+        orch_error_set(error, ORCH_ERROR_IO,
+                       "orch may not be installed completely: see 'orch doctor'", "%s",
                        cause->message);
         return NULL;
     }
@@ -128,7 +129,7 @@ static bool nothing_is_there(const GPtrArray *outputs, GError **error)
         if (!g_file_test(output->path, G_FILE_TEST_EXISTS | G_FILE_TEST_IS_SYMLINK))
             continue;
         orch_error_set(error, ORCH_ERROR_USAGE, "choose another name, or another folder with --dir",
-                       "will not overwrite '%s'", output->path);
+                       "'%s' already exists, and was not overwritten", output->path);
         return false;
     }
     return true;
@@ -151,9 +152,10 @@ static bool write_output(const struct output *output, GError **error)
 static bool check_arguments(const char *name, const char *language, GError **error)
 {
     if (!orch_name_is_valid(name, true)) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "a lower-case letter, then letters, digits, '_' and '-', at most 63",
-                       "plugin name '%s' is not valid", name);
+        orch_error_set(
+            error, ORCH_ERROR_USAGE,
+            "use a lower-case letter, then letters, digits, '_' and '-', at most 63 characters",
+            "plugin name '%s' is not valid", name);
         return false;
     }
     if (g_strv_contains(LANGUAGES, language))
@@ -161,7 +163,7 @@ static bool check_arguments(const char *name, const char *language, GError **err
     g_autofree char *near = orch_suggest_hint(language, LANGUAGES);
     g_autofree char *known = g_strjoinv(", ", (char **)(uintptr_t)LANGUAGES);
     g_autofree char *list =
-        g_strdup_printf("known: %s; any other language: start from shell", known);
+        g_strdup_printf("known are %s; for any other language start from shell", known);
     orch_error_set(error, ORCH_ERROR_USAGE, near ? near : list, "no skeleton for language '%s'",
                    language);
     return false;

@@ -48,7 +48,7 @@ static bool is_private(const char *path, GError **error)
     g_autofree char *hint = g_strdup_printf(
         "look what it holds, then 'chmod 600 %s', or remove it and trust your plugins again", path);
     orch_error_set(error, ORCH_ERROR_IO, hint,
-                   "will not use '%s': it must be a file of yours that nobody else may write to",
+                   "'%s' is not used, because it must be owned by you and writable by nobody else",
                    path);
     return false;
 }
@@ -62,7 +62,7 @@ static bool write_private(const char *path, const json_t *json, GError **error)
         g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &problem))
         return true;
     orch_error_set(
-        error, ORCH_ERROR_IO, "check that your state folder ($XDG_STATE_HOME) can be written",
+        error, ORCH_ERROR_IO, "check that your state folder ($XDG_STATE_HOME) is writable",
         "cannot write '%s'%s%s", path, problem ? ": " : "", problem ? problem->message : "");
     return false;
 }
@@ -135,7 +135,7 @@ static int lock_list(GError **error)
     int fd = -1;
     if (!path)
         orch_error_set(error, ORCH_ERROR_IO, "set it to an absolute path, or unset it",
-                       "there is no place for the list of trusted plugins: $XDG_STATE_HOME is no "
+                       "the list of trusted plugins cannot be stored: $XDG_STATE_HOME is not an "
                        "absolute path");
     else if (g_mkdir_with_parents(folder, 0700) != 0 ||
              (fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) < 0 ||

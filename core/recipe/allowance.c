@@ -20,8 +20,8 @@ static bool read_amount(struct recipe_draft *draft, const struct orch_yaml *map,
     if (!orch_recipe_get_text(draft, map, key, &text))
         return false;
     if (!orch_real_parse(text, &value) || !(value > 0 && value <= MOST)) {
-        orch_recipe_error_at(draft, orch_yaml_get(map, key), "a plain number, without a unit",
-                             "'%s': '%s' is no number above 0", key, text);
+        orch_recipe_error_at(draft, orch_yaml_get(map, key), "write a plain number, without a unit",
+                             "'%s': '%s' is not a number above 0", key, text);
         return false;
     }
     *out = value;
@@ -51,7 +51,7 @@ static void read_short(struct recipe_draft *draft, const struct orch_yaml *node,
         return;
     }
     orch_recipe_error_at(draft, node, "for example 20 usd, 5 h, or { usd: 20, per: person }",
-                         "'allowance': '%s' is no amount above 0 with its unit", node->text);
+                         "'allowance': '%s' is not an amount above 0 with a unit", node->text);
 }
 
 static void read_map(struct recipe_draft *draft, const struct orch_yaml *node,
@@ -65,7 +65,7 @@ static void read_map(struct recipe_draft *draft, const struct orch_yaml *node,
     out->per_person = word == 1;
     if (!orch_yaml_get(node, "usd") && !orch_yaml_get(node, "hours"))
         orch_recipe_error_at(draft, node, "for example { usd: 20, hours: 5, per: person }",
-                             "'allowance' says neither 'usd' nor 'hours'");
+                             "'allowance' has neither 'usd' nor 'hours'");
 }
 
 void orch_recipe_read_allowance(struct recipe_draft *draft)
@@ -81,7 +81,7 @@ void orch_recipe_read_allowance(struct recipe_draft *draft)
         read_map(draft, node, out);
     else
         orch_recipe_error_at(draft, node, "for example 20 usd, or { usd: 20, per: person }",
-                             "'allowance' is an amount or a map, found %s",
+                             "'allowance' takes an amount or a map, found %s",
                              orch_recipe_node_kind(node));
     out->is_set = out->has_usd || out->has_hours;
 }

@@ -100,8 +100,7 @@ static void complain_of_name(const GPtrArray *settings, const char *name, const 
              : g_strdup_printf("give it a value with -x %s=A,B or -s %s=A; '{{%s}}' is the text "
                                "'{%s}'",
                                name, name, name, name);
-    orch_error_set(error, ORCH_ERROR_USAGE, hint, "no setting gives '{%s}' in '%s' a value", name,
-                   word);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "'{%s}' in '%s' has no value", name, word);
 }
 
 /* Parses "{name}" or "${name}" at `at`. Returns the position after it; `at` when there is none;
@@ -239,7 +238,7 @@ bool orch_command_settings_check_used(const GPtrArray *settings, const char *con
     g_autofree char *hint = g_strdup_printf(
         "%s\n  hint: for a program that reads $ORCH_PARAM_%s or $ORCH_PARAMS by itself add --env",
         first, unused->name);
-    orch_error_set(error, ORCH_ERROR_USAGE, hint, "setting '%s' stands nowhere in the command",
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "setting '%s' is not used in the command",
                    unused->name);
     return false;
 }

@@ -157,8 +157,8 @@ static bool count_fits(struct recipe_draft *draft)
         total += count;
         if (total > ORCH_CELLS_MAX) {
             orch_recipe_error_at(draft, experiment->key, "sweep fewer values, or split the recipe",
-                                 "experiment '%s' makes %.0f trials, the recipe at least %.0f; "
-                                 "at most %d are allowed",
+                                 "experiment '%s' has %.0f trials and the recipe at least %.0f, "
+                                 "but at most %d are allowed",
                                  experiment->name, count, total, ORCH_CELLS_MAX);
             return false;
         }
@@ -179,8 +179,8 @@ static void complain_target(struct recipe_draft *draft, const char *target)
     g_ptr_array_add(names, NULL);
     g_autofree char *hint =
         g_str_has_suffix(target, ".recipe")
-            ? g_strdup("give one recipe at a time: the words behind it are its problems and "
-                       "experiments")
+            ? g_strdup(
+                  "give one recipe at a time; the words after it name its problems and experiments")
             : orch_recipe_hint_names(draft, target, (const char *const *)names->pdata);
     orch_recipe_error(draft, (struct recipe_place){.file = draft->path}, hint,
                       "no problem or experiment '%s' in recipe '%s'", target,

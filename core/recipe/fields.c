@@ -116,7 +116,7 @@ bool orch_recipe_get_choice(struct recipe_draft *draft, const struct orch_yaml *
     }
     g_autofree char *all = g_strjoinv(", ", (char **)(uintptr_t)words);
     g_autofree char *hint = orch_recipe_hint_names(draft, node->text, words);
-    orch_recipe_error_at(draft, node, hint, "'%s': '%s' is none of %s", key, node->text, all);
+    orch_recipe_error_at(draft, node, hint, "'%s': '%s' is not one of %s", key, node->text, all);
     return false;
 }
 

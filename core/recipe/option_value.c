@@ -28,7 +28,7 @@ bool orch_option_duration(const char *option, const char *text, double *out_s, G
     double seconds;
     if (!orch_option_seconds(text, &seconds) || !(seconds > 0)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "for example 90, 30s, 5min, 2h, 1h30min",
-                       "option '--%s': '%s' is no duration above 0", option, text);
+                       "option '--%s': '%s' is not a duration above 0", option, text);
         return false;
     }
     *out_s = seconds;

@@ -44,7 +44,7 @@ static void check_repeated(struct recipe_draft *draft, const struct recipe_optio
             g_strcmp0(other->experiment, option->experiment) == 0 &&
             (other->is_sweep || option->is_sweep))
             orch_recipe_error(draft, (struct recipe_place){.file = option->file},
-                              "keep one of the two", "'%s' is also set by '%s'", option->name,
+                              "remove one of the two", "'%s' is also set by '%s'", option->name,
                               other->file);
     }
 }

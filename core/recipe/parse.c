@@ -105,8 +105,8 @@ static void check_once(struct recipe_draft *draft, const GArray *settings, const
         const struct recipe_setting *setting = &g_array_index(settings, struct recipe_setting, i);
         const struct recipe_setting *other = orch_recipe_setting_find(others, setting->name);
         if (other)
-            orch_recipe_error(draft, orch_recipe_key_place(setting), "keep one of the two",
-                              "'%s' is under '%s' and under '%s' (line %d, column %d)",
+            orch_recipe_error(draft, orch_recipe_key_place(setting), "remove one of the two",
+                              "'%s' is set under '%s' and again under '%s' (line %d, column %d)",
                               setting->name, this_key, other_key, other->key->line,
                               other->key->column);
     }
@@ -148,7 +148,7 @@ static void leave_out_untrusted(struct recipe_draft *draft, const struct orch_ya
     struct orch_experiment *made = experiment->made;
     g_autofree char *what = orch_error_what(error);
     orch_diags_add(draft->diags, true, draft->path, node->line, node->column,
-                   orch_error_hint(error), "experiment '%s' is left out: %s", experiment->name,
+                   orch_error_hint(error), "experiment '%s' is skipped: %s", experiment->name,
                    what);
     made->skipped = made->is_untrusted = true;
     made->skip_reason = g_steal_pointer(&what);
@@ -303,7 +303,7 @@ static void read_reuse(struct recipe_draft *draft, const struct orch_yaml *map,
     unsigned word;
     if (node && node->kind == ORCH_YAML_SCALAR && strcmp(node->text, "where") == 0) {
         orch_recipe_error_at(draft, node, "write 'reuse: device'",
-                             "'reuse': 'where' is called 'device' now");
+                             "'reuse': 'where' is now called 'device'");
         return;
     }
     experiment->has_reuse = orch_recipe_get_choice(draft, map, "reuse", REUSE_WORDS, &word);
@@ -378,10 +378,10 @@ static void read_experiments(struct recipe_draft *draft)
         struct recipe_experiment *experiment = experiment_new(draft, key);
         experiment->is_broken = !name_fits(draft, key, "an experiment");
         if (g_strv_contains(RESERVED_NAMES, key->text)) {
-            orch_recipe_error_at(draft, key, "give it another name",
-                                 "'%s' cannot be the name of an experiment: ${%s...} means "
-                                 "something else",
-                                 key->text, key->text);
+            orch_recipe_error_at(
+                draft, key, "give it another name",
+                "'%s' cannot be the name of an experiment: ${%s...} has another meaning", key->text,
+                key->text);
             experiment->is_broken = true;
         }
         if (value->kind != ORCH_YAML_MAP)
@@ -436,7 +436,7 @@ static void read_parts(struct recipe_draft *draft, const struct orch_yaml *map,
             continue;
         }
         if (value->kind != ORCH_YAML_MAP)
-            orch_recipe_error_at(draft, value, NULL, "the part for '%s' takes a map, found %s",
+            orch_recipe_error_at(draft, value, NULL, "the settings for '%s' take a map, found %s",
                                  key->text, orch_recipe_node_kind(value));
         g_autofree char *where =
             g_strdup_printf("profile '%s', experiment '%s'", profile->name, key->text);
@@ -550,7 +550,7 @@ static void read_format(struct recipe_draft *draft)
     const struct orch_yaml *node = orch_yaml_get(draft->root, "format");
     if (!node)
         orch_recipe_error_at(draft, draft->root, "begin the file with 'format: 1'",
-                             "the recipe does not say its format");
+                             "the recipe has no 'format'");
     else if (node->kind != ORCH_YAML_SCALAR || strcmp(node->text, "1") != 0)
         orch_recipe_error_at(draft, node, "this orch reads 'format: 1'",
                              "unknown format '%s', expected 1",
@@ -577,7 +577,8 @@ static void read_seed(struct recipe_draft *draft)
     if (g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT64, &seed, NULL))
         draft->out->seed = seed;
     else
-        orch_recipe_error_at(draft, node, "repeats get seeds of their own: one number is enough",
+        orch_recipe_error_at(draft, node,
+                             "give one number: the seeds of repeats are derived from it",
                              "'seed': '%s' is not an integer from 0 to 2^64 - 1", text);
 }
 

@@ -151,7 +151,7 @@ struct orch_expansion *orch_recipe_expand(const char *path, struct orch_plugins 
     struct orch_yaml *root = orch_yaml_parse_file(path, diags);
     orch_yaml_free(root);
     if (root) /* the second attempt succeeded: the file changed in between */
-        orch_diags_add(diags, false, path, 0, 0, "run the command again", "'%s' has just changed",
-                       path);
+        orch_diags_add(diags, false, path, 0, 0, "run the command again",
+                       "'%s' changed while it was read", path);
     return NULL;
 }

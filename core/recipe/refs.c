@@ -143,12 +143,12 @@ static bool append_variable(struct recipe_draft *draft, struct recipe_place plac
     struct recipe_reference *reference = read_reference(inside);
     if (names)
         orch_recipe_error(draft, place,
-                          "a program may name its parameters: ${param}, and ${seed}, "
-                          "${seed64}, ${repeat}, ${checkpoint_dir}, ${env:NAME}, ${recipe.dir}",
+                          "a program can use its parameters as ${param}, and ${seed}, ${seed64}, "
+                          "${repeat}, ${checkpoint_dir}, ${env:NAME}, ${recipe.dir}",
                           "plugin '%s' has no parameter '%s'", names->name, inside);
     else if (reference)
-        orch_recipe_error(draft, place, "give it a parameter of its own",
-                          "'%s' must be the whole value", reference->text);
+        orch_recipe_error(draft, place, "pass it in a parameter of its own",
+                          "the reference '%s' must be the whole value", reference->text);
     else
         orch_recipe_error(draft, place, FORMS_HINT, "'${%s}' is not a reference", inside);
     orch_recipe_reference_free(reference);
@@ -165,8 +165,7 @@ static bool lacks_braces(struct recipe_draft *draft, struct recipe_place place, 
     if (!reference)
         return false;
     orch_recipe_reference_free(reference);
-    g_autofree char *hint =
-        g_strdup_printf("write '${%s}'; a '$' that is meant as such is '$$'", text + 1);
+    g_autofree char *hint = g_strdup_printf("write '${%s}'; for a plain '$' write '$$'", text + 1);
     orch_recipe_error(draft, place, hint, "'%s' is a reference without braces", text);
     return true;
 }
@@ -305,7 +304,7 @@ static bool check_metric(struct recipe_draft *draft, struct recipe_reference *re
         orch_recipe_hint_names(draft, reference->metric, (const char *const *)names->pdata);
     if (metric)
         orch_recipe_error(draft, reference->place, hint,
-                          "plugin '%s' does not say whether more or less '%s' is better",
+                          "plugin '%s' does not declare whether metric '%s' is better high or low",
                           manifest->name, reference->metric);
     else
         orch_recipe_error(draft, reference->place, hint, "plugin '%s' of '%s' has no metric '%s'",

@@ -181,7 +181,7 @@ static void complain_many(struct recipe_draft *draft, const struct recipe_join *
     g_autofree char *label = orch_cell_label(join->cell);
     g_autofree char *candidates = candidates_text(draft, found);
     g_autofree char *hint = choose_hint(reference, first);
-    orch_recipe_error(draft, reference->place, hint, "'%s' of %s means %u trials: %s",
+    orch_recipe_error(draft, reference->place, hint, "'%s' of %s matches %u trials: %s",
                       reference->text, label, found->len, candidates);
 }
 
@@ -199,7 +199,7 @@ static void complain_none(struct recipe_draft *draft, const struct recipe_join *
         g_free(hint);
         hint = g_strdup_printf("give both the same 'repeat', or '%s' a single one", target->name);
     }
-    orch_recipe_error(draft, reference->place, hint, "'%s' of %s fits no trial of '%s' (%s)",
+    orch_recipe_error(draft, reference->place, hint, "'%s' of %s matches no trial of '%s' (%s)",
                       reference->text, label, target->name, candidates);
     g_array_unref(all);
 }

@@ -286,9 +286,9 @@ static void check_predicted(struct report_item *item)
     const struct orch_yaml *y = orch_yaml_get(item->spec, "y");
     if (is_true(orch_yaml_get(item->spec, "predicted")) &&
         !(y && y->kind == ORCH_YAML_SCALAR && strcmp(y->text, "wall_s") == 0))
-        orch_recipe_error_at(item->draft, orch_yaml_get(item->spec, "predicted"), "y: wall_s",
-                             "forecasts are of a trial's wall time: 'predicted' needs y: "
-                             "wall_s");
+        orch_recipe_error_at(item->draft, orch_yaml_get(item->spec, "predicted"),
+                             "write 'y: wall_s'",
+                             "'predicted' needs 'y: wall_s', because forecasts are of wall time");
 }
 
 /* Checks that a heat map has `z` and a single `y`, and that other plots have no `z`. */
@@ -296,12 +296,14 @@ static void check_heat_map(struct report_item *item)
 {
     const struct orch_yaml *y = orch_yaml_get(item->spec, "y"), *z = orch_yaml_get(item->spec, "z");
     if (is_heat_map(item) && !z)
-        orch_recipe_error_at(item->draft, item->spec, "z: best val_accuracy",
+        orch_recipe_error_at(item->draft, item->spec, "for example 'z: best val_accuracy'",
                              "a heat map needs 'z', the value that its colours show");
     if (!is_heat_map(item) && z)
-        orch_recipe_error_at(item->draft, z, "kind: heat", "'z' belongs to a heat map");
+        orch_recipe_error_at(item->draft, z, "write 'kind: heat', or remove 'z'",
+                             "'z' is only for heat maps");
     if (is_heat_map(item) && y && y->kind == ORCH_YAML_LIST)
-        orch_recipe_error_at(item->draft, y, NULL, "'y' of a heat map is one parameter");
+        orch_recipe_error_at(item->draft, y, NULL,
+                             "'y' of a heat map takes one parameter, not a list");
 }
 
 /* Checks that a curve over epochs uses a metric by epoch. */
@@ -314,9 +316,9 @@ static void check_steps(struct report_item *item)
     for (guint i = 0; i < item->metrics->len; i++) {
         const struct orch_metric_spec *metric = item->metrics->pdata[i];
         if (!metric->step_unit)
-            orch_recipe_error_at(item->draft, x, "put it in a table",
-                                 "'%s' is one value a trial: it has no curve by %s", metric->name,
-                                 x->text);
+            orch_recipe_error_at(item->draft, x, "show it in a table",
+                                 "metric '%s' has one value per trial, so it has no curve by %s",
+                                 metric->name, x->text);
         else if (strcmp(x->text, "step") != 0 && strcmp(metric->step_unit, x->text) != 0)
             orch_recipe_error_at(item->draft, x, NULL, "'%s' is recorded by %s, not by %s",
                                  metric->name, metric->step_unit, x->text);
@@ -333,15 +335,15 @@ static void check_learn(struct report_item *item)
         count += orch_yaml_get(item->spec, sources[i]) != NULL;
     if (count != 1)
         orch_recipe_error_at(item->draft, item->spec,
-                             "value: a metric of runs; artifact: a CSV "
-                             "that runs leave; dataset: one that 'orch import' brought in",
+                             "value: a metric of runs; artifact: a CSV that runs write; dataset: a "
+                             "table from 'orch import'",
                              "'learn' needs one of 'value', 'artifact' and 'dataset', found %d",
                              count);
     else if (!orch_yaml_get(item->spec, "value") && !orch_yaml_get(item->spec, "target"))
-        orch_recipe_error_at(item->draft, item->spec, "target: the column to predict",
+        orch_recipe_error_at(item->draft, item->spec, "add 'target: COLUMN', the column to predict",
                              "'learn' from a table needs 'target'");
     else if (orch_yaml_get(item->spec, "value") && !orch_yaml_get(item->spec, "features"))
-        orch_recipe_error_at(item->draft, item->spec, "features: [net, batch, ...]",
+        orch_recipe_error_at(item->draft, item->spec, "for example 'features: [net, batch]'",
                              "'learn' from runs needs 'features'");
 }
 
@@ -353,7 +355,7 @@ static void check_compare(struct report_item *item)
     bool value = orch_yaml_get(item->spec, "value");
     if (!predicted != !measured)
         orch_recipe_error_at(item->draft, predicted ? predicted : measured,
-                             "predicted: and measured: a value or an experiment each",
+                             "add the other one; each takes a value or an experiment",
                              "'compare' needs both 'predicted' and 'measured', or neither");
     else if (!value && (!predicted || orch_report_names_experiment(item, predicted) ||
                         orch_report_names_experiment(item, measured)))
@@ -361,8 +363,9 @@ static void check_compare(struct report_item *item)
                              "'compare' needs 'value'");
     if (predicted &&
         (orch_yaml_get(item->spec, "baseline") || orch_yaml_get(item->spec, "best_of")))
-        orch_recipe_error_at(item->draft, predicted, "leave 'baseline' and 'best_of' out",
-                             "'compare' is against a baseline or against the measured");
+        orch_recipe_error_at(
+            item->draft, predicted, "leave 'baseline' and 'best_of' out",
+            "'compare' takes either a baseline or 'predicted' and 'measured', not both");
     const struct orch_yaml *best_of = orch_yaml_get(item->spec, "best_of");
     for (guint i = 0; best_of && i < item->metrics->len; i++)
         orch_report_check_better(item, best_of, item->metrics->pdata[i]);
@@ -371,7 +374,7 @@ static void check_compare(struct report_item *item)
 static void check_layerwise(struct report_item *item)
 {
     if (!orch_yaml_get(item->spec, "conv") && !orch_yaml_get(item->spec, "dense"))
-        orch_recipe_error_at(item->draft, item->spec, "the artifact that has the measured layers",
+        orch_recipe_error_at(item->draft, item->spec, "name the artifact with the measured layers",
                              "'layerwise' needs 'conv', 'dense' or both");
 }
 
@@ -471,8 +474,8 @@ static const struct kind_row *find_kind(struct recipe_draft *draft, const struct
     for (guint i = 0; i < G_N_ELEMENTS(KINDS); i++) {
         const struct orch_yaml *key = orch_yaml_get_key(map, KINDS[i].name);
         if (key && found) {
-            orch_recipe_error_at(draft, key, "make two items of it",
-                                 "a report item is one thing, found '%s' and '%s'", found->name,
+            orch_recipe_error_at(draft, key, "split it into two items",
+                                 "a report item has one kind, found '%s' and '%s'", found->name,
                                  key->text);
             return NULL;
         }
@@ -484,7 +487,7 @@ static const struct kind_row *find_kind(struct recipe_draft *draft, const struct
             "add one of: text, table, plot, images, best, compare, coverage, "
             "work, collaborators, converged, listing, curve, curve_law, time_to, learn, layerwise, "
             "student",
-            "a report item without content");
+            "a report item has no content");
     return found;
 }
 
@@ -525,7 +528,7 @@ static void read_item(struct recipe_draft *draft, const struct orch_yaml *map)
     if (orch_recipe_get_text(draft, map, "points", &points) &&
         (!orch_real_parse(points, &item->points) || item->points < 0))
         orch_recipe_error_at(draft, orch_yaml_get(map, "points"), NULL,
-                             "'points': '%s' is not a number of points", points);
+                             "'points': '%s' is not a number", points);
     const struct kind_row *kind = find_kind(draft, map);
     const struct orch_yaml *spec = kind ? orch_yaml_get(map, kind->name) : NULL;
     if (!spec || !spec_fits(draft, kind, spec))

@@ -135,7 +135,7 @@ static const struct orch_metric_spec *check_value(struct report_item *item,
     g_autofree char *summary = space ? g_strndup(node->text, (size_t)(space - node->text)) : NULL;
     if (summary && !g_strv_contains(SUMMARIES, summary)) {
         g_autofree char *hint = orch_recipe_hint_names(item->draft, summary, SUMMARIES);
-        orch_recipe_error_at(item->draft, node, hint, "'%s': '%s' is no summary of a metric",
+        orch_recipe_error_at(item->draft, node, hint, "'%s': '%s' is not a summary of a metric",
                              node->text, summary);
         return NULL;
     }
@@ -147,7 +147,7 @@ static const struct orch_metric_spec *check_value(struct report_item *item,
     g_ptr_array_add(item->metrics, (struct orch_metric_spec *)(uintptr_t)metric);
     if (summary && strcmp(summary, "best") == 0 && metric->better == ORCH_BETTER_NONE)
         orch_recipe_error_at(item->draft, node, "write 'min' or 'max'",
-                             "metric '%s' does not say which way is better", name);
+                             "metric '%s' does not declare whether high or low is better", name);
     return metric;
 }
 
@@ -158,7 +158,8 @@ void orch_report_check_better(struct report_item *item, const struct orch_yaml *
         orch_recipe_error_at(item->draft, node,
                              "choose a metric with min or max under 'better' in 'orch plugin "
                              "show PLUGIN'; 'table' and 'plot' take any",
-                             "metric '%s' does not say which way is better", metric->name);
+                             "metric '%s' does not declare whether high or low is better",
+                             metric->name);
 }
 
 static void check_better(struct report_item *item, const struct orch_yaml *node)
@@ -225,23 +226,24 @@ static void check_share(struct report_item *item, const struct orch_yaml *node)
 {
     double share;
     if (!orch_real_parse(node->text, &share) || !(share > 0 && share <= 0.5))
-        orch_recipe_error_at(item->draft, node, NULL, "'%s' is not a share above 0 and up to 0.5",
-                             node->text);
+        orch_recipe_error_at(item->draft, node, NULL,
+                             "'%s' is not a fraction above 0 and at most 0.5", node->text);
 }
 
 static void check_series(struct report_item *item, const struct orch_yaml *node)
 {
     const struct orch_metric_spec *metric = check_value(item, node);
     if (metric && !metric->step_unit)
-        orch_recipe_error_at(item->draft, node, "put it in a table",
-                             "'%s' is one value a trial: it has no curve", metric->name);
+        orch_recipe_error_at(item->draft, node, "show it in a table",
+                             "metric '%s' has one value per trial, so it has no curve",
+                             metric->name);
 }
 
 static void check_count(struct report_item *item, const struct orch_yaml *node)
 {
     int64_t number;
     if (!orch_int_parse(node->text, &number) || number < 1 || number > 1000000)
-        orch_recipe_error_at(item->draft, node, NULL, "'%s' is not a whole number from 1 on",
+        orch_recipe_error_at(item->draft, node, NULL, "'%s' is not a whole number of at least 1",
                              node->text);
 }
 
@@ -265,7 +267,7 @@ void orch_report_check_by_profile(struct report_item *item, const struct orch_ya
         if (value->kind == ORCH_YAML_SCALAR)
             check_number(item, value);
         else
-            orch_recipe_error_at(draft, value, NULL, "a profile's number is one number");
+            orch_recipe_error_at(draft, value, NULL, "each profile takes one number");
     }
 }
 
@@ -276,14 +278,15 @@ static guint check_reference_axis(struct report_item *item, const struct orch_ya
 {
     const struct orch_yaml *list = orch_yaml_get(map, key);
     if (!list || list->kind != ORCH_YAML_LIST || !list->items->len) {
-        orch_recipe_error_at(item->draft, list ? list : map, "x: [1, 2, 4], y: [100, 190, 350]",
+        orch_recipe_error_at(item->draft, list ? list : map,
+                             "for example 'x: [1, 2, 4]' and 'y: [100, 190, 350]'",
                              "a reference curve needs '%s', a list of numbers", key);
         return 0;
     }
     for (guint i = 0; i < list->items->len; i++) {
         const struct orch_yaml *node = list->items->pdata[i];
         if (node->kind != ORCH_YAML_SCALAR)
-            orch_recipe_error_at(item->draft, node, NULL, "a point is one number");
+            orch_recipe_error_at(item->draft, node, NULL, "each point takes one number");
         else if (strcmp(key, "y") == 0)
             check_number(item, node);
     }
@@ -297,12 +300,13 @@ static void check_reference_curve(struct report_item *item, const struct orch_ya
     orch_yaml_check_keys(map, draft->path, "a reference curve", keys, draft->diags);
     g_autofree char *name = NULL, *source = NULL;
     if (!orch_recipe_get_text(draft, map, "name", &name))
-        orch_recipe_error_at(draft, map, "name: Goyal et al. 2017",
+        orch_recipe_error_at(draft, map, "for example 'name: Goyal et al. 2017'",
                              "a reference curve needs 'name'");
     orch_recipe_get_text(draft, map, "source", &source);
     guint x = check_reference_axis(item, map, "x"), y = check_reference_axis(item, map, "y");
     if (x && y && x != y)
-        orch_recipe_error_at(draft, map, NULL, "a reference curve has %u x and %u y", x, y);
+        orch_recipe_error_at(draft, map, NULL,
+                             "a reference curve needs as many x as y, found %u and %u", x, y);
 }
 
 void orch_report_check_reference(struct report_item *item, const struct orch_yaml *node)
@@ -314,7 +318,7 @@ void orch_report_check_reference(struct report_item *item, const struct orch_yam
     for (guint i = 0; node->kind == ORCH_YAML_LIST && i < node->items->len; i++) {
         const struct orch_yaml *one = node->items->pdata[i];
         if (one->kind == ORCH_YAML_LIST)
-            orch_recipe_error_at(item->draft, one, NULL, "a reference is a number or a map");
+            orch_recipe_error_at(item->draft, one, NULL, "'reference' takes a number or a map");
         else
             orch_report_check_reference(item, one);
     }
@@ -356,7 +360,7 @@ static void check_formula_name(struct report_item *item, const struct orch_yaml 
         g_ptr_array_add(item->metrics, (struct orch_metric_spec *)(uintptr_t)metric);
     if (summary && !g_strv_contains(SUMMARIES, summary))
         orch_recipe_error_at(item->draft, node, "for example mean epoch_time",
-                             "'%s': '%s' is no summary of a metric", text, summary);
+                             "'%s': '%s' is not a summary of a metric", text, summary);
     else if (!metric && strcmp(name, "wall_s") != 0 &&
              (summary || !orch_report_holder(item, REPORT_NAME_PARAM, name)))
         complain_name(item, node, "parameter or metric", name, kinds, G_N_ELEMENTS(kinds), NULL);

@@ -280,8 +280,8 @@ static void warn_of_neutral(struct recipe_draft *draft, const struct recipe_expe
         g_autofree char *hint = g_strdup_printf(
             "to run every value, write 'reuse: never' in experiment '%s'", experiment->name);
         orch_diags_add(draft->diags, true, place.file, place.line, place.column, hint,
-                       "parameter '%s' of plugin '%s' changes no result, so its %u values are one "
-                       "trial: only the first is run",
+                       "parameter '%s' of plugin '%s' does not affect results, so its %u values "
+                       "are one trial: only the first is run",
                        swept->spec->name, experiment->manifest->name, dimension->count);
     }
 }
@@ -357,8 +357,8 @@ static void complain_circle(struct recipe_draft *draft, GPtrArray *path,
             g_string_append_printf(text, "%s -> ", experiment->name);
     }
     g_string_append(text, reference->target->name);
-    orch_recipe_error(draft, reference->place, "one of them must not need the other",
-                      "references go in a circle: %s", text->str);
+    orch_recipe_error(draft, reference->place, "remove one of these references",
+                      "references form a cycle: %s", text->str);
     g_string_free(text, TRUE);
 }
 
@@ -387,7 +387,7 @@ static void visit(struct recipe_draft *draft, struct recipe_experiment *experime
     g_ptr_array_add(path, experiment);
     if (path->len > 1000) {
         orch_recipe_error_at(draft, experiment->key, NULL,
-                             "more than 1000 experiments refer to one another in a chain");
+                             "a chain of references is longer than 1000 experiments");
         experiment->is_broken = true;
     } else {
         for (guint i = 0; i < experiment->fixed->len; i++)

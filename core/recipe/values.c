@@ -52,7 +52,7 @@ static bool secret_is_hidden(struct recipe_draft *draft, const struct orch_param
     g_autofree char *upper = g_ascii_strup(spec->name, -1);
     g_autofree char *hint = g_strdup_printf("write %s: \"${env:%s}\"", spec->name, upper);
     orch_recipe_error(draft, orch_recipe_value_place(setting, node), hint,
-                      "parameter '%s' is a secret and must not stand in a recipe", spec->name);
+                      "parameter '%s' is a secret and must not be written in a recipe", spec->name);
     return false;
 }
 
@@ -115,7 +115,7 @@ static bool read_node(struct recipe_draft *draft, const struct recipe_experiment
             out->json = json_null();
             return true;
         }
-        orch_recipe_error(draft, place, "write a value, or leave the line out for the default",
+        orch_recipe_error(draft, place, "write a value, or remove the line to use the default",
                           "parameter '%s' (%s) has no value here", spec->name, type);
         return false;
     }
@@ -175,7 +175,7 @@ static bool append_range(struct recipe_draft *draft, const struct orch_param_spe
     double count = bound[2] ? ((double)bound[1] - (double)bound[0]) / (double)bound[2] : -1;
     if (!is_well || count <= 0 || count > ORCH_CELLS_MAX) {
         if (is_well && count > ORCH_CELLS_MAX)
-            orch_recipe_error(draft, place, "sweep fewer values, or take larger steps",
+            orch_recipe_error(draft, place, "sweep fewer values, or use larger steps",
                               "parameter '%s': '%s' has %.0f values, at most %d are allowed",
                               spec->name, node->text, count, ORCH_CELLS_MAX);
         else
@@ -240,12 +240,13 @@ static bool values_differ(struct recipe_draft *draft, const struct recipe_settin
             const struct orch_yaml *list = setting->value;
             bool has_item = list->kind == ORCH_YAML_LIST && list->items->len == values->len;
             const struct orch_yaml *node = has_item ? list->items->pdata[i] : list;
-            orch_recipe_error(draft, orch_recipe_value_place(setting, node),
-                              node->text && strcmp(node->text, "0") == 0
-                                  ? "a decimal number has a point, not a comma: 0.001; for more "
-                                    "trials of equal values, use 'repeat'"
-                                  : "for more trials of equal values, use 'repeat'",
-                              "sweep '%s' has the value %s twice", setting->name, text);
+            orch_recipe_error(
+                draft, orch_recipe_value_place(setting, node),
+                node->text && strcmp(node->text, "0") == 0
+                    ? "write decimal numbers with a point, not a comma: 0.001; for more "
+                      "trials of equal values, use 'repeat'"
+                    : "for more trials of equal values, use 'repeat'",
+                "sweep '%s' has the value %s twice", setting->name, text);
             g_free(text);
             return false;
         }
@@ -268,13 +269,12 @@ static bool sweep_is_list(struct recipe_draft *draft, const struct recipe_settin
     if (node->kind == ORCH_YAML_LIST)
         orch_recipe_error(draft, place, VALUES_HINT, "%s '%s' is empty", under, setting->name);
     else if (node->kind == ORCH_YAML_MAP || (is_text && generator_of(node->text)))
-        orch_recipe_error(draft, place, VALUES_HINT,
-                          "%s '%s': values are listed, not drawn or described", under,
+        orch_recipe_error(draft, place, VALUES_HINT, "%s '%s': values must be listed", under,
                           setting->name);
     else
         orch_recipe_error(
             draft, place,
-            is_text ? "one value goes under 'with:', several are a list: [a, b]" : VALUES_HINT,
+            is_text ? "write one value under 'with:', several as a list: [a, b]" : VALUES_HINT,
             "%s '%s' takes a list, found %s", under, setting->name, orch_recipe_node_kind(node));
     return false;
 }
@@ -467,7 +467,7 @@ static void check_reach(struct recipe_draft *draft, const struct recipe_setting 
     if (!has_holder)
         complain_nobody(draft, setting);
     else if (!reaches && !draft->has_unknown_plugin)
-        orch_recipe_error(draft, orch_recipe_key_place(setting), "remove it here, or there",
+        orch_recipe_error(draft, orch_recipe_key_place(setting), "remove one of the two",
                           "'%s' has no effect: every experiment that has it %s", setting->name,
                           profile ? "sweeps it or has a value of its own in this profile"
                                   : "sets or sweeps it itself");

@@ -29,7 +29,7 @@ static bool write_source(struct orch_vcs *vcs, const struct orch_run *run,
     const char *key = orch_run_short_key(run->key);
     if (!run->source_tree) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
-                       "run %s is unversioned: it was made in no git repository", key);
+                       "run %s is unversioned: it was not made in a git repository", key);
         return false;
     }
     out->is_whole = vcs && orch_vcs_has_tree(vcs, run->source_tree);

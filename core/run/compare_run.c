@@ -94,7 +94,8 @@ bool orch_workspace_commit(struct orch_workspace *workspace, const char *text, c
 {
     if (!workspace->vcs) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the runs",
-                       "'%s' is no run, and '%s' is in no git repository", text, workspace->folder);
+                       "'%s' is no run, and '%s' is not in a git repository", text,
+                       workspace->folder);
         return false;
     }
     if (strcmp(text, ".") != 0)

@@ -190,9 +190,9 @@ static bool index_columns(struct orch_csv *csv, GError **error)
 {
     if (csv->width > COLUMNS_MAX) {
         const struct field *field = &g_array_index(csv->fields, struct field, COLUMNS_MAX);
-        orch_error_set(error, ORCH_ERROR_RECIPE, "leave out columns that nothing reads",
-                       "header has %zu columns, expected at most %d\n  at: %s:%d:%d", csv->width,
-                       COLUMNS_MAX, csv->name, field->line, field->column);
+        orch_error_set(error, ORCH_ERROR_RECIPE, "remove columns that are not needed",
+                       "the header has %zu columns, but at most %d are allowed\n  at: %s:%d:%d",
+                       csv->width, COLUMNS_MAX, csv->name, field->line, field->column);
         return false;
     }
     csv->columns = g_new0(const char *, csv->width + 1);

@@ -181,7 +181,7 @@ struct orch_formula *orch_formula_parse(const char *text, GError **error)
     read_all(&r);
     if (!r.failed && !*f->left) {
         r.at = r.text;
-        fail(&r, NULL, "there is nothing left of '='");
+        fail(&r, NULL, "expected a name before '='");
     }
     if (!r.failed)
         return f;

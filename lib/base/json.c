@@ -38,7 +38,7 @@ json_t *orch_json_parse(const char *text, size_t length, size_t max_bytes, GErro
     if (length > max_bytes) {
         orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL,
                        "JSON text of %" G_GSIZE_FORMAT
-                       " bytes is over the limit of %" G_GSIZE_FORMAT,
+                       " bytes exceeds the limit of %" G_GSIZE_FORMAT,
                        length, max_bytes);
         return NULL;
     }

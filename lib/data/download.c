@@ -165,7 +165,7 @@ static enum outcome judge_status(struct transfer *t, GError **error)
 static enum outcome judge(struct transfer *t, CURLcode code, GError **error)
 {
     if (t->stopped) {
-        orch_error_set(error, ORCH_ERROR_INTERRUPTED, "the same command goes on where it stopped",
+        orch_error_set(error, ORCH_ERROR_INTERRUPTED, "run the same command again to continue",
                        "the download of '%s' was stopped", t->want->url);
         return FAILED;
     }
@@ -256,7 +256,7 @@ static bool run(struct transfer *t, GError **error)
             continue;
         }
         if (outcome == ANEW) {
-            set_failure(t, NULL, "the server sends another part than the one asked for", error);
+            set_failure(t, NULL, "the server sent another part than the one requested", error);
             return false;
         }
         if (t->size > t->start) { /* progress was made, so the retries start over */

@@ -48,8 +48,8 @@ static bool on_unpack(void *ctx, int64_t done)
 
 static bool stopped(const struct fetch *f, GError **error)
 {
-    orch_error_set(error, ORCH_ERROR_INTERRUPTED, "the same command goes on where it stopped",
-                   "getting '%s' was stopped", f->entry->name);
+    orch_error_set(error, ORCH_ERROR_INTERRUPTED, "run the same command again to continue",
+                   "the download of '%s' was stopped", f->entry->name);
     return false;
 }
 
@@ -375,8 +375,7 @@ static bool make_cache(const char *cache, GError **error)
         why ? g_strndup(why->message, strcspn(why->message, "\n"))
             : g_strdup_printf("cannot write into '%s': %s", state, g_strerror(errno));
     g_clear_error(&why);
-    orch_error_set(error, ORCH_ERROR_IO, "set ORCH_DATA to a folder that you may write to", "%s",
-                   first);
+    orch_error_set(error, ORCH_ERROR_IO, "set ORCH_DATA to a writable folder", "%s", first);
     return false;
 }
 

@@ -90,7 +90,7 @@ static bool find_entry(struct taking *t, const struct orch_zip *zip, GError **er
             t->entry = entry;
         } else {
             g_autofree char *first = shown(t->entry), *second = shown(entry);
-            orch_error_set(error, ORCH_ERROR_IO, "unpack it and name the one that is meant",
+            orch_error_set(error, ORCH_ERROR_IO, "unpack it and name one of them",
                            "'%s' holds both '%s' and '%s'", t->path, first, second);
             return false;
         }

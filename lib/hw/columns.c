@@ -51,8 +51,8 @@ static bool read_text(const struct place *at, const char **out, GError **error)
 {
     for (const char *c = at->text; *c; c = g_utf8_next_char(c))
         if (*c == '\n' || *c == '\t' || orch_text_is_hidden(g_utf8_get_char(c)))
-            return orch_csv_fail(at->csv, at->row, at->index, "write it on one line of plain text",
-                                 error, "'%s' holds a line end or a control character",
+            return orch_csv_fail(at->csv, at->row, at->index, "write plain text on one line", error,
+                                 "'%s' contains a line break or a control character",
                                  at->column->name);
     if (g_utf8_strlen(at->text, -1) > CHARS_MAX)
         return orch_csv_fail(at->csv, at->row, at->index, "shorten it", error,
@@ -180,7 +180,7 @@ bool orch_columns_read(const struct orch_column *columns, const struct orch_csv 
         } else if (column->presence) {
             clear(column, (char *)out + column->offset);
         } else {
-            return orch_csv_fail(csv, row, at.index, "every record has one", error,
+            return orch_csv_fail(csv, row, at.index, "give every record one", error,
                                  "'%s' is missing", column->name);
         }
     }

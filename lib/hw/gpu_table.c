@@ -69,7 +69,7 @@ static bool check_confidence(const struct orch_csv *csv, size_t row, const char 
                              GError **error)
 {
     return g_strv_contains(CONFIDENCES, word) ||
-           orch_csv_fail(csv, row, orch_csv_find(csv, "confidence"), "one of low, medium, high",
+           orch_csv_fail(csv, row, orch_csv_find(csv, "confidence"), "use low, medium or high",
                          error, "unknown '%s' in column 'confidence'", word);
 }
 
@@ -82,7 +82,7 @@ static bool check_name(const struct orch_csv *csv, size_t row, const GArray *spe
         if (orch_gpu_is_named(other, name))
             return orch_csv_fail(csv, row, orch_csv_find(csv, "name"),
                                  "give every GPU a name of its own", error,
-                                 "'%s' is a name of '%s' already", name, other->name);
+                                 "'%s' is already a name of '%s'", name, other->name);
     }
     return true;
 }
@@ -114,7 +114,7 @@ const struct orch_gpu_spec *orch_gpu_specs(void)
             orch_csv_parse("share/hardware/gpus.csv", ORCH_GPUS_CSV, strlen(ORCH_GPUS_CSV), &error);
         struct orch_gpu_spec *read = csv ? orch_gpu_specs_read(csv, &error) : NULL;
         if (!read)
-            g_error("the table of GPUs that is built in is broken: %s", error->message);
+            g_error("the table of GPUs that is built in is damaged: %s", error->message);
         g_once_init_leave(&specs, read);
     }
     return specs;

@@ -46,7 +46,7 @@ const struct orch_link *orch_links(void)
                              &error);
         struct orch_link *read = csv ? read_links(csv, &error) : NULL;
         if (!read)
-            g_error("the table of links that is built in is broken: %s", error->message);
+            g_error("the table of links that is built in is damaged: %s", error->message);
         g_once_init_leave(&links, read);
     }
     return links;

@@ -56,7 +56,7 @@ const GPtrArray *orch_prices(void)
                              &error);
         GPtrArray *read = csv ? orch_prices_read(csv, &error) : NULL;
         if (!read)
-            g_error("the table of prices that is built in is broken: %s", error->message);
+            g_error("the table of prices that is built in is damaged: %s", error->message);
         g_once_init_leave(&prices, read);
     }
     return prices;

@@ -37,12 +37,12 @@ void orch_net_build_resnet_cifar(struct orch_net_builder *b, const char *argumen
     int64_t depth = variant;
     if (!depth && (!argument || !orch_int_parse(argument, &depth))) {
         orch_error_set(&b->error, ORCH_ERROR_RECIPE, "for example resnet-cifar:20",
-                       "network '%s': no depth", b->net->name);
+                       "network '%s': the depth is missing", b->net->name);
         return;
     }
     if (depth < 8 || depth > 2000 || (depth - 2) % 6) {
         orch_error_set(&b->error, ORCH_ERROR_RECIPE,
-                       "20, 32, 44, 56, 110 or another 6n+2 up to 2000",
+                       "use 20, 32, 44, 56, 110 or another 6n+2 up to 2000",
                        "network '%s': depth %" G_GINT64_FORMAT " is not of the form 6n+2",
                        b->net->name, depth);
         return;

@@ -53,7 +53,7 @@ static bool read_axes(struct onnx_graph *g, const Onnx__ValueInfoProto *info, st
     out->rank = w->w > 0 && w->c > 0 ? 4 : 0;
     if (out->rank)
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "give its size: channels x height x width",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "give the input size: channels x height x width",
                    "'%s': input '%s' has no shape", g->file, name);
     return false;
 }
@@ -105,12 +105,12 @@ static bool check_axes(const struct onnx_graph *g, const struct axes *a, int cha
     int64_t count = 1;
     for (int i = 0; i < a->rank; i++) {
         if (a->dims[i] < 1) {
-            orch_error_set(error, ORCH_ERROR_RECIPE,
-                           a->rank > 3 ? "give the input's size: channels x height x width"
-                                       : "give the input's size; of a sequence: channels (of "
-                                         "tokens: 1) x length x 1",
-                           "'%s': input '%s' leaves its %s open", g->file, name,
-                           axis_word(a, channel, i));
+            orch_error_set(
+                error, ORCH_ERROR_RECIPE,
+                a->rank > 3
+                    ? "give the input size: channels x height x width"
+                    : "give the input size; for a sequence: channels (1 for tokens) x length x 1",
+                "'%s': input '%s' has no fixed %s", g->file, name, axis_word(a, channel, i));
             return false;
         }
         if (a->dims[i] > SIDE_MAX || __builtin_mul_overflow(count, a->dims[i], &count) ||
@@ -169,7 +169,7 @@ static bool add_inputs(struct onnx_graph *g, GError **error)
         if (orch_onnx_graph_maker(g, info->name) >= 0 ||
             g_hash_table_contains(g->value_of, info->name)) {
             orch_error_set(error, ORCH_ERROR_RECIPE, "export the model again",
-                           "'%s': the value '%s' is made twice", g->file,
+                           "'%s': the value '%s' is defined twice", g->file,
                            orch_onnx_text(g, info->name));
             return false;
         }
@@ -192,7 +192,7 @@ static bool finish(struct onnx_graph *g, GError **error)
     const struct onnx_value *out = orch_onnx_graph_value(g, name);
     if (!out || orch_onnx_value_is_constant(out)) {
         orch_error_set(
-            error, ORCH_ERROR_RECIPE, "the graph is cut in pieces: export the model again",
+            error, ORCH_ERROR_RECIPE, "the graph is not connected: export the model again",
             "'%s': output '%s' does not depend on the input", g->file, orch_onnx_text(g, name));
         return false;
     }

@@ -37,8 +37,8 @@ bool orch_onnx_shape_error(const struct onnx_call *c, const struct onnx_value *v
     g_autofree char *text = g_strdup_vprintf(format, args);
     va_end(args);
     if (!v || !v->guess)
-        return fail_text(c, "give the input's size that the model is made for, or export it again",
-                         text);
+        return fail_text(
+            c, "give the input size that the model was exported for, or export it again", text);
     g_autofree char *hint =
         g_strdup_printf("the shape after operator '%s' was guessed: let "
                         "onnx.shape_inference.infer_shapes write the shapes into the file",
@@ -148,8 +148,8 @@ bool orch_onnx_broadcast(struct onnx_call *c, const struct onnx_value *a,
         int64_t x = a->dims[i], y = j >= 0 ? b->dims[j] : 1;
         if (x != y && x != 1 && y != 1) {
             g_autofree char *one = orch_onnx_value_format(a), *two = orch_onnx_value_format(b);
-            return orch_onnx_shape_error(c, a->guess ? a : b, "cannot join shapes %s and %s", one,
-                                         two);
+            return orch_onnx_shape_error(c, a->guess ? a : b, "cannot combine shapes %s and %s",
+                                         one, two);
         }
         out->dims[i] = x == 1 ? y : x;
     }

@@ -35,7 +35,7 @@ struct field {
 
 static bool broken(const struct walk *w, const uint8_t *at, const char *what)
 {
-    orch_error_set(w->error, ORCH_ERROR_RECIPE, "export the model again, or fetch it again",
+    orch_error_set(w->error, ORCH_ERROR_RECIPE, "export or download the model again",
                    "'%s' is not an ONNX model: %s at byte %" G_GINT64_FORMAT, w->name, what,
                    (int64_t)(at - w->begin));
     return false;
@@ -45,10 +45,11 @@ static bool cut_short(const struct walk *w, const struct field *f, uint64_t byte
 {
     g_autofree char *wanted = orch_bytes_format((int64_t)MIN(bytes, (uint64_t)G_MAXINT64));
     g_autofree char *has = orch_bytes_format(w->end - f->data);
-    orch_error_set(
-        w->error, ORCH_ERROR_RECIPE, "fetch or export it again (weights in another file are fine)",
-        "'%s' is cut short: a field at byte %" G_GINT64_FORMAT " has %s, the file ends after %s",
-        w->name, (int64_t)(f->begin - w->begin), wanted, has);
+    orch_error_set(w->error, ORCH_ERROR_RECIPE,
+                   "download or export it again (weights in another file are fine)",
+                   "'%s' is truncated: a field at byte %" G_GINT64_FORMAT
+                   " has %s, the file ends after %s",
+                   w->name, (int64_t)(f->begin - w->begin), wanted, has);
     return false;
 }
 
@@ -295,7 +296,7 @@ bool orch_onnx_tensor_check(const Onnx__TensorProto *t, const char *name, int64_
     int64_t count;
     if (!count_elements(t, &count)) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "export the model again",
-                       "'%s': tensor '%s' has a size that cannot be", name, tensor);
+                       "'%s': tensor '%s' has an impossible size", name, tensor);
         return false;
     }
     *out_count = count;
@@ -311,7 +312,7 @@ bool orch_onnx_tensor_check(const Onnx__TensorProto *t, const char *name, int64_
         return true;
     g_autofree char *size = orch_bytes_format(count * orch_onnx_type_bytes(t->data_type));
     orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "fetch or export it again (weights in another file are fine)",
+                   "download or export it again (weights in another file are fine)",
                    "'%s': tensor '%s' is declared with %" G_GINT64_FORMAT
                    " elements (%s), which the file does not hold",
                    name, tensor, count, size);

@@ -43,7 +43,7 @@ static void add_step(struct onnx_graph *g, const Onnx__NodeProto *proto)
 static bool defined_twice(struct onnx_graph *g, const char *name, GError **error)
 {
     orch_error_set(error, ORCH_ERROR_RECIPE, "export the model again",
-                   "'%s': the value '%s' is made twice", g->file, orch_onnx_text(g, name));
+                   "'%s': the value '%s' is defined twice", g->file, orch_onnx_text(g, name));
     return false;
 }
 
@@ -146,8 +146,7 @@ static bool is_cyclic(struct onnx_graph *g, const int *waits, GError **error)
     for (int i = 0; i < (int)g->steps->len; i++) {
         const struct onnx_step *step = onnx_step_at(g, i);
         if (step->is_wanted && waits[i] > 0) {
-            orch_error_set(error, ORCH_ERROR_RECIPE,
-                           "a network that can be counted has no loop: export the model again",
+            orch_error_set(error, ORCH_ERROR_RECIPE, "export the model again without the loop",
                            "'%s': node '%s' (%s) depends on its own output", g->file, step->name,
                            step->op);
             return true;

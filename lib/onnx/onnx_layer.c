@@ -106,12 +106,11 @@ static bool slide(struct onnx_call *c, const struct onnx_value *x, struct window
         *size = places_of(w, i, x->dims[i + 2]);
         if (*size < 1) {
             g_autofree char *shape = orch_onnx_value_format(x);
-            return orch_onnx_shape_error(
-                c, x,
-                "has a window of %" G_GINT64_FORMAT
-                " places, too large for its input %s: the model's input is too "
-                "small",
-                reach(w, i), shape);
+            return orch_onnx_shape_error(c, x,
+                                         "has a window of %" G_GINT64_FORMAT
+                                         " elements, which is too large for its input %s: the "
+                                         "input of the model is too small",
+                                         reach(w, i), shape);
         }
     }
     return true;
@@ -144,7 +143,8 @@ static bool channels_fit(const struct onnx_call *c, const struct onnx_value *x,
     int64_t wanted = is_transposed ? w->dims[0] : w->dims[1] * groups;
     if (x->dims[1] != wanted)
         return orch_onnx_shape_error(c, x,
-                                     "gets %" G_GINT64_FORMAT " channels, its weights are for %" //
+                                     "has %" G_GINT64_FORMAT
+                                     " input channels, but its weights are for %" //
                                      G_GINT64_FORMAT,
                                      x->dims[1], wanted);
     if (w->dims[0] % groups == 0)
@@ -393,8 +393,8 @@ bool orch_onnx_run_norm(struct onnx_call *c)
             continue;
         if (!is_group && orch_onnx_value_count(c->in[i]) != x->dims[1])
             return orch_onnx_shape_error(c, x,
-                                         "gets %" G_GINT64_FORMAT
-                                         " channels, its weights are for %" //
+                                         "has %" G_GINT64_FORMAT
+                                         " input channels, but its weights are for %" //
                                          G_GINT64_FORMAT,
                                          x->dims[1], orch_onnx_value_count(c->in[i]));
         int64_t size = orch_onnx_value_count(c->in[i]);
@@ -427,7 +427,7 @@ bool orch_onnx_run_layernorm(struct onnx_call *c)
         if (w && orch_onnx_value_count(w) != 1 && size % orch_onnx_value_count(w))
             return orch_onnx_shape_error(c, x,
                                          "normalises %" G_GINT64_FORMAT
-                                         " elements, its weights are for %" //
+                                         " elements, but its weights are for %" //
                                          G_GINT64_FORMAT,
                                          size, orch_onnx_value_count(w));
         orch_onnx_weight(c, w, i == 1 ? ORCH_NET_WEIGHT : ORCH_NET_BIAS, 1, &size);

@@ -307,8 +307,8 @@ static bool gather_inputs(struct onnx_call *c)
             continue;
         c->in[i] = orch_onnx_graph_value(c->g, name);
         if (!c->in[i])
-            return orch_onnx_fail(c, "the graph is cut in pieces: export the model again",
-                                  "reads '%s', which nothing makes", orch_onnx_text(c->g, name));
+            return orch_onnx_fail(c, "the graph is not connected: export the model again",
+                                  "reads '%s', which no node defines", orch_onnx_text(c->g, name));
     }
     return true;
 }
@@ -359,11 +359,11 @@ static bool check_output(const struct onnx_call *c, const struct onnx_value *v, 
     for (int i = 0; i < v->rank; i++)
         if (v->dims[i] < 0 || __builtin_mul_overflow(count, MAX(v->dims[i], 1), &count) ||
             count > ONNX_ELEMENTS_MAX)
-            return orch_onnx_shape_error(c, v, "makes a value of more than 2^40 elements");
+            return orch_onnx_shape_error(c, v, "has an output of more than 2^40 elements");
     if (orch_onnx_value_count(v) > 0 || is_constant)
         return true;
     g_autofree char *text = orch_onnx_value_format(v);
-    return orch_onnx_shape_error(c, v, "makes an empty value (%s)", text);
+    return orch_onnx_shape_error(c, v, "has an empty output (%s)", text);
 }
 
 static bool run_call(struct onnx_call *c)

@@ -23,7 +23,7 @@ static int64_t product_of(const int64_t *dims, int count)
 
 static bool too_many_axes(const struct onnx_call *c)
 {
-    return orch_onnx_fail(c, "export the model again", "makes a value of more than %d axes",
+    return orch_onnx_fail(c, "export the model again", "has an output of more than %d axes",
                           ONNX_RANK_MAX);
 }
 
@@ -198,7 +198,7 @@ static bool resolve(struct onnx_call *c, int64_t *dims, int rank)
     struct onnx_value wanted = {.rank = rank};
     memcpy(wanted.dims, dims, (size_t)rank * sizeof *dims);
     g_autofree char *from = orch_onnx_value_format(x), *to = orch_onnx_value_format(&wanted);
-    return orch_onnx_shape_error(c, x, "cannot make %s of %s", to, from);
+    return orch_onnx_shape_error(c, x, "cannot reshape to %s from %s", to, from);
 }
 
 /* True if everything after the batch is flattened, as before a linear layer. */
@@ -413,7 +413,7 @@ bool orch_onnx_run_concat(struct onnx_call *c)
         if (!fits) {
             g_autofree char *one = orch_onnx_value_format(first), *two = orch_onnx_value_format(x);
             return orch_onnx_shape_error(c, first->guess ? first : x,
-                                         "cannot join shapes %s and %s", one, two);
+                                         "cannot combine shapes %s and %s", one, two);
         }
         out->dims[axis] = MIN(out->dims[axis] + x->dims[axis], ONNX_ELEMENTS_MAX + 1);
         out->channel =
@@ -490,7 +490,7 @@ bool orch_onnx_run_split(struct onnx_call *c)
         int64_t size = sizes && i < count ? sizes[i] : MIN(even, x->dims[axis] - at);
         if (size < 0 || size > x->dims[axis] - at)
             return orch_onnx_shape_error(
-                c, x, "splits %" G_GINT64_FORMAT " places into more of them", x->dims[axis]);
+                c, x, "splits %" G_GINT64_FORMAT " elements into more parts", x->dims[axis]);
         at += size;
         orch_onnx_like(c, i, x);
         if (!c->out[i])
@@ -514,7 +514,7 @@ static bool fold_gather(struct onnx_call *c)
         int at;
         if (!orch_onnx_axis(orch_onnx_integer(index->numbers[i]), (int)x->dims[0], &at))
             return orch_onnx_shape_error(c, x,
-                                         "reads place %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT,
+                                         "reads index %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT,
                                          orch_onnx_integer(index->numbers[i]), x->dims[0]);
         numbers[i] = x->numbers[at];
     }

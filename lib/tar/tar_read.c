@@ -32,7 +32,7 @@ struct orch_tar {
 
 bool orch_tar_refuse(const struct orch_tar *tar, GError **error, const char *what)
 {
-    orch_error_set(error, ORCH_ERROR_IO, "nothing of it was kept: get the archive again",
+    orch_error_set(error, ORCH_ERROR_IO, "download the archive again; nothing of it was kept",
                    "archive '%s', byte %" G_GINT64_FORMAT ": %s", tar->path, tar->offset, what);
     return false;
 }
@@ -53,7 +53,7 @@ static int read_some(struct orch_tar *tar, void *out, size_t length, GError **er
         return n;
     if (n > 0)
         return n; /* the error is reported by the next call */
-    orch_tar_refuse(tar, error, code == Z_BUF_ERROR ? "the archive is cut off" : text);
+    orch_tar_refuse(tar, error, code == Z_BUF_ERROR ? "the archive is truncated" : text);
     return -1;
 }
 
@@ -61,7 +61,7 @@ static bool read_bytes(struct orch_tar *tar, void *out, size_t length, GError **
 {
     while (length) {
         int n = read_some(tar, out, length, error);
-        if (n < 0 || (n == 0 && !orch_tar_refuse(tar, error, "the archive is cut off")))
+        if (n < 0 || (n == 0 && !orch_tar_refuse(tar, error, "the archive is truncated")))
             return false;
         out = (uint8_t *)out + n;
         length -= (size_t)n;
@@ -158,7 +158,7 @@ static bool take_pax(struct orch_tar *tar, char *text, int64_t length, GError **
         guint64 record = g_ascii_strtoull(at, &rest, 10);
         if (rest == at || *rest != ' ' || record < (guint64)(rest - at) + 3 ||
             record > (guint64)(text + length - at))
-            return orch_tar_refuse(tar, error, "an extended head is damaged");
+            return orch_tar_refuse(tar, error, "an extended header is damaged");
         at[record - 1] = '\0';
         if (g_str_has_prefix(rest + 1, "path=")) {
             g_free(tar->long_name);
@@ -175,7 +175,7 @@ static bool take_pax(struct orch_tar *tar, char *text, int64_t length, GError **
 static bool take_extension(struct orch_tar *tar, char type, int64_t size, GError **error)
 {
     if (size <= 0 || size > 1 << 20)
-        return orch_tar_refuse(tar, error, "an extended head of this size is not read");
+        return orch_tar_refuse(tar, error, "an extended header of this size is not supported");
     g_autofree char *text = g_malloc0((gsize)size + 1);
     if (!read_bytes(tar, text, (size_t)size, error) || !skip(tar, orch_tar_padding(size), error))
         return false;
@@ -214,7 +214,7 @@ static bool take_head(struct orch_tar *tar, bool *out_found, GError **error)
         return finish(tar, error);
     int64_t size = tar->pax_size >= 0 ? tar->pax_size : parse_number(head.size, sizeof head.size);
     if (!checksum_is_right(&head) || size < 0 || size > BYTES_MAX)
-        return orch_tar_refuse(tar, error, "no head of a tar archive (its checksum is wrong)");
+        return orch_tar_refuse(tar, error, "not a tar header (its checksum is wrong)");
     tar->pax_size = -1;
     if (head.type == 'x' || head.type == 'L')
         return take_extension(tar, head.type, size, error);

@@ -35,7 +35,7 @@ static bool check_oid(const char *tree, GError **error)
     if (is_oid(tree))
         return true;
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
-                   "'%s' is no tree: expected 40 or 64 hex digits", tree ? tree : "");
+                   "'%s' is not a tree ID: expected 40 or 64 hex digits", tree ? tree : "");
     return false;
 }
 
@@ -175,9 +175,10 @@ char *orch_vcs_subtree(struct orch_vcs *vcs, const char *tree, const char *const
         const struct pattern *pattern = patterns->pdata[i];
         if (pattern->is_used || !*pattern->segments)
             continue;
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "what .gitignore names, and files over the limits, are not captured",
-                       "'%s' matches no file in the captured source", pattern->text);
+        orch_error_set(
+            error, ORCH_ERROR_NOT_FOUND,
+            "files that .gitignore names and files over the size limits are not captured",
+            "'%s' matches no file in the captured source", pattern->text);
         return NULL;
     }
     return vcs->backend->build(vcs, chosen, error);
@@ -281,10 +282,10 @@ static bool check_entries(const GPtrArray *entries, const char *tree, GError **e
         const struct orch_entry *entry = entries->pdata[i];
         if (is_safe_path(entry->path) && !is_below_file(files, entry->path))
             continue;
-        orch_error_set(error, ORCH_ERROR_IO, "do not trust this tree: git never makes such a path",
-                       "tree '%s' holds the path '%s', which leaves its folder; nothing was "
-                       "written",
-                       tree, entry->path);
+        orch_error_set(
+            error, ORCH_ERROR_IO, "do not trust this tree: git never makes such a path",
+            "tree '%s' holds the path '%s', which is outside its folder; nothing was written", tree,
+            entry->path);
         return false;
     }
     return true;
@@ -298,7 +299,7 @@ static int probe_dest(const char *dest, GError **error)
     g_autoptr(GDir) dir = g_dir_open(dest, 0, NULL);
     if (dir && !g_dir_read_name(dir))
         return 1;
-    orch_error_set(error, ORCH_ERROR_IO, "name a folder that is empty or does not exist",
+    orch_error_set(error, ORCH_ERROR_IO, "name an empty or new folder",
                    "cannot write a source tree into '%s': it is not an empty folder", dest);
     return -1;
 }

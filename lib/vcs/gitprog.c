@@ -168,7 +168,7 @@ static bool scan(struct orch_job *job, GError **error)
         ok = note_record(job, record);
         if (!ok)
             orch_error_set(error, ORCH_ERROR_IO, "update git to 2.11 or later",
-                           "cannot understand what 'git status' wrote: '%s'", record);
+                           "cannot parse the output of 'git status': '%s'", record);
     }
     g_string_free(out, TRUE);
     if (ok && job->commit)

@@ -16,7 +16,6 @@ void orch_libgit2_error(GError **error, const char *format, ...)
     const char *why = last && last->message ? last->message : "unknown error of libgit2";
     bool is_denied = strstr(why, "Permission denied") || strstr(why, "Read-only");
     orch_error_set(error, ORCH_ERROR_IO,
-                   is_denied ? "orch writes objects and refs: it needs a repository of your own"
-                             : NULL,
+                   is_denied ? "use a repository of your own: orch writes objects and refs" : NULL,
                    "%s: %s", what, why);
 }

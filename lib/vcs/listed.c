@@ -222,7 +222,8 @@ static char *build_id(struct orch_vcs *vcs, const GPtrArray *entries, GError **e
 
 static bool no_objects(GError **error)
 {
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "of this tree only the list is known");
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
+                   "the list of this tree's files is known, but not their contents");
     return false;
 }
 

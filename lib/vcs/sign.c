@@ -102,9 +102,9 @@ static bool run_program(const char *const *argv, const char *input, struct resul
         lseek(err, 0, SEEK_SET);
         out->errors = read_all(err);
     } else {
-        orch_error_set(error, ORCH_ERROR_IO, "install it, or name it in git's configuration",
-                       "cannot start '%s': %s", argv[0],
-                       problem ? problem->message : "no temporary file");
+        orch_error_set(
+            error, ORCH_ERROR_IO, "install it, or name another program in git's configuration",
+            "cannot start '%s': %s", argv[0], problem ? problem->message : "no temporary file");
     }
     g_clear_error(&problem);
     const int open_ends[] = {in, err, pipe_out};
@@ -158,7 +158,7 @@ static char *take_signature(struct result *result, const char *head, const char 
         return g_steal_pointer(&result->out);
     g_autofree char *why = orch_who_clean(g_strdup(result->errors));
     orch_error_set(error, ORCH_ERROR_USAGE, no_key, "'%s' made no signature: %s", name,
-                   *why ? why : "it result nothing");
+                   *why ? why : "it printed nothing");
     return NULL;
 }
 
@@ -197,7 +197,7 @@ static char *sign_ssh(GHashTable *settings, const char *dir, const char *text, G
         bool is_own = g_ptr_array_find_with_equal_func(names, DEFAULT_KEY, g_str_equal, NULL);
         orch_error_set(
             error, ORCH_ERROR_USAGE,
-            is_own ? "if the command is yours: git config --global " DEFAULT_KEY " ..." : no_key,
+            is_own ? "if you trust the command: git config --global " DEFAULT_KEY " ..." : no_key,
             "no key to sign with: git's 'user.signingKey' is not set%s",
             is_own ? ", and '" DEFAULT_KEY "' of this repository's own settings is not run" : "");
         return NULL;
@@ -227,8 +227,8 @@ static char *sign_gpg(GHashTable *settings, const char *dir, const char *text, G
     g_autofree char *key = set && *set ? g_strdup(set) : orch_vcs_identity(dir);
     if (!key) {
         orch_error_set(error, ORCH_ERROR_USAGE, no_key,
-                       "no key to sign with: git knows neither "
-                       "'user.signingKey' nor 'user.name'");
+                       "no key to sign with: neither 'user.signingKey' nor 'user.name' is set in "
+                       "git's configuration");
         return NULL;
     }
     const char *name = GPG_PROGRAM(settings);
@@ -252,8 +252,9 @@ char *orch_vcs_sign(const char *dir, const char *text, GError **error)
     for (unsigned i = 0; i < G_N_ELEMENTS(table); i++)
         if (strcmp(table[i].format, format ? format : "openpgp") == 0)
             return table[i].sign(settings, dir, text, error);
-    orch_error_set(error, ORCH_ERROR_USAGE, "git config gpg.format ssh, or openpgp",
-                   "git's 'gpg.format' is '%s', and orch signs with openpgp or ssh", format);
+    orch_error_set(error, ORCH_ERROR_USAGE, "run 'git config gpg.format ssh', or openpgp",
+                   "git's 'gpg.format' is '%s', but orch can sign only with openpgp or ssh",
+                   format);
     return NULL;
 }
 

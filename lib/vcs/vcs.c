@@ -207,8 +207,9 @@ bool orch_vcs_resolve(struct orch_vcs *vcs, const char *rev, char **out_commit, 
 {
     if (*rev && *rev != '-' && vcs->backend->resolve(vcs, rev, out_commit, out_tree))
         return true;
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'git branch -a' and 'git log' show what there is",
-                   "'%s' is no commit of '%s'", rev, vcs->root);
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                   "'git branch -a' and 'git log' list branches and commits",
+                   "'%s' is not a commit in '%s'", rev, vcs->root);
     return false;
 }
 

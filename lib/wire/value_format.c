@@ -158,7 +158,7 @@ char *orch_value_expand(const char *text, const json_t *params, GError **error)
             const char *end = strchr(p, '}');
             g_autofree char *name = end ? g_strndup(p + 2, (size_t)(end - p - 2)) : NULL;
             if (!end)
-                orch_error_set(error, ORCH_ERROR_RECIPE, "write '$$' for a dollar sign",
+                orch_error_set(error, ORCH_ERROR_RECIPE, "for a plain '$' write '$$'",
                                "'${' without '}' in '%s'", text);
             if (!end || !append_value(out, name, params, error)) {
                 g_string_free(out, TRUE);

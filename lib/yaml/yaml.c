@@ -180,7 +180,7 @@ static void take_key(struct builder *builder, struct frame *frame, struct orch_y
         frame->is_split ? NULL : g_hash_table_lookup(frame->seen, key->text);
     if (first)
         orch_diags_add(builder->found, false, builder->name, key->line, key->column,
-                       "keep one of the two", "duplicate key '%s' (first at line %d, column %d)",
+                       "remove one of the two", "duplicate key '%s' (first at line %d, column %d)",
                        key->text, first->line, first->column);
     else
         g_hash_table_insert(frame->seen, key->text, key);

@@ -30,16 +30,17 @@ struct directory {
 
 static bool damaged(GError **error, const char *what)
 {
-    orch_error_set(error, ORCH_ERROR_IO, "the file may be cut short: get it again",
+    orch_error_set(error, ORCH_ERROR_IO, "the file may be truncated: download it again",
                    "zip archive is damaged: %s", what);
     return false;
 }
 
 static bool unusable(GError **error, const char *what)
 {
-    orch_error_set(error, ORCH_ERROR_IO,
-                   "unpack it with another program, and pack it again plainly",
-                   "zip archive cannot be read: %s", what);
+    orch_error_set(
+        error, ORCH_ERROR_IO,
+        "unpack it with another program, and zip it again with deflate and no encryption",
+        "zip archive cannot be read: %s", what);
     return false;
 }
 
@@ -132,9 +133,9 @@ static bool check_entry(const struct orch_zip *zip, const struct orch_zip_entry 
     if (entry->packed_bytes > zip->length || entry->bytes > zip->limits.entry_bytes ||
         (entry->method == 0 && entry->bytes != entry->packed_bytes) ||
         entry->bytes / DEFLATE_RATIO > entry->packed_bytes)
-        return damaged(error, "an entry has sizes that cannot be");
+        return damaged(error, "an entry has impossible sizes");
     if (g_hash_table_contains(zip->by_name, entry->name))
-        return damaged(error, "a name is there twice");
+        return damaged(error, "a name occurs twice");
     return true;
 }
 
@@ -151,12 +152,12 @@ static bool is_file(const uint8_t *p, const char *name)
 static bool read_entry(struct orch_zip *zip, uint64_t *at, GError **error)
 {
     if (!is_inside(zip, *at, ENTRY_BYTES) || !has_mark(zip->bytes + *at, "PK\1\2"))
-        return damaged(error, "its directory is cut short");
+        return damaged(error, "its directory is truncated");
     const uint8_t *p = zip->bytes + *at;
     size_t name = u16(p + 28), extra = u16(p + 30), comment = u16(p + 32);
     if (!is_inside(zip, *at + ENTRY_BYTES, name + extra + comment) ||
         memchr(p + ENTRY_BYTES, 0, name))
-        return damaged(error, "a name in its directory cannot be");
+        return damaged(error, "a name in its directory is not valid");
     struct orch_zip_entry *entry = g_new0(struct orch_zip_entry, 1);
     g_ptr_array_add(zip->entries, entry);
     entry->name = g_strndup((const char *)p + ENTRY_BYTES, name);
@@ -167,7 +168,7 @@ static bool read_entry(struct orch_zip *zip, uint64_t *at, GError **error)
     entry->header_at = u32(p + 42);
     entry->is_file = is_file(p, entry->name);
     if (!read_zip64(entry, p + ENTRY_BYTES + name, extra))
-        return damaged(error, "a ZIP64 field is cut short");
+        return damaged(error, "a ZIP64 field is truncated");
     if (!check_entry(zip, entry, (unsigned)u16(p + 8), error))
         return false;
     g_hash_table_insert(zip->by_name, entry->name, entry);
@@ -260,7 +261,7 @@ static bool check_crc(const struct orch_zip_entry *entry, uint32_t crc, GError *
 {
     if (crc == entry->crc)
         return true;
-    orch_error_set(error, ORCH_ERROR_IO, "get the file again",
+    orch_error_set(error, ORCH_ERROR_IO, "download the file again",
                    "zip archive is damaged: CRC-32 of '%s' is %08x, expected %08x", entry->name,
                    crc, entry->crc);
     return false;

@@ -69,9 +69,10 @@ static bool take_file(void *ctx, const struct orch_item_name *name, const char *
     char path[ORCH_ITEM_PATH_CHARS];
     orch_item_path(name, path);
     if (bytes > ARTIFACT_BYTES_MAX) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "leave it out: --artifacts 1GiB (a bundle is read up to that size)",
-                       "artifact %.12s is too large for a bundle", name->key);
+        orch_error_set(
+            error, ORCH_ERROR_USAGE,
+            "leave it out with --artifacts 1GiB, the largest size that can be read from a bundle",
+            "artifact %.12s is too large for a bundle", name->key);
         return false;
     }
     count(w, name);
@@ -109,10 +110,10 @@ static bool add_extras(struct writing *w, const struct orch_bundle_extra *extras
         const struct orch_bundle_extra *extra = &g_array_index(sorted, struct orch_bundle_extra, i);
         g_autofree char *path = extra_path(extra->path);
         if (g_strcmp0(path, extra->path) != 0 || extra->length > EXTRA_BYTES_MAX) {
-            orch_error_set(error, ORCH_ERROR_USAGE, NULL,
-                           "'%s' cannot be put into a bundle: its name is not one, or it is over "
-                           "256 MiB",
-                           extra->path);
+            orch_error_set(
+                error, ORCH_ERROR_USAGE, NULL,
+                "'%s' cannot be put into a bundle: its path is not valid, or it is over 256 MiB",
+                extra->path);
             return false;
         }
         if (!orch_tar_add(w->tar, path, extra->bytes, extra->length, error))
@@ -167,29 +168,29 @@ static bool refuse_file(const char *path, const char *hint, const char *what, GE
 /* Checks the first entry, which is the format. */
 static bool check_format(struct orch_tar *tar, const char *path, GError **error)
 {
-    static const char hint[] = "a bundle is made by 'orch export --bundle'";
+    static const char hint[] = "make a bundle with 'orch export --bundle'";
     const struct orch_tar_entry *entry;
     char text[64] = "";
     if (!orch_tar_next(tar, &entry, error))
         return false;
     if (!entry || entry->kind != ORCH_TAR_FILE || strcmp(entry->name, FORMAT_PATH) != 0 ||
         entry->size >= (int64_t)sizeof text)
-        return refuse_file(path, hint, "it does not begin with its format", error);
+        return refuse_file(path, hint, "it is not a bundle written by orch", error);
     if (!orch_tar_read(tar, text, (size_t)entry->size, error))
         return false;
     if (strcmp(text, ORCH_ITEM_FORMAT) == 0)
         return true;
     return g_str_has_prefix(text, FORMAT_WORDS)
                ? refuse_file(path, "update orch", "its format is newer than this version", error)
-               : refuse_file(path, hint, "it does not begin with its format", error);
+               : refuse_file(path, hint, "it is not a bundle written by orch", error);
 }
 
 static struct orch_tar *open_bundle(const char *path, GError **error)
 {
     struct stat info;
     if (!orch_bundle_is(path)) {
-        refuse_file(path, "a bundle is made by 'orch export --bundle'",
-                    "it is not there, or no gzip-compressed file", error);
+        refuse_file(path, "make a bundle with 'orch export --bundle'",
+                    "it does not exist or is not gzip-compressed", error);
         return NULL;
     }
     int64_t packed = stat(path, &info) == 0 ? info.st_size : 0;

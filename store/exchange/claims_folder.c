@@ -194,7 +194,7 @@ static bool swap_one(const struct place *place, struct claims_change *change, GE
     int failure = 0;
     if (number > GENERATION_MAX) {
         orch_error_set(error, ORCH_ERROR_IO, "remove the file",
-                       "'%s': generation %s of '%s' is the last that there can be", place->folder,
+                       "'%s': the claim of '%s' cannot have a generation after %s", place->folder,
                        change->old_token, change->resource);
         return false;
     }
@@ -206,7 +206,7 @@ static bool swap_one(const struct place *place, struct claims_change *change, GE
     unlink(made);
     if (!change->done && failure != EEXIST) {
         if (failure == EPERM || failure == EOPNOTSUPP || failure == ENOSYS)
-            orch_error_set(error, ORCH_ERROR_IO, "use --part K/N there: it needs no contact",
+            orch_error_set(error, ORCH_ERROR_IO, "use --part K/N, which needs no claims",
                            "claims need hard links, which the file system of '%s' does not have",
                            place->folder);
         else
@@ -251,8 +251,8 @@ struct orch_claims *orch_claims_open_folder(const char *folder, const char *who,
         .self = self, .is_own_clock = true, .list = list, .swap = swap, .free = free_place};
     self->folder = g_build_filename(folder, "claims", NULL);
     if (!g_file_test(folder, G_FILE_TEST_IS_DIR))
-        orch_error_set(error, ORCH_ERROR_IO, "is the disk or the share mounted?",
-                       "'%s' is no folder", folder);
+        orch_error_set(error, ORCH_ERROR_IO, "check that the disk or share is mounted",
+                       "'%s' is not a folder", folder);
     else if (orch_dir_make(self->folder, error))
         return orch_claims_new(&place, who);
     free_place(self);

@@ -237,7 +237,8 @@ static bool join_one(struct folder *f, struct orch_join *join, const char *diges
     GError *problem = NULL;
     enum bundle_verification worth;
     if (!is_whole(path, digest)) {
-        orch_join_refuse(join, "%.12s" ENDING ": not whole yet, or damaged; tried again next time",
+        orch_join_refuse(join,
+                         "%.12s" ENDING ": incomplete or damaged; it will be tried again next time",
                          digest);
         return true;
     }

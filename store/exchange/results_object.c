@@ -24,7 +24,7 @@ bool orch_results_blob(struct results_place *place, const void *bytes, size_t le
                        GError **error)
 {
     if (git_odb_write(out, place->odb, bytes, length, GIT_OBJECT_BLOB) != 0)
-        return orch_results_fail(error, "make an object of results");
+        return orch_results_fail(error, "write a results object");
     orch_results_waits(place, out, length);
     return true;
 }
@@ -76,7 +76,7 @@ bool orch_results_commit(struct results_place *place, const git_oid *tree, const
     if (ok)
         orch_results_waits(place, out, text->len);
     g_string_free(text, TRUE);
-    return ok || orch_results_fail(error, "make a commit of results");
+    return ok || orch_results_fail(error, "write a results commit");
 }
 
 /* Packs all objects in memory. */
@@ -88,7 +88,7 @@ static bool pack(struct results_place *place, git_buf *out, GError **error)
         ok = git_packbuilder_insert(builder, &g_array_index(place->waiting, git_oid, i), NULL) == 0;
     ok = ok && git_packbuilder_write_buf(out, builder) == 0;
     git_packbuilder_free(builder);
-    return ok || orch_results_fail(error, "pack objects of results");
+    return ok || orch_results_fail(error, "pack results objects");
 }
 
 bool orch_results_flush(struct results_place *place, GError **error)

@@ -40,7 +40,7 @@ static bool pass_on(struct orch_results_offer *offer, const struct results_news 
     char digest[ORCH_SHA256_CHARS];
     orch_sha256(git_odb_object_data(object), git_odb_object_size(object), digest);
     if (strcmp(digest, news->name->key) != 0)
-        return refuse(offer, news->path, "its bytes are not those that its name tells");
+        return refuse(offer, news->path, "its contents do not match its name");
     accept(offer, news);
     return true;
 }
@@ -53,9 +53,9 @@ static bool offer_item(struct orch_results_offer *offer, const struct results_ne
     int64_t mine = offer->how->choice.artifact_bytes, bytes;
     git_odb_object *object = NULL;
     if (!orch_results_blob_size(offer->place, &news->oid, &bytes))
-        return refuse(offer, news->path, "not a file, or not there");
+        return refuse(offer, news->path, "not a file, or missing");
     if (bytes > limit)
-        return refuse(offer, news->path, "larger than anything of its kind");
+        return refuse(offer, news->path, "larger than allowed for its kind");
     if (git_odb_read(&object, offer->place->odb, &news->oid) != 0)
         return refuse(offer, news->path, "damaged");
     bool accepted = false, ok = true;
@@ -81,7 +81,7 @@ static bool offer_source(struct orch_results_offer *offer, const struct results_
         return false;
     }
     if (!known)
-        return refuse(offer, news->path, "the source of no known run");
+        return refuse(offer, news->path, "not the source of a known run");
     if (!orch_results_source_is_fit(offer->place, &news->oid, &why))
         return refuse(offer, news->path, why);
     accept(offer, news);

@@ -18,7 +18,7 @@ bool orch_results_fail(GError **error, const char *doing)
 {
     const git_error *last = git_error_last();
     orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot %s: %s", doing,
-                   last && last->message ? last->message : "unknown error of libgit2");
+                   last && last->message ? last->message : "unknown libgit2 error");
     return false;
 }
 
@@ -48,7 +48,8 @@ static char *find_git_dir(const char *dir, GError **error)
             error, ORCH_ERROR_IO,
             "share results with 'orch export --bundle FILE' and 'orch db merge FILE', or "
             "through a plain folder: 'orch push DIR'",
-            "the repository '%s' has %s object ids: results cannot be kept in it", dir, lines[1]);
+            "results cannot be stored in the repository '%s', because it has %s object IDs", dir,
+            lines[1]);
         return NULL;
     }
     return orch_path_absolute(lines[0], dir);
@@ -137,8 +138,8 @@ struct results_place *orch_results_place_open(const char *folder, const char *st
         g_free(place->dir);
         place->dir = g_strdup(place->git_dir);
     } else if (!place->git_dir && !problem) {
-        orch_error_set(&problem, ORCH_ERROR_IO, "'git init' makes one",
-                       "'%s' is in no git repository", folder);
+        orch_error_set(&problem, ORCH_ERROR_IO, "run 'git init'", "'%s' is not in a git repository",
+                       folder);
     }
     if (!problem && read_config(place, &problem) && open_objects(place, &problem))
         return place;
@@ -204,8 +205,8 @@ static bool is_url(const char *text)
 static void set_no_remote(struct results_place *place, GError **error)
 {
     orch_error_set(error, ORCH_ERROR_IO,
-                   "'git remote add origin URL' names one; or give a URL, a repository's path or a "
-                   "shared folder; 'git config orch.remote NAME' chooses among several",
+                   "add one with 'git remote add origin URL', or give a URL, a repository or a "
+                   "shared folder; 'git config orch.remote NAME' selects one of several",
                    place->remotes->len ? "'%s' has several remotes and none is called 'origin'"
                                        : "'%s' has no remote",
                    place->dir);
@@ -217,14 +218,14 @@ static bool is_odd_path(const char *path, GError **error)
     g_autofree char *base = g_path_get_basename(path);
     if (access(path, F_OK) != 0)
         orch_error_set(error, ORCH_ERROR_IO,
-                       "is it mounted? 'mkdir DIR' makes a shared folder, 'git init --bare DIR' a "
-                       "shared repository",
+                       "check that it is mounted; 'mkdir DIR' makes a shared folder, 'git init "
+                       "--bare DIR' a shared repository",
                        "there is no git repository and no folder '%s'", path);
     else if (g_file_test(path, G_FILE_TEST_IS_REGULAR) && strcmp(base, ".git") != 0)
         orch_error_set(error, ORCH_ERROR_IO,
-                       "'orch db merge FILE' joins a bundle or a store; 'orch export --bundle "
+                       "'orch db merge FILE' merges a bundle or a store; 'orch export --bundle "
                        "FILE' writes a bundle",
-                       "'%s' is a file, no remote", path);
+                       "'%s' is a file, not a remote", path);
     else
         return false;
     return true;
@@ -237,7 +238,7 @@ static char *meaning_of(struct results_place *place, const char *said, GError **
     if (has_remote(place, said))
         return g_strdup(said);
     if (said[0] == '-' || !*said) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "'%s' is no name of a remote", said);
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "'%s' is not a valid remote name", said);
         return NULL;
     }
     if (is_url(said))
@@ -256,7 +257,7 @@ static char *meaning_of(struct results_place *place, const char *said, GError **
         near ? near
              : "'git remote -v' lists the remotes; to share through a folder, make it first: "
                "'mkdir DIR'",
-        "no remote is called '%s', and no folder either", said);
+        "there is no remote or folder '%s'", said);
     return NULL;
 }
 

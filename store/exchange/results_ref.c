@@ -182,7 +182,7 @@ static bool join_news(struct exchange *x, struct results_draft *draft, GError **
         offer.join = orch_join_begin(x->store, x->place->remote, error);
         if (!offer.join)
             return false;
-        orch_join_refuse(offer.join, "'%s' there holds no results any more: 'orch push' mends it",
+        orch_join_refuse(offer.join, "'%s' no longer holds results there; 'orch push' restores it",
                          RESULTS_REF);
     }
     bool ok =
@@ -446,8 +446,8 @@ static bool exchange(struct exchange *x, enum orch_exchange_way way, GError **er
         }
         wait_a_little(x->out->attempts);
     }
-    orch_error_set(error, ORCH_ERROR_IO, "run it again: nothing is lost",
-                   "cannot push to '%s': others pushed before it in each of %d tries",
+    orch_error_set(error, ORCH_ERROR_IO, "run the command again; nothing is lost",
+                   "cannot push to '%s': others pushed first in each of %d attempts",
                    x->place->remote, ATTEMPTS_MAX);
     return false;
 }

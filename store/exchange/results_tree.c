@@ -108,7 +108,7 @@ static bool write_folder(struct results_draft *draft, GPtrArray *paths, guint fr
     git_tree *base = folder_of(draft, folder);
     git_treebuilder *builder = NULL;
     if (git_treebuilder_new(&builder, draft->place->repository, base) != 0)
-        return orch_results_fail(error, "make a tree of results");
+        return orch_results_fail(error, "write a results tree");
     bool ok = true;
     for (guint i = from, end; ok && i < to; i = end) {
         const char *path = paths->pdata[i];
@@ -126,10 +126,10 @@ static bool write_folder(struct results_draft *draft, GPtrArray *paths, guint fr
             made = *(struct results_entry *)g_hash_table_lookup(draft->added, path);
         }
         if (ok && git_treebuilder_insert(NULL, builder, name, &made.oid, made.mode) != 0)
-            ok = orch_results_fail(error, "make a tree of results");
+            ok = orch_results_fail(error, "write a results tree");
     }
     if (ok && git_treebuilder_write(out, builder) != 0)
-        ok = orch_results_fail(error, "make a tree of results");
+        ok = orch_results_fail(error, "write a results tree");
     if (ok)
         orch_results_waits(draft->place, out, 64 * git_treebuilder_entrycount(builder));
     git_treebuilder_free(builder);
@@ -178,7 +178,7 @@ bool orch_results_root(struct results_place *place, const git_oid *commit, git_o
     if (out_is_newer)
         *out_is_newer = false;
     if (git_commit_lookup(&object, place->repository, commit) != 0)
-        return refuse_root(place, "is no commit of results", start_anew, error);
+        return refuse_root(place, "is not a results commit", start_anew, error);
     *out = *git_commit_tree_id(object);
     git_commit_free(object);
     struct results_draft *draft = orch_results_draft_new(place, out);
@@ -190,10 +190,10 @@ bool orch_results_root(struct results_place *place, const git_oid *commit, git_o
                      next push restores it */
         return true;
     if (!found || !orch_results_blob_size(place, &format, &bytes) || bytes > 64)
-        return refuse_root(place, "is not orch's: it has no 'format'", start_anew, error);
+        return refuse_root(place, "was not written by orch: it has no 'format'", start_anew, error);
     git_odb_object *text = NULL;
     if (git_odb_read(&text, place->odb, &format) != 0)
-        return orch_results_fail(error, "read an object of results");
+        return orch_results_fail(error, "read a results object");
     g_autofree char *said = g_strndup(git_odb_object_data(text), git_odb_object_size(text));
     git_odb_object_free(text);
     if (strcmp(said, ORCH_ITEM_FORMAT) == 0)
@@ -206,7 +206,8 @@ bool orch_results_root(struct results_place *place, const git_oid *commit, git_o
                            ":refs/orch/results' removes it, and 'orch push' writes it anew",
                            error);
     }
-    return refuse_root(place, "is not orch's: its 'format' is unknown", start_anew, error);
+    return refuse_root(place, "was not written by orch: its 'format' is unknown", start_anew,
+                       error);
 }
 
 /* ---- differences --------------------------------------------------------------------------------
@@ -302,12 +303,12 @@ static bool walk_folder(struct walk *walk, const char *folder, const git_oid *th
         return true;
     git_tree *tree = tree_of(walk->place, theirs);
     git_tree *other = known ? tree_of(walk->place, known) : NULL;
-    bool ok = tree != NULL || orch_results_fail(walk->error, "read a tree of results");
+    bool ok = tree != NULL || orch_results_fail(walk->error, "read a results tree");
     size_t count = tree ? git_tree_entrycount(tree) : 0;
     walk->left -= (int64_t)count;
     if (walk->left < 0) {
         orch_error_set(walk->error, ORCH_ERROR_IO,
-                       "somebody put a tree there that is none of orch's; ask who",
+                       "find out who pushed it: orch never writes such a tree",
                        "%s holds more than %d entries", RESULTS_REF, ENTRIES_MOST);
         ok = false;
     }

@@ -10,7 +10,7 @@ fails 2 orch ls --sttae ok; says "unknown option '--sttae'"; says "did you mean 
 fails 2 orch db; says "'orch db info'"
 fails 3 orch ls; says 'there is no store'; says "hint: run a recipe first"
 fails 2 orch run no.recipe; says "no.recipe"
-fails 3 orch -C /nowhere ls; says "cannot work in '/nowhere'"
+fails 3 orch -C /nowhere ls; says "cannot change to folder '/nowhere'"
 # every command has help, an example of its usage, and a page in docs/commands that is what help says
 mkdir pages man
 ok orch help --markdown pages --man man

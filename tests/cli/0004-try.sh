@@ -25,7 +25,7 @@ ok orch try -n -x lr=0.5 --artifact model=model.txt -- python3 train.py --lr '{l
 # checkout gives the source back
 ok orch checkout @last there; [ "$(head -n 1 there/train.py)" = 'import sys' ] || _fail 'no source'
 fails 2 orch try -x lr -- true; says 'PARAM=VALUE'
-fails 2 orch try -x lr=1; says "behind '--'"
+fails 2 orch try -x lr=1; says "after '--'"
 fails 1 orch try -- sh -c 'echo oops >&2; exit 3'
 says failed
 ok orch log @last; has oops
@@ -35,9 +35,9 @@ says '4 ok'
 ok orch ls --where 'experiment=seeds and again=2' --json; same "$(json runs.#)" 2
 # every setting stands in the command, and every {name} in it has a value: nothing is recorded that was not used
 fails 2 orch try -x lr=0.1,0.2 -- python3 train.py --lr 3
-says "setting 'lr' stands nowhere in the command"; says 'hint: end the command with: -- python3 train.py --lr {lr}'; says '--env'
+says "setting 'lr' is not used in the command"; says 'hint: end the command with: -- python3 train.py --lr {lr}'; says '--env'
 fails 2 orch try -s lr=0.1 -- sh -c 'echo loss 1'; says 'write {lr} where its value belongs'
-fails 2 orch try -x lr=0.1 -- python3 train.py --lr '{LR}'; says "no setting gives '{LR}'"; says "did you mean '{lr}'?"
+fails 2 orch try -x lr=0.1 -- python3 train.py --lr '{LR}'; says "'{LR}' in '{LR}' has no value"; says "did you mean '{lr}'?"
 fails 2 orch try -- echo '{momentum}'; says '-x momentum=A,B'
 ok orch ls --where 'lr=3' --json; same "$(json runs.#)" 0
 # other braces are text: JSON, a shell's variables, {{name}}
@@ -62,5 +62,5 @@ printf 'format: 1\nrecipe: moved\nexperiments:\n  p: { plugin: sleep, program: [
 echo 'echo "{\"event\":\"done\",\"status\":\"ok\"}" >&$ORCH_EVENTS' >p.sh; ok orch run moved.recipe
 cp -r "$PWD" ../elsewhere; ok orch -C ../elsewhere plan moved.recipe --json; same "$(json left)" 0
 # a limit of time as everywhere; a command without '--'
-ok orch try --timeout 5min -- sh -c 'echo loss 1'; fails 2 orch try --timeout 2x -- true; says "'2x' is no duration above 0"
+ok orch try --timeout 5min -- sh -c 'echo loss 1'; fails 2 orch try --timeout 2x -- true; says "'2x' is not a duration above 0"
 fails 2 orch try -x lr=1 python3 train.py --lr 3; says "put '--' before the command"; fails 2 orch try --timout 3 -- true; says "did you mean '--timeout'"

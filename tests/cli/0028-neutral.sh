@@ -25,7 +25,7 @@ experiments:
 R
 for verb in check plan run; do
     ok orch $verb quiet.recipe
-    says "orch: warning: parameter 'workers' of plugin 'quiet' changes no result, so its 3 values are one trial"
+    says "orch: warning: parameter 'workers' of plugin 'quiet' does not affect results, so its 3 values are one trial"
     says 'quiet.recipe:6:14'; says "hint: to run every value, write 'reuse: never' in experiment 'quiet'"
 done
 says '1 ok, 2 done before'

@@ -66,7 +66,7 @@ has 'PPP 0.42'; has '$0.9 an hour a worker'
 ok orch paleo --net alexnet --batch 128 --workers 1,2,4 --parallel hybrid --split classifier.1 --split classifier.4 --json
 same "$(json '#') $(json 2.workers)" '3 4'
 ok orch paleo --net alexnet --workers 1,4 --parallel model --split features.10; has 'one by one'
-fails 2 orch paleo --net alexnet --workers 2 --parallel model; says 'which?'
+fails 2 orch paleo --net alexnet --workers 2 --parallel model; says 'needs --split'
 fails 2 orch paleo --net alexnet --workers 16 --parallel hybrid --split classifier.1; says 'up to 8 workers'
 ok orch paleo --net vgg16 --algorithm fft; fails 2 orch paleo --net vgg16 --algorithm winograd
 # the roofline
@@ -77,14 +77,14 @@ for wrong in '--pipeline' '--layers' '--algorithm fft' '--cloud foo' '--price 0'
     fails 2 orch predict --gpu V100 --net resnet50 $wrong
 done
 fails 2 orch paleo --roofline --gpu all --net resnet50; says '--gpu all'
-fails 2 orch predict --gpu paleo:K80 --net resnet50; says "'orch paleo' has these devices"
+fails 2 orch predict --gpu paleo:K80 --net resnet50; says "use 'orch paleo' for these devices"
 ok orch predict --gpu V100 --net resnet50 --dataset 50000 --workers 100000 --json
 printf '%s' "$out" | python3 -c 'import json, sys; p = json.load(sys.stdin)["predictions"][0]; assert p["low_s"] < p["total_s"] < p["high_s"]' || _fail interval
 ok orch paleo --gpu paleo:K80 --net vgg16; has '$1.8 an hour a worker (two GPUs at'; has 'PALEO on paleo:K80'
 ok orch predict --gpu V100 --net ResNet50; fails 2 orch predict --gpu K80 --net vgg16 --precision fp16
 # wrong questions
-fails 2 orch predict --net resnet50; says 'on which GPU?'
-fails 2 orch predict --gpu V100; says 'which network?'
+fails 2 orch predict --net resnet50; says "option '--gpu' is missing"
+fails 2 orch predict --gpu V100; says 'no network is named'
 fails 2 orch predict --gpu V10O --net resnet50; says 'did you mean'
 fails 2 orch predict --gpu V100 --net resnet5O; says 'did you mean'
 for wrong in '--batch 0' '--batch 4,x' '--workers 0' '--ppp-comp 0' '--ppp-comp 1.5' '--ppp-comm nan' '--epochs 0' \
@@ -96,7 +96,7 @@ fails 2 orch predict --gpu K80 --net resnet50 --precision bf16; says 'no known p
 fails 2 orch predict --gpu V100 --net inception_v3 --dataset cifar10; says 'is too small'
 ok orch predict --gpu V100 --net "$SOURCE/bench/alexnet.csv"; has 'tier transferred'
 ok orch net show "$SOURCE/bench/alexnet.csv" --json; same "$(json params)" 50303912
-fails 2 orch net show "$SOURCE/bench/alexnet.csv" --classes 3; says 'will not do'
+fails 2 orch net show "$SOURCE/bench/alexnet.csv" --classes 3; says 'is not a valid value'
 printf 'net,layer,type\nx,a,conv2d\n' >bad.csv
 fails 2 orch paleo --net bad.csv; says bad.csv
 head=net,layer,type,in_shape,out_shape,filter_hwio,stride_hw,pad_type,params

@@ -1,6 +1,6 @@
 # This machine, measured and kept as a device that can be predicted for.
 . "$(dirname "$0")/lib.sh"
-fails 2 orch predict --gpu here --net lenet5; says 'this machine was not measured yet'
+fails 2 orch predict --gpu here --net lenet5; says 'this machine has not been measured yet'
 _run orch doctor --bench
 [ $status = 0 ] || [ $status = 7 ] || _fail "status $status"
 has 'GFLOP/s on one core'; has 'GB/s (copy)'; has 'MB/s written'

@@ -90,7 +90,7 @@ has 'predicted for resnet-cifar:20'; has 'left-out error %'; has 'each of 4 netw
 ok orch curve --where 'experiment=family' --net resnet-cifar:20 --format csv; has 'step,loss'
 ok orch curve --where 'experiment=family and net=resnet-cifar:8' --net resnet-cifar:20; has 'needs runs of 3 networks'; has 'constants'
 fails 2 orch curve --where 'experiment=family' --net resnet-cifar:21; says 'resnet-cifar'
-fails 2 orch curve --where 'experiment=family' --net resnet-cifar:20 --gpu V100; says "none of these runs is of 'V100'"
+fails 2 orch curve --where 'experiment=family' --net resnet-cifar:20 --gpu V100; says "none of these runs was made on 'V100'"
 fails 2 orch curve --where 'experiment=family' --net resnet-cifar:20 --form power; says '--form'
 ok orch run c.recipe -q
 printf '%s' "$out" >answers
@@ -247,13 +247,13 @@ P
 ok orch run o.recipe short -q; fails 2 orch curve @last; says "has 2 points of 'step_loss'"
 ok orch run o.recipe broken -q; fails 2 orch curve @last; says negative
 ok orch curve --where 'plugin=law' --json; says 'left out:'; says negative
-fails 2 orch curve; says 'which runs?'
+fails 2 orch curve; says 'no runs are named'
 fails 2 orch curve nothing; says "nothing"
 fails 2 orch curve @last --metric acc; says "no series 'acc'"
 fails 2 orch curve @last --target-accuracy 92; says '92%'
 fails 2 orch curve @last --form cubic; says optimus
 fails 2 orch curve @last --gpu V100; says "'--gpu' does nothing without --net"
-fails 2 orch predict --gpu V100 --net resnet50 --target-loss 1; says "'orch predict --target-loss' is called 'orch curve --target-loss' now"
+fails 2 orch predict --gpu V100 --net resnet50 --target-loss 1; says "'orch predict --target-loss' is now called 'orch curve --target-loss'"
 fails 2 orch predict @last; says "'orch curve'"
 ok orch run o.recipe nap -q
 fails 2 orch curve @last; says 'has no series'

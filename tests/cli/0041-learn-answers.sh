@@ -135,5 +135,5 @@ bad 'learn: { value: last epoch_time, experiments: job }' "needs 'features'"
 bad 'learn: { value: last epoch_tim, features: [net] }' "unknown metric 'epoch_tim'"
 bad 'learn: { value: last epoch_time, features: [nett], experiments: job }' "unknown parameter 'nett'"
 bad 'learn: { artifact: dens, target: ms }' "artifact 'dens'"
-bad 'learn: { dataset: x, target: ms, most: -1 }' 'not a whole number from 1 on'
+bad 'learn: { dataset: x, target: ms, most: -1 }' 'not a whole number of at least 1'
 bad 'layerwise: { value: last batch_time }' "needs 'conv', 'dense' or both"

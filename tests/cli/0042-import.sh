@@ -53,11 +53,11 @@ ok orch import bench.set --db other.db; has 'added'; ok orch measurements ls --d
 ok orch measurements export bench --db other.db; same "$out" "$(cat bench.set)" 'what was exported'
 sed 's/^\[230,/[231,/' bench.set >bad.set; fails 2 orch import bad.set --db third.db; says 'digest'
 head -3 bench.set >cut.set; fails 2 orch import cut.set; says 'at: cut.set:4'
-fails 2 orch import bench.set --target ms; says 'are given'
+fails 2 orch import bench.set --target ms; says 'names its own target'
 ok orch measurements export bench --format csv; has 'vgg ""16""'; has 'ms_min'
 # the same name with other rows is no accident to be passed over
 sed 's/230,/231,/' bench.csv >b2.csv
-fails 2 orch import b2.csv --target step_ms $map --name bench; says 'are there already with other rows'
+fails 2 orch import b2.csv --target step_ms $map --name bench; says 'already exist with other rows'
 ok orch measurements rm bench; fails 2 orch measurements show bench; says "no measurements 'bench'"
 ok orch import b2.csv --target step_ms $map --name bench --drop ms_min,img_per_s --source here --licence CC0
 says_not away; ok orch measurements show bench --json; same "$(values licence source)" 'CC0 here'
@@ -73,7 +73,7 @@ fails 2 orch import bench.csv --target ms --map accel; says 'COLUMN=FEATURE'
 fails 2 orch import bench.csv --target ms --map batch_per_gpu=gpus; says "are both called 'gpus'"
 fails 2 orch import bench.csv --target ms --drop nat; says "did you mean 'net'?"
 fails 2 orch import bench.csv --target ms --drop ms; says 'to be dropped'
-fails 2 orch import bench.csv --target ms --name 'a b'; says 'no valid name'
+fails 2 orch import bench.csv --target ms --name 'a b'; says 'name is not valid'
 fails 3 orch import nowhere.csv --target ms; says nowhere.csv
 for what in unit source licence; do
     fails 2 orch import bench.csv --target ms --json --$what "$(printf 'a\377')"; says "the $what is not UTF-8"; says "--$what TEXT"
@@ -100,7 +100,7 @@ bad 'gpu,batch,ms\nA,many,1\n' 'not a number' 2:3
 bad 'gpu,x,ms\nA,1,1\nA,NaN,1\n' 'not a finite number' 3:3
 bad 'gpu,ms\nA\xff,1\n' 'not UTF-8: byte 0xff' 2:2
 bad 'gpu,ms\nA\0,1\n' 'NUL'
-echo '{"kind":"something"}' >bad.set; fails 2 orch import bad.set; says 'not the heading of a data set'; says 'at: bad.set:1'
+echo '{"kind":"something"}' >bad.set; fails 2 orch import bad.set; says 'not the header of a data set'; says 'at: bad.set:1'
 printf 'gpu,x,ms\nA,1,1\nB,2,0\nC,inf,3\nD,,4\nE,5,\n' >some.csv
 ok orch import some.csv --target ms --skip-bad --json; same "$(values rows skipped)" '2 3'; says '3 bad rows left out; the first:'; says 'some.csv:3:5'
 printf 'gpu,ms\nA,0\nA,\n' >none.csv; fails 2 orch import none.csv --target ms --skip-bad; says 'all 2 rows are bad'

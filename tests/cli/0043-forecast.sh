@@ -151,7 +151,7 @@ rm -r "$XDG_DATA_HOME/orch/devices"
 ok orch show "$key" --on V100; has ', transferred: '
 fails 2 orch show "$key" --on V10O; says 'did you mean'
 kill %1; wait
-fails 2 orch show @last --on V100; says '--on is about a trial that is running'
+fails 2 orch show @last --on V100; says "option '--on' needs a running trial"
 # a program that tells no progress: by its forecast, until it runs for longer than that
 printf 'plugin: quiet\nversion: 1.0.0\nabout: waits\nlicence: MIT\ncommand: [sh, quiet.sh, "%s"]\nmetrics_from: lines\nmetrics:\n  x: {help: nothing}\n' \
     "$SCRATCH/seconds" >quiet.plugin

@@ -101,7 +101,7 @@ P
 ok ask --gpu "$gpu" --batch 16 --json; says 'has format 99; this orch reads up to 1'; same "$(json tier)" measured
 fails 2 orch predictor show step_ms; says 'update orch'
 sqlite() { python3 -c 'import sqlite3, sys; db = sqlite3.connect(".orch/results.db"); db.execute(sys.argv[1]); db.commit()' "$1"; }
-sqlite "UPDATE predictor SET model = '{\"format\": 1'"; ok ask --gpu "$gpu" --batch 16 --json; says 'broken'
+sqlite "UPDATE predictor SET model = '{\"format\": 1'"; ok ask --gpu "$gpu" --batch 16 --json; says 'damaged'
 ok orch predictor rm step_ms; fails 2 orch predictor rm step_ms
 # a model that loses to what is known without it is kept, said, and not used
 python3 - <<'P'

@@ -131,17 +131,17 @@ ok orch run r.recipe feature -q; has '1.1a  Final'; has_not 'Large'
 bad() { sed "s|coverage: }|$1 }|" r.recipe >bad.recipe; fails 2 orch check bad.recipe; says "$2"; says 'bad.recipe:19:'; }
 bad 'table: { rows: lr, value: result final, where: "lrr < 1" }' "unknown parameter or metric 'lrr'"
 bad 'table: { rows: lr, value: result final, where: "lr <" }' "expected a value after 'lr <'"
-bad 'table: { rows: lr, value: result final, where: "who = ada and state = ok and lr < 1" }, points: x' 'is not a number of points'
+bad 'table: { rows: lr, value: result final, where: "who = ada and state = ok and lr < 1" }, points: x' 'is not a number'
 bad 'coverage: { rows: lrr }' "unknown parameter 'lrr'"
 bad 'work: { formula: "x = steps_per_s * batchs" }' "unknown parameter or metric 'batchs'"
 bad 'work: { formula: "x = steps_per_s *" }' 'expected a name or a number'
 bad 'work: { formula: "steps_per_s * 2" }' "formula without '='"
-bad 'work: { formula: "x = avg steps_per_s" }' "'avg' is no summary"
+bad 'work: { formula: "x = avg steps_per_s" }' "'avg' is not a summary"
 bad 'images: { artifact: sample }' "unknown artifact 'sample'"
 bad 'compare: { predicted: tune, by: lr, value: final }' "needs both 'predicted' and 'measured'"
 bad 'compare: { predicted: tune, measured: feature, by: lr }' "'compare' needs 'value'"
 bad 'compare: { predicted: tuen, measured: feature, by: lr, value: final }' "unknown metric 'tuen'"
-bad 'compare: { predicted: guess, measured: images_per_s, baseline: tune, by: lr }' 'against a baseline or against the measured'
+bad 'compare: { predicted: guess, measured: images_per_s, baseline: tune, by: lr }' 'takes either a baseline or'
 bad 'compare: { by: lr }' "'compare' needs 'value'"
 bad 'student: { text: x }' "'student' takes a text"
 bad 'collaborators: { by: lrr }' "unknown parameter 'lrr'"
@@ -195,7 +195,7 @@ R
 sed 's/, nor-this//; s/plugin: netstat/plugin: other\/netstat.plugin/' far.recipe >near.recipe
 ok orch run near.recipe -q
 fails 2 orch plan far.recipe; says "unknown network 'not-a-net'"
-ok orch report far.recipe; has "1 of 2 trials cannot run here: plugin 'netstat' refuses"; same "$(row not-a-net)" 'not-a-net 7'
+ok orch report far.recipe; has "1 of 2 trials cannot run here: plugin 'netstat' rejects"; same "$(row not-a-net)" 'not-a-net 7'
 ok orch report far.recipe --points; has 'partial'
 fails 2 orch table --rows lr --value final --where 'lr = 77'; says 'no run that ended well matches the filter'
 

@@ -67,8 +67,8 @@ fails 2 orch compare main..feature --fail-on 'epoch_time > x%'; says "is not MET
 
 # names that are none
 fails 2 orch compare main nowhere; says "'nowhere' is no run, no experiment that was run, and no commit"
-fails 2 orch compare main..nowhere; says "'nowhere' is no commit"
-fails 2 orch compare main; says 'a comparison takes two'
+fails 2 orch compare main..nowhere; says "'nowhere' is not a commit"
+fails 2 orch compare main; says 'a comparison needs two sides'
 fails 2 orch compare main feature bench; says '--run RECIPE'
 fails 2 orch compare main feature --repeat 3; says '--repeat'
 fails 2 orch compare main feature --where 'kind = c and'; says 'column 13 of condition'

@@ -76,7 +76,7 @@ fails 2 orch export -c run; says "called 'key' now"
 fails 2 orch export -c param.loss; says "has a 'param.loss'"
 fails 2 orch export --format xml; says 'csv, json, jsonl'
 fails 2 orch export --what rows; says 'runs, points'
-fails 2 orch export -m loss; says "--what is runs"
+fails 2 orch export -m loss; says "does nothing with --what runs"
 # a full disk, a missing folder: nothing is lost
 fails 3 orch export --out nowhere/x.csv; says 'nowhere/x.csv'
 printf keep >kept.csv

@@ -60,13 +60,13 @@ same "$(json removed)" 1 "the author's removal"
 cp anna.db liar.db
 sqlite3 liar.db "DROP TRIGGER run_update; UPDATE run SET wall_ms = 1e-9, who = char(27)||'[2Jevil' WHERE key = '$key'"
 fails 7 orch db merge liar.db --db fay.db
-says "it claims"
+says "but it declares"
 says "3 new runs"
 says_not $'\e'
 ok orch db check --db fay.db
 sqlite3 liar.db "ALTER TABLE run RENAME TO ran; CREATE VIEW run AS SELECT * FROM ran"
 fails 3 orch db merge liar.db --db fay.db
-says "is not as orch makes it"
+says "differs from orch's schema"
 
 # what is no store, or one that this orch does not know
 fails 3 orch db merge stick/notes.txt --db fay.db

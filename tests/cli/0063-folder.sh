@@ -23,7 +23,7 @@ ok orch db check
 # a copy that is not whole is passed over and taken up when it is
 first=$(ls "$share" | head -n 1); mkdir "$SCRATCH/new"
 cp "$share/$first" "$SCRATCH/whole"; head -c 200 "$SCRATCH/whole" >"$share/$first"
-member dan 0; fails 7 orch pull "$share"; says 'not whole yet'; ok orch ls --json; same "$(json runs.#)" 2
+member dan 0; fails 7 orch pull "$share"; says 'incomplete or damaged'; ok orch ls --json; same "$(json runs.#)" 2
 cp "$SCRATCH/whole" "$share/$first"; ok orch pull "$share"; same "$a" "$(digest)"
 # emptied: whoever pushes next puts all in one bundle
 rm "$share"/*.orch; as cy; ok orch push "$share"; same "$(ls "$share" | wc -l)" 1

@@ -28,7 +28,7 @@ for order in 'one all' 'all one' 'all all'; do
     for name in $order; do ok orch db merge "$SCRATCH/w/$name.orch"; done
     ok orch db info --json; same "$digest" "$(json digest)" "the store after $order"; ok orch db check
 done
-head -c 700 "$SCRATCH/w/all.orch" >cut.orch; fails 3 orch db merge cut.orch; says 'cut off'
+head -c 700 "$SCRATCH/w/all.orch" >cut.orch; fails 3 orch db merge cut.orch; says 'is truncated'
 cd "$SCRATCH/other"
 # hostile archives: each a line and status 7, or refused as a whole; the store stays as it was
 python3 - "$SCRATCH/w/all.orch" "$SCRATCH" <<'P'
@@ -56,7 +56,7 @@ put([], raw=gzip.compress(b'\0' * (1300 << 20), 9)[:-200])                      
 put([], raw=b'\x1f\x8b' + b'\xff' * 100)
 put([], raw=b'')
 P
-fails 7 orch pull "$SCRATCH/share"; says "'/tmp/orch-evil' is no name"; says 'is a link or a device'; says 'another digest'
+fails 7 orch pull "$SCRATCH/share"; says "'/tmp/orch-evil' is no name"; says 'is a link or a device'; says 'do not match its digest'
 says_not $'\033'; [ ! -e /tmp/orch-evil ] && [ ! -e "$SCRATCH/orch-evil" ] || _fail 'written outside'
 ok orch db info --json; same "$digest" "$(json digest)" 'the store after hostile bundles'; ok orch db check
 ok orch pull "$SCRATCH/share" # told once

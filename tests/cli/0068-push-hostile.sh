@@ -64,8 +64,8 @@ force "$evil"
 ok as bob orch status
 for who in ada bob; do
     fails 7 as $who orch pull
-    for what in README 'not a plain file' 'larger than anything of its kind' 'no name of results' \
-        'the source of no known run'; do
+    for what in README 'not a plain file' 'larger than allowed for its kind' 'no name of results' \
+        'not the source of a known run'; do
         says "$what"
     done
     same "$(digest $who)" "$want" "digest of $who"
@@ -89,7 +89,7 @@ git update-ref refs/orch/results "$keep"
 # emptied by somebody: named, and mended by the next push; never ours, or newer: left alone
 force "$(git mktree </dev/null)"
 fails 7 as ada orch pull
-says 'holds no results any more'
+says 'no longer holds results'
 same "$(digest ada)" "$want"
 ok as bob orch status
 fails 7 as bob orch push

@@ -14,7 +14,7 @@ says 'git remote add origin'
 fails 3 orch status
 has 'remote   none'
 fails 3 orch push nobody
-says "no remote is called 'nobody'"
+says "there is no remote or folder 'nobody'"
 fails 3 orch push "$SCRATCH/absent.git"
 says 'no git repository'
 fails 3 orch push https://127.0.0.1:1/x.git

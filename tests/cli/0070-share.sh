@@ -61,7 +61,7 @@ both orch run naps.recipe --share --remote ../shared --wait
 same "$(runs_in ada)" 10; same "$(runs_in bob)" 10; same "$(digest_in ada)" "$(digest_in bob)" 'the stores'
 # what cannot be shared is said
 cd ada
-fails 2 orch run naps.recipe --wait; says "option '--wait' is one of sharing"
+fails 2 orch run naps.recipe --wait; says "option '--wait' does nothing without --share"
 fails 2 orch run naps.recipe --remote origin; says 'add --share'
 fails 2 orch run naps.recipe --share --smoke; says 'a smoke run is not recorded'
 fails 3 orch run naps.recipe --share --remote nowhere; says 'nowhere'

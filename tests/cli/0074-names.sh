@@ -25,7 +25,7 @@ ORCH_USER=eve ok orch run s.recipe -q --force
 same "$(who)" eve 'the author'
 ORCH_USER=eve ok orch run s.recipe -q --force --who $'Bob\e[2J\n Byte <bob@example.org>'
 same "$(who)" 'Bob [2J  Byte <bob@example.org>' 'the author'
-fails 2 orch run s.recipe --who ' '; says 'is no name'
+fails 2 orch run s.recipe --who ' '; says 'is not a name'
 ok orch try -q --who 'Grace Hopper <grace@example.org>' -- true
 same "$(who)" 'Grace Hopper <grace@example.org>' 'the author'
 

@@ -66,12 +66,12 @@ rows = {r["gpu"]: r for r in json.load(sys.stdin)["rows"]}
 assert abs(rows["Tesla K80"]["cost_usd"] - 0.5) < 1e-9 and abs(rows["AMD EPYC"]["cost_usd"] - 0.5) < 1e-9, rows
 ' <<<"$out" || _fail 'the own prices are wrong'
 # what is wrong is said
-fails 2 orch cost --by whom; says "no sums by 'whom'"; says "did you mean 'who'"
+fails 2 orch cost --by whom; says "cannot group by 'whom'"; says "did you mean 'who'"
 fails 2 orch cost --by who,who; says twice
 fails 2 orch cost --price V100; says 'GPU=USD'
 fails 2 orch cost --price V100=-1; says 'GPU=USD'
 fails 2 orch cost --since tomorrow; says "'tomorrow'"
 fails 2 orch cost --since "1d' or 'a"; says "ended"
 fails 2 orch cost --where 'nothing = 1'; says nothing
-fails 2 orch cost --gpu T4; says 'no recipe'
+fails 2 orch cost --gpu T4; says 'needs a recipe'
 ok orch cost s.recipe --json; same "$(json total.runs)" 6; same "$(json allowance)" null

@@ -13,13 +13,13 @@ experiments:
 R
 }
 bad() { recipe "$1"; fails 2 orch check a.recipe; says "$2"; says 'a.recipe:3:'; }
-bad '20' "'20' is no amount above 0 with its unit"
-bad '0 usd' 'no amount above 0'
-bad '-1 h' 'no amount above 0'
-bad 'nan usd' 'no amount above 0'
-bad '1e99 usd' 'no amount above 0'
-bad '5 eur' 'no amount above 0'
-bad '[1]' 'is an amount or a map'
+bad '20' "'20' is not an amount above 0 with a unit"
+bad '0 usd' 'not an amount above 0'
+bad '-1 h' 'not an amount above 0'
+bad 'nan usd' 'not an amount above 0'
+bad '1e99 usd' 'not an amount above 0'
+bad '5 eur' 'not an amount above 0'
+bad '[1]' 'takes an amount or a map'
 bad '{ usd: x }' "'usd'"
 bad '{ hours: 0 }' "'hours'"
 bad '{ per: person }' "neither 'usd' nor 'hours'"

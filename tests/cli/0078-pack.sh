@@ -2,7 +2,7 @@
 # neither the repository nor its store.
 . "$(dirname "$0")/lib.sh"
 . "$SOURCE/tests/cli/pack.sh"
-fails 2 orch pack r.recipe r.orch; says 'there is no run'
+fails 2 orch pack r.recipe r.orch; says 'the store has no run of'
 ok orch run r.recipe tune -q
 ORCH_USER=bob ok orch run r.recipe feature -x lr=0.01 -q
 mkdir -p 'odd \names'; echo 1 >'odd \names/a'; echo 'SECRET=1' >.env; printf -- '-----BEGIN OPENSSH PRIVATE KEY-----\nx\n' >notes.txt
@@ -15,7 +15,7 @@ for name in r.recipe exp/job.py exp/job.plugin; do grep -q "^source/[0-9a-f]*/$n
 grep -q 'env$\|notes.txt' "$SCRATCH/names" && _fail 'a secret was packed'
 ok orch pack r.recipe p1 p1.orch --json; same "$(json runs)" 6
 fails 2 orch pack r.recipe x.orch --smoke; says "'--smoke'"
-fails 2 orch pack r.recipe x.orch --artifacts many; says 'is no size'
+fails 2 orch pack r.recipe x.orch --artifacts many; says 'is not a size'
 # with the hand-in
 fails 8 orch submit r.recipe --netid abc1 --out handin --pack; has 'abc1_r.orch'
 python3 -c 'import zipfile; zipfile.ZipFile("handin/abc1_r.zip").extract("abc1_r.orch", "unzipped")' || _fail 'no pack in the ZIP'
@@ -96,7 +96,7 @@ if command -v ssh-keygen >/dev/null; then
     ok orch verify ../w/signed.orch; has 'signature: 2 of 2 runs by ada@example.org'
 fi
 # what is no pack
-fails 3 orch verify ../w/r.recipe; says 'is no pack'
+fails 3 orch verify ../w/r.recipe; says 'is not a pack'
 fails 3 orch verify ../nothing; says "cannot read '../nothing'"
 : >empty; fails 3 orch verify empty
 head -c 3000 ../r.orch >cut.orch; fails 3 orch verify cut.orch

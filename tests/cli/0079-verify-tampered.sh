@@ -13,7 +13,7 @@ text = get("report.json")[1]; at = text.index(b"0.9015"); put("report.json", tex
 fails 7 orch verify number.orch; has 'differs: 1.1a Final: '; has 'says 0.98'; has 'its rows give 0.90'; has 'report.html was not compared'
 # and where it was not
 retar w/r.orch file.orch 'put("report.json", get("report.json")[1].replace(b"0.9015", b"0.9815"))'
-fails 7 orch verify file.orch; has "problem: file 'report.json' is not what was packed"; has 'differs: 1.1a Final'
+fails 7 orch verify file.orch; has "problem: file 'report.json' has changed since it was packed"; has 'differs: 1.1a Final'
 # the last digit that the tolerance tells
 retar w/r.orch digit.orch '
 document = json.loads(get("report.json")[1]); row = document["sections"][5]["blocks"][0]["chart"]
@@ -27,17 +27,17 @@ retar w/r.orch item.orch '
 document = json.loads(get("report.json")[1]); del document["sections"][4]; put("report.json", json.dumps(document).encode()); relist()'
 fails 7 orch verify item.orch; has 'differs'
 retar w/r.orch page.orch 'put("report.html", get("report.html")[1].replace(b"0.9015", b"0.9815", 1)); relist()'
-fails 7 orch verify page.orch; has 'problem: report.html is not the page of this report'; has ' 0 differ'
+fails 7 orch verify page.orch; has 'problem: report.html differs from the page of this report'; has ' 0 differ'
 retar w/r.orch words.orch 'put("report.json", get("report.json")[1].replace(b"winner by experiment, lr: tune", b"winner by experiment, lr: tone")); relist()'
 fails 7 orch verify words.orch; has 'differs: 1.1b Winner'
 # a run: one of its points, one of its results; the run's digest is computed again
 retar w/r.orch point.orch '
 import re
 f = get("runs/"); f[1] = re.sub(rb"\[10,([^,]*),([0-9.]+)\]", rb"[10,\1,0.99]", f[1], 1)'
-fails 7 orch verify point.orch; has 'problem: '; has 'is listed and not in it'; has 'differs: '
+fails 7 orch verify point.orch; has 'problem: '; has 'is listed but missing'; has 'differs: '
 # a run left out: its trial and its numbers are missed
 retar w/r.orch run.orch 'files.remove(get("runs/"))'
-fails 7 orch verify run.orch; has 'is listed and not in it'; has 'is not in the pack'; has 'its rows give'
+fails 7 orch verify run.orch; has 'is listed but missing'; has 'is not in the pack'; has 'its rows give'
 # and left out of the lists too
 retar w/r.orch lists.orch '
 f = get("runs/"); key = f[0][14:50]; files.remove(f)
@@ -52,28 +52,28 @@ retar w/r.orch other.orch '
 def change(d):
     a, b = d["trials"][0], d["trials"][2]; a["run"], b["run"] = b["run"], a["run"]
 pack(change)'
-fails 7 orch verify other.orch; has 'is of another trial'
+fails 7 orch verify other.orch; has 'belongs to another trial'
 # the recipe, a source, the list of a tree, the list of files
 retar w/r.orch recipe.orch '
 f = next(f for f in files if f[0].endswith("/r.recipe")); f[1] = f[1].replace(b"best accuracy", b"min accuracy"); relist()'
-fails 7 orch verify recipe.orch; has 'is not the file of its tree'; has "problem: the recipe's key is"
+fails 7 orch verify recipe.orch; has 'differs from the file in its tree'; has "problem: the recipe's key is"
 retar w/r.orch source.orch 'f = next(f for f in files if f[0].endswith("/job.py")); f[1] += b"# late\n"; relist()'
-fails 7 orch verify source.orch; has 'job.py'"' is not the file of its tree"
+fails 7 orch verify source.orch; has 'job.py'"' differs from the file in its tree"
 retar w/r.orch tree.orch '
 def change(d):
     for rows in d["trees"].values(): rows[0][2] = "0" * 40
 pack(change)'
-fails 7 orch verify tree.orch; has 'is not the tree of its list'
+fails 7 orch verify tree.orch; has 'does not match its list of files'
 retar w/r.orch listed.orch '
 def change(d): d["files"] = [f for f in d["files"] if f["path"] != "report.html"] + [{"path": "report.pdf", "bytes": 1, "sha256": "0" * 64}]
 pack(change)'
-fails 7 orch verify listed.orch; has "file 'report.html' is in no list"; has "file 'report.pdf' is missing"
+fails 7 orch verify listed.orch; has "file 'report.html' is not in the pack's list of files"; has "file 'report.pdf' is missing"
 # another's name on it: the runs say whose they are
 retar w/r.orch name.orch '
 def change(d): d["who"] = "eve"
 pack(change); put("report.json", get("report.json")[1].replace(b"\"who\": \"ada\"", b"\"who\": \"eve\"")); relist()'
-fails 7 orch verify name.orch; has 'runs made by ada are in it, handed in by eve and not declared'
+fails 7 orch verify name.orch; has 'runs made by ada are in the pack of eve, and not declared'
 # whose they are changed in a run: its digest tells
 retar w/r.orch who.orch 'f = get("runs/"); f[1] = f[1].replace(b"\"ada\"", b"\"eve\"").replace(b"\"bob\"", b"\"eve\"")'
-fails 7 orch verify who.orch; has 'is listed and not in it'
+fails 7 orch verify who.orch; has 'is listed but missing'
 exit 0

@@ -17,7 +17,7 @@ retar ../w/r.orch bad.orch 'files.append(["source/a\x1b[31m", b"x"])'; refused b
 case $out$err in *$'\x1b'*) _fail 'an escape sequence was printed' ;; esac
 # deep and wrong JSON; a wrong kind, a newer format; numbers in the place of texts
 retar ../w/r.orch bad.orch 'put("pack.json", b"[" * 100000 + b"]" * 100000)'; fails 3 orch verify bad.orch; says 'pack.json cannot be read'
-retar ../w/r.orch bad.orch 'put("report.json", b"{\"a\":" * 1000 + b"1" + b"}" * 1000); relist()'; fails 7 orch verify bad.orch; has 'no report.json that can be read'
+retar ../w/r.orch bad.orch 'put("report.json", b"{\"a\":" * 1000 + b"1" + b"}" * 1000); relist()'; fails 7 orch verify bad.orch; has 'report.json is missing or cannot be read'
 retar ../w/r.orch bad.orch 'pack(lambda d: d.update(format=2))'; fails 3 orch verify bad.orch; says 'pack of format 2'
 retar ../w/r.orch bad.orch 'pack(lambda d: d.update(kind="a cake"))'; fails 3 orch verify bad.orch
 for members in "who made orch" asked recipe "runs trials" plugins "artifacts trees" "left_out collaborators" "files machine datasets"; do
@@ -38,7 +38,7 @@ cc -shared -fPIC -DEVIL="\"$SCRATCH/evil\"" -o "$SCRATCH/evil.so" "$SCRATCH/evil
     retar ../w/r.orch bad.orch '
 f = next(f for f in files if f[0].endswith("/r.recipe")); folder = f[0][:-len("r.recipe")]
 f[1] = f[1].replace(b"exp/job.plugin", b"./sleep.so"); files.append([folder + "sleep.so", open("../evil.so", "rb").read()]); relist()'
-    refused bad.orch; has 'is not described'
+    refused bad.orch; has 'its description is missing'
     retar ../w/r.orch bad.orch '
 f = next(f for f in files if f[0].endswith("/r.recipe")); folder = f[0][:-len("r.recipe")]
 f[1] = f[1].replace(b"exp/job.plugin", b"job"); files.append([folder + "job.so", open("../evil.so", "rb").read()]); relist()'

@@ -45,7 +45,7 @@ for what in "$blob" "$base" \
     "$(printf 'object %s\ntype commit\ntag x\ntagger a <b> 0 +0000\n\n\033[2Jhi\n' "$good" | hub mktag)" \
     "$(printf 'object %s\ntype blob\ntag x\ntagger a <b> 0 +0000\n\n\033[2Jhi\n' "$blob" | hub mktag)"; do
     force "$what"
-    withstands 'a ref to no commit' 3 'is no commit of results'
+    withstands 'a ref to no commit' 3 'is not a results commit'
 done
 deep=$(printf '100644 blob %s\tx\n' "$blob" | hub mktree) fold=$deep
 for i in $(seq 200); do deep=$(printf '040000 tree %s\ta\n' "$deep" | hub mktree); done

@@ -28,8 +28,8 @@ ok orch status --json; same "$(json store) $(json runs) $(json behind)" 'null 0 
 ok orch run nap.recipe
 
 # nothing is said to leave where nothing can
-fails 3 orch push usb; says "no remote is called 'usb'"; says "'mkdir DIR'"; says_not 'what leaves'
-fails 3 orch push "$SCRATCH/usb/group"; says 'no folder'; says 'is it mounted?'; says_not 'what leaves'
+fails 3 orch push usb; says "there is no remote or folder 'usb'"; says "'mkdir DIR'"; says_not 'what leaves'
+fails 3 orch push "$SCRATCH/usb/group"; says 'no folder'; says 'check that it is mounted'; says_not 'what leaves'
 ok orch export --bundle mine.orch
 fails 3 orch pull ./mine.orch; says 'is a file'; says "'orch db merge FILE'"
 fails 3 orch push ./mine.orch; says 'is a file'

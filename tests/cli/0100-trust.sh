@@ -55,7 +55,7 @@ ok orch plugin ls; kept_off 'plugin ls'; has doubles; has_not untrusted
 ok orch plugin trust --list --json; same "$(json plugins.#)" 1; same "$(json plugins.0.file)" "$PWD/job.so"; same "$(json plugins.0.state)" 'as trusted'
 # other bytes are another plugin; --trust takes them, on a terminal a question does
 build job 1.0.1
-fails 4 orch run r.recipe; kept_off 'run of changed bytes'; says 'its bytes have changed since'
+fails 4 orch run r.recipe; kept_off 'run of changed bytes'; says 'the file has changed since'
 ok orch plugin trust --list; has changed
 ok orch run r.recipe --trust; says '1 ok'; says "trusted '$PWD/job.so'"; ran 'run --trust'
 cat >ask.py <<'P'

@@ -42,7 +42,7 @@ P
 fails 3 orch verify none.zip; says 'there is no pack'; says "'orch submit RECIPE --netid ID --pack'"
 fails 3 orch verify two.zip; says "holds both 'a.orch' and 'b/b.orch'"
 fails 3 orch verify bomb.zip; says 'unpacks to more than'
-fails 3 orch verify fake.zip; says 'is no pack'
+fails 3 orch verify fake.zip; says 'is not a pack'
 fails 3 orch verify many.zip; says 'more than 10000 entries'
 fails 3 orch verify cut.zip
 # a name that climbs out is a name alone

@@ -28,7 +28,7 @@ same "$(json runs.0.key) $(json runs.1.key)" "$one "
 ok orch ls --where 'tag ~ GOO' --json
 same "$(json runs.0.key)" "$two"
 fails 2 orch ls --where 'tag < x'
-says "'tag' is compared by = != and ~"
+says "'tag' is compared with =, != or ~"
 ok orch tag "$two" good --remove
 says 'took 1 tag from 1 run'
 ok orch tag "$two" good --remove
@@ -84,4 +84,4 @@ ok orch tag "$two" open --remove
 ok orch push -q
 ok orch -C ../b pull -q
 fails 2 orch name -C ../b --who Bob shown mine --public
-says "somebody else's"
+says 'only the author'

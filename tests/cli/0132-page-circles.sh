@@ -12,7 +12,7 @@ ok orch db info
 python3 -c 'import sqlite3; db = sqlite3.connect(".orch/results.db"); db.execute("PRAGMA journal_mode = DELETE")'
 forge() { python3 "$SOURCE/tests/store/forge_pages.py" "$@" || _fail 'no forged file'; }
 refused() { # CMD...: ends soon, and says why
-    fails 3 timeout 20 "$@"; says 'stands in two places of its tables'; says "hint: 'orch db repair' makes a new store"
+    fails 3 timeout 20 "$@"; says 'belongs to two tables'; says "hint: 'orch db repair' recovers the runs"
 }
 for table in run sqlite_schema; do
     for kind in shared self log; do

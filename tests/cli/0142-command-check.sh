@@ -14,7 +14,7 @@ refuses "cannot start './sub': it is a folder" "name the program in it" ./sub
 refuses "'./gone_interpreter' is run by '/nosuch/python'" "mend its first line" ./gone_interpreter
 refuses "'./ends.py' has Windows line ends" "sed -i 's/\\r\$//' ./ends.py" ./ends.py
 refuses "'ends.sh' has Windows line ends" "sed -i" sh ends.sh
-fails 2 orch try -- ''; says "no command: put it behind '--'"
+fails 2 orch try -- ''; says "no command: write it after '--'"
 ok orch ls --json; same "$(json runs.#)" 0 'no trial was started'
 # what is no script of the command is no fault of it: a result's name, a text behind -c, an unknown runner's words
 ok orch try -- python3 -c 'import sys; print("loss", 1)' out.py; ok orch try -- sh -c 'echo loss 1' gone.sh; ok orch try -- env true gone.py

@@ -33,7 +33,7 @@ bad 'K80,aws,x,y,1,cheap,,2026,,me' 2:15; says "'cheap' in column 'usd_per_hour'
 bad 'V1000,aws,x,y,1,1,,2026,,me' 2:1; says "unknown GPU 'V1000'"
 bad 'K80,aws,x,y,1,1,,soon,,me' 2:18; says 'is not a date'
 bad 'K80,aws,x,y,1,1,,2026,,' 2:24; says "'source' is missing"
-bad "$(printf 'K80,aws,x,y,1,1,,2026,,me\nK80 die,AWS,x,y,1,2,,2026,,me')" 3:1; says 'has a price of 2026 already'
+bad "$(printf 'K80,aws,x,y,1,1,,2026,,me\nK80 die,AWS,x,y,1,2,,2026,,me')" 3:1; says 'already has a price of 2026'
 printf 'gpu,price\nK80,1\n' >bad.csv; fails 2 orch gpu prices --update bad.csv; says "no column 'cloud'"; says bad.csv:1:1
 fails 3 orch gpu prices --update none.csv; says none.csv
 fails 2 orch gpu prices K80 --update new.csv; says '--update'

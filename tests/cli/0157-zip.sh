@@ -68,11 +68,11 @@ for name in stored windows zip64 streamed comment; do ok orch verify $name.zip; 
 for name in link folder device; do fails 3 orch verify $name.zip; says 'there is no pack'; done
 unreadable() { fails 3 orch verify "$1.zip"; says "$1.zip"; says "$2"; [ -z "$(ls -d "${TMPDIR:-/tmp}"/orch-handin-* 2>/dev/null)" ] || _fail 'a scratch folder was left'; }
 export TMPDIR=$SCRATCH/tmp; mkdir "$TMPDIR"
-unreadable twice 'a name is there twice'
-unreadable lzma 'neither stored nor deflated'; says 'pack it again plainly'
+unreadable twice 'a name occurs twice'
+unreadable lzma 'neither stored nor deflated'; says 'zip it again with deflate'
 unreadable locked 'an entry is encrypted'
 unreadable crc 'CRC-32'
 unreadable outside 'is not at the offset given in its directory'
 unreadable longer 'cannot be unpacked to its size'
 unreadable shorter 'cannot be unpacked to its size'
-unreadable huge 'sizes that cannot be'
+unreadable huge 'impossible sizes'

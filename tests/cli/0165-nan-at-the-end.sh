@@ -19,7 +19,7 @@ ok orch plot --x epoch --y loss --by lr -o curve.csv
 [ "$(grep -c 'lr=1,' curve.csv)" = 2 ] || { cat curve.csv; _fail 'the finite points of the curve that ends in NaN'; }
 # no setting has a number at its end
 fails 2 orch best loss --min --where 'lr = 1'
-says "'loss' is not a number in the 1 run that has it"
+says "'loss' is NaN in the 1 run that has it"
 says_not "did you mean 'loss'"
 ok orch best loss --min --value first --where 'lr = 1'
 says_not 'not a number'

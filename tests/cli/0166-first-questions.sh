@@ -1,6 +1,6 @@
 # The first questions of somebody new to forecasts: each refusal names what to type.
 . "$(dirname "$0")/lib.sh"
-fails 2 orch predict resnet50; says 'a network is named by --net'
+fails 2 orch predict resnet50; says 'name a network with --net'
 fails 2 orch predict --gpu V100 --net LeNet; says "did you mean 'lenet5'?"
 fails 2 orch predict --gpu V100 --net 'wide resnet'; says "did you mean 'wide_resnet50_2'?"
 fails 2 orch predict --gpu V100 --net ViT-B/16; says "'orch net ls' lists"

@@ -12,7 +12,7 @@ slip "s/recipe: y/&\nabout: Try: 'it' now/" 3: "put quotes around a text that ho
 slip 's/^    sweep/   sweep/' 6:4 'keys of one map begin in the same column' # all is well above
 # shapes and numbers
 slip 's/sweep: .*/sweep: [0.1, 0.2]/' 6:12 "write 'sweep: { NAME: ... }'"
-slip 's/\[0.1, 0.2\]/[0,1, 0,25]/' 6: 'a decimal number has a point, not a comma'
+slip 's/\[0.1, 0.2\]/[0,1, 0,25]/' 6: 'write decimal numbers with a point, not a comma'
 slip 's/\[0.1, 0.2\]/[0.1, 0.1]/' 6: "for more trials of equal values, use 'repeat'"
 orch plugin new mine --language python >"$SCRATCH/new" 2>&1
 printf 'format: 1\nrecipe: y\nexperiments:\n  a:\n    plugin: mine\n    sweep: { epochs: "range(1, 100000000)" }\n' >y.recipe
@@ -26,10 +26,10 @@ fails 2 orch check y.recipe z.recipe; says 'give one recipe at a time'
 fails 2 orch try -x n=1 --budget 1usd -- true; says "'orch run', 'orch predict' have it; see 'orch try --help'"; says_not quiet
 fails 2 orch try --budget 1usd true; says "have it; put '--' before the command"
 fails 2 orch run y.recipe --repeat 1; says "'orch try', 'orch compare' have it"
-fails 2 orch report y.recipe --ipynb handin; says "'--out DIR' says where the notebooks go"
+fails 2 orch report y.recipe --ipynb handin; says "--out DIR sets the folder of the notebooks"
 ok orch run y.recipe --quiet
 ok orch export --bundle m.orch
-fails 2 orch import m.orch; says "'orch db merge FILE' joins a bundle"
+fails 2 orch import m.orch; says "'orch db merge FILE' merges a bundle"
 fails 3 orch db merge y.recipe; says "'y.recipe' is neither a store nor a bundle"; says_not '--with'
 # commits where runs are compared
 git add y.recipe && git commit -qm one

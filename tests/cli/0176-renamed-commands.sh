@@ -1,7 +1,7 @@
 # Training sets are 'orch dataset', imported tables 'orch measurements'. What was called otherwise is an error
 # that names the new command.
 . "$(dirname "$0")/lib.sh"
-renamed() { fails 2 orch $1; says "'orch $2' is called 'orch $3' now"; says "hint: type 'orch $3'"; }
+renamed() { fails 2 orch $1; says "'orch $2' is now called 'orch $3'"; says "hint: type 'orch $3'"; }
 renamed 'data ls' 'data ls' 'dataset ls'
 renamed 'data get cifar10' 'data get' 'dataset get'
 renamed 'dataset show bench' 'dataset show' 'measurements show'

@@ -11,7 +11,7 @@ R
 sed 's/reuse: device/reuse: where/' timed.recipe >old.recipe
 for word in check plan run; do
     fails 2 orch $word old.recipe
-    says "'reuse': 'where' is called 'device' now"; says 'at: old.recipe:4:57'; says "hint: write 'reuse: device'"
+    says "'reuse': 'where' is now called 'device'"; says 'at: old.recipe:4:57'; says "hint: write 'reuse: device'"
 done
 ok orch run timed.recipe; says '2 ok'
 ok orch plan timed.recipe; has device

@@ -2,7 +2,7 @@
 # an error that prints the new command line, and that line is understood.
 . "$(dirname "$0")/lib.sh"
 moved() { # the old words after 'orch predict', the old option, the new command, the new command line
-    fails 2 orch predict $1; says "'orch predict $2' is called 'orch $3' now"; says "hint: type '$4'"
+    fails 2 orch predict $1; says "'orch predict $2' is now called 'orch $3'"; says "hint: type '$4'"
 }
 moved '--curve @last --target-accuracy 92%' --curve curve 'orch curve @last --target-accuracy 92%'
 moved '--score' --score 'predictor score' 'orch predictor score'

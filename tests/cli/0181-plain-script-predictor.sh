@@ -25,7 +25,7 @@ fails 2 orch predictor train --where 'experiment = fit'; says 'no run that ended
 fails 2 orch predict --experiment fit -x n=300; says "no predictor was trained on the parameters of experiment 'fit'"
 says "hint: orch predictor train --where 'experiment=\"fit\"'"
 ok orch run fits.recipe fit -x n=100 -q
-fails 2 orch predictor train --where 'experiment = fit'; says "there are 4 rows with 'wall_s' to learn from: at least 10"
+fails 2 orch predictor train --where 'experiment = fit'; says "there are only 4 rows with 'wall_s' to train on, and at least 10 are needed"
 says 'hint: run more settings'
 ok orch run fits.recipe fit -q
 # runs of two experiments are not mixed: their parameters mean different things
@@ -95,11 +95,11 @@ ok orch plan fits.recipe fit -x n=400000 --json; same "$(json trials.0.forecast)
 # wrong questions
 wrong() { fails 2 orch predict --experiment fit $1; says "$2"; }
 wrong '-x n=300,batsh=1' "have no parameter 'batsh'"; says "did you mean 'batch'?"
-wrong '-x n=many' "'many' is no number for 'n'"; says 'measured: 100 to 400'
+wrong '-x n=many' "'many' is not a number for 'n'"; says 'measured: 100 to 400'
 wrong '-x 300' "'300' has no '='"
 wrong '-x n=300 -x n=400' "'n' is given twice"
-wrong '-x n=300,kind=' "'' is no value for 'kind'"
-wrong '-x n=300' "which value of 'batch' (measured: 64 to 256), 'kind' (measured: exact, fast)?"; says 'add -x batch='
+wrong '-x n=300,kind=' "'' is not a value for 'kind'"
+wrong '-x n=300' "no value is given for 'batch' (measured: 64 to 256), 'kind' (measured: exact, fast)"; says 'add -x batch='
 wrong '-x n=300 --gpu V100' "'--gpu' does nothing with --experiment"
 fails 2 orch predict -x n=300; says '--experiment NAME'
 # another version of the script is another program: plan does not use the predictor of this one

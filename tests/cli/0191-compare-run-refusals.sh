@@ -17,7 +17,7 @@ compare() { orch compare "$@" --run c.recipe --repeat 1; }
 
 # outside of a repository, of the repository, of its commits
 mkdir "$SCRATCH/bare"; cp c.recipe p.plugin p.sh "$SCRATCH/bare"
-fails 2 orch -C "$SCRATCH/bare" compare a b --run c.recipe; says "is in no git repository"; says 'hint: '
+fails 2 orch -C "$SCRATCH/bare" compare a b --run c.recipe; says "is not in a git repository"; says 'hint: '
 fails 2 orch compare HEAD~1 HEAD --run "$SCRATCH/bare/c.recipe"; says 'lies outside of the repository'; says 'give a recipe that both commits have'
 fails 2 compare HEAD~7 HEAD; says 'HEAD~7'
 printf 'format: 1\nrecipe: late\nexperiments:\n  e: { plugin: ./p.plugin }\n' >late.recipe

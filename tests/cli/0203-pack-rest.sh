@@ -88,7 +88,7 @@ case $status in 0) says 'in/.env: '; says 'gone.txt: ';; *) _fail "status $statu
 tar tzf p.orch >names; grep -q '/in/data.txt$' names || _fail 'no data'; ! grep -q 'env$' names || _fail 'a secret'
 cd "$SCRATCH/w"
 # no place for the work
-TMPDIR=/proc fails 3 orch pack r.recipe x.orch; says 'set TMPDIR to a folder that can be written'
-TMPDIR=/proc fails 3 orch verify r.orch; says 'set TMPDIR to a folder that can be written'
+TMPDIR=/proc fails 3 orch pack r.recipe x.orch; says 'set TMPDIR to a writable folder'
+TMPDIR=/proc fails 3 orch verify r.orch; says 'set TMPDIR to a writable folder'
 mkdir none; fails 3 orch verify none; says 'orch pack RECIPE FILE'
 exit 0

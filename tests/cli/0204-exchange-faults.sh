@@ -22,10 +22,10 @@ git add -A; git commit -qm first
 ok orch run r.recipe -q
 
 # names that no remote has
-fails 2 orch push -- ''; says "'' is no name of a remote"
-fails 2 orch push -- -x; says "'-x' is no name of a remote"
-fails 3 orch push 'a b'; says "no remote is called 'a b'"
-echo text >file; fails 3 orch push ./file; says "file' is a file, no remote"; says 'orch db merge FILE'
+fails 2 orch push -- ''; says "'' is not a valid remote name"
+fails 2 orch push -- -x; says "'-x' is not a valid remote name"
+fails 3 orch push 'a b'; says "there is no remote or folder 'a b'"
+echo text >file; fails 3 orch push ./file; says "file' is a file, not a remote"; says 'orch db merge FILE'
 git remote add origin /nonexistent/hub.git
 fails 3 orch push; says "cannot fetch from 'origin': there is no git repository"
 

@@ -94,7 +94,7 @@ def problem(known, words, is_whole):
             if command not in known and not any(name.startswith(word + " ") for name in known):
                 return "there is no command 'orch %s'" % word
             if command not in known:
-                return "'orch %s' needs a second word" % word if is_whole else None
+                return "'orch %s' needs a subcommand" % word if is_whole else None
         else:
             arguments.append(word)
     if is_whole and len(arguments) < known[command].words_needed:

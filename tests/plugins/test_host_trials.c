@@ -296,7 +296,8 @@ static void test_unloadable(void **state)
         {"bad_magic", {"'magic'", "expected 0x47554c504843524f", "found 0x0000000000000000"}},
         {"short_struct", {"'struct_bytes'", "expected at least", "hint: begin the descriptor"}},
         {"short_stride", {"'param_stride'", ", found 8", "hint: "}},
-        {"no_symbol", {"no symbol 'orch_plugin_v1'", "ORCH_PLUGIN_EXPORT", "hint: "}},
+        {"no_symbol",
+         {"does not export the symbol 'orch_plugin_v1'", "ORCH_PLUGIN_EXPORT", "hint: "}},
         {"next_major", {"built for ABI 2", "accepts 1", "hint: rebuild"}},
         {"undefined_symbol", {"undefined symbol", "this_symbol_is_nowhere", "hint: link"}},
         {"no_run", {"'run'", "expected a function, found NULL", "hint: "}},
@@ -425,7 +426,7 @@ static void test_long_question(void **state)
     struct answer answer = ask("--batch", "misbehave", long_text);
     assert_int_not_equal(answer.status, 0);
     assert_string_equal(answer.output, "");
-    if (!strstr(answer.errors, "a question longer than 1048576 bytes"))
+    if (!strstr(answer.errors, "a request is longer than 1048576 bytes"))
         fail_msg("the error is '%s'", answer.errors);
     answer_clear(&answer);
     answer = ask("--batch", "bad_abi", "");

@@ -204,9 +204,9 @@ static void test_damaged_files(void **state)
     size_t length;
     g_autofree char *bytes = read_file(path, &length);
     assert_ok(orch_file_write(path, bytes, length / 2, false, error));
-    assert_unreadable("cut off");
+    assert_unreadable("is truncated");
     assert_ok(orch_file_write(path, bytes, length - 4, false, error)); /* of the length alone */
-    assert_unreadable("cut off");
+    assert_unreadable("is truncated");
     bytes[length - 6] ^= 1; /* in the checksum */
     assert_ok(orch_file_write(path, bytes, length, false, error));
     assert_unreadable("check");
@@ -215,9 +215,9 @@ static void test_damaged_files(void **state)
     assert_ok(orch_file_write(path, bytes, length, false, error));
     assert_unreadable("archive");
     assert_ok(orch_file_write(path, "", 0, false, error));
-    assert_unreadable("no gzip-compressed file");
+    assert_unreadable("is not gzip-compressed");
     assert_ok(orch_file_write(path, "run,loss\n1,2\n", 13, false, error));
-    assert_unreadable("no gzip-compressed file");
+    assert_unreadable("is not gzip-compressed");
     unlink(path);
     assert_unreadable("it is not there");
     assert_sound(b.store);
@@ -237,15 +237,15 @@ static void test_other_archives(void **state)
 {
     (void)state;
     write_tar((const char *const[]){"README", "hello", NULL});
-    assert_unreadable("does not begin with its format");
+    assert_unreadable("is not a bundle written by orch");
     write_tar((const char *const[]){"format", "orch results 2\n", NULL});
     assert_unreadable("its format is newer");
     write_tar((const char *const[]){NULL});
-    assert_unreadable("does not begin with its format");
+    assert_unreadable("is not a bundle written by orch");
     gzFile file = gzopen(path, "wb");
     gzputs(file, "not a tar at all, but compressed");
     gzclose(file);
-    assert_unreadable("cut off");
+    assert_unreadable("is truncated");
 }
 
 /* Each is a line; the run beside them comes in; nothing is written outside. */
@@ -305,10 +305,10 @@ static void test_hostile_names(void **state)
     assert_problem(receipt, "'a\\b' is no name");
     assert_problem(receipt, "'?[2Jclear' is no name");
     assert_problem(receipt, "'runs/01890/01/nothing' is none of a store's items");
-    assert_problem(receipt, "its bytes have another digest");
-    assert_problem(receipt, "its text has another digest");
-    assert_problem(receipt, "it is not what its name says");
-    assert_problem(receipt, "it holds another run than its name says");
+    assert_problem(receipt, "its contents do not match its digest");
+    assert_problem(receipt, "its text does not match its digest");
+    assert_problem(receipt, "its contents do not match its path");
+    assert_problem(receipt, "it holds another run than its path names");
     orch_receipt_free(receipt);
     assert_same_stores(a.store, b.store);
     g_string_free(text, TRUE);
@@ -370,7 +370,7 @@ static void test_bombs(void **state)
     write_head(file, "runs/01890/01/01890a5d-ac96-774b-bcce-000000000001-0123456789abcdef", '0',
                "77777777777");
     end_raw(file);
-    assert_unreadable("cut off");
+    assert_unreadable("is truncated");
     file = begin_raw();
     write_head(file, "runs/01890/01/01890a5d-ac96-774b-bcce-000000000001-0123456789abcdef", '0',
                "16000000000"); /* 1.75 GiB of zeros in 2 MB: over 1 GiB and a hundred times that */

@@ -553,7 +553,7 @@ static void test_tar_long_name_and_damage(void **state)
     assert_int_equal(access(leaf, F_OK) | access(gnu, F_OK), 0);
     g_byte_array_set_size(tar, 1024 + 512 + 100);
     assert_false(unpack(tar, "unpacked", &error));
-    assert_says(&error, ORCH_ERROR_IO, WORDS("cut off"));
+    assert_says(&error, ORCH_ERROR_IO, WORDS("is truncated"));
     tar->data[3] ^= 1;
     assert_false(unpack(tar, "unpacked", &error));
     assert_says(&error, ORCH_ERROR_IO, WORDS("byte 512", "checksum"));

@@ -198,7 +198,7 @@ static void test_half_copied_and_foreign_files(void **state)
     assert_ok(orch_file_write(foreign, "x", 1, false, error));
     struct orch_exchanged out = exchange(1, ORCH_EXCHANGE_PULL);
     assert_int_equal(out.receipt->added, 0);
-    assert_problem(out.receipt, "not whole yet");
+    assert_problem(out.receipt, "incomplete or damaged");
     orch_exchanged_clear(&out);
     assert_ok(orch_file_write(path, bytes, length, false, error));
     assert_int_equal(pull(1), 1);
@@ -208,7 +208,7 @@ static void test_half_copied_and_foreign_files(void **state)
     g_autofree char *cut = g_strdup_printf("%s/%s.orch", folder, sha256);
     assert_ok(orch_file_write(cut, bytes, length - 9, false, error));
     out = exchange(1, ORCH_EXCHANGE_PULL);
-    assert_problem(out.receipt, "cut off");
+    assert_problem(out.receipt, "is truncated");
     orch_exchanged_clear(&out);
     assert_int_equal(pull(1), -1);
 }

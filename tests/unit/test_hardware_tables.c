@@ -145,7 +145,7 @@ static void test_bad_prices(void **state)
         {HEAD "K80,aws,p2,us,1,1,,2026,own,me\n", "unknown 'own' in column 'host'", "t:2:25"},
         {HEAD "K80,aws,p2,us,1,1,,2026,,\n", "'source' is missing", "t:2:26"},
         {HEAD ",aws,p2,us,1,1,,2026,,me\n", "'gpu' is missing", "t:2:1"},
-        {HEAD "K80,aws,\"p\n2\",us,1,1,,2026,,me\n", "line end", "t:2:9"},
+        {HEAD "K80,aws,\"p\n2\",us,1,1,,2026,,me\n", "line break", "t:2:9"},
         {HEAD "K80,aws,p\x1b[2J,us,1,1,,2026,,me\n", "control character", "t:2:9"},
         {HEAD "K80,aws\n", "record has 2 fields", "t:2:5"},
         {"gpu,cloud\nK80,aws\n", "no column 'instance'", "t:1:1"},
@@ -184,8 +184,8 @@ static void refuse_gpus(const char *from, const char *to, const char *what)
 static void test_bad_gpus(void **state)
 {
     (void)state;
-    refuse_gpus("K20X,K20Xm,card", "K20,K20Xm,card", "'K20' is a name of 'K20' already");
-    refuse_gpus("K20X,K20Xm,card", "K20c,K20Xm,card", "'K20c' is a name of 'K20' already");
+    refuse_gpus("K20X,K20Xm,card", "K20,K20Xm,card", "'K20' is already a name of 'K20'");
+    refuse_gpus("K20X,K20Xm,card", "K20c,K20Xm,card", "'K20c' is already a name of 'K20'");
     refuse_gpus("K20X,K20Xm,card", "K20X,K20Xm,pcb", "unknown 'pcb' in column 'unit'");
     refuse_gpus("high,", "sure,", "unknown 'sure' in column 'confidence'");
     refuse_gpus("K20X,K20Xm,card,Kepler,2012", "K20X,K20Xm,card,Kepler,12",

@@ -484,7 +484,7 @@ static void test_labels(void **state)
     assert_ok(orch_store_set_name(store, KEY_1, "there", false, error));
     assert_labels(store, notes, 2, "paper | there");
     assert_fails(orch_store_set_name(store, KEY_1, "mine", true, error), ORCH_ERROR_USAGE,
-                 "somebody else's");
+                 "only the author");
     struct orch_run *run;
     assert_ok(run = orch_store_run(store, "there", error));
     assert_string_equal(run->key, KEY_1);

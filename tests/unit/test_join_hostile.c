@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files that nobody vouches for: whatever they hold, the store stays sound, no run is in it that is
- * not what it claims, and what is good is joined. */
+ * not what but it declares, and what is good is joined. */
 #include "store/join_internal.h"
 #include "tests/store/join_fixture.h"
 
@@ -15,30 +15,30 @@ static const struct {
     int added, refused;
     const char *line;
 } FILES[] = {
-    {"whole", NULL, 2, 1, "set apart there"},
-    {"view", "its table 'run' is not as orch makes it", 0, 0, NULL},
-    {"virtual", "its table 'sample' is not as orch makes it", 0, 0, NULL},
-    {"no_table", "its table 'metric' is not as orch makes it", 0, 0, NULL},
-    {"column", "its table 'param' is not as orch makes it", 0, 0, NULL},
+    {"whole", NULL, 2, 1, "a conflict in that store"},
+    {"view", "its table 'run' differs from orch's schema", 0, 0, NULL},
+    {"virtual", "its table 'sample' differs from orch's schema", 0, 0, NULL},
+    {"no_table", "its table 'metric' differs from orch's schema", 0, 0, NULL},
+    {"column", "its table 'param' differs from orch's schema", 0, 0, NULL},
     {"newer", "schema version 99 is newer", 0, 0, NULL},
     {"foreign", "another program", 0, 0, NULL},
-    {"trigger", NULL, 2, 1, "set apart there"},
-    {"index", NULL, 2, 1, "set apart there"},
-    {"digest", NULL, 0, 3, "it claims"},
-    {"claims", NULL, 0, 3, "its key or digest is none"},
+    {"trigger", NULL, 2, 1, "a conflict in that store"},
+    {"index", NULL, 2, 1, "a conflict in that store"},
+    {"digest", NULL, 0, 3, "but it declares"},
+    {"claims", NULL, 0, 3, "its key or digest is not valid"},
     {"version", NULL, 0, 3, "update orch"},
     {"negative", NULL, 0, 3, "beyond 0 to"},
     {"points", NULL, 1, 2, "a metric of it has no name"},
-    {"orphans", NULL, 1, 2, "it claims"},
-    {"twin", NULL, 1, 2, "it claims"},
+    {"orphans", NULL, 1, 2, "but it declares"},
+    {"twin", NULL, 1, 2, "but it declares"},
     {"text_number", NULL, 0, 3, "a number of it is none"},
     {"null_text", NULL, 1, 2, "not UTF-8"},
     {"blob_text", NULL, 1, 2, "not UTF-8"},
     {"bad_utf8", NULL, 0, 3, "not UTF-8"},
     {"huge", NULL, 0, 3, "not UTF-8"},
-    {"key", NULL, 0, 3, "its key or digest is none"},
-    {"kinds", NULL, 2, 1, "set apart there"},
-    {"set", NULL, 2, 2, "more than the file can hold"},
+    {"key", NULL, 0, 3, "its key or digest is not valid"},
+    {"kinds", NULL, 2, 1, "a conflict in that store"},
+    {"set", NULL, 2, 2, "more rows than the file can hold"},
 };
 
 static bool has_line(const struct orch_receipt *receipt, const char *words)
@@ -212,7 +212,7 @@ static void test_objects(void **state)
     struct orch_receipt *receipt = join_well(store, path);
     assert_int_equal(receipt->added, 1);
     assert_int_equal(receipt->artifacts, 0);
-    assert_true(has_line(receipt, "its bytes have another digest"));
+    assert_true(has_line(receipt, "its contents do not match its digest"));
     orch_receipt_free(receipt);
     assert_int_equal(unlink(object), 0);
     assert_int_equal(symlink("/etc/passwd", object), 0);
@@ -241,7 +241,7 @@ static void test_pipes(void **state)
         unlink(name);
         assert_int_equal(is_link ? symlink("/dev/null", name) : mkfifo(name, 0600), 0);
         assert_null(join_file(store, path, &problem));
-        assert_non_null(strstr(problem->message, "no regular file"));
+        assert_non_null(strstr(problem->message, "not a regular file"));
         g_clear_error(&problem);
         unlink(name);
         if (!*endings[i % G_N_ELEMENTS(endings)])
@@ -280,7 +280,7 @@ static void test_holes(void **state)
         assert_true(g_file_set_contents(journal, head, sizeof head, NULL));
         alarm(20);
         assert_null(join_file(store, path, &problem));
-        assert_non_null(strstr(problem->message, "no room"));
+        assert_non_null(strstr(problem->message, "no space"));
         alarm(0);
         g_clear_error(&problem);
     }

@@ -475,18 +475,18 @@ static void test_other_input(void **state)
     output(m->graph, "y");
     g_autoptr(GBytes) bytes = encode(m);
     assert_null(read_bytes(bytes, (struct orch_net_shape){0}, NULL, &error));
-    assert_non_null(strstr(error->message, "leaves its height open"));
-    assert_non_null(strstr(error->message, "hint: give the input's size"));
+    assert_non_null(strstr(error->message, "has no fixed height"));
+    assert_non_null(strstr(error->message, "hint: give the input size"));
     g_clear_error(&error);
     struct orch_net *net = read_bytes(bytes, (struct orch_net_shape){0, 12, 10}, NULL, &error);
     assert_non_null(net);
     assert_shape(orch_net_node(net, 1), 6, 10, 8);
     orch_net_free(net);
     assert_null(read_bytes(bytes, (struct orch_net_shape){4, 12, 10}, NULL, &error));
-    assert_non_null(strstr(error->message, "gets 4 channels, its weights are for 3"));
+    assert_non_null(strstr(error->message, "has 4 input channels, but its weights are for 3"));
     g_clear_error(&error);
     assert_null(read_bytes(bytes, (struct orch_net_shape){0, 2, 2}, NULL, &error));
-    assert_non_null(strstr(error->message, "the model's input is too small"));
+    assert_non_null(strstr(error->message, "the input of the model is too small"));
     g_clear_error(&error);
 }
 
@@ -510,17 +510,17 @@ static void test_pieces(void **state)
     input(m->graph, "x", "1 4");
     node(m->graph, "Add", "x lost", "y", "");
     output(m->graph, "y");
-    load_fails(m, "node 'Add_0' (Add) reads 'lost', which nothing makes", "cut in pieces");
+    load_fails(m, "node 'Add_0' (Add) reads 'lost', which no node defines", "not connected");
     m = model_new();
     input(m->graph, "x", "1 4");
     weight(m->graph, "w", "1 4");
     node(m->graph, "Relu", "w", "y", "");
     output(m->graph, "y");
-    load_fails(m, "output 'y' does not depend on the input", "cut in pieces");
+    load_fails(m, "output 'y' does not depend on the input", "not connected");
     m = model_new();
     input(m->graph, "x", "1 4");
     output(m->graph, "nothing");
-    load_fails(m, "output 'nothing' does not depend on the input", "cut in pieces");
+    load_fails(m, "output 'nothing' does not depend on the input", "not connected");
     m = model_new();
     input(m->graph, "x", "1 4");
     load_fails(m, "has no output", "export");
@@ -537,19 +537,19 @@ static void test_twice(void **state)
     node(m->graph, "Relu", "x", "y", "");
     node(m->graph, "Tanh", "x", "y", "");
     output(m->graph, "y");
-    load_fails(m, "the value 'y' is made twice", "export");
+    load_fails(m, "the value 'y' is defined twice", "export");
     m = model_new();
     input(m->graph, "x", "1 4");
     weight(m->graph, "y", "4");
     node(m->graph, "Relu", "x", "y", "");
     output(m->graph, "y");
-    load_fails(m, "the value 'y' is made twice", "export");
+    load_fails(m, "the value 'y' is defined twice", "export");
     m = model_new();
     input(m->graph, "x", "1 4");
     weight(m->graph, "w", "4");
     node(m->graph, "Relu", "w", "x", "");
     output(m->graph, "x");
-    load_fails(m, "the value 'x' is made twice", "export");
+    load_fails(m, "the value 'x' is defined twice", "export");
 }
 
 static void test_misfits(void **state)
@@ -559,20 +559,21 @@ static void test_misfits(void **state)
         const char *op, *input, *weight, *attributes, *text;
     } rows[] = {
         {"Conv", "1 3 8 8", "6 4 3 3", "",
-         "node 'Conv_0' (Conv) gets 3 channels, its weights are for 4"},
+         "node 'Conv_0' (Conv) has 3 input channels, but its weights are for 4"},
         {"Conv", "1 4 8 8", "6 1 3 3", "group=4", "has 4 groups for 6 channels"},
         {"Conv", "1 4 8 8", "6 4 3 3", "group=0", "has 0 groups"},
         {"Conv", "1 4 8 8", "6 4 3 3", "strides=0,1", "has strides that do not fit"},
         {"Conv", "1 4 8 8", "6 4 3 3", "pads=1,1", "has pads that do not fit"},
         {"Conv", "1 4 8 8", "6 4 3 3", "kernel_shape=5,5",
          "kernel_shape that does not fit its weights"},
-        {"Conv", "1 4 2 8", "6 4 3 3", "", "window of 3 places, too large for its input 1x4x2x8"},
+        {"Conv", "1 4 2 8", "6 4 3 3", "",
+         "window of 3 elements, which is too large for its input 1x4x2x8"},
         {"Gemm", "1 9", "8 4", "", "cannot multiply 1x9 with 8x4"},
         {"MatMul", "1 5 9", "8 4", "", "cannot multiply 1x5x9 with 8x4"},
-        {"Add", "1 5 9", "8", "", "cannot join shapes 1x5x9 and 8"},
-        {"Concat", "1 5 9", "1 5 8", "axis=1", "cannot join shapes 1x5x9 and 1x5x8"},
+        {"Add", "1 5 9", "8", "", "cannot combine shapes 1x5x9 and 8"},
+        {"Concat", "1 5 9", "1 5 8", "axis=1", "cannot combine shapes 1x5x9 and 1x5x8"},
         {"Concat", "1 5 9", "1 5 9", "axis=7", "works on axis 7"},
-        {"Conv", "1 0 8 8", "6 4 3 3", "", "leaves its channels open"},
+        {"Conv", "1 0 8 8", "6 4 3 3", "", "has no fixed channels"},
         {"Conv", "1 99999999 8 8", "6 4 3 3", "", "is too large (its channels is 99999999)"},
     };
     for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -590,10 +591,10 @@ static void test_reshape_misfit(void **state)
     (void)state;
     static const struct {
         const char *shape, *text;
-    } rows[] = {{"7 -1", "cannot make 7x-1 of 1x4x4"},
-                {"-1 -1", "cannot make"},
-                {"5 5", "cannot make 5x5 of 1x4x4"},
-                {"9000000000000000000 9000000000000000000", "cannot make"},
+    } rows[] = {{"7 -1", "cannot reshape to 7x-1 from 1x4x4"},
+                {"-1 -1", "cannot reshape to"},
+                {"5 5", "cannot reshape to 5x5 from 1x4x4"},
+                {"9000000000000000000 9000000000000000000", "cannot reshape to"},
                 {"1 1 1 1 1 1 1 1 16", "more than 8 axes"}};
     for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++) {
         Onnx__ModelProto *m = model_new();
@@ -616,7 +617,7 @@ static void test_misfit_of_guess(void **state)
     node(m->graph, "Relu", "a", "b", "");
     node(m->graph, "Conv", "b w", "y", "");
     output(m->graph, "y");
-    load_fails(m, "gets 4 channels, its weights are for 3",
+    load_fails(m, "has 4 input channels, but its weights are for 3",
                "after operator 'Foo' was guessed: let onnx.shape_inference");
 }
 
@@ -628,12 +629,12 @@ static void test_declared_too_large(void **state)
     weight(m->graph, "w", "512 1048576");
     node(m->graph, "MatMul", "x w", "y", "");
     output(m->graph, "y");
-    load_fails(m, "tensor 'w' is declared with 536870912 elements (2.0 GiB)", "fetch or export");
+    load_fails(m, "tensor 'w' is declared with 536870912 elements (2.0 GiB)", "download or export");
     m = model_new();
     input(m->graph, "x", "1 4");
     weight(m->graph, "w", "4000000000 4000000000");
     output(m->graph, "x");
-    load_fails(m, "tensor 'w' has a size that cannot be", "export");
+    load_fails(m, "tensor 'w' has an impossible size", "export");
 }
 
 /* A constant that a short file makes large is not filled in. */
@@ -654,7 +655,7 @@ static void test_large_constant(void **state)
     node(m->graph, "ConstantOfShape", "to", "c", "");
     node(m->graph, "Add", "x c", "y", "");
     output(m->graph, "y");
-    load_fails(m, "makes a value of more than 2^40 elements", "hint: ");
+    load_fails(m, "has an output of more than 2^40 elements", "hint: ");
 }
 
 static void test_no_model(void **state)
@@ -701,7 +702,7 @@ static void test_files(void **state)
     orch_net_free(net);
     assert_true(g_file_set_contents(path, data, (gssize)length - 1, &error));
     assert_null(orch_onnx_load(path, (struct orch_net_shape){0}, NULL, &error));
-    assert_non_null(strstr(error->message, "cut short"));
+    assert_non_null(strstr(error->message, "is truncated"));
     g_clear_error(&error);
     g_unlink(path);
     g_rmdir(folder);

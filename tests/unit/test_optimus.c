@@ -406,7 +406,7 @@ static void test_curve_refuses(void **state)
         const struct orch_curve_options *options;
         const char *word;
     } cases[] = {
-        {k, loss, 0, NULL, "no point"},      {k, loss, 1, NULL, "at least 3 steps, found 1"},
+        {k, loss, 0, NULL, "no points"},     {k, loss, 1, NULL, "at least 3 steps, found 1"},
         {k, loss, 2, NULL, "found 2"},       {k, loss, 3, &power, "at least 4"},
         {k, gap, 4, NULL, "point 2"},        {k, below, 4, NULL, "point 3"},
         {gap, loss, 4, NULL, "point 2"},     {back, loss, 4, NULL, "earlier"},
@@ -499,9 +499,9 @@ static void test_stages(void **state)
     stages = orch_stages_fit(k_of, loss_of, POINTS, empty, 2, NULL, &error);
     refused(stages, &error, ORCH_ERROR_USAGE, "no loss was recorded");
     stages = orch_stages_fit(k_of, loss_of, POINTS, unsorted, 2, NULL, &error);
-    refused(stages, &error, ORCH_ERROR_USAGE, "must rise");
+    refused(stages, &error, ORCH_ERROR_USAGE, "ascending");
     stages = orch_stages_fit(k_of, loss_of, 0, drops, 2, NULL, &error);
-    refused(stages, &error, ORCH_ERROR_USAGE, "no point");
+    refused(stages, &error, ORCH_ERROR_USAGE, "no points");
     orch_stages_free(NULL);
 }
 
@@ -554,7 +554,7 @@ static void test_accuracy_crosses(void **state)
     near(at, 1, 0);
     orch_isotonic_free(fit);
     refused(orch_isotonic_fit(loss, accuracy, 0, false, &error), &error, ORCH_ERROR_USAGE,
-            "no point");
+            "no points");
     accuracy[2] = NAN;
     refused(orch_isotonic_fit(loss, accuracy, 6, false, &error), &error, ORCH_ERROR_USAGE,
             "not finite");
@@ -720,7 +720,8 @@ static void test_speed_refuses(void **state)
     struct orch_speed_point points[7];
     measure(points, PLACES, 7, async_law);
     GError *error = NULL;
-    refused(orch_speed_fit(points, 0, &async, &error), &error, ORCH_ERROR_USAGE, "no measurement");
+    refused(orch_speed_fit(points, 0, &async, &error), &error, ORCH_ERROR_USAGE,
+            "needs measurements");
     refused(orch_speed_fit(points, 1, &async, &error), &error, ORCH_ERROR_USAGE,
             "at least 4 different (p, w), found 1");
     refused(orch_speed_fit(points, 7, &sync, &error), &error, ORCH_ERROR_USAGE, "batch");

@@ -892,7 +892,7 @@ static void test_unknown_networks(void **state)
     refused_text(ALEX, strlen(ALEX), "alex_v3", ORCH_ERROR_NOT_FOUND,
                  WORDS("no network 'alex_v3'", "did you mean 'alex_v2'?"));
     refused_text(ALEX, strlen(ALEX), "vgg", ORCH_ERROR_NOT_FOUND,
-                 WORDS("no network 'vgg'", "it has alex_v2"));
+                 WORDS("no network 'vgg'", "it has the networks alex_v2"));
     static const char two[] = ALEX "n,d,input,1x4,1x4,,,,\n"
                                    "n,a,innerproduct,1x4,1x2,4x2,,,\n";
     refused_text(two, strlen(two), NULL, ORCH_ERROR_USAGE, WORDS("holds 2 networks", "alex_v2, n"));
@@ -1076,14 +1076,14 @@ static void test_bad_cuts(void **state)
     refused_cut(ALEX, "fc66", 2, ORCH_ERROR_NOT_FOUND,
                 WORDS("'alex_v2' has no layer 'fc66'", "did you mean 'fc6'"));
     refused_cut(ALEX, "fc6", 3, ORCH_ERROR_USAGE,
-                WORDS("'fc6' (conv2d, 4096 channels) cannot be cut for 3 workers"));
+                WORDS("'fc6' (conv2d, 4096 channels) cannot be split among 3 workers"));
     refused_cut(ALEX, "data", 2, ORCH_ERROR_USAGE, WORDS("'data' (input, 3 channels)"));
     refused_cut(FULL, "a", 2, ORCH_ERROR_USAGE, WORDS("'a' (conv2d, 8 channels)")); /* groups */
     refused_cut(HEADER "n,d,input,1x4,1x4,,,,\n"
                        "n,a,innerproduct,1x4,1x2,4x2,,,\n"
                        "n,b,innerproduct,1x4,1x2,4x2,,,\n",
                 "b", 2, ORCH_ERROR_RECIPE,
-                WORDS("does not say which layer 'a' reads", "column 'parents'"));
+                WORDS("does not say which layers 'a' reads", "column 'parents'"));
 }
 
 /* ---- damaged tables ---- */

@@ -158,7 +158,7 @@ static void test_not_found(void **state)
     assert_null(orch_plugins_find(plugins, "./absent.plugin", base, &error));
     assert_error(error, ORCH_ERROR_PLUGIN, "there is no file");
     assert_null(orch_plugins_find(plugins, "./notes.txt", base, &error));
-    assert_error(error, ORCH_ERROR_PLUGIN, "not a plugin by its name");
+    assert_error(error, ORCH_ERROR_PLUGIN, "not the name of a plugin file");
     assert_non_null(orch_plugins_find(plugins, "./polish.plugin", base, &error));
     assert_null(orch_plugins_find(plugins, "polish", NULL, &error)); /* not the current folder */
     g_clear_error(&error);
@@ -375,7 +375,7 @@ static void test_skeletons(void **state)
             assert_null(strstr(text, "@PYTHON@"));
         }
         assert_null(orch_skeleton_make("my-plugin", *language, dir, &error));
-        assert_error(error, ORCH_ERROR_USAGE, "will not overwrite");
+        assert_error(error, ORCH_ERROR_USAGE, "was not overwritten");
     }
 }
 

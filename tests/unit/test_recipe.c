@@ -120,7 +120,7 @@ static void test_structure_errors(void **state)
         {"- 1\n",
          "1:1 a recipe is a map (key: value), found a list | begin the file with 'format: 1'\n"},
         {"recipe: t\nexperiments: { a: { plugin: train } }\n",
-         "1:1 the recipe does not say its format | begin the file with 'format: 1'\n"},
+         "1:1 the recipe has no 'format' | begin the file with 'format: 1'\n"},
         {"format: 2\nrecipe: t\nexperiments: { a: { plugin: train } }\n",
          "1:9 unknown format '2', expected 1\n"},
         {"format: 1\nexperiments: { a: { plugin: train } }\n", "1:1 the recipe has no name\n"},
@@ -135,7 +135,7 @@ static void test_structure_errors(void **state)
         {HEAD "experiments: { A: { plugin: train } }\n",
          "3:16 'A' cannot be the name of an experiment\n"},
         {HEAD "experiments: { best: { plugin: train } }\n",
-         "3:16 'best' cannot be the name of an experiment: ${best...} means something else\n"},
+         "3:16 'best' cannot be the name of an experiment: ${best...} has another meaning\n"},
         {HEAD "experiments: { a: train }\n",
          "3:16 experiment 'a' has no plugin\n3:19 experiment 'a' takes a map, found a text\n"},
         {HEAD "experiments: { a: { plugin: trains } }\n",
@@ -145,11 +145,11 @@ static void test_structure_errors(void **state)
         {HEAD "seed: -1\nexperiments: { a: { plugin: train } }\n",
          "3:7 'seed': '-1' is not an integer from 0 to 2^64 - 1\n"},
         {HEAD "share: everything\nexperiments: { a: { plugin: train } }\n",
-         "3:8 'share': 'everything' is none of none, source\n"},
+         "3:8 'share': 'everything' is not one of none, source\n"},
         {HEAD "experiments: { a: { plugin: train, reuse: sometimes } }\n",
-         "3:43 'reuse': 'sometimes' is none of device, any, never\n"},
+         "3:43 'reuse': 'sometimes' is not one of device, any, never\n"},
         {HEAD "experiments: { a: { plugin: train, reuse: where } }\n",
-         "3:43 'reuse': 'where' is called 'device' now | write 'reuse: device'\n"},
+         "3:43 'reuse': 'where' is now called 'device' | write 'reuse: device'\n"},
         {HEAD "experiments: { a: { plugin: train, inputs: [/etc/passwd] } }\n",
          "3:45 'inputs': '/etc/passwd' is not a relative path\n"},
         {HEAD "experiments: { a: { plugin: train, resources: { gpu: 1 } } }\n",
@@ -190,7 +190,7 @@ static void test_value_errors(void **state)
          "3:16 experiment 'a': parameter 'seconds' of plugin 'sleep' has no value | add 'seconds: "
          "...' under 'with:'; see 'orch plugin show sleep'\n"},
         {HEAD "experiments: { a: { plugin: finetune, with: { token: abc } } }\n",
-         "3:54 parameter 'token' is a secret and must not stand in a recipe | write token: "
+         "3:54 parameter 'token' is a secret and must not be written in a recipe | write token: "
          "\"${env:TOKEN}\"\n"},
         {HEAD "experiments: { a: { plugin: finetune, sweep: { token: [a, b] } } }\n",
          "3:48 parameter 'token' is a secret and cannot be swept\n"},
@@ -237,12 +237,12 @@ static void test_sweep_errors(void **state)
         {HEAD "experiments: { a: { plugin: train, sweep: { lr: [] } } }\n",
          "3:49 sweep 'lr' is empty\n"},
         {HEAD "experiments: { a: { plugin: train, sweep: { lr: 0.1 } } }\n",
-         "3:49 sweep 'lr' takes a list, found a text | one value goes under 'with:', several are a "
+         "3:49 sweep 'lr' takes a list, found a text | write one value under 'with:', several as a "
          "list: [a, b]\n"},
         {HEAD "experiments: { a: { plugin: train, sweep: { lr: 'uniform(0, 1)' } } }\n",
-         "3:49 sweep 'lr': values are listed, not drawn or described\n"},
+         "3:49 sweep 'lr': values must be listed\n"},
         {HEAD "experiments: { a: { plugin: train, sweep: { lr: { min: 0, max: 1 } } } }\n",
-         "3:49 sweep 'lr': values are listed, not drawn or described\n"},
+         "3:49 sweep 'lr': values must be listed\n"},
         {HEAD "experiments: { a: { plugin: train, sweep: { lr: [0.1, 1e-1] } } }\n",
          "3:55 sweep 'lr' has the value 0.1 twice | for more trials of equal values, use "
          "'repeat'\n"},
@@ -251,9 +251,9 @@ static void test_sweep_errors(void **state)
         {HEAD "experiments: { a: { plugin: train, sweep: { epochs: 'range(5, 1)' } } }\n",
          "3:53 parameter 'epochs': 'range(5, 1)' is not a range of integers that can be swept\n"},
         {HEAD "experiments: { a: { plugin: train, with: { lr: 1 }, sweep: { lr: [1, 2] } } }\n",
-         "3:62 'lr' is under 'sweep' and under 'with' (line 3, column 44)\n"},
+         "3:62 'lr' is set under 'sweep' and again under 'with' (line 3, column 44)\n"},
         {HEAD "experiments: { a: { plugin: train, sweep: { lr: [1, 2] }, zip: { lr: [1, 2] } } }\n",
-         "3:66 'lr' is under 'zip' and under 'sweep' (line 3, column 45)\n"},
+         "3:66 'lr' is set under 'zip' and again under 'sweep' (line 3, column 45)\n"},
         {HEAD "experiments: { a: { plugin: train, zip: { lr: [1, 2], batch: [1, 2, 3] } } }\n",
          "3:62 zip 'batch' has 3 values, 'lr' has 2\n"},
         {HEAD "experiments: { a: { plugin: train, zip: { lr: [1, 2], epochs: 'range(1, 4)' } } }\n",
@@ -261,8 +261,8 @@ static void test_sweep_errors(void **state)
         {HEAD
          "experiments: { a: { plugin: train, repeat: 10000, sweep: { lr: [1, 2, 3, 4, 5, 6, 7], "
          "batch: [1, 2] } } }\n",
-         "3:16 experiment 'a' makes 140000 trials, the recipe at least 140000; at most 100000 are "
-         "allowed\n"},
+         "3:16 experiment 'a' has 140000 trials and the recipe at least 140000, but at most "
+         "100000 are allowed\n"},
     };
     check_cases(cases, G_N_ELEMENTS(cases));
 }
@@ -365,17 +365,17 @@ static void test_report_errors(void **state)
         {HEAD "experiments: { a: { plugin: train } }\nreport: {}\n",
          "4:9 'report' takes a list, found a map\n"},
         {ITEM("text"), "5:3 a report item is a map, found a text\n"},
-        {ITEM("{ title: x }"), "5:3 a report item without content\n"},
+        {ITEM("{ title: x }"), "5:3 a report item has no content\n"},
         {ITEM("{ tabel: { rows: lr } }"),
          "5:5 unknown key 'tabel' in a report item | did you mean 'table'?\n"},
-        {ITEM("{ text: x, work: }"), "5:14 a report item is one thing, found 'text' and 'work'\n"},
+        {ITEM("{ text: x, work: }"), "5:14 a report item has one kind, found 'text' and 'work'\n"},
         {ITEM("{ table: lr }"), "5:12 'table' takes a map, found a text\n"},
         {ITEM("{ text: [x] }"), "5:11 'text' takes a text, found a list\n"},
         {ITEM("{ table: { rows: lr } }"), "5:12 'table' needs 'value'\n"},
         {ITEM("{ table: { rows: lrs, value: count } }"),
          "5:20 unknown parameter 'lrs' in the report | did you mean 'lr'?\n"},
         {ITEM("{ table: { rows: lr, value: final loss } }"),
-         "5:31 'final loss': 'final' is no summary of a metric\n"},
+         "5:31 'final loss': 'final' is not a summary of a metric\n"},
         {ITEM("{ table: { rows: lr, value: last los } }"),
          "5:31 unknown metric 'los' in the report | did you mean 'loss'?\n"},
         {ITEM("{ table: { rows: x, value: last loss, experiments: s } }"),
@@ -383,18 +383,18 @@ static void test_report_errors(void **state)
         {ITEM("{ table: { rows: lr, value: count, experiments: [b] } }"),
          "5:52 unknown experiment 'b' in the report | did you mean 'a'?\n"},
         {ITEM("{ best: { value: last images_per_s } }"),
-         "5:20 metric 'images_per_s' does not say which way is better\n"},
+         "5:20 metric 'images_per_s' does not declare whether high or low is better\n"},
         {ITEM("{ table: { rows: lr, value: best parameters } }"),
-         "5:31 metric 'parameters' does not say which way is better\n"},
+         "5:31 metric 'parameters' does not declare whether high or low is better\n"},
         {ITEM("{ plot: { x: epoch, y: parameters } }"),
-         "5:16 'parameters' is one value a trial: it has no curve by epoch\n"},
+         "5:16 metric 'parameters' has one value per trial, so it has no curve by epoch\n"},
         {ITEM("{ plot: { x: epoch, y: loss, kind: pie } }"), "5:38 unknown kind of plot 'pie'\n"},
         {ITEM("{ plot: { x: epoch, y: loss, log_y: maybe } }"),
          "5:39 'maybe' is not true or false\n"},
         {ITEM("{ plot: { x: [epoch, lr], y: loss } }"), "5:16 'x' takes one value, found a list\n"},
         {ITEM("{ images: { artifact: sample } }"),
          "5:25 unknown artifact 'sample' in the report | did you mean 'samples'?\n"},
-        {ITEM("{ points: many, work: }"), "5:13 'points': 'many' is not a number of points\n"},
+        {ITEM("{ points: many, work: }"), "5:13 'points': 'many' is not a number\n"},
     };
     check_cases(cases, G_N_ELEMENTS(cases));
 }
@@ -414,7 +414,7 @@ static void test_kind_errors(void **state)
         {A(", repeat: [1, 2]"), "3:44 'repeat' takes one value, found a list\n"},
         {A(", inputs: { x: 1 }"), "3:44 'inputs' takes a text or a list of texts, found a map\n"},
         {HEAD "profiles: { p: { experiments: { a: 3 } } }\nexperiments: { a: { plugin: train } }\n",
-         "3:36 the part for 'a' takes a map, found a text\n"},
+         "3:36 the settings for 'a' take a map, found a text\n"},
         {HEAD "profiles: { p: 3 }\nexperiments: { a: { plugin: train } }\n",
          "3:16 profile 'p' takes a map, found a text\n"},
         {HEAD
@@ -444,7 +444,7 @@ static void test_kind_errors(void **state)
          "5:43 'high' is not a real number\n"},
         {HEAD "experiments:\n  p: { plugin: train, sweep: { batch: 'range(1, 20)' } }\n  f: { "
               "plugin: finetune, with: { weights: \"${p.weights}\" } }\n",
-         "5:43 '${p.weights}' of f means 19 trials: batch=1; batch=2; batch=3; batch=4; and 15 "
+         "5:43 '${p.weights}' of f matches 19 trials: batch=1; batch=2; batch=3; batch=4; and 15 "
          "more\n"},
         {HEAD "experiments:\n  a: { plugin: train, about: this: that }\n",
          "4:34 not valid YAML: missing comma in flow mapping\n"},
@@ -476,7 +476,7 @@ static void test_neutral_sweeps(void **state)
     (void)state;
 #define NEUTRAL(what) HEAD "experiments: { a: { plugin: train, " what " } }\n"
 #define ONE_TRIAL(name, count)                                                                     \
-    "warning: parameter '" name "' of plugin 'train' changes no result, so its " count             \
+    "warning: parameter '" name "' of plugin 'train' does not affect results, so its " count       \
     " values are one trial: only the first is run | to run every value, write 'reuse: never' in "  \
     "experiment 'a'\n"
     warns_with(NEUTRAL("sweep: { threads: [1, 2, 4] }"), NULL, "3:45 " ONE_TRIAL("threads", "3"));
@@ -719,11 +719,12 @@ static void test_reference_errors(void **state)
          "5:43 parameter 'weights' (artifact) cannot take '${pretrain.loss}': it is a number\n"},
         {PRETRAIN("repeat: 1") FINE("${f.weights}"), "5:43 experiment 'f' refers to itself\n"},
         {PRETRAIN("repeat: 1") FINE("x/${pretrain.weights}"),
-         "5:43 '${pretrain.weights}' must be the whole value\n"},
+         "5:43 the reference '${pretrain.weights}' must be the whole value\n"},
         {PRETRAIN("repeat: 1") FINE("${pretrain[nett=mlp].weights}"),
          "5:43 plugin 'train' of 'pretrain' has no parameter 'nett' | did you mean 'net'?\n"},
         {PRETRAIN("repeat: 1") FINE("${best(pretrain, images_per_s).weights}"),
-         "5:43 plugin 'train' does not say whether more or less 'images_per_s' is better\n"},
+         "5:43 plugin 'train' does not declare whether metric 'images_per_s' is better high or "
+         "low\n"},
         {PRETRAIN("repeat: 1") FINE("${best(pretrain, los).weights}"),
          "5:43 plugin 'train' of 'pretrain' has no metric 'los' | did you mean 'loss'?\n"},
         {PRETRAIN("repeat: 1") FINE("${best(pretrain).weights}"),
@@ -732,20 +733,21 @@ static void test_reference_errors(void **state)
          "5:43 plugin 'script' of 's' has no artifact or result 'model' | known are: score, "
          "curve\n"},
         {PRETRAIN("sweep: { net: [mlp, resnet20] }") FINE("${pretrain.weights}"),
-         "5:43 '${pretrain.weights}' of f means 2 trials: net=mlp; net=resnet20 | choose one: "
+         "5:43 '${pretrain.weights}' of f matches 2 trials: net=mlp; net=resnet20 | choose one: "
          "${pretrain[net=mlp].weights} or ${best(pretrain, loss).weights}\n"},
         {PRETRAIN("sweep: { net: [mlp, resnet20] }") FINE("${pretrain[net=resnet32].weights}"),
-         "5:43 '${pretrain[net=resnet32].weights}' of f fits no trial of 'pretrain' (net=mlp; "
+         "5:43 '${pretrain[net=resnet32].weights}' of f matches no trial of 'pretrain' (net=mlp; "
          "net=resnet20) | choose one: ${pretrain[net=mlp].weights} or ${best(pretrain, "
          "loss).weights}\n"},
         {PRETRAIN("repeat: 2") "  f: { plugin: finetune, repeat: 3, with: { weights: "
                                "\"${pretrain.weights}\" } }\n",
-         "5:54 '${pretrain.weights}' of f #3 fits no trial of 'pretrain' (#1; #2) | give both the "
+         "5:54 '${pretrain.weights}' of f #3 matches no trial of 'pretrain' (#1; #2) | give both "
+         "the "
          "same 'repeat', or 'pretrain' a single one\n"},
         {HEAD "experiments:\n"
               "  a: { plugin: finetune, with: { weights: \"${b.weights}\" } }\n"
               "  b: { plugin: finetune, with: { weights: \"${a.weights}\" } }\n",
-         "5:43 references go in a circle: a -> b -> a\n"},
+         "5:43 references form a cycle: a -> b -> a\n"},
         {HEAD "profile: p\nprofiles: { p: { experiments: { pretrain: { skip: too long } } } }\n"
               "experiments:\n  pretrain: { plugin: train }\n" FINE("${pretrain.weights}"),
          "7:43 '${pretrain.weights}' needs experiment 'pretrain', which profile 'p' skips\n"},

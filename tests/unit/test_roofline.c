@@ -116,11 +116,11 @@ static void test_bad_input(void **state)
 {
     (void)state;
     struct orch_roofline_device device = UNIT;
-    expect_bad(device, 0, "batch of 0");
+    expect_bad(device, 0, "batch size is 0");
     device.compute_share = 0;
-    expect_bad(device, 1, "shares");
+    expect_bad(device, 1, "fractions");
     device.compute_share = NAN;
-    expect_bad(device, 1, "shares");
+    expect_bad(device, 1, "fractions");
     device = UNIT;
     device.peak_flops = 0;
     expect_bad(device, 1, "no known peak");

@@ -244,8 +244,8 @@ static void test_refused(void **state)
     (void)state;
     assert_refused("", 0, "line 1: it is cut off");
     assert_refused(GOLDEN, 100, "line 1: it is cut off");
-    assert_refused(GOLDEN, strlen(GOLDEN) - 1, "line 9: no point");
-    assert_refused(GOLDEN, strlen(GOLDEN) - strlen("[3,null,0]\n"), "line 9: no point");
+    assert_refused(GOLDEN, strlen(GOLDEN) - 1, "line 9: expected a point");
+    assert_refused(GOLDEN, strlen(GOLDEN) - strlen("[3,null,0]\n"), "line 9: expected a point");
     assert_refused("[]\n", 3, "line 1: its format");
     assert_refused_with("orch run 1", "orch run 2", "its format is not 'orch run 1'");
     assert_refused_with("{\"argv\":", "{\"argv\":\"x\",\"argv\":", "duplicate");
@@ -259,23 +259,24 @@ static void test_refused(void **state)
     assert_refused_with("\"seed\":\"", "\"seed\":\"9", "'seed'");
     assert_refused_with("\"bytes\":3", "\"bytes\":3.5", "'bytes'");
     assert_refused_with("\"digest\":\"6", "\"digest\":\"G", "no digest");
-    assert_refused_with("\"name\":\"epochs\"", "\"name\":\"zz\"", "'params' do not rise");
+    assert_refused_with("\"name\":\"epochs\"", "\"name\":\"zz\"",
+                        "'params' are not in ascending order");
     assert_refused_with("\"reason\":null", "\"reason\":\"a\\u0000b\"", "line 1");
     assert_refused_with("\"wall_ms\":12345.678901", "\"wall_ms\":\"nan\"", "'wall_ms'");
     assert_refused_with("gr\xc3\xbc\xc3\x9f", "gr\xff", "line 1: not valid JSON");
     assert_refused_with("\"metric\":\"loss\"", "\"metric\":\"zoss\"", "line 6: the names");
     assert_refused_with("\"points\":3}\n[1,10.5,2.5]", "\"points\":0}\n[1,10.5,2.5]",
-                        "line 2: no line");
+                        "line 2: expected the first line");
     assert_refused_with("\"points\":3}\n[1,10.5,2.5]", "\"points\":2}\n[1,10.5,2.5]", "line 5");
     assert_refused_with("\"points\":3}\n[1,10.5,2.5]", "\"points\":9999999999}\n[1,10.5,2.5]",
-                        "line 2: no line");
+                        "line 2: expected the first line");
     assert_refused_with("[2,20.25,null]", "[1,20.25,null]", "line 4: the steps of metric 'loss'");
-    assert_refused_with("[2,20.25,null]", "[02,20.25,null]", "line 4: no point");
-    assert_refused_with("[2,20.25,null]", "[2, 20.25,null]", "line 4: no point");
-    assert_refused_with("[2,20.25,null]", "[2,1e999,null]", "line 4: no point");
-    assert_refused_with("[2,20.25,null]", "[2,20.25,nan]", "line 4: no point");
-    assert_refused_with("[2,20.25,null]", "[9223372036854775808,1,1]", "line 4: no point");
-    assert_refused_with("[2,20.25,null]", "[2,20.25,null]\r", "line 4: no point");
+    assert_refused_with("[2,20.25,null]", "[02,20.25,null]", "line 4: expected a point");
+    assert_refused_with("[2,20.25,null]", "[2, 20.25,null]", "line 4: expected a point");
+    assert_refused_with("[2,20.25,null]", "[2,1e999,null]", "line 4: expected a point");
+    assert_refused_with("[2,20.25,null]", "[2,20.25,nan]", "line 4: expected a point");
+    assert_refused_with("[2,20.25,null]", "[9223372036854775808,1,1]", "line 4: expected a point");
+    assert_refused_with("[2,20.25,null]", "[2,20.25,null]\r", "line 4: expected a point");
     assert_refused_with("{\"metric\":\"speed\",\"unit\":\"images/s\"",
                         "{\"metric\":\"best_epoch\",\"unit\":\"images/s\"", "line 6: the names");
     assert_refused_with("{\"metric\":\"loss\",\"unit\":\"\"",

@@ -116,7 +116,7 @@ static void test_twice(void **state)
     other->targets[2] = 2e-7;
     enum orch_dataset_put did;
     assert_fails(orch_store_put_dataset(store, other, &did, NULL, error), ORCH_ERROR_USAGE,
-                 "measurements 'one' are there already with other rows");
+                 "measurements 'one' already exist with other rows");
     struct orch_store_info info;
     assert_ok(orch_store_info(store, &info, error));
     assert_int_equal(info.datasets, 1);
@@ -148,7 +148,7 @@ static void test_refused(void **state)
     enum orch_dataset_put did;
     struct orch_dataset *bad = make_set("Bad name");
     assert_fails(orch_store_put_dataset(store, bad, &did, NULL, error), ORCH_ERROR_USAGE,
-                 "no valid name");
+                 "name is not valid");
     orch_dataset_free(bad);
     bad = make_set("bad");
     bad->targets[1] = (double)NAN;
@@ -233,16 +233,16 @@ static void assert_found(const char *sql, const char *words)
 static void test_damage(void **state)
 {
     (void)state;
-    assert_found("UPDATE sample SET target = target * 2 WHERE row = 2", "its rows give digest");
+    assert_found("UPDATE sample SET target = target * 2 WHERE row = 2", "its rows have digest");
     assert_found("UPDATE sample SET features = replace(features, '64', '65') WHERE row = 1",
-                 "its rows give digest");
+                 "its rows have digest");
     assert_found("DELETE FROM sample WHERE row = 2", "rows are missing");
     assert_found("UPDATE sample SET row = 9 WHERE row = 3", "row 3 is damaged");
     assert_found("UPDATE sample SET features = '[1]' WHERE row = 3", "row 3 is damaged");
     assert_found("UPDATE sample SET features = '[' WHERE row = 3", "row 3 is damaged");
     assert_found("UPDATE sample SET target = NULL WHERE row = 3", "row 3 is damaged");
-    assert_found("UPDATE sample SET features = '{}' WHERE row = 0", "its heading is damaged");
-    assert_found("DELETE FROM sample WHERE row = 0", "its heading is damaged");
+    assert_found("UPDATE sample SET features = '{}' WHERE row = 0", "its header is damaged");
+    assert_found("DELETE FROM sample WHERE row = 0", "its header is damaged");
 }
 
 /* A second process that reads or removes: nothing is half there. */

@@ -35,13 +35,13 @@ static const struct {
     {"SELECT 1", NULL},
     {"DROP TRIGGER run_update; DROP INDEX run_by_ended", NULL},
     {"CREATE TABLE mine(x); CREATE VIEW seen AS SELECT * FROM run", NULL},
-    {ENDLESS, "its table 'run' is not as orch makes it"},
+    {ENDLESS, "its table 'run' differs from orch's schema"},
     {"DROP TABLE sample; CREATE VIRTUAL TABLE sample USING fts5(dataset, row, target, features)",
-     "its table 'sample' is not as orch makes it"},
-    {"DROP TABLE metric", "its table 'metric' is not as orch makes it"},
-    {"ALTER TABLE param ADD COLUMN more TEXT", "its table 'param' is not as orch makes it"},
+     "its table 'sample' differs from orch's schema"},
+    {"DROP TABLE metric", "its table 'metric' differs from orch's schema"},
+    {"ALTER TABLE param ADD COLUMN more TEXT", "its table 'param' differs from orch's schema"},
     {"ALTER TABLE param ADD COLUMN more TEXT AS (hex(zeroblob(30000000)))",
-     "its table 'param' is not as orch makes it"},
+     "its table 'param' differs from orch's schema"},
     {"CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM note; END", "its trigger 't'"},
     {"CREATE INDEX i ON param(hex(zeroblob(100)))", "its index 'i'"},
     {"DROP INDEX run_by_ended; CREATE INDEX run_by_ended ON run(hex(zeroblob(9)))",
@@ -89,7 +89,7 @@ static void test_beside(void **state)
         unlink(name);
         assert_int_equal(i % 2 ? symlink(other, name) : mkfifo(name, 0600), 0);
         assert_fails(orch_store_open(path, ORCH_STORE_WRITE, error), ORCH_ERROR_IO,
-                     "no regular file");
+                     "not a regular file");
         unlink(name);
     }
     alarm(0);

@@ -226,7 +226,7 @@ static void test_migration_that_fails(void **state)
     assert_fails(orch_store_open_with(path, ORCH_STORE_WRITE, &options, error), ORCH_ERROR_STORE,
                  "nowhere");
     assert_fails(orch_store_open_with(path, ORCH_STORE_WRITE, &with_gap, error), ORCH_ERROR_STORE,
-                 "no way from schema version 2 to 3");
+                 "there is no migration from schema version 2 to 3");
     assert_true(version_of(path) == 1);
     struct orch_store *store;
     assert_ok(store = orch_store_open(path, ORCH_STORE_WRITE, error));
@@ -409,7 +409,7 @@ static void test_locked(void **state)
     sqlite3_open(path, &other);
     assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
     assert_fails(orch_store_note(store, FIXTURE_KEY, "note", false, "x", error), ORCH_ERROR_STORE,
-                 "another process keeps it locked");
+                 "it is locked by another process");
     sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL);
     assert_ok(orch_store_note(store, FIXTURE_KEY, "note", false, "x", error));
     sqlite3_close(other);

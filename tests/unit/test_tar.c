@@ -185,29 +185,29 @@ static void refused_pax(const char *records)
     GByteArray *archive = g_byte_array_new();
     put_entry(archive, "pax", 'x', records);
     put_entry(archive, "x", '0', "");
-    expect_refusal(opened(archive), "an extended head is damaged");
+    expect_refusal(opened(archive), "an extended header is damaged");
 }
 
 static void test_heads_that_lie(void **state)
 {
     (void)state;
-    refused_size("0000000009\0\0", "no head of a tar archive");               /* no octal digit */
-    refused_size("\x80\0\0\1\0\0\0\0\0\0\0\0", "no head of a tar archive");   /* 2^64 */
-    refused_size("\x80\0\0\0\0\x7f\0\0\0\0\0\0", "no head of a tar archive"); /* over 64 GiB */
-    refused_size("\x80\0\0\0\0\0\0\0\0\1\0\0", "the archive is cut off");
+    refused_size("0000000009\0\0", "not a tar header");               /* no octal digit */
+    refused_size("\x80\0\0\1\0\0\0\0\0\0\0\0", "not a tar header");   /* 2^64 */
+    refused_size("\x80\0\0\0\0\x7f\0\0\0\0\0\0", "not a tar header"); /* over 64 GiB */
+    refused_size("\x80\0\0\0\0\0\0\0\0\1\0\0", "the archive is truncated");
     refused_pax("what=ever\n");
     refused_pax("99 path=x\n");
     refused_pax("1 path=x\n");
     refused_pax("9path=x\n");
     GByteArray *archive = g_byte_array_new();
     put(archive, head_of("pax", 'x', 0), "");
-    expect_refusal(opened(archive), "an extended head of this size is not read");
+    expect_refusal(opened(archive), "an extended header of this size is not supported");
     archive = g_byte_array_new();
     put(archive, head_of("pax", 'L', 2 << 20), "");
-    expect_refusal(opened(archive), "an extended head of this size is not read");
+    expect_refusal(opened(archive), "an extended header of this size is not supported");
     archive = g_byte_array_new();
     put(archive, head_of("pax", 'x', 100000), "10 path=ab\n");
-    expect_refusal(opened(archive), "the archive is cut off");
+    expect_refusal(opened(archive), "the archive is truncated");
     archive = g_byte_array_new();
     struct orch_tar_head head = head_of("x", '0', 0);
     head.name[0] = 'y'; /* after it was signed */

@@ -250,7 +250,7 @@ static void test_trained(void **state)
     assert_true(isnan(b[0].value));
     for (int k = 0; k < 2; k++) {
         assert_false(orch_learned_ready(of_text->learned, &error));
-        assert_non_null(strstr(error->message, "broken"));
+        assert_non_null(strstr(error->message, "damaged"));
         g_clear_error(&error);
     }
     orch_trained_free(of_text);
