@@ -2,8 +2,10 @@
 orch_test(duration "quick" orch_predictors)
 orch_test(remaining "quick" orch_predictors)
 orch_test(design "quick" orch_predictors)
-# core/run: the ledger of hours and money, files of other trackers
+# core/run: the ledger of hours and money, limits, tables of measurements, files of other trackers
 orch_test(ledger "quick" orch_run)
+orch_test(limit_options "quick" orch_run)
+orch_test(measurements "quick" orch_run)
 orch_test(import_files "quick" orch_run)
 orch_test(python_env "quick" orch_run)
 # core/run: the progress of running trials
