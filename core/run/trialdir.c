@@ -526,11 +526,11 @@ bool orch_trialdir_write(struct orch_plan *plan, const struct orch_plan_item *it
                          GError **error)
 {
     struct orch_store *store = plan->store;
-    if (!orch_store_dir_make(store, ORCH_STORE_DIR_TRIAL, trialdir->key, 0700, error) ||
-        !orch_store_dir_make_parent(store, ORCH_STORE_DIR_CHECKPOINT, error))
+    if (!orch_store_dir_make(store, ORCH_STORE_DIR_TRIAL, trialdir->key, 0700, error))
         return false;
     g_autofree char *record = g_build_filename(trialdir->path, ORCH_TRIAL_RECORD, NULL);
-    if (orch_file_write(record, trialdir->record, strlen(trialdir->record), false, error) &&
+    if (orch_store_dir_make_parent(store, ORCH_STORE_DIR_CHECKPOINT, error) &&
+        orch_file_write(record, trialdir->record, strlen(trialdir->record), false, error) &&
         write_trial(plan, item, trialdir->params, slot, trialdir, error))
         return true;
     orch_store_dir_remove(store, ORCH_STORE_DIR_TRIAL, trialdir->key, NULL);

@@ -317,6 +317,99 @@ static void assert_link(const char *dir, const char *name, const char *target)
         fail_msg("'%s' is a link to '%s', not to '%s'", name, found ? found : "(none)", target);
 }
 
+static unsigned index_of(const struct scene *scene, const char *experiment)
+{
+    return (unsigned)(item_of(scene, experiment, 0) - scene->plan->items);
+}
+
+/* What a reference stands for is the last point of a series, a result or the path of an artifact;
+ * a run from elsewhere may lack it. */
+static void test_values_of_references(void **state)
+{
+    (void)state;
+    static const char experiments[] =
+        "experiments:\n"
+        "  make: { plugin: ./make.plugin }\n"
+        "  last: { plugin: ./use.plugin, with: { from: \"${make.loss}\" } }\n"
+        "  result: { plugin: ./use.plugin, with: { from: \"${make.final}\" } }\n";
+    char *dir = new_project();
+    struct scene scene = plan_of(dir, experiments);
+    put_run(&scene, item_of(&scene, "make", 0), 5, "8x Tesla", "ok");
+    scene_free(&scene);
+    scene = plan_of(dir, experiments);
+    const struct orch_slot slot = {.threads = 1};
+    const unsigned chosen[] = {index_of(&scene, "make")};
+    struct orch_trialdir trial;
+    assert_item(&scene, "make", 0, ORCH_PLAN_DONE, "by ada");
+    assert_ok(orch_trialdir_prepare(scene.plan, item_of(&scene, "last", 0), chosen, &slot, "[]",
+                                    &trial, error));
+    assert_string_equal(json_string_value(json_object_get(trial.params, "from")), "inf");
+    orch_trialdir_clear(&trial);
+    assert_fails(orch_trialdir_prepare(scene.plan, item_of(&scene, "result", 0), chosen, &slot,
+                                       "[]", &trial, error),
+                 ORCH_ERROR_TRIAL, "left no 'final' for ${make.final}");
+    scene_free(&scene);
+    free_folder(dir);
+}
+
+/* A path is relative to the recipe, and absolute for the trial; nothing and "" stay as they are. */
+static void test_paths_of_a_trial(void **state)
+{
+    (void)state;
+    char *dir = new_folder();
+    put(dir, "make.plugin",
+        "plugin: make\ncommand: [sh, -c, true]\nmetrics: { score: none }\n"
+        "parameters: { data: { type: path }, empty: { type: path, default: \"\" },\n"
+        "              none: { type: path, optional: true }, word: data/x }\n");
+    put(dir, "data/x", "1\n");
+    struct scene scene =
+        plan_of(dir, "experiments:\n  make: { plugin: ./make.plugin, with: { data: data/x } }\n");
+    const struct orch_slot slot = {.threads = 1};
+    struct orch_trialdir trial;
+    assert_ok(orch_trialdir_prepare(scene.plan, item_of(&scene, "make", 0), NULL, &slot, "[]",
+                                    &trial, error));
+    g_autofree char *data = path_in(dir, "data/x");
+    assert_string_equal(orch_json_text(trial.params, "data", ""), data);
+    assert_string_equal(orch_json_text(trial.params, "empty", "?"), "");
+    assert_string_equal(orch_json_text(trial.params, "word", "?"), "data/x");
+    orch_trialdir_clear(&trial);
+    scene_free(&scene);
+    free_folder(dir);
+}
+
+/* Where a folder of the store is a file, the error names it and nothing is left behind. */
+static void test_no_place_for_a_trial(void **state)
+{
+    (void)state;
+    static const enum orch_store_dir kinds[] = {ORCH_STORE_DIR_TRIAL, ORCH_STORE_DIR_CHECKPOINT};
+    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
+        char *dir = new_folder();
+        put(dir, "make.plugin",
+            "plugin: make\ncommand: [sh, -c, true]\nmetrics: { score: none }\n");
+        struct scene scene = plan_of(dir, "experiments:\n  make: { plugin: ./make.plugin }\n");
+        const struct orch_slot slot = {.threads = 1};
+        const struct orch_plan_item *item = item_of(&scene, "make", 0);
+        struct orch_trialdir trial;
+        assert_ok(orch_trialdir_prepare(scene.plan, item, NULL, &slot, "[]", &trial, error));
+        g_autofree char *inside = orch_store_dir_path(scene.plan->store, kinds[i], trial.key);
+        g_autofree char *place = g_path_get_dirname(inside);
+        if (g_file_test(place, G_FILE_TEST_EXISTS))
+            assert_ok(orch_tree_remove(place, error));
+        put("/", place, "a file");
+        GError *problem = NULL;
+        assert_false(orch_trialdir_write(scene.plan, item, &slot, &trial, &problem));
+        assert_non_null(problem);
+        g_autofree char *base = g_path_get_basename(place);
+        if (!strstr(problem->message, base))
+            fail_msg("no '%s' in: %s", base, problem->message);
+        g_clear_error(&problem);
+        assert_false(g_file_test(trial.path, G_FILE_TEST_EXISTS));
+        orch_trialdir_clear(&trial);
+        scene_free(&scene);
+        free_folder(dir);
+    }
+}
+
 /* Outside of a repository: links stay links, large files become links, pipes are left out. */
 static void test_folder_of_odd_files(void **state)
 {
@@ -397,6 +490,9 @@ int main(void)
         cmocka_unit_test(test_earlier_runs),
         cmocka_unit_test(test_ages),
         cmocka_unit_test(test_missing_artifact),
+        cmocka_unit_test(test_values_of_references),
+        cmocka_unit_test(test_paths_of_a_trial),
+        cmocka_unit_test(test_no_place_for_a_trial),
         cmocka_unit_test(test_folder_of_odd_files),
         cmocka_unit_test(test_folder_beyond_the_budget),
     };

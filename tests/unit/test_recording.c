@@ -39,7 +39,10 @@ static void assert_nothing_left(void)
 {
     g_autoptr(GPtrArray) rows = orch_store_actives(workspace->store, NULL);
     assert_int_equal(rows->len, 0);
-    g_autofree char *trial = orch_store_dir_path(workspace->store, ORCH_STORE_DIR_TRIAL, "x");
+    char key[ORCH_KEY_CHARS];
+    orch_key_make(key);
+    g_autofree char *trial = orch_store_dir_path(workspace->store, ORCH_STORE_DIR_TRIAL, key);
+    assert_non_null(trial);
     g_autofree char *trials = g_path_get_dirname(trial);
     g_autoptr(GDir) folder = g_dir_open(trials, 0, NULL);
     if (folder && g_dir_read_name(folder))
