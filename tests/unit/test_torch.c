@@ -343,6 +343,75 @@ static int load(void **state)
     return torch == NULL;
 }
 
+/* How far two models' changes since `start` are apart, as a share of the change: of the tensor that
+ * differs most, and of all together. */
+struct distance {
+    double worst, all;
+};
+
+static double square_distance(const float *a, const float *b, int64_t count)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
+    return sum;
+}
+
+static struct distance distance_of(struct orch_torch_model *a, struct orch_torch_model *b,
+                                   struct orch_torch_model *start)
+{
+    double worst = 0, between = 0, change = 0;
+    for (size_t i = 0; i < torch->tensor_count(a); i++) {
+        struct orch_torch_tensor tensor;
+        torch->tensor_describe(a, i, &tensor);
+        g_autofree float *x = g_new(float, tensor.count), *y = g_new(float, tensor.count),
+                         *z = g_new(float, tensor.count);
+        assert_true(torch->tensor_get(a, i, x, NULL) && torch->tensor_get(b, i, y, NULL) &&
+                    torch->tensor_get(start, i, z, NULL));
+        double apart = square_distance(x, y, tensor.count);
+        double moved = square_distance(y, z, tensor.count);
+        worst = moved > 0 ? fmax(worst, apart / moved) : worst;
+        between += apart;
+        change += moved;
+    }
+    return (struct distance){sqrt(worst), sqrt(between / change)};
+}
+
+/* In channels-last memory on a CPU normalisation, addition and ReLU are one operation with a
+ * gradient of its own: what a step changes is what it changes in the plain layout, but for values
+ * that rounding moves across the kink of a ReLU. The networks have the operation with and without
+ * shortcut and ReLU, and with a shortcut that is normalised too. */
+static void test_fused_norm_is_the_norm(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"resnet20", "resnet18-cifar"};
+    GError *error = NULL;
+    for (unsigned n = 0; n < G_N_ELEMENTS(names); n++) {
+        struct orch_net *net = make_net(names[n], 3, 32, 5);
+        g_autofree float *images = make_images(8 * 3 * 32 * 32);
+        const int64_t labels[] = {0, 1, 2, 3, 4, 0, 1, 2};
+        struct orch_torch_batch batch = {.images = images, .labels = labels, .count = 8};
+        struct orch_torch_setup plain = {"cpu", ORCH_TORCH_FP32, false};
+        struct orch_torch_model *models[3]; /* fused, plain, and one that does not learn */
+        for (int i = 0; i < 3; i++) {
+            models[i] =
+                i == 0 ? make_model(net, ORCH_TORCH_FP32) : torch->model_new(net, &plain, &error);
+            assert_true(orch_torch_init(torch, models[i], net, 7, &error));
+            torch->seed(1);
+            set_sgd(models[i], 0, false, 0, 0);
+            torch->rate_set(models[i], 0.01);
+            assert_true(i == 2 || torch->train(models[i], &batch, &error));
+        }
+        struct distance distance = distance_of(models[0], models[1], models[2]);
+        if (!(distance.worst < 0.1) || !(distance.all < 2e-3))
+            fail_msg("%s: a step differs by %g of its length, a tensor's by %g", names[n],
+                     distance.all, distance.worst);
+        for (int i = 0; i < 3; i++)
+            torch->model_free(models[i]);
+        orch_net_free(net);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +422,7 @@ int main(void)
         cmocka_unit_test(test_resume_goes_on_bit_by_bit),
         cmocka_unit_test(test_torchvision),
         cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_fused_norm_is_the_norm),
     };
     return cmocka_run_group_tests(tests, load, NULL);
 }

@@ -16,15 +16,25 @@ extern "C" {
 #include <string>
 #include <vector>
 
+/* A batch normalisation that is computed together with what follows it, when the last of them is
+ * reached. */
+struct orch_torch_fusion {
+    int norm = -1;     /* node of the normalisation; -1: nothing ends here */
+    int shortcut = -1; /* node that is added; -1: none */
+    bool relu = false;
+};
+
 struct orch_torch_model {
     const orch_net *net;
     at::Device device = at::kCPU;
     bool bf16 = false;
     at::MemoryFormat format = at::MemoryFormat::Contiguous;
-    std::vector<at::Tensor> tensors; /* as in the graph's table; parameters are leaves */
-    std::vector<int> last_use;       /* node -> last node that reads it */
-    std::vector<int> readers;        /* node -> number of nodes that read it */
-    int head = -1;                   /* node of the classifier */
+    std::vector<at::Tensor> tensors;        /* as in the graph's table; parameters are leaves */
+    std::vector<int> last_use;              /* node -> last node that reads it */
+    std::vector<int> readers;               /* node -> number of nodes that read it */
+    int head = -1;                          /* node of the classifier */
+    std::vector<orch_torch_fusion> fusions; /* node -> what ends there */
+    std::vector<int> fused_into;            /* node -> where the fusion that it is part of ends */
     /* optimizer */
     orch_torch_method method = ORCH_TORCH_SGD;
     double momentum = 0, weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, rate = 0;
@@ -97,6 +107,18 @@ struct Autocast {
 
 /* Evaluates the graph after node `from`, whose value is `x`, up to node `to`. */
 at::Tensor forward(const orch_torch_model *m, const at::Tensor &x, int from, int to, bool training);
+
+/* ---- norm.cpp
+ * ---------------------------------------------------------------------------------
+ */
+
+/* True if the normalisation `node` is fused where the model is: on CPUs in channels-last memory, in
+ * training with statistics of its own. */
+bool norm_is_fused(const orch_torch_model *m, const struct orch_net_node *node, bool training);
+/* Normalises x, adds `shortcut` (may be undefined), and applies ReLU. Updates running statistics.
+ */
+at::Tensor norm_fused(const orch_torch_model *m, const struct orch_net_node *node,
+                      const at::Tensor &x, const at::Tensor &shortcut, bool relu);
 
 /* ---- model.cpp
  * --------------------------------------------------------------------------------

@@ -141,6 +141,45 @@ Tensor apply(const orch_torch_model *m, const struct orch_net_node *node,
                              orch_net_op_name(node->op));
 }
 
+/* The normalisation with which node `i` is computed as one operation; NULL: it is computed alone.
+ */
+const struct orch_net_node *fused_norm(const orch_torch_model *m, int i, bool training)
+{
+    int norm = m->fusions[(size_t)i].norm;
+    const struct orch_net_node *node = norm < 0 ? nullptr : orch_net_node(m->net, norm);
+    return node && norm_is_fused(m, node, training) ? node : nullptr;
+}
+
+/* True if node `i` is computed later, where its fusion ends. */
+bool is_part_of_fusion(const orch_torch_model *m, int i, bool training)
+{
+    int end = m->fused_into[(size_t)i];
+    return end > i && fused_norm(m, end, training);
+}
+
+Tensor value_of(const orch_torch_model *m, const struct orch_net_node *node,
+                const std::vector<Tensor> &values, bool training)
+{
+    const struct orch_net_node *norm = fused_norm(m, node->id, training);
+    if (!norm)
+        return apply(m, node, values, training);
+    const orch_torch_fusion &fusion = m->fusions[(size_t)node->id];
+    return norm_fused(m, norm, values[(size_t)norm->inputs[0]],
+                      fusion.shortcut < 0 ? Tensor() : values[(size_t)fusion.shortcut],
+                      fusion.relu);
+}
+
+/* Releases what a fusion that ends at node `i` has read, if nothing reads it later. */
+void release_fused(const orch_torch_model *m, int i, std::vector<Tensor> &values)
+{
+    const orch_torch_fusion &fusion = m->fusions[(size_t)i];
+    if (fusion.norm < 0)
+        return;
+    for (int read : {orch_net_node(m->net, fusion.norm)->inputs[0], fusion.shortcut})
+        if (read >= 0 && m->last_use[(size_t)read] == i)
+            values[(size_t)read] = Tensor();
+}
+
 } // namespace
 
 Autocast::Autocast(const orch_torch_model *m) : on(m->bf16), cuda(m->device.is_cuda())
@@ -188,12 +227,13 @@ Tensor forward(const orch_torch_model *m, const Tensor &x, int from, int to, boo
     values[(size_t)from] = x;
     for (int i = from + 1; i <= to; i++) {
         const struct orch_net_node *node = orch_net_node(m->net, i);
-        if (node->is_auxiliary)
+        if (node->is_auxiliary || is_part_of_fusion(m, i, training))
             continue;
-        values[(size_t)i] = apply(m, node, values, training);
+        values[(size_t)i] = value_of(m, node, values, training);
         for (int j = 0; j < node->input_count; j++)
             if (m->last_use[(size_t)node->inputs[j]] == i)
                 values[(size_t)node->inputs[j]] = Tensor();
+        release_fused(m, i, values);
     }
     return values[(size_t)to];
 }

@@ -2,6 +2,7 @@
 /* Models: their tensors on a device, in the layout that the setup asks for. */
 #include "plugins/common/torch/adapter/adapter.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -13,15 +14,67 @@ namespace adapter
 namespace
 {
 
+/* The only node that reads node `i`; NULL if there are none or several. */
+const struct orch_net_node *only_reader(const orch_torch_model *m, int i)
+{
+    const struct orch_net_node *found = nullptr;
+    for (guint k = (guint)i + 1; k < m->net->nodes->len; k++) {
+        const struct orch_net_node *node = orch_net_node(m->net, (int)k);
+        for (int j = 0; j < node->input_count; j++) {
+            if (node->inputs[j] != i)
+                continue;
+            if (found)
+                return nullptr;
+            found = node;
+        }
+    }
+    return found;
+}
+
+/* Finds each normalisation with the addition and the ReLU that alone read it. */
+void plan_fusions(orch_torch_model *m)
+{
+    size_t count = (size_t)m->net->nodes->len;
+    m->fusions.assign(count, {});
+    m->fused_into.resize(count);
+    for (size_t i = 0; i < count; i++)
+        m->fused_into[i] = (int)i;
+    for (size_t i = 0; i < count; i++) {
+        if (orch_net_node(m->net, (int)i)->op != ORCH_NET_BATCHNORM2D)
+            continue;
+        orch_torch_fusion fusion = {(int)i, -1, false};
+        int end = (int)i;
+        const struct orch_net_node *next = only_reader(m, end);
+        if (next && next->op == ORCH_NET_ADD && next->input_count == 2 &&
+            m->fusions[(size_t)next->id].norm < 0) {
+            int other = next->inputs[next->inputs[0] == end];
+            const struct orch_net_node *last = only_reader(m, next->id);
+            if (last && last->op == ORCH_NET_RELU && m->fused_into[(size_t)next->id] == next->id) {
+                fusion.shortcut = other;
+                fusion.relu = true;
+                m->fused_into[(size_t)next->id] = last->id;
+                end = last->id;
+            }
+        } else if (next && next->op == ORCH_NET_RELU) {
+            fusion.relu = true;
+            end = next->id;
+        }
+        m->fused_into[i] = end;
+        m->fusions[(size_t)end] = fusion;
+    }
+}
+
 void plan_uses(orch_torch_model *m)
 {
+    plan_fusions(m);
     size_t count = (size_t)m->net->nodes->len;
     m->last_use.assign(count, -1);
     m->readers.assign(count, 0);
     for (size_t i = 0; i < count; i++) {
         const struct orch_net_node *node = orch_net_node(m->net, (int)i);
         for (int j = 0; j < node->input_count; j++) {
-            m->last_use[(size_t)node->inputs[j]] = (int)i;
+            m->last_use[(size_t)node->inputs[j]] =
+                std::max(m->last_use[(size_t)node->inputs[j]], m->fused_into[i]);
             m->readers[(size_t)node->inputs[j]]++;
         }
     }
