@@ -4,7 +4,7 @@
 
 #include "core/forecast/network.h"
 #include "core/forecast/step_answer.h"
-#include "core/run/run_rows.h"
+#include "core/run/declared_cost.h"
 #include "lib/base/json.h"
 #include "lib/net/cost.h"
 #include "predictors/duration.h"
@@ -102,20 +102,26 @@ static const struct counted_net *net_of(struct orch_estimator *estimator, const 
 double orch_estimator_work(struct orch_estimator *estimator, const json_t *cost)
 {
     const struct counted_net *counted = net_of(estimator, cost);
-    double epochs = orch_cost_number(cost, "epochs");
-    double images = orch_cost_number(cost, "images") * (isnan(epochs) ? 1 : epochs);
-    return images * (counted ? counted->operations * (orch_cost_is_training(cost) ? 3 : 1) : 1);
+    return orch_cost_all_samples(cost) *
+           (counted ? counted->operations * (orch_cost_is_training(cost) ? 3 : 1) : 1);
 }
 
 /* ---- the question ------------------------------------------------------------------------------
  */
 
-/* A declared number rounded to an integer of at least 1, or `other` when it is absent or out of
- * range. */
-static int64_t whole(const json_t *cost, const char *name, int64_t other)
+/* A number rounded to an integer of at least 1, or `other` when it is unknown or out of range. */
+static int64_t whole(double value, int64_t other)
 {
-    double value = orch_cost_number(cost, name);
     return value >= 0.5 && value < 9e15 ? llround(value) : other;
+}
+
+/* Sets the amount of work: epochs of images, or one pass over what the declared steps compute. */
+static void set_amount(const json_t *cost, struct orch_time_question *out)
+{
+    double epoch = orch_cost_epoch_samples(cost), epochs = orch_cost_number(cost, "epochs");
+    bool is_by_steps = !isnan(orch_cost_number(cost, "steps")) && (isnan(epoch) || isnan(epochs));
+    out->images = whole(is_by_steps ? orch_cost_all_samples(cost) : epoch, 0);
+    out->epochs = is_by_steps ? 1 : whole(epochs, 1);
 }
 
 /* Converts the declared cost to a question of `orch predict`; the network is borrowed. False when
@@ -125,21 +131,20 @@ static bool question_of(struct orch_estimator *estimator, const json_t *cost,
                         struct orch_time_question *out)
 {
     const struct counted_net *counted = net_of(estimator, cost);
-    int64_t batch = whole(cost, "batch", 0);
+    int64_t batch = whole(orch_cost_step_samples(cost), 0);
     const char *precision = orch_json_text(cost, "precision", "");
     if (!counted || batch < 1 || batch > 1 << 24)
         return false;
     *out = (struct orch_time_question){.hardware = estimator->hardware,
                                        .net = counted->net,
                                        .costs = counted->costs,
-                                       .images = whole(cost, "images", 0),
-                                       .epochs = whole(cost, "epochs", 1),
                                        .states_per_weight = 1,
                                        .forward_only = !orch_cost_is_training(cost),
                                        .batches = {batch},
                                        .batch_count = 1,
                                        .worker_count = 1};
-    out->workers[0] = MIN(whole(cost, "workers", 1), 1 << 20);
+    set_amount(cost, out);
+    out->workers[0] = MIN(whole(orch_cost_workers(cost), 1), 1 << 20);
     out->ppp_comp = out->ppp_comm = out->price = out->budget_usd = out->deadline_s = (double)NAN;
     out->has_precision = orch_precision_find(precision, &out->precision);
     return out->has_precision || !*precision;

@@ -79,15 +79,15 @@ static json_t *encode_cost(const struct orch_cost *cost)
     } texts[] = {{"network", cost->network},
                  {"precision", cost->precision},
                  {"framework", cost->framework},
-                 {"input", cost->input}};
+                 {"input", cost->input},
+                 {"unit", cost->unit}};
     const struct {
         const char *key;
         int64_t number;
-    } numbers[] = {{"images", cost->images},
-                   {"batch", cost->batch},
-                   {"workers", cost->workers},
-                   {"classes", cost->classes},
-                   {"training", cost->training}};
+    } numbers[] = {
+        {"images", cost->images},   {"batch", cost->batch},       {"workers", cost->workers},
+        {"classes", cost->classes}, {"training", cost->training}, {"samples", cost->samples},
+        {"copies", cost->copies},   {"actors", cost->actors},     {"steps", cost->steps}};
     for (unsigned i = 0; i < G_N_ELEMENTS(texts); i++)
         if (texts[i].text)
             json_object_set_new(object, texts[i].key, json_string(texts[i].text));

@@ -221,9 +221,9 @@ static void read_artifacts(struct orch_manifest_reader *reader, const struct orc
 
 static void read_cost(struct orch_manifest_reader *reader, const struct orch_yaml *node)
 {
-    static const char *const keys[] = {"network", "precision", "framework", "input",
-                                       "images",  "batch",     "workers",   "classes",
-                                       "epochs",  "training",  NULL};
+    static const char *const keys[] = {
+        "network", "precision", "framework", "input",   "images", "batch",  "workers", "classes",
+        "epochs",  "training",  "unit",      "samples", "copies", "actors", "steps",   NULL};
     if (!orch_manifest_check_is_map(reader, node, "cost",
                                     "as in cost: {network: \"${net}\", batch: 64}"))
         return;

@@ -487,7 +487,8 @@ static const struct {
     {"network", ORCH_STRING}, {"precision", ORCH_STRING}, {"framework", ORCH_STRING},
     {"input", ORCH_STRING},   {"images", ORCH_INT},       {"batch", ORCH_INT},
     {"workers", ORCH_INT},    {"classes", ORCH_INT},      {"epochs", ORCH_REAL},
-    {"training", ORCH_BOOL},
+    {"training", ORCH_BOOL},  {"unit", ORCH_STRING},      {"samples", ORCH_INT},
+    {"copies", ORCH_INT},     {"actors", ORCH_INT},       {"steps", ORCH_INT},
 };
 
 /* One field of a manifest's `cost:` with its references filled in. NULL on error. */

@@ -88,7 +88,8 @@ void orch_plugins_prefetch(struct orch_plugins *plugins, const struct orch_manif
                            json_t *const *params, size_t count);
 
 /** Calls the plugin's cost(params). Returns an object with the members of struct orch_cost that are
- * set (network, precision, framework, input, images, batch, workers, classes, epochs, training).
+ * set (network, precision, framework, input, images, batch, workers, classes, epochs, training,
+ * unit, samples, copies, actors, steps).
  * JSON null when the plugin has no cost. New reference; NULL on error. */
 json_t *orch_plugins_cost(struct orch_plugins *plugins, const struct orch_manifest *manifest,
                           const json_t *params, GError **error);

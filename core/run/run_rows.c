@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* All runs are read with three queries: the runs, their results, their points. */
 #include "core/run/run_rows.h"
+#include "core/run/declared_cost.h"
 #include "core/run/rows_text.h"
 
 #include "lib/base/error.h"
@@ -127,19 +128,6 @@ bool orch_rows_tally_has_no_cost(const struct orch_rows_tally *t)
     return t->no_cost && !(t->rows + t->shared + t->disturbed + t->unmeasured + t->forward);
 }
 
-double orch_cost_number(const json_t *cost, const char *name)
-{
-    double value;
-    return orch_json_get_real(json_object_get(cost, name), &value) && value > 0 ? value
-                                                                                : (double)NAN;
-}
-
-bool orch_cost_is_training(const json_t *cost)
-{
-    const json_t *training = json_object_get(cost, "training");
-    return json_is_true(training) || json_integer_value(training) > 0;
-}
-
 static void take_run(void *ctx, const struct orch_bulk_run *run)
 {
     struct reading *r = ctx;
@@ -222,18 +210,11 @@ static bool read_all(struct orch_store *store, const struct orch_where *filter, 
 /* ---- the target --------------------------------------------------------------------------------
  */
 
-/* Workers are what the plugin declares, whatever number of GPUs the trial may use. */
-static double workers_of(const struct timed *run)
-{
-    double workers = orch_cost_number(run->cost, "workers");
-    return isnan(workers) ? 1 : workers;
-}
-
 /* Images per second, computed from any recorded quantity. */
 static double rate_of(const struct timed *run)
 {
-    double step_images = orch_cost_number(run->cost, "batch") * workers_of(run);
-    double images = orch_cost_number(run->cost, "images");
+    double step_images = orch_cost_step_samples(run->cost) * orch_cost_workers(run->cost);
+    double images = orch_cost_epoch_samples(run->cost);
     if (!isnan(run->found[IMAGES_PER_S]))
         return run->found[IMAGES_PER_S];
     double by_epoch = images / run->found[EPOCH_S];
@@ -242,13 +223,13 @@ static double rate_of(const struct timed *run)
 
 static double step_ms(const struct timed *run)
 {
-    double step_images = orch_cost_number(run->cost, "batch") * workers_of(run);
+    double step_images = orch_cost_step_samples(run->cost) * orch_cost_workers(run->cost);
     return isnan(run->found[STEP_MS]) ? 1e3 * step_images / rate_of(run) : run->found[STEP_MS];
 }
 
 static double epoch_s(const struct timed *run)
 {
-    return isnan(run->found[EPOCH_S]) ? orch_cost_number(run->cost, "images") / rate_of(run)
+    return isnan(run->found[EPOCH_S]) ? orch_cost_epoch_samples(run->cost) / rate_of(run)
                                       : run->found[EPOCH_S];
 }
 
@@ -293,13 +274,13 @@ static void write_row(const struct timed *run, double target, GString *out)
     const json_t *cost = run->cost;
     const char *input = orch_json_text(cost, "input", "");
     orch_rows_append_text(out, run->gpu);
-    orch_rows_number(out, workers_of(run));
+    orch_rows_number(out, orch_cost_workers(cost));
     orch_rows_number(out, run->threads > 0 ? (double)run->threads : (double)NAN);
     orch_rows_append_text(out, orch_json_text(cost, "network", ""));
-    orch_rows_number(out, orch_cost_number(cost, "batch"));
+    orch_rows_number(out, orch_cost_step_samples(cost));
     orch_rows_append_text(out, orch_json_text(cost, "precision", ""));
     orch_rows_append_text(out, orch_json_text(cost, "framework", ""));
-    orch_rows_number(out, orch_cost_number(cost, "images"));
+    orch_rows_number(out, orch_cost_epoch_samples(cost));
     orch_rows_append_text(out, input);
     orch_rows_number(out, side_of(input));
     orch_rows_number(out, orch_cost_number(cost, "classes"));

@@ -24,20 +24,16 @@ struct orch_rows_tally {
 /** True when runs were read, and none of them declares a cost. */
 bool orch_rows_tally_has_no_cost(const struct orch_rows_tally *tally);
 
-/** A positive number from the cost that a run's plugin declared; NaN when it is absent. */
-double orch_cost_number(const json_t *cost, const char *name);
-/** True when the declared work trains the network. Plugins write `training` only then. */
-bool orch_cost_is_training(const json_t *cost);
-
 /**
  * A row for each run that ended ok, is not hidden, meets `filter` (NULL: all), declared its cost
  * and ran alone. A run during which other programs kept the CPUs busy (lib/wire/foreign_cpu_fact.h)
  * gives none either, unless its device has no other: a machine that is always loaded is learned
  * from as it is. A run of epochs that did not train the network (its last layer alone, on features
  * computed once) gives none: its steps are not steps of the network. Columns: gpu (the model of the
- * GPU, or of the processor), workers, threads, net, batch (images a step and worker), precision,
- * framework, images (of an epoch), input (CxHxW), img (its side, where square), classes, mode
- * (train, infer), epochs, and last the target; a field that a run does not record is empty.
+ * GPU, or of the processor), workers, threads, net, batch (images that a step computes in each
+ * worker, copies included), precision, framework, images (that an epoch computes), input (CxHxW),
+ * img (its side, where square), classes, mode (train, infer), epochs, and last the target; a field
+ * that a run does not record is empty.
  *
  * step_ms (a step of all workers), epoch_s and images_per_s (of all workers) come from metrics
  * and results recorded as epoch_time, images_per_s, step_time and similar names, with their units:

@@ -26,7 +26,7 @@ struct orch_running {
     const struct orch_plan_item *item;
     char key[ORCH_KEY_CHARS];
     char *trial_dir;
-    struct orch_slot slot;
+    struct orch_run_slot slot;
     int64_t started_ns, started_mono_ns;
     double done, total; /* progress; total 0: unknown */
     GArray *points;     /* struct orch_running_point; NULL until there is progress */

@@ -77,7 +77,7 @@ void orch_schedule_emit(struct run *run, const char *format, ...) G_GNUC_PRINTF(
 
 /** Finds a free slot for a trial of the experiment; false when the trial must wait. */
 bool orch_schedule_take_slot(const struct run *run, const struct orch_experiment *experiment,
-                             struct orch_slot *slot);
+                             struct orch_run_slot *slot);
 
 /* ---- schedule_hosts.c -------------------------------------------------------------------------
  */

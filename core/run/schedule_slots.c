@@ -16,7 +16,8 @@ static bool slot_is_free(const struct run *run, unsigned index)
 static bool gpu_is_free(const struct run *run, unsigned gpu)
 {
     for (guint i = 0; i < run->hosts->len; i++) {
-        const struct orch_slot *slot = &((const struct host *)run->hosts->pdata[i])->running.slot;
+        const struct orch_run_slot *slot =
+            &((const struct host *)run->hosts->pdata[i])->running.slot;
         for (unsigned j = 0; j < slot->gpu_count; j++)
             if (slot->gpus[j] == gpu)
                 return false;
@@ -24,7 +25,7 @@ static bool gpu_is_free(const struct run *run, unsigned gpu)
     return true;
 }
 
-static bool take_gpus(const struct run *run, unsigned wanted, struct orch_slot *slot)
+static bool take_gpus(const struct run *run, unsigned wanted, struct orch_run_slot *slot)
 {
     unsigned count = run->options->gpus ? run->options->gpu_count
                                         : orch_workspace_machine(run->plan->workspace)->gpus->len;
@@ -37,7 +38,7 @@ static bool take_gpus(const struct run *run, unsigned wanted, struct orch_slot *
 }
 
 /* With several slots, pins each to its own share of the CPUs available to this process. */
-static void pin(const struct run *run, struct orch_slot *slot)
+static void pin(const struct run *run, struct orch_run_slot *slot)
 {
     cpu_set_t allowed;
     if (run->options->slots < 2 || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
@@ -52,7 +53,7 @@ static void pin(const struct run *run, struct orch_slot *slot)
 }
 
 bool orch_schedule_take_slot(const struct run *run, const struct orch_experiment *experiment,
-                             struct orch_slot *slot)
+                             struct orch_run_slot *slot)
 {
     memset(slot, 0, sizeof *slot);
     for (guint i = 0; i < run->hosts->len; i++) {

@@ -95,7 +95,7 @@ static void keep_forecast(struct run *run, struct host *host)
 }
 
 /* Makes the folder of a claimed trial and starts its host. */
-static bool launch(struct run *run, struct job *job, const struct orch_slot *slot,
+static bool launch(struct run *run, struct job *job, const struct orch_run_slot *slot,
                    struct orch_trialdir *dir, int64_t started_ns, GError **error)
 {
     struct orch_plan_item *item = &run->plan->items[job->index];
@@ -128,7 +128,7 @@ static bool launch(struct run *run, struct job *job, const struct orch_slot *slo
 
 /* Claims the trial in the store and starts its host if the claim succeeded. */
 static bool start(struct run *run, struct job *job, const unsigned *chosen,
-                  const struct orch_slot *slot, GError **error)
+                  const struct orch_run_slot *slot, GError **error)
 {
     struct orch_plan_item *item = &run->plan->items[job->index];
     const struct orch_experiment *experiment = item->cell->experiment;
@@ -243,7 +243,7 @@ static bool try_start(struct run *run, struct job *job, bool *out_blocked, GErro
     }
     if (orch_schedule_is_refused(run, item))
         return true;
-    struct orch_slot slot;
+    struct orch_run_slot slot;
     if (!orch_schedule_take_slot(run, item->cell->experiment, &slot)) {
         *out_blocked = true; /* keep the order: later trials do not overtake */
         return true;

@@ -324,7 +324,7 @@ static json_t *record_metrics(const struct orch_manifest *manifest)
 }
 
 static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item *item,
-                            const struct orch_slot *slot)
+                            const struct orch_run_slot *slot)
 {
     const struct orch_source *source = plan->workspace->source;
     g_autoptr(json_t) left_out = json_array();
@@ -355,7 +355,7 @@ static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item 
 }
 
 static char *make_record(struct orch_plan *plan, const struct orch_plan_item *item, json_t *inputs,
-                         const struct orch_slot *slot, const char *key, const char *argv_json)
+                         const struct orch_run_slot *slot, const char *key, const char *argv_json)
 {
     const struct orch_expansion *expansion = plan->expansion;
     const struct orch_cell *cell = item->cell;
@@ -407,7 +407,7 @@ static void add_environment(GPtrArray *env, const char *format, ...)
 }
 
 static char **environment(struct orch_plan *plan, const struct orch_cell *cell,
-                          const struct orch_slot *slot)
+                          const struct orch_run_slot *slot)
 {
     static const char *const thread_names[] = {"OMP_NUM_THREADS", "MKL_NUM_THREADS",
                                                "OPENBLAS_NUM_THREADS", "ORCH_THREADS"};
@@ -450,7 +450,7 @@ static bool has_twin(struct orch_plan *plan, const struct orch_plan_item *item, 
 }
 
 static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *item, json_t *params,
-                        const struct orch_slot *slot, const struct orch_trialdir *dir,
+                        const struct orch_run_slot *slot, const struct orch_trialdir *dir,
                         GError **error)
 {
     const struct orch_cell *cell = item->cell;
@@ -490,7 +490,7 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
 }
 
 bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *item,
-                           const unsigned *chosen, const struct orch_slot *slot,
+                           const unsigned *chosen, const struct orch_run_slot *slot,
                            const char *argv_json, struct orch_trialdir *out, GError **error)
 {
     const struct orch_cell *cell = item->cell;
@@ -522,7 +522,7 @@ bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *
 }
 
 bool orch_trialdir_write(struct orch_plan *plan, const struct orch_plan_item *item,
-                         const struct orch_slot *slot, const struct orch_trialdir *trialdir,
+                         const struct orch_run_slot *slot, const struct orch_trialdir *trialdir,
                          GError **error)
 {
     struct orch_store *store = plan->store;

@@ -6,7 +6,7 @@
 #include "core/run/plan.h"
 
 /** The resources assigned to a running trial. */
-struct orch_slot {
+struct orch_run_slot {
     unsigned index;
     unsigned gpus[64]; /* indices into the machine's GPUs */
     unsigned gpu_count;
@@ -27,14 +27,14 @@ struct orch_trialdir {
  * folder is made, so that a folder without an active row can always be removed. `chosen` holds, for
  * each reference of the cell, the item it resolves to. */
 bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *item,
-                           const unsigned *chosen, const struct orch_slot *slot,
+                           const unsigned *chosen, const struct orch_run_slot *slot,
                            const char *argv_json, struct orch_trialdir *out, GError **error);
 /** Makes the folder with trial.json and, for wrapped programs, the files of the captured tree:
  * copies up to a budget, then symbolic links into .orch/results.db.d/work/<tree>. So the program's
  * output goes to the trial's own folder, and edits during a sweep have no effect. Returns false on
  * error and leaves nothing behind. */
 bool orch_trialdir_write(struct orch_plan *plan, const struct orch_plan_item *item,
-                         const struct orch_slot *slot, const struct orch_trialdir *trialdir,
+                         const struct orch_run_slot *slot, const struct orch_trialdir *trialdir,
                          GError **error);
 void orch_trialdir_clear(struct orch_trialdir *trialdir);
 

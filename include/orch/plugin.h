@@ -60,7 +60,8 @@ extern "C" {
 /** First eight bytes of every descriptor: "ORCHPLUG", little endian. */
 #define ORCH_PLUGIN_MAGIC UINT64_C(0x47554c504843524f)
 #define ORCH_ABI_MAJOR 1
-#define ORCH_ABI_MINOR 0
+/** 1.1 appended orch_cost.unit to .steps and orch_host.slot. */
+#define ORCH_ABI_MINOR 1
 /** The one symbol that the host looks up. */
 #define ORCH_PLUGIN_SYMBOL "orch_plugin_v1"
 
@@ -133,7 +134,7 @@ struct orch_needs {
     uint32_t gpus;
     uint32_t threads;
     uint64_t memory_bytes;
-    uint32_t mpi; /* 1: started by mpirun */
+    uint32_t mpi; /* 1: started as `ranks` processes by mpirun or srun (struct orch_slot) */
     uint32_t reserved;
 };
 
@@ -154,6 +155,13 @@ struct orch_cost {
     double epochs;
     uint32_t training; /* 1: forward and backward; 0: forward only */
     uint32_t reserved;
+
+    /* Since ABI 1.1. Ask orch_cost_has before writing: an older host has no room for them. */
+    const char *unit; /* what a step computes: "samples", "frames", "tokens"; NULL: images */
+    int64_t samples;  /* units a step and worker; 0: `batch` */
+    int64_t copies;   /* of each sample in its batch (batch augmentation); 0: one */
+    int64_t actors;   /* processes that fill a replay buffer beside the learners */
+    int64_t steps;    /* updates in all, where there are no epochs or no fixed set of images */
 };
 
 /** What a hook returns; any other value counts as ORCH_FAILED. */
@@ -166,6 +174,21 @@ enum orch_status {
 };
 
 enum orch_log_level { ORCH_LOG_DEBUG = 0, ORCH_LOG_INFO = 1, ORCH_LOG_WARNING = 2 };
+
+/**
+ * What the trial's slot gives to this process. Set struct_bytes to sizeof(struct orch_slot) before
+ * calling `slot`. The host fills the members that both sides have, and sets struct_bytes to the
+ * bytes that it filled; members beyond those are unchanged.
+ */
+struct orch_slot {
+    uint32_t struct_bytes;
+    uint32_t threads;      /* computing threads for this process, at least 1 */
+    uint32_t gpus;         /* GPUs of the trial: CUDA's devices 0 to gpus - 1, for all its ranks */
+    uint32_t rank;         /* this process, from 0; 0 without needs.mpi */
+    uint32_t ranks;        /* processes of the trial; 1 without needs.mpi */
+    uint32_t local_rank;   /* this process among the trial's on this machine, from 0 */
+    uint64_t memory_bytes; /* limit for all processes of the trial together; 0: none */
+};
 
 /**
  * Services of the host. Append-only: a service beyond `struct_bytes` does not exist. Every text is
@@ -208,7 +231,31 @@ struct orch_host {
     /** SHA-256 (64 hex digits) of a file for `input`, cached by path, size and time; NULL, with the
      * reason given to `fail`, when it cannot be read. Valid until the hook returns. */
     const char *(*file_digest)(const struct orch_host *, const char *path);
+
+    /* Since ABI 1.1. Ask orch_host_has before calling: an older host does not have them. */
+
+    /** Fills `out`: the threads, GPUs and memory of this trial, and the rank of this process. The
+     * values are the same during the whole trial. In check, which belongs to no trial, it describes
+     * one process with one thread. */
+    void (*slot)(const struct orch_host *, struct orch_slot *out);
 };
+
+/** True if the host has a service: `if (orch_host_has(host, slot)) host->slot(host, &slot);` */
+#define orch_host_has(host, member)                                                                \
+    ((host)->struct_bytes >= offsetof(struct orch_host, member) + sizeof((host)->member))
+/** True if the host reads a member of struct orch_cost, and there is room for it in `cost`. */
+#define orch_cost_has(cost, member)                                                                \
+    ((cost)->struct_bytes >= offsetof(struct orch_cost, member) + sizeof((cost)->member))
+
+/**
+ * MPI (needs.mpi = 1): the host starts the plugin as several processes, the ranks, which all run
+ * open, run and close with the same parameters and seed. The plugin calls MPI_Init (or
+ * MPI_Init_thread) in open or run, and MPI_Finalize in every rank before its last hook returns,
+ * also when that fails. Rank 0 reports: metric, result, progress, phase and artifact of other ranks
+ * do nothing, and what they pass to log, note and fail carries "rank N: " in front. Every rank
+ * should call `cancelled`. A rank that dies, or that returns something other than ORCH_OK while the
+ * others go on, ends the trial. check and cost run outside of MPI.
+ */
 
 /** The descriptor. Everything it points at is static and constant. */
 struct orch_plugin {
@@ -239,7 +286,8 @@ struct orch_plugin {
     /** Checks that the parameters are consistent, and names the inputs. No side effects; under 50
      * ms (digests of large files are cached by the host). Optional. */
     int (*check)(const void *params, const struct orch_host *host);
-    /** Describes what the trial will do. Pure. `out` is zeroed, struct_bytes set. Optional. */
+    /** Describes what the trial will do. Pure. `out` is zeroed, struct_bytes set to what the host
+     * has room for. Optional. */
     int (*cost)(const void *params, struct orch_cost *out);
     /** Loads what run needs; `*out_state` is passed on. Optional. */
     int (*open)(const void *params, const struct orch_host *host, void **out_state);

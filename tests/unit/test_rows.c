@@ -3,6 +3,7 @@
  * features: what gives a target away. */
 #include "tests/store/fixture.h"
 
+#include "core/run/declared_cost.h"
 #include "core/run/import.h"
 #include "core/run/run_rows.h"
 #include "predictors/feature_names.h"
@@ -138,6 +139,60 @@ static void test_undeclared_workers(void **state)
     assert_near(number_at(rows, 0, "workers"), 1);
     assert_near(number_at(rows, 0, "step_ms"), 1e3 * 100 * 10 / 10000.0);
     orch_csv_free(rows);
+}
+
+/* A step of 100 images in 3 copies computes 300 of them, and an epoch 30,000. */
+static void test_copies(void **state)
+{
+    (void)state;
+    static const struct orch_metric_row metric = {"epoch_time", "s", "min"};
+    static const struct orch_point points[] = {{"epoch_time", 1, 0, 10}};
+    char key[ORCH_KEY_CHARS];
+    put_run(&(struct told){.facts = "{\"cost\":{\"network\":\"resnet50\",\"batch\":100,"
+                                    "\"images\":10000,\"training\":1,\"copies\":3}}",
+                           .metric = &metric,
+                           .points = points,
+                           .point_count = 1},
+            key);
+    struct orch_csv *rows = rows_of("step_ms", NULL, NULL);
+    assert_near(number_at(rows, 0, "batch"), 300);
+    assert_near(number_at(rows, 0, "images"), 30000);
+    assert_near(number_at(rows, 0, "step_ms"), 1e3 * 300 * 10 / 30000.0);
+    orch_csv_free(rows);
+    assert_near(only("images_per_s"), 3000);
+}
+
+/* What a declared cost amounts to: without a member, with it, with members that contradict. */
+static void test_declared_cost(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cost;
+        double step, epoch, all; /* 0: not known */
+    } rows[] = {
+        {"{}", 0, 0, 0},
+        {"{\"batch\":64}", 64, 0, 0},
+        {"{\"batch\":64,\"images\":640}", 64, 640, 640},
+        {"{\"batch\":64,\"images\":640,\"epochs\":2.5}", 64, 640, 1600},
+        {"{\"batch\":64,\"images\":640,\"epochs\":2,\"copies\":4}", 256, 2560, 5120},
+        {"{\"batch\":64,\"images\":640,\"epochs\":2,\"steps\":5}", 64, 640, 1280},
+        {"{\"batch\":64,\"images\":640,\"steps\":5}", 64, 640, 320},
+        {"{\"samples\":32,\"steps\":10,\"workers\":3,\"copies\":2}", 64, 0, 1920},
+        {"{\"batch\":8,\"samples\":32,\"steps\":10}", 8, 0, 80},
+        {"{\"samples\":32,\"copies\":-2}", 32, 0, 0},
+        {"{\"samples\":\"many\",\"steps\":10}", 0, 0, 0},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        json_t *cost = json_loads(rows[i].cost, 0, NULL);
+        const double found[] = {orch_cost_step_samples(cost), orch_cost_epoch_samples(cost),
+                                orch_cost_all_samples(cost)};
+        const double expected[] = {rows[i].step, rows[i].epoch, rows[i].all};
+        for (size_t k = 0; k < G_N_ELEMENTS(found); k++)
+            if ((isnan(found[k]) ? 0 : found[k]) != expected[k])
+                fail_msg("%s: number %d is %g, expected %g", rows[i].cost, (int)k, found[k],
+                         expected[k]);
+        json_decref(cost);
+    }
 }
 
 /* One epoch alone is taken as it is; units are those declared; a processor has its threads. */
@@ -346,10 +401,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_epochs),     TEST(test_units),     TEST(test_left_out),
-        TEST(test_disturbed),  TEST(test_epochs),    TEST(test_undeclared_workers),
-        TEST(test_left_out),   TEST(test_disturbed), TEST(test_many),
-        TEST(test_gives_away), TEST(test_names),     TEST(test_provenance),
+        TEST(test_epochs),    TEST(test_units),         TEST(test_left_out),
+        TEST(test_disturbed), TEST(test_epochs),        TEST(test_undeclared_workers),
+        TEST(test_copies),    TEST(test_declared_cost), TEST(test_left_out),
+        TEST(test_disturbed), TEST(test_many),          TEST(test_gives_away),
+        TEST(test_names),     TEST(test_provenance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
