@@ -16,6 +16,8 @@ CORE_PACKAGES='gcc:gcc cmake:cmake ninja-build:ninja pkg-config:pkg-config git:g
   libprotobuf-c-dev:libprotobuf-c protobuf-c-compiler:protoc-c
   libjpeg62-turbo-dev:libjpeg libpng-dev:libpng libc6-dev:gcc make:make libcairo2-dev:cairo-ft'
 TEST_PACKAGES='libcmocka-dev:cmocka sqlite3:sqlite3 openssh-client:ssh-keygen gnupg:gpg'
+# optional: starting plugins as several processes, and the plugin of the tests that adds over them
+MPI_PACKAGES='libopenmpi-dev:ompi-c openmpi-bin:mpirun'
 # optional: one PDF of a report (weasyprint) and looking at its pages; checking and running its notebooks
 PAPER_PACKAGES='weasyprint:weasyprint poppler-utils:pdftoppm python3-nbformat: python3-nbconvert: python3-ipykernel:'
 # optional: a browser, in which the tests walk the pages
@@ -125,6 +127,12 @@ want() {
         say "could not install" $missing "(no root, or no network): the tests of $stage are skipped"
 }
 
+# What the tests need, and what is optional but decides how they are built
+need_tests() {
+    need 'the tests' "$TEST_PACKAGES"
+    want 'MPI' "$MPI_PACKAGES"
+}
+
 # ---- building -----------------------------------------------------------------------------------
 
 configure() { # configure FOLDER CMAKE-ARGS...
@@ -135,7 +143,9 @@ configure() { # configure FOLDER CMAKE-ARGS...
     fi
     # the tests are built where what they need is installed: to run a recipe nothing of it is wanted
     if pkg-config --exists cmocka 2>/dev/null; then set -- "$@" -DORCH_TESTS=on; else set -- "$@" -DORCH_TESTS=off; fi
-    local stamp="$folder/.configured" key="$*"
+    # what is installed for MPI decides whether its tests are built
+    local stamp="$folder/.configured" key
+    key="$* mpicc=$(command -v mpicc || true)"
     # anew when the arguments change, or when what is installed changed since
     if [ ! -f "$folder/build.ninja" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$key" ]; then
         cmake -S . -B "$folder" -G Ninja "$@" >"$folder.log" 2>&1 ||
@@ -204,7 +214,7 @@ table() {
         row CUDA "no GPU${cuda:+ (nvcc at $cuda)}: GPU trials are skipped"
     fi
     mpi=$(command -v mpirun || true)
-    row MPI "${mpi:-left out: no data-parallel processes}"
+    row MPI "${mpi:-none: trials of plugins that need it are skipped (openmpi-bin)}"
 }
 
 # The command to type next
@@ -230,7 +240,7 @@ skipped() {
 
 run_tests() {
     local failed=0
-    need 'the tests' "$TEST_PACKAGES"
+    need_tests
     build_torch
     want 'the pages' "$BROWSER_PACKAGES"
     want 'reports on paper' "$PAPER_PACKAGES"
@@ -245,7 +255,7 @@ run_tests() {
 
 run_coverage() {
     local failed=0
-    need 'the tests' "$TEST_PACKAGES"
+    need_tests
     build_core
     configure "$BUILD-coverage" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=--coverage -DORCH_COVERAGE=on -DORCH_TORCH=off
     compile "$BUILD-coverage"
@@ -256,7 +266,7 @@ run_coverage() {
 }
 
 run_asan() {
-    need 'the tests' "$TEST_PACKAGES"
+    need_tests
     build_core
     configure "$BUILD-asan" -DCMAKE_BUILD_TYPE=Debug -DORCH_SANITIZE=ON -DORCH_TORCH=off
     compile "$BUILD-asan"
@@ -298,7 +308,7 @@ case $command in
     coverage) run_coverage "$@" ;;
     install) run_install "$@" ;;
     clean) rm -rf "$BUILD" "$BUILD-asan" "$BUILD-coverage" "$BUILD.log" "$BUILD-asan.log" "$BUILD-coverage.log" orch ;;
-    packages) for stage in CORE TEST PAPER BROWSER PYTORCH TORCH; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
+    packages) for stage in CORE TEST MPI PAPER BROWSER PYTORCH TORCH; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
     help | -h | --help) usage ;;
     *) usage >&2; die "unknown command '$command'" ;;
 esac

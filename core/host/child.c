@@ -148,6 +148,8 @@ static G_GNUC_NORETURN void run_child(const struct child_setup *setup, struct pi
     if (chdir(setup->work_dir) != 0)
         fail_errno("cannot enter folder", setup->work_dir);
     pin(setup->trial);
+    if (setup->link)
+        orch_launch_main(setup);
     if (is_compiled)
         orch_compiled_main(setup);
     orch_wrapped_main(setup);
@@ -179,10 +181,12 @@ bool orch_child_start(const struct child_setup *setup, struct child *out, GError
 
 bool orch_child_send(struct child *child, const json_t *object)
 {
-    if (child->control_fd < 0)
-        return false;
     g_autoptr(GString) line = g_string_new(NULL);
     orch_event_encode_json(line, object);
+    if (child->links)
+        return orch_rank_links_send(child->links, line->str, line->len);
+    if (child->control_fd < 0)
+        return false;
     return write(child->control_fd, line->str, line->len) == (ssize_t)line->len;
 }
 

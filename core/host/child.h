@@ -4,6 +4,8 @@
 #ifndef ORCH_HOST_CHILD_H
 #define ORCH_HOST_CHILD_H
 
+#include "core/host/mpi_command.h"
+#include "core/host/rank_links.h"
 #include "lib/wire/trial.h"
 
 #include <stdint.h>
@@ -18,6 +20,8 @@ struct child_setup {
     const char *trial_dir; /* absolute */
     const char *work_dir;  /* absolute; the child's current folder */
     int64_t start_ns;      /* monotonic time of the trial's start */
+    const char *link;      /* address for the ranks that MPI starts; NULL: a trial without MPI */
+    struct orch_rank rank; /* in a rank: which one it is; count 0 in a trial without MPI */
     int argc;              /* this program's own arguments, which the child overwrites */
     char **argv;
 };
@@ -26,7 +30,8 @@ struct child_setup {
 struct child {
     pid_t pid;
     int events_fd, stdout_fd, stderr_fd;
-    int control_fd; /* -1: the child does not read messages */
+    int control_fd;           /* -1: the child does not read messages */
+    struct rank_links *links; /* of an MPI trial, which receive the messages; else NULL. Borrowed */
 };
 
 bool orch_child_start(const struct child_setup *setup, struct child *out, GError **error);
@@ -36,11 +41,16 @@ void orch_child_close(struct child *child);
 
 /** In the child: reports why it cannot start, and exits. */
 G_GNUC_NORETURN void orch_child_fail(const char *text);
+/** In the child: reports why it cannot run on this machine, and exits. */
+G_GNUC_NORETURN void orch_child_skip(const char *text);
 /** In the child: writes one event to CHILD_EVENTS_FD. */
 void orch_child_report(const json_t *event);
 
 /** In the child of a compiled plugin: runs it, reports, exits. */
 G_GNUC_NORETURN void orch_compiled_main(const struct child_setup *setup);
+/** In the child of an MPI plugin: executes the launcher, which starts `orch-host --rank` as often
+ * as the trial has ranks. Without a launcher the trial is skipped. */
+G_GNUC_NORETURN void orch_launch_main(const struct child_setup *setup);
 /** In the child of a command: executes it. */
 G_GNUC_NORETURN void orch_wrapped_main(const struct child_setup *setup);
 

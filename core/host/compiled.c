@@ -52,6 +52,34 @@ static void make_environment(const struct child_setup *setup)
     g_setenv("ORCH_RUN", trial->key, TRUE);
 }
 
+/* ---- the slot ---------------------------------------------------------------------------------
+ */
+
+/* The ranks on this machine share the threads of the trial's slot. */
+static struct orch_slot slot_of(const struct child_setup *setup)
+{
+    const struct orch_trial_spec *trial = setup->trial;
+    unsigned threads = trial->threads ? trial->threads : g_get_num_processors();
+    return (struct orch_slot){
+        .threads = MAX(1, threads / MAX(1, setup->rank.local_count)),
+        .gpus = trial->gpus,
+        .rank = setup->rank.number,
+        .ranks = MAX(1, setup->rank.count),
+        .local_rank = setup->rank.local_number,
+        .memory_bytes = (uint64_t)trial->limit_memory_bytes,
+    };
+}
+
+/* Sets what numeric libraries read, for a rank: the trial's environment has the whole slot's. */
+static void set_thread_variables(const struct orch_slot *slot)
+{
+    static const char *const names[] = {"OMP_NUM_THREADS", "MKL_NUM_THREADS",
+                                        "OPENBLAS_NUM_THREADS", "ORCH_THREADS"};
+    g_autofree char *text = g_strdup_printf("%u", slot->threads);
+    for (unsigned i = 0; i < G_N_ELEMENTS(names); i++)
+        g_setenv(names[i], text, TRUE);
+}
+
 /* ---- the plugin -------------------------------------------------------------------------------
  */
 
@@ -115,7 +143,10 @@ void orch_compiled_main(const struct child_setup *setup)
     const struct orch_trial_spec *trial = setup->trial;
     struct loaded_plugin loaded;
     g_autoptr(GError) error = NULL;
+    const struct orch_slot slot = slot_of(setup);
     make_environment(setup);
+    if (setup->rank.count)
+        set_thread_variables(&slot);
     if (!trial->manifest->path)
         orch_child_fail("trial.json: the path of the compiled plugin is missing");
     if (!orch_plugin_load(trial->manifest->path, trial->plugin_sha256, &loaded, &error))
@@ -134,6 +165,7 @@ void orch_compiled_main(const struct child_setup *setup)
         .seed = trial->seed,
         .checkpoint_dir = trial->checkpoint_dir,
         .smoke = trial->smoke,
+        .slot = slot,
     };
     struct services *services = orch_services_new(&services_setup);
     int status = run_hooks(&loaded.plugin, params, orch_services_host(services));

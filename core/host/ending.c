@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/host/ending.h"
 
+#include "core/host/signal_text.h"
+
 #include "lib/base/below.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -212,23 +214,6 @@ static void warn_of_leftovers(const struct ending *ending, struct journal_out *o
 /* ---- verdict and reason -----------------------------------------------------------------------
  */
 
-static char *signal_text(int number)
-{
-    static const struct {
-        int number;
-        const char *name;
-    } names[] = {{SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"},
-                 {SIGILL, "SIGILL"},   {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"},
-                 {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},   {SIGKILL, "SIGKILL"},
-                 {SIGUSR1, "SIGUSR1"}, {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
-                 {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"},
-                 {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"}, {SIGSYS, "SIGSYS"}};
-    for (unsigned i = 0; i < G_N_ELEMENTS(names); i++)
-        if (names[i].number == number)
-            return g_strdup_printf("signal %d (%s)", number, names[i].name);
-    return g_strdup_printf("signal %d", number);
-}
-
 static struct orch_ending facts_of(const struct ending *ending)
 {
     const struct intake *intake = ending->intake;
@@ -270,7 +255,7 @@ static char *reason_of(const struct ending *ending, enum orch_verdict verdict,
     if (facts->stopped == verdict && ending->stopping->reason)
         return g_strdup(ending->stopping->reason);
     if (verdict == ORCH_VERDICT_CRASHED)
-        return with_last_output(ending, signal_text(facts->signal));
+        return with_last_output(ending, orch_signal_text(facts->signal));
     if (verdict == ORCH_VERDICT_PROTOCOL)
         return intake->problem ? g_strdup(intake->problem)
                                : g_strdup("it exited with status 0 without a 'done' event");

@@ -158,10 +158,16 @@ static void send_undeclared(struct services *services, const char *name, int64_t
     send_locked(services, object);
 }
 
+/* True in the ranks of an MPI trial that do not report its numbers. */
+static bool is_silent(const struct orch_host *host)
+{
+    return of(host)->setup.slot.rank > 0;
+}
+
 static void host_metric(const struct orch_host *host, const char *name, int64_t step, double value)
 {
     struct services *services = of(host);
-    if (services->setup.events_fd < 0 || !name)
+    if (services->setup.events_fd < 0 || !name || is_silent(host))
         return;
     int64_t now = orch_mono_ns();
     pthread_mutex_lock(&services->mutex);
@@ -187,6 +193,8 @@ static void host_metric(const struct orch_host *host, const char *name, int64_t 
 
 static void host_result(const struct orch_host *host, const char *name, double value)
 {
+    if (is_silent(host))
+        return;
     g_autofree char *valid = g_utf8_make_valid(name ? name : "", -1);
     g_autoptr(json_t) object = json_pack("{s:s s:s s:o}", "event", "result", "name", valid, "value",
                                          orch_json_real(value));
@@ -198,7 +206,7 @@ static void host_progress(const struct orch_host *host, double done, double tota
     struct services *services = of(host);
     int64_t now = orch_mono_ns();
     pthread_mutex_lock(&services->mutex);
-    if (isfinite(done) && isfinite(total) &&
+    if (isfinite(done) && isfinite(total) && !is_silent(host) &&
         (now - services->progress_ns >= GATHER_NS || (total > 0 && done >= total))) {
         g_autoptr(json_t) object =
             json_pack("{s:s s:f s:f}", "event", "progress", "done", done, "total", total);
@@ -210,11 +218,14 @@ static void host_progress(const struct orch_host *host, double done, double tota
 
 static void host_phase(const struct orch_host *host, const char *name)
 {
-    send_text(of(host), "phase", NULL, "name", name);
+    if (!is_silent(host))
+        send_text(of(host), "phase", NULL, "name", name);
 }
 
 static void host_artifact(const struct orch_host *host, const char *name, const char *path)
 {
+    if (is_silent(host))
+        return;
     g_autofree char *valid_name = g_utf8_make_valid(name ? name : "", -1);
     g_autofree char *valid_path = g_utf8_make_valid(path ? path : "", -1);
     g_autoptr(json_t) object =
@@ -222,24 +233,35 @@ static void host_artifact(const struct orch_host *host, const char *name, const 
     orch_services_send(of(host), object);
 }
 
+/* A text with the number of a silent rank in front. The caller frees. */
+static char *signed_text(const struct orch_host *host, const char *text)
+{
+    text = text ? text : "";
+    return is_silent(host) ? g_strdup_printf("rank %u: %s", of(host)->setup.slot.rank, text)
+                           : g_strdup(text);
+}
+
 static void host_note(const struct orch_host *host, const char *text)
 {
-    send_text(of(host), "note", NULL, "text", text);
+    g_autofree char *whole = signed_text(host, text);
+    send_text(of(host), "note", NULL, "text", whole);
 }
 
 static void host_log(const struct orch_host *host, int level, const char *text)
 {
     static const char *const levels[] = {"debug", "info", "warning"};
+    g_autofree char *whole = signed_text(host, text);
     send_text(of(host), "log", levels[CLAMP(level, ORCH_LOG_DEBUG, ORCH_LOG_WARNING)], "text",
-              text);
+              whole);
 }
 
 static void host_fail(const struct orch_host *host, const char *text)
 {
     struct services *services = of(host);
+    g_autofree char *whole = signed_text(host, text);
     pthread_mutex_lock(&services->mutex);
     g_free(services->failure);
-    services->failure = g_utf8_make_valid(text ? text : "", -1);
+    services->failure = g_utf8_make_valid(whole, -1);
     pthread_mutex_unlock(&services->mutex);
 }
 
@@ -332,6 +354,20 @@ static const char *host_file_digest(const struct orch_host *host, const char *pa
     return digest;
 }
 
+static void host_slot(const struct orch_host *host, struct orch_slot *out)
+{
+    static const size_t HEAD = sizeof out->struct_bytes;
+    const struct orch_slot *slot = &of(host)->setup.slot;
+    size_t bytes = MIN(out->struct_bytes, sizeof *slot);
+    if (bytes < HEAD) {
+        host_log(host, ORCH_LOG_WARNING,
+                 "slot: set struct_bytes to sizeof(struct orch_slot) before the call");
+        return;
+    }
+    memcpy((char *)out + HEAD, (const char *)slot + HEAD, bytes - HEAD);
+    out->struct_bytes = (uint32_t)bytes;
+}
+
 /* ---- life -------------------------------------------------------------------------------------
  */
 
@@ -352,6 +388,7 @@ static const struct orch_host SERVICES = {
     .input = host_input,
     .smoke = host_smoke,
     .file_digest = host_file_digest,
+    .slot = host_slot,
 };
 
 struct services *orch_services_new(const struct services_setup *setup)
@@ -360,6 +397,8 @@ struct services *orch_services_new(const struct services_setup *setup)
     services->host = SERVICES;
     services->host.ctx = services;
     services->setup = *setup;
+    services->setup.slot.threads = MAX(1, setup->slot.threads);
+    services->setup.slot.ranks = MAX(1, setup->slot.ranks);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -19,6 +19,9 @@ struct services_setup {
     uint64_t seed;
     const char *checkpoint_dir; /* created on first use; NULL: none */
     bool smoke;
+    /* returned by `slot`; struct_bytes is not used. A rank other than 0 reports only words, with
+     * its number in front */
+    struct orch_slot slot;
 };
 
 struct services *orch_services_new(const struct services_setup *setup);

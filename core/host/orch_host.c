@@ -2,15 +2,17 @@
 /*
  * orch-host: the program between orch and a plugin.
  *
- *     orch-host TRIALDIR                   runs the trial of TRIALDIR/trial.json and writes its
+ *     orch-host TRIALDIR                   runs the trial of TRIALDIR/trial.json, writes its
  * journal orch-host --describe X.so [SHA256]   prints a compiled plugin's manifest orch-host
- * --batch X.so [SHA256]      answers hello, check and cost for it, line by line
+ * --batch X.so [SHA256]      answers hello, check and cost for it, line by line orch-host --rank
+ * runs one process of an MPI trial; mpirun or srun starts it
  *
  * With a SHA-256 only a file with that digest is loaded.
  *
  * orch never loads a plugin itself, so a plugin can only affect this process. Exit status 0: the
  * journal has its end event (whatever the verdict), or all queries were answered.
  */
+#include "core/host/rank_process.h"
 #include "core/host/serve.h"
 #include "core/host/supervise.h"
 
@@ -57,6 +59,8 @@ int main(int argc, char **argv)
         fputs(USAGE, stdout);
         return 0;
     }
+    if (argc == 2 && strcmp(argv[1], ORCH_RANK_OPTION) == 0)
+        return orch_rank_main(argc, argv);
     if (argc == 2 && argv[1][0] != '-')
         return finish(orch_host_supervise(argv[1], argc, argv, &error), &error);
     fputs(USAGE, stderr);

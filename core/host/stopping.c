@@ -80,6 +80,14 @@ void orch_stopping_begin(struct stopping *stopping, enum orch_verdict why, enum 
     enter(stopping, stage);
 }
 
+void orch_stopping_set_reason(struct stopping *stopping, enum orch_verdict why, const char *reason)
+{
+    if (stopping->why != ORCH_VERDICT_OK)
+        return;
+    stopping->why = why;
+    stopping->reason = g_strdup(reason);
+}
+
 static void go_on(struct stopping *stopping)
 {
     enter(stopping, MIN(stopping->stage + 1, STOP_KILLED));

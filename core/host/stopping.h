@@ -28,6 +28,8 @@ void orch_stopping_clear(struct stopping *stopping);
  * counts. */
 void orch_stopping_begin(struct stopping *stopping, enum orch_verdict why, enum stop_stage stage,
                          const char *format, ...) G_GNUC_PRINTF(4, 5);
+/** Sets why a trial that has already ended did not end well, unless it was being stopped. */
+void orch_stopping_set_reason(struct stopping *stopping, enum orch_verdict why, const char *reason);
 /** Goes to the next stage immediately, after a repeated request. */
 void orch_stopping_escalate(struct stopping *stopping);
 /** Call at `next_ns`. */

@@ -11,6 +11,8 @@
 #include "core/host/follow.h"
 #include "core/host/foreign_cpu.h"
 #include "core/host/procs.h"
+#include "core/host/ranks_ending.h"
+#include "core/host/read_trial.h"
 #include "core/host/start_event.h"
 #include "core/host/text_metrics.h"
 #include "lib/base/error.h"
@@ -31,7 +33,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TRIAL_BYTES_MAX = 16 << 20, READ_BYTES = 65536, DRAIN_BYTES_MAX = 2 << 20 };
+enum { READ_BYTES = 65536, DRAIN_BYTES_MAX = 2 << 20 };
 static const int64_t SECOND_NS = INT64_C(1000000000), STRAY_GRACE_NS = INT64_C(500000000),
                      STRAY_STEP_NS = INT64_C(5000000), FIRST_LOOK_NS = INT64_C(200000000);
 
@@ -44,6 +46,7 @@ struct supervisor {
     struct capture output, errors;
     struct text_metrics *text_metrics;
     struct stopping stopping;
+    struct rank_links *links; /* of an MPI trial, else NULL */
     int signal_fd, runner_fd; /* runner_fd: standard input; -1: not read any more */
     GString *runner_line;
     bool child_ended, done_first;
@@ -58,26 +61,6 @@ struct supervisor {
 
 /* ---- setting up -------------------------------------------------------------------------------
  */
-
-/* Reads trial.json; a relative `cwd` is resolved against the trial's folder. */
-static struct orch_trial_spec *read_trial(const char *trial_dir, GError **error)
-{
-    g_autofree char *path = g_build_filename(trial_dir, "trial.json", NULL);
-    g_autofree char *text = NULL;
-    size_t length = 0;
-    if (!orch_file_read(path, TRIAL_BYTES_MAX, &text, &length, error))
-        return NULL;
-    g_autoptr(json_t) json = orch_json_parse(text, length, TRIAL_BYTES_MAX, error);
-    if (!json)
-        g_prefix_error(error, "cannot read '%s': ", path);
-    struct orch_trial_spec *trial = json ? orch_trial_decode(json, error) : NULL;
-    if (trial && trial->cwd) {
-        char *cwd = orch_path_absolute(trial->cwd, trial_dir);
-        g_free(trial->cwd);
-        trial->cwd = cwd;
-    }
-    return trial;
-}
 
 static bool listen_to_signals(struct supervisor *s, GError **error)
 {
@@ -173,6 +156,19 @@ static void read_events(struct supervisor *s)
                             s->intake.problem);
 }
 
+/* Reads from the ranks of an MPI trial. The events of rank 0 are read like those of a trial without
+ * MPI as soon as it has connected. */
+static void read_ranks(struct supervisor *s)
+{
+    orch_rank_links_read(s->links, &s->intake);
+    int first = orch_rank_links_take_first(s->links);
+    if (first < 0)
+        return;
+    if (s->child.events_fd >= 0)
+        close_fd(&s->child.events_fd);
+    s->child.events_fd = first;
+}
+
 static void cancel(struct supervisor *s, const char *reason)
 {
     if (s->stopping.why == ORCH_VERDICT_CANCELLED)
@@ -262,6 +258,19 @@ static void settle(struct supervisor *s)
                             "cannot write its journal: %s", g_strerror(s->out.failure));
 }
 
+/* Ends the trial once a rank has failed. */
+static void look_at_ranks(struct supervisor *s)
+{
+    const struct rank_failure *failure = orch_rank_links_failure(s->links);
+    if (failure)
+        orch_stopping_begin(&s->stopping, failure->verdict, STOP_TERMINATED, "%s", failure->text);
+}
+
+static int64_t ranks_due(const struct supervisor *s)
+{
+    return s->links && s->stopping.stage == STOP_NOT ? orch_rank_links_due(s->links) : INT64_MAX;
+}
+
 static void do_what_is_due(struct supervisor *s)
 {
     int64_t now = orch_mono_ns();
@@ -273,6 +282,8 @@ static void do_what_is_due(struct supervisor *s)
     }
     if (now >= s->look_ns)
         look_at_memory(s);
+    if (now >= ranks_due(s))
+        look_at_ranks(s);
     if (now >= s->stopping.next_ns)
         orch_stopping_continue(&s->stopping);
     if (now >= orch_journal_out_due(&s->out) || now >= orch_intake_due(&s->intake))
@@ -281,19 +292,23 @@ static void do_what_is_due(struct supervisor *s)
 
 static int wait_ms(const struct supervisor *s)
 {
-    int64_t due = MIN(MIN(s->limit_ns, s->look_ns), s->stopping.next_ns);
+    int64_t due = MIN(MIN(s->limit_ns, s->look_ns), MIN(s->stopping.next_ns, ranks_due(s)));
     return orch_journal_out_wait_ms(&s->out, MIN(due, orch_intake_due(&s->intake)));
 }
 
 static void run_loop(struct supervisor *s)
 {
     while (!s->child_ended && !orch_stopping_is_hopeless(&s->stopping)) {
-        struct pollfd fds[] = {{.fd = s->signal_fd, .events = POLLIN},
-                               {.fd = s->child.events_fd, .events = POLLIN},
-                               {.fd = s->child.stdout_fd, .events = POLLIN},
-                               {.fd = s->child.stderr_fd, .events = POLLIN},
-                               {.fd = s->runner_fd, .events = POLLIN}};
+        struct pollfd fds[] = {
+            {.fd = s->signal_fd, .events = POLLIN},
+            {.fd = s->child.events_fd, .events = POLLIN},
+            {.fd = s->child.stdout_fd, .events = POLLIN},
+            {.fd = s->child.stderr_fd, .events = POLLIN},
+            {.fd = s->runner_fd, .events = POLLIN},
+            {.fd = s->links ? orch_rank_links_fd(s->links) : -1, .events = POLLIN}};
         if (poll(fds, G_N_ELEMENTS(fds), wait_ms(s)) > 0) {
+            if (fds[5].revents)
+                read_ranks(s);
             if (fds[1].revents)
                 read_events(s);
             if (fds[2].revents)
@@ -358,10 +373,23 @@ static bool kill_leftovers(struct supervisor *s, int number, int64_t patience_ns
     return true;
 }
 
+/* Reads what ranks wrote before they ended. */
+static void drain_ranks(struct supervisor *s)
+{
+    struct pollfd links = {.fd = orch_rank_links_fd(s->links), .events = POLLIN};
+    for (int left = DRAIN_BYTES_MAX / READ_BYTES; left > 0 && poll(&links, 1, 0) > 0; left--)
+        read_ranks(s);
+}
+
 static void finish(struct supervisor *s)
 {
     int64_t ended_mono_ns = orch_mono_ns(), ended_ns = orch_now_ns();
     drain(s);
+    if (s->links) { /* before what is left of it is killed */
+        drain_ranks(s);
+        orch_ranks_judge(&(struct ranks_ending){s->links, s->trial->ranks, &s->intake, &s->stopping,
+                                                &s->wait_status, &s->done_first});
+    }
     if (reap(s)) { /* some of the trial's processes are still running */
         int64_t grace_ns = MIN(s->stopping.grace_ns, STRAY_GRACE_NS);
         if (!kill_leftovers(s, SIGTERM, s->stopping.stage == STOP_KILLED ? 0 : grace_ns))
@@ -421,8 +449,14 @@ static bool run_trial(struct supervisor *s, GError **error)
     s->start_ns = s->setup.start_ns = orch_mono_ns();
     s->started_utc_ns = orch_now_ns();
     orch_foreign_cpu_begin(&s->foreign, "/proc/stat", s->trial->cpus, s->trial->cpu_count);
+    if (s->trial->ranks && s->trial->manifest->kind == ORCH_PLUGIN_COMPILED) {
+        if (!(s->links = orch_rank_links_open(s->trial->ranks, error)))
+            return false;
+        s->setup.link = orch_rank_links_address(s->links);
+    }
     if (!orch_child_start(&s->setup, &s->child, error))
         return false;
+    s->child.links = s->links;
     orch_start_event_write(&s->out, s->trial->key, s->started_utc_ns, s->child.pid);
     start_watching(s);
     if (orch_wrapped_listens(s->trial))
@@ -462,6 +496,7 @@ static bool run_in(struct supervisor *s, GError **error)
         g_propagate_error(error, g_steal_pointer(&problem));
     orch_journal_out_close(&s->out);
     orch_foreign_cpu_clear(&s->foreign);
+    orch_rank_links_free(s->links);
     if (s->signal_fd >= 0)
         close(s->signal_fd);
     return ok;
@@ -471,7 +506,7 @@ bool orch_host_supervise(const char *trial_dir, int argc, char **argv, GError **
 {
     g_autofree char *absolute = orch_path_absolute(trial_dir, NULL);
     struct supervisor s = {.signal_fd = -1, .runner_fd = STDIN_FILENO};
-    s.trial = read_trial(absolute, error);
+    s.trial = orch_read_trial(absolute, error);
     if (!s.trial)
         return false;
     s.setup =

@@ -18,7 +18,7 @@ static const char *const EXPERIMENT_KEYS[] = {
     "program", "timeout", "resources", "retries", "share",  NULL};
 static const char *const PROFILE_KEYS[] = {"with", "experiments", NULL};
 static const char *const PART_KEYS[] = {"with", "sweep", "zip", "repeat", "timeout", "skip", NULL};
-static const char *const RESOURCE_KEYS[] = {"gpus", "cores", "memory", "time", NULL};
+static const char *const RESOURCE_KEYS[] = {"gpus", "cores", "memory", "time", "ranks", NULL};
 static const char *const REUSE_WORDS[] = {"device", "any", "never", NULL};
 static const char *const SHARE_WORDS[] = {"none", "source", NULL};
 /* Reserved, because they begin other kinds of ${...}. */
@@ -247,6 +247,25 @@ static void use_program(struct recipe_draft *draft, const struct orch_yaml *map,
     experiment->manifest = own;
 }
 
+/* Reads the number of MPI processes, which orch starts only of a compiled plugin that needs MPI. */
+static void read_ranks(struct recipe_draft *draft, const struct orch_yaml *resources,
+                       struct recipe_experiment *experiment)
+{
+    int64_t count;
+    if (!orch_recipe_get_count(draft, resources, "ranks", "1", "4096", &count))
+        return;
+    const struct orch_manifest *manifest = experiment->manifest;
+    if (manifest && manifest->kind == ORCH_PLUGIN_WRAPPED)
+        orch_recipe_error_at(draft, orch_yaml_get(resources, "ranks"),
+                             "start mpirun in its command: [mpirun, -n, \"${workers}\", ...]",
+                             "'ranks': '%s' is not a compiled plugin", manifest->name);
+    else if (manifest && !manifest->needs.mpi)
+        orch_recipe_error_at(draft, orch_yaml_get(resources, "ranks"),
+                             "remove it, or set needs.mpi in the plugin",
+                             "'ranks': plugin '%s' does not use MPI", manifest->name);
+    experiment->made->ranks = (unsigned)count;
+}
+
 static void read_resources(struct recipe_draft *draft, const struct orch_yaml *map,
                            struct recipe_experiment *experiment)
 {
@@ -275,6 +294,7 @@ static void read_resources(struct recipe_draft *draft, const struct orch_yaml *m
                                  experiment->manifest->name, needed);
         made->memory_bytes = bytes;
     }
+    read_ranks(draft, resources, experiment);
     orch_recipe_get_duration(draft, resources, "time", &made->time_s);
 }
 

@@ -50,6 +50,7 @@ struct orch_experiment {
     double timeout_s;         /* 0: none */
     unsigned gpus;            /* per trial */
     unsigned cores;           /* per trial; 0: the slot's share */
+    unsigned ranks;           /* MPI processes per trial; 0: as many as its cost has workers */
     int64_t memory_bytes;
     double time_s;     /* upper bound for queues; 0: unknown */
     char **inputs;     /* patterns as written, relative to the recipe's folder; NULL: none given */

@@ -338,6 +338,8 @@ void orch_fingerprint(const struct orch_cell *cell, const GPtrArray *inputs, con
         public_params(cell), orch_json_u64(cell->seed), read, referred, inputs_id ? inputs_id : "");
     if (command)
         json_array_append(all, command);
+    if (cell->experiment->ranks) /* ranks that follow from the parameters are in those */
+        json_array_append_new(all, json_pack("{s:i}", "ranks", (int)cell->experiment->ranks));
     g_autofree char *text = orch_json_canonical(all);
     orch_sha256(text, strlen(text), out);
 }

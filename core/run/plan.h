@@ -103,6 +103,10 @@ unsigned orch_plan_default_slots(struct orch_workspace *workspace,
 
 /** Number of GPUs of one trial of the experiment. */
 unsigned orch_experiment_gpus(const struct orch_experiment *experiment);
+/** Number of processes that MPI starts for a trial: what its recipe says, else the `workers` of its
+ * declared cost (may be NULL), else 1. 0 for a plugin that does not use MPI, and for a wrapped
+ * program. */
+unsigned orch_experiment_ranks(const struct orch_experiment *experiment, const json_t *cost);
 /** Number of threads of a trial's slot: the experiment's `cores` if set, else all threads of the
  * machine for a timing trial, else an equal share. */
 int orch_experiment_threads(const struct orch_experiment *experiment,

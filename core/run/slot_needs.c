@@ -2,9 +2,21 @@
 /* The machine resources that an experiment's trials need. */
 #include "core/run/plan.h"
 
+#include "core/run/declared_cost.h"
+
 unsigned orch_experiment_gpus(const struct orch_experiment *experiment)
 {
     return MAX(experiment->gpus, experiment->manifest->needs.gpus);
+}
+
+unsigned orch_experiment_ranks(const struct orch_experiment *experiment, const json_t *cost)
+{
+    enum { RANKS_MAX = 4096 };
+    const struct orch_manifest *manifest = experiment->manifest;
+    if (!manifest->needs.mpi || manifest->kind != ORCH_PLUGIN_COMPILED)
+        return 0;
+    return experiment->ranks ? experiment->ranks
+                             : (unsigned)MIN(orch_cost_workers(cost), RANKS_MAX);
 }
 
 bool orch_experiment_is_timing(const struct orch_experiment *experiment)

@@ -323,6 +323,20 @@ static json_t *record_metrics(const struct orch_manifest *manifest)
     return rows;
 }
 
+/* The cost that the plugin declares for the item's parameters; NULL when there is none. The caller
+ * releases. */
+static json_t *declared_cost(struct orch_plan *plan, const struct orch_plan_item *item)
+{
+    const struct orch_manifest *manifest = item->cell->experiment->manifest;
+    bool may = item->cell->refs->len == 0 || manifest->has_cost || manifest->cost;
+    json_t *cost =
+        may ? orch_plugins_cost(plan->plugins, manifest, item->cell->params, NULL) : NULL;
+    if (json_is_object(cost))
+        return cost;
+    json_decref(cost);
+    return NULL;
+}
+
 static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item *item,
                             const struct orch_run_slot *slot)
 {
@@ -343,14 +357,12 @@ static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item 
         json_object_set(facts, "environment", (json_t *)(uintptr_t)environment);
     if (json_array_size(left_out))
         json_object_set(facts, "left_out", left_out);
-    json_t *cost = item->cell->refs->len == 0 || item->cell->experiment->manifest->has_cost ||
-                           item->cell->experiment->manifest->cost
-                       ? orch_plugins_cost(plan->plugins, item->cell->experiment->manifest,
-                                           item->cell->params, NULL)
-                       : NULL;
-    if (cost && !json_is_null(cost))
+    g_autoptr(json_t) cost = declared_cost(plan, item);
+    if (cost)
         json_object_set(facts, "cost", cost);
-    json_decref(cost);
+    unsigned ranks = orch_experiment_ranks(item->cell->experiment, cost);
+    if (ranks)
+        json_object_set_new(facts, "ranks", json_integer(ranks));
     return facts;
 }
 
@@ -464,6 +476,7 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         !(cwd = program_folder(plan, experiment, work, error)))
         return false;
     g_auto(GStrv) env = environment(plan, cell, slot);
+    g_autoptr(json_t) cost = experiment->manifest->needs.mpi ? declared_cost(plan, item) : NULL;
     struct orch_trial_spec trial = {
         .key = (char *)(uintptr_t)dir->key,
         .recipe = plan->expansion->name,
@@ -480,6 +493,9 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         .env = env,
         .cpus = (int *)(uintptr_t)slot->cpus,
         .cpu_count = slot->cpu_count,
+        .threads = (unsigned)slot->threads,
+        .gpus = slot->gpu_count,
+        .ranks = orch_experiment_ranks(experiment, cost),
         .limit_s = experiment->timeout_s,
         .limit_memory_bytes = experiment->memory_bytes,
     };

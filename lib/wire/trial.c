@@ -31,6 +31,14 @@ void orch_trial_free(struct orch_trial_spec *trial)
     g_free(trial);
 }
 
+static json_t *encode_slot(const struct orch_trial_spec *trial)
+{
+    return trial->threads || trial->gpus || trial->ranks
+               ? json_pack("{s:I s:I s:I}", "threads", (json_int_t)trial->threads, "gpus",
+                           (json_int_t)trial->gpus, "ranks", (json_int_t)trial->ranks)
+               : NULL;
+}
+
 /* Encodes the followed program; NULL for a trial that its host starts itself. */
 static json_t *encode_follow(const struct orch_trial_spec *trial)
 {
@@ -53,7 +61,7 @@ json_t *orch_trial_encode(const struct orch_trial_spec *trial)
         json_array_append_new(cpus, json_integer(trial->cpus[i]));
     return json_pack(
         "{s:i s:s? s:s? s:s? s:o s:i s:b s:o* s:s* s:O* s:s? s:s? s:o s:o s:f s:I s:I s:f s:b "
-        "s:o*}",
+        "s:o* s:o*}",
         "format", ORCH_TRIAL_FORMAT, "key", trial->key, "recipe", trial->recipe, "experiment",
         trial->experiment, "seed", orch_json_u64(trial->seed), "repeat", trial->repeat, "smoke",
         trial->smoke, "manifest", trial->manifest ? orch_manifest_encode(trial->manifest) : NULL,
@@ -61,7 +69,7 @@ json_t *orch_trial_encode(const struct orch_trial_spec *trial)
         "checkpoint_dir", trial->checkpoint_dir, "env", env, "cpus", cpus, "limit_s",
         trial->limit_s, "limit_memory_bytes", (json_int_t)trial->limit_memory_bytes,
         "limit_log_bytes", (json_int_t)trial->limit_log_bytes, "grace_s", trial->grace_s,
-        "detached", trial->detached, "follow", encode_follow(trial));
+        "detached", trial->detached, "follow", encode_follow(trial), "slot", encode_slot(trial));
 }
 
 static bool broken(GError **error, const char *what)
@@ -114,6 +122,28 @@ static void decode_follow(struct orch_trial_spec *trial, const json_t *json)
     trial->follow.start = orch_json_int(follow, "start", 0);
 }
 
+/* Reads a count of the slot: 0 if absent. */
+static bool decode_count(const json_t *slot, const char *key, unsigned *out, GError **error)
+{
+    const json_t *value = json_object_get(slot, key);
+    json_int_t count = value ? json_integer_value(value) : 0;
+    if ((value && !json_is_integer(value)) || count < 0 || count > LIST_MAX) {
+        orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL,
+                       "trial.json: 'slot.%s' is not a number from 0 to %d", key, LIST_MAX);
+        return false;
+    }
+    *out = (unsigned)count;
+    return true;
+}
+
+static bool decode_slot(struct orch_trial_spec *trial, const json_t *json, GError **error)
+{
+    const json_t *slot = json_object_get(json, "slot");
+    return decode_count(slot, "threads", &trial->threads, error) &&
+           decode_count(slot, "gpus", &trial->gpus, error) &&
+           decode_count(slot, "ranks", &trial->ranks, error);
+}
+
 /* Reads a limit: 0 if absent; negative or non-finite values are an error. */
 static bool decode_real(const json_t *json, const char *key, double *out, GError **error)
 {
@@ -159,6 +189,7 @@ static bool decode_into(struct orch_trial_spec *trial, const json_t *json, GErro
     trial->params = params ? json_incref(params) : json_object();
     trial->manifest = orch_manifest_decode(json_object_get(json, "manifest"), error);
     return trial->manifest && decode_env(trial, json, error) && decode_cpus(trial, json, error) &&
+           decode_slot(trial, json, error) &&
            decode_real(json, "limit_s", &trial->limit_s, error) &&
            decode_real(json, "grace_s", &trial->grace_s, error);
 }

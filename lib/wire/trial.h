@@ -29,6 +29,8 @@ struct orch_trial_spec {
     char **env; /* NAME=value, added to the inherited environment; NULL-terminated or NULL */
     int *cpus;  /* CPU numbers to pin to */
     unsigned cpu_count;         /* 0: not pinned */
+    unsigned threads, gpus;     /* of its slot; threads 0: not known */
+    unsigned ranks;             /* processes that MPI starts; 0: the plugin does not use MPI */
     double limit_s;             /* wall time; 0: none */
     int64_t limit_memory_bytes; /* 0: none */
     int64_t limit_log_bytes; /* for each of stdout and stderr; 0: 16 MiB. The first and last halves

@@ -97,11 +97,12 @@ static int cost(const void *params, struct orch_cost *out)
     return ORCH_OK;
 }
 
-static int threads_of(const struct params *p)
+static int threads_of(const struct params *p, const struct orch_host *host)
 {
-    const char *text = g_getenv("ORCH_THREADS");
-    int slot = text ? (int)g_ascii_strtoll(text, NULL, 10) : 0;
-    return p->threads > 0 ? (int)p->threads : MAX(1, slot);
+    struct orch_slot slot = {.struct_bytes = sizeof slot, .threads = 1};
+    if (orch_host_has(host, slot))
+        host->slot(host, &slot);
+    return p->threads > 0 ? (int)p->threads : (int)slot.threads;
 }
 
 static int run(void *state, const void *params, const struct orch_host *host)
@@ -122,7 +123,7 @@ static int run(void *state, const void *params, const struct orch_host *host)
         host->fail(host, "no CUDA device");
         return ORCH_SKIPPED;
     }
-    torch->threads_set(threads_of(p));
+    torch->threads_set(threads_of(p, host));
     torch->seed(host->derive_seed(host, "values"));
     return *p->net ? orch_layertime_net(torch, p, device, host)
                    : orch_layertime_layers(torch, p, device, host);

@@ -37,7 +37,7 @@ same "$(json predictions.0.total_s)" "$before" '100 steps of 64 and an epoch of 
 # recorded with the run, and read as the size of its step
 ok orch run stepped.recipe
 ok orch run copied.recipe -s copies=4
-ok python3 - <<'P'
+python3 - <<'P' || _fail 'what is recorded'
 import glob, json, sqlite3
 db = sqlite3.connect(".orch/results.db")
 costs = [json.loads(r[0])["cost"] for r in db.execute("select facts from run order by id")]
@@ -52,4 +52,4 @@ has '256'
 plugin wrong 'images: "50000", batch: "${batch}", copies: "many"'
 fails 7 orch plugin check ./wrong.plugin; has 'cost.copies'
 plugin unknown 'images: "50000", batch: "${batch}", copy: "4"'
-fails 2 orch check unknown.recipe; says "'copy'"; says 'copies, actors, steps'
+fails 4 orch check unknown.recipe; says "'copy'"; says 'copies, actors, steps'

@@ -26,6 +26,8 @@ set_tests_properties(cli.0075-signatures cli.0077-allowance cli.0082-repair cli.
   cli.0088-hostile-refs cli.0111-disturbed PROPERTIES LABELS "slow")
 # every command with every option, over two stores
 set_tests_properties(cli.0096-hostile-rows cli.0098-two-pulls PROPERTIES LABELS "slow" TIMEOUT 900)
+# start MPI many times, and wait for grace periods; 0232 is the quick one
+set_tests_properties(cli.0229-mpi cli.0230-mpi-rank-ends cli.0231-mpi-stop PROPERTIES LABELS "slow" TIMEOUT 300)
 # build plugins, plan in several environments
 set_tests_properties(cli.0149-planned-grades cli.0100-trust cli.0101-rebuilt cli.0102-environment PROPERTIES LABELS "slow")
 # start a Jupyter kernel, a browser

@@ -57,3 +57,23 @@ add_dependencies(test_host_trials plugin_null plugin_sleep bad_bad_abi bad_bad_m
 add_test(NAME host.needed COMMAND sh ${CMAKE_SOURCE_DIR}/tests/plugins/needed.sh
   $<TARGET_FILE:orch-host>)
 set_tests_properties(host.needed PROPERTIES LABELS quick)
+
+# What a slot is, in one process and in several ranks that launchers of the tests start.
+orch_bad_plugin(ranks ranks.c)
+orch_bad_plugin(plain ranks.c PLAIN)
+
+# A plugin of several ranks that talk by MPI, where MPI is installed. Only this plugin links it.
+find_package(MPI COMPONENTS C QUIET)
+if(MPI_C_FOUND)
+  add_library(plugin_mpi_sum MODULE ${CMAKE_SOURCE_DIR}/tests/plugins/mpi_sum.c)
+  set_target_properties(plugin_mpi_sum PROPERTIES PREFIX "" OUTPUT_NAME mpi_sum
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/mpi)
+  target_include_directories(plugin_mpi_sum PRIVATE ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(plugin_mpi_sum PRIVATE MPI::MPI_C)
+endif()
+
+# An older plugin under this host.
+add_library(bad_abi_1_0 MODULE ${CMAKE_SOURCE_DIR}/tests/plugins/abi_1_0.c)
+set_target_properties(bad_abi_1_0 PROPERTIES PREFIX "" OUTPUT_NAME abi_1_0
+  LIBRARY_OUTPUT_DIRECTORY ${bad_plugins})
+target_include_directories(bad_abi_1_0 BEFORE PRIVATE ${CMAKE_SOURCE_DIR}/tests/plugins/abi-1.0)

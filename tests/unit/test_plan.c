@@ -302,7 +302,7 @@ static void test_missing_artifact(void **state)
 /* Writes the folder of the first trial of 'make' and returns the program's folder in it. */
 static char *write_folder(struct scene *scene, struct orch_trialdir *out)
 {
-    const struct orch_slot slot = {.threads = 1};
+    const struct orch_run_slot slot = {.threads = 1};
     const struct orch_plan_item *item = item_of(scene, "make", 0);
     assert_ok(orch_trialdir_prepare(scene->plan, item, NULL, &slot, "[]", out, error));
     assert_ok(orch_trialdir_write(scene->plan, item, &slot, out, error));

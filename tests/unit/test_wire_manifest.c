@@ -166,6 +166,9 @@ static void test_trial(void **state)
     trial->cpus = g_new0(int, 2);
     trial->cpus[1] = 7;
     trial->cpu_count = 2;
+    trial->threads = 4;
+    trial->gpus = 1;
+    trial->ranks = 3;
     trial->limit_s = 2.5;
     trial->limit_memory_bytes = INT64_C(1) << 40;
     trial->grace_s = 0.25;
@@ -178,6 +181,7 @@ static void test_trial(void **state)
     assert_true(again->seed == G_MAXUINT64); /* not through a double */
     assert_int_equal(again->cpu_count, 2);
     assert_int_equal(again->cpus[1], 7);
+    assert_true(again->threads == 4 && again->gpus == 1 && again->ranks == 3);
     assert_string_equal(again->env[1], "B=x=y");
     assert_null(again->recipe);
     assert_true(again->limit_s == 2.5 && again->detached && again->smoke);
@@ -187,8 +191,17 @@ static void test_trial(void **state)
 
     static const struct {
         const char *key, *value;
-    } breaks[] = {{"format", "2"},     {"limit_s", "-1"}, {"seed", "\"x\""},  {"params", "[]"},
-                  {"env", "[\"=1\"]"}, {"cpus", "[-1]"},  {"manifest", "{}"}, {"key", "\"\""}};
+    } breaks[] = {{"format", "2"},
+                  {"limit_s", "-1"},
+                  {"seed", "\"x\""},
+                  {"params", "[]"},
+                  {"env", "[\"=1\"]"},
+                  {"cpus", "[-1]"},
+                  {"manifest", "{}"},
+                  {"key", "\"\""},
+                  {"slot", "{\"threads\":-1}"},
+                  {"slot", "{\"gpus\":\"x\"}"},
+                  {"slot", "{\"ranks\":65537}"}};
     for (size_t i = 0; i < G_N_ELEMENTS(breaks); i++) {
         g_autoptr(json_t) broken = json_copy(json);
         json_object_set_new(broken, breaks[i].key,

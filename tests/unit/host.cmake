@@ -1,0 +1,7 @@
+# core/host: parts that can be tested without a trial
+orch_test(mpi_command "quick" orch_base)
+target_sources(test_mpi_command PRIVATE ${CMAKE_SOURCE_DIR}/core/host/mpi_command.c)
+# the ABI: a newer plugin under an older host
+orch_test(abi "quick" orch_base)
+target_include_directories(test_abi PRIVATE ${CMAKE_SOURCE_DIR}/include)
+target_link_libraries(test_abi PRIVATE ${CMAKE_DL_LIBS})
