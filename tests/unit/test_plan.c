@@ -337,7 +337,7 @@ static void test_values_of_references(void **state)
     put_run(&scene, item_of(&scene, "make", 0), 5, "8x Tesla", "ok");
     scene_free(&scene);
     scene = plan_of(dir, experiments);
-    const struct orch_slot slot = {.threads = 1};
+    const struct orch_run_slot slot = {.threads = 1};
     const unsigned chosen[] = {index_of(&scene, "make")};
     struct orch_trialdir trial;
     assert_item(&scene, "make", 0, ORCH_PLAN_DONE, "by ada");
@@ -364,7 +364,7 @@ static void test_paths_of_a_trial(void **state)
     put(dir, "data/x", "1\n");
     struct scene scene =
         plan_of(dir, "experiments:\n  make: { plugin: ./make.plugin, with: { data: data/x } }\n");
-    const struct orch_slot slot = {.threads = 1};
+    const struct orch_run_slot slot = {.threads = 1};
     struct orch_trialdir trial;
     assert_ok(orch_trialdir_prepare(scene.plan, item_of(&scene, "make", 0), NULL, &slot, "[]",
                                     &trial, error));
@@ -387,7 +387,7 @@ static void test_no_place_for_a_trial(void **state)
         put(dir, "make.plugin",
             "plugin: make\ncommand: [sh, -c, true]\nmetrics: { score: none }\n");
         struct scene scene = plan_of(dir, "experiments:\n  make: { plugin: ./make.plugin }\n");
-        const struct orch_slot slot = {.threads = 1};
+        const struct orch_run_slot slot = {.threads = 1};
         const struct orch_plan_item *item = item_of(&scene, "make", 0);
         struct orch_trialdir trial;
         assert_ok(orch_trialdir_prepare(scene.plan, item, NULL, &slot, "[]", &trial, error));
