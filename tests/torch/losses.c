@@ -81,6 +81,12 @@ static uint64_t on_derive_seed(const struct orch_host *host, const char *stream)
     return g_str_hash(stream);
 }
 
+static void on_slot(const struct orch_host *host, struct orch_slot *out)
+{
+    (void)host;
+    out->threads = 1;
+}
+
 static const char *on_checkpoint_dir(const struct orch_host *host)
 {
     return of(host)->checkpoints;
@@ -109,6 +115,7 @@ static int train(const char *name, const struct orch_training *t, const char *ch
                                 .cancelled = on_cancelled,
                                 .derive_seed = on_derive_seed,
                                 .checkpoint_dir = on_checkpoint_dir,
+                                .slot = on_slot,
                                 .smoke = on_smoke};
     void *state = NULL;
     int status = orch_training_open(t, &r.host, &state);

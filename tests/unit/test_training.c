@@ -98,6 +98,12 @@ static uint64_t on_derive_seed(const struct orch_host *host, const char *stream)
     return g_str_hash(stream);
 }
 
+static void on_slot(const struct orch_host *host, struct orch_slot *out)
+{
+    (void)host;
+    out->threads = 1;
+}
+
 static const char *on_checkpoint_dir(const struct orch_host *host)
 {
     return of(host)->checkpoints;
@@ -136,6 +142,7 @@ static void record_init(struct record *r)
                                   .derive_seed = on_derive_seed,
                                   .checkpoint_dir = on_checkpoint_dir,
                                   .input = on_input,
+                                  .slot = on_slot,
                                   .smoke = on_smoke,
                                   .file_digest = on_file_digest},
                          .results = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
@@ -281,6 +288,17 @@ static void test_check_refuses(void **state)
     t = usual();
     t.feature_extractor = t.cache_features = t.flip = true;
     refused(&t, "features that are computed once cannot be augmented");
+    static const char *const list[] = {"crop 2", "cutout 4"}, *const unknown[] = {"blur 3"};
+    t = usual();
+    t.transforms = (struct orch_list){2, list};
+    t.crop_pad = 2;
+    refused(&t, "crop_pad and flip cannot be used together with transforms");
+    t.crop_pad = 0;
+    t.feature_extractor = t.cache_features = true;
+    refused(&t, "features that are computed once cannot be augmented");
+    t = usual();
+    t.transforms = (struct orch_list){1, unknown};
+    refused(&t, "blur");
     t = usual();
     t.data_root = "/nowhere";
     refused(&t, "data set 'mnist' was not found");
@@ -791,6 +809,33 @@ static int end(void **state)
     return moved;
 }
 
+/* The same transforms in either spelling give the same losses; others do not; a normalisation with
+ * values of its own holds for validation, too. */
+static void test_transforms(void **state)
+{
+    (void)state;
+    static const char *const crop[] = {"crop 2", "flip"}, *const cutout[] = {"cutout 14"},
+                             *const normalise[] = {"normalise 0.5 0.25"};
+    const struct orch_list lists[] = {{0, NULL}, {2, crop}, {1, cutout}, {1, normalise}};
+    double train_loss[4], val_loss[4];
+    for (unsigned i = 0; i < G_N_ELEMENTS(lists); i++) {
+        struct record r;
+        struct orch_training t = usual();
+        t.crop_pad = i == 0 ? 2 : 0;
+        t.flip = i == 0;
+        t.transforms = lists[i];
+        t.lr = 0; /* nothing is learned: losses differ by the images alone */
+        record_init(&r);
+        assert_int_equal(train(&t, &r), ORCH_OK);
+        train_loss[i] = point_of(&r, "train_loss", 0);
+        val_loss[i] = point_of(&r, "val_loss", 0);
+        record_clear(&r);
+    }
+    assert_true(train_loss[0] == train_loss[1] && val_loss[0] == val_loss[1]);
+    assert_true(train_loss[0] != train_loss[2] && val_loss[0] == val_loss[2]);
+    assert_true(val_loss[0] != val_loss[3]);
+}
+
 /* Trains for an epoch with layout auto; returns whether it was measured. */
 static bool measured_layout(const struct orch_training *t, double *out_channels_last)
 {
@@ -867,6 +912,7 @@ int main(void)
         cmocka_unit_test(test_checkpoint_errors),
         cmocka_unit_test(test_weights_that_do_not_fit),
         cmocka_unit_test(test_layout_is_measured_once),
+        cmocka_unit_test(test_transforms),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

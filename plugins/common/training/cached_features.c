@@ -4,13 +4,15 @@
 #include "lib/base/ident.h"
 #include "plugins/common/data/loader.h"
 #include "plugins/common/training/notes.h"
+#include "plugins/common/training/work.h"
 
 static float *compute(const struct orch_session *s, const struct orch_subset *subset, int64_t width,
                       GError **error)
 {
     float *features = g_new(float, (gsize)(subset->count * width) + 1);
     struct orch_loader_options options = {.batch = 256,
-                                          .threads = (int)s->training->loader_threads};
+                                          .threads = (int)s->training->loader_threads,
+                                          .transforms = orch_work_normalisation(s->training)};
     struct orch_loader *loader = orch_loader_new(subset, &options, error);
     struct orch_loader_batch batch;
     int64_t done = 0;

@@ -5,6 +5,7 @@
 #include "lib/base/ident.h"
 #include "plugins/common/training/checkpoint.h"
 #include "plugins/common/training/validation.h"
+#include "plugins/common/training/work.h"
 #include "plugins/common/weights/weights.h"
 
 #include <math.h>
@@ -259,12 +260,10 @@ static struct orch_feed *usual_feed(const struct orch_session *s,
 {
     const struct orch_training *t = s->training;
     uint64_t seed = s->host->derive_seed(s->host, "shuffle");
-    struct orch_loader_options options = {.batch = (int)t->batch,
-                                          .threads = (int)t->loader_threads,
-                                          .shuffle = true,
-                                          .transforms =
-                                              orch_transforms_crop_flip((int)t->crop_pad, t->flip),
-                                          .seed = seed};
+    struct orch_loader_options options = {
+        .batch = (int)t->batch, .threads = (int)t->loader_threads, .shuffle = true, .seed = seed};
+    if (!orch_work_transforms(t, &options.transforms, error))
+        return NULL;
     return features ? orch_feed_features(s->train, features->train, features->width, t->batch, true,
                                          seed)
                     : orch_feed_images(s->train, &options, error);

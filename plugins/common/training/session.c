@@ -84,9 +84,10 @@ static bool load_weights(struct orch_session *s, GError **error)
 
 static int threads_of(const struct orch_session *s)
 {
-    const char *text = g_getenv("ORCH_THREADS");
-    int slot = text ? (int)g_ascii_strtoll(text, NULL, 10) : 0;
-    return s->training->threads > 0 ? (int)s->training->threads : MAX(1, slot);
+    struct orch_slot slot = {.struct_bytes = sizeof slot, .threads = 1};
+    if (orch_host_has(s->host, slot))
+        s->host->slot(s->host, &slot);
+    return s->training->threads > 0 ? (int)s->training->threads : (int)MAX(1, slot.threads);
 }
 
 static bool open_model(struct orch_session *s, GError **error)

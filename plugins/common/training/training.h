@@ -20,6 +20,7 @@ struct orch_training {
     int64_t val_images;       /* maximum validation images per epoch; 0: all */
     int64_t crop_pad;
     bool flip;
+    struct orch_list transforms; /* const char *: "cutout 8"; instead of crop_pad and flip */
     /* network and optimization */
     const char *net;
     int64_t epochs, batch;
@@ -70,7 +71,10 @@ struct orch_training {
         ORCH_TRAINING_ROW(owner, crop_pad, ORCH_INT, .def = "0", .min = "0", .max = "64",          \
                           .unit = "pixels", .help = "pad and crop at random by so much"),          \
         ORCH_TRAINING_ROW(owner, flip, ORCH_BOOL, .def = "false",                                  \
-                          .help = "mirror every other image")
+                          .help = "mirror every other image"),                                     \
+        ORCH_TRAINING_ROW(owner, transforms, ORCH_LIST | ORCH_STRING, .def = "[]",                 \
+                          .help = "instead of crop_pad and flip: crop PIXELS, flip, cutout SIDE, " \
+                                  "erase, in this order (docs/data.md)")
 
 #define ORCH_TRAINING_NET_PARAMS(owner)                                                            \
     ORCH_TRAINING_ROW(owner, net, ORCH_STRING, .def = "resnet20",                                  \

@@ -2,6 +2,7 @@
 #include "plugins/common/training/validation.h"
 
 #include "plugins/common/training/feed.h"
+#include "plugins/common/training/work.h"
 
 /** Batch sizes, on images and on features. */
 enum { IMAGES = 256, FEATURES = 1024 };
@@ -25,7 +26,8 @@ bool orch_validate(const struct orch_session *s, const struct orch_subset *subse
                    const float *features, struct orch_torch_totals *out, GError **error)
 {
     struct orch_loader_options options = {.batch = IMAGES,
-                                          .threads = (int)s->training->loader_threads};
+                                          .threads = (int)s->training->loader_threads,
+                                          .transforms = orch_work_normalisation(s->training)};
     int64_t width = features ? s->torch->feature_count(s->model) : 0;
     struct orch_feed *feed = features
                                  ? orch_feed_features(subset, features, width, FEATURES, false, 0)

@@ -33,6 +33,35 @@ void orch_work_shape(const struct orch_training *t, int *channels, int *side, in
                                 : 0;
 }
 
+bool orch_work_transforms(const struct orch_training *t, struct orch_transforms *out,
+                          GError **error)
+{
+    int channels, side;
+    int64_t classes;
+    orch_work_shape(t, &channels, &side, &classes);
+    if (!t->transforms.count) {
+        *out = orch_transforms_crop_flip((int)t->crop_pad, t->flip);
+        return true;
+    }
+    if (t->crop_pad || t->flip) {
+        orch_error_set(error, ORCH_ERROR_RECIPE, "write them as transforms: [\"crop 4\", flip]",
+                       "crop_pad and flip cannot be used together with transforms");
+        return false;
+    }
+    return orch_transforms_parse(t->transforms.items, t->transforms.count, side, side, out, error);
+}
+
+struct orch_transforms orch_work_normalisation(const struct orch_training *t)
+{
+    struct orch_transforms all = {0}, kept = {0};
+    if (!orch_work_transforms(t, &all, NULL))
+        return kept;
+    for (int i = 0; i < all.count; i++)
+        if (all.items[i].kind == ORCH_TRANSFORM_NORMALISE)
+            kept.items[kept.count++] = all.items[i];
+    return kept;
+}
+
 bool orch_work_schedule(const struct orch_training *t, int64_t epochs, struct orch_schedule *out,
                         GError **error)
 {
@@ -98,7 +127,9 @@ int orch_training_check(const struct orch_training *t, const struct orch_host *h
     GError *error = NULL;
     struct orch_schedule schedule;
     struct orch_net *net = make_net(t, 10, &error);
-    bool ok = net && orch_work_schedule(t, t->epochs, &schedule, &error);
+    struct orch_transforms transforms;
+    bool ok = net && orch_work_schedule(t, t->epochs, &schedule, &error) &&
+              orch_work_transforms(t, &transforms, &error);
     if (ok && (t->freeze < 0 || t->freeze >= net->group_count)) {
         orch_error_set(
             &error, ORCH_ERROR_RECIPE, NULL,
@@ -112,9 +143,10 @@ int orch_training_check(const struct orch_training *t, const struct orch_host *h
                        t->layer_rates.count, net->group_count, t->net);
         ok = false;
     }
-    if (ok && t->feature_extractor && t->cache_features && (t->crop_pad || t->flip)) {
+    if (ok && t->feature_extractor && t->cache_features &&
+        transforms.count > orch_work_normalisation(t).count) {
         orch_error_set(&error, ORCH_ERROR_RECIPE,
-                       "set cache_features: false, or leave out crop_pad and flip",
+                       "set cache_features: false, or leave out crop_pad, flip and transforms",
                        "features that are computed once cannot be augmented");
         ok = false;
     }

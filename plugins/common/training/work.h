@@ -4,6 +4,7 @@
 #define ORCH_PLUGINS_COMMON_TRAINING_WORK_H
 
 #include "plugins/common/data/image_set.h"
+#include "plugins/common/data/transform.h"
 #include "plugins/common/schedule/lr_schedule.h"
 #include "plugins/common/training/training.h"
 
@@ -15,6 +16,14 @@ struct orch_image_set_options orch_work_data(const struct orch_training *trainin
 /** Shape of an image, and number of classes (0: known only once a folder has been read). */
 void orch_work_shape(const struct orch_training *training, int *out_channels, int *out_side,
                      int64_t *out_classes);
+/** Transforms of the training images: `transforms`, or crop_pad and flip. Fails with
+ * ORCH_ERROR_RECIPE for an unknown transform, a value that does not fit the images, or where both
+ * ways are used. */
+bool orch_work_transforms(const struct orch_training *training, struct orch_transforms *out,
+                          GError **error);
+/** What of it is no augmentation, for validation and features: a normalisation with values of its
+ * own. The parameters must have been checked. */
+struct orch_transforms orch_work_normalisation(const struct orch_training *training);
 /** Schedule of the learning rate over `epochs`. Fails with ORCH_ERROR_RECIPE for milestones that
  * cannot be parsed or that all come too late. */
 bool orch_work_schedule(const struct orch_training *training, int64_t epochs,

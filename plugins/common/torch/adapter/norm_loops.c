@@ -11,9 +11,9 @@
 #else
 #define EACH_CPU
 #endif
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE inline __attribute__((always_inline))
 
-INLINE float get(bool half, const void *rows, int64_t i)
+static INLINE float get(bool half, const void *rows, int64_t i)
 {
     if (!half)
         return ((const float *)rows)[i];
@@ -24,7 +24,7 @@ INLINE float get(bool half, const void *rows, int64_t i)
 }
 
 /* Rounds to nearest, ties to even; NaN stays one. */
-INLINE void put(bool half, void *rows, int64_t i, float value)
+static INLINE void put(bool half, void *rows, int64_t i, float value)
 {
     if (!half) {
         ((float *)rows)[i] = value;
@@ -36,15 +36,15 @@ INLINE void put(bool half, void *rows, int64_t i, float value)
     ((uint16_t *)rows)[i] = (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? 0x7fc0 : rounded);
 }
 
-INLINE float gradient(bool half, bool relu, const void *dy, const void *y, int64_t i)
+static INLINE float gradient(bool half, bool relu, const void *dy, const void *y, int64_t i)
 {
     float g = get(half, dy, i);
     return relu && get(half, y, i) <= 0 ? 0 : g;
 }
 
 /* Sums of differences from the first row, so that a large mean costs no digits. */
-INLINE void sums(bool half, const void *x, int64_t rows, int64_t channels, float *restrict mean,
-                 float *restrict squares)
+static INLINE void sums(bool half, const void *x, int64_t rows, int64_t channels,
+                        float *restrict mean, float *restrict squares)
 {
     memset(mean, 0, sizeof *mean * (size_t)channels);
     memset(squares, 0, sizeof *squares * (size_t)channels);
@@ -61,9 +61,9 @@ INLINE void sums(bool half, const void *x, int64_t rows, int64_t channels, float
     }
 }
 
-INLINE void apply(bool half, bool adds, bool relu, const void *x, const void *shortcut,
-                  int64_t rows, int64_t channels, const float *restrict scale,
-                  const float *restrict shift, void *restrict y)
+static INLINE void apply(bool half, bool adds, bool relu, const void *x, const void *shortcut,
+                         int64_t rows, int64_t channels, const float *restrict scale,
+                         const float *restrict shift, void *restrict y)
 {
     for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < channels; c++) {
@@ -75,9 +75,10 @@ INLINE void apply(bool half, bool adds, bool relu, const void *x, const void *sh
         }
 }
 
-INLINE void back_sums(bool half, bool relu, bool keeps, const void *dy, const void *y,
-                      const void *x, int64_t rows, int64_t channels, const float *restrict mean,
-                      float *restrict sum, float *restrict product, void *restrict out_g)
+static INLINE void back_sums(bool half, bool relu, bool keeps, const void *dy, const void *y,
+                             const void *x, int64_t rows, int64_t channels,
+                             const float *restrict mean, float *restrict sum,
+                             float *restrict product, void *restrict out_g)
 {
     memset(sum, 0, sizeof *sum * (size_t)channels);
     memset(product, 0, sizeof *product * (size_t)channels);
@@ -92,9 +93,9 @@ INLINE void back_sums(bool half, bool relu, bool keeps, const void *dy, const vo
         }
 }
 
-INLINE void back_apply(bool half, bool relu, const void *dy, const void *y, const void *x,
-                       int64_t rows, int64_t channels, const float *restrict a,
-                       const float *restrict b, const float *restrict c0, void *restrict dx)
+static INLINE void back_apply(bool half, bool relu, const void *dy, const void *y, const void *x,
+                              int64_t rows, int64_t channels, const float *restrict a,
+                              const float *restrict b, const float *restrict c0, void *restrict dx)
 {
     for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < channels; c++) {
