@@ -64,12 +64,22 @@ void orch_net_builder_init(struct orch_net_builder *b, const char *name, const c
     b->net->classes = classes;
     b->net->nodes = g_ptr_array_new_with_free_func(node_free);
     b->net->tensors = g_ptr_array_new_with_free_func(tensor_free);
+    b->net->outputs = g_array_new(FALSE, FALSE, sizeof(int));
     add_node(b, ORCH_NET_INPUT, g_strdup("input"), -1, -1)->out = input;
+}
+
+void orch_net_declare_output(struct orch_net_builder *b, int id)
+{
+    if (!b->error)
+        g_array_append_val(b->net->outputs, id);
 }
 
 struct orch_net *orch_net_builder_finish(struct orch_net_builder *b, GError **error)
 {
     struct orch_net *net = g_steal_pointer(&b->net);
+    int last = (int)net->nodes->len - 1;
+    if (!b->error && net->outputs->len == 0)
+        g_array_append_val(net->outputs, last);
     if (!b->error)
         return net;
     g_propagate_error(error, g_steal_pointer(&b->error));

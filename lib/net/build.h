@@ -18,6 +18,8 @@ struct orch_net_builder {
 
 void orch_net_builder_init(struct orch_net_builder *b, const char *name, const char *family,
                            struct orch_net_shape input, int64_t classes);
+/** Declares node `id` as the next output. Without a call the last node is the only output. */
+void orch_net_declare_output(struct orch_net_builder *b, int id);
 /** Returns the network (caller frees), or NULL with the first error. */
 struct orch_net *orch_net_builder_finish(struct orch_net_builder *b, GError **error);
 

@@ -4,7 +4,8 @@
  * the same graph that is trained.
  *
  * Tensors are N x C x H x W; a graph specifies C, H and W (a vector is C x 1 x 1). Node 0 is the
- * input; every node comes after its inputs; the last node is the output (class scores).
+ * input; every node comes after its inputs. The outputs are the nodes that the graph declares, in
+ * that order, else the last node alone (of a classifier: class scores).
  */
 #ifndef ORCH_NET_NET_H
 #define ORCH_NET_NET_H
@@ -109,6 +110,7 @@ struct orch_net {
     GPtrArray *nodes;   /* struct orch_net_node * */
     GPtrArray *tensors; /* struct orch_net_tensor *, in node order */
     int group_count;
+    GArray *outputs; /* int: nodes, in the order of their declaration; at least one */
 };
 void orch_net_free(struct orch_net *net);
 
@@ -149,6 +151,11 @@ const struct orch_net_node *orch_net_node(const struct orch_net *net, int id);
 const struct orch_net_tensor *orch_net_tensor(const struct orch_net *net, int index);
 /** Index of a tensor by its name, -1 if there is none. */
 int orch_net_tensor_find(const struct orch_net *net, const char *name);
+/** Number of outputs, at least 1. */
+int orch_net_output_count(const struct orch_net *net);
+/** The node that computes output `index`, in the range 0 to orch_net_output_count() - 1. The output
+ * has the node's name and shape. */
+const struct orch_net_node *orch_net_output(const struct orch_net *net, int index);
 /** The final classifier, whose outputs become the class scores: the last linear layer, else the
  * last convolution, else NULL. */
 const struct orch_net_node *orch_net_head(const struct orch_net *net);
@@ -160,7 +167,8 @@ int64_t orch_net_node_params(const struct orch_net *net, const struct orch_net_n
 /** Multiply-adds of a forward pass of one image (convolutions, linear layers, attention), without
  * auxiliary heads. */
 int64_t orch_net_macs(const struct orch_net *net);
-/** True if it can be trained on images and labels. Transformers and detectors are only counted. */
+/** True if it is a family of the zoo that can be trained on images and labels. Transformers are
+ * only counted; a detector is trained by a loss of the caller's. */
 bool orch_net_is_classifier(const struct orch_net *net);
 /** True when its input is a sequence of tokens, not an image. */
 bool orch_net_is_sequence(const struct orch_net *net);

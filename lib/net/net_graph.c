@@ -12,6 +12,7 @@ void orch_net_free(struct orch_net *net)
     g_free(net->family);
     g_ptr_array_unref(net->nodes);
     g_ptr_array_unref(net->tensors);
+    g_array_unref(net->outputs);
     g_free(net);
 }
 
@@ -31,6 +32,16 @@ int orch_net_tensor_find(const struct orch_net *net, const char *name)
         if (strcmp(orch_net_tensor(net, (int)i)->name, name) == 0)
             return (int)i;
     return -1;
+}
+
+int orch_net_output_count(const struct orch_net *net)
+{
+    return (int)net->outputs->len;
+}
+
+const struct orch_net_node *orch_net_output(const struct orch_net *net, int index)
+{
+    return orch_net_node(net, g_array_index(net->outputs, int, index));
 }
 
 const char *orch_net_op_name(enum orch_net_op op)

@@ -58,8 +58,8 @@ void orch_net_build_mobilenet_v1(struct orch_net_builder *b, const char *argumen
 }
 
 /* Liu et al. 2016 on MobileNet v1, 300x300, 1x1 predictors on six maps, as in TensorFlow's
- * detection models. The output concatenates, for each anchor, 4 box coordinates and a score per
- * class. */
+ * detection models. The outputs are, for each map, 'boxes.I' (4 coordinates for each anchor) and
+ * 'scores.I' (a score per class for each anchor). The last node concatenates them. */
 void orch_net_build_ssd_mobilenet_v1(struct orch_net_builder *b, const char *argument, int variant)
 {
     (void)argument;
@@ -80,8 +80,12 @@ void orch_net_build_ssd_mobilenet_v1(struct orch_net_builder *b, const char *arg
         int64_t anchors = i ? 6 : 3;
         struct orch_conv box = {4 * anchors, 1, 1, 0, 1, true, ORCH_CONV_DEFAULT};
         struct orch_conv score = {b->net->classes * anchors, 1, 1, 0, 1, true, ORCH_CONV_DEFAULT};
-        parts[2 * i] = orch_net_flatten(b, orch_net_conv(b, maps[i], box, "boxes.%d", i));
-        parts[2 * i + 1] = orch_net_flatten(b, orch_net_conv(b, maps[i], score, "scores.%d", i));
+        int boxes = orch_net_conv(b, maps[i], box, "boxes.%d", i);
+        int scores = orch_net_conv(b, maps[i], score, "scores.%d", i);
+        orch_net_declare_output(b, boxes);
+        orch_net_declare_output(b, scores);
+        parts[2 * i] = orch_net_flatten(b, boxes);
+        parts[2 * i + 1] = orch_net_flatten(b, scores);
     }
     orch_net_concat(b, parts, 12);
 }

@@ -29,6 +29,15 @@ struct orch_torch_model {
     int64_t steps;
     uint64_t random; /* advances by 1 a step, as dropout's would */
     struct orch_torch_totals totals;
+    /* the head's gradient since the last update: classes x features weights, then biases */
+    float *gradient;
+    bool has_gradient;
+    /* of the last forward */
+    double *features;
+    float *outputs;
+    int64_t count; /* 0: backward is not allowed */
+    struct orch_torch_bucket_calls calls;
+    bool is_held;
 };
 
 /* ---- faults -----------------------------------------------------------------------------------
@@ -126,6 +135,9 @@ static void model_free(struct orch_torch_model *m)
     for (int slot = 0; slot < SLOTS_MAX; slot++)
         g_free(m->slots[slot]);
     g_free(m->values);
+    g_free(m->gradient);
+    g_free(m->features);
+    g_free(m->outputs);
     g_free(m);
 }
 
@@ -297,47 +309,225 @@ static void scores_of(const struct orch_torch_model *m, const double *features, 
     }
 }
 
-/* Turns scores into probabilities and adds the image to the totals. */
-static void judge(struct orch_torch_model *m, int64_t label, double *scores)
+/* What image `i` is to give: the batch's target or the label, smoothed. */
+static double wanted(const struct orch_torch_model *m, const struct orch_torch_batch *b, int64_t i,
+                     int64_t k)
+{
+    int64_t classes = class_count(m);
+    double target = b->targets ? (double)b->targets[i * classes + k] : b->labels[i] == k;
+    return (1 - b->label_smoothing) * target + b->label_smoothing / (double)classes;
+}
+
+static int64_t label_of(const struct orch_torch_model *m, const struct orch_torch_batch *b,
+                        int64_t i)
+{
+    int64_t best = 0;
+    for (int64_t k = 1; !b->labels && k < class_count(m); k++)
+        best = wanted(m, b, i, k) > wanted(m, b, i, best) ? k : best;
+    return b->labels ? b->labels[i] : best;
+}
+
+/* An image's share of its batch's loss. */
+static double share_of(const struct orch_torch_batch *b, int64_t i, bool is_own)
+{
+    double sum = b->weights ? 0 : (double)b->count;
+    for (int64_t j = 0; b->weights && j < b->count; j++)
+        sum += (double)b->weights[j];
+    sum = b->total_weight > 0 && !is_own ? b->total_weight : sum;
+    return (b->weights ? (double)b->weights[i] : 1) / (sum > 0 ? sum : 1);
+}
+
+/* Turns scores into probabilities and adds image `i` to the totals. */
+static void judge(struct orch_torch_model *m, const struct orch_torch_batch *batch, int64_t i,
+                  double *scores)
 {
     int64_t classes = class_count(m), best = 0;
-    double sum = 0;
+    double sum = 0, loss = 0;
     for (int64_t k = 1; k < classes; k++)
         best = scores[k] > scores[best] ? k : best;
     double most = scores[best];
     for (int64_t k = 0; k < classes; k++)
         sum += scores[k] = exp(scores[k] - most);
-    for (int64_t k = 0; k < classes; k++)
+    for (int64_t k = 0; k < classes; k++) {
         scores[k] /= sum;
+        loss -= wanted(m, batch, i, k) * log(fmax(scores[k], 1e-30));
+    }
+    loss *= share_of(batch, i, true) * (double)batch->count;
     m->totals.images++;
-    m->totals.correct += best == label;
-    m->totals.loss += g_getenv("TINY_TORCH_NAN") ? (double)NAN : -log(fmax(scores[label], 1e-30));
+    m->totals.correct += best == label_of(m, batch, i);
+    m->totals.loss += g_getenv("TINY_TORCH_NAN") ? (double)NAN : loss;
+}
+
+static float *gradient_of(struct orch_torch_model *m)
+{
+    if (!m->gradient)
+        m->gradient = g_new0(float, class_count(m) * (feature_count(m) + 1));
+    m->has_gradient = true;
+    return m->gradient;
+}
+
+/* Adds what an image's d loss / d scores makes of its features. */
+static void collect(struct orch_torch_model *m, const double *features, const double *scores)
+{
+    int64_t count = feature_count(m), classes = class_count(m);
+    float *gradient = gradient_of(m);
+    for (int64_t k = 0; k < classes; k++) {
+        for (int64_t j = 0; j < count; j++)
+            gradient[k * count + j] += (float)(scores[k] * features[j]);
+        gradient[classes * count + k] += (float)scores[k];
+    }
+}
+
+/* All gradients are one bucket. */
+static bool call_ready(struct orch_torch_model *m, GError **error)
+{
+    struct orch_torch_bucket bucket = {
+        .count = 1, .data = gradient_of(m), .elements = class_count(m) * (feature_count(m) + 1)};
+    return !m->calls.ready || m->is_held || m->calls.ready(m->calls.ctx, &bucket, error);
+}
+
+static bool apply(struct orch_torch_model *m, GError **error)
+{
+    int64_t count = feature_count(m), classes = class_count(m);
+    if (m->calls.finish && !m->calls.finish(m->calls.ctx, NULL, error))
+        return false;
+    m->steps++;
+    for (int64_t at = 0; at < classes * count; at++)
+        move(m, (size_t)m->head->first_tensor, at, (double)m->gradient[at]);
+    for (int64_t k = 0; m->head->has_bias && k < classes; k++)
+        move(m, (size_t)m->head->first_tensor + 1, k, (double)m->gradient[classes * count + k]);
+    memset(m->gradient, 0, sizeof *m->gradient * (size_t)(classes * (count + 1)));
+    m->has_gradient = false;
+    return true;
 }
 
 static bool train(struct orch_torch_model *m, const struct orch_torch_batch *batch, GError **error)
 {
     if (fails("train", error))
         return false;
-    int64_t count = feature_count(m), classes = class_count(m);
-    g_autofree double *features = g_new(double, count), *scores = g_new(double, classes);
-    g_autofree double *gradient = g_new0(double, classes *(count + 1));
-    m->steps++;
+    g_autofree double *features = g_new(double, feature_count(m));
+    g_autofree double *scores = g_new(double, class_count(m));
     m->random++;
     for (int64_t i = 0; i < batch->count; i++) {
         features_of(m, batch, i, features);
         scores_of(m, features, scores);
-        judge(m, batch->labels[i], scores);
-        scores[batch->labels[i]] -= 1;
-        for (int64_t k = 0; k < classes; k++) {
-            for (int64_t j = 0; j < count; j++)
-                gradient[k * count + j] += scores[k] * features[j] / (double)batch->count;
-            gradient[classes * count + k] += scores[k] / (double)batch->count;
-        }
+        judge(m, batch, i, scores);
+        for (int64_t k = 0; k < class_count(m); k++)
+            scores[k] = (scores[k] - wanted(m, batch, i, k)) * share_of(batch, i, false);
+        collect(m, features, scores);
     }
-    for (int64_t at = 0; at < classes * count; at++)
-        move(m, (size_t)m->head->first_tensor, at, gradient[at]);
-    for (int64_t k = 0; m->head->has_bias && k < classes; k++)
-        move(m, (size_t)m->head->first_tensor + 1, k, gradient[classes * count + k]);
+    return call_ready(m, error) && apply(m, error);
+}
+
+/* ---- steps in parts ---------------------------------------------------------------------------
+ */
+
+static size_t output_count(const struct orch_torch_model *m)
+{
+    (void)m;
+    return 1;
+}
+
+static void output_describe(const struct orch_torch_model *m, size_t index,
+                            struct orch_torch_array *out)
+{
+    (void)index;
+    *out = (struct orch_torch_array){
+        .name = m->head->name, .shape = {1, class_count(m), 1, 1}, .rank = 2};
+}
+
+static bool forward(struct orch_torch_model *m, const struct orch_torch_batch *batch,
+                    enum orch_torch_mode mode, bool on_device, struct orch_torch_array *outputs,
+                    GError **error)
+{
+    if (fails("forward", error))
+        return false;
+    int64_t count = feature_count(m), classes = class_count(m);
+    g_autofree double *scores = g_new(double, classes);
+    m->features = g_renew(double, m->features, batch->count *count);
+    m->outputs = g_renew(float, m->outputs, batch->count *classes);
+    for (int64_t i = 0; i < batch->count; i++) {
+        features_of(m, batch, i, &m->features[i * count]);
+        scores_of(m, &m->features[i * count], scores);
+        for (int64_t k = 0; k < classes; k++)
+            m->outputs[i * classes + k] = (float)scores[k];
+    }
+    m->random += mode != ORCH_TORCH_INFER;
+    m->count = mode != ORCH_TORCH_INFER ? batch->count : 0;
+    output_describe(m, 0, outputs);
+    outputs->shape[0] = batch->count;
+    outputs->is_on_device = on_device;
+    outputs->data = m->outputs;
+    return true;
+}
+
+static bool backward(struct orch_torch_model *m, const struct orch_torch_array *gradients,
+                     size_t count, GError **error)
+{
+    if (fails("backward", error))
+        return false;
+    int64_t classes = class_count(m);
+    if (!m->count || count != 1 || gradients->rank != 2 || gradients->shape[0] != m->count ||
+        gradients->shape[1] != classes) {
+        orch_error_set(error, ORCH_ERROR_TRIAL, NULL,
+                       "backward: no forward, or another shape than its output '%s'",
+                       m->head->name);
+        return false;
+    }
+    g_autofree double *scores = g_new(double, classes);
+    for (int64_t i = 0; gradients->data && i < m->count; i++) {
+        for (int64_t k = 0; k < classes; k++)
+            scores[k] = (double)gradients->data[i * classes + k];
+        collect(m, &m->features[i * feature_count(m)], scores);
+    }
+    m->count = 0;
+    return call_ready(m, error);
+}
+
+static bool update(struct orch_torch_model *m, GError **error)
+{
+    if (fails("update", error))
+        return false;
+    if (m->has_gradient)
+        return apply(m, error);
+    orch_error_set(error, ORCH_ERROR_TRIAL, NULL, "update needs gradients");
+    return false;
+}
+
+static void gradients_drop(struct orch_torch_model *m)
+{
+    g_clear_pointer(&m->gradient, g_free);
+    m->has_gradient = false;
+}
+
+static bool gradients_watch(struct orch_torch_model *m, size_t bucket_bytes,
+                            const struct orch_torch_bucket_calls *calls, GError **error)
+{
+    if (fails("gradients_watch", error))
+        return false;
+    if (calls && bucket_bytes == 0) {
+        orch_error_set(error, ORCH_ERROR_TRIAL, NULL, "a bucket size of 0 bytes");
+        return false;
+    }
+    m->calls = calls ? *calls : (struct orch_torch_bucket_calls){0};
+    return true;
+}
+
+static void gradients_hold(struct orch_torch_model *m, bool on)
+{
+    m->is_held = on;
+}
+
+static bool blend(struct orch_torch_model *destination, const struct orch_torch_model *source,
+                  double alpha, GError **error)
+{
+    if (fails("blend", error))
+        return false;
+    for (guint i = 0; i < destination->net->tensors->len; i++)
+        for (int64_t k = 0; k < orch_net_tensor(destination->net, (int)i)->count; k++) {
+            float *to = &destination->values[i][k];
+            *to = (float)((1 - alpha) * (double)*to + alpha * (double)source->values[i][k]);
+        }
     return true;
 }
 
@@ -351,7 +541,7 @@ static bool evaluate(struct orch_torch_model *m, const struct orch_torch_batch *
     for (int64_t i = 0; i < batch->count; i++) {
         features_of(m, batch, i, features);
         scores_of(m, features, scores);
-        judge(m, batch->labels[i], scores);
+        judge(m, batch, i, scores);
     }
     return true;
 }
@@ -459,6 +649,15 @@ static const struct orch_torch TABLE = {
     .random_get = random_get,
     .random_set = random_set,
     .layer_time = layer_time,
+    .output_count = output_count,
+    .output_describe = output_describe,
+    .forward = forward,
+    .backward = backward,
+    .update = update,
+    .gradients_drop = gradients_drop,
+    .gradients_watch = gradients_watch,
+    .gradients_hold = gradients_hold,
+    .blend = blend,
 };
 
 __attribute__((visibility("default"))) const struct orch_torch *orch_torch_v1(void)

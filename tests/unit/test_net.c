@@ -142,6 +142,23 @@ static void test_small_grey_images(void **state)
     }
 }
 
+static void test_outputs(void **state)
+{
+    (void)state;
+    struct orch_net *net = make("resnet20", 1, 28, 5);
+    assert_int_equal(orch_net_output_count(net), 1);
+    assert_int_equal(orch_net_output(net, 0)->id, (int)net->nodes->len - 1);
+    orch_net_free(net);
+    net = make("ssd_mobilenet_v1", 3, 300, 7);
+    assert_int_equal(orch_net_output_count(net), 12);
+    assert_string_equal(orch_net_output(net, 10)->name, "boxes.5");
+    assert_int_equal(orch_net_output(net, 10)->out.c, 4 * 6);
+    assert_string_equal(orch_net_output(net, 1)->name, "scores.0");
+    assert_int_equal(orch_net_output(net, 1)->out.c, 7 * 3);
+    assert_int_equal(orch_net_output(net, 1)->out.h, 19);
+    orch_net_free(net);
+}
+
 static void test_inputs_come_first(void **state)
 {
     (void)state;
@@ -268,13 +285,10 @@ static void test_spellings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spellings),
-        cmocka_unit_test(test_published),
-        cmocka_unit_test(test_shapes_and_names),
-        cmocka_unit_test(test_small_grey_images),
-        cmocka_unit_test(test_inputs_come_first),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_smallest_input_builds),
+        cmocka_unit_test(test_spellings),        cmocka_unit_test(test_published),
+        cmocka_unit_test(test_shapes_and_names), cmocka_unit_test(test_small_grey_images),
+        cmocka_unit_test(test_outputs),          cmocka_unit_test(test_inputs_come_first),
+        cmocka_unit_test(test_errors),           cmocka_unit_test(test_smallest_input_builds),
         cmocka_unit_test(test_documented),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@ if(TARGET orch_torch_adapter)
   orch_test(torch "torch" orch_torch)
   add_dependencies(test_torch orch_torch_adapter)
   set_tests_properties(unit.torch PROPERTIES TIMEOUT 300)
+  orch_test(gradients "torch" orch_torch)
+  add_dependencies(test_gradients orch_torch_adapter)
 endif()
 # holds the engine to the numbers that it gave before
 if(TARGET orch_torch_adapter)

@@ -13,6 +13,14 @@
  *     for each batch: torch->rate_set(model, rate); torch->train(model, &batch, &error);
  *     torch->totals_take(model, &totals, &error);
  *
+ * A loss of the caller's, on a network with any number of outputs:
+ *
+ *     struct orch_torch_array outputs[N], gradients[N];
+ *     torch->forward(model, &batch, ORCH_TORCH_TRAIN, false, outputs, &error);
+ *     for each output: gradients[i] = outputs[i], with d loss / d output as its data
+ *     torch->backward(model, gradients, N, &error);
+ *     torch->update(model, &error);
+ *
  * A model must be used by one thread at a time. Functions with an `error` return false or NULL on
  * failure (ORCH_ERROR_TRIAL; the message says if memory was exhausted). No exception leaves the
  * module. */
@@ -68,7 +76,14 @@ enum orch_torch_input {
     ORCH_TORCH_FEATURES,  /* const float *, N x features: input of the head (see features) */
 };
 
-/** Images and labels in the caller's memory, which is not used after the call. */
+/** Images and what is learned from them, in the caller's memory, which is not used after the call.
+ *
+ * The loss of sample i is the cross-entropy of PyTorch's nn.CrossEntropyLoss: l_i = -log
+ * p_i[label], or with `targets` l_i = -sum over classes of targets_i[c] * log p_i[c], where p_i is
+ * the softmax of the scores. The loss of the batch is sum(w_i l_i) / sum(w_i), without weights the
+ * mean of l_i. (PyTorch's own `weight` is one per class: with labels its mean divides by the sum of
+ * the weights of the samples' classes, with probabilities by N. Weights here are one per sample,
+ * and both cases divide by their sum.) */
 struct orch_torch_batch {
     enum orch_torch_input input;
     const void *images;
@@ -76,13 +91,24 @@ struct orch_torch_batch {
     int64_t count;         /* N > 0 */
     const float *mean;     /* ORCH_TORCH_BYTES: per channel, in the range 0 to 1 */
     const float *std;
+    /* What follows may be zero or NULL. */
+    /* N x classes probabilities to learn instead of the labels, each row with sum 1 (tolerance
+     * 1e-3). Labels may be given as well: they only decide which images count as correct, else the
+     * largest probability of the row does. */
+    const float *targets;
+    const float *weights; /* N, each >= 0; NULL: 1 */
+    /* Divisor of the loss instead of sum(w_i), for a shard of a batch: with the batch's sum the
+     * shards' gradients add up to the batch's. 0: sum(w_i), which must not be 0. */
+    double total_weight;
+    double label_smoothing; /* s in [0, 1): targets become (1 - s) * target + s / classes */
 };
 
 /** Sums over the batches since the last totals_take. */
 struct orch_torch_totals {
     int64_t images;
     int64_t correct; /* images whose largest output is the label's */
-    double loss;     /* cross-entropy summed over images; not finite if training diverged */
+    double loss; /* cross-entropy summed over images, of a weighted batch the weighted mean times
+                    its count; not finite if training diverged */
 };
 
 /** A parameter or buffer of a model, corresponding to a tensor of the graph. */
@@ -122,6 +148,50 @@ struct orch_torch_layer {
     enum orch_torch_pass pass;
 };
 
+/** How forward evaluates a graph. */
+enum orch_torch_mode {
+    ORCH_TORCH_INFER = 0,   /* dropout off, batch norms use their running statistics, no backward */
+    ORCH_TORCH_TRAIN,       /* dropout on, batch norms use the batch and update the statistics */
+    ORCH_TORCH_FIXED_NORMS, /* dropout on, batch norms as in INFER */
+};
+
+/** An output of a graph for a batch, or the gradient of a loss with respect to it: floats,
+ * row-major. */
+struct orch_torch_array {
+    const char *name;  /* the node's, lives as long as the graph; NULL in gradients */
+    int64_t shape[4];  /* N x C, or N x C x H x W if the output has rows and columns */
+    int rank;          /* 2 or 4 */
+    bool is_on_device; /* `data` is memory of the model's device; of a model on the CPU it is
+                          ordinary memory in either case */
+    const float *data; /* in a gradient NULL: zero */
+};
+
+/** A part of a model's gradients, ready to be reduced. */
+struct orch_torch_bucket {
+    size_t index; /* 0 is the first that backward completes: that of the last layers */
+    size_t count; /* number of buckets */
+    /* Gradients of one parameter after the other, in reverse order of the tensors, each in its
+     * parameter's memory layout; so models with equal graphs and setups have equal buckets. May be
+     * overwritten until the update; lies on the model's device. */
+    float *data;
+    int64_t elements;
+    bool is_on_device; /* CUDA memory */
+    void *stream;      /* CUDA: the cudaStream_t whose earlier work makes the data; else NULL */
+};
+
+/** What happens to buckets. Both calls may fail with an error, which the function that ran the
+ * backward or the update then returns. */
+struct orch_torch_bucket_calls {
+    /* Called during backward for each bucket, in the order of their indices, when its last gradient
+     * has been queued on the stream. On CUDA a thread of LibTorch's calls it. It may return before
+     * its work is done. */
+    bool (*ready)(void *ctx, const struct orch_torch_bucket *bucket, GError **error);
+    /* Called before an update reads the buckets: returns when the work that `ready` began is done,
+     * or, on CUDA, has been queued ahead of what `stream` does next. May be NULL. */
+    bool (*finish)(void *ctx, void *stream, GError **error);
+    void *ctx;
+};
+
 /** The function table that orch-torch.so exports. */
 struct orch_torch {
     uint32_t struct_bytes;
@@ -135,11 +205,13 @@ struct orch_torch {
     void (*threads_set)(int threads);
     /** Allows only deterministic algorithms, which are slower on CUDA. */
     void (*deterministic_set)(bool on);
-    /** Seeds dropout on every device. */
+    /** Seeds dropout on every device. Every model then draws a stream of its own that begins with
+     * this seed, whatever other models draw in between. */
     void (*seed)(uint64_t seed);
 
     /** Builds the graph on a device. Parameters are zero until orch_torch_init. `net` must outlive
-     * the model. Fails for an unknown or missing device. */
+     * the model. Fails for an unknown or missing device, and for a graph with an operation that is
+     * only counted. */
     struct orch_torch_model *(*model_new)(const struct orch_net *net,
                                           const struct orch_torch_setup *setup, GError **error);
     void (*model_free)(struct orch_torch_model *model);
@@ -171,7 +243,10 @@ struct orch_torch {
     int64_t (*steps_get)(const struct orch_torch_model *model);
     void (*steps_set)(struct orch_torch_model *model, int64_t steps);
 
-    /** One step: forward in training mode, mean cross-entropy, backward, update. */
+    /** One step: forward in training mode, cross-entropy (see orch_torch_batch), backward, update.
+     * This, evaluate, logits and features need a classifier: one output, classes x 1 x 1. Fails
+     * for a label out of range, probabilities or weights that are negative or not finite, and rows
+     * of probabilities whose sum is not 1, naming the image. */
     bool (*train)(struct orch_torch_model *model, const struct orch_torch_batch *batch,
                   GError **error);
     /** Forward in evaluation mode; adds to the totals. */
@@ -191,8 +266,7 @@ struct orch_torch {
     int64_t (*feature_count)(const struct orch_torch_model *model);
     int64_t (*class_count)(const struct orch_torch_model *model);
 
-    /** State of the random number generator on the model's device. Free `*out` with
-     * g_bytes_unref. */
+    /** State of the model's random numbers. Free `*out` with g_bytes_unref. */
     bool (*random_get)(const struct orch_torch_model *model, GBytes **out, GError **error);
     bool (*random_set)(struct orch_torch_model *model, GBytes *state, GError **error);
 
@@ -201,9 +275,53 @@ struct orch_torch {
      * including synchronisation. */
     bool (*layer_time)(const struct orch_torch_layer *layer, const char *device, int warmup,
                        int repeats, double *out_ms, GError **error);
+
+    /** Number of outputs of the graph (lib/net), at least 1. */
+    size_t (*output_count)(const struct orch_torch_model *model);
+    /** Describes output `index` for a batch of 1, with NULL data. */
+    void (*output_describe)(const struct orch_torch_model *model, size_t index,
+                            struct orch_torch_array *out);
+    /** Evaluates the graph and writes output_count arrays to `outputs`. With `on_device` their data
+     * stay on the model's device, else they are copied to the host, which waits for the device. The
+     * data belong to the model and are valid until its next forward, train or model_free. Except in
+     * mode INFER what backward needs is kept. Labels, targets and weights of the batch are ignored;
+     * no totals are counted. */
+    bool (*forward)(struct orch_torch_model *model, const struct orch_torch_batch *batch,
+                    enum orch_torch_mode mode, bool on_device, struct orch_torch_array *outputs,
+                    GError **error);
+    /** Adds the gradients of the trained parameters to those since the last update, given d loss /
+     * d output for each of the `count` == output_count outputs of the last forward. Fails without a
+     * change for an array of another shape, and if that forward had mode INFER or was followed by
+     * backward already. */
+    bool (*backward)(struct orch_torch_model *model, const struct orch_torch_array *gradients,
+                     size_t count, GError **error);
+    /** One step of the optimizer with the gradients since the last update; resets them. Fails if
+     * there are none. */
+    bool (*update)(struct orch_torch_model *model, GError **error);
+    /** Discards the gradients since the last update. */
+    void (*gradients_drop)(struct orch_torch_model *model);
+
+    /** Lays the gradients of the trained parameters into buckets, in the order in which backward
+     * makes them, and calls `calls->ready` for each during every backward (train's too). A bucket
+     * is closed when it has `bucket_bytes` or more. The first gradient of a parameter is copied
+     * into its bucket and further ones are added there: a copy costs less than clearing the bucket
+     * and adding. A parameter that gets no gradient from a backward has zeros in the bucket, and is
+     * updated. Must not be called between forward and update. `calls` is copied, NULL ends it.
+     * Fails for bucket_bytes == 0. */
+    bool (*gradients_watch)(struct orch_torch_model *model, size_t bucket_bytes,
+                            const struct orch_torch_bucket_calls *calls, GError **error);
+    /** While on, backward adds to the buckets without calling `ready`: for all but the last of
+     * several backwards before an update. */
+    void (*gradients_hold)(struct orch_torch_model *model, bool on);
+
+    /** destination = (1 - alpha) * destination + alpha * source for every parameter and buffer,
+     * with alpha in [0, 1]; 1 copies exactly. The optimizer's state is not changed. Fails without a
+     * change if the models' tensors differ in name or shape, naming the first. */
+    bool (*blend)(struct orch_torch_model *destination, const struct orch_torch_model *source,
+                  double alpha, GError **error);
 };
 
-#define ORCH_TORCH_ABI 1
+#define ORCH_TORCH_ABI 2
 /** The one symbol of orch-torch.so. */
 #define ORCH_TORCH_SYMBOL "orch_torch_v1"
 const struct orch_torch *orch_torch_v1(void);

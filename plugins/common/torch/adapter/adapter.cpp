@@ -4,9 +4,88 @@
  * process, the random state, and the table. */
 #include "plugins/common/torch/adapter/adapter.h"
 
+#include <algorithm>
 #include <mutex>
 
 using at::Tensor;
+
+/* LibTorch has one random generator a device, and dropout takes no other. So the models take turns:
+ * the generator's state is kept and changed only when another model draws than the one before. */
+namespace
+{
+
+struct Use {
+    at::Device device;
+    orch_torch_model *owner; /* NULL: freed; the state is that of no model */
+};
+
+struct {
+    std::mutex mutex;
+    std::vector<Use> used; /* devices on which a model has drawn since the seed */
+    bool is_seeded = false;
+    uint64_t seed = 0;
+    int64_t rounds = 0; /* seeds so far: states of models from before a seed are void */
+} randomness;
+
+Tensor state_of(at::Device device)
+{
+    at::Generator generator = at::globalContext().defaultGenerator(device);
+    std::lock_guard<std::mutex> lock(generator.mutex());
+    return generator.get_state();
+}
+
+void state_set(at::Device device, const Tensor &state)
+{
+    at::Generator generator = at::globalContext().defaultGenerator(device);
+    std::lock_guard<std::mutex> lock(generator.mutex());
+    generator.set_state(state);
+}
+
+void state_restart(at::Device device)
+{
+    at::Generator generator = at::globalContext().defaultGenerator(device);
+    std::lock_guard<std::mutex> lock(generator.mutex());
+    generator.set_current_seed(randomness.seed);
+}
+
+} // namespace
+
+namespace adapter
+{
+
+void own_random(orch_torch_model *m)
+{
+    std::lock_guard<std::mutex> lock(randomness.mutex);
+    auto use = std::find_if(randomness.used.begin(), randomness.used.end(),
+                            [m](const Use &u) { return u.device == m->device; });
+    if (use == randomness.used.end()) {
+        randomness.used.push_back({m->device, m});
+        m->random_round = randomness.rounds;
+        return; /* the generator is as the seed left it */
+    }
+    if (use->owner == m)
+        return;
+    if (use->owner)
+        use->owner->random = state_of(m->device);
+    use->owner = m;
+    if (m->random.defined() && m->random_round == randomness.rounds)
+        state_set(m->device, m->random);
+    else if (randomness.is_seeded)
+        state_restart(m->device);
+    m->random_round = randomness.rounds;
+}
+
+void disown_random(const orch_torch_model *m)
+{
+    std::lock_guard<std::mutex> lock(randomness.mutex);
+    for (Use &use : randomness.used)
+        if (use.owner == m)
+            use.owner = nullptr;
+}
+
+} // namespace adapter
+
+using namespace adapter;
 
 namespace
 {
@@ -31,15 +110,21 @@ void deterministic_set(bool on)
 
 void seed(uint64_t value)
 {
-    guarded(nullptr, [&] { torch::manual_seed(value); });
+    guarded(nullptr, [&] {
+        torch::manual_seed(value);
+        std::lock_guard<std::mutex> lock(randomness.mutex);
+        randomness.is_seeded = true;
+        randomness.seed = value;
+        randomness.rounds++;
+        randomness.used.clear();
+    });
 }
 
 bool random_get(const orch_torch_model *m, GBytes **out, GError **error)
 {
     return guarded(error, [&] {
-        at::Generator generator = at::globalContext().defaultGenerator(m->device);
-        std::lock_guard<std::mutex> lock(generator.mutex());
-        Tensor state = generator.get_state().contiguous();
+        own_random(const_cast<orch_torch_model *>(m));
+        Tensor state = state_of(m->device).contiguous();
         *out = g_bytes_new(state.data_ptr(), (gsize)state.numel());
     });
 }
@@ -49,11 +134,9 @@ bool random_set(orch_torch_model *m, GBytes *bytes, GError **error)
     return guarded(error, [&] {
         gsize length;
         const void *data = g_bytes_get_data(bytes, &length);
-        Tensor state =
-            at::from_blob(const_cast<void *>(data), {(int64_t)length}, at::kByte).clone();
-        at::Generator generator = at::globalContext().defaultGenerator(m->device);
-        std::lock_guard<std::mutex> lock(generator.mutex());
-        generator.set_state(state);
+        own_random(m);
+        state_set(m->device,
+                  at::from_blob(const_cast<void *>(data), {(int64_t)length}, at::kByte).clone());
     });
 }
 
@@ -66,7 +149,6 @@ const char VERSION[] =
 
 extern "C" __attribute__((visibility("default"))) const struct orch_torch *orch_torch_v1(void)
 {
-    using namespace adapter;
     static const orch_torch table = {
         sizeof(orch_torch),
         ORCH_TORCH_ABI,
@@ -98,6 +180,15 @@ extern "C" __attribute__((visibility("default"))) const struct orch_torch *orch_
         random_get,
         random_set,
         orch_torch_layer_time,
+        output_count,
+        output_describe,
+        forward,
+        backward,
+        update,
+        gradients_drop,
+        gradients_watch,
+        gradients_hold,
+        blend,
     };
     return &table;
 }

@@ -10,9 +10,15 @@ extern "C" {
 #include "lib/net/net.h"
 }
 
-#include <torch/torch.h>
+/* Not <torch/torch.h>, which takes twice the time to compile. */
+#include <torch/autograd.h>
+#include <torch/cuda.h>
+#include <torch/types.h>
+#include <torch/utils.h>
+#include <torch/version.h>
 
 #include <exception>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +30,14 @@ struct orch_torch_fusion {
     bool relu = false;
 };
 
+namespace adapter
+{
+struct Buckets;
+struct BucketsFree {
+    void operator()(Buckets *b) const;
+};
+} // namespace adapter
+
 struct orch_torch_model {
     const orch_net *net;
     at::Device device = at::kCPU;
@@ -32,9 +46,17 @@ struct orch_torch_model {
     std::vector<at::Tensor> tensors;        /* as in the graph's table; parameters are leaves */
     std::vector<int> last_use;              /* node -> last node that reads it */
     std::vector<int> readers;               /* node -> number of nodes that read it */
+    std::vector<bool> is_needed;            /* node -> an output depends on it */
     int head = -1;                          /* node of the classifier */
     std::vector<orch_torch_fusion> fusions; /* node -> what ends there */
     std::vector<int> fused_into;            /* node -> where the fusion that it is part of ends */
+    bool draws = false;                     /* a training step draws random numbers */
+    bool norms_fixed = false; /* batch norms use their running statistics in training too */
+    at::Tensor random;        /* its random state while another model has the generator */
+    int64_t random_round = 0; /* the seed that the state comes from */
+    /* outputs of the last forward: with their graph until backward, and as the caller sees them */
+    std::vector<at::Tensor> outputs, output_values;
+    std::unique_ptr<adapter::Buckets, adapter::BucketsFree> buckets; /* NULL: not watched */
     /* optimizer */
     orch_torch_method method = ORCH_TORCH_SGD;
     double momentum = 0, weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, rate = 0;
@@ -48,12 +70,19 @@ struct orch_torch_model {
     int64_t images = 0;
 };
 
+/* An error of a function of the caller's, which guarded() passes on unchanged. */
+struct Passed {
+    GError *error;
+};
+
 /* Runs `work` and converts exceptions to errors. */
 template <typename Work> inline bool guarded(GError **error, Work work)
 {
     try {
         work();
         return true;
+    } catch (const Passed &e) {
+        g_propagate_error(error, e.error);
     } catch (const c10::Error &e) {
         std::string text = e.what_without_backtrace();
         bool memory = text.find("out of memory") != std::string::npos;
@@ -92,9 +121,7 @@ bool orch_torch_layer_time(const struct orch_torch_layer *layer, const char *dev
 namespace adapter
 {
 
-/* ---- graph.cpp
- * --------------------------------------------------------------------------------
- */
+/* ---- graph.cpp ---- */
 
 /* Enables mixed precision during its lifetime, if the model has it. */
 struct Autocast {
@@ -105,12 +132,16 @@ struct Autocast {
     Autocast &operator=(const Autocast &) = delete;
 };
 
-/* Evaluates the graph after node `from`, whose value is `x`, up to node `to`. */
+/* False for operations that are only counted. */
+bool is_known(enum orch_net_op op);
+/* Evaluates the graph after node `from`, whose value is `x`, to the values of nodes
+ * `to`. */
+std::vector<at::Tensor> forward_to(const orch_torch_model *m, const at::Tensor &x, int from,
+                                   const std::vector<int> &to, bool training);
+/* The same for a single node. */
 at::Tensor forward(const orch_torch_model *m, const at::Tensor &x, int from, int to, bool training);
 
-/* ---- norm.cpp
- * ---------------------------------------------------------------------------------
- */
+/* ---- norm.cpp ---- */
 
 /* True if the normalisation `node` is fused where the model is: on CPUs in channels-last memory, in
  * training with statistics of its own. */
@@ -120,9 +151,14 @@ bool norm_is_fused(const orch_torch_model *m, const struct orch_net_node *node, 
 at::Tensor norm_fused(const orch_torch_model *m, const struct orch_net_node *node,
                       const at::Tensor &x, const at::Tensor &shortcut, bool relu);
 
-/* ---- model.cpp
- * --------------------------------------------------------------------------------
- */
+/* ---- adapter.cpp ---- */
+
+/* Gives the generator of the model's device to the model, with the model's state. */
+void own_random(orch_torch_model *m);
+/* The model is about to be freed. */
+void disown_random(const orch_torch_model *m);
+
+/* ---- model.cpp ---- */
 
 /* Copies a tensor to the host as row-major floats. */
 void copy_out(const at::Tensor &tensor, float *out);
@@ -135,10 +171,10 @@ size_t tensor_count(const orch_torch_model *m);
 void tensor_describe(const orch_torch_model *m, size_t index, orch_torch_tensor *out);
 bool tensor_get(const orch_torch_model *m, size_t index, float *out, GError **error);
 bool tensor_set(orch_torch_model *m, size_t index, const float *values, GError **error);
+bool blend(orch_torch_model *destination, const orch_torch_model *source, double alpha,
+           GError **error);
 
-/* ---- optimizer.cpp
- * ----------------------------------------------------------------------------
- */
+/* ---- optimizer.cpp ---- */
 
 /* Decides by the frozen groups which tensors get gradients. */
 void set_learning(orch_torch_model *m);
@@ -154,9 +190,56 @@ bool slot_set(orch_torch_model *m, size_t index, int slot, const float *values, 
 int64_t steps_get(const orch_torch_model *m);
 void steps_set(orch_torch_model *m, int64_t steps);
 
-/* ---- step.cpp
- * ---------------------------------------------------------------------------------
- */
+/* ---- loss.cpp ---- */
+
+/* What is learned from a batch, on the model's device. */
+struct Goal {
+    at::Tensor labels;  /* N; decide what is correct, and are learned if there are no targets */
+    at::Tensor targets; /* N x classes, or undefined */
+    at::Tensor weights; /* N, or undefined */
+    double smoothing = 0;
+    double own_weight = 0;   /* sum of the weights */
+    double total_weight = 0; /* divisor of the loss */
+};
+struct Loss {
+    at::Tensor learned; /* goes backward */
+    at::Tensor mean;    /* weighted mean over the batch, for the totals */
+};
+/* Checks the batch's labels, targets and weights. */
+Goal goal_of(const orch_torch_model *m, const orch_torch_batch *b);
+/* The loss of a batch, as torch.h defines it. */
+Loss loss_of(const Goal &goal, const at::Tensor &logits);
+/* Throws unless the graph has one output, classes x 1 x 1. */
+void need_classifier(const orch_torch_model *m);
+
+/* ---- outputs.cpp ---- */
+
+size_t output_count(const orch_torch_model *m);
+void output_describe(const orch_torch_model *m, size_t index, orch_torch_array *out);
+bool forward(orch_torch_model *m, const orch_torch_batch *b, orch_torch_mode mode, bool on_device,
+             orch_torch_array *outputs, GError **error);
+bool backward(orch_torch_model *m, const orch_torch_array *gradients, size_t count, GError **error);
+bool update(orch_torch_model *m, GError **error);
+void gradients_drop(orch_torch_model *m);
+
+/* ---- buckets.cpp ---- */
+
+/* Backward from `roots`, into the buckets if there are some. An undefined gradient stands for 1. */
+void run_backward(orch_torch_model *m, const std::vector<at::Tensor> &roots,
+                  const std::vector<at::Tensor> &gradients);
+/* Waits for what the caller does with the buckets; goes before an update. */
+void finish_buckets(orch_torch_model *m);
+/* Plans the buckets again, after the set of trained parameters changed. */
+void plan_buckets(orch_torch_model *m);
+
+bool gradients_watch(orch_torch_model *m, size_t bucket_bytes, const orch_torch_bucket_calls *calls,
+                     GError **error);
+void gradients_hold(orch_torch_model *m, bool on);
+
+/* ---- step.cpp ---- */
+
+/* The batch's images or features on the model's device, as the graph takes them. */
+at::Tensor input_of(const orch_torch_model *m, const orch_torch_batch *b);
 
 bool train(orch_torch_model *m, const orch_torch_batch *b, GError **error);
 bool evaluate(orch_torch_model *m, const orch_torch_batch *b, GError **error);

@@ -5,6 +5,7 @@
 
 #include <ATen/autocast_mode.h>
 
+#include <algorithm>
 #include <vector>
 
 using at::Tensor;
@@ -35,7 +36,7 @@ Tensor batch_norm(const orch_torch_model *m, const struct orch_net_node *node, c
                   bool training)
 {
     size_t first = (size_t)node->first_tensor;
-    bool learns = training && node->group >= m->frozen_groups;
+    bool learns = training && !m->norms_fixed && node->group >= m->frozen_groups;
     return at::batch_norm(x, m->tensors[first], m->tensors[first + 1], m->tensors[first + 2],
                           m->tensors[first + 3], learns, node->momentum, node->eps,
                           at::globalContext().userEnabledCuDNN());
@@ -134,7 +135,7 @@ Tensor apply(const orch_torch_model *m, const struct orch_net_node *node,
         return at::mul(x, values[(size_t)node->inputs[1]]);
     case ORCH_NET_STOCHASTIC_DEPTH:
         return stochastic_depth(node, x, training);
-    default: /* transformers are only counted; model_new rejects them */
+    default: /* model_new rejects it */
         break;
     }
     throw std::runtime_error(std::string("operation not known to the adapter: ") +
@@ -220,14 +221,30 @@ Autocast::~Autocast()
 #endif
 }
 
-/* Evaluates the graph after node `from`, whose value is `x`, up to node `to`. */
-Tensor forward(const orch_torch_model *m, const Tensor &x, int from, int to, bool training)
+bool is_known(enum orch_net_op op)
+{
+    switch (op) {
+    case ORCH_NET_EMBEDDING:
+    case ORCH_NET_LAYERNORM:
+    case ORCH_NET_TOKEN_LINEAR:
+    case ORCH_NET_ATTENTION:
+    case ORCH_NET_FIRST_TOKEN:
+    case ORCH_NET_GENERIC:
+        return false;
+    default:
+        return true;
+    }
+}
+
+std::vector<Tensor> forward_to(const orch_torch_model *m, const Tensor &x, int from,
+                               const std::vector<int> &to, bool training)
 {
     std::vector<Tensor> values((size_t)m->net->nodes->len);
     values[(size_t)from] = x;
-    for (int i = from + 1; i <= to; i++) {
+    int end = *std::max_element(to.begin(), to.end());
+    for (int i = from + 1; i <= end; i++) {
         const struct orch_net_node *node = orch_net_node(m->net, i);
-        if (node->is_auxiliary || is_part_of_fusion(m, i, training))
+        if (!m->is_needed[(size_t)i] || is_part_of_fusion(m, i, training))
             continue;
         values[(size_t)i] = value_of(m, node, values, training);
         for (int j = 0; j < node->input_count; j++)
@@ -235,7 +252,15 @@ Tensor forward(const orch_torch_model *m, const Tensor &x, int from, int to, boo
                 values[(size_t)node->inputs[j]] = Tensor();
         release_fused(m, i, values);
     }
-    return values[(size_t)to];
+    std::vector<Tensor> found;
+    for (int id : to)
+        found.push_back(values[(size_t)id]);
+    return found;
+}
+
+Tensor forward(const orch_torch_model *m, const Tensor &x, int from, int to, bool training)
+{
+    return forward_to(m, x, from, {to}, training)[0];
 }
 
 } // namespace adapter

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <sstream>
 
 using at::Tensor;
 
@@ -14,10 +15,13 @@ namespace adapter
 namespace
 {
 
-/* The only node that reads node `i`; NULL if there are none or several. */
+/* The only node that reads node `i`; NULL if there are none or several, or if it is an output. */
 const struct orch_net_node *only_reader(const orch_torch_model *m, int i)
 {
     const struct orch_net_node *found = nullptr;
+    for (int k = 0; k < orch_net_output_count(m->net); k++)
+        if (orch_net_output(m->net, k)->id == i)
+            return nullptr;
     for (guint k = (guint)i + 1; k < m->net->nodes->len; k++) {
         const struct orch_net_node *node = orch_net_node(m->net, (int)k);
         for (int j = 0; j < node->input_count; j++) {
@@ -64,6 +68,25 @@ void plan_fusions(orch_torch_model *m)
     }
 }
 
+void plan_needs(orch_torch_model *m)
+{
+    m->is_needed.assign((size_t)m->net->nodes->len, false);
+    for (int i = 0; i < orch_net_output_count(m->net); i++)
+        m->is_needed[(size_t)orch_net_output(m->net, i)->id] = true;
+    for (int i = (int)m->net->nodes->len - 1; i >= 0; i--) {
+        const struct orch_net_node *node = orch_net_node(m->net, i);
+        if (!m->is_needed[(size_t)i])
+            continue;
+        if (!is_known(node->op))
+            throw std::runtime_error(std::string("network '") + m->net->name +
+                                     "' is counted only: it has the operation '" +
+                                     orch_net_op_name(node->op) + "'");
+        m->draws |= node->p > 0;
+        for (int j = 0; j < node->input_count; j++)
+            m->is_needed[(size_t)node->inputs[j]] = true;
+    }
+}
+
 void plan_uses(orch_torch_model *m)
 {
     plan_fusions(m);
@@ -73,12 +96,19 @@ void plan_uses(orch_torch_model *m)
     for (size_t i = 0; i < count; i++) {
         const struct orch_net_node *node = orch_net_node(m->net, (int)i);
         for (int j = 0; j < node->input_count; j++) {
-            m->last_use[(size_t)node->inputs[j]] =
-                std::max(m->last_use[(size_t)node->inputs[j]], m->fused_into[i]);
+            if (m->is_needed[i])
+                m->last_use[(size_t)node->inputs[j]] =
+                    std::max(m->last_use[(size_t)node->inputs[j]], m->fused_into[i]);
             m->readers[(size_t)node->inputs[j]]++;
         }
     }
-    m->head = orch_net_head(m->net)->id;
+    for (int i = 0; i < orch_net_output_count(m->net); i++) { /* the caller reads it, at the end */
+        size_t output = (size_t)orch_net_output(m->net, i)->id;
+        m->last_use[output] = (int)count;
+        m->readers[output]++;
+    }
+    const struct orch_net_node *head = orch_net_head(m->net);
+    m->head = head ? head->id : -1;
 }
 
 } // namespace
@@ -93,14 +123,12 @@ orch_torch_model *model_new(const orch_net *net, const orch_torch_setup *setup, 
 {
     orch_torch_model *m = new (std::nothrow) orch_torch_model;
     bool ok = m && guarded(error, [&] {
-                  if (!orch_net_is_classifier(net))
-                      throw std::runtime_error(std::string("network '") + net->name +
-                                               "' is counted only: it is no image classifier");
                   m->net = net;
                   m->device = device_of(setup->device);
                   m->bf16 = setup->precision == ORCH_TORCH_BF16;
                   m->format = setup->channels_last ? at::MemoryFormat::ChannelsLast
                                                    : at::MemoryFormat::Contiguous;
+                  plan_needs(m);
                   plan_uses(m);
                   for (guint i = 0; i < net->tensors->len; i++) {
                       const struct orch_net_tensor *t = orch_net_tensor(net, (int)i);
@@ -120,6 +148,8 @@ orch_torch_model *model_new(const orch_net *net, const orch_torch_setup *setup, 
 
 void model_free(orch_torch_model *m)
 {
+    if (m)
+        disown_random(m);
     delete m;
 }
 
@@ -158,6 +188,42 @@ bool tensor_set(orch_torch_model *m, size_t index, const float *values, GError *
     return guarded(error, [&] {
         torch::NoGradGuard no_grad;
         m->tensors.at(index).copy_(from_floats(m, index, values));
+    });
+}
+
+/* Throws unless tensor `i` of both graphs has the same name and shape. */
+static void need_same(const orch_torch_model *a, const orch_torch_model *b, size_t i)
+{
+    auto text = [i](const orch_torch_model *m) {
+        if (i >= m->tensors.size())
+            return std::string("no tensor");
+        std::ostringstream out;
+        out << "'" << orch_net_tensor(m->net, (int)i)->name << "' " << m->tensors[i].sizes();
+        return out.str();
+    };
+    std::string of_a = text(a), of_b = text(b);
+    if (of_a != of_b)
+        throw std::runtime_error("blend: the destination has " + of_a + ", the source " + of_b);
+}
+
+bool blend(orch_torch_model *destination, const orch_torch_model *source, double alpha,
+           GError **error)
+{
+    return guarded(error, [&] {
+        torch::NoGradGuard no_grad;
+        if (!(alpha >= 0 && alpha <= 1))
+            throw std::runtime_error("blend: alpha " + std::to_string(alpha) + " is not in [0, 1]");
+        size_t count = std::max(destination->tensors.size(), source->tensors.size());
+        for (size_t i = 0; i < count; i++)
+            need_same(destination, source, i);
+        for (size_t i = 0; i < count; i++) {
+            Tensor &to = destination->tensors[i];
+            const Tensor &from = source->tensors[i];
+            if (alpha == 1)
+                to.copy_(from);
+            else
+                to.mul_(1 - alpha).add_(from.to(to.device()), alpha);
+        }
     });
 }
 

@@ -185,7 +185,7 @@ bool is_rows(const Tensor &x)
 bool norm_is_fused(const orch_torch_model *m, const struct orch_net_node *node, bool training)
 {
     return training && m->format == at::MemoryFormat::ChannelsLast && m->device.is_cpu() &&
-           node->group >= m->frozen_groups && at::GradMode::is_enabled();
+           node->group >= m->frozen_groups && !m->norms_fixed && at::GradMode::is_enabled();
 }
 
 Tensor norm_fused(const orch_torch_model *m, const struct orch_net_node *node, const Tensor &x,

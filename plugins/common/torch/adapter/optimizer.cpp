@@ -77,6 +77,7 @@ void set_learning(orch_torch_model *m)
         m->tensors[i].set_requires_grad(parameter &&
                                         orch_net_node(m->net, t->node)->group >= m->frozen_groups);
     }
+    plan_buckets(m);
 }
 
 bool optimizer_set(orch_torch_model *m, const orch_torch_optimizer *o, GError **error)

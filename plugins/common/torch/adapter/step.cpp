@@ -10,13 +10,12 @@ using at::Tensor;
 namespace adapter
 {
 
-namespace
-{
-
 Tensor input_of(const orch_torch_model *m, const orch_torch_batch *b)
 {
     const orch_net_shape &s = m->net->input;
     void *data = const_cast<void *>(b->images);
+    if (b->input == ORCH_TORCH_FEATURES)
+        need_classifier(m);
     if (b->input == ORCH_TORCH_FEATURES) {
         const orch_net_shape &f =
             orch_net_node(m->net, orch_net_node(m->net, m->head)->inputs[0])->out;
@@ -37,11 +36,16 @@ Tensor input_of(const orch_torch_model *m, const orch_torch_batch *b)
     return x.contiguous(m->format);
 }
 
+namespace
+{
+
 Tensor scores(const orch_torch_model *m, const orch_torch_batch *b, bool training)
 {
+    need_classifier(m);
     int from = b->input == ORCH_TORCH_FEATURES ? orch_net_node(m->net, m->head)->inputs[0] : 0;
     Autocast autocast(m);
-    return forward(m, input_of(m, b), from, (int)m->net->nodes->len - 1, training).to(at::kFloat);
+    return forward(m, input_of(m, b), from, orch_net_output(m->net, 0)->id, training)
+        .to(at::kFloat);
 }
 
 /* ---- steps ------------------------------------------------------------------------------------
@@ -59,27 +63,18 @@ void add_totals(orch_torch_model *m, const Tensor &mean_loss, const Tensor &logi
     m->images += count;
 }
 
-Tensor labels_of(const orch_torch_model *m, const orch_torch_batch *b)
-{
-    for (int64_t i = 0; i < b->count; i++)
-        if (b->labels[i] < 0 || b->labels[i] >= m->net->classes)
-            throw std::runtime_error("label " + std::to_string(b->labels[i]) + " of image " +
-                                     std::to_string(i) + " is not in [0, " +
-                                     std::to_string(m->net->classes) + ")");
-    return at::from_blob(const_cast<int64_t *>(b->labels), {b->count}, at::kLong)
-        .to(m->device, at::kLong, false, true);
-}
-
 } // namespace
 
 bool train(orch_torch_model *m, const orch_torch_batch *b, GError **error)
 {
     return guarded(error, [&] {
-        Tensor labels = labels_of(m, b);
+        Goal goal = goal_of(m, b);
+        own_random(m);
         Tensor logits = scores(m, b, true);
-        Tensor loss = at::cross_entropy_loss(logits, labels);
-        loss.backward();
-        add_totals(m, loss, logits, labels);
+        Loss loss = loss_of(goal, logits);
+        run_backward(m, {loss.learned}, {Tensor()});
+        add_totals(m, loss.mean, logits, goal.labels);
+        finish_buckets(m);
         update(m);
     });
 }
@@ -88,8 +83,9 @@ bool evaluate(orch_torch_model *m, const orch_torch_batch *b, GError **error)
 {
     return guarded(error, [&] {
         torch::NoGradGuard no_grad;
-        Tensor labels = labels_of(m, b), out = scores(m, b, false);
-        add_totals(m, at::cross_entropy_loss(out, labels), out, labels);
+        Goal goal = goal_of(m, b);
+        Tensor out = scores(m, b, false);
+        add_totals(m, loss_of(goal, out).mean, out, goal.labels);
     });
 }
 
@@ -116,6 +112,8 @@ bool logits(orch_torch_model *m, const orch_torch_batch *b, float *out, GError *
 
 int64_t feature_count(const orch_torch_model *m)
 {
+    if (m->head < 0)
+        return 0;
     const orch_net_shape &f = orch_net_node(m->net, orch_net_node(m->net, m->head)->inputs[0])->out;
     return f.c * f.h * f.w;
 }
@@ -124,6 +122,7 @@ bool features(orch_torch_model *m, const orch_torch_batch *b, float *out, GError
 {
     return guarded(error, [&] {
         torch::NoGradGuard no_grad;
+        need_classifier(m);
         Autocast autocast(m);
         copy_out(forward(m, input_of(m, b), 0, orch_net_node(m->net, m->head)->inputs[0], false),
                  out);
