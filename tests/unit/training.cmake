@@ -12,3 +12,9 @@ target_compile_definitions(other_torch PRIVATE TINY_TORCH_VERSION=7)
 
 orch_test(training "quick" orch_training)
 add_dependencies(test_training tiny_torch other_torch plugin_null)
+# the example of docs/training-plugins.md: a training plugin of its own
+add_library(plugin_noisy MODULE ${CMAKE_SOURCE_DIR}/tests/plugins/noisy.c)
+set_target_properties(plugin_noisy PROPERTIES PREFIX "" OUTPUT_NAME noisy
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/plugins)
+target_include_directories(plugin_noisy PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
+target_link_libraries(plugin_noisy PRIVATE orch_training)

@@ -5,7 +5,6 @@
 #include "lib/base/ident.h"
 #include "plugins/common/training/checkpoint.h"
 #include "plugins/common/training/validation.h"
-#include "plugins/common/training/work.h"
 #include "plugins/common/weights/weights.h"
 
 #include <math.h>
@@ -252,28 +251,15 @@ static bool finish(struct loop *l, GError **error)
     return true;
 }
 
-/* ---- the usual parts --------------------------------------------------------------------------
+/* ---- all together ------------------------------------------------------------------------------
  */
-
-static struct orch_feed *usual_feed(const struct orch_session *s,
-                                    const struct orch_features *features, GError **error)
-{
-    const struct orch_training *t = s->training;
-    uint64_t seed = s->host->derive_seed(s->host, "shuffle");
-    struct orch_loader_options options = {
-        .batch = (int)t->batch, .threads = (int)t->loader_threads, .shuffle = true, .seed = seed};
-    if (!orch_work_transforms(t, &options.transforms, error))
-        return NULL;
-    return features ? orch_feed_features(s->train, features->train, features->width, t->batch, true,
-                                         seed)
-                    : orch_feed_images(s->train, &options, error);
-}
 
 int orch_epochs_run(const struct orch_session *s, const struct orch_features *features,
                     const struct orch_training_parts *parts, GError **error)
 {
     struct loop l = {.session = s, .host = s->host, .features = features, .parts = parts};
-    l.feed = parts->feed ? parts->feed(parts->ctx, s, error) : usual_feed(s, features, error);
+    l.feed =
+        parts->feed ? parts->feed(parts->ctx, s, error) : orch_feed_training(s, features, error);
     l.step = !l.feed       ? NULL
              : parts->step ? parts->step(parts->ctx, s, error)
                            : orch_step_classify();

@@ -2,6 +2,7 @@
 #include "plugins/common/training/feed.h"
 
 #include "plugins/common/data/random.h"
+#include "plugins/common/training/work.h"
 
 #include <string.h>
 
@@ -147,4 +148,21 @@ struct orch_feed *orch_feed_features(const struct orch_subset *subset, const flo
                                .next = features_next,
                                .free = features_free};
     return feed;
+}
+
+/* ---- the usual one ----------------------------------------------------------------------------
+ */
+
+struct orch_feed *orch_feed_training(const struct orch_session *s,
+                                     const struct orch_features *features, GError **error)
+{
+    const struct orch_training *t = s->training;
+    uint64_t seed = s->host->derive_seed(s->host, "shuffle");
+    struct orch_loader_options options = {
+        .batch = (int)t->batch, .threads = (int)t->loader_threads, .shuffle = true, .seed = seed};
+    if (features)
+        return orch_feed_features(s->train, features->train, features->width, t->batch, true, seed);
+    return orch_work_transforms(t, &options.transforms, error)
+               ? orch_feed_images(s->train, &options, error)
+               : NULL;
 }

@@ -11,6 +11,7 @@
 
 #include "plugins/common/data/loader.h"
 #include "plugins/common/torch/torch.h"
+#include "plugins/common/training/cached_features.h"
 
 /** One batch, valid until the next call. */
 struct orch_feed_batch {
@@ -41,6 +42,11 @@ struct orch_feed *orch_feed_images(const struct orch_subset *subset,
  * from `seed` and the epoch, else unchanged. */
 struct orch_feed *orch_feed_features(const struct orch_subset *subset, const float *features,
                                      int64_t width, int64_t batch, bool is_shuffled, uint64_t seed);
+
+/** The usual feed of a training: the session's training images in random order, with the transforms
+ * that its parameters name; or their features (may be NULL). */
+struct orch_feed *orch_feed_training(const struct orch_session *session,
+                                     const struct orch_features *features, GError **error);
 
 /** Frees the feed and its ctx; NULL is allowed. A caller that fills a struct orch_feed of its own
  * allocates it with g_new0. */
