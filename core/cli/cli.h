@@ -119,7 +119,7 @@ struct orch_variant {
          "[EXP.]PARAM=A,B,...",                                                                    \
          ORCH_OPT_LIST,                                                                            \
          offsetof(type, member.sweeps),                                                            \
-         "sweep a parameter over values, or range(A,B[,STEP])"},                                   \
+         "sweep parameters over values, or range(A,B[,STEP])"},                                    \
         {"profile",                                                                                \
          'p',                                                                                      \
          "NAME",                                                                                   \

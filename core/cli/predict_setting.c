@@ -4,6 +4,7 @@
 #include "core/cli/step_show.h"
 
 #include "core/forecast/setting_forecast.h"
+#include "core/recipe/recipe.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -109,23 +110,32 @@ static struct swept *begin_param(struct asking *a, const char *word, const char 
     return swept;
 }
 
-/* Reads "n=100,200,batch=64": a word without '=' is one more value of the parameter before it. */
+/* Reads "n=100,200". */
+static bool read_param(struct asking *a, const char *text, GError **error)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example -x n=300,batch=256",
+                       "option '--sweep': '%s' has no '='", text);
+        return false;
+    }
+    const struct orch_setting_param *param = NULL;
+    struct swept *swept = begin_param(a, text, equals, &param, error);
+    g_autoptr(GPtrArray) values = orch_recipe_split(equals + 1);
+    bool ok = swept != NULL;
+    for (guint i = 0; ok && i < values->len; i++)
+        ok = add_value(swept, param, values->pdata[i], error);
+    return ok;
+}
+
+/* Reads "n=100,200,batch=64". */
 static bool read_sweep(struct asking *a, const char *text, GError **error)
 {
-    g_auto(GStrv) words = g_strsplit(text, ",", -1);
-    const struct orch_setting_param *param = NULL;
-    struct swept *swept = NULL;
-    for (int i = 0; words[i]; i++) {
-        char *word = g_strstrip(words[i]), *equals = strchr(word, '=');
-        if (equals)
-            swept = begin_param(a, word, equals, &param, error);
-        else if (!swept)
-            orch_error_set(error, ORCH_ERROR_USAGE, "for example -x n=300,batch=256",
-                           "option '--sweep': '%s' has no '='", text);
-        if (!swept || !add_value(swept, param, equals ? equals + 1 : word, error))
-            return false;
-    }
-    return true;
+    g_autoptr(GPtrArray) params = orch_sweep_split(text);
+    bool ok = true;
+    for (guint i = 0; ok && i < params->len; i++)
+        ok = read_param(a, params->pdata[i], error);
+    return ok;
 }
 
 /* Parameters that are not given: one that has a single value in all runs has it here too; the

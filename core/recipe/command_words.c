@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/recipe/command_words.h"
 
+#include "core/recipe/recipe.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
@@ -41,25 +42,37 @@ static const char *type_of(const char *values, bool is_swept)
     return type;
 }
 
+static bool add_setting(GPtrArray *settings, const char *text, bool is_swept, GError **error)
+{
+    const char *equals = strchr(text, '=');
+    g_autofree char *name = equals ? g_strndup(text, (gsize)(equals - text)) : NULL;
+    if (!name || !orch_name_is_valid(name, false)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example -x lr=0.1,0.01",
+                       "'%s' is not of the form PARAM=VALUE, with PARAM of letters, digits and _",
+                       text);
+        return false;
+    }
+    struct orch_command_setting *setting = g_new0(struct orch_command_setting, 1);
+    setting->name = g_steal_pointer(&name);
+    setting->type = type_of(equals + 1, is_swept);
+    g_ptr_array_add(settings, setting);
+    return true;
+}
+
 bool orch_command_settings_add(GPtrArray *settings, const char *const *list, bool is_swept,
                                GError **error)
 {
-    for (int i = 0; list && list[i]; i++) {
-        const char *equals = strchr(list[i], '=');
-        g_autofree char *name = equals ? g_strndup(list[i], (gsize)(equals - list[i])) : NULL;
-        if (!name || !orch_name_is_valid(name, false)) {
-            orch_error_set(
-                error, ORCH_ERROR_USAGE, "for example -x lr=0.1,0.01",
-                "'%s' is not of the form PARAM=VALUE, with PARAM of letters, digits and _",
-                list[i]);
-            return false;
+    bool ok = true;
+    for (int i = 0; ok && list && list[i]; i++) {
+        if (!is_swept) {
+            ok = add_setting(settings, list[i], false, error);
+            continue;
         }
-        struct orch_command_setting *setting = g_new0(struct orch_command_setting, 1);
-        setting->name = g_steal_pointer(&name);
-        setting->type = type_of(equals + 1, is_swept);
-        g_ptr_array_add(settings, setting);
+        g_autoptr(GPtrArray) params = orch_sweep_split(list[i]);
+        for (guint k = 0; ok && k < params->len; k++)
+            ok = add_setting(settings, params->pdata[k], true, error);
     }
-    return true;
+    return ok;
 }
 
 /* ---- words -------------------------------------------------------------------------------------

@@ -254,8 +254,6 @@ GArray *orch_recipe_read_sweep(struct recipe_draft *draft,
                                const struct recipe_experiment *experiment,
                                const struct orch_param_spec *spec,
                                const struct recipe_setting *setting, bool is_zip);
-/** Splits at commas outside brackets, parentheses and quotes. */
-GPtrArray *orch_recipe_split(const char *text);
 /** Checks every value of every level and profile, used or not. */
 void orch_recipe_check_values(struct recipe_draft *draft);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads -s and -x, the settings of the highest precedence. In `-s k=a,b` the comma is part of the
- * text; in `-x k=a,b` it separates the values of a sweep. Nothing else is special after the first
- * '='. */
+ * text; in `-x k=a,b` it separates the values of a sweep, and in `-x k=a,b,n=1` parameters. */
 #include "core/recipe/internal.h"
 
 #include "lib/base/text.h"
@@ -93,6 +92,32 @@ static void read_option(struct recipe_draft *draft, const char *text, bool is_sw
         option_free(option);
 }
 
+/* True if the text begins as "name=" or "experiment.name=". */
+static bool begins_param(const char *text)
+{
+    const char *end = text;
+    while (g_ascii_isalnum(*end) || (unsigned char)*end >= 128 || (*end && strchr("_-.", *end)))
+        end++;
+    return *end == '=' && end > text && !g_ascii_isdigit(*text) && !strchr("-.", *text);
+}
+
+GPtrArray *orch_sweep_split(const char *text)
+{
+    g_autoptr(GPtrArray) words = orch_recipe_split(text);
+    GPtrArray *params = g_ptr_array_new_with_free_func(g_free);
+    GString *param = g_string_new(words->pdata[0]);
+    for (guint i = 1; i < words->len; i++) {
+        if (begins_param(words->pdata[i])) {
+            g_ptr_array_add(params, g_strdup(param->str));
+            g_string_assign(param, words->pdata[i]);
+        } else {
+            g_string_append_printf(param, ",%s", (const char *)words->pdata[i]);
+        }
+    }
+    g_ptr_array_add(params, g_string_free(param, FALSE));
+    return params;
+}
+
 void orch_recipe_read_options(struct recipe_draft *draft)
 {
     g_ptr_array_set_free_func(draft->option_list, option_free);
@@ -100,6 +125,9 @@ void orch_recipe_read_options(struct recipe_draft *draft)
     for (; settings && *settings; settings++)
         read_option(draft, *settings, false);
     const char *const *sweeps = draft->options->sweeps;
-    for (; sweeps && *sweeps; sweeps++)
-        read_option(draft, *sweeps, true);
+    for (; sweeps && *sweeps; sweeps++) {
+        g_autoptr(GPtrArray) params = orch_sweep_split(*sweeps);
+        for (guint i = 0; i < params->len; i++)
+            read_option(draft, params->pdata[i], true);
+    }
 }

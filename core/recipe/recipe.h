@@ -15,11 +15,19 @@
 /** Maximum number of cells of a recipe. */
 #define ORCH_CELLS_MAX 100000
 
+/** Splits a list at commas outside of quotes and brackets, without surrounding spaces. Caller
+ * unrefs (char *). */
+GPtrArray *orch_recipe_split(const char *text);
+/** Splits an option -x into one "param=values" for each parameter: "n=100,200,batch=64" becomes
+ * "n=100,200" and "batch=64". After a comma a name with '=' begins the next parameter; a value that
+ * looks so is written in quotes. Text without '=' is returned as it is. Caller unrefs (char *). */
+GPtrArray *orch_sweep_split(const char *text);
+
 /** Options from the command line. All borrowed; lists NULL-terminated or NULL. */
 struct orch_recipe_options {
     const char *profile;         /* NULL: the recipe's */
     const char *const *settings; /* -s "param=value" or "experiment.param=value" */
-    const char *const *sweeps;   /* -x "param=a,b" or "experiment.param=a,b" */
+    const char *const *sweeps;   /* -x "param=a,b" or "experiment.param=a,b", as orch_sweep_split */
     const char *const *targets;  /* problems and experiments to keep; NULL or empty: all */
     unsigned part, part_count;   /* --part 2/5; 0: all */
     int repeat; /* overrides the repeats of the experiments selected by `targets`; 0: no override */

@@ -259,6 +259,7 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
     int64_t points = 0;
     orch_gathering_init(&all, parse_record(record_json), started_ns);
     bool ok = folder < 0 || orch_gather_journal(store, &all, folder, trial_dir, error);
+    orch_gather_loss(&all, folder);
     end_overdue(&all, overdue);
     if (ok && !all.ended)
         all.wall_ms = (double)(all.ended_ns - all.started_ns) / 1e6;

@@ -275,6 +275,25 @@ bool orch_gather_journal(struct orch_store *store, struct gathering *all, int fo
     return take_log(store, all, folder, error);
 }
 
+enum { HOST_ERROR_BYTES_MAX = 65536, HOST_REASON_BYTES_MAX = 1000 };
+
+void orch_gather_loss(struct gathering *all, int folder)
+{
+    if (all->ended || all->reason)
+        return;
+    g_autofree char *text = NULL;
+    const char *why = "killed, or the machine went down";
+    if (folder >= 0 &&
+        orch_below_read(folder, "host.stderr", HOST_ERROR_BYTES_MAX, &text, NULL, NULL) &&
+        *g_strstrip(text)) {
+        const char *own = strstr(text, "orch-host: ");
+        why = own ? own + strlen("orch-host: ") : text;
+    }
+    g_autofree char *line = g_strndup(why, MIN(strcspn(why, "\n"), HOST_REASON_BYTES_MAX));
+    g_autofree char *valid = g_utf8_make_valid(line, -1);
+    all->reason = g_strdup_printf("orch-host, which recorded it, ended early: %s", valid);
+}
+
 /* ---- the whole --------------------------------------------------------------------------------
  */
 
@@ -291,7 +310,6 @@ void orch_gathering_init(struct gathering *all, json_t *record, int64_t started_
     all->notes = json_array();
     all->verdict = ORCH_VERDICT_LOST;
     all->state = g_strdup(orch_verdict_name(ORCH_VERDICT_LOST));
-    all->reason = g_strdup("its host ended without a verdict");
     all->exit_code = -1;
     all->started_ns = started_ns;
     all->ended_ns = orch_now_ns();

@@ -34,6 +34,10 @@ void orch_gathering_clear(struct gathering *all);
 /** Marks the run as lost for the reason `why`. */
 void orch_gathering_drop(struct gathering *all, const char *why);
 
+/** When the journal has no end and no other reason was found: gives as reason what orch-host wrote
+ * to `folder`/host.stderr before it ended. `folder` -1: there is none. */
+void orch_gather_loss(struct gathering *all, int folder);
+
 /** Reads the open folder of an ended trial and stores its artifacts. If the folder's content is
  * unreadable (for example a pipe in place of the journal), the trial is marked as lost. An error is
  * returned only for failures that a retry may resolve. */

@@ -2,8 +2,6 @@
 /* Handles exited hosts: records their journals and retries trials. */
 #include "core/run/schedule_private.h"
 
-#include "lib/base/file.h"
-
 static void keep_wall(struct run *run, const struct host *host, double wall_ms)
 {
     gpointer experiment = (gpointer)(uintptr_t)host->running.item->cell->experiment;
@@ -14,18 +12,6 @@ static void keep_wall(struct run *run, const struct host *host, double wall_ms)
     }
     double seconds = wall_ms / 1e3;
     g_array_append_val(walls, seconds);
-}
-
-/* Adds the error output of a host that died without a verdict. */
-static void add_host_error(const struct host *host, struct orch_collected *collected)
-{
-    g_autofree char *path = g_build_filename(host->running.trial_dir, "host.stderr", NULL);
-    g_autofree char *text = NULL;
-    if (collected->verdict == ORCH_VERDICT_LOST && orch_file_read(path, 65536, &text, NULL, NULL) &&
-        *g_strstrip(text)) {
-        g_free(collected->reason);
-        collected->reason = g_strdup(text);
-    }
 }
 
 static void count_end(struct run *run, struct job *job, const struct orch_collected *collected)
@@ -52,7 +38,6 @@ static bool end_host(struct run *run, struct host *host, GError **error)
     if (!orch_collect(run->plan->store, host->running.key, host->record, host->running.started_ns,
                       host->overdue, &collected, error))
         return false;
-    add_host_error(host, &collected);
     run->ended_device_s += collected.wall_ms / 1e3 * orch_plan_item_devices(item);
     if (collected.verdict == ORCH_VERDICT_LOST)
         orch_kill_leftovers(host->running.key);

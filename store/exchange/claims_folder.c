@@ -14,6 +14,7 @@
 #include "store/exchange/claims_private.h"
 
 #include "lib/base/error.h"
+#include "lib/base/write_all.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -95,13 +96,14 @@ static char *make_file(const struct place *place, const char *text, int64_t *out
 {
     char *path = g_strdup_printf("%s/tmp-XXXXXX", place->folder);
     int fd = g_mkstemp_full(path, O_WRONLY | O_CLOEXEC, 0644);
-    size_t length = strlen(text);
     struct stat info;
-    bool ok = fd >= 0 && write(fd, text, length) == (ssize_t)length && fsync(fd) == 0;
+    /* after a short write the next one says why: no space, over a quota */
+    bool ok = fd >= 0 && orch_write_all(fd, text, strlen(text)) && fsync(fd) == 0 &&
+              fstat(fd, &info) == 0;
     int failure = errno;
     if (fd >= 0)
         close(fd);
-    if (ok && stat(path, &info) == 0) {
+    if (ok) {
         *out_now_ns = (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
         return path;
     }
