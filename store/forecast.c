@@ -7,6 +7,7 @@
 
 #include "lib/base/json.h"
 #include "lib/wire/foreign_cpu_fact.h"
+#include "lib/wire/library_fact.h"
 
 /* Number of runs that are searched, however few of them match. */
 #define LOOKED_AT "2000"
@@ -42,6 +43,7 @@ void orch_timing_free(struct orch_timing *timing)
     g_free(timing->plugin_version);
     g_free(timing->fingerprint);
     g_free(timing->who);
+    g_free(timing->library);
     json_decref(timing->cost);
     g_ptr_array_unref(timing->names);
     g_ptr_array_unref(timing->values);
@@ -60,7 +62,9 @@ static struct orch_timing *timing_from_row(sqlite3_stmt *s)
     const char *cost = (const char *)sqlite3_column_text(s, 6);
     timing->cost = cost ? json_loads(cost, 0, NULL) : NULL;
     timing->who = orch_store_column_text(s, 7);
-    timing->is_disturbed = orch_facts_are_disturbed((const char *)sqlite3_column_text(s, 8));
+    const char *facts = (const char *)sqlite3_column_text(s, 8);
+    timing->is_disturbed = orch_facts_are_disturbed(facts);
+    timing->library = orch_facts_library(facts);
     timing->names = g_ptr_array_new();
     timing->values = g_ptr_array_new_with_free_func(g_free);
     return timing;

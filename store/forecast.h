@@ -14,6 +14,7 @@ struct orch_timing {
     double wall_s;      /* between a microsecond and a century */
     int64_t co_runners; /* number of other trials running when it started */
     bool is_disturbed;  /* other programs kept the CPUs busy (lib/wire/foreign_cpu_fact.h) */
+    char *library;      /* "libtorch 2.11.0" (lib/wire/library_fact.h), or NULL: none or unknown */
     json_t *cost;       /* what its plugin declared, or NULL */
     GPtrArray *names;   /* const char *: of its parameters, interned (g_intern_string) */
     GPtrArray *values;  /* char *: their canonical JSON texts */

@@ -110,6 +110,9 @@ static json_t *row_json(const struct orch_comparison *c, const struct orch_compa
                   row->task, "unit", m->unit, "better", m->better, "a", stat_json(&a), "b",
                   stat_json(&b), "pairs_of", pairing[m->how], "alone", (int)m->alone, "averaged",
                   (int)m->averaged, "where_a", m->where_a, "where_b", m->where_b);
+    if (m->library_a)
+        json_object_update_new(
+            json, json_pack("{s:s s:s}", "library_a", m->library_a, "library_b", m->library_b));
     if (row->is_refused) {
         json_object_set_new(json, "verdict", json_string("other machine"));
         return json;
@@ -159,6 +162,29 @@ static void print_json(struct orch_cli *cli, const struct orch_comparison *c)
                   (int)c->tests, "correction", c->tests > 1 ? "holm" : "none", "least",
                   orch_json_finite(c->least), "disturbed_left_out", (int)c->disturbed_left_out,
                   "disturbed_counted", (int)c->disturbed_kept));
+}
+
+/* Says of times what version of LibTorch or PyTorch they were measured with, where that matters. */
+static void print_libraries(struct orch_cli *cli, const struct orch_comparison *c)
+{
+    const struct orch_match *differs = NULL;
+    unsigned older[2] = {0, 0};
+    for (guint i = 0; i < c->rows->len; i++) {
+        const struct orch_match *m = ((const struct orch_compare_row *)c->rows->pdata[i])->match;
+        differs = differs ? differs : m->library_a ? m : NULL;
+        older[0] = MAX(older[0], m->older_a);
+        older[1] = MAX(older[1], m->older_b);
+    }
+    if (differs)
+        orch_cli_warn(cli, "A ran with %s, B with %s: their times compare these versions as well",
+                      differs->library_a, differs->library_b);
+    for (int i = 0; i < 2; i++)
+        if (older[i])
+            orch_cli_info(
+                cli,
+                "times: %u run%s of %c left out, made with another version of LibTorch or "
+                "PyTorch than its newest run",
+                older[i], older[i] == 1 ? "" : "s", 'A' + i);
 }
 
 /* Prints below the table which runs were compared and how. */
@@ -213,6 +239,7 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
         orch_disturbed_text(c->disturbed_left_out, c->disturbed_kept, "--disturbed");
     if (any_time && disturbed)
         orch_cli_info(cli, "times: %s", disturbed);
+    print_libraries(cli, c);
     if (c->tests > 1)
         orch_cli_info(cli, "p: after Holm's correction for %zu metrics compared at once", c->tests);
 }

@@ -392,6 +392,7 @@ static void add_notes(const struct training *t, const struct orch_rows *rows, GP
         int64_t count;
         const char *why;
     } left[] = {{t->params->other_versions, "are of another version of the plugin"},
+                {t->params->other_libraries, "used another version of LibTorch or PyTorch"},
                 {t->tally.shared, "ran beside other trials"},
                 {t->tally.disturbed, "ran while other programs kept the CPUs busy"},
                 {t->tally.unmeasured, "have no wall time"}};

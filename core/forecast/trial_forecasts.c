@@ -5,11 +5,13 @@
 
 #include "core/forecast/estimator.h"
 #include "core/forecast/setting_forecast.h"
+#include "core/run/environment.h"
 #include "core/run/param_rows.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/reals.h"
 #include "lib/hw/machine.h"
+#include "lib/wire/library_fact.h"
 #include "predictors/duration.h"
 #include "store/forecast.h"
 
@@ -50,6 +52,7 @@ struct known {
 struct group {
     const struct orch_manifest *manifest;
     const char *device_key;
+    char *library;            /* that its trials will use: "libtorch 2.11.0", or NULL */
     GHashTable *by_signature; /* char * -> struct cell * (owned by cells) */
     GPtrArray *cells;         /* struct cell * */
     GArray *items;            /* unsigned: of the plan */
@@ -161,6 +164,7 @@ json_t *orch_forecasts_cost(struct orch_forecasts *f, const struct orch_plan_ite
 static void free_group(gpointer data)
 {
     struct group *group = data;
+    g_free(group->library);
     g_hash_table_unref(group->by_signature);
     g_ptr_array_unref(group->cells);
     g_array_unref(group->items);
@@ -206,13 +210,15 @@ static void add_run(struct group *group, GHashTable *params, json_t *cost, doubl
 }
 
 /* Runs that shared the machine (co_runners > 0) only inform plans that also run trials in parallel.
- * A run of another plugin version counts as a different program. */
+ * A run of another plugin version, or with another version of LibTorch or PyTorch, counts as a
+ * different program. */
 static bool is_like(const struct orch_forecasts *f, const struct group *group,
                     const struct orch_timing *timing)
 {
     return isfinite(timing->wall_s) && timing->wall_s > 0 &&
            (f->plan->options.slots > 1 || timing->co_runners == 0) &&
-           g_strcmp0(timing->plugin_version, group->manifest->version) == 0;
+           g_strcmp0(timing->plugin_version, group->manifest->version) == 0 &&
+           !orch_libraries_differ(timing->library, group->library);
 }
 
 /* True when there is an undisturbed run. Without one (on a machine that is always loaded) runs are
@@ -265,6 +271,8 @@ static struct group *group_of(struct orch_forecasts *f, const struct orch_plan_i
         group = g_new0(struct group, 1);
         group->manifest = experiment->manifest;
         group->device_key = item->device_key;
+        group->library =
+            orch_environment_library(orch_environments_facts(f->plan->environments, experiment));
         group->by_signature = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         group->cells = g_ptr_array_new_with_free_func(free_cell);
         group->items = g_array_new(FALSE, FALSE, sizeof(unsigned));

@@ -137,15 +137,27 @@ static bool names_adapter(const char *path)
            memmem(bytes, length, TORCH_ADAPTER, strlen(TORCH_ADAPTER));
 }
 
+/* The file beside the adapter that plugins load (orch_torch_load) with the version of its LibTorch:
+ * orch-torch.version for orch-torch.so. NULL when the program's plugin folder is unknown. The
+ * caller frees. */
+static char *adapter_version_path(void)
+{
+    const char *named = g_getenv("ORCH_TORCH");
+    if (named && *named) {
+        size_t stem = strlen(named) - (g_str_has_suffix(named, ".so") ? strlen(".so") : 0);
+        return g_strdup_printf("%.*s.version", (int)stem, named);
+    }
+    g_autofree char *plugins = orch_program_path("plugins", NULL);
+    return plugins ? g_build_filename(plugins, "common", "orch-torch.version", NULL) : NULL;
+}
+
 /* Adds the LibTorch version that the adapter was built for, as recorded by its build. */
 static void add_libtorch(json_t *facts, const struct orch_manifest *manifest)
 {
     if (manifest->kind != ORCH_PLUGIN_COMPILED || !manifest->path ||
         !orch_search_is_own(manifest->path) || !names_adapter(manifest->path))
         return;
-    g_autofree char *plugins = orch_program_path("plugins", NULL);
-    g_autofree char *path =
-        plugins ? g_build_filename(plugins, "common", "orch-torch.version", NULL) : NULL;
+    g_autofree char *path = adapter_version_path();
     g_autofree char *text = NULL;
     if (path && orch_file_read(path, VERSION_CHARS_MAX, &text, NULL, NULL))
         add_text(facts, "libtorch", g_strstrip(text));

@@ -6,6 +6,7 @@
 #include "lib/base/json.h"
 #include "lib/hw/machine.h"
 #include "lib/wire/foreign_cpu_fact.h"
+#include "lib/wire/library_fact.h"
 #include "store/bulk.h"
 
 #include <math.h>
@@ -49,6 +50,7 @@ void orch_param_rows_free(struct orch_param_rows *rows)
     g_free(rows->experiment);
     g_free(rows->plugin);
     g_free(rows->plugin_version);
+    g_free(rows->library);
     orch_csv_free(rows->csv);
     g_free(rows);
 }
@@ -118,6 +120,15 @@ static bool is_same_experiment(struct gathering *g, const struct orch_run *run, 
     return false;
 }
 
+/* Remembers the first library; false for a run that used it in another version. */
+static bool is_same_library(struct orch_param_rows *out, const struct orch_run *run)
+{
+    g_autofree char *library = orch_facts_library(run->facts);
+    if (!out->library)
+        out->library = g_steal_pointer(&library);
+    return !orch_libraries_differ(library, out->library);
+}
+
 static bool has_company(const struct orch_run *run)
 {
     g_autoptr(json_t) facts = json_loads(run->facts ? run->facts : "{}", 0, NULL);
@@ -132,6 +143,10 @@ static bool take_run(void *ctx, const struct orch_run *run, GError **error)
         return false;
     if (g_strcmp0(g->out->plugin_version, run->plugin_version) != 0) {
         g->out->other_versions++;
+        return true;
+    }
+    if (!is_same_library(g->out, run)) {
+        g->out->other_libraries++;
         return true;
     }
     if (!(wall_s > 0) || !isfinite(wall_s)) {

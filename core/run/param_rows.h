@@ -12,17 +12,19 @@
 /** What the rows are of. */
 struct orch_param_rows {
     char *experiment, *plugin, *plugin_version;
-    int64_t other_versions; /* runs left out because they are of another version of the plugin */
-    struct orch_csv *csv;   /* columns gpu, workers, threads, param.NAME..., wall_s */
+    char *library; /* "libtorch 2.11.0" (lib/wire/library_fact.h), or NULL: none or unknown */
+    int64_t other_versions;  /* runs left out because they are of another version of the plugin */
+    int64_t other_libraries; /* runs left out because they used it in another version */
+    struct orch_csv *csv;    /* columns gpu, workers, threads, param.NAME..., wall_s */
 };
 void orch_param_rows_free(struct orch_param_rows *rows);
 
 /** A row for each run of one experiment that ended ok, is not hidden, meets `filter` (NULL: all)
- * and ran alone, of the newest run's version of its plugin. A run during which other programs kept
- * the CPUs busy gives none when another run of the same parameters and device was not disturbed.
- * Secret parameters are left out. `keys` (may be NULL) gets each row's run key (g_strdup);
- * `tally` counts. NULL with ORCH_ERROR_USAGE when no run matches, or when the runs are of several
- * experiments. The caller frees. */
+ * and ran alone, of the newest run's version of its plugin and of LibTorch or PyTorch. A run during
+ * which other programs kept the CPUs busy gives none when another run of the same parameters and
+ * device was not disturbed. Secret parameters are left out. `keys` (may be NULL) gets each row's
+ * run key (g_strdup); `tally` counts. NULL with ORCH_ERROR_USAGE when no run matches, or when the
+ * runs are of several experiments. The caller frees. */
 struct orch_param_rows *orch_param_rows_of_runs(struct orch_store *store,
                                                 const struct orch_where *filter, GPtrArray *keys,
                                                 struct orch_rows_tally *tally, GError **error);

@@ -8,6 +8,7 @@
 #include "core/stats/contrast.h"
 #include "core/stats/same_trial.h"
 #include "lib/base/json.h"
+#include "lib/wire/library_fact.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,6 +17,7 @@ struct member {
     const struct orch_run *run;
     json_t *params; /* without secrets, whose salt differs in each run */
     struct orch_run_numbers *numbers;
+    char *library; /* "libtorch 2.11.0", or NULL */
 };
 
 struct orch_side {
@@ -32,6 +34,7 @@ static void free_member(gpointer pointer)
     struct member *member = pointer;
     json_decref(member->params);
     orch_run_numbers_free(member->numbers);
+    g_free(member->library);
     g_free(member);
 }
 
@@ -46,6 +49,7 @@ struct orch_side *orch_side_new(struct orch_store *store, const GPtrArray *runs,
         struct member *member = g_new0(struct member, 1);
         g_ptr_array_add(side->members, member);
         member->run = runs->pdata[i];
+        member->library = orch_facts_library(member->run->facts);
         member->params = orch_run_open_params(store, member->run, error);
         member->numbers = member->params ? orch_run_numbers_read(store, member->run, error) : NULL;
         if (!member->numbers) {
@@ -200,16 +204,33 @@ static bool counts(const struct member *member, GHashTable *newest, bool is_timi
     return is_timing && strcmp(fingerprint, member->run->fingerprint) == 0;
 }
 
-/* Returns the members that have the metric and count, oldest first. */
-static GPtrArray *with_metric(const struct orch_side *side, const char *metric, bool is_timing)
+/* Returns whether a newer of the members that count used the library in another version. */
+static bool is_of_older_library(const struct member *member, const GPtrArray *newer)
+{
+    for (guint i = 0; i < newer->len; i++)
+        if (orch_libraries_differ(member->library,
+                                  ((const struct member *)newer->pdata[i])->library))
+            return true;
+    return false;
+}
+
+/* Returns the members that have the metric and count, oldest first. Times of one version of
+ * LibTorch count, the one of the newest run: `*out_older` is the number of runs left out for it. */
+static GPtrArray *with_metric(const struct orch_side *side, const char *metric, bool is_timing,
+                              unsigned *out_older)
 {
     GPtrArray *out = g_ptr_array_new();
+    *out_older = 0;
     g_autoptr(GHashTable) newest = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint i = 0; i < side->members->len; i++) {
         const struct member *member = side->members->pdata[i];
         if (is_timing && orch_disturbed_has(&side->disturbed, member->run))
             continue;
-        if (!isnan(value_of(side, member, metric)) && counts(member, newest, is_timing))
+        if (isnan(value_of(side, member, metric)))
+            continue;
+        if (is_timing && is_of_older_library(member, out))
+            *out_older += 1;
+        else if (counts(member, newest, is_timing))
             g_ptr_array_add(out, side->members->pdata[i]);
     }
     for (guint i = 0; i < out->len / 2; i++) {
@@ -339,6 +360,19 @@ static bool meets_across(const GPtrArray *a, const GPtrArray *b, bool is_paired)
     return false;
 }
 
+/* Sets both sides' libraries when a run of A and a run of B used one in different versions. */
+static void find_libraries(const GPtrArray *a, const GPtrArray *b, struct orch_match *match)
+{
+    for (guint i = 0; i < a->len && !match->library_a; i++)
+        for (guint j = 0; j < b->len && !match->library_a; j++) {
+            const struct member *x = a->pdata[i], *y = b->pdata[j];
+            if (orch_libraries_differ(x->library, y->library)) {
+                match->library_a = g_strdup(x->library);
+                match->library_b = g_strdup(y->library);
+            }
+        }
+}
+
 /* Sets the direction and the unit that the metric's plugin declared. */
 static void add_metric_unit(const struct orch_side *side, const char *metric,
                             struct orch_match *match)
@@ -379,8 +413,8 @@ struct orch_match *orch_sides_match(const struct orch_side *a, const struct orch
     add_metric_unit(b, metric, match);
     add_metric_unit(a, metric, match);
     match->is_timing = orch_unit_is_timing(match->unit, NULL);
-    g_autoptr(GPtrArray) x = with_metric(a, metric, match->is_timing),
-                         y = with_metric(b, metric, match->is_timing);
+    g_autoptr(GPtrArray) x = with_metric(a, metric, match->is_timing, &match->older_a),
+                         y = with_metric(b, metric, match->is_timing, &match->older_b);
     struct pairs pairs;
     bool is_paired = pair_up(x, y, match->is_timing && !across, &pairs, &match->how);
     const GPtrArray *p = is_paired ? pairs.a : x, *q = is_paired ? pairs.b : y;
@@ -393,6 +427,8 @@ struct orch_match *orch_sides_match(const struct orch_side *a, const struct orch
     match->is_across = p->len && q->len && meets_across(p, q, is_paired);
     match->where_a = places_of(p);
     match->where_b = places_of(q);
+    if (match->is_timing)
+        find_libraries(p, q, match);
     if (is_paired)
         pairs_clear(&pairs);
     return match;
@@ -406,5 +442,7 @@ void orch_match_free(struct orch_match *match)
     g_array_unref(match->b);
     g_free(match->where_a);
     g_free(match->where_b);
+    g_free(match->library_a);
+    g_free(match->library_b);
     g_free(match);
 }

@@ -40,6 +40,10 @@ struct orch_match {
     unsigned averaged;       /* runs of A that were averaged by seed into `a`; 0: none were */
     unsigned lost_a, lost_b; /* runs left out because their metric became NaN */
     char *where_a, *where_b; /* the machines, "x, y" */
+    /* of a time: the library that A and B used in different versions ("libtorch 2.11.0"), else
+     * NULL; and the runs of each side left out because its newest run used another version */
+    char *library_a, *library_b;
+    unsigned older_a, older_b;
 };
 /** Matches the runs for one metric. `across` allows pairs on different machines. For a time, every
  * run made by a trial's newest code counts; for any other metric only a trial's newest run, because
