@@ -37,7 +37,9 @@ usage: ./build.sh COMMAND
   test [ARG...]         set up everything, then all tests (ARG: of ctest, e.g. -L quick); what cannot be
                         installed here is left out, and the tests that need it are named as skipped
   build                 the core: ready in about a minute, works at once
-  torch                 LibTorch and the training plugins as well
+  torch [--torch WHICH] LibTorch and the training plugins as well. WHICH: auto (the newest of those that
+                        python3 and conda import and of Debian's), debian, python, or a folder (a virtual
+                        environment, site-packages/torch, a cmake folder); kept for later commands
   all                   build and torch
   paper                 what 'orch report --pdf' and the notebooks' tests use; not needed for the rest
   browser               a browser for the tests that walk the pages
@@ -50,7 +52,7 @@ usage: ./build.sh COMMAND
 
 environment: ORCH_PREFIX=D  take libraries from D (conda, modules) and never call apt
              ORCH_BUILD_DIR=D  build there instead of in build/
-             Torch_DIR=D    the LibTorch to build against
+             Torch_DIR=D    the LibTorch to build against, where --torch chose none
 TXT
 }
 
@@ -143,6 +145,7 @@ configure() { # configure FOLDER CMAKE-ARGS...
     fi
     # the tests are built where what they need is installed: to run a recipe nothing of it is wanted
     if pkg-config --exists cmocka 2>/dev/null; then set -- "$@" -DORCH_TESTS=on; else set -- "$@" -DORCH_TESTS=off; fi
+    set -- "$@" -DORCH_TORCH_FROM="$(torch_choice)"
     # what is installed for MPI decides whether its tests are built
     local stamp="$folder/.configured" key
     key="$* mpicc=$(command -v mpicc || true)"
@@ -158,17 +161,34 @@ compile() { # compile FOLDER [TARGET]
     ninja -C "$1" -k 1 ${2:+"$2"} >"$1.log" 2>&1 || { grep -v '^\[' "$1.log" | head -n 60 >&2; die "building failed; all of it is in $1.log"; }
 }
 
-torch_is_there() {
-    [ -n "${Torch_DIR:-}" ] && return 0
-    local python
-    for python in python3 /usr/bin/python3; do
-        command -v "$python" >/dev/null && "$python" -c 'import torch.utils, os; assert os.path.exists(torch.utils.cmake_prefix_path)' 2>/dev/null && return 0
-    done
-    [ -e /usr/lib/x86_64-linux-gnu/cmake/Torch ] || [ -e /usr/share/cmake/Torch ] || [ -e "$PREFIX/share/cmake/Torch" ]
+# Is this tree set up for training already? And with which LibTorch: what the last --torch chose.
+torch_state() { [ -f "$BUILD/.torch" ] && echo on || echo off; }
+torch_choice() { if [ -s "$BUILD/.torch" ]; then cat "$BUILD/.torch"; else echo auto; fi; }
+
+# torch_find CHOICE: the LibTorch that is built against, or why there is none, as cmake/torch_find.cmake says it
+torch_find() {
+    local answer
+    answer=$(cmake -DORCH_TORCH_FROM="$1" ${PREFIX:+-DCMAKE_PREFIX_PATH="$PREFIX"} -P cmake/torch_find.cmake)
+    printf '%s\n' "${answer#-- *: }"
+    case $answer in '-- found: '*) ;; *) return 1 ;; esac
 }
 
-# Is this tree set up for training already?
-torch_state() { [ -f "$BUILD/.torch" ] && echo on || echo off; }
+# choose_torch [--torch WHICH]: sets torch_wanted, without a word what was chosen before
+choose_torch() {
+    torch_wanted=$(torch_choice)
+    while [ $# -gt 0 ]; do
+        case $1 in
+            --torch) [ $# -gt 1 ] || die "--torch needs auto, debian, python or a folder"; torch_wanted=$2; shift 2 ;;
+            --torch=*) torch_wanted=${1#*=}; shift ;;
+            *) die "unknown argument '$1' (--torch auto, debian, python or a folder)" ;;
+        esac
+    done
+    case $torch_wanted in
+        auto | debian | python) ;;
+        *) [ -d "$torch_wanted" ] || die "--torch: '$torch_wanted' is no folder, nor auto, debian or python"
+           torch_wanted=$(realpath "$torch_wanted") ;;
+    esac
+}
 
 build_core() {
     need 'the core' "$CORE_PACKAGES"
@@ -177,13 +197,20 @@ build_core() {
     ln -sfn "$BUILD/orch" orch
 }
 
+# The newest of Debian's and Python's is taken: Debian's is installed where there is no other, or where it is asked for.
 build_torch() {
+    local found wants_debian=no
+    choose_torch "$@"
     need 'the core' "$CORE_PACKAGES"
-    if has_apt && ! { torch_is_there && command -v g++ >/dev/null && [ -z "$(missing_deb dataset-fashion-mnist:)" ]; }; then
-        if torch_is_there; then need 'training' "g++:g++ dataset-fashion-mnist:"; else need 'training' "$TORCH_PACKAGES"; fi
+    found=$(torch_find "$torch_wanted") || case $torch_wanted in auto | debian) wants_debian=yes ;; esac
+    if has_apt; then
+        if [ $wants_debian = yes ]; then need 'training' "$TORCH_PACKAGES"; else need 'training' "g++:g++ dataset-fashion-mnist:"; fi
     fi
-    torch_is_there || die "no LibTorch: install libtorch-dev or PyTorch, or set Torch_DIR"
-    mkdir -p "$BUILD" && touch "$BUILD/.torch"
+    found=$(torch_find "$torch_wanted") || die "$found"
+    mkdir -p "$BUILD" && printf '%s\n' "$torch_wanted" >"$BUILD/.torch"
+    # what 'auto' finds changes with the Python that is active, not with the arguments
+    [ "$(sed -n 's/^ORCH_TORCH_FOUND:[^=]*=//p' "$BUILD/CMakeCache.txt" 2>/dev/null)" = "$found" ] || rm -f "$BUILD/.configured"
+    say "LibTorch: $found"
     build_core
 }
 
@@ -301,7 +328,7 @@ case $command in
         exec ./orch run "$@" ;;
     test) run_tests "$@" ;;
     build) build_core; table; next recipes/first.recipe 'a first sweep, 2 seconds' ;;
-    torch | all) build_torch; table; next recipes/hw4.recipe 'homework 4 on this machine' ;;
+    torch | all) build_torch "$@"; table; next recipes/hw4.recipe 'homework 4 on this machine' ;;
     paper) need 'reports on paper' "$PAPER_PACKAGES" ;;
     browser) need 'a browser for tests' "$BROWSER_PACKAGES" ;;
     asan) run_asan "$@" ;;

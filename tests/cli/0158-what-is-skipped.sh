@@ -14,6 +14,7 @@ exit "$APT"
 S
 stub cmake <<'S'
 #!/bin/bash
+[[ $* = *' -P '* ]] && echo '-- found: LibTorch 2.0.0 of a stub'
 touch build/build.ninja build/CMakeCache.txt
 S
 stub ctest <<'S'
@@ -30,7 +31,7 @@ exit 1'
 stub python3 <<<'#!/bin/sh
 exit 1' # has no module
 PATH=$PWD/stub:$PATH
-export GONE= APT=0 CTEST=0 ID=0 Torch_DIR=/none ORCH_BUILD_DIR=build
+export GONE= APT=0 CTEST=0 ID=0 ORCH_BUILD_DIR=build
 test_some() { rm -f asked; _run ./build.sh test -R some; }
 
 # everything is there
