@@ -3,6 +3,7 @@
  * is reported at each step and epoch, where a resumed training begins, and which error of which
  * part ends it. */
 #include "plugins/common/torch/torch.h"
+#include "plugins/common/training/epochs.h"
 #include "plugins/common/training/training.h"
 
 #include "lib/base/error.h"
@@ -809,6 +810,104 @@ static int end(void **state)
     return moved;
 }
 
+/* ---- parts of a plugin's own ------------------------------------------------------------------
+ */
+
+/* Softmax cross-entropy, as the built-in loss. */
+static bool cross_entropy(void *ctx, const struct orch_torch_batch *batch,
+                          const struct orch_torch_array *outputs, float *const *gradients,
+                          size_t output_count, struct orch_torch_totals *totals, GError **error)
+{
+    int *calls = ctx;
+    int64_t classes = outputs[0].shape[1];
+    assert_int_equal(output_count, 1);
+    if (++*calls < 0) {
+        orch_error_set(error, ORCH_ERROR_TRIAL, NULL, "the loss has no value");
+        return false;
+    }
+    for (int64_t i = 0; i < batch->count; i++) {
+        const float *scores = outputs[0].data + i * classes;
+        double sum = 0;
+        for (int64_t c = 0; c < classes; c++)
+            sum += exp((double)scores[c]);
+        for (int64_t c = 0; c < classes; c++)
+            gradients[0][i * classes + c] =
+                (float)((exp((double)scores[c]) / sum - (c == batch->labels[i])) /
+                        (double)batch->count);
+        totals->loss += log(sum) - (double)scores[batch->labels[i]];
+    }
+    totals->images += batch->count;
+    return true;
+}
+
+static struct orch_step *own_step(void *ctx, const struct orch_session *session, GError **error)
+{
+    (void)session;
+    (void)error;
+    return orch_step_of_loss(&(struct orch_step_loss){.ctx = ctx, .loss = cross_entropy});
+}
+
+static bool pass_on(void *ctx, const struct orch_torch_bucket *bucket, GError **error)
+{
+    (void)error;
+    *(int64_t *)ctx += bucket->elements;
+    return true;
+}
+
+struct reduction {
+    size_t bucket_bytes;
+    int64_t elements; /* reduced so far */
+};
+
+static struct orch_step *reduced_step(void *ctx, const struct orch_session *session, GError **error)
+{
+    struct reduction *reduction = ctx;
+    struct orch_torch_bucket_calls calls = {.ready = pass_on, .ctx = &reduction->elements};
+    return orch_step_reduced(orch_step_classify(), session, reduction->bucket_bytes, &calls, error);
+}
+
+static int train_with(const struct orch_training *t, const struct orch_training_parts *parts,
+                      struct record *r)
+{
+    void *state = NULL;
+    int status = orch_training_open(t, &r->host, &state);
+    assert_int_equal(status, ORCH_OK);
+    status = orch_training_run_with(state, &r->host, parts);
+    orch_training_close(state);
+    return status;
+}
+
+static void test_own_steps(void **state)
+{
+    (void)state;
+    struct orch_training t = usual();
+    int calls = 0;
+    struct reduction reduction = {.bucket_bytes = 64};
+    const struct orch_training_parts parts[] = {
+        {0}, {.ctx = &calls, .step = own_step}, {.ctx = &reduction, .step = reduced_step}};
+    double losses[3];
+    for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
+        struct record r;
+        record_init(&r);
+        assert_int_equal(train_with(&t, &parts[i], &r), ORCH_OK);
+        losses[i] = point_of(&r, "train_loss", 3);
+        record_clear(&r);
+    }
+    assert_int_equal(calls, 20); /* 4 epochs of 5 batches */
+    assert_true(fabs(losses[0] - losses[1]) < 1e-6);
+    assert_true(losses[0] == losses[2]);
+    assert_true(reduction.elements > 0);
+    struct record r;
+    record_init(&r);
+    calls = -1000;
+    assert_int_equal(train_with(&t, &parts[1], &r), ORCH_FAILED);
+    assert_non_null(strstr(r.failure->str, "the loss has no value"));
+    reduction.bucket_bytes = 0;
+    assert_int_equal(train_with(&t, &parts[2], &r), ORCH_FAILED);
+    assert_non_null(strstr(r.failure->str, "bucket"));
+    record_clear(&r);
+}
+
 /* The same transforms in either spelling give the same losses; others do not; a normalisation with
  * values of its own holds for validation, too. */
 static void test_transforms(void **state)
@@ -913,6 +1012,7 @@ int main(void)
         cmocka_unit_test(test_weights_that_do_not_fit),
         cmocka_unit_test(test_layout_is_measured_once),
         cmocka_unit_test(test_transforms),
+        cmocka_unit_test(test_own_steps),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

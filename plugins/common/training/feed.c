@@ -40,7 +40,9 @@ static bool images_next(void *ctx, struct orch_feed_batch *out, GError **error)
     *out = (struct orch_feed_batch){.input = {.input = ORCH_TORCH_FLOAT,
                                               .images = batch.images,
                                               .labels = batch.labels,
-                                              .count = batch.count},
+                                              .count = batch.count,
+                                              .targets = batch.targets,
+                                              .weights = batch.weights},
                                     .at = (double)images->number / (double)images->batches};
     images->number++;
     return true;

@@ -24,6 +24,27 @@ struct orch_step {
 /** Classification: mean cross-entropy against the batch's labels. */
 struct orch_step *orch_step_classify(void);
 
+/** A loss of the plugin's own. `loss` reads the outputs of the network for a batch and writes d
+ * loss / d output to the data of `gradients`, whose arrays have the outputs' shapes and zeros; it
+ * adds the loss to `totals` (summed over the samples), with the count of samples and of those that
+ * are right (0 where that means nothing). All arrays lie in ordinary memory. */
+struct orch_step_loss {
+    void *ctx;
+    bool (*loss)(void *ctx, const struct orch_torch_batch *batch,
+                 const struct orch_torch_array *outputs, float *const *gradients,
+                 size_t output_count, struct orch_torch_totals *totals, GError **error);
+};
+/** Learns by `loss`: forward, the loss, backward, update. The validation of epochs stays that of
+ * classifiers. `loss` is copied, its ctx is the caller's. */
+struct orch_step *orch_step_of_loss(const struct orch_step_loss *loss);
+
+/** Reduces gradients across workers while backward makes them: `inner` learns, and each bucket of
+ * about `bucket_bytes` is given to `calls` when it is ready (torch.h). Takes `inner`. Fails with
+ * NULL for bucket_bytes 0; then `inner` is freed. */
+struct orch_step *orch_step_reduced(struct orch_step *inner, const struct orch_session *session,
+                                    size_t bucket_bytes,
+                                    const struct orch_torch_bucket_calls *calls, GError **error);
+
 /** Frees the step and its ctx; NULL is allowed. A caller that fills a struct orch_step of its own
  * allocates it with g_new0. */
 void orch_step_free(struct orch_step *step);
