@@ -38,6 +38,7 @@ struct orch_torch_model {
     int64_t count; /* 0: backward is not allowed */
     struct orch_torch_bucket_calls calls;
     bool is_held;
+    struct orch_torch_scaler scaler; /* of fp16; nothing is scaled */
 };
 
 /* ---- faults -----------------------------------------------------------------------------------
@@ -112,6 +113,8 @@ static struct orch_torch_model *model_new(const struct orch_net *net,
     struct orch_torch_model *m = g_new0(struct orch_torch_model, 1);
     m->net = net;
     m->head = orch_net_head(net);
+    if (setup->precision == ORCH_TORCH_FP16)
+        m->scaler.scale = ORCH_SCALER_START;
     m->values = g_new0(float *, net->tensors->len);
     for (int slot = 0; slot < SLOTS_MAX; slot++)
         m->slots[slot] = g_new0(float *, net->tensors->len);
@@ -614,6 +617,24 @@ static bool layer_time(const struct orch_torch_layer *layer, const char *device,
     return true;
 }
 
+static bool scaler_get(const struct orch_torch_model *m, struct orch_torch_scaler *out,
+                       GError **error)
+{
+    if (fails("scaler_get", error))
+        return false;
+    *out = m->scaler;
+    return true;
+}
+
+static bool scaler_set(struct orch_torch_model *m, const struct orch_torch_scaler *scaler,
+                       GError **error)
+{
+    if (fails("scaler_set", error))
+        return false;
+    m->scaler = *scaler;
+    return true;
+}
+
 #ifndef TINY_TORCH_VERSION
 #define TINY_TORCH_VERSION ORCH_TORCH_ABI
 #endif
@@ -658,6 +679,8 @@ static const struct orch_torch TABLE = {
     .gradients_watch = gradients_watch,
     .gradients_hold = gradients_hold,
     .blend = blend,
+    .scaler_get = scaler_get,
+    .scaler_set = scaler_set,
 };
 
 __attribute__((visibility("default"))) const struct orch_torch *orch_torch_v1(void)

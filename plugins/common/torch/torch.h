@@ -27,6 +27,8 @@
 #ifndef ORCH_PLUGINS_COMMON_TORCH_H
 #define ORCH_PLUGINS_COMMON_TORCH_H
 
+#include "plugins/common/torch/scaler.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,8 +42,12 @@ struct orch_weights;
 struct orch_torch_model;
 
 enum orch_torch_precision {
-    ORCH_TORCH_FP32 = 0,
-    ORCH_TORCH_BF16, /* autocast: convolutions and matrix products in bf16, weights in fp32 */
+    ORCH_TORCH_FP32 = 0, /* on a GPU without tf32 */
+    ORCH_TORCH_BF16,     /* autocast: convolutions and matrix products in bf16, weights in fp32 */
+    ORCH_TORCH_TF32, /* fp32 tensors; NVIDIA's tensor cores (Ampere and later) multiply with 10 bits
+                        of mantissa. On a CPU the same as fp32 */
+    ORCH_TORCH_FP16, /* autocast in half precision, with a scaler (scaler.h). A CPU needs LibTorch
+                        2.x and instructions for it */
 };
 
 /** Placement and execution of a model. */
@@ -51,16 +57,26 @@ struct orch_torch_setup {
     bool channels_last; /* memory layout, faster for convolutions on CPUs and tensor cores */
 };
 
-enum orch_torch_method { ORCH_TORCH_SGD = 0, ORCH_TORCH_ADAM };
+enum orch_torch_method {
+    ORCH_TORCH_SGD = 0,
+    ORCH_TORCH_ADAM,
+    ORCH_TORCH_ADAMW, /* Loshchilov and Hutter 2019: weights decay by rate * weight_decay */
+    /* Jordan et al. 2024: the momentum of a matrix is replaced by the nearest orthogonal matrix
+     * (Newton-Schulz iterations), times sqrt(max(1, rows / columns)). Convolutions count as
+     * matrices of one row per filter. The first layer, the last layer, biases and norms use AdamW.
+     * Weights decay by rate * weight_decay. */
+    ORCH_TORCH_MUON,
+};
 
-/** An optimizer with PyTorch's update rules (weight decay is added to the gradient). */
+/** An optimizer with PyTorch's update rules (in SGD and Adam weight decay is added to the
+ * gradient). */
 struct orch_torch_optimizer {
     enum orch_torch_method method;
-    double momentum;     /* SGD; dampening is 0 */
-    bool nesterov;       /* SGD, with momentum > 0 */
-    double weight_decay; /* L2, for every trained parameter */
-    double beta1, beta2; /* Adam: 0.9, 0.999 */
-    double epsilon;      /* Adam: 1e-8 */
+    double momentum;     /* SGD, Muon (0.95); dampening is 0 */
+    bool nesterov;       /* SGD, Muon; with momentum > 0 */
+    double weight_decay; /* for every trained parameter; L2 in SGD and Adam */
+    double beta1, beta2; /* Adam, AdamW, AdamW's share of Muon: 0.9, 0.999 */
+    double epsilon;      /* likewise: 1e-8 */
     /* The learning rate of layer group g is multiplied by group_rates[g], by 1 for further
      * groups. */
     const double *group_rates;
@@ -68,6 +84,8 @@ struct orch_torch_optimizer {
     /* Layer groups below this keep their weights; their batch norms use the running statistics
      * without changing them. 0: all layers are trained. */
     int frozen_groups;
+    int iterations;      /* Muon: Newton-Schulz iterations, 5 */
+    double adamw_factor; /* Muon: the learning rate of AdamW's share is the rate times this, > 0 */
 };
 
 enum orch_torch_input {
@@ -101,6 +119,11 @@ struct orch_torch_batch {
      * shards' gradients add up to the batch's. 0: sum(w_i), which must not be 0. */
     double total_weight;
     double label_smoothing; /* s in [0, 1): targets become (1 - s) * target + s / classes */
+    /* Images, labels, mean and std are memory of the model's device: not copied, not checked. They
+     * must stay unchanged until the device has executed the step (see totals_take). On a CPU it
+     * means nothing. */
+    bool is_on_device;
+    bool is_channels_last; /* images are N x H x W x C; not with ORCH_TORCH_FEATURES */
 };
 
 /** Sums over the batches since the last totals_take. */
@@ -203,7 +226,8 @@ struct orch_torch {
     int (*cuda_count)(void);
     /** Sets the number of threads per operation, > 0, for the whole process. */
     void (*threads_set)(int threads);
-    /** Allows only deterministic algorithms, which are slower on CUDA. */
+    /** Allows only deterministic algorithms, which are slower on CUDA. Otherwise cuDNN measures
+     * its algorithms for each new shape and takes the fastest. */
     void (*deterministic_set)(bool on);
     /** Seeds dropout on every device. Every model then draws a stream of its own that begins with
      * this seed, whatever other models draw in between. */
@@ -231,7 +255,8 @@ struct orch_torch {
                           const struct orch_torch_optimizer *optimizer, GError **error);
     /** Sets the learning rate of the following steps. */
     void (*rate_set)(struct orch_torch_model *model, double rate);
-    /** Number of state arrays per parameter: SGD with momentum 1, Adam 2, else 0. */
+    /** Number of state arrays per parameter: SGD with momentum 1, Adam, AdamW and Muon 2, else
+     * 0. A matrix that Muon updates has the first alone. */
     int (*slot_count)(const struct orch_torch_model *model);
     /** Copies state array `slot` of tensor `index`. `*out_is_set` is false if the parameter has
      * none yet or is not trained. */
@@ -319,6 +344,13 @@ struct orch_torch {
      * change if the models' tensors differ in name or shape, naming the first. */
     bool (*blend)(struct orch_torch_model *destination, const struct orch_torch_model *source,
                   double alpha, GError **error);
+
+    /** State of the gradient scaler; all zeros if the model is not in fp16. scaler_get waits for
+     * the device. scaler_set fails for a scale that is not finite and positive. */
+    bool (*scaler_get)(const struct orch_torch_model *model, struct orch_torch_scaler *out,
+                       GError **error);
+    bool (*scaler_set)(struct orch_torch_model *model, const struct orch_torch_scaler *scaler,
+                       GError **error);
 };
 
 #define ORCH_TORCH_ABI 2

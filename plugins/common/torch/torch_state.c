@@ -232,6 +232,27 @@ static bool put_slots(const struct orch_torch *torch, const struct orch_torch_mo
     return true;
 }
 
+/* A model without a scaler writes nothing, as before there were scalers. */
+static void put_scaler(struct orch_weights *weights, const struct orch_torch_scaler *scaler)
+{
+    if (scaler->scale == 0)
+        return;
+    put_number(weights, "scale", (double)scaler->scale);
+    put_number(weights, "scale_finite_steps", (double)scaler->finite_steps);
+    put_number(weights, "scale_skipped_steps", (double)scaler->skipped_steps);
+}
+
+/* A checkpoint without a scale was written in another precision: the scaler begins anew. */
+static bool take_scaler(const struct orch_torch *torch, struct orch_torch_model *model,
+                        const struct orch_weights *weights, GError **error)
+{
+    struct orch_torch_scaler scaler = {
+        .scale = (float)get_number(weights, "scale"),
+        .finite_steps = (int64_t)get_number(weights, "scale_finite_steps"),
+        .skipped_steps = (int64_t)get_number(weights, "scale_skipped_steps")};
+    return scaler.scale == 0 || torch->scaler_set(model, &scaler, error);
+}
+
 struct orch_weights *orch_torch_checkpoint_copy(const struct orch_torch *torch,
                                                 const struct orch_torch_model *model,
                                                 const struct orch_torch_progress *progress,
@@ -239,8 +260,9 @@ struct orch_weights *orch_torch_checkpoint_copy(const struct orch_torch *torch,
 {
     struct orch_weights *weights = orch_torch_state_copy(torch, model, error);
     GBytes *random = NULL;
+    struct orch_torch_scaler scaler = {0};
     bool ok = weights && put_slots(torch, model, weights, error) &&
-              torch->random_get(model, &random, error);
+              torch->random_get(model, &random, error) && torch->scaler_get(model, &scaler, error);
     if (ok) {
         gsize length;
         const void *bytes = g_bytes_get_data(random, &length);
@@ -249,6 +271,7 @@ struct orch_weights *orch_torch_checkpoint_copy(const struct orch_torch *torch,
         put_number(weights, "best", progress->best);
         put_number(weights, "best_epoch", (double)progress->best_epoch);
         put_number(weights, "steps", (double)torch->steps_get(model));
+        put_scaler(weights, &scaler);
         ok = orch_weights_add(weights, "random", ORCH_DTYPE_UINT8, 1, &shape, bytes, error);
     }
     if (random)
@@ -310,6 +333,9 @@ bool orch_torch_checkpoint_restore(const struct orch_torch *torch, struct orch_t
     }
     if (ok) {
         torch->steps_set(model, (int64_t)get_number(weights, "steps"));
+        ok = take_scaler(torch, model, weights, error);
+    }
+    if (ok) {
         out_progress->epoch = (int64_t)get_number(weights, "epoch");
         out_progress->best = get_number(weights, "best");
         out_progress->best_epoch = (int64_t)get_number(weights, "best_epoch");

@@ -105,7 +105,11 @@ void threads_set(int threads)
 
 void deterministic_set(bool on)
 {
-    guarded(nullptr, [&] { at::globalContext().setDeterministicAlgorithms(on, false); });
+    guarded(nullptr, [&] {
+        at::globalContext().setDeterministicAlgorithms(on, false);
+        at::globalContext().setDeterministicCuDNN(on);
+        at::globalContext().setBenchmarkCuDNN(!on);
+    });
 }
 
 void seed(uint64_t value)
@@ -189,6 +193,8 @@ extern "C" __attribute__((visibility("default"))) const struct orch_torch *orch_
         gradients_watch,
         gradients_hold,
         blend,
+        scaler_get,
+        scaler_set,
     };
     return &table;
 }

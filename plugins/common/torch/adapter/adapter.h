@@ -38,10 +38,17 @@ struct BucketsFree {
 };
 } // namespace adapter
 
+/* LibTorch's fused optimizers take learning rates on the device from 2.4 on. */
+#define ORCH_TORCH_HAS_FUSED                                                                       \
+    (TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4))
+
+/* How parameters are updated; see optimizer.cpp. */
+enum class Update { operations, loops, fused };
+
 struct orch_torch_model {
     const orch_net *net;
     at::Device device = at::kCPU;
-    bool bf16 = false;
+    orch_torch_precision precision = ORCH_TORCH_FP32;
     at::MemoryFormat format = at::MemoryFormat::Contiguous;
     std::vector<at::Tensor> tensors;        /* as in the graph's table; parameters are leaves */
     std::vector<int> last_use;              /* node -> last node that reads it */
@@ -62,9 +69,22 @@ struct orch_torch_model {
     double momentum = 0, weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, rate = 0;
     bool nesterov = false;
     int frozen_groups = 0;
+    int iterations = 5;
+    double adamw_factor = 1;
     std::vector<double> group_rates;
+    std::vector<orch_torch_method> methods; /* by tensor */
+    std::vector<double> factors;            /* by tensor: what the learning rate is multiplied by */
     std::vector<at::Tensor> slots[2];
     int64_t steps = 0;
+    Update update = Update::operations;
+    /* fused updates: 0-d tensors on the device */
+    std::vector<double> rate_factors; /* the distinct values of factors */
+    std::vector<at::Tensor> rates;    /* a learning rate for each of them */
+    at::Tensor steps_on_device;
+    /* fp16: the scaler, on the host or (then `scale` is defined) on the device */
+    bool has_scaler = false;
+    orch_torch_scaler scaler = {};
+    at::Tensor scale, finite_steps, skipped_steps, found_infinite;
     /* sums, kept on the device until they are taken */
     at::Tensor loss_sum, correct_sum;
     int64_t images = 0;
@@ -123,7 +143,8 @@ namespace adapter
 
 /* ---- graph.cpp ---- */
 
-/* Enables mixed precision during its lifetime, if the model has it. */
+/* Sets the precision of products on the model's device. Mixed precision ends with its lifetime;
+ * tf32 stays allowed or forbidden until a model of another precision is used. */
 struct Autocast {
     bool on, cuda, before = false;
     explicit Autocast(const orch_torch_model *m);
@@ -131,6 +152,9 @@ struct Autocast {
     Autocast(const Autocast &) = delete;
     Autocast &operator=(const Autocast &) = delete;
 };
+
+/* Throws if the device cannot compute in the model's precision. */
+void precision_check(const orch_torch_model *m);
 
 /* False for operations that are only counted. */
 bool is_known(enum orch_net_op op);
@@ -178,6 +202,10 @@ bool blend(orch_torch_model *destination, const orch_torch_model *source, double
 
 /* Decides by the frozen groups which tensors get gradients. */
 void set_learning(orch_torch_model *m);
+/* State array `slot` of a tensor; zeros if there was none. */
+at::Tensor &slot_of(orch_torch_model *m, int slot, size_t index);
+/* The learning rate of a tensor. */
+double rate_of(const orch_torch_model *m, size_t index);
 /* One step with the gradients that the tensors have; drops the gradients. */
 void update(orch_torch_model *m);
 
@@ -236,10 +264,52 @@ bool gradients_watch(orch_torch_model *m, size_t bucket_bytes, const orch_torch_
                      GError **error);
 void gradients_hold(orch_torch_model *m, bool on);
 
+/* ---- fused.cpp, muon.cpp ---- */
+
+bool has_fused_update();
+/* Allocates what fused updates need; after optimizer_set. */
+void fused_set(orch_torch_model *m);
+/* Copies the learning rate or the number of steps to the device, or back. */
+void fused_rate_set(orch_torch_model *m);
+int64_t fused_steps_get(const orch_torch_model *m);
+void fused_steps_set(orch_torch_model *m);
+/* Updates the tensors of those indices. */
+void update_fused(orch_torch_model *m, const std::vector<size_t> &trained);
+/* What Muon subtracts from a matrix at a learning rate of 1; updates its momentum. */
+at::Tensor muon_direction(const orch_torch_model *m, at::Tensor &buffer, const at::Tensor &grad);
+
+/* ---- scaling.cpp ---- */
+
+/* Sets the scaler of a new model to its start. */
+void scaler_start(orch_torch_model *m);
+/* What backward must start from: the loss, or a gradient of outputs, times the scale. */
+at::Tensor scaled(const orch_torch_model *m, const at::Tensor &loss);
+/* Divides the gradients by the scale and updates the scale. Returns false if the step must be
+ * skipped; on the device fused updates skip it themselves. */
+bool gradients_unscale(orch_torch_model *m, const std::vector<size_t> &trained);
+
+bool scaler_get(const orch_torch_model *m, orch_torch_scaler *out, GError **error);
+bool scaler_set(orch_torch_model *m, const orch_torch_scaler *scaler, GError **error);
+
+/* ---- ranges.cpp ---- */
+
+/* A named range in NVIDIA's profilers during its lifetime, for models on a GPU. */
+struct Range {
+    bool on;
+    Range(const orch_torch_model *m, const char *name);
+    ~Range();
+    Range(const Range &) = delete;
+    Range &operator=(const Range &) = delete;
+};
+
 /* ---- step.cpp ---- */
 
 /* The batch's images or features on the model's device, as the graph takes them. */
 at::Tensor input_of(const orch_torch_model *m, const orch_torch_batch *b);
+/* The caller's memory on the model's device: borrowed if it lies there or both are on the host,
+ * else copied. */
+at::Tensor on_device(const orch_torch_model *m, const orch_torch_batch *b, const void *data,
+                     at::IntArrayRef shape, at::ScalarType type);
 
 bool train(orch_torch_model *m, const orch_torch_batch *b, GError **error);
 bool evaluate(orch_torch_model *m, const orch_torch_batch *b, GError **error);

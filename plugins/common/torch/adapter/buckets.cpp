@@ -202,13 +202,25 @@ void plan_buckets(orch_torch_model *m)
     }
 }
 
+/* Gradients come out times the scale of fp16, in the buckets too. */
+static void backward_scaled(orch_torch_model *m, std::vector<Tensor> roots,
+                            std::vector<Tensor> gradients)
+{
+    for (size_t i = 0; m->has_scaler && i < roots.size(); i++) {
+        Tensor &start = gradients[i].defined() ? gradients[i] : roots[i];
+        start = scaled(m, start);
+    }
+    torch::autograd::backward(roots, gradients);
+}
+
 void run_backward(orch_torch_model *m, const std::vector<Tensor> &roots,
                   const std::vector<Tensor> &gradients)
 {
+    Range range(m, "backward");
     Buckets *b = m->buckets.get();
     if (!b) {
         if (!roots.empty())
-            torch::autograd::backward(roots, gradients);
+            backward_scaled(m, roots, gradients);
         return;
     }
     b->next = 0;
@@ -218,7 +230,7 @@ void run_backward(orch_torch_model *m, const std::vector<Tensor> &roots,
     b->is_in_backward = true;
     try {
         if (!roots.empty())
-            torch::autograd::backward(roots, gradients);
+            backward_scaled(m, roots, gradients);
     } catch (...) {
         b->is_in_backward = false;
         g_clear_error(&b->error);

@@ -42,11 +42,14 @@ Tensor batch_norm(const orch_torch_model *m, const struct orch_net_node *node, c
                           at::globalContext().userEnabledCuDNN());
 }
 
-Tensor pad_shortcut(const struct orch_net_node *node, const Tensor &x)
+Tensor pad_shortcut(const orch_torch_model *m, const struct orch_net_node *node, const Tensor &x)
 {
     int64_t extra = node->out.c - x.size(1), before = extra / 2;
+    /* the gradient of a slice is always N x C x H x W; that of a pooling keeps the layout */
     Tensor strided =
-        x.slice(2, 0, c10::nullopt, node->stride_h).slice(3, 0, c10::nullopt, node->stride_w);
+        m->format == at::MemoryFormat::ChannelsLast
+            ? at::avg_pool2d(x, {1, 1}, {node->stride_h, node->stride_w})
+            : x.slice(2, 0, c10::nullopt, node->stride_h).slice(3, 0, c10::nullopt, node->stride_w);
     return at::constant_pad_nd(strided, {0, 0, 0, 0, before, extra - before}, 0);
 }
 
@@ -118,7 +121,7 @@ Tensor apply(const orch_torch_model *m, const struct orch_net_node *node,
     case ORCH_NET_DROPOUT:
         return at::dropout(x, node->p, training);
     case ORCH_NET_PAD_SHORTCUT:
-        return pad_shortcut(node, x);
+        return pad_shortcut(m, node, x);
     case ORCH_NET_RELU6:
         return at::hardtanh(x, 0, 6);
     case ORCH_NET_SIGMOID:
@@ -183,21 +186,33 @@ void release_fused(const orch_torch_model *m, int i, std::vector<Tensor> &values
 
 } // namespace
 
-Autocast::Autocast(const orch_torch_model *m) : on(m->bf16), cuda(m->device.is_cuda())
+/* Allows or forbids tf32, which is a setting of the process. */
+static void set_tf32(bool on)
 {
+    at::globalContext().setAllowTF32CuBLAS(on);
+    at::globalContext().setAllowTF32CuDNN(on);
+}
+
+Autocast::Autocast(const orch_torch_model *m)
+    : on(m->precision == ORCH_TORCH_BF16 || m->precision == ORCH_TORCH_FP16),
+      cuda(m->device.is_cuda())
+{
+    if (cuda)
+        set_tf32(m->precision != ORCH_TORCH_FP32);
     if (!on)
         return;
+    at::ScalarType type = m->precision == ORCH_TORCH_FP16 ? at::kHalf : at::kBFloat16;
 #if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
-    at::autocast::set_autocast_dtype(m->device.type(), at::kBFloat16);
+    at::autocast::set_autocast_dtype(m->device.type(), type);
     before = at::autocast::is_autocast_enabled(m->device.type());
     at::autocast::set_autocast_enabled(m->device.type(), true);
 #else
     if (cuda) {
-        at::autocast::set_autocast_gpu_dtype(at::kBFloat16);
+        at::autocast::set_autocast_gpu_dtype(type);
         before = at::autocast::is_enabled();
         at::autocast::set_enabled(true);
     } else {
-        at::autocast::set_autocast_cpu_dtype(at::kBFloat16);
+        at::autocast::set_autocast_cpu_dtype(type);
         before = at::autocast::is_cpu_enabled();
         at::autocast::set_cpu_enabled(true);
     }
@@ -219,6 +234,24 @@ Autocast::~Autocast()
     else
         at::autocast::set_cpu_enabled(before);
 #endif
+}
+
+void precision_check(const orch_torch_model *m)
+{
+    if (m->precision != ORCH_TORCH_FP16 || m->device.is_cuda())
+        return;
+    try {
+        Tensor weight = at::ones({8, 8, 3, 3}).set_requires_grad(true), loss;
+        {
+            Autocast autocast(m);
+            loss = at::conv2d(at::ones({1, 8, 8, 8}), weight, {}, {1, 1}, {1, 1}).sum();
+        }
+        if (loss.scalar_type() != at::kHalf)
+            throw std::runtime_error("autocast has no half precision");
+        loss.backward();
+    } catch (const std::exception &) {
+        throw std::runtime_error("fp16 is not available on this CPU with this LibTorch: use bf16");
+    }
 }
 
 bool is_known(enum orch_net_op op)

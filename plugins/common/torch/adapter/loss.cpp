@@ -110,9 +110,12 @@ Goal goal_of(const orch_torch_model *m, const orch_torch_batch *b)
         goal.labels = goal.targets.argmax(1);
         return goal;
     }
-    check_labels(m, b);
-    goal.labels = at::from_blob(const_cast<int64_t *>(b->labels), {b->count}, at::kLong)
-                      .to(m->device, at::kLong, false, true);
+    bool is_borrowed = b->is_on_device && m->device.is_cuda();
+    if (!is_borrowed)
+        check_labels(m, b);
+    goal.labels = on_device(m, b, b->labels, {b->count}, at::kLong);
+    if (!m->device.is_cuda())
+        goal.labels = goal.labels.clone();
     return goal;
 }
 

@@ -125,20 +125,32 @@ orch_torch_model *model_new(const orch_net *net, const orch_torch_setup *setup, 
     bool ok = m && guarded(error, [&] {
                   m->net = net;
                   m->device = device_of(setup->device);
-                  m->bf16 = setup->precision == ORCH_TORCH_BF16;
+                  m->precision = setup->precision;
+                  m->has_scaler = setup->precision == ORCH_TORCH_FP16;
+                  precision_check(m);
+                  if (m->device.is_cuda())
+                      at::globalContext().setBenchmarkCuDNN(
+                          !at::globalContext().deterministicAlgorithms());
+                  scaler_start(m);
                   m->format = setup->channels_last ? at::MemoryFormat::ChannelsLast
                                                    : at::MemoryFormat::Contiguous;
                   plan_needs(m);
                   plan_uses(m);
                   for (guint i = 0; i < net->tensors->len; i++) {
                       const struct orch_net_tensor *t = orch_net_tensor(net, (int)i);
-                      Tensor tensor = at::zeros(at::IntArrayRef(t->shape, (size_t)t->rank),
-                                                at::TensorOptions().device(m->device));
-                      m->tensors.push_back(t->rank == 4 ? tensor.contiguous(m->format) : tensor);
+                      /* not contiguous(): it keeps strides that fit both layouts, which
+                       * LibTorch then takes for N x C x H x W */
+                      Tensor tensor =
+                          at::empty(at::IntArrayRef(t->shape, (size_t)t->rank),
+                                    at::TensorOptions().device(m->device),
+                                    t->rank == 4 ? m->format : at::MemoryFormat::Contiguous);
+                      m->tensors.push_back(tensor.zero_());
                   }
                   set_learning(m);
                   m->slots[0].resize(m->tensors.size());
                   m->slots[1].resize(m->tensors.size());
+                  m->methods.assign(m->tensors.size(), m->method);
+                  m->factors.assign(m->tensors.size(), 1);
               });
     if (ok)
         return m;

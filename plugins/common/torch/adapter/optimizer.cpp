@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Update rules with PyTorch's arithmetic, their state, and learning rates. */
+/* Optimizers: their state, learning rates, and an update of all parameters.
+ *
+ * On the CPU a tensor is updated by one loop (update_loops.h). On a GPU LibTorch's fused kernels
+ * (2.4 and later) update all tensors at once (fused.cpp), with learning rates, numbers of steps and
+ * the scaler's state in device memory, so that a captured step can be replayed with other values.
+ * Otherwise the rules are written in ATen operations. $ORCH_TORCH_UPDATE=fused or =operations
+ * overrides the choice, for comparisons and tests. */
 #include "plugins/common/torch/adapter/adapter.h"
 
+#include "plugins/common/torch/adapter/update_loops.h"
+
+#include <ATen/Parallel.h>
+
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 
 using at::Tensor;
 
@@ -12,15 +24,80 @@ namespace adapter
 namespace
 {
 
-double rate_of(const orch_torch_model *m, size_t index)
+/* Values that a thread updates at least. */
+const int64_t GRAIN = 32768;
+
+bool override_is(const char *name)
 {
-    int group = orch_net_node(m->net, orch_net_tensor(m->net, (int)index)->node)->group;
-    return m->rate * ((size_t)group < m->group_rates.size() ? m->group_rates[(size_t)group] : 1.0);
+    const char *value = std::getenv("ORCH_TORCH_UPDATE");
+    return value && std::strcmp(value, name) == 0;
+}
+
+const struct orch_net_node *node_of(const orch_torch_model *m, size_t index)
+{
+    return orch_net_node(m->net, orch_net_tensor(m->net, (int)index)->node);
+}
+
+/* Whether Muon updates the tensor: weights of inner convolutions and linear layers. */
+bool is_inner_matrix(const orch_torch_model *m, size_t index)
+{
+    int first = 0, last = (int)m->net->nodes->len - 1;
+    while (first < last && orch_net_node(m->net, first)->op != ORCH_NET_CONV2D &&
+           orch_net_node(m->net, first)->op != ORCH_NET_LINEAR)
+        first++;
+    const struct orch_net_node *node = node_of(m, index);
+    return orch_net_tensor(m->net, (int)index)->rank >= 2 && node->id != first &&
+           node->id != m->head;
+}
+
+/* What the learning rate is multiplied by. */
+double factor_of(const orch_torch_model *m, size_t index)
+{
+    size_t group = (size_t)node_of(m, index)->group;
+    double factor = group < m->group_rates.size() ? m->group_rates[group] : 1.0;
+    bool is_adamw_share = m->method == ORCH_TORCH_MUON && m->methods[index] != ORCH_TORCH_MUON;
+    return is_adamw_share ? factor * m->adamw_factor : factor;
+}
+
+/* Whether plain loops can update the tensor: both lie in the same order in the CPU's memory. */
+bool is_plain(const orch_torch_model *m, const Tensor &p, const Tensor &grad)
+{
+    return m->update == Update::loops && p.scalar_type() == at::kFloat &&
+           grad.scalar_type() == at::kFloat && p.is_non_overlapping_and_dense() &&
+           p.strides() == grad.strides();
+}
+
+/* Calls `range(begin, end)` for parts of a tensor's values, in the threads that are set. */
+template <typename Part> void each_range(const Tensor &p, Part part)
+{
+    at::parallel_for(0, p.numel(), GRAIN, part);
+}
+
+/* ---- SGD --------------------------------------------------------------------------------------
+ */
+
+void sgd_loop(orch_torch_model *m, size_t i, const Tensor &grad)
+{
+    Tensor &p = m->tensors[i], &buffer = m->slots[0][i];
+    orch_sgd_step step = {(float)rate_of(m, i), (float)m->weight_decay, (float)m->momentum,
+                          m->nesterov, buffer.defined()};
+    if (m->momentum != 0 && !buffer.defined())
+        buffer = at::empty_like(p);
+    float *values = p.data_ptr<float>(), *gradient = grad.data_ptr<float>();
+    float *velocity = m->momentum != 0 ? buffer.data_ptr<float>() : nullptr;
+    each_range(p, [&](int64_t begin, int64_t end) {
+        orch_sgd_update(values + begin, gradient + begin, velocity ? velocity + begin : nullptr,
+                        end - begin, &step);
+    });
 }
 
 void step_sgd(orch_torch_model *m, size_t i, Tensor grad)
 {
     Tensor &p = m->tensors[i];
+    if (is_plain(m, p, grad)) {
+        sgd_loop(m, i, grad);
+        return;
+    }
     if (m->weight_decay != 0)
         grad = grad.add(p, m->weight_decay);
     if (m->momentum != 0) {
@@ -34,39 +111,133 @@ void step_sgd(orch_torch_model *m, size_t i, Tensor grad)
     p.add_(grad, -rate_of(m, i));
 }
 
-void step_adam(orch_torch_model *m, size_t i, Tensor grad)
+/* ---- Adam and AdamW ---------------------------------------------------------------------------
+ */
+
+void step_adam(orch_torch_model *m, size_t i, Tensor grad, bool is_decoupled)
 {
-    Tensor &p = m->tensors[i], &mean = m->slots[0][i], &square = m->slots[1][i];
-    if (m->weight_decay != 0)
-        grad = grad.add(p, m->weight_decay);
-    if (!mean.defined())
-        mean = at::zeros_like(p);
-    if (!square.defined())
-        square = at::zeros_like(p);
-    mean.mul_(m->beta1).add_(grad, 1 - m->beta1);
-    square.mul_(m->beta2).addcmul_(grad, grad, 1 - m->beta2);
+    Tensor &p = m->tensors[i], &mean = slot_of(m, 0, i), &square = slot_of(m, 1, i);
     double correction1 = 1 - std::pow(m->beta1, (double)m->steps);
     double correction2 = 1 - std::pow(m->beta2, (double)m->steps);
+    double rate = rate_of(m, i), factor = is_decoupled ? 1 - rate * m->weight_decay : 1;
+    double decay = is_decoupled ? 0 : m->weight_decay;
+    if (is_plain(m, p, grad)) {
+        orch_adam_step step = {(float)factor,
+                               (float)decay,
+                               (float)m->beta1,
+                               (float)m->beta2,
+                               (float)(1 - m->beta1),
+                               (float)(1 - m->beta2),
+                               (float)std::sqrt(correction2),
+                               (float)m->epsilon,
+                               (float)(rate / correction1)};
+        float *values = p.data_ptr<float>(), *gradient = grad.data_ptr<float>();
+        float *first = mean.data_ptr<float>(), *second = square.data_ptr<float>();
+        each_range(p, [&](int64_t begin, int64_t end) {
+            orch_adam_update(values + begin, gradient + begin, first + begin, second + begin,
+                             end - begin, &step);
+        });
+        return;
+    }
+    if (factor != 1)
+        p.mul_(factor);
+    if (decay != 0)
+        grad = grad.add(p, decay);
+    mean.mul_(m->beta1).add_(grad, 1 - m->beta1);
+    square.mul_(m->beta2).addcmul_(grad, grad, 1 - m->beta2);
     Tensor divisor = square.sqrt().div_(std::sqrt(correction2)).add_(m->epsilon);
-    p.addcdiv_(mean, divisor, -rate_of(m, i) / correction1);
+    p.addcdiv_(mean, divisor, -rate / correction1);
+}
+
+/* ---- Muon -------------------------------------------------------------------------------------
+ */
+
+void step_muon(orch_torch_model *m, size_t i, const Tensor &grad)
+{
+    Tensor &p = m->tensors[i];
+    Tensor step = muon_direction(m, slot_of(m, 0, i), grad);
+    double rate = rate_of(m, i);
+    if (m->weight_decay != 0)
+        p.mul_(1 - rate * m->weight_decay);
+    p.add_(step, -rate);
+}
+
+void step(orch_torch_model *m, size_t i, const Tensor &grad)
+{
+    switch (m->methods[i]) {
+    case ORCH_TORCH_SGD:
+        step_sgd(m, i, grad);
+        break;
+    case ORCH_TORCH_ADAM:
+        step_adam(m, i, grad, false);
+        break;
+    case ORCH_TORCH_ADAMW:
+        step_adam(m, i, grad, true);
+        break;
+    case ORCH_TORCH_MUON:
+        step_muon(m, i, grad);
+        break;
+    }
+}
+
+/* ---- setting ----------------------------------------------------------------------------------
+ */
+
+void check(const orch_torch_model *m, const orch_torch_optimizer *o)
+{
+    if (o->method != ORCH_TORCH_MUON)
+        return;
+    if (o->iterations < 1)
+        throw std::runtime_error("Muon needs at least one Newton-Schulz iteration, not " +
+                                 std::to_string(o->iterations));
+    if (!(o->adamw_factor > 0))
+        throw std::runtime_error("Muon's adamw_factor must be positive, not " +
+                                 std::to_string(o->adamw_factor));
+    if (m->has_scaler && m->device.is_cuda())
+        throw std::runtime_error("Muon does not run in fp16 on a GPU: use bf16");
+}
+
+void choose_update(orch_torch_model *m)
+{
+    bool fused = has_fused_update() && (m->device.is_cuda() || override_is("fused")) &&
+                 !override_is("operations");
+    m->update = fused                                              ? Update::fused
+                : m->device.is_cpu() && !override_is("operations") ? Update::loops
+                                                                   : Update::operations;
 }
 
 } // namespace
 
+Tensor &slot_of(orch_torch_model *m, int slot, size_t i)
+{
+    Tensor &state = m->slots[slot][i];
+    if (!state.defined())
+        state = at::zeros_like(m->tensors[i]);
+    return state;
+}
+
+double rate_of(const orch_torch_model *m, size_t index)
+{
+    return m->rate * m->factors[index];
+}
+
 void update(orch_torch_model *m)
 {
     torch::NoGradGuard no_grad;
-    m->steps++;
-    for (size_t i = 0; i < m->tensors.size(); i++) {
-        Tensor grad = m->tensors[i].requires_grad() ? m->tensors[i].grad() : Tensor();
-        if (!grad.defined())
-            continue;
-        if (m->method == ORCH_TORCH_ADAM)
-            step_adam(m, i, grad);
-        else
-            step_sgd(m, i, grad);
-        m->tensors[i].mutable_grad() = Tensor();
+    Range range(m, "update");
+    std::vector<size_t> trained;
+    for (size_t i = 0; i < m->tensors.size(); i++)
+        if (m->tensors[i].requires_grad() && m->tensors[i].grad().defined())
+            trained.push_back(i);
+    if (m->update == Update::fused) {
+        update_fused(m, trained);
+    } else if (gradients_unscale(m, trained)) {
+        m->steps++;
+        for (size_t i : trained)
+            step(m, i, m->tensors[i].grad());
     }
+    for (size_t i : trained)
+        m->tensors[i].mutable_grad() = Tensor();
 }
 
 void set_learning(orch_torch_model *m)
@@ -83,6 +254,7 @@ void set_learning(orch_torch_model *m)
 bool optimizer_set(orch_torch_model *m, const orch_torch_optimizer *o, GError **error)
 {
     return guarded(error, [&] {
+        check(m, o);
         m->method = o->method;
         m->momentum = o->momentum;
         m->nesterov = o->nesterov;
@@ -90,23 +262,38 @@ bool optimizer_set(orch_torch_model *m, const orch_torch_optimizer *o, GError **
         m->beta1 = o->beta1;
         m->beta2 = o->beta2;
         m->epsilon = o->epsilon;
+        m->iterations = o->iterations;
+        m->adamw_factor = o->adamw_factor;
         m->group_rates.assign(o->group_rates, o->group_rates + o->group_rate_count);
         m->frozen_groups = o->frozen_groups;
         m->steps = 0;
+        m->methods.assign(m->tensors.size(), o->method);
+        m->factors.assign(m->tensors.size(), 1);
+        for (size_t i = 0; i < m->tensors.size(); i++) {
+            if (o->method == ORCH_TORCH_MUON && !is_inner_matrix(m, i))
+                m->methods[i] = ORCH_TORCH_ADAMW;
+            m->factors[i] = factor_of(m, i);
+        }
         for (auto &slot : m->slots)
             slot.assign(m->tensors.size(), Tensor());
+        choose_update(m);
+        if (m->update == Update::fused)
+            fused_set(m);
         set_learning(m);
     });
 }
 
 void rate_set(orch_torch_model *m, double rate)
 {
+    bool is_new = m->rate != rate;
     m->rate = rate;
+    if (is_new && m->update == Update::fused)
+        guarded(nullptr, [&] { fused_rate_set(m); });
 }
 
 int slot_count(const orch_torch_model *m)
 {
-    return m->method == ORCH_TORCH_ADAM ? 2 : m->momentum != 0 ? 1 : 0;
+    return m->method != ORCH_TORCH_SGD ? 2 : m->momentum != 0 ? 1 : 0;
 }
 
 bool slot_get(const orch_torch_model *m, size_t index, int slot, float *out, bool *out_is_set,
@@ -123,21 +310,21 @@ bool slot_get(const orch_torch_model *m, size_t index, int slot, float *out, boo
 bool slot_set(orch_torch_model *m, size_t index, int slot, const float *values, GError **error)
 {
     return guarded(error, [&] {
-        Tensor tensor = at::empty_like(m->tensors.at(index)).detach();
         torch::NoGradGuard no_grad;
-        tensor.copy_(from_floats(m, index, values));
-        m->slots[slot].at(index) = tensor;
+        slot_of(m, slot, index).copy_(from_floats(m, index, values));
     });
 }
 
 int64_t steps_get(const orch_torch_model *m)
 {
-    return m->steps;
+    return m->update == Update::fused ? fused_steps_get(m) : m->steps;
 }
 
 void steps_set(orch_torch_model *m, int64_t steps)
 {
     m->steps = steps;
+    if (m->update == Update::fused)
+        guarded(nullptr, [&] { fused_steps_set(m); });
 }
 
 } // namespace adapter

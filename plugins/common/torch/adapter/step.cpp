@@ -10,10 +10,38 @@ using at::Tensor;
 namespace adapter
 {
 
+Tensor on_device(const orch_torch_model *m, const orch_torch_batch *b, const void *data,
+                 at::IntArrayRef shape, at::ScalarType type)
+{
+    void *memory = const_cast<void *>(data);
+    auto options = at::TensorOptions().dtype(type);
+    if (b->is_on_device && m->device.is_cuda())
+        return at::from_blob(memory, shape, options.device(m->device));
+    Tensor host = at::from_blob(memory, shape, options);
+    if (!m->device.is_cuda())
+        return host;
+    /* from pinned memory, whose allocator waits for the copy, the host need not wait */
+    return host.pin_memory().to(m->device, type, true, true);
+}
+
+namespace
+{
+
+/* N x C x H x W with the strides of the model's layout. An image of one channel has both layouts at
+ * once, but LibTorch takes the strides of its one channel for the layout of the results. */
+Tensor with_layout(const orch_torch_model *m, const Tensor &x)
+{
+    if (m->format == at::MemoryFormat::ChannelsLast && x.size(1) == 1 && x.is_contiguous())
+        return x.as_strided(x.sizes(), {x.size(2) * x.size(3), 1, x.size(3), 1});
+    return x.contiguous(m->format);
+}
+
+} // namespace
+
 Tensor input_of(const orch_torch_model *m, const orch_torch_batch *b)
 {
+    Range range(m, "input");
     const orch_net_shape &s = m->net->input;
-    void *data = const_cast<void *>(b->images);
     if (b->input == ORCH_TORCH_FEATURES)
         need_classifier(m);
     if (b->input == ORCH_TORCH_FEATURES) {
@@ -22,18 +50,20 @@ Tensor input_of(const orch_torch_model *m, const orch_torch_batch *b)
         std::vector<int64_t> shape = {b->count, f.c};
         if (f.h != 1 || f.w != 1)
             shape.insert(shape.end(), {f.h, f.w});
-        return at::from_blob(data, shape, at::kFloat).to(m->device, at::kFloat, false, true);
+        Tensor x = on_device(m, b, b->images, shape, at::kFloat);
+        return m->device.is_cuda() ? x : x.clone();
     }
     at::ScalarType type = b->input == ORCH_TORCH_BYTES ? at::kByte : at::kFloat;
-    Tensor x = at::from_blob(data, {b->count, s.c, s.h, s.w}, type).to(m->device);
+    Tensor x =
+        b->is_channels_last
+            ? on_device(m, b, b->images, {b->count, s.h, s.w, s.c}, type).permute({0, 3, 1, 2})
+            : on_device(m, b, b->images, {b->count, s.c, s.h, s.w}, type);
     if (b->input == ORCH_TORCH_BYTES) {
-        Tensor mean =
-            at::from_blob(const_cast<float *>(b->mean), {1, s.c, 1, 1}, at::kFloat).to(m->device);
-        Tensor std =
-            at::from_blob(const_cast<float *>(b->std), {1, s.c, 1, 1}, at::kFloat).to(m->device);
+        Tensor mean = on_device(m, b, b->mean, {1, s.c, 1, 1}, at::kFloat);
+        Tensor std = on_device(m, b, b->std, {1, s.c, 1, 1}, at::kFloat);
         x = x.to(at::kFloat).div_(255).sub_(mean).div_(std);
     }
-    return x.contiguous(m->format);
+    return with_layout(m, x);
 }
 
 namespace
@@ -43,9 +73,10 @@ Tensor scores(const orch_torch_model *m, const orch_torch_batch *b, bool trainin
 {
     need_classifier(m);
     int from = b->input == ORCH_TORCH_FEATURES ? orch_net_node(m->net, m->head)->inputs[0] : 0;
+    Tensor x = input_of(m, b);
+    Range range(m, "forward");
     Autocast autocast(m);
-    return forward(m, input_of(m, b), from, orch_net_output(m->net, 0)->id, training)
-        .to(at::kFloat);
+    return forward(m, x, from, orch_net_output(m->net, 0)->id, training).to(at::kFloat);
 }
 
 /* ---- steps ------------------------------------------------------------------------------------
