@@ -1,0 +1,33 @@
+# bench/gpu.sh on a machine without a GPU says so and ends with 77 before anything is built or written. Its table replaces
+# an earlier section of the same GPU and leaves the rest of the page as it was.
+. "$(dirname "$0")/lib.sh"
+printf '#!/bin/sh\nexit 9\n' >"$SCRATCH/bin/nvidia-smi"
+chmod +x "$SCRATCH/bin/nvidia-smi"
+before=$(cksum <"$SOURCE/docs/measurements.md")
+fails 77 bash "$SOURCE/bench/gpu.sh" --build "$SCRATCH/w/built"
+says 'there is no GPU on this machine (nvidia-smi names none): nothing was built or measured'
+[ ! -e built ] || _fail 'a folder was made'
+same "$(cksum <"$SOURCE/docs/measurements.md")" "$before" 'docs/measurements.md'
+fails 2 bash "$SOURCE/bench/gpu.sh" --stage 1; says "unknown option '--stage'"
+
+mkdir r
+row() { # WHO RATE FAILED
+    printf '{"net": "resnet50", "side": 224, "batch": 64, "precision": "bf16", "augment": false, "who": "%s", "images_per_s": %s, "rounds": [], "failed": %s}\n' "$1" "$2" "$3"
+}
+{ row orch 1800 null; row 'PyTorch eager' 1500 null; row torch.compile null '"no compiler"'; } >r/rates.jsonl
+printf '{"net": "resnet50", "precision": "bf16", "images_per_s": 900.0}\n' >r/predict.jsonl
+printf '0\n0\n90\n97\n99\n98\n' >r/utilisation.txt
+printf '# Page\n\ntext\n\n## GPU: X1\n\nold\n\n## Other\n\nkept\n' >page.md
+ok python3 "$SOURCE/bench/gpu_table.py" r --gpu X1 --command 'bench/gpu.sh' --failed '2(tests: status 8)' --docs page.md
+has '| resnet50, 3x224x224, 64 | none | bf16 | 1800 | 1500 | - | 1.20 | - | 900 | 0.50 |'
+has 'torch.compile, bf16: no compiler'
+has 'no column of orch with CUDA graphs'
+has 'median 98 %, 75 % of 4 samples above 95 %'
+has 'Stages that failed: 2(tests: status 8).'
+page=$(cat page.md)
+case $page in '# Page'*text*'## GPU: X1'*1800*'## Other'*kept) ;; *) _fail "page: $page" ;; esac
+case $page in *old*) _fail 'the old section is still there' ;; esac
+ok python3 "$SOURCE/bench/gpu_table.py" r --gpu X1 --command 'bench/gpu.sh' --failed '2(tests: status 8)' --docs page.md
+same "$(cat page.md)" "$page" 'the page written twice'
+ok python3 "$SOURCE/bench/gpu_table.py" r --gpu X2 --docs page.md
+case $(cat page.md) in *'## GPU: X1'*'## Other'*'## GPU: X2'*) ;; *) _fail 'a second GPU has no section of its own' ;; esac
