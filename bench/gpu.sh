@@ -97,8 +97,8 @@ run_tests() {
     unset OMP_NUM_THREADS
     ctest -N -R "$list" | grep -q 'Total Tests: 0' && { say "this build has no such tests"; exit 1; }
     # not the tests of many minutes of a processor
-    ctest -R "$list" -LE slow --output-on-failure --timeout 150 | tee "$results/tests.txt"
-    { ctest -L gpu -N; } | grep -q 'Total Tests: 0' || ctest -L gpu --output-on-failure --timeout 150 | tee -a "$results/tests.txt"
+    ctest -R "$list" -LE slow --output-on-failure --timeout 120 | tee "$results/tests.txt"
+    { ctest -L gpu -N; } | grep -q 'Total Tests: 0' || ctest -L gpu --output-on-failure --timeout 120 | tee -a "$results/tests.txt"
 }
 
 compare_rates() {
@@ -177,7 +177,7 @@ if [ ! -x "$build/orch" ]; then
     [ -z "${OUT:-}" ] || cp "$results"/*.log "$OUT"/
     exit 1
 fi
-stage 2 tests 180 run_tests
+stage 2 tests 150 run_tests
 stage 3 'images a second' 760 compare_rates
 stage 4 'data path' 90 measure_data_path
 stage 5 forecasts 30 forecast

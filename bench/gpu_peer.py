@@ -10,9 +10,11 @@ usage: python3 bench/gpu_peer.py BUILD RESULTS.jsonl [--device cuda] [--rounds 3
        (one line of JSON for each contestant; an existing file is replaced)
 """
 import argparse
+import atexit
 import json
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -41,6 +43,7 @@ PRECISIONS = ["fp32", "tf32", "bf16"]
 MEAN, STD = (0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)
 orch_program = os.path.join(build, "orch")
 work = tempfile.mkdtemp(prefix="orch-gpu-")
+atexit.register(shutil.rmtree, work, ignore_errors=True)
 
 
 def say(text):
