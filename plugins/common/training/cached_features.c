@@ -12,6 +12,7 @@ static float *compute(const struct orch_session *s, const struct orch_subset *su
     float *features = g_new(float, (gsize)(subset->count * width) + 1);
     struct orch_loader_options options = {.batch = 256,
                                           .threads = (int)s->training->loader_threads,
+                                          .channels_last = s->channels_last,
                                           .transforms = orch_work_normalisation(s->training)};
     struct orch_loader *loader = orch_loader_new(subset, &options, error);
     struct orch_loader_batch batch;
@@ -20,8 +21,10 @@ static float *compute(const struct orch_session *s, const struct orch_subset *su
     if (ok)
         orch_loader_start(loader, 0);
     while (ok && orch_loader_next(loader, &batch)) {
-        struct orch_torch_batch input = {
-            .input = ORCH_TORCH_FLOAT, .images = batch.images, .count = batch.count};
+        struct orch_torch_batch input = {.input = ORCH_TORCH_FLOAT,
+                                         .images = batch.images,
+                                         .count = batch.count,
+                                         .is_channels_last = s->channels_last};
         ok = s->torch->features(s->model, &input, features + done * width, error);
         done += batch.count;
     }

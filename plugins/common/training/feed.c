@@ -21,6 +21,7 @@ void orch_feed_free(struct orch_feed *feed)
 struct images {
     struct orch_loader *loader;
     int64_t number, batches;
+    bool is_channels_last;
 };
 
 static void images_start(void *ctx, int64_t epoch)
@@ -42,7 +43,8 @@ static bool images_next(void *ctx, struct orch_feed_batch *out, GError **error)
                                               .labels = batch.labels,
                                               .count = batch.count,
                                               .targets = batch.targets,
-                                              .weights = batch.weights},
+                                              .weights = batch.weights,
+                                              .is_channels_last = images->is_channels_last},
                                     .at = (double)images->number / (double)images->batches};
     images->number++;
     return true;
@@ -63,7 +65,9 @@ struct orch_feed *orch_feed_images(const struct orch_subset *subset,
         return NULL;
     struct images *images = g_new0(struct images, 1);
     struct orch_feed *feed = g_new0(struct orch_feed, 1);
-    *images = (struct images){.loader = loader, .batches = orch_loader_batches(loader)};
+    *images = (struct images){.loader = loader,
+                              .batches = orch_loader_batches(loader),
+                              .is_channels_last = options->channels_last};
     *feed = (struct orch_feed){.ctx = images,
                                .batches = images->batches,
                                .samples = subset->count,
@@ -160,8 +164,11 @@ struct orch_feed *orch_feed_training(const struct orch_session *s,
 {
     const struct orch_training *t = s->training;
     uint64_t seed = s->host->derive_seed(s->host, "shuffle");
-    struct orch_loader_options options = {
-        .batch = (int)t->batch, .threads = (int)t->loader_threads, .shuffle = true, .seed = seed};
+    struct orch_loader_options options = {.batch = (int)t->batch,
+                                          .threads = (int)t->loader_threads,
+                                          .shuffle = true,
+                                          .channels_last = s->channels_last,
+                                          .seed = seed};
     if (features)
         return orch_feed_features(s->train, features->train, features->width, t->batch, true, seed);
     return orch_work_transforms(t, &options.transforms, error)

@@ -90,6 +90,14 @@ static int threads_of(const struct orch_session *s)
     return s->training->threads > 0 ? (int)s->training->threads : (int)MAX(1, slot.threads);
 }
 
+/* fp32 multiplies as PyTorch's convolutions do: in tf32 where a GPU has it. */
+static enum orch_torch_precision precision_of(const struct orch_training *t)
+{
+    return strcmp(t->precision, "bf16") == 0   ? ORCH_TORCH_BF16
+           : strcmp(t->precision, "fp16") == 0 ? ORCH_TORCH_FP16
+                                               : ORCH_TORCH_TF32;
+}
+
 static bool open_model(struct orch_session *s, GError **error)
 {
     const struct orch_training *t = s->training;
@@ -98,11 +106,12 @@ static bool open_model(struct orch_session *s, GError **error)
     if (!s->torch)
         return false;
     s->torch->threads_set(threads_of(s));
+    s->torch->deterministic_set(t->deterministic);
     bool is_auto = strcmp(t->device, "auto") == 0;
     s->device = !is_auto ? t->device : s->torch->cuda_count() > 0 ? "cuda" : "cpu";
     struct orch_torch_setup setup = {
         .device = s->device,
-        .precision = strcmp(t->precision, "bf16") == 0 ? ORCH_TORCH_BF16 : ORCH_TORCH_FP32,
+        .precision = precision_of(t),
     };
     struct orch_net_options options = {t->net, s->train_set->channels, s->train_set->height,
                                        s->train_set->width, s->train->classes};

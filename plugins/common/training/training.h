@@ -32,6 +32,7 @@ struct orch_training {
     double gamma, warmup_epochs;
     /* execution */
     const char *device, *precision;
+    bool deterministic;
     const char *layout;              /* auto, plain, channels_last */
     int64_t threads, loader_threads; /* 0: those of the slot */
     double checkpoint_every;         /* seconds; 0: after each epoch */
@@ -86,13 +87,15 @@ struct orch_training {
         ORCH_TRAINING_ROW(owner, lr, ORCH_REAL, .def = "0.1", .min = "0", .max = "100",            \
                           .help = "learning rate at the start"),                                   \
         ORCH_TRAINING_ROW(owner, momentum, ORCH_REAL, .def = "0.9", .min = "0", .max = "1",        \
-                          .help = "momentum of SGD"),                                              \
+                          .help = "momentum of SGD and Muon"),                                     \
         ORCH_TRAINING_ROW(owner, weight_decay, ORCH_REAL, .def = "0.0001", .min = "0", .max = "1", \
-                          .help = "L2 penalty"),                                                   \
+                          .help = "L2 penalty; decoupled in AdamW and Muon"),                      \
         ORCH_TRAINING_ROW(owner, nesterov, ORCH_BOOL, .def = "false",                              \
                           .help = "Nesterov's momentum"),                                          \
         ORCH_TRAINING_ROW(owner, optimizer, ORCH_ENUM, .def = "sgd",                               \
-                          .choices = ORCH_TRAINING_OPTIMIZER_NAMES, .help = "update rule"),        \
+                          .choices = ORCH_TRAINING_OPTIMIZER_NAMES,                                \
+                          .help = "update rule; muon: AdamW for biases, norms, the first and the " \
+                                  "last layer, at 0.015 of the rate"),                             \
         ORCH_TRAINING_ROW(owner, schedule, ORCH_ENUM, .def = "steps",                              \
                           .choices = ORCH_TRAINING_SCHEDULE_NAMES,                                 \
                           .help = "course of the learning rate"),                                  \
@@ -108,7 +111,11 @@ struct orch_training {
                       .help = "auto (a GPU when the trial has one), cpu, cuda, cuda:N"),           \
         ORCH_TRAINING_ROW(owner, precision, ORCH_ENUM, .def = "fp32",                              \
                           .choices = ORCH_TRAINING_PRECISION_NAMES,                                \
-                          .help = "bf16: convolutions and products in bfloat16, weights in fp32"), \
+                          .help = "of convolutions and products; weights are fp32. fp32 is tf32 "  \
+                                  "where a GPU has it, as in PyTorch's convolutions"),             \
+        ORCH_TRAINING_ROW(owner, deterministic, ORCH_BOOL, .def = "false",                         \
+                          .help = "on a GPU only algorithms that repeat to the last bit, which "   \
+                                  "are slower"),                                                   \
         ORCH_TRAINING_ROW(owner, layout, ORCH_ENUM, .def = "auto",                                 \
                           .choices = ORCH_TRAINING_LAYOUT_NAMES,                                   \
                           .help = "how images lie in memory; auto: the faster one, measured once " \
@@ -123,10 +130,10 @@ struct orch_training {
                           .help = "at least so long between checkpoints, which are written at "    \
                                   "the end of epochs; 0: after each")
 
-#define ORCH_TRAINING_OPTIMIZER_NAMES ((const char *const[]){"sgd", "adam", NULL})
+#define ORCH_TRAINING_OPTIMIZER_NAMES ((const char *const[]){"sgd", "adam", "adamw", "muon", NULL})
 #define ORCH_TRAINING_SCHEDULE_NAMES ((const char *const[]){"steps", "cosine", "constant", NULL})
 #define ORCH_TRAINING_LAYOUT_NAMES ((const char *const[]){"auto", "plain", "channels_last", NULL})
-#define ORCH_TRAINING_PRECISION_NAMES ((const char *const[]){"fp32", "bf16", NULL})
+#define ORCH_TRAINING_PRECISION_NAMES ((const char *const[]){"fp32", "tf32", "bf16", "fp16", NULL})
 
 /** Rows of the metric table: series by epoch, and results. */
 #define ORCH_TRAINING_METRICS                                                                      \

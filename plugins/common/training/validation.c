@@ -27,6 +27,7 @@ bool orch_validate(const struct orch_session *s, const struct orch_subset *subse
 {
     struct orch_loader_options options = {.batch = IMAGES,
                                           .threads = (int)s->training->loader_threads,
+                                          .channels_last = s->channels_last,
                                           .transforms = orch_work_normalisation(s->training)};
     int64_t width = features ? s->torch->feature_count(s->model) : 0;
     struct orch_feed *feed = features
