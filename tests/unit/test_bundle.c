@@ -219,7 +219,7 @@ static void test_damaged_files(void **state)
     assert_ok(orch_file_write(path, "run,loss\n1,2\n", 13, false, error));
     assert_unreadable("is not gzip-compressed");
     unlink(path);
-    assert_unreadable("it is not there");
+    assert_unreadable("it does not exist");
     assert_sound(b.store);
 }
 
