@@ -32,7 +32,7 @@ static char *describe(const struct orch_frame *frame)
 static bool begin(struct orch_sheet *sheet, const struct orch_chart *chart, GError **error)
 {
     if (orch_chart_is_empty(chart)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "there is nothing to draw in '%s'",
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "nothing to draw in '%s'",
                        chart->title ? chart->title : "a chart without a title");
         return false;
     }
@@ -86,8 +86,8 @@ bool orch_chart_write(const struct orch_chart *chart, const char *path, GError *
         g_autofree char *bytes = orch_chart_draw(chart, format, &length, error);
         return bytes && orch_file_write(path, bytes, length, false, error);
     }
-    orch_error_set(error, ORCH_ERROR_USAGE, "FILE.svg, FILE.png or FILE.pdf",
-                   "'%s' has no ending that says what to draw", path);
+    orch_error_set(error, ORCH_ERROR_USAGE, "name FILE.svg, FILE.png or FILE.pdf",
+                   "the ending of '%s' names no known file format", path);
     return false;
 }
 

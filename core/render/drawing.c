@@ -21,8 +21,8 @@ static const struct orch_drawing *open_module(GError **error)
     if (drawing && drawing->struct_bytes == sizeof *drawing)
         return drawing;
     if (path)
-        orch_error_set(error, ORCH_ERROR_IO, "build or install orch anew", "cannot load '%s': %s",
-                       path, get ? "it belongs to another version of orch" : dlerror());
+        orch_error_set(error, ORCH_ERROR_IO, "build or install orch again", "cannot load '%s': %s",
+                       path, get ? "it is from another version of orch" : dlerror());
     return NULL;
 }
 

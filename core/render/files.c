@@ -122,7 +122,7 @@ static bool is_ours(const char *folder, GError **error)
     if (!g_file_get_contents(path, &text, NULL, NULL) || strstr(text, ORCH_PAGE_MARK))
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE, "choose another folder, or move that file away",
-                   "'%s' is there, and orch did not write it", path);
+                   "'%s' already exists, and was not written by orch", path);
     return false;
 }
 
@@ -164,7 +164,7 @@ bool orch_files_pdf(const struct orch_document *document, const char *path, GErr
 {
     g_autofree char *folder = g_dir_make_tmp("orch-pdf-XXXXXX", NULL);
     if (!folder) {
-        orch_error_set(error, ORCH_ERROR_IO, "$TMPDIR says where",
+        orch_error_set(error, ORCH_ERROR_IO, "set TMPDIR to a writable folder",
                        "cannot make a temporary folder");
         return false;
     }

@@ -153,7 +153,7 @@ char *orch_picture_base64(const char *path, size_t bytes_max, GError **error)
     if (!orch_file_read(path, bytes_max, &bytes, &length, error))
         return NULL;
     if (length < 8 || memcmp(bytes, signature, 8) != 0) {
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "'%s' is no PNG", path);
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "'%s' is not a PNG file", path);
         return NULL;
     }
     return g_base64_encode((const guchar *)bytes, length);

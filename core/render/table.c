@@ -425,7 +425,7 @@ bool orch_table_format_parse(const char *name, enum orch_table_format *out, GErr
             *out = (enum orch_table_format)(ORCH_TABLE_CSV + i);
             return true;
         }
-    orch_error_set(error, ORCH_ERROR_USAGE, "text, tsv, csv, markdown, latex",
+    orch_error_set(error, ORCH_ERROR_USAGE, "use text, tsv, csv, markdown or latex",
                    "option '--format': unknown format '%s'", name);
     return false;
 }

@@ -41,14 +41,14 @@ static bool fail_at(struct place at, const char *hint, GError **error, const cha
 static bool check_cells(char **cells, struct place at, double *out_points, GError **error)
 {
     if (g_strv_length(cells) != COLUMNS)
-        return fail_at(at, "recipe, part, points, kind, asks and item, with a tab between each",
-                       error, "a question has six columns");
+        return fail_at(at, "write recipe, part, points, kind, asks and item, separated by tabs",
+                       error, "the row does not have six columns");
     for (int i = 0; i < COLUMNS; i++)
         if (!*cells[i])
             return fail_at(at, "write '-' where no item answers the question", error,
-                           "a column of the question is empty");
+                           "a column is empty");
     return (orch_real_parse(cells[2], out_points) && *out_points >= 0 && *out_points <= 1000) ||
-           fail_at(at, "points are a number such as 4 or 2.5, or 0", error,
+           fail_at(at, "write a number such as 4, 2.5 or 0", error,
                    "the third column is not a number of points");
 }
 
@@ -60,7 +60,7 @@ static bool add_question(GPtrArray *questions, char **cells, struct place at, do
         const struct orch_assignment_part *other = questions->pdata[i];
         if (strcmp(other->recipe, cells[0]) == 0 && strcmp(other->part, cells[1]) == 0)
             return fail_at(at, "remove one of the two rows, or give it another part", error,
-                           "this part of the recipe stands in an earlier row");
+                           "an earlier row already has this part of the recipe");
     }
     struct orch_assignment_part *q = g_new0(struct orch_assignment_part, 1);
     *q = (struct orch_assignment_part){
@@ -87,7 +87,8 @@ GPtrArray *orch_assignment_parts_parse(const char *name, const char *text, GErro
     g_autoptr(GPtrArray) out = g_ptr_array_new_with_free_func(free_question);
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     if (!lines[0] || strcmp(lines[0], HEADING) != 0) {
-        fail_at((struct place){name, 1}, HEADING, error, "the first line names the columns");
+        fail_at((struct place){name, 1}, HEADING, error,
+                "the first line does not name the columns");
         return NULL;
     }
     for (int i = 1; lines[i]; i++) {
@@ -103,7 +104,7 @@ GPtrArray *orch_assignment_parts_read(void)
     GError *error = NULL;
     GPtrArray *out = orch_assignment_parts_parse("share/questions.tsv", ORCH_QUESTIONS_TSV, &error);
     if (!out)
-        g_error("the list of questions that is built in is broken: %s", error->message);
+        g_error("the built-in list of questions is damaged: %s", error->message);
     return out;
 }
 

@@ -139,10 +139,9 @@ static GPtrArray *runs_of_tree(struct orch_workspace *workspace, struct orch_sto
         return runs;
     }
     g_ptr_array_unref(runs);
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                   "--run RECIPE makes runs of both sides now, from their sources",
-                   "no run that ended well was made from '%s' (tree %.8s), or from the same code",
-                   text, tree);
+    orch_error_set(
+        error, ORCH_ERROR_NOT_FOUND, "add --run RECIPE to run both sides now, from their sources",
+        "no run that ended well was made from '%s' (tree %.8s) or from the same code", text, tree);
     return NULL;
 }
 
@@ -180,8 +179,8 @@ static GPtrArray *find(struct orch_workspace *workspace, struct orch_store *stor
         return runs_of_tree(workspace, store, text, commit, tree, out_what, notes, error);
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                    "'orch ls' lists runs and experiments, 'git branch -a' branches; a filter "
-                   "holds an operator, as in 'lr = 0.1'",
-                   "'%s' is no run, no experiment that was run, and no commit", text);
+                   "contains an operator, as in 'lr = 0.1'",
+                   "'%s' is not a run, an experiment that was run, or a commit", text);
     return NULL;
 }
 
@@ -191,8 +190,8 @@ static bool settle(struct orch_store *store, const char *text, const char *where
     struct orch_compare_side side = {g_strdup(text), what, runs};
     bool ok = runs && narrow(store, runs, where, error);
     if (ok && !runs->len) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls --where' shows which do",
-                       "no run of '%s' meets --where '%s'", text, where);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls --where FILTER' lists matching runs",
+                       "no run of '%s' matches --where '%s'", text, where);
         ok = false;
     }
     if (ok)

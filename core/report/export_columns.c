@@ -135,12 +135,13 @@ static bool unknown_column_error(const struct known *known, const char *typed, G
     g_autofree char *hint = NULL;
     for (unsigned i = 0; i < G_N_ELEMENTS(RENAMED); i++)
         if (strcmp(RENAMED[i].old, typed) == 0)
-            hint = g_strdup_printf("it is called '%s' now (docs/run-fields.md)", RENAMED[i].now);
+            hint = g_strdup_printf("it is now called '%s' (docs/run-fields.md)", RENAMED[i].now);
     hint = hint ? hint : orch_suggest_hint(typed, (const char *const *)names->pdata);
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   hint ? hint
-                        : "without --columns all are written; see docs/run-fields.md for names",
-                   "option '--columns': none of the runs has a '%s'", typed);
+    orch_error_set(
+        error, ORCH_ERROR_USAGE,
+        hint ? hint
+             : "docs/run-fields.md lists the names; without --columns all columns are written",
+        "option '--columns': none of the runs has a '%s'", typed);
     return false;
 }
 

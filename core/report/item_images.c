@@ -47,7 +47,7 @@ static void add_picture(struct orch_section_context *a, const struct orch_trials
     if (path && is_png(path))
         orch_section_picture(a->section, path, caption);
     else if (path)
-        orch_section_missing(a->section, NULL, "%s: '%s' is no PNG", caption, artifact);
+        orch_section_missing(a->section, NULL, "%s: '%s' is not a PNG file", caption, artifact);
     else
         orch_section_missing(a->section, NULL, "%s: %s '%s'", caption,
                              is_gone ? "the store has not the bytes of" : "it left no", artifact);

@@ -50,8 +50,10 @@ static bool find_device(const char *name, struct orch_paleo_device *out, GError 
     }
     const struct orch_gpu_spec *spec = orch_gpu_find(name);
     if (!spec) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "'orch gpu ls' lists them; paleo:K80 is PALEO's", "unknown GPU '%s'", name);
+        orch_error_set(
+            error, ORCH_ERROR_NOT_FOUND,
+            "'orch gpu ls' lists the GPUs; for PALEO's own devices write for example paleo:K80",
+            "unknown GPU '%s'", name);
         return false;
     }
     *out = (struct orch_paleo_device){.name = spec->name,

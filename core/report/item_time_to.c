@@ -68,9 +68,9 @@ static bool read_item(struct answer *a, struct orch_plan *plan, GError **error)
     if (json_is_object(accuracy))
         accuracy = profile ? json_object_get(accuracy, profile) : NULL;
     if (!json_is_string(accuracy) || !orch_real_parse(json_string_value(accuracy), &a->accuracy)) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "name one in the item: accuracy: { PROFILE: 0.9 }",
-                       "no target accuracy for profile '%s'", profile ? profile : "none");
+        orch_error_set(
+            error, ORCH_ERROR_NOT_FOUND, "add one to the item: accuracy: { PROFILE: 0.9 }",
+            "the item has no target accuracy for profile '%s'", profile ? profile : "none");
         return false;
     }
     a->server_count = read_counts(json_object_get(spec, "servers"), a->servers);
@@ -95,10 +95,12 @@ static bool find_net(struct answer *a, GError **error)
     if (a->like && isfinite(a->like->k_per_epoch) && a->like->batch > 0 && a->like->images > 0 &&
         isfinite(a->net->params))
         return true;
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                   a->like ? "its plugin declares them as its cost (orch plugin show)" : NULL, "%s",
-                   a->like ? "the left-out network's run does not say its batch, images and size"
-                           : "the left-out network has not been run");
+    orch_error_set(
+        error, ORCH_ERROR_NOT_FOUND,
+        a->like ? "the plugin must declare them as its cost (see 'orch plugin show')" : NULL, "%s",
+        a->like
+            ? "the run of the left-out network does not declare its batch, images and parameters"
+            : "the left-out network has not been run");
     return false;
 }
 
@@ -116,7 +118,7 @@ static bool find_epochs(struct answer *a, GError **error)
         return false;
     a->curve = orch_curve_set_law_curve(a->law, a->net->features, -1);
     if (!orch_stages_reach(a->curve, a->loss, &a->k, error)) {
-        g_prefix_error(error, "accuracy %g is crossed at loss %.4g, but for %s ", a->accuracy,
+        g_prefix_error(error, "accuracy %g is reached at loss %.4g, but for %s ", a->accuracy,
                        a->loss, a->net->name);
         return false;
     }
@@ -186,11 +188,11 @@ static bool fit_speed(struct answer *a, GError **error)
     static const int servers[] = {1, 2, 4, 8};
     fill_shares(a);
     if (a->share_count < 3) {
-        orch_error_set(
-            error, ORCH_ERROR_NOT_FOUND,
-            "let the experiment that 'speed' names sweep 3 batches that divide the whole "
-            "one, on one device",
-            "speed at 3 or more batches of a worker is needed, there are %d", a->share_count);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       "in the experiment that 'speed' names, sweep at least 3 batch sizes that "
+                       "divide the total batch, on one device",
+                       "the speed at 3 or more batch sizes per worker is needed, found %d",
+                       a->share_count);
         return false;
     }
     struct orch_speed_point points[LIST_MAX * G_N_ELEMENTS(servers)];

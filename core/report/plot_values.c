@@ -87,8 +87,8 @@ static bool find_x(struct orch_plot_values *v, GError **error)
         v->over = ORCH_PLOT_OVER_STEPS;
     } else if (!is_axis) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "'step', a parameter, or a value such as 'last val_loss'",
-                       "no trial has '%s' to be drawn over", x);
+                       "use 'step', a parameter, or a value such as 'last val_loss'",
+                       "no trial has '%s' for the x axis", x);
         return false;
     }
     return true;
@@ -107,7 +107,7 @@ static bool check_axes(const struct orch_plot_values *v, GError **error)
         if (any_has_axis(v, axes->pdata[i]))
             continue;
         orch_error_set(error, ORCH_ERROR_USAGE, "'orch show @last' lists a run's parameters",
-                       "no trial has '%s' to be told apart by", (char *)axes->pdata[i]);
+                       "no trial has the parameter '%s'", (char *)axes->pdata[i]);
         return false;
     }
     return true;

@@ -21,7 +21,7 @@ bool orch_artifact_bytes_parse(const char *text, int64_t *out, GError **error)
     if (orch_option_bytes(text, out))
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE, "for example --artifacts 4MiB, all or none",
-                   "option '--artifacts': '%s' is no number of bytes", text);
+                   "option '--artifacts': '%s' is not a size", text);
     return false;
 }
 
@@ -29,8 +29,8 @@ bool orch_bundle_may_write(const char *path, GError **error)
 {
     if (!g_file_test(path, G_FILE_TEST_IS_REGULAR) || orch_bundle_is(path))
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "choose a name that is not taken, such as results.orch",
-                   "'%s' is there already, and is neither a bundle nor a pack", path);
+    orch_error_set(error, ORCH_ERROR_USAGE, "choose another name, such as results.orch",
+                   "'%s' already exists, and is neither a bundle nor a pack", path);
     return false;
 }
 

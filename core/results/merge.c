@@ -64,7 +64,7 @@ static bool add_source(GPtrArray *files, const char *said, GError **error)
     if (access(said, F_OK) != 0) {
         orch_error_set(error, ORCH_ERROR_IO,
                        "name another store's file, a bundle ('orch export --bundle FILE' writes "
-                       "one), or a folder; 'orch pull' takes from a remote",
+                       "one), or a folder; 'orch pull' fetches from a remote",
                        "there is no file or folder '%s'", said);
         return false;
     }
@@ -96,7 +96,7 @@ static bool leave_extra(void *ctx, const char *path, const char *bytes, size_t l
     const struct extras *extras = ctx;
     (void)bytes, (void)length, (void)error;
     if (!extras->may_have || !extras->may_have(path))
-        orch_join_refuse(extras->join, "'%s' is none of a store's items", path);
+        orch_join_refuse(extras->join, "'%s' is not an item of a store", path);
     return true;
 }
 
@@ -107,8 +107,8 @@ struct orch_receipt *orch_merge_file(struct orch_store *store, const char *path,
     bool is_bundle = !is_database(path) && orch_bundle_is(path);
     if (g_file_test(path, G_FILE_TEST_IS_REGULAR) && !is_database(path) && !is_bundle) {
         orch_error_set(error, ORCH_ERROR_STORE,
-                       "'orch export --bundle FILE' writes a bundle; was it a store? 'orch db "
-                       "repair --db FILE' looks for what is left of it",
+                       "'orch export --bundle FILE' writes a bundle; if it was a store, 'orch db "
+                       "repair --db FILE' recovers what can be read",
                        "'%s' is neither a store nor a bundle", path);
         return NULL;
     }

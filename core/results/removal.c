@@ -26,14 +26,14 @@ static bool may_restore(struct orch_store *store, const struct orch_run *run, GE
     const char *key = orch_run_short_key(run->key);
     bool may = hidden && (!hidden->is_public || orch_who_is_same(run->who, orch_user_name()));
     if (!hidden && !problem) {
-        orch_error_set(&problem, ORCH_ERROR_USAGE, "'orch ls --all' shows which are",
-                       "run %s is not removed", key);
+        orch_error_set(&problem, ORCH_ERROR_USAGE, "'orch ls --all' marks removed runs",
+                       "run %s has not been removed", key);
     } else if (!may && !problem) {
         g_autofree char *who = orch_who_name(run->who);
         g_autofree char *hint =
             g_strdup_printf("ask for 'orch rm --undo %s' and 'orch push' there", key);
         orch_error_set(&problem, ORCH_ERROR_USAGE, hint,
-                       "run %s was removed by %s, who made it: nobody else brings it back", key,
+                       "run %s was removed by its author %s, and only they can restore it", key,
                        who);
     }
     orch_hidden_free(hidden);

@@ -96,7 +96,7 @@ static void remove_store(const char *path)
 static bool write_new(struct orch_rescue *r, GError **error)
 {
     if (access(r->to, F_OK) == 0) {
-        orch_error_set(error, ORCH_ERROR_IO, "choose a name that is not taken with --to",
+        orch_error_set(error, ORCH_ERROR_IO, "choose another name with --to",
                        "cannot repair into '%s': it exists already", r->to);
         return false;
     }

@@ -56,7 +56,7 @@ bool orch_run_add_note(struct orch_store *store, const char *named, const char *
         return false;
     if (!*text || strlen(text) > NOTE_BYTES_MAX || !g_utf8_validate(text, -1, NULL)) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL,
-                       "a note is UTF-8 text of 1 to %d bytes; this one has %zu", NOTE_BYTES_MAX,
+                       "a note takes 1 to %d bytes of UTF-8 text; this one has %zu", NOTE_BYTES_MAX,
                        strlen(text));
         return false;
     }
@@ -74,8 +74,8 @@ bool orch_run_check_label(const char *what, const char *text, GError **error)
     if (orch_label_is_valid(text) && !strchr("@-", *text))
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   "one word of at most 200 bytes, not beginning with '-' or '@'",
-                   "%s '%s': not a word", what, text);
+                   "use one word of at most 200 bytes that does not begin with '-' or '@'",
+                   "%s '%s' is not valid", what, text);
     return false;
 }
 

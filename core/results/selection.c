@@ -109,8 +109,8 @@ static bool check_state(const char *state, GError **error)
     if (!state || orch_verdict_parse(state) != ORCH_VERDICT_UNKNOWN)
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   "ok, failed, skipped, cancelled, diverged, crashed, timeout, lost, preempted, "
-                   "protocol-error",
+                   "use ok, failed, skipped, cancelled, diverged, crashed, timeout, lost, "
+                   "preempted or protocol-error",
                    "unknown state '%s'", state);
     return false;
 }

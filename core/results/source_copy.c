@@ -37,8 +37,7 @@ static bool write_source(struct orch_vcs *vcs, const struct orch_run *run,
         vcs && !out->is_whole ? orch_git_shared_source(orch_vcs_root(vcs), run->source_tree) : NULL;
     if (!out->is_whole && !part) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "its source stays where it was run unless it is shared ('orch push "
-                       "--with-source'); ask its author",
+                       "ask its author to share the source ('orch push --with-source')",
                        "tree %s of run %s (by %s) is not in this repository", run->source_tree, key,
                        run->who);
         return false;

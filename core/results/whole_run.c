@@ -101,7 +101,7 @@ static void no_artifact(const struct orch_whole_run *whole, const char *name, GE
         g_string_append_printf(
             list, "%s%s", i ? ", " : "",
             ((const struct orch_stored_artifact *)whole->artifacts->pdata[i])->name);
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, list->len ? list->str : "it has none",
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, list->len ? list->str : "it has no artifacts",
                    "the run has no artifact '%s'", name);
 }
 
@@ -119,8 +119,8 @@ char *orch_whole_run_artifact(struct orch_store *store, const struct orch_whole_
     if (!found)
         no_artifact(whole, name, error);
     else if (!path)
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "artifact '%s' is not on this machine",
-                       name);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
+                       "the contents of artifact '%s' are not on this machine", name);
     else if (g_file_get_contents(path, &bytes, &length, error))
         *out_length = length;
     return bytes;

@@ -37,7 +37,7 @@ static bool complain_of_line_ends(const char *word, GError **error)
     g_autofree char *quoted = strchr(word, ' ') ? g_shell_quote(word) : g_strdup(word);
     g_autofree char *hint = g_strdup_printf("sed -i 's/\\r$//' %s", quoted);
     orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                   "'%s' has Windows line ends, which this system takes for a part of each line",
+                   "'%s' has Windows line endings, which this system reads as part of each line",
                    word);
     return false;
 }
@@ -75,7 +75,7 @@ static bool leaves_copy(const char *root, const char *word, const char *path, GE
         return false;
     g_autofree char *hint = g_strdup_printf("write '%s'", path);
     orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                   "'%s' leaves the repository, and trials run in a copy of it", word);
+                   "'%s' points outside the repository, but trials run in a copy of it", word);
     return true;
 }
 
@@ -95,9 +95,9 @@ static bool check_first_line(const char *word, const char *path, GError **error)
     if (g_file_test(interpreter, G_FILE_TEST_IS_EXECUTABLE))
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   "mend its first line, e.g. '#!/usr/bin/env python3', or put the interpreter "
-                   "before it in the command",
-                   "'%s' is run by '%s', as its first line says, which is not there", word,
+                   "correct its first line, for example '#!/usr/bin/env python3', or put the "
+                   "interpreter before it in the command",
+                   "the first line of '%s' names the interpreter '%s', which does not exist", word,
                    interpreter);
     return false;
 }
@@ -105,7 +105,7 @@ static bool check_first_line(const char *word, const char *path, GError **error)
 static bool complain_of_mode(const char *word, const char *path, GError **error)
 {
     if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "name the program in it",
+        orch_error_set(error, ORCH_ERROR_USAGE, "name a program in the folder",
                        "cannot start '%s': it is a folder", word);
         return false;
     }

@@ -94,7 +94,7 @@ bool orch_workspace_commit(struct orch_workspace *workspace, const char *text, c
 {
     if (!workspace->vcs) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the runs",
-                       "'%s' is no run, and '%s' is not in a git repository", text,
+                       "'%s' is not a run, and '%s' is not in a git repository", text,
                        workspace->folder);
         return false;
     }
@@ -139,7 +139,7 @@ static bool is_in_work_tree(const struct orch_workspace *base, const char *recip
     if (strcmp(there, absolute) != 0)
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE, "give a recipe that both commits have",
-                   "'%s' lies outside of the repository '%s'", recipe, base->root);
+                   "'%s' is outside the repository '%s'", recipe, base->root);
     return false;
 }
 
@@ -150,7 +150,7 @@ static bool expand(struct arm *arm, const struct orch_compare_run *request, cons
                    GError **error)
 {
     if (!g_file_test(recipe, G_FILE_TEST_EXISTS)) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "both sides must have the recipe, committed",
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "commit the recipe on both sides",
                        "'%s' has no '%s'", arm->name, request->recipe);
         return false;
     }
@@ -178,7 +178,7 @@ static bool can_run_all(const struct arm *arm, GError **error)
         if (!item->cell->wanted || item->state != ORCH_PLAN_SKIPPED)
             continue;
         g_autofree char *label = orch_cell_label(item->cell);
-        orch_error_set(error, ORCH_ERROR_RECIPE, "name the experiments to compare behind A and B",
+        orch_error_set(error, ORCH_ERROR_RECIPE, "name the experiments to compare after A and B",
                        "%s of %c (%s) cannot be run here: %s", label, arm->letter, arm->name,
                        item->reason);
         return false;
@@ -245,11 +245,11 @@ static bool run_turns(struct arm arms[2], struct orch_interleave *interleave, GE
     if (!orch_interleave_run(interleave, &options, listeners, &end, error))
         return false;
     if (end.failed)
-        orch_error_set(error, ORCH_ERROR_TRIAL, "'orch log @last' shows what it printed",
-                       "%s did not end well: nothing is compared", end.failed);
+        orch_error_set(error, ORCH_ERROR_TRIAL, "'orch log @last' prints its output",
+                       "%s did not end well, so nothing was compared", end.failed);
     else if (end.interrupted || end.terminated)
         orch_error_set(error, ORCH_ERROR_INTERRUPTED,
-                       "the runs that ended are kept: 'orch compare' without --run compares them",
+                       "the finished runs are kept: compare them with 'orch compare' without --run",
                        "stopped");
     bool ok = !end.failed && !end.interrupted && !end.terminated;
     g_free(end.failed);

@@ -110,7 +110,7 @@ static GPtrArray *declared_paths(const char *root, const char *folder, char *con
         if (!path) {
             orch_error_set(error, ORCH_ERROR_RECIPE,
                            "move it into the repository, or pass its path as a parameter",
-                           "input '%s' lies outside of '%s'", inputs[i], root);
+                           "input '%s' is outside '%s'", inputs[i], root);
             g_ptr_array_unref(out);
             return NULL;
         }

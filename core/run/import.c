@@ -75,7 +75,7 @@ static bool read_file(struct reading *r, char out_sha256[ORCH_SHA256_CHARS], GEr
     if (!r->csv)
         return false;
     if (orch_csv_rows(r->csv) == 0) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, "write a record for each measurement",
+        orch_error_set(error, ORCH_ERROR_RECIPE, "write one row for each measurement",
                        "table has a header but no rows\n  at: %s:2:1", r->path);
         return false;
     }
@@ -115,7 +115,7 @@ static bool map_one(struct reading *r, const char *text, GError **error)
 {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1]) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "--map ms=step_ms,prec=precision",
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example --map ms=step_ms,prec=precision",
                        "option '--map': '%s' is not COLUMN=FEATURE", text);
         return false;
     }
@@ -149,7 +149,8 @@ static bool check_names(const struct reading *r, GError **error)
         if (c->is_dropped)
             continue;
         if (!*c->name) {
-            orch_error_set(error, ORCH_ERROR_RECIPE, "name it in the first line, or remove it",
+            orch_error_set(error, ORCH_ERROR_RECIPE,
+                           "name the column in the first line, or remove it",
                            "column %d has no name\n  at: %s:1:1", i + 1, r->path);
             return false;
         }
@@ -175,7 +176,7 @@ static bool find_target(struct reading *r, GError **error)
         return false;
     if (r->columns[r->target].is_dropped) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL,
-                       "column '%s' is the target and is to be dropped", r->o->target);
+                       "column '%s' is the target and cannot be dropped", r->o->target);
         return false;
     }
     r->columns[r->target].is_target = true;
@@ -305,7 +306,7 @@ static bool check_target(const struct reading *r, size_t row, GError **error)
     if (cell == CELL_NUMBER && value > 0)
         return true;
     return orch_csv_fail(
-        r->csv, row, r->target, "correct it, or leave such rows out with --skip-bad", error,
+        r->csv, row, r->target, "correct it, or skip such rows with --skip-bad", error,
         cell == CELL_EMPTY ? "target '%s' is missing%s"
                            : "target '%s' must be a finite number above 0, not '%s'",
         r->columns[r->target].own, orch_csv_text(r->csv, row, r->target));
@@ -354,7 +355,7 @@ static bool check_rows(struct reading *r, GError **error)
     if (r->skipped < rows)
         return true;
     orch_error_set(error, ORCH_ERROR_RECIPE, "choose another column with --target",
-                   "all %zu rows are bad; the first: %s", rows, r->first_bad);
+                   "none of the %zu rows is valid; the first error: %s", rows, r->first_bad);
     return false;
 }
 

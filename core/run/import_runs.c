@@ -100,8 +100,9 @@ static bool read_file(const char *path, const char *const *params, GPtrArray *ru
 {
     g_autofree char *base = g_path_get_basename(path);
     if (orch_import_is_event_file(base)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "a folder of event files is one run",
-                       "'%s' is one event file: give its folder", path);
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "name the folder: all event files of a folder are one run",
+                       "'%s' is an event file, not a folder", path);
         return false;
     }
     return is_sqlite(path) ? orch_mlflow_db_read(path, runs, warnings, error)
@@ -113,7 +114,7 @@ bool orch_import_runs_read(const char *path, const char *const *params, GPtrArra
 {
     struct stat info;
     if (stat(path, &info) != 0) {
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "there is no '%s'", path);
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "there is no file or folder '%s'", path);
         return false;
     }
     if (S_ISREG(info.st_mode))
@@ -127,11 +128,10 @@ bool orch_import_runs_read(const char *path, const char *const *params, GPtrArra
     search(absolute, ".", 0, runs, warnings);
     if (runs->len || warnings->len)
         return true;
-    orch_error_set(
-        error, ORCH_ERROR_USAGE,
-        "known are MLflow's 'mlruns' and 'mlflow.db', W&B's folders of runs and the CSV of "
-        "its table, and TensorBoard's event files",
-        "'%s' holds no runs that orch can read", path);
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "orch reads MLflow's 'mlruns' and 'mlflow.db', W&B's run folders and CSV "
+                   "exports, and TensorBoard's event files",
+                   "'%s' holds no runs that orch can read", path);
     return false;
 }
 

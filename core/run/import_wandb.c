@@ -520,6 +520,6 @@ bool orch_import_wandb_csv(const char *path, const char *const *params, GPtrArra
             error, ORCH_ERROR_USAGE,
             "export the table of runs from the project's page; a table of measurements is "
             "imported without --runs",
-            "'%s' is no table of runs of W&B: it lacks the columns 'Name' and 'State'", path);
+            "'%s' is not a W&B table of runs: it lacks the columns 'Name' and 'State'", path);
     return is_runs;
 }

@@ -11,9 +11,10 @@ bool orch_price_read(const char *text, double *out_usd, GError **error)
 {
     if (orch_option_usd(text, 1e6, out_usd))
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   "dollars an hour of one device, for example --price 3.06 or --price 3.06usd",
-                   "option '--price': '%s' is no amount above 0", text);
+    orch_error_set(
+        error, ORCH_ERROR_USAGE,
+        "write dollars per hour of one device, for example --price 3.06 or --price 3.06usd",
+        "option '--price': '%s' is not an amount above 0", text);
     return false;
 }
 
@@ -22,7 +23,7 @@ bool orch_budget_read(const char *text, double *out_usd, GError **error)
     if (orch_option_usd(text, 1e9, out_usd))
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE, "for example --budget 5usd, --budget 2.50usd",
-                   "option '--budget': '%s' is no amount above 0", text);
+                   "option '--budget': '%s' is not an amount above 0", text);
     return false;
 }
 
@@ -34,9 +35,9 @@ static bool read_budget(const char *text, double usd_per_hour, struct orch_limit
         return false;
     if (!(usd_per_hour > 0)) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "--price USD (of one device an hour), or a price in your hardware file "
+                       "add --price USD (per hour of one device), or a price to your hardware file "
                        "('orch gpu ls --help')",
-                       "option '--budget': what an hour costs here is not known");
+                       "option '--budget': the price per hour of this machine is not known");
         return false;
     }
     out->budget_usd = usd;
@@ -99,20 +100,20 @@ bool orch_deadline_read(const char *text, int64_t now_ns, int64_t *out_ns, GErro
         at = now_ns + (int64_t)(seconds * 1e9);
     if (!at && *text == '-' && orch_option_seconds(text + 1, &seconds)) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "a duration from now, for example --deadline 2h or --deadline 90min",
+                       "write a duration from now, for example --deadline 2h or --deadline 90min",
                        "option '--deadline': '%s' is negative", text);
         return false;
     }
     if (!at) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "a time of day (18:00), a duration (2h, 90min) or a date and time "
+                       "write a time of day (18:00), a duration (2h, 90min) or a date and time "
                        "(2026-11-21T18:00)",
-                       "option '--deadline': '%s' is no point in time", text);
+                       "option '--deadline': '%s' is not a time", text);
         return false;
     }
     if (at <= now_ns) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "a point in time that is still to come",
-                       "option '--deadline': '%s' is over", text);
+        orch_error_set(error, ORCH_ERROR_USAGE, "give a time in the future",
+                       "option '--deadline': '%s' has passed", text);
         return false;
     }
     *out_ns = at;

@@ -78,7 +78,8 @@ static json_t *param_rows(const json_t *params, GError **error)
     const char *name;
     json_t *value;
     if (json_object_size(params) > PARAMS_MAX) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "%zu parameters; a run has at most %d",
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL,
+                       "there are %zu parameters, but a run can have at most %d",
                        json_object_size(params), PARAMS_MAX);
         return NULL;
     }
@@ -87,7 +88,7 @@ static json_t *param_rows(const json_t *params, GError **error)
         g_autofree char *type = value_type(value);
         if (!orch_label_is_valid(name) || !type) {
             orch_error_set(error, ORCH_ERROR_USAGE,
-                           "a name has no blanks and quotes; a value is a number, true, false, a "
+                           "use a name without spaces and quotes, and a number, true, false, a "
                            "text, or a list of these",
                            "parameter '%s': its %s cannot be recorded", name,
                            type ? "name" : "value");
@@ -102,9 +103,8 @@ static json_t *param_rows(const json_t *params, GError **error)
 static bool check_names(const struct orch_recording_spec *spec, GError **error)
 {
     if (spec->experiment && !orch_name_is_valid(spec->experiment, true)) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "a name is of lower-case letters, digits, '_' and '-'",
-                       "experiment '%s': not a name", spec->experiment);
+        orch_error_set(error, ORCH_ERROR_USAGE, "use lower-case letters, digits, '_' and '-'",
+                       "experiment '%s' is not a valid name", spec->experiment);
         return false;
     }
     size_t count = json_array_size(spec->tags);
@@ -112,13 +112,13 @@ static bool check_names(const struct orch_recording_spec *spec, GError **error)
         const char *tag = json_string_value(json_array_get(spec->tags, i));
         if (count > TAGS_MAX || !orch_label_is_valid(tag)) {
             orch_error_set(error, ORCH_ERROR_USAGE,
-                           "a tag is one word; a run begins with at most 100",
-                           "tag '%s': not a word", tag ? tag : "");
+                           "use one word for a tag, and at most 100 tags at the start",
+                           "tag '%s' is not valid", tag ? tag : "");
             return false;
         }
     }
     if (spec->name && !orch_label_is_valid(spec->name)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "a name is one word", "name '%s': not a word",
+        orch_error_set(error, ORCH_ERROR_USAGE, "use one word", "name '%s' is not valid",
                        spec->name);
         return false;
     }
@@ -257,7 +257,7 @@ static bool write_trial(const struct orch_recording *recording,
         .is_followed = true,
     };
     if (spec->pid > 0 && !orch_process_get((pid_t)spec->pid, &trial.follow)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "give the id of a process that runs",
+        orch_error_set(error, ORCH_ERROR_USAGE, "give the ID of a running process",
                        "there is no process %" G_GINT64_FORMAT, spec->pid);
         orch_manifest_free(manifest);
         return false;
@@ -309,8 +309,8 @@ static bool await_host(const struct orch_recording *recording, GError **error)
         if (waitpid(recording->host_pid, &status, WNOHANG) != 0 || orch_mono_ns() > until) {
             orch_file_read(errors, 65536, &said, NULL, NULL);
             kill(recording->host_pid, SIGKILL);
-            orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot begin to record: %s",
-                           said && *g_strstrip(said) ? said : "orch-host did not begin");
+            orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot start recording: %s",
+                           said && *g_strstrip(said) ? said : "orch-host did not start");
             return false;
         }
         nanosleep(&moment, NULL);

@@ -105,7 +105,7 @@ static bool choose_target(struct choice *choice, const char *target, GError **er
         return true;
     }
     g_autofree char *hint = g_strdup_printf("its target is '%s'", set->target);
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "data set '%s' has no column of numbers '%s'",
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "data set '%s' has no numeric column '%s'",
                    set->name, target);
     return false;
 }

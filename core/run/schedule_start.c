@@ -27,7 +27,7 @@ static bool plugin_is_unchanged(struct run *run, const struct orch_manifest *man
             return true;
         orch_error_set(
             error, ORCH_ERROR_PLUGIN,
-            "run the same command again: what ended is kept, the rest runs with the new build",
+            "run the same command again: finished trials are kept, the rest run with the new build",
             "plugin '%s' changed while its sweep was running", manifest->path);
         return false;
     }

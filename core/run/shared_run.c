@@ -138,7 +138,7 @@ bool orch_share_pull(struct orch_run_sharing *share, struct orch_store *store)
     }
     if (exchange(&share->options->place, store, ORCH_EXCHANGE_PULL, &error))
         return true;
-    report_failure(share, "what others have run is not known", error);
+    report_failure(share, "cannot fetch the runs of others", error);
     return false;
 }
 
@@ -268,7 +268,7 @@ static bool mark_by(struct orch_run_sharing *share, struct orch_claims *claims,
     g_autoptr(GError) error = NULL;
     g_autoptr(GPtrArray) list = orch_claims_list(claims, &error);
     if (!list)
-        report_failure(share, "what others claim is not known", error);
+        report_failure(share, "cannot read the claims of others", error);
     for (unsigned i = 0; list && i < plan->count; i++) {
         struct orch_plan_item *item = &plan->items[i];
         const struct orch_claim *claim =
@@ -315,7 +315,7 @@ static void give_back_at(struct orch_run_sharing *share, struct orch_claims *cla
 {
     g_autoptr(GError) error = NULL;
     if (claims && !orch_claims_give_back(claims, item->fingerprint, device_of(item), &error))
-        report_failure(share, "a claim could not be given back, it ends by itself", error);
+        report_failure(share, "a claim could not be released; it will expire", error);
 }
 
 static void give_back(struct orch_run_sharing *share, const struct orch_plan_item *item)
@@ -333,7 +333,7 @@ static bool claim_at(struct orch_run_sharing *share, struct orch_claims *claims,
 {
     g_autoptr(GError) error = NULL;
     if (!orch_claims_take(claims, item->fingerprint, device_of(item), out_holder, &error))
-        report_failure(share, "trials cannot be claimed, others may run them too", error);
+        report_failure(share, "trials cannot be claimed, so others may run them too", error);
     else if (!*out_holder)
         g_hash_table_add(share->claimed, (gpointer)(uintptr_t)item);
     return !*out_holder;
@@ -372,7 +372,7 @@ static bool send_unsent(struct orch_run_sharing *share)
     if (!share->has_news)
         return true;
     if (!exchange(&share->options->place, share->plan->store, ORCH_EXCHANGE_PUSH, &error)) {
-        report_failure(share, "results cannot be sent", error);
+        report_failure(share, "results cannot be pushed", error);
         return false;
     }
     for (guint i = 0; i < share->unsent->len; i++)
@@ -413,12 +413,12 @@ static void tick(void *ctx, bool quiet)
     struct orch_run_sharing *share = ctx;
     g_autoptr(GError) error = NULL;
     if (share->near && !orch_claims_renew(share->near, &error))
-        report_failure(share, "claims cannot be renewed, others may run them too", error);
+        report_failure(share, "claims cannot be renewed, so others may run the same trials", error);
     g_clear_error(&error);
     if (is_down(share))
         return;
     if (share->remote && !orch_claims_renew(share->remote, &error))
-        report_failure(share, "claims cannot be renewed, others may run them too", error);
+        report_failure(share, "claims cannot be renewed, so others may run the same trials", error);
     else if (!quiet && is_time_to_send(share))
         send_unsent(share);
 }
@@ -483,6 +483,6 @@ void orch_share_finish(struct orch_run_sharing *share, bool has_more)
     for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
         g_autoptr(GError) error = NULL;
         if (places[i] && !orch_claims_give_back_all(places[i], &error))
-            report_failure(share, "claims could not be given back, they end by themselves", error);
+            report_failure(share, "claims could not be released; they will expire", error);
     }
 }

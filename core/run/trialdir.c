@@ -247,7 +247,8 @@ static json_t *ref_value(struct orch_plan *plan, const struct orch_ref *ref,
     }
     orch_run_free(run);
     if (!value)
-        orch_error_set(error, ORCH_ERROR_TRIAL, NULL, "run %s left no '%s' for %s", other->run_key,
+        orch_error_set(error, ORCH_ERROR_TRIAL, NULL,
+                       "run %s has no artifact or result '%s', which %s needs", other->run_key,
                        ref->artifact, ref->text);
     return value;
 }

@@ -186,7 +186,7 @@ struct orch_store *orch_workspace_scratch(struct orch_workspace *workspace, GErr
     workspace->store = NULL;
     g_autofree char *pattern = g_build_filename(g_get_tmp_dir(), "orch-smoke-XXXXXX", NULL);
     if (!g_mkdtemp(pattern)) {
-        orch_error_set(error, ORCH_ERROR_IO, "set TMPDIR to a folder that can be written",
+        orch_error_set(error, ORCH_ERROR_IO, "set TMPDIR to a writable folder",
                        "cannot make a scratch folder in '%s'", g_get_tmp_dir());
         return NULL;
     }

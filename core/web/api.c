@@ -52,7 +52,7 @@ static bool call_back(struct web_call *call, json_t *(*callback)(void *, GHashTa
                       const char *what, GError **error)
 {
     if (!callback) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "there are no %s here", what);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "this server has no %s", what);
         return false;
     }
     struct orch_web *web = call->web;
@@ -83,7 +83,7 @@ static bool page(struct web_call *call, GError **error)
 {
     struct orch_web *web = call->web;
     if (!web->options.page) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "there are no reports here");
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "this server has no reports");
         return false;
     }
     g_mutex_lock(&web->callback_lock);

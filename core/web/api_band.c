@@ -65,7 +65,7 @@ static bool read_curves(struct web_call *call, struct band *band, GError **error
     const guint count = g_strv_length(keys);
     size_t points = 0;
     if (!count || count > RUNS_MAX) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "add ?runs=KEY,KEY", "a band is of 1 to %d runs",
+        orch_error_set(error, ORCH_ERROR_USAGE, "add ?runs=KEY,KEY", "a band needs 1 to %d runs",
                        RUNS_MAX);
         return false;
     }
@@ -74,7 +74,7 @@ static bool read_curves(struct web_call *call, struct band *band, GError **error
             return false;
         points += ((struct curve *)band->curves->pdata[i])->series->count;
         if (points > POINTS_MAX) {
-            orch_error_set(error, ORCH_ERROR_USAGE, "show each run instead",
+            orch_error_set(error, ORCH_ERROR_USAGE, "show the runs separately",
                            "these runs have more than %d points", POINTS_MAX);
             return false;
         }
@@ -188,7 +188,7 @@ bool orch_web_api_band(struct web_call *call, GError **error)
                         .to = G_MAXINT64,
                         .buckets = 1000};
     if (!band.metric) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "add ?metric=NAME", "of which metric?");
+        orch_error_set(error, ORCH_ERROR_USAGE, "add ?metric=NAME", "the query has no metric");
         return false;
     }
     if (!orch_web_query_int(call, "from", G_MININT64, G_MAXINT64, &band.from, error) ||

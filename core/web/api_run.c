@@ -179,7 +179,7 @@ bool orch_web_api_series(struct web_call *call, GError **error)
     int64_t from = G_MININT64, to = G_MAXINT64, buckets = 1000;
     const char *name = orch_web_query_text(call, "metric", NULL);
     if (!name) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "add ?metric=NAME", "of which metric?");
+        orch_error_set(error, ORCH_ERROR_USAGE, "add ?metric=NAME", "the query has no metric");
         return false;
     }
     if (!orch_web_query_int(call, "from", G_MININT64, G_MAXINT64, &from, error) ||
@@ -340,7 +340,7 @@ bool orch_web_api_artifact(struct web_call *call, GError **error)
         if (path)
             return send_object(call, path, name, error);
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
-                       "artifact '%.100s' is not on this machine", name);
+                       "the contents of artifact '%.100s' are not on this machine", name);
         return false;
     }
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "the run has no artifact '%.100s'", name);

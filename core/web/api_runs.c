@@ -347,7 +347,7 @@ bool orch_web_api_groups(struct web_call *call, GError **error)
                            .values = values};
     if (all.by_count > BY_MAX || all.value_count > VALUES_MAX) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL,
-                       "a grouping is by at most %d names, of at most %d values", BY_MAX,
+                       "runs can be grouped by at most %d names, with at most %d values", BY_MAX,
                        VALUES_MAX);
         return false;
     }

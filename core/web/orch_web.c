@@ -44,10 +44,10 @@ static void fail_with(const char *words, int status, GError **error)
     g_autofree char *text = g_strchomp(g_strdup(words));
     const char *start = g_str_has_prefix(text, "orch: ") ? text + strlen("orch: ") : text;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        orch_error_set(error, ORCH_ERROR_IO, "ask it of the command itself",
+        orch_error_set(error, ORCH_ERROR_IO, "run the command in a terminal",
                        "it took longer than %d s", ANSWER_S);
     else if (WIFSIGNALED(status) || !*start)
-        orch_error_set(error, ORCH_ERROR_IO, "ask it of the command itself",
+        orch_error_set(error, ORCH_ERROR_IO, "run the command in a terminal",
                        "the command ended with status %d", status);
     else
         g_set_error(error, ORCH_ERROR, ORCH_ERROR_USAGE, "%s", start);
@@ -119,7 +119,7 @@ static json_t *forecast(void *ctx, GHashTable *query, GError **error)
         return choices(ctx, error);
     if (!is_plain(net)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "for a file: 'orch predict --net FILE'",
-                       "the page forecasts networks of the zoo");
+                       "the page can forecast only built-in networks");
         return NULL;
     }
     g_autoptr(GPtrArray) words = words_of("predict", NULL);
@@ -179,8 +179,9 @@ static GPtrArray *report_words(const struct request *request, GHashTable *query,
     const char *profile = g_hash_table_lookup(query, "profile");
     g_autoptr(GPtrArray) paths = recipe_paths(request);
     if (!recipe || !g_ptr_array_find_with_equal_func(paths, recipe, g_str_equal, NULL)) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "name it: orch serve RECIPE",
-                       "this page has no report '%.100s'", recipe ? recipe : "");
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       "start the server with its recipe: orch serve RECIPE",
+                       "this server has no report '%.100s'", recipe ? recipe : "");
         return NULL;
     }
     GPtrArray *words = words_of("report", option);

@@ -74,7 +74,7 @@ GHashTable *orch_web_files_read(const char *folder, GError **error)
         if (g_hash_table_contains(files, "/index.html"))
             return files;
         orch_error_set(error, ORCH_ERROR_IO, "install orch again",
-                       "the page's files are not in '%s'", folder);
+                       "the files of the page are missing in '%s'", folder);
     }
     g_hash_table_unref(files);
     return NULL;

@@ -209,7 +209,7 @@ static void answer_from_store(struct orch_web *web, SoupServerMessage *message, 
     }
     if (g_thread_pool_unprocessed(web->workers) >= WEB_JOBS_MAX) {
         g_free(run);
-        put_error(message, 503, "too many questions at once", "try again in a moment");
+        put_error(message, 503, "too many requests at once", "try again in a moment");
         return;
     }
     struct job *job = g_new0(struct job, 1);
@@ -288,7 +288,7 @@ static bool choose_address(struct orch_web *web, GInetAddress **out, GError **er
     if (!*out) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "write the address of one of this machine's interfaces, or 0.0.0.0 for all",
-                       "option '--bind': '%s' is not an address in figures", text);
+                       "option '--bind': '%s' is not a numeric IP address", text);
         return false;
     }
     bool is_loopback = g_inet_address_get_is_loopback(*out);
@@ -300,7 +300,8 @@ static bool choose_address(struct orch_web *web, GInetAddress **out, GError **er
     if (!is_loopback || web->options.with_token)
         web->guard.token = orch_web_token_new();
     if ((!is_loopback || web->options.with_token) && !web->guard.token) {
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "the system gives no random bytes for a token");
+        orch_error_set(error, ORCH_ERROR_IO, NULL,
+                       "cannot get random bytes for a token from the system");
         return false;
     }
     return true;
@@ -317,9 +318,9 @@ static bool listen_at(struct orch_web *web, GInetAddress *address, GError **erro
     if (!g_socket_listener_add_address(G_SOCKET_LISTENER(web->service), wanted,
                                        G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL, &got,
                                        &why)) {
-        orch_error_set(error, ORCH_ERROR_IO, "choose another with --port, or --port 0 for any",
-                       "cannot listen at %s port %u: %s", web->guard.address, web->options.port,
-                       why->message);
+        orch_error_set(
+            error, ORCH_ERROR_IO, "choose another port with --port, or any free one with --port 0",
+            "cannot listen at %s port %u: %s", web->guard.address, web->options.port, why->message);
         return false;
     }
     web->guard.port = g_inet_socket_address_get_port(G_INET_SOCKET_ADDRESS(got));

@@ -23,7 +23,7 @@ bool orch_web_query_int(const struct web_call *call, const char *name, int64_t l
         return true;
     if (!orch_int_parse(text, &value) || value < least || value > most) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL,
-                       "'%s' is a whole number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
+                       "'%s' takes a whole number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
                        ", not '%.40s'",
                        name, least, most, text);
         return false;
@@ -48,7 +48,7 @@ void orch_web_answer_json(struct web_call *call, json_t *json, int digits)
         json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION((size_t)digits));
     json_decref(json);
     call->bytes = text ? g_bytes_new_with_free_func(text, strlen(text), free_text, text)
-                       : orch_web_error_bytes("the answer is no valid text", NULL, "server");
+                       : orch_web_error_bytes("the response is not valid text", NULL, "server");
 }
 
 GBytes *orch_web_error_bytes(const char *message, const char *hint, const char *code)

@@ -117,7 +117,7 @@ for when in 23:59 23:59:59 36h 90min '2999-01-01T18:00' '2999-01-01 18:00'; do
     same "$(json predictions.0.keeps_limits)" true
 done
 fails 2 orch predict --gpu V100 --net resnet50 --deadline 25:00; says '2026-11-21T18:00'
-fails 2 orch predict --gpu V100 --net resnet50 --deadline 2020-01-01T00:00; says 'is over'
+fails 2 orch predict --gpu V100 --net resnet50 --deadline 2020-01-01T00:00; says 'has passed'
 # GPUs that cannot be answered for are named with the reason
 ok orch predict --gpu all --net resnet50 --precision bf16 --json
 says 'not ranked: '; says 'K80, '; says ': has no known peak at bf16'

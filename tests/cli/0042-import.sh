@@ -72,7 +72,7 @@ fails 2 orch import bench.csv --target ms --map acel=gpu; says "no column 'acel'
 fails 2 orch import bench.csv --target ms --map accel; says 'COLUMN=FEATURE'
 fails 2 orch import bench.csv --target ms --map batch_per_gpu=gpus; says "are both called 'gpus'"
 fails 2 orch import bench.csv --target ms --drop nat; says "did you mean 'net'?"
-fails 2 orch import bench.csv --target ms --drop ms; says 'to be dropped'
+fails 2 orch import bench.csv --target ms --drop ms; says 'is the target and cannot be dropped'
 fails 2 orch import bench.csv --target ms --name 'a b'; says 'name is not valid'
 fails 3 orch import nowhere.csv --target ms; says nowhere.csv
 for what in unit source licence; do
@@ -103,7 +103,7 @@ bad 'gpu,ms\nA\0,1\n' 'NUL'
 echo '{"kind":"something"}' >bad.set; fails 2 orch import bad.set; says 'not the header of a data set'; says 'at: bad.set:1'
 printf 'gpu,x,ms\nA,1,1\nB,2,0\nC,inf,3\nD,,4\nE,5,\n' >some.csv
 ok orch import some.csv --target ms --skip-bad --json; same "$(values rows skipped)" '2 3'; says '3 bad rows left out; the first:'; says 'some.csv:3:5'
-printf 'gpu,ms\nA,0\nA,\n' >none.csv; fails 2 orch import none.csv --target ms --skip-bad; says 'all 2 rows are bad'
+printf 'gpu,ms\nA,0\nA,\n' >none.csv; fails 2 orch import none.csv --target ms --skip-bad; says 'none of the 2 rows is valid'
 printf 'mode,x,y,ms\ninf,1,,1\ninf,2,,1\ninf,?,,1\n' >odd.csv
 ok orch import odd.csv --target ms; says "'?' first (row 3)"; says "column 'y' is empty"; ok orch measurements show odd; has 'inf'
 

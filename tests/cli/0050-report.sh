@@ -218,7 +218,7 @@ ok orch table --rows tag --value tagged --json; same "$(json rows.0.tag)" "${esc
 
 # a page of somebody else's is not written over; one of ours is
 mkdir site; echo 'my own page' >site/index.html
-fails 2 orch report esc.recipe --out site; says 'orch did not write it'; same "$(ls site)" index.html
+fails 2 orch report esc.recipe --out site; says 'was not written by orch'; same "$(ls site)" index.html
 ok orch report esc.recipe --out ours; ok orch report esc.recipe --out ours
 
 # infinite values and values that are no number: an answer, and no crash

@@ -66,13 +66,13 @@ fails 2 orch compare main..feature --fail-on 'epoch_time'; says "is not METRIC >
 fails 2 orch compare main..feature --fail-on 'epoch_time > x%'; says "is not METRIC > NUMBER"
 
 # names that are none
-fails 2 orch compare main nowhere; says "'nowhere' is no run, no experiment that was run, and no commit"
+fails 2 orch compare main nowhere; says "'nowhere' is not a run, an experiment that was run, or a commit"
 fails 2 orch compare main..nowhere; says "'nowhere' is not a commit"
 fails 2 orch compare main; says 'a comparison needs two sides'
 fails 2 orch compare main feature bench; says '--run RECIPE'
 fails 2 orch compare main feature --repeat 3; says '--repeat'
 fails 2 orch compare main feature --where 'kind = c and'; says 'column 13 of condition'
-fails 2 orch compare main feature --where 'kind = c'; says 'meets'
+fails 2 orch compare main feature --where 'kind = c'; says 'matches --where'
 git checkout -q -b empty main; echo 2 >exp/slow.awk; git commit -qam never
 fails 2 orch compare main..empty; says 'no run that ended well was made from'; says '--run RECIPE'
 
@@ -83,7 +83,7 @@ cp "$path" other.db
   echo "UPDATE run SET where_key='8x Tesla V100' WHERE source IN (SELECT id FROM source WHERE branch='feature');"; } >sql
 sqlite3 other.db <sql
 ok orch compare main..feature --db other.db; has 'other machine'; has 'equal in every pair'; says "B on '8x Tesla V100'"
-fails 2 orch compare main..feature --db other.db -m epoch_time; says "'epoch_time' is a timing, and A ran on"; says "B on '8x Tesla V100'"; says '--across'
+fails 2 orch compare main..feature --db other.db -m epoch_time; says "'epoch_time' is a timing, but A ran on"; says "B on '8x Tesla V100'"; says '--across'
 fails 2 orch compare main..feature --db other.db --fail-on 'epoch_time > 3%'; says '--across'
 ok orch compare main..feature --db other.db -m epoch_time --across; has slower
 
@@ -122,7 +122,7 @@ ok orch compare main main --run bench.recipe --repeat 2; says 'both sides run th
 echo 7 >exp/slow.awk; git commit -qam broken
 fails 1 orch compare main..empty --run bench.recipe --repeat 2; says 'did not end well'
 fails 2 orch compare main..empty --run nowhere.recipe; says "has no 'nowhere.recipe'"
-fails 2 orch compare main..empty --run /etc/passwd; says 'lies outside'
+fails 2 orch compare main..empty --run /etc/passwd; says 'is outside the repository'
 # what is infinite is never equal, and no limit lets it pass
 ok orch try -x d=0,1,2 --repeat 4 -- sh -c '[ {d} = 0 ] && echo far=1.{seed} || echo far=inf'
 ok orch compare d=0 d=1 -m far; has 'cannot tell: a value is infinite'; has_not 'equal in every'

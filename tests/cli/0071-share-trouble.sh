@@ -57,9 +57,9 @@ same "$(grep -c warning <<<"$err")" 1 'warnings'
 rm ../hub.git/hooks/pre-receive
 # a network that is gone: said once, the run goes on, its results are sent later
 mv ../hub.git ../gone.git
-ok orch run naps.recipe -x seconds=0.12,0.13 --share; says '2 ok'; says 'warning: what others have run is not known'
+ok orch run naps.recipe -x seconds=0.12,0.13 --share; says '2 ok'; says 'warning: cannot fetch the runs of others'
 says "'orch push' sends them"; same "$(grep -c 'warning: ' <<<"$err")" 2 'warnings'
-ok orch plan naps.recipe --share; says 'what others claim is not known'; has done
+ok orch plan naps.recipe --share; says 'cannot read the claims of others'; has done
 mv ../gone.git ../hub.git
 ok orch push; cd ../ada; ok orch pull; ok orch ls --json --where 'seconds=0.13'; same "$(json runs.0.who)" bob
 # a folder that is not there is told before anything runs

@@ -28,7 +28,7 @@ same "$(removed ada)" 0 'what bob hid for himself'
 ok as bob orch rm --undo "$run"; says "restored run ${run: -8}"
 ok as bob orch show "$run" --json
 same "$(json removed) $(json removal)" 'false null' 'restored'
-fails 2 as bob orch rm --undo "$run"; says 'is not removed'; says 'orch ls --all'
+fails 2 as bob orch rm --undo "$run"; says 'has not been removed'; says 'orch ls --all'
 
 # one's own: for everybody, and back for everybody
 ok as ada orch rm "$run" --reason 'wrong data'
@@ -38,7 +38,7 @@ same "$(removed bob)" 1 'removed by its author'
 ok as bob orch show "$run"; has 'by ada'; has 'wrong data'; has 'ada alone can bring it back'
 ok as bob orch show "$run" --json
 same "$(json removal.who) $(json removal.reason) $(json removal.public)" 'ada wrong data true' 'removal'
-fails 2 as bob orch rm --undo "$run"; says 'removed by ada, who made it'; says "orch rm --undo ${run: -8}"
+fails 2 as bob orch rm --undo "$run"; says 'removed by its author ada'; says "orch rm --undo ${run: -8}"
 same "$(removed bob)" 1 'still removed'
 ok as ada orch rm --undo "$run"
 ok as ada orch push

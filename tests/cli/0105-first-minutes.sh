@@ -24,7 +24,7 @@ ok orch ls --format tsv; has "$(printf '\tok\t')"
 ok orch best loss --min --format csv; has ','
 ok orch plugin ls --format markdown; has '| ---'
 ok orch gpu ls -f tsv; has "$(printf 'K20\t')"
-fails 2 orch ls --format tabs; says 'text, tsv, csv, markdown, latex'
+fails 2 orch ls --format tabs; says 'use text, tsv, csv, markdown or latex'
 
 # an ImageNet network on small images: the answer says that there is another stem, and what it costs
 ok orch predict --net resnet50 --dataset cifar10 --gpu V100

@@ -10,10 +10,10 @@ refuses "program './absent' does not exist" "paths of a command begin" ./absent
 refuses "there is no program 'nosuchprogram' on the PATH" "check its spelling" nosuchprogram
 refuses "there is no program 'train.py' on the PATH" "for the file of this folder write './train.py'" train.py
 refuses "cannot start './train.py': it is not executable" "chmod +x ./train.py, or put the interpreter before it: python3 ./train.py" ./train.py
-refuses "cannot start './sub': it is a folder" "name the program in it" ./sub
-refuses "'./gone_interpreter' is run by '/nosuch/python'" "mend its first line" ./gone_interpreter
-refuses "'./ends.py' has Windows line ends" "sed -i 's/\\r\$//' ./ends.py" ./ends.py
-refuses "'ends.sh' has Windows line ends" "sed -i" sh ends.sh
+refuses "cannot start './sub': it is a folder" "name a program in the folder" ./sub
+refuses "the first line of './gone_interpreter' names the interpreter '/nosuch/python'" "correct its first line" ./gone_interpreter
+refuses "'./ends.py' has Windows line endings" "sed -i 's/\\r\$//' ./ends.py" ./ends.py
+refuses "'ends.sh' has Windows line endings" "sed -i" sh ends.sh
 fails 2 orch try -- ''; says "no command: write it after '--'"
 ok orch ls --json; same "$(json runs.#)" 0 'no trial was started'
 # what is no script of the command is no fault of it: a result's name, a text behind -c, an unknown runner's words
@@ -21,7 +21,7 @@ ok orch try -- python3 -c 'import sys; print("loss", 1)' out.py; ok orch try -- 
 ok orch try -- python3 train.py --out result.py; ok orch try -- python3 'my dir/a b.py'; has_not fault; says '1 ok'
 cd sub; ok orch try -- python3 s.py; says 'loss 2'; ok orch try -- python3 ../train.py; says 'loss 1'; fails 2 orch try -- python3 train.py; cd ..
 # a script that git ignores, or of elsewhere, is no part of the source tree; an edit of it is seen all the same
-fails 2 orch try -- python3 ../outside.py; says "'../outside.py' leaves the repository"; says "hint: write '$SCRATCH/outside.py'"
+fails 2 orch try -- python3 ../outside.py; says "'../outside.py' points outside the repository"; says "hint: write '$SCRATCH/outside.py'"
 for script in ignored.py $SCRATCH/outside.py; do
     ok orch try -- python3 $script; ok orch try -- python3 $script; says 'nothing to run'; echo '# edited' >>$script; ok orch try -- python3 $script; says '1 ok'; says "$script changed"
 done

@@ -11,7 +11,7 @@ ok orch predict --gpu V100 --net resnet50 --price 3usd --json; by_usd=$(json pre
 ok orch predict --gpu V100 --net resnet50 --price '$3' --json; same "$(json predictions.0.cost_usd)" "$by_usd"
 ok orch predict --gpu V100 --net resnet50 --price 3 --json; same "$(json predictions.0.cost_usd)" "$by_usd"
 for bad in 0 -1 three 3eur nan 1e7; do
-    fails 2 orch predict --gpu V100 --net resnet50 --price "$bad"; says "'$bad' is no amount above 0"; says '--price 3.06usd'
+    fails 2 orch predict --gpu V100 --net resnet50 --price "$bad"; says "'$bad' is not an amount above 0"; says '--price 3.06usd'
 done
 # limits that no GPU keeps: only those that were set are named, with the GPU that comes nearest
 ok orch predict --gpu all --net resnet50 --deadline 1h

@@ -18,10 +18,10 @@ compare() { orch compare "$@" --run c.recipe --repeat 1; }
 # outside of a repository, of the repository, of its commits
 mkdir "$SCRATCH/bare"; cp c.recipe p.plugin p.sh "$SCRATCH/bare"
 fails 2 orch -C "$SCRATCH/bare" compare a b --run c.recipe; says "is not in a git repository"; says 'hint: '
-fails 2 orch compare HEAD~1 HEAD --run "$SCRATCH/bare/c.recipe"; says 'lies outside of the repository'; says 'give a recipe that both commits have'
+fails 2 orch compare HEAD~1 HEAD --run "$SCRATCH/bare/c.recipe"; says 'is outside the repository'; says 'give a recipe that both commits have'
 fails 2 compare HEAD~7 HEAD; says 'HEAD~7'
 printf 'format: 1\nrecipe: late\nexperiments:\n  e: { plugin: ./p.plugin }\n' >late.recipe
-fails 2 orch compare HEAD . --run late.recipe; says "'HEAD' has no 'late.recipe'"; says 'both sides must have the recipe, committed'
+fails 2 orch compare HEAD . --run late.recipe; says "'HEAD' has no 'late.recipe'"; says 'commit the recipe on both sides'
 rm late.recipe
 
 # a recipe that is wrong on one side, trials that no machine runs, no trial in common
@@ -42,7 +42,7 @@ ok compare HEAD . --json; ok orch ls --json -n 0; same "$(json runs.#)" 4
 
 # a side that fails ends the comparison, with its reason
 echo 'echo no; exit 3' >p.sh
-fails 1 compare HEAD .; says 'exit status 3'; says 'did not end well: nothing is compared'; says 'orch log @last'
+fails 1 compare HEAD .; says 'exit status 3'; says 'did not end well, so nothing was compared'; says 'orch log @last'
 
 # an interrupt: what ended is kept, the rest is not begun
 echo 'echo loss: 1; touch "'"$SCRATCH"'/begun"; sleep 0.5' >p.sh

@@ -66,7 +66,7 @@ status, headers, body = get(of + "artifact", name="page")  # never shown as a pa
 assert headers["content-type"] == "application/octet-stream" and body == b"<script>page", headers
 assert headers["content-disposition"] == 'attachment; filename="page"', headers
 refused(of + "artifact", 400, "artifact 'large' is larger than 32 MiB", name="large")
-refused(of + "artifact", 404, "artifact 'lost' is not on this machine", name="lost")
+refused(of + "artifact", 404, "the contents of artifact 'lost' are not on this machine", name="lost")
 refused(of + "artifact", 404, "the run has no artifact 'none'", name="none")
 refused(of + "artifact", 404, "the run has no artifact ''")
 for part in ("", "/log", "/metrics", "/artifact"):
@@ -77,7 +77,7 @@ loss = read(of + "series", metric="loss")
 assert loss["count"] == 40 and loss["value"][7] is None and loss["value"][0] == 1, loss
 assert read(of + "series", metric="loss", **{"from": 10, "to": 12})["step"] == [10, 11, 12]
 assert len(read(of + "series", metric="loss", buckets=2)["step"]) <= 8
-refused(of + "series", 400, "of which metric?")
+refused(of + "series", 400, "the query has no metric")
 refused(of + "series", 404, "the run has no metric 'none'", metric="none")
 for name in ("from", "to", "buckets"):
     refused(of + "series", 400, name, metric="loss", **{name: "1x"})
@@ -86,15 +86,15 @@ refused(of + "series", 400, "buckets", metric="loss", buckets=1)
 band = read("band", metric="loss", runs=f"{files},{plain}")
 assert len(band["runs"]) == 2 and band["step"] == [i for i in range(40) if i != 7] and abs(band["centre"][1] - 0.5) < 1e-9, band
 assert read("band", metric="loss", runs=files, **{"from": 100})["step"] == []
-refused("band", 400, "of which metric?")
-refused("band", 400, "a band is of 1 to 20 runs", metric="loss")
-refused("band", 400, "a band is of 1 to 20 runs", metric="loss", runs=",".join([files] * 21))
+refused("band", 400, "the query has no metric")
+refused("band", 400, "a band needs 1 to 20 runs", metric="loss")
+refused("band", 400, "a band needs 1 to 20 runs", metric="loss", runs=",".join([files] * 21))
 refused("band", 404, "has no metric 'none'", metric="none", runs=files)
 refused("band", 404, "ffffffff", metric="loss", runs="ffffffff")
 refused("band", 400, "to", metric="loss", runs=files, to="x")
 # lists
-refused("groups", 400, "a grouping is by at most 16 names, of at most 8 values", by=",".join(f"n{i}" for i in range(17)))
-refused("groups", 400, "a grouping is by at most 16 names, of at most 8 values", values=",".join(f"n{i}" for i in range(9)))
+refused("groups", 400, "runs can be grouped by at most 16 names, with at most 8 values", by=",".join(f"n{i}" for i in range(17)))
+refused("groups", 400, "runs can be grouped by at most 16 names, with at most 8 values", values=",".join(f"n{i}" for i in range(9)))
 none = read("groups", by="param.none", values="kind")["groups"]
 assert len(none) == 1 and none[0]["by"] == [None] and none[0]["values"] == [None], none
 for i in range(20):  # more listings than are kept

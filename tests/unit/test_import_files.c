@@ -890,9 +890,9 @@ static void test_paths_without_runs(void **state)
         const char *path, *says;
         enum orch_error_code code;
     } rows[] = {
-        {"pn/none", "there is no '", ORCH_ERROR_IO},
+        {"pn/none", "there is no file or folder '", ORCH_ERROR_IO},
         {"pn/pipe", "is neither a file nor a folder", ORCH_ERROR_USAGE},
-        {"pn/events.out.tfevents.1.x", "is one event file: give its folder", ORCH_ERROR_USAGE},
+        {"pn/events.out.tfevents.1.x", "is an event file, not a folder", ORCH_ERROR_USAGE},
         {"pn/short", "lacks the columns", ORCH_ERROR_USAGE},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {

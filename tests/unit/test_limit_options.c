@@ -55,22 +55,22 @@ static void test_refused_deadlines(void **state)
     static const struct {
         const char *text, *says;
     } rows[] = {
-        {"24:00", "'24:00' is no point in time"},
-        {"12:60", "'12:60' is no point in time"},
-        {"12:00:60", "'12:00:60' is no point in time"},
-        {"12:00:00x", "'12:00:00x' is no point in time"},
-        {"12:00pm", "'12:00pm' is no point in time"},
-        {"12", "'12' is no point in time"}, /* of what unit? */
-        {"", "'' is no point in time"},
-        {"soon", "'soon' is no point in time"},
-        {"0h", "'0h' is no point in time"},
-        {"1e12h", "'1e12h' is no point in time"},
-        {"2026-11-22", "'2026-11-22' is no point in time"},
-        {"2026-13-22T12:00", "'2026-13-22T12:00' is no point in time"},
+        {"24:00", "'24:00' is not a time"},
+        {"12:60", "'12:60' is not a time"},
+        {"12:00:60", "'12:00:60' is not a time"},
+        {"12:00:00x", "'12:00:00x' is not a time"},
+        {"12:00pm", "'12:00pm' is not a time"},
+        {"12", "'12' is not a time"}, /* of what unit? */
+        {"", "'' is not a time"},
+        {"soon", "'soon' is not a time"},
+        {"0h", "'0h' is not a time"},
+        {"1e12h", "'1e12h' is not a time"},
+        {"2026-11-22", "'2026-11-22' is not a time"},
+        {"2026-13-22T12:00", "'2026-13-22T12:00' is not a time"},
         {"-2h", "'-2h' is negative"},
-        {"-soon", "'-soon' is no point in time"},
-        {"2020-01-01T00:00", "'2020-01-01T00:00' is over"},
-        {"2026-11-21T12:00", "'2026-11-21T12:00' is over"}, /* now */
+        {"-soon", "'-soon' is not a time"},
+        {"2020-01-01T00:00", "'2020-01-01T00:00' has passed"},
+        {"2026-11-21T12:00", "'2026-11-21T12:00' has passed"}, /* now */
     };
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         int64_t at_ns = 7;
@@ -89,10 +89,10 @@ static void test_amounts(void **state)
     assert_ok(orch_budget_read("5usd", &usd, error));
     assert_true(usd == 5);
     assert_fails(orch_price_read("0", &usd, error), ORCH_ERROR_USAGE,
-                 "option '--price': '0' is no amount above 0");
+                 "option '--price': '0' is not an amount above 0");
     assert_fails(orch_price_read("2e6", &usd, error), ORCH_ERROR_USAGE, "option '--price'");
     assert_fails(orch_budget_read("much", &usd, error), ORCH_ERROR_USAGE,
-                 "option '--budget': 'much' is no amount above 0");
+                 "option '--budget': 'much' is not an amount above 0");
     assert_true(usd == 5);
 }
 
@@ -107,7 +107,7 @@ static void test_both_limits(void **state)
     assert_ok(orch_limits_read(NULL, NULL, 0, now_ns, &limits, error));
     assert_true(limits.budget_usd == 0 && limits.deadline_ns == 0);
     assert_fails(orch_limits_read("5usd", NULL, 0, now_ns, &limits, error), ORCH_ERROR_USAGE,
-                 "what an hour costs here is not known");
+                 "the price per hour of this machine is not known");
     assert_fails(orch_limits_read("none", "1h", 1, now_ns, &limits, error), ORCH_ERROR_USAGE,
                  "option '--budget'");
     assert_fails(orch_limits_read("5usd", "never", 1, now_ns, &limits, error), ORCH_ERROR_USAGE,

@@ -47,7 +47,7 @@ static void test_refused_options(void **state)
          "column 'other' is mapped to 'images' and to 'workers'"},
         {{.target = "ms", .map = WORDS("other=batch")}, "are both called 'batch'"},
         {{.target = "ms", .drop = WORDS("none")}, "option '--drop': no column 'none'"},
-        {{.target = "ms", .drop = WORDS("ms")}, "is the target and is to be dropped"},
+        {{.target = "ms", .drop = WORDS("ms")}, "is the target and cannot be dropped"},
         {{.target = "time"}, "option '--target': no column 'time'"},
     };
     g_autofree char *path = write_table("t.csv", table);
@@ -103,7 +103,8 @@ static void test_numbers_that_are_none(void **state)
     orch_import_clear(&import);
     g_autofree char *bad = write_table("t.csv", "ms\n0\n-1\n");
     assert_fails(orch_import_csv(bad, &options, &import, error), ORCH_ERROR_RECIPE,
-                 "all 2 rows are bad; the first: target 'ms' must be a finite number above 0");
+                 "none of the 2 rows is valid; the first error: target 'ms' must be a finite "
+                 "number above 0");
 }
 
 static void test_names_of_files(void **state)

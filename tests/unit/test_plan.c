@@ -347,7 +347,7 @@ static void test_values_of_references(void **state)
     orch_trialdir_clear(&trial);
     assert_fails(orch_trialdir_prepare(scene.plan, item_of(&scene, "result", 0), chosen, &slot,
                                        "[]", &trial, error),
-                 ORCH_ERROR_TRIAL, "left no 'final' for ${make.final}");
+                 ORCH_ERROR_TRIAL, "has no artifact or result 'final', which ${make.final} needs");
     scene_free(&scene);
     free_folder(dir);
 }

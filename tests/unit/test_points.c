@@ -241,15 +241,15 @@ static void test_malformed_list(void **state)
     static const struct {
         const char *text, *what, *place;
     } bad[] = {
-        {"", "first line names the columns", "t:1:1"},
-        {ROW, "first line names the columns", "t:1:1"},
+        {"", "first line does not name the columns", "t:1:1"},
+        {ROW, "first line does not name the columns", "t:1:1"},
         {HEAD ROW "r\t1.2\t4\ttable\twhat\n", "six columns", "t:3:1"},
         {HEAD ROW "\n" ROW, "six columns", "t:3:1"},
         {HEAD "r\t1.2\t4\ttable\twhat\t-\tmore\n", "six columns", "t:2:1"},
         {HEAD "r\t1.2\tfour\ttable\twhat\t-\n", "not a number of points", "t:2:1"},
         {HEAD "r\t1.2\t-1\ttable\twhat\t-\n", "not a number of points", "t:2:1"},
-        {HEAD ROW "r\t1.2\t4\ttable\t\t-\n", "column of the question is empty", "t:3:1"},
-        {HEAD ROW ROW, "stands in an earlier row", "t:3:1"},
+        {HEAD ROW "r\t1.2\t4\ttable\t\t-\n", "a column is empty", "t:3:1"},
+        {HEAD ROW ROW, "an earlier row already has this part", "t:3:1"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
         GError *error = NULL;

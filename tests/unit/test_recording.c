@@ -59,14 +59,14 @@ static void test_refused_names(void **state)
 {
     (void)state;
     assert_refused(&(struct orch_recording_spec){.experiment = "My Run"},
-                   "experiment 'My Run': not a name");
+                   "experiment 'My Run' is not a valid name");
     assert_refused(&(struct orch_recording_spec){.name = "two words"},
-                   "name 'two words': not a word");
+                   "name 'two words' is not valid");
     static const struct {
         const char *tags, *says;
-    } rows[] = {{"[\"good\",\"not good\"]", "tag 'not good': not a word"},
-                {"[1]", "tag '': not a word"},
-                {"[\"\"]", "tag '': not a word"}};
+    } rows[] = {{"[\"good\",\"not good\"]", "tag 'not good' is not valid"},
+                {"[1]", "tag '' is not valid"},
+                {"[\"\"]", "tag '' is not valid"}};
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         g_autoptr(json_t) tags = json_loads(rows[i].tags, 0, NULL);
         assert_refused(&(struct orch_recording_spec){.tags = tags}, rows[i].says);
@@ -96,7 +96,7 @@ static void test_refused_params(void **state)
         json_object_set_new(many, name, json_true());
     }
     assert_refused(&(struct orch_recording_spec){.params = many},
-                   "10001 parameters; a run has at most 10000");
+                   "there are 10001 parameters, but a run can have at most 10000");
 }
 
 /* The claim was made by then, and is taken back. */
