@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Gathers the libraries, headers and tools that orch is built with, except LibTorch, in one folder that can be copied to a
 # machine with a GPU that has no network: bench/gpu.sh builds orch there with this folder alone. Debian packages are downloaded
-# (no root needed) and unpacked, not installed. The machine itself must have gcc, g++, CMake, make and python3 with PyTorch.
+# (no root needed) and unpacked, not installed. The machine itself must have gcc, g++, CMake, make and python3 with PyTorch;
+# nvcc, where there is one, compiles the kernel of the data path.
 #
 # usage: bench/gpu-carry.sh [FOLDER]   (default build-gpu-carry, which git ignores; its previous contents are replaced)
 #

@@ -150,24 +150,11 @@ def data_of(net, side, images):
     return f"dataset: synthetic, image_size: {side}, per_class: {(images + 9) // 10}"
 
 
-def plugin_text():
-    return subprocess.run([orch_program, "plugin", "show", "train", "--json"], capture_output=True, text=True, cwd=work).stdout
-
-
-def parameters_of_plugin():
-    try:
-        shown = json.loads(plugin_text())
-    except json.JSONDecodeError:
-        return {}
-    rows = shown.get("params") or shown.get("parameters") or []
-    return {row["name"]: row for row in rows}
-
-
 def orch(net, data, batch, epochs, precision, augment, graphs):
     words = [data, f"net: {net}", f"batch: {batch}", f"epochs: {epochs}", f"precision: {precision}", f"device: {args.device}",
-             "lr: 0.01", "schedule: constant", "weight_decay: 0.0001", "layout: channels_last", "val_images: 10", "checkpoint_every: 1h"]
+             "lr: 0.01", "schedule: constant", "weight_decay: 0.0001", "layout: channels_last", "val_images: 10", "checkpoint_every: 1h",
+             f"graphs: {graphs}"]
     words += ["crop_pad: 4", "flip: true"] if augment else []
-    words += [f"{graphs_name}: {graphs}"] if graphs_name else []
     words += ["loader_threads: 4"] if not args.tiny else []
     resources = "    resources: { gpus: 1 }\n" if args.device != "cpu" else ""
     recipe = os.path.join(work, "gpu.recipe")
@@ -178,7 +165,11 @@ def orch(net, data, batch, epochs, precision, augment, graphs):
     if ran.returncode:
         raise RuntimeError((ran.stderr or ran.stdout).strip()[-600:])
     shown = subprocess.run([orch_program, "show", "@last", "--json", "--db", db], cwd=work, capture_output=True, text=True)
-    return {m["name"]: m for m in json.loads(shown.stdout)["metrics"]}["images_per_s"]["last"]
+    run = json.loads(shown.stdout)
+    if graphs == "on" and not run["results"]["cuda_graphs"]:
+        notes = [note for note in run["facts"].get("notes", []) if "graphs" in note]
+        raise RuntimeError("error: no step was replayed as a CUDA graph: " + ("; ".join(notes) or "too few steps"))
+    return {m["name"]: m for m in run["metrics"]}["images_per_s"]["last"]
 
 
 # ---- turns --------------------------------------------------------------------------------------
@@ -188,7 +179,7 @@ def contestants_of(task, precision):
     net, side, images, batch, epochs, _ = task
     data = data_of(net, side, images)
     found = {}
-    choices = [("orch", "false")] + ([("orch, CUDA graphs", "true")] if graphs_name else [])
+    choices = [("orch", "off")] + ([("orch, CUDA graphs", "on")] if args.device != "cpu" else [])
     for name, graphs in choices:
         found[name] = lambda augment, graphs=graphs: orch(net, data, batch, epochs, precision, augment, graphs)
     modes = [("PyTorch eager", None), ("torch.compile", "default")]
@@ -237,10 +228,6 @@ def compare(task, precision):
                 + (f"{rate:.0f} images/s" if rate else f"failed: {failed.get(name)}"))
 
 
-parameters = parameters_of_plugin()
-graphs_name = next((name for name in parameters if "graph" in name), None)
-if not graphs_name:
-    say("plugin train has no parameter for CUDA graphs: this column is left out")
 open(args.results, "w").close()
 for task in TASKS:
     for precision in PRECISIONS:

@@ -62,7 +62,7 @@ def rates_section():
                         + [number(said) + (f" (as {runs_as})" if runs_as != precision else ""), ratio(said, best)]))
     out += ["", "Rates are medians of rounds in which the contestants took turns; ratios are of orch's best column."]
     if not any("graphs" in name and name.startswith("orch") for name in names):
-        out.append("There is no column of orch with CUDA graphs: plugin `train` has no parameter for them.")
+        out.append("There is no column of orch with CUDA graphs, which need a GPU.")
     reasons = dict.fromkeys(f"{r['who']}, {r['precision']}: {r['failed']}" for r in rows if r["failed"])
     if reasons:
         out += ["", "Not measured (-):", ""] + [f"- {reason}" for reason in reasons]
@@ -75,6 +75,9 @@ def line(cells):
 
 def other_section():
     found = []
+    for text in lines_of("data_path.txt"):
+        value, _, what = text.strip().partition(", " if "images/s" in text else ": ")
+        found.append((f"data path, 3x32x32, crop 4, flip, cutout 16, batch 128: {what}", value))
     for text in lines_of("loader.txt"):
         threads, _, rates = re.sub(r"\s+", " ", text.strip()).partition(": ")
         found.append((f"data path, 32x32 images on the processor, {threads}", rates))

@@ -281,7 +281,7 @@ def expert_contestants(build, task, precision, threads):
     forms = ["eager", "compiled"] if hasattr(torch, "compile") else ["eager"]
     contestants = {}
     for layout, memory_format in LAYOUTS.items():
-        settings = f"{task.recipe()}, precision: {precision}, channels_last: {str(layout != 'plain').lower()}"
+        settings = f"{task.recipe()}, precision: {precision}, layout: {layout.replace('-', '_')}"
         contestants[f"orch {layout}"] = lambda settings=settings: orch(build, settings, threads, 2)
         for form in forms:
             contestants[f"{form} {layout}"] = Expert(task, precision, memory_format, form == "compiled")

@@ -30,8 +30,9 @@ function(orch_plugin name)
   # NAME.build beside it tells a developer's orch which sources it was made from (not installed)
   set(patterns plugins/${name}/*.[ch])
   if(ARGN)
-    string(APPEND patterns "|plugins/common/*.[ch]|plugins/common/*.cpp|lib/net/*.[ch]")
-    file(GLOB adapter CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/plugins/common/torch/adapter/*.cpp)
+    string(APPEND patterns "|plugins/common/*.[ch]|plugins/common/*.cpp|plugins/common/*.cu|lib/net/*.[ch]")
+    file(GLOB adapter CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/plugins/common/torch/adapter/*.cpp
+         ${CMAKE_SOURCE_DIR}/plugins/common/torch/adapter/*.cu)
     set_target_properties(plugin_${name} PROPERTIES LINK_DEPENDS "${adapter}")
   endif()
   add_custom_command(TARGET plugin_${name} POST_BUILD VERBATIM

@@ -2,7 +2,7 @@
 # TORCH_REASON (a text for people: where it is from and why, or why there is none) and TORCH_LIBRARY_FOLDER.
 #
 # Not find_package(Torch): inside a PyTorch with CUDA it ends the whole configure where nvcc is not
-# installed, and the adapter includes no CUDA header. The libraries and the one flag that matter are
+# installed, and the adapter compiles no CUDA code. The libraries and the one flag that matter are
 # read off the folder instead, in the same way for every source.
 set(ORCH_TORCH_FROM auto CACHE STRING "LibTorch: auto, debian, python or a folder (cmake/torch_find.cmake)")
 include(${CMAKE_CURRENT_LIST_DIR}/torch_find.cmake)
@@ -20,10 +20,38 @@ function(orch_torch_target)
   endif()
 endfunction()
 
+# Captures of CUDA graphs need the CUDA part of LibTorch and one header of CUDA's, which PyPI's torch brings along or a
+# toolkit has: with both, ORCH_TORCH_CUDA is defined.
+function(orch_torch_cuda)
+  if(NOT EXISTS ${TORCH_LIBRARY_FOLDER}/libtorch_cuda.so)
+    return()
+  endif()
+  file(GLOB of_python ${TORCH_LIBRARY_FOLDER}/../../nvidia/cu[0-9]*/include
+    ${TORCH_LIBRARY_FOLDER}/../../nvidia/cuda_runtime/include)
+  set(folders ${of_python})
+  foreach(root "${CUDAToolkit_ROOT}" "$ENV{CUDA_HOME}" "$ENV{CUDA_PATH}" /usr/local/cuda)
+    if(root)
+      list(APPEND folders ${root}/include)
+    endif()
+  endforeach()
+  list(TRANSFORM folders APPEND /cuda_runtime_api.h OUTPUT_VARIABLE headers)
+  orch_first_existing(header ${headers} /usr/include/cuda_runtime_api.h)
+  if(NOT header)
+    message(STATUS "LibTorch: no cuda_runtime_api.h was found, so steps are not captured as CUDA graphs")
+    return()
+  endif()
+  get_filename_component(include ${header} DIRECTORY)
+  target_include_directories(orch::libtorch SYSTEM INTERFACE ${include})
+  target_compile_definitions(orch::libtorch INTERFACE ORCH_TORCH_CUDA=1)
+  target_link_libraries(orch::libtorch INTERFACE ${TORCH_LIBRARY_FOLDER}/libtorch_cuda.so
+    ${TORCH_LIBRARY_FOLDER}/libc10_cuda.so)
+endfunction()
+
 set(TORCH_FOUND FALSE)
 orch_torch_find()
 if(TORCH_CONFIG)
   orch_torch_target()
+  orch_torch_cuda()
   set(TORCH_FOUND TRUE)
 endif()
 message(STATUS "LibTorch: ${TORCH_REASON}")

@@ -32,7 +32,8 @@ static const struct orch_feature_name FEATURES[] = {
     {"seq", "tokens", NUMBER, "tokens|seq_len|sequence_length", "length of a sequence"},
     /* how it ran */
     {"mode", "", WORD, "phase", "train (forward and backward) or infer (forward)"},
-    {"precision", "", WORD, "prec|bits|dtype", "fp32, tf32, fp16, bf16, fp64, or amp, half, 16"},
+    {"precision", "", WORD, "prec|bits|dtype",
+     "fp32, fp32-ieee, tf32, fp16, bf16, fp64, or amp, half, 16"},
     {"framework", "", WORD, "library", "with its version"},
     {"opt", "", WORD, "optimizer|optimiser", "none: forward only"},
     {"op", "", WORD, "operator|kernel_name", "kind of a single operation"},

@@ -65,6 +65,7 @@ static const struct orch_prior_class *nearest_class(const char *arch, enum orch_
     switch (precision) {
     case ORCH_FP64:
     case ORCH_FP32:
+    case ORCH_FP32_IEEE:
         return class_of("Turing", "fp32");
     case ORCH_TF32:
         return class_of("Ampere", "tf32");

@@ -17,6 +17,7 @@ static const double SHARES[ORCH_PRECISION_COUNT][ORCH_TRANSFER_KINDS] = {
     [ORCH_TF32] = {0.3621, 0.3336, 0.3797, 0.0186, 0.3497},
     [ORCH_FP16] = {0.2856, 0.2710, 0.3856, 0.0191, 0.3993},
     [ORCH_BF16] = {0.2856, 0.2710, 0.3856, 0.0191, 0.3993},
+    [ORCH_FP32_IEEE] = {0.4090, 1.0750, 0.6630, 0.0876, 0.6430}, /* fp32's, of GPUs without tf32 */
 };
 
 static const struct {

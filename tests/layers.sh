@@ -12,7 +12,7 @@ awk '
     BEGIN {
         split("assert ctype dirent errno fcntl float inttypes limits locale math poll pthread pwd sched setjmp " \
               "signal spawn stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib string strings time " \
-              "unistd cstddef cstdint cstdlib cstring string vector memory functional algorithm exception " \
+              "unistd cstddef cstdint cstdlib cstring string vector deque memory functional algorithm exception " \
               "mutex map unordered_map utility random stdexcept new fstream sstream fnmatch glob libgen " \
               "ftw getopt termios utime wchar cmath limits array tuple optional chrono thread atomic numeric " \
               "omp cpuid immintrin iostream", words, " ")

@@ -26,9 +26,8 @@ static void warn(struct orch_cli *cli, const struct orch_allowance_left *allowan
     g_autofree char *usd =
         usd_per_hour > 0 ? orch_money_format(planned_s / 3600 * usd_per_hour) : NULL;
     if (a->has_usd && !(usd_per_hour > 0))
-        orch_cli_warn(cli,
-                      "the recipe's allowance in dollars is not watched: what an hour costs here "
-                      "is not known\n  hint: --price USD");
+        orch_cli_warn(cli, "the recipe's allowance in dollars is not watched: the price of an hour "
+                           "here is not known\n  hint: --price USD");
     if (planned_s > left_s)
         orch_cli_warn(cli, "the plan goes beyond the recipe's %s; it takes about %s of devices%s%s",
                       text, time, usd ? ", " : "", usd ? usd : "");

@@ -76,6 +76,12 @@ static void print_tally(struct orch_cli *cli, const struct orch_rows_tally *tall
         {tally->no_cost, "declare no cost (network, batch, ...)"},
         {tally->shared, "had other trials beside them"},
         {tally->disturbed, "ran while other programs kept the CPUs busy"},
+        {tally->other_libraries, "used another version of LibTorch or PyTorch than the device's "
+                                 "newest run"},
+        {tally->other_layouts, "used another memory layout than the network's newest run on the "
+                               "device"},
+        {tally->other_graphs, "ran with CUDA graphs where the network's newest run on the device "
+                              "did not, or the reverse"},
         {tally->forward, "ran epochs without training the network (no 'training' in the cost)"},
         {tally->unmeasured, "recorded nothing that the target follows from"}};
     orch_cli_info(cli, "%" G_GINT64_FORMAT " row%s of runs that ended ok", tally->rows,

@@ -48,7 +48,8 @@ static bool read_precision(struct orch_time_question *q, const char *text, GErro
         return true;
     q->has_precision = orch_precision_find(text, &q->precision);
     if (!q->has_precision)
-        orch_error_set(error, ORCH_ERROR_USAGE, "use fp64, fp32, tf32, fp16, bf16 or auto",
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "use fp64, fp32, fp32-ieee, tf32, fp16, bf16 or auto",
                        "option '--precision': unknown value '%s'", text);
     return q->has_precision;
 }

@@ -35,7 +35,7 @@ struct time_options {
     {"scaling", 0, "weak|strong", ORCH_OPT_TEXT, scaling,                                          \
      "weak: each worker has a whole batch (the default); strong: they share one"}
 #define TIME_PRECISION_HELP                                                                        \
-    "fp64, fp32 (runs as tf32 on NVIDIA from Ampere on), tf32, fp16, bf16 or auto"
+    "fp32 (tf32 on NVIDIA since Ampere), fp32-ieee, tf32, fp16, bf16, fp64, auto"
 #define TIME_LINK_OPTIONS(network, per_node)                                                       \
     {"network", 0, "LINK", ORCH_OPT_TEXT, network,                                                 \
      "link between workers: ethernet10, infiniband-hdr, ... ('orch gpu links')"},                  \

@@ -213,7 +213,7 @@ void orch_time_question_assume_device(struct orch_time_question *q, const char *
             c->precision_is_recorded    ? ", as in the runs of this network"
             : c->precision == ORCH_TF32 ? ", as PyTorch's convolutions do on this GPU"
                                         : "");
-    else if (q->precision != c->precision)
+    else if (q->precision != c->precision && q->precision != ORCH_FP32_IEEE)
         orch_time_question_assume(
             q, "precision", "--precision", "%s: %s tensors, which this GPU multiplies so",
             orch_precision_names()[c->precision], orch_precision_names()[q->precision]);

@@ -335,7 +335,7 @@ static bool declare_no_cost(struct orch_store *store, const struct orch_training
 {
     struct orch_rows_tally t = {0};
     struct orch_csv *csv = orch_rows_of_runs(store, r->where, r->target, NULL, &t, error);
-    int64_t read = t.rows + t.shared + t.disturbed + t.unmeasured + t.forward + t.no_cost;
+    int64_t read = orch_rows_tally_with_cost(&t) + t.no_cost;
     *out = orch_rows_tally_has_no_cost(&t) || (!read && r->where);
     orch_csv_free(csv);
     return csv;

@@ -399,14 +399,15 @@ static struct orch_scatter scatter_of(const struct group *group)
 {
     g_autoptr(GArray) seconds = g_array_new(FALSE, FALSE, sizeof(double));
     g_autoptr(GArray) cells = g_array_new(FALSE, FALSE, sizeof(size_t));
+    size_t index = 0; /* of the cells that count: below the number of seconds */
     for (guint c = 0; c < group->cells->len; c++) {
         const struct cell *cell = group->cells->pdata[c];
-        size_t index = c;
-        if (cell->is_disturbed)
+        if (cell->is_disturbed || cell->seconds->len == 0)
             continue;
         g_array_append_vals(seconds, cell->seconds->data, cell->seconds->len);
         for (guint i = 0; i < cell->seconds->len; i++)
             g_array_append_val(cells, index);
+        index++;
     }
     return orch_scatter_of((const double *)(void *)seconds->data,
                            (const size_t *)(void *)cells->data, seconds->len);

@@ -3,6 +3,7 @@
 #include "core/host/child.h"
 
 #include "core/host/rank_process.h"
+#include "lib/wire/mpi_program.h"
 
 #include <errno.h>
 #include <string.h>
@@ -35,9 +36,7 @@ void orch_launch_main(const struct child_setup *setup)
 {
     struct orch_mpi_launcher launcher;
     if (!orch_mpi_find(&launcher))
-        orch_child_skip(
-            "it needs MPI, and there is no mpirun on the PATH: install Open MPI (Debian: "
-            "apt-get install openmpi-bin) or load the cluster's MPI module");
+        orch_child_skip(ORCH_MPI_NO_PROGRAM);
     g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
     char **words = orch_mpi_command(&launcher, setup->trial->ranks, geteuid() == 0,
                                     program ? program : setup->argv[0], ORCH_RANK_OPTION);

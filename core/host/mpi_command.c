@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/host/mpi_command.h"
 
+#include "lib/wire/mpi_program.h"
+
 #include <string.h>
 
 enum { RANKS_MAX = 65536 };
@@ -25,12 +27,11 @@ static enum orch_mpi_kind kind_of(const char *mpirun)
 
 bool orch_mpi_find(struct orch_mpi_launcher *out)
 {
-    const char *slurm_job = g_getenv("SLURM_JOB_ID");
-    *out = (struct orch_mpi_launcher){.node = g_getenv("SLURMD_NODENAME")};
-    if (slurm_job && *slurm_job && (out->path = g_find_program_in_path("srun")))
-        out->kind = ORCH_MPI_SRUN;
-    else if ((out->path = g_find_program_in_path("mpirun")))
-        out->kind = kind_of(out->path);
+    bool is_srun;
+    *out = (struct orch_mpi_launcher){.node = g_getenv("SLURMD_NODENAME"),
+                                      .path = orch_mpi_program(&is_srun)};
+    if (out->path)
+        out->kind = is_srun ? ORCH_MPI_SRUN : kind_of(out->path);
     return out->kind != ORCH_MPI_NONE;
 }
 

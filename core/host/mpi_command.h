@@ -21,9 +21,9 @@ struct orch_mpi_launcher {
     const char *node; /* Slurm's name of this machine; NULL: not known */
 };
 
-/** Finds srun on the PATH inside of a Slurm allocation ($SLURM_JOB_ID), else mpirun, whose kind its
- * `--version` tells. Returns false, with kind ORCH_MPI_NONE, when there is neither. `out->node` is
- * borrowed from the environment. */
+/** Finds the launcher (orch_mpi_program) and asks an mpirun for its kind (--version). Returns
+ * false, with kind ORCH_MPI_NONE, when there is neither. `out->node` is borrowed from the
+ * environment. */
 bool orch_mpi_find(struct orch_mpi_launcher *out);
 /** The kind of an mpirun that prints this as its version. */
 enum orch_mpi_kind orch_mpi_kind_of_version(const char *text);

@@ -10,6 +10,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/mpi_program.h"
 #include "lib/wire/value.h"
 
 #include <math.h>
@@ -98,6 +99,13 @@ bool orch_plan_choose(struct orch_plan *plan, const struct orch_ref *ref, unsign
 /* ---- one item ---------------------------------------------------------------------------------
  */
 
+static bool has_mpi(void)
+{
+    bool is_srun;
+    g_autofree char *program = orch_mpi_program(&is_srun);
+    return program;
+}
+
 /* True when this machine can run the item; otherwise marks it as skipped, with the reason. */
 static bool machine_fits(struct orch_plan *plan, struct orch_plan_item *item)
 {
@@ -117,6 +125,10 @@ static bool machine_fits(struct orch_plan *plan, struct orch_plan_item *item)
         orch_plan_set_state(
             item, ORCH_PLAN_SKIPPED,
             g_strdup_printf("needs %s of memory, this machine has %s", wanted, there));
+        return false;
+    }
+    if (orch_experiment_ranks(experiment, NULL) > 0 && !has_mpi()) {
+        orch_plan_set_state(item, ORCH_PLAN_SKIPPED, g_strdup(ORCH_MPI_NO_PROGRAM));
         return false;
     }
     return true;

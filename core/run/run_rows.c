@@ -2,6 +2,7 @@
 /* All runs are read with three queries: the runs, their results, their points. */
 #include "core/run/run_rows.h"
 #include "core/run/declared_cost.h"
+#include "core/run/pooling.h"
 #include "core/run/rows_text.h"
 
 #include "lib/base/error.h"
@@ -10,6 +11,7 @@
 #include "lib/base/text.h"
 #include "lib/hw/machine.h"
 #include "lib/wire/foreign_cpu_fact.h"
+#include "lib/wire/library_fact.h"
 #include "store/bulk.h"
 
 #include <math.h>
@@ -40,6 +42,11 @@ static const struct recorded {
     {"samples_per_s", IMAGES_PER_S, "1/s"},
     {"throughput", IMAGES_PER_S, "1/s"},
 };
+
+/** The result that says which memory layout a training used: 1 channels-last, 0 plain. */
+#define LAYOUT "channels_last"
+/** The result that says whether a training replayed its steps as CUDA graphs: 1 yes, 0 no. */
+#define GRAPHS "cuda_graphs"
 
 static const struct {
     const char *unit;
@@ -82,9 +89,12 @@ static double steady(GArray *values)
 /** A run with a declared cost. */
 struct timed {
     char *key, *gpu;
+    char *library; /* "libtorch 2.11.0", or NULL */
     int64_t threads;
     json_t *cost;
     double wall_ms;
+    double channels_last;     /* NaN: not recorded */
+    double cuda_graphs;       /* NaN: not recorded */
     double found[QUANTITIES]; /* NaN: not recorded */
     bool is_disturbed;
 };
@@ -103,6 +113,7 @@ static void clear_timed(gpointer data)
     struct timed *run = data;
     g_free(run->key);
     g_free(run->gpu);
+    g_free(run->library);
     json_decref(run->cost);
 }
 
@@ -123,9 +134,15 @@ static void take_place(struct timed *out, const struct orch_bulk_run *run, const
     out->gpu = parts.device;
 }
 
+int64_t orch_rows_tally_with_cost(const struct orch_rows_tally *t)
+{
+    return t->rows + t->shared + t->disturbed + t->unmeasured + t->forward + t->other_libraries +
+           t->other_layouts + t->other_graphs;
+}
+
 bool orch_rows_tally_has_no_cost(const struct orch_rows_tally *t)
 {
-    return t->no_cost && !(t->rows + t->shared + t->disturbed + t->unmeasured + t->forward);
+    return t->no_cost && !orch_rows_tally_with_cost(t);
 }
 
 static void take_run(void *ctx, const struct orch_bulk_run *run)
@@ -150,6 +167,9 @@ static void take_run(void *ctx, const struct orch_bulk_run *run)
     struct timed out = {.key = g_strdup(run->key),
                         .cost = json_incref(cost),
                         .wall_ms = run->wall_ms,
+                        .library = orch_facts_library(run->facts),
+                        .channels_last = (double)NAN,
+                        .cuda_graphs = (double)NAN,
                         .is_disturbed = orch_facts_are_disturbed(run->facts),
                         .found = {(double)NAN, (double)NAN, (double)NAN}};
     take_place(&out, run, facts);
@@ -172,19 +192,33 @@ static void close_series(struct reading *r)
     g_array_set_size(r->values, 0);
 }
 
+/* Ends the series of another run and moves to `run_id`. */
+static void seek(struct reading *r, int64_t run_id)
+{
+    int64_t id = r->at < r->ids->len ? g_array_index(r->ids, int64_t, r->at) : -1;
+    if (id == run_id)
+        return;
+    close_series(r);
+    if (id > run_id) /* the results end and the points begin */
+        r->at = 0;
+    while (r->at < r->ids->len && g_array_index(r->ids, int64_t, r->at) < run_id)
+        r->at++;
+}
+
 static void take_value(void *ctx, const struct orch_bulk_value *value)
 {
     struct reading *r = ctx;
     const struct recorded *what = recorded_find(value->name);
-    int64_t id = r->at < r->ids->len ? g_array_index(r->ids, int64_t, r->at) : -1;
+    seek(r, value->run_id);
+    struct timed *run = r->at < r->runs->len ? &g_array_index(r->runs, struct timed, r->at) : NULL;
+    if (run && strcmp(value->name, LAYOUT) == 0)
+        run->channels_last = value->value;
+    if (run && strcmp(value->name, GRAPHS) == 0)
+        run->cuda_graphs = value->value;
     if (!what)
         return;
-    if (id != value->run_id || r->series != what->name) {
+    if (r->series != what->name) {
         close_series(r);
-        if (id > value->run_id) /* the results end and the points begin */
-            r->at = 0;
-        while (r->at < r->ids->len && g_array_index(r->ids, int64_t, r->at) < value->run_id)
-            r->at++;
         r->series = what->name;
     }
     double number = scaled(what, value->unit, value->value);
@@ -197,9 +231,9 @@ static void take_value(void *ctx, const struct orch_bulk_value *value)
 static bool read_all(struct orch_store *store, const struct orch_where *filter, struct reading *r,
                      GError **error)
 {
-    const char *names[G_N_ELEMENTS(RECORDED) + 1] = {NULL};
+    const char *names[G_N_ELEMENTS(RECORDED) + 3] = {LAYOUT, GRAPHS};
     for (size_t i = 0; i < G_N_ELEMENTS(RECORDED); i++)
-        names[i] = RECORDED[i].name;
+        names[i + 2] = RECORDED[i].name;
     bool ok = orch_store_visit_runs(store, filter, take_run, r, error) &&
               orch_store_visit_values(store, (const int64_t *)(void *)r->ids->data, r->ids->len,
                                       names, take_value, r, error);
@@ -290,16 +324,39 @@ static void write_row(const struct timed *run, double target, GString *out)
     orch_rows_end(out);
 }
 
-/* The set of devices that have an undisturbed run with the target. */
-static GHashTable *devices_with_quiet_runs(const struct reading *r, size_t target)
+/* A run's target, and whether it is pooled with the others. Texts are owned. */
+static struct orch_pooled_run *pooled_runs(const struct reading *r, size_t target)
 {
-    GHashTable *devices = g_hash_table_new(g_str_hash, g_str_equal);
+    struct orch_pooled_run *pooled = g_new0(struct orch_pooled_run, MAX(r->runs->len, 1));
     for (guint i = 0; i < r->runs->len; i++) {
         const struct timed *run = &g_array_index(r->runs, struct timed, i);
         double value = ROW_TARGETS[target].of(run);
-        if (!run->is_disturbed && value > 0 && isfinite(value))
-            g_hash_table_add(devices, run->gpu ? run->gpu : (char *)(uintptr_t) "");
+        pooled[i] = (struct orch_pooled_run){
+            .key = run->key,
+            .device = run->gpu ? run->gpu : "",
+            .library = run->library,
+            .work = g_strdup_printf("%s\n%s\n%s", orch_json_text(run->cost, "network", ""),
+                                    orch_json_text(run->cost, "input", ""),
+                                    orch_json_text(run->cost, "precision", "")),
+            .channels_last = run->channels_last,
+            .cuda_graphs = run->cuda_graphs,
+            .pooling = value > 0 && isfinite(value) ? ORCH_POOLING_KEPT : ORCH_POOLING_NO_TIME};
     }
+    orch_pooling_choose(pooled, r->runs->len);
+    for (guint i = 0; i < r->runs->len; i++)
+        g_free((char *)(uintptr_t)g_steal_pointer(&pooled[i].work));
+    return pooled;
+}
+
+/* The set of devices that have an undisturbed run that is kept. */
+static GHashTable *devices_with_quiet_runs(const struct reading *r,
+                                           const struct orch_pooled_run *pooled)
+{
+    GHashTable *devices = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < r->runs->len; i++)
+        if (pooled[i].pooling == ORCH_POOLING_KEPT &&
+            !g_array_index(r->runs, struct timed, i).is_disturbed)
+            g_hash_table_add(devices, (char *)(uintptr_t)pooled[i].device);
     return devices;
 }
 
@@ -311,21 +368,25 @@ static struct orch_csv *make_table(struct reading *r, size_t target, GPtrArray *
         orch_rows_append_text(text, COLUMNS[i]);
     orch_rows_append_text(text, ROW_TARGETS[target].name);
     orch_rows_end(text);
-    g_autoptr(GHashTable) quiet = devices_with_quiet_runs(r, target);
+    int64_t *const left_out[] = {[ORCH_POOLING_OTHER_LIBRARY] = &r->tally.other_libraries,
+                                 [ORCH_POOLING_OTHER_LAYOUT] = &r->tally.other_layouts,
+                                 [ORCH_POOLING_OTHER_GRAPHS] = &r->tally.other_graphs,
+                                 [ORCH_POOLING_NO_TIME] = &r->tally.unmeasured};
+    g_autofree struct orch_pooled_run *pooled = pooled_runs(r, target);
+    g_autoptr(GHashTable) quiet = devices_with_quiet_runs(r, pooled);
     for (guint i = 0; i < r->runs->len; i++) {
         const struct timed *run = &g_array_index(r->runs, struct timed, i);
-        double value = ROW_TARGETS[target].of(run);
-        if (!(value > 0) || !isfinite(value)) {
-            r->tally.unmeasured++;
+        if (pooled[i].pooling != ORCH_POOLING_KEPT) {
+            *left_out[pooled[i].pooling] += 1;
             continue;
         }
-        if (run->is_disturbed && g_hash_table_contains(quiet, run->gpu ? run->gpu : "")) {
+        if (run->is_disturbed && g_hash_table_contains(quiet, pooled[i].device)) {
             r->tally.disturbed++;
             continue;
         }
         r->tally.disturbed_rows += run->is_disturbed;
         r->tally.rows++;
-        write_row(run, value, text);
+        write_row(run, ROW_TARGETS[target].of(run), text);
         if (keys)
             g_ptr_array_add(keys, g_strdup(run->key));
     }

@@ -19,7 +19,15 @@ struct orch_rows_tally {
     int64_t unmeasured;     /* it recorded nothing from which the target can be computed */
     int64_t no_cost;        /* its plugin declares no cost (network, batch, ...) */
     int64_t forward; /* its epochs did not train the network but ran on features computed once */
+    int64_t other_libraries; /* its device's newest run used LibTorch or PyTorch in another version
+                              */
+    int64_t other_layouts;   /* the network's newest run on the device used another memory layout */
+    int64_t other_graphs;    /* the network's newest run on the device differs in whether its steps
+                              were replayed as CUDA graphs */
 };
+
+/** Number of runs that declare a cost. */
+int64_t orch_rows_tally_with_cost(const struct orch_rows_tally *tally);
 
 /** True when runs were read, and none of them declares a cost. */
 bool orch_rows_tally_has_no_cost(const struct orch_rows_tally *tally);
@@ -29,11 +37,13 @@ bool orch_rows_tally_has_no_cost(const struct orch_rows_tally *tally);
  * and ran alone. A run during which other programs kept the CPUs busy (lib/wire/foreign_cpu_fact.h)
  * gives none either, unless its device has no other: a machine that is always loaded is learned
  * from as it is. A run of epochs that did not train the network (its last layer alone, on features
- * computed once) gives none: its steps are not steps of the network. Columns: gpu (the model of the
- * GPU, or of the processor), workers, threads, net, batch (images that a step computes in each
- * worker, copies included), precision, framework, images (that an epoch computes), input (CxHxW),
- * img (its side, where square), classes, mode (train, infer), epochs, and last the target; a field
- * that a run does not record is empty.
+ * computed once) gives none: its steps are not steps of the network. Times of two versions of
+ * LibTorch or PyTorch are not pooled: of each device the version of its newest run gives rows; nor
+ * are times of two memory layouts of a network, input and precision on a device, or times with and
+ * without CUDA graphs. Columns: gpu (the model of the GPU, or of the processor), workers, threads,
+ * net, batch (images that a step computes in each worker, copies included), precision, framework,
+ * images (that an epoch computes), input (CxHxW), img (its side, where square), classes, mode
+ * (train, infer), epochs, and last the target; a field that a run does not record is empty.
  *
  * step_ms (a step of all workers), epoch_s and images_per_s (of all workers) come from metrics
  * and results recorded as epoch_time, images_per_s, step_time and similar names, with their units:

@@ -146,7 +146,7 @@ struct orch_cost {
     uint32_t struct_bytes;
     uint32_t workers;      /* data-parallel learners */
     const char *network;   /* a name of `orch net ls` */
-    const char *precision; /* fp32, tf32, fp16, bf16, fp64 */
+    const char *precision; /* fp32, fp32-ieee, tf32, fp16, bf16, fp64 */
     const char *framework; /* "libtorch 1.13.1" */
     const char *input;     /* CxHxW */
     int64_t images;        /* an epoch */

@@ -20,7 +20,7 @@ const char *orch_gpu_unit_name(enum orch_gpu_unit unit)
 
 const char *const *orch_precision_names(void)
 {
-    static const char *const names[] = {"fp64", "fp32", "tf32", "fp16", "bf16", NULL};
+    static const char *const names[] = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp32-ieee", NULL};
     return names;
 }
 
@@ -29,11 +29,11 @@ bool orch_precision_find(const char *text, enum orch_precision *out)
     static const struct {
         const char *name;
         enum orch_precision precision;
-    } others[] = {{"float", ORCH_FP32},   {"float32", ORCH_FP32}, {"single", ORCH_FP32},
-                  {"32", ORCH_FP32},      {"half", ORCH_FP16},    {"float16", ORCH_FP16},
-                  {"amp", ORCH_FP16},     {"16", ORCH_FP16},      {"double", ORCH_FP64},
-                  {"float64", ORCH_FP64}, {"64", ORCH_FP64},      {"bfloat16", ORCH_BF16},
-                  {"amp_bf16", ORCH_BF16}};
+    } others[] = {{"float", ORCH_FP32},    {"float32", ORCH_FP32},  {"single", ORCH_FP32},
+                  {"32", ORCH_FP32},       {"half", ORCH_FP16},     {"float16", ORCH_FP16},
+                  {"amp", ORCH_FP16},      {"16", ORCH_FP16},       {"double", ORCH_FP64},
+                  {"float64", ORCH_FP64},  {"64", ORCH_FP64},       {"bfloat16", ORCH_BF16},
+                  {"amp_bf16", ORCH_BF16}, {"ieee", ORCH_FP32_IEEE}};
     const char *const *names = orch_precision_names();
     for (int i = 0; names[i]; i++) {
         if (g_ascii_strcasecmp(names[i], text) == 0) {
@@ -53,7 +53,10 @@ bool orch_precision_find(const char *text, enum orch_precision *out)
 enum orch_precision orch_precision_run(const struct orch_gpu_spec *spec,
                                        enum orch_precision precision)
 {
-    return precision == ORCH_FP32 && orch_gpu_peak(spec, ORCH_TF32) > 0 ? ORCH_TF32 : precision;
+    bool has_tf32 = orch_gpu_peak(spec, ORCH_TF32) > 0;
+    if (precision == ORCH_FP32 && has_tf32)
+        return ORCH_TF32;
+    return precision == ORCH_FP32_IEEE && !has_tf32 ? ORCH_FP32 : precision;
 }
 
 double orch_gpu_peak(const struct orch_gpu_spec *spec, enum orch_precision precision)
@@ -63,6 +66,7 @@ double orch_gpu_peak(const struct orch_gpu_spec *spec, enum orch_precision preci
     case ORCH_FP64:
         return spec->fp64_tflops * 1e12;
     case ORCH_FP32:
+    case ORCH_FP32_IEEE:
         return spec->fp32_tflops * 1e12;
     case ORCH_TF32:
         return spec->has_bf16 && *spec->compute_capability ? tensor / 2 * 1e12 : 0;
@@ -78,6 +82,6 @@ double orch_gpu_peak(const struct orch_gpu_spec *spec, enum orch_precision preci
 
 int orch_precision_bytes(enum orch_precision precision)
 {
-    static const int bytes[] = {8, 4, 4, 2, 2};
+    static const int bytes[] = {8, 4, 4, 2, 2, 4};
     return bytes[precision];
 }

@@ -65,16 +65,18 @@ enum orch_precision {
     ORCH_TF32, /* fp32 tensors; tensor cores multiply with 10 bits of mantissa */
     ORCH_FP16,
     ORCH_BF16,
+    ORCH_FP32_IEEE, /* fp32 tensors, multiplied in fp32 also where the GPU has tf32 */
 };
-#define ORCH_PRECISION_COUNT (ORCH_BF16 + 1)
+#define ORCH_PRECISION_COUNT (ORCH_FP32_IEEE + 1)
 /** "fp32", ..., ended by NULL. */
 const char *const *orch_precision_names(void);
-/** Parses a precision by its name or a common alias ("float32", "half", "amp", "16"), ignoring
- * case. Returns false for other words. */
+/** Parses a precision by its name or a common alias ("float32", "half", "amp", "16"; "ieee" is
+ * PyTorch's name for fp32-ieee), ignoring case. Returns false for other words. */
 bool orch_precision_find(const char *text, enum orch_precision *out);
 /** The precision in which the GPU multiplies tensors of a precision: tf32 for fp32 if the GPU
- * supports it (NVIDIA since Ampere), because PyTorch and TensorFlow use it for convolutions;
- * otherwise the same. Plans, queries and records mean this precision. */
+ * supports it (NVIDIA since Ampere), because PyTorch and TensorFlow use it for convolutions; fp32
+ * for fp32-ieee if it does not; otherwise the same. Plans, queries and records mean this precision.
+ */
 enum orch_precision orch_precision_run(const struct orch_gpu_spec *spec,
                                        enum orch_precision precision);
 /** Peak in operations per second; 0 if the GPU does not support the precision. fp16 and bf16:

@@ -269,8 +269,8 @@ static bool read_item(struct reading *r, const struct orch_tar_entry *entry,
 static bool read_extra(struct reading *r, const struct orch_tar_entry *entry, GError **error)
 {
     g_autofree char *path = extra_path(entry->name);
-    const char *why = !path                           ? "is no name for a file in a bundle"
-                      : !r->extra                     ? "is none of a store's items"
+    const char *why = !path                           ? "is not a valid name for a file in a bundle"
+                      : !r->extra                     ? "is not an item of a store"
                       : entry->size > EXTRA_BYTES_MAX ? "is larger than allowed"
                       : !g_hash_table_add(r->seen, g_strdup(path)) ? "is there twice"
                                                                    : NULL;

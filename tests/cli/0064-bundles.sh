@@ -56,7 +56,7 @@ put([], raw=gzip.compress(b'\0' * (1300 << 20), 9)[:-200])                      
 put([], raw=b'\x1f\x8b' + b'\xff' * 100)
 put([], raw=b'')
 P
-fails 7 orch pull "$SCRATCH/share"; says "'/tmp/orch-evil' is no name"; says 'is a link or a device'; says 'do not match its digest'
+fails 7 orch pull "$SCRATCH/share"; says "'/tmp/orch-evil' is not a valid name"; says 'is a link or a device'; says 'do not match its digest'
 says_not $'\033'; [ ! -e /tmp/orch-evil ] && [ ! -e "$SCRATCH/orch-evil" ] || _fail 'written outside'
 ok orch db info --json; same "$digest" "$(json digest)" 'the store after hostile bundles'; ok orch db check
 ok orch pull "$SCRATCH/share" # told once

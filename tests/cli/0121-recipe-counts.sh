@@ -6,7 +6,7 @@ orch plugin show train >/dev/null 2>&1 || skip 'plugin train is not built here'
 row() { printf '%s\n' "$out" | tr -s ' ' | sed 's/^ //' | grep -m1 "^$1" || _fail "no line that begins with '$1'"; }
 
 # hw3 3.1: filters with stride, padding and sizes; 3.3: the argument; 3.4b: the sum of the channels
-ok orch run recipes/hw3.recipe -q
+ok orch run recipes/hw3.recipe p3 -q
 ok orch report recipes/hw3.recipe --only 3.1
 same "$(row 'CONV11-96')" 'CONV11-96 11x11 4 0 3x227x227 (227 - 11 + 2*0)/4 + 1 = 55 (11*11*3)*96 + 96 = 34,944'
 same "$(row 'CONV5-256')" 'CONV5-256 5x5 1 2 96x27x27 (27 - 5 + 2*2)/1 + 1 = 27 (5*5*48)*256 + 256 = 307,456'

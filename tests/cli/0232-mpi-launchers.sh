@@ -31,9 +31,11 @@ L
 last() { _run orch run r.recipe --force -q; ok orch show @last --json; same "$(json state)" "$1" states; case "$(json reason)" in *"$2"*) ;; *) _fail "the reason is: $(json reason)" ;; esac; }
 at() { python3 -c 'import json, sys; print(int(json.load(sys.stdin)["results"][sys.argv[1]]))' "$1" <<<"$out"; }
 
-# none
-last skipped 'no mpirun on the PATH: install Open MPI'
-ok orch show @last; has 'openmpi-bin'
+# none: the plan says so beforehand, and nothing is started
+ok orch plan r.recipe; has 'skipped'; has 'no mpirun on the PATH: install Open MPI'; has 'openmpi-bin'
+ok orch plan r.recipe --json; same "$(json trials.0.state)" skipped; same "$(json left)" 0
+_run orch run r.recipe; says 'no mpirun on the PATH'
+ok orch ls --json; same "$(json runs.#)" 0
 # Open MPI
 launcher mpirun 'mpirun (Open MPI) 4.1.4' OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_LOCAL_RANK
 last ok null; same "$(at ranks)" 3 ranks; same "$(at threads)" 1 threads

@@ -42,3 +42,6 @@ ok orch compare t/t t/t -m wall_s; says '2 runs of A left out, made with another
 ok orch compare t/t t/t -m wall_s --json; same "$(json metrics.0.a.n)" 2
 use 2.11.0; ok orch run four.recipe -q
 ok orch compare t/t t/t -m wall_s --json; same "$(json metrics.0.a.n)" 4
+
+# rows that predictors learn from: those of the newest run's version on the device
+ok orch predictor rows --target wall_s; says 'left out: 2 that used another version of LibTorch or PyTorch than the device'

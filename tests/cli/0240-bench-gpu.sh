@@ -17,12 +17,16 @@ row() { # WHO RATE FAILED
 { row orch 1800 null; row 'PyTorch eager' 1500 null; row torch.compile null '"no compiler"'; } >r/rates.jsonl
 printf '{"net": "resnet50", "precision": "bf16", "images_per_s": 900.0}\n' >r/predict.jsonl
 printf '0\n0\n90\n97\n99\n98\n' >r/utilisation.txt
+printf '   812345 images/s, made by 1 worker thread\n 40123456 images/s, made by the GPU, plans of 1 worker thread\nratio 9.5: of this to that\n' >r/data_path.txt
 printf '# Page\n\ntext\n\n## GPU: X1\n\nold\n\n## Other\n\nkept\n' >page.md
 ok python3 "$SOURCE/bench/gpu_table.py" r --gpu X1 --command 'bench/gpu.sh' --failed '2(tests: status 8)' --docs page.md
 has '| resnet50, 3x224x224, 64 | none | bf16 | 1800 | 1500 | - | 1.20 | - | 900 | 0.50 |'
 has 'torch.compile, bf16: no compiler'
 has 'no column of orch with CUDA graphs'
 has 'median 98 %, 75 % of 4 samples above 95 %'
+has '| data path, 3x32x32, crop 4, flip, cutout 16, batch 128: made by 1 worker thread | 812345 images/s |'
+has ' made by the GPU, plans of 1 worker thread | 40123456 images/s |'
+has ' of this to that | ratio 9.5 |'
 has 'Stages that failed: 2(tests: status 8).'
 page=$(cat page.md)
 case $page in '# Page'*text*'## GPU: X1'*1800*'## Other'*kept) ;; *) _fail "page: $page" ;; esac

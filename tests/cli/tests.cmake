@@ -23,11 +23,11 @@ set_tests_properties(cli.0064-bundles cli.0066-push-pull cli.0068-push-hostile c
   PROPERTIES LABELS "slow" TIMEOUT 400)
 # keys are made, a store is damaged, two hosts hold locks, a hostile member's thousand refs
 set_tests_properties(cli.0075-signatures cli.0077-allowance cli.0082-repair cli.0084-doctor cli.0087-hostile-worth
-  cli.0088-hostile-refs cli.0111-disturbed PROPERTIES LABELS "slow")
+  cli.0088-hostile-refs cli.0111-disturbed cli.0247-forecast-of-disturbed PROPERTIES LABELS "slow")
 # every command with every option, over two stores
 set_tests_properties(cli.0096-hostile-rows cli.0098-two-pulls PROPERTIES LABELS "slow" TIMEOUT 900)
 # start MPI many times, and wait for grace periods; 0232 is the quick one
-set_tests_properties(cli.0229-mpi cli.0230-mpi-rank-ends cli.0231-mpi-stop PROPERTIES LABELS "slow" TIMEOUT 300)
+set_tests_properties(cli.0214-mpi-gradients cli.0229-mpi cli.0230-mpi-rank-ends cli.0231-mpi-stop PROPERTIES LABELS "slow" TIMEOUT 300)
 # build plugins, plan in several environments
 set_tests_properties(cli.0149-planned-grades cli.0100-trust cli.0101-rebuilt cli.0102-environment PROPERTIES LABELS "slow")
 # start a Jupyter kernel, a browser

@@ -62,14 +62,21 @@ set_tests_properties(host.needed PROPERTIES LABELS quick)
 orch_bad_plugin(ranks ranks.c)
 orch_bad_plugin(plain ranks.c PLAIN)
 
-# A plugin of several ranks that talk by MPI, where MPI is installed. Only this plugin links it.
+# Plugins of several ranks that talk by MPI, where MPI is installed. Only these plugins link it.
 find_package(MPI COMPONENTS C QUIET)
-if(MPI_C_FOUND)
-  add_library(plugin_mpi_sum MODULE ${CMAKE_SOURCE_DIR}/tests/plugins/mpi_sum.c)
-  set_target_properties(plugin_mpi_sum PROPERTIES PREFIX "" OUTPUT_NAME mpi_sum
+function(orch_mpi_plugin name)
+  add_library(plugin_${name} MODULE ${CMAKE_SOURCE_DIR}/tests/plugins/${name}.c)
+  set_target_properties(plugin_${name} PROPERTIES PREFIX "" OUTPUT_NAME ${name}
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/mpi)
-  target_include_directories(plugin_mpi_sum PRIVATE ${CMAKE_SOURCE_DIR}/include)
-  target_link_libraries(plugin_mpi_sum PRIVATE MPI::MPI_C)
+  target_include_directories(plugin_${name} PRIVATE ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(plugin_${name} PRIVATE MPI::MPI_C ${ARGN})
+endfunction()
+if(MPI_C_FOUND)
+  orch_mpi_plugin(mpi_sum)
+  if(TARGET orch_torch_adapter)
+    orch_mpi_plugin(mpi_gradients orch_torch m)
+    add_dependencies(plugin_mpi_gradients orch_torch_adapter)
+  endif()
 endif()
 
 # An older plugin under this host.

@@ -7,7 +7,10 @@
  *   TINY_TORCH_FAIL=NAME[:N]  the Nth call (default 1) of that function of the table fails
  *   TINY_TORCH_NAN=1          losses are not finite
  *   TINY_TORCH_CUDA=N         number of CUDA devices
- *   TINY_TORCH_LOG=FILE       a line for each thread count, optimizer and device that is set */
+ *   TINY_TORCH_MEMORY=N       free memory of a CUDA device in bytes, of 1,000,000 (the default)
+ *   TINY_TORCH_CAPTURE=fail   the capture of a step fails
+ *   TINY_TORCH_LOG=FILE       a line for each thread count, optimizer and device that is set, and
+ *                             for each read of the totals, with the number of steps before it */
 #include "plugins/common/torch/torch.h"
 
 #include "lib/base/error.h"
@@ -29,6 +32,7 @@ struct orch_torch_model {
     int64_t steps;
     uint64_t random; /* advances by 1 a step, as dropout's would */
     struct orch_torch_totals totals;
+    GArray *marks; /* struct orch_torch_totals */
     /* the head's gradient since the last update: classes x features weights, then biases */
     float *gradient;
     bool has_gradient;
@@ -39,6 +43,7 @@ struct orch_torch_model {
     struct orch_torch_bucket_calls calls;
     bool is_held;
     struct orch_torch_scaler scaler; /* of fp16; nothing is scaled */
+    struct orch_torch_graphs_state graphs;
 };
 
 /* ---- faults -----------------------------------------------------------------------------------
@@ -113,6 +118,7 @@ static struct orch_torch_model *model_new(const struct orch_net *net,
     struct orch_torch_model *m = g_new0(struct orch_torch_model, 1);
     m->net = net;
     m->head = orch_net_head(net);
+    m->marks = g_array_new(FALSE, FALSE, sizeof(struct orch_torch_totals));
     if (setup->precision == ORCH_TORCH_FP16)
         m->scaler.scale = ORCH_SCALER_START;
     m->values = g_new0(float *, net->tensors->len);
@@ -141,6 +147,7 @@ static void model_free(struct orch_torch_model *m)
     g_free(m->gradient);
     g_free(m->features);
     g_free(m->outputs);
+    g_array_unref(m->marks);
     g_free(m);
 }
 
@@ -404,6 +411,23 @@ static bool apply(struct orch_torch_model *m, GError **error)
     return true;
 }
 
+/* As if every step after the first two were a replay. */
+static void count_step(struct orch_torch_model *m)
+{
+    struct orch_torch_graphs_state *state = &m->graphs;
+    state->reason = NULL;
+    if (state->mode != ORCH_TORCH_GRAPHS_ON)
+        return;
+    if (m->calls.ready)
+        state->reason = "gradients are read in buckets while backward makes them";
+    else if (state->ordinary >= 2 && g_getenv("TINY_TORCH_CAPTURE"))
+        state->reason = "the capture failed on purpose";
+    if (state->reason || state->ordinary < 2)
+        state->ordinary++;
+    else
+        state->replayed++;
+}
+
 static bool train(struct orch_torch_model *m, const struct orch_torch_batch *batch, GError **error)
 {
     if (fails("train", error))
@@ -419,6 +443,7 @@ static bool train(struct orch_torch_model *m, const struct orch_torch_batch *bat
             scores[k] = (scores[k] - wanted(m, batch, i, k)) * share_of(batch, i, false);
         collect(m, features, scores);
     }
+    count_step(m);
     return call_ready(m, error) && apply(m, error);
 }
 
@@ -553,7 +578,22 @@ static bool totals_take(struct orch_torch_model *m, struct orch_torch_totals *ou
 {
     if (fails("totals_take", error))
         return false;
+    tell("totals_take %" G_GINT64_FORMAT "\n", m->steps);
+    if (m->marks->len) {
+        *out = g_array_index(m->marks, struct orch_torch_totals, 0);
+        g_array_remove_index(m->marks, 0);
+        return true;
+    }
     *out = m->totals;
+    m->totals = (struct orch_torch_totals){0};
+    return true;
+}
+
+static bool totals_mark(struct orch_torch_model *m, GError **error)
+{
+    if (fails("totals_mark", error))
+        return false;
+    g_array_append_val(m->marks, m->totals);
     m->totals = (struct orch_torch_totals){0};
     return true;
 }
@@ -635,6 +675,104 @@ static bool scaler_set(struct orch_torch_model *m, const struct orch_torch_scale
     return true;
 }
 
+/* ---- images on a made-up GPU ------------------------------------------------------------------
+ */
+
+struct orch_torch_images {
+    uint8_t *bytes;
+    int64_t count, values; /* values: of an image */
+    struct orch_image_shape shape;
+    float *made;
+    int64_t *labels;
+    int64_t made_count;
+};
+
+static bool gpu_memory(const struct orch_torch_model *m, int64_t *out_free_bytes,
+                       int64_t *out_total_bytes, GError **error)
+{
+    (void)m;
+    if (fails("gpu_memory", error))
+        return false;
+    const char *left = g_getenv("TINY_TORCH_MEMORY");
+    *out_total_bytes = 1000000;
+    *out_free_bytes = left ? g_ascii_strtoll(left, NULL, 10) : *out_total_bytes;
+    return true;
+}
+
+static struct orch_torch_images *images_new(const struct orch_torch_model *m,
+                                            const struct orch_torch_image_bytes *images,
+                                            GError **error)
+{
+    (void)m;
+    if (fails("images_new", error))
+        return NULL;
+    const struct orch_image_shape shape = images->shape;
+    struct orch_torch_images *s = g_new0(struct orch_torch_images, 1);
+    s->count = images->count;
+    s->shape = shape;
+    s->values = (int64_t)shape.channels * shape.height * shape.width;
+    s->bytes = g_memdup2(images->bytes, (gsize)(s->count * s->values));
+    tell("images %" G_GINT64_FORMAT "\n", s->count);
+    return s;
+}
+
+static void images_free(struct orch_torch_images *s)
+{
+    g_free(s->bytes);
+    g_free(s->made);
+    g_free(s->labels);
+    g_free(s);
+}
+
+/* What a thread of the kernel does, value by value. */
+static bool images_make(struct orch_torch_images *s, const struct orch_torch_image_plans *plans,
+                        struct orch_torch_batch *out, GError **error)
+{
+    if (fails("images_make", error))
+        return false;
+    s->made = g_renew(float, s->made, plans->count * s->values);
+    s->labels = g_renew(int64_t, s->labels, plans->count);
+    s->made_count = plans->count;
+    memcpy(s->labels, plans->labels, sizeof *s->labels * (size_t)plans->count);
+    for (int64_t i = 0; i < plans->count; i++)
+        for (int at = 0; at < s->values; at++)
+            s->made[i * s->values + at] =
+                orch_pixel_value(&plans->plans[i], plans->table, s->shape, plans->channels_last,
+                                 s->bytes + plans->rows[i] * s->values, at);
+    *out = (struct orch_torch_batch){.input = ORCH_TORCH_FLOAT,
+                                     .images = s->made,
+                                     .labels = s->labels,
+                                     .count = plans->count,
+                                     .is_on_device = true,
+                                     .is_channels_last = plans->channels_last};
+    return true;
+}
+
+static bool images_get(const struct orch_torch_images *s, float *out, int64_t *out_labels,
+                       GError **error)
+{
+    if (fails("images_get", error))
+        return false;
+    memcpy(out, s->made, sizeof *out * (size_t)(s->made_count * s->values));
+    if (out_labels)
+        memcpy(out_labels, s->labels, sizeof *out_labels * (size_t)s->made_count);
+    return true;
+}
+
+static bool graphs_set(struct orch_torch_model *m, enum orch_torch_graphs mode, GError **error)
+{
+    if (fails("graphs_set", error))
+        return false;
+    tell("graphs %d\n", (int)mode);
+    m->graphs = (struct orch_torch_graphs_state){.mode = mode};
+    return true;
+}
+
+static void graphs_get(const struct orch_torch_model *m, struct orch_torch_graphs_state *out)
+{
+    *out = m->graphs;
+}
+
 #ifndef TINY_TORCH_VERSION
 #define TINY_TORCH_VERSION ORCH_TORCH_ABI
 #endif
@@ -681,6 +819,14 @@ static const struct orch_torch TABLE = {
     .blend = blend,
     .scaler_get = scaler_get,
     .scaler_set = scaler_set,
+    .gpu_memory = gpu_memory,
+    .images_new = images_new,
+    .images_free = images_free,
+    .images_make = images_make,
+    .images_get = images_get,
+    .graphs_set = graphs_set,
+    .graphs_get = graphs_get,
+    .totals_mark = totals_mark,
 };
 
 __attribute__((visibility("default"))) const struct orch_torch *orch_torch_v1(void)

@@ -7,6 +7,7 @@
  * usage: losses FOLDER   (an empty folder for weights and checkpoints) */
 #include "plugins/common/torch/torch.h"
 #include "plugins/common/training/training.h"
+#include "tests/torch/recorder.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -15,123 +16,40 @@
 #include <string.h>
 #include <unistd.h>
 
-struct recorder {
-    struct orch_host host;
-    const char *name, *checkpoints;
-    double cancel_at; /* progress in epochs after which the training is cancelled; 0: never */
-    bool is_cancelled;
-};
-
-static struct recorder *of(const struct orch_host *host)
-{
-    return host->ctx;
-}
-
 /* Times differ from run to run. */
 static bool is_time(const char *name)
 {
     return g_str_has_suffix(name, "_time") || g_str_equal(name, "images_per_s");
 }
 
-static void on_metric(const struct orch_host *host, const char *name, int64_t step, double value)
+static void print_number(const struct recorder *recorder, const char *name, int64_t step,
+                         double value)
 {
-    if (!is_time(name))
-        printf("%s %s %" G_GINT64_FORMAT " %a\n", of(host)->name, name, step, value);
-}
-
-static void on_result(const struct orch_host *host, const char *name, double value)
-{
-    if (!is_time(name))
-        printf("%s %s - %a\n", of(host)->name, name, value);
-}
-
-static void on_progress(const struct orch_host *host, double done, double total)
-{
-    (void)total;
-    struct recorder *r = of(host);
-    r->is_cancelled = r->cancel_at > 0 && done > r->cancel_at;
-}
-
-static void on_text(const struct orch_host *host, const char *text)
-{
-    (void)host;
-    (void)text;
-}
-
-static void on_fail(const struct orch_host *host, const char *text)
-{
-    fprintf(stderr, "%s: %s\n", of(host)->name, text);
-}
-
-static void on_artifact(const struct orch_host *host, const char *name, const char *path)
-{
-    (void)host;
-    (void)name;
-    (void)path;
-}
-
-static bool on_cancelled(const struct orch_host *host)
-{
-    return of(host)->is_cancelled;
-}
-
-static uint64_t on_derive_seed(const struct orch_host *host, const char *stream)
-{
-    (void)host;
-    return g_str_hash(stream);
-}
-
-static void on_slot(const struct orch_host *host, struct orch_slot *out)
-{
-    (void)host;
-    out->threads = 1;
-}
-
-static const char *on_checkpoint_dir(const struct orch_host *host)
-{
-    return of(host)->checkpoints;
-}
-
-static bool on_smoke(const struct orch_host *host)
-{
-    (void)host;
-    return false;
-}
-
-/* One attempt; `checkpoints` NULL: none are written. */
-static int train(const char *name, const struct orch_training *t, const char *checkpoints,
-                 double cancel_at)
-{
-    struct recorder r = {.name = name, .checkpoints = checkpoints, .cancel_at = cancel_at};
-    r.host = (struct orch_host){.struct_bytes = sizeof r.host,
-                                .ctx = &r,
-                                .metric = on_metric,
-                                .result = on_result,
-                                .progress = on_progress,
-                                .phase = on_text,
-                                .artifact = on_artifact,
-                                .note = on_text,
-                                .fail = on_fail,
-                                .cancelled = on_cancelled,
-                                .derive_seed = on_derive_seed,
-                                .checkpoint_dir = on_checkpoint_dir,
-                                .slot = on_slot,
-                                .smoke = on_smoke};
-    void *state = NULL;
-    int status = orch_training_open(t, &r.host, &state);
-    if (status == ORCH_OK) {
-        status = orch_training_run(state, &r.host);
-        orch_training_close(state);
-    }
-    return status;
-}
-
-static void need(int status, int expected, const char *name)
-{
-    if (status == expected)
+    if (is_time(name))
         return;
-    fprintf(stderr, "losses: '%s' ended with status %d, not %d\n", name, status, expected);
-    exit(1);
+    if (step < 0)
+        printf("%s %s - %a\n", recorder->name, name, value);
+    else
+        printf("%s %s %" G_GINT64_FORMAT " %a\n", recorder->name, name, step, value);
+}
+
+/* One attempt, which must end with `expected`; `checkpoints` NULL: none are written. */
+static void train(const char *name, const struct orch_training *t, const char *checkpoints,
+                  double cancel_at, int expected)
+{
+    struct recorder r;
+    recorder_init(&r);
+    r.name = name;
+    r.checkpoints = checkpoints;
+    r.cancel_at = cancel_at;
+    r.on_number = print_number;
+    int status = recorder_train(&r, t, NULL);
+    if (status != expected) {
+        fprintf(stderr, "losses: '%s' ended with status %d, not %d: %s\n", name, status, expected,
+                r.failure->str);
+        exit(1);
+    }
+    recorder_clear(&r);
 }
 
 /* 50 steps an epoch, 4 epochs. */
@@ -142,6 +60,7 @@ static struct orch_training usual(const char *net)
                                   .per_class = 80,
                                   .image_size = 28,
                                   .val_images = 200,
+                                  .full_validation = true,
                                   .crop_pad = 2,
                                   .flip = true,
                                   .net = net,
@@ -158,6 +77,8 @@ static struct orch_training usual(const char *net)
                                   .device = "cpu",
                                   .precision = "fp32",
                                   .layout = "plain",
+                                  .data_path = "auto",
+                                  .graphs = "auto",
                                   .threads = 1,
                                   .loader_threads = 1};
 }
@@ -167,9 +88,9 @@ static void run_whole_and_resumed(const char *name, const struct orch_training *
     g_autofree char *resumed = g_strdup_printf("%s-resumed", name);
     g_autofree char *checkpoints = g_strdup_printf("%s/%s", g_get_current_dir(), resumed);
     g_mkdir(checkpoints, 0700);
-    need(train(resumed, t, checkpoints, 2.2), ORCH_CANCELLED, resumed);
-    need(train(resumed, t, checkpoints, 0), ORCH_OK, resumed);
-    need(train(name, t, NULL, 0), ORCH_OK, name);
+    train(resumed, t, checkpoints, 2.2, ORCH_CANCELLED);
+    train(resumed, t, checkpoints, 0, ORCH_OK);
+    train(name, t, NULL, 0, ORCH_OK);
 }
 
 static void run_finetunings(void)
@@ -185,11 +106,11 @@ static void run_finetunings(void)
     t.freeze = 0;
     t.layer_rates.count = 0;
     t.feature_extractor = true;
-    need(train("finetune-feature", &t, NULL, 0), ORCH_OK, "finetune-feature");
+    train("finetune-feature", &t, NULL, 0, ORCH_OK);
     t.cache_features = true;
     t.crop_pad = 0;
     t.flip = false;
-    need(train("finetune-cached", &t, NULL, 0), ORCH_OK, "finetune-cached");
+    train("finetune-cached", &t, NULL, 0, ORCH_OK);
 }
 
 /* Sums are rounded in the order that LibTorch chooses for a processor and its caches: equal bits

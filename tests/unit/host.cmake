@@ -1,5 +1,5 @@
 # core/host: parts that can be tested without a trial
-orch_test(mpi_command "quick" orch_base)
+orch_test(mpi_command "quick" orch_wire)
 target_sources(test_mpi_command PRIVATE ${CMAKE_SOURCE_DIR}/core/host/mpi_command.c)
 # the ABI: a newer plugin under an older host
 orch_test(abi "quick" orch_base)

@@ -300,11 +300,11 @@ static void test_hostile_names(void **state)
     struct orch_receipt *receipt = join_bundle(b.store);
     assert_int_equal(receipt->added, 1);
     assert_int_equal(receipt->refused, 13);
-    assert_problem(receipt, "'/tmp/evil' is no name");
-    assert_problem(receipt, "'../evil' is no name");
-    assert_problem(receipt, "'a\\b' is no name");
-    assert_problem(receipt, "'?[2Jclear' is no name");
-    assert_problem(receipt, "'runs/01890/01/nothing' is none of a store's items");
+    assert_problem(receipt, "'/tmp/evil' is not a valid name");
+    assert_problem(receipt, "'../evil' is not a valid name");
+    assert_problem(receipt, "'a\\b' is not a valid name");
+    assert_problem(receipt, "'?[2Jclear' is not a valid name");
+    assert_problem(receipt, "'runs/01890/01/nothing' is not an item of a store");
     assert_problem(receipt, "its contents do not match its digest");
     assert_problem(receipt, "its text does not match its digest");
     assert_problem(receipt, "its contents do not match its path");

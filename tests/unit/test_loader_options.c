@@ -164,6 +164,36 @@ static void test_refused_options(void **state)
         GError *error = NULL;
         assert_null(orch_loader_new(s, &BAD[i].options, &error));
         assert_refused(&error, ORCH_ERROR_RECIPE, BAD[i].text);
+        const struct orch_image_shape shape = {d->channels, d->height, d->width};
+        assert_false(orch_loader_fits(&BAD[i].options, shape, &error));
+        assert_refused(&error, ORCH_ERROR_RECIPE, BAD[i].text);
+    }
+    const struct orch_loader_options usual = {.batch = 64, .threads = 2, .copies = 32};
+    assert_true(orch_loader_fits(&usual, (struct orch_image_shape){3, 32, 32}, NULL));
+    orch_subset_free(s);
+    orch_image_set_free(d);
+}
+
+/* The time of making batches grows with each epoch, with threads and without. */
+static void test_time_of_making(void **state)
+{
+    (void)state;
+    struct orch_image_set *d = synthetic_set(50, 1);
+    struct orch_subset *s = orch_subset_new(d, NULL, 0, 0, 1, NULL);
+    for (int threads = 0; threads < 3; threads += 2) {
+        struct orch_loader *l =
+            loader_of(s, (struct orch_loader_options){.batch = 8, .threads = threads, .copies = 3});
+        struct orch_loader_batch b;
+        double before = orch_loader_made_s(l);
+        assert_true(before == 0);
+        for (int epoch = 0; epoch < 3; epoch++) {
+            for (orch_loader_start(l, epoch); orch_loader_next(l, &b);)
+                ;
+            assert_true(orch_loader_made_s(l) > before);
+            before = orch_loader_made_s(l);
+        }
+        assert_true(before < 60);
+        orch_loader_free(l);
     }
     orch_subset_free(s);
     orch_image_set_free(d);
@@ -172,10 +202,9 @@ static void test_refused_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_shards),
-        cmocka_unit_test(test_plans_only),
-        cmocka_unit_test(test_refused_options),
+        cmocka_unit_test(test_copies),         cmocka_unit_test(test_shards),
+        cmocka_unit_test(test_plans_only),     cmocka_unit_test(test_refused_options),
+        cmocka_unit_test(test_time_of_making),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

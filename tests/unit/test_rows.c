@@ -37,12 +37,22 @@ struct told {
     const struct orch_metric_row *metric; /* one */
     const struct orch_point *points;
     size_t point_count;
+    const char *layout; /* "plain", "channels_last" or NULL: no such result */
+    const char *graphs; /* "on", "off" or NULL: no such result */
 };
 
 static void put_run(const struct told *told, char key[ORCH_KEY_CHARS])
 {
     struct fixture_points points;
     struct orch_record r;
+    struct orch_named_real results[2];
+    size_t result_count = 0;
+    if (told->layout)
+        results[result_count++] =
+            (struct orch_named_real){"channels_last", g_str_equal(told->layout, "channels_last")};
+    if (told->graphs)
+        results[result_count++] =
+            (struct orch_named_real){"cuda_graphs", g_str_equal(told->graphs, "on")};
     orch_key_make(key);
     fixture_record(&r, key, &points);
     points = (struct fixture_points){told->points, told->point_count, 0};
@@ -51,7 +61,8 @@ static void put_run(const struct told *told, char key[ORCH_KEY_CHARS])
     r.device_key = told->where ? told->where : "2x Tesla V100-SXM2-16GB";
     r.metrics = told->metric;
     r.metric_count = 1;
-    r.result_count = 0;
+    r.results = results;
+    r.result_count = result_count;
     r.wall_ms = 60000;
     assert_ok(orch_store_record(store, &r, error));
 }
@@ -280,6 +291,112 @@ static void test_disturbed(void **state)
     assert_int_equal(tally.disturbed_rows, 1); /* of another device */
 }
 
+/* Puts a run of `rate` images a second; `cost` is resnet50's, or another network's. */
+static void put_rate(const char *where, const char *environment, const char *layout, double rate,
+                     bool is_other)
+{
+    static const struct orch_metric_row metric = {"images_per_s", "images/s", "max"};
+    const struct orch_point point = {"images_per_s", 1, 0, rate};
+    char key[ORCH_KEY_CHARS];
+    g_autofree char *facts = g_strdup_printf(
+        "{\"environment\":%s,%s}", environment,
+        is_other ? "\"cost\":{\"network\":\"vgg16\",\"batch\":8,\"training\":1}" : COST);
+    put_run(&(struct told){.facts = facts,
+                           .where = where,
+                           .metric = &metric,
+                           .points = &point,
+                           .point_count = 1,
+                           .layout = layout},
+            key);
+}
+
+/* Checks the rates of the rows, in their order ("100 200"), and how many runs were left out. */
+static void expect_rates(const char *expected, int64_t other_libraries, int64_t other_layouts)
+{
+    struct orch_rows_tally tally;
+    struct orch_csv *rows = rows_of("images_per_s", NULL, &tally);
+    g_autoptr(GString) found = g_string_new(NULL);
+    for (size_t i = 0; i < orch_csv_rows(rows); i++)
+        g_string_append_printf(found, "%s%g", i ? " " : "", number_at(rows, i, "images_per_s"));
+    assert_string_equal(found->str, expected);
+    assert_int_equal(tally.other_libraries, other_libraries);
+    assert_int_equal(tally.other_layouts, other_layouts);
+    orch_csv_free(rows);
+}
+
+#define OLD "{\"libtorch\":\"1.13.1\"}"
+#define NEW "{\"libtorch\":\"2.11.0\"}"
+
+/* Of each device the version of its newest run counts; other devices, other libraries and runs
+ * without a version are not concerned. */
+static void test_versions_are_not_pooled(void **state)
+{
+    (void)state;
+    put_rate("Xeon, 2 threads", OLD, NULL, 100, false);
+    put_rate("Xeon, 2 threads", OLD, NULL, 101, true);
+    put_rate("1x Tesla P4", OLD, NULL, 102, false);
+    put_rate("Xeon, 2 threads", "{}", NULL, 103, false);
+    put_rate("Xeon, 2 threads", "{\"torch\":\"2.0.0\"}", NULL, 104, false);
+    expect_rates("100 101 102 103 104", 0, 0);
+    put_rate("Xeon, 4 threads", NEW, NULL, 150, false);
+    expect_rates("102 103 104 150", 2, 0);
+    put_rate("1x Tesla P4", NEW, NULL, -1, false); /* without a time: does not decide */
+    expect_rates("102 103 104 150", 2, 0);
+    put_rate("Xeon, 2 threads", OLD, NULL, 105, false);
+    expect_rates("100 101 102 103 104 105", 1, 0);
+}
+
+/* Of each network on a device the layout of its newest run counts; runs of an older version of the
+ * library do not decide. */
+static void test_layouts_are_not_pooled(void **state)
+{
+    (void)state;
+    put_rate("Xeon, 2 threads", "{}", "plain", 100, false);
+    put_rate("Xeon, 2 threads", "{}", "channels_last", 101, true);
+    put_rate("1x Tesla P4", "{}", "plain", 102, false);
+    put_rate("Xeon, 2 threads", "{}", NULL, 103, false);
+    expect_rates("100 101 102 103", 0, 0);
+    put_rate("Xeon, 2 threads", NEW, "channels_last", 150, false);
+    expect_rates("101 102 103 150", 0, 1);
+    put_rate("Xeon, 2 threads", OLD, "channels_last", 110, true);
+    expect_rates("100 101 102 103 110", 1, 0);
+}
+
+/* Puts a run of `rate` images a second of resnet50 on a GPU. */
+static void put_graphs_rate(const char *where, const char *layout, const char *graphs, double rate)
+{
+    static const struct orch_metric_row metric = {"images_per_s", "images/s", "max"};
+    const struct orch_point point = {"images_per_s", 1, 0, rate};
+    char key[ORCH_KEY_CHARS];
+    put_run(&(struct told){.facts = "{" COST "}",
+                           .where = where,
+                           .metric = &metric,
+                           .points = &point,
+                           .point_count = 1,
+                           .layout = layout,
+                           .graphs = graphs},
+            key);
+}
+
+/* Of each network on a device the newest run decides whether times with CUDA graphs or those
+ * without them count; runs of another layout do not decide. */
+static void test_graphs_are_not_pooled(void **state)
+{
+    (void)state;
+    struct orch_rows_tally tally;
+    put_graphs_rate("1x Tesla P4", "plain", "off", 100);
+    put_graphs_rate("1x Tesla V100", "plain", "off", 101);
+    put_graphs_rate("1x Tesla P4", "plain", NULL, 102);
+    expect_rates("100 101 102", 0, 0);
+    put_graphs_rate("1x Tesla P4", "plain", "on", 150);
+    expect_rates("101 102 150", 0, 0);
+    orch_csv_free(rows_of("images_per_s", NULL, &tally));
+    assert_int_equal(tally.other_graphs, 1);
+    assert_int_equal(orch_rows_tally_with_cost(&tally), 4);
+    put_graphs_rate("1x Tesla P4", "channels_last", "off", 90);
+    expect_rates("101 90", 0, 3); /* those of the plain layout on this device */
+}
+
 /* 10,000 runs of 10 epochs with two metrics each. */
 static void test_many(void **state)
 {
@@ -401,11 +518,20 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_epochs),    TEST(test_units),         TEST(test_left_out),
-        TEST(test_disturbed), TEST(test_epochs),        TEST(test_undeclared_workers),
-        TEST(test_copies),    TEST(test_declared_cost), TEST(test_left_out),
-        TEST(test_disturbed), TEST(test_many),          TEST(test_gives_away),
-        TEST(test_names),     TEST(test_provenance),
+        TEST(test_epochs),
+        TEST(test_units),
+        TEST(test_undeclared_workers),
+        TEST(test_copies),
+        TEST(test_declared_cost),
+        TEST(test_left_out),
+        TEST(test_disturbed),
+        TEST(test_versions_are_not_pooled),
+        TEST(test_layouts_are_not_pooled),
+        TEST(test_graphs_are_not_pooled),
+        TEST(test_many),
+        TEST(test_gives_away),
+        TEST(test_names),
+        TEST(test_provenance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 /* Transforms: parsing, the distribution of what is drawn, and applying a plan. */
 #include "tests/unit/image_fixture.h"
 
+#include <math.h>
+
 /* The transforms that `texts` list, up to a NULL. */
 static struct orch_transforms parse(const char *const *texts, int width, int height)
 {
@@ -68,7 +70,9 @@ static void test_refused_texts(void **state)
         {{"crop 29"},
          "transform 'crop 29': 29 pixels are more than the images have, which are 32 "
          "wide and 28 high"},
-        {{"cutout 29"}, "29 pixels are more"},
+        {{"cutout 29"},
+         "29 pixels are more than the images have, which are 32 wide and 28 high: choose at most "
+         "28"},
         {{"erase 1.1"}, "the probability 1.1"},
         {{"erase 1 0.3 0.2"}, "the shares of the area 0.3 and 0.2"},
         {{"erase 1 0 1.5"}, "the shares of the area 0 and 1.5"},
@@ -109,6 +113,31 @@ static void test_cutout_is_uniform(void **state)
     }
     for (int i = 0; i < 20; i++) /* 1,000 expected, 31 the standard deviation */
         assert_in_range(seen[i / 5][i % 5], 850, 1150);
+}
+
+/* 16 x 16 on 32 x 32: the mean side of the clipped square is 448 / 32 = 14, so that 14^2 = 196
+ * pixels are masked in the mean; a square is whole if its centre is one of 17 x 17 pixels of 32
+ * x 32. */
+static void test_cutout_expectation(void **state)
+{
+    (void)state;
+    enum { IMAGES = 100000 };
+    const struct orch_transforms t = PARSE(32, 32, "cutout 16");
+    double pixels = 0, whole = 0;
+    int least = 1024;
+    for (int i = 0; i < IMAGES; i++) {
+        struct orch_transform_plan plan;
+        orch_transforms_draw(&t, 32, 32, orch_transform_stream(3, 0, i, 0), &plan);
+        const int area = plan.cutout.width * plan.cutout.height;
+        pixels += area;
+        whole += area == 256;
+        least = MIN(least, area);
+    }
+    /* the deviation of one area is 52 pixels: 6 deviations of the mean are 0.99 */
+    assert_true(fabs(pixels / IMAGES - 196.0) < 0.99);
+    /* 6 x sqrt(0.282 x 0.718 / 100,000) = 0.0085 */
+    assert_true(fabs(whole / IMAGES - 17.0 * 17.0 / 1024.0) < 0.0085);
+    assert_int_equal(least, 64);
 }
 
 /* One pixel square: it is never clipped, and of an odd side the centre is the middle. */
@@ -288,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_parse),
         cmocka_unit_test(test_refused_texts),
         cmocka_unit_test(test_cutout_is_uniform),
+        cmocka_unit_test(test_cutout_expectation),
         cmocka_unit_test(test_cutout_of_odd_side),
         cmocka_unit_test(test_erase_distribution),
         cmocka_unit_test(test_erase_limits),

@@ -10,7 +10,9 @@ foreach(name tiny other)
 endforeach()
 target_compile_definitions(other_torch PRIVATE TINY_TORCH_VERSION=7)
 
-orch_test(training "quick" orch_training)
+add_library(recorder STATIC ${CMAKE_SOURCE_DIR}/tests/torch/recorder.c)
+target_link_libraries(recorder PUBLIC orch_training)
+orch_test(training "quick" recorder)
 add_dependencies(test_training tiny_torch other_torch plugin_null)
 # the example of docs/training-plugins.md: a training plugin of its own
 add_library(plugin_noisy MODULE ${CMAKE_SOURCE_DIR}/tests/plugins/noisy.c)

@@ -6,6 +6,7 @@
 #include "plugins/common/data/loader.h"
 
 #include "lib/base/error.h"
+#include "lib/base/ident.h"
 #include "lib/base/text.h"
 #include "lib/hw/machine.h"
 #include "plugins/common/data/loader_batch.h"
@@ -24,7 +25,8 @@ struct orch_loader {
     GMutex mutex;
     GCond made, freed;
     GPtrArray *threads;
-    int busy; /* number of workers that are filling a slot */
+    int busy;        /* number of workers that are filling a slot */
+    int64_t made_ns; /* spent on making batches, summed over the threads */
 };
 
 int64_t orch_loader_batches(const struct orch_loader *loader)
@@ -35,6 +37,22 @@ int64_t orch_loader_batches(const struct orch_loader *loader)
 const struct orch_transform_table *orch_loader_table(const struct orch_loader *loader)
 {
     return &loader->source.table;
+}
+
+double orch_loader_made_s(struct orch_loader *l)
+{
+    g_mutex_lock(&l->mutex);
+    const int64_t made_ns = l->made_ns;
+    g_mutex_unlock(&l->mutex);
+    return (double)made_ns / 1e9;
+}
+
+/* Makes a batch. Returns the time that it took, in nanoseconds. */
+static int64_t make_batch(const struct orch_loader *l, int64_t number, struct orch_batch_slot *slot)
+{
+    const int64_t begin = orch_mono_ns();
+    orch_batch_make(&l->source, number, slot);
+    return orch_mono_ns() - begin;
 }
 
 /* True if the slot for batch `number` may be filled because its previous batch has been read and
@@ -58,8 +76,9 @@ static void *work(void *pointer)
         struct orch_batch_slot *slot = &l->slots[number % l->slot_count];
         l->busy++;
         g_mutex_unlock(&l->mutex);
-        orch_batch_make(&l->source, number, slot);
+        const int64_t taken_ns = make_batch(l, number, slot);
         g_mutex_lock(&l->mutex);
+        l->made_ns += taken_ns;
         l->busy--;
         slot->number = number;
         g_cond_broadcast(&l->made);
@@ -101,35 +120,53 @@ static void set_memory_error(const struct orch_loader *l, double bytes, int64_t 
         l->slot_count, o->batch, o->copies, d->channels, d->height, d->width, needed, there);
 }
 
-/* Allocates the slots, unless they are larger than the memory. */
-static bool make_slots(struct orch_loader *l, GError **error)
+/* Completes the source's options and the number of slots. */
+static bool set_options(struct orch_loader *l, const struct orch_loader_options *options,
+                        GError **error)
+{
+    struct orch_loader_options *o = &l->source.options;
+    *o = *options;
+    o->copies = o->copies ? o->copies : 1;
+    o->shards = o->shards ? o->shards : 1;
+    l->slot_count = CLAMP(2 * (int64_t)o->threads, 1, SLOTS_MAX);
+    return options_are_valid(o, error);
+}
+
+/* Allocates the slots if `is_allocated`, unless they are larger than the memory. */
+static bool make_slots(struct orch_loader *l, bool is_allocated, GError **error)
 {
     const double bytes = l->slot_count * orch_batch_bytes(&l->source);
     const int64_t present = orch_machine_memory("");
     bool is_made = present <= 0 || bytes <= (double)present;
-    for (int i = 0; i < l->slot_count && is_made; i++)
+    for (int i = 0; i < l->slot_count && is_made && is_allocated; i++)
         is_made = orch_batch_slot_init(&l->slots[i], &l->source);
     if (!is_made)
         set_memory_error(l, bytes, present, error);
     return is_made;
 }
 
+bool orch_loader_fits(const struct orch_loader_options *options, struct orch_image_shape shape,
+                      GError **error)
+{
+    const struct orch_image_set set = {
+        .channels = shape.channels, .height = shape.height, .width = shape.width};
+    const struct orch_subset subset = {.dataset = &set};
+    struct orch_loader l = {.source = {.subset = &subset}};
+    return set_options(&l, options, error) && make_slots(&l, false, error);
+}
+
 struct orch_loader *orch_loader_new(const struct orch_subset *subset,
                                     const struct orch_loader_options *options, GError **error)
 {
     struct orch_loader *l = g_new0(struct orch_loader, 1);
-    struct orch_loader_options *o = &l->source.options;
+    const struct orch_loader_options *o = &l->source.options;
     const struct orch_image_set *d = subset->dataset;
     g_mutex_init(&l->mutex);
     g_cond_init(&l->made);
     g_cond_init(&l->freed);
     l->threads = g_ptr_array_new();
     l->source.subset = subset;
-    *o = *options;
-    o->copies = o->copies ? o->copies : 1;
-    o->shards = o->shards ? o->shards : 1;
-    l->slot_count = CLAMP(2 * (int64_t)o->threads, 1, SLOTS_MAX);
-    if (!options_are_valid(o, error) || !make_slots(l, error)) {
+    if (!set_options(l, options, error) || !make_slots(l, true, error)) {
         orch_loader_free(l);
         return NULL;
     }
@@ -175,7 +212,7 @@ bool orch_loader_next(struct orch_loader *l, struct orch_loader_batch *out)
     int64_t number = l->next_read;
     struct orch_batch_slot *slot = &l->slots[number % l->slot_count];
     if (l->threads->len == 0) {
-        orch_batch_make(&l->source, number, slot);
+        l->made_ns += make_batch(l, number, slot);
         l->next_made = number + 1;
     }
     while (l->threads->len && slot->number != number)

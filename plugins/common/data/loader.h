@@ -43,6 +43,12 @@ struct orch_loader_batch {
     double total_weight; /* sum of their weights, 0 is possible; `total` without weights */
 };
 
+/** True if the batches of a loader with these options fit in the memory of the machine, or of the
+ * control group of this process; for images of `shape`, without targets and weights. Else fails as
+ * orch_loader_new would. Nothing is allocated. */
+bool orch_loader_fits(const struct orch_loader_options *options, struct orch_image_shape shape,
+                      GError **error);
+
 struct orch_loader;
 /** Makes a loader, with its threads and the memory of its batches. `subset` must outlive it and not
  * change. Fails with NULL and ORCH_ERROR_RECIPE for an option out of range, and where the batches
@@ -56,6 +62,9 @@ void orch_loader_start(struct orch_loader *loader, int64_t epoch);
 bool orch_loader_next(struct orch_loader *loader, struct orch_loader_batch *out);
 /** Number of batches of an epoch, the same for every shard. */
 int64_t orch_loader_batches(const struct orch_loader *loader);
+/** Time that was spent on making batches since the loader was made, in seconds, summed over the
+ * threads. */
+double orch_loader_made_s(struct orch_loader *loader);
 /** Normalised value of each byte, for making images from rows and plans. Borrowed. */
 const struct orch_transform_table *orch_loader_table(const struct orch_loader *loader);
 void orch_loader_free(struct orch_loader *loader);

@@ -2,9 +2,11 @@
 /* Transforms of training images (data augmentation), in two steps: orch_transforms_draw draws the
  * random integers of one image into a plan, and orch_transform_apply makes the floats that a
  * network reads from the bytes of the image and the plan. The steps are separate so that a GPU
- * kernel can apply the plans that the CPU would apply. */
+ * kernel can apply the plans that the CPU would apply (pixel.h). */
 #ifndef ORCH_PLUGINS_COMMON_TRANSFORM_H
 #define ORCH_PLUGINS_COMMON_TRANSFORM_H
+
+#include "plugins/common/data/pixel.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -52,20 +54,6 @@ bool orch_transforms_parse(const char *const *texts, size_t count, int width, in
 /** The list "crop PAD", "flip", without those that are 0 or false. `crop_pad` >= 0, in pixels. */
 struct orch_transforms orch_transforms_crop_flip(int crop_pad, bool flip);
 
-/** A rectangle within the image, in pixels from its upper left corner; empty if width is 0. */
-struct orch_rectangle {
-    int32_t x, y, width, height;
-};
-
-/** The integers drawn for one image. Pixel (x, y) of the result is pixel (u + dx, y + dy) of the
- * original, where u is width - 1 - x if mirror is 1 and x if it is 0; it is black where that pixel
- * lies outside the image, and 0 after normalisation inside the two rectangles. */
-struct orch_transform_plan {
-    int32_t dx, dy;
-    int32_t mirror;
-    struct orch_rectangle cutout, erase;
-};
-
 /** Start of the random stream of one image: `place` is its position in the order of the epoch, and
  * `copy` counts its copies from 0. */
 uint64_t orch_transform_stream(uint64_t seed, int64_t epoch, int64_t place, int64_t copy);
@@ -77,18 +65,11 @@ uint64_t orch_transform_stream(uint64_t seed, int64_t epoch, int64_t place, int6
 void orch_transforms_draw(const struct orch_transforms *transforms, int width, int height,
                           uint64_t stream, struct orch_transform_plan *out);
 
-/** Normalised value of each byte, by channel; channel c uses entry c % 3. */
-struct orch_transform_table {
-    float of[3][256];
-};
 /** Fills the table with the values given in `transforms`, else with `mean` and `std` (a std of 0
  * counts as 1). */
 void orch_transforms_table(const struct orch_transforms *transforms, const float mean[3],
                            const float std[3], struct orch_transform_table *out);
 
-struct orch_image_shape {
-    int channels, height, width;
-};
 /** Applies a plan to the bytes of one image (C x H x W). `out` receives as many floats, C x H x W,
  * or H x W x C if `channels_last`. */
 void orch_transform_apply(const struct orch_transform_plan *plan,

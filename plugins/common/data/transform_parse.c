@@ -27,8 +27,8 @@ static char *set_size(struct orch_transform *out, const struct values *v)
         return g_strdup_printf("%g is not a whole number of pixels from 0 on", size);
     if (size > v->width || size > v->height)
         return g_strdup_printf("%g pixels are more than the images have, which are %d wide and %d "
-                               "high",
-                               size, v->width, v->height);
+                               "high: choose at most %d",
+                               size, v->width, v->height, MIN(v->width, v->height));
     out->size = (int)size;
     return NULL;
 }

@@ -27,6 +27,7 @@
 #ifndef ORCH_PLUGINS_COMMON_TORCH_H
 #define ORCH_PLUGINS_COMMON_TORCH_H
 
+#include "plugins/common/data/pixel.h"
 #include "plugins/common/torch/scaler.h"
 
 #include <glib.h>
@@ -40,6 +41,7 @@ extern "C" {
 struct orch_net;
 struct orch_weights;
 struct orch_torch_model;
+struct orch_torch_images;
 
 enum orch_torch_precision {
     ORCH_TORCH_FP32 = 0, /* on a GPU without tf32 */
@@ -64,7 +66,9 @@ enum orch_torch_method {
     /* Jordan et al. 2024: the momentum of a matrix is replaced by the nearest orthogonal matrix
      * (Newton-Schulz iterations), times sqrt(max(1, rows / columns)). Convolutions count as
      * matrices of one row per filter. The first layer, the last layer, biases and norms use AdamW.
-     * Weights decay by rate * weight_decay. */
+     * Weights decay by rate * weight_decay. Refused in fp16 on a GPU: there the scaler's decision
+     * to skip a step stays on the device, where fused kernels read it but Muon's operations do not.
+     */
     ORCH_TORCH_MUON,
 };
 
@@ -126,7 +130,7 @@ struct orch_torch_batch {
     bool is_channels_last; /* images are N x H x W x C; not with ORCH_TORCH_FEATURES */
 };
 
-/** Sums over the batches since the last totals_take. */
+/** Sums over the batches since the last totals_take or totals_mark. */
 struct orch_torch_totals {
     int64_t images;
     int64_t correct; /* images whose largest output is the label's */
@@ -215,6 +219,42 @@ struct orch_torch_bucket_calls {
     void *ctx;
 };
 
+/** A data set's images, from which images_make makes batches on a GPU. */
+struct orch_torch_image_bytes {
+    const uint8_t *bytes; /* count x C x H x W */
+    int64_t count;
+    struct orch_image_shape shape; /* at most 2^31 - 1 values an image */
+};
+
+/** One batch, as a loader with `plans_only` gives it: ordinary memory, not used after the call. */
+struct orch_torch_image_plans {
+    int64_t count;                           /* > 0 */
+    const int64_t *rows;                     /* count images of the set */
+    const struct orch_transform_plan *plans; /* count */
+    const struct orch_transform_table *table;
+    const int64_t *labels; /* count */
+    bool channels_last;    /* make N x H x W x C */
+};
+
+/** How `train` runs its steps. */
+enum orch_torch_graphs {
+    ORCH_TORCH_GRAPHS_OFF = 0, /* operation by operation */
+    /* Operation by operation too, but with the batch in fixed buffers, as a capture needs it. A
+     * step with an operation that waits for the device fails and names it. For tests. */
+    ORCH_TORCH_GRAPHS_BUFFERS,
+    ORCH_TORCH_GRAPHS_ON, /* captured once as a CUDA graph, then replayed */
+};
+
+/** What became of the steps of `train`. */
+struct orch_torch_graphs_state {
+    enum orch_torch_graphs mode;
+    int64_t replayed; /* steps that a captured graph did */
+    int64_t buffered; /* steps from fixed buffers, operation by operation: before the capture */
+    int64_t ordinary; /* all others since graphs_set */
+    /* Why steps are not captured; NULL: they are, or will be. Valid until the model's next call. */
+    const char *reason;
+};
+
 /** The function table that orch-torch.so exports. */
 struct orch_torch {
     uint32_t struct_bytes;
@@ -277,7 +317,8 @@ struct orch_torch {
     /** Forward in evaluation mode; adds to the totals. */
     bool (*evaluate)(struct orch_torch_model *model, const struct orch_torch_batch *batch,
                      GError **error);
-    /** Returns the sums and resets them. Waits for the device. */
+    /** Returns the sums and resets them; sums that totals_mark set aside come first, one mark a
+     * call, in their order. Waits for the device. */
     bool (*totals_take)(struct orch_torch_model *model, struct orch_torch_totals *out,
                         GError **error);
     /** Outputs in evaluation mode; `out` has space for count x classes floats. */
@@ -351,6 +392,45 @@ struct orch_torch {
                        GError **error);
     bool (*scaler_set)(struct orch_torch_model *model, const struct orch_torch_scaler *scaler,
                        GError **error);
+
+    /** Memory of the model's GPU in bytes: free for all processes, and in all. Fails like
+     * images_new where that is not for lack of memory. */
+    bool (*gpu_memory)(const struct orch_torch_model *model, int64_t *out_free_bytes,
+                       int64_t *out_total_bytes, GError **error);
+    /** Copies images to the memory of the model's GPU. The model must outlive them. Fails for a
+     * model on a CPU, an adapter that was built without a CUDA compiler, a GPU that the compiled
+     * kernel does not run on, and too little memory. Free with images_free. */
+    struct orch_torch_images *(*images_new)(const struct orch_torch_model *model,
+                                            const struct orch_torch_image_bytes *images,
+                                            GError **error);
+    void (*images_free)(struct orch_torch_images *images);
+    /** Makes a batch on the GPU, with the values of orch_transform_apply, and returns at once: what
+     * the model computes next waits for it, the caller does not. Sets `out` to a batch of floats
+     * with is_on_device and the labels; it is valid until the next call with these images. Fails
+     * for a row that the set does not have. */
+    bool (*images_make)(struct orch_torch_images *images,
+                        const struct orch_torch_image_plans *plans, struct orch_torch_batch *out,
+                        GError **error);
+    /** Copies the images and labels of the last batch to ordinary memory, for tests and benchmarks.
+     * Waits for the device. `out_labels` may be NULL. */
+    bool (*images_get)(const struct orch_torch_images *images, float *out, int64_t *out_labels,
+                       GError **error);
+
+    /** Chooses how `train` runs its steps; a new model has OFF. With ON a form of batch (its count,
+     * input, and whether it has targets and weights) that comes twice in a row gets fixed buffers:
+     * the next steps warm up, then one is captured, and further batches of this form are replays.
+     * Learning rates, step counts, the gradient scaler and the weights of samples are read on the
+     * device, so they may change between replays. Batches of another form, such as the last one of
+     * an epoch, run operation by operation. So does every step while gradients are watched, and
+     * after a capture that failed; graphs_get then has the reason, and no result is affected.
+     * optimizer_set discards the capture. Fails for ON if the model is not on a GPU or if this
+     * LibTorch cannot capture (no CUDA, or older than 2.5). */
+    bool (*graphs_set)(struct orch_torch_model *model, enum orch_torch_graphs mode, GError **error);
+    void (*graphs_get)(const struct orch_torch_model *model, struct orch_torch_graphs_state *out);
+
+    /** Sets the sums aside on the device for a later totals_take, and resets them. Does not wait
+     * for the device. The first totals_take after marks reads all of them together. */
+    bool (*totals_mark)(struct orch_torch_model *model, GError **error);
 };
 
 #define ORCH_TORCH_ABI 2

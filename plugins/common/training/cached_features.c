@@ -2,7 +2,7 @@
 #include "plugins/common/training/cached_features.h"
 
 #include "lib/base/ident.h"
-#include "plugins/common/data/loader.h"
+#include "plugins/common/training/feed.h"
 #include "plugins/common/training/notes.h"
 #include "plugins/common/training/work.h"
 
@@ -12,24 +12,22 @@ static float *compute(const struct orch_session *s, const struct orch_subset *su
     float *features = g_new(float, (gsize)(subset->count * width) + 1);
     struct orch_loader_options options = {.batch = 256,
                                           .threads = (int)s->training->loader_threads,
-                                          .channels_last = s->channels_last,
                                           .transforms = orch_work_normalisation(s->training)};
-    struct orch_loader *loader = orch_loader_new(subset, &options, error);
-    struct orch_loader_batch batch;
+    struct orch_feed *feed = orch_feed_session_images(s, subset, &options, error);
+    struct orch_feed_batch batch;
+    GError *problem = NULL;
     int64_t done = 0;
-    bool ok = loader != NULL;
+    bool ok = feed != NULL;
     if (ok)
-        orch_loader_start(loader, 0);
-    while (ok && orch_loader_next(loader, &batch)) {
-        struct orch_torch_batch input = {.input = ORCH_TORCH_FLOAT,
-                                         .images = batch.images,
-                                         .count = batch.count,
-                                         .is_channels_last = s->channels_last};
-        ok = s->torch->features(s->model, &input, features + done * width, error);
-        done += batch.count;
+        feed->start(feed->ctx, 0);
+    while (ok && feed->next(feed->ctx, &batch, &problem)) {
+        ok = s->torch->features(s->model, &batch.input, features + done * width, error);
+        done += batch.input.count;
     }
-    orch_loader_free(loader);
-    if (!ok)
+    if (problem)
+        g_propagate_error(error, problem);
+    orch_feed_free(feed);
+    if (!ok || problem)
         g_clear_pointer(&features, g_free);
     return features;
 }
@@ -43,8 +41,12 @@ struct orch_features *orch_features_compute(const struct orch_session *s, GError
     f->train = compute(s, s->train, f->width, error);
     f->seconds = (double)(orch_mono_ns() - begin) / 1e9;
     f->val_part = f->train ? compute(s, s->val_part, f->width, error) : NULL;
-    f->val = f->val_part ? compute(s, s->val, f->width, error) : NULL;
-    if (!f->val) {
+    bool ok = f->val_part != NULL;
+    if (ok && s->training->full_validation) {
+        f->val = compute(s, s->val, f->width, error);
+        ok = f->val != NULL;
+    }
+    if (!ok) {
         orch_features_free(f);
         return NULL;
     }

@@ -2,6 +2,7 @@
 #include "plugins/common/training/checkpoint.h"
 
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 #include "plugins/common/training/notes.h"
 #include "plugins/common/weights/weights.h"
 
@@ -13,25 +14,66 @@ char *orch_checkpoint_path(const struct orch_session *s)
                : NULL;
 }
 
+/* ---- clocks -----------------------------------------------------------------------------------
+ */
+
+static void put_clock(struct orch_weights *checkpoint, const char *name, double seconds)
+{
+    char text[ORCH_REAL_CHARS];
+    g_hash_table_insert(checkpoint->metadata, g_strdup(name),
+                        g_strdup(orch_real_format(seconds, text)));
+}
+
+static bool get_clock(const struct orch_weights *checkpoint, const char *name, double *out_seconds)
+{
+    const char *text = g_hash_table_lookup(checkpoint->metadata, name);
+    return text && orch_real_parse(text, out_seconds);
+}
+
+/* A checkpoint of a version before the clocks has none. */
+static void get_clocks(const struct orch_weights *checkpoint, struct orch_training_clocks *out)
+{
+    *out = (struct orch_training_clocks){0};
+    bool is_training = get_clock(checkpoint, "training_s", &out->training_s);
+    bool is_validation = get_clock(checkpoint, "validation_s", &out->validation_s);
+    out->is_partial = !is_training || !is_validation;
+}
+
+static void put_clocks(struct orch_weights *checkpoint, const struct orch_training_clocks *clocks)
+{
+    if (clocks->is_partial)
+        return;
+    put_clock(checkpoint, "training_s", clocks->training_s);
+    put_clock(checkpoint, "validation_s", clocks->validation_s);
+}
+
+/* ---- the file ---------------------------------------------------------------------------------
+ */
+
 static bool restore(const struct orch_session *s, const struct orch_training_parts *parts,
-                    const char *path, struct orch_torch_progress *out, GError **error)
+                    const char *path, struct orch_torch_progress *out,
+                    struct orch_training_clocks *out_clocks, GError **error)
 {
     struct orch_weights *checkpoint = orch_torch_checkpoint_open(path, error);
     bool ok = checkpoint &&
               orch_torch_checkpoint_restore(s->torch, s->model, checkpoint, out, error) &&
               (!parts->restore || parts->restore(parts->ctx, checkpoint, error));
+    if (ok)
+        get_clocks(checkpoint, out_clocks);
     orch_weights_free(checkpoint);
     return ok;
 }
 
 bool orch_checkpoint_resume(const struct orch_session *s, const struct orch_training_parts *parts,
-                            const char *path, struct orch_torch_progress *out, GError **error)
+                            const char *path, struct orch_torch_progress *out,
+                            struct orch_training_clocks *out_clocks, GError **error)
 {
     GError *problem = NULL;
     *out = (struct orch_torch_progress){0};
+    *out_clocks = (struct orch_training_clocks){0};
     if (!path)
         return true;
-    if (restore(s, parts, path, out, &problem)) {
+    if (restore(s, parts, path, out, out_clocks, &problem)) {
         if (out->epoch)
             orch_training_note(
                 s->host, "an earlier attempt had finished %d epochs; this one went on from there",
@@ -48,10 +90,12 @@ bool orch_checkpoint_resume(const struct orch_session *s, const struct orch_trai
 
 bool orch_checkpoint_write(const struct orch_session *s, const struct orch_training_parts *parts,
                            const char *path, const struct orch_torch_progress *progress,
-                           GError **error)
+                           const struct orch_training_clocks *clocks, GError **error)
 {
     struct orch_weights *checkpoint =
         orch_torch_checkpoint_copy(s->torch, s->model, progress, error);
+    if (checkpoint)
+        put_clocks(checkpoint, clocks);
     bool ok = checkpoint && (!parts->save || parts->save(parts->ctx, checkpoint, error)) &&
               orch_weights_save(checkpoint, path, true, error);
     orch_weights_free(checkpoint);

@@ -5,16 +5,26 @@
 
 #include "plugins/common/training/epochs.h"
 
+/** Seconds since a training began, over all its attempts. What an attempt did after its last
+ * checkpoint is lost, and so is its time. */
+struct orch_training_clocks {
+    double training_s;   /* steps and loading of all epochs; features that are computed once */
+    double validation_s; /* the validation of each epoch */
+    bool is_partial;     /* an earlier attempt of a version that kept no clocks is missing */
+};
+
 /** Path of the trial's checkpoint; NULL if none is written (smoke runs). Caller frees. */
 char *orch_checkpoint_path(const struct orch_session *session);
-/** Restores an earlier attempt's checkpoint with what the plugin added. `*out_progress` is zero if
- * there is none. `path` may be NULL. */
+/** Restores an earlier attempt's checkpoint with what the plugin added. `*out_progress` and
+ * `*out_clocks` are zero if there is none. `path` may be NULL. */
 bool orch_checkpoint_resume(const struct orch_session *session,
                             const struct orch_training_parts *parts, const char *path,
-                            struct orch_torch_progress *out_progress, GError **error);
+                            struct orch_torch_progress *out_progress,
+                            struct orch_training_clocks *out_clocks, GError **error);
 /** Writes it, atomically. */
 bool orch_checkpoint_write(const struct orch_session *session,
                            const struct orch_training_parts *parts, const char *path,
-                           const struct orch_torch_progress *progress, GError **error);
+                           const struct orch_torch_progress *progress,
+                           const struct orch_training_clocks *clocks, GError **error);
 
 #endif

@@ -4,15 +4,14 @@
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "plugins/common/training/checkpoint.h"
+#include "plugins/common/training/graphs.h"
+#include "plugins/common/training/step_points.h"
+#include "plugins/common/training/target.h"
 #include "plugins/common/training/validation.h"
 #include "plugins/common/weights/weights.h"
 
 #include <math.h>
-#include <string.h>
 
-/** Maximum points of the loss by step; and minimum steps per point on a GPU, where reading the loss
- * waits for all queued work. */
-enum { STEP_POINTS = 400, GPU_STEPS = 8 };
 /** Steps between reports of progress, and between questions whether the trial is cancelled. */
 enum { PROGRESS_STEPS = 16 };
 
@@ -24,55 +23,23 @@ struct loop {
     const struct orch_training_parts *parts;
     struct orch_feed *feed;
     struct orch_step *step;
-    double training_s;
+    bool is_graphs_noted; /* why steps are not replayed */
+    struct orch_training_clocks clocks;
     double best;
     int64_t best_epoch;
-    struct orch_torch_totals epoch_totals;
     struct orch_torch_totals last_val; /* the last epoch of this attempt; 0 images: none yet */
-    /* loss by step: a point is the mean over the samples of the steps since the previous point */
-    int64_t steps_per_point;
-    struct orch_torch_totals point_totals;
+    struct orch_points points;
 };
 
 /* ---- steps ------------------------------------------------------------------------------------
  */
-
-static void plan_points(struct loop *l)
-{
-    int64_t steps = l->feed->batches * l->session->epochs;
-    bool is_gpu = strcmp(l->session->device, "cpu") != 0;
-    l->steps_per_point = MAX((steps + STEP_POINTS - 1) / STEP_POINTS, is_gpu ? GPU_STEPS : 1);
-}
-
-static void add_totals(struct orch_torch_totals *sum, const struct orch_torch_totals *part)
-{
-    sum->images += part->images;
-    sum->correct += part->correct;
-    sum->loss += part->loss;
-}
 
 static double accuracy_of(const struct orch_torch_totals *totals)
 {
     return (double)totals->correct / (double)MAX(1, totals->images);
 }
 
-static double loss_of(const struct orch_torch_totals *totals)
-{
-    return totals->loss / (double)MAX(1, totals->images);
-}
-
-/* Adds the step's sums to the totals of the epoch and of the current point. */
-static bool take_totals(struct loop *l, GError **error)
-{
-    struct orch_torch_totals part;
-    if (!l->step->take(l->step->ctx, l->session, &part, error))
-        return false;
-    add_totals(&l->epoch_totals, &part);
-    add_totals(&l->point_totals, &part);
-    return true;
-}
-
-/* Reports the loss if a point is due, and calls the observer. Batch `number` (from 0) of the epoch
+/* Calls the observer, and reports the loss if a point is due. Batch `number` (from 0) of the epoch
  * has just been trained on. */
 static bool after_step(struct loop *l, int64_t epoch, int64_t number, GError **error)
 {
@@ -80,17 +47,11 @@ static bool after_step(struct loop *l, int64_t epoch, int64_t number, GError **e
     struct orch_moment moment = {.session = l->session, .epoch = epoch, .step = step};
     if (l->parts->after_step && !l->parts->after_step(l->parts->ctx, &moment, error))
         return false;
-    if (step % l->steps_per_point && step != l->session->epochs * l->feed->batches)
-        return true;
-    if (!take_totals(l, error))
-        return false;
-    l->host->metric(l->host, "step_loss", step, loss_of(&l->point_totals));
-    l->point_totals = (struct orch_torch_totals){0};
-    return true;
+    return orch_points_after_step(&l->points, step, error);
 }
 
 /* Returns early, with true, if the trial is cancelled. */
-static bool train_epoch(struct loop *l, int64_t epoch, GError **error)
+static bool train_batches(struct loop *l, int64_t epoch, GError **error)
 {
     const struct orch_session *s = l->session;
     struct orch_feed_batch batch;
@@ -113,6 +74,15 @@ static bool train_epoch(struct loop *l, int64_t epoch, GError **error)
     return !problem;
 }
 
+/* train_batches, and what it has learned from in the sums of the epoch. If it fails, the points of
+ * the steps before are reported where they can be read. */
+static bool train_epoch(struct loop *l, int64_t epoch, GError **error)
+{
+    orch_points_start_epoch(&l->points);
+    bool ok = train_batches(l, epoch, error);
+    return orch_points_end_epoch(&l->points, ok ? error : NULL) && ok;
+}
+
 /* Evaluates on the validation images of each epoch. */
 static bool validate_part(struct loop *l, GError **error)
 {
@@ -126,11 +96,11 @@ static bool validate_part(struct loop *l, GError **error)
 static void report_epoch(struct loop *l, int64_t epoch, double seconds)
 {
     const struct orch_host *host = l->host;
-    const struct orch_torch_totals *train = &l->epoch_totals, *val = &l->last_val;
+    const struct orch_torch_totals *train = &l->points.epoch, *val = &l->last_val;
     double accuracy = accuracy_of(val);
-    host->metric(host, "train_loss", epoch + 1, loss_of(train));
+    host->metric(host, "train_loss", epoch + 1, orch_totals_loss(train));
     host->metric(host, "train_accuracy", epoch + 1, accuracy_of(train));
-    host->metric(host, "val_loss", epoch + 1, loss_of(val));
+    host->metric(host, "val_loss", epoch + 1, orch_totals_loss(val));
     host->metric(host, "val_accuracy", epoch + 1, accuracy);
     host->metric(host, "val_error", epoch + 1, 1 - accuracy);
     host->metric(host, "epoch_time", epoch + 1, seconds);
@@ -143,13 +113,14 @@ static void report_epoch(struct loop *l, int64_t epoch, double seconds)
     }
 }
 
-static bool observe_epoch(struct loop *l, int64_t epoch, GError **error)
+static bool observe_epoch(struct loop *l, int64_t epoch, double seconds, GError **error)
 {
     struct orch_moment moment = {.session = l->session,
                                  .epoch = epoch,
                                  .step = (epoch + 1) * l->feed->batches,
-                                 .train = &l->epoch_totals,
-                                 .val = &l->last_val};
+                                 .train = &l->points.epoch,
+                                 .val = &l->last_val,
+                                 .training_s = seconds};
     return !l->parts->after_epoch || l->parts->after_epoch(l->parts->ctx, &moment, error);
 }
 
@@ -160,24 +131,26 @@ static bool one_epoch(struct loop *l, int64_t epoch, int *out_status, GError **e
     int64_t begin = orch_mono_ns();
     *out_status = ORCH_OK;
     host->phase(host, "training");
-    l->epoch_totals = (struct orch_torch_totals){0};
-    if (!train_epoch(l, epoch, error) || !take_totals(l, error))
+    if (!train_epoch(l, epoch, error))
         return false;
     double seconds = (double)(orch_mono_ns() - begin) / 1e9;
     if (host->cancelled(host)) {
         *out_status = ORCH_CANCELLED;
         return true;
     }
-    l->training_s += seconds;
+    l->clocks.training_s += seconds;
+    l->is_graphs_noted = l->is_graphs_noted || orch_graphs_note(l->session);
     host->phase(host, "validating");
+    begin = orch_mono_ns();
     if (!validate_part(l, error))
         return false;
+    l->clocks.validation_s += (double)(orch_mono_ns() - begin) / 1e9;
     report_epoch(l, epoch, seconds);
-    if (!isfinite(loss_of(&l->epoch_totals))) {
+    if (!isfinite(orch_totals_loss(&l->points.epoch))) {
         host->fail(host, "the training loss is not finite");
         *out_status = ORCH_DIVERGED;
     }
-    return observe_epoch(l, epoch, error);
+    return observe_epoch(l, epoch, seconds, error);
 }
 
 static int all_epochs(struct loop *l, GError **error)
@@ -187,18 +160,20 @@ static int all_epochs(struct loop *l, GError **error)
     struct orch_torch_progress progress;
     int64_t saved_ns = orch_mono_ns();
     int status = ORCH_OK;
-    if (!orch_checkpoint_resume(s, l->parts, path, &progress, error))
+    if (!orch_checkpoint_resume(s, l->parts, path, &progress, &l->clocks, error))
         return -1;
+    l->clocks.training_s += l->features ? l->features->seconds : 0;
     l->best = progress.best;
     l->best_epoch = progress.best_epoch;
-    plan_points(l);
-    for (int64_t epoch = progress.epoch; epoch < s->epochs && status == ORCH_OK; epoch++) {
+    for (int64_t epoch = progress.epoch;
+         epoch < s->epochs && status == ORCH_OK && !orch_target_is_reached(s->training, l->best);
+         epoch++) {
         if (!one_epoch(l, epoch, &status, error))
             return -1;
         progress = (struct orch_torch_progress){epoch + 1, l->best, l->best_epoch};
         bool is_due = (double)(orch_mono_ns() - saved_ns) / 1e9 >= s->training->checkpoint_every;
         if (status == ORCH_OK && path && is_due) {
-            if (!orch_checkpoint_write(s, l->parts, path, &progress, error))
+            if (!orch_checkpoint_write(s, l->parts, path, &progress, &l->clocks, error))
                 return -1;
             saved_ns = orch_mono_ns();
         }
@@ -208,6 +183,15 @@ static int all_epochs(struct loop *l, GError **error)
 
 /* ---- results ----------------------------------------------------------------------------------
  */
+
+/* Reports the steps since the last point, where a target ended the training before its last step.
+ */
+static void last_point(struct loop *l)
+{
+    if (l->points.point.images)
+        l->host->metric(l->host, "step_loss", l->best_epoch * l->feed->batches,
+                        orch_totals_loss(&l->points.point));
+}
 
 static bool save_weights(const struct orch_session *s, GError **error)
 {
@@ -219,17 +203,18 @@ static bool save_weights(const struct orch_session *s, GError **error)
     return ok;
 }
 
-/* Validates on the last epoch's images and on all. An attempt that resumed after the last epoch has
- * not validated yet. */
+/* Validates on the last epoch's images and, if asked, on all; else `all` has 0 images. An attempt
+ * that resumed after the last epoch has not validated yet. */
 static bool validate_end(struct loop *l, struct orch_torch_totals *all, GError **error)
 {
     const struct orch_session *s = l->session;
     if (!l->last_val.images && !validate_part(l, error))
         return false;
-    if (s->val_part->count < s->val->count)
-        return orch_validate(s, s->val, l->features ? l->features->val : NULL, all, error);
-    *all = l->last_val;
-    return true;
+    bool is_all = s->val_part->count == s->val->count;
+    *all = is_all ? l->last_val : (struct orch_torch_totals){0};
+    if (is_all || !s->training->full_validation)
+        return true;
+    return orch_validate(s, s->val, l->features ? l->features->val : NULL, all, error);
 }
 
 /* final_accuracy and best_accuracy use the same images, so that the best epoch is never below the
@@ -239,15 +224,19 @@ static bool finish(struct loop *l, GError **error)
     const struct orch_host *host = l->host;
     struct orch_torch_totals all;
     host->phase(host, "final validation");
+    last_point(l);
     if (!validate_end(l, &all, error) || !save_weights(l->session, error))
         return false;
     host->result(host, "final_accuracy", accuracy_of(&l->last_val));
-    host->result(host, "final_loss", loss_of(&l->last_val));
-    host->result(host, "full_accuracy", accuracy_of(&all));
-    host->result(host, "full_loss", loss_of(&all));
+    host->result(host, "final_loss", orch_totals_loss(&l->last_val));
+    if (all.images) {
+        host->result(host, "full_accuracy", accuracy_of(&all));
+        host->result(host, "full_loss", orch_totals_loss(&all));
+    }
     host->result(host, "best_accuracy", l->best);
     host->result(host, "best_epoch", (double)l->best_epoch);
-    host->result(host, "training_time", l->training_s + (l->features ? l->features->seconds : 0));
+    orch_graphs_report(l->session);
+    host->result(host, "training_time", l->clocks.training_s);
     return true;
 }
 
@@ -263,9 +252,16 @@ int orch_epochs_run(const struct orch_session *s, const struct orch_features *fe
     l.step = !l.feed       ? NULL
              : parts->step ? parts->step(parts->ctx, s, error)
                            : orch_step_classify();
-    int status = l.step ? all_epochs(&l, error) : -1;
+    int status = -1;
+    if (l.step) {
+        orch_points_init(&l.points, s, l.step, l.feed->batches);
+        status = all_epochs(&l, error);
+    }
     if (status == ORCH_OK && !finish(&l, error))
         status = -1;
+    if (status == ORCH_OK || status == ORCH_DIVERGED)
+        orch_target_report(s, status == ORCH_OK ? l.best : 0, l.best_epoch, &l.clocks);
+    orch_points_clear(&l.points);
     orch_step_free(l.step);
     orch_feed_free(l.feed);
     return status;

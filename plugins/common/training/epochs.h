@@ -20,6 +20,7 @@ struct orch_moment {
     int64_t step;  /* steps taken in the whole training */
     /* after an epoch only: its sums, and those of its validation images */
     const struct orch_torch_totals *train, *val;
+    double training_s; /* after an epoch only: its training, without the validation */
 };
 
 /** What a plugin puts in place of the usual parts, or adds to them. `ctx` is passed to each. */
@@ -30,6 +31,10 @@ struct orch_training_parts {
     struct orch_feed *(*feed)(void *ctx, const struct orch_session *session, GError **error);
     /** What is learned from a batch. NULL: classification. */
     struct orch_step *(*step)(void *ctx, const struct orch_session *session, GError **error);
+    /** The feed and the step accept batches whose images and labels lie in the memory of the GPU
+     * (is_on_device of torch.h). false, with a feed or a step of the plugin's own: batches are made
+     * by the processor, in ordinary memory. */
+    bool takes_gpu_batches;
     /** Called after each step; must not wait for the device in each. */
     bool (*after_step)(void *ctx, const struct orch_moment *moment, GError **error);
     /** Called after each epoch's validation. */

@@ -22,6 +22,9 @@ struct images {
     struct orch_loader *loader;
     int64_t number, batches;
     bool is_channels_last;
+    /* the set on a GPU that makes the images from the loader's plans, or NULL */
+    struct orch_torch_images *on_gpu;
+    const struct orch_torch *torch;
 };
 
 static void images_start(void *ctx, int64_t epoch)
@@ -31,23 +34,45 @@ static void images_start(void *ctx, int64_t epoch)
     orch_loader_start(images->loader, epoch);
 }
 
+/* Images and labels of the batch, in the memory of the GPU. Targets and weights stay with the
+ * loader: the model checks and copies them. */
+static bool make_on_gpu(const struct images *images, const struct orch_loader_batch *batch,
+                        struct orch_torch_batch *out, GError **error)
+{
+    struct orch_torch_image_plans plans = {.count = batch->count,
+                                           .rows = batch->rows,
+                                           .plans = batch->plans,
+                                           .table = orch_loader_table(images->loader),
+                                           .labels = batch->labels,
+                                           .channels_last = images->is_channels_last};
+    return images->torch->images_make(images->on_gpu, &plans, out, error);
+}
+
 static bool images_next(void *ctx, struct orch_feed_batch *out, GError **error)
 {
-    (void)error;
     struct images *images = ctx;
     struct orch_loader_batch batch;
     if (!orch_loader_next(images->loader, &batch))
         return false;
-    *out = (struct orch_feed_batch){.input = {.input = ORCH_TORCH_FLOAT,
-                                              .images = batch.images,
-                                              .labels = batch.labels,
-                                              .count = batch.count,
-                                              .targets = batch.targets,
-                                              .weights = batch.weights,
-                                              .is_channels_last = images->is_channels_last},
+    struct orch_torch_batch input = {.input = ORCH_TORCH_FLOAT,
+                                     .images = batch.images,
+                                     .labels = batch.labels,
+                                     .count = batch.count,
+                                     .is_channels_last = images->is_channels_last};
+    if (images->on_gpu && batch.count > 0 && !make_on_gpu(images, &batch, &input, error))
+        return false;
+    input.targets = batch.targets;
+    input.weights = batch.weights;
+    *out = (struct orch_feed_batch){.input = input,
                                     .at = (double)images->number / (double)images->batches};
     images->number++;
     return true;
+}
+
+static double images_made_s(void *ctx)
+{
+    struct images *images = ctx;
+    return orch_loader_made_s(images->loader);
 }
 
 static void images_free(void *ctx)
@@ -73,7 +98,28 @@ struct orch_feed *orch_feed_images(const struct orch_subset *subset,
                                .samples = subset->count,
                                .start = images_start,
                                .next = images_next,
+                               .made_s = images_made_s,
                                .free = images_free};
+    return feed;
+}
+
+struct orch_feed *orch_feed_session_images(const struct orch_session *s,
+                                           const struct orch_subset *subset,
+                                           const struct orch_loader_options *options,
+                                           GError **error)
+{
+    struct orch_loader_options own = *options;
+    struct orch_torch_images *on_gpu = subset->dataset == s->train_set ? s->train_images
+                                       : subset->dataset == s->val_set ? s->val_images
+                                                                       : NULL;
+    own.channels_last = s->channels_last;
+    own.plans_only = on_gpu != NULL;
+    struct orch_feed *feed = orch_feed_images(subset, &own, error);
+    if (feed) {
+        struct images *images = feed->ctx;
+        images->on_gpu = on_gpu;
+        images->torch = s->torch;
+    }
     return feed;
 }
 
@@ -159,19 +205,24 @@ struct orch_feed *orch_feed_features(const struct orch_subset *subset, const flo
 /* ---- the usual one ----------------------------------------------------------------------------
  */
 
-struct orch_feed *orch_feed_training(const struct orch_session *s,
-                                     const struct orch_features *features, GError **error)
+struct orch_feed *orch_feed_copies(const struct orch_session *s, int copies, GError **error)
 {
     const struct orch_training *t = s->training;
-    uint64_t seed = s->host->derive_seed(s->host, "shuffle");
     struct orch_loader_options options = {.batch = (int)t->batch,
                                           .threads = (int)t->loader_threads,
                                           .shuffle = true,
-                                          .channels_last = s->channels_last,
-                                          .seed = seed};
-    if (features)
-        return orch_feed_features(s->train, features->train, features->width, t->batch, true, seed);
+                                          .copies = copies,
+                                          .seed = s->host->derive_seed(s->host, "shuffle")};
     return orch_work_transforms(t, &options.transforms, error)
-               ? orch_feed_images(s->train, &options, error)
+               ? orch_feed_session_images(s, s->train, &options, error)
                : NULL;
+}
+
+struct orch_feed *orch_feed_training(const struct orch_session *s,
+                                     const struct orch_features *features, GError **error)
+{
+    if (!features)
+        return orch_feed_copies(s, 1, error);
+    return orch_feed_features(s->train, features->train, features->width, s->training->batch, true,
+                              s->host->derive_seed(s->host, "shuffle"));
 }

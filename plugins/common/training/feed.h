@@ -27,6 +27,9 @@ struct orch_feed {
     void (*start)(void *ctx, int64_t epoch);
     /** Gives the next batch. False at the end of the epoch, or with `error` set. */
     bool (*next)(void *ctx, struct orch_feed_batch *out, GError **error);
+    /** Seconds spent on making batches since the feed was made, summed over its threads; NULL: not
+     * measured. */
+    double (*made_s)(void *ctx);
     /** Frees ctx; NULL: the caller owns it. */
     void (*free)(void *ctx);
 };
@@ -36,6 +39,14 @@ struct orch_feed {
  */
 struct orch_feed *orch_feed_images(const struct orch_subset *subset,
                                    const struct orch_loader_options *options, GError **error);
+
+/** orch_feed_images for a subset of the session's training or validation set, in the model's
+ * layout: with images that the GPU makes where that is the session's data path (data_path.h).
+ * `options`: channels_last and plans_only are set by this function. */
+struct orch_feed *orch_feed_session_images(const struct orch_session *session,
+                                           const struct orch_subset *subset,
+                                           const struct orch_loader_options *options,
+                                           GError **error);
 
 /** Rows of `width` floats that belong to the subset's rows, in their order: features that a frozen
  * body gave. `features` and `subset` must outlive the feed. `is_shuffled`: in a random order drawn
@@ -47,6 +58,10 @@ struct orch_feed *orch_feed_features(const struct orch_subset *subset, const flo
  * that its parameters name; or their features (may be NULL). */
 struct orch_feed *orch_feed_training(const struct orch_session *session,
                                      const struct orch_features *features, GError **error);
+
+/** The usual feed, with images, in batches of `copies` > 0 transformed copies of each sample: the
+ * first copy is the image that a feed of one copy gives. */
+struct orch_feed *orch_feed_copies(const struct orch_session *session, int copies, GError **error);
 
 /** Frees the feed and its ctx; NULL is allowed. A caller that fills a struct orch_feed of its own
  * allocates it with g_new0. */

@@ -3,6 +3,8 @@
 
 #include "lib/base/error.h"
 #include "lib/net/net.h"
+#include "plugins/common/training/data_path.h"
+#include "plugins/common/training/graphs.h"
 #include "plugins/common/training/memory_layout.h"
 #include "plugins/common/training/notes.h"
 #include "plugins/common/training/optimizer.h"
@@ -93,9 +95,15 @@ static int threads_of(const struct orch_session *s)
 /* fp32 multiplies as PyTorch's convolutions do: in tf32 where a GPU has it. */
 static enum orch_torch_precision precision_of(const struct orch_training *t)
 {
-    return strcmp(t->precision, "bf16") == 0   ? ORCH_TORCH_BF16
-           : strcmp(t->precision, "fp16") == 0 ? ORCH_TORCH_FP16
-                                               : ORCH_TORCH_TF32;
+    static const struct {
+        const char *name;
+        enum orch_torch_precision precision;
+    } others[] = {
+        {"fp32-ieee", ORCH_TORCH_FP32}, {"bf16", ORCH_TORCH_BF16}, {"fp16", ORCH_TORCH_FP16}};
+    for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+        if (strcmp(others[i].name, t->precision) == 0)
+            return others[i].precision;
+    return ORCH_TORCH_TF32;
 }
 
 static bool open_model(struct orch_session *s, GError **error)
@@ -109,6 +117,8 @@ static bool open_model(struct orch_session *s, GError **error)
     s->torch->deterministic_set(t->deterministic);
     bool is_auto = strcmp(t->device, "auto") == 0;
     s->device = !is_auto ? t->device : s->torch->cuda_count() > 0 ? "cuda" : "cpu";
+    if (!orch_data_path_check(t, s->device, error))
+        return false;
     struct orch_torch_setup setup = {
         .device = s->device,
         .precision = precision_of(t),
@@ -125,7 +135,7 @@ static bool open_model(struct orch_session *s, GError **error)
            orch_torch_init(s->torch, s->model, s->net, s->host->derive_seed(s->host, "init"),
                            error) &&
            (!t->weights || s->host->smoke(s->host) || load_weights(s, error)) &&
-           orch_training_optimizer(s, s->model, error);
+           orch_training_optimizer(s, s->model, error) && orch_graphs_choose(s, error);
 }
 
 /* ---- opening ----------------------------------------------------------------------------------
@@ -145,6 +155,23 @@ static int opening_failed(struct orch_session *s, GError *error)
     return ORCH_SKIPPED;
 }
 
+/* Loads LibTorch, which takes about as long as inflating a data set does. open_model reports why
+ * it cannot be loaded. */
+static void *load_torch(void *ctx)
+{
+    (void)ctx;
+    orch_torch_load(NULL);
+    return NULL;
+}
+
+static bool open_data_beside_torch(struct orch_session *s, GError **error)
+{
+    GThread *loading = g_thread_new("libtorch", load_torch, NULL);
+    bool ok = open_data(s, error);
+    g_thread_join(loading);
+    return ok;
+}
+
 int orch_session_open(const struct orch_training *t, const struct orch_host *host,
                       struct orch_session **out)
 {
@@ -153,8 +180,8 @@ int orch_session_open(const struct orch_training *t, const struct orch_host *hos
     s->training = t;
     s->host = host;
     s->epochs = host->smoke(host) ? 1 : t->epochs;
-    if (!orch_work_schedule(t, t->epochs, &s->schedule, &error) || !open_data(s, &error) ||
-        !open_model(s, &error))
+    if (!orch_work_schedule(t, t->epochs, &s->schedule, &error) ||
+        !open_data_beside_torch(s, &error) || !open_model(s, &error))
         return opening_failed(s, error);
     *out = s;
     return ORCH_OK;
@@ -164,6 +191,10 @@ void orch_session_close(struct orch_session *s)
 {
     if (!s)
         return;
+    if (s->train_images)
+        s->torch->images_free(s->train_images);
+    if (s->val_images)
+        s->torch->images_free(s->val_images);
     if (s->model)
         s->torch->model_free(s->model);
     orch_net_free(s->net);

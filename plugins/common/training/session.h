@@ -22,6 +22,8 @@ struct orch_session {
     struct orch_net *net;
     struct orch_torch_model *model;
     bool channels_last; /* the model's memory layout */
+    /* the data sets in the memory of the GPU, where their batches are made there; else NULL */
+    struct orch_torch_images *train_images, *val_images;
     struct orch_schedule schedule;
     int64_t epochs; /* 1 in a smoke run */
 };

@@ -29,10 +29,16 @@ static bool model_totals(void *ctx, const struct orch_session *s, struct orch_to
     return s->torch->totals_take(s->model, out, error);
 }
 
+static bool mark_model_totals(void *ctx, const struct orch_session *s, GError **error)
+{
+    (void)ctx;
+    return s->torch->totals_mark(s->model, error);
+}
+
 struct orch_step *orch_step_classify(void)
 {
     struct orch_step *step = g_new0(struct orch_step, 1);
-    *step = (struct orch_step){.learn = classify, .take = model_totals};
+    *step = (struct orch_step){.learn = classify, .take = model_totals, .mark = mark_model_totals};
     return step;
 }
 
@@ -116,6 +122,12 @@ static bool reduced_take(void *ctx, const struct orch_session *s, struct orch_to
     return reduced->inner->take(reduced->inner->ctx, s, out, error);
 }
 
+static bool reduced_mark(void *ctx, const struct orch_session *s, GError **error)
+{
+    struct reduced *reduced = ctx;
+    return reduced->inner->mark(reduced->inner->ctx, s, error);
+}
+
 static void reduced_free(void *ctx)
 {
     struct reduced *reduced = ctx;
@@ -137,6 +149,11 @@ struct orch_step *orch_step_reduced(struct orch_step *inner, const struct orch_s
     struct reduced *reduced = g_new0(struct reduced, 1);
     *reduced = (struct reduced){inner, s};
     *step = (struct orch_step){
-        .ctx = reduced, .learn = reduced_learn, .take = reduced_take, .free = reduced_free};
+        .ctx = reduced,
+        .learn = reduced_learn,
+        .take = reduced_take,
+        .free = reduced_free,
+        .mark = inner->mark ? reduced_mark : NULL,
+    };
     return step;
 }

@@ -14,11 +14,16 @@ struct orch_step {
     bool (*learn)(void *ctx, const struct orch_session *session,
                   const struct orch_torch_batch *batch, GError **error);
     /** Returns the sums over the batches since the last call and resets them. Waits for the
-     * device. */
+     * device. After calls of `mark` the sums of each mark come first, one a call, in their order.
+     */
     bool (*take)(void *ctx, const struct orch_session *session, struct orch_torch_totals *out,
                  GError **error);
     /** Frees ctx; NULL: the caller owns it. */
     void (*free)(void *ctx);
+    /** Ends a point of the loss by step on a GPU: sets aside the sums over the batches since the
+     * last mark or take, without waiting for the device. NULL: `take` is called at each point
+     * instead, which is right for sums that lie in ordinary memory. */
+    bool (*mark)(void *ctx, const struct orch_session *session, GError **error);
 };
 
 /** Classification: mean cross-entropy against the batch's labels. */

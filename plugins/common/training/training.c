@@ -2,6 +2,7 @@
 /* The hooks of a training plugin: a session, features if they are computed once, the epochs. */
 #include "plugins/common/training/training.h"
 
+#include "plugins/common/training/data_path.h"
 #include "plugins/common/training/describe.h"
 #include "plugins/common/training/epochs.h"
 #include "plugins/common/training/notes.h"
@@ -23,7 +24,7 @@ int orch_training_run_with(void *state, const struct orch_host *host,
     GError *error = NULL;
     s->host = host;
     bool is_cached = s->training->feature_extractor && s->training->cache_features;
-    bool ok = orch_training_describe(s, &error);
+    bool ok = orch_data_path_choose(s, parts, &error) && orch_training_describe(s, &error);
     if (ok && is_cached) {
         features = orch_features_compute(s, &error);
         ok = features != NULL;

@@ -18,12 +18,14 @@ struct orch_training {
     int64_t per_class;        /* training images per class; 0: all */
     int64_t image_size;       /* folders: side of the images */
     int64_t val_images;       /* maximum validation images per epoch; 0: all */
+    bool full_validation;     /* after the last epoch on all validation images */
     int64_t crop_pad;
     bool flip;
     struct orch_list transforms; /* const char *: "cutout 8"; instead of crop_pad and flip */
     /* network and optimization */
     const char *net;
     int64_t epochs, batch;
+    double target_accuracy; /* training stops after the first epoch that reaches it; 0: none */
     double lr, momentum, weight_decay;
     bool nesterov;
     const char *optimizer;       /* sgd, adam */
@@ -34,6 +36,8 @@ struct orch_training {
     const char *device, *precision;
     bool deterministic;
     const char *layout;              /* auto, plain, channels_last */
+    const char *data_path;           /* auto, cpu, gpu */
+    const char *graphs;              /* auto, on, off; NULL: auto */
     int64_t threads, loader_threads; /* 0: those of the slot */
     double checkpoint_every;         /* seconds; 0: after each epoch */
     /* transfer learning; not set by plugin train */
@@ -50,7 +54,8 @@ struct orch_training {
         .name = #member, .type = (kind), .offset = offsetof(owner, t.member), __VA_ARGS__          \
     }
 
-#define ORCH_TRAINING_DATA_PARAMS(owner)                                                           \
+/** The rows of data, with the default of `transforms`. */
+#define ORCH_TRAINING_DATA_PARAMS_OF(owner, transforms_default)                                    \
     ORCH_TRAINING_ROW(owner, dataset, ORCH_STRING, .def = "fashion-mnist",                         \
                       .help =                                                                      \
                           "fashion-mnist, mnist, cifar10, cifar100, synthetic, or a folder of "    \
@@ -69,19 +74,28 @@ struct orch_training {
                           .help =                                                                  \
                               "validate on at most so many images an epoch, the same in each; "    \
                               "0: on all"),                                                        \
+        ORCH_TRAINING_ROW(owner, full_validation, ORCH_BOOL, .def = "true",                        \
+                          .help = "after the last epoch validate on all images as well"),          \
         ORCH_TRAINING_ROW(owner, crop_pad, ORCH_INT, .def = "0", .min = "0", .max = "64",          \
                           .unit = "pixels", .help = "pad and crop at random by so much"),          \
         ORCH_TRAINING_ROW(owner, flip, ORCH_BOOL, .def = "false",                                  \
                           .help = "mirror every other image"),                                     \
-        ORCH_TRAINING_ROW(owner, transforms, ORCH_LIST | ORCH_STRING, .def = "[]",                 \
+        ORCH_TRAINING_ROW(owner, transforms, ORCH_LIST | ORCH_STRING, .def = transforms_default,   \
                           .help = "instead of crop_pad and flip: crop PIXELS, flip, cutout SIDE, " \
                                   "erase, in this order (docs/data.md)")
 
-#define ORCH_TRAINING_NET_PARAMS(owner)                                                            \
-    ORCH_TRAINING_ROW(owner, net, ORCH_STRING, .def = "resnet20",                                  \
+#define ORCH_TRAINING_DATA_PARAMS(owner) ORCH_TRAINING_DATA_PARAMS_OF(owner, "[]")
+
+/** The rows of network and optimization, with the default of `net`. */
+#define ORCH_TRAINING_NET_PARAMS_OF(owner, net_default)                                            \
+    ORCH_TRAINING_ROW(owner, net, ORCH_STRING, .def = net_default,                                 \
                       .help = "a network of docs/networks.md"),                                    \
         ORCH_TRAINING_ROW(owner, epochs, ORCH_INT, .def = "10", .min = "1", .max = "100000",       \
                           .unit = "epochs", .help = "passes over the training images"),            \
+        ORCH_TRAINING_ROW(owner, target_accuracy, ORCH_REAL, .def = "0", .min = "0", .max = "1",   \
+                          .help = "stop after the first epoch whose val_accuracy, on the images "  \
+                                  "of each epoch's validation (val_images; 0: all), reaches it; "  \
+                                  "0: no target"),                                                 \
         ORCH_TRAINING_ROW(owner, batch, ORCH_INT, .def = "64", .min = "1", .max = "65536",         \
                           .unit = "images", .help = "batch size"),                                 \
         ORCH_TRAINING_ROW(owner, lr, ORCH_REAL, .def = "0.1", .min = "0", .max = "100",            \
@@ -95,7 +109,7 @@ struct orch_training {
         ORCH_TRAINING_ROW(owner, optimizer, ORCH_ENUM, .def = "sgd",                               \
                           .choices = ORCH_TRAINING_OPTIMIZER_NAMES,                                \
                           .help = "update rule; muon: AdamW for biases, norms, the first and the " \
-                                  "last layer, at 0.015 of the rate"),                             \
+                                  "last layer, at 0.015 of the rate; not with fp16 on a GPU"),     \
         ORCH_TRAINING_ROW(owner, schedule, ORCH_ENUM, .def = "steps",                              \
                           .choices = ORCH_TRAINING_SCHEDULE_NAMES,                                 \
                           .help = "course of the learning rate"),                                  \
@@ -106,13 +120,16 @@ struct orch_training {
         ORCH_TRAINING_ROW(owner, warmup_epochs, ORCH_REAL, .def = "0", .min = "0",                 \
                           .unit = "epochs", .help = "the rate rises from 0 over so long")
 
+#define ORCH_TRAINING_NET_PARAMS(owner) ORCH_TRAINING_NET_PARAMS_OF(owner, "resnet20")
+
 #define ORCH_TRAINING_RUN_PARAMS(owner)                                                            \
     ORCH_TRAINING_ROW(owner, device, ORCH_STRING, .def = "auto",                                   \
                       .help = "auto (a GPU when the trial has one), cpu, cuda, cuda:N"),           \
         ORCH_TRAINING_ROW(owner, precision, ORCH_ENUM, .def = "fp32",                              \
                           .choices = ORCH_TRAINING_PRECISION_NAMES,                                \
                           .help = "of convolutions and products; weights are fp32. fp32 is tf32 "  \
-                                  "where a GPU has it, as in PyTorch's convolutions"),             \
+                                  "where a GPU has it, as in PyTorch's convolutions; fp32-ieee "   \
+                                  "is fp32 there, too"),                                           \
         ORCH_TRAINING_ROW(owner, deterministic, ORCH_BOOL, .def = "false",                         \
                           .help = "on a GPU only algorithms that repeat to the last bit, which "   \
                                   "are slower"),                                                   \
@@ -120,6 +137,14 @@ struct orch_training {
                           .choices = ORCH_TRAINING_LAYOUT_NAMES,                                   \
                           .help = "how images lie in memory; auto: the faster one, measured once " \
                                   "for a network and device"),                                     \
+        ORCH_TRAINING_ROW(owner, data_path, ORCH_ENUM, .def = "auto",                              \
+                          .choices = ORCH_TRAINING_DATA_PATH_NAMES, .flags = ORCH_PARAM_NEUTRAL,   \
+                          .help = "where batches are made; auto: on the GPU if there is one and "  \
+                                  "the data set fits in its memory; changes no batch"),            \
+        ORCH_TRAINING_ROW(owner, graphs, ORCH_ENUM, .def = "auto",                                 \
+                          .choices = ORCH_TRAINING_GRAPHS_NAMES,                                   \
+                          .help = "replay steps as CUDA graphs; auto: on a GPU whose LibTorch "    \
+                                  "can"),                                                          \
         ORCH_TRAINING_ROW(owner, threads, ORCH_INT, .def = "0", .min = "0", .max = "1024",         \
                           .flags = ORCH_PARAM_NEUTRAL, .help = "0: those of the trial's slot"),    \
         ORCH_TRAINING_ROW(owner, loader_threads, ORCH_INT, .def = "1", .min = "0", .max = "64",    \
@@ -133,7 +158,10 @@ struct orch_training {
 #define ORCH_TRAINING_OPTIMIZER_NAMES ((const char *const[]){"sgd", "adam", "adamw", "muon", NULL})
 #define ORCH_TRAINING_SCHEDULE_NAMES ((const char *const[]){"steps", "cosine", "constant", NULL})
 #define ORCH_TRAINING_LAYOUT_NAMES ((const char *const[]){"auto", "plain", "channels_last", NULL})
-#define ORCH_TRAINING_PRECISION_NAMES ((const char *const[]){"fp32", "tf32", "bf16", "fp16", NULL})
+#define ORCH_TRAINING_DATA_PATH_NAMES ((const char *const[]){"auto", "cpu", "gpu", NULL})
+#define ORCH_TRAINING_GRAPHS_NAMES ((const char *const[]){"auto", "on", "off", NULL})
+#define ORCH_TRAINING_PRECISION_NAMES                                                              \
+    ((const char *const[]){"fp32", "fp32-ieee", "tf32", "bf16", "fp16", NULL})
 
 /** Rows of the metric table: series by epoch, and results. */
 #define ORCH_TRAINING_METRICS                                                                      \
@@ -191,6 +219,23 @@ struct orch_training {
          .better = ORCH_BETTER_MIN,                                                                \
          .help = "all epochs' training, without validation; features that were computed once "     \
                  "included"},                                                                      \
+        {.name = "reached_target",                                                                 \
+         .better = ORCH_BETTER_MAX,                                                                \
+         .help = "1: an epoch's val_accuracy reached target_accuracy, 0: none did; absent "        \
+                 "without a target"},                                                              \
+        {.name = "time_to_accuracy",                                                               \
+         .unit = "s",                                                                              \
+         .better = ORCH_BETTER_MIN,                                                                \
+         .help = "training of all epochs up to the one that reached target_accuracy, without "     \
+                 "validation; absent where none did"},                                             \
+        {.name = "time_to_accuracy_with_validation",                                               \
+         .unit = "s",                                                                              \
+         .better = ORCH_BETTER_MIN,                                                                \
+         .help = "time_to_accuracy and the validation of these epochs"},                           \
+        {.name = "epochs_to_accuracy",                                                             \
+         .unit = "epochs",                                                                         \
+         .better = ORCH_BETTER_MIN,                                                                \
+         .help = "epochs until val_accuracy reached target_accuracy; absent where none did"},      \
         {.name = "feature_time",                                                                   \
          .unit = "s",                                                                              \
          .better = ORCH_BETTER_MIN,                                                                \
@@ -198,6 +243,10 @@ struct orch_training {
         {.name = "params", .help = "parameters of the network"},                                   \
         {.name = "trained_params", .help = "parameters that learn"},                               \
         {.name = "channels_last", .help = "memory layout of images: 1 channels-last, 0 plain"},    \
+        {.name = "gpu_data_path",                                                                  \
+         .help = "where batches of images are made: 1 on the GPU, 0 on the processor"},            \
+        {.name = "cuda_graphs",                                                                    \
+         .help = "1: steps were replayed as CUDA graphs, 0: they were not"},                       \
         {.name = "class_count", .help = "classes"},                                                \
         {.name = "train_images", .unit = "images", .help = "training images"},                     \
         {.name = "epoch_val_images", .unit = "images", .help = "validation images of each epoch"}, \

@@ -27,12 +27,11 @@ bool orch_validate(const struct orch_session *s, const struct orch_subset *subse
 {
     struct orch_loader_options options = {.batch = IMAGES,
                                           .threads = (int)s->training->loader_threads,
-                                          .channels_last = s->channels_last,
                                           .transforms = orch_work_normalisation(s->training)};
     int64_t width = features ? s->torch->feature_count(s->model) : 0;
     struct orch_feed *feed = features
                                  ? orch_feed_features(subset, features, width, FEATURES, false, 0)
-                                 : orch_feed_images(subset, &options, error);
+                                 : orch_feed_session_images(s, subset, &options, error);
     bool ok = feed && evaluate(s, feed, out, error);
     orch_feed_free(feed);
     return ok;

@@ -10,7 +10,7 @@ const FIELDS = [
   {name: 'batch', label: 'batch [images a worker]', placeholder: '64'},
   {name: 'epochs', label: 'epochs', placeholder: 'as usual'},
   {name: 'workers', label: 'workers [GPUs]', placeholder: '1'},
-  {name: 'precision', label: 'precision', placeholder: 'auto', list: ['auto', 'fp32', 'tf32', 'fp16', 'bf16', 'fp64']},
+  {name: 'precision', label: 'precision', placeholder: 'auto', list: ['auto', 'fp32', 'fp32-ieee', 'tf32', 'fp16', 'bf16', 'fp64']},
   {name: 'input', label: 'input [C x H x W]', placeholder: "the network's own"},
   {name: 'cloud', label: "price of", placeholder: 'any cloud', list: ['aws', 'azure', 'gcp', 'lambda', 'runpod', 'verda']},
   {name: 'budget', label: 'at most [US dollars]', placeholder: '50usd'},

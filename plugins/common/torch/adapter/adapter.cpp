@@ -27,20 +27,6 @@ struct {
     int64_t rounds = 0; /* seeds so far: states of models from before a seed are void */
 } randomness;
 
-Tensor state_of(at::Device device)
-{
-    at::Generator generator = at::globalContext().defaultGenerator(device);
-    std::lock_guard<std::mutex> lock(generator.mutex());
-    return generator.get_state();
-}
-
-void state_set(at::Device device, const Tensor &state)
-{
-    at::Generator generator = at::globalContext().defaultGenerator(device);
-    std::lock_guard<std::mutex> lock(generator.mutex());
-    generator.set_state(state);
-}
-
 void state_restart(at::Device device)
 {
     at::Generator generator = at::globalContext().defaultGenerator(device);
@@ -52,6 +38,20 @@ void state_restart(at::Device device)
 
 namespace adapter
 {
+
+Tensor random_state(at::Device device)
+{
+    at::Generator generator = at::globalContext().defaultGenerator(device);
+    std::lock_guard<std::mutex> lock(generator.mutex());
+    return generator.get_state();
+}
+
+void random_state_set(at::Device device, const Tensor &state)
+{
+    at::Generator generator = at::globalContext().defaultGenerator(device);
+    std::lock_guard<std::mutex> lock(generator.mutex());
+    generator.set_state(state);
+}
 
 void own_random(orch_torch_model *m)
 {
@@ -66,10 +66,10 @@ void own_random(orch_torch_model *m)
     if (use->owner == m)
         return;
     if (use->owner)
-        use->owner->random = state_of(m->device);
+        use->owner->random = random_state(m->device);
     use->owner = m;
     if (m->random.defined() && m->random_round == randomness.rounds)
-        state_set(m->device, m->random);
+        random_state_set(m->device, m->random);
     else if (randomness.is_seeded)
         state_restart(m->device);
     m->random_round = randomness.rounds;
@@ -128,7 +128,7 @@ bool random_get(const orch_torch_model *m, GBytes **out, GError **error)
 {
     return guarded(error, [&] {
         own_random(const_cast<orch_torch_model *>(m));
-        Tensor state = state_of(m->device).contiguous();
+        Tensor state = random_state(m->device).contiguous();
         *out = g_bytes_new(state.data_ptr(), (gsize)state.numel());
     });
 }
@@ -139,8 +139,9 @@ bool random_set(orch_torch_model *m, GBytes *bytes, GError **error)
         gsize length;
         const void *data = g_bytes_get_data(bytes, &length);
         own_random(m);
-        state_set(m->device,
-                  at::from_blob(const_cast<void *>(data), {(int64_t)length}, at::kByte).clone());
+        random_state_set(
+            m->device,
+            at::from_blob(const_cast<void *>(data), {(int64_t)length}, at::kByte).clone());
     });
 }
 
@@ -195,6 +196,14 @@ extern "C" __attribute__((visibility("default"))) const struct orch_torch *orch_
         blend,
         scaler_get,
         scaler_set,
+        gpu_memory,
+        images_new,
+        images_free,
+        images_make,
+        images_get,
+        graphs_set,
+        graphs_get,
+        totals_mark,
     };
     return &table;
 }

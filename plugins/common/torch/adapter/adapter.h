@@ -17,6 +17,7 @@ extern "C" {
 #include <torch/utils.h>
 #include <torch/version.h>
 
+#include <deque>
 #include <exception>
 #include <memory>
 #include <string>
@@ -36,6 +37,10 @@ struct Buckets;
 struct BucketsFree {
     void operator()(Buckets *b) const;
 };
+struct FixedStep;
+struct FixedStepFree {
+    void operator()(FixedStep *step) const;
+};
 } // namespace adapter
 
 /* LibTorch's fused optimizers take learning rates on the device from 2.4 on. */
@@ -44,6 +49,12 @@ struct BucketsFree {
 
 /* How parameters are updated; see optimizer.cpp. */
 enum class Update { operations, loops, fused };
+
+/* Sums that totals_mark set aside. */
+struct orch_torch_mark {
+    at::Tensor loss_sum, correct_sum;
+    int64_t images;
+};
 
 struct orch_torch_model {
     const orch_net *net;
@@ -85,9 +96,16 @@ struct orch_torch_model {
     bool has_scaler = false;
     orch_torch_scaler scaler = {};
     at::Tensor scale, finite_steps, skipped_steps, found_infinite;
-    /* sums, kept on the device until they are taken */
+    /* sums, 0-d tensors on the device, added to in place until they are taken */
     at::Tensor loss_sum, correct_sum;
     int64_t images = 0;
+    std::vector<orch_torch_mark> marks;          /* sums of totals_mark, on the device */
+    std::deque<orch_torch_totals> marked_totals; /* older ones, read but not taken */
+    /* steps from fixed buffers; see fixed_step.cpp */
+    orch_torch_graphs_state graphs = {};
+    std::vector<int64_t> last_form;                                    /* of train's last batch */
+    std::unique_ptr<adapter::FixedStep, adapter::FixedStepFree> fixed; /* NULL: none yet */
+    std::string capture_problem;                                       /* "": no capture failed */
 };
 
 /* An error of a function of the caller's, which guarded() passes on unchanged. */
@@ -164,18 +182,25 @@ std::vector<at::Tensor> forward_to(const orch_torch_model *m, const at::Tensor &
                                    const std::vector<int> &to, bool training);
 /* The same for a single node. */
 at::Tensor forward(const orch_torch_model *m, const at::Tensor &x, int from, int to, bool training);
+/* True if the node may overwrite its input, because nothing else reads it and no gradient needs
+ * it. */
+bool owns_input(const orch_torch_model *m, const struct orch_net_node *node);
 
 /* ---- norm.cpp ---- */
 
 /* True if the normalisation `node` is fused where the model is: on CPUs in channels-last memory, in
- * training with statistics of its own. */
+ * training with statistics of its own, and where no gradient is asked for. */
 bool norm_is_fused(const orch_torch_model *m, const struct orch_net_node *node, bool training);
-/* Normalises x, adds `shortcut` (may be undefined), and applies ReLU. Updates running statistics.
- */
+/* Normalises x, adds `shortcut` (may be undefined), and applies ReLU. In training it uses x's own
+ * statistics and updates the running ones. */
 at::Tensor norm_fused(const orch_torch_model *m, const struct orch_net_node *node,
-                      const at::Tensor &x, const at::Tensor &shortcut, bool relu);
+                      const at::Tensor &x, const at::Tensor &shortcut, bool relu, bool training);
 
 /* ---- adapter.cpp ---- */
+
+/* State of the random generator of a device. */
+at::Tensor random_state(at::Device device);
+void random_state_set(at::Device device, const at::Tensor &state);
 
 /* Gives the generator of the model's device to the model, with the model's state. */
 void own_random(orch_torch_model *m);
@@ -218,16 +243,25 @@ bool slot_set(orch_torch_model *m, size_t index, int slot, const float *values, 
 int64_t steps_get(const orch_torch_model *m);
 void steps_set(orch_torch_model *m, int64_t steps);
 
+/* ---- update_rules.cpp ---- */
+
+/* Updates a tensor by the rule of its method, if updates are not fused. The number of steps counts
+ * this one. */
+void update_tensor(orch_torch_model *m, size_t index, const at::Tensor &grad);
+
 /* ---- loss.cpp ---- */
 
 /* What is learned from a batch, on the model's device. */
 struct Goal {
-    at::Tensor labels;  /* N; decide what is correct, and are learned if there are no targets */
+    /* N; decide what is correct, and are learned if there are no targets. Undefined: the largest
+     * target decides. */
+    at::Tensor labels;
     at::Tensor targets; /* N x classes, or undefined */
     at::Tensor weights; /* N, or undefined */
+    /* 3 floats: the divisor of the loss, the sum of the weights (1 for 0), and that sum over the
+     * divisor. Undefined: the loss is the plain mean. */
+    at::Tensor divisors;
     double smoothing = 0;
-    double own_weight = 0;   /* sum of the weights */
-    double total_weight = 0; /* divisor of the loss */
 };
 struct Loss {
     at::Tensor learned; /* goes backward */
@@ -237,11 +271,15 @@ struct Loss {
 Goal goal_of(const orch_torch_model *m, const orch_torch_batch *b);
 /* The loss of a batch, as torch.h defines it. */
 Loss loss_of(const Goal &goal, const at::Tensor &logits);
+/* The class of each sample that counts as correct: N. */
+at::Tensor labels_of(const Goal &goal);
 /* Throws unless the graph has one output, classes x 1 x 1. */
 void need_classifier(const orch_torch_model *m);
 
 /* ---- outputs.cpp ---- */
 
+/* Whether a backward since the last update left gradients. */
+bool has_gradients(const orch_torch_model *m);
 size_t output_count(const orch_torch_model *m);
 void output_describe(const orch_torch_model *m, size_t index, orch_torch_array *out);
 bool forward(orch_torch_model *m, const orch_torch_batch *b, orch_torch_mode mode, bool on_device,
@@ -257,6 +295,9 @@ void run_backward(orch_torch_model *m, const std::vector<at::Tensor> &roots,
                   const std::vector<at::Tensor> &gradients);
 /* Waits for what the caller does with the buckets; goes before an update. */
 void finish_buckets(orch_torch_model *m);
+/* The cudaStream_t that the model's work is queued on in this thread; NULL on a CPU. Throws with
+ * LibTorch 1.13 on CUDA. */
+void *stream_of(const orch_torch_model *m);
 /* Plans the buckets again, after the set of trained parameters changed. */
 void plan_buckets(orch_torch_model *m);
 
@@ -291,6 +332,17 @@ bool gradients_unscale(orch_torch_model *m, const std::vector<size_t> &trained);
 bool scaler_get(const orch_torch_model *m, orch_torch_scaler *out, GError **error);
 bool scaler_set(orch_torch_model *m, const orch_torch_scaler *scaler, GError **error);
 
+/* ---- pixels.cpp ---- */
+
+bool gpu_memory(const orch_torch_model *m, int64_t *out_free_bytes, int64_t *out_total_bytes,
+                GError **error);
+orch_torch_images *images_new(const orch_torch_model *m, const orch_torch_image_bytes *images,
+                              GError **error);
+void images_free(orch_torch_images *images);
+bool images_make(orch_torch_images *images, const orch_torch_image_plans *plans,
+                 orch_torch_batch *out, GError **error);
+bool images_get(const orch_torch_images *images, float *out, int64_t *out_labels, GError **error);
+
 /* ---- ranges.cpp ---- */
 
 /* A named range in NVIDIA's profilers during its lifetime, for models on a GPU. */
@@ -304,20 +356,75 @@ struct Range {
 
 /* ---- step.cpp ---- */
 
+/* A checked batch on the model's device, as the caller gave it. On a CPU its tensors are the
+ * caller's memory. */
+struct Batch {
+    orch_torch_input input = ORCH_TORCH_FLOAT;
+    int64_t count = 0;
+    at::Tensor values;    /* N x C x H x W in the caller's strides, or N x features */
+    at::Tensor mean, std; /* ORCH_TORCH_BYTES: 1 x C x 1 x 1 */
+    Goal goal;
+};
+/* What is to be learned included. */
+Batch batch_of(const orch_torch_model *m, const orch_torch_batch *b);
 /* The batch's images or features on the model's device, as the graph takes them. */
 at::Tensor input_of(const orch_torch_model *m, const orch_torch_batch *b);
 /* The caller's memory on the model's device: borrowed if it lies there or both are on the host,
  * else copied. */
 at::Tensor on_device(const orch_torch_model *m, const orch_torch_batch *b, const void *data,
                      at::IntArrayRef shape, at::ScalarType type);
+/* A tensor of the host on the model's device; the host does not wait for the copy. On a CPU it is
+ * the same tensor. */
+at::Tensor sent(const orch_torch_model *m, const at::Tensor &host);
+/* One step from a batch: forward, loss, backward, update and totals. It runs on the device alone:
+ * nothing here may wait for it, or keep memory that it allocates, because it is what a graph
+ * captures. */
+void learn(orch_torch_model *m, const Batch &batch);
+
+/* Allocates the totals of a new model. */
+void totals_start(orch_torch_model *m);
 
 bool train(orch_torch_model *m, const orch_torch_batch *b, GError **error);
 bool evaluate(orch_torch_model *m, const orch_torch_batch *b, GError **error);
 bool totals_take(orch_torch_model *m, orch_torch_totals *out, GError **error);
+bool totals_mark(orch_torch_model *m, GError **error);
 bool logits(orch_torch_model *m, const orch_torch_batch *b, float *out, GError **error);
 bool features(orch_torch_model *m, const orch_torch_batch *b, float *out, GError **error);
 int64_t feature_count(const orch_torch_model *m);
 int64_t class_count(const orch_torch_model *m);
+
+/* ---- fixed_step.cpp ---- */
+
+struct Capture;
+struct CaptureFree {
+    void operator()(Capture *capture) const;
+};
+/* A step whose batch lies in buffers that stay where they are. */
+struct FixedStep {
+    std::vector<int64_t> form; /* of its batches */
+    Batch batch;               /* the buffers */
+    int64_t runs = 0;          /* operation by operation */
+    std::unique_ptr<Capture, CaptureFree> capture;
+};
+/* Learns from fixed buffers into which the batch is copied, by a replay where possible. Returns
+ * false, with nothing done, if the step must be an ordinary one. */
+bool learn_fixed(orch_torch_model *m, const Batch &batch);
+/* Drops buffers and capture, which hold addresses of the optimizer's state. */
+void forget_fixed(orch_torch_model *m);
+/* Runs a step from the buffers and returns the name of an operation in it that waits for the
+ * device; NULL if there was none. */
+const char *run_watched(orch_torch_model *m, FixedStep &step);
+
+bool graphs_set(orch_torch_model *m, orch_torch_graphs mode, GError **error);
+void graphs_get(const orch_torch_model *m, orch_torch_graphs_state *out);
+
+/* ---- capture.cpp ---- */
+
+/* Why no step of the model can be captured; NULL: it can. */
+const char *capture_obstacle(const orch_torch_model *m);
+/* Runs a step from the buffers: the first ones to warm up, then one is captured, then replays. If
+ * the capture fails, sets capture_problem and runs the step all the same. */
+void run_captured(orch_torch_model *m, FixedStep &step);
 
 } // namespace adapter
 

@@ -50,9 +50,12 @@ template <typename Stream> auto handle_of(const Stream &s, int) -> decltype(s.na
 }
 template <typename Stream> void *handle_of(const Stream &, long)
 {
-    throw std::runtime_error("gradients in buckets on CUDA need a newer LibTorch than " +
-                             std::string(TORCH_VERSION));
+    throw std::runtime_error(
+        "kernels and gradients in buckets on CUDA need a newer LibTorch than " +
+        std::string(TORCH_VERSION));
 }
+
+} // namespace
 
 void *stream_of(const orch_torch_model *m)
 {
@@ -61,6 +64,9 @@ void *stream_of(const orch_torch_model *m)
     c10::impl::VirtualGuardImpl guard(m->device.type());
     return handle_of(guard.getStream(m->device), 0);
 }
+
+namespace
+{
 
 /* Parameters that the last backward left out have gradients of zero. */
 void complete(orch_torch_model *m, size_t bucket)

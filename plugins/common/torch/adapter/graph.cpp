@@ -13,11 +13,6 @@ using at::Tensor;
 namespace adapter
 {
 
-namespace
-{
-
-/* True if the node may overwrite its input, because nothing else reads it and no gradient needs
- * it. */
 bool owns_input(const orch_torch_model *m, const struct orch_net_node *node)
 {
     const struct orch_net_node *input = orch_net_node(m->net, node->inputs[0]);
@@ -31,6 +26,9 @@ bool owns_input(const orch_torch_model *m, const struct orch_net_node *node)
         return false;
     }
 }
+
+namespace
+{
 
 Tensor batch_norm(const orch_torch_model *m, const struct orch_net_node *node, const Tensor &x,
                   bool training)
@@ -169,8 +167,8 @@ Tensor value_of(const orch_torch_model *m, const struct orch_net_node *node,
         return apply(m, node, values, training);
     const orch_torch_fusion &fusion = m->fusions[(size_t)node->id];
     return norm_fused(m, norm, values[(size_t)norm->inputs[0]],
-                      fusion.shortcut < 0 ? Tensor() : values[(size_t)fusion.shortcut],
-                      fusion.relu);
+                      fusion.shortcut < 0 ? Tensor() : values[(size_t)fusion.shortcut], fusion.relu,
+                      training);
 }
 
 /* Releases what a fusion that ends at node `i` has read, if nothing reads it later. */

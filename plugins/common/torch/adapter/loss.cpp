@@ -63,10 +63,19 @@ double check_weights(const orch_torch_batch *b)
     return b->weights ? sum : (double)b->count;
 }
 
-Tensor on_device(const orch_torch_model *m, const float *values, at::IntArrayRef shape)
+Tensor floats(const orch_torch_model *m, const float *values, at::IntArrayRef shape)
 {
-    return at::from_blob(const_cast<float *>(values), shape, at::kFloat)
-        .to(m->device, at::kFloat, false, true);
+    return sent(m, at::from_blob(const_cast<float *>(values), shape, at::kFloat));
+}
+
+/* Divisors of the loss; undefined where it is the plain mean. */
+Tensor divisors_of(const orch_torch_model *m, const orch_torch_batch *b)
+{
+    double own = check_weights(b), total = b->total_weight > 0 ? b->total_weight : own;
+    if (!b->weights && total == own)
+        return {};
+    const float values[] = {(float)total, (float)(own > 0 ? own : 1), (float)(own / total)};
+    return sent(m, at::tensor(at::ArrayRef<float>(values), at::kFloat));
 }
 
 std::string shape_text(const orch_net_shape &s)
@@ -99,17 +108,13 @@ Goal goal_of(const orch_torch_model *m, const orch_torch_batch *b)
         fail("label smoothing ", goal.smoothing, " is not in [0, 1)");
     if (b->targets) {
         check_targets(m, b);
-        goal.targets = on_device(m, b->targets, {b->count, m->net->classes});
+        goal.targets = floats(m, b->targets, {b->count, m->net->classes});
     }
-    goal.own_weight = check_weights(b);
-    goal.total_weight = b->total_weight > 0 ? b->total_weight : goal.own_weight;
-    if (b->weights) {
-        goal.weights = on_device(m, b->weights, {b->count});
-    }
-    if (!b->labels) {
-        goal.labels = goal.targets.argmax(1);
+    goal.divisors = divisors_of(m, b);
+    if (b->weights)
+        goal.weights = floats(m, b->weights, {b->count});
+    if (!b->labels)
         return goal;
-    }
     bool is_borrowed = b->is_on_device && m->device.is_cuda();
     if (!is_borrowed)
         check_labels(m, b);
@@ -119,19 +124,35 @@ Goal goal_of(const orch_torch_model *m, const orch_torch_batch *b)
     return goal;
 }
 
-Loss loss_of(const Goal &goal, const Tensor &logits)
+Tensor labels_of(const Goal &goal)
+{
+    return goal.labels.defined() ? goal.labels : goal.targets.argmax(1);
+}
+
+/* The loss of each sample, or their mean. */
+static Tensor cross_entropy(const Goal &goal, const Tensor &logits, bool is_mean)
 {
     const Tensor &learned = goal.targets.defined() ? goal.targets : goal.labels;
-    if (!goal.weights.defined()) {
-        Tensor mean =
-            at::cross_entropy_loss(logits, learned, {}, at::Reduction::Mean, -100, goal.smoothing);
-        bool is_whole = goal.total_weight == goal.own_weight;
-        return {is_whole ? mean : mean.mul(goal.own_weight / goal.total_weight), mean};
-    }
+    int64_t reduction = is_mean ? at::Reduction::Mean : at::Reduction::None;
+    if (goal.smoothing == 0 || goal.targets.defined())
+        return at::cross_entropy_loss(logits, learned, {}, reduction, -100, goal.smoothing);
+    /* LibTorch's, with smoothed labels, selects those that are not to be ignored, which waits for
+     * the device */
+    Tensor scores = at::log_softmax(logits, 1);
+    Tensor all = scores.sum(1).neg().mul(goal.smoothing / (double)logits.size(1));
     Tensor each =
-        at::cross_entropy_loss(logits, learned, {}, at::Reduction::None, -100, goal.smoothing);
-    Tensor sum = each.mul(goal.weights).sum();
-    return {sum.div(goal.total_weight), goal.own_weight > 0 ? sum.div(goal.own_weight) : sum};
+        at::nll_loss(scores, learned, {}, at::Reduction::None).mul(1 - goal.smoothing).add(all);
+    return is_mean ? each.mean() : each;
+}
+
+Loss loss_of(const Goal &goal, const Tensor &logits)
+{
+    if (!goal.weights.defined()) {
+        Tensor mean = cross_entropy(goal, logits, true);
+        return {goal.divisors.defined() ? mean.mul(goal.divisors[2]) : mean, mean};
+    }
+    Tensor sum = cross_entropy(goal, logits, false).mul(goal.weights).sum();
+    return {sum.div(goal.divisors[0]), sum.div(goal.divisors[1])};
 }
 
 } // namespace adapter

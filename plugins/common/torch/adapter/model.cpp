@@ -132,6 +132,7 @@ orch_torch_model *model_new(const orch_net *net, const orch_torch_setup *setup, 
                       at::globalContext().setBenchmarkCuDNN(
                           !at::globalContext().deterministicAlgorithms());
                   scaler_start(m);
+                  totals_start(m);
                   m->format = setup->channels_last ? at::MemoryFormat::ChannelsLast
                                                    : at::MemoryFormat::Contiguous;
                   plan_needs(m);
@@ -160,8 +161,10 @@ orch_torch_model *model_new(const orch_net *net, const orch_torch_setup *setup, 
 
 void model_free(orch_torch_model *m)
 {
-    if (m)
+    if (m) {
         disown_random(m);
+        forget_fixed(m);
+    }
     delete m;
 }
 

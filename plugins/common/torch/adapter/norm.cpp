@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Batch normalisation in training together with the addition of a shortcut and the ReLU after it,
- * on CPUs in channels-last memory: as one operation with a gradient of its own they read and write
- * the activations half as often as one after the other. */
+/* Batch normalisation together with the addition of a shortcut and the ReLU after it, on CPUs in
+ * channels-last memory: as one operation, with a gradient of its own in training, they read and
+ * write the activations half as often as one after the other. */
 #include "plugins/common/torch/adapter/adapter.h"
 #include "plugins/common/torch/adapter/norm_loops.h"
 
@@ -174,6 +174,27 @@ struct NormFunction : torch::autograd::Function<NormFunction> {
     }
 };
 
+/* By the running mean and variance, without a gradient; the result takes the place of x. */
+Tensor norm_by_running(Tensor x, const Tensor &weight, const Tensor &bias, const Tensor &mean,
+                       const Tensor &variance, const Tensor &shortcut, bool relu, double eps)
+{
+    Rows r(x);
+    size_t width = (size_t)r.channels;
+    std::vector<float> scale(width), shift(width);
+    const float *w = weight.data_ptr<float>(), *b = bias.data_ptr<float>();
+    const float *m = mean.data_ptr<float>(), *v = variance.data_ptr<float>();
+    for (size_t c = 0; c < width; c++) {
+        double slope = w[c] / std::sqrt(v[c] + eps);
+        scale[c] = (float)slope;
+        shift[c] = (float)(b[c] - m[c] * slope);
+    }
+    r.each([&](int64_t block, int64_t rows) {
+        orch_norm_apply(r.half, r.at(x, block), r.at(shortcut, block), rows, r.channels,
+                        scale.data(), shift.data(), relu, r.at(x, block));
+    });
+    return x;
+}
+
 bool is_rows(const Tensor &x)
 {
     return x.dim() == 4 && (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16) &&
@@ -184,25 +205,28 @@ bool is_rows(const Tensor &x)
 
 bool norm_is_fused(const orch_torch_model *m, const struct orch_net_node *node, bool training)
 {
-    return training && m->format == at::MemoryFormat::ChannelsLast && m->device.is_cpu() &&
-           node->group >= m->frozen_groups && !m->norms_fixed && at::GradMode::is_enabled();
+    if (m->format != at::MemoryFormat::ChannelsLast || !m->device.is_cpu())
+        return false;
+    if (!training)
+        return !at::GradMode::is_enabled();
+    return node->group >= m->frozen_groups && !m->norms_fixed && at::GradMode::is_enabled();
 }
 
 Tensor norm_fused(const orch_torch_model *m, const struct orch_net_node *node, const Tensor &x,
-                  const Tensor &shortcut, bool relu)
+                  const Tensor &shortcut, bool relu, bool training)
 {
-    size_t first = (size_t)node->first_tensor;
-    Tensor none;
-    bool fits =
-        !shortcut.defined() || (is_rows(shortcut) && shortcut.scalar_type() == x.scalar_type());
+    const Tensor *t = &m->tensors[(size_t)node->first_tensor];
+    bool adds = shortcut.defined();
+    bool fits = !adds || (is_rows(shortcut) && shortcut.scalar_type() == x.scalar_type());
+    if (is_rows(x) && fits && training)
+        return NormFunction::apply(x, t[0], t[1], adds ? shortcut : x, t[2], t[3], adds, relu,
+                                   node->momentum, node->eps);
     if (is_rows(x) && fits)
-        return NormFunction::apply(x, m->tensors[first], m->tensors[first + 1],
-                                   shortcut.defined() ? shortcut : x, m->tensors[first + 2],
-                                   m->tensors[first + 3], shortcut.defined(), relu, node->momentum,
-                                   node->eps);
-    Tensor y = at::batch_norm(x, m->tensors[first], m->tensors[first + 1], m->tensors[first + 2],
-                              m->tensors[first + 3], true, node->momentum, node->eps, false);
-    y = shortcut.defined() ? y + shortcut : y;
+        return norm_by_running(owns_input(m, node) ? x : x.clone(), t[0], t[1], t[2], t[3],
+                               shortcut, relu, node->eps);
+    Tensor y =
+        at::batch_norm(x, t[0], t[1], t[2], t[3], training, node->momentum, node->eps, false);
+    y = adds ? y + shortcut : y;
     return relu ? at::relu(y) : y;
 }
 

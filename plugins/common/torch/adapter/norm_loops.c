@@ -61,11 +61,13 @@ static INLINE void sums(bool half, const void *x, int64_t rows, int64_t channels
     }
 }
 
+/* y may be x. */
 static INLINE void apply(bool half, bool adds, bool relu, const void *x, const void *shortcut,
                          int64_t rows, int64_t channels, const float *restrict scale,
-                         const float *restrict shift, void *restrict y)
+                         const float *restrict shift, void *y)
 {
     for (int64_t r = 0; r < rows; r++)
+#pragma GCC ivdep
         for (int64_t c = 0; c < channels; c++) {
             int64_t i = r * channels + c;
             float value = get(half, x, i) * scale[c] + shift[c];

@@ -18,7 +18,7 @@ void orch_norm_sums(bool half, const void *x, int64_t rows, int64_t channels, fl
                     float *out_squares);
 
 /** y = x * scale + shift [+ shortcut], then 0 where it is negative if `relu`. `shortcut` may be
- * NULL. */
+ * NULL; y may be x. */
 void orch_norm_apply(bool half, const void *x, const void *shortcut, int64_t rows, int64_t channels,
                      const float *scale, const float *shift, bool relu, void *y);
 

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Optimizers: their state, learning rates, and an update of all parameters.
  *
- * On the CPU a tensor is updated by one loop (update_loops.h). On a GPU LibTorch's fused kernels
- * (2.4 and later) update all tensors at once (fused.cpp), with learning rates, numbers of steps and
- * the scaler's state in device memory, so that a captured step can be replayed with other values.
- * Otherwise the rules are written in ATen operations. $ORCH_TORCH_UPDATE=fused or =operations
- * overrides the choice, for comparisons and tests. */
+ * On a GPU LibTorch's fused kernels (2.4 and later) update all tensors at once (fused.cpp), with
+ * learning rates, numbers of steps and the scaler's state in device memory, so that a captured step
+ * can be replayed with other values. Otherwise tensors are updated one by one (update_rules.cpp).
+ * $ORCH_TORCH_UPDATE=fused or =operations overrides the choice, for comparisons and tests. */
 #include "plugins/common/torch/adapter/adapter.h"
 
-#include "plugins/common/torch/adapter/update_loops.h"
-
-#include <ATen/Parallel.h>
-
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -23,9 +17,6 @@ namespace adapter
 
 namespace
 {
-
-/* Values that a thread updates at least. */
-const int64_t GRAIN = 32768;
 
 bool override_is(const char *name)
 {
@@ -57,127 +48,6 @@ double factor_of(const orch_torch_model *m, size_t index)
     double factor = group < m->group_rates.size() ? m->group_rates[group] : 1.0;
     bool is_adamw_share = m->method == ORCH_TORCH_MUON && m->methods[index] != ORCH_TORCH_MUON;
     return is_adamw_share ? factor * m->adamw_factor : factor;
-}
-
-/* Whether plain loops can update the tensor: both lie in the same order in the CPU's memory. */
-bool is_plain(const orch_torch_model *m, const Tensor &p, const Tensor &grad)
-{
-    return m->update == Update::loops && p.scalar_type() == at::kFloat &&
-           grad.scalar_type() == at::kFloat && p.is_non_overlapping_and_dense() &&
-           p.strides() == grad.strides();
-}
-
-/* Calls `range(begin, end)` for parts of a tensor's values, in the threads that are set. */
-template <typename Part> void each_range(const Tensor &p, Part part)
-{
-    at::parallel_for(0, p.numel(), GRAIN, part);
-}
-
-/* ---- SGD --------------------------------------------------------------------------------------
- */
-
-void sgd_loop(orch_torch_model *m, size_t i, const Tensor &grad)
-{
-    Tensor &p = m->tensors[i], &buffer = m->slots[0][i];
-    orch_sgd_step step = {(float)rate_of(m, i), (float)m->weight_decay, (float)m->momentum,
-                          m->nesterov, buffer.defined()};
-    if (m->momentum != 0 && !buffer.defined())
-        buffer = at::empty_like(p);
-    float *values = p.data_ptr<float>(), *gradient = grad.data_ptr<float>();
-    float *velocity = m->momentum != 0 ? buffer.data_ptr<float>() : nullptr;
-    each_range(p, [&](int64_t begin, int64_t end) {
-        orch_sgd_update(values + begin, gradient + begin, velocity ? velocity + begin : nullptr,
-                        end - begin, &step);
-    });
-}
-
-void step_sgd(orch_torch_model *m, size_t i, Tensor grad)
-{
-    Tensor &p = m->tensors[i];
-    if (is_plain(m, p, grad)) {
-        sgd_loop(m, i, grad);
-        return;
-    }
-    if (m->weight_decay != 0)
-        grad = grad.add(p, m->weight_decay);
-    if (m->momentum != 0) {
-        Tensor &buffer = m->slots[0][i];
-        if (buffer.defined())
-            buffer.mul_(m->momentum).add_(grad);
-        else
-            buffer = grad.clone();
-        grad = m->nesterov ? grad.add(buffer, m->momentum) : buffer;
-    }
-    p.add_(grad, -rate_of(m, i));
-}
-
-/* ---- Adam and AdamW ---------------------------------------------------------------------------
- */
-
-void step_adam(orch_torch_model *m, size_t i, Tensor grad, bool is_decoupled)
-{
-    Tensor &p = m->tensors[i], &mean = slot_of(m, 0, i), &square = slot_of(m, 1, i);
-    double correction1 = 1 - std::pow(m->beta1, (double)m->steps);
-    double correction2 = 1 - std::pow(m->beta2, (double)m->steps);
-    double rate = rate_of(m, i), factor = is_decoupled ? 1 - rate * m->weight_decay : 1;
-    double decay = is_decoupled ? 0 : m->weight_decay;
-    if (is_plain(m, p, grad)) {
-        orch_adam_step step = {(float)factor,
-                               (float)decay,
-                               (float)m->beta1,
-                               (float)m->beta2,
-                               (float)(1 - m->beta1),
-                               (float)(1 - m->beta2),
-                               (float)std::sqrt(correction2),
-                               (float)m->epsilon,
-                               (float)(rate / correction1)};
-        float *values = p.data_ptr<float>(), *gradient = grad.data_ptr<float>();
-        float *first = mean.data_ptr<float>(), *second = square.data_ptr<float>();
-        each_range(p, [&](int64_t begin, int64_t end) {
-            orch_adam_update(values + begin, gradient + begin, first + begin, second + begin,
-                             end - begin, &step);
-        });
-        return;
-    }
-    if (factor != 1)
-        p.mul_(factor);
-    if (decay != 0)
-        grad = grad.add(p, decay);
-    mean.mul_(m->beta1).add_(grad, 1 - m->beta1);
-    square.mul_(m->beta2).addcmul_(grad, grad, 1 - m->beta2);
-    Tensor divisor = square.sqrt().div_(std::sqrt(correction2)).add_(m->epsilon);
-    p.addcdiv_(mean, divisor, -rate / correction1);
-}
-
-/* ---- Muon -------------------------------------------------------------------------------------
- */
-
-void step_muon(orch_torch_model *m, size_t i, const Tensor &grad)
-{
-    Tensor &p = m->tensors[i];
-    Tensor step = muon_direction(m, slot_of(m, 0, i), grad);
-    double rate = rate_of(m, i);
-    if (m->weight_decay != 0)
-        p.mul_(1 - rate * m->weight_decay);
-    p.add_(step, -rate);
-}
-
-void step(orch_torch_model *m, size_t i, const Tensor &grad)
-{
-    switch (m->methods[i]) {
-    case ORCH_TORCH_SGD:
-        step_sgd(m, i, grad);
-        break;
-    case ORCH_TORCH_ADAM:
-        step_adam(m, i, grad, false);
-        break;
-    case ORCH_TORCH_ADAMW:
-        step_adam(m, i, grad, true);
-        break;
-    case ORCH_TORCH_MUON:
-        step_muon(m, i, grad);
-        break;
-    }
 }
 
 /* ---- setting ----------------------------------------------------------------------------------
@@ -234,7 +104,7 @@ void update(orch_torch_model *m)
     } else if (gradients_unscale(m, trained)) {
         m->steps++;
         for (size_t i : trained)
-            step(m, i, m->tensors[i].grad());
+            update_tensor(m, i, m->tensors[i].grad());
     }
     for (size_t i : trained)
         m->tensors[i].mutable_grad() = Tensor();
@@ -255,6 +125,7 @@ bool optimizer_set(orch_torch_model *m, const orch_torch_optimizer *o, GError **
 {
     return guarded(error, [&] {
         check(m, o);
+        forget_fixed(m);
         m->method = o->method;
         m->momentum = o->momentum;
         m->nesterov = o->nesterov;

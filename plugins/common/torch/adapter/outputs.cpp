@@ -84,6 +84,8 @@ Tensor gradient_of(const orch_torch_model *m, size_t i, const orch_torch_array *
         .to(m->device);
 }
 
+} // namespace
+
 bool has_gradients(const orch_torch_model *m)
 {
     for (const Tensor &tensor : m->tensors)
@@ -91,8 +93,6 @@ bool has_gradients(const orch_torch_model *m)
             return true;
     return false;
 }
-
-} // namespace
 
 size_t output_count(const orch_torch_model *m)
 {

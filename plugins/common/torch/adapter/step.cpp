@@ -10,6 +10,14 @@ using at::Tensor;
 namespace adapter
 {
 
+Tensor sent(const orch_torch_model *m, const Tensor &host)
+{
+    if (!m->device.is_cuda())
+        return host;
+    /* from pinned memory, whose allocator waits for the copy, the host need not wait */
+    return host.pin_memory().to(m->device, host.scalar_type(), true, true);
+}
+
 Tensor on_device(const orch_torch_model *m, const orch_torch_batch *b, const void *data,
                  at::IntArrayRef shape, at::ScalarType type)
 {
@@ -17,11 +25,7 @@ Tensor on_device(const orch_torch_model *m, const orch_torch_batch *b, const voi
     auto options = at::TensorOptions().dtype(type);
     if (b->is_on_device && m->device.is_cuda())
         return at::from_blob(memory, shape, options.device(m->device));
-    Tensor host = at::from_blob(memory, shape, options);
-    if (!m->device.is_cuda())
-        return host;
-    /* from pinned memory, whose allocator waits for the copy, the host need not wait */
-    return host.pin_memory().to(m->device, type, true, true);
+    return sent(m, at::from_blob(memory, shape, options));
 }
 
 namespace
@@ -36,77 +40,117 @@ Tensor with_layout(const orch_torch_model *m, const Tensor &x)
     return x.contiguous(m->format);
 }
 
-} // namespace
-
-Tensor input_of(const orch_torch_model *m, const orch_torch_batch *b)
+/* The batch without what is learned from it. */
+Batch values_of(const orch_torch_model *m, const orch_torch_batch *b)
 {
     Range range(m, "input");
     const orch_net_shape &s = m->net->input;
-    if (b->input == ORCH_TORCH_FEATURES)
-        need_classifier(m);
+    Batch batch;
+    batch.input = b->input;
+    batch.count = b->count;
     if (b->input == ORCH_TORCH_FEATURES) {
+        need_classifier(m);
         const orch_net_shape &f =
             orch_net_node(m->net, orch_net_node(m->net, m->head)->inputs[0])->out;
         std::vector<int64_t> shape = {b->count, f.c};
         if (f.h != 1 || f.w != 1)
             shape.insert(shape.end(), {f.h, f.w});
-        Tensor x = on_device(m, b, b->images, shape, at::kFloat);
-        return m->device.is_cuda() ? x : x.clone();
+        batch.values = on_device(m, b, b->images, shape, at::kFloat);
+        return batch;
     }
     at::ScalarType type = b->input == ORCH_TORCH_BYTES ? at::kByte : at::kFloat;
-    Tensor x =
+    batch.values =
         b->is_channels_last
             ? on_device(m, b, b->images, {b->count, s.h, s.w, s.c}, type).permute({0, 3, 1, 2})
             : on_device(m, b, b->images, {b->count, s.c, s.h, s.w}, type);
     if (b->input == ORCH_TORCH_BYTES) {
-        Tensor mean = on_device(m, b, b->mean, {1, s.c, 1, 1}, at::kFloat);
-        Tensor std = on_device(m, b, b->std, {1, s.c, 1, 1}, at::kFloat);
-        x = x.to(at::kFloat).div_(255).sub_(mean).div_(std);
+        batch.mean = on_device(m, b, b->mean, {1, s.c, 1, 1}, at::kFloat);
+        batch.std = on_device(m, b, b->std, {1, s.c, 1, 1}, at::kFloat);
     }
+    return batch;
+}
+
+/* What the graph takes. */
+Tensor prepared(const orch_torch_model *m, const Batch &b)
+{
+    Range range(m, "prepare");
+    if (b.input == ORCH_TORCH_FEATURES)
+        return m->device.is_cuda() ? b.values : b.values.clone();
+    Tensor x = b.values;
+    if (b.input == ORCH_TORCH_BYTES)
+        x = x.to(at::kFloat).div_(255).sub_(b.mean).div_(b.std);
     return with_layout(m, x);
 }
 
-namespace
-{
-
-Tensor scores(const orch_torch_model *m, const orch_torch_batch *b, bool training)
+Tensor scores(const orch_torch_model *m, const Batch &b, bool training)
 {
     need_classifier(m);
-    int from = b->input == ORCH_TORCH_FEATURES ? orch_net_node(m->net, m->head)->inputs[0] : 0;
-    Tensor x = input_of(m, b);
+    int from = b.input == ORCH_TORCH_FEATURES ? orch_net_node(m->net, m->head)->inputs[0] : 0;
+    Tensor x = prepared(m, b);
     Range range(m, "forward");
     Autocast autocast(m);
     return forward(m, x, from, orch_net_output(m->net, 0)->id, training).to(at::kFloat);
 }
 
+} // namespace
+
+Tensor input_of(const orch_torch_model *m, const orch_torch_batch *b)
+{
+    return prepared(m, values_of(m, b));
+}
+
+Batch batch_of(const orch_torch_model *m, const orch_torch_batch *b)
+{
+    Goal goal = goal_of(m, b);
+    Batch batch = values_of(m, b);
+    batch.goal = goal;
+    return batch;
+}
+
+namespace
+{
+
 /* ---- steps ------------------------------------------------------------------------------------
  */
 
 void add_totals(orch_torch_model *m, const Tensor &mean_loss, const Tensor &logits,
-                const Tensor &labels)
+                const Goal &goal)
 {
     torch::NoGradGuard no_grad;
     int64_t count = logits.size(0);
-    Tensor loss = mean_loss.detach().to(at::kDouble) * (double)count;
-    Tensor correct = logits.detach().argmax(1).eq(labels).sum();
-    m->loss_sum = m->images ? m->loss_sum + loss : loss;
-    m->correct_sum = m->images ? m->correct_sum + correct : correct;
+    m->loss_sum.add_(mean_loss.detach().to(at::kDouble) * (double)count);
+    m->correct_sum.add_(logits.detach().argmax(1).eq(labels_of(goal)).sum());
     m->images += count;
 }
 
 } // namespace
 
+void totals_start(orch_torch_model *m)
+{
+    auto options = at::TensorOptions().device(m->device);
+    m->loss_sum = at::zeros({}, options.dtype(at::kDouble));
+    m->correct_sum = at::zeros({}, options.dtype(at::kLong));
+}
+
+void learn(orch_torch_model *m, const Batch &batch)
+{
+    Tensor logits = scores(m, batch, true);
+    Loss loss = loss_of(batch.goal, logits);
+    run_backward(m, {loss.learned}, {Tensor()});
+    add_totals(m, loss.mean, logits, batch.goal);
+    finish_buckets(m);
+    update(m);
+}
+
 bool train(orch_torch_model *m, const orch_torch_batch *b, GError **error)
 {
     return guarded(error, [&] {
-        Goal goal = goal_of(m, b);
+        Batch batch = batch_of(m, b);
         own_random(m);
-        Tensor logits = scores(m, b, true);
-        Loss loss = loss_of(goal, logits);
-        run_backward(m, {loss.learned}, {Tensor()});
-        add_totals(m, loss.mean, logits, goal.labels);
-        finish_buckets(m);
-        update(m);
+        if (learn_fixed(m, batch))
+            return;
+        learn(m, batch);
+        m->graphs.ordinary++;
     });
 }
 
@@ -114,19 +158,59 @@ bool evaluate(orch_torch_model *m, const orch_torch_batch *b, GError **error)
 {
     return guarded(error, [&] {
         torch::NoGradGuard no_grad;
-        Goal goal = goal_of(m, b);
-        Tensor out = scores(m, b, false);
-        add_totals(m, loss_of(goal, out).mean, out, goal.labels);
+        Batch batch = batch_of(m, b);
+        Tensor out = scores(m, batch, false);
+        add_totals(m, loss_of(batch.goal, out).mean, out, batch.goal);
+    });
+}
+
+namespace
+{
+
+/* Reads all marks with one copy of each sum. */
+void read_marks(orch_torch_model *m)
+{
+    std::vector<Tensor> losses, corrects;
+    for (const orch_torch_mark &mark : m->marks) {
+        losses.push_back(mark.loss_sum);
+        corrects.push_back(mark.correct_sum);
+    }
+    Tensor loss = at::stack(losses).to(at::kCPU), correct = at::stack(corrects).to(at::kCPU);
+    for (size_t i = 0; i < m->marks.size(); i++)
+        m->marked_totals.push_back(
+            {m->marks[i].images, correct.data_ptr<int64_t>()[i], loss.data_ptr<double>()[i]});
+    m->marks.clear();
+}
+
+} // namespace
+
+bool totals_mark(orch_torch_model *m, GError **error)
+{
+    return guarded(error, [&] {
+        /* copies, because a captured step adds to the sums at their address */
+        m->marks.push_back({m->loss_sum.clone(), m->correct_sum.clone(), m->images});
+        m->loss_sum.zero_();
+        m->correct_sum.zero_();
+        m->images = 0;
     });
 }
 
 bool totals_take(orch_torch_model *m, orch_torch_totals *out, GError **error)
 {
     return guarded(error, [&] {
+        if (m->marked_totals.empty() && !m->marks.empty())
+            read_marks(m);
+        if (!m->marked_totals.empty()) {
+            *out = m->marked_totals.front();
+            m->marked_totals.pop_front();
+            return;
+        }
         orch_torch_totals totals = {m->images, 0, 0};
         if (m->images) {
             totals.loss = m->loss_sum.item<double>();
             totals.correct = m->correct_sum.item<int64_t>();
+            m->loss_sum.zero_();
+            m->correct_sum.zero_();
         }
         m->images = 0;
         *out = totals;
@@ -137,7 +221,7 @@ bool logits(orch_torch_model *m, const orch_torch_batch *b, float *out, GError *
 {
     return guarded(error, [&] {
         torch::NoGradGuard no_grad;
-        copy_out(scores(m, b, false), out);
+        copy_out(scores(m, values_of(m, b), false), out);
     });
 }
 

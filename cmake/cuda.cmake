@@ -1,0 +1,72 @@
+# The CUDA kernels of the LibTorch adapter: compiled where that LibTorch has CUDA and there is a CUDA compiler (nvcc) that works.
+# Everything is built without them, too: then the processor does what they would do.
+option(ORCH_CUDA "compile CUDA kernels where LibTorch has CUDA and there is a CUDA compiler" ON)
+
+# Sets `out` to TRUE if CMAKE_CUDA_COMPILER compiles programs, else to FALSE, and `reason` to why not.
+function(orch_cuda_compiler out reason)
+  set(${out} FALSE PARENT_SCOPE)
+  if(NOT ORCH_CUDA)
+    set(${reason} "ORCH_CUDA=off" PARENT_SCOPE)
+    return()
+  elseif(NOT EXISTS ${TORCH_LIBRARY_FOLDER}/libtorch_cuda.so)
+    set(${reason} "this LibTorch has no CUDA" PARENT_SCOPE)
+    return()
+  endif()
+  include(CheckLanguage)
+  if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+    find_program(ORCH_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin PATHS /usr/local/cuda/bin)
+    mark_as_advanced(ORCH_NVCC)
+    if(ORCH_NVCC)
+      set(ENV{CUDACXX} ${ORCH_NVCC})
+    endif()
+  endif()
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    set(${out} TRUE PARENT_SCOPE)
+  else()
+    set(${reason} "there is no CUDA compiler (nvcc), or it does not work with this C++ compiler" PARENT_SCOPE)
+  endif()
+endfunction()
+
+# The first architecture of each generation from 3.7 on that this nvcc knows, whose code the later ones of the generation
+# run, and PTX of the newest for GPUs that are newer still: "75-real;80-real;...;120".
+function(orch_cuda_architectures out)
+  execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-arch OUTPUT_VARIABLE text ERROR_QUIET)
+  string(REGEX MATCHALL "[0-9]+" known "${text}")
+  if(NOT known) # nvcc before 11.2 does not list them
+    set(known 37 50 60 70 80)
+  endif()
+  list(SORT known COMPARE NATURAL)
+  set(chosen "")
+  foreach(architecture ${known})
+    string(REGEX REPLACE ".$" "" generation ${architecture})
+    if(architecture GREATER_EQUAL 37 AND NOT DEFINED seen_${generation})
+      set(seen_${generation} TRUE)
+      list(APPEND chosen ${architecture})
+    endif()
+  endforeach()
+  list(POP_BACK chosen newest)
+  list(TRANSFORM chosen APPEND "-real")
+  set(${out} ${chosen} ${newest} PARENT_SCOPE)
+endfunction()
+
+# orch_cuda_kernels(TARGET VARIABLE FILE.cu MISSING.c): a static library TARGET of the kernels; where they are not compiled, there
+# is no TARGET and the VARIABLE names the file that stands in for them.
+macro(orch_cuda_kernels target variable file missing)
+  orch_cuda_compiler(cuda_works cuda_reason)
+  if(cuda_works)
+    orch_cuda_architectures(cuda_architectures)
+    set(CMAKE_CUDA_ARCHITECTURES ${cuda_architectures})
+    enable_language(CUDA)
+    message(STATUS "CUDA kernels: for ${cuda_architectures}, by ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION}")
+    add_library(${target} STATIC ${file})
+    # the warnings and flags of the other files are not nvcc's
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CUDA_ARCHITECTURES "${cuda_architectures}"
+      COMPILE_OPTIONS "-Xcompiler=-fvisibility=hidden" CUDA_RUNTIME_LIBRARY Static)
+    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
+    set(${variable} "")
+  else()
+    message(STATUS "CUDA kernels: left out, because ${cuda_reason}")
+    set(${variable} ${missing})
+  endif()
+endmacro()

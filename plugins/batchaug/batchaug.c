@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Batch augmentation (Hoffer et al. 2020): each batch has several copies of its samples, each with
+ * transforms of its own, cutout (DeVries and Taylor 2017) among them. What differs from the plugin
+ * `train` is the feed, a step that accumulates, and what is recorded of the time. See
+ * docs/plugins/batchaug.md. */
+#include "lib/base/error.h"
+#include "lib/base/ident.h"
+#include "plugins/batchaug/accumulate.h"
+#include "plugins/batchaug/copies_picture.h"
+#include "plugins/common/training/epochs.h"
+#include "plugins/common/training/notes.h"
+#include "plugins/common/training/training.h"
+#include "plugins/common/training/work.h"
+#include "plugins/common/weights/weights.h"
+
+#include <orch/plugin.h>
+
+#include <string.h>
+
+struct params {
+    struct orch_training t;
+    int64_t copies;
+    const char *gradient;
+    double timed_accuracy;
+};
+
+static const char *const GRADIENTS[] = {"at_once", "accumulated", NULL};
+
+static const struct orch_param PARAMS[] = {
+    ORCH_PARAM(struct params, copies, ORCH_INT, .def = "1", .min = "1", .max = "4096",
+               .help = "M: copies of each sample in its batch, each with its own transforms"),
+    ORCH_PARAM(struct params, gradient, ORCH_ENUM, .def = "at_once", .choices = GRADIENTS,
+               .help = "at_once: one pass over copies x batch images, whose batch norms see all; "
+                       "accumulated: a pass for each copy, then one update"),
+    ORCH_PARAM(struct params, timed_accuracy, ORCH_REAL, .def = "0.94", .min = "0", .max = "1",
+               .help = "val_accuracy whose first epoch and time are recorded; 0: none"),
+    ORCH_TRAINING_DATA_PARAMS_OF(struct params, "[crop 4, flip, cutout 16]"),
+    ORCH_TRAINING_NET_PARAMS_OF(struct params, "resnet44"),
+    ORCH_TRAINING_RUN_PARAMS(struct params),
+};
+static const struct orch_metric METRICS[] = {
+    {.name = "copying_share",
+     .step_unit = "epoch",
+     .better = ORCH_BETTER_MIN,
+     .help = "time of the loader's threads for making images, as a share of the epoch's training"},
+    {.name = "waiting_share",
+     .step_unit = "epoch",
+     .better = ORCH_BETTER_MIN,
+     .help = "share of the epoch's training in which a step waited for its images"},
+    {.name = "target_reached", .help = "1: an epoch's val_accuracy was timed_accuracy or more"},
+    {.name = "target_epoch",
+     .unit = "epochs",
+     .better = ORCH_BETTER_MIN,
+     .help = "first epoch with timed_accuracy; absent if there is none"},
+    {.name = "target_time",
+     .unit = "s",
+     .better = ORCH_BETTER_MIN,
+     .help = "training to the end of target_epoch, without validation"},
+    {.name = "target_wall_time",
+     .unit = "s",
+     .better = ORCH_BETTER_MIN,
+     .help = "from the first epoch's start to target_epoch's validation, all included"},
+    {.name = "epochs_time",
+     .unit = "s",
+     .better = ORCH_BETTER_MIN,
+     .help = "training of all epochs, without validation; earlier attempts included"},
+    {.name = "epochs_wall_time",
+     .unit = "s",
+     .better = ORCH_BETTER_MIN,
+     .help = "all epochs with their validation; earlier attempts included"},
+    ORCH_TRAINING_METRICS,
+};
+static const struct orch_artifact ARTIFACTS[] = {
+    {.name = "copies",
+     .help = "training images: as they are, with cutout alone, and as transformed copies, PNG"},
+    ORCH_TRAINING_ARTIFACTS,
+};
+
+/* Times in seconds since the first epoch's start, in all attempts. Saved in checkpoints. */
+struct clocks {
+    double training_s;                            /* without validation */
+    double wall_s;                                /* with it */
+    double target_epoch, target_s, target_wall_s; /* epoch 0: not reached */
+};
+enum { CLOCKS = sizeof(struct clocks) / sizeof(double) };
+
+struct augmented {
+    const struct params *params;
+    struct orch_feed *copies; /* makes the batches */
+    double made_s, wait_s;    /* up to the previous epoch; in this epoch */
+    struct clocks clocks;
+    int64_t begin_ns;     /* of this attempt's epochs */
+    double wall_before_s; /* of earlier attempts */
+};
+
+/* ---- feed -------------------------------------------------------------------------------------
+ */
+
+static void start_epoch(void *ctx, int64_t epoch)
+{
+    struct augmented *a = ctx;
+    a->wait_s = 0;
+    a->copies->start(a->copies->ctx, epoch);
+}
+
+static bool next_batch(void *ctx, struct orch_feed_batch *out, GError **error)
+{
+    struct augmented *a = ctx;
+    const int64_t begin = orch_mono_ns();
+    const bool is_batch = a->copies->next(a->copies->ctx, out, error);
+    a->wait_s += (double)(orch_mono_ns() - begin) / 1e9;
+    return is_batch;
+}
+
+static void free_copies(void *ctx)
+{
+    struct augmented *a = ctx;
+    orch_feed_free(a->copies);
+    a->copies = NULL;
+}
+
+static bool is_accumulated(const struct params *p)
+{
+    return p->copies > 1 && strcmp(p->gradient, "accumulated") == 0;
+}
+
+static void note_gradient(const struct params *p, const struct orch_host *host)
+{
+    const int copies = (int)p->copies, batch = (int)p->t.batch;
+    if (copies == 1)
+        orch_training_note(host, "one copy of each sample: a step is that of plugin train");
+    else if (is_accumulated(p))
+        orch_training_note(host,
+                           "gradient accumulated over %d passes of %d images: batch norms see %d "
+                           "images and update their running statistics %d times a step",
+                           copies, batch, batch, copies);
+    else
+        orch_training_note(host, "gradient of %d x %d images at once: batch norms see all %d",
+                           copies, batch, copies * batch);
+}
+
+/* Drops of the learning rate that come too late, and copies that are all equal. */
+static void note_settings(const struct orch_session *s, int64_t copies)
+{
+    const struct orch_schedule *schedule = &s->schedule;
+    struct orch_transforms transforms = {0};
+    int within = 0;
+    for (size_t i = 0; i < schedule->milestone_count; i++)
+        within += schedule->milestones[i] < schedule->epochs;
+    if (within < (int)schedule->milestone_count)
+        orch_training_note(s->host, "%d of %d drops of the learning rate fall within the %g epochs",
+                           within, (int)schedule->milestone_count, schedule->epochs);
+    if (copies > 1 && orch_work_transforms(s->training, &transforms, NULL) &&
+        transforms.count == orch_work_normalisation(s->training).count)
+        orch_training_note(s->host, "there are no random transforms: all copies are equal");
+}
+
+static struct orch_feed *make_feed(void *ctx, const struct orch_session *s, GError **error)
+{
+    struct augmented *a = ctx;
+    note_gradient(a->params, s->host);
+    note_settings(s, a->params->copies);
+    if (!orch_batchaug_picture(s, "copies.png", error))
+        return NULL;
+    s->host->artifact(s->host, "copies", "copies.png");
+    a->copies = orch_feed_copies(s, (int)a->params->copies, error);
+    if (!a->copies)
+        return NULL;
+    struct orch_feed *feed = g_new0(struct orch_feed, 1);
+    *feed = (struct orch_feed){.ctx = a,
+                               .batches = a->copies->batches,
+                               .samples = a->copies->samples,
+                               .start = start_epoch,
+                               .next = next_batch,
+                               .free = free_copies};
+    a->begin_ns = orch_mono_ns();
+    return feed;
+}
+
+static struct orch_step *make_step(void *ctx, const struct orch_session *s, GError **error)
+{
+    (void)s;
+    (void)error;
+    const struct augmented *a = ctx;
+    return is_accumulated(a->params) ? orch_batchaug_step(a->params->copies) : orch_step_classify();
+}
+
+/* ---- times ------------------------------------------------------------------------------------
+ */
+
+static bool after_epoch(void *ctx, const struct orch_moment *moment, GError **error)
+{
+    (void)error;
+    struct augmented *a = ctx;
+    const struct orch_host *host = moment->session->host;
+    struct clocks *c = &a->clocks;
+    const double made_s = a->copies->made_s(a->copies->ctx);
+    host->metric(host, "copying_share", moment->epoch + 1,
+                 (made_s - a->made_s) / moment->training_s);
+    host->metric(host, "waiting_share", moment->epoch + 1, a->wait_s / moment->training_s);
+    a->made_s = made_s;
+    c->training_s += moment->training_s;
+    c->wall_s = a->wall_before_s + (double)(orch_mono_ns() - a->begin_ns) / 1e9;
+    const double accuracy = (double)moment->val->correct / (double)MAX(1, moment->val->images);
+    if (c->target_epoch == 0 && a->params->timed_accuracy > 0 &&
+        accuracy >= a->params->timed_accuracy) {
+        c->target_epoch = (double)moment->epoch + 1;
+        c->target_s = c->training_s;
+        c->target_wall_s = c->wall_s;
+    }
+    return true;
+}
+
+static const char CLOCKS_NAME[] = "batchaug.clocks";
+
+static bool save(void *ctx, struct orch_weights *checkpoint, GError **error)
+{
+    const struct augmented *a = ctx;
+    const int64_t shape = CLOCKS;
+    return orch_weights_add(checkpoint, CLOCKS_NAME, ORCH_DTYPE_FLOAT64, 1, &shape, &a->clocks,
+                            error);
+}
+
+static bool restore(void *ctx, const struct orch_weights *checkpoint, GError **error)
+{
+    struct augmented *a = ctx;
+    const struct orch_weight *weight = orch_weights_find(checkpoint, CLOCKS_NAME);
+    if (!weight || weight->dtype != ORCH_DTYPE_FLOAT64 || weight->count != CLOCKS) {
+        orch_error_set(error, ORCH_ERROR_CHECK, "remove the checkpoint to begin anew",
+                       "the checkpoint has no times of plugin batchaug");
+        return false;
+    }
+    memcpy(&a->clocks, weight->data, sizeof a->clocks);
+    a->wall_before_s = a->clocks.wall_s;
+    return true;
+}
+
+static void report(const struct augmented *a, const struct orch_host *host)
+{
+    const struct clocks *c = &a->clocks;
+    host->result(host, "epochs_time", c->training_s);
+    host->result(host, "epochs_wall_time", c->wall_s);
+    if (a->params->timed_accuracy == 0)
+        return;
+    host->result(host, "target_reached", c->target_epoch > 0);
+    if (c->target_epoch == 0) {
+        orch_training_note(host,
+                           "no epoch reached timed_accuracy %g: see final_accuracy and "
+                           "epochs_time at the last epoch, and best_accuracy",
+                           a->params->timed_accuracy);
+        return;
+    }
+    host->result(host, "target_epoch", c->target_epoch);
+    host->result(host, "target_time", c->target_s);
+    host->result(host, "target_wall_time", c->target_wall_s);
+}
+
+/* ---- hooks ------------------------------------------------------------------------------------
+ */
+
+/* The memory that the loader will ask for, before anything runs. */
+static bool copies_fit(const struct params *p, GError **error)
+{
+    struct orch_image_shape shape;
+    int64_t classes;
+    int side;
+    orch_work_shape(&p->t, &shape.channels, &side, &classes);
+    shape.width = shape.height = side;
+    const struct orch_loader_options options = {.batch = (int)p->t.batch,
+                                                .threads = (int)p->t.loader_threads,
+                                                .copies = (int)p->copies,
+                                                .plans_only = strcmp(p->t.data_path, "gpu") == 0};
+    return orch_loader_fits(&options, shape, error);
+}
+
+static int check(const void *params, const struct orch_host *host)
+{
+    const struct params *p = params;
+    GError *error = NULL;
+    return copies_fit(p, &error) ? orch_training_check(&p->t, host)
+                                 : orch_training_fail(host, error);
+}
+
+static int cost(const void *params, struct orch_cost *out)
+{
+    const struct params *p = params;
+    int status = orch_training_cost(&p->t, out);
+    if (orch_cost_has(out, copies)) {
+        out->samples = p->t.batch;
+        out->copies = p->copies;
+    }
+    return status;
+}
+
+static int start(const void *params, const struct orch_host *host, void **out_state)
+{
+    return orch_training_open(&((const struct params *)params)->t, host, out_state);
+}
+
+static int run(void *state, const void *params, const struct orch_host *host)
+{
+    struct augmented a = {.params = params};
+    struct orch_training_parts parts = {.ctx = &a,
+                                        .feed = make_feed,
+                                        .step = make_step,
+                                        .takes_gpu_batches = !is_accumulated(params),
+                                        .after_epoch = after_epoch,
+                                        .save = save,
+                                        .restore = restore};
+    int status = orch_training_run_with(state, host, &parts);
+    if (status == ORCH_OK)
+        report(&a, host);
+    return status;
+}
+
+static const struct orch_plugin PLUGIN = {
+    ORCH_PLUGIN_HEAD,
+    .name = "batchaug",
+    .version = "1.0.0",
+    .summary = "batch augmentation: several transformed copies of each sample in a batch",
+    .licence = "GPL-3.0-or-later",
+    .params_bytes = sizeof(struct params),
+    ORCH_TABLE(params, PARAMS),
+    ORCH_TABLE(metrics, METRICS),
+    ORCH_TABLE(artifacts, ARTIFACTS),
+    .check = check,
+    .cost = cost,
+    .open = start,
+    .run = run,
+    .close = orch_training_close,
+};
+ORCH_PLUGIN_EXPORT(PLUGIN)

@@ -1,0 +1,3 @@
+if(TARGET orch_training)
+  orch_plugin(batchaug orch_training)
+endif()
