@@ -111,6 +111,7 @@ enum orch_report_kind {
     ORCH_REPORT_CURVE,
     ORCH_REPORT_CURVE_LAW,
     ORCH_REPORT_TIME_TO,
+    ORCH_REPORT_TIME_TO_ACCURACY, /* measured times to a target that runs may miss */
     ORCH_REPORT_LEARN,     /* regressors compared by cross-validation, also with held-out groups */
     ORCH_REPORT_LAYERWISE, /* times of networks as sums of measured layer times */
     ORCH_REPORT_PALEO,     /* forward passes as PALEO predicts them, and their ratio to a peak */

@@ -432,6 +432,7 @@ void orch_report_check(struct report_item *item, enum report_shape shape,
         check_x(item, node);
         break;
     case REPORT_SHAPE_VALUES:
+    case REPORT_SHAPE_VALUE:
         check_value(item, node);
         break;
     case REPORT_SHAPE_BETTER:

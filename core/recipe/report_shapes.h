@@ -12,6 +12,7 @@ enum report_shape {
     REPORT_SHAPE_AXIS,   /* one of them */
     REPORT_SHAPE_X,      /* an axis, or a value (to plot a metric against a metric) */
     REPORT_SHAPE_VALUES, /* "last val_accuracy": one, or a list */
+    REPORT_SHAPE_VALUE,  /* one of them */
     REPORT_SHAPE_BETTER, /* one value whose metric declares whether higher or lower is better */
     REPORT_SHAPE_SERIES, /* a metric with a value by step or epoch */
     REPORT_SHAPE_EXPERIMENTS, /* one, or a list */

@@ -32,6 +32,7 @@ void orch_grid_free(struct orch_grid *grid)
     if (!grid)
         return;
     g_ptr_array_unref(grid->cells);
+    g_ptr_array_unref(grid->unplaced);
     g_hash_table_unref(grid->by_place);
     g_free(grid->units);
     g_free(grid);
@@ -103,6 +104,7 @@ struct orch_grid *orch_grid_new(struct orch_trials *trials, const GPtrArray *wan
     grid->rows = rows;
     grid->columns = columns;
     grid->cells = g_ptr_array_new_with_free_func(free_cell);
+    grid->unplaced = g_ptr_array_new();
     grid->by_place = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     grid->better = "none";
     grid->units = g_new0(const char *, wanted->len + 1);
@@ -114,6 +116,8 @@ struct orch_grid *orch_grid_new(struct orch_trials *trials, const GPtrArray *wan
             continue;
         g_autofree char *row = orch_trial_label(trials, trial, rows);
         g_autofree char *column = orch_trial_label(trials, trial, columns);
+        if ((!row || !column) && !trial->run)
+            g_ptr_array_add(grid->unplaced, trial);
         if (!row || !column)
             continue;
         struct orch_grid_cell *cell = cell_at(grid, row, column);

@@ -21,6 +21,8 @@ struct orch_grid {
     GPtrArray *cells;                /* struct orch_grid_cell *, in order of first appearance */
     const char *better;              /* of the first value: "min", "max", "none" */
     const char **units;              /* unit of each value; NULL: none, or not known yet */
+    GPtrArray *unplaced; /* struct orch_report_trial *, borrowed: trials that have not run and are
+                            in no cell, because only a run has a value on the axes (machine, gpu) */
     GHashTable *by_place;
     bool is_declared; /* the trials come from a recipe, which determines their order */
 };

@@ -171,6 +171,10 @@ bool orch_section_grid_fill(struct orch_section_context *a, struct orch_section_
             g_hash_table_add(kept, cell->trials->pdata[j]);
         }
     }
+    for (guint i = 0; grid->grid && i < grid->grid->unplaced->len; i++) {
+        orch_section_trial(a->section, grid->trials, grid->grid->unplaced->pdata[i]);
+        g_hash_table_add(kept, grid->grid->unplaced->pdata[i]);
+    }
     orch_trials_keep(grid->trials, kept); /* drop trials without any of the values */
     return grid->grid;
 }

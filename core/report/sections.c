@@ -50,6 +50,7 @@ static const struct kind {
     {ORCH_REPORT_CURVE, "curve", orch_section_fill_curve, true},
     {ORCH_REPORT_CURVE_LAW, "curve_law", orch_section_fill_curve_law, true},
     {ORCH_REPORT_TIME_TO, "time_to", orch_section_fill_time_to, true},
+    {ORCH_REPORT_TIME_TO_ACCURACY, "time_to_accuracy", orch_section_fill_time_to_accuracy, false},
     {ORCH_REPORT_LEARN, "learn", orch_section_fill_learn, true},
     {ORCH_REPORT_LAYERWISE, "layerwise", orch_section_fill_layerwise, true},
     {ORCH_REPORT_PALEO, "paleo", orch_section_fill_paleo, false},

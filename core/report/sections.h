@@ -58,6 +58,7 @@ bool orch_section_fill_listing(struct orch_section_context *a, GError **error);
 bool orch_section_fill_curve(struct orch_section_context *a, GError **error);
 bool orch_section_fill_curve_law(struct orch_section_context *a, GError **error);
 bool orch_section_fill_time_to(struct orch_section_context *a, GError **error);
+bool orch_section_fill_time_to_accuracy(struct orch_section_context *a, GError **error);
 bool orch_section_fill_learn(struct orch_section_context *a, GError **error);
 bool orch_section_fill_layerwise(struct orch_section_context *a, GError **error);
 bool orch_section_fill_paleo(struct orch_section_context *a, GError **error);

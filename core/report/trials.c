@@ -300,10 +300,10 @@ void orch_trials_leave_out_disturbed(struct orch_trials *trials, struct orch_sec
     trials->section = section;
 }
 
-/* Returns whether this trial's times are excluded. Counts the trial in the section on the first
- * call. */
-static bool is_left_out(const struct orch_trials *trials, struct orch_report_trial *trial)
+bool orch_trial_is_left_out(const struct orch_trials *trials, struct orch_report_trial *trial)
 {
+    if (!trials->section)
+        return false;
     bool is_out = orch_disturbed_has(&trials->disturbed, trial->run);
     if (!trial->is_disturbance_counted && orch_facts_are_disturbed(trial->run->facts)) {
         trial->is_disturbance_counted = true;
@@ -335,8 +335,7 @@ bool orch_trial_number(const struct orch_trials *trials, struct orch_report_tria
     *out = orch_run_numbers_get(trial->numbers, wanted->name, wanted->aggregate, out_better, &unit);
     if (out_unit && unit)
         *out_unit = unit;
-    if (trials->section && !isnan(*out) && orch_unit_is_timing(unit, NULL) &&
-        is_left_out(trials, trial))
+    if (!isnan(*out) && orch_unit_is_timing(unit, NULL) && orch_trial_is_left_out(trials, trial))
         *out = NAN;
     return true;
 }

@@ -1,1 +1,2 @@
 orch_test(contrast "quick" orch_stats orch_render)
+orch_test(censored "quick" orch_stats)
