@@ -51,7 +51,7 @@ function(orch_test name label)
   add_executable(test_${name} ${CMAKE_SOURCE_DIR}/tests/unit/test_${name}.c)
   target_link_libraries(test_${name} PRIVATE ${ARGN} PkgConfig::CMOCKA)
   add_test(NAME unit.${name} COMMAND test_${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-  set_tests_properties(unit.${name} PROPERTIES LABELS "${label}" TIMEOUT 120
+  set_tests_properties(unit.${name} PROPERTIES LABELS "${label}" TIMEOUT 600
     ENVIRONMENT "${ORCH_TEST_ENVIRONMENT}")
 endfunction()
 
@@ -69,6 +69,6 @@ function(orch_fuzz name)
   target_sources(fuzz_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.c)
   add_test(NAME fuzz.${name} COMMAND fuzz_${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name}
            ${fuzz_ALSO})
-  set_tests_properties(fuzz.${name} PROPERTIES LABELS quick TIMEOUT 60
+  set_tests_properties(fuzz.${name} PROPERTIES LABELS quick TIMEOUT 600
     ENVIRONMENT "${ORCH_TEST_ENVIRONMENT}")
 endfunction()

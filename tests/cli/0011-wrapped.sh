@@ -28,7 +28,7 @@ R
 git add -A; git commit -qm first
 # an edit while the sweep runs changes nothing
 orch run count.recipe >o 2>e & pid=$!
-for _ in $(seq 100); do sleep 0.02; [ -n "$(ls .orch/results.db.d/trials/*/journal 2>/dev/null)" ] && break; done
+for _ in $(seq 3000); do sleep 0.02; [ -n "$(ls .orch/results.db.d/trials/*/journal 2>/dev/null)" ] && break; done
 echo 'FACTOR = 1000' >exp/helper.py
 wait $pid; same $? 0 'the exit status'
 ok orch best value --max; has 'n=4'; has '6'; has_not 1000

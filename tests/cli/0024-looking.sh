@@ -48,7 +48,7 @@ ok orch compare n=0 n=1 --db other.db --across; has_not 'other machine'
 fails 2 orch compare n=0 n=7; says 'n=7'
 # a log that is followed: from before the first word to the end
 orch run talk.recipe -x n=8 --no-progress >o 2>e & pid=$!
-for _ in $(seq 100); do sleep 0.05; grep -qs talking .orch/results.db.d/trials/*/* && break; grep -qs speaking .orch/results.db.d/trials/*/* && break; done
+for _ in $(seq 3000); do sleep 0.05; grep -qs talking .orch/results.db.d/trials/*/* && break; grep -qs speaking .orch/results.db.d/trials/*/* && break; done
 ok orch ls --json
 key=$(printf '%s' "$out" | python3 -c '
 import json, sys

@@ -13,7 +13,7 @@ experiments:
   m: { plugin: mine/mine.so, sweep: { lr: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8] }, repeat: 4 }
 R
 orch run m.recipe >o 2>e & pid=$!
-for _ in $(seq 200); do sleep 0.02; grep -q '^\[3/' e && break; done
+for _ in $(seq 3000); do sleep 0.02; grep -q '^\[3/' e && break; done
 build
 wait $pid; same $? 4 'the exit status'
 grep -q "changed while its sweep was running" e || { cat e; _fail 'the reason'; }

@@ -21,7 +21,7 @@ P
 mkdir folder.recipe; mkfifo pipe.recipe
 for verb in check plan run config; do
     while IFS='|' read -r name what; do
-        fails 2 timeout 20 orch $verb "$name.recipe"
+        fails 2 timeout 300 orch $verb "$name.recipe"
         says "$what"; says "at: $name.recipe"
         [ ${#err} -lt 40000 ] || _fail "${#err} bytes of findings"
     done <<'CASES'

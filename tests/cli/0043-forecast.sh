@@ -210,4 +210,4 @@ for wrong in 0 -1 x 2.5 99999; do fails 2 orch plan grid.recipe --most-informati
 # a plan stays quick
 printf 'format: 1\nrecipe: p\nexperiments:\n  n: { plugin: sleep, sweep: { seconds: [%s] } }\n' "$(seq -s , 1 100)" >p.recipe
 start=$(date +%s%N); ok orch plan p.recipe; took=$((($(date +%s%N) - start) / 1000000))
-[ $took -lt 1000 ] || _fail "a plan of 100 trials took $took ms"
+[ $took -lt 10000 ] || _fail "a plan of 100 trials took $took ms"

@@ -20,13 +20,13 @@ ok orch run late.recipe -x seconds=0.6
 fails 6 orch run late.recipe --deadline 1s --json
 same "$(json limits.stopped_by)" deadline; same "$(json ended.ok)" 1; same "$(json limits.cancelled)" 0
 # what is not forecast is started, and cancelled at the limit: recorded, and run again by the same command
-printf 'format: 1\nrecipe: w\nexperiments:\n  e: { plugin: ./w.plugin, sweep: { n: [9, 8] } }\n' >w.recipe
+printf 'format: 1\nrecipe: w\nexperiments:\n  e: { plugin: ./w.plugin, sweep: { n: [90, 80] } }\n' >w.recipe
 printf 'plugin: w\nversion: 1.0.0\nabout: waits\nlicence: MIT\ncommand: [sh, w.sh, "${n}"]\nmetrics_from: lines\nparameters:\n  n: {type: int, default: 1, help: seconds}\nmetrics:\n  x: {help: nothing}\n' >w.plugin
 printf 'exec sleep $1\n' >w.sh
 start=$(date +%s%N)
 fails 6 orch run w.recipe --deadline 1s --json
 took=$((($(date +%s%N) - start) / 1000000))
-[ $took -lt 8000 ] || _fail "the deadline came after $took ms"
+[ $took -lt 60000 ] || _fail "the deadline came after $took ms"
 same "$(json limits.stopped_by) $(json limits.cancelled) $(json ended.cancelled)" 'deadline 1 1'; same "$(json not_run)" 1
 says 'the deadline has come: 1 running trial is cancelled'
 fails 6 orch run w.recipe --budget 0.01usd --price 36 --json

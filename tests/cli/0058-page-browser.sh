@@ -3,7 +3,7 @@
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip 'no chromium'
 . "$SOURCE/tests/cli/paper.sh"
 ok orch report recipes/hw9.recipe --out out
-browse() { timeout 100 "$browser" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
+browse() { timeout 300 "$browser" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
     --user-data-dir="$SCRATCH/chromium" --virtual-time-budget=4000 "$@"; }
 ok browse --enable-logging=stderr --dump-dom "file://$PWD/out/index.html"; has 'Made by orch'
 says_not 'Refused to'; says_not 'CONSOLE'

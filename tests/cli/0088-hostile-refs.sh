@@ -37,8 +37,8 @@ commit() { hub commit-tree "$1" -p "$good" -m $'\e[2Jhostile\e]0;x\a'; }
 plain() { case $out$err in *$'\e'* | *$'\a'*) _fail 'an escape sequence' ;; esac; }
 # after pull and push: nothing lost, nothing hung; NAME STATUS WORDS
 withstands() {
-    fails "$2" timeout 30 orch pull; says "$3"; plain
-    _run timeout 30 orch push; [ $status = "$2" ] || _fail "status $status of push: $1"; plain
+    fails "$2" timeout 300 orch pull; says "$3"; plain
+    _run timeout 300 orch push; [ $status = "$2" ] || _fail "status $status of push: $1"; plain
     same "$(digest)" "$want" "digest after $1"
 }
 for what in "$blob" "$base" \
@@ -91,13 +91,13 @@ lr=1
 for kind in huge deep types past; do
     lr=$((lr + 1)); aim $lr
     claims $kind || _fail "no claims: $kind"
-    ok timeout 30 orch coverage r.recipe -x lr=$lr; plain; has '1 missing'
-    ok timeout 60 orch run r.recipe -x lr=$lr --share; plain; says '1 ok'
+    ok timeout 300 orch coverage r.recipe -x lr=$lr; plain; has '1 missing'
+    ok timeout 300 orch run r.recipe -x lr=$lr --share; plain; says '1 ok'
 done
 aim 20; claims far || _fail 'no claims'
-ok timeout 30 orch coverage r.recipe -x lr=20; plain; has '?[2Jeve??? x'; has '1 claimed'
-ok timeout 30 orch coverage r.recipe -x lr=20 --json; plain; same "$(json trials.0.claim.host)" '??h'
+ok timeout 300 orch coverage r.recipe -x lr=20; plain; has '?[2Jeve??? x'; has '1 claimed'
+ok timeout 300 orch coverage r.recipe -x lr=20 --json; plain; same "$(json trials.0.claim.host)" '??h'
 # one that never ends counts as made when it was first seen: it is over after a claim's time
 export ORCH_CLAIM_S=1
-ok timeout 60 orch run r.recipe -x lr=20 --share --wait; plain
+ok timeout 300 orch run r.recipe -x lr=20 --share --wait; plain
 ok orch db check

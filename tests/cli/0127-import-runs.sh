@@ -77,7 +77,7 @@ printf 'x' | dd of=t/e.tfevents.1 bs=1 seek=300 conv=notrunc 2>/dev/null
 imported t
 says 'a checksum is wrong'
 rm t/*; mkfifo t/a.tfevents.1; ln -s "$D"/tensorboard/simple/events* t/b.tfevents.1
-ok timeout 20 orch import --runs t
+ok timeout 300 orch import --runs t
 says 'cannot be read'
 python3 - <<'P'
 import sqlite3
@@ -87,7 +87,7 @@ for t in ("experiments", "params", "metrics", "tags"):
 db.execute("CREATE VIEW runs AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS run_uuid FROM n")
 db.commit()
 P
-fails 2 timeout 20 orch import --runs evil.db
+fails 2 timeout 300 orch import --runs evil.db
 says 'is not an MLflow database'
 mkdir m m/0 m/0/r; echo 'name: "x' >m/0/meta.yaml; ln -s /etc/passwd m/0/r/meta.yaml
 ok orch import --runs m
@@ -120,6 +120,6 @@ open("w/run-2-parts/run-parts.wandb", "wb").write(log)
 open("ml/1/meta.yaml", "w").write("name: e\n"); open("ml/1/r/meta.yaml", "w").write("status: 3\n")
 open("ml/1/r/metrics/loss", "w").write("\n" * 20000000 + "1700000000000 0.5 1\n")
 P
-ok timeout 20 orch import --runs w
+ok timeout 300 orch import --runs w
 says 'a part of a record stands without its begin'
-(ulimit -v 400000; exec timeout 20 orch import --runs ml) >ml.out 2>&1 || _fail "reading a metric of line ends: $(cat ml.out)"
+(ulimit -v 400000; exec timeout 300 orch import --runs ml) >ml.out 2>&1 || _fail "reading a metric of line ends: $(cat ml.out)"

@@ -12,7 +12,7 @@ ok orch db info
 python3 -c 'import sqlite3; db = sqlite3.connect(".orch/results.db"); db.execute("PRAGMA journal_mode = DELETE")'
 forge() { python3 "$SOURCE/tests/store/forge_pages.py" "$@" || _fail 'no forged file'; }
 refused() { # CMD...: ends soon, and says why
-    fails 3 timeout 20 "$@"; says 'belongs to two tables'; says "hint: 'orch db repair' recovers the runs"
+    fails 3 timeout 300 "$@"; says 'belongs to two tables'; says "hint: 'orch db repair' recovers the runs"
 }
 for table in run sqlite_schema; do
     for kind in shared self log; do
@@ -47,7 +47,7 @@ for table in run note metric sqlite_schema; do
     for kind in shared self log; do
         rm -rf ../bad ../new.db*; cp -r .orch ../bad
         forge ../bad/results.db $table $kind
-        timeout 20 orch db repair --db ../bad/results.db --to ../new.db >../out 2>../err; status=$?
+        timeout 300 orch db repair --db ../bad/results.db --to ../new.db >../out 2>../err; status=$?
         [ $status = 0 ] || [ $status = 7 ] || _fail "repair of $table $kind: $status: $(cat ../err)"
         ok orch --db ../new.db db check
     done
@@ -56,4 +56,4 @@ done
 # MLflow's database
 cp "$SOURCE/tests/data/runs/mlflow.db" m.db; chmod u+w m.db
 forge m.db runs shared
-fails 3 timeout 60 orch import --runs m.db; says 'reading it does not end'
+fails 3 timeout 300 orch import --runs m.db; says 'reading it does not end'

@@ -40,11 +40,11 @@ ok orch doctor; untouched doctor; has "'core.sshcommand' of the repository's own
 
 # one over ssh, one that is a command
 git remote set-url origin ssh://nobody@localhost:1/x.git
-fails 3 timeout 60 orch pull; untouched 'pull over ssh'
+fails 3 timeout 300 orch pull; untouched 'pull over ssh'
 git remote set-url origin "ext::$evil x"
 fails 3 orch pull; untouched 'pull over ext'; says "'ext'"
 git remote set-url origin git://localhost:1/x.git
-fails 3 timeout 60 orch pull; untouched 'pull over git'
+fails 3 timeout 300 orch pull; untouched 'pull over git'
 git config remote.origin.vcs evil; PATH=$SCRATCH/bin2:$PATH; cp "$evil" ../bin2/git-remote-evil
 fails 3 orch pull; untouched 'pull with a helper'; says "git's 'remote.origin.vcs' is not followed"
 git config --unset remote.origin.vcs

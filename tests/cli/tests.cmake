@@ -9,30 +9,30 @@ file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/[0-9]*.sh)
 foreach(script ${scripts})
   get_filename_component(name ${script} NAME_WE)
   add_test(NAME cli.${name} COMMAND bash ${script})
-  set_tests_properties(cli.${name} PROPERTIES LABELS "quick" TIMEOUT 120 SKIP_RETURN_CODE 77
+  set_tests_properties(cli.${name} PROPERTIES LABELS "quick" TIMEOUT 600 SKIP_RETURN_CODE 77
     ENVIRONMENT "${ORCH_TEST_ENVIRONMENT};ORCH_PYTHON=${ORCH_PYTHON}")
 endforeach()
 # trains something in every profile of every recipe
-set_tests_properties(cli.0027-recipes PROPERTIES LABELS "slow" TIMEOUT 600)
+set_tests_properties(cli.0027-recipes PROPERTIES LABELS "slow" TIMEOUT 1800)
 # wait for real seconds, train with LibTorch, or measure the machine
 set_tests_properties(cli.0008-two-terminals cli.0052-paper cli.0036-bench cli.0043-forecast cli.0044-budget cli.0057-classes cli.0115-final-accuracy cli.0116-best-compare cli.0070-share cli.0071-share-trouble cli.0090-share-hosts cli.0093-strangers-store cli.0095-stuck-trials
   PROPERTIES LABELS "slow")
 # share among several clones, pushers at once, packs of whole classes; 0060, 0063 and 0067 are the quick ones
 set_tests_properties(cli.0064-bundles cli.0066-push-pull cli.0068-push-hostile cli.0069-push-places cli.0072-coverage
   cli.0073-part cli.0078-pack cli.0079-verify-tampered cli.0080-verify-hostile cli.0081-verify-class cli.0107-hand-in-zip
-  PROPERTIES LABELS "slow" TIMEOUT 400)
+  PROPERTIES LABELS "slow" TIMEOUT 1200)
 # keys are made, a store is damaged, two hosts hold locks, a hostile member's thousand refs
 set_tests_properties(cli.0075-signatures cli.0077-allowance cli.0082-repair cli.0084-doctor cli.0087-hostile-worth
   cli.0088-hostile-refs cli.0111-disturbed cli.0247-forecast-of-disturbed PROPERTIES LABELS "slow")
 # every command with every option, over two stores
-set_tests_properties(cli.0096-hostile-rows cli.0098-two-pulls PROPERTIES LABELS "slow" TIMEOUT 900)
+set_tests_properties(cli.0096-hostile-rows cli.0098-two-pulls PROPERTIES LABELS "slow" TIMEOUT 2700)
 # start MPI many times, and wait for grace periods; 0232 is the quick one
-set_tests_properties(cli.0214-mpi-gradients cli.0229-mpi cli.0230-mpi-rank-ends cli.0231-mpi-stop PROPERTIES LABELS "slow" TIMEOUT 300)
+set_tests_properties(cli.0214-mpi-gradients cli.0229-mpi cli.0230-mpi-rank-ends cli.0231-mpi-stop PROPERTIES LABELS "slow" TIMEOUT 900)
 # build plugins, plan in several environments
 set_tests_properties(cli.0149-planned-grades cli.0100-trust cli.0101-rebuilt cli.0102-environment PROPERTIES LABELS "slow")
 # start a Jupyter kernel, a browser
 set_tests_properties(cli.0121-recipe-counts cli.0122-page-curves cli.0123-pdf-pages cli.0124-target-set PROPERTIES LABELS "slow")
-set_tests_properties(cli.0059-notebooks cli.0058-page-browser PROPERTIES LABELS "slow" TIMEOUT 300)
+set_tests_properties(cli.0059-notebooks cli.0058-page-browser PROPERTIES LABELS "slow" TIMEOUT 900)
 # type a hundred commands, rebuild, train predictors, draw: over two seconds of processor time each
 set_tests_properties(cli.0020-install cli.0021-variants cli.0023-attempts cli.0025-changes cli.0029-plugin-faults cli.0031-lost-artifacts
   cli.0035-predict cli.0037-predictor cli.0040-curve cli.0041-learn-answers cli.0042-import cli.0045-tiers cli.0051-plot cli.0053-compare cli.0054-export

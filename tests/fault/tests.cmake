@@ -1,7 +1,7 @@
 # The runner killed at random instants: 40 kills in each of five phases.
 add_test(NAME fault.kill_runner
   COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/fault/kill_runner.py ${CMAKE_BINARY_DIR} 40)
-set_tests_properties(fault.kill_runner PROPERTIES LABELS "slow" TIMEOUT 600 RUN_SERIAL ON)
+set_tests_properties(fault.kill_runner PROPERTIES LABELS "slow" TIMEOUT 1800 RUN_SERIAL ON)
 
 # Each call of SQLite, or of the system's file functions, fails in turn. The linker puts the wrappers of
 # tests/fault/fault_calls.h between the store and them.
@@ -15,9 +15,9 @@ foreach(fault store_reads store_writes store_opens)
   target_link_libraries(test_${fault} PRIVATE orch_store PkgConfig::CMOCKA)
   target_link_options(test_${fault} PRIVATE ${wrapped})
   add_test(NAME fault.${fault} COMMAND test_${fault})
-  set_tests_properties(fault.${fault} PROPERTIES LABELS "slow" TIMEOUT 600)
+  set_tests_properties(fault.${fault} PROPERTIES LABELS "slow" TIMEOUT 1800)
 endforeach()
-set_tests_properties(fault.store_reads PROPERTIES LABELS "quick" TIMEOUT 60)
+set_tests_properties(fault.store_reads PROPERTIES LABELS "quick" TIMEOUT 600)
 
 # Each call of the system fails in turn, in the program or in the host of its trials.
 add_library(orch_fault MODULE ${CMAKE_SOURCE_DIR}/tests/fault/preload.c)
@@ -27,5 +27,5 @@ target_compile_options(orch_fault PRIVATE -U_FORTIFY_SOURCE -Wno-missing-prototy
 if(NOT ORCH_SANITIZE AND NOT ORCH_TSAN) # they want to be preloaded first themselves
   add_test(NAME fault.failing_calls COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/fault/failing_calls.py
            ${CMAKE_BINARY_DIR} $<TARGET_FILE:orch_fault> 2)
-  set_tests_properties(fault.failing_calls PROPERTIES LABELS "slow" TIMEOUT 900)
+  set_tests_properties(fault.failing_calls PROPERTIES LABELS "slow" TIMEOUT 2700)
 endif()

@@ -34,7 +34,7 @@ function(orch_host_test name)
   add_dependencies(test_${name} orch-host bad_misbehave)
   string(REPLACE host_ "" label ${name})
   add_test(NAME host.${label} COMMAND test_${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-  set_tests_properties(host.${label} PROPERTIES LABELS quick TIMEOUT 120 ENVIRONMENT
+  set_tests_properties(host.${label} PROPERTIES LABELS quick TIMEOUT 600 ENVIRONMENT
     "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR}")
 endfunction()
 

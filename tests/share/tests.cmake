@@ -6,6 +6,6 @@ foreach(play "git 5 5 20" "folder 5 5 20" "bundles 5 5 20" "git 40 8 3")
   string(REPLACE " " "_" name "${play}")
   add_test(NAME share.${name}
     COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/share/students.py ${CMAKE_BINARY_DIR} ${words})
-  set_tests_properties(share.${name} PROPERTIES LABELS "slow" TIMEOUT 900
+  set_tests_properties(share.${name} PROPERTIES LABELS "slow" TIMEOUT 2700
     ENVIRONMENT "${ORCH_TEST_ENVIRONMENT}")
 endforeach()

@@ -5,7 +5,7 @@ orch_test(features "quick" orch_predictors)
 orch_test(mixture "quick" orch_predictors)
 foreach(name mixture trained) # what of them takes seconds
   add_test(NAME unit.${name}_slow COMMAND test_${name} slow WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-  set_tests_properties(unit.${name}_slow PROPERTIES LABELS "slow" TIMEOUT 120
+  set_tests_properties(unit.${name}_slow PROPERTIES LABELS "slow" TIMEOUT 600
     ENVIRONMENT "${ORCH_TEST_ENVIRONMENT}")
 endforeach()
 orch_test(nearness "quick" orch_predictors)

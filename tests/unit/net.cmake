@@ -6,5 +6,5 @@ add_executable(print_tensors ${CMAKE_SOURCE_DIR}/tests/net/print_tensors.c)
 target_link_libraries(print_tensors PRIVATE orch_net)
 add_test(NAME net.torchvision COMMAND ${CMAKE_SOURCE_DIR}/tests/net/torchvision.sh
          $<TARGET_FILE:print_tensors>)
-set_tests_properties(net.torchvision PROPERTIES LABELS torch TIMEOUT 120 SKIP_RETURN_CODE 77
+set_tests_properties(net.torchvision PROPERTIES LABELS torch TIMEOUT 600 SKIP_RETURN_CODE 77
   ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR}")

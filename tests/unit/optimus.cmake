@@ -6,5 +6,5 @@ target_link_libraries(test_optimus_reference PRIVATE orch_predictors)
 target_compile_definitions(test_optimus_reference PRIVATE
   ORCH_REFERENCE_DEFAULT="${CMAKE_SOURCE_DIR}/../shared/data")
 add_test(NAME reference.optimus COMMAND test_optimus_reference)
-set_tests_properties(reference.optimus PROPERTIES LABELS "reference" TIMEOUT 120
+set_tests_properties(reference.optimus PROPERTIES LABELS "reference" TIMEOUT 600
   SKIP_RETURN_CODE 77)

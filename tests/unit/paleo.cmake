@@ -7,6 +7,6 @@ if(TARGET orch_predictors)
   target_compile_definitions(test_paleo_reference PRIVATE
     ORCH_REFERENCE_DEFAULT="${CMAKE_SOURCE_DIR}/../shared/data")
   add_test(NAME reference.paleo COMMAND test_paleo_reference)
-  set_tests_properties(reference.paleo PROPERTIES LABELS "reference" TIMEOUT 120
+  set_tests_properties(reference.paleo PROPERTIES LABELS "reference" TIMEOUT 600
     SKIP_RETURN_CODE 77 ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR}")
 endif()

@@ -21,12 +21,12 @@ find_program(ORCH_PYTHON3 python3)
 if(ORCH_PYTHON3)
   add_test(NAME python.helper
     COMMAND ${ORCH_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/python/test_orch.py)
-  set_tests_properties(python.helper PROPERTIES LABELS quick TIMEOUT 60
+  set_tests_properties(python.helper PROPERTIES LABELS quick TIMEOUT 600
     ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONDONTWRITEBYTECODE=1")
   # kills processes and waits for recorders; cli.0125 is the quick one
   add_test(NAME python.record
     COMMAND ${ORCH_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/python/test_record.py)
-  set_tests_properties(python.record PROPERTIES LABELS slow TIMEOUT 200
+  set_tests_properties(python.record PROPERTIES LABELS slow TIMEOUT 600
     ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
 endif()
 

@@ -2,7 +2,7 @@
 if(TARGET orch_run)
   orch_test(rows "quick" orch_run)
   add_test(NAME reference.import COMMAND bash ${CMAKE_SOURCE_DIR}/tests/reference/import.sh)
-  set_tests_properties(reference.import PROPERTIES LABELS "reference" TIMEOUT 120
+  set_tests_properties(reference.import PROPERTIES LABELS "reference" TIMEOUT 600
     SKIP_RETURN_CODE 77
     ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR}")
   orch_fuzz(import orch_run)

@@ -7,7 +7,7 @@ set_source_files_properties(${CMAKE_SOURCE_DIR}/plugins/common/torch/adapter/upd
 if(TARGET orch_torch_adapter)
   orch_test(torch "torch" orch_torch)
   add_dependencies(test_torch orch_torch_adapter)
-  set_tests_properties(unit.torch PROPERTIES TIMEOUT 300)
+  set_tests_properties(unit.torch PROPERTIES TIMEOUT 900)
   # needs a GPU
   orch_test(gpu_pixels "torch;gpu" orch_torch orch_loader)
   add_dependencies(test_gpu_pixels orch_torch_adapter)
@@ -24,7 +24,7 @@ if(TARGET orch_torch_adapter)
   add_dependencies(test_gradients orch_torch_adapter)
   orch_test(torch_optimizers "torch" orch_torch m)
   add_dependencies(test_torch_optimizers orch_torch_adapter)
-  set_tests_properties(unit.torch_optimizers PROPERTIES TIMEOUT 300)
+  set_tests_properties(unit.torch_optimizers PROPERTIES TIMEOUT 900)
 endif()
 # holds the engine to the numbers that it gave before
 if(TARGET orch_torch_adapter)
@@ -33,13 +33,13 @@ if(TARGET orch_torch_adapter)
   add_dependencies(losses orch_torch_adapter)
   add_test(NAME torch.losses COMMAND ${CMAKE_SOURCE_DIR}/tests/torch/losses.py
     $<TARGET_FILE:losses> ${CMAKE_SOURCE_DIR}/tests/torch/losses.txt)
-  set_tests_properties(torch.losses PROPERTIES LABELS "torch;slow" TIMEOUT 1200
+  set_tests_properties(torch.losses PROPERTIES LABELS "torch;slow" COST 900 TIMEOUT 3600
     ENVIRONMENT "${ORCH_TEST_ENVIRONMENT};ORCH_TORCH=$<TARGET_FILE:orch_torch_adapter>")
   add_executable(layouts ${CMAKE_SOURCE_DIR}/tests/torch/layouts.c)
   target_link_libraries(layouts PRIVATE recorder m)
   add_dependencies(layouts orch_torch_adapter)
   add_test(NAME torch.layouts COMMAND layouts)
-  set_tests_properties(torch.layouts PROPERTIES LABELS "torch;slow" TIMEOUT 1200
+  set_tests_properties(torch.layouts PROPERTIES LABELS "torch;slow" COST 900 TIMEOUT 3600
     ENVIRONMENT "${ORCH_TEST_ENVIRONMENT};ORCH_TORCH=$<TARGET_FILE:orch_torch_adapter>")
 endif()
 # steps from fixed buffers and, on a GPU, as CUDA graphs
@@ -54,7 +54,7 @@ if(TARGET orch_torch_adapter)
     list(GET kind 1 device)
     list(GET kind 2 label)
     add_test(NAME ${test} COMMAND graphs ${device})
-    set_tests_properties(${test} PROPERTIES LABELS ${label} TIMEOUT 300 SKIP_RETURN_CODE 77
+    set_tests_properties(${test} PROPERTIES LABELS ${label} TIMEOUT 900 SKIP_RETURN_CODE 77
       ENVIRONMENT "${ORCH_TEST_ENVIRONMENT};ORCH_TORCH=$<TARGET_FILE:orch_torch_adapter>")
   endforeach()
 endif()
