@@ -7,7 +7,8 @@
 static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct orch_execute_options, variant),
     {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct orch_execute_options, jobs),
-     "run N trials at once (default: one for each GPU that trials need, else 1)"},
+     "run N trials at once (default: one for each GPU that trials need, else the recipe's jobs, "
+     "else 1)"},
     {"gpus", 0, "LIST", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, gpus),
      "use only these GPUs, e.g. 0,1"},
     {"force", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, force),

@@ -334,7 +334,7 @@ static json_t *compare(const struct job *job, unsigned index)
         pair.same_machine = g_strcmp0(old->machine_key, new->machine_key) == 0 &&
                             g_strcmp0(old->plugin_version, new->plugin_version) == 0;
         pair.same_place = g_strcmp0(old->device_key, new->device_key) == 0;
-        pair.is_timing = orch_experiment_is_timing(item->cell->experiment);
+        pair.is_timing = item->cell->experiment->manifest->flags & ORCH_PLUGIN_TIMING;
         pair.values = json_array();
         compare_all(&pair);
         const char *outcome = pair.differs     ? "differs"

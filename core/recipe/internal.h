@@ -128,6 +128,7 @@ struct recipe_profile {
     const struct orch_yaml *key;
     GArray *with;      /* struct recipe_setting */
     GHashTable *parts; /* experiment's name -> struct recipe_part * */
+    unsigned jobs;     /* 0: not set */
 };
 
 /** An -s or -x. */

@@ -11,14 +11,15 @@
 #include <string.h>
 
 static const char *const TOP_KEYS[] = {
-    "format", "recipe", "about", "profile",       "profiles", "problems",  "experiments",
-    "with",   "seed",   "share", "require_clean", "report",   "allowance", NULL};
+    "format", "recipe", "about",         "profile", "profiles",  "problems", "experiments", "with",
+    "seed",   "share",  "require_clean", "report",  "allowance", "jobs",     NULL};
 static const char *const EXPERIMENT_KEYS[] = {
     "plugin",  "with",    "sweep",     "zip",     "repeat", "reuse", "inputs",
     "program", "timeout", "resources", "retries", "share",  NULL};
-static const char *const PROFILE_KEYS[] = {"with", "experiments", NULL};
+static const char *const PROFILE_KEYS[] = {"with", "experiments", "jobs", NULL};
 static const char *const PART_KEYS[] = {"with", "sweep", "zip", "repeat", "timeout", "skip", NULL};
-static const char *const RESOURCE_KEYS[] = {"gpus", "cores", "memory", "time", "ranks", NULL};
+static const char *const RESOURCE_KEYS[] = {"gpus",  "cores",     "memory", "time",
+                                            "ranks", "exclusive", NULL};
 static const char *const REUSE_WORDS[] = {"device", "any", "never", NULL};
 static const char *const SHARE_WORDS[] = {"none", "source", NULL};
 /* Reserved, because they begin other kinds of ${...}. */
@@ -295,6 +296,7 @@ static void read_resources(struct recipe_draft *draft, const struct orch_yaml *m
         made->memory_bytes = bytes;
     }
     read_ranks(draft, resources, experiment);
+    orch_recipe_get_bool(draft, resources, "exclusive", &made->exclusive);
     orch_recipe_get_duration(draft, resources, "time", &made->time_s);
 }
 
@@ -468,6 +470,14 @@ static void read_parts(struct recipe_draft *draft, const struct orch_yaml *map,
     }
 }
 
+/* `jobs` of the recipe or of a profile; `*out` stays when there is none. */
+static void read_jobs(struct recipe_draft *draft, const struct orch_yaml *map, unsigned *out)
+{
+    int64_t count;
+    if (orch_recipe_get_count(draft, map, "jobs", "1", "1024", &count))
+        *out = (unsigned)count;
+}
+
 static void read_profiles(struct recipe_draft *draft)
 {
     const struct orch_yaml *map = orch_recipe_get_map(draft, draft->root, "profiles");
@@ -491,6 +501,7 @@ static void read_profiles(struct recipe_draft *draft)
         check_keys(draft, value, where, PROFILE_KEYS);
         read_settings(draft, value, "with", profile->with);
         read_parts(draft, value, profile);
+        read_jobs(draft, value, &profile->jobs);
     }
 }
 
@@ -525,6 +536,8 @@ static void choose_profile(struct recipe_draft *draft)
     }
     if (draft->profile)
         draft->out->profile = g_strdup(draft->profile->name);
+    if (draft->profile && draft->profile->jobs)
+        draft->out->jobs = draft->profile->jobs;
 }
 
 /* ---- problems and the rest ---------------------------------------------------------------------
@@ -617,6 +630,7 @@ void orch_recipe_parse(struct recipe_draft *draft)
     read_seed(draft);
     orch_recipe_get_bool(draft, root, "require_clean", &draft->out->require_clean);
     orch_recipe_read_allowance(draft);
+    read_jobs(draft, root, &draft->out->jobs);
     unsigned word = 0;
     orch_recipe_get_choice(draft, root, "share", SHARE_WORDS, &word);
     draft->share_source = word == 1;

@@ -58,6 +58,7 @@ struct orch_experiment {
     double timeout_s;         /* 0: none */
     unsigned gpus;            /* per trial */
     unsigned cores;           /* per trial; 0: the slot's share */
+    bool exclusive;           /* no other trial runs beside one of it */
     unsigned ranks;           /* MPI processes per trial; 0: as many as its cost has workers */
     int64_t memory_bytes;
     double time_s;     /* upper bound for queues; 0: unknown */
@@ -146,6 +147,7 @@ struct orch_expansion {
     unsigned part, part_count; /* only this part of the trials is included (--part 2/5); 0: all */
     bool smoke;
     bool require_clean;
+    unsigned jobs;  /* trials at once where the command line does not say; 0: not set */
     bool is_ad_hoc; /* made for a command line (`orch try`) and set by the caller: there is no
                        recipe file, so a trial is never an edited version of another */
     struct orch_allowance allowance;

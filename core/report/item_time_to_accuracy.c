@@ -101,7 +101,7 @@ static void add_row(struct orch_table *table, const struct tally *t,
         orch_table_add(table, name, NULL);
     orch_table_add_int(table, (int64_t)c->runs);
     orch_table_add(table, share,
-                   c->runs ? json_real((double)c->reached / (double)c->runs) : json_null());
+                   orch_json_finite(c->runs ? (double)c->reached / (double)c->runs : (double)NAN));
     if (c->reached && isnan(c->median))
         orch_table_add(table, "half or fewer reached it", json_null());
     else

@@ -308,7 +308,9 @@ unsigned orch_plan_default_slots(struct orch_workspace *workspace,
     unsigned most = 0;
     for (guint i = 0; i < expansion->experiments->len; i++)
         most = MAX(most, orch_experiment_gpus(expansion->experiments->pdata[i]));
-    return most ? MAX(1u, gpus / most) : 1;
+    if (most)
+        return MAX(1u, gpus / most);
+    return CLAMP(expansion->jobs, 1u, (unsigned)orch_workspace_machine(workspace)->threads);
 }
 
 void orch_plan_free(struct orch_plan *plan)

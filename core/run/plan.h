@@ -97,7 +97,8 @@ unsigned orch_plan_count(const struct orch_plan *plan, enum orch_plan_state stat
 const char *orch_plan_state_name(enum orch_plan_state state);
 
 /** The default number of parallel trials: as many as fit on this machine's GPUs (`allowed_gpus` of
- * them; 0: all), or 1 when no trial uses a GPU. */
+ * them; 0: all). When no trial uses a GPU, the recipe's `jobs`, at most one for each of the
+ * machine's threads; 1 without `jobs`. */
 unsigned orch_plan_default_slots(struct orch_workspace *workspace,
                                  const struct orch_expansion *expansion, unsigned allowed_gpus);
 
@@ -108,10 +109,11 @@ unsigned orch_experiment_gpus(const struct orch_experiment *experiment);
  * program. */
 unsigned orch_experiment_ranks(const struct orch_experiment *experiment, const json_t *cost);
 /** Number of threads of a trial's slot: the experiment's `cores` if set, else all threads of the
- * machine for a timing trial, else an equal share. */
+ * machine for a trial that runs alone, else an equal share. */
 int orch_experiment_threads(const struct orch_experiment *experiment,
                             const struct orch_machine *machine, unsigned slots);
-bool orch_experiment_is_timing(const struct orch_experiment *experiment);
+/** No other trial runs beside one of it: a timing plugin's, or `resources: { exclusive: true }`. */
+bool orch_experiment_runs_alone(const struct orch_experiment *experiment);
 
 /** Stores the plan's recipe, as written and as it was read, so that runs can refer to it. */
 bool orch_plan_store_recipe(const struct orch_plan *plan, GError **error);

@@ -101,7 +101,7 @@ void orch_forecast_total(const struct orch_plan *plan, const struct orch_forecas
         out->known++;
         work_s += f.p50_s;
         out->device_p50_s += devices * f.p50_s;
-        occupy(&slots, f.p50_s, orch_experiment_is_timing(item->cell->experiment));
+        occupy(&slots, f.p50_s, orch_experiment_runs_alone(item->cell->experiment));
         widen(&below, f.p50_s - f.p5_s, independent);
         widen(&above, f.p95_s - f.p50_s, independent);
         widen(&device_below, devices * (f.p50_s - f.p5_s), independent);

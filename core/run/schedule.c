@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One thread with one poll loop: a pidfd reports the end of a host, a signalfd reports signals.
- * Trials start in the plan's order. A timing trial runs alone, so the slots drain before it starts.
+ * Trials start in the plan's order. A timing or exclusive trial runs alone, so the slots drain before it starts.
  */
 #include "core/run/schedule_private.h"
 
@@ -133,7 +133,7 @@ static bool loop(struct run *run, GError **error)
 static bool has_timing(const struct orch_plan *plan)
 {
     for (unsigned i = 0; i < plan->count; i++)
-        if (orch_experiment_is_timing(plan->items[i].cell->experiment))
+        if (orch_experiment_runs_alone(plan->items[i].cell->experiment))
             return true;
     return false;
 }

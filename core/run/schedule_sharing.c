@@ -38,7 +38,7 @@ static bool timing_runs(const struct run *run)
 {
     for (guint i = 0; i < run->hosts->len; i++) {
         const struct host *host = run->hosts->pdata[i];
-        if (orch_experiment_is_timing(host->running.item->cell->experiment))
+        if (orch_experiment_runs_alone(host->running.item->cell->experiment))
             return true;
     }
     return false;

@@ -58,10 +58,10 @@ bool orch_schedule_take_slot(const struct run *run, const struct orch_experiment
     memset(slot, 0, sizeof *slot);
     for (guint i = 0; i < run->hosts->len; i++) {
         const struct host *host = run->hosts->pdata[i];
-        if (orch_experiment_is_timing(host->running.item->cell->experiment))
+        if (orch_experiment_runs_alone(host->running.item->cell->experiment))
             return false;
     }
-    bool alone = orch_experiment_is_timing(experiment);
+    bool alone = orch_experiment_runs_alone(experiment);
     if ((alone && run->hosts->len) || run->hosts->len >= run->options->slots)
         return false;
     while (!slot_is_free(run, slot->index))

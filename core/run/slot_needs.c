@@ -19,9 +19,9 @@ unsigned orch_experiment_ranks(const struct orch_experiment *experiment, const j
                              : (unsigned)MIN(orch_cost_workers(cost), RANKS_MAX);
 }
 
-bool orch_experiment_is_timing(const struct orch_experiment *experiment)
+bool orch_experiment_runs_alone(const struct orch_experiment *experiment)
 {
-    return experiment->manifest->flags & ORCH_PLUGIN_TIMING;
+    return experiment->exclusive || experiment->manifest->flags & ORCH_PLUGIN_TIMING;
 }
 
 int orch_experiment_threads(const struct orch_experiment *experiment,
@@ -29,7 +29,7 @@ int orch_experiment_threads(const struct orch_experiment *experiment,
 {
     if (experiment->cores)
         return (int)MIN(experiment->cores, (unsigned)machine->threads);
-    if (orch_experiment_is_timing(experiment))
+    if (orch_experiment_runs_alone(experiment))
         return machine->threads;
     return MAX(1, machine->threads / (int)MAX(1u, slots));
 }
