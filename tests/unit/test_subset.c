@@ -270,6 +270,34 @@ static void test_refused_values(void **state)
     orch_image_set_free(d);
 }
 
+static void test_labels_of_other_classes(void **state)
+{
+    (void)state;
+    struct orch_image_set *d = noise_set(1, 4, 4);
+    GError *error = NULL;
+    const int64_t chosen[] = {4, 2};
+    struct orch_subset *s = orch_subset_new(d, chosen, 2, 3, 1, &error);
+    const char *const names[] = {"a", "b", "c"};
+    const int64_t second = s->rows[1], last = s->rows[5];
+    assert_false(orch_subset_relabel(s, (int32_t[]){0, 1, 2, 3, 0, 0}, 6, names, 3, &error));
+    assert_refused(&error, ORCH_ERROR_RECIPE, "label 3, expected -1 to 2");
+    assert_false(orch_subset_relabel(s, (int32_t[]){-1, -1, -1, -1, -1, -1}, 6, names, 3, &error));
+    assert_refused(&error, ORCH_ERROR_RECIPE, "no image of 'noise' got a label");
+    assert_int_equal(s->count, 6);
+    assert_true(orch_subset_set_weights(s, (float[]){1, 2, 3, 4, 5, 6}, 6, &error));
+    assert_true(orch_subset_relabel(s, (int32_t[]){-1, 2, -1, 0, -1, 2}, 6, names, 3, &error));
+    assert_int_equal(s->count, 3);
+    assert_int_equal(s->classes, 3);
+    assert_true(s->rows[0] == second && s->rows[2] == last && s->weights[1] == 4);
+    assert_int_equal(orch_subset_label(s, 0), 2);
+    assert_string_equal(orch_subset_class_name(s, 2), "c");
+    struct orch_subset *part = orch_subset_split(s, 0.5, 5); /* copies what it needs */
+    orch_subset_free(s);
+    assert_string_equal(orch_subset_class_name(part, 1), "b");
+    orch_subset_free(part);
+    orch_image_set_free(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +308,7 @@ int main(void)
         cmocka_unit_test(test_total_weight),
         cmocka_unit_test(test_most_probable_class),
         cmocka_unit_test(test_refused_values),
+        cmocka_unit_test(test_labels_of_other_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,10 +73,12 @@ struct orch_subset {
     int64_t *rows;
     int32_t *label_of; /* dataset->classes entries: label in the subset, -1: not selected */
     int classes;
-    int *class_of;   /* label in the subset -> label in the data set */
-    int32_t *labels; /* count labels that replace the set's; NULL: the set's */
-    float *targets;  /* count x classes probabilities; NULL: none */
-    float *weights;  /* count weights of the rows, >= 0; NULL: none, all rows count alike */
+    int *class_of; /* label in the subset -> label in the data set */
+    char *
+        *label_names; /* `classes` names of labels that are no classes of the set; NULL: they are */
+    int32_t *labels;  /* count labels that replace the set's; NULL: the set's */
+    float *targets;   /* count x classes probabilities; NULL: none */
+    float *weights;   /* count weights of the rows, >= 0; NULL: none, all rows count alike */
 };
 
 /** Selects the rows of some classes (`classes` NULL or count 0: all), at most `per_class` of each
@@ -98,6 +100,13 @@ void orch_subset_free(struct orch_subset *subset);
  * `subset` is then untouched. */
 bool orch_subset_set_labels(struct orch_subset *subset, const int32_t *labels, int64_t count,
                             GError **error);
+/** Gives the rows labels of other classes than the data set's: `labels` has `count` ==
+ * subset->count numbers in [0, class_count), or -1 for a row that is left out. `names` has
+ * `class_count` > 0 names of the labels. Copies both and removes the targets; afterwards
+ * subset->class_of is the identity. Fails with ORCH_ERROR_RECIPE for a label that is out of range,
+ * and where no row is left; `subset` is then untouched. */
+bool orch_subset_relabel(struct orch_subset *subset, const int32_t *labels, int64_t count,
+                         const char *const *names, int class_count, GError **error);
 /** Gives the rows soft labels: `targets` has `count` x subset->classes probabilities. The label of
  * a row becomes its most probable class (the first of several). Copies and fails as above: for a
  * row with a NaN, a value outside 0 to 1, or a sum that is not 1 within 0.001. */

@@ -147,6 +147,7 @@ static struct orch_subset *copy_of(const struct orch_subset *s)
     copy->labels = g_memdup2(s->labels, sizeof *s->labels * count);
     copy->targets = g_memdup2(s->targets, sizeof *s->targets * count * classes);
     copy->weights = g_memdup2(s->weights, sizeof *s->weights * count);
+    copy->label_names = g_strdupv(s->label_names);
     return copy;
 }
 
@@ -188,6 +189,7 @@ void orch_subset_free(struct orch_subset *subset)
     g_free(subset->labels);
     g_free(subset->targets);
     g_free(subset->weights);
+    g_strfreev(subset->label_names);
     g_free(subset);
 }
 
@@ -199,6 +201,8 @@ const uint8_t *orch_subset_image(const struct orch_subset *s, int64_t i)
 
 const char *orch_subset_class_name(const struct orch_subset *s, int label)
 {
+    if (s->label_names)
+        return s->label_names[label];
     return s->dataset->class_names ? s->dataset->class_names[s->class_of[label]] : "?";
 }
 

@@ -46,6 +46,55 @@ bool orch_subset_set_labels(struct orch_subset *s, const int32_t *labels, int64_
     return true;
 }
 
+/* Copies the rows with a label, and returns their number. */
+static int64_t keep_labelled(struct orch_subset *s, const int32_t *labels)
+{
+    int64_t kept = 0;
+    s->labels = g_renew(int32_t, s->labels, s->count + 1);
+    for (int64_t i = 0; i < s->count; i++) {
+        if (labels[i] < 0)
+            continue;
+        s->rows[kept] = s->rows[i];
+        s->labels[kept] = labels[i];
+        if (s->weights)
+            s->weights[kept] = s->weights[i];
+        kept++;
+    }
+    return kept;
+}
+
+bool orch_subset_relabel(struct orch_subset *s, const int32_t *labels, int64_t count,
+                         const char *const *names, int class_count, GError **error)
+{
+    if (!count_is_right(s, count, "labels", error))
+        return false;
+    int64_t labelled = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (labels[i] < -1 || labels[i] >= class_count)
+            return refuse_row(
+                s, i,
+                g_strdup_printf("label %d, expected -1 to %d", (int)labels[i], class_count - 1),
+                error);
+        labelled += labels[i] >= 0;
+    }
+    if (!labelled) {
+        orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "no image of '%s' got a label",
+                       s->dataset->name);
+        return false;
+    }
+    g_clear_pointer(&s->targets, g_free);
+    s->count = keep_labelled(s, labels);
+    g_strfreev(s->label_names);
+    s->label_names = g_new0(char *, class_count + 1);
+    s->class_of = g_renew(int, s->class_of, class_count + 1);
+    for (int i = 0; i < class_count; i++) {
+        s->label_names[i] = g_strdup(names[i]);
+        s->class_of[i] = i;
+    }
+    s->classes = class_count;
+    return true;
+}
+
 /* The class with the greatest probability, or -1 if these are no probabilities. */
 static int32_t most_probable(const float *row, int classes, double *out_sum)
 {

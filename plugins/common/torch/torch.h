@@ -449,6 +449,11 @@ const struct orch_torch *orch_torch_load(GError **error);
 bool orch_torch_init(const struct orch_torch *torch, struct orch_torch_model *model,
                      const struct orch_net *net, uint64_t seed, GError **error);
 
+/** orch_torch_init for the tensors of the head alone: with the same seed they get the same values.
+ */
+bool orch_torch_init_head(const struct orch_torch *torch, struct orch_torch_model *model,
+                          const struct orch_net *net, uint64_t seed, GError **error);
+
 /** Result of loading weights. */
 struct orch_torch_load_report {
     size_t loaded;

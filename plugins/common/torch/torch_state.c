@@ -62,17 +62,33 @@ static void fill(const struct orch_net_tensor *tensor, uint64_t seed, float *out
     }
 }
 
-bool orch_torch_init(const struct orch_torch *torch, struct orch_torch_model *model,
-                     const struct orch_net *net, uint64_t seed, GError **error)
+/* Initialises the tensors of node `node`; -1: all. */
+static bool init_node(const struct orch_torch *torch, struct orch_torch_model *model,
+                      const struct orch_net *net, int node, uint64_t seed, GError **error)
 {
     for (guint i = 0; i < net->tensors->len; i++) {
         const struct orch_net_tensor *tensor = orch_net_tensor(net, (int)i);
+        if (node >= 0 && tensor->node != node)
+            continue;
         g_autofree float *values = g_new(float, tensor->count + 1);
         fill(tensor, seed, values);
         if (!torch->tensor_set(model, i, values, error))
             return false;
     }
     return true;
+}
+
+bool orch_torch_init(const struct orch_torch *torch, struct orch_torch_model *model,
+                     const struct orch_net *net, uint64_t seed, GError **error)
+{
+    return init_node(torch, model, net, -1, seed, error);
+}
+
+bool orch_torch_init_head(const struct orch_torch *torch, struct orch_torch_model *model,
+                          const struct orch_net *net, uint64_t seed, GError **error)
+{
+    const struct orch_net_node *head = orch_net_head(net);
+    return !head || init_node(torch, model, net, head->id, seed, error);
 }
 
 /* ---- named weights ----------------------------------------------------------------------------

@@ -237,7 +237,9 @@ static bool finish(struct loop *l, GError **error)
     host->result(host, "best_epoch", (double)l->best_epoch);
     orch_graphs_report(l->session);
     host->result(host, "training_time", l->clocks.training_s);
-    return true;
+    const struct orch_training_parts *parts = l->parts;
+    return !parts->after_training ||
+           parts->after_training(parts->ctx, l->session, all.images ? &all : &l->last_val, error);
 }
 
 /* ---- all together ------------------------------------------------------------------------------

@@ -39,6 +39,10 @@ struct orch_training_parts {
     bool (*after_step)(void *ctx, const struct orch_moment *moment, GError **error);
     /** Called after each epoch's validation. */
     bool (*after_epoch)(void *ctx, const struct orch_moment *moment, GError **error);
+    /** Called once at the end, with the sums of the last validation: of all validation images if
+     * full_validation is set, else of those of each epoch. */
+    bool (*after_training)(void *ctx, const struct orch_session *session,
+                           const struct orch_torch_totals *val, GError **error);
     /** Adds what the plugin must find again to a checkpoint: tensors or metadata, whose names begin
      * with the plugin's name and a dot. */
     bool (*save)(void *ctx, struct orch_weights *checkpoint, GError **error);

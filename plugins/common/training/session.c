@@ -93,7 +93,7 @@ static int threads_of(const struct orch_session *s)
 }
 
 /* fp32 multiplies as PyTorch's convolutions do: in tf32 where a GPU has it. */
-static enum orch_torch_precision precision_of(const struct orch_training *t)
+enum orch_torch_precision orch_session_precision(const struct orch_training *t)
 {
     static const struct {
         const char *name;
@@ -106,7 +106,7 @@ static enum orch_torch_precision precision_of(const struct orch_training *t)
     return ORCH_TORCH_TF32;
 }
 
-static bool open_model(struct orch_session *s, GError **error)
+static bool open_torch(struct orch_session *s, GError **error)
 {
     const struct orch_training *t = s->training;
     s->host->phase(s->host, "loading LibTorch");
@@ -117,11 +117,15 @@ static bool open_model(struct orch_session *s, GError **error)
     s->torch->deterministic_set(t->deterministic);
     bool is_auto = strcmp(t->device, "auto") == 0;
     s->device = !is_auto ? t->device : s->torch->cuda_count() > 0 ? "cuda" : "cpu";
-    if (!orch_data_path_check(t, s->device, error))
-        return false;
+    return orch_data_path_check(t, s->device, error);
+}
+
+static bool open_model(struct orch_session *s, GError **error)
+{
+    const struct orch_training *t = s->training;
     struct orch_torch_setup setup = {
         .device = s->device,
-        .precision = precision_of(t),
+        .precision = orch_session_precision(t),
     };
     struct orch_net_options options = {t->net, s->train_set->channels, s->train_set->height,
                                        s->train_set->width, s->train->classes};
@@ -172,8 +176,8 @@ static bool open_data_beside_torch(struct orch_session *s, GError **error)
     return ok;
 }
 
-int orch_session_open(const struct orch_training *t, const struct orch_host *host,
-                      struct orch_session **out)
+int orch_session_open_with(const struct orch_training *t, const struct orch_host *host,
+                           orch_session_prepare prepare, void *ctx, struct orch_session **out)
 {
     struct orch_session *s = g_new0(struct orch_session, 1);
     GError *error = NULL;
@@ -181,10 +185,17 @@ int orch_session_open(const struct orch_training *t, const struct orch_host *hos
     s->host = host;
     s->epochs = host->smoke(host) ? 1 : t->epochs;
     if (!orch_work_schedule(t, t->epochs, &s->schedule, &error) ||
-        !open_data_beside_torch(s, &error) || !open_model(s, &error))
+        !open_data_beside_torch(s, &error) || !open_torch(s, &error) ||
+        (prepare && !prepare(ctx, s, &error)) || !open_model(s, &error))
         return opening_failed(s, error);
     *out = s;
     return ORCH_OK;
+}
+
+int orch_session_open(const struct orch_training *t, const struct orch_host *host,
+                      struct orch_session **out)
+{
+    return orch_session_open_with(t, host, NULL, NULL, out);
 }
 
 void orch_session_close(struct orch_session *s)

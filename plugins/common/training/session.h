@@ -34,6 +34,16 @@ struct orch_session {
  * ORCH_FAILED; then there is no session. Free with orch_session_close. */
 int orch_session_open(const struct orch_training *training, const struct orch_host *host,
                       struct orch_session **out);
+/** Called between reading the data and building the network; may replace or relabel the session's
+ * subsets, whose class count decides the network's. `session` has data, `torch` and `device`, no
+ * model yet. */
+typedef bool (*orch_session_prepare)(void *ctx, struct orch_session *session, GError **error);
+/** orch_session_open with a call of `prepare` (may be NULL). */
+int orch_session_open_with(const struct orch_training *training, const struct orch_host *host,
+                           orch_session_prepare prepare, void *ctx, struct orch_session **out);
 void orch_session_close(struct orch_session *session);
+
+/** The precision that the training's parameter names. */
+enum orch_torch_precision orch_session_precision(const struct orch_training *training);
 
 #endif
