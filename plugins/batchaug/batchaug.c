@@ -11,7 +11,6 @@
 #include "plugins/common/training/notes.h"
 #include "plugins/common/training/training.h"
 #include "plugins/common/training/work.h"
-#include "plugins/common/weights/weights.h"
 
 #include <orch/plugin.h>
 
@@ -21,7 +20,6 @@ struct params {
     struct orch_training t;
     int64_t copies;
     const char *gradient;
-    double timed_accuracy;
 };
 
 static const char *const GRADIENTS[] = {"at_once", "accumulated", NULL};
@@ -32,8 +30,6 @@ static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct params, gradient, ORCH_ENUM, .def = "at_once", .choices = GRADIENTS,
                .help = "at_once: one pass over copies x batch images, whose batch norms see all; "
                        "accumulated: a pass for each copy, then one update"),
-    ORCH_PARAM(struct params, timed_accuracy, ORCH_REAL, .def = "0.94", .min = "0", .max = "1",
-               .help = "val_accuracy whose first epoch and time are recorded; 0: none"),
     ORCH_TRAINING_DATA_PARAMS_OF(struct params, "[crop 4, flip, cutout 16]"),
     ORCH_TRAINING_NET_PARAMS_OF(struct params, "resnet44"),
     ORCH_TRAINING_RUN_PARAMS(struct params),
@@ -47,27 +43,6 @@ static const struct orch_metric METRICS[] = {
      .step_unit = "epoch",
      .better = ORCH_BETTER_MIN,
      .help = "share of the epoch's training in which a step waited for its images"},
-    {.name = "target_reached", .help = "1: an epoch's val_accuracy was timed_accuracy or more"},
-    {.name = "target_epoch",
-     .unit = "epochs",
-     .better = ORCH_BETTER_MIN,
-     .help = "first epoch with timed_accuracy; absent if there is none"},
-    {.name = "target_time",
-     .unit = "s",
-     .better = ORCH_BETTER_MIN,
-     .help = "training to the end of target_epoch, without validation"},
-    {.name = "target_wall_time",
-     .unit = "s",
-     .better = ORCH_BETTER_MIN,
-     .help = "from the first epoch's start to target_epoch's validation, all included"},
-    {.name = "epochs_time",
-     .unit = "s",
-     .better = ORCH_BETTER_MIN,
-     .help = "training of all epochs, without validation; earlier attempts included"},
-    {.name = "epochs_wall_time",
-     .unit = "s",
-     .better = ORCH_BETTER_MIN,
-     .help = "all epochs with their validation; earlier attempts included"},
     ORCH_TRAINING_METRICS,
 };
 static const struct orch_artifact ARTIFACTS[] = {
@@ -76,21 +51,10 @@ static const struct orch_artifact ARTIFACTS[] = {
     ORCH_TRAINING_ARTIFACTS,
 };
 
-/* Times in seconds since the first epoch's start, in all attempts. Saved in checkpoints. */
-struct clocks {
-    double training_s;                            /* without validation */
-    double wall_s;                                /* with it */
-    double target_epoch, target_s, target_wall_s; /* epoch 0: not reached */
-};
-enum { CLOCKS = sizeof(struct clocks) / sizeof(double) };
-
 struct augmented {
     const struct params *params;
     struct orch_feed *copies; /* makes the batches */
     double made_s, wait_s;    /* up to the previous epoch; in this epoch */
-    struct clocks clocks;
-    int64_t begin_ns;     /* of this attempt's epochs */
-    double wall_before_s; /* of earlier attempts */
 };
 
 /* ---- feed -------------------------------------------------------------------------------------
@@ -173,7 +137,6 @@ static struct orch_feed *make_feed(void *ctx, const struct orch_session *s, GErr
                                .start = start_epoch,
                                .next = next_batch,
                                .free = free_copies};
-    a->begin_ns = orch_mono_ns();
     return feed;
 }
 
@@ -185,7 +148,7 @@ static struct orch_step *make_step(void *ctx, const struct orch_session *s, GErr
     return is_accumulated(a->params) ? orch_batchaug_step(a->params->copies) : orch_step_classify();
 }
 
-/* ---- times ------------------------------------------------------------------------------------
+/* ---- shares of the time ------------------------------------------------------------------------
  */
 
 static bool after_epoch(void *ctx, const struct orch_moment *moment, GError **error)
@@ -193,66 +156,12 @@ static bool after_epoch(void *ctx, const struct orch_moment *moment, GError **er
     (void)error;
     struct augmented *a = ctx;
     const struct orch_host *host = moment->session->host;
-    struct clocks *c = &a->clocks;
     const double made_s = a->copies->made_s(a->copies->ctx);
     host->metric(host, "copying_share", moment->epoch + 1,
                  (made_s - a->made_s) / moment->training_s);
     host->metric(host, "waiting_share", moment->epoch + 1, a->wait_s / moment->training_s);
     a->made_s = made_s;
-    c->training_s += moment->training_s;
-    c->wall_s = a->wall_before_s + (double)(orch_mono_ns() - a->begin_ns) / 1e9;
-    const double accuracy = (double)moment->val->correct / (double)MAX(1, moment->val->images);
-    if (c->target_epoch == 0 && a->params->timed_accuracy > 0 &&
-        accuracy >= a->params->timed_accuracy) {
-        c->target_epoch = (double)moment->epoch + 1;
-        c->target_s = c->training_s;
-        c->target_wall_s = c->wall_s;
-    }
     return true;
-}
-
-static const char CLOCKS_NAME[] = "batchaug.clocks";
-
-static bool save(void *ctx, struct orch_weights *checkpoint, GError **error)
-{
-    const struct augmented *a = ctx;
-    const int64_t shape = CLOCKS;
-    return orch_weights_add(checkpoint, CLOCKS_NAME, ORCH_DTYPE_FLOAT64, 1, &shape, &a->clocks,
-                            error);
-}
-
-static bool restore(void *ctx, const struct orch_weights *checkpoint, GError **error)
-{
-    struct augmented *a = ctx;
-    const struct orch_weight *weight = orch_weights_find(checkpoint, CLOCKS_NAME);
-    if (!weight || weight->dtype != ORCH_DTYPE_FLOAT64 || weight->count != CLOCKS) {
-        orch_error_set(error, ORCH_ERROR_CHECK, "remove the checkpoint to begin anew",
-                       "the checkpoint has no times of plugin batchaug");
-        return false;
-    }
-    memcpy(&a->clocks, weight->data, sizeof a->clocks);
-    a->wall_before_s = a->clocks.wall_s;
-    return true;
-}
-
-static void report(const struct augmented *a, const struct orch_host *host)
-{
-    const struct clocks *c = &a->clocks;
-    host->result(host, "epochs_time", c->training_s);
-    host->result(host, "epochs_wall_time", c->wall_s);
-    if (a->params->timed_accuracy == 0)
-        return;
-    host->result(host, "target_reached", c->target_epoch > 0);
-    if (c->target_epoch == 0) {
-        orch_training_note(host,
-                           "no epoch reached timed_accuracy %g: see final_accuracy and "
-                           "epochs_time at the last epoch, and best_accuracy",
-                           a->params->timed_accuracy);
-        return;
-    }
-    host->result(host, "target_epoch", c->target_epoch);
-    host->result(host, "target_time", c->target_s);
-    host->result(host, "target_wall_time", c->target_wall_s);
 }
 
 /* ---- hooks ------------------------------------------------------------------------------------
@@ -304,19 +213,14 @@ static int run(void *state, const void *params, const struct orch_host *host)
                                         .feed = make_feed,
                                         .step = make_step,
                                         .takes_gpu_batches = !is_accumulated(params),
-                                        .after_epoch = after_epoch,
-                                        .save = save,
-                                        .restore = restore};
-    int status = orch_training_run_with(state, host, &parts);
-    if (status == ORCH_OK)
-        report(&a, host);
-    return status;
+                                        .after_epoch = after_epoch};
+    return orch_training_run_with(state, host, &parts);
 }
 
 static const struct orch_plugin PLUGIN = {
     ORCH_PLUGIN_HEAD,
     .name = "batchaug",
-    .version = "1.0.0",
+    .version = "1.1.0",
     .summary = "batch augmentation: several transformed copies of each sample in a batch",
     .licence = "GPL-3.0-or-later",
     .params_bytes = sizeof(struct params),

@@ -86,7 +86,7 @@ static int run(void *state, const void *params, const struct orch_host *host)
 static const struct orch_plugin PLUGIN = {
     ORCH_PLUGIN_HEAD,
     .name = "finetune",
-    .version = "1.7.0",
+    .version = "1.8.0",
     .summary = "transfer learning: finetunes a base network, or uses it as a feature extractor",
     .licence = "GPL-3.0-or-later",
     .params_bytes = sizeof(struct params),

@@ -40,7 +40,7 @@ static int run(void *state, const void *params, const struct orch_host *host)
 static const struct orch_plugin PLUGIN = {
     ORCH_PLUGIN_HEAD,
     .name = "train",
-    .version = "1.7.0",
+    .version = "1.8.0",
     .summary = "trains an image classifier from scratch",
     .licence = "GPL-3.0-or-later",
     .params_bytes = sizeof(struct params),

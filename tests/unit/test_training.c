@@ -372,6 +372,7 @@ static struct orch_training slow(double target)
     t.epochs = 200;
     t.val_images = 0;
     t.target_accuracy = target;
+    t.stop_at_target = true;
     t.checkpoint_every = 0;
     return t;
 }
@@ -435,6 +436,39 @@ static void test_target_in_the_first_epoch(void **state)
     assert_true(
         fabs(recorder_result(&r, "time_to_accuracy") - recorder_point(&r, "epoch_time", 0)) < 1e-9);
     recorder_clear(&r);
+}
+
+/* With stop_at_target off all epochs are trained, and the times are those at the first that reached
+ * the target, also when the training is resumed after it. */
+static void test_target_without_a_stop(void **state)
+{
+    (void)state;
+    struct recorder first, second;
+    struct orch_training t = slow(0.01);
+    t.stop_at_target = false;
+    t.epochs = 4;
+    recorder_init(&first);
+    first.checkpoints = folder;
+    first.cancel_at = 2.5;
+    assert_int_equal(recorder_train(&first, &t, NULL), ORCH_CANCELLED);
+    recorder_init(&second);
+    second.checkpoints = folder;
+    assert_int_equal(recorder_train(&second, &t, NULL), ORCH_OK);
+    double sum = sum_of(&first, "epoch_time") + sum_of(&second, "epoch_time");
+    assert_int_equal(
+        recorder_points(&first, "val_accuracy") + recorder_points(&second, "val_accuracy"), 4);
+    assert_true(fabs(recorder_result(&second, "reached_target") - 1) < 1e-12);
+    assert_true(fabs(recorder_result(&second, "epochs_to_accuracy") - 1) < 1e-12);
+    assert_true(fabs(recorder_result(&second, "time_to_accuracy") -
+                     recorder_point(&first, "epoch_time", 0)) < 1e-9);
+    assert_true(fabs(recorder_result(&second, "training_time") - sum) < 1e-9);
+    assert_true(recorder_result(&second, "time_to_accuracy_with_validation") -
+                    recorder_result(&second, "time_to_accuracy") <
+                recorder_result(&second, "validation_time"));
+    recorder_clear(&first);
+    recorder_clear(&second);
+    g_autofree char *path = g_build_filename(folder, "training.safetensors", NULL);
+    unlink(path);
 }
 
 /* A training that never gets there is a result without a time, and so is one that diverges. */
@@ -1353,6 +1387,7 @@ int main(void)
         cmocka_unit_test(test_resumes),
         cmocka_unit_test(test_target_reached),
         cmocka_unit_test(test_target_in_the_first_epoch),
+        cmocka_unit_test(test_target_without_a_stop),
         cmocka_unit_test(test_target_never_reached),
         cmocka_unit_test(test_target_after_a_resume),
         cmocka_unit_test(test_target_and_the_checkpoint),

@@ -37,10 +37,19 @@ static void get_clocks(const struct orch_weights *checkpoint, struct orch_traini
     bool is_training = get_clock(checkpoint, "training_s", &out->training_s);
     bool is_validation = get_clock(checkpoint, "validation_s", &out->validation_s);
     out->is_partial = !is_training || !is_validation;
+    if (!get_clock(checkpoint, "target_epoch", &out->target_epoch) ||
+        !get_clock(checkpoint, "target_training_s", &out->target_training_s) ||
+        !get_clock(checkpoint, "target_validation_s", &out->target_validation_s))
+        out->target_epoch = 0;
 }
 
 static void put_clocks(struct orch_weights *checkpoint, const struct orch_training_clocks *clocks)
 {
+    if (clocks->target_epoch) {
+        put_clock(checkpoint, "target_epoch", clocks->target_epoch);
+        put_clock(checkpoint, "target_training_s", clocks->target_training_s);
+        put_clock(checkpoint, "target_validation_s", clocks->target_validation_s);
+    }
     if (clocks->is_partial)
         return;
     put_clock(checkpoint, "training_s", clocks->training_s);

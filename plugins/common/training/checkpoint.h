@@ -10,7 +10,9 @@
 struct orch_training_clocks {
     double training_s;   /* steps and loading of all epochs; features that are computed once */
     double validation_s; /* the validation of each epoch */
-    bool is_partial;     /* an earlier attempt of a version that kept no clocks is missing */
+    /* the same at the end of the first epoch that reached target_accuracy; epoch 0: none did */
+    double target_epoch, target_training_s, target_validation_s;
+    bool is_partial; /* an earlier attempt of a version that kept no clocks is missing */
 };
 
 /** Path of the trial's checkpoint; NULL if none is written (smoke runs). Caller frees. */

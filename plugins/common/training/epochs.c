@@ -146,6 +146,7 @@ static bool one_epoch(struct loop *l, int64_t epoch, int *out_status, GError **e
         return false;
     l->clocks.validation_s += (double)(orch_mono_ns() - begin) / 1e9;
     report_epoch(l, epoch, seconds);
+    orch_target_time(l->session->training, l->best, epoch, &l->clocks);
     if (!isfinite(orch_totals_loss(&l->points.epoch))) {
         host->fail(host, "the training loss is not finite");
         *out_status = ORCH_DIVERGED;
@@ -166,7 +167,7 @@ static int all_epochs(struct loop *l, GError **error)
     l->best = progress.best;
     l->best_epoch = progress.best_epoch;
     for (int64_t epoch = progress.epoch;
-         epoch < s->epochs && status == ORCH_OK && !orch_target_is_reached(s->training, l->best);
+         epoch < s->epochs && status == ORCH_OK && !orch_target_ends(s->training, l->best);
          epoch++) {
         if (!one_epoch(l, epoch, &status, error))
             return -1;
@@ -237,6 +238,7 @@ static bool finish(struct loop *l, GError **error)
     host->result(host, "best_epoch", (double)l->best_epoch);
     orch_graphs_report(l->session);
     host->result(host, "training_time", l->clocks.training_s);
+    host->result(host, "validation_time", l->clocks.validation_s);
     const struct orch_training_parts *parts = l->parts;
     return !parts->after_training ||
            parts->after_training(parts->ctx, l->session, all.images ? &all : &l->last_val, error);
@@ -262,7 +264,7 @@ int orch_epochs_run(const struct orch_session *s, const struct orch_features *fe
     if (status == ORCH_OK && !finish(&l, error))
         status = -1;
     if (status == ORCH_OK || status == ORCH_DIVERGED)
-        orch_target_report(s, status == ORCH_OK ? l.best : 0, l.best_epoch, &l.clocks);
+        orch_target_report(s, status == ORCH_OK ? l.best : 0, &l.clocks);
     orch_points_clear(&l.points);
     orch_step_free(l.step);
     orch_feed_free(l.feed);

@@ -25,7 +25,8 @@ struct orch_training {
     /* network and optimization */
     const char *net;
     int64_t epochs, batch;
-    double target_accuracy; /* training stops after the first epoch that reaches it; 0: none */
+    double target_accuracy; /* the first epoch that reaches it is timed; 0: none */
+    bool stop_at_target;    /* training stops after that epoch */
     double lr, momentum, weight_decay;
     bool nesterov;
     const char *optimizer;       /* sgd, adam */
@@ -93,9 +94,11 @@ struct orch_training {
         ORCH_TRAINING_ROW(owner, epochs, ORCH_INT, .def = "10", .min = "1", .max = "100000",       \
                           .unit = "epochs", .help = "passes over the training images"),            \
         ORCH_TRAINING_ROW(owner, target_accuracy, ORCH_REAL, .def = "0", .min = "0", .max = "1",   \
-                          .help = "stop after the first epoch whose val_accuracy, on the images "  \
-                                  "of each epoch's validation (val_images; 0: all), reaches it; "  \
+                          .help = "time the first epoch whose val_accuracy, on the images of "     \
+                                  "each epoch's validation (val_images; 0: all), reaches it; "     \
                                   "0: no target"),                                                 \
+        ORCH_TRAINING_ROW(owner, stop_at_target, ORCH_BOOL, .def = "true",                         \
+                          .help = "stop after that epoch; false: train all epochs"),               \
         ORCH_TRAINING_ROW(owner, batch, ORCH_INT, .def = "64", .min = "1", .max = "65536",         \
                           .unit = "images", .help = "batch size"),                                 \
         ORCH_TRAINING_ROW(owner, lr, ORCH_REAL, .def = "0.1", .min = "0", .max = "100",            \
@@ -219,6 +222,10 @@ struct orch_training {
          .better = ORCH_BETTER_MIN,                                                                \
          .help = "all epochs' training, without validation; features that were computed once "     \
                  "included"},                                                                      \
+        {.name = "validation_time",                                                                \
+         .unit = "s",                                                                              \
+         .better = ORCH_BETTER_MIN,                                                                \
+         .help = "each epoch's validation, of all epochs"},                                        \
         {.name = "reached_target",                                                                 \
          .better = ORCH_BETTER_MAX,                                                                \
          .help = "1: an epoch's val_accuracy reached target_accuracy, 0: none did; absent "        \
