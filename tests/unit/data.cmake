@@ -3,7 +3,7 @@ if(TARGET orch_data)
   set_tests_properties(unit.data_get PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 if(TARGET orch_loader)
-  foreach(name data image_folder loader loader_options pixel subset transform)
+  foreach(name data image_folder loader loader_options pixel subset transform whitening)
     orch_test(${name} "quick" orch_loader)
   endforeach()
   # bench/loader_speed.c: images a second, by number of threads

@@ -166,7 +166,8 @@ struct orch_loader *orch_loader_new(const struct orch_subset *subset,
     g_cond_init(&l->freed);
     l->threads = g_ptr_array_new();
     l->source.subset = subset;
-    if (!set_options(l, options, error) || !make_slots(l, true, error)) {
+    if (!set_options(l, options, error) || !make_slots(l, true, error) ||
+        !orch_batch_pad(&l->source, error)) {
         orch_loader_free(l);
         return NULL;
     }
@@ -240,6 +241,7 @@ void orch_loader_free(struct orch_loader *l)
     g_mutex_clear(&l->mutex);
     g_cond_clear(&l->made);
     g_cond_clear(&l->freed);
+    orch_batch_pad_release(&l->source);
     g_free(l->source.order);
     g_free(l);
 }

@@ -20,6 +20,9 @@ struct orch_loader_options {
     bool shuffle;       /* new random order in each epoch */
     bool drop_last;     /* skip an incomplete last batch (of all shards together) */
     bool channels_last; /* batches are count x H x W x C */
+    bool pad_ahead;     /* pad the images for their crops when the loader is made, not in each
+                         * batch: the same batches, for memory of one more copy of the subset.
+                         * Without a crop, and with plans_only, it means nothing */
     bool plans_only;    /* leave the images out: they are made elsewhere from rows and plans */
     int copies;         /* transformed copies of each sample (batch augmentation, Hoffer et al.
                          * 2020); 0 counts as 1 */

@@ -2,6 +2,9 @@
 /* One batch: which samples it has, and their images, labels, targets and weights. */
 #include "plugins/common/data/loader_batch.h"
 
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+
 #include <string.h>
 
 /* ---- memory -----------------------------------------------------------------------------------
@@ -67,6 +70,62 @@ void orch_batch_slot_release(struct orch_batch_slot *slot)
     *slot = (struct orch_batch_slot){.number = -1};
 }
 
+/* ---- padded images ----------------------------------------------------------------------------
+ */
+
+static int crop_of(const struct orch_transforms *transforms)
+{
+    for (int i = 0; i < transforms->count; i++)
+        if (transforms->items[i].kind == ORCH_TRANSFORM_CROP)
+            return transforms->items[i].size;
+    return 0;
+}
+
+/* Bytes of a padded image. */
+static size_t padded_bytes(const struct orch_batch_source *source)
+{
+    const struct orch_image_set *d = source->subset->dataset;
+    return (size_t)d->channels * (size_t)(d->height + 2 * source->margin) *
+           (size_t)(d->width + 2 * source->margin);
+}
+
+static void pad(const struct orch_batch_source *source, const uint8_t *image, uint8_t *out)
+{
+    const struct orch_image_set *d = source->subset->dataset;
+    const int64_t line = d->width + 2 * source->margin;
+    memset(out, 0, padded_bytes(source));
+    for (int c = 0; c < d->channels; c++)
+        for (int y = 0; y < d->height; y++)
+            memcpy(out +
+                       (c * (int64_t)(d->height + 2 * source->margin) + y + source->margin) * line +
+                       source->margin,
+                   image + (c * (int64_t)d->height + y) * d->width, (size_t)d->width);
+}
+
+bool orch_batch_pad(struct orch_batch_source *source, GError **error)
+{
+    const struct orch_loader_options *o = &source->options;
+    source->margin = o->pad_ahead && !o->plans_only ? crop_of(&o->transforms) : 0;
+    if (source->margin == 0)
+        return true;
+    const size_t bytes = padded_bytes(source), count = (size_t)source->subset->count;
+    source->padded = g_try_malloc_n(count + 1, bytes);
+    if (!source->padded) {
+        g_autofree char *text = orch_bytes_format((int64_t)(bytes * count));
+        orch_error_set(error, ORCH_ERROR_RECIPE, "set pad_ahead: false",
+                       "no memory for the padded images, which take %s", text);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        pad(source, orch_subset_image(source->subset, (int64_t)i), source->padded + i * bytes);
+    return true;
+}
+
+void orch_batch_pad_release(struct orch_batch_source *source)
+{
+    g_clear_pointer(&source->padded, g_free);
+}
+
 /* ---- contents ---------------------------------------------------------------------------------
  */
 
@@ -92,6 +151,18 @@ static struct part part_of(const struct orch_batch_source *source, int64_t numbe
     return (struct part){start + from, to - from, start, total};
 }
 
+static void draw_plan(const struct orch_batch_source *source, int64_t place, int64_t row, int copy,
+                      struct orch_transform_plan *out)
+{
+    const struct orch_image_set *d = source->subset->dataset;
+    const struct orch_loader_options *o = &source->options;
+    orch_transforms_draw(&o->transforms, d->width, d->height,
+                         orch_transform_stream(o->seed, source->epoch, place, copy), out);
+    for (int i = 0; i < o->transforms.count; i++)
+        if (o->transforms.items[i].alternates)
+            out->mirror = orch_transform_alternate(o->seed, row, source->epoch, copy);
+}
+
 /* Writes copy `copy` of the sample at `place` as image `at` of the batch. */
 static void make_image(const struct orch_batch_source *source, int64_t place, int copy, int64_t at,
                        struct orch_batch_slot *slot)
@@ -102,9 +173,7 @@ static void make_image(const struct orch_batch_source *source, int64_t place, in
     const struct orch_image_shape shape = {d->channels, d->height, d->width};
     const int64_t index = source->order[place];
     const size_t classes = (size_t)s->classes;
-    orch_transforms_draw(&o->transforms, d->width, d->height,
-                         orch_transform_stream(o->seed, source->epoch, place, copy),
-                         &slot->plans[at]);
+    draw_plan(source, place, s->rows[index], copy, &slot->plans[at]);
     slot->labels[at] = orch_subset_label(s, index);
     slot->rows[at] = s->rows[index];
     if (slot->weights)
@@ -112,10 +181,12 @@ static void make_image(const struct orch_batch_source *source, int64_t place, in
     if (slot->targets)
         memcpy(slot->targets + (size_t)at * classes, s->targets + (size_t)index * classes,
                sizeof(float) * classes);
+    const uint8_t *image = source->padded ? source->padded + (size_t)index * padded_bytes(source)
+                                          : orch_subset_image(s, index);
     if (slot->images)
-        orch_transform_apply(&slot->plans[at], &source->table, shape, o->channels_last,
-                             orch_subset_image(s, index),
-                             slot->images + at * (int64_t)d->channels * d->height * d->width);
+        orch_transform_apply_padded(
+            &slot->plans[at], &source->table, shape, source->margin, o->channels_last, image,
+            slot->images + at * (int64_t)d->channels * d->height * d->width);
 }
 
 void orch_batch_make(const struct orch_batch_source *source, int64_t number,

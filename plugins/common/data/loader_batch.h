@@ -12,6 +12,8 @@ struct orch_batch_source {
     struct orch_transform_table table;
     int64_t *order; /* indices into the subset in the order of the epoch */
     int64_t epoch;
+    uint8_t *padded; /* the subset's images with black margins; NULL: not padded ahead */
+    int margin;      /* of `padded`, in pixels */
 };
 
 /** Memory of one batch. */
@@ -28,6 +30,11 @@ double orch_batch_bytes(const struct orch_batch_source *source);
 /** Allocates the arrays. False if there is no memory. */
 bool orch_batch_slot_init(struct orch_batch_slot *slot, const struct orch_batch_source *source);
 void orch_batch_slot_release(struct orch_batch_slot *slot);
+
+/** Pads the images of the subset ahead, if the options ask for it. Fails with ORCH_ERROR_RECIPE
+ * where there is no memory. Free with orch_batch_pad_release. */
+bool orch_batch_pad(struct orch_batch_source *source, GError **error);
+void orch_batch_pad_release(struct orch_batch_source *source);
 
 /** Number of batches of an epoch. */
 int64_t orch_batch_count(const struct orch_batch_source *source);

@@ -12,6 +12,7 @@
 #define ERASE_ATTEMPTS 10    /* as in torchvision.transforms.RandomErasing.get_params */
 #define COPY_STREAM 0xc0b1e5 /* any constants: they tell the streams of one image apart */
 #define KIND_STREAM 0x7a45f0
+#define SIDE_STREAM 0xf11b5
 
 /* ---- drawing ----------------------------------------------------------------------------------
  */
@@ -20,6 +21,12 @@ uint64_t orch_transform_stream(uint64_t seed, int64_t epoch, int64_t place, int6
 {
     uint64_t stream = orch_random_stream(seed, (uint64_t)epoch + 1, (uint64_t)place);
     return copy ? orch_random_stream(stream, COPY_STREAM, (uint64_t)copy) : stream;
+}
+
+int orch_transform_alternate(uint64_t seed, int64_t row, int64_t epoch, int64_t copy)
+{
+    uint64_t first = orch_random_stream(seed, SIDE_STREAM, (uint64_t)row);
+    return (int)((first + (uint64_t)epoch + (uint64_t)copy) & 1);
 }
 
 /* Uniform on [0, count) for an int count > 0. */
@@ -110,13 +117,14 @@ struct span {
     int from, to, first, step;
 };
 
-static struct span span_of(const struct orch_transform_plan *plan, int width)
+static struct span span_of(const struct orch_transform_plan *plan, int width, int margin)
 {
     const int move = plan->mirror ? -plan->dx : plan->dx;
-    struct span s = {.from = CLAMP(-move, 0, width), .to = CLAMP(width - move, 0, width)};
+    struct span s = {.from = CLAMP(-move - margin, 0, width),
+                     .to = CLAMP(width - move + margin, 0, width)};
     s.step = plan->mirror ? -1 : 1;
     if (s.from < s.to)
-        s.first = (plan->mirror ? width - 1 - s.from : s.from) + plan->dx;
+        s.first = (plan->mirror ? width - 1 - s.from : s.from) + plan->dx + margin;
     return s;
 }
 
@@ -178,25 +186,35 @@ void orch_transform_apply(const struct orch_transform_plan *plan,
                           const struct orch_transform_table *table, struct orch_image_shape shape,
                           bool channels_last, const uint8_t *image, float *out)
 {
-    const int64_t plane = (int64_t)shape.height * shape.width;
-    const struct span inside = span_of(plan, shape.width);
+    orch_transform_apply_padded(plan, table, shape, 0, channels_last, image, out);
+}
+
+void orch_transform_apply_padded(const struct orch_transform_plan *plan,
+                                 const struct orch_transform_table *table,
+                                 struct orch_image_shape shape, int margin, bool channels_last,
+                                 const uint8_t *image, float *out)
+{
+    const int line = shape.width + 2 * margin, lines = shape.height + 2 * margin;
+    const int64_t in_plane = (int64_t)lines * line, plane = (int64_t)shape.height * shape.width;
+    const struct span inside = span_of(plan, shape.width, margin);
     const struct span outside = {.from = shape.width, .to = shape.width};
     for (int y = 0; y < shape.height; y++) {
-        const int row = y + plan->dy;
-        const bool is_inside = row >= 0 && row < shape.height;
+        const int row = y + plan->dy + margin;
+        const bool is_inside = row >= 0 && row < lines;
         const struct span s = is_inside ? inside : outside;
-        const uint8_t *in = image + (is_inside ? (int64_t)row * shape.width : 0);
+        const uint8_t *in = image + (is_inside ? (int64_t)row * line : 0);
         if (channels_last && shape.channels == 3) {
-            make_colour_row(table, in, plane, s, shape.width, out + (int64_t)3 * y * shape.width);
+            make_colour_row(table, in, in_plane, s, shape.width,
+                            out + (int64_t)3 * y * shape.width);
             continue;
         }
         for (int c = 0; c < shape.channels; c++) {
             float *to = channels_last ? out + (int64_t)y * shape.width * shape.channels + c
                                       : out + c * plane + (int64_t)y * shape.width;
             if (channels_last)
-                make_row(table->of[c % 3], in + c * plane, s, shape.width, shape.channels, to);
+                make_row(table->of[c % 3], in + c * in_plane, s, shape.width, shape.channels, to);
             else
-                make_row(table->of[c % 3], in + c * plane, s, shape.width, 1, to);
+                make_row(table->of[c % 3], in + c * in_plane, s, shape.width, 1, to);
         }
     }
     clear(plan->cutout, shape, channels_last, out);

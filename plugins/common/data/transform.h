@@ -25,6 +25,7 @@ enum orch_transform_kind {
 struct orch_transform {
     enum orch_transform_kind kind;
     int size;                      /* pixels, >= 0; crop: the padding, cutout: the side */
+    bool alternates;               /* flip: by orch_transform_alternate, not drawn */
     double probability;            /* erase: of a rectangle, 0 to 1 */
     double area_min, area_max;     /* erase: share of the image's area, 0 to 1 */
     double aspect_min, aspect_max; /* erase: height / width, > 0; uniform on the log scale */
@@ -58,6 +59,11 @@ struct orch_transforms orch_transforms_crop_flip(int crop_pad, bool flip);
  * `copy` counts its copies from 0. */
 uint64_t orch_transform_stream(uint64_t seed, int64_t epoch, int64_t place, int64_t copy);
 
+/** Whether an image is mirrored where flips alternate: in every other epoch, beginning with epoch 0
+ * or 1 by a hash of `seed` and `row`, its row of the data set. In any two epochs in a row an image
+ * is therefore seen from both sides once. Copies alternate, too. Returns 0 or 1. */
+int orch_transform_alternate(uint64_t seed, int64_t row, int64_t epoch, int64_t copy);
+
 /** Draws the plan of an image of `width` x `height` pixels. Crop and flip read `stream` one after
  * the other; cutout and erase each read a stream of their own that is derived from it, so that no
  * other transform changes their draws. The centre of the cutout is uniform over the pixels, and the
@@ -75,5 +81,13 @@ void orch_transforms_table(const struct orch_transforms *transforms, const float
 void orch_transform_apply(const struct orch_transform_plan *plan,
                           const struct orch_transform_table *table, struct orch_image_shape shape,
                           bool channels_last, const uint8_t *image, float *out);
+
+/** orch_transform_apply for an image that was padded ahead: `image` has C x (H + 2 margin) x (W + 2
+ * margin) bytes, and pixel (0, 0) of the original is at (margin, margin). Pixels outside it are
+ * black, too. Gives the same floats. `margin` >= 0. */
+void orch_transform_apply_padded(const struct orch_transform_plan *plan,
+                                 const struct orch_transform_table *table,
+                                 struct orch_image_shape shape, int margin, bool channels_last,
+                                 const uint8_t *image, float *out);
 
 #endif
