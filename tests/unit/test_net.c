@@ -8,8 +8,8 @@
  * and alexnet-grouped, Caffe's model zoo's; of bert-base and gpt2, the parameter counts of the
  * released checkpoints (bert-base-uncased with pooler, gpt2 with tied scores); of
  * wide-resnet-28-10, the 36.5 million of the paper; of nature-dqn, by hand from Mnih et al. 2015,
- * methods (18 actions); of the stride-in-1x1 resnets, Caffe's prototxts. docs/networks.md is held
- * to the same counts. */
+ * methods (18 actions); of airbench, by hand from Jordan 2024, section 3.1 (and a bias of 10); of
+ * the stride-in-1x1 resnets, Caffe's prototxts. docs/networks.md is held to the same counts. */
 #include "lib/base/file.h"
 #include "lib/net/net.h"
 
@@ -38,6 +38,8 @@ static const struct {
     {"lenet5", 61706, 416520, 5},
     {"mlp", 535818, 535040, 3},
     {"mlp:100", 79510, 79400, 2},
+    {"airbench", 1972802, 118147360, 8},
+    {"airbench-relu", 1972802, 118147360, 8},
     {"resnet-cifar:20", 269722, 40551040, 20},
     {"resnet20", 269722, 40551040, 20},
     {"resnet32", 464154, 68862592, 32},
@@ -201,6 +203,9 @@ static void test_errors(void **state)
     refused("resnet-cifar", 32, "depth");
     refused("resnet50:3", 32, "unknown network");
     refused("mlp:12,,3", 32, "''");
+    refused("airbench:64,256,", 32, "'64,256,' is not a list of 1 to 5 widths");
+    refused("airbench:1,1,1,1,1,1", 32, "is not a list of 1 to 5 widths");
+    refused("airbench", 24, "its smallest input is 25x25");
     refused("vgg16", 16, "layer 'maxpool31' (2x2 window) gets 1x1");
     refused("vgg16", 31, "its smallest input is 32x32");
     refused("lenet5", 6, "its smallest input is 12x12");

@@ -73,9 +73,12 @@ static void set_sgd(struct orch_torch_model *model, double momentum, bool nester
 /* Smaller than its own where the network allows: the test is about layers, not about size. */
 static struct orch_net *make_small(const struct orch_net_family *f)
 {
-    const char *name = strcmp(f->pattern, "mlp:SIZES") == 0        ? "mlp:16"
-                       : strcmp(f->pattern, "resnet-cifar:N") == 0 ? "resnet-cifar:8"
-                                                                   : f->pattern;
+    const char *name = strcmp(f->pattern, "mlp:SIZES") == 0               ? "mlp:16"
+                       : strcmp(f->pattern, "resnet-cifar:N") == 0        ? "resnet-cifar:8"
+                       : strcmp(f->pattern, "airbench:WIDTHS") == 0       ? "airbench:4,6,8"
+                       : strcmp(f->pattern, "airbench-relu:WIDTHS") == 0  ? "airbench-relu:4,6,8"
+                       : strcmp(f->pattern, "airbench-small:WIDTHS") == 0 ? "airbench-small:4,6"
+                                                                          : f->pattern;
     const int64_t sides[] = {16, 32, 64, 96, 160, 224};
     for (unsigned i = 0; i < G_N_ELEMENTS(sides) && sides[i] < f->input.h; i++) {
         struct orch_net_options options = {name, f->input.c, sides[i], sides[i], 7};
