@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Trains an image classifier from scratch. docs/plugins/train.md. */
+#include "plugins/common/training/fast_params.h"
 #include "plugins/common/training/training.h"
 
 #include <orch/plugin.h>
@@ -11,6 +12,7 @@ struct params {
 static const struct orch_param PARAMS[] = {
     ORCH_TRAINING_DATA_PARAMS(struct params),
     ORCH_TRAINING_NET_PARAMS(struct params),
+    ORCH_TRAINING_FAST_PARAMS(struct params),
     ORCH_TRAINING_RUN_PARAMS(struct params),
 };
 static const struct orch_metric METRICS[] = {ORCH_TRAINING_METRICS};

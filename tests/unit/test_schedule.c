@@ -31,8 +31,10 @@ static void test_kinds(void **state)
     assert_int_equal(kind, ORCH_SCHEDULE_COSINE);
     assert_true(orch_schedule_kind_parse("steps", &kind));
     assert_int_equal(kind, ORCH_SCHEDULE_STEPS);
-    assert_false(orch_schedule_kind_parse("linear", &kind));
+    assert_false(orch_schedule_kind_parse("straight", &kind));
     assert_int_equal(kind, ORCH_SCHEDULE_STEPS);
+    assert_true(orch_schedule_kind_parse("linear", &kind));
+    assert_int_equal(kind, ORCH_SCHEDULE_LINEAR);
 }
 
 static void test_constant_and_warmup(void **state)
@@ -108,12 +110,34 @@ static void test_cosine(void **state)
     assert_rate(&schedule, 13, 0.2);
 }
 
+/* One cycle: up from a fifth of the rate, then straight down to a tenth of it. */
+static void test_triangle(void **state)
+{
+    (void)state;
+    struct orch_schedule schedule = {.kind = ORCH_SCHEDULE_LINEAR,
+                                     .lr = 1.0,
+                                     .lr_min = 0.1,
+                                     .epochs = 10,
+                                     .warmup_epochs = 2,
+                                     .warmup_start = 0.2};
+    assert_rate(&schedule, 0, 0.2);
+    assert_rate(&schedule, 1, 0.6);
+    assert_rate(&schedule, 2, 1.0);
+    assert_rate(&schedule, 6, 0.55);
+    assert_rate(&schedule, 10, 0.1);
+    assert_rate(&schedule, 11, 0.1);
+    schedule.warmup_epochs = 0;
+    assert_rate(&schedule, 0, 1.0);
+    assert_rate(&schedule, 5, 0.55);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kinds),          cmocka_unit_test(test_constant_and_warmup),
         cmocka_unit_test(test_steps),          cmocka_unit_test(test_late_milestones_are_counted),
         cmocka_unit_test(test_bad_milestones), cmocka_unit_test(test_cosine),
+        cmocka_unit_test(test_triangle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

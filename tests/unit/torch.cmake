@@ -8,6 +8,8 @@ if(TARGET orch_torch_adapter)
   orch_test(torch "torch" orch_torch)
   add_dependencies(test_torch orch_torch_adapter)
   set_tests_properties(unit.torch PROPERTIES TIMEOUT 900)
+  orch_test(torch_fast "torch" orch_torch m)
+  add_dependencies(test_torch_fast orch_torch_adapter)
   # needs a GPU
   orch_test(gpu_pixels "torch;gpu" orch_torch orch_loader)
   add_dependencies(test_gpu_pixels orch_torch_adapter)

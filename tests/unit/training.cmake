@@ -14,6 +14,8 @@ add_library(recorder STATIC ${CMAKE_SOURCE_DIR}/tests/torch/recorder.c)
 target_link_libraries(recorder PUBLIC orch_training)
 orch_test(training "quick" recorder)
 add_dependencies(test_training tiny_torch other_torch plugin_null)
+orch_test(training_fast "quick" recorder)
+add_dependencies(test_training_fast tiny_torch)
 # the example of docs/training-plugins.md: a training plugin of its own
 add_library(plugin_noisy MODULE ${CMAKE_SOURCE_DIR}/tests/plugins/noisy.c)
 set_target_properties(plugin_noisy PROPERTIES PREFIX "" OUTPUT_NAME noisy

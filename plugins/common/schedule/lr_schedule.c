@@ -11,7 +11,7 @@ static const double PI = 3.14159265358979323846;
 
 bool orch_schedule_kind_parse(const char *name, enum orch_schedule_kind *out)
 {
-    static const char *const names[] = {"constant", "steps", "cosine"};
+    static const char *const names[] = {"constant", "steps", "cosine", "linear"};
     for (unsigned i = 0; i < G_N_ELEMENTS(names); i++)
         if (strcmp(names[i], name) == 0) {
             *out = (enum orch_schedule_kind)i;
@@ -65,6 +65,13 @@ bool orch_schedule_milestones_parse(struct orch_schedule *schedule, const char *
     return true;
 }
 
+/* Share of the epochs after the warm-up that is over. */
+static double share_over(const struct orch_schedule *schedule, double epoch)
+{
+    double length = fmax(schedule->epochs - schedule->warmup_epochs, 1e-9);
+    return fmin(1, fmax(0, (epoch - schedule->warmup_epochs) / length));
+}
+
 static double without_warmup(const struct orch_schedule *schedule, double epoch)
 {
     double rate = schedule->lr;
@@ -77,11 +84,11 @@ static double without_warmup(const struct orch_schedule *schedule, double epoch)
             if (epoch >= schedule->milestones[i] - 1e-9)
                 rate *= schedule->gamma;
         return rate;
-    case ORCH_SCHEDULE_COSINE: { /* over the epochs after the warm-up */
-        double length = fmax(schedule->epochs - schedule->warmup_epochs, 1e-9);
-        double share = fmin(1, fmax(0, (epoch - schedule->warmup_epochs) / length));
-        return schedule->lr_min + (schedule->lr - schedule->lr_min) * (1 + cos(PI * share)) / 2;
-    }
+    case ORCH_SCHEDULE_COSINE:
+        return schedule->lr_min +
+               (schedule->lr - schedule->lr_min) * (1 + cos(PI * share_over(schedule, epoch))) / 2;
+    case ORCH_SCHEDULE_LINEAR:
+        return rate + (schedule->lr_min - rate) * share_over(schedule, epoch);
     }
     return rate;
 }
@@ -89,5 +96,8 @@ static double without_warmup(const struct orch_schedule *schedule, double epoch)
 double orch_schedule_rate(const struct orch_schedule *schedule, double epoch)
 {
     double rate = without_warmup(schedule, fmax(epoch, schedule->warmup_epochs));
-    return epoch < schedule->warmup_epochs ? rate * epoch / schedule->warmup_epochs : rate;
+    if (epoch >= schedule->warmup_epochs)
+        return rate;
+    double start = schedule->warmup_start * rate;
+    return start + (rate - start) * epoch / schedule->warmup_epochs;
 }

@@ -14,20 +14,23 @@ enum orch_schedule_kind {
     ORCH_SCHEDULE_STEPS,  /* multiplied by gamma at each milestone */
     ORCH_SCHEDULE_COSINE, /* half a cosine from lr down to lr_min (Loshchilov and Hutter 2017, no
                              restarts) */
+    ORCH_SCHEDULE_LINEAR, /* straight down from lr to lr_min; with a warm-up a triangle (Smith and
+                             Topin 2018, one cycle) */
 };
 
 struct orch_schedule {
     enum orch_schedule_kind kind;
     double lr;                              /* > 0 */
     double epochs;                          /* length of the training, > 0 */
-    double warmup_epochs;                   /* linear rise from 0 to the scheduled rate; 0: none */
+    double warmup_epochs;                   /* linear rise to the scheduled rate; 0: none */
+    double warmup_start;                    /* share of the rate at which it begins, in [0, 1] */
     double gamma;                           /* STEPS: factor at each milestone */
-    double lr_min;                          /* COSINE */
+    double lr_min;                          /* COSINE, LINEAR: at the end */
     double milestones[ORCH_MILESTONES_MAX]; /* STEPS: epochs, ascending */
     size_t milestone_count;
 };
 
-/** Parses "constant", "steps" or "cosine"; false for anything else. */
+/** Parses "constant", "steps", "cosine" or "linear"; false for anything else. */
 bool orch_schedule_kind_parse(const char *name, enum orch_schedule_kind *out);
 
 /** Parses milestones into `schedule`: epochs ("60") or shares of its `epochs` ("30%"), ascending.

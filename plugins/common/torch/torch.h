@@ -88,6 +88,11 @@ struct orch_torch_optimizer {
     /* Layer groups below this keep their weights; their batch norms use the running statistics
      * without changing them. 0: all layers are trained. */
     int frozen_groups;
+    /* By tensor, tensor_count values >= 0, or NULL: 1 for each. The learning rate of a tensor is
+     * multiplied by its value, and its weight decay is divided by it, so that the weights decay as
+     * fast as the others'. 0: the tensor keeps its values and gets no gradient. Not used after the
+     * call. */
+    const double *tensor_rates;
     int iterations;      /* Muon: Newton-Schulz iterations, 5 */
     double adamw_factor; /* Muon: the learning rate of AdamW's share is the rate times this, > 0 */
 };
@@ -128,6 +133,10 @@ struct orch_torch_batch {
      * means nothing. */
     bool is_on_device;
     bool is_channels_last; /* images are N x H x W x C; not with ORCH_TORCH_FEATURES */
+    /* evaluate: images whose largest probability is at most this are evaluated mirrored as well,
+     * and the mean of both scores counts. In [0, 1]; 0: none, 1: all. Not with ORCH_TORCH_FEATURES
+     */
+    double flip_below;
 };
 
 /** Sums over the batches since the last totals_take or totals_mark. */
@@ -453,6 +462,13 @@ bool orch_torch_init(const struct orch_torch *torch, struct orch_torch_model *mo
  */
 bool orch_torch_init_head(const struct orch_torch *torch, struct orch_torch_model *model,
                           const struct orch_net *net, uint64_t seed, GError **error);
+
+/** Sets the filters of convolutions to the identity: filter i of a convolution becomes 1 at the
+ * centre of its input channel i and 0 elsewhere, for as many filters as there are input channels;
+ * further filters keep their values (torch.nn.init.dirac_ of the first filters, as Jordan 2024).
+ * Convolutions in groups keep theirs, and so does node `except` (-1: none). */
+bool orch_torch_init_dirac(const struct orch_torch *torch, struct orch_torch_model *model,
+                           const struct orch_net *net, int except, GError **error);
 
 /** Result of loading weights. */
 struct orch_torch_load_report {

@@ -91,6 +91,35 @@ bool orch_torch_init_head(const struct orch_torch *torch, struct orch_torch_mode
     return !head || init_node(torch, model, net, head->id, seed, error);
 }
 
+static bool set_dirac(const struct orch_torch *torch, struct orch_torch_model *model,
+                      const struct orch_net *net, int index, GError **error)
+{
+    const struct orch_net_tensor *tensor = orch_net_tensor(net, index);
+    int64_t inputs = tensor->shape[1], height = tensor->shape[2], width = tensor->shape[3];
+    int64_t filter = inputs * height * width;
+    g_autofree float *values = g_new(float, tensor->count);
+    if (!torch->tensor_get(model, (size_t)index, values, error))
+        return false;
+    for (int64_t i = 0; i < MIN(inputs, tensor->shape[0]); i++) {
+        memset(values + i * filter, 0, sizeof(float) * (size_t)filter);
+        values[i * filter + (i * height + height / 2) * width + width / 2] = 1;
+    }
+    return torch->tensor_set(model, (size_t)index, values, error);
+}
+
+bool orch_torch_init_dirac(const struct orch_torch *torch, struct orch_torch_model *model,
+                           const struct orch_net *net, int except, GError **error)
+{
+    for (guint i = 0; i < net->tensors->len; i++) {
+        const struct orch_net_tensor *tensor = orch_net_tensor(net, (int)i);
+        const struct orch_net_node *node = orch_net_node(net, tensor->node);
+        if (node->op == ORCH_NET_CONV2D && tensor->role == ORCH_NET_WEIGHT && node->groups <= 1 &&
+            node->id != except && !set_dirac(torch, model, net, (int)i, error))
+            return false;
+    }
+    return true;
+}
+
 /* ---- named weights ----------------------------------------------------------------------------
  */
 

@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "plugins/common/training/average.h"
 #include "plugins/common/training/notes.h"
 #include "plugins/common/weights/weights.h"
 
@@ -66,6 +67,7 @@ static bool restore(const struct orch_session *s, const struct orch_training_par
     struct orch_weights *checkpoint = orch_torch_checkpoint_open(path, error);
     bool ok = checkpoint &&
               orch_torch_checkpoint_restore(s->torch, s->model, checkpoint, out, error) &&
+              orch_average_restore(s, checkpoint, error) &&
               (!parts->restore || parts->restore(parts->ctx, checkpoint, error));
     if (ok)
         get_clocks(checkpoint, out_clocks);
@@ -105,7 +107,8 @@ bool orch_checkpoint_write(const struct orch_session *s, const struct orch_train
         orch_torch_checkpoint_copy(s->torch, s->model, progress, error);
     if (checkpoint)
         put_clocks(checkpoint, clocks);
-    bool ok = checkpoint && (!parts->save || parts->save(parts->ctx, checkpoint, error)) &&
+    bool ok = checkpoint && orch_average_save(s, checkpoint, error) &&
+              (!parts->save || parts->save(parts->ctx, checkpoint, error)) &&
               orch_weights_save(checkpoint, path, true, error);
     orch_weights_free(checkpoint);
     return ok;

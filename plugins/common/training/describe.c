@@ -35,10 +35,8 @@ static int64_t trained_params(const struct orch_session *s)
 {
     int64_t trained = 0;
     for (guint i = 0; i < s->net->tensors->len; i++) {
-        const struct orch_net_tensor *tensor = orch_net_tensor(s->net, (int)i);
-        bool learns = tensor->role == ORCH_NET_WEIGHT || tensor->role == ORCH_NET_BIAS;
-        if (learns && orch_net_node(s->net, tensor->node)->group >= orch_training_frozen_groups(s))
-            trained += tensor->count;
+        if (orch_training_learns(s, (int)i))
+            trained += orch_net_tensor(s->net, (int)i)->count;
     }
     return trained;
 }
@@ -55,6 +53,8 @@ bool orch_training_describe(const struct orch_session *s, GError **error)
     note_classes(s, counts);
     host->result(host, "params", (double)orch_net_params(s->net));
     host->result(host, "trained_params", (double)trained_params(s));
+    if (s->training->whiten)
+        host->result(host, "whitening_time", s->prepare_s);
     host->result(host, "class_count", s->train->classes);
     host->result(host, "train_images", (double)s->train->count);
     host->result(host, "epoch_val_images", (double)s->val_part->count);

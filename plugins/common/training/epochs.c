@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
+#include "plugins/common/training/average.h"
 #include "plugins/common/training/checkpoint.h"
 #include "plugins/common/training/graphs.h"
 #include "plugins/common/training/step_points.h"
@@ -45,6 +46,9 @@ static bool after_step(struct loop *l, int64_t epoch, int64_t number, GError **e
 {
     int64_t step = epoch * l->feed->batches + number + 1;
     struct orch_moment moment = {.session = l->session, .epoch = epoch, .step = step};
+    double over = (double)step / (double)(l->session->epochs * l->feed->batches);
+    if (!orch_average_after_step(l->session, step, over, error))
+        return false;
     if (l->parts->after_step && !l->parts->after_step(l->parts->ctx, &moment, error))
         return false;
     return orch_points_after_step(&l->points, step, error);
@@ -163,7 +167,7 @@ static int all_epochs(struct loop *l, GError **error)
     int status = ORCH_OK;
     if (!orch_checkpoint_resume(s, l->parts, path, &progress, &l->clocks, error))
         return -1;
-    l->clocks.training_s += l->features ? l->features->seconds : 0;
+    l->clocks.training_s += s->prepare_s + (l->features ? l->features->seconds : 0);
     l->best = progress.best;
     l->best_epoch = progress.best_epoch;
     for (int64_t epoch = progress.epoch;
@@ -196,7 +200,7 @@ static void last_point(struct loop *l)
 
 static bool save_weights(const struct orch_session *s, GError **error)
 {
-    struct orch_weights *weights = orch_torch_state_copy(s->torch, s->model, error);
+    struct orch_weights *weights = orch_torch_state_copy(s->torch, orch_average_judged(s), error);
     bool ok = weights && orch_weights_save(weights, "weights.safetensors", false, error);
     orch_weights_free(weights);
     if (ok)

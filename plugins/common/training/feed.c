@@ -212,6 +212,7 @@ struct orch_feed *orch_feed_copies(const struct orch_session *s, int copies, GEr
                                           .threads = (int)t->loader_threads,
                                           .shuffle = true,
                                           .copies = copies,
+                                          .pad_ahead = t->pad_ahead,
                                           .seed = s->host->derive_seed(s->host, "shuffle")};
     return orch_work_transforms(t, &options.transforms, error)
                ? orch_feed_session_images(s, s->train, &options, error)

@@ -2,6 +2,7 @@
 #include "plugins/common/training/optimizer.h"
 
 #include "lib/net/net.h"
+#include "plugins/common/training/first_layer.h"
 
 #include <string.h>
 
@@ -21,10 +22,41 @@ static enum orch_torch_method method_of(const struct orch_training *t)
                                                 : ORCH_TORCH_SGD;
 }
 
+/* A factor of the learning rate for each tensor; 0 keeps its values. NULL where all are 1. Caller
+ * frees. */
+static double *tensor_rates(const struct orch_session *s)
+{
+    const struct orch_training *t = s->training;
+    bool has_bias_rate = t->norm_bias_rate > 0 && t->norm_bias_rate != 1;
+    if (!has_bias_rate && !t->freeze_norm_scale && !t->whiten)
+        return NULL;
+    int whitened = t->whiten ? orch_first_layer(s->net)->id : -1;
+    double *rates = g_new(double, s->net->tensors->len + 1);
+    for (guint i = 0; i < s->net->tensors->len; i++) {
+        const struct orch_net_tensor *tensor = orch_net_tensor(s->net, (int)i);
+        bool is_norm = orch_net_node(s->net, tensor->node)->op == ORCH_NET_BATCHNORM2D;
+        bool is_weight = tensor->role == ORCH_NET_WEIGHT;
+        bool is_frozen = is_weight && (is_norm ? t->freeze_norm_scale : tensor->node == whitened);
+        bool is_norm_bias = is_norm && tensor->role == ORCH_NET_BIAS;
+        rates[i] = is_frozen ? 0 : is_norm_bias && has_bias_rate ? t->norm_bias_rate : 1;
+    }
+    return rates;
+}
+
+bool orch_training_learns(const struct orch_session *s, int index)
+{
+    const struct orch_net_tensor *tensor = orch_net_tensor(s->net, index);
+    g_autofree double *rates = tensor_rates(s);
+    bool is_parameter = tensor->role == ORCH_NET_WEIGHT || tensor->role == ORCH_NET_BIAS;
+    return is_parameter && (!rates || rates[index] > 0) &&
+           orch_net_node(s->net, tensor->node)->group >= orch_training_frozen_groups(s);
+}
+
 bool orch_training_optimizer(const struct orch_session *s, struct orch_torch_model *model,
                              GError **error)
 {
     const struct orch_training *t = s->training;
+    g_autofree double *rates = tensor_rates(s);
     struct orch_torch_optimizer optimizer = {
         .method = method_of(t),
         .momentum = t->momentum,
@@ -38,6 +70,7 @@ bool orch_training_optimizer(const struct orch_session *s, struct orch_torch_mod
         .group_rates = t->layer_rates.items,
         .group_rate_count = t->layer_rates.count,
         .frozen_groups = orch_training_frozen_groups(s),
+        .tensor_rates = rates,
     };
     return s->torch->optimizer_set(model, &optimizer, error);
 }

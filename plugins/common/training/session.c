@@ -3,8 +3,10 @@
 
 #include "lib/base/error.h"
 #include "lib/net/net.h"
+#include "plugins/common/training/average.h"
 #include "plugins/common/training/data_path.h"
 #include "plugins/common/training/graphs.h"
+#include "plugins/common/training/initial.h"
 #include "plugins/common/training/memory_layout.h"
 #include "plugins/common/training/notes.h"
 #include "plugins/common/training/optimizer.h"
@@ -132,14 +134,17 @@ static bool open_model(struct orch_session *s, GError **error)
     s->net = orch_net_make(&options, error);
     if (!s->net || !orch_layout_choose(s, &setup, error))
         return false;
+    s->setup = setup;
     s->channels_last = setup.channels_last;
     s->torch->seed(s->host->derive_seed(s->host, "dropout"));
     s->model = s->torch->model_new(s->net, &setup, error);
     return s->model &&
            orch_torch_init(s->torch, s->model, s->net, s->host->derive_seed(s->host, "init"),
                            error) &&
+           orch_initial_filters(s, error) &&
            (!t->weights || s->host->smoke(s->host) || load_weights(s, error)) &&
-           orch_training_optimizer(s, s->model, error) && orch_graphs_choose(s, error);
+           orch_training_optimizer(s, s->model, error) && orch_average_open(s, error) &&
+           orch_graphs_choose(s, error);
 }
 
 /* ---- opening ----------------------------------------------------------------------------------
@@ -206,6 +211,8 @@ void orch_session_close(struct orch_session *s)
         s->torch->images_free(s->train_images);
     if (s->val_images)
         s->torch->images_free(s->val_images);
+    if (s->average)
+        s->torch->model_free(s->average);
     if (s->model)
         s->torch->model_free(s->model);
     orch_net_free(s->net);

@@ -20,8 +20,11 @@ struct orch_session {
     struct orch_subset *train, *val;
     struct orch_subset *val_part; /* the validation images of each epoch: a part of `val` */
     struct orch_net *net;
+    struct orch_torch_setup setup; /* of the model */
     struct orch_torch_model *model;
-    bool channels_last; /* the model's memory layout */
+    struct orch_torch_model *average; /* the average of its weights (average.h), or NULL */
+    double prepare_s;                 /* computing whitening filters; part of the training's time */
+    bool channels_last;               /* the model's memory layout */
     /* the data sets in the memory of the GPU, where their batches are made there; else NULL */
     struct orch_torch_images *train_images, *val_images;
     struct orch_schedule schedule;

@@ -19,7 +19,9 @@ static bool classify(void *ctx, const struct orch_session *s, const struct orch_
                      GError **error)
 {
     (void)ctx;
-    return s->torch->train(s->model, batch, error);
+    struct orch_torch_batch learned = *batch;
+    learned.label_smoothing = s->training->label_smoothing;
+    return s->torch->train(s->model, &learned, error);
 }
 
 static bool model_totals(void *ctx, const struct orch_session *s, struct orch_torch_totals *out,

@@ -26,7 +26,8 @@ struct orch_step {
     bool (*mark)(void *ctx, const struct orch_session *session, GError **error);
 };
 
-/** Classification: mean cross-entropy against the batch's labels. */
+/** Classification: mean cross-entropy against the batch's labels, smoothed as the session's
+ * parameters say. */
 struct orch_step *orch_step_classify(void);
 
 /** A loss of the plugin's own. `loss` reads the outputs of the network for a batch and writes d

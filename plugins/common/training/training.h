@@ -33,6 +33,20 @@ struct orch_training {
     const char *schedule;        /* steps, cosine, constant */
     struct orch_list milestones; /* const char *: "30%" or "60" */
     double gamma, warmup_epochs;
+    /* fast training (fast_params.h); zero is what a training without these parameters does */
+    double lr_start, lr_end; /* shares of lr, in [0, 1]: where the warm-up begins, at the end */
+    double label_smoothing;  /* in [0, 1) */
+    double norm_bias_rate;   /* factor of the rate of batch norms' biases; 0 counts as 1 */
+    bool freeze_norm_scale;  /* batch norms' scales keep their values */
+    bool whiten;             /* the first convolution's filters whiten patches, and are frozen */
+    double whiten_epsilon;   /* added to the variances, > 0 with whiten */
+    const char *filter_init; /* usual, dirac; NULL: usual */
+    const char *average;     /* none, ema, lookahead; NULL: none */
+    int64_t average_every;   /* steps between updates of the average, > 0 where there is one */
+    double average_decay;    /* of a step, in [0, 1) */
+    bool flip_alternate;     /* flips alternate by epoch */
+    bool pad_ahead;          /* images are padded once, not in each batch */
+    double test_flip_below;  /* flip_below of validation, in [0, 1] */
     /* execution */
     const char *device, *precision;
     bool deterministic;
@@ -159,7 +173,8 @@ struct orch_training {
                                   "the end of epochs; 0: after each")
 
 #define ORCH_TRAINING_OPTIMIZER_NAMES ((const char *const[]){"sgd", "adam", "adamw", "muon", NULL})
-#define ORCH_TRAINING_SCHEDULE_NAMES ((const char *const[]){"steps", "cosine", "constant", NULL})
+#define ORCH_TRAINING_SCHEDULE_NAMES                                                               \
+    ((const char *const[]){"steps", "cosine", "linear", "constant", NULL})
 #define ORCH_TRAINING_LAYOUT_NAMES ((const char *const[]){"auto", "plain", "channels_last", NULL})
 #define ORCH_TRAINING_DATA_PATH_NAMES ((const char *const[]){"auto", "cpu", "gpu", NULL})
 #define ORCH_TRAINING_GRAPHS_NAMES ((const char *const[]){"auto", "on", "off", NULL})
@@ -247,6 +262,10 @@ struct orch_training {
          .unit = "s",                                                                              \
          .better = ORCH_BETTER_MIN,                                                                \
          .help = "computing the frozen body's outputs, when they are computed once"},              \
+        {.name = "whitening_time",                                                                 \
+         .unit = "s",                                                                              \
+         .better = ORCH_BETTER_MIN,                                                                \
+         .help = "computing the whitening filters; counted in training_time"},                     \
         {.name = "params", .help = "parameters of the network"},                                   \
         {.name = "trained_params", .help = "parameters that learn"},                               \
         {.name = "channels_last", .help = "memory layout of images: 1 channels-last, 0 plain"},    \

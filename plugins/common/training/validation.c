@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "plugins/common/training/validation.h"
 
+#include "plugins/common/training/average.h"
 #include "plugins/common/training/feed.h"
 #include "plugins/common/training/work.h"
 
@@ -10,16 +11,20 @@ enum { IMAGES = 256, FEATURES = 1024 };
 static bool evaluate(const struct orch_session *s, struct orch_feed *feed,
                      struct orch_torch_totals *out, GError **error)
 {
+    struct orch_torch_model *judged = orch_average_judged(s);
     struct orch_torch_totals dropped;
     struct orch_feed_batch batch;
     GError *problem = NULL;
-    bool ok = s->torch->totals_take(s->model, &dropped, error);
+    bool ok = s->torch->totals_take(judged, &dropped, error);
     feed->start(feed->ctx, 0);
-    while (ok && feed->next(feed->ctx, &batch, &problem))
-        ok = s->torch->evaluate(s->model, &batch.input, error);
+    while (ok && feed->next(feed->ctx, &batch, &problem)) {
+        if (batch.input.input != ORCH_TORCH_FEATURES)
+            batch.input.flip_below = s->training->test_flip_below;
+        ok = s->torch->evaluate(judged, &batch.input, error);
+    }
     if (problem)
         g_propagate_error(error, problem);
-    return ok && !problem && s->torch->totals_take(s->model, out, error);
+    return ok && !problem && s->torch->totals_take(judged, out, error);
 }
 
 bool orch_validate(const struct orch_session *s, const struct orch_subset *subset,

@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/net/net.h"
 #include "plugins/common/training/data_path.h"
+#include "plugins/common/training/first_layer.h"
 #include "plugins/common/training/graphs.h"
 #include "plugins/common/training/notes.h"
 
@@ -35,8 +36,8 @@ void orch_work_shape(const struct orch_training *t, int *channels, int *side, in
                                 : 0;
 }
 
-bool orch_work_transforms(const struct orch_training *t, struct orch_transforms *out,
-                          GError **error)
+static bool read_transforms(const struct orch_training *t, struct orch_transforms *out,
+                            GError **error)
 {
     int channels, side;
     int64_t classes;
@@ -51,6 +52,23 @@ bool orch_work_transforms(const struct orch_training *t, struct orch_transforms 
         return false;
     }
     return orch_transforms_parse(t->transforms.items, t->transforms.count, side, side, out, error);
+}
+
+bool orch_work_transforms(const struct orch_training *t, struct orch_transforms *out,
+                          GError **error)
+{
+    if (!read_transforms(t, out, error))
+        return false;
+    if (!t->flip_alternate)
+        return true;
+    for (int i = 0; i < out->count; i++)
+        if (out->items[i].kind == ORCH_TRANSFORM_FLIP) {
+            out->items[i].alternates = true;
+            return true;
+        }
+    orch_error_set(error, ORCH_ERROR_RECIPE, "set flip: true, or list flip in transforms",
+                   "flip_alternate: the training images are not flipped");
+    return false;
 }
 
 struct orch_transforms orch_work_normalisation(const struct orch_training *t)
@@ -70,6 +88,8 @@ bool orch_work_schedule(const struct orch_training *t, int64_t epochs, struct or
     *out = (struct orch_schedule){.lr = t->lr,
                                   .epochs = (double)epochs,
                                   .warmup_epochs = t->warmup_epochs,
+                                  .warmup_start = t->lr_start,
+                                  .lr_min = t->lr_end * t->lr,
                                   .gamma = t->gamma};
     orch_schedule_kind_parse(t->schedule, &out->kind);
     if (out->kind != ORCH_SCHEDULE_STEPS)
@@ -140,6 +160,7 @@ int orch_training_check(const struct orch_training *t, const struct orch_host *h
             (int)t->freeze, t->net, net->group_count - 1);
         ok = false;
     }
+    ok = ok && orch_first_layer_check(t, net, &error);
     if (ok && t->layer_rates.count > (size_t)net->group_count) {
         orch_error_set(&error, ORCH_ERROR_RECIPE, NULL,
                        "layer_rates: %zu factors for the %d layer groups of network '%s'",

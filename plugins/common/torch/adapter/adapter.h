@@ -21,6 +21,7 @@ extern "C" {
 #include <exception>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 /* A batch normalisation that is computed together with what follows it, when the last of them is
@@ -77,20 +78,22 @@ struct orch_torch_model {
     std::unique_ptr<adapter::Buckets, adapter::BucketsFree> buckets; /* NULL: not watched */
     /* optimizer */
     orch_torch_method method = ORCH_TORCH_SGD;
-    double momentum = 0, weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, rate = 0;
+    double momentum = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, rate = 0;
     bool nesterov = false;
     int frozen_groups = 0;
     int iterations = 5;
     double adamw_factor = 1;
     std::vector<double> group_rates;
+    std::vector<double> tensor_rates;       /* by tensor; empty: 1 */
     std::vector<orch_torch_method> methods; /* by tensor */
     std::vector<double> factors;            /* by tensor: what the learning rate is multiplied by */
+    std::vector<double> decays;             /* by tensor: its weight decay */
     std::vector<at::Tensor> slots[2];
     int64_t steps = 0;
     Update update = Update::operations;
     /* fused updates: 0-d tensors on the device */
-    std::vector<double> rate_factors; /* the distinct values of factors */
-    std::vector<at::Tensor> rates;    /* a learning rate for each of them */
+    std::vector<std::pair<double, double>> rate_kinds; /* the distinct factors with their decays */
+    std::vector<at::Tensor> rates;                     /* a learning rate for each of them */
     at::Tensor steps_on_device;
     /* fp16: the scaler, on the host or (then `scale` is defined) on the device */
     bool has_scaler = false;

@@ -152,6 +152,7 @@ orch_torch_model *model_new(const orch_net *net, const orch_torch_setup *setup, 
                   m->slots[1].resize(m->tensors.size());
                   m->methods.assign(m->tensors.size(), m->method);
                   m->factors.assign(m->tensors.size(), 1);
+                  m->decays.assign(m->tensors.size(), 0);
               });
     if (ok)
         return m;

@@ -7,6 +7,7 @@
  * $ORCH_TORCH_UPDATE=fused or =operations overrides the choice, for comparisons and tests. */
 #include "plugins/common/torch/adapter/adapter.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -41,11 +42,18 @@ bool is_inner_matrix(const orch_torch_model *m, size_t index)
            node->id != m->head;
 }
 
+/* The tensor's own factor; 0: it does not learn. */
+double tensor_rate(const orch_torch_model *m, size_t index)
+{
+    return index < m->tensor_rates.size() ? m->tensor_rates[index] : 1;
+}
+
 /* What the learning rate is multiplied by. */
 double factor_of(const orch_torch_model *m, size_t index)
 {
     size_t group = (size_t)node_of(m, index)->group;
     double factor = group < m->group_rates.size() ? m->group_rates[group] : 1.0;
+    factor *= tensor_rate(m, index);
     bool is_adamw_share = m->method == ORCH_TORCH_MUON && m->methods[index] != ORCH_TORCH_MUON;
     return is_adamw_share ? factor * m->adamw_factor : factor;
 }
@@ -55,6 +63,11 @@ double factor_of(const orch_torch_model *m, size_t index)
 
 void check(const orch_torch_model *m, const orch_torch_optimizer *o)
 {
+    for (size_t i = 0; o->tensor_rates && i < m->tensors.size(); i++)
+        if (!(o->tensor_rates[i] >= 0) || std::isinf(o->tensor_rates[i]))
+            throw std::runtime_error(
+                "the rate of tensor '" + std::string(orch_net_tensor(m->net, (int)i)->name) +
+                "' must be 0 or more and finite, not " + std::to_string(o->tensor_rates[i]));
     if (o->method != ORCH_TORCH_MUON)
         return;
     if (o->iterations < 1)
@@ -116,7 +129,8 @@ void set_learning(orch_torch_model *m)
         const struct orch_net_tensor *t = orch_net_tensor(m->net, (int)i);
         bool parameter = t->role == ORCH_NET_WEIGHT || t->role == ORCH_NET_BIAS;
         m->tensors[i].set_requires_grad(parameter &&
-                                        orch_net_node(m->net, t->node)->group >= m->frozen_groups);
+                                        orch_net_node(m->net, t->node)->group >= m->frozen_groups &&
+                                        tensor_rate(m, i) > 0);
     }
     plan_buckets(m);
 }
@@ -129,7 +143,6 @@ bool optimizer_set(orch_torch_model *m, const orch_torch_optimizer *o, GError **
         m->method = o->method;
         m->momentum = o->momentum;
         m->nesterov = o->nesterov;
-        m->weight_decay = o->weight_decay;
         m->beta1 = o->beta1;
         m->beta2 = o->beta2;
         m->epsilon = o->epsilon;
@@ -137,13 +150,20 @@ bool optimizer_set(orch_torch_model *m, const orch_torch_optimizer *o, GError **
         m->adamw_factor = o->adamw_factor;
         m->group_rates.assign(o->group_rates, o->group_rates + o->group_rate_count);
         m->frozen_groups = o->frozen_groups;
+        if (o->tensor_rates)
+            m->tensor_rates.assign(o->tensor_rates, o->tensor_rates + m->tensors.size());
+        else
+            m->tensor_rates.clear();
         m->steps = 0;
         m->methods.assign(m->tensors.size(), o->method);
         m->factors.assign(m->tensors.size(), 1);
+        m->decays.assign(m->tensors.size(), o->weight_decay);
         for (size_t i = 0; i < m->tensors.size(); i++) {
             if (o->method == ORCH_TORCH_MUON && !is_inner_matrix(m, i))
                 m->methods[i] = ORCH_TORCH_ADAMW;
             m->factors[i] = factor_of(m, i);
+            if (tensor_rate(m, i) > 0)
+                m->decays[i] = o->weight_decay / tensor_rate(m, i);
         }
         for (auto &slot : m->slots)
             slot.assign(m->tensors.size(), Tensor());

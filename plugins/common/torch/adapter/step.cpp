@@ -82,6 +82,18 @@ Tensor prepared(const orch_torch_model *m, const Batch &b)
     return with_layout(m, x);
 }
 
+/* A batch of the images `rows` of another one, mirrored, without what is learned from them. */
+Batch mirrored(const Batch &b, const Tensor &rows)
+{
+    Batch other;
+    other.input = b.input;
+    other.count = rows.size(0);
+    other.values = b.values.index_select(0, rows).flip(3);
+    other.mean = b.mean;
+    other.std = b.std;
+    return other;
+}
+
 Tensor scores(const orch_torch_model *m, const Batch &b, bool training)
 {
     need_classifier(m);
@@ -90,6 +102,22 @@ Tensor scores(const orch_torch_model *m, const Batch &b, bool training)
     Range range(m, "forward");
     Autocast autocast(m);
     return forward(m, x, from, orch_net_output(m->net, 0)->id, training).to(at::kFloat);
+}
+
+/* Scores, of images whose largest probability is at most `limit` averaged with those of their
+ * mirror images. Waits for the device. */
+Tensor scores_of_both_sides(const orch_torch_model *m, const Batch &b, double limit)
+{
+    if (!(limit > 0 && limit <= 1))
+        throw std::runtime_error("flip_below " + std::to_string(limit) + " is not in [0, 1]");
+    if (b.input == ORCH_TORCH_FEATURES)
+        throw std::runtime_error("features have no mirror images");
+    Tensor out = scores(m, b, false);
+    Tensor unsure = std::get<0>(at::softmax(out, 1).max(1)).le(limit).nonzero().squeeze(1);
+    if (unsure.size(0) == 0)
+        return out;
+    Tensor both = (out.index_select(0, unsure) + scores(m, mirrored(b, unsure), false)).div_(2);
+    return out.index_copy(0, unsure, both);
 }
 
 } // namespace
@@ -159,7 +187,8 @@ bool evaluate(orch_torch_model *m, const orch_torch_batch *b, GError **error)
     return guarded(error, [&] {
         torch::NoGradGuard no_grad;
         Batch batch = batch_of(m, b);
-        Tensor out = scores(m, batch, false);
+        Tensor out = b->flip_below != 0 ? scores_of_both_sides(m, batch, b->flip_below)
+                                        : scores(m, batch, false);
         add_totals(m, loss_of(batch.goal, out).mean, out, batch.goal);
     });
 }

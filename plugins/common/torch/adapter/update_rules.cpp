@@ -40,7 +40,7 @@ template <typename Part> void each_range(const Tensor &p, Part part)
 void sgd_loop(orch_torch_model *m, size_t i, const Tensor &grad)
 {
     Tensor &p = m->tensors[i], &buffer = m->slots[0][i];
-    orch_sgd_step step = {(float)rate_of(m, i), (float)m->weight_decay, (float)m->momentum,
+    orch_sgd_step step = {(float)rate_of(m, i), (float)m->decays[i], (float)m->momentum,
                           m->nesterov, buffer.defined()};
     if (m->momentum != 0 && !buffer.defined())
         buffer = at::empty_like(p);
@@ -59,8 +59,8 @@ void step_sgd(orch_torch_model *m, size_t i, Tensor grad)
         sgd_loop(m, i, grad);
         return;
     }
-    if (m->weight_decay != 0)
-        grad = grad.add(p, m->weight_decay);
+    if (m->decays[i] != 0)
+        grad = grad.add(p, m->decays[i]);
     if (m->momentum != 0) {
         Tensor &buffer = m->slots[0][i];
         if (buffer.defined())
@@ -80,8 +80,8 @@ void step_adam(orch_torch_model *m, size_t i, Tensor grad, bool is_decoupled)
     Tensor &p = m->tensors[i], &mean = slot_of(m, 0, i), &square = slot_of(m, 1, i);
     double correction1 = 1 - std::pow(m->beta1, (double)m->steps);
     double correction2 = 1 - std::pow(m->beta2, (double)m->steps);
-    double rate = rate_of(m, i), factor = is_decoupled ? 1 - rate * m->weight_decay : 1;
-    double decay = is_decoupled ? 0 : m->weight_decay;
+    double rate = rate_of(m, i), factor = is_decoupled ? 1 - rate * m->decays[i] : 1;
+    double decay = is_decoupled ? 0 : m->decays[i];
     if (is_plain(m, p, grad)) {
         orch_adam_step step = {(float)factor,
                                (float)decay,
@@ -118,8 +118,8 @@ void step_muon(orch_torch_model *m, size_t i, const Tensor &grad)
     Tensor &p = m->tensors[i];
     Tensor step = muon_direction(m, slot_of(m, 0, i), grad);
     double rate = rate_of(m, i);
-    if (m->weight_decay != 0)
-        p.mul_(1 - rate * m->weight_decay);
+    if (m->decays[i] != 0)
+        p.mul_(1 - rate * m->decays[i]);
     p.add_(step, -rate);
 }
 
