@@ -5,7 +5,7 @@
  * number of features.
  *
  *   TINY_TORCH_FAIL=NAME[:N]  the Nth call (default 1) of that function of the table fails
- *   TINY_TORCH_NAN=1          losses are not finite
+ *   TINY_TORCH_NAN=N          losses are not finite from a model's Nth image on
  *   TINY_TORCH_CUDA=N         number of CUDA devices
  *   TINY_TORCH_MEMORY=N       free memory of a CUDA device in bytes, of 1,000,000 (the default)
  *   TINY_TORCH_CAPTURE=fail   the capture of a step fails
@@ -32,7 +32,8 @@ struct orch_torch_model {
     int64_t steps;
     uint64_t random; /* advances by 1 a step, as dropout's would */
     struct orch_torch_totals totals;
-    GArray *marks; /* struct orch_torch_totals */
+    int64_t scored; /* images so far, for TINY_TORCH_NAN */
+    GArray *marks;  /* struct orch_torch_totals */
     /* the head's gradient since the last update: classes x features weights, then biases */
     float *gradient;
     bool has_gradient;
@@ -365,7 +366,8 @@ static void judge(struct orch_torch_model *m, const struct orch_torch_batch *bat
     loss *= share_of(batch, i, true) * (double)batch->count;
     m->totals.images++;
     m->totals.correct += best == label_of(m, batch, i);
-    m->totals.loss += g_getenv("TINY_TORCH_NAN") ? (double)NAN : loss;
+    const char *first = g_getenv("TINY_TORCH_NAN");
+    m->totals.loss += first && ++m->scored >= atoll(first) ? (double)NAN : loss;
 }
 
 static float *gradient_of(struct orch_torch_model *m)

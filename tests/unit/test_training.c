@@ -593,10 +593,13 @@ static void test_ends_early(void **state)
     assert_int_equal(recorder_points(&r, "val_loss"), 0);
     recorder_clear(&r);
     recorder_init(&r);
-    g_setenv("TINY_TORCH_NAN", "1", TRUE);
+    /* batches of 20 images, a point at every step */
+    t.batch = 20;
+    g_setenv("TINY_TORCH_NAN", "45", TRUE);
     assert_int_equal(recorder_train(&r, &t, NULL), ORCH_DIVERGED);
     g_unsetenv("TINY_TORCH_NAN");
-    assert_string_equal(r.failure->str, "the training loss is not finite");
+    assert_string_equal(r.failure->str, "the training loss is not finite: first in step 3 (epoch "
+                                        "1); try a lower lr");
     assert_int_equal(recorder_points(&r, "val_loss"),
                      1); /* of the epoch that diverged, and no more */
     recorder_clear(&r);

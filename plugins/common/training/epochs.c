@@ -82,7 +82,7 @@ static bool train_batches(struct loop *l, int64_t epoch, GError **error)
  * the steps before are reported where they can be read. */
 static bool train_epoch(struct loop *l, int64_t epoch, GError **error)
 {
-    orch_points_start_epoch(&l->points);
+    orch_points_start_epoch(&l->points, epoch * l->feed->batches);
     bool ok = train_batches(l, epoch, error);
     return orch_points_end_epoch(&l->points, ok ? error : NULL) && ok;
 }
@@ -128,6 +128,23 @@ static bool observe_epoch(struct loop *l, int64_t epoch, double seconds, GError 
     return !l->parts->after_epoch || l->parts->after_epoch(l->parts->ctx, &moment, error);
 }
 
+/* Names the steps of the point at which the loss stopped being finite; it may be the one that the
+ * epoch's end did not complete. */
+static void fail_not_finite(const struct loop *l, int64_t epoch)
+{
+    const struct orch_points *p = &l->points;
+    const int64_t last = p->bad_last ? p->bad_last : (epoch + 1) * l->feed->batches;
+    const int64_t first = p->bad_last ? p->bad_first : p->reported + 1;
+    g_autofree char *steps =
+        first < last
+            ? g_strdup_printf("steps %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, first, last)
+            : g_strdup_printf("step %" G_GINT64_FORMAT, last);
+    g_autofree char *text = g_strdup_printf(
+        "the training loss is not finite: first in %s (epoch %" G_GINT64_FORMAT "); try a lower lr",
+        steps, epoch + 1);
+    l->host->fail(l->host, text);
+}
+
 /* Runs and reports one epoch with its validation. `*out_status`: ORCH_OK to continue. */
 static bool one_epoch(struct loop *l, int64_t epoch, int *out_status, GError **error)
 {
@@ -152,7 +169,7 @@ static bool one_epoch(struct loop *l, int64_t epoch, int *out_status, GError **e
     report_epoch(l, epoch, seconds);
     orch_target_time(l->session->training, l->best, epoch, &l->clocks);
     if (!isfinite(orch_totals_loss(&l->points.epoch))) {
-        host->fail(host, "the training loss is not finite");
+        fail_not_finite(l, epoch);
         *out_status = ORCH_DIVERGED;
     }
     return observe_epoch(l, epoch, seconds, error);

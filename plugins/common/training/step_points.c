@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "plugins/common/training/step_points.h"
 
+#include <math.h>
 #include <string.h>
 
 /** Maximum points of a training; and minimum steps per point on a GPU, where marking a point is
@@ -54,13 +55,21 @@ static bool report(struct orch_points *p, int64_t step, GError **error)
     const struct orch_host *host = p->session->host;
     if (!take(p, error))
         return false;
-    host->metric(host, "step_loss", step, orch_totals_loss(&p->point));
+    const double loss = orch_totals_loss(&p->point);
+    host->metric(host, "step_loss", step, loss);
+    if (!isfinite(loss) && !p->bad_last) {
+        p->bad_first = p->reported + 1;
+        p->bad_last = step;
+    }
+    p->reported = step;
     p->point = (struct orch_torch_totals){0};
     return true;
 }
 
-void orch_points_start_epoch(struct orch_points *p)
+void orch_points_start_epoch(struct orch_points *p, int64_t steps)
 {
+    if (!p->point.images)
+        p->reported = steps;
     p->epoch = (struct orch_torch_totals){0};
 }
 

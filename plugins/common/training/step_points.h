@@ -20,6 +20,9 @@ struct orch_points {
     GArray *marks;                  /* int64_t: steps of the points that were not read yet */
     struct orch_torch_totals point; /* since the last point that was reported */
     struct orch_torch_totals epoch; /* of what was read in this epoch */
+    int64_t reported;               /* step of the last point */
+    int64_t bad_first, bad_last;    /* the first point whose loss is not finite is the mean of these
+                                       steps; 0: none */
 };
 
 /** Plans the points of a training whose epochs have `batches` steps. The session and the step are
@@ -28,8 +31,9 @@ void orch_points_init(struct orch_points *points, const struct orch_session *ses
                       const struct orch_step *step, int64_t batches);
 void orch_points_clear(struct orch_points *points);
 
-/** Sets the sums of the epoch to zero. */
-void orch_points_start_epoch(struct orch_points *points);
+/** Sets the sums of the epoch to zero. `steps` were done before it, perhaps by an earlier attempt.
+ */
+void orch_points_start_epoch(struct orch_points *points, int64_t steps);
 /** Ends a point if one is due after `step` steps (from 1) of the training. */
 bool orch_points_after_step(struct orch_points *points, int64_t step, GError **error);
 /** Reads the sums of the epoch and reports the points that wait for it. Waits for the device. */
