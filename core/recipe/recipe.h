@@ -108,6 +108,7 @@ enum orch_report_kind {
     ORCH_REPORT_WORK,
     ORCH_REPORT_COLLABORATORS,
     ORCH_REPORT_CONVERGED, /* whether a series still changes at its end */
+    ORCH_REPORT_CORRELATE, /* whether one number forecasts the order of another */
     ORCH_REPORT_LISTING,   /* a table produced by runs */
     ORCH_REPORT_CURVE,
     ORCH_REPORT_CURVE_LAW,

@@ -103,6 +103,14 @@ static const struct kind_row {
       {"over", REPORT_SHAPE_SHARE, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
       {"where", REPORT_SHAPE_WHERE, false}}},
+    {"correlate",
+     ORCH_REPORT_CORRELATE,
+     false,
+     {{"x", REPORT_SHAPE_VALUE, true},
+      {"y", REPORT_SHAPE_VALUE, true},
+      {"by", REPORT_SHAPE_AXES, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"listing",
      ORCH_REPORT_LISTING,
      false,
@@ -490,12 +498,12 @@ static const struct kind_row *find_kind(struct recipe_draft *draft, const struct
         found = key ? &KINDS[i] : found;
     }
     if (!found && !has_unknown)
-        orch_recipe_error_at(
-            draft, map,
-            "add one of: text, table, plot, images, best, compare, coverage, "
-            "work, collaborators, converged, listing, curve, curve_law, time_to, learn, layerwise, "
-            "student",
-            "a report item has no content");
+        orch_recipe_error_at(draft, map,
+                             "add one of: text, table, plot, images, best, compare, coverage, "
+                             "work, collaborators, converged, correlate, listing, curve, "
+                             "curve_law, time_to, learn, layerwise, "
+                             "student",
+                             "a report item has no content");
     return found;
 }
 

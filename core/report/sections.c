@@ -41,6 +41,7 @@ static const struct kind {
     {ORCH_REPORT_COMPARE, "compare", orch_section_fill_compare, false},
     {ORCH_REPORT_PLOT, "plot", orch_section_fill_plot, false},
     {ORCH_REPORT_CONVERGED, "converged", orch_section_fill_converged, false},
+    {ORCH_REPORT_CORRELATE, "correlate", orch_section_fill_correlate, false},
     {ORCH_REPORT_LISTING, "listing", orch_section_fill_listing, false},
     {ORCH_REPORT_IMAGES, "images", orch_section_fill_images, false},
     {ORCH_REPORT_COVERAGE, "coverage", orch_section_fill_coverage, false},

@@ -54,6 +54,7 @@ bool orch_section_fill_coverage(struct orch_section_context *a, GError **error);
 bool orch_section_fill_work(struct orch_section_context *a, GError **error);
 bool orch_section_fill_collaborators(struct orch_section_context *a, GError **error);
 bool orch_section_fill_converged(struct orch_section_context *a, GError **error);
+bool orch_section_fill_correlate(struct orch_section_context *a, GError **error);
 bool orch_section_fill_listing(struct orch_section_context *a, GError **error);
 bool orch_section_fill_curve(struct orch_section_context *a, GError **error);
 bool orch_section_fill_curve_law(struct orch_section_context *a, GError **error);

@@ -20,7 +20,7 @@ static const struct {
     const char *kind, *key;
 } ASKED[] = {
     {"best", "value"},  {"converged", "value"}, {"plot", "y"},        {"plot", "z"},
-    {"curve", "value"}, {"table", "value"},     {"compare", "value"},
+    {"curve", "value"}, {"table", "value"},     {"compare", "value"}, {"correlate", "y"},
 };
 
 /* Adds the name in "result final_accuracy" or "last loss". A name keeps its first rank. */

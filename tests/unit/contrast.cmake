@@ -1,2 +1,3 @@
 orch_test(contrast "quick" orch_stats orch_render)
 orch_test(censored "quick" orch_stats)
+orch_test(rank_correlation "quick" orch_stats)
