@@ -106,8 +106,9 @@ static int cost(const void *params, struct orch_cost *out)
 /* The base's head tells other classes apart, also where it happens to have as many. */
 static bool renew_head(const struct orch_session *s, GError **error)
 {
-    return orch_torch_init_head(s->torch, s->model, s->net, s->host->derive_seed(s->host, "init"),
-                                error);
+    const uint64_t seed = s->host->derive_seed(s->host, "init");
+    return orch_torch_init_head(s->torch, s->model, s->net, seed, error) &&
+           (!s->average || orch_torch_init_head(s->torch, s->average, s->net, seed, error));
 }
 
 static int start(const void *params, const struct orch_host *host, void **out_state)
