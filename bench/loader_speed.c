@@ -14,14 +14,16 @@
 static const struct {
     const char *name, *texts[4];
     size_t count;
-    bool channels_last;
+    bool channels_last, pad_ahead;
 } LISTS[] = {
-    {"none", {NULL}, 0, false},
-    {"crop 4, flip", {"crop 4", "flip"}, 2, false},
-    {"crop 4, flip, cutout 16", {"crop 4", "flip", "cutout 16"}, 3, false},
-    {"crop 4, flip, cutout 16, erase", {"crop 4", "flip", "cutout 16", "erase"}, 4, false},
-    {"crop 4, flip (channels last)", {"crop 4", "flip"}, 2, true},
-    {"crop 4, flip, cutout 16 (channels last)", {"crop 4", "flip", "cutout 16"}, 3, true},
+    {"none", {NULL}, 0, false, false},
+    {"crop 4, flip", {"crop 4", "flip"}, 2, false, false},
+    {"crop 4, flip, padded ahead", {"crop 4", "flip"}, 2, false, true},
+    {"crop 4, flip, cutout 16", {"crop 4", "flip", "cutout 16"}, 3, false, false},
+    {"crop 4, flip, cutout 16, erase", {"crop 4", "flip", "cutout 16", "erase"}, 4, false, false},
+    {"crop 4, flip (channels last)", {"crop 4", "flip"}, 2, true, false},
+    {"crop 4, flip, padded ahead (channels last)", {"crop 4", "flip"}, 2, true, true},
+    {"crop 4, flip, cutout 16 (channels last)", {"crop 4", "flip", "cutout 16"}, 3, true, false},
 };
 static const int THREADS[] = {0, 1, 2, 4};
 #define LIST_COUNT G_N_ELEMENTS(LISTS)
@@ -34,6 +36,7 @@ static double images_per_s(const struct orch_subset *subset, unsigned list, int 
                                           .threads = threads,
                                           .shuffle = true,
                                           .channels_last = LISTS[list].channels_last,
+                                          .pad_ahead = LISTS[list].pad_ahead,
                                           .seed = 1};
     orch_transforms_parse(LISTS[list].texts, LISTS[list].count, 32, 32, &options.transforms, NULL);
     struct orch_loader *loader = orch_loader_new(subset, &options, NULL);
