@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/wire/system_metrics.h"
 
 #include <math.h>
 #include <string.h>
@@ -299,17 +300,29 @@ static struct orch_metric_summary *new_summary(sqlite3_stmt *s)
 
 /** A running mean of the finite values of a summary. */
 struct mean {
-    double sum;
-    int64_t count;
+    double sum, weight;
+    int64_t last_step;
 };
 
 static void close_mean(GPtrArray *summaries, struct mean *mean)
 {
-    if (summaries->len && mean->count) {
+    if (summaries->len && mean->weight > 0) {
         struct orch_metric_summary *last = summaries->pdata[summaries->len - 1];
-        last->mean = mean->sum / (double)mean->count;
+        last->mean = mean->sum / mean->weight;
     }
     *mean = (struct mean){0};
+}
+
+/* Adds a point. Points of system metrics weigh as many seconds as they cover, because those of a
+ * long trial cover more and more. */
+static void add_to_mean(struct mean *mean, const char *name, int64_t step, double value)
+{
+    int64_t covered = orch_metric_is_system(name) ? MAX(step - mean->last_step, 1) : 1;
+    mean->last_step = step;
+    if (isnan(value))
+        return;
+    mean->sum += value * (double)covered;
+    mean->weight += (double)covered;
 }
 
 GPtrArray *orch_store_summaries(struct orch_store *store, int64_t run_id, GError **error)
@@ -334,15 +347,35 @@ GPtrArray *orch_store_summaries(struct orch_store *store, int64_t run_id, GError
             g_ptr_array_add(summaries, new_summary(s));
         }
         double value = orch_store_column_real(s, 5);
-        summarise(summaries->pdata[summaries->len - 1], sqlite3_column_int64(s, 4), value);
-        if (!isnan(value)) {
-            mean.sum += value;
-            mean.count++;
-        }
+        struct orch_metric_summary *summary = summaries->pdata[summaries->len - 1];
+        summarise(summary, sqlite3_column_int64(s, 4), value);
+        add_to_mean(&mean, summary->name, sqlite3_column_int64(s, 4), value);
     }
     close_mean(summaries, &mean);
     if (more == 0)
         return summaries;
     g_ptr_array_unref(summaries);
     return NULL;
+}
+
+/* Keeps the system metrics, or the others. */
+static GPtrArray *some_summaries(struct orch_store *store, int64_t run_id, bool are_system,
+                                 GError **error)
+{
+    GPtrArray *all = orch_store_summaries(store, run_id, error);
+    for (guint i = all ? all->len : 0; i-- > 0;)
+        if (orch_metric_is_system(((struct orch_metric_summary *)all->pdata[i])->name) !=
+            are_system)
+            g_ptr_array_remove_index(all, i);
+    return all;
+}
+
+GPtrArray *orch_store_own_summaries(struct orch_store *store, int64_t run_id, GError **error)
+{
+    return some_summaries(store, run_id, false, error);
+}
+
+GPtrArray *orch_store_system_summaries(struct orch_store *store, int64_t run_id, GError **error)
+{
+    return some_summaries(store, run_id, true, error);
 }

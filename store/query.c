@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/wire/system_metrics.h"
 
 #include <string.h>
 
@@ -161,7 +162,7 @@ GPtrArray *orch_store_runs(struct orch_store *store, const struct orch_run_query
 static const char *const NAMES[] = {
     [ORCH_NAME_PARAM] = "SELECT DISTINCT name FROM param WHERE run IN (%s) ORDER BY 1",
     [ORCH_NAME_RESULT] = "SELECT DISTINCT name FROM result WHERE run IN (%s) ORDER BY 1",
-    [ORCH_NAME_METRIC] = ANY_POINT " ORDER BY 1",
+    [ORCH_NAME_METRIC] = ANY_POINT " AND n.name NOT GLOB '" ORCH_SYSTEM_PREFIX "*' ORDER BY 1",
     [ORCH_NAME_DIRECTED] = ANY_POINT " AND n.better IN ('min', 'max') ORDER BY 1",
 };
 

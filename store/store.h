@@ -390,13 +390,18 @@ void orch_series_free(struct orch_series *series);
 /** One metric of a run; NULL without error when the run has no such metric. */
 struct orch_series *orch_store_series(struct orch_store *store, int64_t run_id, const char *name,
                                       GError **error);
-/** For each metric of a run: count, first, last, min, max, mean, step of min and max. */
+/** For each metric of a run: count, first, last, min, max, mean, step of min and max. The mean of a
+ * system metric is weighted by the seconds that each point covers. */
 struct orch_metric_summary {
     char *name, *unit, *better;
     int64_t count, last_step, min_step, max_step;
     double first, last, min, max, mean;
 };
 GPtrArray *orch_store_summaries(struct orch_store *store, int64_t run_id, GError **error);
+/** The same without the system metrics (lib/wire/system_metrics.h): what the plugin reported. */
+GPtrArray *orch_store_own_summaries(struct orch_store *store, int64_t run_id, GError **error);
+/** The system metrics alone. */
+GPtrArray *orch_store_system_summaries(struct orch_store *store, int64_t run_id, GError **error);
 
 /* ---- maintenance ------------------------------------------------------------------------------
  */

@@ -146,6 +146,15 @@ static void print_output(const struct orch_whole_run *s)
             replaced, replaced == 1 ? "" : "s", orch_json_text(s->facts, "replaced_first", "?"));
 }
 
+static void print_table(struct orch_cli *cli, struct orch_table *table, const char *title)
+{
+    g_autofree char *text = orch_cli_table_to_text(table, orch_cli_color(cli, false));
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    printf("\n%s\n", title);
+    for (int i = 0; lines[i] && *lines[i]; i++)
+        printf("  %s\n", lines[i]);
+}
+
 static void print_metrics(struct orch_cli *cli, const struct orch_whole_run *s)
 {
     if (!s->summaries->len)
@@ -165,11 +174,27 @@ static void print_metrics(struct orch_cli *cli, const struct orch_whole_run *s)
         orch_table_add_int(table, m->max_step);
         orch_table_add(table, m->unit ? m->unit : "", NULL);
     }
-    g_autofree char *text = orch_cli_table_to_text(table, orch_cli_color(cli, false));
-    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    puts("\nmetrics");
-    for (int i = 0; lines[i] && *lines[i]; i++)
-        printf("  %s\n", lines[i]);
+    print_table(cli, table, "metrics");
+}
+
+/* Processor, memory, disk and GPUs while the trial ran. */
+static void print_system(struct orch_cli *cli, const struct orch_whole_run *s)
+{
+    if (!s->system->len)
+        return;
+    static const char *const headers[] = {"metric", ">points", ">mean", ">min",
+                                          ">max",   "unit",    NULL};
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < s->system->len; i++) {
+        const struct orch_metric_summary *m = s->system->pdata[i];
+        orch_table_add(table, m->name, NULL);
+        orch_table_add_int(table, m->count);
+        orch_table_add_real(table, m->mean);
+        orch_table_add_real(table, m->min);
+        orch_table_add_real(table, m->max);
+        orch_table_add(table, m->unit ? m->unit : "", NULL);
+    }
+    print_table(cli, table, "machine while it ran");
 }
 
 static void print_files(const struct orch_whole_run *s)
@@ -320,6 +345,7 @@ static void print_whole(struct orch_cli *cli, struct orch_store *store,
     orch_cli_show_values("parameters", whole->params, false);
     orch_cli_show_values("results", whole->results, true);
     print_metrics(cli, whole);
+    print_system(cli, whole);
     print_files(whole);
     print_notes(whole);
 }

@@ -3,6 +3,7 @@
 
 #include "lib/base/json.h"
 #include "lib/wire/journal.h"
+#include "lib/wire/system_metrics.h"
 #include "store/forecast.h"
 
 static void read_forecast(struct orch_store *store, const char *key, struct orch_live_trial *out)
@@ -34,6 +35,8 @@ static void take_event(const struct orch_event *event, GArray *progress,
                        struct orch_live_trial *out)
 {
     for (size_t i = 0; event->kind == ORCH_EVENT_METRICS && i < event->point_count; i++) {
+        if (orch_metric_is_system(event->points[i].name))
+            continue;
         json_object_set_new(out->last, event->points[i].name,
                             orch_json_real(event->points[i].value));
         out->points++;

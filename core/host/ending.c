@@ -327,6 +327,9 @@ static json_t *end_facts(const struct ending *ending)
     if (!isnan(ending->foreign_cpu)) /* three digits, the resolution of the kernel's counters */
         json_object_set_new(facts, ORCH_FACT_FOREIGN_CPU,
                             json_real(round(ending->foreign_cpu * 1e3) / 1e3));
+    if (ending->sampling_cpu_s > 0)
+        json_object_set_new(facts, "sampling_cpu_s",
+                            json_real(round(ending->sampling_cpu_s * 1e6) / 1e6));
     put_losses(facts, ending->losses);
     put_units(facts, intake);
     put_count(facts, "points", intake->point_count);

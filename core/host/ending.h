@@ -20,6 +20,7 @@ struct ending {
     int64_t memory_bytes; /* maximum PSS; 0: not measured */
     const struct text_losses *losses;
     double foreign_cpu; /* from orch_foreign_cpu_share */
+    double sampling_cpu_s; /* CPU time of orch_utilisation; 0: nothing was sampled */
     GPtrArray *strays;  /* char *: names of processes that outlived the main process */
 };
 

@@ -15,6 +15,7 @@
 #include "core/host/read_trial.h"
 #include "core/host/start_event.h"
 #include "core/host/text_metrics.h"
+#include "core/host/utilisation.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
@@ -46,8 +47,9 @@ struct supervisor {
     struct capture output, errors;
     struct text_metrics *text_metrics;
     struct stopping stopping;
-    struct rank_links *links; /* of an MPI trial, else NULL */
-    int signal_fd, runner_fd; /* runner_fd: standard input; -1: not read any more */
+    struct rank_links *links;        /* of an MPI trial, else NULL */
+    struct utilisation *utilisation; /* NULL: not sampled */
+    int signal_fd, runner_fd;        /* runner_fd: standard input; -1: not read any more */
     GString *runner_line;
     bool child_ended, done_first;
     int wait_status;
@@ -305,10 +307,13 @@ static void run_loop(struct supervisor *s)
             {.fd = s->child.stdout_fd, .events = POLLIN},
             {.fd = s->child.stderr_fd, .events = POLLIN},
             {.fd = s->runner_fd, .events = POLLIN},
-            {.fd = s->links ? orch_rank_links_fd(s->links) : -1, .events = POLLIN}};
+            {.fd = s->links ? orch_rank_links_fd(s->links) : -1, .events = POLLIN},
+            {.fd = orch_utilisation_fd(s->utilisation), .events = POLLIN}};
         if (poll(fds, G_N_ELEMENTS(fds), wait_ms(s)) > 0) {
             if (fds[5].revents)
                 read_ranks(s);
+            if (fds[6].revents)
+                orch_utilisation_take(s->utilisation, &s->out);
             if (fds[1].revents)
                 read_events(s);
             if (fds[2].revents)
@@ -384,6 +389,7 @@ static void drain_ranks(struct supervisor *s)
 static void finish(struct supervisor *s)
 {
     int64_t ended_mono_ns = orch_mono_ns(), ended_ns = orch_now_ns();
+    double sampling_cpu_s = orch_utilisation_end(s->utilisation, &s->out);
     drain(s);
     if (s->links) { /* before what is left of it is killed */
         drain_ranks(s);
@@ -417,6 +423,7 @@ static void finish(struct supervisor *s)
         .memory_bytes = s->memory_bytes,
         .losses = orch_text_metrics_losses(s->text_metrics),
         .foreign_cpu = foreign_cpu,
+        .sampling_cpu_s = sampling_cpu_s,
         .strays = s->strays,
     };
     orch_ending_write(&ending, &s->out);
@@ -459,6 +466,7 @@ static bool run_trial(struct supervisor *s, GError **error)
     s->child.links = s->links;
     orch_start_event_write(&s->out, s->trial->key, s->started_utc_ns, s->child.pid);
     start_watching(s);
+    s->utilisation = orch_utilisation_start(s->trial, s->start_ns);
     if (orch_wrapped_listens(s->trial))
         send_run(s);
     run_loop(s);

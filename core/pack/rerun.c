@@ -289,7 +289,7 @@ static void compare_run(struct pair *pair, const char *name, const char *unit)
 static void compare_all(struct pair *pair)
 {
     struct orch_store *store = pair->job->plan->store;
-    g_autoptr(GPtrArray) metrics = orch_store_summaries(store, pair->old->id, NULL);
+    g_autoptr(GPtrArray) metrics = orch_store_own_summaries(store, pair->old->id, NULL);
     g_autoptr(GPtrArray) results = orch_store_result_rows(store, pair->old->id, NULL);
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; metrics && i < metrics->len; i++) {

@@ -104,7 +104,7 @@ static void add_series(struct sums *sums, const struct orch_series *series)
 
 static bool sum_points(struct orch_store *store, int64_t run_id, struct sums *sums, GError **error)
 {
-    g_autoptr(GPtrArray) summaries = orch_store_summaries(store, run_id, error);
+    g_autoptr(GPtrArray) summaries = orch_store_own_summaries(store, run_id, error);
     for (guint i = 0; summaries && i < summaries->len; i++) {
         const struct orch_metric_summary *summary = summaries->pdata[i];
         struct orch_series *series = orch_store_series(store, run_id, summary->name, error);

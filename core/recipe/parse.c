@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
+#include "lib/wire/system_metrics.h"
 #include "lib/wire/value.h"
 
 #include <string.h>
@@ -14,8 +15,8 @@ static const char *const TOP_KEYS[] = {
     "format", "recipe", "about",         "profile", "profiles",  "problems", "experiments", "with",
     "seed",   "share",  "require_clean", "report",  "allowance", "jobs",     NULL};
 static const char *const EXPERIMENT_KEYS[] = {
-    "plugin",  "with",    "sweep",     "zip",     "repeat", "reuse", "inputs",
-    "program", "timeout", "resources", "retries", "share",  NULL};
+    "plugin",  "with",    "sweep",     "zip",     "repeat", "reuse",          "inputs",
+    "program", "timeout", "resources", "retries", "share",  "system_metrics", NULL};
 static const char *const PROFILE_KEYS[] = {"with", "experiments", "jobs", NULL};
 static const char *const PART_KEYS[] = {"with", "sweep", "zip", "repeat", "timeout", "skip", NULL};
 static const char *const RESOURCE_KEYS[] = {"gpus",  "cores",     "memory", "time",
@@ -136,6 +137,22 @@ static void read_part(struct recipe_draft *draft, const struct orch_yaml *map,
     double timeout_s;
     if (orch_recipe_get_duration(draft, map, "timeout", &timeout_s))
         part->timeout_s = timeout_s;
+}
+
+/* Reads 'system_metrics': off, or the time between two samples. */
+static void read_system_metrics(struct recipe_draft *draft, const struct orch_yaml *map,
+                                struct orch_experiment *made)
+{
+    static const char *const off[] = {"off", "false", "no", NULL};
+    const struct orch_yaml *node = orch_yaml_get(map, "system_metrics");
+    made->system_interval_s = ORCH_SYSTEM_INTERVAL_S;
+    if (node && node->kind == ORCH_YAML_SCALAR && g_strv_contains(off, node->text))
+        made->system_interval_s = 0;
+    else if (orch_recipe_get_duration(draft, map, "system_metrics", &made->system_interval_s) &&
+             made->system_interval_s < ORCH_SYSTEM_INTERVAL_S)
+        orch_recipe_error_at(draft, node, "write 'off', or a time such as 5s",
+                             "'system_metrics': '%s' is below the shortest interval, 1 s",
+                             node->text);
 }
 
 /* ---- experiments -------------------------------------------------------------------------------
@@ -356,6 +373,7 @@ static void read_experiment(struct recipe_draft *draft, const struct orch_yaml *
     made->retries = 1;
     if (orch_recipe_get_count(draft, map, "retries", "0", "100", &retries))
         made->retries = made->timeout_retries = (unsigned)retries;
+    read_system_metrics(draft, map, made);
     made->manifest = experiment->manifest ? experiment->manifest : made->own_manifest;
 }
 

@@ -56,6 +56,7 @@ struct orch_experiment {
     unsigned retries;         /* retries after lost or preempted; default 1 */
     unsigned timeout_retries; /* retries after a timeout: `retries` if the recipe sets it, else 0 */
     double timeout_s;         /* 0: none */
+    double system_interval_s; /* between samples of processor, memory and GPUs; 0: none */
     unsigned gpus;            /* per trial */
     unsigned cores;           /* per trial; 0: the slot's share */
     bool exclusive;           /* no other trial runs beside one of it */

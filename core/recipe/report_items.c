@@ -6,6 +6,7 @@
 #include "core/recipe/report_shapes.h"
 
 #include "lib/base/text.h"
+#include "lib/wire/system_metrics.h"
 
 #include <string.h>
 
@@ -29,6 +30,7 @@ static const struct kind_row {
      {{"rows", REPORT_SHAPE_AXES, true},
       {"columns", REPORT_SHAPE_AXES, false},
       {"value", REPORT_SHAPE_VALUES, true},
+      {"deviation", REPORT_SHAPE_FLAG, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
       {"where", REPORT_SHAPE_WHERE, false}}},
     {"plot",
@@ -307,6 +309,15 @@ static void check_predicted(struct report_item *item)
                              "'predicted' needs 'y: wall_s', because forecasts are of wall time");
 }
 
+/* Checks that a table with deviations has a column for each value. */
+static void check_deviation(struct report_item *item)
+{
+    const struct orch_yaml *deviation = orch_yaml_get(item->spec, "deviation");
+    if (is_true(deviation) && orch_yaml_get(item->spec, "columns"))
+        orch_recipe_error_at(item->draft, deviation, "move the names of 'columns' to 'rows'",
+                             "'deviation' needs a table without 'columns'");
+}
+
 /* Checks that a heat map has `z` and a single `y`, and that other plots have no `z`. */
 static void check_heat_map(struct report_item *item)
 {
@@ -411,6 +422,10 @@ static void mark_where(const struct report_item *item)
             const struct orch_metric_spec *metric =
                 orch_manifest_metric(experiment->manifest, read->name);
             has_metric = has_metric || metric;
+            if (orch_metric_is_system(read->name) && !made->reuse_why) {
+                made->reuse = ORCH_RECIPE_REUSE_DEVICE;
+                made->reuse_why = g_strdup_printf("report reads %s", read->name);
+            }
             if (metric && unit_is_of_a_place(metric->unit) && !made->reuse_why) {
                 made->reuse = ORCH_RECIPE_REUSE_DEVICE;
                 made->reuse_why =
@@ -446,6 +461,8 @@ static void check_spec(struct recipe_draft *draft, const struct kind_row *kind,
     if (kind->kind == ORCH_REPORT_CURVE || kind->kind == ORCH_REPORT_CURVE_LAW ||
         kind->kind == ORCH_REPORT_TIME_TO)
         item.place = "gpu";
+    if (kind->kind == ORCH_REPORT_TABLE)
+        check_deviation(&item);
     if (kind->kind == ORCH_REPORT_LEARN)
         check_learn(&item);
     if (kind->kind == ORCH_REPORT_LAYERWISE)

@@ -3,6 +3,7 @@
 
 #include "lib/base/formula.h"
 #include "lib/base/text.h"
+#include "lib/wire/system_metrics.h"
 #include "store/store.h"
 
 #include <string.h>
@@ -32,6 +33,14 @@ static bool manifest_has_step_unit(const struct orch_manifest *manifest, const c
     return false;
 }
 
+/* Every experiment has the system metrics, by second. */
+static bool is_of_system(enum report_name kind, const char *name)
+{
+    return kind == REPORT_NAME_METRIC      ? orch_system_metric_find(name) != NULL
+           : kind == REPORT_NAME_STEP_UNIT ? strcmp(name, ORCH_SYSTEM_STEP_UNIT) == 0
+                                           : false;
+}
+
 static bool manifest_has(const struct orch_manifest *manifest, enum report_name kind,
                          const char *name)
 {
@@ -54,15 +63,19 @@ const struct recipe_experiment *orch_report_holder(const struct report_item *ite
 {
     for (guint i = 0; i < item->experiments->len; i++) {
         const struct recipe_experiment *experiment = item->experiments->pdata[i];
-        if (manifest_has(experiment->manifest, kind, name))
+        if (is_of_system(kind, name) || manifest_has(experiment->manifest, kind, name))
             return experiment;
     }
     return NULL;
 }
 
-/* The metric of that name, as the first experiment that has it declares it. */
+/* The metric of that name, as the first experiment that has it declares it. Every experiment has
+ * the system metrics. */
 static const struct orch_metric_spec *find_metric(const struct report_item *item, const char *name)
 {
+    const struct orch_metric_spec *system = orch_system_metric_find(name);
+    if (system)
+        return system;
     const struct recipe_experiment *experiment = orch_report_holder(item, REPORT_NAME_METRIC, name);
     return experiment ? orch_manifest_metric(experiment->manifest, name) : NULL;
 }

@@ -321,6 +321,8 @@ static struct orch_table *table_of_values(const struct orch_grid *grid, const GP
     for (guint i = 0; i < grid->wanted->len; i++) {
         g_autofree char *name = value_name(grid, i);
         g_ptr_array_add(headers, g_strconcat(">", name, NULL));
+        if (grid->shows_deviation)
+            g_ptr_array_add(headers, g_strconcat(">deviation of ", name, NULL));
     }
     g_ptr_array_add(headers, NULL);
     struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
@@ -334,6 +336,8 @@ static struct orch_table *table_of_values(const struct orch_grid *grid, const GP
                                       spread.stat.count ? cell->planned : 0);
             else
                 orch_table_add_missing(table);
+            if (grid->shows_deviation)
+                orch_table_add_real(table, cell->done ? spread.stat.sd : (double)NAN);
         }
     }
     return table;

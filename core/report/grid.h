@@ -24,7 +24,8 @@ struct orch_grid {
     GPtrArray *unplaced; /* struct orch_report_trial *, borrowed: trials that have not run and are
                             in no cell, because only a run has a value on the axes (machine, gpu) */
     GHashTable *by_place;
-    bool is_declared; /* the trials come from a recipe, which determines their order */
+    bool shows_deviation; /* tables without columns: the standard deviation beside each value */
+    bool is_declared;     /* the trials come from a recipe, which determines their order */
 };
 
 /** Groups trials into cells. A trial is skipped when it has none of the requested values, or a

@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/system_metrics.h"
 #include "store/forecast.h"
 
 #include <math.h>
@@ -74,7 +75,7 @@ static bool is_step_unit(const struct orch_plot_values *v, const char *name)
 
 static bool find_x(struct orch_plot_values *v, GError **error)
 {
-    static const char *const steps[] = {"step", "epoch", "iteration", NULL};
+    static const char *const steps[] = {"step", "epoch", "iteration", ORCH_SYSTEM_STEP_UNIT, NULL};
     const char *x = v->plot->x;
     g_autoptr(json_t) text = json_string(x);
     g_autoptr(GPtrArray) wanted = orch_item_values_parse(text);
@@ -374,7 +375,9 @@ static void fill_units(struct orch_plot_values *v)
             v->x_unit = g_intern_string(param->unit);
         for (guint j = 0; j < v->plot->y->len; j++) {
             const struct orch_item_value *y = v->plot->y->pdata[j];
-            const struct orch_metric_spec *metric = orch_manifest_metric(manifest, y->name);
+            const struct orch_metric_spec *system = orch_system_metric_find(y->name);
+            const struct orch_metric_spec *metric =
+                system ? system : orch_manifest_metric(manifest, y->name);
             if (!v->units[j] && metric && metric->unit && *metric->unit)
                 v->units[j] = g_intern_string(metric->unit);
         }

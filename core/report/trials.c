@@ -7,6 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/wire/foreign_cpu_fact.h"
+#include "lib/wire/system_metrics.h"
 #include "lib/wire/value.h"
 
 #include <math.h>
@@ -346,7 +347,8 @@ bool orch_trial_has(const struct orch_trials *trials, struct orch_report_trial *
     if (strcmp(name, "wall_s") == 0)
         return true;
     if (trial->item)
-        return orch_manifest_metric(trial->item->cell->experiment->manifest, name);
+        return orch_system_metric_find(name) ||
+               orch_manifest_metric(trial->item->cell->experiment->manifest, name);
     return numbers_of(trials, trial, NULL) && orch_run_numbers_has(trial->numbers, name);
 }
 

@@ -40,8 +40,9 @@ bool orch_whole_run_read(struct orch_store *store, const struct orch_run *run,
     out->notes = out->artifacts ? orch_store_notes(store, run->key, error) : NULL;
     out->tags = out->notes ? orch_store_tags(store, run->key, error) : NULL;
     out->name = out->tags ? orch_store_name(store, run->key, NULL) : NULL;
-    out->summaries = out->tags ? orch_store_summaries(store, id, error) : NULL;
-    return out->summaries && read_hidden(store, out, error);
+    out->summaries = out->tags ? orch_store_own_summaries(store, id, error) : NULL;
+    out->system = out->summaries ? orch_store_system_summaries(store, id, error) : NULL;
+    return out->system && read_hidden(store, out, error);
 }
 
 void orch_whole_run_clear(struct orch_whole_run *whole)
@@ -51,13 +52,21 @@ void orch_whole_run_clear(struct orch_whole_run *whole)
     json_decref(whole->results);
     json_decref(whole->facts);
     json_decref(whole->machine);
-    GPtrArray *arrays[] = {whole->inputs, whole->artifacts, whole->notes, whole->summaries,
-                           whole->tags};
+    GPtrArray *arrays[] = {whole->inputs,    whole->artifacts, whole->notes,
+                           whole->summaries, whole->system,    whole->tags};
     g_free(whole->name);
     for (unsigned i = 0; i < G_N_ELEMENTS(arrays); i++)
         if (arrays[i])
             g_ptr_array_unref(arrays[i]);
     *whole = (struct orch_whole_run){0};
+}
+
+static json_t *summaries_json(const GPtrArray *summaries)
+{
+    json_t *list = json_array();
+    for (guint i = 0; i < summaries->len; i++)
+        json_array_append_new(list, orch_summary_json(summaries->pdata[i]));
+    return list;
 }
 
 json_t *orch_whole_run_json(struct orch_store *store, const struct orch_whole_run *whole,
@@ -66,10 +75,8 @@ json_t *orch_whole_run_json(struct orch_store *store, const struct orch_whole_ru
     json_t *json = orch_run_json(store, whole->run, error);
     if (!json)
         return NULL;
-    json_t *metrics = json_array();
-    for (guint i = 0; i < whole->summaries->len; i++)
-        json_array_append_new(metrics, orch_summary_json(whole->summaries->pdata[i]));
-    json_object_set_new(json, "metrics", metrics);
+    json_object_set_new(json, "metrics", summaries_json(whole->summaries));
+    json_object_set_new(json, "system", summaries_json(whole->system));
     return json;
 }
 
@@ -130,7 +137,7 @@ GHashTable *orch_run_last_values(struct orch_store *store, const char *key)
 {
     GHashTable *last = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     struct orch_run *run = orch_store_run(store, key, NULL);
-    g_autoptr(GPtrArray) summaries = run ? orch_store_summaries(store, run->id, NULL) : NULL;
+    g_autoptr(GPtrArray) summaries = run ? orch_store_own_summaries(store, run->id, NULL) : NULL;
     for (guint i = 0; summaries && i < summaries->len; i++) {
         const struct orch_metric_summary *summary = summaries->pdata[i];
         double *value = g_new(double, 1);

@@ -12,7 +12,8 @@ struct orch_whole_run {
     GPtrArray *inputs;          /* struct orch_stored_input * */
     GPtrArray *artifacts;       /* struct orch_stored_artifact * */
     GPtrArray *notes;           /* struct orch_stored_note * */
-    GPtrArray *summaries;       /* struct orch_metric_summary * */
+    GPtrArray *summaries;       /* struct orch_metric_summary *: what the plugin reported */
+    GPtrArray *system;          /* the same: what orch-host sampled beside it */
     GPtrArray *tags;            /* char *, sorted */
     char *name;                 /* or NULL */
     struct orch_hidden *hidden; /* NULL: not hidden */

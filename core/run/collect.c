@@ -13,6 +13,7 @@
 #include "lib/base/json.h"
 #include "lib/wire/bounds.h"
 #include "lib/wire/journal.h"
+#include "lib/wire/system_metrics.h"
 
 #include <errno.h>
 #include <math.h>
@@ -52,7 +53,7 @@ static bool next_point(void *ctx, struct orch_point *out, GError **error)
     points->fault = orch_bound_point_fault(out);
     if (points->fault)
         orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "%s", points->fault);
-    points->count++;
+    points->count += !orch_metric_is_system(out->name);
     return !points->fault;
 }
 
@@ -91,12 +92,16 @@ static bool write_record(struct orch_store *store, struct gathering *all, const 
     const json_t *units = json_object_get(all->facts, "metric_units");
     const char *unit_of;
     json_t *unit;
-    metric_rows =
-        g_renew(struct orch_metric_row, metric_rows, metric_count + json_object_size(units) + 1);
+    metric_rows = g_renew(struct orch_metric_row, metric_rows,
+                          metric_count + json_object_size(units) + ORCH_SYSTEM_ALL);
     json_object_foreach((json_t *)(uintptr_t)units, unit_of, unit)
     {
         metric_rows[metric_count++] =
             (struct orch_metric_row){unit_of, json_string_value(unit), "none"};
+    }
+    for (unsigned i = 0; i < ORCH_SYSTEM_ALL; i++) {
+        const struct orch_metric_spec *spec = orch_system_metric_at(i);
+        metric_rows[metric_count++] = (struct orch_metric_row){spec->name, spec->unit, "none"};
     }
     const json_t *machine_facts = json_object_get(r, "machine_facts");
     g_autofree char *machine = machine_facts ? orch_json_canonical(machine_facts) : g_strdup("{}");

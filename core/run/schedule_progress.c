@@ -4,6 +4,7 @@
 
 #include "lib/base/reals.h"
 #include "lib/wire/journal.h"
+#include "lib/wire/system_metrics.h"
 
 #include <math.h>
 
@@ -47,7 +48,8 @@ static void look_at(struct orch_running *running)
             running->total = event.total;
         } else if (event.kind == ORCH_EVENT_PHASE) {
             g_strlcpy(running->phase, event.name, sizeof running->phase);
-        } else if (event.kind == ORCH_EVENT_METRICS && event.point_count) {
+        } else if (event.kind == ORCH_EVENT_METRICS && event.point_count &&
+                   !orch_metric_is_system(event.points[0].name)) {
             const struct orch_point *last = &event.points[event.point_count - 1];
             g_strlcpy(running->metric, last->name, sizeof running->metric);
             running->value = last->value;

@@ -462,6 +462,15 @@ static bool has_twin(struct orch_plan *plan, const struct orch_plan_item *item, 
     return false;
 }
 
+/* Seconds between samples of processor and GPUs: the recipe's, unless the environment switches them
+ * off, as other trackers allow. */
+static double system_interval_s(const struct orch_experiment *experiment)
+{
+    static const char *const off[] = {"off", "0", "false", "no", NULL};
+    const char *setting = g_getenv("ORCH_SYSTEM_METRICS");
+    return setting && g_strv_contains(off, setting) ? 0 : experiment->system_interval_s;
+}
+
 static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *item, json_t *params,
                         const struct orch_run_slot *slot, const struct orch_trialdir *dir,
                         GError **error)
@@ -498,6 +507,7 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         .gpus = slot->gpu_count,
         .ranks = orch_experiment_ranks(experiment, cost),
         .limit_s = experiment->timeout_s,
+        .system_interval_s = system_interval_s(experiment),
         .limit_memory_bytes = experiment->memory_bytes,
     };
     g_autoptr(json_t) json = orch_trial_encode(&trial);

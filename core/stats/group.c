@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/system_metrics.h"
 #include "lib/wire/value.h"
 
 #include <math.h>
@@ -358,8 +359,11 @@ static void add_name(GPtrArray *names, char *name)
 GPtrArray *orch_run_numbers_names(const struct orch_run_numbers *numbers)
 {
     GPtrArray *names = g_ptr_array_new();
-    for (guint i = 0; i < numbers->summaries->len; i++)
-        add_name(names, ((struct orch_metric_summary *)numbers->summaries->pdata[i])->name);
+    for (guint i = 0; i < numbers->summaries->len; i++) {
+        const struct orch_metric_summary *summary = numbers->summaries->pdata[i];
+        if (!orch_metric_is_system(summary->name))
+            add_name(names, summary->name);
+    }
     for (guint i = 0; i < numbers->results->len; i++)
         add_name(names, ((struct orch_stored_result *)numbers->results->pdata[i])->name);
     return names;

@@ -6,12 +6,19 @@
 #include "core/web/internal.h"
 
 #include "lib/base/json.h"
+#include "lib/wire/system_metrics.h"
 
 #include <string.h>
 
 enum { RECIPES_MAX = 8, NAMES_MAX = 500 };
 /* Ranks of numbers that no report uses. */
-enum { RANK_EVALUATED = 1000, RANK_OTHER = 2000, RANK_TIME = 3000, RANK_TRAINING = 100 };
+enum {
+    RANK_EVALUATED = 1000,
+    RANK_OTHER = 2000,
+    RANK_TIME = 3000,
+    RANK_TRAINING = 100,
+    RANK_SYSTEM = 4000
+};
 
 /* ---- numbers in reports ------------------------------------------------------------------------
  */
@@ -77,6 +84,8 @@ int orch_web_importance_rank(GHashTable *ranks, const struct orch_known_name *na
     const bool is_judged = name->better && *name->better && strcmp(name->better, "none") != 0;
     if (asked)
         return asked;
+    if (orch_metric_is_system(name->name))
+        return RANK_SYSTEM;
     if (is_time(name->unit))
         return RANK_TIME;
     return (is_judged ? RANK_EVALUATED : RANK_OTHER) +

@@ -19,6 +19,7 @@
 #include "lib/base/json.h"
 #include "lib/base/thin.h"
 #include "lib/wire/journal.h"
+#include "lib/wire/system_metrics.h"
 
 #include <math.h>
 #include <string.h>
@@ -132,6 +133,8 @@ static void take_points(struct trial *t, const struct orch_event *event)
 {
     for (size_t i = 0; i < event->point_count; i++) {
         const struct orch_point *p = &event->points[i];
+        if (orch_metric_is_system(p->name))
+            continue;
         struct curve *c = curve_of(t, p->name);
         const struct orch_thin_point point = {p->step, p->t_ms, p->value};
         t->points++;

@@ -61,7 +61,7 @@ json_t *orch_trial_encode(const struct orch_trial_spec *trial)
         json_array_append_new(cpus, json_integer(trial->cpus[i]));
     return json_pack(
         "{s:i s:s? s:s? s:s? s:o s:i s:b s:o* s:s* s:O* s:s? s:s? s:o s:o s:f s:I s:I s:f s:b "
-        "s:o* s:o*}",
+        "s:o* s:o* s:f}",
         "format", ORCH_TRIAL_FORMAT, "key", trial->key, "recipe", trial->recipe, "experiment",
         trial->experiment, "seed", orch_json_u64(trial->seed), "repeat", trial->repeat, "smoke",
         trial->smoke, "manifest", trial->manifest ? orch_manifest_encode(trial->manifest) : NULL,
@@ -69,7 +69,8 @@ json_t *orch_trial_encode(const struct orch_trial_spec *trial)
         "checkpoint_dir", trial->checkpoint_dir, "env", env, "cpus", cpus, "limit_s",
         trial->limit_s, "limit_memory_bytes", (json_int_t)trial->limit_memory_bytes,
         "limit_log_bytes", (json_int_t)trial->limit_log_bytes, "grace_s", trial->grace_s,
-        "detached", trial->detached, "follow", encode_follow(trial), "slot", encode_slot(trial));
+        "detached", trial->detached, "follow", encode_follow(trial), "slot", encode_slot(trial),
+        "system_interval_s", trial->system_interval_s);
 }
 
 static bool broken(GError **error, const char *what)
@@ -191,6 +192,7 @@ static bool decode_into(struct orch_trial_spec *trial, const json_t *json, GErro
     return trial->manifest && decode_env(trial, json, error) && decode_cpus(trial, json, error) &&
            decode_slot(trial, json, error) &&
            decode_real(json, "limit_s", &trial->limit_s, error) &&
+           decode_real(json, "system_interval_s", &trial->system_interval_s, error) &&
            decode_real(json, "grace_s", &trial->grace_s, error);
 }
 

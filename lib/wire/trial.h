@@ -33,8 +33,9 @@ struct orch_trial_spec {
     unsigned ranks;             /* processes that MPI starts; 0: the plugin does not use MPI */
     double limit_s;             /* wall time; 0: none */
     int64_t limit_memory_bytes; /* 0: none */
-    int64_t limit_log_bytes; /* for each of stdout and stderr; 0: 16 MiB. The first and last halves
-                                are kept; a note marks the dropped middle */
+    int64_t limit_log_bytes;  /* for each of stdout and stderr; 0: 16 MiB. The first and last halves
+                                 are kept; a note marks the dropped middle */
+    double system_interval_s; /* between samples of processor, memory and GPUs; 0: none are made */
     double grace_s;   /* between cancel and SIGTERM, and between SIGTERM and SIGKILL; 0: half of
                          limit_s within 0.5 to 5 s, or 5 s without limit_s */
     bool detached;    /* continue if the runner dies */

@@ -47,6 +47,8 @@ static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct params, classes, ORCH_INT, .def = "10", .min = "2", .help = "of net"),
     ORCH_PARAM(struct params, net_batch, ORCH_INT, .def = "16", .min = "1", .max = "65536",
                .unit = "images", .help = "of net: images of a step"),
+    ORCH_PARAM(struct params, by_layer, ORCH_BOOL, .def = "false",
+               .help = "of net: time its convolutions and dense layers one by one as well"),
     ORCH_PARAM(struct params, optimizer, ORCH_ENUM, .def = "sgd", .choices = LAYERTIME_PASSES,
                .help = "of net: none (forward only), sgd, momentum, adam"),
     ORCH_PARAM(struct params, device, ORCH_STRING, .def = "auto",
@@ -68,11 +70,20 @@ static const struct orch_metric METRICS[] = {
     {.name = "batch_time", .unit = "ms", .better = ORCH_BETTER_MIN, .help = "of net: median step"},
     {.name = "batch_time_min", .unit = "ms", .better = ORCH_BETTER_MIN, .help = "quickest step"},
     {.name = "batch_time_max", .unit = "ms", .better = ORCH_BETTER_MIN, .help = "slowest step"},
+    {.name = "layer_sum",
+     .unit = "ms",
+     .help = "by_layer: sum over the layers, each waited for (synchronised)"},
+    {.name = "layer_sum_queued",
+     .unit = "ms",
+     .help = "by_layer: the same without waiting after each: launches overlap with the GPU's work"},
+    {.name = "layers_timed", .help = "by_layer: convolutions and dense layers timed"},
+    {.name = "layers_left_out", .help = "by_layer: those that are grouped or not square"},
 };
 
 static const struct orch_artifact ARTIFACTS[] = {
     {.name = "conv", .help = "CSV: a row for each convolution, geometry and time in ms"},
     {.name = "dense", .help = "CSV: a row for each dense layer"},
+    {.name = "layers", .help = "by_layer: CSV, a row for each layer of the network"},
 };
 
 static int check(const void *params, const struct orch_host *host)
@@ -132,7 +143,7 @@ static int run(void *state, const void *params, const struct orch_host *host)
 static const struct orch_plugin PLUGIN = {
     ORCH_PLUGIN_HEAD,
     .name = "layertime",
-    .version = "1.0.0",
+    .version = "1.1.0",
     .summary = "times single layers of random geometry, or a network's steps",
     .licence = "GPL-3.0-or-later",
     .flags = ORCH_PLUGIN_TIMING,

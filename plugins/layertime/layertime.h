@@ -16,6 +16,7 @@ struct params {
     int64_t warmup, repeats;
     const char *net, *input, *optimizer;
     int64_t net_batch, classes;
+    bool by_layer;
     const char *device;
     int64_t threads;
 };
@@ -39,6 +40,11 @@ bool orch_layertime_check_ranges(const struct params *p, const struct orch_host 
 /** Times steps of a whole network (whole.c). */
 int orch_layertime_net(const struct orch_torch *torch, const struct params *p, const char *device,
                        const struct orch_host *host);
+/** Times the network's convolutions and dense layers one by one, and reports their sums
+ * (by_layer.c). */
+bool orch_layertime_by_layer(const struct orch_torch *torch, const struct orch_net *net,
+                             const struct params *p, const char *device,
+                             const struct orch_host *host, GError **error);
 /** Makes the network named in the parameters; NULL with an error reported to the host. Caller
  * frees. */
 struct orch_net *orch_layertime_make_net(const struct params *p, const struct orch_host *host);

@@ -125,9 +125,10 @@ int orch_layertime_net(const struct orch_torch *torch, const struct params *p, c
         host->result(host, "batch_time", s.median);
         host->result(host, "batch_time_min", s.least);
         host->result(host, "batch_time_max", s.most);
-    } else {
-        host->fail(host, error->message);
+        ok = !p->by_layer || orch_layertime_by_layer(torch, net, p, device, host, &error);
     }
+    if (!ok)
+        host->fail(host, error->message);
     if (model)
         torch->model_free(model);
     free_images(&images);

@@ -182,6 +182,7 @@ struct orch_torch_layer {
     bool bias;
     enum orch_torch_activation activation;
     enum orch_torch_pass pass;
+    bool waits_each; /* wait for the device after each iteration, not only after the last */
 };
 
 /** How forward evaluates a graph. */

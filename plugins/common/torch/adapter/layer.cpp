@@ -117,8 +117,11 @@ double clocked(Layer &l, bool cuda, int count)
     if (cuda)
         torch::cuda::synchronize();
     auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         iterate(l);
+        if (cuda && l.spec.waits_each)
+            torch::cuda::synchronize();
+    }
     if (cuda)
         torch::cuda::synchronize();
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)

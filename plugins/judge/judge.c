@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Judges a trained network on images from another source. docs/plugins/judge.md. */
+#include "lib/base/error.h"
+#include "lib/net/net.h"
+#include "plugins/common/data/loader.h"
+#include "plugins/common/torch/torch.h"
+#include "plugins/common/training/notes.h"
+#include "plugins/common/weights/weights.h"
+#include "plugins/judge/wild_images.h"
+
+#include <math.h>
+#include <orch/plugin.h>
+#include <string.h>
+
+enum { BATCH = 256 };
+
+struct params {
+    const char *weights, *net, *dataset, *images, *data_root, *device;
+    int64_t image_size, per_class, threads;
+    struct orch_list transforms;
+    bool invert;
+};
+
+static const struct orch_param PARAMS[] = {
+    ORCH_PARAM(struct params, weights, ORCH_ARTIFACT,
+               .help =
+                   "the trained network: ${experiment.weights}, or a .safetensors or .pth file"),
+    ORCH_PARAM(struct params, net, ORCH_STRING, .def = "resnet20",
+               .help = "its architecture, a network of docs/networks.md"),
+    ORCH_PARAM(struct params, dataset, ORCH_STRING, .def = "fashion-mnist",
+               .help = "what it was trained on: its classes, image shape and normalisation"),
+    ORCH_PARAM(struct params, images, ORCH_STRING, .def = "fashion-mnist",
+               .help = "what it is judged on: a folder with test/CLASS/*.png or .jpg, or a data "
+                       "set, of which the test images are used"),
+    ORCH_PARAM(struct params, data_root, ORCH_PATH,
+               .flags = ORCH_PARAM_OPTIONAL | ORCH_PARAM_NEUTRAL,
+               .help = "folder to look for both (default: $ORCH_DATA, the cache, "
+                       "/usr/share/datasets)"),
+    ORCH_PARAM(struct params, image_size, ORCH_INT, .def = "224", .min = "8", .max = "1024",
+               .unit = "pixels", .help = "side of its training images, where dataset is a folder"),
+    ORCH_PARAM(struct params, per_class, ORCH_INT, .def = "0", .min = "0",
+               .help = "images of each class, drawn by the seed; 0: all"),
+    ORCH_PARAM(struct params, transforms, ORCH_LIST | ORCH_STRING, .def = "[]",
+               .help = "changes to the images, drawn by the seed: crop PIXELS, flip, cutout SIDE, "
+                       "erase (docs/data.md)"),
+    ORCH_PARAM(struct params, invert, ORCH_BOOL, .def = "false",
+               .help = "negate the images, as those of Fashion-MNIST were"),
+    ORCH_PARAM(struct params, device, ORCH_STRING, .def = "auto",
+               .help = "auto (a GPU when the trial has one), cpu, cuda, cuda:N"),
+    ORCH_PARAM(struct params, threads, ORCH_INT, .def = "0", .min = "0", .max = "1024",
+               .flags = ORCH_PARAM_NEUTRAL, .help = "0: those of the trial's slot"),
+};
+
+static const struct orch_metric METRICS[] = {
+    {.name = "accuracy", .better = ORCH_BETTER_MAX, .help = "share of the images that are right"},
+    {.name = "error", .better = ORCH_BETTER_MIN, .help = "1 - accuracy"},
+    {.name = "loss", .better = ORCH_BETTER_MIN, .help = "mean cross-entropy of the images"},
+    {.name = "judged_images", .unit = "images", .help = "images judged"},
+    {.name = "judged_classes", .help = "classes with at least one image"},
+};
+static const struct orch_artifact ARTIFACTS[] = {
+    {.name = "by_class", .help = "CSV: images and right answers of each class"},
+};
+
+/* What a judgement holds while it runs. */
+struct judgement {
+    const struct params *p;
+    const struct orch_host *host;
+    struct orch_image_set *trained, *wild;
+    struct orch_subset *subset;
+    struct orch_net *net;
+    const struct orch_torch *torch;
+    struct orch_torch_model *model;
+    int64_t *images, *right; /* by class */
+    double loss;             /* summed over the images */
+};
+
+/* ---- data -------------------------------------------------------------------------------------
+ */
+
+/* The test images of a set; a folder's in the shape of `like` (NULL: as the parameters say). */
+static struct orch_image_set_options options_of(const struct params *p, const char *name,
+                                                const struct orch_image_set *like)
+{
+    const struct orch_image_set_facts *facts = orch_image_set_find(name);
+    return (struct orch_image_set_options){.name = facts ? facts->name : name,
+                                           .root = p->data_root,
+                                           .split = ORCH_SPLIT_TEST,
+                                           .channels = like ? like->channels : 3,
+                                           .height = like ? like->height : (int)p->image_size,
+                                           .width = like ? like->width : (int)p->image_size};
+}
+
+static bool has_same_shape(const struct judgement *j, GError **error)
+{
+    const struct orch_image_set *a = j->trained, *b = j->wild;
+    if (a->channels == b->channels && a->height == b->height && a->width == b->width)
+        return true;
+    orch_error_set(error, ORCH_ERROR_RECIPE, "judge on a folder of images: these are scaled",
+                   "images of '%s' have %d x %d x %d values, but those of '%s' %d x %d x %d",
+                   b->name, b->channels, b->height, b->width, a->name, a->channels, a->height,
+                   a->width);
+    return false;
+}
+
+/* The classes that have images (int64_t): somebody may have photographed only some of them. */
+static GArray *present_classes(const struct orch_image_set *wild)
+{
+    g_autofree int64_t *counts = g_new0(int64_t, wild->classes);
+    GArray *present = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    for (int64_t i = 0; i < wild->count; i++)
+        counts[wild->labels[i]]++;
+    for (int64_t i = 0; i < wild->classes; i++)
+        if (counts[i])
+            g_array_append_val(present, i);
+    return present;
+}
+
+static bool open_images(struct judgement *j, GError **error)
+{
+    const struct params *p = j->p;
+    j->host->phase(j->host, "reading data");
+    struct orch_image_set_options options = options_of(p, p->dataset, NULL);
+    if (!(j->trained = orch_image_set_open(&options, error)))
+        return false;
+    options = options_of(p, p->images, j->trained);
+    if (!(j->wild = orch_image_set_open(&options, error)) || !has_same_shape(j, error) ||
+        !orch_wild_adopt_classes(j->wild, j->trained, error))
+        return false;
+    if (p->invert)
+        orch_wild_invert(j->wild);
+    int64_t per_class = j->host->smoke(j->host) ? 2 : p->per_class;
+    g_autoptr(GArray) present = present_classes(j->wild);
+    j->subset = orch_subset_new(j->wild, (const int64_t *)(void *)present->data, present->len,
+                                per_class, j->host->derive_seed(j->host, "subset"), error);
+    j->images = g_new0(int64_t, j->wild->classes);
+    j->right = g_new0(int64_t, j->wild->classes);
+    return j->subset != NULL;
+}
+
+/* ---- network ----------------------------------------------------------------------------------
+ */
+
+static int threads_of(const struct judgement *j)
+{
+    struct orch_slot slot = {.struct_bytes = sizeof slot, .threads = 1};
+    if (orch_host_has(j->host, slot))
+        j->host->slot(j->host, &slot);
+    return j->p->threads > 0 ? (int)j->p->threads : (int)MAX(1, slot.threads);
+}
+
+static bool load_weights(struct judgement *j, GError **error)
+{
+    GError *problem = NULL;
+    struct orch_weights *weights = orch_weights_load(j->p->weights, error);
+    bool ok = weights &&
+              (j->host->smoke(j->host) ||
+               orch_torch_state_load(j->torch, j->model, j->net, weights, false, NULL, &problem));
+    if (problem)
+        orch_error_set(error, ORCH_ERROR_CHECK,
+                       "set net and dataset to those that the weights were trained with",
+                       "'%s' is not a checkpoint of network '%s' with %d classes: %s",
+                       j->p->weights, j->p->net, j->trained->classes, problem->message);
+    g_clear_error(&problem);
+    orch_weights_free(weights);
+    return ok;
+}
+
+static bool open_model(struct judgement *j, GError **error)
+{
+    const struct params *p = j->p;
+    struct orch_net_options options = {p->net, j->trained->channels, j->trained->height,
+                                       j->trained->width, j->trained->classes};
+    j->host->phase(j->host, "loading LibTorch");
+    if (!(j->torch = orch_torch_load(error)) || !(j->net = orch_net_make(&options, error)))
+        return false;
+    j->torch->threads_set(threads_of(j));
+    bool is_auto = strcmp(p->device, "auto") == 0;
+    const char *device = !is_auto ? p->device : j->torch->cuda_count() > 0 ? "cuda" : "cpu";
+    struct orch_torch_setup setup = {.device = device, .precision = ORCH_TORCH_FP32};
+    j->model = j->torch->model_new(j->net, &setup, error);
+    return j->model &&
+           orch_torch_init(j->torch, j->model, j->net, j->host->derive_seed(j->host, "init"),
+                           error) &&
+           load_weights(j, error);
+}
+
+/* ---- judging ----------------------------------------------------------------------------------
+ */
+
+static void take_image(struct judgement *j, const float *logits, int label)
+{
+    int classes = j->trained->classes, best = 0;
+    double sum = 0;
+    for (int i = 1; i < classes; i++)
+        best = logits[i] > logits[best] ? i : best;
+    for (int i = 0; i < classes; i++)
+        sum += exp((double)logits[i] - (double)logits[best]);
+    j->images[label]++;
+    j->right[label] += best == label;
+    j->loss += log(sum) + (double)logits[best] - (double)logits[label];
+}
+
+static bool judge_all(struct judgement *j, const struct orch_transforms *transforms, GError **error)
+{
+    struct orch_loader_options options = {.batch = BATCH,
+                                          .seed = j->host->derive_seed(j->host, "transforms"),
+                                          .transforms = *transforms};
+    struct orch_loader *loader = orch_loader_new(j->subset, &options, error);
+    g_autofree float *logits = g_new(float, (size_t)BATCH *(size_t)j->trained->classes);
+    struct orch_loader_batch batch;
+    bool ok = loader != NULL;
+    j->host->phase(j->host, "judging");
+    if (loader)
+        orch_loader_start(loader, 0);
+    while (ok && orch_loader_next(loader, &batch)) {
+        const struct orch_torch_batch input = {.images = batch.images, .count = batch.count};
+        ok = j->torch->logits(j->model, &input, logits, error);
+        for (int64_t i = 0; ok && i < batch.count; i++)
+            take_image(j, logits + i * j->trained->classes, j->subset->class_of[batch.labels[i]]);
+    }
+    orch_loader_free(loader);
+    return ok;
+}
+
+static bool write_classes(const struct judgement *j, GError **error)
+{
+    g_autoptr(GString) csv = g_string_new("class,images,right\n");
+    for (int i = 0; i < j->trained->classes; i++)
+        if (j->images[i])
+            g_string_append_printf(csv, "%s,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT "\n",
+                                   j->trained->class_names[i], j->images[i], j->right[i]);
+    if (!g_file_set_contents("by_class.csv", csv->str, (gssize)csv->len, error))
+        return false;
+    j->host->artifact(j->host, "by_class", "by_class.csv");
+    return true;
+}
+
+static void report(const struct judgement *j)
+{
+    const struct orch_host *host = j->host;
+    int64_t images = 0, right = 0;
+    int classes = 0;
+    for (int i = 0; i < j->trained->classes; i++) {
+        images += j->images[i];
+        right += j->right[i];
+        classes += j->images[i] > 0;
+    }
+    double accuracy = (double)right / (double)images;
+    host->result(host, "accuracy", accuracy);
+    host->result(host, "error", 1 - accuracy);
+    host->result(host, "loss", j->loss / (double)images);
+    host->result(host, "judged_images", (double)images);
+    host->result(host, "judged_classes", classes);
+}
+
+/* ---- hooks ------------------------------------------------------------------------------------
+ */
+
+/* The transforms for images of the data set's shape, which for a folder is that of image_size. */
+static bool parse_transforms(const struct params *p, struct orch_transforms *out, GError **error)
+{
+    const struct orch_image_set_facts *facts = orch_image_set_find(p->dataset);
+    int side = facts && facts->height ? facts->height : (int)p->image_size;
+    *out = (struct orch_transforms){0};
+    return !p->transforms.count ||
+           orch_transforms_parse(p->transforms.items, p->transforms.count, side, side, out, error);
+}
+
+static const char *file_digest(void *ctx, const char *path)
+{
+    const struct orch_host *host = ctx;
+    return host->file_digest(host, path);
+}
+
+static int check(const void *params, const struct orch_host *host)
+{
+    const struct params *p = params;
+    const struct {
+        const char *input, *set;
+    } inputs[] = {{"dataset", p->dataset}, {"images", p->images}};
+    struct orch_transforms transforms;
+    GError *error = NULL;
+    if (!parse_transforms(p, &transforms, &error))
+        return orch_training_fail(host, error);
+    for (int i = 0; !host->smoke(host) && i < 2; i++) {
+        char digest[65];
+        struct orch_image_set_options options = options_of(p, inputs[i].set, NULL);
+        if (!orch_image_set_digest(&options, file_digest, (void *)(uintptr_t)host, digest, &error))
+            return orch_training_fail(host, error);
+        host->input(host, inputs[i].input, digest);
+    }
+    return ORCH_OK;
+}
+
+static int cost(const void *params, struct orch_cost *out)
+{
+    const struct params *p = params;
+    g_autofree char *net = orch_net_canonical_name(p->net);
+    out->network = g_intern_string(net ? net : p->net);
+    out->framework = "libtorch";
+    out->precision = "fp32";
+    out->workers = 1;
+    out->batch = BATCH;
+    return ORCH_OK;
+}
+
+static void clear(struct judgement *j)
+{
+    if (j->model)
+        j->torch->model_free(j->model);
+    orch_net_free(j->net);
+    orch_subset_free(j->subset);
+    orch_image_set_free(j->wild);
+    orch_image_set_free(j->trained);
+    g_free(j->images);
+    g_free(j->right);
+}
+
+static int run(void *state, const void *params, const struct orch_host *host)
+{
+    (void)state;
+    struct judgement j = {.p = params, .host = host};
+    struct orch_transforms transforms;
+    GError *error = NULL;
+    bool ok = parse_transforms(j.p, &transforms, &error) && open_images(&j, &error) &&
+              open_model(&j, &error) && judge_all(&j, &transforms, &error);
+    if (ok)
+        report(&j);
+    ok = ok && write_classes(&j, &error);
+    bool needs_gpu = g_str_has_prefix(j.p->device, "cuda");
+    bool is_skipped = !ok && needs_gpu && j.torch && j.torch->cuda_count() == 0;
+    clear(&j);
+    if (!is_skipped)
+        return ok ? ORCH_OK : orch_training_fail(host, error);
+    g_clear_error(&error);
+    host->fail(host, "no CUDA device");
+    return ORCH_SKIPPED;
+}
+
+static const struct orch_plugin PLUGIN = {
+    ORCH_PLUGIN_HEAD,
+    .name = "judge",
+    .version = "1.0.0",
+    .summary = "judges a trained network on images from another source",
+    .licence = "GPL-3.0-or-later",
+    .params_bytes = sizeof(struct params),
+    ORCH_TABLE(params, PARAMS),
+    ORCH_TABLE(metrics, METRICS),
+    ORCH_TABLE(artifacts, ARTIFACTS),
+    .check = check,
+    .cost = cost,
+    .run = run,
+};
+ORCH_PLUGIN_EXPORT(PLUGIN)
