@@ -443,7 +443,7 @@ struct orch_torch {
     bool (*totals_mark)(struct orch_torch_model *model, GError **error);
 };
 
-#define ORCH_TORCH_ABI 2
+#define ORCH_TORCH_ABI 3
 /** The one symbol of orch-torch.so. */
 #define ORCH_TORCH_SYMBOL "orch_torch_v1"
 const struct orch_torch *orch_torch_v1(void);
