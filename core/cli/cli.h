@@ -106,6 +106,7 @@ struct orch_variant {
     const char **settings, **sweeps;
     const char *part;
     bool smoke;
+    bool leaves_out_unnamed; /* as of struct orch_recipe_options: set by commands that run trials */
 };
 #define ORCH_VARIANT_OPTIONS(type, member)                                                         \
     {"set",                                                                                        \

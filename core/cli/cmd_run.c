@@ -49,12 +49,20 @@ static const struct orch_option OPTIONS[] = {
      "keep each trial's folder for debugging, until 'orch gc' (docs/debugging.md)"},
     {0}};
 
+static struct orch_expansion *expand(struct orch_cli *cli, const struct orch_execute_options *o,
+                                     GError **error)
+{
+    struct orch_variant variant = o->variant;
+    variant.leaves_out_unnamed = true;
+    return orch_cli_recipe(cli, cli->args[0], &variant, error);
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct orch_execute_options *o = options;
     if (!o->dry_run)
         orch_cli_confirm_trust(cli, o->trust);
-    struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
+    struct orch_expansion *expansion = expand(cli, o, error);
     if (!expansion)
         return -1;
     int64_t started_ns = orch_now_ns();
@@ -72,7 +80,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 static int plan(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct orch_execute_options *o = options;
-    struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
+    struct orch_expansion *expansion = expand(cli, o, error);
     if (!expansion)
         return -1;
     int status = orch_execute_plan(cli, expansion, o, error);

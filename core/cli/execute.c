@@ -138,17 +138,34 @@ static json_t *plan_as_json(const struct orch_plan *plan, const struct orch_fore
     return rows;
 }
 
-/* Returns what is left out, by the profile or because a plugin is not trusted, as {experiment:
- * reason}. When there are targets, the recipe's reader warns of those among them. */
+/* Returns whether none of the experiment's trials is planned because it was not named. */
+static bool is_unnamed(const struct orch_expansion *expansion,
+                       const struct orch_experiment *experiment)
+{
+    for (guint i = 0; experiment->only_when_named && i < expansion->cells->len; i++)
+        if (((const struct orch_cell *)expansion->cells->pdata[i])->experiment == experiment)
+            return false;
+    return experiment->only_when_named;
+}
+
+static const char *left_out_reason(const struct orch_experiment *experiment)
+{
+    if (!experiment->skipped)
+        return "runs only when it is named (only_when_named)";
+    return experiment->skip_reason ? experiment->skip_reason : "no reason given";
+}
+
+/* Returns what is left out, by the profile, because a plugin is not trusted, or because it must be
+ * named, as {experiment: reason}. When there are targets, the recipe's reader warns of those among
+ * them. */
 static json_t *left_out(struct orch_cli *cli, const struct orch_expansion *expansion)
 {
     json_t *reasons = json_object();
     for (guint i = 0; cli->arg_count == 1 && i < expansion->experiments->len; i++) {
         const struct orch_experiment *experiment = expansion->experiments->pdata[i];
-        if (experiment->skipped)
-            json_object_set_new(
-                reasons, experiment->name,
-                json_string(experiment->skip_reason ? experiment->skip_reason : "no reason given"));
+        if (experiment->skipped || is_unnamed(expansion, experiment))
+            json_object_set_new(reasons, experiment->name,
+                                json_string(left_out_reason(experiment)));
     }
     return reasons;
 }
@@ -157,12 +174,14 @@ static void print_what_is_left_out(struct orch_cli *cli, const struct orch_expan
 {
     for (guint i = 0; cli->arg_count == 1 && i < expansion->experiments->len; i++) {
         const struct orch_experiment *experiment = expansion->experiments->pdata[i];
-        const char *reason = experiment->skip_reason ? experiment->skip_reason : "no reason given";
+        const char *reason = left_out_reason(experiment);
         if (experiment->is_untrusted)
             orch_cli_info(cli, "  %s: left out: %s", experiment->name, reason);
         else if (experiment->skipped)
             orch_cli_info(cli, "  %s: skipped by profile '%s': %s", experiment->name,
                           expansion->profile, reason);
+        else if (is_unnamed(expansion, experiment))
+            orch_cli_info(cli, "  %s: left out: %s", experiment->name, reason);
     }
 }
 

@@ -149,6 +149,7 @@ struct orch_expansion *orch_cli_recipe(struct orch_cli *cli, const char *path,
                                           .settings = variant->settings,
                                           .sweeps = variant->sweeps,
                                           .smoke = variant->smoke,
+                                          .leaves_out_unnamed = variant->leaves_out_unnamed,
                                           .leaves_out_untrusted = !cli->needs_every_plugin};
     if (!parse_part(variant->part, &options.part, &options.part_count, error))
         return NULL;

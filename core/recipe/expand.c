@@ -223,12 +223,17 @@ static void set_repeats(struct recipe_draft *draft, GHashTable *targets)
     }
 }
 
+/* A smoke run tests the whole recipe, so that it includes what must be named otherwise. */
 static void choose_targets(struct recipe_draft *draft, GHashTable *targets)
 {
+    const struct orch_recipe_options *options = draft->options;
     const GPtrArray *cells = draft->out->cells;
-    for (guint i = 0; targets && i < cells->len; i++) {
+    const bool needs_name = (options->leaves_out_unnamed || options->part_count) && !options->smoke;
+    for (guint i = 0; i < cells->len; i++) {
         struct orch_cell *cell = cells->pdata[i];
-        cell->wanted = cell->wanted && g_hash_table_contains(targets, cell->experiment->name);
+        const bool is_chosen = targets ? g_hash_table_contains(targets, cell->experiment->name)
+                                       : !needs_name || !cell->experiment->only_when_named;
+        cell->wanted = cell->wanted && is_chosen;
     }
 }
 

@@ -16,7 +16,8 @@ static const char *const TOP_KEYS[] = {
     "seed",   "share",  "require_clean", "report",  "allowance", "jobs",     NULL};
 static const char *const EXPERIMENT_KEYS[] = {
     "plugin",  "with",    "sweep",     "zip",     "repeat", "reuse",          "inputs",
-    "program", "timeout", "resources", "retries", "share",  "system_metrics", NULL};
+    "program", "timeout", "resources", "retries", "share",  "system_metrics", "only_when_named",
+    NULL};
 static const char *const PROFILE_KEYS[] = {"with", "experiments", "jobs", NULL};
 static const char *const PART_KEYS[] = {"with", "sweep", "zip", "repeat", "timeout", "skip", NULL};
 static const char *const RESOURCE_KEYS[] = {"gpus",  "cores",     "memory", "time",
@@ -365,6 +366,7 @@ static void read_experiment(struct recipe_draft *draft, const struct orch_yaml *
     read_resources(draft, map, experiment);
     read_inputs(draft, map, made);
     read_reuse(draft, map, experiment);
+    orch_recipe_get_bool(draft, map, "only_when_named", &made->only_when_named);
     unsigned word;
     made->share_source = draft->share_source;
     if (orch_recipe_get_choice(draft, map, "share", SHARE_WORDS, &word))

@@ -32,6 +32,9 @@ struct orch_recipe_options {
     unsigned part, part_count;   /* --part 2/5; 0: all */
     int repeat; /* overrides the repeats of the experiments selected by `targets`; 0: no override */
     bool smoke;
+    bool leaves_out_unnamed; /* without targets, experiments with `only_when_named` are not wanted;
+                                with a part always, so that every command divides the same trials
+                                into parts */
     bool leaves_out_untrusted; /* experiments whose plugin is not trusted, and those that refer to
                                   them, are skipped with a warning instead of an error */
 };
@@ -46,6 +49,8 @@ struct orch_experiment {
     struct orch_manifest *own_manifest;   /* program: the plugin's tables with the user's command */
     char **program;                       /* argv of `program:`, or NULL */
     int repeat;                           /* >= 1 */
+    bool only_when_named; /* not run unless it, its problem, or an experiment that refers to it is
+                             named */
     bool skipped;      /* by the profile (`skip: true` or a reason), or because of `is_untrusted` */
     bool is_untrusted; /* skipped because a compiled plugin is not trusted: its own (then `manifest`
                           has only a name), or that of an experiment it refers to */

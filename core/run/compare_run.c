@@ -158,7 +158,8 @@ static bool expand(struct arm *arm, const struct orch_compare_run *request, cons
                                           .settings = request->settings,
                                           .sweeps = request->sweeps,
                                           .targets = request->targets,
-                                          .repeat = request->repeat};
+                                          .repeat = request->repeat,
+                                          .leaves_out_unnamed = true};
     struct orch_diags *diags = orch_diags_new();
     arm->expansion = orch_recipe_expand(recipe, arm->plugins, &options, diags);
     report_warnings(arm->listener, diags);
