@@ -48,6 +48,32 @@ static void test_subsets(void **state)
     orch_image_set_free(d);
 }
 
+/* Rows in a given order, some of them twice, with what belongs to them; the origin is untouched. */
+static void test_picked_rows(void **state)
+{
+    (void)state;
+    struct orch_image_set *d = synthetic_set(40, 1);
+    const int64_t chosen[] = {4, 2}, positions[] = {5, 0, 5, 3};
+    const float weights[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    struct orch_subset *s = orch_subset_new(d, chosen, 2, 5, 11, NULL);
+    assert_int_equal(s->count, 10);
+    assert_true(orch_subset_set_weights(s, weights, 10, NULL));
+    struct orch_subset *picked = orch_subset_pick(s, positions, 4);
+    assert_int_equal(picked->count, 4);
+    assert_int_equal(s->count, 10);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(picked->rows[i], s->rows[positions[i]]);
+        assert_int_equal(orch_subset_label(picked, i), orch_subset_label(s, positions[i]));
+        assert_true(picked->weights[i] == weights[positions[i]]);
+    }
+    struct orch_subset *none = orch_subset_pick(s, positions, 0);
+    assert_int_equal(none->count, 0);
+    orch_subset_free(none);
+    orch_subset_free(picked);
+    orch_subset_free(s);
+    orch_image_set_free(d);
+}
+
 static void assert_rows(const struct orch_subset *s, int64_t count, const char *digest)
 {
     char found[65];
@@ -302,6 +328,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_subsets),
+        cmocka_unit_test(test_picked_rows),
         cmocka_unit_test(test_rows_are_the_same_in_every_version),
         cmocka_unit_test(test_values_go_with_the_rows),
         cmocka_unit_test(test_batches_have_the_values),

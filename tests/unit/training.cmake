@@ -22,3 +22,7 @@ set_target_properties(plugin_noisy PROPERTIES PREFIX "" OUTPUT_NAME noisy
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/plugins)
 target_include_directories(plugin_noisy PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
 target_link_libraries(plugin_noisy PRIVATE orch_training)
+# the pure parts of plugin semisup: what a teacher selects, and weak labels
+orch_test(semisup "quick" orch_loader)
+target_sources(test_semisup PRIVATE ${CMAKE_SOURCE_DIR}/plugins/semisup/top_images.c
+  ${CMAKE_SOURCE_DIR}/plugins/semisup/weak_labels.c)

@@ -90,6 +90,10 @@ struct orch_subset *orch_subset_new(const struct orch_image_set *dataset, const 
 /** Splits off a share (0 to 1) of each class, drawn with `seed`. Returns the split-off rows;
  * `subset` keeps the others. Labels, targets and weights of rows go with them. */
 struct orch_subset *orch_subset_split(struct orch_subset *subset, double share, uint64_t seed);
+/** A new subset of the rows at `positions` (each in [0, subset->count)), in this order and as often
+ * as they occur there, with their labels, targets and weights. Free with orch_subset_free. */
+struct orch_subset *orch_subset_pick(const struct orch_subset *subset, const int64_t *positions,
+                                     int64_t count);
 /** Keeps the first `count` rows of a random order (all if there are fewer). */
 void orch_subset_limit(struct orch_subset *subset, int64_t count, uint64_t seed);
 void orch_subset_free(struct orch_subset *subset);

@@ -76,15 +76,21 @@ static void *pick(void *array, size_t size, const int64_t *positions, int64_t co
     return picked;
 }
 
-/* Keeps the rows at `positions`, in the order that they have in the subset. */
-static void keep(struct orch_subset *s, int64_t *positions, int64_t count)
+/* Keeps the rows at `positions`, in this order. */
+static void keep_as_given(struct orch_subset *s, const int64_t *positions, int64_t count)
 {
-    qsort(positions, (size_t)count, sizeof *positions, compare_positions);
     s->rows = pick(s->rows, sizeof *s->rows, positions, count);
     s->labels = pick(s->labels, sizeof *s->labels, positions, count);
     s->targets = pick(s->targets, sizeof *s->targets * (size_t)s->classes, positions, count);
     s->weights = pick(s->weights, sizeof *s->weights, positions, count);
     s->count = count;
+}
+
+/* Keeps the rows at `positions`, in the order that they have in the subset. */
+static void keep(struct orch_subset *s, int64_t *positions, int64_t count)
+{
+    qsort(positions, (size_t)count, sizeof *positions, compare_positions);
+    keep_as_given(s, positions, count);
 }
 
 /* Keeps the positions [from, to) of each class's random order. */
@@ -166,6 +172,14 @@ struct orch_subset *orch_subset_split(struct orch_subset *subset, double share, 
     keep_range(subset, positions, cut, end);
     positions_free(positions, subset->classes);
     return part;
+}
+
+struct orch_subset *orch_subset_pick(const struct orch_subset *subset, const int64_t *positions,
+                                     int64_t count)
+{
+    struct orch_subset *picked = copy_of(subset);
+    keep_as_given(picked, positions, count);
+    return picked;
 }
 
 void orch_subset_limit(struct orch_subset *subset, int64_t count, uint64_t seed)

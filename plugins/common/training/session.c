@@ -223,3 +223,35 @@ void orch_session_close(struct orch_session *s)
     orch_image_set_free(s->val_set);
     g_free(s);
 }
+
+/* ---- another network --------------------------------------------------------------------------
+ */
+
+void orch_session_release(struct orch_session *other)
+{
+    if (other->model)
+        other->torch->model_free(other->model);
+    orch_net_free(other->net);
+    *other = (struct orch_session){0};
+}
+
+bool orch_session_of_net(const struct orch_session *s, const char *net, const char *stream,
+                         struct orch_session *out, GError **error)
+{
+    struct orch_net_options options = {net, s->train_set->channels, s->train_set->height,
+                                       s->train_set->width, s->train->classes};
+    struct orch_torch_setup setup = {.device = s->device,
+                                     .precision = orch_session_precision(s->training),
+                                     .channels_last = s->channels_last};
+    *out = *s;
+    out->train_images = out->val_images = NULL;
+    out->net = orch_net_make(&options, error);
+    out->model = out->net ? s->torch->model_new(out->net, &setup, error) : NULL;
+    if (out->model &&
+        orch_torch_init(s->torch, out->model, out->net, s->host->derive_seed(s->host, stream),
+                        error) &&
+        orch_training_optimizer(out, out->model, error))
+        return true;
+    orch_session_release(out);
+    return false;
+}

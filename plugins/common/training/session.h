@@ -49,4 +49,13 @@ void orch_session_close(struct orch_session *session);
 /** The precision that the training's parameter names. */
 enum orch_torch_precision orch_session_precision(const struct orch_training *training);
 
+/** Fills `out` with a session for another network on the data, device and settings of `session`,
+ * which must outlive it: with a model of its own, whose initial weights are drawn from the trial's
+ * stream `stream`, and an optimizer as the session's. Its batches are made by the processor. Fails
+ * for an unknown network. End with orch_session_release. */
+bool orch_session_of_net(const struct orch_session *session, const char *net, const char *stream,
+                         struct orch_session *out, GError **error);
+/** Frees the model and network of orch_session_of_net; zeroed memory is allowed. */
+void orch_session_release(struct orch_session *other);
+
 #endif

@@ -1,0 +1,3 @@
+if(TARGET orch_training)
+  orch_plugin(semisup orch_training)
+endif()

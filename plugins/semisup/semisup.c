@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Weak and semi-supervised pre-training of an image classifier. A student is first trained on
+ * images whose labels a teacher gave (Yalniz et al. 2019), on images with weak labels (Mahajan et
+ * al. 2018), or on the labelled images alone, for as many steps: the supervised baseline. Then it
+ * is trained on the labelled images, by the engine of plugin `train`. See
+ * docs/plugins/semisup.md. */
+#include "plugins/semisup/semisup.h"
+
+#include "lib/base/error.h"
+#include "lib/net/net.h"
+#include "plugins/common/training/epochs.h"
+#include "plugins/common/training/notes.h"
+#include "plugins/common/training/work.h"
+#include "plugins/semisup/pretrain.h"
+#include "plugins/semisup/split.h"
+
+#include <orch/plugin.h>
+
+#include <string.h>
+
+#define PARAM(member, kind, ...) ORCH_PARAM(struct orch_semisup_params, member, kind, __VA_ARGS__)
+
+static const char *const SUPERVISIONS[] = {"semi", "weak", "labels", NULL};
+static const char *const RESAMPLINGS[] = {"natural", "square_root", "uniform", NULL};
+
+static const struct orch_param PARAMS[] = {
+    PARAM(supervision, ORCH_ENUM, .def = "semi", .choices = SUPERVISIONS,
+          .help = "pre-training: semi on a teacher's selection, weak on noisy labels, labels on "
+                  "the labelled images"),
+    PARAM(labelled, ORCH_INT, .def = "20", .min = "1", .unit = "images",
+          .help = "labelled images of each class"),
+    PARAM(unlabelled, ORCH_INT, .def = "0", .min = "0", .unit = "images",
+          .help = "at most so many of the other training images are unlabelled; 0: all"),
+    PARAM(k, ORCH_INT, .def = "1000", .min = "1", .unit = "images",
+          .help = "K, semi: images of highest score that are selected for each class"),
+    PARAM(p, ORCH_INT, .def = "1", .min = "1", .unit = "classes",
+          .help = "P, semi: classes of highest score for which an image is a candidate"),
+    PARAM(teacher, ORCH_ARTIFACT, .flags = ORCH_PARAM_OPTIONAL,
+          .help = "semi: the teacher's weights, e.g. ${teacher.weights}; none: trained first"),
+    PARAM(teacher_net, ORCH_STRING, .flags = ORCH_PARAM_OPTIONAL,
+          .help = "semi: the teacher's network; none: that of the student"),
+    PARAM(teacher_steps, ORCH_INT, .def = "300", .min = "1", .unit = "steps",
+          .help = "semi: steps of a teacher that is trained first"),
+    PARAM(teacher_lr, ORCH_REAL, .def = "0.05", .min = "0",
+          .help = "semi: learning rate of a teacher that is trained first"),
+    PARAM(noise, ORCH_REAL, .def = "0", .min = "0", .max = "1",
+          .help = "weak: share of the labels that are replaced by others"),
+    PARAM(tail, ORCH_REAL, .def = "0", .min = "0", .max = "10",
+          .help = "weak: exponent of the classes' long tail; 0: as frequent as they are"),
+    PARAM(resampling, ORCH_ENUM, .def = "natural", .choices = RESAMPLINGS,
+          .help = "weak: how often a label is drawn, by its frequency"),
+    PARAM(pretrain_steps, ORCH_INT, .def = "1000", .min = "0", .unit = "steps",
+          .help = "steps of the pre-training; 0, with labels: none, as plugin train"),
+    PARAM(pretrain_lr, ORCH_REAL, .def = "0.05", .min = "0",
+          .help = "learning rate of the pre-training, which falls to 0 as a cosine"),
+    PARAM(new_head, ORCH_BOOL, .def = "false",
+          .help = "after the pre-training the last layer begins anew, as for other classes"),
+    ORCH_TRAINING_DATA_PARAMS(struct orch_semisup_params),
+    ORCH_TRAINING_NET_PARAMS(struct orch_semisup_params),
+    ORCH_TRAINING_RUN_PARAMS(struct orch_semisup_params),
+};
+static const struct orch_metric METRICS[] = {
+    {.name = "teacher_loss",
+     .better = ORCH_BETTER_MIN,
+     .step_unit = "step",
+     .help = "mean cross-entropy of the teacher's steps since the point before"},
+    {.name = "pretrain_loss",
+     .better = ORCH_BETTER_MIN,
+     .step_unit = "step",
+     .help = "mean cross-entropy of the pre-training's steps since the point before"},
+    {.name = "teacher_accuracy",
+     .better = ORCH_BETTER_MAX,
+     .help = "share of the validation images of each epoch that the teacher has right"},
+    {.name = "pretrained_accuracy",
+     .better = ORCH_BETTER_MAX,
+     .help = "the same of the student before it is trained on the labelled images"},
+    {.name = "pretraining_time",
+     .unit = "s",
+     .better = ORCH_BETTER_MIN,
+     .help = "teacher, scores, selection and pre-training"},
+    {.name = "pretraining_images",
+     .unit = "images",
+     .help = "images of the pre-training set, each as often as it occurs"},
+    {.name = "pretraining_distinct",
+     .unit = "images",
+     .help = "different images of the pre-training set"},
+    {.name = "pretraining_precision",
+     .better = ORCH_BETTER_MAX,
+     .help = "share of the pre-training set whose label is the true one"},
+    {.name = "pretraining_precision_min",
+     .better = ORCH_BETTER_MAX,
+     .help = "the same of the class where it is least"},
+    {.name = "pretraining_class_min",
+     .unit = "images",
+     .help = "pre-training images of the rarest label"},
+    {.name = "pretraining_class_max",
+     .unit = "images",
+     .help = "pre-training images of the most frequent label"},
+    {.name = "replaced_labels", .unit = "images", .help = "weak: images whose label was replaced"},
+    {.name = "unlabelled_images",
+     .unit = "images",
+     .help = "training images whose true label is not learned from"},
+    ORCH_TRAINING_METRICS,
+};
+static const struct orch_artifact ARTIFACTS[] = {
+    {.name = "pretraining_set",
+     .help = "by class: labelled, unlabelled, candidate and selected images, how many are right; "
+             "CSV"},
+    ORCH_TRAINING_ARTIFACTS,
+};
+
+/* ---- check and cost ---------------------------------------------------------------------------
+ */
+
+static enum orch_supervision supervision_of(const struct orch_semisup_params *p)
+{
+    for (int i = 0; SUPERVISIONS[i]; i++)
+        if (strcmp(SUPERVISIONS[i], p->supervision) == 0)
+            return (enum orch_supervision)i;
+    return ORCH_SUPERVISION_SEMI;
+}
+
+/* Number of training images where it is known without reading them; else 0. */
+static int64_t known_images(const struct orch_training *t, int64_t classes)
+{
+    const struct orch_image_set_facts *facts = orch_image_set_find(t->dataset);
+    if (t->per_class)
+        return t->per_class * classes;
+    return facts && !t->classes.count ? facts->train_count : 0;
+}
+
+static bool teacher_net_is_known(const struct orch_semisup_params *p, GError **error)
+{
+    int channels, side;
+    int64_t classes;
+    if (!p->teacher_net)
+        return true;
+    orch_work_shape(&p->t, &channels, &side, &classes);
+    struct orch_net_options options = {p->teacher_net, channels, side, side,
+                                       classes ? classes : 10};
+    struct orch_net *net = orch_net_make(&options, error);
+    orch_net_free(net);
+    if (!net)
+        g_prefix_error(error, "teacher_net: ");
+    return net != NULL;
+}
+
+static bool stages_fit(const struct orch_semisup_params *p, GError **error)
+{
+    if (p->pretrain_steps > 0 || supervision_of(p) == ORCH_SUPERVISION_LABELS)
+        return true;
+    orch_error_set(error, ORCH_ERROR_RECIPE, "raise pretrain_steps, or set supervision: labels",
+                   "pretrain_steps: 0 leaves out the pre-training, so supervision: %s would have "
+                   "no effect",
+                   p->supervision);
+    return false;
+}
+
+static int check(const void *params, const struct orch_host *host)
+{
+    const struct orch_semisup_params *p = params;
+    int channels, side;
+    int64_t classes;
+    GError *error = NULL;
+    orch_work_shape(&p->t, &channels, &side, &classes);
+    return stages_fit(p, &error) && teacher_net_is_known(p, &error) &&
+                   orch_semisup_split_fits(p, supervision_of(p), classes,
+                                           known_images(&p->t, classes), &error)
+               ? orch_training_check(&p->t, host)
+               : orch_training_fail(host, error);
+}
+
+/* The steps of the pre-training count as epochs over the labelled images. Those of a teacher do not,
+ * because a reference to its weights looks here as if there were none. */
+static int cost(const void *params, struct orch_cost *out)
+{
+    const struct orch_semisup_params *p = params;
+    int status = orch_training_cost(&p->t, out);
+    if (out->classes > 0) {
+        out->images = p->labelled * out->classes;
+        out->epochs += (double)(p->pretrain_steps * p->t.batch) / (double)out->images;
+    }
+    return status;
+}
+
+/* ---- the trial --------------------------------------------------------------------------------
+ */
+
+static void close_trial(void *state)
+{
+    struct orch_semisup *semi = state;
+    if (!semi)
+        return;
+    if (semi->teacher.model)
+        orch_session_release(&semi->teacher);
+    orch_subset_free(semi->unlabelled);
+    orch_training_close(semi->session);
+    g_free(semi);
+}
+
+static bool open_teacher(struct orch_semisup *semi, GError **error)
+{
+    const struct orch_semisup_params *p = semi->params;
+    if (semi->supervision != ORCH_SUPERVISION_SEMI)
+        return true;
+    return orch_session_of_net(semi->session, p->teacher_net ? p->teacher_net : p->t.net, "teacher",
+                               &semi->teacher, error) &&
+           (!p->teacher || semi->session->host->smoke(semi->session->host) ||
+            orch_semisup_load_teacher(semi, error));
+}
+
+static int start(const void *params, const struct orch_host *host, void **out_state)
+{
+    struct orch_semisup *semi = g_new0(struct orch_semisup, 1);
+    GError *error = NULL;
+    semi->params = params;
+    semi->supervision = supervision_of(params);
+    void *session = NULL;
+    int status = orch_training_open(&semi->params->t, host, &session);
+    semi->session = session;
+    if (status == ORCH_OK && (!orch_semisup_split(semi, &error) || !open_teacher(semi, &error)))
+        status = orch_training_fail(host, error);
+    if (status != ORCH_OK)
+        g_clear_pointer(&semi, close_trial);
+    *out_state = semi;
+    return status;
+}
+
+/* The usual feed on the labelled images, after everything that comes before it. */
+static struct orch_feed *make_feed(void *ctx, const struct orch_session *s, GError **error)
+{
+    struct orch_semisup *semi = ctx;
+    s->host->result(s->host, "unlabelled_images", (double)semi->unlabelled->count);
+    return orch_semisup_pretrain(semi, error) ? orch_feed_training(s, NULL, error) : NULL;
+}
+
+static int run(void *state, const void *params, const struct orch_host *host)
+{
+    (void)params;
+    struct orch_semisup *semi = state;
+    semi->teacher.host = host;
+    struct orch_training_parts parts = {.ctx = semi, .feed = make_feed, .takes_gpu_batches = true};
+    int status = orch_training_run_with(semi->session, host, &parts);
+    return semi->has_diverged ? ORCH_DIVERGED : status;
+}
+
+static const struct orch_plugin PLUGIN = {
+    ORCH_PLUGIN_HEAD,
+    .name = "semisup",
+    .version = "1.0.0",
+    .summary = "weak and semi-supervised pre-training: teacher, selected images, student",
+    .licence = "GPL-3.0-or-later",
+    .params_bytes = sizeof(struct orch_semisup_params),
+    ORCH_TABLE(params, PARAMS),
+    ORCH_TABLE(metrics, METRICS),
+    ORCH_TABLE(artifacts, ARTIFACTS),
+    .check = check,
+    .cost = cost,
+    .open = start,
+    .run = run,
+    .close = close_trial,
+};
+ORCH_PLUGIN_EXPORT(PLUGIN)
