@@ -306,8 +306,11 @@ unsigned orch_plan_default_slots(struct orch_workspace *workspace,
 {
     unsigned gpus = allowed_gpus ? allowed_gpus : orch_workspace_machine(workspace)->gpus->len;
     unsigned most = 0;
-    for (guint i = 0; i < expansion->experiments->len; i++)
-        most = MAX(most, orch_experiment_gpus(expansion->experiments->pdata[i]));
+    for (guint i = 0; i < expansion->experiments->len; i++) {
+        const struct orch_experiment *experiment = expansion->experiments->pdata[i];
+        if (!experiment->skipped)
+            most = MAX(most, orch_experiment_gpus(experiment));
+    }
     if (most)
         return MAX(1u, gpus / most);
     return CLAMP(expansion->jobs, 1u, (unsigned)orch_workspace_machine(workspace)->threads);
