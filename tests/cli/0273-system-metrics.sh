@@ -60,7 +60,7 @@ for name, value, unit in (("core", 80, "%"), ("memory_busy", 30, "%"), ("memory"
 assert s["system/gpu0_core"]["points"] >= 2 and s["system/gpu0_core"]["last_step"] >= 2, s["system/gpu0_core"]
 cost = run["facts"]["sampling_cpu_s"]
 print("sampling took %.2f ms of CPU in %.2f s" % (1e3 * cost, run["wall_s"]))
-assert 0 < cost < 0.005 * run["wall_s"] + 0.02, cost  # 20 ms to open NVML and to start the thread
+assert 0 < cost < 0.005 * run["wall_s"] + 0.1, cost  # 0.1 s to open NVML and to start the thread
 P
 ok env ORCH_DB="$SCRATCH/sampled.db" orch show @last; has 'machine while it ran'; has 'system/gpu0_power'
 # a report charts it and gives the mean; other outputs have the plugin's metrics alone
