@@ -91,6 +91,25 @@ static struct orch_image_set_options options_of(const struct params *p, const ch
                                            .width = like ? like->width : (int)p->image_size};
 }
 
+/* In a smoke run: synthetic images of the shape of `dataset`, for it and for the images judged. */
+static struct orch_image_set_options smoke_options(const struct params *p)
+{
+    const struct orch_image_set_facts *facts = orch_image_set_find(p->dataset);
+    const int classes = facts && facts->classes ? facts->classes : 10;
+    struct orch_image_set_options options = {.name = "synthetic",
+                                             .split = ORCH_SPLIT_TEST,
+                                             .channels = facts ? facts->channels : 3,
+                                             .height = facts ? facts->height : (int)p->image_size,
+                                             .width = facts ? facts->width : (int)p->image_size,
+                                             .synthetic_count = 4 * classes,
+                                             .synthetic_classes = classes};
+    if (!options.channels || !options.height) {
+        options.channels = 3;
+        options.height = options.width = (int)p->image_size;
+    }
+    return options;
+}
+
 static bool has_same_shape(const struct judgement *j, GError **error)
 {
     const struct orch_image_set *a = j->trained, *b = j->wild;
@@ -120,16 +139,19 @@ static bool open_images(struct judgement *j, GError **error)
 {
     const struct params *p = j->p;
     j->host->phase(j->host, "reading data");
-    struct orch_image_set_options options = options_of(p, p->dataset, NULL);
+    const bool is_smoke = j->host->smoke(j->host);
+    struct orch_image_set_options options =
+        is_smoke ? smoke_options(p) : options_of(p, p->dataset, NULL);
     if (!(j->trained = orch_image_set_open(&options, error)))
         return false;
-    options = options_of(p, p->images, j->trained);
+    if (!is_smoke)
+        options = options_of(p, p->images, j->trained);
     if (!(j->wild = orch_image_set_open(&options, error)) || !has_same_shape(j, error) ||
         !orch_wild_adopt_classes(j->wild, j->trained, error))
         return false;
     if (p->invert)
         orch_wild_invert(j->wild);
-    int64_t per_class = j->host->smoke(j->host) ? 2 : p->per_class;
+    int64_t per_class = is_smoke ? 2 : p->per_class;
     g_autoptr(GArray) present = present_classes(j->wild);
     j->subset = orch_subset_new(j->wild, (const int64_t *)(void *)present->data, present->len,
                                 per_class, j->host->derive_seed(j->host, "subset"), error);

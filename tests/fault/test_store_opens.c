@@ -251,7 +251,9 @@ static bool probe(unsigned n, unsigned *out_bad)
         *out_bad += !row->works;
         if (!*row->detail || (*row->follows != 0) == row->works)
             calls_wrong(&op, n, "%s: '%s', follows '%s'", row->what, row->detail, row->follows);
-        if (!hit && !row->works)
+        /* the second process that renames may meet call `n` where this one, which looks meanwhile,
+         * makes fewer */
+        if (!hit && !row->works && strcmp(row->what, "rename") != 0)
             calls_wrong(&op, n, "%s: %s", row->what, row->detail);
     }
     if (is_left(folder) && !is_sweep)
