@@ -13,7 +13,7 @@ foreach(script ${scripts})
     ENVIRONMENT "${ORCH_TEST_ENVIRONMENT};ORCH_PYTHON=${ORCH_PYTHON}")
 endforeach()
 # trains something in every profile of every recipe
-set_tests_properties(cli.0027-recipes PROPERTIES LABELS "slow" TIMEOUT 1800)
+set_tests_properties(cli.0027-recipes PROPERTIES LABELS "slow" COST 1000 TIMEOUT 5400)
 # wait for real seconds, train with LibTorch, or measure the machine
 set_tests_properties(cli.0008-two-terminals cli.0052-paper cli.0036-bench cli.0043-forecast cli.0044-budget cli.0057-classes cli.0115-final-accuracy cli.0116-best-compare cli.0070-share cli.0071-share-trouble cli.0090-share-hosts cli.0093-strangers-store cli.0095-stuck-trials
   PROPERTIES LABELS "slow")
