@@ -19,9 +19,9 @@ struct ending {
     double wall_ms;
     int64_t memory_bytes; /* maximum PSS; 0: not measured */
     const struct text_losses *losses;
-    double foreign_cpu; /* from orch_foreign_cpu_share */
+    double foreign_cpu;    /* from orch_foreign_cpu_share */
     double sampling_cpu_s; /* CPU time of orch_utilisation; 0: nothing was sampled */
-    GPtrArray *strays;  /* char *: names of processes that outlived the main process */
+    GPtrArray *strays;     /* char *: names of processes that outlived the main process */
 };
 
 /** Collects the artifacts, determines the verdict, and appends the end event (without flushing). */

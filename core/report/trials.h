@@ -44,8 +44,8 @@ struct orch_trials *orch_trials_of_filter(struct orch_store *store, const char *
 /** Makes orch_trial_number skip disturbed runs for times and rates; they are counted in `section`.
  */
 void orch_trials_leave_out_disturbed(struct orch_trials *trials, struct orch_section *section);
-/** Returns whether times and rates of the trial's run are skipped because the run was disturbed; the
- * trial is counted in the section on the first call. The trial must have a run. */
+/** Returns whether times and rates of the trial's run are skipped because the run was disturbed;
+ * the trial is counted in the section on the first call. The trial must have a run. */
 bool orch_trial_is_left_out(const struct orch_trials *trials, struct orch_report_trial *trial);
 /** Returns the names whose values separate tasks (core/stats/task.h) among the trials in `about`
  * (set of struct orch_report_trial *, NULL: all), without the names in `chosen` (NULL-terminated),

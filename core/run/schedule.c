@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One thread with one poll loop: a pidfd reports the end of a host, a signalfd reports signals.
- * Trials start in the plan's order. A timing or exclusive trial runs alone, so the slots drain before it starts.
+ * Trials start in the plan's order. A timing or exclusive trial runs alone, so the slots drain
+ * before it starts.
  */
 #include "core/run/schedule_private.h"
 

@@ -170,8 +170,8 @@ static int check(const void *params, const struct orch_host *host)
                : orch_training_fail(host, error);
 }
 
-/* The steps of the pre-training count as epochs over the labelled images. Those of a teacher do not,
- * because a reference to its weights looks here as if there were none. */
+/* The steps of the pre-training count as epochs over the labelled images. Those of a teacher do
+ * not, because a reference to its weights looks here as if there were none. */
 static int cost(const void *params, struct orch_cost *out)
 {
     const struct orch_semisup_params *p = params;

@@ -54,7 +54,9 @@ static inline char *fixture_folder(void)
     char *folder = NULL;
     if (!g_getenv("TMPDIR") && statvfs("/dev/shm", &memory) == 0 &&
         memory.f_bavail * memory.f_frsize >= BYTES_WANTED)
-        folder = g_mkdtemp(g_strdup("/dev/shm/orch-store-XXXXXX"));
+        folder = g_strdup("/dev/shm/orch-store-XXXXXX");
+    if (folder && !g_mkdtemp(folder))
+        g_clear_pointer(&folder, g_free);
     if (!folder)
         folder = g_dir_make_tmp("orch-store-XXXXXX", NULL);
     assert_non_null(folder);
