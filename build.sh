@@ -18,6 +18,8 @@ CORE_PACKAGES='gcc:gcc cmake:cmake ninja-build:ninja pkg-config:pkg-config git:g
 TEST_PACKAGES='libcmocka-dev:cmocka sqlite3:sqlite3 openssh-client:ssh-keygen gnupg:gpg'
 # optional: starting plugins as several processes, and the plugin of the tests that adds over them
 MPI_PACKAGES='libopenmpi-dev:ompi-c openmpi-bin:mpirun'
+# optional: simulated clusters (plugin simcluster)
+SIMGRID_PACKAGES='libsimgrid-dev:smpicc'
 # optional: one PDF of a report (weasyprint) and looking at its pages; checking and running its notebooks
 PAPER_PACKAGES='weasyprint:weasyprint poppler-utils:pdftoppm python3-nbformat: python3-nbconvert: python3-ipykernel:'
 # optional: a browser, in which the tests walk the pages
@@ -41,6 +43,7 @@ usage: ./build.sh COMMAND
                         python3 and conda import and of Debian's), debian, python, or a folder (a virtual
                         environment, site-packages/torch, a cmake folder); kept for later commands
   all                   build and torch
+  simgrid               SimGrid, for clusters that are simulated (plugin simcluster)
   paper                 what 'orch report --pdf' and the notebooks' tests use; not needed for the rest
   browser               a browser for the tests that walk the pages
   asan [ARG...]         all tests again under AddressSanitizer and UBSan
@@ -133,6 +136,7 @@ want() {
 need_tests() {
     need 'the tests' "$TEST_PACKAGES"
     want 'MPI' "$MPI_PACKAGES"
+    want 'simulated clusters' "$SIMGRID_PACKAGES"
 }
 
 # ---- building -----------------------------------------------------------------------------------
@@ -146,9 +150,9 @@ configure() { # configure FOLDER CMAKE-ARGS...
     # the tests are built where what they need is installed: to run a recipe nothing of it is wanted
     if pkg-config --exists cmocka 2>/dev/null; then set -- "$@" -DORCH_TESTS=on; else set -- "$@" -DORCH_TESTS=off; fi
     set -- "$@" -DORCH_TORCH_FROM="$(torch_choice)"
-    # what is installed for MPI decides whether its tests are built
+    # what is installed for MPI and SimGrid decides what is built for them
     local stamp="$folder/.configured" key
-    key="$* mpicc=$(command -v mpicc || true)"
+    key="$* mpicc=$(command -v mpicc || true) smpicc=$(command -v smpicc || true)"
     # anew when the arguments change, or when what is installed changed since
     if [ ! -f "$folder/build.ninja" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$key" ]; then
         cmake -S . -B "$folder" -G Ninja "$@" >"$folder.log" 2>&1 ||
@@ -242,6 +246,7 @@ table() {
     fi
     mpi=$(command -v mpirun || true)
     row MPI "${mpi:-none: trials of plugins that need it are skipped (openmpi-bin)}"
+    row SimGrid "$(command -v smpirun || echo 'none: simulated clusters are skipped (libsimgrid-dev)')"
 }
 
 # The command to type next
@@ -329,13 +334,14 @@ case $command in
     test) run_tests "$@" ;;
     build) build_core; table; next recipes/first.recipe 'a first sweep, 2 seconds' ;;
     torch | all) build_torch "$@"; table; next recipes/hw4.recipe 'homework 4 on this machine' ;;
+    simgrid) need 'simulated clusters' "$SIMGRID_PACKAGES"; build_core; table ;;
     paper) need 'reports on paper' "$PAPER_PACKAGES" ;;
     browser) need 'a browser for tests' "$BROWSER_PACKAGES" ;;
     asan) run_asan "$@" ;;
     coverage) run_coverage "$@" ;;
     install) run_install "$@" ;;
     clean) rm -rf "$BUILD" "$BUILD-asan" "$BUILD-coverage" "$BUILD.log" "$BUILD-asan.log" "$BUILD-coverage.log" orch ;;
-    packages) for stage in CORE TEST MPI PAPER BROWSER PYTORCH TORCH; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
+    packages) for stage in CORE TEST MPI SIMGRID PAPER BROWSER PYTORCH TORCH; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
     help | -h | --help) usage ;;
     *) usage >&2; die "unknown command '$command'" ;;
 esac

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Distils public measurements of training and inference into the coefficients of predictors/transfer.c: what
+"""Distils public measurements of training and inference into the coefficients of lib/steptime/transfer.c: what
 orch answers with for a GPU that it has no measurement of. The measurements stay outside.
 
 A step's time is that of its layers on the GPU and of their launches by the host, whichever lags
 (a p-norm of both); a layer's time its operations over the share of the peak that its kind reaches, or its
-traffic over the share of the bandwidth, with a least time for a kernel (predictors/transfer.h has the formula).
+traffic over the share of the bandwidth, with a least time for a kernel (lib/steptime/transfer.h has the formula).
 
 --shifts derives what core/forecast/step_tiers.c makes of one's own runs, with each GPU left out of the fit that speaks of
 it: how much the error of a network on another GPU says of this one's (OTHER_GPU_WEIGHT), how far off the answer is then

@@ -3,7 +3,7 @@
 """Fits the table of predictors/prior.c to published measurements of training steps.
 
 For each architecture and precision: the share of the peak and of the memory bandwidth that frameworks
-reached, and for all the time of an operation beside its work, so that the roofline of predictors/roofline.c (its sums are
+reached, and for all the time of an operation beside its work, so that the roofline of lib/steptime/roofline.c (its sums are
 repeated here from 'orch net show --json') comes nearest in mean |log(predicted / measured)|. The spread
 is that of rows whose network was left out of the fit (leave one network out; where there is but one
 network, leave one GPU out), so it holds for networks that were not seen.

@@ -17,6 +17,7 @@ name contains TEXT, such as "resnet20 fp32". --strict: exit status 1 when orch i
 import argparse
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -207,8 +208,8 @@ class Expert:
 # ---- orch -------------------------------------------------------------------------------------------------------------
 
 
-def orch(build, settings, threads, epochs):
-    """The last epoch's images a second of a trial of plugin train, and the number of its parameters."""
+def orch(build, settings, threads, epochs, plugin="train", augmentation="crop_pad: 4, flip: true"):
+    """The last epoch's images a second of a trial of a training plugin."""
     with tempfile.TemporaryDirectory() as folder:
         recipe = os.path.join(folder, "t.recipe")
         with open(recipe, "w") as f:
@@ -216,8 +217,8 @@ def orch(build, settings, threads, epochs):
 recipe: t
 experiments:
   t:
-    plugin: train
-    with: {{ {settings}, epochs: {epochs}, crop_pad: 4, flip: true,
+    plugin: {plugin}
+    with: {{ {settings}, epochs: {epochs}, {augmentation},
             threads: {threads}, val_images: 10, milestones: [90%] }}
 """)
         subprocess.run([f"{build}/orch", "run", recipe, "-q"], check=True, stdout=subprocess.DEVNULL)
@@ -321,12 +322,16 @@ def adapter_version(build):
         return f.read().strip()
 
 
-def main():
-    chosen, below = options(), False
-    here, there = torch.__version__.split("+")[0], adapter_version(chosen.build)
+def print_versions(build):
+    here, there = re.match(r"[\d.]+", torch.__version__)[0], adapter_version(build)
     print(f"PyTorch {here}, orch with LibTorch {there}, load average {os.getloadavg()[0]:.1f}", flush=True)
     if here != there:
         print("the versions differ: ratios compare LibTorch with LibTorch, not orch with PyTorch")
+
+
+def main():
+    chosen, below = options(), False
+    print_versions(chosen.build)
     if chosen.part != "expert":
         use(len(CPUS))
         print(f"idiom, {len(CPUS)} threads")

@@ -20,4 +20,4 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/ DESTINATION share/doc/orch/docs FILE
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/share/hardware DESTINATION share/orch)
 install(FILES ${CMAKE_SOURCE_DIR}/share/questions.tsv DESTINATION share/orch)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/recipes/ DESTINATION share/doc/orch/recipes
-        FILES_MATCHING PATTERN *.recipe)
+        FILES_MATCHING PATTERN *.recipe PATTERN *.xml)

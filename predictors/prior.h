@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Forecast before any local measurement. Tier transferred: analytical model calibrated on public
- * measurements (predictors/transfer.h). Tier prior: the roofline, with the shares of peak and
+ * measurements (lib/steptime/transfer.h). Tier prior: the roofline, with the shares of peak and
  * bandwidth that frameworks reached on GPUs of the same architecture, and its error on networks
  * that were not used to fit the shares. */
 #ifndef ORCH_PREDICTORS_PRIOR_H
 #define ORCH_PREDICTORS_PRIOR_H
 
 #include "lib/hw/gpus.h"
+#include "lib/steptime/roofline.h"
+#include "lib/steptime/transfer.h"
 #include "predictors/exchange.h"
-#include "predictors/roofline.h"
-#include "predictors/transfer.h"
 
 /** Shares from published measurements of a class of GPUs. */
 struct orch_prior_class {

@@ -148,7 +148,7 @@ static double added_layers_ms(const struct orch_layer_table *table, const struct
         for (int k = 0; k < layer->input_count; k++)
             in += (double)orch_layer_elements(layer->inputs[k]);
         if (layer->type == ORCH_LAYER_NORM)
-            rounds = 4; /* forward 1.5, backward 2.5: predictors/roofline.c */
+            rounds = 4; /* forward 1.5, backward 2.5: lib/steptime/roofline.c */
         else if (layer->type == ORCH_LAYER_ACTIVATION || layer->type == ORCH_LAYER_SOFTMAX)
             rounds = 2.5;
         else if (layer->type == ORCH_LAYER_ELEMENTWISE || layer->type == ORCH_LAYER_CONCAT)

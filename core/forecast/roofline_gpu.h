@@ -4,7 +4,7 @@
 #define ORCH_CORE_FORECAST_ROOFLINE_GPU_H
 
 #include "core/forecast/time_question.h"
-#include "predictors/roofline.h"
+#include "lib/steptime/roofline.h"
 
 struct orch_roofline_gpu {
     const struct orch_gpu_spec *gpu;

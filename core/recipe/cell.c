@@ -40,6 +40,12 @@ char *orch_cell_value_text(const struct orch_cell *cell, const char *name)
     return value ? value_text(cell, name, value) : NULL;
 }
 
+bool orch_cell_identifies(const struct orch_cell *cell, const struct orch_param_spec *spec)
+{
+    return spec && !orch_param_is_secret(spec) &&
+           (!(spec->flags & ORCH_PARAM_NEUTRAL) || json_object_get(cell->coords, spec->name));
+}
+
 char *orch_cell_label(const struct orch_cell *cell)
 {
     GString *text = g_string_new(cell->experiment->name);

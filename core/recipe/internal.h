@@ -267,10 +267,6 @@ void orch_recipe_leave_out(struct recipe_experiment *experiment,
 void orch_recipe_leave_out_needing(struct recipe_draft *draft);
 /** Adds an error for cyclic references. */
 void orch_recipe_check_circles(struct recipe_draft *draft);
-/** Warns about sweeps whose first value alone will run because of `reuse`. Call it after
- * orch_recipe_read_report. */
-void orch_recipe_warn_of_neutral(struct recipe_draft *draft);
-
 /** Makes the cells, joins references, and keeps the cells selected by targets, part and smoke. */
 void orch_recipe_make_cells(struct recipe_draft *draft);
 

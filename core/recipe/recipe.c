@@ -89,8 +89,6 @@ static void run_steps(struct recipe_draft *draft)
     orch_recipe_check_circles(draft);
     orch_recipe_leave_out_needing(draft);
     orch_recipe_read_report(draft);
-    if (!draft->options->smoke) /* a smoke test reuses no run */
-        orch_recipe_warn_of_neutral(draft);
     orch_recipe_make_cells(draft);
     if (!draft->diags->error_count)
         orch_recipe_make_canonical(draft);

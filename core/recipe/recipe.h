@@ -114,6 +114,8 @@ enum orch_report_kind {
     ORCH_REPORT_WORK,
     ORCH_REPORT_COLLABORATORS,
     ORCH_REPORT_CONVERGED, /* whether a series still changes at its end */
+    ORCH_REPORT_GAIN,      /* what a setting gains for each per cent of cost */
+    ORCH_REPORT_SPEEDUP,   /* a value by workers against that of one worker */
     ORCH_REPORT_CORRELATE, /* whether one number forecasts the order of another */
     ORCH_REPORT_LISTING,   /* a table produced by runs */
     ORCH_REPORT_CURVE,
@@ -122,8 +124,9 @@ enum orch_report_kind {
     ORCH_REPORT_TIME_TO_ACCURACY, /* measured times to a target that runs may miss */
     ORCH_REPORT_LEARN,     /* regressors compared by cross-validation, also with held-out groups */
     ORCH_REPORT_LAYERWISE, /* times of networks as sums of measured layer times */
-    ORCH_REPORT_PALEO,     /* forward passes as PALEO predicts them, and their ratio to a peak */
-    ORCH_REPORT_STUDENT,   /* to be written by the student: nothing is computed */
+    ORCH_REPORT_PALEO_SCALING, /* forecasts by workers beside measured and simulated trainings */
+    ORCH_REPORT_PALEO,   /* forward passes as PALEO predicts them, and their ratio to a peak */
+    ORCH_REPORT_STUDENT, /* to be written by the student: nothing is computed */
 };
 
 /** An item of `report:`, checked. */
@@ -186,6 +189,9 @@ uint64_t orch_recipe_seed(uint64_t recipe_seed, int k);
 
 /** "finetune lr=0.01 #2": experiment, swept values, repeat when there are several. Caller frees. */
 char *orch_cell_label(const struct orch_cell *cell);
+/** Whether two cells that differ in this parameter are different trials: not for secrets, and for
+ * neutral parameters only where a sweep or zip gives the value. `spec` may be NULL: false. */
+bool orch_cell_identifies(const struct orch_cell *cell, const struct orch_param_spec *spec);
 /** A value of the cell as shown in labels and tables: without unit formatting, so that it can be
  * used in a filter or with -s ("seconds=0.1", not "100 ms"). NULL when the cell has no such value.
  * The caller frees. */

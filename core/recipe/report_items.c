@@ -105,12 +105,31 @@ static const struct kind_row {
       {"over", REPORT_SHAPE_SHARE, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
       {"where", REPORT_SHAPE_WHERE, false}}},
+    {"gain",
+     ORCH_REPORT_GAIN,
+     false,
+     {{"value", REPORT_SHAPE_VALUE, true},
+      {"cost", REPORT_SHAPE_VALUE, true},
+      {"by", REPORT_SHAPE_AXES, true},
+      {"baseline", REPORT_SHAPE_TEXT, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"correlate",
      ORCH_REPORT_CORRELATE,
      false,
      {{"x", REPORT_SHAPE_VALUE, true},
       {"y", REPORT_SHAPE_VALUE, true},
       {"by", REPORT_SHAPE_AXES, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
+      {"where", REPORT_SHAPE_WHERE, false}}},
+    {"speedup",
+     ORCH_REPORT_SPEEDUP,
+     false,
+     {{"value", REPORT_SHAPE_VALUE, true},
+      {"workers", REPORT_SHAPE_AXIS, false},
+      {"by", REPORT_SHAPE_AXES, false},
+      {"bytes", REPORT_SHAPE_VALUE, false},
+      {"columns", REPORT_SHAPE_SPEEDUP, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
       {"where", REPORT_SHAPE_WHERE, false}}},
     {"listing",
@@ -189,11 +208,28 @@ static const struct kind_row {
       {"batch", REPORT_SHAPE_COUNT, false},
       {"ppp", REPORT_SHAPE_NUMBERS, false},
       {"peak_tflops", REPORT_SHAPE_NUMBERS, false}}},
+    {"paleo_scaling",
+     ORCH_REPORT_PALEO_SCALING,
+     false,
+     {{"net", REPORT_SHAPE_TEXT, true},
+      {"workers", REPORT_SHAPE_COUNTS, true},
+      {"gpu", REPORT_SHAPE_TEXT, false},
+      {"batch", REPORT_SHAPE_COUNT, false},
+      {"scaling", REPORT_SHAPE_TEXT, false},
+      {"scheme", REPORT_SHAPE_TEXT, false},
+      {"link", REPORT_SHAPE_TEXT, false},
+      {"ppp", REPORT_SHAPE_NUMBERS, false},
+      {"ppp_comm", REPORT_SHAPE_NUMBERS, false},
+      {"images", REPORT_SHAPE_COUNT, false},
+      {"price", REPORT_SHAPE_NUMBERS, false},
+      {"show", REPORT_SHAPE_TEXT, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
+      {"simulated", REPORT_SHAPE_EXPERIMENTS, true}}},
     {"student", ORCH_REPORT_STUDENT, true, {{NULL, REPORT_SHAPE_TEXT, false}}},
 };
 
 /* Keys that name experiments. */
-static const char *const EXPERIMENT_KEYS[] = {"experiments", "held_out", "speed"};
+static const char *const EXPERIMENT_KEYS[] = {"experiments", "held_out", "speed", "simulated"};
 
 static const char *const COMMON_KEYS[] = {"question", "title", "points"};
 static const char *const TIME_UNITS[] = {"s", "ms", "us", "ns", "min", "h", NULL};
@@ -245,7 +281,8 @@ static void find_experiments(struct report_item *item)
     struct recipe_draft *draft = item->draft;
     for (guint i = 0; i < G_N_ELEMENTS(EXPERIMENT_KEYS); i++) {
         bool is_there = add_named(item, EXPERIMENT_KEYS[i]);
-        item->is_listed = i == 0 ? is_there : item->is_listed;
+        bool lists = i == 0 || strcmp(EXPERIMENT_KEYS[i], "simulated") == 0;
+        item->is_listed = item->is_listed || (lists && is_there);
     }
     add_sides(item);
     for (guint i = 0; !item->is_listed && i < draft->experiments->len; i++) {
@@ -517,8 +554,8 @@ static const struct kind_row *find_kind(struct recipe_draft *draft, const struct
     if (!found && !has_unknown)
         orch_recipe_error_at(draft, map,
                              "add one of: text, table, plot, images, best, compare, coverage, "
-                             "work, collaborators, converged, correlate, listing, curve, "
-                             "curve_law, time_to, learn, layerwise, "
+                             "gain, work, collaborators, converged, correlate, speedup, listing, "
+                             "curve, curve_law, time_to, learn, layerwise, "
                              "student",
                              "a report item has no content");
     return found;

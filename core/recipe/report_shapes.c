@@ -10,6 +10,10 @@
 
 static const char *const PLOT_KINDS[] = {"line", "scatter", "bar", "histogram",
                                          "box",  "heat",    NULL};
+/* What the item speedup computes (core/report/item_speedup.c). */
+static const char *const SPEEDUP_COLUMNS[] = {"speedup",       "efficiency", "ratio",
+                                              "inverse",       "increase",   "computing",
+                                              "communication", "bandwidth",  NULL};
 /* Ways to summarise a metric's points as one number. */
 static const char *const SUMMARIES[] = {"last",  "best",   "mean",  "min", "max",
                                         "first", "result", "count", NULL};
@@ -344,6 +348,18 @@ static void check_kind(struct report_item *item, const struct orch_yaml *node)
         orch_recipe_error_at(item->draft, node, hint, "unknown kind of plot '%s'", node->text);
 }
 
+static void check_speedup(struct report_item *item, const struct orch_yaml *node)
+{
+    g_autofree char *near = orch_recipe_hint_names(item->draft, node->text, SPEEDUP_COLUMNS);
+    g_autofree char *all = g_strjoinv(", ", (char **)(uintptr_t)SPEEDUP_COLUMNS);
+    if (!g_strv_contains(SPEEDUP_COLUMNS, node->text))
+        orch_recipe_error_at(item->draft, node, near ? near : all,
+                             "unknown column '%s' of a speedup", node->text);
+    else if (strcmp(node->text, "bandwidth") == 0 && !orch_yaml_get(item->spec, "bytes"))
+        orch_recipe_error_at(item->draft, node, "write bytes: result epoch_reduced_bytes",
+                             "column 'bandwidth' needs 'bytes'");
+}
+
 static void check_model(struct report_item *item, const struct orch_yaml *node,
                         const char *const *names)
 {
@@ -457,6 +473,9 @@ void orch_report_check(struct report_item *item, enum report_shape shape,
     case REPORT_SHAPE_KIND:
         check_kind(item, node);
         break;
+    case REPORT_SHAPE_SPEEDUP:
+        check_speedup(item, node);
+        break;
     case REPORT_SHAPE_FLAG:
         check_flag(item, node);
         break;
@@ -509,5 +528,5 @@ bool orch_report_takes_list(enum report_shape shape)
            shape == REPORT_SHAPE_EXPERIMENTS || shape == REPORT_SHAPE_NUMBERS ||
            shape == REPORT_SHAPE_COUNTS || shape == REPORT_SHAPE_TEXTS ||
            shape == REPORT_SHAPE_COLUMNS || shape == REPORT_SHAPE_MODELS ||
-           shape == REPORT_SHAPE_FORMULAS;
+           shape == REPORT_SHAPE_FORMULAS || shape == REPORT_SHAPE_SPEEDUP;
 }

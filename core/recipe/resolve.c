@@ -253,49 +253,6 @@ void orch_recipe_resolve(struct recipe_draft *draft)
         resolve_experiment(draft, draft->experiments->pdata[i]);
 }
 
-/* ---- sweeps that cannot be told apart ----------------------------------------------------------
- */
-
-/* Parameters that do not affect results are left out of the fingerprint. So `reuse` treats the
- * cells of a sweep over such parameters as one trial: when the first has ended, the others count as
- * done. */
-static bool is_neutral(const struct recipe_dimension *dimension)
-{
-    for (guint i = 0; i < dimension->members->len; i++)
-        if (!(g_array_index(dimension->members, struct recipe_swept, i).spec->flags &
-              ORCH_PARAM_NEUTRAL))
-            return false;
-    return dimension->count > 1;
-}
-
-static void warn_of_neutral(struct recipe_draft *draft, const struct recipe_experiment *experiment)
-{
-    for (guint i = 0; i < experiment->dimensions->len; i++) {
-        const struct recipe_dimension *dimension = experiment->dimensions->pdata[i];
-        if (!is_neutral(dimension))
-            continue;
-        const struct recipe_swept *swept =
-            &g_array_index(dimension->members, struct recipe_swept, 0);
-        struct recipe_place place = orch_recipe_key_place(swept->setting);
-        g_autofree char *hint = g_strdup_printf(
-            "to run every value, write 'reuse: never' in experiment '%s'", experiment->name);
-        orch_diags_add(draft->diags, true, place.file, place.line, place.column, hint,
-                       "parameter '%s' of plugin '%s' does not affect results, so its %u values "
-                       "are one trial: only the first is run",
-                       swept->spec->name, experiment->manifest->name, dimension->count);
-    }
-}
-
-void orch_recipe_warn_of_neutral(struct recipe_draft *draft)
-{
-    for (guint i = 0; i < draft->experiments->len; i++) {
-        const struct recipe_experiment *experiment = draft->experiments->pdata[i];
-        if (!experiment->is_broken && !experiment->made->skipped &&
-            experiment->made->reuse != ORCH_RECIPE_REUSE_NEVER)
-            warn_of_neutral(draft, experiment);
-    }
-}
-
 /* ---- experiments of untrusted plugins --------------------------------------------------------
  */
 

@@ -38,9 +38,7 @@ static double number_at(const json_t *spec, const char *key, double none)
     return text && orch_real_parse(text, &value) ? value : none;
 }
 
-/* Finds a device. The PALEO authors' devices are named "paleo:NAME"; others come from the hardware
- * tables. */
-static bool find_device(const char *name, struct orch_paleo_device *out, GError **error)
+bool orch_section_paleo_device(const char *name, struct orch_paleo_device *out, GError **error)
 {
     if (g_str_has_prefix(name, "paleo:")) {
         const struct orch_paleo_device *own = orch_paleo_device_find(name, error);
@@ -81,7 +79,8 @@ static bool read_spec(struct paleo_section *p, GError **error)
     const double whole = 1;
     if (!p->ppps->len)
         g_array_append_val(p->ppps, whole);
-    return find_device(orch_json_text(spec, "gpu", DEFAULT_GPU), &p->options.device, error);
+    return orch_section_paleo_device(orch_json_text(spec, "gpu", DEFAULT_GPU), &p->options.device,
+                                     error);
 }
 
 /* ---- one network -------------------------------------------------------------------------------

@@ -41,7 +41,9 @@ static const struct kind {
     {ORCH_REPORT_COMPARE, "compare", orch_section_fill_compare, false},
     {ORCH_REPORT_PLOT, "plot", orch_section_fill_plot, false},
     {ORCH_REPORT_CONVERGED, "converged", orch_section_fill_converged, false},
+    {ORCH_REPORT_GAIN, "gain", orch_section_fill_gain, false},
     {ORCH_REPORT_CORRELATE, "correlate", orch_section_fill_correlate, false},
+    {ORCH_REPORT_SPEEDUP, "speedup", orch_section_fill_speedup, false},
     {ORCH_REPORT_LISTING, "listing", orch_section_fill_listing, false},
     {ORCH_REPORT_IMAGES, "images", orch_section_fill_images, false},
     {ORCH_REPORT_COVERAGE, "coverage", orch_section_fill_coverage, false},
@@ -55,6 +57,7 @@ static const struct kind {
     {ORCH_REPORT_LEARN, "learn", orch_section_fill_learn, true},
     {ORCH_REPORT_LAYERWISE, "layerwise", orch_section_fill_layerwise, true},
     {ORCH_REPORT_PALEO, "paleo", orch_section_fill_paleo, false},
+    {ORCH_REPORT_PALEO_SCALING, "paleo_scaling", orch_section_fill_paleo_scaling, false},
 };
 
 static const struct kind *kind_of(const struct orch_report_item *item)

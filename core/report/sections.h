@@ -54,7 +54,9 @@ bool orch_section_fill_coverage(struct orch_section_context *a, GError **error);
 bool orch_section_fill_work(struct orch_section_context *a, GError **error);
 bool orch_section_fill_collaborators(struct orch_section_context *a, GError **error);
 bool orch_section_fill_converged(struct orch_section_context *a, GError **error);
+bool orch_section_fill_gain(struct orch_section_context *a, GError **error);
 bool orch_section_fill_correlate(struct orch_section_context *a, GError **error);
+bool orch_section_fill_speedup(struct orch_section_context *a, GError **error);
 bool orch_section_fill_listing(struct orch_section_context *a, GError **error);
 bool orch_section_fill_curve(struct orch_section_context *a, GError **error);
 bool orch_section_fill_curve_law(struct orch_section_context *a, GError **error);
@@ -63,5 +65,6 @@ bool orch_section_fill_time_to_accuracy(struct orch_section_context *a, GError *
 bool orch_section_fill_learn(struct orch_section_context *a, GError **error);
 bool orch_section_fill_layerwise(struct orch_section_context *a, GError **error);
 bool orch_section_fill_paleo(struct orch_section_context *a, GError **error);
+bool orch_section_fill_paleo_scaling(struct orch_section_context *a, GError **error);
 
 #endif

@@ -260,6 +260,15 @@ char *orch_trial_name(const struct orch_report_trial *trial)
                            trial->run->repeat);
 }
 
+/* The host's name and the beginning of the machine's key, for hosts may share a name. */
+static char *machine_of(const struct orch_run *run)
+{
+    g_autoptr(json_t) facts = run->machine_facts ? json_loads(run->machine_facts, 0, NULL) : NULL;
+    const char *host = orch_json_text(facts, "hostname", NULL);
+    return host && run->machine_key ? g_strdup_printf("%s %.8s", host, run->machine_key)
+                                    : g_strdup(run->machine_key);
+}
+
 char *orch_trial_value(const struct orch_trials *trials, const struct orch_report_trial *trial,
                        const char *axis)
 {
@@ -272,6 +281,8 @@ char *orch_trial_value(const struct orch_trials *trials, const struct orch_repor
         return value;
     if (strcmp(axis, "setting") == 0)
         return setting_of(trial);
+    if (trial->run && strcmp(axis, "machine") == 0)
+        return machine_of(trial->run);
     return trial->run ? orch_run_field(trials->store, trial->run, axis) : NULL;
 }
 
@@ -380,7 +391,7 @@ static bool params_agree(struct orch_store *store, const struct orch_run *run,
     {
         const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
         const json_t *had = params ? json_object_get(params, name) : NULL;
-        if (spec && !(spec->flags & ORCH_PARAM_NEUTRAL) && had && !json_equal(had, value))
+        if (orch_cell_identifies(cell, spec) && had && !json_equal(had, value))
             return false;
     }
     return true;

@@ -117,8 +117,7 @@ static void add_path(struct orch_plan *plan, const char *tree, GHashTable *files
         add_content(plan, tree, files, used, inputs);
 }
 
-/* The parameters with absolute paths, as the command receives them. */
-static json_t *absolute_params(const struct orch_plan *plan, const struct orch_cell *cell)
+json_t *orch_cell_absolute_params(const struct orch_plan *plan, const struct orch_cell *cell)
 {
     json_t *params = json_copy(cell->params);
     const char *name;
@@ -190,7 +189,7 @@ bool orch_cell_inputs(struct orch_plan *plan, const struct orch_cell *cell, GPtr
     GHashTable *files = tree_files(plan, source->tree, error);
     if (!files)
         return false;
-    g_autoptr(json_t) params = absolute_params(plan, cell);
+    g_autoptr(json_t) params = orch_cell_absolute_params(plan, cell);
     for (guint i = 0; i < manifest->params->len; i++) {
         const struct orch_param_spec *spec = manifest->params->pdata[i];
         const char *text = json_string_value(json_object_get(params, spec->name));

@@ -13,4 +13,8 @@
 bool orch_cell_inputs(struct orch_plan *plan, const struct orch_cell *cell, GPtrArray *inputs,
                       GError **error);
 
+/** The cell's parameters with absolute paths, as a trial receives them: those of a recipe are
+ * relative to its folder. New reference. */
+json_t *orch_cell_absolute_params(const struct orch_plan *plan, const struct orch_cell *cell);
+
 #endif

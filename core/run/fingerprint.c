@@ -270,8 +270,7 @@ static json_t *public_params(const struct orch_cell *cell)
     json_object_foreach(cell->params, name, value)
     {
         const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
-        bool hidden = spec && (orch_param_is_secret(spec) || (spec->flags & ORCH_PARAM_NEUTRAL));
-        if (!hidden)
+        if (!spec || orch_cell_identifies(cell, spec))
             json_object_set(out, name, value);
     }
     return out;

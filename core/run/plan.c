@@ -26,11 +26,11 @@ unsigned orch_plan_count(const struct orch_plan *plan, enum orch_plan_state stat
     return count;
 }
 
-/* The parameters passed to check. An unresolved reference is passed as its text, or as 0 when it is
- * a number. */
-static json_t *params_for_check(const struct orch_cell *cell)
+/* The parameters passed to check, with absolute paths as in a trial. An unresolved reference is
+ * passed as its text, or as 0 when it is a number. */
+static json_t *params_for_check(const struct orch_plan *plan, const struct orch_cell *cell)
 {
-    json_t *params = json_copy(cell->params);
+    json_t *params = orch_cell_absolute_params(plan, cell);
     for (guint i = 0; i < cell->refs->len; i++) {
         const struct orch_ref *ref = cell->refs->pdata[i];
         json_object_set_new(params, ref->param,
@@ -167,7 +167,7 @@ static void prefetch_costs(struct orch_plan *plan)
             asked = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref);
             g_hash_table_insert(by_manifest, manifest, asked);
         }
-        g_ptr_array_add(asked, params_for_check(plan->items[i].cell));
+        g_ptr_array_add(asked, params_for_check(plan, plan->items[i].cell));
     }
     GHashTableIter iter;
     gpointer manifest, asked;
@@ -191,7 +191,7 @@ static bool check_items(struct orch_plan *plan, struct orch_diags *diags)
                 g_hash_table_insert(plan->inputs_ids, (gpointer)(uintptr_t)experiment, id);
         }
         item->inputs_id = g_hash_table_lookup(plan->inputs_ids, experiment);
-        g_autoptr(json_t) params = params_for_check(item->cell);
+        g_autoptr(json_t) params = params_for_check(plan, item->cell);
         if (!problem)
             orch_plugins_check(plan->plugins, experiment->manifest, params, &item->inputs,
                                &problem);

@@ -191,9 +191,7 @@ static char *settings_of(const struct orch_plan *plan, const struct orch_plan_it
         const struct orch_param_spec *spec =
             orch_manifest_param(item->cell->experiment->manifest, name);
         json_t *before = then ? json_object_get(then, name) : NULL;
-        bool is_compared =
-            spec && !orch_param_is_secret(spec) && !(spec->flags & ORCH_PARAM_NEUTRAL);
-        if (!is_compared || !before || json_equal(before, value))
+        if (!orch_cell_identifies(item->cell, spec) || !before || json_equal(before, value))
             continue;
         g_autofree char *text = orch_value_format_json(before);
         g_autofree char *setting =

@@ -91,8 +91,7 @@ static json_t *params_to_find(const struct orch_cell *cell)
     json_object_foreach(cell->params, name, value)
     {
         const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
-        if (spec && !orch_param_is_secret(spec) && !(spec->flags & ORCH_PARAM_NEUTRAL) &&
-            !json_is_null(value))
+        if (orch_cell_identifies(cell, spec) && !json_is_null(value))
             json_object_set(params, name, value);
     }
     return params;

@@ -35,6 +35,14 @@ GArray *orch_seed_means(const GArray *numbers, const GArray *seeds)
     return means;
 }
 
+const struct orch_seed_mean *orch_seed_mean_find(const GArray *means, uint64_t seed)
+{
+    for (guint i = 0; i < means->len; i++)
+        if (mean_at(means, i)->seed == seed)
+            return mean_at(means, i);
+    return NULL;
+}
+
 GArray *orch_seed_values(const GArray *means)
 {
     GArray *values = g_array_new(FALSE, FALSE, sizeof(double));

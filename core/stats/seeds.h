@@ -21,6 +21,8 @@ struct orch_seed_mean {
  * (double, NaN are skipped) and `seeds` (uint64_t) have one element for each run. The caller
  * unrefs. */
 GArray *orch_seed_means(const GArray *numbers, const GArray *seeds);
+/** The mean of a seed, or NULL. Borrowed. */
+const struct orch_seed_mean *orch_seed_mean_find(const GArray *means, uint64_t seed);
 /** Returns the means without their seeds (double). The caller unrefs. */
 GArray *orch_seed_values(const GArray *means);
 /** Compares means by seed, b - a: paired when both sides have the same two or more seeds, else

@@ -108,7 +108,7 @@ struct orch_param {
 /** A parameter without default is required unless it carries this flag; then it is NULL or 0. */
 #define ORCH_PARAM_OPTIONAL 1u
 /** Does not change what is measured (verbosity, worker threads of a loader whose batches do not
- * depend on their number): excluded from the fingerprint. */
+ * depend on their number): excluded from the fingerprint, unless a sweep gives its value. */
 #define ORCH_PARAM_NEUTRAL 2u
 
 enum orch_better { ORCH_BETTER_NONE = 0, ORCH_BETTER_MIN = 1, ORCH_BETTER_MAX = 2 };

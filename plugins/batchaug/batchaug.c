@@ -88,9 +88,10 @@ static bool is_accumulated(const struct params *p)
     return p->copies > 1 && strcmp(p->gradient, "accumulated") == 0;
 }
 
-static void note_gradient(const struct params *p, const struct orch_host *host)
+static void note_gradient(const struct params *p, const struct orch_session *s)
 {
-    const int copies = (int)p->copies, batch = (int)p->t.batch;
+    const struct orch_host *host = s->host;
+    const int copies = (int)p->copies, batch = (int)s->batch;
     if (copies == 1)
         orch_training_note(host, "one copy of each sample: a step is that of plugin train");
     else if (is_accumulated(p))
@@ -122,7 +123,7 @@ static void note_settings(const struct orch_session *s, int64_t copies)
 static struct orch_feed *make_feed(void *ctx, const struct orch_session *s, GError **error)
 {
     struct augmented *a = ctx;
-    note_gradient(a->params, s->host);
+    note_gradient(a->params, s);
     note_settings(s, a->params->copies);
     if (!orch_batchaug_picture(s, "copies.png", error))
         return NULL;

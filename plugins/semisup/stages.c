@@ -17,7 +17,7 @@ static struct orch_feed *stage_feed(const struct orch_session *s,
                                     const struct orch_semisup_stage *stage, GError **error)
 {
     const struct orch_training *t = s->training;
-    struct orch_loader_options options = {.batch = (int)t->batch,
+    struct orch_loader_options options = {.batch = (int)s->batch,
                                           .threads = (int)t->loader_threads,
                                           .shuffle = true,
                                           .seed = s->host->derive_seed(s->host, stage->stream)};

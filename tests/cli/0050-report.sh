@@ -70,7 +70,7 @@ ok orch report r.recipe --only 1.1a
 has 'missing: 8 of 8 trials are not run'; has 'to have it: orch run r.recipe tune feature'
 ok orch run r.recipe tune -q
 ORCH_USER=bob ok orch run r.recipe feature -x lr=0.01 -q
-ok orch report r.recipe --runs
+ok orch report r.recipe --runs --disturbed # other programs may run beside this test
 row() { printf '%s\n' "$out" | tr -s ' ' | sed 's/^ //' | grep -m1 "^$1 " || _fail "no line that begins with '$1'"; }
 has 'r: A report of every kind'; has 'profile small'; has 'Two ways of training.'
 same "$(row 0.1)" '0.1 0.9015 (0.9010..0.9020) (0.9015) missing'

@@ -53,6 +53,7 @@ recipe: l
 experiments:
   both: { plugin: layertime, with: { layers: 5, passes: [none, adam], in_hw: [4, 16] } }
   conv: { plugin: layertime, with: { layers: 3, kinds: conv, in_hw: [4, 4], kernel: [3, 3], channels: [2, 2], stride: [1, 1], batch: [2, 2], activations: [relu], passes: [sgd] } }
+  parts: { plugin: layertime, with: { net: "mlp:4", input: 1x4x4, classes: 3, net_batch: 2, repeats: 3, by_layer: true } }
   steps: { plugin: layertime, with: { net: "mlp:4", input: 1x4x4, classes: 3, net_batch: 2, repeats: 3 }, sweep: { optimizer: [none, momentum, adam] } }
 R
 ok orch run l.recipe -q
@@ -67,6 +68,13 @@ ok orch ls --where experiment=steps --json
 for i in 0 1 2; do
     same "$(json runs.$i.state)" ok
 done
+# each layer of a network by itself: two dense ones, waited for and queued, median of 1 to 3 ms in each
+run_of parts
+same "$(json results.layers_timed) $(json results.layers_left_out)" '2.0 0.0' 'layers:'
+same "$(json results.layer_sum) $(json results.layer_sum_queued)" '4.0 4.0' 'sums:'
+ok orch show "$(json key)" -a layers
+has 'layer,kind,ms_waited,ms_queued'
+same "$(printf '%s\n' "$out" | grep -Ec ',dense,2,2$')" 2 'rows:'
 layers() { one layertime "$1"; }
 prints "$(layers 'batch: [3]')" 'batch: write two numbers, from and to, at most 1000000'
 prints "$(layers 'units: [9, 2]')" 'units: write two numbers'

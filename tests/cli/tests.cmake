@@ -27,7 +27,11 @@ set_tests_properties(cli.0075-signatures cli.0077-allowance cli.0082-repair cli.
 # every command with every option, over two stores
 set_tests_properties(cli.0096-hostile-rows cli.0098-two-pulls PROPERTIES LABELS "slow" TIMEOUT 2700)
 # start MPI many times, and wait for grace periods; 0232 is the quick one
-set_tests_properties(cli.0214-mpi-gradients cli.0229-mpi cli.0230-mpi-rank-ends cli.0231-mpi-stop PROPERTIES LABELS "slow" TIMEOUT 900)
+set_tests_properties(cli.0214-mpi-gradients cli.0217-asyncsgd cli.0229-mpi cli.0230-mpi-rank-ends cli.0231-mpi-stop PROPERTIES LABELS "slow" TIMEOUT 900)
+# train with several workers
+set_tests_properties(cli.0275-scaling cli.0276-allreduce cli.0278-scaling-faults cli.0279-scaling-torch PROPERTIES LABELS "slow" TIMEOUT 1200)
+# start SimGrid some thirty times, and wait for a limit of time
+set_tests_properties(cli.0290-simcluster cli.0291-simcluster-faults PROPERTIES LABELS "slow")
 # build plugins, plan in several environments
 set_tests_properties(cli.0149-planned-grades cli.0100-trust cli.0101-rebuilt cli.0102-environment PROPERTIES LABELS "slow")
 # start a Jupyter kernel, a browser
@@ -51,3 +55,5 @@ set_tests_properties(layers json_reals PROPERTIES LABELS quick)
 # packs, verified and run again; large files are captured
 set_tests_properties(cli.0203-pack-rest cli.0204-exchange-faults cli.0009-plugins cli.0032-store-faults cli.0150-disturbed-setting
   cli.0181-plain-script-predictor PROPERTIES LABELS "slow")
+# starts Python with PyTorch, and workers of it
+set_tests_properties(cli.0218-wrap PROPERTIES LABELS "slow" TIMEOUT 900)

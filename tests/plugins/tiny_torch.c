@@ -543,6 +543,13 @@ static bool gradients_watch(struct orch_torch_model *m, size_t bucket_bytes,
     return true;
 }
 
+static bool gradients_watch_from(struct orch_torch_model *m, size_t first_bytes,
+                                 size_t bucket_bytes, const struct orch_torch_bucket_calls *calls,
+                                 GError **error)
+{
+    return gradients_watch(m, MIN(first_bytes, bucket_bytes), calls, error);
+}
+
 static void gradients_hold(struct orch_torch_model *m, bool on)
 {
     m->is_held = on;
@@ -829,6 +836,7 @@ static const struct orch_torch TABLE = {
     .graphs_set = graphs_set,
     .graphs_get = graphs_get,
     .totals_mark = totals_mark,
+    .gradients_watch_from = gradients_watch_from,
 };
 
 __attribute__((visibility("default"))) const struct orch_torch *orch_torch_v1(void)

@@ -1,7 +1,7 @@
 # predictors: lecture 7 (AI Gauge, Justus et al.).
 orch_test(lecture "quick" orch_predictors)
-# their measurements, where they are; every 36th row, or it takes long; one thread, as all tests: more would wait for each other's turns
+# their measurements, where they are; every 72nd row, or it takes long; one thread, as all tests: more would wait for each other's turns
 add_test(NAME reference.justus
-  COMMAND ${CMAKE_SOURCE_DIR}/bench/justus.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR}/../shared/data 36)
+  COMMAND ${CMAKE_SOURCE_DIR}/bench/justus.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR}/../shared/data 72)
 set_tests_properties(reference.justus PROPERTIES LABELS "reference" TIMEOUT 5400 SKIP_RETURN_CODE 77
   COST 1000 ENVIRONMENT "${ORCH_TEST_ENVIRONMENT}")

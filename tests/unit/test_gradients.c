@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Steps in parts: losses of the caller's, targets and weights, several outputs, gradients in
  * buckets, blended weights, and several models in a process. */
+#include "plugins/common/comm/buckets.h"
 #include "plugins/common/torch/torch.h"
 
 #include "lib/base/error.h"
@@ -610,6 +611,39 @@ static void test_watching_changes_nothing(void **state)
     orch_net_free(net);
 }
 
+/* LibTorch's buckets are those of the plan that simulated trainings follow. */
+static void test_buckets_follow_the_plan(void **state)
+{
+    (void)state;
+    const struct orch_comm_bucket_sizes sizes[] = {{1, 400}, {400, 1}, {100, 1000}, {1, 1 << 20}};
+    GError *error = NULL;
+    struct orch_net *net = make_net(0, false);
+    struct orch_torch_model *model = make_model(net);
+    struct orch_torch_batch batch = batch_of(0, COUNT);
+    size_t bytes[64], count = 0;
+    for (size_t i = torch->tensor_count(model); i-- > 0;) {
+        struct orch_torch_tensor t;
+        torch->tensor_describe(model, i, &t);
+        if (t.is_parameter)
+            bytes[count++] = sizeof(float) * (size_t)t.count;
+    }
+    for (size_t s = 0; s < G_N_ELEMENTS(sizes); s++) {
+        struct orch_comm_bucket plan[64];
+        struct watch w = {0};
+        struct orch_torch_bucket_calls calls = {on_ready, on_finish, &w};
+        const size_t planned = orch_comm_plan(bytes, count, &sizes[s], plan);
+        need(torch->gradients_watch_from(model, sizes[s].first_bytes, sizes[s].bytes, &calls,
+                                         &error),
+             error);
+        need(torch->train(model, &batch, &error), error);
+        assert_int_equal(w.next, planned);
+        for (size_t b = 0; b < planned; b++)
+            assert_int_equal(sizeof(float) * (size_t)w.seen[b].elements, plan[b].bytes);
+    }
+    torch->model_free(model);
+    orch_net_free(net);
+}
+
 /* Parameters that no gradient reaches are in the buckets, as zeros. */
 static void test_unreached_parameters_are_zero(void **state)
 {
@@ -746,6 +780,7 @@ int main(void)
         cmocka_unit_test(test_ssd),
         cmocka_unit_test(test_halves_equal_the_whole),
         cmocka_unit_test(test_watching_changes_nothing),
+        cmocka_unit_test(test_buckets_follow_the_plan),
         cmocka_unit_test(test_unreached_parameters_are_zero),
         cmocka_unit_test(test_bad_buckets),
         cmocka_unit_test(test_blend),

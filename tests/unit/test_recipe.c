@@ -472,25 +472,31 @@ static void warns_with(const char *text, const struct orch_recipe_options *optio
 }
 
 /* What is left out of the fingerprint tells no trials apart. */
-static void test_neutral_sweeps(void **state)
+/* Neutral parameters distinguish trials only where a sweep or zip gives them. */
+static void test_neutral(void **state)
 {
     (void)state;
 #define NEUTRAL(what) HEAD "experiments: { a: { plugin: train, " what " } }\n"
-#define ONE_TRIAL(name, count)                                                                     \
-    "warning: parameter '" name "' of plugin 'train' does not affect results, so its " count       \
-    " values are one trial: only the first is run | to run every value, write 'reuse: never' in "  \
-    "experiment 'a'\n"
-    warns_with(NEUTRAL("sweep: { threads: [1, 2, 4] }"), NULL, "3:45 " ONE_TRIAL("threads", "3"));
-    warns_with(NEUTRAL("sweep: { lr: [1, 2], readers: [1, 2] }"), NULL,
-               "3:57 " ONE_TRIAL("readers", "2"));
-    warns_with(NEUTRAL("zip: { threads: [1, 2], readers: [1, 2] }"), NULL,
-               "3:43 " ONE_TRIAL("threads", "2"));
-    warns_with(NEUTRAL("repeat: 2"), OPTIONS(.sweeps = LIST("threads=1,2")),
-               "-x threads=1,2: " ONE_TRIAL("threads", "2"));
-    warns_with(NEUTRAL("zip: { lr: [1, 2], threads: [1, 2] }"), NULL, "");
-    warns_with(NEUTRAL("sweep: { threads: [1] }"), NULL, "");
-    warns_with(NEUTRAL("sweep: { threads: [1, 2] }, reuse: never"), NULL, "");
-    warns_with(NEUTRAL("sweep: { threads: [1, 2] }"), OPTIONS(.smoke = true), "");
+    static const struct {
+        const char *text;
+        bool lr, threads;
+    } cases[] = {
+        {NEUTRAL("with: { threads: 2 }"), true, false},
+        {NEUTRAL("with: { threads: 2 }, sweep: { lr: [1, 2] }"), true, false},
+        {NEUTRAL("sweep: { threads: [1, 2] }"), true, true},
+        {NEUTRAL("zip: { threads: [1, 2], lr: [1, 2] }"), true, true},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct orch_expansion *out = accepts(cases[i].text, NULL);
+        const struct orch_cell *cell = out->cells->pdata[0];
+        const struct orch_manifest *manifest = cell->experiment->manifest;
+        assert_int_equal(orch_cell_identifies(cell, orch_manifest_param(manifest, "lr")),
+                         cases[i].lr);
+        assert_int_equal(orch_cell_identifies(cell, orch_manifest_param(manifest, "threads")),
+                         cases[i].threads);
+        orch_expansion_free(out);
+    }
+    warns_with(NEUTRAL("sweep: { threads: [1, 2, 4] }"), NULL, "");
 }
 
 /* ---- precedence --------------------------------------------------------------------------------
@@ -1129,7 +1135,7 @@ int main(void)
         cmocka_unit_test(test_option_errors),
         cmocka_unit_test(test_report_errors),
         cmocka_unit_test(test_kind_errors),
-        cmocka_unit_test(test_neutral_sweeps),
+        cmocka_unit_test(test_neutral),
         cmocka_unit_test(test_precedence),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_zip),

@@ -6,10 +6,10 @@
 #include "lib/hw/links.h"
 #include "lib/hw/prices.h"
 #include "lib/net/cost.h"
+#include "lib/steptime/roofline.h"
 #include "predictors/exchange.h"
 #include "predictors/from_net.h"
 #include "predictors/paleo.h"
-#include "predictors/roofline.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The distilled white box: figures of the program that fitted it (bench/distil.py, another
  * implementation of the same formula), and what must hold whatever was fitted. */
-#include "predictors/transfer.h"
+#include "lib/steptime/transfer.h"
 
 #include "lib/net/zoo.h"
 

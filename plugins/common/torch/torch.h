@@ -441,6 +441,13 @@ struct orch_torch {
     /** Sets the sums aside on the device for a later totals_take, and resets them. Does not wait
      * for the device. The first totals_take after marks reads all of them together. */
     bool (*totals_mark)(struct orch_torch_model *model, GError **error);
+
+    /** gradients_watch, but the first bucket is closed when it has `first_bytes` or more: a small
+     * one lets communication begin early. The buckets are those of orch_comm_plan
+     * (plugins/common/comm/buckets.h). Fails for a size of 0. */
+    bool (*gradients_watch_from)(struct orch_torch_model *model, size_t first_bytes,
+                                 size_t bucket_bytes, const struct orch_torch_bucket_calls *calls,
+                                 GError **error);
 };
 
 #define ORCH_TORCH_ABI 3

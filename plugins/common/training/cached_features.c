@@ -6,6 +6,8 @@
 #include "plugins/common/training/notes.h"
 #include "plugins/common/training/work.h"
 
+#include <string.h>
+
 static float *compute(const struct orch_session *s, const struct orch_subset *subset, int64_t width,
                       GError **error)
 {
@@ -32,6 +34,41 @@ static float *compute(const struct orch_session *s, const struct orch_subset *su
     return features;
 }
 
+/* The features of `part` out of those of `whole`; NULL if a row of `part` is not in `whole`. */
+static float *pick(const struct orch_subset *part, const struct orch_subset *whole,
+                   const float *features, int64_t width)
+{
+    g_autoptr(GHashTable) positions = g_hash_table_new(g_int64_hash, g_int64_equal);
+    float *picked = g_new(float, (gsize)(part->count * width) + 1);
+    for (int64_t i = 0; i < whole->count; i++)
+        g_hash_table_insert(positions, &whole->rows[i],
+                            (gpointer)(uintptr_t)(features + i * width));
+    for (int64_t i = 0; i < part->count; i++) {
+        const float *row = g_hash_table_lookup(positions, &part->rows[i]);
+        if (!row) {
+            g_free(picked);
+            return NULL;
+        }
+        memcpy(picked + i * width, row, (size_t)width * sizeof *row);
+    }
+    return picked;
+}
+
+/* Those of the validation images: of all of them where they are wanted, and of each epoch's. */
+static bool compute_validation(const struct orch_session *s, struct orch_features *f,
+                               GError **error)
+{
+    if (s->training->full_validation) {
+        f->val = compute(s, s->val, f->width, error);
+        if (!f->val)
+            return false;
+        f->val_part = pick(s->val_part, s->val, f->val, f->width);
+    }
+    if (!f->val_part)
+        f->val_part = compute(s, s->val_part, f->width, error);
+    return f->val_part != NULL;
+}
+
 struct orch_features *orch_features_compute(const struct orch_session *s, GError **error)
 {
     struct orch_features *f = g_new0(struct orch_features, 1);
@@ -40,13 +77,7 @@ struct orch_features *orch_features_compute(const struct orch_session *s, GError
     f->width = s->torch->feature_count(s->model);
     f->train = compute(s, s->train, f->width, error);
     f->seconds = (double)(orch_mono_ns() - begin) / 1e9;
-    f->val_part = f->train ? compute(s, s->val_part, f->width, error) : NULL;
-    bool ok = f->val_part != NULL;
-    if (ok && s->training->full_validation) {
-        f->val = compute(s, s->val, f->width, error);
-        ok = f->val != NULL;
-    }
-    if (!ok) {
+    if (!f->train || !compute_validation(s, f, error)) {
         orch_features_free(f);
         return NULL;
     }

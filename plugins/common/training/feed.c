@@ -21,7 +21,7 @@ void orch_feed_free(struct orch_feed *feed)
 struct images {
     struct orch_loader *loader;
     int64_t number, batches;
-    bool is_channels_last;
+    bool is_channels_last, is_shard;
     /* the set on a GPU that makes the images from the loader's plans, or NULL */
     struct orch_torch_images *on_gpu;
     const struct orch_torch *torch;
@@ -63,6 +63,8 @@ static bool images_next(void *ctx, struct orch_feed_batch *out, GError **error)
         return false;
     input.targets = batch.targets;
     input.weights = batch.weights;
+    if (images->is_shard)
+        input.total_weight = batch.total_weight;
     *out = (struct orch_feed_batch){.input = input,
                                     .at = (double)images->number / (double)images->batches};
     images->number++;
@@ -92,7 +94,8 @@ struct orch_feed *orch_feed_images(const struct orch_subset *subset,
     struct orch_feed *feed = g_new0(struct orch_feed, 1);
     *images = (struct images){.loader = loader,
                               .batches = orch_loader_batches(loader),
-                              .is_channels_last = options->channels_last};
+                              .is_channels_last = options->channels_last,
+                              .is_shard = options->shards > 1};
     *feed = (struct orch_feed){.ctx = images,
                                .batches = images->batches,
                                .samples = subset->count,
@@ -208,7 +211,7 @@ struct orch_feed *orch_feed_features(const struct orch_subset *subset, const flo
 struct orch_feed *orch_feed_copies(const struct orch_session *s, int copies, GError **error)
 {
     const struct orch_training *t = s->training;
-    struct orch_loader_options options = {.batch = (int)t->batch,
+    struct orch_loader_options options = {.batch = (int)s->batch,
                                           .threads = (int)t->loader_threads,
                                           .shuffle = true,
                                           .copies = copies,
@@ -224,6 +227,6 @@ struct orch_feed *orch_feed_training(const struct orch_session *s,
 {
     if (!features)
         return orch_feed_copies(s, 1, error);
-    return orch_feed_features(s->train, features->train, features->width, s->training->batch, true,
+    return orch_feed_features(s->train, features->train, features->width, s->batch, true,
                               s->host->derive_seed(s->host, "shuffle"));
 }

@@ -35,7 +35,8 @@ struct orch_feed {
 };
 
 /** Images of a subset, made by a loader: shuffled, transformed, in copies, or one of several
- * shards, as its options say. `subset` must outlive the feed. Fails with NULL as orch_loader_new.
+ * shards, as its options say; the losses of shards are divided by the whole batch's weight.
+ * `subset` must outlive the feed. Fails with NULL as orch_loader_new.
  */
 struct orch_feed *orch_feed_images(const struct orch_subset *subset,
                                    const struct orch_loader_options *options, GError **error);

@@ -48,7 +48,7 @@ static bool subject_init(const struct orch_session *s, const struct orch_torch_s
                          bool channels_last, struct subject *out, GError **error)
 {
     const struct orch_image_set *set = s->train_set;
-    int64_t count = MIN(s->training->batch, s->train->count);
+    int64_t count = MIN(s->batch, s->train->count);
     size_t values = (size_t)(count * set->channels * set->height) * (size_t)set->width;
     struct orch_torch_setup own = *setup;
     own.channels_last = channels_last;

@@ -15,8 +15,8 @@
 
 #include <string.h>
 
-/** Number of steps in a smoke run. */
-enum { SMOKE_STEPS = 2 };
+/** Steps of a smoke run, images of a step and of a validation at most. */
+enum { SMOKE_STEPS = 2, SMOKE_BATCH = 16, SMOKE_VAL_IMAGES = 64 };
 
 /* ---- data -------------------------------------------------------------------------------------
  */
@@ -60,8 +60,11 @@ static bool open_data(struct orch_session *s, GError **error)
     s->val_part = s->val ? orch_subset_new(s->val_set, chosen, count, 0, seed, error) : NULL;
     if (!s->val_part)
         return false;
-    if (smoke) /* data for two steps */
-        orch_subset_limit(s->train, SMOKE_STEPS * t->batch, seed);
+    if (smoke) { /* data for two steps */
+        orch_subset_limit(s->train, SMOKE_STEPS * s->batch, seed);
+        orch_subset_limit(s->val, SMOKE_VAL_IMAGES, seed);
+        orch_subset_limit(s->val_part, SMOKE_VAL_IMAGES, seed);
+    }
     orch_subset_limit(s->val_part, t->val_images, seed);
     return true;
 }
@@ -189,6 +192,7 @@ int orch_session_open_with(const struct orch_training *t, const struct orch_host
     s->training = t;
     s->host = host;
     s->epochs = host->smoke(host) ? 1 : t->epochs;
+    s->batch = host->smoke(host) ? MIN(t->batch, SMOKE_BATCH) : t->batch;
     if (!orch_work_schedule(t, t->epochs, &s->schedule, &error) ||
         !open_data_beside_torch(s, &error) || !open_torch(s, &error) ||
         (prepare && !prepare(ctx, s, &error)) || !open_model(s, &error))

@@ -29,6 +29,7 @@ struct orch_session {
     struct orch_torch_images *train_images, *val_images;
     struct orch_schedule schedule;
     int64_t epochs; /* 1 in a smoke run */
+    int64_t batch;  /* at most 16 in a smoke run */
 };
 
 /** Reads the data, loads LibTorch, and builds the model with its initial or given weights and its

@@ -140,10 +140,10 @@ static void reduced_free(void *ctx)
 }
 
 struct orch_step *orch_step_reduced(struct orch_step *inner, const struct orch_session *s,
-                                    size_t bucket_bytes,
+                                    size_t first_bytes, size_t bucket_bytes,
                                     const struct orch_torch_bucket_calls *calls, GError **error)
 {
-    if (!s->torch->gradients_watch(s->model, bucket_bytes, calls, error)) {
+    if (!s->torch->gradients_watch_from(s->model, first_bytes, bucket_bytes, calls, error)) {
         orch_step_free(inner);
         return NULL;
     }

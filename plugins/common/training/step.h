@@ -44,11 +44,11 @@ struct orch_step_loss {
  * classifiers. `loss` is copied, its ctx is the caller's. */
 struct orch_step *orch_step_of_loss(const struct orch_step_loss *loss);
 
-/** Reduces gradients across workers while backward makes them: `inner` learns, and each bucket of
- * about `bucket_bytes` is given to `calls` when it is ready (torch.h). Takes `inner`. Fails with
- * NULL for bucket_bytes 0; then `inner` is freed. */
+/** Reduces gradients across workers while backward makes them: `inner` learns, and each bucket is
+ * given to `calls` when it is ready (torch.h): the first one of about `first_bytes`, the others of
+ * about `bucket_bytes`. Takes `inner`. Fails with NULL for a size of 0; then `inner` is freed. */
 struct orch_step *orch_step_reduced(struct orch_step *inner, const struct orch_session *session,
-                                    size_t bucket_bytes,
+                                    size_t first_bytes, size_t bucket_bytes,
                                     const struct orch_torch_bucket_calls *calls, GError **error);
 
 /** Frees the step and its ctx; NULL is allowed. A caller that fills a struct orch_step of its own

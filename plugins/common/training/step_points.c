@@ -32,7 +32,7 @@ double orch_totals_loss(const struct orch_torch_totals *totals)
     return totals->loss / (double)MAX(1, totals->images);
 }
 
-static void add_totals(struct orch_torch_totals *sum, const struct orch_torch_totals *part)
+void orch_totals_add(struct orch_torch_totals *sum, const struct orch_torch_totals *part)
 {
     sum->images += part->images;
     sum->correct += part->correct;
@@ -45,8 +45,8 @@ static bool take(struct orch_points *p, GError **error)
     struct orch_torch_totals part;
     if (!p->step->take(p->step->ctx, p->session, &part, error))
         return false;
-    add_totals(&p->epoch, &part);
-    add_totals(&p->point, &part);
+    orch_totals_add(&p->epoch, &part);
+    orch_totals_add(&p->point, &part);
     return true;
 }
 

@@ -39,6 +39,8 @@ bool orch_points_after_step(struct orch_points *points, int64_t step, GError **e
 /** Reads the sums of the epoch and reports the points that wait for it. Waits for the device. */
 bool orch_points_end_epoch(struct orch_points *points, GError **error);
 
+/** sum += part. */
+void orch_totals_add(struct orch_torch_totals *sum, const struct orch_torch_totals *part);
 /** Mean loss of an image; 0 for no images. */
 double orch_totals_loss(const struct orch_torch_totals *totals);
 

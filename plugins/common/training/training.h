@@ -139,7 +139,8 @@ struct orch_training {
 
 #define ORCH_TRAINING_NET_PARAMS(owner) ORCH_TRAINING_NET_PARAMS_OF(owner, "resnet20")
 
-#define ORCH_TRAINING_RUN_PARAMS(owner)                                                            \
+/** The rows of where and how it runs, of a training that is never resumed and not replayed. */
+#define ORCH_TRAINING_PLACE_PARAMS(owner)                                                          \
     ORCH_TRAINING_ROW(owner, device, ORCH_STRING, .def = "auto",                                   \
                       .help = "auto (a GPU when the trial has one), cpu, cuda, cuda:N"),           \
         ORCH_TRAINING_ROW(owner, precision, ORCH_ENUM, .def = "fp32",                              \
@@ -158,15 +159,18 @@ struct orch_training {
                           .choices = ORCH_TRAINING_DATA_PATH_NAMES, .flags = ORCH_PARAM_NEUTRAL,   \
                           .help = "where batches are made; auto: on the GPU if there is one and "  \
                                   "the data set fits in its memory; changes no batch"),            \
-        ORCH_TRAINING_ROW(owner, graphs, ORCH_ENUM, .def = "auto",                                 \
-                          .choices = ORCH_TRAINING_GRAPHS_NAMES,                                   \
-                          .help = "replay steps as CUDA graphs; auto: on a GPU whose LibTorch "    \
-                                  "can"),                                                          \
         ORCH_TRAINING_ROW(owner, threads, ORCH_INT, .def = "0", .min = "0", .max = "1024",         \
                           .flags = ORCH_PARAM_NEUTRAL, .help = "0: those of the trial's slot"),    \
         ORCH_TRAINING_ROW(owner, loader_threads, ORCH_INT, .def = "1", .min = "0", .max = "64",    \
                           .flags = ORCH_PARAM_NEUTRAL,                                             \
-                          .help = "threads that make batches; their number changes no batch"),     \
+                          .help = "threads that make batches; their number changes no batch")
+
+#define ORCH_TRAINING_RUN_PARAMS(owner)                                                            \
+    ORCH_TRAINING_PLACE_PARAMS(owner),                                                             \
+        ORCH_TRAINING_ROW(owner, graphs, ORCH_ENUM, .def = "auto",                                 \
+                          .choices = ORCH_TRAINING_GRAPHS_NAMES,                                   \
+                          .help = "replay steps as CUDA graphs; auto: on a GPU whose LibTorch "    \
+                                  "can"),                                                          \
         ORCH_TRAINING_ROW(owner, checkpoint_every, ORCH_DURATION, .def = "30s", .min = "0",        \
                           .flags = ORCH_PARAM_NEUTRAL,                                             \
                           .help = "at least so long between checkpoints, which are written at "    \

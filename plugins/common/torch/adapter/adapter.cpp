@@ -204,6 +204,7 @@ extern "C" __attribute__((visibility("default"))) const struct orch_torch *orch_
         graphs_set,
         graphs_get,
         totals_mark,
+        gradients_watch_from,
     };
     return &table;
 }

@@ -306,6 +306,8 @@ void plan_buckets(orch_torch_model *m);
 
 bool gradients_watch(orch_torch_model *m, size_t bucket_bytes, const orch_torch_bucket_calls *calls,
                      GError **error);
+bool gradients_watch_from(orch_torch_model *m, size_t first_bytes, size_t bucket_bytes,
+                          const orch_torch_bucket_calls *calls, GError **error);
 void gradients_hold(orch_torch_model *m, bool on);
 
 /* ---- fused.cpp, muon.cpp ---- */

@@ -20,7 +20,7 @@ namespace adapter
 {
 
 struct Buckets {
-    size_t bytes;
+    size_t first_bytes, bytes; /* a bucket is closed when it has so many */
     orch_torch_bucket_calls calls;
     int64_t plan = 0; /* hooks of an earlier plan do nothing */
     bool is_held = false, is_in_backward = false;
@@ -199,7 +199,7 @@ void plan_buckets(orch_torch_model *m)
     for (size_t i : all) {
         members.push_back(i);
         bytes += sizeof(float) * (size_t)m->tensors[i].numel();
-        if (bytes >= b.bytes || i == all.back()) {
+        if (bytes >= (b.memory.empty() ? b.first_bytes : b.bytes) || i == all.back()) {
             allocate(m, members);
             members.clear();
             bytes = 0;
@@ -263,15 +263,22 @@ void finish_buckets(orch_torch_model *m)
 bool gradients_watch(orch_torch_model *m, size_t bucket_bytes, const orch_torch_bucket_calls *calls,
                      GError **error)
 {
+    return gradients_watch_from(m, bucket_bytes, bucket_bytes, calls, error);
+}
+
+bool gradients_watch_from(orch_torch_model *m, size_t first_bytes, size_t bucket_bytes,
+                          const orch_torch_bucket_calls *calls, GError **error)
+{
     return guarded(error, [&] {
         if (!calls) {
             m->buckets.reset();
             return;
         }
-        if (bucket_bytes == 0)
+        if (first_bytes == 0 || bucket_bytes == 0)
             throw std::runtime_error("gradients_watch: a bucket size of 0 bytes");
         stream_of(m); /* throws if it is not to be had */
         m->buckets.reset(new Buckets);
+        m->buckets->first_bytes = first_bytes;
         m->buckets->bytes = bucket_bytes;
         m->buckets->calls = *calls;
         plan_buckets(m);

@@ -12,11 +12,11 @@
  * (device^4 + host^4)^(1/4), approximately the slower of the two, because launches are
  * asynchronous.
  */
-#ifndef ORCH_PREDICTORS_TRANSFER_H
-#define ORCH_PREDICTORS_TRANSFER_H
+#ifndef ORCH_STEPTIME_TRANSFER_H
+#define ORCH_STEPTIME_TRANSFER_H
 
 #include "lib/hw/gpus.h"
-#include "predictors/roofline.h"
+#include "lib/steptime/roofline.h"
 
 enum orch_transfer_kind {
     ORCH_TRANSFER_DENSE,  /* convolutions */

@@ -3,8 +3,8 @@
  * device's peak or its traffic at the device's bandwidth, whichever is longer. This is a lower
  * bound; the share that a device reaches is its utilisation. Counts come from lib/net/cost.h, with
  * two operations per multiply-add. */
-#ifndef ORCH_PREDICTORS_ROOFLINE_H
-#define ORCH_PREDICTORS_ROOFLINE_H
+#ifndef ORCH_STEPTIME_ROOFLINE_H
+#define ORCH_STEPTIME_ROOFLINE_H
 
 #include "lib/net/cost.h"
 

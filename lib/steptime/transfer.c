@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/transfer.h"
+#include "lib/steptime/transfer.h"
 
 #include "lib/base/error.h"
-#include "predictors/traffic.h"
+#include "lib/steptime/traffic.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/roofline.h"
+#include "lib/steptime/roofline.h"
 
 #include "lib/base/error.h"
-#include "predictors/traffic.h"
+#include "lib/steptime/traffic.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/traffic.h"
+#include "lib/steptime/traffic.h"
 
 static double weight_bytes(const struct orch_net_node *node, const struct orch_net_cost *cost,
                            int element_bytes)

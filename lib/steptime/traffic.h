@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Operations and memory traffic of an operation's passes in training, for the roofline and the
  * transferred model. */
-#ifndef ORCH_PREDICTORS_TRAFFIC_H
-#define ORCH_PREDICTORS_TRAFFIC_H
+#ifndef ORCH_STEPTIME_TRAFFIC_H
+#define ORCH_STEPTIME_TRAFFIC_H
 
-#include "predictors/roofline.h"
+#include "lib/steptime/roofline.h"
 
 struct orch_traffic {
     double flops, bytes;

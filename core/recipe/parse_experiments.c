@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads the experiments of a recipe: plugin or program, settings, resources, inputs. */
+#include "core/recipe/parse_parts.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/text.h"
+#include "lib/wire/system_metrics.h"
+#include "lib/wire/value.h"
+
+#include <string.h>
+
+static const char *const EXPERIMENT_KEYS[] = {
+    "plugin",  "with",    "sweep",     "zip",     "repeat", "reuse",          "inputs",
+    "program", "timeout", "resources", "retries", "share",  "system_metrics", "only_when_named",
+    NULL};
+static const char *const RESOURCE_KEYS[] = {"gpus",  "cores",     "memory", "time",
+                                            "ranks", "exclusive", NULL};
+static const char *const REUSE_WORDS[] = {"device", "any", "never", NULL};
+/* Reserved, because they begin other kinds of ${...}. */
+static const char *const RESERVED_NAMES[] = {"best", "env", "recipe", NULL};
+
+/* Reads 'system_metrics': off, or the time between two samples. */
+static void read_system_metrics(struct recipe_draft *draft, const struct orch_yaml *map,
+                                struct orch_experiment *made)
+{
+    static const char *const off[] = {"off", "false", "no", NULL};
+    const struct orch_yaml *node = orch_yaml_get(map, "system_metrics");
+    made->system_interval_s = ORCH_SYSTEM_INTERVAL_S;
+    if (node && node->kind == ORCH_YAML_SCALAR && g_strv_contains(off, node->text))
+        made->system_interval_s = 0;
+    else if (orch_recipe_get_duration(draft, map, "system_metrics", &made->system_interval_s) &&
+             made->system_interval_s < ORCH_SYSTEM_INTERVAL_S)
+        orch_recipe_error_at(draft, node, "write 'off', or a time such as 5s",
+                             "'system_metrics': '%s' is below the shortest interval, 1 s",
+                             node->text);
+}
+
+/* Keeps the experiment by name but without trials, because its parameters are unknown. */
+static void leave_out_untrusted(struct recipe_draft *draft, const struct orch_yaml *node,
+                                const char *plugin, struct recipe_experiment *experiment,
+                                const GError *error)
+{
+    struct orch_experiment *made = experiment->made;
+    g_autofree char *what = orch_error_what(error);
+    orch_diags_add(draft->diags, true, draft->path, node->line, node->column,
+                   orch_error_hint(error), "experiment '%s' is skipped: %s", experiment->name,
+                   what);
+    made->skipped = made->is_untrusted = true;
+    made->skip_reason = g_steal_pointer(&what);
+    made->own_manifest = orch_manifest_new();
+    made->own_manifest->name = g_strdup(plugin);
+    made->own_manifest->version = g_strdup("");
+    made->own_manifest->summary = g_strdup("");
+}
+
+static void find_plugin(struct recipe_draft *draft, const struct orch_yaml *map,
+                        struct recipe_experiment *experiment)
+{
+    const struct orch_yaml *node = orch_yaml_get(map, "plugin");
+    g_autofree char *name = NULL;
+    if (!node)
+        orch_recipe_error_at(draft, experiment->key, "add 'plugin: NAME'; see 'orch plugin ls'",
+                             "experiment '%s' has no plugin", experiment->name);
+    if (!orch_recipe_get_text(draft, map, "plugin", &name))
+        return;
+    g_autoptr(GError) error = NULL;
+    experiment->manifest = orch_plugins_find(draft->plugins, name, draft->out->folder, &error);
+    if (!experiment->manifest && error->code == ORCH_ERROR_TRUST &&
+        draft->options->leaves_out_untrusted)
+        leave_out_untrusted(draft, node, name, experiment, error);
+    else if (!experiment->manifest)
+        orch_recipe_error_from(draft, (struct recipe_place){draft->path, node->line, node->column},
+                               error);
+}
+
+/* `program:` is one text, split as a shell would without expanding, or a list. */
+static char **read_argv(struct recipe_draft *draft, const struct orch_yaml *map,
+                        const struct recipe_experiment *experiment)
+{
+    g_autoptr(GPtrArray) words = orch_recipe_get_texts(draft, map, "program");
+    if (!words || !experiment->manifest) /* the command may name the plugin's parameters */
+        return NULL;
+    const struct orch_yaml *node = orch_yaml_get(map, "program");
+    g_autoptr(GPtrArray) argv = g_ptr_array_new_with_free_func(g_free);
+    g_auto(GStrv) split = NULL;
+    g_autoptr(GError) error = NULL;
+    if (node->kind == ORCH_YAML_SCALAR && !g_shell_parse_argv(node->text, NULL, &split, &error)) {
+        bool is_empty = error->code == G_SHELL_ERROR_EMPTY_STRING;
+        orch_recipe_error_at(draft, node, "write it as a list: [python3, mine.py]",
+                             is_empty ? "'program' is empty"
+                                      : "'program' cannot be read as a command: a quote is not "
+                                        "closed");
+        return NULL;
+    }
+    guint count = split ? g_strv_length(split) : words->len;
+    bool is_well = count > 0;
+    if (!is_well)
+        orch_recipe_error_at(draft, node, "write it as a list: [python3, mine.py]",
+                             "'program' is empty");
+    for (guint i = 0; i < count; i++) {
+        const struct orch_yaml *at = split ? node : words->pdata[i];
+        char *word = orch_recipe_expand_variables(
+            draft, (struct recipe_place){draft->path, at->line, at->column},
+            split ? split[i] : at->text, experiment->manifest, NULL);
+        is_well = is_well && word;
+        g_ptr_array_add(argv, word ? word : g_strdup(""));
+    }
+    if (!is_well)
+        return NULL;
+    g_ptr_array_add(argv, NULL);
+    return g_strdupv((char **)argv->pdata);
+}
+
+/* Combines the plugin's tables with the user's command. The command starts in the same folder as
+ * that of a NAME.plugin beside the recipe. */
+static void use_program(struct recipe_draft *draft, const struct orch_yaml *map,
+                        struct recipe_experiment *experiment)
+{
+    char **argv = read_argv(draft, map, experiment);
+    experiment->made->program = argv;
+    if (!argv)
+        return;
+    g_autoptr(GError) error = NULL;
+    json_t *json = orch_manifest_encode(experiment->manifest);
+    struct orch_manifest *own = orch_manifest_decode(json, &error);
+    json_decref(json);
+    if (!own) {
+        const struct orch_yaml *node = orch_yaml_get(map, "program");
+        orch_recipe_error_from(draft, (struct recipe_place){draft->path, node->line, node->column},
+                               error);
+        return;
+    }
+    own->kind = ORCH_PLUGIN_WRAPPED;
+    own->has_check = own->has_cost = false;
+    g_free(own->path);
+    own->path = orch_path_absolute(draft->path, NULL);
+    g_free(own->build);
+    own->build = NULL;
+    g_strfreev(own->argv);
+    own->argv = g_strdupv(argv);
+    experiment->made->own_manifest = own;
+    experiment->manifest = own;
+}
+
+/* Reads the number of MPI processes, which orch starts only of a compiled plugin that needs MPI. */
+static void read_ranks(struct recipe_draft *draft, const struct orch_yaml *resources,
+                       struct recipe_experiment *experiment)
+{
+    int64_t count;
+    if (!orch_recipe_get_count(draft, resources, "ranks", "1", "4096", &count))
+        return;
+    const struct orch_manifest *manifest = experiment->manifest;
+    if (manifest && manifest->kind == ORCH_PLUGIN_WRAPPED)
+        orch_recipe_error_at(draft, orch_yaml_get(resources, "ranks"),
+                             "start mpirun in its command: [mpirun, -n, \"${workers}\", ...]",
+                             "'ranks': '%s' is not a compiled plugin", manifest->name);
+    else if (manifest && !manifest->needs.mpi)
+        orch_recipe_error_at(draft, orch_yaml_get(resources, "ranks"),
+                             "remove it, or set needs.mpi in the plugin",
+                             "'ranks': plugin '%s' does not use MPI", manifest->name);
+    experiment->made->ranks = (unsigned)count;
+}
+
+static void read_resources(struct recipe_draft *draft, const struct orch_yaml *map,
+                           struct recipe_experiment *experiment)
+{
+    struct orch_experiment *made = experiment->made;
+    if (experiment->manifest) {
+        made->gpus = experiment->manifest->needs.gpus;
+        made->memory_bytes = (int64_t)experiment->manifest->needs.memory_bytes;
+        made->cores = experiment->manifest->needs.threads;
+    }
+    const struct orch_yaml *resources = orch_recipe_get_map(draft, map, "resources");
+    if (!resources)
+        return;
+    orch_recipe_check_keys(draft, resources, "'resources'", RESOURCE_KEYS);
+    g_autofree char *gpus_min = g_strdup_printf("%u", made->gpus);
+    g_autofree char *cores_min = g_strdup_printf("%u", made->cores);
+    int64_t count, bytes = made->memory_bytes;
+    if (orch_recipe_get_count(draft, resources, "gpus", gpus_min, "1024", &count))
+        made->gpus = (unsigned)count;
+    if (orch_recipe_get_count(draft, resources, "cores", cores_min, "4096", &count))
+        made->cores = (unsigned)count;
+    if (orch_recipe_get_bytes(draft, resources, "memory", &bytes)) {
+        g_autofree char *needed = orch_bytes_format(made->memory_bytes);
+        if (bytes < made->memory_bytes)
+            orch_recipe_error_at(draft, orch_yaml_get(resources, "memory"), NULL,
+                                 "'memory': plugin '%s' needs at least %s",
+                                 experiment->manifest->name, needed);
+        made->memory_bytes = bytes;
+    }
+    read_ranks(draft, resources, experiment);
+    orch_recipe_get_bool(draft, resources, "exclusive", &made->exclusive);
+    orch_recipe_get_duration(draft, resources, "time", &made->time_s);
+}
+
+static void read_inputs(struct recipe_draft *draft, const struct orch_yaml *map,
+                        struct orch_experiment *made)
+{
+    g_autoptr(GPtrArray) texts = orch_recipe_get_texts(draft, map, "inputs");
+    if (!texts)
+        return;
+    GPtrArray *inputs = g_ptr_array_new();
+    for (guint i = 0; i < texts->len; i++) {
+        const struct orch_yaml *node = texts->pdata[i];
+        if (!*node->text || g_path_is_absolute(node->text))
+            orch_recipe_error_at(draft, node, "write it relative to the recipe: inputs: [mine.py]",
+                                 "'inputs': '%s' is not a relative path", node->text);
+        g_ptr_array_add(inputs, g_strdup(node->text));
+    }
+    g_ptr_array_add(inputs, NULL);
+    made->inputs = (char **)g_ptr_array_free(inputs, FALSE);
+}
+
+static void read_reuse(struct recipe_draft *draft, const struct orch_yaml *map,
+                       struct recipe_experiment *experiment)
+{
+    const struct orch_yaml *node = orch_yaml_get(map, "reuse");
+    unsigned word;
+    if (node && node->kind == ORCH_YAML_SCALAR && strcmp(node->text, "where") == 0) {
+        orch_recipe_error_at(draft, node, "write 'reuse: device'",
+                             "'reuse': 'where' is now called 'device'");
+        return;
+    }
+    experiment->has_reuse = orch_recipe_get_choice(draft, map, "reuse", REUSE_WORDS, &word);
+    if (experiment->has_reuse)
+        experiment->reuse = (enum orch_recipe_reuse)word;
+}
+
+static void read_experiment(struct recipe_draft *draft, const struct orch_yaml *map,
+                            struct recipe_experiment *experiment)
+{
+    struct orch_experiment *made = experiment->made;
+    g_autofree char *where = g_strdup_printf("experiment '%s'", experiment->name);
+    orch_recipe_check_keys(draft, map, where, EXPERIMENT_KEYS);
+    find_plugin(draft, map, experiment);
+    if (!experiment->manifest)
+        draft->has_unknown_plugin = experiment->is_broken = true;
+    orch_recipe_read_part(draft, map, &experiment->own);
+    if (orch_yaml_get(map, "program"))
+        use_program(draft, map, experiment);
+    read_resources(draft, map, experiment);
+    read_inputs(draft, map, made);
+    read_reuse(draft, map, experiment);
+    orch_recipe_get_bool(draft, map, "only_when_named", &made->only_when_named);
+    made->share_source = draft->share_source;
+    orch_recipe_read_share(draft, map, &made->share_source);
+    int64_t retries;
+    made->retries = 1;
+    if (orch_recipe_get_count(draft, map, "retries", "0", "100", &retries))
+        made->retries = made->timeout_retries = (unsigned)retries;
+    read_system_metrics(draft, map, made);
+    made->manifest = experiment->manifest ? experiment->manifest : made->own_manifest;
+}
+
+static struct recipe_experiment *experiment_new(struct recipe_draft *draft,
+                                                const struct orch_yaml *key)
+{
+    struct recipe_experiment *experiment = g_new0(struct recipe_experiment, 1);
+    experiment->key = key;
+    experiment->name = key->text;
+    experiment->fixed = g_array_new(FALSE, TRUE, sizeof(struct recipe_fixed));
+    experiment->dimensions = g_ptr_array_new_with_free_func(orch_recipe_dimension_free);
+    struct orch_experiment *made = g_new0(struct orch_experiment, 1);
+    made->name = g_strdup(key->text);
+    made->line = key->line;
+    made->column = key->column;
+    made->origins = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    experiment->made = made;
+    g_ptr_array_add(draft->out->experiments, made);
+    g_ptr_array_add(draft->experiments, experiment);
+    g_hash_table_insert(draft->by_name, key->text, experiment);
+    return experiment;
+}
+
+void orch_recipe_read_experiments(struct recipe_draft *draft)
+{
+    const struct orch_yaml *map = orch_recipe_get_map(draft, draft->root, "experiments");
+    if (!map || map->keys->len == 0) {
+        if (!orch_yaml_get(draft->root, "experiments"))
+            orch_recipe_error_at(draft, draft->root, "add 'experiments: { NAME: { plugin: ... } }'",
+                                 "a recipe needs 'experiments'");
+        else if (orch_yaml_is_null(orch_yaml_get(draft->root, "experiments")) || map)
+            orch_recipe_error_at(draft, orch_yaml_get_key(draft->root, "experiments"), NULL,
+                                 "'experiments' is empty");
+        return;
+    }
+    if (map->keys->len > RECIPE_EXPERIMENTS_MAX)
+        orch_recipe_error_at(draft, map, "split the recipe",
+                             "a recipe has at most %d experiments, found %u",
+                             RECIPE_EXPERIMENTS_MAX, map->keys->len);
+    for (guint i = 0; i < MIN(map->keys->len, RECIPE_EXPERIMENTS_MAX); i++) {
+        const struct orch_yaml *key = orch_recipe_key_at(map, i),
+                               *value = orch_recipe_value_at(map, i);
+        struct recipe_experiment *experiment = experiment_new(draft, key);
+        experiment->is_broken = !orch_recipe_check_name(draft, key, "an experiment");
+        if (g_strv_contains(RESERVED_NAMES, key->text)) {
+            orch_recipe_error_at(
+                draft, key, "give it another name",
+                "'%s' cannot be the name of an experiment: ${%s...} has another meaning", key->text,
+                key->text);
+            experiment->is_broken = true;
+        }
+        if (value->kind != ORCH_YAML_MAP)
+            orch_recipe_error_at(draft, value, "write 'plugin: NAME' below it",
+                                 "experiment '%s' takes a map, found %s", key->text,
+                                 orch_recipe_node_kind(value));
+        unsigned before = draft->diags->error_count;
+        read_experiment(draft, value, experiment);
+        if (draft->diags->error_count > before)
+            experiment->is_broken = true;
+        g_ptr_array_add(draft->experiment_names, key->text);
+    }
+}

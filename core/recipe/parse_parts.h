@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the parts of a recipe have in common when they are read: keys, names, settings. Used by the
+ * files parse*.c alone. */
+#ifndef ORCH_CORE_RECIPE_PARSE_PARTS_H
+#define ORCH_CORE_RECIPE_PARSE_PARTS_H
+
+#include "core/recipe/internal.h"
+
+static inline const struct orch_yaml *orch_recipe_key_at(const struct orch_yaml *map, guint i)
+{
+    return map->keys->pdata[i];
+}
+
+static inline const struct orch_yaml *orch_recipe_value_at(const struct orch_yaml *map, guint i)
+{
+    return map->items->pdata[i];
+}
+
+/** Adds an error for each unknown key of a map, with a hint for keys of other tools. `where` names
+ * the map in the error; `known` is NULL-terminated. */
+void orch_recipe_check_keys(struct recipe_draft *draft, const struct orch_yaml *map,
+                            const char *where, const char *const *known);
+/** Whether a key can be a name; adds an error if not. `kind`: "an experiment". */
+bool orch_recipe_check_name(struct recipe_draft *draft, const struct orch_yaml *key,
+                            const char *kind);
+/** Appends the entries of the map under `key`, if there is one (struct recipe_setting). */
+void orch_recipe_read_settings(struct recipe_draft *draft, const struct orch_yaml *map,
+                               const char *key, GArray *out);
+/** Reads what an experiment and its part of a profile share: with, sweep, zip, repeat, timeout. */
+void orch_recipe_read_part(struct recipe_draft *draft, const struct orch_yaml *map,
+                           struct recipe_part *part);
+/** Reads `jobs` of the recipe or of a profile; `*out` stays when there is none. */
+void orch_recipe_read_jobs(struct recipe_draft *draft, const struct orch_yaml *map, unsigned *out);
+/** Reads `share` of the recipe or of an experiment; `*out` stays when there is none. */
+void orch_recipe_read_share(struct recipe_draft *draft, const struct orch_yaml *map, bool *out);
+
+/** Reads `experiments`. */
+void orch_recipe_read_experiments(struct recipe_draft *draft);
+/** Reads `profiles`, and chooses the one that the options or the recipe name. */
+void orch_recipe_read_profiles(struct recipe_draft *draft);
+
+#endif

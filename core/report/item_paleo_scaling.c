@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The item `paleo_scaling`: PALEO's forecast of data-parallel training for several numbers of
+ * workers, with measured and simulated trainings beside it: three charts (throughput, time of an
+ * epoch, cost of an epoch) and the errors of the throughputs. Time and cost of every series follow
+ * from its throughput by the same formulas, so that no series has a definition of its own. */
+#include "core/report/items.h"
+
+#include "core/stats/numbers.h"
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "predictors/from_net.h"
+#include "predictors/paleo.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WORKERS_MAX 64
+#define DEFAULT_IMAGES 50000
+#define THROUGHPUT "result throughput"
+
+enum source { PREDICTED, MEASURED, SIMULATED, SOURCES };
+
+static const struct {
+    const char *name, *key; /* key of the item that lists its experiments; NULL: computed here */
+    enum orch_series_role role;
+} SERIES[SOURCES] = {{"predicted (PALEO)", NULL, ORCH_SERIES_PREDICTED},
+                     {"measured", "experiments", ORCH_SERIES_MEASURED},
+                     {"simulated (SimGrid)", "simulated", ORCH_SERIES_REFERENCE}};
+
+struct scaling_item {
+    struct orch_section_context *a;
+    struct orch_paleo_options options;
+    const char *net, *show; /* show: "charts", "errors" or "all" */
+    double images, price;
+    int64_t workers[WORKERS_MAX];
+    int count;
+    bool has[SOURCES];
+    double throughput[SOURCES][WORKERS_MAX]; /* images/s; NaN: none */
+};
+
+/* ---- options of the item -----------------------------------------------------------------------
+ */
+
+static double number_at(const json_t *spec, const char *key, double none)
+{
+    const char *text = orch_json_text(spec, key, NULL);
+    double value = none;
+    return text && orch_real_parse(text, &value) ? value : none;
+}
+
+static bool read_workers(struct scaling_item *s, const json_t *spec)
+{
+    g_autoptr(GPtrArray) texts = orch_texts_from_json(json_object_get(spec, "workers"));
+    for (guint i = 0; i < texts->len && s->count < WORKERS_MAX; i++)
+        s->count += orch_int_parse(texts->pdata[i], &s->workers[s->count]);
+    return s->count;
+}
+
+static bool read_link(struct scaling_item *s, const json_t *spec, GError **error)
+{
+    const char *name = orch_json_text(spec, "link", NULL);
+    const struct orch_paleo_network *link = name ? orch_paleo_network_find(name, error) : NULL;
+    if (link)
+        s->options.network = *link;
+    return link || !name;
+}
+
+static bool read_scaling(struct scaling_item *s, const json_t *spec, GError **error)
+{
+    const char *name = orch_json_text(spec, "scaling", "strong");
+    s->options.scaling = strcmp(name, "weak") == 0 ? ORCH_PALEO_WEAK : ORCH_PALEO_STRONG;
+    if (strcmp(name, "weak") == 0 || strcmp(name, "strong") == 0)
+        return true;
+    orch_error_set(error, ORCH_ERROR_RECIPE, "use strong or weak", "unknown scaling '%s'", name);
+    return false;
+}
+
+static bool read_spec(struct scaling_item *s, GError **error)
+{
+    const json_t *spec = s->a->item->spec;
+    const char *scheme = orch_json_text(spec, "scheme", "TreeAllReduce");
+    s->options = orch_paleo_defaults();
+    s->options.batch = (int64_t)number_at(spec, "batch", 128);
+    s->options.ppp_comp = number_at(spec, "ppp", 1);
+    s->options.ppp_comm = number_at(spec, "ppp_comm", s->options.ppp_comp);
+    s->net = orch_json_text(spec, "net", "");
+    s->show = orch_json_text(spec, "show", "all");
+    s->images = number_at(spec, "images", DEFAULT_IMAGES);
+    s->price = number_at(spec, "price", (double)NAN);
+    read_workers(s, spec);
+    for (int i = 0; i < SOURCES; i++)
+        s->has[i] = !SERIES[i].key || json_object_get(spec, SERIES[i].key);
+    return orch_section_paleo_device(orch_json_text(spec, "gpu", "paleo:K80"), &s->options.device,
+                                     error) &&
+           orch_paleo_scheme_find(scheme, &s->options.scheme, error) && read_link(s, spec, error) &&
+           read_scaling(s, spec, error);
+}
+
+/* ---- throughputs -------------------------------------------------------------------------------
+ */
+
+static bool predict(struct scaling_item *s, GError **error)
+{
+    struct orch_net *net = orch_net_make(&(struct orch_net_options){.name = s->net}, error);
+    if (!net)
+        return false;
+    struct orch_layer_table *layers = orch_layer_table_from_net(net);
+    bool ok = true;
+    for (int i = 0; ok && i < s->count; i++) {
+        struct orch_paleo_step step;
+        ok = orch_paleo_simulate(layers, &s->options, s->workers[i], &step, error);
+        s->throughput[PREDICTED][i] = ok ? step.images_per_s : (double)NAN;
+    }
+    if (ok)
+        orch_section_note(s->a->section, "all series: %s on images of %dx%dx%d", s->net,
+                          (int)net->input.c, (int)net->input.h, (int)net->input.w);
+    orch_layer_table_free(layers);
+    orch_net_free(net);
+    return ok;
+}
+
+/* Reads the throughputs of an experiment's trials by workers, and records its trials. */
+static bool read_trials(struct scaling_item *s, enum source source, GError **error)
+{
+    g_autoptr(json_t) value = json_string(THROUGHPUT);
+    g_autoptr(GPtrArray) wanted = orch_item_values_parse(value);
+    g_autoptr(GPtrArray) rows = g_ptr_array_new(), none = g_ptr_array_new();
+    g_ptr_array_add(rows, (gpointer)(uintptr_t) "workers");
+    struct orch_trials *trials = orch_section_trials(s->a, SERIES[source].key, error);
+    struct orch_grid *grid = trials ? orch_grid_new(trials, wanted, rows, none, error) : NULL;
+    for (int i = 0; grid && i < s->count; i++) {
+        g_autofree char *row = g_strdup_printf("%" G_GINT64_FORMAT, s->workers[i]);
+        const struct orch_grid_cell *cell = orch_grid_at(grid, row, "");
+        s->throughput[source][i] =
+            cell && cell->done ? orch_grid_spread(grid, cell, 0).stat.mean : (double)NAN;
+    }
+    for (guint i = 0; grid && i < trials->all->len; i++)
+        orch_section_trial(s->a->section, trials, trials->all->pdata[i]);
+    if (grid)
+        orch_section_add_missing_trials(s->a, trials);
+    const bool ok = grid;
+    orch_grid_free(grid);
+    orch_trials_free(trials);
+    return ok;
+}
+
+/* ---- tables and charts -------------------------------------------------------------------------
+ */
+
+enum quantity { THROUGHPUT_IMAGES_S, EPOCH_S, COST_USD, QUANTITIES };
+
+static const char *const AXES[QUANTITIES] = {"throughput (images/s)", "time of an epoch (s)",
+                                             "cost of an epoch (USD)"};
+
+static double quantity_of(const struct scaling_item *s, enum quantity quantity, enum source source,
+                          int i)
+{
+    const double throughput = s->throughput[source][i], epoch_s = s->images / throughput;
+    return quantity == THROUGHPUT_IMAGES_S ? throughput
+           : quantity == EPOCH_S           ? epoch_s
+                                           : epoch_s / 3600 * (double)s->workers[i] * s->price;
+}
+
+static void add_chart(const struct scaling_item *s, enum quantity quantity)
+{
+    struct orch_chart *chart = orch_chart_new(ORCH_CHART_LINE, NULL, "workers", AXES[quantity]);
+    struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
+    for (int k = 0; k < SOURCES; k++) {
+        for (int i = 0; s->has[k] && i < s->count; i++) {
+            const double y = quantity_of(s, quantity, (enum source)k, i);
+            if (isfinite(y))
+                orch_chart_add(orch_chart_series(panel, SERIES[k].name, SERIES[k].role),
+                               (double)s->workers[i], y);
+        }
+    }
+    orch_section_chart(s->a->section, chart);
+}
+
+static void add_table(const struct scaling_item *s, enum quantity quantity)
+{
+    g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_add(headers, g_strdup("workers"));
+    for (int k = 0; k < SOURCES; k++)
+        if (s->has[k])
+            g_ptr_array_add(headers, g_strdup_printf(">%s: %s", SERIES[k].name, AXES[quantity]));
+    g_ptr_array_add(headers, NULL);
+    struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
+    for (int i = 0; i < s->count; i++) {
+        orch_table_add_int(table, s->workers[i]);
+        for (int k = 0; k < SOURCES; k++)
+            if (s->has[k])
+                orch_table_add_real(table, quantity_of(s, quantity, (enum source)k, i));
+    }
+    orch_section_table(s->a->section, table);
+}
+
+/* Errors against the measured throughput: of the forecast and of the simulation. */
+static void add_errors(const struct scaling_item *s)
+{
+    const char *headers[] = {"workers", ">PALEO: error (%)",
+                             s->has[SIMULATED] ? ">SimGrid: error (%)" : NULL, NULL};
+    struct orch_table *table = orch_table_new(headers);
+    double sum[SOURCES] = {0};
+    int found = 0;
+    for (int i = 0; i < s->count; i++) {
+        const double measured = s->throughput[MEASURED][i];
+        orch_table_add_int(table, s->workers[i]);
+        found += isfinite(measured);
+        for (int k = 0; k < SOURCES; k++) {
+            if (k == MEASURED || !s->has[k])
+                continue;
+            const double error = 100 * (s->throughput[k][i] - measured) / measured;
+            orch_table_add_real(table, error);
+            sum[k] += isfinite(error) ? fabs(error) : 0;
+        }
+    }
+    orch_section_table(s->a->section, table);
+    orch_section_note(s->a->section, "error: 100 (predicted - measured) / measured");
+    if (found)
+        orch_section_text(s->a->section, "mean of the absolute errors of PALEO: %.3g %%",
+                          sum[PREDICTED] / found);
+}
+
+static void add_method(const struct scaling_item *s)
+{
+    const struct orch_paleo_options *o = &s->options;
+    orch_section_note(
+        s->a->section,
+        "predicted: PALEO on its %s (%g GFLOP/s, %g GiB/s), %s, %s scaling, batch %" G_GINT64_FORMAT
+        ", link %s (%g Gbit/s), PPP %g (computing) and %g (communication)",
+        o->device.name, o->device.peak_gflops, o->device.bandwidth_gib_s,
+        orch_paleo_scheme_name(o->scheme), o->scaling == ORCH_PALEO_STRONG ? "strong" : "weak",
+        o->batch, o->network.name, o->network.gbit_s, o->ppp_comp, o->ppp_comm);
+    orch_section_note(s->a->section, "time of an epoch: %g images / throughput", s->images);
+    if (isfinite(s->price))
+        orch_section_note(s->a->section,
+                          "cost: hours of the epoch x workers x $%g an hour of a worker", s->price);
+    if (s->has[SIMULATED])
+        orch_section_note(s->a->section,
+                          "simulated: no machine ran these trainings (docs/plugins/simcluster.md)");
+}
+
+static void show(const struct scaling_item *s)
+{
+    for (int q = 0; q < QUANTITIES && strcmp(s->show, "errors") != 0; q++) {
+        if (q == COST_USD && !isfinite(s->price))
+            continue;
+        add_chart(s, (enum quantity)q);
+        add_table(s, (enum quantity)q);
+    }
+    if (s->has[MEASURED] && strcmp(s->show, "charts") != 0)
+        add_errors(s);
+    add_method(s);
+}
+
+bool orch_section_fill_paleo_scaling(struct orch_section_context *a, GError **error)
+{
+    struct scaling_item s = {.a = a};
+    GError *problem = NULL;
+    if (!read_spec(&s, &problem) || !predict(&s, &problem)) {
+        orch_section_missing(a->section, NULL, "%s", problem->message);
+        g_clear_error(&problem);
+        return true;
+    }
+    for (int k = 0; k < SOURCES; k++)
+        if (SERIES[k].key && s.has[k] && !read_trials(&s, (enum source)k, error))
+            return false;
+    show(&s);
+    return true;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Measures all-reduces by size: time, algorithm and bus bandwidth, and the latency and bandwidth
+ * that explain them. See docs/plugins/allreduce.md. */
+#include "plugins/allreduce/allreduce.h"
+
+#include "plugins/common/comm/algorithms.h"
+
+static const struct orch_param PARAMS[] = {
+    ORCH_PARAM(struct allreduce_params, workers, ORCH_INT, .def = "2", .min = "2", .max = "4096",
+               .help = "processes that sum their numbers"),
+    ORCH_PARAM(struct allreduce_params, algorithm, ORCH_ENUM, .def = "auto",
+               .choices = orch_comm_algorithm_names,
+               .help = "of the all-reduce (docs/plugins/allreduce.md); auto: MPI's own choice"),
+    ORCH_PARAM(struct allreduce_params, bytes, ORCH_LIST | ORCH_BYTES,
+               .def = "[1KiB, 4KiB, 16KiB, 64KiB, 256KiB, 1MiB, 4MiB, 16MiB, 64MiB, 256MiB]",
+               .min = "4", .max = "17179869184", .help = "sizes of the all-reduce, in fp32"),
+    ORCH_PARAM(struct allreduce_params, repeats, ORCH_INT, .def = "50", .min = "1",
+               .max = "1000000", .help = "timed all-reduces of each size"),
+    ORCH_PARAM(struct allreduce_params, warmup, ORCH_INT, .def = "10", .min = "1", .max = "1000000",
+               .help = "all-reduces before them; the first is checked"),
+    ORCH_PARAM(struct allreduce_params, time_limit, ORCH_DURATION, .def = "5s", .min = "0",
+               .help = "no further repeat of a size begins after so long; at least 3 are timed"),
+};
+
+static const struct orch_metric METRICS[] = {
+    {.name = "time",
+     .unit = "s",
+     .better = ORCH_BETTER_MIN,
+     .step_unit = "bytes",
+     .help = "median all-reduce of this size"},
+    {.name = "min_time",
+     .unit = "s",
+     .better = ORCH_BETTER_MIN,
+     .step_unit = "bytes",
+     .help = "shortest all-reduce of this size"},
+    {.name = "algorithm_bandwidth",
+     .unit = "GB/s",
+     .better = ORCH_BETTER_MAX,
+     .step_unit = "bytes",
+     .help = "bytes / median time"},
+    {.name = "bus_bandwidth",
+     .unit = "GB/s",
+     .better = ORCH_BETTER_MAX,
+     .step_unit = "bytes",
+     .help = "bus_factor x algorithm_bandwidth, as in nccl-tests"},
+    {.name = "fitted_time",
+     .unit = "s",
+     .step_unit = "bytes",
+     .help = "time of this size by the fitted latency and bandwidth"},
+    {.name = "fit_residual",
+     .unit = "s/s",
+     .step_unit = "bytes",
+     .help = "(fitted_time - time) / time"},
+    {.name = "timed_repeats", .step_unit = "bytes", .help = "timed all-reduces of this size"},
+    {.name = "bus_factor", .help = "2 (n - 1) / n for n workers"},
+    {.name = "latency",
+     .unit = "s",
+     .better = ORCH_BETTER_MIN,
+     .help = "alpha of the fit: of a message"},
+    {.name = "bandwidth",
+     .unit = "GB/s",
+     .better = ORCH_BETTER_MAX,
+     .help = "1 / beta of the fit: of a link"},
+    {.name = "fit_error",
+     .unit = "s/s",
+     .better = ORCH_BETTER_MIN,
+     .help = "mean of abs(fit_residual)"},
+    {.name = "worker_count", .help = "workers that summed"},
+};
+
+static int check(const void *params, const struct orch_host *host)
+{
+    const struct allreduce_params *p = params;
+    if (p->bytes.count > 0)
+        return ORCH_OK;
+    host->fail(host, "bytes: no size is given; write bytes: [1KiB, 1MiB]");
+    return ORCH_FAILED;
+}
+
+static int cost(const void *params, struct orch_cost *out)
+{
+    out->workers = (uint32_t)((const struct allreduce_params *)params)->workers;
+    return ORCH_OK;
+}
+
+static const struct orch_plugin PLUGIN = {
+    ORCH_PLUGIN_HEAD,
+    .name = "allreduce",
+    .version = "1.0.0",
+    .summary = "measures all-reduces over MPI by size, algorithm and workers",
+    .licence = "GPL-3.0-or-later",
+    .flags = ORCH_PLUGIN_TIMING,
+    .needs = {.mpi = 1},
+    .params_bytes = sizeof(struct allreduce_params),
+    ORCH_TABLE(params, PARAMS),
+    ORCH_TABLE(metrics, METRICS),
+    .check = check,
+    .cost = cost,
+    .run = orch_allreduce_run,
+};
+ORCH_PLUGIN_EXPORT(PLUGIN)

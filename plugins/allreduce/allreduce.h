@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parameters of plugin `allreduce`, and the hook that needs MPI (the folder mpi, or no_mpi in a
+ * build without it). */
+#ifndef ORCH_PLUGINS_ALLREDUCE_H
+#define ORCH_PLUGINS_ALLREDUCE_H
+
+#include <orch/plugin.h>
+
+struct allreduce_params {
+    int64_t workers;
+    const char *algorithm;
+    struct orch_list bytes; /* int64_t */
+    int64_t repeats, warmup;
+    double time_limit;
+};
+
+/** The hook of struct orch_plugin. Without MPI a trial is skipped with its reason. */
+int orch_allreduce_run(void *state, const void *params, const struct orch_host *host);
+
+#endif

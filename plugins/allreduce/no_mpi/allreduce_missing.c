@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The plugin in a build without MPI: recipes are checked and planned, trials are skipped. */
+#include "plugins/allreduce/allreduce.h"
+#include "plugins/common/comm/no_mpi.h"
+
+int orch_allreduce_run(void *state, const void *params, const struct orch_host *host)
+{
+    (void)state;
+    (void)params;
+    host->fail(host, ORCH_COMM_NO_MPI);
+    return ORCH_SKIPPED;
+}

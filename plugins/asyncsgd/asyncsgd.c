@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Asynchronous SGD with parameter servers, over MPI: servers are the first ranks, learners the
+ * others. See docs/plugins/asyncsgd.md. */
+#include "plugins/asyncsgd/asyncsgd_settings.h"
+#include "plugins/asyncsgd/flat_model.h"
+#include "plugins/asyncsgd/learner_rank.h"
+#include "plugins/asyncsgd/server_rank.h"
+#include "plugins/common/training/notes.h"
+
+#include "lib/base/error.h"
+
+#include <orch/plugin.h>
+
+#include <mpi.h>
+
+#define MODES ((const char *const[]){"asynchronous", "synchronous", NULL})
+#define LR_RULES ((const char *const[]){"constant", "by_staleness", NULL})
+#define ROW(member, kind, ...) ORCH_TRAINING_ROW(struct asyncsgd_params, member, kind, __VA_ARGS__)
+
+static const struct orch_param PARAMS[] = {
+    ORCH_PARAM(struct asyncsgd_params, learners, ORCH_INT, .def = "2", .min = "1", .max = "256",
+               .help = "ranks that compute gradients"),
+    ORCH_PARAM(struct asyncsgd_params, servers, ORCH_INT, .def = "1", .min = "1", .max = "64",
+               .help = "parameter servers, a rank each, with a part of every weight vector"),
+    ORCH_PARAM(struct asyncsgd_params, mode, ORCH_ENUM, .def = "asynchronous", .choices = MODES,
+               .help = "synchronous: one update from the mean of a gradient of each learner"),
+    ORCH_PARAM(struct asyncsgd_params, lr_rule, ORCH_ENUM, .def = "constant", .choices = LR_RULES,
+               .help = "by_staleness: the learning rate divided by the gradient's staleness, if "
+                       "that is above 1 (Zhang et al. 2016)"),
+    ORCH_PARAM(struct asyncsgd_params, slowdown, ORCH_LIST | ORCH_REAL, .def = "[]", .min = "1",
+               .max = "1000",
+               .help = "factor by which each learner's computing is prolonged by sleeping; empty: "
+                       "1 each"),
+    ORCH_TRAINING_DATA_PARAMS(struct asyncsgd_params),
+    ROW(net, ORCH_STRING, .def = "lenet5", .help = "a network of docs/networks.md"),
+    ROW(epochs, ORCH_INT, .def = "3", .min = "1", .max = "100000", .unit = "epochs",
+        .help = "gradients in all, in passes over the training images"),
+    ROW(batch, ORCH_INT, .def = "64", .min = "1", .max = "65536", .unit = "images",
+        .help = "batch size of a gradient"),
+    ROW(lr, ORCH_REAL, .def = "0.05", .min = "0", .max = "100",
+        .help = "learning rate at the start"),
+    ROW(momentum, ORCH_REAL, .def = "0", .min = "0", .max = "1", .help = "momentum, on the server"),
+    ROW(weight_decay, ORCH_REAL, .def = "0.0001", .min = "0", .max = "1", .help = "L2 penalty"),
+    ROW(nesterov, ORCH_BOOL, .def = "false", .help = "Nesterov's momentum"),
+    ROW(schedule, ORCH_ENUM, .def = "constant", .choices = ORCH_TRAINING_SCHEDULE_NAMES,
+        .help = "course of the learning rate"),
+    ROW(milestones, ORCH_LIST | ORCH_STRING, .def = "[30%, 60%, 90%]",
+        .help = "schedule steps: when the rate drops, in epochs or per cent"),
+    ROW(gamma, ORCH_REAL, .def = "0.1", .min = "0", .max = "1",
+        .help = "schedule steps: factor of each drop"),
+    ROW(warmup_epochs, ORCH_REAL, .def = "0", .min = "0", .unit = "epochs",
+        .help = "the rate rises from 0 over so long"),
+    ROW(threads, ORCH_INT, .def = "0", .min = "0", .max = "1024", .flags = ORCH_PARAM_NEUTRAL,
+        .help = "of a rank; 0: its share of the trial's slot"),
+    ROW(loader_threads, ORCH_INT, .def = "0", .min = "0", .max = "64", .flags = ORCH_PARAM_NEUTRAL,
+        .help = "threads of a learner that make batches; 0: it makes them itself"),
+};
+
+static const struct orch_metric METRICS[] = {
+    {.name = "val_accuracy",
+     .step_unit = "update",
+     .better = ORCH_BETTER_MAX,
+     .help = "share of the validation images that are right, after each epoch"},
+    {.name = "val_error", .step_unit = "update", .better = ORCH_BETTER_MIN},
+    {.name = "val_loss", .step_unit = "update", .better = ORCH_BETTER_MIN},
+    {.name = "train_loss",
+     .step_unit = "update",
+     .better = ORCH_BETTER_MIN,
+     .help = "mean cross-entropy of the batches since the point before"},
+    {.name = "train_accuracy", .step_unit = "update", .better = ORCH_BETTER_MAX},
+    {.name = "timed_accuracy",
+     .step_unit = "ms",
+     .better = ORCH_BETTER_MAX,
+     .help = "val_accuracy by milliseconds of training, without validation"},
+    {.name = "epoch_accuracy",
+     .step_unit = "epoch",
+     .better = ORCH_BETTER_MAX,
+     .help = "val_accuracy by epoch"},
+    {.name = "epoch_time",
+     .unit = "s",
+     .step_unit = "epoch",
+     .better = ORCH_BETTER_MIN,
+     .help = "training part of the epoch"},
+    {.name = "staleness",
+     .step_unit = "gradient",
+     .better = ORCH_BETTER_MIN,
+     .help = "updates between the read of the weights and the update; the first 1,000 gradients"},
+    {.name = "learner_staleness",
+     .step_unit = "learner",
+     .better = ORCH_BETTER_MIN,
+     .help = "mean staleness of the gradients of learner 1, 2, ..."},
+    {.name = "learner_gradients", .step_unit = "learner", .help = "gradients of each learner"},
+    {.name = "staleness_share",
+     .step_unit = "stale_updates",
+     .help = "share of the gradients with a staleness of 0, 1, ..."},
+    {.name = "mean_staleness", .better = ORCH_BETTER_MIN, .help = "mean over all gradients"},
+    {.name = "max_staleness", .better = ORCH_BETTER_MIN},
+    {.name = "updates", .unit = "updates", .help = "of the weights; a synchronous round has one"},
+    {.name = "applied_gradients", .unit = "gradients"},
+    {.name = "updates_per_s",
+     .unit = "updates/s",
+     .better = ORCH_BETTER_MAX,
+     .help = "steps a second of all learners together, as Optimus counts them"},
+    {.name = "gradients_per_s", .unit = "gradients/s", .better = ORCH_BETTER_MAX},
+    {.name = "images_per_s",
+     .unit = "images/s",
+     .better = ORCH_BETTER_MAX,
+     .help = "of all learners together"},
+    {.name = "training_time",
+     .unit = "s",
+     .better = ORCH_BETTER_MIN,
+     .help = "from the first weights that are given out to the last update, without validation"},
+    {.name = "validation_time", .unit = "s", .better = ORCH_BETTER_MIN},
+    {.name = "final_accuracy",
+     .better = ORCH_BETTER_MAX,
+     .help = "the last val_accuracy: on the same images as after every epoch"},
+    {.name = "final_loss", .better = ORCH_BETTER_MIN},
+    {.name = "best_accuracy", .better = ORCH_BETTER_MAX},
+    {.name = "full_accuracy",
+     .better = ORCH_BETTER_MAX,
+     .help = "share of all validation images that are right after the last epoch"},
+    {.name = "full_loss", .better = ORCH_BETTER_MIN},
+    {.name = "channels_last", .help = "memory layout of images: 0, plain"},
+};
+
+static const struct orch_artifact ARTIFACTS[] = {
+    {.name = "updates",
+     .help = "CSV: time, learner, versions, staleness, learning rate and loss of each gradient"},
+    {.name = "histogram", .help = "CSV: gradients by staleness"},
+    {.name = "weights", .help = "the network after the last epoch, safetensors"},
+};
+
+/* The session, and the training that it borrows. */
+struct state {
+    struct orch_training training;
+    struct orch_session *session;
+};
+
+static int check(const void *params, const struct orch_host *host)
+{
+    const struct asyncsgd_params *p = params;
+    const struct orch_training training = orch_asyncsgd_training(p);
+    GError *error = NULL;
+    return orch_asyncsgd_check(p, &error) ? orch_training_check(&training, host)
+                                          : orch_training_fail(host, error);
+}
+
+static int cost(const void *params, struct orch_cost *out)
+{
+    const struct orch_training training = orch_asyncsgd_training(params);
+    const int status = orch_training_cost(&training, out);
+    out->workers = (uint32_t)orch_asyncsgd_ranks(params);
+    return status;
+}
+
+static int start(const void *params, const struct orch_host *host, void **out_state)
+{
+    struct state *state = g_new0(struct state, 1);
+    state->training = orch_asyncsgd_training(params);
+    *out_state = state;
+    return orch_session_open(&state->training, host, &state->session);
+}
+
+/* Every learner needs an image of its own in each batch of all learners. */
+static bool has_images(const struct asyncsgd_params *p, const struct orch_session *s,
+                       GError **error)
+{
+    if (s->train->count >= p->learners)
+        return true;
+    orch_error_set(error, ORCH_ERROR_RECIPE, "use fewer learners, or more images",
+                   "%d learners share %" G_GINT64_FORMAT " training images", (int)p->learners,
+                   s->train->count);
+    return false;
+}
+
+/* The parameters for `ranks` ranks. Smoke runs of 'orch plugin check' have two, whatever the cost
+ * says: there all but the servers learn. */
+static bool adapt(struct asyncsgd_params *p, const struct orch_session *session, int ranks,
+                  GError **error)
+{
+    if (session->host->smoke(session->host) && ranks > p->servers) {
+        p->learners = ranks - p->servers;
+        p->slowdown.count = MIN(p->slowdown.count, (size_t)p->learners);
+    }
+    if (ranks == orch_asyncsgd_ranks(p))
+        return has_images(p, session, error);
+    orch_error_set(error, ORCH_ERROR_RECIPE,
+                   "leave out 'ranks' of the experiment's resources, or make the sum equal",
+                   "%d ranks for %d servers and %d learners", ranks, (int)p->servers,
+                   (int)p->learners);
+    return false;
+}
+
+static int take_part(const struct asyncsgd_params *params, const struct orch_session *session,
+                     GError **error)
+{
+    struct asyncsgd_params p = *params;
+    struct orch_flat_model flat = {0};
+    int rank, ranks;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (!adapt(&p, session, ranks, error))
+        return -1;
+    orch_flat_model_init(&flat, session);
+    const int status = rank < p.servers
+                           ? orch_asyncsgd_serve(&p, &flat, rank, error)
+                           : orch_asyncsgd_learn(&p, &flat, rank - (int)p.servers, error);
+    orch_flat_model_clear(&flat);
+    return status;
+}
+
+static int run(void *pointer, const void *params, const struct orch_host *host)
+{
+    const struct state *state = pointer;
+    GError *error = NULL;
+    state->session->host = host;
+    MPI_Init(NULL, NULL);
+    const int status = take_part(params, state->session, &error);
+    /* A rank that failed leaves the others waiting for it: orch ends them. */
+    if (status < 0)
+        return orch_training_fail(host, error);
+    MPI_Finalize();
+    return status;
+}
+
+static void end(void *pointer)
+{
+    struct state *state = pointer;
+    orch_session_close(state->session);
+    g_free(state);
+}
+
+static const struct orch_plugin PLUGIN = {
+    ORCH_PLUGIN_HEAD,
+    .name = "asyncsgd",
+    .version = "1.0.0",
+    .summary = "asynchronous SGD with parameter servers and learners of uneven speed",
+    .licence = "GPL-3.0-or-later",
+    .needs = {.mpi = 1},
+    .params_bytes = sizeof(struct asyncsgd_params),
+    ORCH_TABLE(params, PARAMS),
+    ORCH_TABLE(metrics, METRICS),
+    ORCH_TABLE(artifacts, ARTIFACTS),
+    .check = check,
+    .cost = cost,
+    .open = start,
+    .run = run,
+    .close = end,
+};
+
+ORCH_PLUGIN_EXPORT(PLUGIN)

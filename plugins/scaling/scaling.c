@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Synchronous data-parallel training by several workers, MPI's ranks: strong and weak scaling. See
+ * docs/plugins/scaling.md. */
+#include "plugins/scaling/scaling.h"
+
+#include "lib/base/error.h"
+#include "plugins/common/comm/algorithms.h"
+#include "plugins/common/comm/scaling_metrics.h"
+#include "plugins/common/training/notes.h"
+
+#include <orch/plugin.h>
+
+#include <string.h>
+
+static const char *const SCALINGS[] = {"strong", "weak", NULL};
+static const char *const COMPRESSIONS[] = {"none", "fp16", "bf16", NULL};
+
+static const struct orch_param PARAMS[] = {
+    ORCH_PARAM(struct scaling_params, workers, ORCH_INT, .def = "2", .min = "1", .max = "4096",
+               .help = "processes that train together, each with its shard of a batch"),
+    ORCH_PARAM(struct scaling_params, scaling, ORCH_ENUM, .def = "strong", .choices = SCALINGS,
+               .help = "strong: the workers share a batch; weak: each has a batch"),
+    ORCH_PARAM(struct scaling_params, algorithm, ORCH_ENUM, .def = "auto",
+               .choices = orch_comm_algorithm_names,
+               .help = "of the all-reduce (docs/plugins/allreduce.md); auto: MPI's own choice"),
+    ORCH_PARAM(struct scaling_params, overlap, ORCH_BOOL, .def = "true",
+               .help = "all-reduce gradients while the backward pass runs"),
+    ORCH_PARAM(struct scaling_params, first_bucket_bytes, ORCH_BYTES, .def = "1MiB", .min = "1",
+               .help = "gradients that are reduced first: of about so many bytes"),
+    ORCH_PARAM(struct scaling_params, bucket_bytes, ORCH_BYTES, .def = "25MiB", .min = "1",
+               .help = "gradients that are reduced together: about so many bytes"),
+    ORCH_PARAM(struct scaling_params, compression, ORCH_ENUM, .def = "none",
+               .choices = COMPRESSIONS, .help = "gradients are rounded to 16 bits before the sum"),
+    ORCH_PARAM(struct scaling_params, warmup_steps, ORCH_INT, .def = "5", .min = "0",
+               .unit = "steps", .help = "first steps that are not timed; at most half of all"),
+    ORCH_PARAM(struct scaling_params, untimed_epochs, ORCH_INT, .def = "0", .min = "0",
+               .unit = "epochs", .help = "first epochs that are not timed"),
+    ORCH_PARAM(struct scaling_params, price, ORCH_MONEY, .def = "0", .min = "0", .unit = "USD/h",
+               .help = "of one worker for an hour; 0: no cost is reported"),
+    ORCH_TRAINING_DATA_PARAMS(struct scaling_params),
+    ORCH_TRAINING_NET_PARAMS(struct scaling_params),
+    ORCH_TRAINING_PLACE_PARAMS(struct scaling_params),
+};
+static const struct orch_metric METRICS[] = {
+    ORCH_SCALING_METRICS,
+    {.name = "peer_wait_time",
+     .unit = "s",
+     .better = ORCH_BETTER_MIN,
+     .help = "part of exposed_communication_time in which other workers were not ready"},
+    {.name = "reduced_bytes",
+     .unit = "bytes",
+     .help = "that a worker gives to the all-reduces of a step"},
+    {.name = "epoch_reduced_bytes",
+     .unit = "bytes",
+     .help = "gradients in fp32 that a worker reduces in an epoch: parameter_bytes x steps"},
+    {.name = "buckets", .help = "all-reduces of a step"},
+    {.name = "timed_steps", .unit = "steps", .help = "steps whose times are reported"},
+    {.name = "compression_error",
+     .better = ORCH_BETTER_MIN,
+     .help = "relative error of the summed gradients by compression, over the warm-up steps"},
+    {.name = "oversubscribed",
+     .help = "1: the workers have more threads than the machine has processors for them"},
+    ORCH_TRAINING_METRICS,
+};
+static const struct orch_artifact ARTIFACTS[] = {ORCH_TRAINING_ARTIFACTS};
+
+/* ---- what the parameters say -------------------------------------------------------------------
+ */
+
+static bool is_weak(const struct scaling_params *p)
+{
+    return strcmp(p->scaling, "weak") == 0;
+}
+
+int64_t orch_scaling_batch(const struct scaling_params *p)
+{
+    return is_weak(p) ? p->t.batch : p->t.batch / p->workers;
+}
+
+static bool check_batch(const struct scaling_params *p, GError **error)
+{
+    if (is_weak(p) || p->t.batch % p->workers == 0)
+        return true;
+    orch_error_set(error, ORCH_ERROR_RECIPE, "set a batch that is a multiple of workers",
+                   "strong scaling: a batch of %d images cannot be shared by %d workers equally",
+                   (int)p->t.batch, (int)p->workers);
+    return false;
+}
+
+static bool check_epochs(const struct scaling_params *p, GError **error)
+{
+    if (p->untimed_epochs < p->t.epochs)
+        return true;
+    orch_error_set(error, ORCH_ERROR_RECIPE, "set more epochs, or fewer untimed_epochs",
+                   "untimed_epochs: %d leaves none of %d epochs to be timed",
+                   (int)p->untimed_epochs, (int)p->t.epochs);
+    return false;
+}
+
+static int check(const void *params, const struct orch_host *host)
+{
+    const struct scaling_params *p = params;
+    GError *error = NULL;
+    return check_batch(p, &error) && check_epochs(p, &error) ? orch_training_check(&p->t, host)
+                                                             : orch_training_fail(host, error);
+}
+
+static int cost(const void *params, struct orch_cost *out)
+{
+    const struct scaling_params *p = params;
+    const int status = orch_training_cost(&p->t, out);
+    out->workers = (uint32_t)p->workers;
+    out->batch = orch_scaling_batch(p);
+    return status;
+}
+
+static const struct orch_plugin PLUGIN = {
+    ORCH_PLUGIN_HEAD,
+    .name = "scaling",
+    .version = "1.0.0",
+    .summary = "data-parallel training by several workers: strong and weak scaling",
+    .licence = "GPL-3.0-or-later",
+    .flags = ORCH_PLUGIN_TIMING,
+    .needs = {.mpi = 1},
+    .params_bytes = sizeof(struct scaling_params),
+    ORCH_TABLE(params, PARAMS),
+    ORCH_TABLE(metrics, METRICS),
+    ORCH_TABLE(artifacts, ARTIFACTS),
+    .check = check,
+    .cost = cost,
+    .open = orch_scaling_open,
+    .run = orch_scaling_run,
+    .close = orch_scaling_close,
+};
+ORCH_PLUGIN_EXPORT(PLUGIN)

@@ -1,0 +1,1 @@
+orch_plugin(staleness orch_base m)

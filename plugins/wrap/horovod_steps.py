@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""Horovod's synthetic benchmark (examples/pytorch/pytorch_synthetic_benchmark.py) on the networks of this folder. The
+process that orch starts begins the workers with horovodrun, as `horovod_steps.py SETTINGS`."""
+import json
+import subprocess
+import sys
+
+import timed_steps
+
+
+def work(params, smoke):
+    import horovod.torch as hvd
+    import torch
+    import torch_nets
+
+    hvd.init()
+    settings = timed_steps.Settings(params, smoke)
+    torch.set_num_threads(settings.worker_threads)
+    device = "cuda:%d" % hvd.local_rank() if torch.cuda.is_available() else "cpu"
+    net = torch_nets.make(settings).to(device)
+    images, labels = torch_nets.batch(settings, settings.worker_batch, device)
+    optimizer = torch.optim.SGD(net.parameters(), lr=settings.lr, momentum=settings.momentum,
+                                weight_decay=settings.weight_decay)
+    optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=net.named_parameters())
+    hvd.broadcast_parameters(net.state_dict(), root_rank=0)
+
+    def step():
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(net(images), labels)
+        loss.backward()
+        optimizer.step()
+        loss.item()
+
+    results = dict(timed_steps.measure(settings, step), parameter_bytes=torch_nets.parameter_bytes(net))
+    if hvd.rank() == 0:
+        with open("results.json", "w") as file:
+            json.dump(results, file)
+
+
+def main():
+    import orch
+
+    trial = orch.start()
+    timed_steps.skip_without(trial, "torch")
+    import torch
+
+    try:
+        import horovod.torch  # noqa: F401
+    except ImportError as error:
+        trial.skip("%s; horovod 0.28.1 does not compile with PyTorch 2.1 or later (here is %s)" % (error, torch.__version__))
+    arguments = [json.dumps(trial.params), "smoke" if trial.smoke else "run"]
+    command = ["horovodrun", "-np", str(trial.params["workers"]), sys.executable, __file__] + arguments
+    status = subprocess.call(command)
+    if status:
+        trial.fail("horovodrun ended with status %d" % status)
+    with open("results.json") as file:
+        timed_steps.report(trial, json.load(file))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        work(json.loads(sys.argv[1]), sys.argv[2] == "smoke")
+    else:
+        main()

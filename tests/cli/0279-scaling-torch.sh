@@ -1,0 +1,29 @@
+# Plugin scaling on LibTorch: two workers learn what one learns where there is no batch norm; with local batch norms their weights
+# and statistics are equal to the last bit, and buckets are reduced beside the backward pass.
+. "$(dirname "$0")/lib.sh"
+[ -e "$BUILD/tests/mpi/mpi_sum.so" ] || skip 'built without MPI (libopenmpi-dev, openmpi-bin)'
+command -v mpirun >/dev/null || skip 'no mpirun on the PATH'
+[ -e "$BUILD/plugins/common/orch-torch.so" ] || skip 'built without LibTorch'
+small='dataset: synthetic, image_size: 32, per_class: 16, val_images: 64, full_validation: false, epochs: 2, batch: 32, lr: 0.02, threads: 1, layout: plain, first_bucket_bytes: 8KiB, bucket_bytes: 32KiB'
+cat >t.recipe <<R
+format: 1
+recipe: t
+experiments:
+  plain: { plugin: scaling, with: { $small, net: lenet5 }, sweep: { workers: [1, 2] } }
+  norms: { plugin: scaling, with: { $small, net: "resnet-cifar:8", workers: 2 } }
+R
+ok orch run t.recipe -q
+ok orch export --format json
+cp "$SCRATCH/out" runs.json; out=
+python3 - runs.json <<'P' || _fail 'what the trainings give'
+import json, sys
+runs = json.load(open(sys.argv[1]))
+one, two = sorted((r for r in runs if r["experiment"] == "plain"), key=lambda r: r["param.workers"])
+for name in "metric.train_loss", "metric.step_loss", "result.final_loss", "metric.val_loss":
+    assert abs(one[name] - two[name]) < 1e-4, (name, one[name], two[name])
+norms, = (r for r in runs if r["experiment"] == "norms")
+for run in two, norms:
+    assert run["state"] == "ok" and run["result.buckets"] >= 3 and 0 <= run["result.overlap"] <= 1, run
+    assert run["result.reduced_bytes"] == run["result.parameter_bytes"] == 4 * run["result.trained_params"], run
+P
+ok orch show @last; has 'weights of all workers: SHA-256'
