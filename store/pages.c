@@ -17,6 +17,12 @@
  * Pages are read through SQLite's own descriptors, because closing another one would drop this
  * process's POSIX locks. Pages in the write-ahead log are found as SQLite finds them (sqlite.org,
  * "WAL-mode File Format"): frames up to the last commit whose salts and checksums match.
+ *
+ * A reader to whom the whole log is already in the file does not keep a writer from starting the
+ * log anew, over the frames that were indexed here (sqlite.org, "WAL-mode File Format", 4.3: lock
+ * 0). So a walk counts only when the log's header, whose salts change then, is the same after it;
+ * otherwise it is done again. While this reader stays, no frame of a new log reaches the file, and
+ * so that log is not started anew in turn: the second walk is the last.
  */
 #include "store/internal.h"
 
@@ -30,6 +36,7 @@ enum {
     INTERIOR_INDEX = 2,
     INTERIOR_TABLE = 5,
     LOG_HEADER = 32,
+    WALKS = 3,
     FRAME_HEADER = 24,
 };
 
@@ -37,10 +44,11 @@ struct pages {
     sqlite3_file *file, *log; /* log is NULL when there is no log to read */
     uint32_t page_bytes;
     int64_t count;
-    GHashTable *in_log; /* page number -> index of its newest frame, from 1 */
-    uint8_t *met;       /* a bit for each page that was reached */
-    GArray *left;       /* uint32_t: pages that are still to be visited */
-    uint32_t twice;     /* a page that was reached twice, or 0 */
+    GHashTable *in_log;             /* page number -> index of its newest frame, from 1 */
+    uint8_t log_header[LOG_HEADER]; /* what in_log was read under */
+    uint8_t *met;                   /* a bit for each page that was reached */
+    GArray *left;                   /* uint32_t: pages that are still to be visited */
+    uint32_t twice;                 /* a page that was reached twice, or 0 */
 };
 
 static uint32_t big_32(const uint8_t *at)
@@ -75,8 +83,9 @@ static void checksum_add(struct checksum *sum, const uint8_t *bytes, size_t leng
     }
 }
 
-static bool read_log_header(struct pages *pages, uint8_t header[LOG_HEADER], struct checksum *sum)
+static bool read_log_header(struct pages *pages, struct checksum *sum)
 {
+    uint8_t *header = pages->log_header;
     if (!read_at(pages->log, header, LOG_HEADER, 0) || (big_32(header) & ~1u) != 0x377f0682 ||
         big_32(header + 8) != pages->page_bytes)
         return false;
@@ -88,9 +97,8 @@ static bool read_log_header(struct pages *pages, uint8_t header[LOG_HEADER], str
 /* Indexes the frames up to the last commit. */
 static void read_log(struct pages *pages)
 {
-    uint8_t header[LOG_HEADER];
     struct checksum sum;
-    if (!read_log_header(pages, header, &sum))
+    if (!read_log_header(pages, &sum))
         return;
     size_t bytes = FRAME_HEADER + pages->page_bytes;
     g_autofree uint8_t *frame = g_malloc(bytes);
@@ -100,7 +108,7 @@ static void read_log(struct pages *pages)
          i++) {
         checksum_add(&sum, frame, 8);
         checksum_add(&sum, frame + FRAME_HEADER, pages->page_bytes);
-        if (memcmp(frame + 8, header + 16, 8) != 0 || sum.a != big_32(frame + 16) ||
+        if (memcmp(frame + 8, pages->log_header + 16, 8) != 0 || sum.a != big_32(frame + 16) ||
             sum.b != big_32(frame + 20))
             break;
         g_hash_table_insert(pending, GUINT_TO_POINTER(big_32(frame)),
@@ -115,6 +123,15 @@ static void read_log(struct pages *pages)
         g_hash_table_remove_all(pending);
         pages->count = big_32(frame + 4);
     }
+}
+
+/* False when a writer has started the log anew since it was read. */
+static bool is_same_log(const struct pages *pages)
+{
+    uint8_t header[LOG_HEADER];
+    return !pages->log || g_hash_table_size(pages->in_log) == 0 ||
+           (read_at(pages->log, header, LOG_HEADER, 0) &&
+            memcmp(header, pages->log_header, LOG_HEADER) == 0);
 }
 
 /* ---- pages ------------------------------------------------------------------------------------
@@ -229,25 +246,37 @@ static bool walk_roots(struct orch_store *store, struct pages *pages, uint8_t *b
     return more >= 0;
 }
 
-static bool check(struct orch_store *store, GError **error)
+/* Walks all trees once. False only when the schema cannot be read. */
+static bool walk_all(struct orch_store *store, uint32_t *out_twice, bool *out_same_log,
+                     GError **error)
 {
     struct pages pages = {0};
-    int64_t version; /* the read takes the lock under which the pages cannot change */
-    bool ok = orch_store_get_int(store, &version, 0, error, "PRAGMA user_version", "");
-    if (ok && begin(store, &pages)) {
+    bool ok = true;
+    *out_same_log = true;
+    if (begin(store, &pages)) {
         g_autofree uint8_t *buffer = g_malloc(pages.page_bytes);
         walk(&pages, 1, buffer);
         ok = pages.twice || walk_roots(store, &pages, buffer, error);
+        *out_same_log = is_same_log(&pages);
     }
-    if (ok && pages.twice)
+    *out_twice = pages.twice;
+    end(&pages);
+    return ok;
+}
+
+static bool check(struct orch_store *store, GError **error)
+{
+    int64_t version; /* the read takes the lock under which the pages cannot change */
+    bool ok = orch_store_get_int(store, &version, 0, error, "PRAGMA user_version", ""), same = !ok;
+    uint32_t twice = 0;
+    for (int i = 0; i < WALKS && ok && !same; i++)
+        ok = walk_all(store, &twice, &same, error);
+    if (ok && twice)
         orch_error_set(error, ORCH_ERROR_STORE,
                        "'orch db repair' recovers the runs into a new store; for a file from "
                        "somebody else, ask for a copy made by 'orch db backup'",
-                       "cannot open store '%s': page %u belongs to two tables", store->path,
-                       pages.twice);
-    ok = ok && !pages.twice;
-    end(&pages);
-    return ok;
+                       "cannot open store '%s': page %u belongs to two tables", store->path, twice);
+    return ok && !twice;
 }
 
 bool orch_store_check_pages(struct orch_store *store, GError **error)
