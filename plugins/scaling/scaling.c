@@ -14,6 +14,7 @@
 
 static const char *const SCALINGS[] = {"strong", "weak", NULL};
 static const char *const COMPRESSIONS[] = {"none", "fp16", "bf16", NULL};
+static const char *const BATCH_NORMS[] = {"local", "synchronised", NULL};
 
 static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct scaling_params, workers, ORCH_INT, .def = "2", .min = "1", .max = "4096",
@@ -31,6 +32,8 @@ static const struct orch_param PARAMS[] = {
                .help = "gradients that are reduced together: about so many bytes"),
     ORCH_PARAM(struct scaling_params, compression, ORCH_ENUM, .def = "none",
                .choices = COMPRESSIONS, .help = "gradients are rounded to 16 bits before the sum"),
+    ORCH_PARAM(struct scaling_params, batch_norm, ORCH_ENUM, .def = "local", .choices = BATCH_NORMS,
+               .help = "statistics of a worker's own images, or of the images of all workers"),
     ORCH_PARAM(struct scaling_params, warmup_steps, ORCH_INT, .def = "5", .min = "0",
                .unit = "steps", .help = "first steps that are not timed; at most half of all"),
     ORCH_PARAM(struct scaling_params, untimed_epochs, ORCH_INT, .def = "0", .min = "0",

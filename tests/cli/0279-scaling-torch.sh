@@ -10,7 +10,9 @@ format: 1
 recipe: t
 experiments:
   plain: { plugin: scaling, with: { $small, net: lenet5 }, sweep: { workers: [1, 2] } }
-  norms: { plugin: scaling, with: { $small, net: "resnet-cifar:8", workers: 2 } }
+  norms: { plugin: scaling, with: { $small, net: "resnet-cifar:8" }, sweep: { workers: [1, 2] } }
+  shared: { plugin: scaling, with: { $small, net: "resnet-cifar:8", workers: 2, batch_norm: synchronised }, sweep: { overlap: [true, false] } }
+  packed: { plugin: scaling, with: { $small, net: "resnet-cifar:8", workers: 2, batch_norm: synchronised, compression: bf16 } }
 R
 ok orch run t.recipe -q
 ok orch export --format json
@@ -21,9 +23,20 @@ runs = json.load(open(sys.argv[1]))
 one, two = sorted((r for r in runs if r["experiment"] == "plain"), key=lambda r: r["param.workers"])
 for name in "metric.train_loss", "metric.step_loss", "result.final_loss", "metric.val_loss":
     assert abs(one[name] - two[name]) < 1e-4, (name, one[name], two[name])
-norms, = (r for r in runs if r["experiment"] == "norms")
+whole, norms = sorted((r for r in runs if r["experiment"] == "norms"), key=lambda r: r["param.workers"])
 for run in two, norms:
     assert run["state"] == "ok" and run["result.buckets"] >= 3 and 0 <= run["result.overlap"] <= 1, run
     assert run["result.reduced_bytes"] == run["result.parameter_bytes"] == 4 * run["result.trained_params"], run
+# with the statistics of both workers a network with batch norm learns what one worker learns; with those of each it does not
+shared = [r for r in runs if r["experiment"] == "shared"]
+assert len(shared) == 2
+for name in "metric.train_loss", "result.final_loss":
+    assert abs(whole[name] - norms[name]) > 1e-3, (name, whole[name], norms[name])
+    for run in shared:
+        assert abs(whole[name] - run[name]) < 1e-4, (name, whole[name], run[name])
+for run in shared:
+    assert run["result.reduced_bytes"] > run["result.parameter_bytes"], run
+packed, = (r for r in runs if r["experiment"] == "packed")
+assert 0 < packed["result.compression_error"] < 1e-2, packed
 P
 ok orch show @last; has 'weights of all workers: SHA-256'

@@ -17,6 +17,7 @@ enum { POLLS_AT_ONCE = 20, SLEEP_US = 40, SLEEP_SLACK_NS = 1000 };
 struct bucket {
     float *data;
     size_t count;
+    bool is_awaited; /* by orch_reducer_sum: never compressed, and not delayed until finish */
 };
 
 struct orch_reducer {
@@ -34,7 +35,7 @@ struct orch_reducer {
     GCond changed;
     GQueue buckets; /* struct bucket *; the first one is being reduced */
     bool is_finishing, is_ending;
-    int64_t finish_ns; /* when finish was called, 0: it has not been */
+    int64_t wait_ns; /* when the caller began to wait (finish, sum); 0: it does not */
     struct orch_reducer_clocks clocks;
     GError *error;
 };
@@ -90,10 +91,10 @@ static int reduce_half(struct orch_reducer *r, const struct bucket *b)
 /* ---- one bucket --------------------------------------------------------------------------------
  */
 
-static bool is_finishing(struct orch_reducer *r)
+static bool is_awaited(struct orch_reducer *r)
 {
     g_mutex_lock(&r->lock);
-    const bool is = r->is_finishing;
+    const bool is = r->wait_ns != 0;
     g_mutex_unlock(&r->lock);
     return is;
 }
@@ -107,7 +108,7 @@ static int meet(struct orch_reducer *r)
         code = MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
         if (is_done)
             break;
-        if (poll < POLLS_AT_ONCE || is_finishing(r))
+        if (poll < POLLS_AT_ONCE || is_awaited(r))
             sched_yield();
         else
             usleep(SLEEP_US);
@@ -118,10 +119,11 @@ static int meet(struct orch_reducer *r)
 /* Called with the lock. */
 static void count_time(struct orch_reducer *r, const struct bucket *b, int64_t begin, int64_t end)
 {
-    const size_t value = r->options.compress ? sizeof(uint16_t) : sizeof(float);
+    const bool is_half = r->options.compress && !b->is_awaited;
+    const size_t value = is_half ? sizeof(uint16_t) : sizeof(float);
     r->clocks.busy_s += (double)(end - begin) / 1e9;
-    if (r->finish_ns && r->finish_ns < end)
-        r->clocks.exposed_busy_s += (double)(end - MAX(begin, r->finish_ns)) / 1e9;
+    if (r->wait_ns && r->wait_ns < end)
+        r->clocks.exposed_busy_s += (double)(end - MAX(begin, r->wait_ns)) / 1e9;
     r->clocks.bytes += (int64_t)(b->count * value);
     r->clocks.buckets++;
 }
@@ -136,11 +138,11 @@ static void reduce_first(struct orch_reducer *r)
         int code = meet(r);
         const int64_t begin = orch_mono_ns();
         if (code == MPI_SUCCESS)
-            code = r->options.compress
+            code = r->options.compress && !b->is_awaited
                        ? reduce_half(r, b)
                        : orch_comm_reduce(r->comm, b->data, b->count, MPI_FLOAT, MPI_SUM);
         const int64_t end = orch_mono_ns();
-        orch_mpi_ok(code, "the all-reduce of gradients", &error);
+        orch_mpi_ok(code, "the all-reduce", &error);
         g_mutex_lock(&r->lock);
         count_time(r, b, begin, end);
         r->error = error;
@@ -155,8 +157,8 @@ static void *communicate(void *ctx)
     prctl(PR_SET_TIMERSLACK, SLEEP_SLACK_NS);
     g_mutex_lock(&r->lock);
     while (!r->is_ending) {
-        const bool may = r->options.overlaps || r->is_finishing;
-        if (may && !g_queue_is_empty(&r->buckets))
+        const struct bucket *b = g_queue_peek_head(&r->buckets);
+        if (b && (r->options.overlaps || r->is_finishing || b->is_awaited))
             reduce_first(r);
         else
             g_cond_wait(&r->changed, &r->lock);
@@ -184,14 +186,47 @@ struct orch_reducer *orch_reducer_new(const struct orch_comm *comm,
     return r;
 }
 
-void orch_reducer_submit(struct orch_reducer *r, float *data, size_t count)
+static struct bucket *bucket_new(float *data, size_t count, bool is_awaited)
 {
     struct bucket *b = g_new(struct bucket, 1);
-    *b = (struct bucket){data, count};
+    *b = (struct bucket){data, count, is_awaited};
+    return b;
+}
+
+void orch_reducer_submit(struct orch_reducer *r, float *data, size_t count)
+{
     g_mutex_lock(&r->lock);
-    g_queue_push_tail(&r->buckets, b);
+    g_queue_push_tail(&r->buckets, bucket_new(data, count, false));
     g_cond_broadcast(&r->changed);
     g_mutex_unlock(&r->lock);
+}
+
+/* Waits until the queue has no bucket, or none that is awaited. Called with the lock. */
+static bool await(struct orch_reducer *r, int64_t begin, bool all, GError **error)
+{
+    const struct bucket *b;
+    r->wait_ns = begin;
+    g_cond_broadcast(&r->changed);
+    while ((b = g_queue_peek_head(&r->buckets)) && (all || r->options.overlaps || b->is_awaited))
+        g_cond_wait(&r->changed, &r->lock);
+    r->wait_ns = 0;
+    r->clocks.finish_s += (double)(orch_mono_ns() - begin) / 1e9;
+    if (r->error)
+        g_propagate_error(error, g_error_copy(r->error));
+    return !r->error;
+}
+
+bool orch_reducer_sum(struct orch_reducer *r, float *data, size_t count, GError **error)
+{
+    const int64_t begin = orch_mono_ns();
+    g_mutex_lock(&r->lock);
+    if (r->options.overlaps)
+        g_queue_push_tail(&r->buckets, bucket_new(data, count, true));
+    else
+        g_queue_push_head(&r->buckets, bucket_new(data, count, true));
+    const bool ok = await(r, begin, false, error);
+    g_mutex_unlock(&r->lock);
+    return ok;
 }
 
 bool orch_reducer_finish(struct orch_reducer *r, GError **error)
@@ -199,16 +234,8 @@ bool orch_reducer_finish(struct orch_reducer *r, GError **error)
     const int64_t begin = orch_mono_ns();
     g_mutex_lock(&r->lock);
     r->is_finishing = true;
-    r->finish_ns = begin;
-    g_cond_broadcast(&r->changed);
-    while (!g_queue_is_empty(&r->buckets))
-        g_cond_wait(&r->changed, &r->lock);
+    const bool ok = await(r, begin, true, error);
     r->is_finishing = false;
-    r->finish_ns = 0;
-    r->clocks.finish_s += (double)(orch_mono_ns() - begin) / 1e9;
-    const bool ok = !r->error;
-    if (!ok)
-        g_propagate_error(error, g_error_copy(r->error));
     g_mutex_unlock(&r->lock);
     return ok;
 }

@@ -25,8 +25,8 @@ struct orch_reducer_options {
 /** Times in seconds, sums since the last take. */
 struct orch_reducer_clocks {
     double busy_s;         /* all-reduces, with their compression */
-    double exposed_busy_s; /* the part of busy_s that ran after `finish` was called */
-    double finish_s;       /* spent in `finish`: exposed_busy_s and waiting for other workers */
+    double exposed_busy_s; /* the part of busy_s that ran while the caller waited */
+    double finish_s;       /* spent in `finish` and `sum`: exposed_busy_s, and other workers */
     int64_t bytes;         /* that one worker gave to the all-reduces */
     int64_t buckets;
 };
@@ -40,6 +40,10 @@ struct orch_reducer *orch_reducer_new(const struct orch_comm *comm,
 /** Adds `count` values to the queue: they become the sums over all workers, and must not be touched
  * until finish has returned. */
 void orch_reducer_submit(struct orch_reducer *reducer, float *data, size_t count);
+/** Replaces `count` values by their sums over all workers, in fp32, and returns when that is done:
+ * after the buckets that were submitted before if the reducer overlaps, else ahead of them. All
+ * workers must call submit and sum in the same order. Fails like finish. */
+bool orch_reducer_sum(struct orch_reducer *reducer, float *data, size_t count, GError **error);
 /** Waits until all buckets are sums. Fails with the first error of MPI; all later buckets were left
  * as they are. */
 bool orch_reducer_finish(struct orch_reducer *reducer, GError **error);

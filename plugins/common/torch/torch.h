@@ -229,6 +229,17 @@ struct orch_torch_bucket_calls {
     void *ctx;
 };
 
+/** How batch norms get their statistics over all workers that train a model together. */
+struct orch_torch_norm_calls {
+    /* Replaces `count` values in ordinary memory by their sums over all workers. Called once in the
+     * forward and once in the backward of each batch norm that learns, in the same order in all
+     * workers with equal graphs. In a backward it is called by the thread that calls `ready` of the
+     * buckets. */
+    bool (*sum)(void *ctx, float *values, size_t count, GError **error);
+    void *ctx;
+    int rank, ranks; /* this worker's number, of how many */
+};
+
 /** A data set's images, from which images_make makes batches on a GPU. */
 struct orch_torch_image_bytes {
     const uint8_t *bytes; /* count x C x H x W */
@@ -448,6 +459,14 @@ struct orch_torch {
     bool (*gradients_watch_from)(struct orch_torch_model *model, size_t first_bytes,
                                  size_t bucket_bytes, const struct orch_torch_bucket_calls *calls,
                                  GError **error);
+
+    /** From now on batch norms in training normalise by the mean and variance of the batches of all
+     * workers together (PyTorch's SyncBatchNorm), which must have the same number of images.
+     * Gradients of a worker are those of its own images; with losses that are divided by the images
+     * of all workers, their sums over the workers are the gradients of one model with the whole
+     * batch. `calls` is copied, NULL ends it. Fails on a GPU. */
+    bool (*norms_share)(struct orch_torch_model *model, const struct orch_torch_norm_calls *calls,
+                        GError **error);
 };
 
 #define ORCH_TORCH_ABI 3

@@ -214,6 +214,20 @@ static struct orch_step *gpu_step(struct scaling *s, GError **error)
                           : NULL;
 }
 
+static bool on_norm_sum(void *ctx, float *values, size_t count, GError **error)
+{
+    struct scaling *s = ctx;
+    return orch_reducer_sum(s->reducer, values, count, error);
+}
+
+static bool share_norms(struct scaling *s, GError **error)
+{
+    const struct orch_torch_norm_calls calls = {on_norm_sum, s, s->workers.comm.rank,
+                                                s->workers.comm.ranks};
+    return g_str_equal(s->params->batch_norm, "local") ||
+           s->session->torch->norms_share(s->session->model, &calls, error);
+}
+
 static struct orch_step *inner_step(struct scaling *s, GError **error)
 {
     static const struct {
@@ -231,6 +245,8 @@ static struct orch_step *inner_step(struct scaling *s, GError **error)
         if (g_str_equal(formats[i].name, s->params->compression))
             options.compress = formats[i].format;
     s->reducer = orch_reducer_new(&s->workers.comm, &options);
+    if (!share_norms(s, error))
+        return NULL;
     return orch_step_reduced(orch_step_classify(), s->session,
                              (size_t)s->params->first_bucket_bytes, (size_t)s->params->bucket_bytes,
                              &calls, error);

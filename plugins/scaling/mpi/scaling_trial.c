@@ -92,6 +92,11 @@ static bool choose_gpu(struct scaling *s, GError **error)
                        "compression: '%s' is for workers on processors", s->params->compression);
         return false;
     }
+    if (!g_str_equal(s->params->batch_norm, "local")) {
+        orch_error_set(error, ORCH_ERROR_RECIPE, "write batch_norm: local",
+                       "batch_norm: '%s' is for workers on processors", s->params->batch_norm);
+        return false;
+    }
     s->gpu = g_strdup_printf("cuda:%d", (int)s->workers.slot.local_rank);
     s->training.device = s->gpu;
     return true;

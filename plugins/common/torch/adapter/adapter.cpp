@@ -205,6 +205,7 @@ extern "C" __attribute__((visibility("default"))) const struct orch_torch *orch_
         graphs_get,
         totals_mark,
         gradients_watch_from,
+        norms_share,
     };
     return &table;
 }

@@ -62,14 +62,15 @@ struct orch_torch_model {
     at::Device device = at::kCPU;
     orch_torch_precision precision = ORCH_TORCH_FP32;
     at::MemoryFormat format = at::MemoryFormat::Contiguous;
-    std::vector<at::Tensor> tensors;        /* as in the graph's table; parameters are leaves */
-    std::vector<int> last_use;              /* node -> last node that reads it */
-    std::vector<int> readers;               /* node -> number of nodes that read it */
-    std::vector<bool> is_needed;            /* node -> an output depends on it */
-    int head = -1;                          /* node of the classifier */
-    std::vector<orch_torch_fusion> fusions; /* node -> what ends there */
-    std::vector<int> fused_into;            /* node -> where the fusion that it is part of ends */
-    bool draws = false;                     /* a training step draws random numbers */
+    std::vector<at::Tensor> tensors;         /* as in the graph's table; parameters are leaves */
+    std::vector<int> last_use;               /* node -> last node that reads it */
+    std::vector<int> readers;                /* node -> number of nodes that read it */
+    std::vector<bool> is_needed;             /* node -> an output depends on it */
+    int head = -1;                           /* node of the classifier */
+    std::vector<orch_torch_fusion> fusions;  /* node -> what ends there */
+    std::vector<int> fused_into;             /* node -> where the fusion that it is part of ends */
+    bool draws = false;                      /* a training step draws random numbers */
+    orch_torch_norm_calls norms_shared = {}; /* sum: NULL where each model has its own statistics */
     bool norms_fixed = false; /* batch norms use their running statistics in training too */
     at::Tensor random;        /* its random state while another model has the generator */
     int64_t random_round = 0; /* the seed that the state comes from */
@@ -112,7 +113,10 @@ struct orch_torch_model {
 };
 
 /* An error of a function of the caller's, which guarded() passes on unchanged. */
-struct Passed {
+struct Passed : std::exception { /* so that autograd passes it on, too */
+    explicit Passed(GError *e) : error(e)
+    {
+    }
     GError *error;
 };
 
@@ -198,6 +202,13 @@ bool norm_is_fused(const orch_torch_model *m, const struct orch_net_node *node, 
  * statistics and updates the running ones. */
 at::Tensor norm_fused(const orch_torch_model *m, const struct orch_net_node *node,
                       const at::Tensor &x, const at::Tensor &shortcut, bool relu, bool training);
+
+/* ---- shared_norm.cpp ---- */
+
+bool norms_share(orch_torch_model *m, const orch_torch_norm_calls *calls, GError **error);
+/* Normalises x by the statistics of all workers and updates the running ones. */
+at::Tensor norm_shared(const orch_torch_model *m, const struct orch_net_node *node,
+                       const at::Tensor &x);
 
 /* ---- adapter.cpp ---- */
 

@@ -35,6 +35,8 @@ Tensor batch_norm(const orch_torch_model *m, const struct orch_net_node *node, c
 {
     size_t first = (size_t)node->first_tensor;
     bool learns = training && !m->norms_fixed && node->group >= m->frozen_groups;
+    if (learns && m->norms_shared.sum)
+        return norm_shared(m, node, x);
     return at::batch_norm(x, m->tensors[first], m->tensors[first + 1], m->tensors[first + 2],
                           m->tensors[first + 3], learns, node->momentum, node->eps,
                           at::globalContext().userEnabledCuDNN());

@@ -209,7 +209,8 @@ bool norm_is_fused(const orch_torch_model *m, const struct orch_net_node *node, 
         return false;
     if (!training)
         return !at::GradMode::is_enabled();
-    return node->group >= m->frozen_groups && !m->norms_fixed && at::GradMode::is_enabled();
+    return node->group >= m->frozen_groups && !m->norms_fixed && !m->norms_shared.sum &&
+           at::GradMode::is_enabled();
 }
 
 Tensor norm_fused(const orch_torch_model *m, const struct orch_net_node *node, const Tensor &x,
