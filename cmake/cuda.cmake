@@ -1,32 +1,12 @@
-# The CUDA kernels of the LibTorch adapter: compiled where that LibTorch has CUDA and there is a CUDA compiler (nvcc) that works.
-# Everything is built without them, too: then the processor does what they would do.
-option(ORCH_CUDA "compile CUDA kernels where LibTorch has CUDA and there is a CUDA compiler" ON)
-
-# Sets `out` to TRUE if CMAKE_CUDA_COMPILER compiles programs, else to FALSE, and `reason` to why not.
-function(orch_cuda_compiler out reason)
-  set(${out} FALSE PARENT_SCOPE)
-  if(NOT ORCH_CUDA)
-    set(${reason} "ORCH_CUDA=off" PARENT_SCOPE)
-    return()
-  elseif(NOT EXISTS ${TORCH_LIBRARY_FOLDER}/libtorch_cuda.so)
-    set(${reason} "this LibTorch has no CUDA" PARENT_SCOPE)
-    return()
-  endif()
-  include(CheckLanguage)
-  if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
-    find_program(ORCH_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin PATHS /usr/local/cuda/bin)
-    mark_as_advanced(ORCH_NVCC)
-    if(ORCH_NVCC)
-      set(ENV{CUDACXX} ${ORCH_NVCC})
-    endif()
-  endif()
-  check_language(CUDA)
-  if(CMAKE_CUDA_COMPILER)
-    set(${out} TRUE PARENT_SCOPE)
-  else()
-    set(${reason} "there is no CUDA compiler (nvcc), or it does not work with this C++ compiler" PARENT_SCOPE)
-  endif()
-endfunction()
+# CUDA kernels: compiled wherever there is a CUDA compiler (nvcc) that works, whatever LibTorch is installed. Everything is built
+# without one, too; what needs the kernels then says so.
+#
+# orch_cuda_find() sets, in the scope that calls it (the root, so that every folder may use the language):
+#   ORCH_CUDA_WORKS          TRUE when kernels are compiled
+#   ORCH_CUDA_REASON         otherwise: why not
+#   ORCH_CUDA_ARCHITECTURES  what they are compiled for
+option(ORCH_CUDA "compile CUDA kernels where there is a CUDA compiler" ON)
+option(ORCH_PTXAS "print the registers, shared memory and spills of each CUDA kernel during the build (ptxas -v)" OFF)
 
 # The first architecture of each generation from 3.7 on that this nvcc knows, whose code the later ones of the generation
 # run, and PTX of the newest for GPUs that are newer still: "75-real;80-real;...;120".
@@ -50,23 +30,61 @@ function(orch_cuda_architectures out)
   set(${out} ${chosen} ${newest} PARENT_SCOPE)
 endfunction()
 
-# orch_cuda_kernels(TARGET VARIABLE FILE.cu MISSING.c): a static library TARGET of the kernels; where they are not compiled, there
-# is no TARGET and the VARIABLE names the file that stands in for them.
-macro(orch_cuda_kernels target variable file missing)
-  orch_cuda_compiler(cuda_works cuda_reason)
-  if(cuda_works)
-    orch_cuda_architectures(cuda_architectures)
-    set(CMAKE_CUDA_ARCHITECTURES ${cuda_architectures})
-    enable_language(CUDA)
-    message(STATUS "CUDA kernels: for ${cuda_architectures}, by ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION}")
-    add_library(${target} STATIC ${file})
-    # the warnings and flags of the other files are not nvcc's
-    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CUDA_ARCHITECTURES "${cuda_architectures}"
-      COMPILE_OPTIONS "-Xcompiler=-fvisibility=hidden" CUDA_RUNTIME_LIBRARY Static)
-    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
-    set(${variable} "")
+macro(orch_cuda_find)
+  set(ORCH_CUDA_WORKS FALSE)
+  set(ORCH_CUDA_REASON "ORCH_CUDA=off")
+  if(ORCH_CUDA)
+    include(CheckLanguage)
+    if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+      find_program(ORCH_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin PATHS /usr/local/cuda/bin)
+      mark_as_advanced(ORCH_NVCC)
+      if(ORCH_NVCC)
+        set(ENV{CUDACXX} ${ORCH_NVCC})
+      endif()
+    endif()
+    check_language(CUDA)
+    if(CMAKE_CUDA_COMPILER)
+      orch_cuda_architectures(ORCH_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES ${ORCH_CUDA_ARCHITECTURES})
+      enable_language(CUDA)
+      set(ORCH_CUDA_WORKS TRUE)
+    else()
+      set(ORCH_CUDA_REASON "there is no CUDA compiler (nvcc), or it does not work with this C++ compiler")
+    endif()
+  endif()
+  if(ORCH_CUDA_WORKS)
+    message(STATUS "CUDA kernels: for ${ORCH_CUDA_ARCHITECTURES}, by ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION}")
   else()
-    message(STATUS "CUDA kernels: left out, because ${cuda_reason}")
-    set(${variable} ${missing})
+    message(STATUS "CUDA kernels: left out, because ${ORCH_CUDA_REASON}")
   endif()
 endmacro()
+
+# The settings of a target that holds .cu files. The CUDA runtime is linked statically, so that what links the target
+# loads on machines without a driver.
+function(orch_cuda_settings target)
+  # the warnings and flags of the other files are not nvcc's
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CUDA_ARCHITECTURES "${ORCH_CUDA_ARCHITECTURES}"
+    COMPILE_OPTIONS "-Xcompiler=-fvisibility=hidden;$<$<BOOL:${ORCH_PTXAS}>:-Xptxas=-v>" CUDA_RUNTIME_LIBRARY Static)
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
+endfunction()
+
+# orch_cuda_library(TARGET FILE.cu...): a static library of kernels, which any target may link. Where kernels are not
+# compiled there is no TARGET: ask 'if(TARGET ...)' and link a file that stands in for it.
+function(orch_cuda_library target)
+  if(ORCH_CUDA_WORKS)
+    add_library(${target} STATIC ${ARGN})
+    orch_cuda_settings(${target})
+  endif()
+endfunction()
+
+# orch_cuda_module(TARGET OUTPUT FILE.cu...): a shared library plugins/common/OUTPUT.so, built and installed, which
+# plugins map at run time (dlopen). Where kernels are not compiled there is neither TARGET nor file.
+function(orch_cuda_module target output)
+  if(ORCH_CUDA_WORKS)
+    add_library(${target} MODULE ${ARGN})
+    orch_cuda_settings(${target})
+    set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${output}
+      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins/common)
+    install(TARGETS ${target} DESTINATION lib/orch/plugins/common)
+  endif()
+endfunction()
