@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `speedup`: a value by number of workers against the value of one worker, and what
  * follows from both: speedup, efficiency, seconds of communication, bandwidth. Each column has a
- * formula, which a note repeats. */
+ * formula, which a note repeats. The chart is of the first column. */
 #include "core/report/items.h"
 
 #include <math.h>
@@ -61,26 +61,39 @@ static double bandwidth(const struct row_numbers *r)
                : (double)NAN;
 }
 
+static double ideal_speedup(double workers)
+{
+    return workers;
+}
+
+static double ideal_efficiency(double workers)
+{
+    (void)workers;
+    return 1;
+}
+
 static const struct column {
     const char *name, *header, *formula_less,
         *formula_more; /* for values of which less is better */
     double (*compute)(const struct row_numbers *);
+    double (*ideal)(double workers); /* NULL: it depends on the kind of scaling */
 } COLUMNS[] = {
-    {"speedup", "speedup", "S(n) = t(1) / t(n)", "S(n) = v(n) / v(1)", speedup},
-    {"efficiency", "share of the ideal n", "S(n) / n", "S(n) / n", efficiency},
-    {"ratio", "t(n)/t(1)", "t(n) / t(1)", "v(n) / v(1)", ratio},
-    {"inverse", "t(1)/t(n)", "t(1) / t(n)", "v(1) / v(n)", inverse},
+    {"speedup", "speedup", "S(n) = t(1) / t(n)", "S(n) = v(n) / v(1)", speedup, ideal_speedup},
+    {"efficiency", "share of the ideal n", "S(n) / n", "S(n) / n", efficiency, ideal_efficiency},
+    {"ratio", "t(n)/t(1)", "t(n) / t(1)", "v(n) / v(1)", ratio, NULL},
+    {"inverse", "t(1)/t(n)", "t(1) / t(n)", "v(1) / v(n)", inverse, NULL},
     {
         "increase",
         "increase (%)",
         "100 (t(n) / t(1) - 1) %",
         "100 (v(n) / v(1) - 1) %",
         increase,
+        NULL,
     },
-    {"computing", "computing", "t(1) / n", "v(1) / n", computing},
-    {"communication", "communication", "t(n) - t(1) / n", "v(n) - v(1) / n", communication},
+    {"computing", "computing", "t(1) / n", "v(1) / n", computing, NULL},
+    {"communication", "communication", "t(n) - t(1) / n", "v(n) - v(1) / n", communication, NULL},
     {"bandwidth", "bandwidth (GB/s)", "2 (n-1)/n x bytes / communication / 10^9",
-     "2 (n-1)/n x bytes / communication / 10^9", bandwidth},
+     "2 (n-1)/n x bytes / communication / 10^9", bandwidth, NULL},
 };
 
 static const struct column *column_of(const char *name)
@@ -214,19 +227,24 @@ static struct orch_table *start_table(const struct gathered *g, const GPtrArray 
     return orch_table_new((const char *const *)headers->pdata);
 }
 
+static struct row_numbers numbers_of(const struct gathered *g, const struct setting *s)
+{
+    return (struct row_numbers){
+        .workers = s->workers,
+        .value = s->count ? s->value / s->count : (double)NAN,
+        .alone = alone_of(g->settings, s->label),
+        .bytes = s->byte_count ? s->bytes / s->byte_count : (double)NAN,
+        .is_less_better = g_strcmp0(g->better, "max") != 0,
+    };
+}
+
 static struct orch_table *make_table(const struct gathered *g, const GPtrArray *columns,
                                      const GPtrArray *by, const char *name)
 {
     struct orch_table *table = start_table(g, columns, by, name);
     for (guint i = 0; i < g->settings->len; i++) {
         const struct setting *s = &g_array_index(g->settings, struct setting, i);
-        const struct row_numbers row = {
-            .workers = s->workers,
-            .value = s->count ? s->value / s->count : (double)NAN,
-            .alone = alone_of(g->settings, s->label),
-            .bytes = s->byte_count ? s->bytes / s->byte_count : (double)NAN,
-            .is_less_better = g_strcmp0(g->better, "max") != 0,
-        };
+        const struct row_numbers row = numbers_of(g, s);
         if (by->len)
             orch_table_add(table, s->label, NULL);
         orch_table_add_int(table, (int64_t)s->workers);
@@ -235,6 +253,34 @@ static struct orch_table *make_table(const struct gathered *g, const GPtrArray *
             orch_table_add_real(table, ((const struct column *)columns->pdata[k])->compute(&row));
     }
     return table;
+}
+
+static void add_point(struct orch_chart_panel *panel, const char *name, enum orch_series_role role,
+                      double x, double y)
+{
+    if (isfinite(y))
+        orch_chart_add(orch_chart_series(panel, name, role), x, y);
+}
+
+/* The first column by workers, a line for each group, beside the ideal where there is one. */
+static void add_chart(struct orch_section_context *a, const struct gathered *g,
+                      const struct column *column)
+{
+    g_autofree char *label = g_str_has_prefix(column->header, column->name)
+                                 ? g_strdup(column->header)
+                                 : g_strdup_printf("%s: %s", column->name, column->header);
+    struct orch_chart *chart = orch_chart_new(ORCH_CHART_LINE, NULL, "workers", label);
+    struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
+    for (guint i = 0; i < g->settings->len; i++) {
+        const struct setting *s = &g_array_index(g->settings, struct setting, i);
+        const struct row_numbers row = numbers_of(g, s);
+        add_point(panel, s->label, ORCH_SERIES_MEASURED, s->workers, column->compute(&row));
+    }
+    for (guint i = 0; column->ideal && i < g->settings->len; i++) {
+        const double workers = g_array_index(g->settings, struct setting, i).workers;
+        add_point(panel, "ideal", ORCH_SERIES_IDEAL, workers, column->ideal(workers));
+    }
+    orch_section_chart(a->section, chart);
 }
 
 static void add_notes(struct orch_section_context *a, const struct gathered *g,
@@ -271,6 +317,7 @@ bool orch_section_fill_speedup(struct orch_section_context *a, GError **error)
         g_autoptr(GPtrArray) wanted =
             orch_item_values_parse(json_object_get(a->item->spec, "value"));
         const char *name = ((const struct orch_item_value *)wanted->pdata[0])->name;
+        add_chart(a, &g, columns->pdata[0]);
         orch_section_table(a->section, make_table(&g, columns, by, name));
         add_notes(a, &g, columns, name);
     }

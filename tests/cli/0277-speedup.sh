@@ -34,6 +34,14 @@ ok orch run t.recipe -q
 rows '[["strong",1,8,1,1,1,1,0,8,0,None], ["strong",2,5,1.6,.8,.625,1.6,-37.5,4,1,6], ["strong",4,4,2,.5,.5,2,-50,2,2,4.5],
        ["weak",1,8,1,1,1,1,0,8,0,None], ["weak",2,10,.8,.4,1.25,.8,25,4,6,1], ["weak",4,12,2/3,1/6,1.5,2/3,50,2,10,.9]]'
 ok orch report t.recipe; has 'speedup = S(n) = t(1) / t(n)'; has 'communication = t(n) - t(1) / n'; has '2 (n-1)/n x bytes / communication / 10^9'
+# the chart has the first column of each group, and the ideal
+ok orch report t.recipe --json; python3 - "$SCRATCH/out" <<'P' || _fail 'the chart'
+import json, sys
+chart, = (b for b in json.load(open(sys.argv[1]))["sections"][0]["blocks"] if "panels" in b or "series" in b or b.get("kind") == "chart")
+text = json.dumps(chart)
+for word in "strong", "weak", "ideal", "workers", "speedup":
+    assert word in text, (word, text)
+P
 # of a rate more is better; speedup and efficiency are the usual columns
 recipe '1, 2, 4' 'value: result rate, by: kind, where: kind = weak'
 rows '[["weak",1,100,1,1], ["weak",2,160,1.6,.8], ["weak",4,200,2,.5]]'
