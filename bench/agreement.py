@@ -9,10 +9,13 @@ bench/agreement.sh [BUILD] [DATA] calls it. Three tables of relative errors, eac
 2. This machine, a training step of 2 workers: computing from a training of one worker with the same batch a worker, the
    link from part 1. Judged: the time of the step and of its communication.
 3. Published NCCL all-reduces (DATA/nccl_allreduce.csv): c + 2(n-1) a + 2(n-1)/n S/B, fitted to all other GPU counts.
-   Judged: each GPU count, left out whole."""
+   Judged: each GPU count, left out whole.
+4. Published iterations of GPT-like transformers with tensor, data and pipeline parallelism (DATA/vtrain_*.csv): a non-negative
+   sum of TERMS, fitted to all other GPU counts, for several nodes with the rows of one node as well. Judged: each GPU count."""
 import csv, json, math, os, subprocess, sys, tempfile
 
 KIB = 1024
+VOCABULARY = 51200  # GPT-2's, padded
 EVEN = [KIB << (2 * i) for i in range(10)]  # calibration: 1 KiB to 256 MiB
 ODD = [2 * KIB << (2 * i) for i in range(9)]  # judged: 2 KiB to 128 MiB
 ALGORITHMS = ["recursive_doubling", "ring", "reduce_broadcast", "rabenseifner"]
@@ -174,6 +177,62 @@ def part_nccl(data):
         line(f"{gpu}, all: ring", pairs)
 
 
+def transformer_terms(r):
+    """What an iteration's milliseconds are a sum of (Narayanan et al. 2021, section 3: operations with recomputation, 1F1B pipeline, tensor-parallel
+    all-reduces of each layer), all for one GPU. r: a row of vtrain_*.csv as numbers."""
+    b, s, h, t, d, p = (r[name] for name in ("micro_batch", "seq", "hidden", "tensor", "data", "pipeline"))
+    slots = r["global_batch"] / (b * d) + p - 1  # micro-batches that fit one after the other, the pipeline's filling included
+    layers, tokens, is_one_node = slots * r["layers"] / p, b * s, r["gpus"] <= 8
+    weights = (12 * h * h * r["layers"] / p + VOCABULARY * h) / t
+    reduced, shared = 2 * (d - 1) / d * weights, layers * 2 * (t - 1) / t * tokens * h
+    return [layers * 96 * tokens * h * h * (1 + s / (6 * h)) / t,  # operations of the layers
+            slots * 6 * tokens * h * VOCABULARY / t,               # of the last layer
+            layers, layers * tokens * h / t, layers * tokens * h, layers * tokens * s * r["heads"] / t,  # launches, memory traffic
+            layers * (t > 1), shared, shared * (t > 8),            # tensor-parallel all-reduces; across nodes
+            slots * tokens * h * (p > 1),                          # between stages of the pipeline
+            reduced * is_one_node, reduced * (not is_one_node),    # data-parallel all-reduce
+            weights, 1.0]                                          # update; what is left
+
+
+def fit_nonnegative(terms, times):
+    """Coefficients >= 0 that minimise the relative errors: coordinate descent on the normal equations."""
+    rows = [[value / t for value in row] for row, t in zip(terms, times)]
+    n = range(len(rows[0]))
+    scale = [math.sqrt(sum(r[i] ** 2 for r in rows)) or 1 for i in n]
+    a = [[sum(r[i] * r[j] for r in rows) / scale[i] / scale[j] for j in n] for i in n]
+    b = [sum(r[i] for r in rows) / scale[i] for i in n]
+    x = [0.0 for _ in n]
+    for _ in range(20000):
+        change = 0
+        for i in n:
+            if a[i][i] > 0:
+                value = max(0, x[i] + (b[i] - sum(u * v for u, v in zip(a[i], x))) / a[i][i])
+                change, x[i] = max(change, abs(value - x[i])), value
+        if change < 1e-10:
+            break
+    return [value / unit for value, unit in zip(x, scale)]
+
+
+def part_transformers(data):
+    def read(name):
+        path = os.path.join(data, name)
+        return [{k: float(v) for k, v in r.items() if k not in ("gpu", "split")} for r in csv.DictReader(open(path))] if os.path.exists(path) else []
+    one, several = read("vtrain_single.csv"), read("vtrain_multi.csv")
+    if not one:
+        print(f"\nPublished iterations of transformers: skipped, there is no {data}/vtrain_single.csv")
+        return
+    head("Iterations of GPT-like transformers on A100s, each GPU count left out whole")
+    for title, rows, more in ("one node", one, []), ("several nodes", several, one):
+        pairs = []
+        for n in sorted({r["gpus"] for r in rows}):
+            known = more + [r for r in rows if r["gpus"] != n]
+            x = fit_nonnegative([transformer_terms(r) for r in known], [r["iter_ms"] for r in known])
+            own = [(sum(u * v for u, v in zip(x, transformer_terms(r))), r["iter_ms"]) for r in rows if r["gpus"] == n]
+            line(f"{title}, {n:.0f} GPUs", own)
+            pairs += own
+        line(f"{title}, all", pairs)
+
+
 def main():
     build, data = sys.argv[1], sys.argv[2]
     print("load", open("/proc/loadavg").read().split()[:3], "error: geometric mean of the factors, less 1")
@@ -185,6 +244,7 @@ def main():
         if found:
             part_step(orch, found)
     part_nccl(data)
+    part_transformers(data)
 
 
 main()
