@@ -2,7 +2,7 @@
 # is run for real and its figures are the published ones.
 . "$(dirname "$0")/lib.sh"
 cp -r "$SOURCE/recipes" .
-for plugin in train finetune batchaug semisup netstat judge layertime scaling allreduce; do
+for plugin in train finetune batchaug semisup netstat judge layerbench scaling allreduce; do
     orch plugin show $plugin >/dev/null 2>&1 || skip "plugin $plugin is not built here"
 done
 # Each part stands in the report of an empty store, with the points of the assignment.

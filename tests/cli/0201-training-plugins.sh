@@ -51,10 +51,10 @@ cat >l.recipe <<'R'
 format: 1
 recipe: l
 experiments:
-  both: { plugin: layertime, with: { layers: 5, passes: [none, adam], in_hw: [4, 16] } }
-  conv: { plugin: layertime, with: { layers: 3, kinds: conv, in_hw: [4, 4], kernel: [3, 3], channels: [2, 2], stride: [1, 1], batch: [2, 2], activations: [relu], passes: [sgd] } }
-  parts: { plugin: layertime, with: { net: "mlp:4", input: 1x4x4, classes: 3, net_batch: 2, repeats: 3, by_layer: true } }
-  steps: { plugin: layertime, with: { net: "mlp:4", input: 1x4x4, classes: 3, net_batch: 2, repeats: 3 }, sweep: { optimizer: [none, momentum, adam] } }
+  both: { plugin: layerbench, with: { layers: 5, passes: [none, adam], in_hw: [4, 16] } }
+  conv: { plugin: layerbench, with: { layers: 3, kinds: conv, in_hw: [4, 4], kernel: [3, 3], channels: [2, 2], stride: [1, 1], batch: [2, 2], activations: [relu], passes: [sgd] } }
+  parts: { plugin: layerbench, with: { net: "mlp:4", input: 1x4x4, classes: 3, net_batch: 2, repeats: 3, by_layer: true } }
+  steps: { plugin: layerbench, with: { net: "mlp:4", input: 1x4x4, classes: 3, net_batch: 2, repeats: 3 }, sweep: { optimizer: [none, momentum, adam] } }
 R
 ok orch run l.recipe -q
 run_of both
@@ -75,7 +75,7 @@ same "$(json results.layer_sum) $(json results.layer_sum_queued)" '4.0 4.0' 'sum
 ok orch show "$(json key)" -a layers
 has 'layer,kind,ms_waited,ms_queued'
 same "$(printf '%s\n' "$out" | grep -Ec ',dense,2,2$')" 2 'rows:'
-layers() { one layertime "$1"; }
+layers() { one layerbench "$1"; }
 prints "$(layers 'batch: [3]')" 'batch: write two numbers, from and to, at most 1000000'
 prints "$(layers 'units: [9, 2]')" 'units: write two numbers'
 prints "$(layers 'passes: []')" 'passes and activations: name at least one of each'

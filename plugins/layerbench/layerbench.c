@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Times single layers of random geometry, as in Justus et al. 2018, or the steps of a whole
  * network, for comparison with their sum. See docs/lecture7.md. */
-#include "plugins/layertime/layertime.h"
+#include "plugins/layerbench/layerbench.h"
 
 #include "lib/base/reals.h"
 #include "lib/net/net.h"
 
 #include <string.h>
 
-const char *const LAYERTIME_PASSES[] = {"none", "sgd", "momentum", "adam", NULL};
-const char *const LAYERTIME_ACTIVATIONS[] = {"none", "relu", "tanh", "sigmoid", NULL};
+const char *const LAYERBENCH_PASSES[] = {"none", "sgd", "momentum", "adam", NULL};
+const char *const LAYERBENCH_ACTIVATIONS[] = {"none", "relu", "tanh", "sigmoid", NULL};
 #define KINDS ((const char *const[]){"both", "conv", "dense", NULL})
 #define RANGE(member, from, to, ...)                                                               \
     ORCH_PARAM(struct params, member, ORCH_LIST | ORCH_INT, .def = "[" from ", " to "]",           \
@@ -27,11 +27,11 @@ static const struct orch_param PARAMS[] = {
     RANGE(stride, "1", "4", .unit = "pixels", .help = "its stride"),
     RANGE(units, "1", "4096", .help = "a dense layer's inputs and outputs"),
     ORCH_PARAM(struct params, passes, ORCH_LIST | ORCH_ENUM, .def = "[none, sgd]",
-               .choices = LAYERTIME_PASSES,
+               .choices = LAYERBENCH_PASSES,
                .help = "none: forward only; else forward, backward and an update by that rule; a "
                        "layer has one of them, drawn"),
     ORCH_PARAM(struct params, activations, ORCH_LIST | ORCH_ENUM, .def = "[none, relu, tanh]",
-               .choices = LAYERTIME_ACTIVATIONS, .help = "of the layer, drawn"),
+               .choices = LAYERBENCH_ACTIVATIONS, .help = "of the layer, drawn"),
     ORCH_PARAM(struct params, max_gflop, ORCH_REAL, .def = "2", .min = "0.001", .unit = "GFLOP",
                .help = "a layer with more operations forward is drawn anew"),
     ORCH_PARAM(struct params, max_mvalues, ORCH_REAL, .def = "64", .min = "0.01",
@@ -49,7 +49,7 @@ static const struct orch_param PARAMS[] = {
                .unit = "images", .help = "of net: images of a step"),
     ORCH_PARAM(struct params, by_layer, ORCH_BOOL, .def = "false",
                .help = "of net: time its convolutions and dense layers one by one as well"),
-    ORCH_PARAM(struct params, optimizer, ORCH_ENUM, .def = "sgd", .choices = LAYERTIME_PASSES,
+    ORCH_PARAM(struct params, optimizer, ORCH_ENUM, .def = "sgd", .choices = LAYERBENCH_PASSES,
                .help = "of net: none (forward only), sgd, momentum, adam"),
     ORCH_PARAM(struct params, device, ORCH_STRING, .def = "auto",
                .help = "auto (a GPU when the trial has one), cpu, cuda, cuda:N"),
@@ -89,8 +89,8 @@ static const struct orch_artifact ARTIFACTS[] = {
 static int check(const void *params, const struct orch_host *host)
 {
     const struct params *p = params;
-    struct orch_net *net = *p->net ? orch_layertime_make_net(p, host) : NULL;
-    bool ok = *p->net ? net != NULL : orch_layertime_check_ranges(p, host);
+    struct orch_net *net = *p->net ? orch_layerbench_make_net(p, host) : NULL;
+    bool ok = *p->net ? net != NULL : orch_layerbench_check_ranges(p, host);
     orch_net_free(net);
     return ok ? ORCH_OK : ORCH_FAILED;
 }
@@ -136,13 +136,13 @@ static int run(void *state, const void *params, const struct orch_host *host)
     }
     torch->threads_set(threads_of(p, host));
     torch->seed(host->derive_seed(host, "values"));
-    return *p->net ? orch_layertime_net(torch, p, device, host)
-                   : orch_layertime_layers(torch, p, device, host);
+    return *p->net ? orch_layerbench_net(torch, p, device, host)
+                   : orch_layerbench_layers(torch, p, device, host);
 }
 
 static const struct orch_plugin PLUGIN = {
     ORCH_PLUGIN_HEAD,
-    .name = "layertime",
+    .name = "layerbench",
     .version = "1.1.0",
     .summary = "times single layers of random geometry, or a network's steps",
     .licence = "GPL-3.0-or-later",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Internal to this plugin. */
-#ifndef ORCH_PLUGINS_LAYERTIME_H
-#define ORCH_PLUGINS_LAYERTIME_H
+#ifndef ORCH_PLUGINS_LAYERBENCH_H
+#define ORCH_PLUGINS_LAYERBENCH_H
 
 #include <orch/plugin.h>
 
@@ -22,31 +22,31 @@ struct params {
 };
 
 /** Names of enum orch_torch_pass and of enum orch_torch_activation, NULL-terminated. */
-extern const char *const LAYERTIME_PASSES[], *const LAYERTIME_ACTIVATIONS[];
+extern const char *const LAYERBENCH_PASSES[], *const LAYERBENCH_ACTIVATIONS[];
 
 /** Index of a name, -1 if there is none. */
-int orch_layertime_index(const char *const *names, const char *name);
+int orch_layerbench_index(const char *const *names, const char *name);
 /** Median, minimum and maximum of times; sorts them. */
-struct layertime_spread {
+struct layerbench_spread {
     double median, least, most;
 };
-struct layertime_spread orch_layertime_spread_of(double *times, int count);
+struct layerbench_spread orch_layerbench_spread_of(double *times, int count);
 
 /** Draws random layers and times each (random_layers.c). */
-int orch_layertime_layers(const struct orch_torch *torch, const struct params *p,
-                          const char *device, const struct orch_host *host);
+int orch_layerbench_layers(const struct orch_torch *torch, const struct params *p,
+                           const char *device, const struct orch_host *host);
 /** Validates the ranges; reports errors through the host. */
-bool orch_layertime_check_ranges(const struct params *p, const struct orch_host *host);
+bool orch_layerbench_check_ranges(const struct params *p, const struct orch_host *host);
 /** Times steps of a whole network (whole.c). */
-int orch_layertime_net(const struct orch_torch *torch, const struct params *p, const char *device,
-                       const struct orch_host *host);
+int orch_layerbench_net(const struct orch_torch *torch, const struct params *p, const char *device,
+                        const struct orch_host *host);
 /** Times the network's convolutions and dense layers one by one, and reports their sums
  * (by_layer.c). */
-bool orch_layertime_by_layer(const struct orch_torch *torch, const struct orch_net *net,
-                             const struct params *p, const char *device,
-                             const struct orch_host *host, GError **error);
+bool orch_layerbench_by_layer(const struct orch_torch *torch, const struct orch_net *net,
+                              const struct params *p, const char *device,
+                              const struct orch_host *host, GError **error);
 /** Makes the network named in the parameters; NULL with an error reported to the host. Caller
  * frees. */
-struct orch_net *orch_layertime_make_net(const struct params *p, const struct orch_host *host);
+struct orch_net *orch_layerbench_make_net(const struct params *p, const struct orch_host *host);
 
 #endif

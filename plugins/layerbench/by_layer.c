@@ -3,7 +3,7 @@
  * pass. On a GPU a layer is launched and runs while the processor goes on, so it matters whether
  * the clock waits for each layer: the sum of layers that were waited for contains a wait for each
  * of them, the whole pass contains one. On a processor both are the same. */
-#include "plugins/layertime/layertime.h"
+#include "plugins/layerbench/layerbench.h"
 
 #include "lib/net/net.h"
 
@@ -16,7 +16,7 @@ static bool describe(const struct orch_net *net, const struct orch_net_node *nod
     *out = (struct orch_torch_layer){
         .batch = p->net_batch,
         .bias = node->has_bias,
-        .pass = (enum orch_torch_pass)orch_layertime_index(LAYERTIME_PASSES, p->optimizer)};
+        .pass = (enum orch_torch_pass)orch_layerbench_index(LAYERBENCH_PASSES, p->optimizer)};
     if (node->op == ORCH_NET_LINEAR) {
         out->din = node->in_channels;
         out->dout = node->out_channels;
@@ -52,7 +52,7 @@ static bool time_layer(const struct orch_torch *torch, const struct params *p, c
         layer->waits_each = waits;
         if (!torch->layer_time(layer, device, (int)p->warmup, (int)p->repeats, times, error))
             return false;
-        medians[waits] = orch_layertime_spread_of(times, (int)p->repeats).median;
+        medians[waits] = orch_layerbench_spread_of(times, (int)p->repeats).median;
     }
     char queued[G_ASCII_DTOSTR_BUF_SIZE], waited[sizeof queued];
     g_ascii_formatd(queued, sizeof queued, "%.6g", medians[0]);
@@ -82,9 +82,9 @@ static bool time_layers(const struct orch_torch *torch, const struct orch_net *n
     return true;
 }
 
-bool orch_layertime_by_layer(const struct orch_torch *torch, const struct orch_net *net,
-                             const struct params *p, const char *device,
-                             const struct orch_host *host, GError **error)
+bool orch_layerbench_by_layer(const struct orch_torch *torch, const struct orch_net *net,
+                              const struct params *p, const char *device,
+                              const struct orch_host *host, GError **error)
 {
     struct sums sums = {.csv = g_string_new("layer,kind,ms_waited,ms_queued\n")};
     host->phase(host, "timing layers");

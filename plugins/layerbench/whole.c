@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Times steps of a whole network on random images. */
-#include "plugins/layertime/layertime.h"
+#include "plugins/layerbench/layerbench.h"
 
 #include "lib/base/error.h"
 #include "lib/net/net.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct orch_net *orch_layertime_make_net(const struct params *p, const struct orch_host *host)
+struct orch_net *orch_layerbench_make_net(const struct params *p, const struct orch_host *host)
 {
     g_autoptr(GError) error = NULL;
     int c = 0, h = 0, w = 0;
@@ -107,11 +107,11 @@ static struct orch_torch_model *make_model(const struct orch_torch *torch,
     return NULL;
 }
 
-int orch_layertime_net(const struct orch_torch *torch, const struct params *p, const char *device,
-                       const struct orch_host *host)
+int orch_layerbench_net(const struct orch_torch *torch, const struct params *p, const char *device,
+                        const struct orch_host *host)
 {
     g_autoptr(GError) error = NULL;
-    struct orch_net *net = orch_layertime_make_net(p, host);
+    struct orch_net *net = orch_layerbench_make_net(p, host);
     if (!net)
         return ORCH_FAILED;
     host->phase(host, "timing steps");
@@ -121,11 +121,11 @@ int orch_layertime_net(const struct orch_torch *torch, const struct params *p, c
         make_model(torch, net, p, device, host->derive_seed(host, "init"), &error);
     bool ok = model && time_steps(torch, model, &images, p, times, &error);
     if (ok) {
-        struct layertime_spread s = orch_layertime_spread_of(times, (int)p->repeats);
+        struct layerbench_spread s = orch_layerbench_spread_of(times, (int)p->repeats);
         host->result(host, "batch_time", s.median);
         host->result(host, "batch_time_min", s.least);
         host->result(host, "batch_time_max", s.most);
-        ok = !p->by_layer || orch_layertime_by_layer(torch, net, p, device, host, &error);
+        ok = !p->by_layer || orch_layerbench_by_layer(torch, net, p, device, host, &error);
     }
     if (!ok)
         host->fail(host, error->message);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Layers of random geometry. Each layer has its own random stream from the trial's seed, so equal
  * repeats time the same layers on different devices. */
-#include "plugins/layertime/layertime.h"
+#include "plugins/layerbench/layerbench.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,9 +58,9 @@ static struct work work_of(const struct orch_torch_layer *l)
 static struct orch_torch_layer draw_once(const struct params *p, bool is_conv, uint64_t *s)
 {
     struct orch_torch_layer l = {.is_conv = is_conv, .batch = within(&p->batch, s)};
-    l.pass = (enum orch_torch_pass)orch_layertime_index(LAYERTIME_PASSES, one_of(&p->passes, s));
-    l.activation = (enum orch_torch_activation)orch_layertime_index(LAYERTIME_ACTIVATIONS,
-                                                                    one_of(&p->activations, s));
+    l.pass = (enum orch_torch_pass)orch_layerbench_index(LAYERBENCH_PASSES, one_of(&p->passes, s));
+    l.activation = (enum orch_torch_activation)orch_layerbench_index(LAYERBENCH_ACTIVATIONS,
+                                                                     one_of(&p->activations, s));
     l.bias = !is_conv || next(s) % 2;
     if (is_conv) {
         l.in_hw = within(&p->in_hw, s);
@@ -98,7 +98,7 @@ static bool draw(const struct params *p, bool is_conv, uint64_t *state,
 /* ---- ranges ------------------------------------------------------------------------------------
  */
 
-bool orch_layertime_check_ranges(const struct params *p, const struct orch_host *host)
+bool orch_layerbench_check_ranges(const struct params *p, const struct orch_host *host)
 {
     const struct {
         const char *name;
@@ -130,9 +130,9 @@ struct tables {
 };
 
 static void add_row(struct tables *t, const struct orch_torch_layer *l,
-                    const struct layertime_spread *s, const struct orch_host *host)
+                    const struct layerbench_spread *s, const struct orch_host *host)
 {
-    const char *act = LAYERTIME_ACTIVATIONS[l->activation], *opt = LAYERTIME_PASSES[l->pass];
+    const char *act = LAYERBENCH_ACTIVATIONS[l->activation], *opt = LAYERBENCH_PASSES[l->pass];
     char ms[G_ASCII_DTOSTR_BUF_SIZE], least[sizeof ms], most[sizeof ms];
     g_ascii_formatd(ms, sizeof ms, "%.6g", s->median);
     g_ascii_formatd(least, sizeof least, "%.6g", s->least);
@@ -179,7 +179,7 @@ static int time_all(const struct orch_torch *torch, const struct params *p, cons
             host->fail(host, error->message);
             return ORCH_FAILED;
         }
-        struct layertime_spread spread = orch_layertime_spread_of(times, (int)p->repeats);
+        struct layerbench_spread spread = orch_layerbench_spread_of(times, (int)p->repeats);
         add_row(t, &layer, &spread, host);
         host->progress(host, (double)(i + 1), (double)count);
     }
@@ -200,7 +200,7 @@ static bool hand_over(const char *name, const GString *csv, const struct orch_ho
 
 static double median_of(GArray *values)
 {
-    return orch_layertime_spread_of((double *)(void *)values->data, (int)values->len).median;
+    return orch_layerbench_spread_of((double *)(void *)values->data, (int)values->len).median;
 }
 
 static bool report(const struct tables *t, const struct orch_host *host)
@@ -213,8 +213,8 @@ static bool report(const struct tables *t, const struct orch_host *host)
            (!t->dense_count || hand_over("dense", t->dense, host));
 }
 
-int orch_layertime_layers(const struct orch_torch *torch, const struct params *p,
-                          const char *device, const struct orch_host *host)
+int orch_layerbench_layers(const struct orch_torch *torch, const struct params *p,
+                           const char *device, const struct orch_host *host)
 {
     struct tables t = {
         .conv = g_string_new("batch,in_hw,kernel,cin,cout,stride,pad_same,act,bias,opt,ms,ms_min,"
