@@ -132,6 +132,15 @@ static const struct kind_row {
       {"columns", REPORT_SHAPE_SPEEDUP, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
       {"where", REPORT_SHAPE_WHERE, false}}},
+    {"speed_model",
+     ORCH_REPORT_SPEED_MODEL,
+     false,
+     {{"value", REPORT_SHAPE_VALUE, true},
+      {"servers", REPORT_SHAPE_AXIS, false},
+      {"workers", REPORT_SHAPE_AXIS, false},
+      {"mode", REPORT_SHAPE_SPEED_MODE, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"listing",
      ORCH_REPORT_LISTING,
      false,
@@ -552,12 +561,13 @@ static const struct kind_row *find_kind(struct recipe_draft *draft, const struct
         found = key ? &KINDS[i] : found;
     }
     if (!found && !has_unknown)
-        orch_recipe_error_at(draft, map,
-                             "add one of: text, table, plot, images, best, compare, coverage, "
-                             "gain, work, collaborators, converged, correlate, speedup, listing, "
-                             "curve, curve_law, time_to, learn, layerwise, "
-                             "student",
-                             "a report item has no content");
+        orch_recipe_error_at(
+            draft, map,
+            "add one of: text, table, plot, images, best, compare, coverage, "
+            "gain, work, collaborators, converged, correlate, speedup, speed_model, listing, "
+            "curve, curve_law, time_to, learn, layerwise, "
+            "student",
+            "a report item has no content");
     return found;
 }
 

@@ -348,6 +348,14 @@ static void check_kind(struct report_item *item, const struct orch_yaml *node)
         orch_recipe_error_at(item->draft, node, hint, "unknown kind of plot '%s'", node->text);
 }
 
+static void check_speed_mode(struct report_item *item, const struct orch_yaml *node)
+{
+    static const char *const modes[] = {"asynchronous", "synchronous", NULL};
+    if (!g_strv_contains(modes, node->text))
+        orch_recipe_error_at(item->draft, node, "asynchronous or synchronous",
+                             "unknown mode '%s' of a speed model", node->text);
+}
+
 static void check_speedup(struct report_item *item, const struct orch_yaml *node)
 {
     g_autofree char *near = orch_recipe_hint_names(item->draft, node->text, SPEEDUP_COLUMNS);
@@ -475,6 +483,9 @@ void orch_report_check(struct report_item *item, enum report_shape shape,
         break;
     case REPORT_SHAPE_SPEEDUP:
         check_speedup(item, node);
+        break;
+    case REPORT_SHAPE_SPEED_MODE:
+        check_speed_mode(item, node);
         break;
     case REPORT_SHAPE_FLAG:
         check_flag(item, node);

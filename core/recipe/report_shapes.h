@@ -17,8 +17,9 @@ enum report_shape {
     REPORT_SHAPE_SERIES, /* a metric with a value by step or epoch */
     REPORT_SHAPE_EXPERIMENTS, /* one, or a list */
     REPORT_SHAPE_ARTIFACT,
-    REPORT_SHAPE_KIND,    /* of a plot */
-    REPORT_SHAPE_SPEEDUP, /* columns of a speedup */
+    REPORT_SHAPE_KIND,       /* of a plot */
+    REPORT_SHAPE_SPEEDUP,    /* columns of a speedup */
+    REPORT_SHAPE_SPEED_MODE, /* synchronous or asynchronous */
     REPORT_SHAPE_FLAG,
     REPORT_SHAPE_NUMBERS,
     REPORT_SHAPE_SHARE,      /* one number above 0 and up to 0.5 */

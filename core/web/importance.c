@@ -26,9 +26,9 @@ enum {
 static const struct {
     const char *kind, *key;
 } ASKED[] = {
-    {"best", "value"},    {"converged", "value"}, {"plot", "y"},
-    {"plot", "z"},        {"curve", "value"},     {"table", "value"},
-    {"compare", "value"}, {"correlate", "y"},     {"gain", "value"},
+    {"best", "value"},  {"converged", "value"},   {"plot", "y"},        {"plot", "z"},
+    {"curve", "value"}, {"table", "value"},       {"compare", "value"}, {"correlate", "y"},
+    {"gain", "value"},  {"speed_model", "value"},
 };
 
 /* Adds the name in "result final_accuracy" or "last loss". A name keeps its first rank. */
