@@ -22,7 +22,7 @@
 #define CANCEL_AFTER_S 0.5
 #define GRACE_S 5.0
 #define STOP_MAX_S (5.0 + GRACE_S)
-enum { LOAD_ATTEMPTS = 5 };
+enum { LOAD_ATTEMPTS = 5, RANKS_MAX = 4096 };
 static const uint64_t SEED = UINT64_C(20240229);
 
 struct conform {
@@ -33,6 +33,7 @@ struct conform {
     const struct orch_manifest *manifest; /* NULL: it could not be loaded */
     json_t *params;                       /* NULL: a required one is missing (`missing`) */
     char *missing;
+    int ranks;                      /* of a plugin that needs MPI: the workers of its cost */
     struct conform_report *runs[2]; /* smoke runs with the same seed; NULL: not made */
 };
 
@@ -181,6 +182,8 @@ static struct outcome step_cost(struct conform *conform)
     if (json_is_null(cost))
         return result(ORCH_CONFORM_SKIPPED,
                       "has none: forecasts of its trials know only their records");
+    const json_int_t workers = json_integer_value(json_object_get(cost, "workers"));
+    conform->ranks = (int)CLAMP(workers, 1, RANKS_MAX);
     g_autofree char *text = orch_json_canonical(cost);
     return result(ORCH_CONFORM_PASSED, "%s", text);
 }
@@ -197,6 +200,7 @@ static struct conform_report *run_trial(const struct conform *conform, bool smok
         .params = conform->params,
         .seed = SEED,
         .smoke = smoke,
+        .ranks = conform->ranks,
         .cancel_after_s = cancel_after_s,
         .limit_s = limit_s,
         .grace_s = GRACE_S,
@@ -533,7 +537,7 @@ static GPtrArray *run_steps(struct conform *conform, GError **error)
 GPtrArray *orch_conform_run(struct orch_plugins *plugins, const char *name, const char *base,
                             const char *const *settings, GError **error)
 {
-    struct conform conform = {.plugins = plugins, .base = base, .settings = settings};
+    struct conform conform = {.plugins = plugins, .base = base, .settings = settings, .ranks = 1};
     GPtrArray *steps = NULL;
     conform.path = orch_plugins_locate(plugins, name, base, error);
     conform.host = conform.path ? orch_program_path("orch-host", error) : NULL;

@@ -17,6 +17,7 @@ struct conform_request {
     const json_t *params;
     uint64_t seed;
     bool smoke;
+    int ranks;             /* of a compiled plugin that needs MPI; else ignored */
     double cancel_after_s; /* 0: not cancelled */
     double limit_s;
     double grace_s;

@@ -42,8 +42,8 @@ ok orch run said.recipe; ok orch show @last --json; same "$(at sum)" 6 'the sum 
 ok orch run said.recipe; ok orch ls --json; same "$(json runs.#)" 3
 sed -i 's/ranks: 4/ranks: 2/' said.recipe
 ok orch run said.recipe; ok orch show @last --json; same "$(at sum)" 1 'the sum of 0 and 1'
-# the conformance run starts two ranks
-ok orch plugin check "$plugin"; grep -Eq '^smoke run +ok' <<<"$out" || _fail 'the smoke run'
+# the conformance run starts as many ranks as its cost has workers
+for n in 1 3; do ok orch plugin check "$plugin" -s workers=$n; grep -Eq "^smoke run +ok" <<<"$out" || _fail "the smoke run of $n ranks"; done
 # two trials at once do not meet
 cat >two.recipe <<R
 format: 1

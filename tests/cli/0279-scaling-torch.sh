@@ -40,3 +40,5 @@ packed, = (r for r in runs if r["experiment"] == "packed")
 assert 0 < packed["result.compression_error"] < 1e-2, packed
 P
 ok orch show @last; has 'weights of all workers: SHA-256'
+# the conformance run starts as many workers as the parameters say
+ok orch plugin check scaling -s workers=3 -s dataset=synthetic -s image_size=32 -s per_class=16 -s net=lenet5 -s batch=48 -s threads=1
