@@ -330,6 +330,8 @@ static json_t *end_facts(const struct ending *ending)
     if (ending->sampling_cpu_s > 0)
         json_object_set_new(facts, "sampling_cpu_s",
                             json_real(round(ending->sampling_cpu_s * 1e6) / 1e6));
+    if (ending->lost_gpu)
+        json_object_set_new(facts, ORCH_FACT_LOST_GPU, json_string(ending->lost_gpu));
     put_losses(facts, ending->losses);
     put_units(facts, intake);
     put_count(facts, "points", intake->point_count);

@@ -21,6 +21,7 @@ struct ending {
     const struct text_losses *losses;
     double foreign_cpu;    /* from orch_foreign_cpu_share */
     double sampling_cpu_s; /* CPU time of orch_utilisation; 0: nothing was sampled */
+    const char *lost_gpu;  /* the name of a GPU that was lost; NULL: none */
     GPtrArray *strays;     /* char *: names of processes that outlived the main process */
 };
 

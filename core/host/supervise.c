@@ -10,6 +10,7 @@
 #include "core/host/ending.h"
 #include "core/host/follow.h"
 #include "core/host/foreign_cpu.h"
+#include "core/host/gpu_watch.h"
 #include "core/host/procs.h"
 #include "core/host/ranks_ending.h"
 #include "core/host/read_trial.h"
@@ -49,6 +50,7 @@ struct supervisor {
     struct stopping stopping;
     struct rank_links *links;        /* of an MPI trial, else NULL */
     struct utilisation *utilisation; /* NULL: not sampled */
+    struct gpu_watch *gpu_watch;     /* NULL: no GPUs */
     int signal_fd, runner_fd;        /* runner_fd: standard input; -1: not read any more */
     GString *runner_line;
     bool child_ended, done_first;
@@ -298,6 +300,15 @@ static int wait_ms(const struct supervisor *s)
     return orch_journal_out_wait_ms(&s->out, MIN(due, orch_intake_due(&s->intake)));
 }
 
+/* Ends the trial once one of its GPUs cannot be used any more. */
+static void look_at_gpus(struct supervisor *s)
+{
+    g_autofree char *loss = orch_gpu_watch_take(s->gpu_watch, &s->out);
+    if (loss)
+        orch_stopping_begin(&s->stopping, ORCH_VERDICT_LOST, STOP_TERMINATED, "a GPU was lost: %s",
+                            loss);
+}
+
 static void run_loop(struct supervisor *s)
 {
     while (!s->child_ended && !orch_stopping_is_hopeless(&s->stopping)) {
@@ -308,12 +319,15 @@ static void run_loop(struct supervisor *s)
             {.fd = s->child.stderr_fd, .events = POLLIN},
             {.fd = s->runner_fd, .events = POLLIN},
             {.fd = s->links ? orch_rank_links_fd(s->links) : -1, .events = POLLIN},
-            {.fd = orch_utilisation_fd(s->utilisation), .events = POLLIN}};
+            {.fd = orch_utilisation_fd(s->utilisation), .events = POLLIN},
+            {.fd = orch_gpu_watch_fd(s->gpu_watch), .events = POLLIN}};
         if (poll(fds, G_N_ELEMENTS(fds), wait_ms(s)) > 0) {
             if (fds[5].revents)
                 read_ranks(s);
             if (fds[6].revents)
                 orch_utilisation_take(s->utilisation, &s->out);
+            if (fds[7].revents)
+                look_at_gpus(s);
             if (fds[1].revents)
                 read_events(s);
             if (fds[2].revents)
@@ -386,9 +400,23 @@ static void drain_ranks(struct supervisor *s)
         read_ranks(s);
 }
 
+/* Returns the name of a GPU that was lost, or NULL, and makes its loss the reason of a trial that
+ * ended badly. Caller frees. */
+static char *end_gpu_watch(struct supervisor *s)
+{
+    char *name = NULL;
+    bool is_bad = !WIFEXITED(s->wait_status) || WEXITSTATUS(s->wait_status);
+    g_autofree char *loss = orch_gpu_watch_end(s->gpu_watch, is_bad, &s->out, &name);
+    g_autofree char *reason = loss ? g_strdup_printf("a GPU was lost: %s", loss) : NULL;
+    if (reason && is_bad)
+        orch_stopping_set_reason(&s->stopping, ORCH_VERDICT_LOST, reason);
+    return name;
+}
+
 static void finish(struct supervisor *s)
 {
     int64_t ended_mono_ns = orch_mono_ns(), ended_ns = orch_now_ns();
+    g_autofree char *lost_gpu = end_gpu_watch(s);
     double sampling_cpu_s = orch_utilisation_end(s->utilisation, &s->out);
     drain(s);
     if (s->links) { /* before what is left of it is killed */
@@ -424,6 +452,7 @@ static void finish(struct supervisor *s)
         .losses = orch_text_metrics_losses(s->text_metrics),
         .foreign_cpu = foreign_cpu,
         .sampling_cpu_s = sampling_cpu_s,
+        .lost_gpu = lost_gpu,
         .strays = s->strays,
     };
     orch_ending_write(&ending, &s->out);
@@ -467,6 +496,7 @@ static bool run_trial(struct supervisor *s, GError **error)
     orch_start_event_write(&s->out, s->trial->key, s->started_utc_ns, s->child.pid);
     start_watching(s);
     s->utilisation = orch_utilisation_start(s->trial, s->start_ns);
+    s->gpu_watch = orch_gpu_watch_start(s->trial);
     if (orch_wrapped_listens(s->trial))
         send_run(s);
     run_loop(s);

@@ -14,6 +14,7 @@
  */
 #include "core/host/utilisation.h"
 
+#include "core/host/gpu_watch.h"
 #include "lib/base/json.h"
 #include "lib/hw/gpu_usage.h"
 #include "lib/hw/usage.h"
@@ -49,8 +50,8 @@ struct utilisation {
     /* set before the thread starts, then used by it alone */
     double interval_s, threads;
     int64_t start_ns;
+    char **gpu_names;                               /* as in CUDA_VISIBLE_DEVICES; NULL: all GPUs */
     unsigned gpus[ORCH_SYSTEM_GPUS_MAX], gpu_count; /* the driver's numbers */
-    bool all_gpus;
     struct orch_gpu_usages *nvml;
     struct orch_usage_meter *meter;
     struct mean means[ORCH_SYSTEM_ALL];
@@ -174,17 +175,25 @@ static void sample_gpu(struct utilisation *u, unsigned index)
 
 static void open_gpus(struct utilisation *u)
 {
-    if (!u->all_gpus && !u->gpu_count)
+    if (u->gpu_names && !u->gpu_names[0])
         return;
     g_autofree char *why = NULL;
     u->nvml = orch_gpu_usages_open(&why);
     if (why)
         publish_note(u, "GPUs are not sampled: %s", why);
-    if (!u->nvml || !u->all_gpus)
+    if (!u->nvml)
         return;
-    u->gpu_count = MIN(orch_gpu_usages_count(u->nvml), ORCH_SYSTEM_GPUS_MAX);
-    for (unsigned i = 0; i < u->gpu_count; i++)
-        u->gpus[i] = i;
+    if (!u->gpu_names) {
+        u->gpu_count = MIN(orch_gpu_usages_count(u->nvml), ORCH_SYSTEM_GPUS_MAX);
+        for (unsigned i = 0; i < u->gpu_count; i++)
+            u->gpus[i] = i;
+        return;
+    }
+    for (char **name = u->gpu_names; *name && u->gpu_count < ORCH_SYSTEM_GPUS_MAX; name++)
+        if (orch_gpu_usages_find(u->nvml, *name, &u->gpus[u->gpu_count]))
+            u->gpu_count++;
+        else
+            publish_note(u, "GPU '%s' is not sampled: NVML does not know it", *name);
 }
 
 /* Waits until the time (monotonic); false when the trial ends first. */
@@ -234,25 +243,6 @@ static void *sample_until_end(void *ctx)
 /* ---- for the main thread ----------------------------------------------------------------------
  */
 
-/* The GPUs of the trial's slot, as its environment names them; without that all GPUs. */
-static void choose_gpus(struct utilisation *u, const struct orch_trial_spec *trial)
-{
-    static const char name[] = "CUDA_VISIBLE_DEVICES=";
-    const char *list = g_getenv("CUDA_VISIBLE_DEVICES");
-    for (char **entry = trial->env; entry && *entry; entry++)
-        if (g_str_has_prefix(*entry, name))
-            list = *entry + strlen(name);
-    u->all_gpus = !list;
-    g_auto(GStrv) words = g_strsplit(list ? list : "", ",", -1);
-    for (char **word = words; *word && u->gpu_count < ORCH_SYSTEM_GPUS_MAX; word++) {
-        guint64 number;
-        if (g_ascii_string_to_unsigned(*word, 10, 0, 255, &number, NULL))
-            u->gpus[u->gpu_count++] = (unsigned)number;
-        else if (**word) /* a UUID: which it is does not matter for one trial alone */
-            u->all_gpus = true;
-    }
-}
-
 static bool start_thread(struct utilisation *u)
 {
     sigset_t all, before;
@@ -275,6 +265,7 @@ static void free_all(struct utilisation *u)
     pthread_cond_destroy(&u->wake);
     close(u->ready_fd);
     g_string_free(u->lines, TRUE);
+    g_strfreev(u->gpu_names);
     g_free(u);
 }
 
@@ -288,7 +279,7 @@ struct utilisation *orch_utilisation_start(const struct orch_trial_spec *trial, 
     u->start_ns = start_ns;
     u->interval_s = fmax(trial->system_interval_s, ORCH_SYSTEM_INTERVAL_S);
     u->threads = trial->threads ? trial->threads : (double)g_get_num_processors();
-    choose_gpus(u, trial);
+    u->gpu_names = orch_gpu_watch_names(trial);
     if (u->ready_fd >= 0 && start_thread(u))
         return u;
     free_all(u);

@@ -119,6 +119,17 @@ static bool machine_fits(struct orch_plan *plan, struct orch_plan_item *item)
                                             machine->gpu_note ? machine->gpu_note : "NVML"));
         return false;
     }
+    unsigned instances = 0;
+    for (guint i = 0; i < machine->gpus->len; i++)
+        instances += ((const struct orch_gpu_device *)machine->gpus->pdata[i])->is_mig;
+    if (gpus > 1 && gpus > machine->gpus->len - instances) {
+        orch_plan_set_state(
+            item, ORCH_PLAN_SKIPPED,
+            g_strdup_printf("needs %u GPUs; %u of this machine's %u are MIG instances, of which "
+                            "CUDA gives a process only one",
+                            gpus, instances, machine->gpus->len));
+        return false;
+    }
     if (experiment->memory_bytes > machine->memory_bytes) {
         g_autofree char *wanted = orch_bytes_format(experiment->memory_bytes);
         g_autofree char *there = orch_bytes_format(machine->memory_bytes);

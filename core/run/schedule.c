@@ -101,11 +101,20 @@ static bool has_todo(const struct run *run)
     return false;
 }
 
+/* True when a trial with GPUs has exited: its journal says whether they can be used again. */
+static bool must_collect_first(const struct run *run)
+{
+    for (guint i = 0; i < run->ended->len; i++)
+        if (((const struct host *)run->ended->pdata[i])->running.slot.gpu_count)
+            return true;
+    return run->collects_first;
+}
+
 static bool loop(struct run *run, GError **error)
 {
     bool held = false;
     for (;;) {
-        if (run->collects_first && !orch_schedule_collect(run, error))
+        if (must_collect_first(run) && !orch_schedule_collect(run, error))
             return false;
         bool stopping = run->stop_level || run->failed_fast;
         if (!stopping && (!orch_schedule_start(run, error) || !look_at_held(run, &held, error)))
@@ -228,6 +237,7 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     run.hosts = g_ptr_array_new_with_free_func(orch_schedule_host_free);
     run.ended = g_ptr_array_new_with_free_func(orch_schedule_host_free);
     run.collects_first = options->fail_fast || has_timing(plan);
+    run.lost_gpus = orch_schedule_lost_gpus_new();
     run.plugin_files = g_array_new(FALSE, FALSE, sizeof(struct plugin_file));
     run.wall_by_experiment = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
     run.totals.eta_s = NAN;
@@ -253,6 +263,7 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     *out_totals = run.totals;
     g_ptr_array_unref(run.hosts);
     g_ptr_array_unref(run.ended);
+    g_ptr_array_unref(run.lost_gpus);
     g_array_unref(run.plugin_files);
     g_hash_table_unref(run.wall_by_experiment);
     g_free(run.jobs);

@@ -2,6 +2,8 @@
 /* Handles exited hosts: records their journals and retries trials. */
 #include "core/run/schedule_private.h"
 
+#include "lib/base/json.h"
+
 static void keep_wall(struct run *run, const struct host *host, double wall_ms)
 {
     gpointer experiment = (gpointer)(uintptr_t)host->running.item->cell->experiment;
@@ -41,6 +43,9 @@ static bool end_host(struct run *run, struct host *host, GError **error)
     run->ended_device_s += collected.wall_ms / 1e3 * orch_plan_item_devices(item);
     if (collected.verdict == ORCH_VERDICT_LOST)
         orch_kill_leftovers(host->running.key);
+    const char *lost_gpu = orch_json_text(collected.facts, ORCH_FACT_LOST_GPU, NULL);
+    if (lost_gpu)
+        orch_schedule_lose_gpu(run, lost_gpu, collected.reason);
     run->unsynced = true;
     g_free(item->run_key);
     item->run_key = g_strdup(host->running.key);

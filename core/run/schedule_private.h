@@ -39,6 +39,12 @@ struct host {
     char *overdue; /* the reason once it was killed at its time limit, or NULL */
 };
 
+/* A GPU that was lost in the middle of a trial. */
+struct lost_gpu {
+    unsigned index; /* into the machine's GPUs */
+    char *why;      /* "a GPU was lost: GPU 1: Xid 79 (the GPU has fallen off the bus)" */
+};
+
 /* The state of a compiled plugin's file at the start of the run. */
 struct plugin_file {
     const char *path;
@@ -53,9 +59,10 @@ struct run {
     struct job *jobs; /* one for each item, same index */
     unsigned *order;  /* indices of items in the order of starting */
     unsigned order_count;
-    GPtrArray *hosts;    /* struct host *: running */
-    GPtrArray *ended;    /* struct host *: exited but not collected yet */
-    bool collects_first; /* no trial may run while journals are collected */
+    GPtrArray *hosts;     /* struct host *: running */
+    GPtrArray *ended;     /* struct host *: exited but not collected yet */
+    bool collects_first;  /* no trial may run while journals are collected */
+    GPtrArray *lost_gpus; /* struct lost_gpu *: not used any more in this run */
     GArray *plugin_files;
     GHashTable *wall_by_experiment; /* experiment -> GArray of double, seconds */
     char *host_program;
@@ -78,6 +85,15 @@ void orch_schedule_emit(struct run *run, const char *format, ...) G_GNUC_PRINTF(
 /** Finds a free slot for a trial of the experiment; false when the trial must wait. */
 bool orch_schedule_take_slot(const struct run *run, const struct orch_experiment *experiment,
                              struct orch_run_slot *slot);
+
+/** An empty list of struct lost_gpu *. */
+GPtrArray *orch_schedule_lost_gpus_new(void);
+/** Excludes the GPU with this name (orch_gpu_device.visible) from the rest of the run, and says
+ * so. */
+void orch_schedule_lose_gpu(struct run *run, const char *name, const char *why);
+/** Why the experiment's trials can never start: too few GPUs are left. NULL when there are enough.
+ * Caller frees. */
+char *orch_schedule_gpu_shortage(const struct run *run, const struct orch_experiment *experiment);
 
 /* ---- schedule_hosts.c -------------------------------------------------------------------------
  */

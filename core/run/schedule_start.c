@@ -243,6 +243,11 @@ static bool try_start(struct run *run, struct job *job, bool *out_blocked, GErro
     }
     if (orch_schedule_is_refused(run, item))
         return true;
+    g_autofree char *shortage = orch_schedule_gpu_shortage(run, item->cell->experiment);
+    if (shortage) {
+        give_up(run, job, shortage);
+        return true;
+    }
     struct orch_run_slot slot;
     if (!orch_schedule_take_slot(run, item->cell->experiment, &slot)) {
         *out_blocked = true; /* keep the order: later trials do not overtake */

@@ -427,11 +427,15 @@ static char **environment(struct orch_plan *plan, const struct orch_cell *cell,
     GPtrArray *env = g_ptr_array_new();
     for (unsigned i = 0; i < G_N_ELEMENTS(thread_names); i++)
         add_environment(env, "%s=%d", thread_names[i], slot->threads);
-    if (orch_workspace_machine(plan->workspace)->gpus->len) {
+    const GPtrArray *gpus = orch_workspace_machine(plan->workspace)->gpus;
+    if (gpus->len) {
         GString *list = g_string_new("CUDA_VISIBLE_DEVICES=");
         for (unsigned i = 0; i < slot->gpu_count; i++)
-            g_string_append_printf(list, "%s%u", i ? "," : "", slot->gpus[i]);
+            g_string_append_printf(
+                list, "%s%s", i ? "," : "",
+                ((const struct orch_gpu_device *)gpus->pdata[slot->gpus[i]])->visible);
         g_ptr_array_add(env, g_string_free(list, FALSE));
+        add_environment(env, "CUDA_DEVICE_ORDER=PCI_BUS_ID"); /* the order of these indices */
     }
     if (cell->experiment->manifest->kind == ORCH_PLUGIN_WRAPPED) {
         g_autofree char *helper = orch_plugins_python_path();

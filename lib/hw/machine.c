@@ -65,6 +65,7 @@ struct orch_machine *orch_machine_probe_at(const char *root, const unsigned *cpu
 {
     struct orch_machine *machine = g_new0(struct orch_machine, 1);
     machine->gpus = g_ptr_array_new_with_free_func((GDestroyNotify)orch_gpu_device_free);
+    machine->hidden_gpus = g_ptr_array_new_with_free_func((GDestroyNotify)orch_gpu_device_free);
     struct utsname names;
     bool is_named = uname(&names) == 0;
     machine->arch = g_strdup(is_named ? names.machine : "unknown");
@@ -117,6 +118,7 @@ struct orch_machine *orch_machine_probe(void)
         orch_machine_probe_at("", (const unsigned *)(void *)cpus->data, cpus->len);
     g_array_free(cpus, TRUE);
     orch_nvml_probe(machine);
+    orch_visible_gpus_choose(machine, g_getenv("CUDA_VISIBLE_DEVICES"));
     return machine;
 }
 
@@ -134,6 +136,8 @@ void orch_machine_free(struct orch_machine *machine)
     g_free(machine->gpu_note);
     if (machine->gpus)
         g_ptr_array_unref(machine->gpus);
+    if (machine->hidden_gpus)
+        g_ptr_array_unref(machine->hidden_gpus);
     g_free(machine);
 }
 
@@ -148,13 +152,16 @@ char *orch_machine_key(const struct orch_machine *machine)
     g_string_append_printf(text, "arch %s\ncpu %s\ncores %d\nthreads %d\nmemory %lld GiB\n",
                            machine->arch, machine->cpu_model, machine->cores, machine->threads,
                            whole_gib(machine->memory_bytes));
-    /* sorted, because the order of the cards does not matter */
+    /* sorted, because the order of the cards does not matter; hidden ones are part of the machine
+     */
     g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
-    for (unsigned i = 0; i < machine->gpus->len; i++) {
-        const struct orch_gpu_device *gpu = machine->gpus->pdata[i];
-        g_ptr_array_add(
-            lines, g_strdup_printf("gpu %s %lld GiB\n", gpu->model, whole_gib(gpu->memory_bytes)));
-    }
+    const GPtrArray *const lists[] = {machine->gpus, machine->hidden_gpus};
+    for (unsigned j = 0; j < G_N_ELEMENTS(lists); j++)
+        for (unsigned i = 0; i < lists[j]->len; i++) {
+            const struct orch_gpu_device *gpu = lists[j]->pdata[i];
+            g_ptr_array_add(lines, g_strdup_printf("gpu %s %lld GiB\n", gpu->model,
+                                                   whole_gib(gpu->memory_bytes)));
+        }
     g_ptr_array_sort(lines, orch_compare_texts);
     for (unsigned i = 0; i < lines->len; i++)
         g_string_append(text, lines->pdata[i]);

@@ -9,10 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A GPU, or a MIG instance of one. */
 struct orch_gpu_device {
-    unsigned index; /* in NVML's order */
-    char *model;    /* "Tesla V100-SXM2-16GB" */
-    char *uuid;
+    unsigned index; /* in NVML's order; of an instance: the GPU's that it is part of */
+    bool is_mig;
+    char *model;   /* "Tesla V100-SXM2-16GB", "NVIDIA A100-SXM4-40GB MIG 1g.5gb" */
+    char *uuid;    /* "GPU-...", "MIG-..."; "" where the driver does not tell it */
+    char *visible; /* its name in a trial's CUDA_VISIBLE_DEVICES: an index or a UUID, as in the
+                      user's; UUIDs for MIG instances */
     int64_t memory_bytes;
     int cc_major, cc_minor; /* compute capability; 0.0: unknown */
 };
@@ -27,12 +31,16 @@ struct orch_machine {
     char *os;             /* "Debian GNU/Linux 12" */
     char *kernel;
     char *hostname;
-    char *gpu_driver;   /* NULL without GPUs */
-    char *cuda_version; /* newest version that the driver supports, "12.4"; NULL: unknown */
-    char *gpu_note;     /* why there are no GPUs: "no NVML library", "no device", or an error */
-    GPtrArray *gpus;    /* struct orch_gpu_device * */
+    char *gpu_driver;       /* NULL without GPUs */
+    char *cuda_version;     /* newest version that the driver supports, "12.4"; NULL: unknown */
+    char *gpu_note;         /* why there are no GPUs, or fewer: "no NVML library", "no device",
+                               "CUDA_VISIBLE_DEVICES='' hides 2 GPUs", or an error */
+    GPtrArray *gpus;        /* struct orch_gpu_device *: those that CUDA_VISIBLE_DEVICES leaves */
+    GPtrArray *hidden_gpus; /* struct orch_gpu_device *: the others */
 };
 
+/** Describes this machine. Its GPUs are those that the environment's CUDA_VISIBLE_DEVICES leaves,
+ * in its order. */
 struct orch_machine *orch_machine_probe(void);
 void orch_machine_free(struct orch_machine *machine);
 

@@ -1,57 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* GPUs through NVML, a library of NVIDIA's driver. It is loaded at run time with our own
- * declarations, so that building does not need CUDA and the same program runs with and without a
- * driver. Types and values follow NVIDIA's "NVML API Reference Guide"; the functions used exist in
- * every driver since 2014 with a stable ABI (functions with a version in their name never
- * change). */
+/* The GPUs of this machine, as NVML describes them. Where MIG is on, the instances of a GPU are
+ * devices of their own, and the GPU itself is none, because CUDA does not offer it then. */
+#include "lib/hw/nvml_api.h"
 #include "lib/hw/probe.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NVML_SUCCESS 0
-#define NVML_NAME_CHARS 96
-#define NVML_DEVICES_MAX 256
-
-typedef struct nvml_device *nvml_device;
-
-struct nvml_memory {
-    unsigned long long total, free, used; /* bytes */
-};
-
-/* The functions used, in the order of `symbols`. */
-struct nvml {
-    int (*init)(void);
-    int (*shutdown)(void);
-    const char *(*error_string)(int);
-    int (*driver_version)(char *, unsigned);
-    int (*device_count)(unsigned *);
-    int (*device_handle)(unsigned, nvml_device *);
-    int (*device_name)(nvml_device, char *, unsigned);
-    int (*device_uuid)(nvml_device, char *, unsigned);
-    int (*device_memory)(nvml_device, struct nvml_memory *);
-    int (*device_capability)(nvml_device, int *, int *);
-};
-
-/* Exists in drivers since 2018. */
-#define NVML_CUDA_VERSION "nvmlSystemGetCudaDriverVersion"
-
-static const struct {
-    size_t offset;
-    const char *name;
-} symbols[] = {
-    {offsetof(struct nvml, init), "nvmlInit_v2"},
-    {offsetof(struct nvml, shutdown), "nvmlShutdown"},
-    {offsetof(struct nvml, error_string), "nvmlErrorString"},
-    {offsetof(struct nvml, driver_version), "nvmlSystemGetDriverVersion"},
-    {offsetof(struct nvml, device_count), "nvmlDeviceGetCount_v2"},
-    {offsetof(struct nvml, device_handle), "nvmlDeviceGetHandleByIndex_v2"},
-    {offsetof(struct nvml, device_name), "nvmlDeviceGetName"},
-    {offsetof(struct nvml, device_uuid), "nvmlDeviceGetUUID"},
-    {offsetof(struct nvml, device_memory), "nvmlDeviceGetMemoryInfo"},
-    {offsetof(struct nvml, device_capability), "nvmlDeviceGetCudaComputeCapability"},
-};
 
 void orch_gpu_device_free(struct orch_gpu_device *device)
 {
@@ -59,35 +13,28 @@ void orch_gpu_device_free(struct orch_gpu_device *device)
         return;
     g_free(device->model);
     g_free(device->uuid);
+    g_free(device->visible);
     g_free(device);
 }
 
-/* Resolves every function. Returns the name of the first missing one, or NULL. */
-static const char *resolve(void *library, struct nvml *out)
+static void note(char **out_note, const struct orch_nvml *nvml, unsigned index, int status)
 {
-    for (unsigned i = 0; i < G_N_ELEMENTS(symbols); i++) {
-        void *function = dlsym(library, symbols[i].name);
-        if (!function)
-            return symbols[i].name;
-        memcpy((char *)out + symbols[i].offset, &function, sizeof function);
-    }
-    return NULL;
+    g_free(*out_note);
+    *out_note = g_strdup_printf("GPU %u: %s", index, nvml->error_string(status));
 }
 
-/* Describes a device; NULL with a note if the driver cannot (it has fallen off the bus). */
-static struct orch_gpu_device *read_device(const struct nvml *nvml, unsigned index, char **out_note)
+/* Describes a GPU or a MIG instance of the GPU with that index; NULL with a note if the driver
+ * cannot (it has fallen off the bus). */
+static struct orch_gpu_device *read_device(const struct orch_nvml *nvml, unsigned index,
+                                           nvml_device handle, char **out_note)
 {
-    char name[NVML_NAME_CHARS] = "", uuid[NVML_NAME_CHARS] = "";
+    char name[NVML_TEXT_CHARS] = "", uuid[NVML_TEXT_CHARS] = "";
     struct nvml_memory memory = {0};
-    nvml_device handle = NULL;
-    int status = nvml->device_handle(index, &handle);
-    if (status == NVML_SUCCESS)
-        status = nvml->device_name(handle, name, sizeof name);
+    int status = nvml->device_name(handle, name, sizeof name);
     if (status == NVML_SUCCESS)
         status = nvml->device_memory(handle, &memory);
     if (status != NVML_SUCCESS) {
-        g_free(*out_note);
-        *out_note = g_strdup_printf("GPU %u: %s", index, nvml->error_string(status));
+        note(out_note, nvml, index, status);
         return NULL;
     }
     struct orch_gpu_device *device = g_new0(struct orch_gpu_device, 1);
@@ -103,18 +50,48 @@ static struct orch_gpu_device *read_device(const struct nvml *nvml, unsigned ind
     return device;
 }
 
-/* "12.4": newest CUDA version that the driver supports; NULL: unknown. */
-static char *read_cuda_version(void *library)
+/* Adds the GPU, or its MIG instances. An instance can only be named by its UUID. */
+static void add_device(const struct orch_nvml *nvml, unsigned index, struct orch_machine *machine)
 {
-    int (*cuda_version)(int *) = NULL;
+    nvml_device handle = NULL;
+    int status = nvml->device_handle(index, &handle);
+    if (status != NVML_SUCCESS) {
+        note(&machine->gpu_note, nvml, index, status);
+        return;
+    }
+    struct orch_gpu_device *gpu = read_device(nvml, index, handle, &machine->gpu_note);
+    const unsigned slots = gpu ? orch_nvml_mig_slots(nvml, handle) : 0;
+    if (gpu && !slots)
+        g_ptr_array_add(machine->gpus, gpu);
+    for (unsigned i = 0; i < slots; i++) {
+        nvml_device instance = NULL;
+        struct orch_gpu_device *device =
+            ORCH_NVML_CALL(nvml, mig_handle, handle, i, &instance) == NVML_SUCCESS
+                ? read_device(nvml, index, instance, &machine->gpu_note)
+                : NULL;
+        if (!device)
+            continue;
+        device->is_mig = true;
+        if (!device->cc_major) {
+            device->cc_major = gpu->cc_major;
+            device->cc_minor = gpu->cc_minor;
+        }
+        g_ptr_array_add(machine->gpus, device);
+    }
+    if (slots)
+        orch_gpu_device_free(gpu);
+}
+
+/* "12.4": newest CUDA version that the driver supports; NULL: unknown. */
+static char *read_cuda_version(const struct orch_nvml *nvml)
+{
     int version = 0;
-    *(void **)&cuda_version = dlsym(library, NVML_CUDA_VERSION);
-    if (!cuda_version || cuda_version(&version) != NVML_SUCCESS || version <= 0)
+    if (ORCH_NVML_CALL(nvml, cuda_version, &version) != NVML_SUCCESS || version <= 0)
         return NULL;
     return g_strdup_printf("%d.%d", version / 1000, version % 1000 / 10);
 }
 
-static void read_devices(const struct nvml *nvml, struct orch_machine *machine)
+static void read_devices(const struct orch_nvml *nvml, struct orch_machine *machine)
 {
     unsigned count = 0;
     int status = nvml->device_count(&count);
@@ -122,40 +99,23 @@ static void read_devices(const struct nvml *nvml, struct orch_machine *machine)
         machine->gpu_note = g_strdup_printf("NVML: %s", nvml->error_string(status));
         return;
     }
-    for (unsigned i = 0; i < MIN(count, NVML_DEVICES_MAX); i++) {
-        struct orch_gpu_device *device = read_device(nvml, i, &machine->gpu_note);
-        if (device)
-            g_ptr_array_add(machine->gpus, device);
-    }
+    for (unsigned i = 0; i < MIN(count, (unsigned)NVML_DEVICES_MAX); i++)
+        add_device(nvml, i, machine);
     if (!machine->gpus->len && !machine->gpu_note)
-        machine->gpu_note = g_strdup("no device");
-    char version[NVML_NAME_CHARS] = "";
+        machine->gpu_note = g_strdup(count ? "MIG is on, and no instance was made" : "no device");
+    char version[NVML_TEXT_CHARS] = "";
     if (machine->gpus->len && nvml->driver_version(version, sizeof version) == NVML_SUCCESS)
         machine->gpu_driver = g_strdup(version);
+    if (machine->gpus->len)
+        machine->cuda_version = read_cuda_version(nvml);
 }
 
 void orch_nvml_probe(struct orch_machine *machine)
 {
-    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        const char *why = dlerror();
-        bool absent = !why || strstr(why, "No such file");
-        machine->gpu_note =
-            absent ? g_strdup("no NVML library") : g_strdup_printf("NVML library: %s", why);
+    struct orch_nvml nvml;
+    bool is_absent;
+    if (!orch_nvml_open(&nvml, &is_absent, &machine->gpu_note))
         return;
-    }
-    struct nvml nvml;
-    const char *missing = resolve(library, &nvml);
-    int status = missing ? NVML_SUCCESS : nvml.init();
-    if (missing) {
-        machine->gpu_note = g_strdup_printf("NVML library: no function '%s'", missing);
-    } else if (status != NVML_SUCCESS) {
-        machine->gpu_note = g_strdup_printf("NVML: %s", nvml.error_string(status));
-    } else {
-        read_devices(&nvml, machine);
-        if (machine->gpus->len)
-            machine->cuda_version = read_cuda_version(library);
-        nvml.shutdown();
-    }
-    dlclose(library);
+    read_devices(&nvml, machine);
+    orch_nvml_close(&nvml);
 }

@@ -23,6 +23,11 @@ char *orch_probe_text(const char *root, const char *format, ...) G_GNUC_PRINTF(2
 /** Fills gpus, gpu_driver, cuda_version and gpu_note of `machine` through NVML. */
 void orch_nvml_probe(struct orch_machine *machine);
 
+/** Moves the GPUs that `list`, the text of CUDA_VISIBLE_DEVICES (NULL: not set), does not name to
+ * `hidden_gpus`, puts the others into its order, and sets how trials are told of each (`visible`).
+ * gpu_note says what was hidden. Call once. */
+void orch_visible_gpus_choose(struct orch_machine *machine, const char *list);
+
 void orch_gpu_device_free(struct orch_gpu_device *device);
 
 #endif

@@ -28,6 +28,10 @@ struct orch_verdict_facts {
     bool fault;          /* counts as a failed trial (exit 1) */
 };
 
+/** Name of a run's fact: the name (as in CUDA_VISIBLE_DEVICES) of a GPU that was lost while it
+ * ran. */
+#define ORCH_FACT_LOST_GPU "lost_gpu"
+
 const struct orch_verdict_facts *orch_verdict_facts(enum orch_verdict verdict);
 const char *orch_verdict_name(enum orch_verdict verdict);
 /** Returns ORCH_VERDICT_UNKNOWN for a word that is not in the table. */

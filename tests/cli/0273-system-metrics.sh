@@ -30,7 +30,7 @@ format: 1
 recipe: s
 experiments:
   sampled: { plugin: ./wait.plugin, resources: { gpus: 1 } }
-  lost: { plugin: ./wait.plugin, resources: { gpus: 2 }, with: { text: no longer sampled, count: 1 } }
+  lost: { plugin: ./wait.plugin, resources: { gpus: 2 }, retries: 0, with: { text: no longer sampled, count: 1, more: 20 } }
   hung: { plugin: ./wait.plugin, resources: { gpus: 1 }, with: { count: 1, more: 1.5 } }
   off: { plugin: ./wait.plugin, system_metrics: off, with: { count: 0, more: 1.3 } }
   slow: { plugin: ./wait.plugin, system_metrics: 30s, with: { count: 0, more: 1.3 } }
@@ -42,7 +42,7 @@ R
 start() { (ORCH_DB=$SCRATCH/$2.db FAKE_NVML=$1 FAKE_NVML_COUNT=${3:-2} orch run s.recipe "$2" -q >"$SCRATCH/$2.out" 2>&1) & }
 start '' sampled; start vanishes lost; start hangs hung; start '' off; start '' slow
 wait
-shown() { ok env ORCH_DB="$SCRATCH/$1.db" orch show @last --json; same "$(json state)" ok "the trial $1"; }
+shown() { ok env ORCH_DB="$SCRATCH/$1.db" orch show @last --json; same "$(json state)" "${2:-ok}" "the trial $1"; }
 
 shown sampled
 python3 - "$SCRATCH/out" <<'P' || _fail 'what was sampled'
@@ -70,7 +70,7 @@ ok env ORCH_DB="$SCRATCH/sampled.db" orch export; has_not 'system/gpu'
 ok env ORCH_DB="$SCRATCH/sampled.db" orch table --rows experiment --value 'mean system/gpu0_power'; has 250.5
 ok env ORCH_DB="$SCRATCH/sampled.db" orch db check
 
-shown lost
+shown lost lost
 python3 - "$SCRATCH/out" <<'P' || _fail 'a GPU that is lost'
 import json, sys
 run = json.load(open(sys.argv[1]))

@@ -7,4 +7,4 @@ target_include_directories(test_abi PRIVATE ${CMAKE_SOURCE_DIR}/include)
 target_link_libraries(test_abi PRIVATE ${CMAKE_DL_LIBS})
 # sampling beside a trial
 orch_test(usage "quick" orch_hw orch_wire)
-target_sources(test_usage PRIVATE ${CMAKE_SOURCE_DIR}/core/host/utilisation.c ${CMAKE_SOURCE_DIR}/core/host/journal_out.c)
+target_sources(test_usage PRIVATE ${CMAKE_SOURCE_DIR}/core/host/utilisation.c ${CMAKE_SOURCE_DIR}/core/host/gpu_watch.c ${CMAKE_SOURCE_DIR}/core/host/journal_out.c)

@@ -2,24 +2,36 @@
 /* NVML with two V100s, or what $FAKE_NVML_MODEL names, for tests; $FAKE_NVML_COUNT: how many of
  * them. $FAKE_NVML chooses what goes wrong: "init" (no driver), "none" (no device), "lost" (the
  * second device has fallen off the bus), "bare" (no UUID, capability or version), "vanishes" (the
- * second device is lost after it was read $FAKE_NVML_READS times), "hangs" (its second reading does
- * not return), "idle" (no utilisation, as on old boards). */
+ * second device is lost after its utilisation was read $FAKE_NVML_READS times), "hangs" (its second
+ * reading does not return), "idle" (no utilisation, as on old boards), "gone" (the second device is
+ * lost after $FAKE_NVML_AFTER seconds of a process, "reset": it needs a reset then), "xid" (it
+ * reports the Xid $FAKE_NVML_XID then). $FAKE_NVML_MIG: the first device has MIG on, with so many
+ * instances. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 #define SUCCESS 0
 #define ERROR_NOT_SUPPORTED 3
 #define ERROR_DRIVER_NOT_LOADED 9
+#define ERROR_NOT_FOUND 6
+#define ERROR_TIMEOUT 10
 #define ERROR_GPU_IS_LOST 15
+#define ERROR_RESET_REQUIRED 16
 
 struct memory {
     unsigned long long total, free, used;
 };
 struct utilization {
     unsigned gpu, memory;
+};
+struct event {
+    void *device;
+    unsigned long long type, data;
+    unsigned gpu_instance, compute_instance;
 };
 
 static int is_case(const char *name)
@@ -42,11 +54,59 @@ EXPORT int nvmlDeviceGetPowerUsage(void *device, unsigned *out);
 EXPORT int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *out);
 EXPORT int nvmlDeviceGetClockInfo(void *device, int type, unsigned *out);
 EXPORT int nvmlDeviceGetCudaComputeCapability(void *device, int *out_major, int *out_minor);
+EXPORT int nvmlDeviceGetMigMode(void *device, unsigned *out_now, unsigned *out_pending);
+EXPORT int nvmlDeviceGetMaxMigDeviceCount(void *device, unsigned *out);
+EXPORT int nvmlDeviceGetMigDeviceHandleByIndex(void *device, unsigned index, void **out);
+EXPORT int nvmlDeviceGetGpuInstanceId(void *device, unsigned *out);
+EXPORT int nvmlEventSetCreate(void **out);
+EXPORT int nvmlEventSetFree(void *set);
+EXPORT int nvmlDeviceRegisterEvents(void *device, unsigned long long types, void *set);
+EXPORT int nvmlEventSetWait_v2(void *set, struct event *out, unsigned timeout_ms);
 
-static int devices[8];
+enum { GPUS = 8, INSTANCES = 7 };
+static int devices[GPUS + INSTANCES]; /* the instances of the first GPU come last */
+static int utilisation_readings[GPUS];
+static struct timespec begun;
+static int has_second; /* the second device was registered for events */
+
+/* The device's number. */
+static int number_of(const void *device)
+{
+    return (int)((const int *)device - devices);
+}
+
+/* A number from the environment. */
+static int setting(const char *name, int otherwise)
+{
+    const char *text = getenv(name);
+    return text ? atoi(text) : otherwise;
+}
+
+/* True once the process has used NVML for $FAKE_NVML_AFTER seconds. */
+static int is_due(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double seconds =
+        (double)(now.tv_sec - begun.tv_sec) + (double)(now.tv_nsec - begun.tv_nsec) / 1e9;
+    return seconds >= setting("FAKE_NVML_AFTER", 1);
+}
+
+/* What the device's state makes of a call. */
+static int state_of(int number)
+{
+    if (number != 1)
+        return SUCCESS;
+    if (is_case("lost") ||
+        (is_case("vanishes") && utilisation_readings[1] > setting("FAKE_NVML_READS", 1)) ||
+        (is_case("gone") && is_due()))
+        return ERROR_GPU_IS_LOST;
+    return is_case("reset") && is_due() ? ERROR_RESET_REQUIRED : SUCCESS;
+}
 
 int nvmlInit_v2(void)
 {
+    clock_gettime(CLOCK_MONOTONIC, &begun);
     return is_case("init") ? ERROR_DRIVER_NOT_LOADED : SUCCESS;
 }
 
@@ -57,7 +117,9 @@ int nvmlShutdown(void)
 
 const char *nvmlErrorString(int status)
 {
-    return status == ERROR_DRIVER_NOT_LOADED ? "Driver Not Loaded" : "GPU is lost";
+    return status == ERROR_DRIVER_NOT_LOADED ? "Driver Not Loaded"
+           : status == ERROR_RESET_REQUIRED  ? "GPU requires reset"
+                                             : "GPU is lost";
 }
 
 int nvmlSystemGetDriverVersion(char *out, unsigned size)
@@ -75,31 +137,31 @@ int nvmlDeviceGetCount_v2(unsigned *out)
 
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **out)
 {
-    if (is_case("lost") && index == 1)
-        return ERROR_GPU_IS_LOST;
     *out = &devices[index];
-    return SUCCESS;
+    return state_of((int)index);
 }
 
 int nvmlDeviceGetName(void *device, char *out, unsigned size)
 {
-    (void)device;
     const char *model = getenv("FAKE_NVML_MODEL");
-    snprintf(out, size, "%s", model ? model : "Tesla V100-SXM2-16GB");
+    snprintf(out, size, "%s%s", model ? model : "Tesla V100-SXM2-16GB",
+             number_of(device) >= GPUS ? " MIG 1g.5gb" : "");
     return SUCCESS;
 }
 
 int nvmlDeviceGetUUID(void *device, char *out, unsigned size)
 {
-    snprintf(out, size, "GPU-fake-%d", (int)((int *)device - devices));
+    int number = number_of(device);
+    snprintf(out, size, number < GPUS ? "GPU-fake-%d" : "MIG-fake-%d",
+             number < GPUS ? number : number - GPUS);
     return is_case("bare") ? ERROR_NOT_SUPPORTED : SUCCESS;
 }
 
 int nvmlDeviceGetMemoryInfo(void *device, struct memory *out)
 {
-    (void)device;
-    *out = (struct memory){.total = 16945512448ULL, .free = 16945512448ULL, .used = 0};
-    return SUCCESS;
+    unsigned long long total = number_of(device) < GPUS ? 16945512448ULL : 5368709120ULL;
+    *out = (struct memory){.total = total, .free = total, .used = 0};
+    return state_of(number_of(device));
 }
 
 int nvmlDeviceGetCudaComputeCapability(void *device, int *out_major, int *out_minor)
@@ -110,22 +172,14 @@ int nvmlDeviceGetCudaComputeCapability(void *device, int *out_major, int *out_mi
     return is_case("bare") ? ERROR_NOT_SUPPORTED : SUCCESS;
 }
 
-/* The device's number. */
-static int number_of(void *device)
-{
-    return (int)((int *)device - devices);
-}
-
 int nvmlDeviceGetUtilizationRates(void *device, struct utilization *out)
 {
-    static int readings[8];
-    const char *most = getenv("FAKE_NVML_READS");
-    int count = readings[number_of(device)]++;
+    int count = utilisation_readings[number_of(device)]++;
     if (is_case("hangs") && count > 0)
         for (;;)
             pause();
-    if (is_case("vanishes") && number_of(device) == 1 && count >= (most ? atoi(most) : 1))
-        return ERROR_GPU_IS_LOST;
+    if (state_of(number_of(device)) != SUCCESS)
+        return state_of(number_of(device));
     *out = (struct utilization){(unsigned)(80 + number_of(device)), 30};
     return is_case("idle") ? ERROR_NOT_SUPPORTED : SUCCESS;
 }
@@ -148,4 +202,64 @@ int nvmlDeviceGetClockInfo(void *device, int type, unsigned *out)
     (void)device;
     *out = type == 1 ? 1530 : type == 2 ? 877 : 0;
     return SUCCESS;
+}
+
+int nvmlDeviceGetMigMode(void *device, unsigned *out_now, unsigned *out_pending)
+{
+    *out_now = *out_pending = getenv("FAKE_NVML_MIG") && number_of(device) == 0;
+    return SUCCESS;
+}
+
+int nvmlDeviceGetMaxMigDeviceCount(void *device, unsigned *out)
+{
+    (void)device;
+    *out = INSTANCES;
+    return SUCCESS;
+}
+
+int nvmlDeviceGetMigDeviceHandleByIndex(void *device, unsigned index, void **out)
+{
+    if (number_of(device) != 0 || (int)index >= setting("FAKE_NVML_MIG", 0))
+        return ERROR_NOT_FOUND;
+    *out = &devices[GPUS + index];
+    return SUCCESS;
+}
+
+int nvmlDeviceGetGpuInstanceId(void *device, unsigned *out)
+{
+    *out = (unsigned)(number_of(device) - GPUS);
+    return number_of(device) >= GPUS ? SUCCESS : ERROR_NOT_SUPPORTED;
+}
+
+int nvmlEventSetCreate(void **out)
+{
+    static int set;
+    *out = &set;
+    return SUCCESS;
+}
+
+int nvmlEventSetFree(void *set)
+{
+    (void)set;
+    return SUCCESS;
+}
+
+int nvmlDeviceRegisterEvents(void *device, unsigned long long types, void *set)
+{
+    (void)set;
+    has_second = has_second || (number_of(device) == 1 && types & 8);
+    return SUCCESS;
+}
+
+int nvmlEventSetWait_v2(void *set, struct event *out, unsigned timeout_ms)
+{
+    static int was_sent;
+    (void)set;
+    if (is_case("xid") && has_second && is_due() && !was_sent++) {
+        *out = (struct event){&devices[1], 8, (unsigned long long)setting("FAKE_NVML_XID", 79), ~0u,
+                              ~0u};
+        return SUCCESS;
+    }
+    usleep(1000 * timeout_ms);
+    return ERROR_TIMEOUT;
 }
