@@ -11,6 +11,7 @@
  * methods (18 actions); of airbench, by hand from Jordan 2024, section 3.1 (and a bias of 10); of
  * the stride-in-1x1 resnets, Caffe's prototxts. docs/networks.md is held to the same counts. */
 #include "lib/base/file.h"
+#include "lib/net/image_side.h"
 #include "lib/net/net.h"
 
 #include <setjmp.h>
@@ -287,6 +288,39 @@ static void test_spellings(void **state)
     assert_null(orch_net_canonical_name("resnet50:3")); /* takes nothing behind a colon */
 }
 
+/* ---- images of another size ---------------------------------------------------------------- */
+
+static void test_other_sides(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *net;
+        int side, other;
+        const char *refused; /* words of the error; NULL: the network takes it */
+    } cases[] = {
+        {"resnet-cifar:20", 32, 16, NULL},
+        {"resnet-cifar:20", 32, 1, NULL}, /* padded convolutions */
+        {"airbench", 32, 16, NULL},
+        {"airbench-small", 28, 12, NULL},
+        {"airbench-small", 28, 6, "cannot take images of 6x6"},
+        {"lenet5", 28, 24, "is made for"},
+        {"vgg16", 224, 192, NULL}, /* an adaptive pool to 7x7 */
+        {"mobilenet_v2", 224, 128, NULL},
+        {"mlp:32", 28, 20, "is made for 28x28"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct orch_net_options options = {cases[i].net, 0, cases[i].side, cases[i].side, 10};
+        g_autoptr(GError) error = NULL;
+        struct orch_net *net = orch_net_make(&options, NULL);
+        assert_non_null(net);
+        assert_true(orch_net_takes_side(net, cases[i].side, NULL));
+        const bool takes = orch_net_takes_side(net, cases[i].other, &error);
+        if (takes != !cases[i].refused || (error && !strstr(error->message, cases[i].refused)))
+            fail_msg("%s: %s", cases[i].net, error ? error->message : "was not refused");
+        orch_net_free(net);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,7 +328,7 @@ int main(void)
         cmocka_unit_test(test_shapes_and_names), cmocka_unit_test(test_small_grey_images),
         cmocka_unit_test(test_outputs),          cmocka_unit_test(test_inputs_come_first),
         cmocka_unit_test(test_errors),           cmocka_unit_test(test_smallest_input_builds),
-        cmocka_unit_test(test_documented),
+        cmocka_unit_test(test_documented),       cmocka_unit_test(test_other_sides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

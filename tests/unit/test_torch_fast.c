@@ -262,13 +262,66 @@ static int load(void **state)
     return torch == NULL;
 }
 
+/* Images of one colour are the same at any size, so a batch that is reduced must give what a
+ * network that was built for that size gives with the same weights. */
+static void test_smaller_images(void **state)
+{
+    (void)state;
+    enum { REDUCED = SIDE / 2 };
+    struct orch_net_options options = {"resnet-cifar:8", 1, REDUCED, REDUCED, CLASSES};
+    struct orch_net *net = make_net("resnet-cifar:8"), *built = orch_net_make(&options, NULL);
+    struct orch_torch_model *model = make_model(net), *other = make_model(built);
+    g_autofree float *images = g_new(float, BATCH *IMAGE);
+    struct orch_torch_batch batch = batch_of(images), small = batch;
+    float whole[BATCH * CLASSES], reduced[BATCH * CLASSES], expected[BATCH * CLASSES];
+    assert_true(torch->logits(model, &batch, whole, NULL));
+    batch.side = SIDE;
+    assert_true(torch->logits(model, &batch, reduced, NULL));
+    assert_memory_equal(whole, reduced, sizeof whole);
+    batch.side = REDUCED;
+    assert_true(torch->logits(model, &batch, reduced, NULL));
+    assert_memory_not_equal(whole, reduced, sizeof whole);
+    for (int i = 0; i < BATCH * IMAGE; i++)
+        images[i] = (float)(i / IMAGE) / BATCH;
+    assert_true(torch->logits(model, &batch, reduced, NULL));
+    for (int i = 0; i < BATCH * REDUCED * REDUCED; i++)
+        images[i] = (float)(i / (REDUCED * REDUCED)) / BATCH;
+    assert_true(torch->logits(other, &small, expected, NULL));
+    for (int i = 0; i < BATCH * CLASSES; i++)
+        assert_true(fabs((double)(reduced[i] - expected[i])) < 1e-5);
+    torch->model_free(other);
+    torch->model_free(model);
+    orch_net_free(built);
+    orch_net_free(net);
+}
+
+/* A last pool over 3x3 pixels covers the 2x2 pixels of smaller images. */
+static void test_pool_of_smaller_images(void **state)
+{
+    (void)state;
+    struct orch_net *net = make_net("airbench-relu:8,8,8");
+    struct orch_torch_model *model = make_model(net);
+    g_autofree float *images = g_new(float, BATCH *IMAGE);
+    struct orch_torch_batch batch = batch_of(images);
+    struct orch_torch_optimizer sgd = {.method = ORCH_TORCH_SGD};
+    struct orch_torch_totals totals;
+    batch.side = SIDE - 4;
+    assert_true(torch->optimizer_set(model, &sgd, NULL));
+    torch->rate_set(model, 0.1);
+    assert_true(torch->train(model, &batch, NULL));
+    assert_true(torch->totals_take(model, &totals, NULL));
+    assert_int_equal(totals.images, BATCH);
+    assert_true(isfinite(totals.loss));
+    torch->model_free(model);
+    orch_net_free(net);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tensor_rates),
-        cmocka_unit_test(test_bad_rates),
-        cmocka_unit_test(test_dirac),
-        cmocka_unit_test(test_flip_below),
+        cmocka_unit_test(test_tensor_rates),   cmocka_unit_test(test_bad_rates),
+        cmocka_unit_test(test_dirac),          cmocka_unit_test(test_flip_below),
+        cmocka_unit_test(test_smaller_images), cmocka_unit_test(test_pool_of_smaller_images),
     };
     return cmocka_run_group_tests(tests, load, NULL);
 }

@@ -137,6 +137,11 @@ struct orch_torch_batch {
      * and the mean of both scores counts. In [0, 1]; 0: none, 1: all. Not with ORCH_TORCH_FEATURES
      */
     double flip_below;
+    /* Images are reduced to side x side pixels first (bilinear, antialiased), and each pool that
+     * covers its whole input at the network's own size covers it at this one, too (orch_net_
+     * takes_side says which sizes a network takes). 0: they stay as they are. Not with
+     * ORCH_TORCH_FEATURES. */
+    int64_t side;
 };
 
 /** Sums over the batches since the last totals_take or totals_mark. */
@@ -469,7 +474,7 @@ struct orch_torch {
                         GError **error);
 };
 
-#define ORCH_TORCH_ABI 3
+#define ORCH_TORCH_ABI 4
 /** The one symbol of orch-torch.so. */
 #define ORCH_TORCH_SYMBOL "orch_torch_v1"
 const struct orch_torch *orch_torch_v1(void);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "plugins/common/training/epochs.h"
 
+#include "plugins/common/training/image_growth.h"
+
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "plugins/common/training/average.h"
@@ -64,6 +66,7 @@ static bool train_batches(struct loop *l, int64_t epoch, GError **error)
     for (int64_t number = 0; l->feed->next(l->feed->ctx, &batch, &problem); number++) {
         double at = (double)epoch + batch.at;
         s->torch->rate_set(s->model, orch_schedule_rate(&s->schedule, at));
+        batch.input.side = orch_growth_side(s, at);
         if (!l->step->learn(l->step->ctx, s, &batch.input, error) ||
             !after_step(l, epoch, number, error))
             return false;

@@ -47,6 +47,12 @@
         ORCH_TRAINING_ROW(owner, average_decay, ORCH_REAL, .def = "0.95", .min = "0",              \
                           .max = "0.99999",                                                        \
                           .help = "weight of the average after a step; lookahead: at the end"),    \
+        ORCH_TRAINING_ROW(owner, first_size, ORCH_INT, .def = "0", .min = "0", .max = "4096",      \
+                          .unit = "pixels",                                                        \
+                          .help = "side to which the first images are reduced; 0: none are"),      \
+        ORCH_TRAINING_ROW(owner, growth, ORCH_REAL, .def = "0.5", .min = "0", .max = "1",          \
+                          .help = "first_size: share of the epochs in which images grow to "       \
+                                  "their whole size"),                                             \
         ORCH_TRAINING_ROW(owner, flip_alternate, ORCH_BOOL, .def = "false",                        \
                           .help = "an image that is flipped in one epoch is not in the next"),     \
         ORCH_TRAINING_ROW(owner, pad_ahead, ORCH_BOOL, .def = "false",                             \

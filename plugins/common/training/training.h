@@ -44,6 +44,8 @@ struct orch_training {
     const char *average;     /* none, ema, lookahead; NULL: none */
     int64_t average_every;   /* steps between updates of the average, > 0 where there is one */
     double average_decay;    /* of a step, in [0, 1) */
+    int64_t first_size;      /* side of the first images, which grow; 0: whole images */
+    double growth;           /* share of the epochs in which they grow, in [0, 1] */
     bool flip_alternate;     /* flips alternate by epoch */
     bool pad_ahead;          /* images are padded once, not in each batch */
     double test_flip_below;  /* flip_below of validation, in [0, 1] */

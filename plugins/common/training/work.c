@@ -6,6 +6,7 @@
 #include "plugins/common/training/data_path.h"
 #include "plugins/common/training/first_layer.h"
 #include "plugins/common/training/graphs.h"
+#include "plugins/common/training/image_growth.h"
 #include "plugins/common/training/notes.h"
 
 #include <stdio.h>
@@ -160,7 +161,7 @@ int orch_training_check(const struct orch_training *t, const struct orch_host *h
             (int)t->freeze, t->net, net->group_count - 1);
         ok = false;
     }
-    ok = ok && orch_first_layer_check(t, net, &error);
+    ok = ok && orch_first_layer_check(t, net, &error) && orch_growth_check(t, net, &error);
     if (ok && t->layer_rates.count > (size_t)net->group_count) {
         orch_error_set(&error, ORCH_ERROR_RECIPE, NULL,
                        "layer_rates: %zu factors for the %d layer groups of network '%s'",

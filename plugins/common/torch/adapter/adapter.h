@@ -7,6 +7,7 @@
 
 extern "C" {
 #include "lib/base/error.h"
+#include "lib/net/image_side.h"
 #include "lib/net/net.h"
 }
 
@@ -376,7 +377,7 @@ struct Range {
  * caller's memory. */
 struct Batch {
     orch_torch_input input = ORCH_TORCH_FLOAT;
-    int64_t count = 0;
+    int64_t count = 0, side = 0;
     at::Tensor values;    /* N x C x H x W in the caller's strides, or N x features */
     at::Tensor mean, std; /* ORCH_TORCH_BYTES: 1 x C x 1 x 1 */
     Goal goal;

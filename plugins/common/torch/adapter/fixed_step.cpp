@@ -35,7 +35,7 @@ std::vector<int64_t> form_of(const Batch &batch)
     int64_t smoothing;
     static_assert(sizeof smoothing == sizeof batch.goal.smoothing, "bits of a double");
     std::memcpy(&smoothing, &batch.goal.smoothing, sizeof smoothing);
-    std::vector<int64_t> form = {batch.input, smoothing};
+    std::vector<int64_t> form = {batch.input, smoothing, batch.side};
     for (const Tensor *t : tensors_of(batch)) {
         form.push_back(t->defined() ? t->dim() : -1);
         if (!t->defined())

@@ -42,6 +42,13 @@ Tensor batch_norm(const orch_torch_model *m, const struct orch_net_node *node, c
                           at::globalContext().userEnabledCuDNN());
 }
 
+/* A pool over its whole input, which has another size than the network was built for. */
+bool covers_all(const orch_torch_model *m, const struct orch_net_node *node, const Tensor &x)
+{
+    return (x.size(2) != node->kernel_h || x.size(3) != node->kernel_w) &&
+           orch_net_pools_all(m->net, node);
+}
+
 Tensor pad_shortcut(const orch_torch_model *m, const struct orch_net_node *node, const Tensor &x)
 {
     int64_t extra = node->out.c - x.size(1), before = extra / 2;
@@ -94,9 +101,13 @@ Tensor apply(const orch_torch_model *m, const struct orch_net_node *node,
     case ORCH_NET_TANH:
         return at::tanh(x);
     case ORCH_NET_MAXPOOL2D:
+        if (covers_all(m, node, x))
+            return at::amax(x, {2, 3}, true);
         return at::max_pool2d(x, {node->kernel_h, node->kernel_w}, {node->stride_h, node->stride_w},
                               {node->pad_h, node->pad_w}, 1, node->ceil_mode);
     case ORCH_NET_AVGPOOL2D:
+        if (covers_all(m, node, x))
+            return at::mean(x, {2, 3}, true);
         return at::avg_pool2d(x, {node->kernel_h, node->kernel_w}, {node->stride_h, node->stride_w},
                               {node->pad_h, node->pad_w}, node->ceil_mode);
     case ORCH_NET_ADAPTIVE_AVGPOOL2D:

@@ -48,6 +48,7 @@ Batch values_of(const orch_torch_model *m, const orch_torch_batch *b)
     Batch batch;
     batch.input = b->input;
     batch.count = b->count;
+    batch.side = b->side;
     if (b->input == ORCH_TORCH_FEATURES) {
         need_classifier(m);
         const orch_net_shape &f =
@@ -79,6 +80,8 @@ Tensor prepared(const orch_torch_model *m, const Batch &b)
     Tensor x = b.values;
     if (b.input == ORCH_TORCH_BYTES)
         x = x.to(at::kFloat).div_(255).sub_(b.mean).div_(b.std);
+    if (b.side && (b.side != x.size(2) || b.side != x.size(3)))
+        x = at::_upsample_bilinear2d_aa(x, {b.side, b.side}, false);
     return with_layout(m, x);
 }
 
