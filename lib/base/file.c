@@ -224,7 +224,7 @@ char *orch_program_path(const char *part, GError **error)
         {"orch-web", {"orch-web", "../libexec/orch/orch-web"}},
         {"orch-cairo.so",
          {"orch-cairo.so", "../lib/orch/orch-cairo.so", "../../lib/orch/orch-cairo.so"}},
-        {"plugins", {"plugins", "../lib/orch/plugins", "../plugins"}},
+        {"plugins", {"plugins", "../lib/orch/plugins", "../plugins", "../../lib/orch/plugins"}},
         {"share", {"share", "../share/orch", "../share", "../../share/orch"}},
     };
     char exe[4096];

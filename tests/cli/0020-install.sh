@@ -39,3 +39,8 @@ printf 'format: 1\nrecipe: m\nexperiments:\n  m: { plugin: mine, with: { steps: 
 rm -r plugins
 ok orch run m.recipe; says '1 ok'
 ok orch plugin new pm --language python; ok orch plugin check plugins/pm/pm.plugin; has_not failed
+# the process that runs a trial finds what lies beside the plugins: the LibTorch adapter
+if [ -e "$prefix/lib/orch/plugins/common/orch-torch.so" ]; then
+    printf 'format: 1\nrecipe: n\nexperiments:\n  n: { plugin: train, with: { dataset: synthetic, image_size: 32, per_class: 8, epochs: 1, net: lenet5 } }\n' >n.recipe
+    ok env -u ORCH_TORCH orch run n.recipe; says '1 ok'
+fi
