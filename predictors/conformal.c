@@ -5,7 +5,7 @@
  * widens the interval. */
 #include "predictors/scenario.h"
 
-#include "predictors/random.h"
+#include "lib/base/random.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>

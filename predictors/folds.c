@@ -2,7 +2,7 @@
 /* Assignment of rows to cross-validation folds. */
 #include "predictors/scenario.h"
 
-#include "predictors/random.h"
+#include "lib/base/random.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "predictors/heldout.h"
 
 #include "lib/base/error.h"
-#include "predictors/random.h"
+#include "lib/base/random.h"
 
 #include <math.h>
 #include <string.h>

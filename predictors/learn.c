@@ -2,8 +2,8 @@
 #include "predictors/learn.h"
 
 #include "lib/base/error.h"
+#include "lib/base/random.h"
 #include "lib/base/reals.h"
-#include "predictors/random.h"
 #include "predictors/scenario.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 /* Encoding of a matrix's features as numeric columns for a model. */
 #include "predictors/matrix.h"
 
-#include "predictors/random.h"
+#include "lib/base/random.h"
 
 #include <math.h>
 #include <string.h>

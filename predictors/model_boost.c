@@ -3,8 +3,8 @@
  * to the residuals. For losses other than the squared one, a tree's structure follows from a
  * clipped gradient (Huber), and each leaf gets the value that minimises the loss itself. A tenth of
  * the rows decides when to stop; then all rows are fitted with that number of trees. */
+#include "lib/base/random.h"
 #include "predictors/model.h"
-#include "predictors/random.h"
 #include "predictors/trees.h"
 
 #include <math.h>

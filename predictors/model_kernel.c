@@ -3,9 +3,9 @@
  * plus a Matern 5/2 kernel. The cost grows with the cube of the rows, so it uses at most ROWS_MAX
  * of them. */
 #include "lib/base/error.h"
+#include "lib/base/random.h"
 #include "predictors/dense.h"
 #include "predictors/model.h"
-#include "predictors/random.h"
 
 #include <math.h>
 #include <string.h>

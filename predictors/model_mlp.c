@@ -2,9 +2,9 @@
 /* A multilayer perceptron with three hidden ReLU layers (AI Gauge's has 250, 200, 200), trained
  * with Adam on the squared error of the standardised target; the learning rate decays along a half
  * cosine. */
+#include "lib/base/random.h"
 #include "predictors/dense.h"
 #include "predictors/model.h"
-#include "predictors/random.h"
 
 #include <math.h>
 #include <string.h>

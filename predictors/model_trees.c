@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A decision tree (CART) and a random forest with squared loss: gradients are minus the target, and
  * leaves hold its mean. */
+#include "lib/base/random.h"
 #include "predictors/model.h"
-#include "predictors/random.h"
 #include "predictors/trees.h"
 
 #include <math.h>

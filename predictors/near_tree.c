@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "predictors/near_tree.h"
 
+#include "lib/base/random.h"
 #include "predictors/dense.h"
-#include "predictors/random.h"
 
 #include <glib.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "predictors/nearness.h"
 
+#include "lib/base/random.h"
 #include "lib/base/reals.h"
 #include "predictors/dense.h"
-#include "predictors/random.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "predictors/regressors.h"
 
 #include "lib/base/error.h"
+#include "lib/base/random.h"
 #include "predictors/model.h"
-#include "predictors/random.h"
 
 #include <math.h>
 #include <string.h>

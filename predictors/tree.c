@@ -8,7 +8,7 @@
  */
 #include "predictors/tree.h"
 
-#include "predictors/random.h"
+#include "lib/base/random.h"
 
 #include <math.h>
 #include <string.h>

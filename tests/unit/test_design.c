@@ -3,8 +3,8 @@
 #include "predictors/design.h"
 
 #include "lib/base/error.h"
+#include "lib/base/random.h"
 #include "predictors/duration.h"
-#include "predictors/random.h"
 
 #include <math.h>
 #include <setjmp.h>

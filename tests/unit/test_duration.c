@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Durations of trials: from repeats, and by a law over parameters, on data with a known law. How
  * often the interval holds what came is counted, not assumed. */
+#include "lib/base/random.h"
 #include "predictors/duration.h"
-#include "predictors/random.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Models on data whose law is known, their intervals on data whose noise is known, and tables that
  * cannot be learned from. */
+#include "lib/base/random.h"
 #include "predictors/learn.h"
-#include "predictors/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

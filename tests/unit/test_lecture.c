@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* AI Gauge's linear form, regressors side by side, groups held out, networks layer by layer: each
  * on data whose law is known. */
+#include "lib/base/random.h"
 #include "predictors/heldout.h"
 #include "predictors/layerwise.h"
-#include "predictors/random.h"
 #include "predictors/regressors.h"
 
 #include <setjmp.h>

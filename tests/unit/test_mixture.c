@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is learned of tables as a whole: mixtures, questions about what was never seen, baselines,
  * intervals, and tables that hardly say anything. */
-#include "predictors/random.h"
+#include "lib/base/random.h"
 #include "predictors/scenario.h"
 
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is near to what was learned from, and what is beyond it. */
+#include "lib/base/random.h"
 #include "predictors/near_tree.h"
 #include "predictors/nearness.h"
-#include "predictors/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /* Remaining time of synthetic jobs: constant, with a warm-up, with noise, with a drift. */
 #include "predictors/remaining.h"
 
-#include "predictors/random.h"
+#include "lib/base/random.h"
 
 #include <glib.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "predictors/trained.h"
 
 #include "lib/base/error.h"
-#include "predictors/random.h"
+#include "lib/base/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Trees answer many rows as they answer each alone, to the last bit: small ones and large ones,
  * with values missing to either side, at cuts, and for rows that fill no block. */
-#include "predictors/random.h"
+#include "lib/base/random.h"
 #include "predictors/trees.h"
 
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reproducible random numbers on every machine: SplitMix64 (Steele, Lea, Flood 2014). The state is
  * a stream; one stream per piece of work makes results independent of the number of threads. */
-#ifndef ORCH_PREDICTORS_RANDOM_H
-#define ORCH_PREDICTORS_RANDOM_H
+#ifndef ORCH_BASE_RANDOM_H
+#define ORCH_BASE_RANDOM_H
 
 #include <stddef.h>
 #include <stdint.h>
