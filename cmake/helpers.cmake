@@ -28,7 +28,7 @@ function(orch_plugin name)
   target_link_libraries(plugin_${name} PRIVATE ${ARGN})
   target_link_options(plugin_${name} PRIVATE -Wl,-z,defs)
   # NAME.build beside it tells a developer's orch which sources it was made from (not installed)
-  set(patterns plugins/${name}/*.[ch])
+  set(patterns "plugins/${name}/*.[ch]|plugins/${name}/*.cu")
   if(ARGN)
     string(APPEND patterns "|plugins/common/*.[ch]|plugins/common/*.cpp|plugins/common/*.cu|lib/net/*.[ch]")
     file(GLOB adapter CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/plugins/common/torch/adapter/*.cpp

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Adds two vectors on the processor and on a GPU, and times each part. See docs/plugins/vecadd.md.
+ */
+#include "plugins/vecadd/vecadd.h"
+
+#include <glib.h>
+#include <string.h>
+
+const char *const VECADD_SCENARIOS[] = {"cpu_1",    "cpu_all",    "gpu_1x1", "gpu_1x256",
+                                        "gpu_grid", "gpu_stride", NULL};
+const char *const VECADD_MEMORIES[] = {"pageable",         "pinned",         "managed",
+                                       "managed_prefetch", "managed_advice", NULL};
+
+#define PARAM(member, type, ...) ORCH_PARAM(struct vecadd_params, member, type, __VA_ARGS__)
+static const struct orch_param PARAMS[] = {
+    PARAM(scenario, ORCH_ENUM, .def = "cpu_all", .choices = VECADD_SCENARIOS,
+          .help = "who adds: one or all threads of the processor; one GPU thread, one block of "
+                  "256, a thread for each "
+                  "element, or a grid-stride loop with 16-byte loads"),
+    PARAM(memory, ORCH_ENUM, .def = "pageable", .choices = VECADD_MEMORIES,
+          .help = "gpu scenarios: cudaMalloc and copies from pageable or pinned memory, or "
+                  "cudaMallocManaged alone, with "
+                  "prefetch, with prefetch and advice"),
+    PARAM(millions, ORCH_INT, .def = "1", .min = "1", .max = "100000", .unit = "million",
+          .help = "elements of each array"),
+    PARAM(elements, ORCH_INT, .def = "0", .min = "0", .max = "100000000000",
+          .help = "0: as millions says; else the number of elements itself"),
+    PARAM(warmup, ORCH_INT, .def = "2", .min = "0", .max = "1000",
+          .help = "kernel runs after the first pass and before the samples; none where the first "
+                  "took over 1 s"),
+    PARAM(min_samples, ORCH_INT, .def = "10", .min = "1", .max = "100000",
+          .help = "samples of the kernel, at least"),
+    PARAM(min_time, ORCH_DURATION, .def = "0.5s", .min = "0",
+          .help = "sampling goes on for at least so long"),
+    PARAM(time_limit, ORCH_DURATION, .def = "5s", .min = "0",
+          .help = "after so long no further sample begins; at least 3 are taken"),
+    PARAM(settled, ORCH_REAL, .def = "0.02", .min = "0.0001", .max = "1",
+          .help = "sampling ends when the 95 % interval of the median is this share of the median"),
+    PARAM(threads, ORCH_INT, .def = "0", .min = "0", .max = "4096",
+          .help = "of cpu_all; 0: those of the trial's slot"),
+};
+
+#define MS(metric, text)                                                                           \
+    {                                                                                              \
+        .name = metric, .unit = "ms", .better = ORCH_BETTER_MIN, .help = text                      \
+    }
+#define RATE(metric, text)                                                                         \
+    {                                                                                              \
+        .name = metric, .unit = "GB/s", .better = ORCH_BETTER_MAX, .help = text                    \
+    }
+static const struct orch_metric METRICS[] = {
+    MS("kernel_time", "median addition, caches flushed before each"),
+    MS("kernel_warm_time", "median addition, caches as the one before left them"),
+    {.name = "kernel_spread",
+     .unit = "s/s",
+     .help = "interquartile range / median of kernel_time's samples"},
+    MS("allocation_time", "median allocation of the three arrays (gpu: on the device, or managed)"),
+    MS("copy_in_time", "median copy or prefetch of both inputs to the GPU"),
+    MS("copy_out_time", "median copy, prefetch or first reading of the result by the processor"),
+    MS("free_time", "median release of the three arrays"),
+    MS("total_time", "allocation, copies, kernel and release"),
+    MS("context_time", "creation of the CUDA context, once in a program"),
+    MS("host_allocation_time", "allocation of the host's three arrays, once"),
+    MS("fill_time", "random inputs written, once"),
+    MS("first_kernel_time", "first addition of the program, from launch to completion"),
+    MS("program_time", "start of the process until the first result is back"),
+    RATE("bandwidth", "12 bytes x elements / kernel_time"),
+    RATE("measured_bandwidth", "of the same memory in this trial: triad of all threads, or copy "
+                               "kernel or cudaMemcpy on the GPU"),
+    {.name = "bandwidth_share",
+     .unit = "s/s",
+     .better = ORCH_BETTER_MAX,
+     .help = "bandwidth / measured_bandwidth"},
+    RATE("nominal_bandwidth", "of the GPU's memory, as the driver gives clock and bus width"),
+    {.name = "nominal_share",
+     .unit = "s/s",
+     .better = ORCH_BETTER_MAX,
+     .help = "bandwidth / nominal_bandwidth"},
+    RATE("copy_in_bandwidth", "8 bytes x elements / copy_in_time"),
+    RATE("copy_out_bandwidth", "4 bytes x elements / copy_out_time"),
+    {.name = "sample_time",
+     .unit = "ms",
+     .step_unit = "sample",
+     .help = "each sample of kernel_time"},
+    {.name = "kernel_samples", .help = "samples that kernel_time is the median of"},
+    {.name = "dropped_samples",
+     .help = "samples left out: the GPU ran below 75 % of its highest clock among them"},
+    {.name = "sm_clock",
+     .unit = "MHz",
+     .help = "median clock of the multiprocessors after a sample"},
+    {.name = "memory_clock",
+     .unit = "MHz",
+     .help = "clock of the GPU's memory after the last sample"},
+    {.name = "ecc",
+     .help = "1: the GPU's memory is corrected (ECC), which costs bandwidth on GDDR; 0: not"},
+    {.name = "streaming_stores",
+     .help = "1: cpu_all bypassed the caches, as that was faster; 0: not"},
+    {.name = "thread_count", .help = "threads that added: of the processor, or of the GPU's grid"},
+    {.name = "element_count", .help = "elements of each array"},
+    {.name = "wrong_elements",
+     .better = ORCH_BETTER_MIN,
+     .help = "results that differ from the reference; 0, or the trial fails"},
+};
+
+static int index_of(const char *const *names, const char *name)
+{
+    int i = 0;
+    while (names[i] && strcmp(names[i], name) != 0)
+        i++;
+    return i;
+}
+
+static int check(const void *params, const struct orch_host *host)
+{
+    const struct vecadd_params *p = params;
+    if (index_of(VECADD_SCENARIOS, p->scenario) <= VECADD_CPU_ALL &&
+        strcmp(p->memory, "pageable") != 0)
+        return orch_vecadd_fail(
+            host,
+            "memory: '%s' has no effect on scenario '%s'; leave it out, or choose a gpu scenario",
+            p->memory, p->scenario);
+    return ORCH_OK;
+}
+
+/* What the trial's slot gives. */
+static int slot_threads(const struct orch_host *host)
+{
+    struct orch_slot slot = {.struct_bytes = sizeof slot, .threads = 1};
+    if (orch_host_has(host, slot))
+        host->slot(host, &slot);
+    return (int)slot.threads;
+}
+
+static struct vecadd_trial trial_of(const struct vecadd_params *p, const struct orch_host *host)
+{
+    const size_t count = (size_t)(p->elements ? p->elements : p->millions * 1000000);
+    struct vecadd_trial trial = {
+        .scenario = (enum vecadd_scenario)index_of(VECADD_SCENARIOS, p->scenario),
+        .memory = (enum vecadd_memory)index_of(VECADD_MEMORIES, p->memory),
+        .count = count,
+        .warmup = (int)p->warmup,
+        .threads = p->threads ? (int)p->threads : slot_threads(host),
+        .seed = (uint32_t)host->derive_seed(host, "values"),
+        .rule = {.min_count = (size_t)p->min_samples,
+                 .max_count = MAX((size_t)p->min_samples, (size_t)20000),
+                 .min_s = p->min_time,
+                 .limit_s = p->time_limit,
+                 .settled = p->settled},
+    };
+    if (host->smoke(host)) {
+        trial.count = MIN(count, (size_t)10007);
+        trial.warmup = 0;
+        trial.is_smoke = true;
+        trial.rule = (struct orch_samples_rule){.min_count = 2, .max_count = 2, .settled = 1};
+    }
+    return trial;
+}
+
+static int run(void *state, const void *params, const struct orch_host *host)
+{
+    (void)state;
+    const struct vecadd_trial trial = trial_of(params, host);
+    host->result(host, "element_count", (double)trial.count);
+    return trial.scenario <= VECADD_CPU_ALL ? orch_vecadd_cpu_run(&trial, host)
+                                            : orch_vecadd_gpu_run(&trial, host);
+}
+
+static const struct orch_plugin PLUGIN = {
+    ORCH_PLUGIN_HEAD,
+    .name = "vecadd",
+    .version = "1.0.0",
+    .summary = "adds two vectors on the processor and on a GPU, with each part timed",
+    .licence = "GPL-3.0-or-later",
+    .flags = ORCH_PLUGIN_TIMING,
+    .params_bytes = sizeof(struct vecadd_params),
+    ORCH_TABLE(params, PARAMS),
+    ORCH_TABLE(metrics, METRICS),
+    .check = check,
+    .run = run,
+};
+ORCH_PLUGIN_EXPORT(PLUGIN)

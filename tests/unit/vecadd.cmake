@@ -1,0 +1,17 @@
+# samples, the team of threads, additions on the processor against a plain loop
+set(vecadd ${CMAKE_SOURCE_DIR}/plugins/vecadd)
+orch_test(vecadd "quick" orch_kernels orch_base m)
+target_sources(test_vecadd PRIVATE ${vecadd}/summands.c ${vecadd}/cpu_add.c)
+if(ORCH_CUDA_WORKS)
+  # the GPU's part of the plugin on a stand-in for the CUDA runtime, whose calls fail one after the other
+  orch_test(vecadd_gpu "quick" orch_kernels orch_base m)
+  file(GLOB sources CONFIGURE_DEPENDS ${vecadd}/cuda/*.c)
+  target_sources(test_vecadd_gpu PRIVATE ${sources} ${vecadd}/summands.c ${vecadd}/host_memory.c ${vecadd}/reporting.c
+    ${CMAKE_SOURCE_DIR}/tests/plugins/stand_in_cuda.c)
+  target_include_directories(test_vecadd_gpu SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+  # the kernels themselves: needs a GPU
+  orch_test(gpu_vecadd "gpu" plugin_vecadd_kernels orch_kernels orch_base m)
+  target_sources(test_gpu_vecadd PRIVATE ${vecadd}/summands.c)
+  target_include_directories(test_gpu_vecadd SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+  set_tests_properties(unit.gpu_vecadd PROPERTIES SKIP_RETURN_CODE 77)
+endif()
