@@ -1,25 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Times single layers of random geometry, as in Justus et al. 2018, or the steps of a whole
- * network, for comparison with their sum. See docs/lecture7.md. */
-#include "plugins/layerbench/layerbench.h"
-
-#include "lib/base/reals.h"
-#include "lib/net/net.h"
+/* Times single layers: listed, drawn (Justus et al. 2018), or those of a network, the latter beside
+ * its whole step. See docs/plugins/layerbench.md. */
+#include "plugins/layerbench/units.h"
 
 #include <string.h>
 
 const char *const LAYERBENCH_PASSES[] = {"none", "sgd", "momentum", "adam", NULL};
 const char *const LAYERBENCH_ACTIVATIONS[] = {"none", "relu", "tanh", "sigmoid", NULL};
-#define KINDS ((const char *const[]){"both", "conv", "dense", NULL})
+const char *const LAYERBENCH_PRECISIONS[] = {"fp32", "bf16", "tf32", "fp16", NULL};
+#define KINDS                                                                                      \
+    ((const char *const[]){"conv", "dense", "pool", "batchnorm", "elementwise", "attention", NULL})
+#define TIMERS ((const char *const[]){"engine", "justus", NULL})
+#define LAYOUTS ((const char *const[]){"plain", "channels_last", NULL})
 #define RANGE(member, from, to, ...)                                                               \
     ORCH_PARAM(struct params, member, ORCH_LIST | ORCH_INT, .def = "[" from ", " to "]",           \
                .min = "1", __VA_ARGS__)
 
 static const struct orch_param PARAMS[] = {
-    ORCH_PARAM(struct params, layers, ORCH_INT, .def = "100", .min = "1", .max = "1000000",
-               .unit = "layers", .help = "layers to draw from the seed and to time"),
-    ORCH_PARAM(struct params, kinds, ORCH_ENUM, .def = "both", .choices = KINDS,
-               .help = "convolutions, dense layers, or both in turn"),
+    ORCH_PARAM(struct params, layers, ORCH_LIST | ORCH_STRING, .def = "[]",
+               .help = "layers to time, as [conv 64x32x32 -> 128 k3 s2 p1 b16, dense 512 -> 10]; "
+                       "empty: they are drawn"),
+    ORCH_PARAM(struct params, draws, ORCH_INT, .def = "100", .min = "1", .max = "1000000",
+               .unit = "layers", .help = "layers to draw from the seed"),
+    ORCH_PARAM(struct params, timer, ORCH_ENUM, .def = "engine", .choices = TIMERS,
+               .help = "engine: as in training, forward and backward apart. justus: one time with "
+                       "activation and update, drawn conv and dense only"),
+    ORCH_PARAM(struct params, kinds, ORCH_LIST | ORCH_ENUM, .def = "[conv, dense]",
+               .choices = KINDS, .help = "kinds to draw, in turn"),
     RANGE(batch, "1", "64", .unit = "images", .help = "from, to (all ranges on a log scale)"),
     RANGE(in_hw, "1", "64", .unit = "pixels", .help = "side of a convolution's input"),
     RANGE(kernel, "1", "7", .unit = "pixels", .help = "side of its kernel"),
@@ -28,10 +35,10 @@ static const struct orch_param PARAMS[] = {
     RANGE(units, "1", "4096", .help = "a dense layer's inputs and outputs"),
     ORCH_PARAM(struct params, passes, ORCH_LIST | ORCH_ENUM, .def = "[none, sgd]",
                .choices = LAYERBENCH_PASSES,
-               .help = "none: forward only; else forward, backward and an update by that rule; a "
-                       "layer has one of them, drawn"),
+               .help =
+                   "of timer justus, drawn: none (forward only), or forward, backward and update"),
     ORCH_PARAM(struct params, activations, ORCH_LIST | ORCH_ENUM, .def = "[none, relu, tanh]",
-               .choices = LAYERBENCH_ACTIVATIONS, .help = "of the layer, drawn"),
+               .choices = LAYERBENCH_ACTIVATIONS, .help = "of timer justus: of the layer, drawn"),
     ORCH_PARAM(struct params, max_gflop, ORCH_REAL, .def = "2", .min = "0.001", .unit = "GFLOP",
                .help = "a layer with more operations forward is drawn anew"),
     ORCH_PARAM(struct params, max_mvalues, ORCH_REAL, .def = "64", .min = "0.01",
@@ -46,11 +53,17 @@ static const struct orch_param PARAMS[] = {
                .help = "of net: size of one image, CxHxW; empty: the network's own"),
     ORCH_PARAM(struct params, classes, ORCH_INT, .def = "10", .min = "2", .help = "of net"),
     ORCH_PARAM(struct params, net_batch, ORCH_INT, .def = "16", .min = "1", .max = "65536",
-               .unit = "images", .help = "of net: images of a step"),
+               .unit = "images", .help = "images of a step, and of a listed layer without bN"),
     ORCH_PARAM(struct params, by_layer, ORCH_BOOL, .def = "false",
-               .help = "of net: time its convolutions and dense layers one by one as well"),
+               .help = "of net: time its layers and the other parts of a step one by one as well"),
     ORCH_PARAM(struct params, optimizer, ORCH_ENUM, .def = "sgd", .choices = LAYERBENCH_PASSES,
-               .help = "of net: none (forward only), sgd, momentum, adam"),
+               .help = "none: forward only; else as in training, the update by that rule"),
+    ORCH_PARAM(struct params, precision, ORCH_ENUM, .def = "fp32", .choices = LAYERBENCH_PRECISIONS,
+               .help = "as in the training engine; fp16 and tf32 need a GPU"),
+    ORCH_PARAM(struct params, layout, ORCH_ENUM, .def = "plain", .choices = LAYOUTS,
+               .help = "memory layout of images"),
+    ORCH_PARAM(struct params, peak, ORCH_BOOL, .def = "true",
+               .help = "measure this device's peak first, for utilisation"),
     ORCH_PARAM(struct params, device, ORCH_STRING, .def = "auto",
                .help = "auto (a GPU when the trial has one), cpu, cuda, cuda:N"),
     ORCH_PARAM(struct params, threads, ORCH_INT, .def = "0", .min = "0", .max = "1024",
@@ -70,27 +83,65 @@ static const struct orch_metric METRICS[] = {
     {.name = "batch_time", .unit = "ms", .better = ORCH_BETTER_MIN, .help = "of net: median step"},
     {.name = "batch_time_min", .unit = "ms", .better = ORCH_BETTER_MIN, .help = "quickest step"},
     {.name = "batch_time_max", .unit = "ms", .better = ORCH_BETTER_MIN, .help = "slowest step"},
+    {.name = "forward_time",
+     .unit = "ms",
+     .step_unit = "layer",
+     .better = ORCH_BETTER_MIN,
+     .help = "median forward pass of each row"},
+    {.name = "backward_time",
+     .unit = "ms",
+     .step_unit = "layer",
+     .better = ORCH_BETTER_MIN,
+     .help = "median backward pass of each row"},
     {.name = "layer_sum",
      .unit = "ms",
-     .help = "by_layer: sum over the layers, each waited for (synchronised)"},
+     .better = ORCH_BETTER_MIN,
+     .help = "sum over the layers, each pass waited for (synchronised)"},
     {.name = "layer_sum_queued",
      .unit = "ms",
-     .help = "by_layer: the same without waiting after each: launches overlap with the GPU's work"},
-    {.name = "layers_timed", .help = "by_layer: convolutions and dense layers timed"},
-    {.name = "layers_left_out", .help = "by_layer: those that are grouped or not square"},
+     .help = "the same without waiting after each: launches overlap with the GPU's work"},
+    {.name = "forward_sum",
+     .unit = "ms",
+     .better = ORCH_BETTER_MIN,
+     .help = "forward passes in it"},
+    {.name = "backward_sum", .unit = "ms", .better = ORCH_BETTER_MIN, .help = "backward passes"},
+    {.name = "input_time", .unit = "ms", .help = "by_layer: bringing a batch to the device"},
+    {.name = "loss_time", .unit = "ms", .help = "by_layer: loss and totals, both passes"},
+    {.name = "update_time", .unit = "ms", .help = "by_layer: the optimizer's update"},
+    {.name = "parts_sum",
+     .unit = "ms",
+     .help = "by_layer: layer_sum and the three other parts, to be held against batch_time"},
+    {.name = "layers_timed", .help = "rows: layers, with by_layer also the other parts"},
+    {.name = "layers_left_out", .help = "layers of auxiliary heads, which a step does not run"},
+    {.name = "layers_gflop_s",
+     .unit = "GFLOP/s",
+     .better = ORCH_BETTER_MAX,
+     .help = "operations of the layers over the sum of their times"},
+    {.name = "peak_gflop_s",
+     .unit = "GFLOP/s",
+     .help = "measured: the fastest of some large products"},
+    {.name = "peak_gbyte_s", .unit = "GB/s", .help = "measured: a large element-wise operation"},
+    {.name = "utilisation", .better = ORCH_BETTER_MAX, .help = "layers_gflop_s / peak_gflop_s"},
 };
 
 static const struct orch_artifact ARTIFACTS[] = {
-    {.name = "conv", .help = "CSV: a row for each convolution, geometry and time in ms"},
-    {.name = "dense", .help = "CSV: a row for each dense layer"},
-    {.name = "layers", .help = "by_layer: CSV, a row for each layer of the network"},
+    {.name = "conv",
+     .help = "timer justus: CSV, a row for each convolution, geometry and time in ms"},
+    {.name = "dense", .help = "timer justus: CSV, a row for each dense layer"},
+    {.name = "rows", .help = "timer engine: CSV, a row for each layer and other part of a step"},
 };
 
 static int check(const void *params, const struct orch_host *host)
 {
     const struct params *p = params;
+    if (*p->net && p->layers.count) {
+        host->fail(host, "net and layers: set one of them");
+        return ORCH_FAILED;
+    }
     struct orch_net *net = *p->net ? orch_layerbench_make_net(p, host) : NULL;
-    bool ok = *p->net ? net != NULL : orch_layerbench_check_ranges(p, host);
+    bool ok = *p->net           ? net != NULL
+              : p->layers.count ? orch_layerbench_check_list(p, host)
+                                : orch_layerbench_check_ranges(p, host);
     orch_net_free(net);
     return ok ? ORCH_OK : ORCH_FAILED;
 }
@@ -99,7 +150,7 @@ static int cost(const void *params, struct orch_cost *out)
 {
     const struct params *p = params;
     out->network = *p->net ? p->net : NULL;
-    out->precision = "fp32";
+    out->precision = p->precision;
     out->workers = 1;
     out->batch = *p->net ? p->net_batch : 0;
     out->input = *p->input ? p->input : NULL;
@@ -136,15 +187,17 @@ static int run(void *state, const void *params, const struct orch_host *host)
     }
     torch->threads_set(threads_of(p, host));
     torch->seed(host->derive_seed(host, "values"));
-    return *p->net ? orch_layerbench_net(torch, p, device, host)
-                   : orch_layerbench_layers(torch, p, device, host);
+    if (*p->net)
+        return orch_layerbench_net(torch, p, device, host);
+    bool is_justus = strcmp(p->timer, "justus") == 0 && p->layers.count == 0;
+    return (is_justus ? orch_layerbench_layers : orch_layerbench_given)(torch, p, device, host);
 }
 
 static const struct orch_plugin PLUGIN = {
     ORCH_PLUGIN_HEAD,
     .name = "layerbench",
-    .version = "1.1.0",
-    .summary = "times single layers of random geometry, or a network's steps",
+    .version = "2.0.0",
+    .summary = "times single layers, or a network's layers beside its whole step",
     .licence = "GPL-3.0-or-later",
     .flags = ORCH_PLUGIN_TIMING,
     .params_bytes = sizeof(struct params),

@@ -8,8 +8,10 @@
 #include "plugins/common/torch/torch.h"
 
 struct params {
-    int64_t layers;
-    const char *kinds;
+    struct orch_list layers; /* const char * */
+    int64_t draws;
+    const char *timer;
+    struct orch_list kinds;                                         /* const char * */
     struct orch_list batch, in_hw, kernel, channels, stride, units; /* int64_t: minimum, maximum */
     struct orch_list passes, activations;                           /* const char * */
     double max_gflop, max_mvalues;
@@ -17,12 +19,16 @@ struct params {
     const char *net, *input, *optimizer;
     int64_t net_batch, classes;
     bool by_layer;
+    const char *precision, *layout;
+    bool peak;
     const char *device;
     int64_t threads;
 };
 
 /** Names of enum orch_torch_pass and of enum orch_torch_activation, NULL-terminated. */
 extern const char *const LAYERBENCH_PASSES[], *const LAYERBENCH_ACTIVATIONS[];
+/** Names of enum orch_torch_precision, NULL-terminated. */
+extern const char *const LAYERBENCH_PRECISIONS[];
 
 /** Index of a name, -1 if there is none. */
 int orch_layerbench_index(const char *const *names, const char *name);
@@ -40,11 +46,11 @@ bool orch_layerbench_check_ranges(const struct params *p, const struct orch_host
 /** Times steps of a whole network (whole.c). */
 int orch_layerbench_net(const struct orch_torch *torch, const struct params *p, const char *device,
                         const struct orch_host *host);
-/** Times the network's convolutions and dense layers one by one, and reports their sums
- * (by_layer.c). */
-bool orch_layerbench_by_layer(const struct orch_torch *torch, const struct orch_net *net,
-                              const struct params *p, const char *device,
-                              const struct orch_host *host, GError **error);
+struct orch_net_layer_spec;
+/** Draws layer `i` from the trial's seed. Fails if the ranges hardly allow any (random_layers.c).
+ */
+bool orch_layerbench_draw_spec(const struct params *p, const struct orch_host *host, int64_t i,
+                               struct orch_net_layer_spec *out, GError **error);
 /** Makes the network named in the parameters; NULL with an error reported to the host. Caller
  * frees. */
 struct orch_net *orch_layerbench_make_net(const struct params *p, const struct orch_host *host);

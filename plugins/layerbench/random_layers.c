@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Layers of random geometry. Each layer has its own random stream from the trial's seed, so equal
  * repeats time the same layers on different devices. */
-#include "plugins/layerbench/layerbench.h"
+#include "plugins/layerbench/units.h"
+
+#include "lib/base/error.h"
 
 #include <math.h>
 #include <string.h>
@@ -95,6 +97,118 @@ static bool draw(const struct params *p, bool is_conv, uint64_t *state,
     return false;
 }
 
+/* ---- layers for the engine's timer --------------------------------------------------------------
+ */
+
+static const char TOO_LARGE[] = "hardly any layer of these ranges is within max_gflop and "
+                                "max_mvalues: make the ranges smaller";
+
+/* Kinds take turns. */
+static const char *kind_at(const struct params *p, int64_t i)
+{
+    return ((const char *const *)p->kinds.items)[(size_t)i % p->kinds.count];
+}
+
+static const char *choice(uint64_t *s, const char *const *names, size_t count)
+{
+    return names[next(s) % count];
+}
+
+/* An image with as many channels and pixels as the ranges allow. */
+static void draw_image(const struct params *p, uint64_t *s, struct orch_net_layer_spec *out)
+{
+    out->channels = within(&p->channels, s);
+    out->height = out->width = within(&p->in_hw, s);
+}
+
+static struct orch_net_layer_spec draw_other(const struct params *p, const char *kind, uint64_t *s)
+{
+    static const char *const pools[] = {"maxpool", "avgpool"};
+    static const char *const norms[] = {"batchnorm", "batchnorm+relu", "batchnorm+add+relu"};
+    static const char *const simple[] = {"relu", "add"};
+    struct orch_net_layer_spec out = {0};
+    draw_image(p, s, &out);
+    if (strcmp(kind, "pool") == 0) {
+        out.kind = choice(s, pools, G_N_ELEMENTS(pools));
+        out.kernel = (int)within(&p->kernel, s);
+        out.stride = (int)within(&p->stride, s);
+        out.pad = next(s) % 2 ? out.kernel / 2 : 0;
+    } else if (strcmp(kind, "attention") == 0) {
+        out.kind = "attention"; /* heads of 64 values, as usual; tokens in the range of units */
+        out.heads = (int)MAX(1, out.channels / 64);
+        out.channels = 64 * out.heads;
+        out.height = within(&p->units, s);
+        out.width = 1;
+    } else {
+        bool is_norm = strcmp(kind, "batchnorm") == 0;
+        out.kind = is_norm ? choice(s, norms, G_N_ELEMENTS(norms))
+                           : choice(s, simple, G_N_ELEMENTS(simple));
+    }
+    return out;
+}
+
+static struct orch_net_layer_spec spec_of(const struct orch_torch_layer *l)
+{
+    if (!l->is_conv)
+        return (struct orch_net_layer_spec){.kind = "dense",
+                                            .channels = l->din,
+                                            .height = 1,
+                                            .width = 1,
+                                            .out = l->dout,
+                                            .bias = true,
+                                            .batch = l->batch};
+    return (struct orch_net_layer_spec){.kind = "conv",
+                                        .channels = l->cin,
+                                        .height = l->in_hw,
+                                        .width = l->in_hw,
+                                        .out = l->cout,
+                                        .kernel = (int)l->kernel,
+                                        .stride = (int)l->stride,
+                                        .pad = l->pad_same ? (int)(l->kernel - 1) / 2 : 0,
+                                        .groups = 1,
+                                        .bias = l->bias,
+                                        .batch = l->batch};
+}
+
+/* Within the limits, and a possible geometry. */
+static bool spec_fits(const struct params *p, const struct orch_net_layer_spec *spec)
+{
+    double values = 1e-6 * (double)(spec->batch * spec->channels * spec->height * spec->width);
+    int first;
+    struct orch_net *net = NULL;
+    if (spec->heads > 0)
+        values = 1e-6 * (double)(spec->batch * spec->heads * spec->height * spec->height);
+    if (4 * values <= p->max_mvalues) /* as many as an addition or an attention reads and writes */
+        net = orch_net_layer_make(spec, &first, NULL);
+    double gflop = net ? 2e-9 * (double)orch_net_macs(net) * (double)spec->batch : 0;
+    orch_net_free(net);
+    return net && gflop <= p->max_gflop;
+}
+
+bool orch_layerbench_draw_spec(const struct params *p, const struct orch_host *host, int64_t i,
+                               struct orch_net_layer_spec *out, GError **error)
+{
+    uint64_t state = host->derive_seed(host, "layers") ^ ((uint64_t)i * 0xd1342543de82ef95u);
+    const char *kind = kind_at(p, i);
+    bool conv = strcmp(kind, "conv") == 0;
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+        struct orch_torch_layer layer;
+        if (conv || strcmp(kind, "dense") == 0) {
+            if (!draw(p, conv, &state, &layer))
+                break;
+            *out = spec_of(&layer);
+            return true;
+        }
+        struct orch_net_layer_spec drawn = draw_other(p, kind, &state);
+        drawn.batch = within(&p->batch, &state);
+        *out = drawn;
+        if (spec_fits(p, &drawn))
+            return true;
+    }
+    orch_error_set(error, ORCH_ERROR_TRIAL, NULL, "%s", TOO_LARGE);
+    return false;
+}
+
 /* ---- ranges ------------------------------------------------------------------------------------
  */
 
@@ -114,9 +228,17 @@ bool orch_layerbench_check_ranges(const struct params *p, const struct orch_host
         host->fail(host, why);
         return false;
     }
-    if (p->passes.count && p->activations.count)
+    bool is_justus = strcmp(p->timer, "justus") == 0;
+    for (size_t i = 0; is_justus && i < p->kinds.count; i++) {
+        const char *kind = kind_at(p, (int64_t)i);
+        if (strcmp(kind, "conv") == 0 || strcmp(kind, "dense") == 0)
+            continue;
+        host->fail(host, "kinds: timer justus knows conv and dense; for others use timer: engine");
+        return false;
+    }
+    if (p->passes.count && p->activations.count && p->kinds.count)
         return true;
-    host->fail(host, "passes and activations: name at least one of each");
+    host->fail(host, "passes, activations and kinds: name at least one of each");
     return false;
 }
 
@@ -160,19 +282,18 @@ static int time_all(const struct orch_torch *torch, const struct params *p, cons
                     const struct orch_host *host, struct tables *t)
 {
     g_autofree double *times = g_new(double, p->repeats);
-    int64_t count = host->smoke(host) ? 2 : p->layers;
+    int64_t count = host->smoke(host) ? 2 : p->draws;
     uint64_t seed = host->derive_seed(host, "layers");
     host->phase(host, "timing layers");
     for (int64_t i = 0; i < count; i++) {
         g_autoptr(GError) error = NULL;
         uint64_t state = seed ^ ((uint64_t)i * 0xd1342543de82ef95u);
-        bool conv = strcmp(p->kinds, "both") == 0 ? i % 2 == 0 : strcmp(p->kinds, "conv") == 0;
+        bool conv = strcmp(kind_at(p, i), "conv") == 0;
         struct orch_torch_layer layer;
         if (host->cancelled(host))
             return ORCH_CANCELLED;
         if (!draw(p, conv, &state, &layer)) {
-            host->fail(host, "hardly any layer of these ranges is within max_gflop and "
-                             "max_mvalues: make the ranges smaller");
+            host->fail(host, TOO_LARGE);
             return ORCH_FAILED;
         }
         if (!torch->layer_time(&layer, device, (int)p->warmup, (int)p->repeats, times, &error)) {

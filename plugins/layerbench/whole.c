@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Times steps of a whole network on random images. */
-#include "plugins/layerbench/layerbench.h"
+#include "plugins/layerbench/units.h"
 
 #include "lib/base/error.h"
 #include "lib/net/net.h"
@@ -71,40 +71,64 @@ static bool step(const struct orch_torch *torch, struct orch_torch_model *model,
     return torch->train(model, &m->batch, error) && torch->totals_take(model, &totals, error);
 }
 
-static bool time_steps(const struct orch_torch *torch, struct orch_torch_model *model,
-                       struct images *m, const struct params *p, double *times, GError **error)
+/* Adds `count` times to `times`, after the warm-up. */
+static bool time_steps(const struct layerbench_bench *bench, struct orch_torch_model *model,
+                       struct images *m, GArray *times, GError **error)
 {
-    bool trains = strcmp(p->optimizer, "none") != 0;
+    const struct params *p = bench->p;
     for (int64_t i = 0; i < p->warmup + p->repeats; i++) {
         int64_t begin = g_get_monotonic_time();
-        if (!step(torch, model, m, trains, error))
+        if (!step(bench->torch, model, m, orch_layerbench_trains(p), error))
             return false;
+        double ms = (double)(g_get_monotonic_time() - begin) / 1e3;
         if (i >= p->warmup)
-            times[i - p->warmup] = (double)(g_get_monotonic_time() - begin) / 1e3;
+            g_array_append_val(times, ms);
     }
     return true;
 }
 
-static struct orch_torch_model *make_model(const struct orch_torch *torch,
-                                           const struct orch_net *net, const struct params *p,
-                                           const char *device, uint64_t seed, GError **error)
+static void report_steps(const struct layerbench_bench *bench, const GArray *times)
 {
-    struct orch_torch_setup setup = {.device = device};
-    struct orch_torch_optimizer optimizer = {
-        .method = strcmp(p->optimizer, "adam") == 0 ? ORCH_TORCH_ADAM : ORCH_TORCH_SGD,
-        .momentum = strcmp(p->optimizer, "momentum") == 0 ? 0.9 : 0,
-        .beta1 = 0.9,
-        .beta2 = 0.999,
-        .epsilon = 1e-8};
-    struct orch_torch_model *model = torch->model_new(net, &setup, error);
-    if (model && orch_torch_init(torch, model, net, seed, error) &&
-        torch->optimizer_set(model, &optimizer, error)) {
-        torch->rate_set(model, 1e-6);
-        return model;
-    }
-    if (model)
-        torch->model_free(model);
-    return NULL;
+    const struct orch_host *host = bench->host;
+    struct layerbench_spread s =
+        orch_layerbench_spread_of((double *)(void *)times->data, (int)times->len);
+    host->result(host, "batch_time", s.median);
+    host->result(host, "batch_time_min", s.least);
+    host->result(host, "batch_time_max", s.most);
+}
+
+/* Times the parts between two series of steps, so that a machine that becomes slower or faster
+ * meanwhile changes both alike. */
+static bool time_parts(struct layerbench_bench *bench, const struct orch_net *net,
+                       struct orch_torch_model *model, GError **error)
+{
+    const struct orch_host *host = bench->host;
+    int64_t batch = bench->p->net_batch;
+    host->phase(host, "timing layers");
+    if (bench->p->peak && !host->smoke(host) && !orch_layerbench_measure_peak(bench, error))
+        return false;
+    if (!orch_layerbench_graph(bench, net, model, 1, batch, false, error))
+        return false;
+    double others = 0;
+    return orch_layerbench_other_parts(bench, net, model, batch, &others, error) &&
+           orch_layerbench_report(bench, others, error);
+}
+
+static bool time_net(struct layerbench_bench *bench, const struct orch_net *net,
+                     struct orch_torch_model *model, GError **error)
+{
+    const struct orch_host *host = bench->host;
+    GArray *times = g_array_new(FALSE, FALSE, sizeof(double));
+    struct images images = make_images(net, bench->p->net_batch, host->derive_seed(host, "images"));
+    host->phase(host, "timing steps");
+    bool ok = time_steps(bench, model, &images, times, error) &&
+              (!bench->p->by_layer || (time_parts(bench, net, model, error) &&
+                                       time_steps(bench, model, &images, times, error)));
+    if (ok)
+        report_steps(bench, times);
+    free_images(&images);
+    g_array_unref(times);
+    return ok;
 }
 
 int orch_layerbench_net(const struct orch_torch *torch, const struct params *p, const char *device,
@@ -114,24 +138,15 @@ int orch_layerbench_net(const struct orch_torch *torch, const struct params *p, 
     struct orch_net *net = orch_layerbench_make_net(p, host);
     if (!net)
         return ORCH_FAILED;
-    host->phase(host, "timing steps");
-    g_autofree double *times = g_new0(double, p->repeats);
-    struct images images = make_images(net, p->net_batch, host->derive_seed(host, "images"));
-    struct orch_torch_model *model =
-        make_model(torch, net, p, device, host->derive_seed(host, "init"), &error);
-    bool ok = model && time_steps(torch, model, &images, p, times, &error);
-    if (ok) {
-        struct layerbench_spread s = orch_layerbench_spread_of(times, (int)p->repeats);
-        host->result(host, "batch_time", s.median);
-        host->result(host, "batch_time_min", s.least);
-        host->result(host, "batch_time_max", s.most);
-        ok = !p->by_layer || orch_layerbench_by_layer(torch, net, p, device, host, &error);
-    }
+    struct layerbench_bench bench;
+    orch_layerbench_bench_init(&bench, torch, p, device, host);
+    struct orch_torch_model *model = orch_layerbench_model(&bench, net, &error);
+    bool ok = model && time_net(&bench, net, model, &error);
     if (!ok)
         host->fail(host, error->message);
     if (model)
         torch->model_free(model);
-    free_images(&images);
+    orch_layerbench_bench_clear(&bench);
     orch_net_free(net);
     return ok ? ORCH_OK : ORCH_FAILED;
 }

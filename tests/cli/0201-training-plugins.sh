@@ -51,8 +51,8 @@ cat >l.recipe <<'R'
 format: 1
 recipe: l
 experiments:
-  both: { plugin: layerbench, with: { layers: 5, passes: [none, adam], in_hw: [4, 16] } }
-  conv: { plugin: layerbench, with: { layers: 3, kinds: conv, in_hw: [4, 4], kernel: [3, 3], channels: [2, 2], stride: [1, 1], batch: [2, 2], activations: [relu], passes: [sgd] } }
+  both: { plugin: layerbench, with: { timer: justus, draws: 5, passes: [none, adam], in_hw: [4, 16] } }
+  conv: { plugin: layerbench, with: { timer: justus, draws: 3, kinds: [conv], in_hw: [4, 4], kernel: [3, 3], channels: [2, 2], stride: [1, 1], batch: [2, 2], activations: [relu], passes: [sgd] } }
   parts: { plugin: layerbench, with: { net: "mlp:4", input: 1x4x4, classes: 3, net_batch: 2, repeats: 3, by_layer: true } }
   steps: { plugin: layerbench, with: { net: "mlp:4", input: 1x4x4, classes: 3, net_batch: 2, repeats: 3 }, sweep: { optimizer: [none, momentum, adam] } }
 R
@@ -68,24 +68,28 @@ ok orch ls --where experiment=steps --json
 for i in 0 1 2; do
     same "$(json runs.$i.state)" ok
 done
-# each layer of a network by itself: two dense ones, waited for and queued, median of 1 to 3 ms in each
+# each layer of a network by itself, forward 1 to 3 ms and backward twice that, and input, loss and update; the first
+# layer has no gradient of its input
 run_of parts
-same "$(json results.layers_timed) $(json results.layers_left_out)" '2.0 0.0' 'layers:'
-same "$(json results.layer_sum) $(json results.layer_sum_queued)" '4.0 4.0' 'sums:'
-ok orch show "$(json key)" -a layers
-has 'layer,kind,ms_waited,ms_queued'
-same "$(printf '%s\n' "$out" | grep -Ec ',dense,2,2$')" 2 'rows:'
+same "$(json results.layers_timed) $(json results.layers_left_out)" '6.0 0.0' 'rows:'
+same "$(json results.forward_sum) $(json results.backward_sum) $(json results.layer_sum)" '6.0 12.0 18.0' 'sums:'
+same "$(json results.layer_sum_queued)" 18.0 'a processor has nothing to queue:'
+same "$(json results.input_time) $(json results.loss_time) $(json results.update_time) $(json results.parts_sum)" '2.0 6.0 2.0 28.0'
+same "$(json results.peak_gflop_s)" 3699.376128 'a convolution of 3.7 GFLOP in 1 ms:'
+ok orch show "$(json key)" -a rows
+has 'dense,dense 16 -> 4,2,'; has 'relu 4x1x1,2,'; has 'dense,dense 4 -> 3,2,'
+has 'update,update 83 in 4,2,'
 layers() { one layerbench "$1"; }
 prints "$(layers 'batch: [3]')" 'batch: write two numbers, from and to, at most 1000000'
 prints "$(layers 'units: [9, 2]')" 'units: write two numbers'
-prints "$(layers 'passes: []')" 'passes and activations: name at least one of each'
+prints "$(layers 'passes: []')" 'passes, activations and kinds: name at least one of each'
 prints "$(layers 'net: bert-base')" "network 'bert-base' is counted only: it cannot be run"
 prints "$(layers 'net: "mlp:4", input: 4x4')" "input '4x4' is not CxHxW, e.g. 3x32x32"
-prints "$(layers 'kinds: dense, units: [4096, 4096], max_gflop: 0.001')" 'hardly any layer of these ranges is within max_gflop'
+prints "$(layers 'timer: justus, kinds: [dense], units: [4096, 4096], max_gflop: 0.001')" 'hardly any layer of these ranges is within max_gflop'
 prints "$(layers 'device: cuda')" 'no CUDA device'
-prints "$(TINY_TORCH_FAIL=layer_time:2 layers 'layers: 4')" 'layer_time failed on purpose'
+prints "$(TINY_TORCH_FAIL=layer_time:2 layers 'timer: justus, draws: 4')" 'layer_time failed on purpose'
 for what in logits:3 model_new optimizer_set; do
     prints "$(TINY_TORCH_FAIL=$what layers 'net: "mlp:4", input: 1x4x4, optimizer: none')" "${what%:*} failed on purpose"
 done
-prints "$(ORCH_TORCH=/nowhere/torch.so layers 'layers: 2')" "there is no LibTorch adapter: '/nowhere/torch.so' was not built"
+prints "$(ORCH_TORCH=/nowhere/torch.so layers 'draws: 2')" "there is no LibTorch adapter: '/nowhere/torch.so' was not built"
 exit 0

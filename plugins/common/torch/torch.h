@@ -190,6 +190,25 @@ struct orch_torch_layer {
     bool waits_each; /* wait for the device after each iteration, not only after the last */
 };
 
+/** Parts of a step that are not nodes of the graph; see orch_torch_part. */
+enum {
+    ORCH_TORCH_PART_LOSS = -1,   /* the loss, its gradient with respect to the scores, the totals */
+    ORCH_TORCH_PART_UPDATE = -2, /* the optimizer's update of all trained parameters */
+};
+
+/** A part of a step, for timing. */
+struct orch_torch_part {
+    /* A node of the graph; 0 brings a batch of floats to the device and into the model's layout.
+     * Or ORCH_TORCH_PART_LOSS, ORCH_TORCH_PART_UPDATE. */
+    int node;
+    int64_t batch; /* images, > 0 */
+    bool trains;   /* forward as in training, and backward; else forward as in evaluation */
+    /* The gradient of the graph's input is computed, too, as if a layer came before. */
+    bool input_learns;
+    bool waits_each; /* wait for the device after each iteration, not only after the last */
+    int warmup, repeats;
+};
+
 /** How forward evaluates a graph. */
 enum orch_torch_mode {
     ORCH_TORCH_INFER = 0,   /* dropout off, batch norms use their running statistics, no backward */
@@ -472,6 +491,17 @@ struct orch_torch {
      * batch. `calls` is copied, NULL ends it. Fails on a GPU. */
     bool (*norms_share)(struct orch_torch_model *model, const struct orch_torch_norm_calls *calls,
                         GError **error);
+
+    /** Times a part of the model's step by itself, on random values, with the code that a step
+     * runs. Each of the `repeats` numbers is the mean in ms over enough iterations for 2 ms, at
+     * most 50. `out_backward_ms` gets zeros without `trains` and for parts without a backward pass
+     * (the update, node 0). A batch norm may be computed together with the addition and the ReLU
+     * after it: `*out_end` is the node whose times include those of this one, and the arrays are
+     * not written if that is another node. Fails for a node that no output depends on. Changes the
+     * running statistics, and the update changes the parameters. */
+    bool (*part_time)(struct orch_torch_model *model, const struct orch_torch_part *part,
+                      double *out_forward_ms, double *out_backward_ms, int *out_end,
+                      GError **error);
 };
 
 #define ORCH_TORCH_ABI 4

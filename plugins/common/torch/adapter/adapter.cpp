@@ -206,6 +206,7 @@ extern "C" __attribute__((visibility("default"))) const struct orch_torch *orch_
         totals_mark,
         gradients_watch_from,
         norms_share,
+        part_time,
     };
     return &table;
 }

@@ -8,6 +8,7 @@
 extern "C" {
 #include "lib/base/error.h"
 #include "lib/net/image_side.h"
+#include "lib/net/layer_spec.h"
 #include "lib/net/net.h"
 }
 
@@ -190,6 +191,15 @@ std::vector<at::Tensor> forward_to(const orch_torch_model *m, const at::Tensor &
                                    const std::vector<int> &to, bool training);
 /* The same for a single node. */
 at::Tensor forward(const orch_torch_model *m, const at::Tensor &x, int from, int to, bool training);
+/* The value of node `id`, given those that it reads; for the last node of a fusion that of the
+ * fusion. The three functions below tell what that is. Whether norms are fused depends on the
+ * gradient mode, see norm_is_fused. */
+at::Tensor node_value(const orch_torch_model *m, int id, const std::vector<at::Tensor> &values,
+                      bool training);
+/* The node with which node `id` is computed: itself, or the last one of its fusion. */
+int node_end(const orch_torch_model *m, int id, bool training);
+std::vector<int> node_reads(const orch_torch_model *m, int id, bool training);
+std::vector<size_t> node_tensors(const orch_torch_model *m, int id, bool training);
 /* True if the node may overwrite its input, because nothing else reads it and no gradient needs
  * it. */
 bool owns_input(const orch_torch_model *m, const struct orch_net_node *node);
@@ -336,6 +346,11 @@ void update_fused(orch_torch_model *m, const std::vector<size_t> &trained);
 /* What Muon subtracts from a matrix at a learning rate of 1; updates its momentum. */
 at::Tensor muon_direction(const orch_torch_model *m, at::Tensor &buffer, const at::Tensor &grad);
 
+/* ---- parts.cpp ---- */
+
+bool part_time(orch_torch_model *m, const orch_torch_part *part, double *out_forward_ms,
+               double *out_backward_ms, int *out_end, GError **error);
+
 /* ---- scaling.cpp ---- */
 
 /* Sets the scaler of a new model to its start. */
@@ -398,6 +413,9 @@ at::Tensor sent(const orch_torch_model *m, const at::Tensor &host);
  * captures. */
 void learn(orch_torch_model *m, const Batch &batch);
 
+/* Adds a batch to the totals. */
+void add_totals(orch_torch_model *m, const at::Tensor &loss, const at::Tensor &logits,
+                const Goal &goal);
 /* Allocates the totals of a new model. */
 void totals_start(orch_torch_model *m);
 

@@ -6,6 +6,7 @@
 #include <ATen/autocast_mode.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 using at::Tensor;
@@ -79,6 +80,22 @@ Tensor stochastic_depth(const struct orch_net_node *node, const Tensor &x, bool 
     return x.mul(kept.div_(1 - node->p));
 }
 
+/* Queries, keys and values of N x 3C x T x 1, one head after the other in each of them (Vaswani et
+ * al. 2017, 3.2). */
+Tensor attention(const struct orch_net_node *node, const Tensor &x)
+{
+    int64_t width = node->out.c / node->heads, tokens = x.size(2);
+    Tensor parts = x.reshape({x.size(0), 3, node->heads, width, tokens}).transpose(3, 4);
+    Tensor q = parts.select(1, 0), k = parts.select(1, 1), v = parts.select(1, 2);
+#if TORCH_VERSION_MAJOR >= 2
+    Tensor y = at::scaled_dot_product_attention(q, k, v);
+#else
+    Tensor scores = at::matmul(q, k.transpose(2, 3)).mul_(1 / std::sqrt((double)width));
+    Tensor y = at::matmul(at::softmax(scores, 3), v);
+#endif
+    return y.transpose(2, 3).reshape({x.size(0), node->out.c, tokens, 1});
+}
+
 Tensor apply(const orch_torch_model *m, const struct orch_net_node *node,
              const std::vector<Tensor> &values, bool training)
 {
@@ -149,6 +166,8 @@ Tensor apply(const orch_torch_model *m, const struct orch_net_node *node,
         return at::mul(x, values[(size_t)node->inputs[1]]);
     case ORCH_NET_STOCHASTIC_DEPTH:
         return stochastic_depth(node, x, training);
+    case ORCH_NET_ATTENTION:
+        return attention(node, x);
     default: /* model_new rejects it */
         break;
     }
@@ -271,7 +290,6 @@ bool is_known(enum orch_net_op op)
     case ORCH_NET_EMBEDDING:
     case ORCH_NET_LAYERNORM:
     case ORCH_NET_TOKEN_LINEAR:
-    case ORCH_NET_ATTENTION:
     case ORCH_NET_FIRST_TOKEN:
     case ORCH_NET_GENERIC:
         return false;
@@ -299,6 +317,39 @@ std::vector<Tensor> forward_to(const orch_torch_model *m, const Tensor &x, int f
     std::vector<Tensor> found;
     for (int id : to)
         found.push_back(values[(size_t)id]);
+    return found;
+}
+
+Tensor node_value(const orch_torch_model *m, int id, const std::vector<Tensor> &values,
+                  bool training)
+{
+    return value_of(m, orch_net_node(m->net, id), values, training);
+}
+
+int node_end(const orch_torch_model *m, int id, bool training)
+{
+    return is_part_of_fusion(m, id, training) ? m->fused_into[(size_t)id] : id;
+}
+
+std::vector<int> node_reads(const orch_torch_model *m, int id, bool training)
+{
+    const struct orch_net_node *node = orch_net_node(m->net, id);
+    const struct orch_net_node *norm = fused_norm(m, id, training);
+    if (!norm)
+        return std::vector<int>(node->inputs, node->inputs + node->input_count);
+    int shortcut = m->fusions[(size_t)id].shortcut;
+    return shortcut < 0 ? std::vector<int>{norm->inputs[0]}
+                        : std::vector<int>{norm->inputs[0], shortcut};
+}
+
+std::vector<size_t> node_tensors(const orch_torch_model *m, int id, bool training)
+{
+    const struct orch_net_node *node = orch_net_node(m->net, id);
+    const struct orch_net_node *norm = fused_norm(m, id, training);
+    const struct orch_net_node *owner = norm ? norm : node;
+    std::vector<size_t> found;
+    for (int i = 0; i < owner->tensor_count; i++)
+        found.push_back((size_t)(owner->first_tensor + i));
     return found;
 }
 

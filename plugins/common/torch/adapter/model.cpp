@@ -15,56 +15,16 @@ namespace adapter
 namespace
 {
 
-/* The only node that reads node `i`; NULL if there are none or several, or if it is an output. */
-const struct orch_net_node *only_reader(const orch_torch_model *m, int i)
-{
-    const struct orch_net_node *found = nullptr;
-    for (int k = 0; k < orch_net_output_count(m->net); k++)
-        if (orch_net_output(m->net, k)->id == i)
-            return nullptr;
-    for (guint k = (guint)i + 1; k < m->net->nodes->len; k++) {
-        const struct orch_net_node *node = orch_net_node(m->net, (int)k);
-        for (int j = 0; j < node->input_count; j++) {
-            if (node->inputs[j] != i)
-                continue;
-            if (found)
-                return nullptr;
-            found = node;
-        }
-    }
-    return found;
-}
-
-/* Finds each normalisation with the addition and the ReLU that alone read it. */
 void plan_fusions(orch_torch_model *m)
 {
     size_t count = (size_t)m->net->nodes->len;
+    std::unique_ptr<orch_net_fusion, decltype(&g_free)> found(orch_net_fusions(m->net), g_free);
     m->fusions.assign(count, {});
     m->fused_into.resize(count);
-    for (size_t i = 0; i < count; i++)
-        m->fused_into[i] = (int)i;
     for (size_t i = 0; i < count; i++) {
-        if (orch_net_node(m->net, (int)i)->op != ORCH_NET_BATCHNORM2D)
-            continue;
-        orch_torch_fusion fusion = {(int)i, -1, false};
-        int end = (int)i;
-        const struct orch_net_node *next = only_reader(m, end);
-        if (next && next->op == ORCH_NET_ADD && next->input_count == 2 &&
-            m->fusions[(size_t)next->id].norm < 0) {
-            int other = next->inputs[next->inputs[0] == end];
-            const struct orch_net_node *last = only_reader(m, next->id);
-            if (last && last->op == ORCH_NET_RELU && m->fused_into[(size_t)next->id] == next->id) {
-                fusion.shortcut = other;
-                fusion.relu = true;
-                m->fused_into[(size_t)next->id] = last->id;
-                end = last->id;
-            }
-        } else if (next && next->op == ORCH_NET_RELU) {
-            fusion.relu = true;
-            end = next->id;
-        }
-        m->fused_into[i] = end;
-        m->fusions[(size_t)end] = fusion;
+        const orch_net_fusion &fusion = found.get()[i];
+        m->fusions[i] = {fusion.norm, fusion.shortcut, fusion.relu};
+        m->fused_into[i] = fusion.end;
     }
 }
 

@@ -138,9 +138,6 @@ Batch batch_of(const orch_torch_model *m, const orch_torch_batch *b)
     return batch;
 }
 
-namespace
-{
-
 /* ---- steps ------------------------------------------------------------------------------------
  */
 
@@ -153,8 +150,6 @@ void add_totals(orch_torch_model *m, const Tensor &mean_loss, const Tensor &logi
     m->correct_sum.add_(logits.detach().argmax(1).eq(labels_of(goal)).sum());
     m->images += count;
 }
-
-} // namespace
 
 void totals_start(orch_torch_model *m)
 {
