@@ -13,13 +13,13 @@
 #   --dry-run       try the script itself: tiny sizes, on the processor; without --docs no file is changed
 #   --docs FILE     write the table into FILE instead of docs/measurements.md
 #
-# stages: 1 build, 2 tests, 3 images a second, 4 data path, 5 forecasts, 6 utilisation.
+# stages: 1 build, 2 tests, 3 images a second, 4 data path, 5 forecasts, 6 utilisation, 7 ceilings.
 # Exit status: 0, 1 when a stage failed, 77 when there is no GPU. $OUT, when set, gets copies of the table and of the logs.
 # shellcheck disable=SC1091
 set -uo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 command_line="bench/gpu.sh${*:+ $*}"
-carry=$root/build-gpu-carry build='' stages=1,2,3,4,5,6 nets='' dry_run='' docs=''
+carry=$root/build-gpu-carry build='' stages=1,2,3,4,5,6,7 nets='' dry_run='' docs=''
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "gpu.sh: $*"; exit 2; }
@@ -171,6 +171,22 @@ for i in range(1, 7):
     [ "$status" = 0 ] || [ "$status" = 124 ]
 }
 
+# What the GPU reaches at best, by 'orch doctor --bench', beside the nominal figures of orch's table: a rate above the nominal one,
+# or far below it, says that one of the two is wrong.
+measure_ceilings() {
+    cd "$(mktemp -d)" || exit 1
+    export XDG_DATA_HOME=$PWD LD_LIBRARY_PATH
+    # cuBLAS may lie in a wheel beside PyTorch
+    LD_LIBRARY_PATH=$(python3 -c 'import glob, site; print(":".join(d for s in site.getsitepackages() for d in glob.glob(s + "/nvidia/*/lib")))' 2>/dev/null):${LD_LIBRARY_PATH:-}
+    "$build/orch" doctor --bench --json >doctor.json # its status is about what else is missing
+    cp doctor.json "$results/ceilings.json"
+    local short=${gpu#NVIDIA }
+    [ -z "$dry_run" ] || short=V100
+    "$build/orch" gpu show "$short" --json >nominal.json 2>/dev/null || echo '{}' >nominal.json
+    python3 "$root/bench/ceilings.py" doctor.json nominal.json ${dry_run:+--dry-run} | tee "$results/ceilings.txt"
+    return "${PIPESTATUS[0]}"
+}
+
 export root carry build results dry_run device gpu nets jobs
 rates_limit=740
 export rates_limit
@@ -185,6 +201,7 @@ stage 3 'images a second' 760 compare_rates
 stage 4 'data path' 90 measure_data_path
 stage 5 forecasts 30 forecast
 stage 6 utilisation 100 watch_utilisation
+stage 7 ceilings 120 measure_ceilings
 
 failed=${failed# }
 python3 "$root/bench/gpu_table.py" "$results" --gpu "${gpu#NVIDIA }" --command "$command_line" --failed "$failed" ${docs:+--docs "$docs"} |

@@ -3,20 +3,18 @@
 #ifndef ORCH_CORE_HARDWARE_BENCH_H
 #define ORCH_CORE_HARDWARE_BENCH_H
 
+#include "core/hardware/ceilings.h"
 #include "lib/hw/machine.h"
-#include "lib/hw/measure.h"
 
-struct orch_bench {
-    double one_core, all_cores; /* single-precision operations per second */
-    double memory;              /* bytes per second */
-    struct orch_disk_rates disk;
-    const char *library; /* of the matrix products; static */
-};
-/** Measures matrix products, memory and the disk of `folder`, in a few seconds, and writes the
- * device file (orch_hardware_here_file). False with ORCH_ERROR_IO when something cannot be measured
- * or written. */
-bool orch_bench_here(const struct orch_machine *machine, const char *folder, struct orch_bench *out,
-                     GError **error);
+/** Called before each measurement with its name. */
+typedef void orch_bench_progress(void *ctx, const char *what);
+
+/** Measures matrix products by precision, memory, the disk of `folder` and every visible GPU, and
+ * writes the device file (orch_hardware_here_file). Takes about ten seconds, and ten more for each
+ * GPU. What cannot be measured is a row with its reason. NULL with ORCH_ERROR_IO when fp32 or the
+ * disk cannot be measured, or the file cannot be written. Caller frees. */
+struct orch_ceilings *orch_bench_here(const struct orch_machine *machine, const char *folder,
+                                      orch_bench_progress *progress, void *ctx, GError **error);
 /** The name of a GPU model in the table of GPUs; NULL when it is not there. Borrowed. */
 const char *orch_bench_gpu_name(const char *model);
 

@@ -233,6 +233,7 @@ static void read_file(struct orch_hardware *hardware, const char *path, bool mea
                       struct orch_diags *diags)
 {
     static const char *const known[] = {"gpus", "links", "prices", NULL};
+    static const char *const known_here[] = {"gpus", "machine", "measured", "ceilings", NULL};
     if (!g_file_test(path, G_FILE_TEST_EXISTS))
         return;
     struct orch_yaml *root = orch_yaml_parse_file(path, diags);
@@ -243,7 +244,7 @@ static void read_file(struct orch_hardware *hardware, const char *path, bool mea
                             .hardware = hardware,
                             .measured = measured};
     if (root->kind == ORCH_YAML_MAP) {
-        orch_yaml_check_keys(root, path, "a hardware file", known, diags);
+        orch_yaml_check_keys(root, path, "a hardware file", measured ? known_here : known, diags);
         read_list(&reader, root, "gpus", read_gpu);
         read_list(&reader, root, "links", read_link);
         read_list(&reader, root, "prices", read_price);

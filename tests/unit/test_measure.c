@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The measuring of ceilings: when samples have settled, and that the products are products. */
+#include "lib/base/ident.h"
+#include "lib/hw/measure.h"
+#include "lib/hw/own_gemm.h"
+
+#include <glib.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct script {
+    const double *values;
+    unsigned count, calls;
+};
+
+static double next_value(void *ctx)
+{
+    struct script *s = ctx;
+    g_usleep(1000);
+    return s->values[s->calls++ % s->count];
+}
+
+static void test_settling(void **state)
+{
+    (void)state;
+    static const double steady[] = {100}, wild[] = {100, 10},
+                        broken[] = {100, 100, 0};
+    struct script s = {steady, 1, 0};
+    struct orch_measured m = orch_samples_take(next_value, &s, 0);
+    assert_int_equal(m.samples, 5);
+    assert_true(m.best == 100 && m.median == 100 && m.spread == 0);
+    /* longer than asked for where it does not settle, but not for ever */
+    s = (struct script){wild, 2, 0};
+    int64_t begin = orch_mono_ns();
+    m = orch_samples_take(next_value, &s, 0.02);
+    assert_true((double)(orch_mono_ns() - begin) / 1e9 >= 0.08);
+    assert_true(m.best == 100 && m.spread > 0.5 && m.samples == s.calls);
+    s = (struct script){broken, 3, 0};
+    m = orch_samples_take(next_value, &s, 0.01);
+    assert_true(m.best == 0 && m.samples == 0);
+    assert_int_equal(s.calls, 3);
+}
+
+/* The packed operands of own_gemm.h from a function of row and column. */
+static double left(size_t row, size_t inner)
+{
+    return (double)((row * 7 + inner * 3) % 11) - 5;
+}
+static double right(size_t inner, size_t column)
+{
+    return (double)((inner * 5 + column * 2) % 13) - 6;
+}
+
+static void check_own(enum orch_own_gemm type, size_t columns, int threads)
+{
+    const size_t side = ORCH_OWN_GEMM_SIDE, bytes = side * side * sizeof(double);
+    double *a64 = NULL, *b64 = NULL, *c64 = NULL;
+    assert_int_equal(posix_memalign((void **)&a64, 64, bytes), 0);
+    assert_int_equal(posix_memalign((void **)&b64, 64, bytes), 0);
+    assert_int_equal(posix_memalign((void **)&c64, 64, bytes), 0);
+    memset(c64, 0, bytes);
+    float *a32 = (float *)a64, *b32 = (float *)b64, *c32 = (float *)c64;
+    for (size_t i = 0; i < side; i++)
+        for (size_t k = 0; k < side; k++) {
+            size_t at_a = (i / 8 * side + k) * 8 + i % 8,
+                   at_b = (i / columns * side + k) * columns + i % columns;
+            if (type == ORCH_OWN_FP64)
+                a64[at_a] = left(i, k), b64[at_b] = right(k, i);
+            else
+                a32[at_a] = (float)left(i, k), b32[at_b] = (float)right(k, i);
+        }
+    orch_own_gemm_run(type, a64, b64, c64, threads);
+    for (size_t probe = 0; probe < 200; probe++) {
+        size_t i = probe * 541 % side, j = probe * 787 % side;
+        double expected = 0; /* whole numbers, exact in both types */
+        for (size_t k = 0; k < side; k++)
+            expected += left(i, k) * right(k, j);
+        size_t tile = i / 8 * (side / columns) + j / columns,
+               at = (tile * 8 + i % 8) * columns + j % columns;
+        assert_true((type == ORCH_OWN_FP64 ? c64[at] : (double)c32[at]) == expected);
+    }
+    free(a64);
+    free(b64);
+    free(c64);
+}
+
+static void test_own_products(void **state)
+{
+    (void)state;
+    check_own(ORCH_OWN_FP32, 32, 1);
+    check_own(ORCH_OWN_FP64, 16, 1);
+    check_own(ORCH_OWN_FP64, 16, 3);
+}
+
+/* Every processor has fp32 and fp64, a core is no faster than all of them allow, and memory has a
+ * rate. Generous bounds: the machine may be busy. */
+static void test_rates(void **state)
+{
+    (void)state;
+    struct orch_cpu_rate fp32 = orch_measure_gemm(ORCH_CPU_FP32, 1, 0.02);
+    struct orch_cpu_rate fp64 = orch_measure_gemm(ORCH_CPU_FP64, 1, 0.02);
+    assert_true(fp32.measured.best > 1e8 && fp32.measured.best < 1e14);
+    assert_true(fp64.measured.best > 1e8 && fp64.measured.best < 1e14);
+    assert_true(*fp32.library && *fp64.library);
+    struct orch_measured triad = orch_measure_triad(1, 0.02);
+    assert_true(triad.best > 1e8 && triad.best < 1e13);
+    assert_true(triad.best >= triad.median && triad.samples >= 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_settling),
+        cmocka_unit_test(test_own_products),
+        cmocka_unit_test(test_rates),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
