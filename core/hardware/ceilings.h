@@ -4,7 +4,7 @@
 #ifndef ORCH_CORE_HARDWARE_CEILINGS_H
 #define ORCH_CORE_HARDWARE_CEILINGS_H
 
-#include "lib/hw/samples.h"
+#include "lib/hw/rate_samples.h"
 
 #include <glib.h>
 #include <jansson.h>

@@ -3,7 +3,7 @@
 #ifndef ORCH_HW_MEASURE_H
 #define ORCH_HW_MEASURE_H
 
-#include "lib/hw/samples.h"
+#include "lib/hw/rate_samples.h"
 
 #include <glib.h>
 #include <stdbool.h>

@@ -161,7 +161,7 @@ static struct orch_cpu_rate measure(struct product p, double seconds)
     fill(p.a, p.precision);
     fill(p.b, p.precision);
     if (run_product(&p) > 0) /* warm-up: generates code and starts threads */
-        rate.measured = orch_samples_take(run_product, &p, seconds);
+        rate.measured = orch_rate_samples_take(run_product, &p, seconds);
     g_strlcpy(rate.library, p.library, sizeof rate.library);
     free(p.a);
     free(p.b);

@@ -77,5 +77,5 @@ struct orch_measured orch_measure_triad(int threads, double seconds)
     run_triad(&triad);
     for (int i = 0; i < threads; i++)
         shares[i].fills = false;
-    return orch_samples_take(run_triad, &triad, seconds);
+    return orch_rate_samples_take(run_triad, &triad, seconds);
 }

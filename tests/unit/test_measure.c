@@ -32,17 +32,17 @@ static void test_settling(void **state)
     static const double steady[] = {100}, wild[] = {100, 10},
                         broken[] = {100, 100, 0};
     struct script s = {steady, 1, 0};
-    struct orch_measured m = orch_samples_take(next_value, &s, 0);
+    struct orch_measured m = orch_rate_samples_take(next_value, &s, 0);
     assert_int_equal(m.samples, 5);
     assert_true(m.best == 100 && m.median == 100 && m.spread == 0);
     /* longer than asked for where it does not settle, but not for ever */
     s = (struct script){wild, 2, 0};
     int64_t begin = orch_mono_ns();
-    m = orch_samples_take(next_value, &s, 0.02);
+    m = orch_rate_samples_take(next_value, &s, 0.02);
     assert_true((double)(orch_mono_ns() - begin) / 1e9 >= 0.08);
     assert_true(m.best == 100 && m.spread > 0.5 && m.samples == s.calls);
     s = (struct script){broken, 3, 0};
-    m = orch_samples_take(next_value, &s, 0.01);
+    m = orch_rate_samples_take(next_value, &s, 0.01);
     assert_true(m.best == 0 && m.samples == 0);
     assert_int_equal(s.calls, 3);
 }

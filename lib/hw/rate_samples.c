@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/hw/samples.h"
+#include "lib/hw/rate_samples.h"
 
 #include "lib/base/ident.h"
 
@@ -29,7 +29,7 @@ static struct orch_measured summary(const double *values, unsigned count)
                                   .samples = count};
 }
 
-struct orch_measured orch_samples_take(double (*once)(void *ctx), void *ctx, double seconds)
+struct orch_measured orch_rate_samples_take(double (*once)(void *ctx), void *ctx, double seconds)
 {
     double values[SAMPLES_MAX];
     struct orch_measured measured = {0};

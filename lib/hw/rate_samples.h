@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Repeats a measurement until its values settle. */
-#ifndef ORCH_HW_SAMPLES_H
-#define ORCH_HW_SAMPLES_H
+#ifndef ORCH_HW_RATE_SAMPLES_H
+#define ORCH_HW_RATE_SAMPLES_H
 
 /** A rate that was measured several times, in units per second. */
 struct orch_measured {
@@ -14,6 +14,6 @@ struct orch_measured {
 /** Calls `once`, which returns a rate (0: failed), for at least `seconds` and five times, and then
  * until the spread is at most 5 %, but no longer than four times `seconds`. All 0 when a call
  * failed. */
-struct orch_measured orch_samples_take(double (*once)(void *ctx), void *ctx, double seconds);
+struct orch_measured orch_rate_samples_take(double (*once)(void *ctx), void *ctx, double seconds);
 
 #endif
