@@ -202,6 +202,7 @@ static const struct kind_row {
      false,
      {{"conv", REPORT_SHAPE_ARTIFACT, false},
       {"dense", REPORT_SHAPE_ARTIFACT, false},
+      {"rows", REPORT_SHAPE_ARTIFACT, false},
       {"value", REPORT_SHAPE_VALUES, true},
       {"target", REPORT_SHAPE_TEXT, false},
       {"features", REPORT_SHAPE_COLUMNS, false},
@@ -446,9 +447,14 @@ static void check_compare(struct report_item *item)
 
 static void check_layerwise(struct report_item *item)
 {
-    if (!orch_yaml_get(item->spec, "conv") && !orch_yaml_get(item->spec, "dense"))
+    bool has_tables = orch_yaml_get(item->spec, "conv") || orch_yaml_get(item->spec, "dense");
+    const struct orch_yaml *rows = orch_yaml_get(item->spec, "rows");
+    if (!has_tables && !rows)
         orch_recipe_error_at(item->draft, item->spec, "name the artifact with the measured layers",
-                             "'layerwise' needs 'conv', 'dense' or both");
+                             "'layerwise' needs 'conv', 'dense' or both, or 'rows'");
+    if (rows && (has_tables || orch_yaml_get(item->spec, "hold_out")))
+        orch_recipe_error_at(item->draft, rows, "leave 'conv', 'dense' and 'hold_out' out",
+                             "'layerwise' with 'rows' sums the parts measured on the same device");
 }
 
 static bool unit_is_of_a_place(const char *unit)

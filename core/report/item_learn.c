@@ -198,7 +198,8 @@ static void add_guess(struct orch_table *table, const struct orch_layerwise_esti
 
 static void add_interval(struct orch_table *table, const struct orch_layerwise_estimate *g)
 {
-    g_autofree char *text = isnan(g->ms) ? g_strdup("-") : orch_interval_format(g->low, g->high);
+    g_autofree char *text =
+        isnan(g->ms) || isnan(g->low) ? g_strdup("-") : orch_interval_format(g->low, g->high);
     orch_table_add(table, text, NULL);
 }
 

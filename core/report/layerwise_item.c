@@ -6,6 +6,7 @@
 #include "core/stats/group.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "predictors/layer_rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,6 +21,8 @@ struct bench {
     char *target;
     GString *texts[2]; /* CSV rows of conv and dense layers */
     struct orch_rows *rows[2];
+    GString *row_text;                  /* CSV of plugin layerbench's rows */
+    struct orch_layer_rows *layer_rows; /* of them; NULL: the item has no `rows` */
     GHashTable *learned; /* "own 2", "all", "left out 2" -> struct orch_layerwise * */
 };
 
@@ -53,13 +56,32 @@ static void gather_layers(struct bench *b)
             has |= artifact && orch_learn_add_artifact(b->texts[k], b->store, run, artifact,
                                                        b->features, source);
         }
+        const char *rows = orch_json_text(b->item->spec, "rows", NULL);
+        has |= run && rows &&
+               orch_learn_add_artifact(b->row_text, b->store, run, rows, b->features, source);
         with += has;
     }
     source->text = g_strdup_printf("layers of %u runs", with);
 }
 
+static bool read_layer_rows(struct bench *b, GError **error)
+{
+    struct orch_csv *csv =
+        b->row_text->len ? orch_csv_parse("rows", b->row_text->str, b->row_text->len, error) : NULL;
+    if (csv)
+        b->layer_rows = orch_layer_rows_read(csv, (const char *const *)b->features, error);
+    orch_csv_free(csv);
+    b->out->source.rows += b->layer_rows ? orch_layer_rows_count(b->layer_rows) : 0;
+    return b->layer_rows || !b->row_text->len;
+}
+
 static bool read_layers(struct bench *b)
 {
+    g_autoptr(GError) unable = NULL;
+    if (!read_layer_rows(b, &unable)) {
+        orch_learn_source_fail(&b->out->source, NULL, "%s", unable->message);
+        return false;
+    }
     struct orch_rows_options options = {.target = b->target, .group = b->out->hold_out};
     for (int k = 0; k < 2; k++) {
         g_autoptr(GError) error = NULL;
@@ -181,6 +203,36 @@ static struct orch_layerwise_estimate guess(struct bench *b, struct orch_layerwi
     return made;
 }
 
+/* The step as the sum of layerbench's rows, measured with the same values of the features. */
+static void sum_rows(struct bench *b, const struct orch_run *run, const struct orch_net *net,
+                     const char *optimizer, char **facts, struct orch_layerwise_row *row)
+{
+    g_autoptr(GError) unable = NULL;
+    g_autofree char *precision = orch_learn_run_value(b->store, run, "precision");
+    g_autofree char *layout = orch_learn_run_value(b->store, run, "layout");
+    g_autoptr(GPtrArray) values = g_ptr_array_new();
+    for (int i = 0; facts[i]; i += 2)
+        g_ptr_array_add(values, facts[i + 1]);
+    g_ptr_array_add(values, NULL);
+    struct orch_layer_rows_job job = {row->batch, optimizer, precision, layout,
+                                      (const char *const *)values->pdata};
+    struct orch_layer_rows_sum sum;
+    double none = (double)NAN;
+    row->all = row->own = row->left_out = (struct orch_layerwise_estimate){none, none, none};
+    if (!orch_layer_rows_sum(b->layer_rows, net, &job, &b->options, &sum, &unable)) {
+        row->left_out_text = g_strdup("everything");
+        g_ptr_array_add(b->out->source.notes, g_strdup_printf("%s: %s", row->net, unable->message));
+        return;
+    }
+    row->all.ms = sum.layers_ms + sum.others_ms;
+    row->layers = sum.measured + sum.learned;
+    row->left_out_text = sum.learned
+                             ? g_strdup_printf("nothing; %d layers were not measured, but learned: "
+                                               "%.0f %% of the time",
+                                               sum.learned, 100 * sum.learned_ms / row->all.ms)
+                             : g_strdup("nothing");
+}
+
 static void add_network(struct bench *b, const struct orch_run *run, double measured)
 {
     g_autoptr(GError) unable = NULL;
@@ -201,9 +253,13 @@ static void add_network(struct bench *b, const struct orch_run *run, double meas
     row->facts = facts_text(facts);
     row->batch = job.batch;
     row->measured_ms = measured;
-    row->own = guess(b, row, net, &job, group, SCOPE_OWN);
-    row->all = guess(b, row, net, &job, group, SCOPE_ALL);
-    row->left_out = guess(b, row, net, &job, group, SCOPE_LEFT_OUT);
+    if (b->layer_rows) {
+        sum_rows(b, run, net, optimizer, facts, row);
+    } else {
+        row->own = guess(b, row, net, &job, group, SCOPE_OWN);
+        row->all = guess(b, row, net, &job, group, SCOPE_ALL);
+        row->left_out = guess(b, row, net, &job, group, SCOPE_LEFT_OUT);
+    }
     if (!row->left_out_text)
         row->left_out_text = g_strdup("everything");
     g_ptr_array_add(b->out->rows, row);
@@ -263,6 +319,7 @@ struct orch_layerwise_outcome *orch_layerwise_item_predict(struct orch_section_c
                       .features = orch_learn_texts(item->spec, "features"),
                       .target = g_strdup(orch_json_text(item->spec, "target", "ms")),
                       .texts = {g_string_new(NULL), g_string_new(NULL)},
+                      .row_text = g_string_new(NULL),
                       .learned =
                           g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_learned)};
     b.options = (struct orch_learn_options){.model = out->model,
@@ -272,6 +329,8 @@ struct orch_layerwise_outcome *orch_layerwise_item_predict(struct orch_section_c
     if (read_layers(&b))
         gather_networks(&b);
     g_hash_table_unref(b.learned);
+    g_string_free(b.row_text, TRUE);
+    orch_layer_rows_free(b.layer_rows);
     for (int k = 0; k < 2; k++) {
         g_string_free(b.texts[k], TRUE);
         orch_rows_free(b.rows[k]);

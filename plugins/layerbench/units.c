@@ -5,7 +5,7 @@
 #include "plugins/layerbench/units.h"
 
 #include "lib/base/text.h"
-#include "lib/net/cost.h"
+#include "lib/net/layer_work.h"
 
 #include <math.h>
 #include <string.h>
@@ -112,51 +112,6 @@ static bool time_part(const struct layerbench_bench *bench, struct orch_torch_mo
                      out_end, error);
 }
 
-/* ---- work --------------------------------------------------------------------------------------
- */
-
-/* Operations and values of one image, forward. */
-struct work {
-    double operations, values, params;
-};
-
-static double size_of(const struct orch_net_node *node)
-{
-    return (double)node->out.c * (double)node->out.h * (double)node->out.w;
-}
-
-/* Of a fusion: the operations of its parts; what it reads and writes once. */
-static struct work work_of(const struct orch_net_cost *costs, const struct orch_net_node *node,
-                           const struct orch_net_fusion *fusion)
-{
-    const struct orch_net_cost *own = &costs[node->id];
-    if (!fusion)
-        return (struct work){(double)orch_net_operations(own, 2),
-                             (double)own->read + (double)own->written, (double)own->params};
-    const struct orch_net_cost *norm = &costs[fusion->norm];
-    double extra = (fusion->relu ? 1 : 0) + (fusion->shortcut >= 0 ? 1 : 0);
-    double size = size_of(node);
-    return (struct work){(double)orch_net_operations(norm, 2) + extra * size,
-                         (double)norm->params + size * (fusion->shortcut >= 0 ? 3 : 2),
-                         (double)norm->params};
-}
-
-/* The backward pass of a product has two products of the same size, the gradients of the weights
- * and of the input; the latter is missing where the input does not learn. Other operations count as
- * often as forward. Bytes: the gradient of the output, and what forward read, are read; the
- * gradients of all that forward read are written. */
-static double backward_factor(const struct orch_net_node *node, bool input_learns)
-{
-    bool is_product = node->op == ORCH_NET_CONV2D || node->op == ORCH_NET_LINEAR ||
-                      node->op == ORCH_NET_ATTENTION;
-    return is_product && input_learns ? 2 : 1;
-}
-
-static double bytes_of_value(const struct params *p)
-{
-    return strcmp(p->precision, "bf16") == 0 || strcmp(p->precision, "fp16") == 0 ? 2 : 4;
-}
-
 /* ---- rows --------------------------------------------------------------------------------------
  */
 
@@ -233,15 +188,9 @@ static void add_to_sum(struct layerbench_bench *bench, const struct layerbench_t
     bench->gflop += gflop;
 }
 
-/* Whether the layer reads the graph's input, whose gradient a network does not compute. */
-static bool reads_input(const struct orch_net *net, const struct orch_net_node *node,
-                        const struct orch_net_fusion *fusion)
+static int value_bytes(const struct params *p)
 {
-    const struct orch_net_node *start = fusion ? orch_net_node(net, fusion->norm) : node;
-    for (int i = 0; i < start->input_count; i++)
-        if (start->inputs[i] == 0)
-            return true;
-    return false;
+    return strcmp(p->precision, "bf16") == 0 || strcmp(p->precision, "fp16") == 0 ? 2 : 4;
 }
 
 static void add_layer(struct layerbench_bench *bench, const struct orch_net *net,
@@ -251,10 +200,9 @@ static void add_layer(struct layerbench_bench *bench, const struct orch_net *net
 {
     const struct orch_net_node *start = fusion ? orch_net_node(net, fusion->norm) : node;
     g_autofree char *text = orch_net_layer_format(net, node, fusion);
-    struct work work = work_of(costs, node, fusion);
-    bool first = !part->input_learns && reads_input(net, node, fusion);
-    bool trains = orch_layerbench_trains(bench->p);
-    double passes = trains ? 1 + backward_factor(node, !first) : 1;
+    bool first = !part->input_learns && orch_net_layer_is_first(net, node, fusion);
+    struct orch_net_layer_run run = {part->batch, part->trains, !first, value_bytes(bench->p)};
+    struct orch_net_layer_work work = orch_net_layer_work(costs, node, fusion, &run);
     struct row row = {.layer = node->name,
                       .kind = orch_net_layer_kind(node, fusion),
                       .text = text,
@@ -263,23 +211,16 @@ static void add_layer(struct layerbench_bench *bench, const struct orch_net *net
                       .out = node->out,
                       .node = fusion ? NULL : node,
                       .first = first,
-                      .gflop = work.operations * (double)part->batch * passes / 1e9,
+                      .gflop = work.gflop,
+                      .mbytes = work.mbytes,
                       .params = work.params,
                       .times = *times};
-    double weights = work.params, values = work.values - weights;
-    row.mbytes = (values * (double)part->batch * bytes_of_value(bench->p) + weights * 4) *
-                 (trains ? 3 : 1) / 1e6;
     add_row(bench, &row);
     add_to_sum(bench, times, row.gflop);
 }
 
 /* ---- graphs ------------------------------------------------------------------------------------
  */
-
-static bool does_work(const struct orch_net_node *node)
-{
-    return node->op != ORCH_NET_INPUT && node->op != ORCH_NET_FLATTEN && !node->is_auxiliary;
-}
 
 bool orch_layerbench_graph(struct layerbench_bench *bench, const struct orch_net *net,
                            struct orch_torch_model *model, int first, int64_t batch,
@@ -297,7 +238,7 @@ bool orch_layerbench_graph(struct layerbench_bench *bench, const struct orch_net
                                        .input_learns = input_learns};
         int end = i;
         bench->left_out += node->is_auxiliary;
-        if (!does_work(node))
+        if (!orch_net_layer_does_work(node))
             continue;
         if (!time_part(bench, model, &part, &times, &end, error))
             return false;
