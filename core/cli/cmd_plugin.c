@@ -236,19 +236,24 @@ const struct orch_command ORCH_COMMAND_PLUGIN_CHECK = {
  */
 
 struct new_options {
-    const char *language, *dir;
+    const char *language, *skeleton, *dir;
 };
 
 static const struct orch_option NEW_OPTIONS[] = {
     {"language", 'l', "LANG", ORCH_OPT_TEXT, offsetof(struct new_options, language),
      "c, shell or python (default)"},
+    {"skeleton", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct new_options, skeleton),
+     "instead of --language: vecadd, a CUDA program whose kernel is empty"},
     {"dir", 'd', "DIR", ORCH_OPT_TEXT, offsetof(struct new_options, dir),
      "folder to create (default: plugins/NAME)"},
     {0}};
 
 /* Returns the commands that build and run a new plugin, one per line. The caller frees. */
-static char *next_commands(const char *folder, const char *name, const char *language)
+static char *next_commands(const char *folder, const char *name, const char *language,
+                           const char *skeleton)
 {
+    if (skeleton)
+        return g_strdup_printf("make -C %s\norch plugin check %s/%s.plugin", folder, folder, name);
     if (g_strcmp0(language, "c") != 0)
         return g_strdup_printf("orch plugin check %s/%s.plugin", folder, name);
     return g_strdup_printf("make -C %s\norch plugin trust %s/%s.so\norch plugin check %s/%s.so",
@@ -260,8 +265,13 @@ static int run_new(struct orch_cli *cli, const void *options, GError **error)
     const struct new_options *o = options;
     g_autofree char *folder =
         o->dir ? g_strdup(o->dir) : g_build_filename("plugins", cli->args[0], NULL);
-    g_autoptr(GPtrArray) files =
-        orch_skeleton_make(cli->args[0], o->language ? o->language : "python", folder, error);
+    if (o->language && o->skeleton) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+                       "--language and --skeleton cannot be given together");
+        return -1;
+    }
+    g_autoptr(GPtrArray) files = orch_skeleton_make(
+        cli->args[0], o->language ? o->language : "python", o->skeleton, folder, error);
     if (!files)
         return -1;
     json_t *list = json_array();
@@ -270,7 +280,7 @@ static int run_new(struct orch_cli *cli, const void *options, GError **error)
         if (!cli->json)
             puts(files->pdata[i]);
     }
-    g_autofree char *next = next_commands(folder, cli->args[0], o->language);
+    g_autofree char *next = next_commands(folder, cli->args[0], o->language, o->skeleton);
     if (cli->json) {
         orch_cli_print_json(json_pack("{s:o, s:s}", "files", list, "next", next));
         return ORCH_EXIT_OK;

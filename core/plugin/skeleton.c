@@ -17,6 +17,7 @@
 enum { TEMPLATE_BYTES_MAX = 65536 };
 
 static const char *const LANGUAGES[] = {"c", "shell", "python", NULL};
+static const char *const SKELETONS[] = {"vecadd", NULL};
 
 /* The values of the placeholders in a template. */
 struct words {
@@ -149,7 +150,22 @@ static bool write_output(const struct output *output, GError **error)
     return false;
 }
 
-static bool check_arguments(const char *name, const char *language, GError **error)
+/* Refuses a word that is not in the list; `what` stands before it in the message, `more` ends the
+ * hint. */
+static bool check_word(const char *what, const char *word, const char *const *known,
+                       const char *more, GError **error)
+{
+    if (g_strv_contains(known, word))
+        return true;
+    g_autofree char *near = orch_suggest_hint(word, known);
+    g_autofree char *words = g_strjoinv(", ", (char **)(uintptr_t)known);
+    g_autofree char *list = g_strdup_printf("known %s %s%s", known[1] ? "are" : "is", words, more);
+    orch_error_set(error, ORCH_ERROR_USAGE, near ? near : list, "no skeleton %s'%s'", what, word);
+    return false;
+}
+
+static bool check_arguments(const char *name, const char *language, const char *skeleton,
+                            GError **error)
 {
     if (!orch_name_is_valid(name, true)) {
         orch_error_set(
@@ -158,23 +174,18 @@ static bool check_arguments(const char *name, const char *language, GError **err
             "plugin name '%s' is not valid", name);
         return false;
     }
-    if (g_strv_contains(LANGUAGES, language))
-        return true;
-    g_autofree char *near = orch_suggest_hint(language, LANGUAGES);
-    g_autofree char *known = g_strjoinv(", ", (char **)(uintptr_t)LANGUAGES);
-    g_autofree char *list =
-        g_strdup_printf("known are %s; for any other language start from shell", known);
-    orch_error_set(error, ORCH_ERROR_USAGE, near ? near : list, "no skeleton for language '%s'",
-                   language);
-    return false;
+    return skeleton ? check_word("", skeleton, SKELETONS, "", error)
+                    : check_word("for language ", language, LANGUAGES,
+                                 "; for any other language start from shell", error);
 }
 
-GPtrArray *orch_skeleton_make(const char *name, const char *language, const char *folder,
-                              GError **error)
+GPtrArray *orch_skeleton_make(const char *name, const char *language, const char *skeleton,
+                              const char *folder, GError **error)
 {
-    if (!check_arguments(name, language, error))
+    if (!check_arguments(name, language, skeleton, error))
         return NULL;
-    g_autoptr(GPtrArray) outputs = prepare(name, language, folder ? folder : name, error);
+    g_autoptr(GPtrArray) outputs =
+        prepare(name, skeleton ? skeleton : language, folder ? folder : name, error);
     if (!outputs || !nothing_is_there(outputs, error) ||
         !orch_dir_make(folder ? folder : name, error))
         return NULL;

@@ -86,7 +86,7 @@ static void expect(const char *name, const char *const *settings, const char *fa
 static void test_skeleton_in(const char *language, const char *ending)
 {
     GError *error = NULL;
-    g_autoptr(GPtrArray) files = orch_skeleton_make("fresh", language, folder, &error);
+    g_autoptr(GPtrArray) files = orch_skeleton_make("fresh", language, NULL, folder, &error);
     if (!files)
         fail_msg("%s", error->message);
     if (strcmp(language, "c") == 0) {

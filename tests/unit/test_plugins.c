@@ -368,7 +368,7 @@ static void test_skeletons(void **state)
     for (const char *const *language = languages; *language; language++) {
         g_autofree char *dir = in_folder(*language);
         GError *error = NULL;
-        g_autoptr(GPtrArray) files = orch_skeleton_make("my-plugin", *language, dir, &error);
+        g_autoptr(GPtrArray) files = orch_skeleton_make("my-plugin", *language, NULL, dir, &error);
         if (!files)
             fail_msg("%s", error->message);
         assert_true(files->len >= 2);
@@ -379,7 +379,7 @@ static void test_skeletons(void **state)
             assert_null(strstr(text, "@INCLUDE@"));
             assert_null(strstr(text, "@PYTHON@"));
         }
-        assert_null(orch_skeleton_make("my-plugin", *language, dir, &error));
+        assert_null(orch_skeleton_make("my-plugin", *language, NULL, dir, &error));
         assert_error(error, ORCH_ERROR_USAGE, "was not overwritten");
     }
 }
@@ -388,9 +388,9 @@ static void test_skeleton_errors(void **state)
 {
     (void)state;
     GError *error = NULL;
-    assert_null(orch_skeleton_make("My Plugin", "c", folder, &error));
+    assert_null(orch_skeleton_make("My Plugin", "c", NULL, folder, &error));
     assert_error(error, ORCH_ERROR_USAGE, "not valid");
-    assert_null(orch_skeleton_make("mine", "pyton", folder, &error));
+    assert_null(orch_skeleton_make("mine", "pyton", NULL, folder, &error));
     assert_error(error, ORCH_ERROR_USAGE, "did you mean 'python'?");
 }
 
