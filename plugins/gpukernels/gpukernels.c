@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Four small kernels, each as a reference on the processor, a naive and a fast version on the GPU:
+ * an example of how a kernel is added, measured and checked. See docs/plugins/gpukernels.md. */
+#include "plugins/gpukernels/gpukernels.h"
+
+static const char *const KERNELS[] = {"saxpy", "reduction", "transpose", "softmax", NULL};
+static const char *const VARIANTS[] = {"cpu", "naive", "fast", NULL};
+
+#define PARAM(member, type, ...) ORCH_PARAM(struct gpukernels_params, member, type, __VA_ARGS__)
+static const struct orch_param PARAMS[] = {
+    PARAM(kernel, ORCH_ENUM, .def = "saxpy", .choices = KERNELS, .help = "what is computed"),
+    PARAM(variant, ORCH_ENUM, .def = "fast", .choices = VARIANTS,
+          .help =
+              "the reference on one thread of the processor, the plain kernel, or the fast one"),
+    PARAM(rows, ORCH_INT, .def = "4096", .min = "1", .max = "1000000", .help = "rows of the input"),
+    PARAM(columns, ORCH_INT, .def = "4096", .min = "1", .max = "1000000",
+          .help = "columns; saxpy and reduction work on rows x columns numbers"),
+    PARAM(min_samples, ORCH_INT, .def = "10", .min = "1", .max = "100000",
+          .help = "samples, at least"),
+    PARAM(min_time, ORCH_DURATION, .def = "0.5s", .min = "0",
+          .help = "sampling goes on for at least so long"),
+    PARAM(time_limit, ORCH_DURATION, .def = "5s", .min = "0",
+          .help = "after so long no further sample begins; at least 3 are taken"),
+    PARAM(settled, ORCH_REAL, .def = "0.02", .min = "0.0001", .max = "1",
+          .help = "sampling ends when the 95 % interval of the median is this share of the median"),
+};
+
+static const struct orch_metric METRICS[] = {
+    {.name = "kernel_time", .unit = "ms", .better = ORCH_BETTER_MIN, .help = "median"},
+    {.name = "kernel_spread", .unit = "s/s", .help = "interquartile range / median"},
+    {.name = "kernel_samples", .help = "samples that kernel_time is the median of"},
+    {.name = "bandwidth",
+     .unit = "GB/s",
+     .better = ORCH_BETTER_MAX,
+     .help = "bytes that the computation must read and write / kernel_time"},
+    {.name = "error_of_tolerance",
+     .better = ORCH_BETTER_MIN,
+     .help =
+         "largest error against the reference / the kernel's tolerance; above 1 the trial fails"},
+};
+
+static const struct orch_plugin PLUGIN = {
+    ORCH_PLUGIN_HEAD,
+    .name = "gpukernels",
+    .version = "1.0.0",
+    .summary = "saxpy, reduction, transpose and softmax on a GPU, naive and fast",
+    .licence = "GPL-3.0-or-later",
+    .flags = ORCH_PLUGIN_TIMING,
+    .params_bytes = sizeof(struct gpukernels_params),
+    ORCH_TABLE(params, PARAMS),
+    ORCH_TABLE(metrics, METRICS),
+    .run = orch_gpukernels_run,
+};
+ORCH_PLUGIN_EXPORT(PLUGIN)

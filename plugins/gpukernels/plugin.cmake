@@ -1,0 +1,2 @@
+orch_plugin(gpukernels orch_kernels orch_base m)
+orch_plugin_cuda(gpukernels)
