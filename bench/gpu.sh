@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Measures orch on this machine's GPU: builds it, runs the tests that need a GPU, and compares training throughput with PyTorch's.
-# Prints one table and writes it into docs/measurements.md, in place of an earlier one of the same GPU. Takes under 25 minutes:
+# Prints one table and writes it into docs/measurements.md, in place of an earlier one of the same GPU. Takes under 30 minutes:
 # each stage has a time limit, and a stage that fails is named at the end while the others go on.
 #
 # usage: bench/gpu.sh [--carry FOLDER] [--build DIR] [--stages 1,2,...] [--nets A,B] [--dry-run] [--docs FILE]
@@ -13,13 +13,13 @@
 #   --dry-run       try the script itself: tiny sizes, on the processor; without --docs no file is changed
 #   --docs FILE     write the table into FILE instead of docs/measurements.md
 #
-# stages: 1 build, 2 tests, 3 images a second, 4 data path, 5 forecasts, 6 utilisation, 7 ceilings.
+# stages: 1 build, 2 tests, 3 images a second, 4 data path, 5 forecasts, 6 utilisation, 7 ceilings, 8 vecadd.
 # Exit status: 0, 1 when a stage failed, 77 when there is no GPU. $OUT, when set, gets copies of the table and of the logs.
 # shellcheck disable=SC1091
 set -uo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 command_line="bench/gpu.sh${*:+ $*}"
-carry=$root/build-gpu-carry build='' stages=1,2,3,4,5,6,7 nets='' dry_run='' docs=''
+carry=$root/build-gpu-carry build='' stages=1,2,3,4,5,6,7,8 nets='' dry_run='' docs=''
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "gpu.sh: $*"; exit 2; }
@@ -187,6 +187,28 @@ measure_ceilings() {
     return "${PIPESTATUS[0]}"
 }
 
+# Vectors added by kernels of one thread to 16-byte loads, explicit and managed memory: share of the card's copy bandwidth.
+measure_vecadd() {
+    cd "$(mktemp -d)" || exit 1
+    unset ORCH_DB
+    {
+        printf '%s\n' 'format: 1' 'recipe: vectors' 'experiments:'
+        if [ -n "$dry_run" ]; then
+            printf '%s\n' '  add: { plugin: vecadd, with: { elements: 10007, min_time: 0s, time_limit: 1s, settled: 1 }, sweep: { scenario: [cpu_1, cpu_all] } }'
+        else
+            printf '%s\n' '  add: { plugin: vecadd, resources: { gpus: 1 }, with: { min_time: 300ms, time_limit: 1500ms },' \
+                '         sweep: { scenario: [gpu_grid, gpu_stride], memory: [pinned, managed_prefetch], millions: [50, 100] } }' \
+                '  small: { plugin: vecadd, resources: { gpus: 1 }, with: { min_time: 300ms, time_limit: 1500ms, memory: pinned },' \
+                '           sweep: { scenario: [gpu_1x1, gpu_1x256, gpu_grid, gpu_stride], millions: [1] } }'
+        fi
+    } >vectors.recipe
+    "$build/orch" run vectors.recipe -q --require ok --db "$PWD/vectors.db"
+    local status=$?
+    "$build/orch" export --format json --db "$PWD/vectors.db" >"$results/vecadd.json"
+    python3 "$root/bench/gpu_table.py" "$results" --gpu "$gpu" | grep '| vecadd'
+    return "$status"
+}
+
 export root carry build results dry_run device gpu nets jobs
 rates_limit=740
 export rates_limit
@@ -202,6 +224,7 @@ stage 4 'data path' 90 measure_data_path
 stage 5 forecasts 30 forecast
 stage 6 utilisation 100 watch_utilisation
 stage 7 ceilings 120 measure_ceilings
+stage 8 vecadd 150 measure_vecadd
 
 failed=${failed# }
 python3 "$root/bench/gpu_table.py" "$results" --gpu "${gpu#NVIDIA }" --command "$command_line" --failed "$failed" ${docs:+--docs "$docs"} |

@@ -73,6 +73,31 @@ def line(cells):
     return "| " + " | ".join(cells) + " |"
 
 
+def vecadd_rows():
+    """Rows (what, result) of stage 8: each kernel's bandwidth and its share of what the card copies, then managed memory against explicit."""
+    path = os.path.join(args.results, "vecadd.json")
+    runs = [r for r in json.load(open(path)) if r["state"] == "ok"] if os.path.exists(path) else []
+    rows, kernels = [], {}
+    for r in runs:
+        get = lambda name: r.get(f"result.{name}")
+        scenario, memory, count = r["param.scenario"], r["param.memory"], get("element_count")
+        kernels[scenario, memory, count] = get("kernel_time")
+        card = f", {get('nominal_share'):.2f} of the nominal" if get("nominal_share") else ""
+        if get("ecc") is not None:
+            clocks = "/".join(f"{get(n):.0f}" for n in ("sm_clock", "memory_clock") if get(n))
+            card += f" (ECC {'on' if get('ecc') else 'off'}" + (f", {clocks} MHz)" if clocks else ")")
+        aim = "; the aim is 0.97" if scenario == "gpu_stride" and count >= 5e7 and memory == "pinned" else ""
+        rows.append((f"vecadd, {count / 1e6:g} million, {scenario}, {memory}",
+                     f"{get('kernel_time'):.4g} ms, {get('bandwidth'):.4g} GB/s, {get('bandwidth_share'):.3f} of the copy bandwidth of "
+                     f"{get('measured_bandwidth'):.4g} GB/s{card}{aim}"))
+    for (scenario, memory, count), time in kernels.items():
+        explicit = kernels.get((scenario, "pinned", count))
+        if memory == "managed_prefetch" and explicit:
+            rows.append((f"vecadd, {count / 1e6:g} million, {scenario}: kernel with managed memory and prefetch over explicit copies",
+                         f"{time / explicit:.3f}; the aim is at most 1.10"))
+    return rows
+
+
 def other_section():
     found = []
     for text in lines_of("data_path.txt"):
@@ -87,6 +112,7 @@ def other_section():
         found.append(("GPU utilisation while resnet18-cifar trains in bf16, batch 128, crop and flip, sampled once a second",
                       f"median {statistics.median(started):.0f} %, {100 * sum(x > 95 for x in started) / len(started):.0f} % "
                       f"of {len(started)} samples above 95 %"))
+    found += vecadd_rows()
     summary = [x for x in lines_of("tests.txt") if "tests passed" in x]
     if summary:
         found.append(("tests that use a GPU", "; ".join(summary)))

@@ -14,4 +14,9 @@ if(ORCH_CUDA_WORKS)
   target_sources(test_gpu_vecadd PRIVATE ${vecadd}/summands.c)
   target_include_directories(test_gpu_vecadd SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
   set_tests_properties(unit.gpu_vecadd PROPERTIES SKIP_RETURN_CODE 77)
+  # the fast kernel loads and stores 16 bytes at a time: eight loads of its loop, two of the rest
+  add_test(NAME cuda.vector_loads COMMAND bash -c "PTX=$('${CMAKE_CUDA_COMPILER}' -ptx -o - -I. -Iinclude plugins/vecadd/cuda/add_kernels.cu) \
+    && PTX=$(sed -n '/^.entry .*add_stride/,/^}/p' <<<\"$PTX\") && [ $(grep -c 'ld.global.cs.v4.f32' <<<\"$PTX\") = 10 ] \
+    && [ $(grep -c 'st.global.cs.v4.f32' <<<\"$PTX\") = 5 ]" WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(cuda.vector_loads PROPERTIES LABELS quick)
 endif()

@@ -8,9 +8,11 @@
  *   stride     as many blocks as run at once, 16-byte loads, four of each array on their way: fewer
  * instructions a byte
  *
- * Little's law gives the bytes that must be on their way: bandwidth x latency, 4.8 TB/s x 600 ns
- * = 2.9 MB on an H200, 22 KB a multiprocessor. 'stride' has 2048 threads x 8 loads x 16 bytes. Data
- * are read once and written once: __ldcs and __stcs mark them as the first to leave the caches. */
+ * Little's law gives the bytes that must be on their way: bandwidth x latency, 4.8 TB/s x 600 ns =
+ * 2.9 MB on an H200, 22 KB a multiprocessor. 'stride' has at least 1024 threads x 8 loads x 16
+ * bytes = 131 KB (its registers allow that many on every architecture). Data are read once and
+ * written once:
+ * __ldcs and __stcs mark them as the first to leave the caches. */
 #include "plugins/vecadd/cuda/add_kernels.h"
 
 #include <cuda_runtime.h>
