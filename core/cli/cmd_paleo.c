@@ -37,6 +37,8 @@ static const struct orch_option OPTIONS[] = {
      "the lower bound of the time on one GPU, instead of PALEO's estimate"},
     {"layers", 0, NULL, ORCH_OPT_FLAG, AT(layers),
      "with --roofline: each layer, and whether computing or memory limits it"},
+    {"chart", 0, "FILE", ORCH_OPT_TEXT, AT(chart),
+     "with --roofline: draw the roofs and the layers (.svg, .png, .pdf)"},
     {"optimizer", 0, "NAME", ORCH_OPT_TEXT, AT(time.optimizer),
      "with --roofline: sgd, momentum or adam"},
     {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, tsv, csv, markdown or latex"},
@@ -94,9 +96,11 @@ static bool options_fit(const struct orch_cli *cli, const struct paleo_options *
                       "'orch predict --gpu all' ranks all GPUs", error);
     if (o->roofline)
         return roofline_fits(o, error);
-    if (o->layers || o->time.optimizer)
-        return refuse(o->layers ? "layers" : "optimizer", "does nothing without --roofline",
-                      "add --roofline", error);
+    if (o->layers || o->time.optimizer || o->chart)
+        return refuse(o->layers  ? "layers"
+                      : o->chart ? "chart"
+                                 : "optimizer",
+                      "does nothing without --roofline", "add --roofline", error);
     return true;
 }
 
@@ -130,11 +134,15 @@ const struct orch_command ORCH_COMMAND_PALEO = {
         "ring and hierarchical, --overlap, --all-layers) is labelled in the output.\n"
         "\n"
         "With --roofline it prints the lower bound of the time at full peaks, by batch or, with\n"
-        "--layers, by layer.",
+        "--layers, by layer. --chart draws it for the first batch: the roofs of the device (as "
+        "'orch doctor --bench' measured them here, else nominal), the least time of each layer, "
+        "and, where the store has runs of plugin layerbench with by_layer of that network on that "
+        "device, the measured layers.",
     .examples =
         "orch paleo --net inception_v3 --gpu K80 --workers 1,2,4,8 --scaling strong --batch 128 "
         "--dataset 50000   # scaling\n"
         "orch paleo --net alexnet --workers 4 --parallel hybrid --split classifier.1\n"
-        "orch paleo --roofline --net vgg16 --gpu T4 --batch 1,8,64,512   # will it fit?",
+        "orch paleo --roofline --net vgg16 --gpu T4 --batch 1,8,64,512   # will it fit?\n"
+        "orch paleo --roofline --net resnet18 --gpu here --batch 16 --chart roofline.svg",
     .run = run,
 };

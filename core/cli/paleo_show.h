@@ -7,7 +7,7 @@
 
 struct paleo_options {
     struct time_options time;
-    const char *algorithm, *parallel, *format;
+    const char *algorithm, *parallel, *format, *chart;
     const char **split;
     bool pipeline, overlap, all_layers;
     bool roofline, layers;

@@ -2,9 +2,15 @@
 /* `orch paleo --roofline`: the lower bound on time, by batch and by layer. */
 #include "core/cli/paleo_show.h"
 #include "core/forecast/roofline_gpu.h"
+#include "core/render/draw.h"
+#include "core/report/roofline_chart.h"
+#include "core/report/trials.h"
 
+#include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+
+#include <string.h>
 
 static const char *const HEADERS[] = {
     ">batch",       ">forward",   ">backward",     ">update", ">step", ">images/s", ">TFLOP/s",
@@ -98,6 +104,74 @@ static struct orch_table *batch_table(const struct orch_roofline_gpu *b,
     return table;
 }
 
+/* ---- chart ------------------------------------------------------------------------------------
+ */
+
+/* Adds the layers of the newest run that measured those of the network on the device. */
+static unsigned add_measured(struct orch_cli *cli, const struct orch_roofline_gpu *b,
+                             const char *network, GArray *dots, GError **error)
+{
+    struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
+    if (!workspace || !orch_workspace_has_store(workspace))
+        return 0;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    struct orch_trials *trials =
+        store ? orch_trials_of_filter(store, "plugin = layerbench and by_layer = true", error)
+              : NULL;
+    const char *precision =
+        orch_precision_names()[b->precision == ORCH_FP32_IEEE ? ORCH_FP32 : b->precision];
+    const char *here = orch_workspace_machine_key(workspace);
+    unsigned added = 0;
+    for (guint i = 0; trials && i < trials->all->len && !added; i++) {
+        const struct orch_report_trial *trial = trials->all->pdata[i];
+        g_autofree char *net = orch_trial_value(trials, trial, "net");
+        if (g_strcmp0(net, network) == 0 &&
+            orch_roofline_is_on(b->gpu, trial->run->device_key,
+                                g_strcmp0(trial->run->machine_key, here) == 0))
+            added = orch_roofline_dots_add_run(dots, store, trial->run, "rows", precision);
+    }
+    orch_trials_free(trials);
+    return added;
+}
+
+static bool draw(struct orch_cli *cli, const struct orch_roofline_gpu *b, const char *path,
+                 const struct orch_time_question *q, GError **error)
+{
+    GError *problem = NULL;
+    g_autoptr(GArray) layers = orch_roofline_gpu_layers(b, q, q->batches[0], error);
+    if (!layers)
+        return false;
+    g_autoptr(GArray) dots = orch_roofline_dots_new();
+    for (guint i = 0; i < layers->len; i++) {
+        const struct orch_roofline_layer_row *l =
+            &g_array_index(layers, struct orch_roofline_layer_row, i);
+        orch_roofline_dots_add(dots, l->name, l->kind, l->flops, l->bytes);
+    }
+    unsigned measured = add_measured(cli, b, q->net->name, dots, &problem);
+    if (problem) {
+        g_propagate_error(error, problem);
+        return false;
+    }
+    struct orch_roofline_roofs roofs = orch_roofline_roofs_of(b->gpu);
+    g_autofree char *threads = roofs.threads
+                                   ? g_strdup_printf(" (%s), %d thread%s", b->gpu->arch,
+                                                     roofs.threads, roofs.threads == 1 ? "" : "s")
+                                   : g_strdup("");
+    g_autofree char *title =
+        g_strdup_printf("%s on %s%s: roofline at batch %" G_GINT64_FORMAT ", %s", q->net->name,
+                        b->gpu->name, threads, q->batches[0], orch_precision_names()[b->precision]);
+    struct orch_chart *chart = orch_roofline_chart(title, &roofs, b->precision, dots);
+    orch_roofline_roofs_release(&roofs);
+    bool ok = chart && orch_chart_write(chart, path, error);
+    if (!chart)
+        orch_error_set(error, ORCH_ERROR_USAGE, "choose another precision or device",
+                       "the device has no known peak or bandwidth for this");
+    orch_chart_free(chart);
+    if (ok)
+        orch_cli_info(cli, "chart: %s (%u measured layers)", path, measured);
+    return ok;
+}
+
 int orch_cli_roofline_show(struct orch_cli *cli, const struct paleo_options *o,
                            struct orch_time_question *q, GError **error)
 {
@@ -108,6 +182,8 @@ int orch_cli_roofline_show(struct orch_cli *cli, const struct paleo_options *o,
     if (!table)
         return -1;
     orch_cli_table_print_as(cli, table, o->layers ? "layers" : "batches", o->format);
+    if (o->chart && !draw(cli, &b, o->chart, q, error))
+        return -1;
     if (!cli->json && !o->format)
         print_line(q, &b);
     return ORCH_EXIT_OK;

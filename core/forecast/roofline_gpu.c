@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/forecast/roofline_gpu.h"
 
+#include "lib/net/layer_spec.h"
+#include "lib/steptime/traffic.h"
+
 #include <math.h>
 
 static struct orch_roofline_work work_of(const struct orch_roofline_gpu *b,
@@ -58,12 +61,17 @@ GArray *orch_roofline_gpu_layers(const struct orch_roofline_gpu *b,
         const struct orch_net_node *node = orch_net_node(q->net, (int)i);
         if (layers[i].bound == ORCH_BOUND_NONE)
             continue;
+        struct orch_traffic forward = orch_traffic_forward(node, &q->costs[i], &work),
+                            backward = orch_traffic_backward(node, &q->costs[i], &work);
         struct orch_roofline_layer_row row = {node->name,
                                               orch_net_op_name(node->op),
                                               orch_roofline_bound_name(layers[i].bound),
+                                              orch_net_layer_kind(node, NULL),
                                               layers[i].forward_s,
                                               layers[i].backward_s,
-                                              layers[i].intensity};
+                                              layers[i].intensity,
+                                              forward.flops + (work.training ? backward.flops : 0),
+                                              forward.bytes + (work.training ? backward.bytes : 0)};
         g_array_append_val(rows, row);
     }
     return rows;

@@ -31,8 +31,10 @@ bool orch_roofline_gpu_ask(const struct orch_roofline_gpu *bound,
 /** The bound of one layer. Texts are borrowed from the question. */
 struct orch_roofline_layer_row {
     const char *name, *type, *bound; /* bound: "compute" or "memory" */
+    const char *kind;                /* "conv", "batchnorm" */
     double forward_s, backward_s;
-    double flops_per_byte;
+    double flops_per_byte; /* of the forward pass */
+    double flops, bytes;   /* of all passes asked about */
 };
 /** Returns struct orch_roofline_layer_row for the layers that take time. NULL with an error. The
  * caller unrefs. */

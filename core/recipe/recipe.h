@@ -116,6 +116,7 @@ enum orch_report_kind {
     ORCH_REPORT_CONVERGED,   /* whether a series still changes at its end */
     ORCH_REPORT_GAIN,        /* what a setting gains for each per cent of cost */
     ORCH_REPORT_SPEEDUP,     /* a value by workers against that of one worker */
+    ORCH_REPORT_ROOFLINE,    /* measured layers below the roofs of their device */
     ORCH_REPORT_SPEED_MODEL, /* speed by parameter servers and workers, fitted to trainings */
     ORCH_REPORT_CORRELATE,   /* whether one number forecasts the order of another */
     ORCH_REPORT_LISTING,     /* a table produced by runs */

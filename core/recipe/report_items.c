@@ -141,6 +141,13 @@ static const struct kind_row {
       {"mode", REPORT_SHAPE_SPEED_MODE, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
       {"where", REPORT_SHAPE_WHERE, false}}},
+    {"roofline",
+     ORCH_REPORT_ROOFLINE,
+     true,
+     {{"artifact", REPORT_SHAPE_ARTIFACT, false},
+      {"by", REPORT_SHAPE_AXES, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"listing",
      ORCH_REPORT_LISTING,
      false,
@@ -567,13 +574,13 @@ static const struct kind_row *find_kind(struct recipe_draft *draft, const struct
         found = key ? &KINDS[i] : found;
     }
     if (!found && !has_unknown)
-        orch_recipe_error_at(
-            draft, map,
-            "add one of: text, table, plot, images, best, compare, coverage, "
-            "gain, work, collaborators, converged, correlate, speedup, speed_model, listing, "
-            "curve, curve_law, time_to, learn, layerwise, "
-            "student",
-            "a report item has no content");
+        orch_recipe_error_at(draft, map,
+                             "add one of: text, table, plot, images, best, compare, coverage, "
+                             "gain, work, collaborators, converged, correlate, speedup, "
+                             "speed_model, roofline, listing, "
+                             "curve, curve_law, time_to, learn, layerwise, "
+                             "student",
+                             "a report item has no content");
     return found;
 }
 

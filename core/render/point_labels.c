@@ -183,7 +183,7 @@ void orch_sheet_point_labels(struct orch_sheet *sheet, const struct orch_chart_p
                 take_room(&l, series, points);
             for (guint j = 0; pass == 1 && j < points->len; j++) {
                 const char *label = g_array_index(points, struct orch_point_of, j).p->label;
-                if (label && orch_series_is_of_runs(series))
+                if (label)
                     draw_label(&l, label, x_of(&l, points, j), y_of(&l, points, j));
             }
         }

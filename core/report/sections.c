@@ -44,6 +44,7 @@ static const struct kind {
     {ORCH_REPORT_GAIN, "gain", orch_section_fill_gain, false},
     {ORCH_REPORT_CORRELATE, "correlate", orch_section_fill_correlate, false},
     {ORCH_REPORT_SPEEDUP, "speedup", orch_section_fill_speedup, false},
+    {ORCH_REPORT_ROOFLINE, "roofline", orch_section_fill_roofline, false},
     {ORCH_REPORT_SPEED_MODEL, "speed_model", orch_section_fill_speed_model, false},
     {ORCH_REPORT_LISTING, "listing", orch_section_fill_listing, false},
     {ORCH_REPORT_IMAGES, "images", orch_section_fill_images, false},

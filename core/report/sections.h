@@ -57,6 +57,7 @@ bool orch_section_fill_converged(struct orch_section_context *a, GError **error)
 bool orch_section_fill_gain(struct orch_section_context *a, GError **error);
 bool orch_section_fill_correlate(struct orch_section_context *a, GError **error);
 bool orch_section_fill_speedup(struct orch_section_context *a, GError **error);
+bool orch_section_fill_roofline(struct orch_section_context *a, GError **error);
 bool orch_section_fill_speed_model(struct orch_section_context *a, GError **error);
 bool orch_section_fill_listing(struct orch_section_context *a, GError **error);
 bool orch_section_fill_curve(struct orch_section_context *a, GError **error);
