@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Drawing steps uniformly. Records are drawn in groups, so that those of a group are fetched from
+ * memory at the same time. */
+#include "plugins/common/replay/replay_private.h"
+
+#include "lib/base/error.h"
+#include "lib/base/random.h"
+
+enum { GROUP = 64 };
+
+int64_t orch_replay_ready(struct orch_replay *r)
+{
+    int64_t ready = 0;
+    for (int i = 0; i < r->options.lanes; i++) {
+        pthread_mutex_lock(&r->lanes[i].lock);
+        ready += orch_replay_steps(r, &r->lanes[i]);
+        pthread_mutex_unlock(&r->lanes[i].lock);
+    }
+    return ready;
+}
+
+/* How many of `count` draws fall to each lane, into lane_counts. */
+static void share_draws(struct orch_replay *r, int64_t count)
+{
+    const int lanes = r->options.lanes;
+    g_autofree int64_t *until = g_new(int64_t, lanes);
+    int64_t total = 0;
+    for (int i = 0; i < lanes; i++) {
+        pthread_mutex_lock(&r->lanes[i].lock);
+        until[i] = total += orch_replay_steps(r, &r->lanes[i]);
+        pthread_mutex_unlock(&r->lanes[i].lock);
+        r->lane_counts[i] = 0;
+    }
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t at = (int64_t)orch_random_below(&r->random, (size_t)total);
+        int low = 0, high = lanes - 1;
+        while (low < high) {
+            const int middle = (low + high) / 2;
+            if (at < until[middle])
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        r->lane_counts[low]++;
+    }
+}
+
+static inline int64_t draw_position(struct orch_replay *r, int64_t oldest, int64_t steps)
+{
+    return oldest + (int64_t)orch_random_below(&r->random, (size_t)steps);
+}
+
+/* Called with the lane's lock; it has at least one step. */
+static void sample_lane(struct orch_replay *r, int lane, int64_t count, int64_t row,
+                        const struct orch_replay_batch *batch)
+{
+    const struct replay_lane *l = &r->lanes[lane];
+    const int64_t oldest = orch_replay_oldest(r, l);
+    const int64_t records = orch_replay_complete(r, l) - oldest;
+    int64_t positions[GROUP];
+    for (int64_t first = 0; first < count; first += GROUP) {
+        const int64_t size = MIN(GROUP, count - first);
+        for (int64_t i = 0; i < size; i++) {
+            positions[i] = draw_position(r, oldest, records);
+            const uint8_t *record = orch_replay_record(r, l, positions[i]);
+            __builtin_prefetch(record);
+            __builtin_prefetch(record + 2 * r->record_bytes - 1); /* the next state's end */
+        }
+        for (int64_t i = 0; i < size; i++, row++) {
+            while (orch_replay_step_of(r, orch_replay_record(r, l, positions[i]))->end ==
+                   ORCH_REPLAY_FINAL)
+                positions[i] = draw_position(r, oldest, records);
+            orch_replay_gather(r, l, positions[i], batch, row);
+            if (batch->places)
+                batch->places[row] = positions[i] * r->options.lanes + lane;
+            if (batch->weights)
+                batch->weights[row] = 1;
+        }
+    }
+}
+
+bool orch_replay_sample(struct orch_replay *r, int64_t count, double beta,
+                        const struct orch_replay_batch *batch, GError **error)
+{
+    const int64_t ready = orch_replay_ready(r);
+    if (count < 1 || ready < count) {
+        orch_error_set(error, ORCH_ERROR_TRIAL, "add steps first, or draw fewer",
+                       "replay buffer: %" G_GINT64_FORMAT
+                       " steps were to be drawn, and %" G_GINT64_FORMAT " can be",
+                       count, ready);
+        return false;
+    }
+    if (r->tree)
+        return orch_replay_sample_prioritised(r, count, beta, batch, error);
+    if (r->options.lanes == 1)
+        r->lane_counts[0] = count;
+    else
+        share_draws(r, count);
+    int64_t row = 0;
+    for (int i = 0; i < r->options.lanes; i++) {
+        if (!r->lane_counts[i])
+            continue;
+        pthread_mutex_lock(&r->lanes[i].lock);
+        sample_lane(r, i, r->lane_counts[i], row, batch);
+        pthread_mutex_unlock(&r->lanes[i].lock);
+        row += r->lane_counts[i];
+    }
+    return true;
+}
