@@ -20,7 +20,7 @@ static const struct orch_option OPTIONS[] = {
      "OneToAll, TreeAllReduce, ButterflyAllReduce, ButterflyMixing; not PALEO's: ring, "
      "hierarchical"},
     TIME_PRICE_OPTIONS(AT(time.price), AT(time.cloud), AT(time.spot)),
-    TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm)),
+    TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm), ""),
     {"pipeline", 0, NULL, ORCH_OPT_FLAG, AT(pipeline),
      "a layer takes the longer of computing and memory, not their sum"},
     {"algorithm", 0, "NAME", ORCH_OPT_TEXT, AT(algorithm),

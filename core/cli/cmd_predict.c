@@ -38,7 +38,7 @@ static const struct orch_option OPTIONS[] = {
      "auto (the default: measurements first), transferred or prior"},
     {"calibrate", 0, "RUN", ORCH_OPT_LIST, AT(time.calibrate),
      "scale the forecast by this run of yours, on any GPU; may be repeated"},
-    TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm)),
+    TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm), "; measured: by your own runs"),
     {"experiment", 0, "NAME", ORCH_OPT_TEXT, AT(experiment),
      "the time of one run of an experiment, from the predictor trained on its runs"},
     {"sweep", 'x', "PARAM=A,B,...", ORCH_OPT_LIST, AT(sweeps),

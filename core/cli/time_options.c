@@ -197,6 +197,13 @@ static bool read_share(const char *text, const char *option, double *out, GError
     return false;
 }
 
+/* A share, or for `orch predict` the word that has it measured. */
+static bool read_ppp(const char *text, bool paleo, struct orch_time_question *q, GError **error)
+{
+    q->ppp_is_measured = !paleo && g_strcmp0(text, "measured") == 0;
+    return read_share(q->ppp_is_measured ? NULL : text, "--ppp-comp", &q->ppp_comp, error);
+}
+
 static bool read_cloud(const struct time_options *o, struct orch_time_question *q, GError **error)
 {
     GPtrArray *names = g_ptr_array_new();
@@ -231,7 +238,7 @@ static bool read_numbers(const struct time_options *o, struct orch_time_question
                    : paleo    ? "128"
                               : "64",
                    "--batch", q->batches, &q->batch_count, error) ||
-        !read_share(o->ppp_comp, "--ppp-comp", &q->ppp_comp, error) ||
+        !read_ppp(o->ppp_comp, paleo, q, error) ||
         !read_share(o->ppp_comm, "--ppp-comm", &q->ppp_comm, error) ||
         !read_list(o->workers ? o->workers : "1", "--workers", q->workers, &q->worker_count,
                    error) ||

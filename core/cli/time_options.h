@@ -45,9 +45,9 @@ struct time_options {
     {"price", 0, "USD", ORCH_OPT_TEXT, price, "price of a device hour"},                           \
     {"cloud", 0, "NAME", ORCH_OPT_TEXT, cloud, "use the price of aws, azure, gcp, lambda, ..."},   \
     {"spot", 0, NULL, ORCH_OPT_FLAG, spot, "use spot prices"}
-#define TIME_SHARE_OPTIONS(ppp_comp, ppp_comm)                                                     \
+#define TIME_SHARE_OPTIONS(ppp_comp, ppp_comm, or_else)                                            \
     {"ppp-comp", 0, "SHARE", ORCH_OPT_TEXT, ppp_comp,                                              \
-     "share of the peak that computing reaches, in (0, 1]"},                                       \
+     "share of the peak that computing reaches, in (0, 1]" or_else},                               \
     {"ppp-comm", 0, "SHARE", ORCH_OPT_TEXT, ppp_comm, "share of the link's bandwidth, in (0, 1]"}
 /* clang-format on */
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-bool orch_candidate_choose(const struct orch_time_question *q, const struct orch_step_tiers *tiers,
+bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_tiers *tiers,
                            const struct orch_gpu_spec *gpu, struct orch_candidate *out,
                            GError **error)
 {
@@ -19,7 +19,11 @@ bool orch_candidate_choose(const struct orch_time_question *q, const struct orch
         out->precision = orch_precision_run(gpu, q->has_precision ? q->precision : ORCH_FP32);
     if (!orch_prior_for(gpu, out->precision, &out->prior, error))
         return false;
-    if (!isnan(q->ppp_comp))
+    if (q->ppp_is_measured && !orch_step_tiers_ppp(tiers, gpu, out->precision, &out->ppp, error))
+        return false;
+    if (q->ppp_is_measured)
+        orch_prior_set_ppp(&out->prior, out->ppp.share);
+    else if (!isnan(q->ppp_comp))
         out->prior.device.compute_share = q->ppp_comp;
     else if (q->model != ORCH_TIME_PRIOR)
         orch_prior_transfer(gpu, out->precision, &out->prior);
@@ -217,6 +221,11 @@ void orch_time_question_assume_device(struct orch_time_question *q, const char *
         orch_time_question_assume(
             q, "precision", "--precision", "%s: %s tensors, which this GPU multiplies so",
             orch_precision_names()[c->precision], orch_precision_names()[q->precision]);
+    if (q->ppp_is_measured)
+        orch_time_question_assume(
+            q, "PPP", "--ppp-comp",
+            "%.3g: observed over estimated throughput, mean of %d configuration%s run on it",
+            c->ppp.share, c->ppp.workloads, c->ppp.workloads == 1 ? "" : "s");
     if (!q->has_optimizer && !q->forward_only)
         orch_time_question_assume(q, "optimizer", "--optimizer", "SGD with momentum");
     if (q->worker_count > 1 || q->workers[0] > 1)

@@ -13,6 +13,7 @@ struct orch_candidate {
     /* taken from the network's records, because the question has none */
     bool precision_is_recorded;
     struct orch_prior prior;
+    struct orch_step_ppp ppp; /* of a question whose PPP is measured; else zeros */
     struct orch_rate rate;
 };
 
@@ -31,7 +32,7 @@ struct orch_step_answer {
 /** Determines the precision, analytical model and price of a device. A question without a precision
  * uses the one in the network's records (`tiers`, or NULL), else fp32; orch_precision_run maps it
  * to the precision that the device computes in. */
-bool orch_candidate_choose(const struct orch_time_question *q, const struct orch_step_tiers *tiers,
+bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_tiers *tiers,
                            const struct orch_gpu_spec *gpu, struct orch_candidate *out,
                            GError **error);
 /** Computes the estimate. The caller releases it with orch_step_answer_clear. */

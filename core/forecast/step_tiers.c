@@ -411,9 +411,22 @@ static bool precision_of(const struct orch_trained *t, const struct orch_trained
     return is_known;
 }
 
+/* How a measured configuration is estimated. */
+enum basis {
+    BASIS_ROOFLINE,
+    BASIS_TRANSFERRED,
+    BASIS_PEAK, /* a roofline at the whole peak and bandwidth, without launches */
+};
+
+static void use_whole_peak(struct orch_prior *prior)
+{
+    prior->device.compute_share = prior->device.memory_share = 1;
+    prior->device.launch_s = 0;
+}
+
 /* The analytical step time of a measured configuration, seconds; NaN when there is none. */
 static double estimate(struct orch_step_tiers *tiers, const struct orch_trained_cell *known,
-                       bool transfers)
+                       enum basis basis)
 {
     const struct orch_trained *t = tiers->trained;
     const struct orch_gpu_spec *gpu =
@@ -432,22 +445,30 @@ static double estimate(struct orch_step_tiers *tiers, const struct orch_trained_
     if (!gpu || !k->net || !is_named ||
         !orch_int_parse(orch_trained_cell_value(t, known, "batch"), &work.batch) ||
         !orch_prior_for(gpu, precision, &prior, NULL) ||
-        (transfers && !orch_prior_transfer(gpu, precision, &prior)) ||
-        !orch_prior_predict(k->net, k->costs, &prior, &work, &alone, NULL, &step, NULL))
+        (basis == BASIS_TRANSFERRED && !orch_prior_transfer(gpu, precision, &prior)))
         return (double)NAN;
-    return step.own.total_s;
+    if (basis == BASIS_PEAK)
+        use_whole_peak(&prior);
+    return orch_prior_predict(k->net, k->costs, &prior, &work, &alone, NULL, &step, NULL)
+               ? step.own.total_s
+               : (double)NAN;
+}
+
+static void start_cache(struct orch_step_tiers *tiers)
+{
+    if (tiers->whites)
+        return;
+    tiers->whites = g_new0(double, 2 * (size_t)tiers->trained->known->len + 1);
+    tiers->nets = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_known_net);
 }
 
 static double white_of(struct orch_step_tiers *tiers, guint at, bool transfers)
 {
     const GPtrArray *known = tiers->trained->known;
-    if (!tiers->whites) {
-        tiers->whites = g_new0(double, 2 * (size_t)known->len + 1);
-        tiers->nets = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_known_net);
-    }
+    start_cache(tiers);
     double *white = &tiers->whites[2 * (size_t)at + transfers];
     if (!isnan(*white) && !(*white > 0))
-        *white = estimate(tiers, known->pdata[at], transfers);
+        *white = estimate(tiers, known->pdata[at], transfers ? BASIS_TRANSFERRED : BASIS_ROOFLINE);
     return *white;
 }
 
@@ -579,4 +600,57 @@ bool orch_step_tiers_precision(const struct orch_step_tiers *tiers, const struct
         }
     }
     return false;
+}
+
+/* ---- platform percent of peak ------------------------------------------------------------------
+ */
+
+static bool is_workload_of(const struct orch_step_tiers *tiers,
+                           const struct orch_trained_cell *known, const struct orch_gpu_spec *gpu,
+                           enum orch_precision precision)
+{
+    const struct orch_trained *t = tiers->trained;
+    enum orch_precision is;
+    const char *name = orch_trained_cell_value(t, known, "gpu");
+    const struct orch_gpu_spec *on = orch_hardware_gpu(tiers->hardware, name, NULL);
+    bool is_it = strcmp(name, orch_step_tiers_device_name(gpu)) == 0 ||
+                 (on && strcmp(on->name, gpu->name) == 0);
+    return known->runs > 0 && is_it && is_one_worker(t, known) &&
+           precision_of(t, known, gpu, &is) && is == precision;
+}
+
+bool orch_step_tiers_ppp(struct orch_step_tiers *tiers, const struct orch_gpu_spec *gpu,
+                         enum orch_precision precision, struct orch_step_ppp *out, GError **error)
+{
+    struct orch_step_ppp ppp = {0};
+    const GPtrArray *known = tiers && tiers->trained ? tiers->trained->known : NULL;
+    for (guint i = 0; known && i < known->len; i++) {
+        const struct orch_trained_cell *cell = known->pdata[i];
+        start_cache(tiers);
+        if (!is_workload_of(tiers, cell, gpu, precision))
+            continue;
+        double peak_s = estimate(tiers, cell, BASIS_PEAK);
+        if (!(peak_s > 0))
+            continue;
+        ppp.share += peak_s / (cell->median / 1e3);
+        ppp.workloads++;
+    }
+    ppp.share /= MAX(1, ppp.workloads);
+    if (!ppp.workloads)
+        orch_error_set(error, ORCH_ERROR_USAGE, "run a training there, or give a share: 0.62",
+                       "PPP cannot be measured: no run with a step time on %s at %s", gpu->name,
+                       orch_precision_names()[precision]);
+    else if (ppp.share > 1)
+        orch_error_set(error, ORCH_ERROR_USAGE, "correct its peak in gpus.yaml, or give a share",
+                       "PPP of %s at %s is %.3g: its runs are faster than its peak allows",
+                       gpu->name, orch_precision_names()[precision], ppp.share);
+    else
+        *out = ppp;
+    return ppp.workloads && ppp.share <= 1;
+}
+
+void orch_prior_set_ppp(struct orch_prior *prior, double share)
+{
+    use_whole_peak(prior);
+    prior->device.compute_share = prior->device.memory_share = share;
 }

@@ -67,6 +67,19 @@ bool orch_step_tiers_precision(const struct orch_step_tiers *tiers, const struct
 void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step_question *ask,
                            struct orch_prior *prior, char **why);
 
+/** Platform percent of peak: observed over estimated throughput of a set of workloads, averaged. */
+struct orch_step_ppp {
+    double share;  /* in (0, 1] */
+    int workloads; /* measured configurations: network, batch, mode */
+};
+/** Measures PPP from the store's runs of one worker on this device at this precision. The estimate
+ * is a roofline at the device's whole peak and bandwidth. Fails with ORCH_ERROR_USAGE if there are
+ * no such runs (`tiers` may be NULL), or if they are faster than the peak allows. */
+bool orch_step_tiers_ppp(struct orch_step_tiers *tiers, const struct orch_gpu_spec *gpu,
+                         enum orch_precision precision, struct orch_step_ppp *out, GError **error);
+/** Makes the roofline of `prior` the estimate at the whole peak over `share`. */
+void orch_prior_set_ppp(struct orch_prior *prior, double share);
+
 /** Converts a question to a table row with the columns that the predictor was trained on. Unknown
  * values are empty; the target is 1. */
 struct orch_csv *orch_step_tiers_row(const struct orch_trained *trained,

@@ -39,6 +39,7 @@ struct orch_time_question {
     bool strong;               /* the workers share the batch */
     int64_t images, epochs;    /* images 0: not known */
     double ppp_comp, ppp_comm; /* NaN: not specified */
+    bool ppp_is_measured;      /* ppp_comp is to be measured from the store's runs */
     double price;              /* per device hour; NaN: not specified */
     double budget_usd;         /* NaN: not specified */
     double deadline_s;         /* for the whole training; NaN: not specified */
