@@ -121,6 +121,14 @@ static const struct orch_metric METRICS[] = {
      .unit = "GFLOP/s",
      .help = "measured: the fastest of some large products"},
     {.name = "peak_gbyte_s", .unit = "GB/s", .help = "measured: a large element-wise operation"},
+    {.name = "roofline_time",
+     .unit = "ms",
+     .help = "by_layer: sum over the layers of operations over peak_gflop_s, or bytes over "
+             "peak_gbyte_s where that is longer"},
+    {.name = "ppp",
+     .better = ORCH_BETTER_MAX,
+     .help = "by_layer: platform percent of peak, observed over estimated throughput: "
+             "roofline_time / batch_time"},
     {.name = "utilisation", .better = ORCH_BETTER_MAX, .help = "layers_gflop_s / peak_gflop_s"},
 };
 

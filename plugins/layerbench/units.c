@@ -179,13 +179,17 @@ static void add_row(struct layerbench_bench *bench, const struct row *r)
 }
 
 static void add_to_sum(struct layerbench_bench *bench, const struct layerbench_times *t,
-                       double gflop)
+                       const struct orch_net_layer_work *work)
 {
     bench->sum.forward += t->forward;
     bench->sum.backward += t->backward;
     bench->sum.forward_queued += t->forward_queued;
     bench->sum.backward_queued += t->backward_queued;
-    bench->gflop += gflop;
+    bench->gflop += work->gflop;
+    bench->roofline_ms +=
+        1e3 * work->gflop / bench->peak_gflop_s > work->mbytes / bench->peak_gbyte_s
+            ? 1e3 * work->gflop / bench->peak_gflop_s
+            : work->mbytes / bench->peak_gbyte_s;
 }
 
 static int value_bytes(const struct params *p)
@@ -216,7 +220,7 @@ static void add_layer(struct layerbench_bench *bench, const struct orch_net *net
                       .params = work.params,
                       .times = *times};
     add_row(bench, &row);
-    add_to_sum(bench, times, row.gflop);
+    add_to_sum(bench, times, &work);
 }
 
 /* ---- graphs ------------------------------------------------------------------------------------

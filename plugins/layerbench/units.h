@@ -22,8 +22,11 @@ struct layerbench_bench {
     const struct orch_host *host;
     GString *csv; /* a row for each layer and each other part of a step */
     int64_t rows, left_out;
-    struct layerbench_times sum;       /* over the layers */
-    double gflop;                      /* of the layers: forward, and backward if they train */
+    struct layerbench_times sum; /* over the layers */
+    double gflop;                /* of the layers: forward, and backward if they train */
+    /* Sum over the layers: each as long as its operations take at peak_gflop_s, or its bytes at
+     * peak_gbyte_s, whichever is longer. */
+    double roofline_ms;
     double peak_gflop_s, peak_gbyte_s; /* measured; NaN: not measured */
     GArray *times, *spreads;           /* double: ms of each row, forward and backward */
 };

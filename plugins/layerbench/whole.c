@@ -95,6 +95,10 @@ static void report_steps(const struct layerbench_bench *bench, const GArray *tim
     host->result(host, "batch_time", s.median);
     host->result(host, "batch_time_min", s.least);
     host->result(host, "batch_time_max", s.most);
+    if (bench->roofline_ms > 0) { /* false for NaN */
+        host->result(host, "roofline_time", bench->roofline_ms);
+        host->result(host, "ppp", bench->roofline_ms / s.median);
+    }
 }
 
 /* Times the parts between two series of steps, so that a machine that becomes slower or faster
