@@ -34,10 +34,12 @@ void orch_ceilings_free(struct orch_ceilings *ceilings)
 json_t *orch_ceiling_json(const struct orch_ceiling *c)
 {
     json_t *json =
-        json_pack("{s:s s:s s:s s:i s:s s:f s:f s:f s:i s:s}", "device", c->device, "what", c->what,
+        json_pack("{s:s s:s s:s s:i s:s s:o s:o s:o s:i s:s}", "device", c->device, "what", c->what,
                   "how", c->how, "threads", (int)c->threads, "unit", c->unit, "best",
-                  c->measured.best, "median", c->measured.median, "spread", c->measured.spread,
-                  "samples", (int)c->measured.samples, "with", c->with);
+                  orch_json_finite(c->measured.best), "median",
+                  orch_json_finite(c->measured.median), "spread",
+                  orch_json_finite(c->measured.spread), "samples", (int)c->measured.samples, "with",
+                  c->with);
     if (c->skipped)
         json_object_set_new(json, "skipped", json_string(c->skipped));
     return json;
@@ -86,7 +88,7 @@ static struct orch_ceiling *row_of(const struct orch_yaml *map)
         json_object_set_new(json, key->text,
                             !is_number ? json_string(value->text)
                             : is_whole ? json_integer((json_int_t)number)
-                                       : json_real(number));
+                                       : orch_json_finite(number));
     }
     return orch_ceiling_decode(json);
 }

@@ -23,7 +23,7 @@ P
 }
 parts hw3 1.1=4 1.2=4 1.3=2 1.4=5 2.1=5 2.2=5 2.3=2 2.4=5 2.5=8 2.6=5 3.1=5 3.2=10 3.3=5 3.4a=3 3.4b=4 3.4c=4 3.4d=4 4.1=6 4.2=4 4.3a=5 4.3b=5
 parts hw4 1.1a=4 1.1b=5 1.1c=6 1.2a=8 1.2b=2 2.1=2 2.2a=2 2.2b=2 2.3a-c=12 2.3d=2 3.1a=10 3.1b=2 3.2=3 3.3=4 3.4a=3 3.4b=6 3.4c=2 4.1=12 4.2=6 4.3=7
-parts lab5 1.1=3 1.2=5 1.3=4 1.4=3 2.1=3 2.2=8 2.3=2 2.4=2
+parts lab5 1.1=3 1.2=5 1.3=4 1.4=3 2.1=3 2.2=8 2.3=2 2.4=2 3.1=4 3.2=6 3.3=6 3.4=4
 # What was not run is said to be missing, with the command; what is to be explained is left alone.
 ok orch report recipes/hw4.recipe --only 1.2; has missing; has 'orch run recipes/hw4.recipe'; has 'Why does that approach win'
 ok orch report recipes/hw4.recipe -p course --only 4; has 'missing' # whether its data sets are here or not
