@@ -36,6 +36,7 @@ struct orch_env_kind {
     int shape[3];           /* of an observation, row-major; trailing dimensions may be 1 */
     int observation_values; /* V, the product of the shape */
     bool is_bytes;          /* values are uint8_t, 0 or 1; else float */
+    int states;             /* of a tabular environment, whose observation is one-hot: V; else 0 */
     int actions;            /* an action is 0 .. actions - 1 */
     int step_limit;         /* an episode is truncated after so many steps; 0: never */
     double sticky;          /* published probability that the last action is repeated */
@@ -43,8 +44,8 @@ struct orch_env_kind {
 
     /** Starts an episode. `random` is the copy's stream (lib/base/random.h). */
     void (*reset)(void *state, uint64_t *random);
-    /** Writes V values. */
-    void (*observe)(const void *state, void *observation);
+    /** Writes the observations of `count` states (count x V). */
+    void (*observe)(const void *states, int64_t count, void *observations);
     /** Advances `count` states that lie one after the other. Writes `count` rewards and ends. The
      * actions must be in range, and no state may have terminated before. */
     void (*step)(void *states, int64_t count, const int32_t *actions, float *rewards,
@@ -84,6 +85,8 @@ void orch_envs_free(struct orch_envs *envs);
 
 const struct orch_env_kind *orch_envs_kind(const struct orch_envs *envs);
 int64_t orch_envs_count(const struct orch_envs *envs);
+/** The N structs of the kind, for readers. */
+const void *orch_envs_states(const struct orch_envs *envs);
 
 /** Starts an episode in every copy and writes its first observation (N x V). The random streams
  * continue where they are. */

@@ -82,6 +82,11 @@ int64_t orch_envs_count(const struct orch_envs *envs)
     return envs->count;
 }
 
+const void *orch_envs_states(const struct orch_envs *envs)
+{
+    return envs->states;
+}
+
 static void *state_at(struct orch_envs *e, int64_t i)
 {
     return e->states + (size_t)i * e->kind->state_bytes;
@@ -95,11 +100,10 @@ static void *row(const struct orch_envs *e, void *rows, int64_t i)
 bool orch_envs_reset(struct orch_envs *envs, void *observations, GError **error)
 {
     (void)error;
-    for (int64_t i = 0; i < envs->count; i++) {
+    for (int64_t i = 0; i < envs->count; i++)
         envs->kind->reset(state_at(envs, i), &envs->randoms[i]);
-        envs->kind->observe(state_at(envs, i), row(envs, observations, i));
-        envs->steps[i] = 0;
-    }
+    envs->kind->observe(envs->states, envs->count, observations);
+    memset(envs->steps, 0, (size_t)envs->count * sizeof *envs->steps);
     envs->is_reset = true;
     return true;
 }
@@ -139,7 +143,7 @@ static void turn_over(struct orch_envs *e, int64_t i, const struct orch_envs_res
     if (result->finals)
         memcpy(row(e, result->finals, i), observation, e->observation_bytes);
     e->kind->reset(state_at(e, i), &e->randoms[i]);
-    e->kind->observe(state_at(e, i), observation);
+    e->kind->observe(state_at(e, i), 1, observation);
     e->steps[i] = 0;
 }
 
@@ -155,8 +159,8 @@ bool orch_envs_step(struct orch_envs *envs, const int32_t *actions,
         return false;
     envs->kind->step(envs->states, envs->count, taken(envs, actions), result->rewards,
                      result->ends);
+    envs->kind->observe(envs->states, envs->count, result->observations);
     for (int64_t i = 0; i < envs->count; i++) {
-        envs->kind->observe(state_at(envs, i), row(envs, result->observations, i));
         if (++envs->steps[i] == envs->step_limit && !result->ends[i])
             result->ends[i] = ORCH_ENV_TRUNCATED;
         if (result->ends[i])
