@@ -87,7 +87,7 @@ static struct push engines(const struct orch_lander *s, int32_t action)
     const double main = action == MAIN ? MAIN_ACCELERATION : 0;
     return (struct push){MASS * (-sine * main + cosine * side * SIDE_ACCELERATION),
                          MASS * (cosine * main + sine * side * SIDE_ACCELERATION),
-                         -INERTIA * side * SIDE_TURN};
+                         INERTIA * side * SIDE_TURN};
 }
 
 static void lander_substep(struct orch_lander *s, int32_t action)

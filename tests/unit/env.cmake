@@ -1,0 +1,3 @@
+# environments of reinforcement learning: their dynamics, the driver, programs that are environments
+orch_test(env_parity "quick" orch_env PkgConfig::JANSSON)
+orch_test(env "quick" orch_env orch_replay)
