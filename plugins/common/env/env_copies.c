@@ -43,6 +43,24 @@ static bool descriptions_agree(const struct orch_env_copies *c, int64_t i, GErro
     return false;
 }
 
+/** Starts the programs, which then begin at the same time. */
+static bool start_all(struct orch_env_copies *c, const char *command, double timeout_s,
+                      GError **error)
+{
+    for (int64_t i = 0; i < c->count; i++)
+        if (!(c->programs[i] = orch_env_program_start(command, i, timeout_s, error)))
+            return false;
+    for (int64_t i = 0; i < c->count; i++) {
+        if (!orch_env_program_meet(c->programs[i], error))
+            return false;
+        if (i == 0)
+            describe(c, command);
+        else if (!descriptions_agree(c, i, error))
+            return false;
+    }
+    return true;
+}
+
 struct orch_env_copies *orch_env_copies_new(const char *command, int64_t count, double timeout_s,
                                             GError **error)
 {
@@ -56,22 +74,18 @@ struct orch_env_copies *orch_env_copies_new(const char *command, int64_t count, 
     struct orch_env_copies *c = g_new0(struct orch_env_copies, 1);
     c->count = count;
     c->programs = g_new0(struct orch_env_program *, count);
-    for (int64_t i = 0; i < count; i++) {
-        c->programs[i] = orch_env_program_open(command, i, timeout_s, error);
-        if (c->programs[i] && i == 0)
-            describe(c, command);
-        if (!c->programs[i] || !descriptions_agree(c, i, error)) {
-            orch_env_copies_free(c);
-            return NULL;
-        }
-    }
-    return c;
+    if (start_all(c, command, timeout_s, error))
+        return c;
+    orch_env_copies_free(c);
+    return NULL;
 }
 
 void orch_env_copies_free(struct orch_env_copies *copies)
 {
     if (!copies)
         return;
+    for (int64_t i = 0; i < copies->count; i++)
+        orch_env_program_hang_up(copies->programs[i]);
     for (int64_t i = 0; i < copies->count; i++)
         orch_env_program_close(copies->programs[i]);
     g_free(copies->programs);

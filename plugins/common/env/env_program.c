@@ -25,20 +25,22 @@ struct orch_env_program {
     int in, out;   /* of the program, our ends */
     GString *text; /* what was read and not yet used */
     struct orch_env_description about;
-    bool is_step; /* the last command was one */
+    bool is_step;    /* the last command was one */
+    bool has_failed; /* it is not waited for any more */
 };
 
 enum { CLOSE_MS = 500 };
 
-static bool fail(const struct orch_env_program *p, const char *hint, GError **error,
-                 const char *format, ...) G_GNUC_PRINTF(4, 5);
-static bool fail(const struct orch_env_program *p, const char *hint, GError **error,
-                 const char *format, ...)
+static bool fail(struct orch_env_program *p, const char *hint, GError **error, const char *format,
+                 ...) G_GNUC_PRINTF(4, 5);
+static bool fail(struct orch_env_program *p, const char *hint, GError **error, const char *format,
+                 ...)
 {
     va_list arguments;
     va_start(arguments, format);
     g_autofree char *text = g_strdup_vprintf(format, arguments);
     va_end(arguments);
+    p->has_failed = true;
     orch_error_set(error, ORCH_ERROR_PROTOCOL, hint,
                    "environment program '%s' (copy %" G_GINT64_FORMAT ") %s", p->command, p->copy,
                    text);
@@ -59,7 +61,7 @@ static bool has_ended(pid_t pid, int limit_ms, siginfo_t *out)
     }
 }
 
-static bool fail_ended(const struct orch_env_program *p, GError **error)
+static bool fail_ended(struct orch_env_program *p, GError **error)
 {
     static const char HINT[] = "what it wrote to its standard error may tell why";
     siginfo_t info;
@@ -143,8 +145,7 @@ static bool read_line(struct orch_env_program *p, size_t *out_length, GError **e
 }
 
 /** Reports a line that could not be understood, with its beginning; takes over `problem`. */
-static bool fail_line(const struct orch_env_program *p, size_t length, GError *problem,
-                      GError **error)
+static bool fail_line(struct orch_env_program *p, size_t length, GError *problem, GError **error)
 {
     g_autofree char *begin = g_strndup(p->text->str, MIN(length - 1, 80));
     g_autofree char *shown = g_utf8_make_valid(begin, -1);
@@ -153,20 +154,8 @@ static bool fail_line(const struct orch_env_program *p, size_t length, GError *p
     return false;
 }
 
-static bool read_description(struct orch_env_program *p, GError **error)
-{
-    size_t length;
-    GError *problem = NULL;
-    if (!read_line(p, &length, error))
-        return false;
-    if (!orch_env_description_parse(p->text->str, length, &p->about, &problem))
-        return fail_line(p, length, problem, error);
-    g_string_erase(p->text, 0, (gssize)length);
-    return true;
-}
-
-struct orch_env_program *orch_env_program_open(const char *command, int64_t copy, double timeout_s,
-                                               GError **error)
+struct orch_env_program *orch_env_program_start(const char *command, int64_t copy, double timeout_s,
+                                                GError **error)
 {
     g_auto(GStrv) words = NULL;
     g_autoptr(GError) problem = NULL;
@@ -181,23 +170,42 @@ struct orch_env_program *orch_env_program_open(const char *command, int64_t copy
     p->timeout_s = timeout_s;
     p->in = p->out = -1;
     p->text = g_string_new(NULL);
-    if (spawn(p, words, error) && read_description(p, error))
+    if (spawn(p, words, error))
         return p;
     orch_env_program_close(p);
     return NULL;
+}
+
+bool orch_env_program_meet(struct orch_env_program *program, GError **error)
+{
+    size_t length;
+    GError *problem = NULL;
+    if (!read_line(program, &length, error))
+        return false;
+    if (!orch_env_description_parse(program->text->str, length, &program->about, &problem))
+        return fail_line(program, length, problem, error);
+    g_string_erase(program->text, 0, (gssize)length);
+    return true;
+}
+
+void orch_env_program_hang_up(struct orch_env_program *program)
+{
+    if (!program || program->in < 0)
+        return;
+    close(program->in);
+    program->in = -1;
 }
 
 void orch_env_program_close(struct orch_env_program *program)
 {
     if (!program)
         return;
-    if (program->in >= 0)
-        close(program->in);
+    orch_env_program_hang_up(program);
     if (program->out >= 0)
         close(program->out);
     if (program->pid > 0) {
         siginfo_t info;
-        has_ended(program->pid, CLOSE_MS, &info);
+        has_ended(program->pid, program->has_failed ? 0 : CLOSE_MS, &info);
         kill(-program->pid, SIGKILL); /* its group, which keeps its number until it is reaped */
         while (waitpid(program->pid, NULL, 0) < 0 && errno == EINTR)
             continue;

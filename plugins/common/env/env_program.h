@@ -15,14 +15,20 @@
 
 struct orch_env_program;
 
-/** Starts the command (split as by a shell, without expansions) and reads the line in which it
- * describes itself. Fails with ORCH_ERROR_RECIPE for a command that cannot be started, and with
- * ORCH_ERROR_PROTOCOL. Close with orch_env_program_close. */
-struct orch_env_program *orch_env_program_open(const char *command, int64_t copy, double timeout_s,
-                                               GError **error);
-/** Closes its input, waits up to half a second for its end, then kills its process group. */
+/** Starts the command (split as by a shell, without expansions). Fails with ORCH_ERROR_RECIPE for
+ * a command that cannot be started. Close with orch_env_program_close. */
+struct orch_env_program *orch_env_program_start(const char *command, int64_t copy, double timeout_s,
+                                                GError **error);
+/** Reads the line in which the program describes itself. */
+bool orch_env_program_meet(struct orch_env_program *program, GError **error);
+
+/** Closes the program's input, which asks it to end. Accepts NULL. */
+void orch_env_program_hang_up(struct orch_env_program *program);
+/** Hangs up, waits up to half a second for its end (unless it has failed), then kills its process
+ * group. Accepts NULL. */
 void orch_env_program_close(struct orch_env_program *program);
 
+/** What it said about itself. */
 const struct orch_env_description *
 orch_env_program_description(const struct orch_env_program *program);
 
