@@ -21,14 +21,16 @@ static void cartpole_reset(void *state, uint64_t *random)
     s->angle_speed = orch_random_unit(random) * 0.1 - 0.05;
 }
 
-static void cartpole_observe(const void *state, void *observation)
+static void cartpole_observe(const void *states, int64_t count, void *observations)
 {
-    const struct orch_cartpole *s = state;
-    float *out = observation;
-    out[0] = (float)s->x;
-    out[1] = (float)s->x_speed;
-    out[2] = (float)s->angle;
-    out[3] = (float)s->angle_speed;
+    const struct orch_cartpole *s = states;
+    float *out = observations;
+    for (int64_t i = 0; i < count; i++) {
+        out[4 * i] = (float)s[i].x;
+        out[4 * i + 1] = (float)s[i].x_speed;
+        out[4 * i + 2] = (float)s[i].angle;
+        out[4 * i + 3] = (float)s[i].angle_speed;
+    }
 }
 
 static void cartpole_advance(struct orch_cartpole *s, double force)
