@@ -69,9 +69,10 @@ static void lot_init(struct orch_dqn *d)
     l->states = g_new(float, n *values);
     l->next_states = g_new(float, n *values);
     l->errors = g_new(float, n);
+    const bool is_same = !d->kind->is_bytes && d->kind->shape[2] == 1;
     l->raw = (struct orch_replay_batch){
-        .states = d->kind->is_bytes ? g_malloc(n * values) : (void *)l->states,
-        .next_states = d->kind->is_bytes ? g_malloc(n * values) : (void *)l->next_states,
+        .states = is_same ? (void *)l->states : g_malloc(n * observation_bytes(d)),
+        .next_states = is_same ? (void *)l->next_states : g_malloc(n * observation_bytes(d)),
         .actions = g_new(int32_t, n),
         .returns = g_new(float, n),
         .discounts = g_new(float, n),
@@ -144,13 +145,23 @@ void orch_dqn_free(struct orch_dqn *d)
     g_free(d);
 }
 
+/* Observations (height x width x channels) as the network's input (channels x height x width). */
 static void to_floats(const struct orch_dqn *d, const void *from, int64_t count, float *to)
 {
-    const int64_t values = count * d->kind->observation_values;
-    if (!d->kind->is_bytes)
-        memcpy(to, from, sizeof(float) * (size_t)values);
-    for (int64_t i = 0; d->kind->is_bytes && i < values; i++)
-        to[i] = ((const uint8_t *)from)[i];
+    const int64_t channels = d->kind->shape[2];
+    const int64_t places = d->kind->observation_values / channels;
+    if (!d->kind->is_bytes && channels == 1) {
+        memcpy(to, from, sizeof(float) * (size_t)(count * places));
+        return;
+    }
+    const float *floats = from;
+    const uint8_t *bytes = from;
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t c = 0; c < channels; c++)
+            for (int64_t p = 0; p < places; p++) {
+                const int64_t at = (i * places + p) * channels + c;
+                *to++ = d->kind->is_bytes ? bytes[at] : floats[at];
+            }
 }
 
 /* ---- act --------------------------------------------------------------------------------------
@@ -217,7 +228,7 @@ static bool sample(struct orch_dqn *d, GError **error)
     const double beta = orch_replay_settings_beta(&d->params, MIN(d->step, d->params.steps));
     if (!orch_replay_sample(d->buffer, d->params.batch, beta, &l->raw, error))
         return false;
-    if (d->kind->is_bytes) {
+    if (l->raw.states != l->states) {
         to_floats(d, l->raw.states, d->params.batch, l->states);
         to_floats(d, l->raw.next_states, d->params.batch, l->next_states);
     }

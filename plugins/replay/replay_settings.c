@@ -14,7 +14,7 @@ const char *const ORCH_REPLAY_ENGINES[] = {"auto", "plain", "torch", NULL};
 static const struct {
     const char *environment;
     double value;
-} SOLVED[] = {{"cartpole", 475}, {"mountaincar", -110}, {"acrobot", -100}, {"lunarlander", 200}};
+} SOLVED[] = {{"cartpole", 475}, {"mountaincar", -110}, {"acrobot", -100}};
 
 /* The place of a value in a list of names that has it. */
 static int index_of(const char *const *names, const char *value)
@@ -41,9 +41,9 @@ static bool check_net(const struct replay_params *p, const struct orch_env_kind 
                       GError **error)
 {
     const struct orch_net_options options = {.name = p->net,
-                                             .channels = kind->shape[0],
-                                             .height = kind->shape[1],
-                                             .width = kind->shape[2],
+                                             .channels = kind->shape[2],
+                                             .height = kind->shape[0],
+                                             .width = kind->shape[1],
                                              .classes = kind->actions + (p->dueling ? 1 : 0)};
     struct orch_net *net = orch_net_make(&options, error);
     if (!net)
@@ -58,7 +58,9 @@ bool orch_replay_settings_check(const struct replay_params *p, GError **error)
     if (!kind)
         return false;
     if (orch_replay_settings_is_tabular(p))
-        return true;
+        return kind->states > 0 || refuse(error, "use agent dqn, or environment gridworld",
+                                          "agent 'tabular' needs an environment with numbered "
+                                          "states");
     if (p->batch > p->capacity)
         return refuse(error, "raise capacity, or lower batch",
                       "a batch has more steps than the buffer holds (batch > capacity)");
@@ -137,9 +139,9 @@ struct orch_q_learner_options orch_replay_settings_learner(const struct replay_p
     const struct orch_env_kind *kind = orch_env_find(p->environment, NULL);
     return (struct orch_q_learner_options){
         .net = {.net = p->net,
-                .channels = kind->shape[0],
-                .height = kind->shape[1],
-                .width = kind->shape[2],
+                .channels = kind->shape[2],
+                .height = kind->shape[0],
+                .width = kind->shape[1],
                 .engine = (enum orch_q_engine)index_of(ORCH_REPLAY_ENGINES, p->engine),
                 .device = p->device,
                 .seed = host->derive_seed(host, "init")},
