@@ -3,12 +3,13 @@
 #include "lib/base/error.h"
 #include "plugins/replay/dqn_run.h"
 #include "plugins/replay/replay_settings.h"
+#include "plugins/replay/table_run.h"
 
 #define ROW(member, kind, ...) ORCH_PARAM(struct replay_params, member, kind, __VA_ARGS__)
 
 static const struct orch_param PARAMS[] = {
     ROW(environment, ORCH_STRING, .def = "cartpole",
-        .help = "an environment of docs/environments.md"),
+        .help = "cartpole, mountaincar, acrobot, lander, gridworld, catch, breakout"),
     ROW(agent, ORCH_ENUM, .def = "dqn", .choices = ORCH_REPLAY_AGENTS,
         .help = "dqn: a network values actions; tabular: a table does, for few states"),
     ROW(steps, ORCH_INT, .def = "100000", .min = "1", .max = "1000000000", .unit = "steps",
@@ -23,19 +24,21 @@ static const struct orch_param PARAMS[] = {
         .help = "mean return of 100 consecutive episodes that counts as solved; 0: Gymnasium's "
                 "threshold, where it has one"),
     ROW(stop_when_solved, ORCH_BOOL, .def = "false", .help = "stop then; false: all steps"),
-    ROW(net, ORCH_STRING, .def = "mlp:128,128", .help = "a network of docs/networks.md"),
+    ROW(net, ORCH_STRING, .def = "mlp:64,64", .help = "a network of docs/networks.md"),
     ROW(engine, ORCH_ENUM, .def = "auto", .choices = ORCH_REPLAY_ENGINES,
         .help = "plain: C loops, for mlp; torch: LibTorch; auto: plain for mlp on a CPU"),
     ROW(device, ORCH_STRING, .def = "cpu", .help = "cpu, cuda, cuda:N"),
-    ROW(batch, ORCH_INT, .def = "128", .min = "1", .max = "65536", .unit = "steps",
+    ROW(batch, ORCH_INT, .def = "64", .min = "1", .max = "65536", .unit = "steps",
         .help = "sampled steps of an update"),
-    ROW(train_every, ORCH_INT, .def = "1", .min = "1", .max = "1000000", .unit = "steps",
+    ROW(train_every, ORCH_INT, .def = "2", .min = "1", .max = "1000000", .unit = "steps",
         .help = "steps for each update"),
     ROW(learning_starts, ORCH_INT, .def = "1000", .min = "0", .max = "1000000000", .unit = "steps",
         .help = "steps with random actions before the first update"),
-    ROW(lr, ORCH_REAL, .def = "0.0005", .min = "0", .max = "10", .help = "learning rate of Adam"),
-    ROW(lr_end, ORCH_REAL, .def = "1", .min = "0", .max = "1",
+    ROW(lr, ORCH_REAL, .def = "0.001", .min = "0", .max = "10", .help = "learning rate of Adam"),
+    ROW(lr_end, ORCH_REAL, .def = "0.02", .min = "0", .max = "1",
         .help = "the rate falls linearly to this share of lr"),
+    ROW(table_rate, ORCH_REAL, .def = "0.5", .min = "0", .max = "1",
+        .help = "tabular: share of the error that a step corrects"),
     {.name = "double",
      .type = ORCH_BOOL,
      .offset = offsetof(struct replay_params, is_double),
@@ -45,13 +48,13 @@ static const struct orch_param PARAMS[] = {
         .help = "the network has a state's value and an advantage for each action"),
     ROW(huber, ORCH_BOOL, .def = "true", .help = "Huber loss with threshold 1; false: the square"),
     ROW(target, ORCH_BOOL, .def = "true", .help = "a target network values the next states"),
-    ROW(target_period, ORCH_INT, .def = "1", .min = "1", .max = "1000000000", .unit = "updates",
+    ROW(target_period, ORCH_INT, .def = "100", .min = "1", .max = "1000000000", .unit = "updates",
         .help = "updates between changes of the target network"),
-    ROW(target_blend, ORCH_REAL, .def = "0.005", .min = "0.000001", .max = "1",
+    ROW(target_blend, ORCH_REAL, .def = "1", .min = "0.000001", .max = "1",
         .help = "share of the online network in each change; 1: a copy"),
-    ROW(capacity, ORCH_INT, .def = "50000", .min = "2", .max = "2000000000", .unit = "steps",
+    ROW(capacity, ORCH_INT, .def = "100000", .min = "2", .max = "2000000000", .unit = "steps",
         .help = "steps that the buffer keeps"),
-    ROW(n_step, ORCH_INT, .def = "1", .min = "1", .max = "64", .unit = "steps",
+    ROW(n_step, ORCH_INT, .def = "3", .min = "1", .max = "64", .unit = "steps",
         .help = "rewards in a return before the network's value"),
     ROW(sampling, ORCH_ENUM, .def = "uniform", .choices = ORCH_REPLAY_SAMPLINGS,
         .help = "how steps are drawn: alike, by |error|, by the rank of |error|"),
@@ -66,7 +69,7 @@ static const struct orch_param PARAMS[] = {
     ROW(epsilon_start, ORCH_REAL, .def = "1", .min = "0", .max = "1", .help = "linear: at step 0"),
     ROW(epsilon_end, ORCH_REAL, .def = "0.01", .min = "0", .max = "1",
         .help = "fixed: always; linear: from epsilon_steps on"),
-    ROW(epsilon_steps, ORCH_INT, .def = "10000", .min = "1", .max = "1000000000", .unit = "steps",
+    ROW(epsilon_steps, ORCH_INT, .def = "6000", .min = "1", .max = "1000000000", .unit = "steps",
         .help = "linear: length of the fall"),
     ROW(epsilon_base, ORCH_REAL, .def = "0.4", .min = "0", .max = "1",
         .help = "per_actor: base^(1 + i power / (envs - 1))"),
@@ -158,15 +161,22 @@ static int start(const void *params, const struct orch_host *host, void **out_st
     const struct replay_params *given = params;
     const struct replay_params p = host->smoke(host) ? orch_replay_settings_smoke(given) : *given;
     GError *error = NULL;
+    if (orch_replay_settings_is_tabular(&p))
+        return ORCH_OK;
     *out_state = orch_dqn_new(&p, host, &error);
-    return *out_state ? ORCH_OK : fail(host, error, ORCH_FAILED);
+    if (*out_state)
+        return ORCH_OK;
+    /* without LibTorch a network that needs it cannot run here */
+    const bool is_missing = g_error_matches(error, ORCH_ERROR, ORCH_ERROR_PLUGIN);
+    return fail(host, error, is_missing ? ORCH_SKIPPED : ORCH_FAILED);
 }
 
 static int run(void *state, const void *params, const struct orch_host *host)
 {
+    const struct replay_params *given = params;
+    const struct replay_params p = host->smoke(host) ? orch_replay_settings_smoke(given) : *given;
     GError *error = NULL;
-    (void)params;
-    const int status = orch_dqn_run(state, &error);
+    const int status = state ? orch_dqn_run(state, &error) : orch_table_run(&p, host, &error);
     return error ? fail(host, error, status) : status;
 }
 

@@ -18,7 +18,7 @@ struct replay_params {
     /* the network and its learning */
     const char *net, *engine, *device;
     int64_t threads, batch, train_every, learning_starts;
-    double lr, lr_end;
+    double lr, lr_end, table_rate;
     bool is_double, dueling, huber;
     bool target;
     int64_t target_period;
