@@ -68,6 +68,30 @@ static void test_kinds(void **state)
     assert_non_null(strstr(error->message, "unknown environment 'pong' (known: cartpole, "));
 }
 
+/** docs/environments.md has a row for each kind, with what its struct says. */
+static void test_docs(void **state)
+{
+    (void)state;
+    g_autofree char *text = NULL;
+    g_autofree char *page = g_strdup_printf("%s/docs/environments.md", g_getenv("ORCH_SOURCE_DIR"));
+    assert_true(g_file_get_contents(page, &text, NULL, NULL));
+    for (size_t i = 0; orch_env_at(i); i++) {
+        const struct orch_env_kind *kind = orch_env_at(i);
+        g_autoptr(GString) row = g_string_new(NULL);
+        g_string_printf(row, "| `%s` | %d", kind->name, kind->shape[0]);
+        for (int d = 1; d < 3 && kind->shape[d] > 1; d++)
+            g_string_append_printf(row, " x %d", kind->shape[d]);
+        g_string_append_printf(row, " %s | %d | ", kind->is_bytes ? "bytes" : "floats",
+                               kind->actions);
+        if (kind->step_limit)
+            g_string_append_printf(row, "%d |", kind->step_limit);
+        else
+            g_string_append(row, "none |");
+        if (!strstr(text, row->str))
+            fail_msg("the page lacks '%s'", row->str);
+    }
+}
+
 /** Every kind: copy i is the same whatever the number of copies, and differs from copy i + 1 in
  * those that start at random. */
 static void test_streams(void **state)
@@ -344,6 +368,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_docs),
         cmocka_unit_test(test_streams),
         cmocka_unit_test(test_ranges_of_starts),
         cmocka_unit_test(test_truncation),

@@ -91,6 +91,20 @@ static void test_seeds(void **state)
     assert_memory_equal(first, observations, sizeof first);
 }
 
+/** The page that describes the protocol shows the program of these tests. */
+static void test_docs(void **state)
+{
+    (void)state;
+    g_autofree char *page = NULL, *program = NULL;
+    g_autofree char *page_path =
+        g_strdup_printf("%s/docs/environments.md", g_getenv("ORCH_SOURCE_DIR"));
+    g_autofree char *program_path =
+        g_strdup_printf("%s/tests/data/env/walk.py", g_getenv("ORCH_SOURCE_DIR"));
+    assert_true(g_file_get_contents(page_path, &page, NULL, NULL));
+    assert_true(g_file_get_contents(program_path, &program, NULL, NULL));
+    assert_non_null(strstr(page, strstr(program, "import json")));
+}
+
 struct bad {
     const char *command; /* what sh runs */
     const char *words;
@@ -207,9 +221,9 @@ static void test_nothing_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_walk),          cmocka_unit_test(test_seeds),
-        cmocka_unit_test(test_bad_programs),  cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_nothing_stays),
+        cmocka_unit_test(test_docs),     cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_seeds),    cmocka_unit_test(test_bad_programs),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_nothing_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
