@@ -114,17 +114,19 @@ struct orch_dqn *orch_dqn_new(const struct replay_params *params, const struct o
     struct orch_dqn *d = g_new0(struct orch_dqn, 1);
     d->params = *params;
     d->host = host;
-    d->kind = orch_env_find(params->environment, error);
-    if (d->kind) {
-        const struct orch_envs_options envs = orch_replay_settings_envs(params, host);
-        const struct orch_replay_options buffer = orch_replay_settings_buffer(params, host);
-        const struct orch_q_learner_options learner = orch_replay_settings_learner(params, host);
+    const struct orch_envs_options envs = orch_replay_settings_envs(params, host);
+    d->envs = orch_envs_new(&envs, error);
+    if (d->envs) {
+        d->kind = orch_envs_kind(d->envs);
         d->exploration = orch_replay_settings_exploration(params);
         d->random = host->derive_seed(host, "actions");
         stage_init(d);
         lot_init(d);
-        if ((d->envs = orch_envs_new(&envs, error)) &&
-            (d->buffer = orch_replay_new(&buffer, error)) &&
+        const struct orch_replay_options buffer =
+            orch_replay_settings_buffer(params, d->kind, host);
+        const struct orch_q_learner_options learner =
+            orch_replay_settings_learner(params, d->kind, host);
+        if ((d->buffer = orch_replay_new(&buffer, error)) &&
             (d->learner = orch_q_learner_new(&learner, error)))
             return d;
     }
@@ -150,17 +152,20 @@ static void to_floats(const struct orch_dqn *d, const void *from, int64_t count,
 {
     const int64_t channels = d->kind->shape[2];
     const int64_t places = d->kind->observation_values / channels;
-    if (!d->kind->is_bytes && channels == 1) {
-        memcpy(to, from, sizeof(float) * (size_t)(count * places));
-        return;
-    }
     const float *floats = from;
     const uint8_t *bytes = from;
+    if (channels == 1) {
+        if (!d->kind->is_bytes)
+            memcpy(to, from, sizeof(float) * (size_t)(count * places));
+        for (int64_t v = 0; d->kind->is_bytes && v < count * places; v++)
+            to[v] = bytes[v];
+        return;
+    }
     for (int64_t i = 0; i < count; i++)
-        for (int64_t c = 0; c < channels; c++)
-            for (int64_t p = 0; p < places; p++) {
+        for (int64_t p = 0; p < places; p++)
+            for (int64_t c = 0; c < channels; c++) {
                 const int64_t at = (i * places + p) * channels + c;
-                *to++ = d->kind->is_bytes ? bytes[at] : floats[at];
+                to[(i * channels + c) * places + p] = d->kind->is_bytes ? bytes[at] : floats[at];
             }
 }
 
@@ -250,8 +255,7 @@ static bool update(struct orch_dqn *d, bool *out_diverged, GError **error)
     if (!sample(d, error))
         return false;
     d->waiting_us += g_get_monotonic_time() - start_us;
-    orch_q_learner_rate_set(d->learner,
-                            orch_replay_settings_rate(&d->params, MIN(d->step, d->params.steps)));
+    orch_q_learner_rate_set(d->learner, orch_replay_settings_rate(&d->params, d->step));
     if (!orch_q_learner_train(d->learner, &batch, l->errors, &report, out_diverged, error) ||
         !orch_replay_update(d->buffer, l->raw.places, l->errors, batch.count, error))
         return false;

@@ -9,7 +9,9 @@
 
 static const struct orch_param PARAMS[] = {
     ROW(environment, ORCH_STRING, .def = "cartpole",
-        .help = "cartpole, mountaincar, acrobot, lander, gridworld, catch, breakout"),
+        .help = "an environment of docs/environments.md"),
+    ROW(program, ORCH_STRING, .flags = ORCH_PARAM_OPTIONAL,
+        .help = "instead of environment: the command of a program that is one"),
     ROW(agent, ORCH_ENUM, .def = "dqn", .choices = ORCH_REPLAY_AGENTS,
         .help = "dqn: a network values actions; tabular: a table does, for few states"),
     ROW(steps, ORCH_INT, .def = "100000", .min = "1", .max = "1000000000", .unit = "steps",
@@ -37,6 +39,8 @@ static const struct orch_param PARAMS[] = {
     ROW(lr, ORCH_REAL, .def = "0.001", .min = "0", .max = "10", .help = "learning rate of Adam"),
     ROW(lr_end, ORCH_REAL, .def = "0.02", .min = "0", .max = "1",
         .help = "the rate falls linearly to this share of lr"),
+    ROW(lr_steps, ORCH_INT, .def = "100000", .min = "1", .max = "1000000000", .unit = "steps",
+        .help = "steps in which it falls"),
     ROW(table_rate, ORCH_REAL, .def = "0.5", .min = "0", .max = "1",
         .help = "tabular: share of the error that a step corrects"),
     {.name = "double",

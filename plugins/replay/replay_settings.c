@@ -54,13 +54,14 @@ static bool check_net(const struct replay_params *p, const struct orch_env_kind 
 
 bool orch_replay_settings_check(const struct replay_params *p, GError **error)
 {
-    const struct orch_env_kind *kind = orch_env_find(p->environment, error);
-    if (!kind)
+    const struct orch_env_kind *kind = p->program ? NULL : orch_env_find(p->environment, error);
+    if (!kind && !p->program)
         return false;
     if (orch_replay_settings_is_tabular(p))
-        return kind->states > 0 || refuse(error, "use agent dqn, or environment gridworld",
-                                          "agent 'tabular' needs an environment with numbered "
-                                          "states");
+        return (kind && kind->states > 0) ||
+               refuse(error, "use agent dqn, or environment gridworld",
+                      "agent 'tabular' needs an environment with numbered "
+                      "states");
     if (p->batch > p->capacity)
         return refuse(error, "raise capacity, or lower batch",
                       "a batch has more steps than the buffer holds (batch > capacity)");
@@ -70,7 +71,7 @@ bool orch_replay_settings_check(const struct replay_params *p, GError **error)
     if (p->learning_starts > p->capacity || p->learning_starts >= p->steps)
         return refuse(error, "lower learning_starts",
                       "learning_starts must be at most capacity and below steps");
-    return check_net(p, kind, error);
+    return !kind || check_net(p, kind, error); /* a program is not started by a check */
 }
 
 struct replay_params orch_replay_settings_smoke(const struct replay_params *p)
@@ -90,7 +91,7 @@ double orch_replay_settings_solved(const struct replay_params *p)
     if (p->solved_return != 0) /* exact: 0 is the default */
         return p->solved_return;
     for (size_t i = 0; i < G_N_ELEMENTS(SOLVED); i++)
-        if (g_str_equal(SOLVED[i].environment, p->environment))
+        if (!p->program && g_str_equal(SOLVED[i].environment, p->environment))
             return SOLVED[i].value;
     return NAN;
 }
@@ -109,16 +110,18 @@ struct orch_exploration orch_replay_settings_exploration(const struct replay_par
 struct orch_envs_options orch_replay_settings_envs(const struct replay_params *p,
                                                    const struct orch_host *host)
 {
-    return (struct orch_envs_options){.kind = orch_env_find(p->environment, NULL),
+    return (struct orch_envs_options){.kind =
+                                          p->program ? NULL : orch_env_find(p->environment, NULL),
+                                      .command = p->program,
                                       .count = p->envs,
                                       .seed = host->derive_seed(host, "environments"),
                                       .sticky = p->sticky};
 }
 
 struct orch_replay_options orch_replay_settings_buffer(const struct replay_params *p,
+                                                       const struct orch_env_kind *kind,
                                                        const struct orch_host *host)
 {
-    const struct orch_env_kind *kind = orch_env_find(p->environment, NULL);
     return (struct orch_replay_options){
         .capacity = p->capacity,
         .lanes = (int)p->envs,
@@ -134,9 +137,9 @@ struct orch_replay_options orch_replay_settings_buffer(const struct replay_param
 }
 
 struct orch_q_learner_options orch_replay_settings_learner(const struct replay_params *p,
+                                                           const struct orch_env_kind *kind,
                                                            const struct orch_host *host)
 {
-    const struct orch_env_kind *kind = orch_env_find(p->environment, NULL);
     return (struct orch_q_learner_options){
         .net = {.net = p->net,
                 .channels = kind->shape[2],
@@ -162,5 +165,6 @@ double orch_replay_settings_beta(const struct replay_params *p, int64_t step)
 
 double orch_replay_settings_rate(const struct replay_params *p, int64_t step)
 {
-    return p->lr + (p->lr_end * p->lr - p->lr) * (double)step / (double)p->steps;
+    const double way = fmin((double)step / (double)p->lr_steps, 1);
+    return p->lr * (1 + (p->lr_end - 1) * way);
 }

@@ -12,6 +12,7 @@
 
 struct replay_params {
     const char *agent, *environment;
+    const char *program; /* instead of environment: its command; NULL: none */
     int64_t steps, envs;
     double sticky, solved_return, discount;
     bool stop_when_solved;
@@ -19,6 +20,7 @@ struct replay_params {
     const char *net, *engine, *device;
     int64_t threads, batch, train_every, learning_starts;
     double lr, lr_end, table_rate;
+    int64_t lr_steps;
     bool is_double, dueling, huber;
     bool target;
     int64_t target_period;
@@ -48,12 +50,14 @@ struct orch_exploration orch_replay_settings_exploration(const struct replay_par
 struct orch_envs_options orch_replay_settings_envs(const struct replay_params *p,
                                                    const struct orch_host *host);
 struct orch_replay_options orch_replay_settings_buffer(const struct replay_params *p,
+                                                       const struct orch_env_kind *kind,
                                                        const struct orch_host *host);
 struct orch_q_learner_options orch_replay_settings_learner(const struct replay_params *p,
+                                                           const struct orch_env_kind *kind,
                                                            const struct orch_host *host);
 /** The exponent of the weights after `step` steps: it rises to 1. */
 double orch_replay_settings_beta(const struct replay_params *p, int64_t step);
-/** The learning rate after `step` steps: linear from lr to lr_end. */
+/** The learning rate after `step` steps: linear from lr to lr x lr_end at lr_steps. */
 double orch_replay_settings_rate(const struct replay_params *p, int64_t step);
 
 #endif
