@@ -130,6 +130,7 @@ static const struct orch_metric METRICS[] = {
      .better = ORCH_BETTER_MAX,
      .help = "batch x updates in a second of learning"},
     {.name = "waiting_share",
+     .unit = "s/s",
      .better = ORCH_BETTER_MIN,
      .help = "share of the learner's time in which it waits for a batch"},
     {.name = "buffer_bytes", .unit = "bytes", .help = "of the replay buffer"},
