@@ -1,0 +1,1 @@
+orch_plugin(replay orch_agent)
