@@ -61,6 +61,9 @@ static const struct orch_param PARAMS[] = {
         .help = "updates between changes of the target network"),
     ROW(target_blend, ORCH_REAL, .def = "1", .min = "0.000001", .max = "1",
         .help = "share of the online network in each change; 1: a copy"),
+    ROW(value_limit, ORCH_REAL, .def = "0", .min = "0", .max = "1e9",
+        .help = "targets are kept within +- this: the largest |reward| / (1 - discount) is a "
+                "bound of every return; 0: no limit"),
     ROW(capacity, ORCH_INT, .def = "100000", .min = "2", .max = "2000000000", .unit = "steps",
         .help = "steps that the buffer keeps"),
     ROW(n_step, ORCH_INT, .def = "3", .min = "1", .max = "64", .unit = "steps",

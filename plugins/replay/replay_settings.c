@@ -159,7 +159,8 @@ struct orch_q_learner_options orch_replay_settings_learner(const struct replay_p
         .has_target = p->target,
         .target_period = p->target_period,
         .target_blend = p->target_blend,
-        .rate = p->lr};
+        .rate = p->lr,
+        .value_limit = p->value_limit};
 }
 
 double orch_replay_settings_beta(const struct replay_params *p, int64_t step)

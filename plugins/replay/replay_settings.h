@@ -25,7 +25,7 @@ struct replay_params {
     bool is_double, dueling, huber;
     bool target;
     int64_t target_period;
-    double target_blend;
+    double target_blend, value_limit;
     /* the buffer */
     int64_t capacity, n_step;
     const char *sampling;

@@ -243,6 +243,30 @@ static void the_target_follows_when_it_is_due(void **state)
     orch_q_learner_free(q);
 }
 
+/* With a limit y is kept within it, on both sides, also where the episode has ended. */
+static void targets_keep_within_their_limit(void **state)
+{
+    struct orch_q_learner_options options = options_of();
+    const struct orch_q_batch batch = batch_of();
+    float free_errors[BATCH], errors[BATCH], values[BATCH * ACTIONS];
+    int cut = 0;
+    (void)state;
+    struct orch_q_learner *q = make(&options);
+    options.value_limit = 0.6;
+    struct orch_q_learner *limited = make(&options);
+    assert_true(orch_q_learner_errors(q, &batch, free_errors, NULL));
+    assert_true(orch_q_learner_errors(limited, &batch, errors, NULL));
+    assert_true(orch_q_learner_values(q, states, BATCH, values, NULL));
+    for (int i = 0; i < BATCH; i++) {
+        const float value = values[i * ACTIONS + CHOSEN[i]], y = free_errors[i] + value;
+        assert_float_equal(errors[i] + value, fmaxf(-0.6f, fminf(y, 0.6f)), 1e-5f);
+        cut += fabsf(y) > 0.6f;
+    }
+    assert_true(cut >= 2 && cut < BATCH);
+    orch_q_learner_free(q);
+    orch_q_learner_free(limited);
+}
+
 /* A problem of one step: the values become the rewards. */
 static void values_become_the_rewards(void **state)
 {
@@ -352,6 +376,7 @@ int main(void)
         cmocka_unit_test(gradients_equal_differences),
         cmocka_unit_test(targets_are_those_of_the_papers),
         cmocka_unit_test(the_target_follows_when_it_is_due),
+        cmocka_unit_test(targets_keep_within_their_limit),
         cmocka_unit_test(values_become_the_rewards),
         cmocka_unit_test(a_loss_that_is_not_finite_is_said),
         cmocka_unit_test(engines_refuse_what_they_cannot),

@@ -145,6 +145,7 @@ static bool make_targets(struct orch_q_learner *q, const struct orch_q_batch *b,
     const int actions = q->options.actions;
     struct orch_q_net *judge = q->target ? q->target : q->online;
     const bool is_double = q->options.is_double && q->target;
+    const float limit = (float)q->options.value_limit;
     if (is_double) {
         if (!values_of(q, q->online, b->next_states, b->count, false, q->values, error))
             return false;
@@ -160,6 +161,8 @@ static bool make_targets(struct orch_q_learner *q, const struct orch_q_batch *b,
         q->targets[i] = b->returns[i];
         if (b->discounts[i] > 0)
             q->targets[i] += b->discounts[i] * next[choice];
+        if (limit > 0 && fabsf(q->targets[i]) > limit)
+            q->targets[i] = copysignf(limit, q->targets[i]);
     }
     return true;
 }

@@ -21,6 +21,7 @@ struct orch_q_learner_options {
     int64_t target_period; /* updates between changes of the target network; 0 is 1 */
     double target_blend;   /* share of the online network in a change, in (0, 1]; 1 copies */
     double rate;           /* of Adam, > 0 */
+    double value_limit;    /* y is kept within +- this; 0: any y */
 };
 
 /** A batch as orch_replay_sample gives it, with states as floats. */
