@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-enum { RING_STEPS = 256, IDLE_US = 50, DEATHS_EVERY_US = 20000 };
+enum { RING_ROUNDS = 8, IDLE_US = 50, DEATHS_EVERY_US = 20000 };
 
 /* A batch, and its states as the buffer has them. */
 struct lot {
@@ -85,7 +85,7 @@ static bool make_share(struct apex *a, int64_t actors, GError **error)
     const int64_t frame = a->kind.observation_values * (a->kind.is_bytes ? 1 : 4);
     a->parameters = g_new(float, count);
     a->frame = g_malloc((size_t)frame);
-    a->share = orch_actor_share_new(&setup, count, frame, RING_STEPS, error);
+    a->share = orch_actor_share_new(&setup, count, frame, RING_ROUNDS * a->envs, error);
     return a->share != NULL;
 }
 

@@ -176,13 +176,13 @@ void orch_actor_share_publish(struct orch_actor_share *share, const float *param
 {
     struct memory *m = share->memory;
     __atomic_store_n(&m->sequence, m->sequence + 1, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* odd before any parameter changes */
     for (int64_t i = 0; i < m->parameters; i++) {
         uint32_t bits;
         memcpy(&bits, &parameters[i], sizeof bits);
-        __atomic_store_n(&share->parameters[i], bits, __ATOMIC_RELAXED);
+        /* who sees it sees the odd sequence, too */
+        __atomic_store_n(&share->parameters[i], bits, __ATOMIC_RELEASE);
     }
-    __atomic_store_n(&m->updates, updates, __ATOMIC_RELAXED);
+    __atomic_store_n(&m->updates, updates, __ATOMIC_RELEASE);
     __atomic_store_n(&m->sequence, m->sequence + 1, __ATOMIC_RELEASE);
 }
 
@@ -192,11 +192,10 @@ int64_t orch_actor_share_pull(const struct orch_actor_share *share, float *out)
     for (;;) {
         const uint64_t before = __atomic_load_n(&m->sequence, __ATOMIC_ACQUIRE);
         for (int64_t i = 0; i < m->parameters; i++) {
-            const uint32_t bits = __atomic_load_n(&share->parameters[i], __ATOMIC_RELAXED);
+            const uint32_t bits = __atomic_load_n(&share->parameters[i], __ATOMIC_ACQUIRE);
             memcpy(&out[i], &bits, sizeof bits);
         }
-        const int64_t updates = __atomic_load_n(&m->updates, __ATOMIC_RELAXED);
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        const int64_t updates = __atomic_load_n(&m->updates, __ATOMIC_ACQUIRE);
         if (before % 2 == 0 && __atomic_load_n(&m->sequence, __ATOMIC_RELAXED) == before)
             return updates;
         if (orch_actor_share_is_stopped(share))
