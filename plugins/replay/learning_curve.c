@@ -52,15 +52,19 @@ static void end_episode(struct orch_curve *c, int64_t step, double value)
     }
 }
 
+void orch_curve_lane(struct orch_curve *c, int64_t step, int64_t env, float reward, uint8_t end)
+{
+    c->returns[env] += (double)reward;
+    if (end == 0)
+        return;
+    end_episode(c, step, c->returns[env]);
+    c->returns[env] = 0;
+}
+
 void orch_curve_step(struct orch_curve *c, int64_t step, const float *rewards, const uint8_t *ends)
 {
-    for (int64_t i = 0; i < c->envs; i++) {
-        c->returns[i] += (double)rewards[i];
-        if (ends[i] == 0)
-            continue;
-        end_episode(c, step, c->returns[i]);
-        c->returns[i] = 0;
-    }
+    for (int64_t i = 0; i < c->envs; i++)
+        orch_curve_lane(c, step, i, rewards[i], ends[i]);
 }
 
 void orch_curve_update(struct orch_curve *c, double loss, double mean_value)

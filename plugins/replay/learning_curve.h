@@ -31,6 +31,8 @@ void orch_curve_init(struct orch_curve *c, const struct orch_host *host, int64_t
 void orch_curve_clear(struct orch_curve *c);
 /** Counts one step of each environment; `step` is the number of steps of all after it. */
 void orch_curve_step(struct orch_curve *c, int64_t step, const float *rewards, const uint8_t *ends);
+/** Counts one step of environment `env`. */
+void orch_curve_lane(struct orch_curve *c, int64_t step, int64_t env, float reward, uint8_t end);
 void orch_curve_update(struct orch_curve *c, double loss, double mean_value);
 /** Reports the series when it is time, or `now`. */
 void orch_curve_point(struct orch_curve *c, int64_t step, double epsilon, bool now);

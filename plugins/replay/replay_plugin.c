@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Q-learning with a replay buffer. See docs/plugins/replay.md. */
 #include "lib/base/error.h"
+#include "plugins/replay/apex_run.h"
 #include "plugins/replay/dqn_run.h"
 #include "plugins/replay/replay_settings.h"
 #include "plugins/replay/table_run.h"
@@ -18,6 +19,10 @@ static const struct orch_param PARAMS[] = {
         .help = "of all environments together"),
     ROW(envs, ORCH_INT, .def = "8", .min = "1", .max = "4096",
         .help = "copies of the environment that are stepped together"),
+    ROW(actors, ORCH_INT, .def = "0", .min = "0", .max = "64",
+        .help = "Ape-X: processes that act, each in envs copies; 0: the learner acts itself"),
+    ROW(pull_every, ORCH_INT, .def = "100", .min = "1", .max = "1000000000", .unit = "steps",
+        .help = "actors: steps of a copy between two pulls of the learner's parameters"),
     ROW(sticky, ORCH_REAL, .def = "0", .min = "0", .max = "0.99",
         .help = "probability that an environment repeats its last action"),
     ROW(discount, ORCH_REAL, .def = "0.99", .min = "0", .max = "1",
@@ -133,6 +138,15 @@ static const struct orch_metric METRICS[] = {
      .unit = "s/s",
      .better = ORCH_BETTER_MIN,
      .help = "share of the learner's time in which it waits for a batch"},
+    {.name = "idle_share",
+     .better = ORCH_BETTER_MIN,
+     .help = "actors: share of the time in which the learner waits for their steps"},
+    {.name = "mean_staleness",
+     .unit = "updates",
+     .better = ORCH_BETTER_MIN,
+     .help = "actors: updates since the parameters that chose an action, when its step arrives"},
+    {.name = "max_staleness", .unit = "updates", .better = ORCH_BETTER_MIN},
+    {.name = "actors_died", .better = ORCH_BETTER_MIN, .help = "actors: that ended too early"},
     {.name = "buffer_bytes", .unit = "bytes", .help = "of the replay buffer"},
 };
 
@@ -152,7 +166,7 @@ static int check(const void *params, const struct orch_host *host)
 static int cost(const void *params, struct orch_cost *out)
 {
     const struct replay_params *p = params;
-    out->workers = 1;
+    out->workers = (uint32_t)(1 + p->actors);
     out->network = orch_replay_settings_is_tabular(p) ? NULL : p->net;
     out->batch = p->batch;
     out->training = 1;
@@ -169,7 +183,7 @@ static int start(const void *params, const struct orch_host *host, void **out_st
     const struct replay_params *given = params;
     const struct replay_params p = host->smoke(host) ? orch_replay_settings_smoke(given) : *given;
     GError *error = NULL;
-    if (orch_replay_settings_is_tabular(&p))
+    if (orch_replay_settings_is_tabular(&p) || p.actors > 0)
         return ORCH_OK;
     *out_state = orch_dqn_new(&p, host, &error);
     if (*out_state)
@@ -184,7 +198,9 @@ static int run(void *state, const void *params, const struct orch_host *host)
     const struct replay_params *given = params;
     const struct replay_params p = host->smoke(host) ? orch_replay_settings_smoke(given) : *given;
     GError *error = NULL;
-    const int status = state ? orch_dqn_run(state, &error) : orch_table_run(&p, host, &error);
+    const int status = state          ? orch_dqn_run(state, &error)
+                       : p.actors > 0 ? orch_apex_run(&p, host, &error)
+                                      : orch_table_run(&p, host, &error);
     return error ? fail(host, error, status) : status;
 }
 

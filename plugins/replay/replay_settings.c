@@ -57,6 +57,8 @@ bool orch_replay_settings_check(const struct replay_params *p, GError **error)
     const struct orch_env_kind *kind = p->program ? NULL : orch_env_find(p->environment, error);
     if (!kind && !p->program)
         return false;
+    if (p->actors > 0 && orch_replay_settings_is_tabular(p))
+        return refuse(error, "use agent dqn", "agent 'tabular' has no actors");
     if (orch_replay_settings_is_tabular(p))
         return (kind && kind->states > 0) ||
                refuse(error, "use agent dqn, or environment gridworld",
@@ -65,9 +67,10 @@ bool orch_replay_settings_check(const struct replay_params *p, GError **error)
     if (p->batch > p->capacity)
         return refuse(error, "raise capacity, or lower batch",
                       "a batch has more steps than the buffer holds (batch > capacity)");
-    if (p->capacity / p->envs <= p->n_step)
-        return refuse(error, "raise capacity, or lower envs or n_step",
-                      "capacity / envs, the steps kept of each environment, must exceed n_step");
+    if (p->capacity / (p->envs * MAX(p->actors, 1)) <= p->n_step + 2)
+        return refuse(error, "raise capacity, or lower envs, actors or n_step",
+                      "capacity / (envs x actors), the steps kept of each environment, must exceed "
+                      "n_step by more than 2");
     if (p->learning_starts > p->capacity || p->learning_starts >= p->steps)
         return refuse(error, "lower learning_starts",
                       "learning_starts must be at most capacity and below steps");
@@ -81,6 +84,7 @@ struct replay_params orch_replay_settings_smoke(const struct replay_params *p)
     smoke.learning_starts = smoke.batch;
     smoke.train_every = 1;
     smoke.envs = MIN(p->envs, 2);
+    smoke.actors = MIN(p->actors, 1);
     smoke.steps = 2 * (smoke.batch + p->n_step);
     smoke.steps += smoke.steps % smoke.envs;
     return smoke;

@@ -57,6 +57,11 @@ const struct orch_env_kind *orch_env_find(const char *name, GError **error);
 /** Kind 0, 1, ... of the table; NULL after the last. */
 const struct orch_env_kind *orch_env_at(size_t index);
 
+/** Observations (count x height x width x channels, the kind's shape) as floats that a network
+ * takes: count x channels x height x width. */
+void orch_env_planes(const struct orch_env_kind *kind, const void *observations, int64_t count,
+                     float *out);
+
 struct orch_envs_options {
     const struct orch_env_kind *kind;
     const char *command; /* instead of a kind: a program that is the environment (env_program.h) */
