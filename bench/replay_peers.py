@@ -55,9 +55,10 @@ def stable_baselines3():
 
 
 def torchrl():
-    import torch
+    import logging, torch
     from tensordict import TensorDict
     from torchrl.data import LazyTensorStorage, TensorDictPrioritizedReplayBuffer, TensorDictReplayBuffer
+    logging.getLogger("torchrl").setLevel(logging.ERROR)
     torch.set_num_threads(1)
     rows = TensorDict({"obs": torch.zeros(BATCH, 4), "action": torch.zeros(BATCH, dtype=torch.int32), "reward": torch.zeros(BATCH),
                        "next_obs": torch.zeros(BATCH, 4), "done": torch.zeros(BATCH)}, batch_size=[BATCH])

@@ -13,6 +13,7 @@ void orch_net_build_alexnet(struct orch_net_builder *b, const char *argument, in
 void orch_net_build_alexnet_grouped(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_squeezenet(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_nature_dqn(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_minatar_dqn(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_vgg(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_resnet_cifar(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_resnet(struct orch_net_builder *b, const char *argument, int variant);

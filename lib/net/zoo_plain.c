@@ -170,6 +170,18 @@ void orch_net_build_nature_dqn(struct orch_net_builder *b, const char *argument,
     orch_net_linear(b, x, b->net->classes, 0, "fc2");
 }
 
+/* Young and Tian 2019 (MinAtar): planes of 10x10; the classes are the actions. */
+void orch_net_build_minatar_dqn(struct orch_net_builder *b, const char *argument, int variant)
+{
+    (void)argument;
+    (void)variant;
+    int x = conv_relu(b, 0, 16, 3, 1, 0, 1, "conv");
+    b->group = 1;
+    x = orch_net_relu(b, orch_net_linear(b, orch_net_flatten(b, x), 128, 0, "fc_hidden"));
+    b->group = 2;
+    orch_net_linear(b, x, b->net->classes, 0, "output");
+}
+
 /* ---- vgg ----------------------------------------------------------------------------------- */
 
 /* Simonyan and Zisserman 2014, table 1; 0 is a max pool. `variant`: depth, plus 100 with batch

@@ -8,8 +8,9 @@
  * and alexnet-grouped, Caffe's model zoo's; of bert-base and gpt2, the parameter counts of the
  * released checkpoints (bert-base-uncased with pooler, gpt2 with tied scores); of
  * wide-resnet-28-10, the 36.5 million of the paper; of nature-dqn, by hand from Mnih et al. 2015,
- * methods (18 actions); of airbench, by hand from Jordan 2024, section 3.1 (and a bias of 10); of
- * the stride-in-1x1 resnets, Caffe's prototxts. docs/networks.md is held to the same counts. */
+ * of minatar-dqn from MinAtar's examples/dqn.py, methods (18 actions); of airbench, by hand from
+ * Jordan 2024, section 3.1 (and a bias of 10); of the stride-in-1x1 resnets, Caffe's prototxts.
+ * docs/networks.md is held to the same counts. */
 #include "lib/base/file.h"
 #include "lib/net/image_side.h"
 #include "lib/net/net.h"
@@ -86,6 +87,7 @@ static const struct {
     {"squeezenet1_1", 1235496, 349151936, 18},
     {"efficientnet_b0", 5288548, 385814752, 82},
     {"nature-dqn", 1693362, 9352192, 5},
+    {"minatar-dqn", 132566, 168704, 3},
     {"bert-base", 109482240, 0, 49},
     {"gpt2", 124439808, 0, 49},
 };

@@ -141,13 +141,17 @@ static int64_t gather_lane(struct orch_replay *r, int64_t first, int64_t count,
                            const struct orch_replay_batch *batch)
 {
     const int64_t lane = r->slots[first] / r->lane_capacity, base = lane * r->lane_capacity;
+    const int64_t end = base + r->lane_capacity;
     struct replay_lane *l = &r->lanes[lane];
     int64_t i = first;
     pthread_mutex_lock(&l->lock);
-    for (int64_t k = first; k < count && r->slots[k] < base + r->lane_capacity; k++)
-        __builtin_prefetch(l->records + (r->slots[k] - base) * r->record_bytes);
-    for (; i < count && r->slots[i] < base + r->lane_capacity; i++) {
+    for (int64_t k = first; k < MIN(first + ORCH_REPLAY_AHEAD, count) && r->slots[k] < end; k++)
+        orch_replay_prefetch(r, l, r->slots[k] - base);
+    for (; i < count && r->slots[i] < end; i++) {
+        const int64_t ahead = i + ORCH_REPLAY_AHEAD;
         int64_t position;
+        if (ahead < count && r->slots[ahead] < end)
+            orch_replay_prefetch(r, l, r->slots[ahead] - base);
         if (!position_of(r, l, r->slots[i] - base, &position)) {
             /* the newest complete step of the lane instead */
             position = orch_replay_complete(r, l) - 1;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Drawing steps uniformly. Records are drawn in groups, so that those of a group are fetched from
- * memory at the same time. */
+/* Drawing steps uniformly. Positions are drawn some time before their records are used, so that
+ * many records are fetched from memory at the same time. */
 #include "plugins/common/replay/replay_private.h"
 
 #include "lib/base/error.h"
 #include "lib/base/random.h"
-
-enum { GROUP = 64 };
 
 int64_t orch_replay_ready(struct orch_replay *r)
 {
@@ -50,6 +48,14 @@ static inline int64_t draw_position(struct orch_replay *r, int64_t oldest, int64
     return oldest + (int64_t)orch_random_below(&r->random, (size_t)steps);
 }
 
+static inline int64_t draw_ahead(struct orch_replay *r, const struct replay_lane *l, int64_t oldest,
+                                 int64_t records)
+{
+    const int64_t position = draw_position(r, oldest, records);
+    orch_replay_prefetch(r, l, orch_replay_slot(r, l->head, l->head_slot, position));
+    return position;
+}
+
 /* Called with the lane's lock; it has at least one step. */
 static void sample_lane(struct orch_replay *r, int lane, int64_t count, int64_t row,
                         const struct orch_replay_batch *batch)
@@ -57,25 +63,20 @@ static void sample_lane(struct orch_replay *r, int lane, int64_t count, int64_t 
     const struct replay_lane *l = &r->lanes[lane];
     const int64_t oldest = orch_replay_oldest(r, l);
     const int64_t records = orch_replay_complete(r, l) - oldest;
-    int64_t positions[GROUP];
-    for (int64_t first = 0; first < count; first += GROUP) {
-        const int64_t size = MIN(GROUP, count - first);
-        for (int64_t i = 0; i < size; i++) {
-            positions[i] = draw_position(r, oldest, records);
-            const uint8_t *record = orch_replay_record(r, l, positions[i]);
-            __builtin_prefetch(record);
-            __builtin_prefetch(record + 2 * r->record_bytes - 1); /* the next state's end */
-        }
-        for (int64_t i = 0; i < size; i++, row++) {
-            while (orch_replay_step_of(r, orch_replay_record(r, l, positions[i]))->end ==
-                   ORCH_REPLAY_FINAL)
-                positions[i] = draw_position(r, oldest, records);
-            orch_replay_gather(r, l, positions[i], batch, row);
-            if (batch->places)
-                batch->places[row] = positions[i] * r->options.lanes + lane;
-            if (batch->weights)
-                batch->weights[row] = 1;
-        }
+    int64_t drawn[ORCH_REPLAY_AHEAD];
+    for (int64_t i = 0; i < MIN(ORCH_REPLAY_AHEAD, count); i++)
+        drawn[i] = draw_ahead(r, l, oldest, records);
+    for (int64_t i = 0; i < count; i++, row++) {
+        int64_t position = drawn[i % ORCH_REPLAY_AHEAD];
+        if (i + ORCH_REPLAY_AHEAD < count)
+            drawn[i % ORCH_REPLAY_AHEAD] = draw_ahead(r, l, oldest, records);
+        while (orch_replay_step_of(r, orch_replay_record(r, l, position))->end == ORCH_REPLAY_FINAL)
+            position = draw_position(r, oldest, records);
+        orch_replay_gather(r, l, position, batch, row);
+        if (batch->places)
+            batch->places[row] = position * r->options.lanes + lane;
+        if (batch->weights)
+            batch->weights[row] = 1;
     }
 }
 

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plugins/common/actor/actor_share.h"
+
+#include "lib/base/error.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { WAIT_US = 50 };
+static const uint64_t MAGIC = 0x6f72636841637431u; /* of this layout */
+
+/* Each counter in a line of its own, so that writer and reader do not share one. */
+struct ring {
+    _Alignas(64) uint64_t head; /* steps that were pushed */
+    _Alignas(64) uint64_t tail; /* steps that were popped */
+};
+
+/* The memory: this, a ring of counters for each actor, the parameters, the slots of all rings. */
+struct memory {
+    uint64_t magic;
+    int64_t bytes, parameters, frame_bytes, room, slot_bytes;
+    struct orch_actor_setup setup;
+    _Alignas(64) uint32_t is_stopped;
+    int64_t frames;
+    _Alignas(64) uint64_t sequence; /* odd while the parameters change */
+    int64_t updates;                /* -1: there are none */
+    struct ring rings[];
+};
+
+struct orch_actor_share {
+    struct memory *memory;
+    uint32_t *parameters; /* bits of floats */
+    uint8_t *slots;
+    int fd;
+};
+
+static int64_t round_up(int64_t value, int64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+static int64_t parameters_at(int64_t actors)
+{
+    return round_up((int64_t)(sizeof(struct memory) + sizeof(struct ring) * (size_t)actors), 64);
+}
+
+static int64_t slots_at(int64_t actors, int64_t parameters)
+{
+    return round_up(parameters_at(actors) + parameters * (int64_t)sizeof(float), 64);
+}
+
+static struct orch_actor_share *map(int fd, int64_t bytes)
+{
+    void *memory = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    struct orch_actor_share *s = g_new0(struct orch_actor_share, 1);
+    s->memory = memory;
+    s->fd = fd;
+    return s;
+}
+
+static void find_parts(struct orch_actor_share *s)
+{
+    const struct memory *m = s->memory;
+    uint8_t *base = (uint8_t *)s->memory;
+    s->parameters = (uint32_t *)(void *)(base + parameters_at(m->setup.actors));
+    s->slots = base + slots_at(m->setup.actors, m->parameters);
+}
+
+struct orch_actor_share *orch_actor_share_new(const struct orch_actor_setup *setup,
+                                              int64_t parameters, int64_t frame_bytes, int64_t room,
+                                              GError **error)
+{
+    const int64_t slot_bytes = round_up((int64_t)sizeof(struct orch_actor_step) + frame_bytes, 8);
+    const int64_t bytes = slots_at(setup->actors, parameters) + setup->actors * room * slot_bytes;
+    const int fd = memfd_create("orch-actors", MFD_CLOEXEC);
+    struct orch_actor_share *s = NULL;
+    if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0)
+        s = map(fd, bytes);
+    if (!s) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno,
+                             "cannot make %" G_GINT64_FORMAT
+                             " bytes of memory for %" G_GINT64_FORMAT " actors",
+                             bytes, setup->actors);
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    struct memory *m = s->memory;
+    m->magic = MAGIC;
+    m->bytes = bytes;
+    m->parameters = parameters;
+    m->frame_bytes = frame_bytes;
+    m->room = room;
+    m->slot_bytes = slot_bytes;
+    m->setup = *setup;
+    m->updates = -1;
+    find_parts(s);
+    return s;
+}
+
+struct orch_actor_share *orch_actor_share_attach(int fd, GError **error)
+{
+    struct stat about;
+    struct orch_actor_share *s = NULL;
+    if (fstat(fd, &about) == 0 && about.st_size >= (off_t)sizeof(struct memory))
+        s = map(fd, about.st_size);
+    if (s && s->memory->magic == MAGIC && s->memory->bytes == about.st_size) {
+        find_parts(s);
+        return s;
+    }
+    orch_error_set(error, ORCH_ERROR_PROTOCOL, "only a learner starts actors",
+                   "descriptor %d is not the memory of a learner of this version", fd);
+    if (s) {
+        munmap(s->memory, (size_t)about.st_size);
+        g_free(s);
+    }
+    return NULL;
+}
+
+void orch_actor_share_free(struct orch_actor_share *share)
+{
+    if (!share)
+        return;
+    munmap(share->memory, (size_t)share->memory->bytes);
+    close(share->fd);
+    g_free(share);
+}
+
+int orch_actor_share_fd(const struct orch_actor_share *share)
+{
+    return share->fd;
+}
+
+const struct orch_actor_setup *orch_actor_share_setup(const struct orch_actor_share *share)
+{
+    return &share->memory->setup;
+}
+
+int64_t orch_actor_share_parameters(const struct orch_actor_share *share)
+{
+    return share->memory->parameters;
+}
+
+int64_t orch_actor_share_frame_bytes(const struct orch_actor_share *share)
+{
+    return share->memory->frame_bytes;
+}
+
+void orch_actor_share_stop(struct orch_actor_share *share)
+{
+    __atomic_store_n(&share->memory->is_stopped, 1, __ATOMIC_RELEASE);
+}
+
+bool orch_actor_share_is_stopped(const struct orch_actor_share *share)
+{
+    return __atomic_load_n(&share->memory->is_stopped, __ATOMIC_ACQUIRE);
+}
+
+void orch_actor_share_set_frames(struct orch_actor_share *share, int64_t frames)
+{
+    __atomic_store_n(&share->memory->frames, frames, __ATOMIC_RELAXED);
+}
+
+int64_t orch_actor_share_frames(const struct orch_actor_share *share)
+{
+    return __atomic_load_n(&share->memory->frames, __ATOMIC_RELAXED);
+}
+
+void orch_actor_share_publish(struct orch_actor_share *share, const float *parameters,
+                              int64_t updates)
+{
+    struct memory *m = share->memory;
+    __atomic_store_n(&m->sequence, m->sequence + 1, __ATOMIC_RELAXED);
+    for (int64_t i = 0; i < m->parameters; i++) {
+        uint32_t bits;
+        memcpy(&bits, &parameters[i], sizeof bits);
+        /* who sees it sees the odd sequence, too */
+        __atomic_store_n(&share->parameters[i], bits, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&m->updates, updates, __ATOMIC_RELEASE);
+    __atomic_store_n(&m->sequence, m->sequence + 1, __ATOMIC_RELEASE);
+}
+
+int64_t orch_actor_share_pull(const struct orch_actor_share *share, float *out)
+{
+    const struct memory *m = share->memory;
+    for (;;) {
+        const uint64_t before = __atomic_load_n(&m->sequence, __ATOMIC_ACQUIRE);
+        for (int64_t i = 0; i < m->parameters; i++) {
+            const uint32_t bits = __atomic_load_n(&share->parameters[i], __ATOMIC_ACQUIRE);
+            memcpy(&out[i], &bits, sizeof bits);
+        }
+        const int64_t updates = __atomic_load_n(&m->updates, __ATOMIC_ACQUIRE);
+        if (before % 2 == 0 && __atomic_load_n(&m->sequence, __ATOMIC_RELAXED) == before)
+            return updates;
+        if (orch_actor_share_is_stopped(share))
+            return -1;
+    }
+}
+
+static uint8_t *slot_of(const struct orch_actor_share *s, int64_t actor, uint64_t count)
+{
+    const struct memory *m = s->memory;
+    return s->slots + (actor * m->room + (int64_t)(count % (uint64_t)m->room)) * m->slot_bytes;
+}
+
+bool orch_actor_share_push(struct orch_actor_share *share, int64_t actor,
+                           const struct orch_actor_step *step, const void *frame)
+{
+    struct ring *ring = &share->memory->rings[actor];
+    const uint64_t head = ring->head;
+    while (head - __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) >= (uint64_t)share->memory->room) {
+        if (orch_actor_share_is_stopped(share))
+            return false;
+        g_usleep(WAIT_US);
+    }
+    uint8_t *slot = slot_of(share, actor, head);
+    memcpy(slot, step, sizeof *step);
+    memcpy(slot + sizeof *step, frame, (size_t)share->memory->frame_bytes);
+    __atomic_store_n(&ring->head, head + 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+bool orch_actor_share_pop(struct orch_actor_share *share, int64_t actor,
+                          struct orch_actor_step *out, void *out_frame)
+{
+    struct ring *ring = &share->memory->rings[actor];
+    const uint64_t tail = ring->tail;
+    if (__atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) == tail)
+        return false;
+    const uint8_t *slot = slot_of(share, actor, tail);
+    memcpy(out, slot, sizeof *out);
+    memcpy(out_frame, slot + sizeof *out, (size_t)share->memory->frame_bytes);
+    __atomic_store_n(&ring->tail, tail + 1, __ATOMIC_RELEASE);
+    return true;
+}

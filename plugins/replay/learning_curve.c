@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plugins/replay/learning_curve.h"
+
+#include <math.h>
+
+void orch_curve_init(struct orch_curve *c, const struct orch_host *host, int64_t envs,
+                     int64_t steps, double solved_return)
+{
+    *c = (struct orch_curve){.host = host,
+                             .envs = envs,
+                             .returns = g_new0(double, envs),
+                             .solved_return = solved_return,
+                             .best = -INFINITY,
+                             .solved_step = -1,
+                             .solved_ms = -1,
+                             .start_us = g_get_monotonic_time(),
+                             .step_every = MAX(steps / ORCH_CURVE_POINTS, 1)};
+}
+
+void orch_curve_clear(struct orch_curve *c)
+{
+    g_free(c->returns);
+    c->returns = NULL;
+}
+
+int64_t orch_curve_ms(const struct orch_curve *c)
+{
+    return (g_get_monotonic_time() - c->start_us) / 1000;
+}
+
+double orch_curve_mean(const struct orch_curve *c)
+{
+    const int64_t count = MIN(c->episodes, ORCH_CURVE_WINDOW);
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += c->last[i];
+    return count > 0 ? sum / (double)count : (double)NAN;
+}
+
+static void end_episode(struct orch_curve *c, int64_t step, double value)
+{
+    c->last[c->episodes++ % ORCH_CURVE_WINDOW] = value;
+    if (c->episodes <= ORCH_CURVE_EPISODES)
+        c->host->metric(c->host, "episode_return", c->episodes, value);
+    if (c->episodes < ORCH_CURVE_WINDOW)
+        return;
+    const double mean = orch_curve_mean(c);
+    c->best = fmax(c->best, mean);
+    if (c->solved_step < 0 && mean >= c->solved_return) {
+        c->solved_step = step;
+        c->solved_ms = orch_curve_ms(c);
+    }
+}
+
+void orch_curve_lane(struct orch_curve *c, int64_t step, int64_t env, float reward, uint8_t end)
+{
+    c->returns[env] += (double)reward;
+    if (end == 0)
+        return;
+    end_episode(c, step, c->returns[env]);
+    c->returns[env] = 0;
+}
+
+void orch_curve_step(struct orch_curve *c, int64_t step, const float *rewards, const uint8_t *ends)
+{
+    for (int64_t i = 0; i < c->envs; i++)
+        orch_curve_lane(c, step, i, rewards[i], ends[i]);
+}
+
+void orch_curve_update(struct orch_curve *c, double loss, double mean_value)
+{
+    c->loss += loss;
+    c->value += mean_value;
+    c->updates++;
+}
+
+void orch_curve_point(struct orch_curve *c, int64_t step, double epsilon, bool now)
+{
+    const struct orch_host *host = c->host;
+    if (step < c->next_point && !now)
+        return;
+    c->next_point = step + c->step_every;
+    if (c->episodes > 0) {
+        host->metric(host, "mean_return", step, orch_curve_mean(c));
+        host->metric(host, "timed_return", orch_curve_ms(c), orch_curve_mean(c));
+    }
+    host->metric(host, "epsilon", step, epsilon);
+    if (c->updates > 0) {
+        host->metric(host, "loss", step, c->loss / (double)c->updates);
+        host->metric(host, "mean_value", step, c->value / (double)c->updates);
+    }
+    c->loss = c->value = 0;
+    c->updates = 0;
+}
+
+bool orch_curve_is_solved(const struct orch_curve *c)
+{
+    return c->solved_step >= 0;
+}
+
+void orch_curve_finish(const struct orch_curve *c, int64_t step)
+{
+    const struct orch_host *host = c->host;
+    host->result(host, "episodes", (double)c->episodes);
+    host->result(host, "frames", (double)step);
+    if (c->episodes > 0)
+        host->result(host, "final_return", orch_curve_mean(c));
+    if (c->episodes >= ORCH_CURVE_WINDOW)
+        host->result(host, "best_return", c->best);
+    if (!isnan(c->solved_return))
+        host->result(host, "solved", orch_curve_is_solved(c) ? 1 : 0);
+    if (!orch_curve_is_solved(c))
+        return;
+    host->result(host, "steps_to_solve", (double)c->solved_step);
+    host->result(host, "time_to_solve", (double)c->solved_ms / 1000);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What an agent reaches, by episode, step and time. */
+#ifndef ORCH_PLUGINS_REPLAY_LEARNING_CURVE_H
+#define ORCH_PLUGINS_REPLAY_LEARNING_CURVE_H
+
+#include <orch/plugin.h>
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Episodes of the moving mean, and points of a series at most. */
+enum { ORCH_CURVE_WINDOW = 100, ORCH_CURVE_POINTS = 400, ORCH_CURVE_EPISODES = 10000 };
+
+struct orch_curve {
+    const struct orch_host *host;
+    int64_t envs;
+    double *returns;                /* of each environment's current episode */
+    double last[ORCH_CURVE_WINDOW]; /* of the last episodes, a ring */
+    int64_t episodes;
+    double solved_return, best;     /* best mean over the window; -inf before there is one */
+    int64_t solved_step, solved_ms; /* -1: not solved */
+    int64_t start_us, step_every, next_point;
+    /* since the last point */
+    double loss, value;
+    int64_t updates;
+};
+
+void orch_curve_init(struct orch_curve *c, const struct orch_host *host, int64_t envs,
+                     int64_t steps, double solved_return);
+void orch_curve_clear(struct orch_curve *c);
+/** Counts one step of each environment; `step` is the number of steps of all after it. */
+void orch_curve_step(struct orch_curve *c, int64_t step, const float *rewards, const uint8_t *ends);
+/** Counts one step of environment `env`. */
+void orch_curve_lane(struct orch_curve *c, int64_t step, int64_t env, float reward, uint8_t end);
+void orch_curve_update(struct orch_curve *c, double loss, double mean_value);
+/** Reports the series when it is time, or `now`. */
+void orch_curve_point(struct orch_curve *c, int64_t step, double epsilon, bool now);
+/** Mean return of the last 100 episodes; NaN before the first ends. */
+double orch_curve_mean(const struct orch_curve *c);
+bool orch_curve_is_solved(const struct orch_curve *c);
+/** Reports the results. */
+void orch_curve_finish(const struct orch_curve *c, int64_t step);
+int64_t orch_curve_ms(const struct orch_curve *c);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Q-learning with a replay buffer. See docs/plugins/replay.md. */
+#include "lib/base/error.h"
+#include "plugins/replay/apex_run.h"
+#include "plugins/replay/dqn_run.h"
+#include "plugins/replay/replay_settings.h"
+#include "plugins/replay/table_run.h"
+
+#define ROW(member, kind, ...) ORCH_PARAM(struct replay_params, member, kind, __VA_ARGS__)
+
+static const struct orch_param PARAMS[] = {
+    ROW(environment, ORCH_STRING, .def = "cartpole",
+        .help = "an environment of docs/environments.md"),
+    ROW(program, ORCH_STRING, .flags = ORCH_PARAM_OPTIONAL,
+        .help = "instead of environment: the command of a program that is one"),
+    ROW(agent, ORCH_ENUM, .def = "dqn", .choices = ORCH_REPLAY_AGENTS,
+        .help = "dqn: a network values actions; tabular: a table does, for few states"),
+    ROW(steps, ORCH_INT, .def = "100000", .min = "1", .max = "1000000000", .unit = "steps",
+        .help = "of all environments together"),
+    ROW(envs, ORCH_INT, .def = "8", .min = "1", .max = "4096",
+        .help = "copies of the environment that are stepped together"),
+    ROW(actors, ORCH_INT, .def = "0", .min = "0", .max = "64",
+        .help = "Ape-X: processes that act, each in envs copies; 0: the learner acts itself"),
+    ROW(pull_every, ORCH_INT, .def = "100", .min = "1", .max = "1000000000", .unit = "steps",
+        .help = "actors: steps of a copy between two pulls of the learner's parameters"),
+    ROW(sticky, ORCH_REAL, .def = "0", .min = "0", .max = "0.99",
+        .help = "probability that an environment repeats its last action"),
+    ROW(discount, ORCH_REAL, .def = "0.99", .min = "0", .max = "1",
+        .help = "gamma: what a reward is worth a step later"),
+    ROW(solved_return, ORCH_REAL, .def = "0",
+        .help = "mean return of 100 consecutive episodes that counts as solved; 0: Gymnasium's "
+                "threshold, where it has one"),
+    ROW(stop_when_solved, ORCH_BOOL, .def = "false", .help = "stop then; false: all steps"),
+    ROW(net, ORCH_STRING, .def = "mlp:64,64", .help = "a network of docs/networks.md"),
+    ROW(engine, ORCH_ENUM, .def = "auto", .choices = ORCH_REPLAY_ENGINES,
+        .help = "plain: C loops, for mlp; torch: LibTorch; auto: plain for mlp on a CPU"),
+    ROW(device, ORCH_STRING, .def = "cpu", .help = "cpu, cuda, cuda:N"),
+    ROW(batch, ORCH_INT, .def = "64", .min = "1", .max = "65536", .unit = "steps",
+        .help = "sampled steps of an update"),
+    ROW(train_every, ORCH_INT, .def = "2", .min = "1", .max = "1000000", .unit = "steps",
+        .help = "steps for each update"),
+    ROW(learning_starts, ORCH_INT, .def = "1000", .min = "0", .max = "1000000000", .unit = "steps",
+        .help = "steps with random actions before the first update"),
+    ROW(lr, ORCH_REAL, .def = "0.001", .min = "0", .max = "10", .help = "learning rate of Adam"),
+    ROW(lr_end, ORCH_REAL, .def = "0.02", .min = "0", .max = "1",
+        .help = "the rate falls linearly to this share of lr"),
+    ROW(lr_steps, ORCH_INT, .def = "100000", .min = "1", .max = "1000000000", .unit = "steps",
+        .help = "steps in which it falls"),
+    ROW(table_rate, ORCH_REAL, .def = "0.5", .min = "0", .max = "1",
+        .help = "tabular: share of the error that a step corrects"),
+    {.name = "double",
+     .type = ORCH_BOOL,
+     .offset = offsetof(struct replay_params, is_double),
+     .def = "true",
+     .help = "the online network chooses the next action that the target network values"},
+    ROW(dueling, ORCH_BOOL, .def = "false",
+        .help = "the network has a state's value and an advantage for each action"),
+    ROW(huber, ORCH_BOOL, .def = "true", .help = "Huber loss with threshold 1; false: the square"),
+    ROW(target, ORCH_BOOL, .def = "true", .help = "a target network values the next states"),
+    ROW(target_period, ORCH_INT, .def = "100", .min = "1", .max = "1000000000", .unit = "updates",
+        .help = "updates between changes of the target network"),
+    ROW(target_blend, ORCH_REAL, .def = "1", .min = "0.000001", .max = "1",
+        .help = "share of the online network in each change; 1: a copy"),
+    ROW(value_limit, ORCH_REAL, .def = "0", .min = "0", .max = "1e9",
+        .help = "targets are kept within +- this: the largest |reward| / (1 - discount) is a "
+                "bound of every return; 0: no limit"),
+    ROW(capacity, ORCH_INT, .def = "100000", .min = "2", .max = "2000000000", .unit = "steps",
+        .help = "steps that the buffer keeps"),
+    ROW(n_step, ORCH_INT, .def = "3", .min = "1", .max = "64", .unit = "steps",
+        .help = "rewards in a return before the network's value"),
+    ROW(sampling, ORCH_ENUM, .def = "uniform", .choices = ORCH_REPLAY_SAMPLINGS,
+        .help = "how steps are drawn: alike, by |error|, by the rank of |error|"),
+    ROW(priority_alpha, ORCH_REAL, .def = "0.6", .min = "0", .max = "4",
+        .help = "exponent of priorities; 0: uniform"),
+    ROW(priority_beta, ORCH_REAL, .def = "0.4", .min = "0", .max = "1",
+        .help = "exponent of the importance weights at the start; it rises to 1"),
+    ROW(priority_epsilon, ORCH_REAL, .def = "0.01", .min = "0", .max = "1000",
+        .help = "added to |error|"),
+    ROW(exploration, ORCH_ENUM, .def = "linear", .choices = ORCH_EXPLORATIONS,
+        .help = "course of epsilon; per_actor: one for each environment, as Ape-X"),
+    ROW(epsilon_start, ORCH_REAL, .def = "1", .min = "0", .max = "1", .help = "linear: at step 0"),
+    ROW(epsilon_end, ORCH_REAL, .def = "0.01", .min = "0", .max = "1",
+        .help = "fixed: always; linear: from epsilon_steps on"),
+    ROW(epsilon_steps, ORCH_INT, .def = "6000", .min = "1", .max = "1000000000", .unit = "steps",
+        .help = "linear: length of the fall"),
+    ROW(epsilon_base, ORCH_REAL, .def = "0.4", .min = "0", .max = "1",
+        .help = "per_actor: base^(1 + i power / (envs - 1))"),
+    ROW(epsilon_power, ORCH_REAL, .def = "7", .min = "0", .max = "100",
+        .help = "per_actor: see epsilon_base"),
+};
+
+static const struct orch_metric METRICS[] = {
+    {.name = "episode_return",
+     .step_unit = "episode",
+     .better = ORCH_BETTER_MAX,
+     .help = "sum of an episode's rewards, while exploring; the first 10,000 episodes"},
+    {.name = "mean_return",
+     .step_unit = "step",
+     .better = ORCH_BETTER_MAX,
+     .help = "mean return of the last 100 episodes"},
+    {.name = "timed_return",
+     .step_unit = "ms",
+     .better = ORCH_BETTER_MAX,
+     .help = "mean_return by milliseconds of training"},
+    {.name = "loss",
+     .step_unit = "step",
+     .better = ORCH_BETTER_MIN,
+     .help = "mean over the updates since the point before"},
+    {.name = "mean_value", .step_unit = "step", .help = "Q of the sampled states and actions"},
+    {.name = "epsilon", .step_unit = "step", .help = "mean over the environments"},
+    {.name = "final_return",
+     .better = ORCH_BETTER_MAX,
+     .help = "mean return of the last 100 episodes of the training"},
+    {.name = "best_return",
+     .better = ORCH_BETTER_MAX,
+     .help = "largest mean return of 100 consecutive episodes"},
+    {.name = "solved",
+     .better = ORCH_BETTER_MAX,
+     .help = "1: 100 consecutive episodes had a mean return of solved_return; 0: none had"},
+    {.name = "steps_to_solve",
+     .unit = "steps",
+     .better = ORCH_BETTER_MIN,
+     .help = "at the end of the first such 100 episodes"},
+    {.name = "time_to_solve", .unit = "s", .better = ORCH_BETTER_MIN},
+    {.name = "episodes", .help = "that ended"},
+    {.name = "frames", .unit = "steps", .help = "of all environments"},
+    {.name = "updates", .unit = "updates"},
+    {.name = "training_time", .unit = "s", .better = ORCH_BETTER_MIN},
+    {.name = "frames_per_s",
+     .unit = "steps/s",
+     .better = ORCH_BETTER_MAX,
+     .help = "steps of all environments in a second of training"},
+    {.name = "samples_per_s",
+     .unit = "samples/s",
+     .better = ORCH_BETTER_MAX,
+     .help = "batch x updates in a second of learning"},
+    {.name = "waiting_share",
+     .better = ORCH_BETTER_MIN,
+     .help = "share of the learner's time in which it waits for a batch"},
+    {.name = "idle_share",
+     .better = ORCH_BETTER_MIN,
+     .help = "actors: share of the time in which the learner waits for their steps"},
+    {.name = "mean_staleness",
+     .unit = "updates",
+     .better = ORCH_BETTER_MIN,
+     .help = "actors: updates since the parameters that chose an action, when its step arrives"},
+    {.name = "max_staleness", .unit = "updates", .better = ORCH_BETTER_MIN},
+    {.name = "actors_died", .better = ORCH_BETTER_MIN, .help = "actors: that ended too early"},
+    {.name = "buffer_bytes", .unit = "bytes", .help = "of the replay buffer"},
+};
+
+static int fail(const struct orch_host *host, GError *error, int status)
+{
+    host->fail(host, error->message);
+    g_error_free(error);
+    return status;
+}
+
+static int check(const void *params, const struct orch_host *host)
+{
+    GError *error = NULL;
+    return orch_replay_settings_check(params, &error) ? ORCH_OK : fail(host, error, ORCH_FAILED);
+}
+
+static int cost(const void *params, struct orch_cost *out)
+{
+    const struct replay_params *p = params;
+    out->workers = (uint32_t)(1 + p->actors);
+    out->network = orch_replay_settings_is_tabular(p) ? NULL : p->net;
+    out->batch = p->batch;
+    out->training = 1;
+    if (orch_cost_has(out, steps)) {
+        out->unit = "samples";
+        out->samples = p->batch;
+        out->steps = MAX(p->steps - p->learning_starts, 0) / p->train_every;
+    }
+    return ORCH_OK;
+}
+
+static int start(const void *params, const struct orch_host *host, void **out_state)
+{
+    const struct replay_params *given = params;
+    const struct replay_params p = host->smoke(host) ? orch_replay_settings_smoke(given) : *given;
+    GError *error = NULL;
+    if (orch_replay_settings_is_tabular(&p) || p.actors > 0)
+        return ORCH_OK;
+    *out_state = orch_dqn_new(&p, host, &error);
+    if (*out_state)
+        return ORCH_OK;
+    /* without LibTorch a network that needs it cannot run here */
+    const bool is_missing = g_error_matches(error, ORCH_ERROR, ORCH_ERROR_PLUGIN);
+    return fail(host, error, is_missing ? ORCH_SKIPPED : ORCH_FAILED);
+}
+
+static int run(void *state, const void *params, const struct orch_host *host)
+{
+    const struct replay_params *given = params;
+    const struct replay_params p = host->smoke(host) ? orch_replay_settings_smoke(given) : *given;
+    GError *error = NULL;
+    const int status = state          ? orch_dqn_run(state, &error)
+                       : p.actors > 0 ? orch_apex_run(&p, host, &error)
+                                      : orch_table_run(&p, host, &error);
+    return error ? fail(host, error, status) : status;
+}
+
+static void end(void *state)
+{
+    orch_dqn_free(state);
+}
+
+static const struct orch_plugin PLUGIN = {
+    ORCH_PLUGIN_HEAD,
+    .name = "replay",
+    .version = "1.0.0",
+    .summary = "deep Q-learning with a replay buffer",
+    .licence = "GPL-3.0-or-later",
+    .params_bytes = sizeof(struct replay_params),
+    ORCH_TABLE(params, PARAMS),
+    ORCH_TABLE(metrics, METRICS),
+    .check = check,
+    .cost = cost,
+    .open = start,
+    .run = run,
+    .close = end,
+};
+
+ORCH_PLUGIN_EXPORT(PLUGIN)

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plugins/replay/replay_settings.h"
+
+#include "lib/base/error.h"
+#include "lib/net/net.h"
+
+#include <math.h>
+
+const char *const ORCH_REPLAY_AGENTS[] = {"dqn", "tabular", NULL};
+const char *const ORCH_REPLAY_SAMPLINGS[] = {"uniform", "proportional", "rank", NULL};
+const char *const ORCH_REPLAY_ENGINES[] = {"auto", "plain", "torch", NULL};
+
+/* Gymnasium's reward thresholds (envs/__init__.py of 1.0), over 100 consecutive episodes. */
+static const struct {
+    const char *environment;
+    double value;
+} SOLVED[] = {{"cartpole", 475}, {"mountaincar", -110}, {"acrobot", -100}};
+
+/* The place of a value in a list of names that has it. */
+static int index_of(const char *const *names, const char *value)
+{
+    int i = 0;
+    while (!g_str_equal(names[i], value))
+        i++;
+    return i;
+}
+
+bool orch_replay_settings_is_tabular(const struct replay_params *p)
+{
+    return g_str_equal(p->agent, "tabular");
+}
+
+static bool refuse(GError **error, const char *hint, const char *what)
+{
+    orch_error_set(error, ORCH_ERROR_RECIPE, hint, "%s", what);
+    return false;
+}
+
+/* Whether the network takes the environment's observations. */
+static bool check_net(const struct replay_params *p, const struct orch_env_kind *kind,
+                      GError **error)
+{
+    const struct orch_net_options options = {.name = p->net,
+                                             .channels = kind->shape[2],
+                                             .height = kind->shape[0],
+                                             .width = kind->shape[1],
+                                             .classes = kind->actions + (p->dueling ? 1 : 0)};
+    struct orch_net *net = orch_net_make(&options, error);
+    if (!net)
+        return false;
+    orch_net_free(net);
+    return true;
+}
+
+bool orch_replay_settings_check(const struct replay_params *p, GError **error)
+{
+    const struct orch_env_kind *kind = p->program ? NULL : orch_env_find(p->environment, error);
+    if (!kind && !p->program)
+        return false;
+    if (p->actors > 0 && orch_replay_settings_is_tabular(p))
+        return refuse(error, "use agent dqn", "agent 'tabular' has no actors");
+    if (orch_replay_settings_is_tabular(p))
+        return (kind && kind->states > 0) ||
+               refuse(error, "use agent dqn, or environment gridworld",
+                      "agent 'tabular' needs an environment with numbered "
+                      "states");
+    if (p->batch > p->capacity)
+        return refuse(error, "raise capacity, or lower batch",
+                      "a batch has more steps than the buffer holds (batch > capacity)");
+    if (p->capacity / (p->envs * MAX(p->actors, 1)) <= p->n_step + 2)
+        return refuse(error, "raise capacity, or lower envs, actors or n_step",
+                      "capacity / (envs x actors), the steps kept of each environment, must exceed "
+                      "n_step by more than 2");
+    if (p->learning_starts > p->capacity || p->learning_starts >= p->steps)
+        return refuse(error, "lower learning_starts",
+                      "learning_starts must be at most capacity and below steps");
+    return !kind || check_net(p, kind, error); /* a program is not started by a check */
+}
+
+struct replay_params orch_replay_settings_smoke(const struct replay_params *p)
+{
+    struct replay_params smoke = *p;
+    smoke.batch = MIN(p->batch, 4);
+    smoke.learning_starts = smoke.batch;
+    smoke.train_every = 1;
+    smoke.envs = MIN(p->envs, 2);
+    smoke.actors = MIN(p->actors, 1);
+    smoke.steps = 2 * (smoke.batch + p->n_step);
+    smoke.steps += smoke.steps % smoke.envs;
+    return smoke;
+}
+
+double orch_replay_settings_solved(const struct replay_params *p)
+{
+    if (p->solved_return != 0) /* exact: 0 is the default */
+        return p->solved_return;
+    for (size_t i = 0; i < G_N_ELEMENTS(SOLVED); i++)
+        if (!p->program && g_str_equal(SOLVED[i].environment, p->environment))
+            return SOLVED[i].value;
+    return NAN;
+}
+
+struct orch_exploration orch_replay_settings_exploration(const struct replay_params *p)
+{
+    return (struct orch_exploration){
+        .kind = (enum orch_exploration_kind)index_of(ORCH_EXPLORATIONS, p->exploration),
+        .start = p->epsilon_start,
+        .end = p->epsilon_end,
+        .steps = p->epsilon_steps,
+        .base = p->epsilon_base,
+        .power = p->epsilon_power};
+}
+
+struct orch_envs_options orch_replay_settings_envs(const struct replay_params *p,
+                                                   const struct orch_host *host)
+{
+    return (struct orch_envs_options){.kind =
+                                          p->program ? NULL : orch_env_find(p->environment, NULL),
+                                      .command = p->program,
+                                      .count = p->envs,
+                                      .seed = host->derive_seed(host, "environments"),
+                                      .sticky = p->sticky};
+}
+
+struct orch_replay_options orch_replay_settings_buffer(const struct replay_params *p,
+                                                       const struct orch_env_kind *kind,
+                                                       const struct orch_host *host)
+{
+    return (struct orch_replay_options){
+        .capacity = p->capacity,
+        .lanes = (int)p->envs,
+        .frame_values = kind->observation_values,
+        .is_bytes = kind->is_bytes,
+        .stack = 1,
+        .n_step = (int)p->n_step,
+        .gamma = p->discount,
+        .sampling = (enum orch_replay_sampling)index_of(ORCH_REPLAY_SAMPLINGS, p->sampling),
+        .alpha = p->priority_alpha,
+        .epsilon = p->priority_epsilon,
+        .seed = host->derive_seed(host, "sampling")};
+}
+
+struct orch_q_learner_options orch_replay_settings_learner(const struct replay_params *p,
+                                                           const struct orch_env_kind *kind,
+                                                           const struct orch_host *host)
+{
+    return (struct orch_q_learner_options){
+        .net = {.net = p->net,
+                .channels = kind->shape[2],
+                .height = kind->shape[0],
+                .width = kind->shape[1],
+                .engine = (enum orch_q_engine)index_of(ORCH_REPLAY_ENGINES, p->engine),
+                .device = p->device,
+                .seed = host->derive_seed(host, "init")},
+        .actions = kind->actions,
+        .is_double = p->is_double,
+        .is_dueling = p->dueling,
+        .is_huber = p->huber,
+        .has_target = p->target,
+        .target_period = p->target_period,
+        .target_blend = p->target_blend,
+        .rate = p->lr,
+        .value_limit = p->value_limit};
+}
+
+double orch_replay_settings_beta(const struct replay_params *p, int64_t step)
+{
+    return p->priority_beta + (1 - p->priority_beta) * (double)step / (double)p->steps;
+}
+
+double orch_replay_settings_rate(const struct replay_params *p, int64_t step)
+{
+    const double way = fmin((double)step / (double)p->lr_steps, 1);
+    return p->lr * (1 + (p->lr_end - 1) * way);
+}
