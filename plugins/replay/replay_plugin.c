@@ -135,6 +135,7 @@ static const struct orch_metric METRICS[] = {
      .better = ORCH_BETTER_MAX,
      .help = "batch x updates in a second of learning"},
     {.name = "waiting_share",
+     .unit = "s/s",
      .better = ORCH_BETTER_MIN,
      .help = "share of the learner's time in which it waits for a batch"},
     {.name = "idle_share",
