@@ -30,7 +30,7 @@ for key, first in runs[0].items():
     again = runs[1][key]
     assert {k: v for k, v in first.items() if k not in clocks} == {k: v for k, v in again.items() if k not in clocks}, (key, first, again)
     # 13 steps along the cliff, where a tenth of the actions is random; random play of catch returns -0.6, of the walk -1.5
-    least = {"table": -100, "catch": 0.8, "dueling": 0.2, "walk": 0.4}[key[0]]
+    least = {"table": -100, "catch": 0.3, "dueling": 0.2, "walk": 0.4}[key[0]]
     assert first["result.best_return"] >= least, (key, first)
     if key[0] != "table":
         assert 0 <= first["result.waiting_share"] < 1 and first["result.updates"] > 0, first
