@@ -42,7 +42,7 @@ static const struct orch_param PARAMS[] = {
     ROW(learning_starts, ORCH_INT, .def = "1000", .min = "0", .max = "1000000000", .unit = "steps",
         .help = "steps with random actions before the first update"),
     ROW(lr, ORCH_REAL, .def = "0.001", .min = "0", .max = "10", .help = "learning rate of Adam"),
-    ROW(lr_end, ORCH_REAL, .def = "0.02", .min = "0", .max = "1",
+    ROW(lr_end, ORCH_REAL, .def = "0.4", .min = "0", .max = "1",
         .help = "the rate falls linearly to this share of lr"),
     ROW(lr_steps, ORCH_INT, .def = "100000", .min = "1", .max = "1000000000", .unit = "steps",
         .help = "steps in which it falls"),
