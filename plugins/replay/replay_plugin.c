@@ -21,7 +21,7 @@ static const struct orch_param PARAMS[] = {
         .help = "copies of the environment that are stepped together"),
     ROW(actors, ORCH_INT, .def = "0", .min = "0", .max = "64",
         .help = "Ape-X: processes that act, each in envs copies; 0: the learner acts itself"),
-    ROW(pull_every, ORCH_INT, .def = "100", .min = "1", .max = "1000000000", .unit = "steps",
+    ROW(pull_every, ORCH_INT, .def = "20", .min = "1", .max = "1000000000", .unit = "steps",
         .help = "actors: steps of a copy between two pulls of the learner's parameters"),
     ROW(sticky, ORCH_REAL, .def = "0", .min = "0", .max = "0.99",
         .help = "probability that an environment repeats its last action"),
