@@ -245,19 +245,10 @@ static int run(void *state, const void *params, const struct orch_host *host)
 }
 
 static const struct orch_plugin PLUGIN = {
-    ORCH_PLUGIN_HEAD,
+    ORCH_TRAINING_PLUGIN(struct orch_semisup_params),
     .name = "semisup",
     .version = "1.0.0",
     .summary = "weak and semi-supervised pre-training: teacher, selected images, student",
-    .licence = "GPL-3.0-or-later",
-    .params_bytes = sizeof(struct orch_semisup_params),
-    ORCH_TABLE(params, PARAMS),
-    ORCH_TABLE(metrics, METRICS),
-    ORCH_TABLE(artifacts, ARTIFACTS),
-    .check = check,
-    .cost = cost,
-    .open = start,
-    .run = run,
     .close = close_trial,
 };
 ORCH_PLUGIN_EXPORT(PLUGIN)
