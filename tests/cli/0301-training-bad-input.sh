@@ -41,10 +41,10 @@ experiments:
   many: { plugin: semisup, with: { $folder, dataset: pets, labelled: 1, k: 5 } }
   base: { plugin: train, with: { $small } }
   other: { plugin: finetune, with: { $small, weights: "\${base.weights}" } }
-  teacher: { plugin: semisup, with: { $small, labelled: 5, teacher_net: "mlp:9", teacher: "\${base.weights}" } }
+  teacher: { plugin: semisup, with: { $small, labelled: 5, k: 10, teacher_net: "mlp:9", teacher: "\${base.weights}" } }
   copies: { plugin: batchaug, with: { $small, transforms: [flip], copies: 2 } }
   tuned: { plugin: finetune, with: { $small, mode: scratch } }
-  student: { plugin: semisup, with: { $small, labelled: 5, supervision: labels, pretrain_steps: 40 } }
+  student: { plugin: semisup, with: { $small, labelled: 5, k: 10, supervision: labels, pretrain_steps: 40 } }
 R
 sed -i '/other:/s/mlp:8/mlp:9/' r.recipe
 breaks() { fails 1 orch run r.recipe "$1" -q; says "$2"; says "$3"; }
@@ -58,7 +58,7 @@ breaks teacher "teacher of network 'mlp:9'" 'fc1.weight'
 # diverged, with the step: images are counted from the first, 16 a step (40 with two copies: 32 a step)
 diverges() { # EXPERIMENT FIRST-BAD-IMAGE MESSAGE
     TINY_TORCH_NAN=$2 orch run r.recipe "$1" --force -q >"$SCRATCH/out" 2>&1
-    ok orch ls --where "experiment=$1 and state=diverged" --json; same "$(json runs.#)" 1 "a diverged run of $1"
+    ok orch ls --where "experiment='$1' and state=diverged" --json; same "$(json runs.#)" 1 "a diverged run of $1"
     ok orch show "$(json runs.0.key)"; has "$3"
 }
 diverges base 40 'first in step 3 (epoch 1)'
