@@ -127,6 +127,9 @@ enum orch_report_kind {
     ORCH_REPORT_LEARN,     /* regressors compared by cross-validation, also with held-out groups */
     ORCH_REPORT_LAYERWISE, /* times of networks as sums of measured layer times */
     ORCH_REPORT_PALEO_SCALING, /* forecasts by workers beside measured and simulated trainings */
+    ORCH_REPORT_PALEO_PASSES,  /* passes of networks as PALEO predicts them, published and measured
+                                */
+    ORCH_REPORT_PALEO_HYBRID,  /* PALEO's hybrid parallelism beside published times */
     ORCH_REPORT_PALEO,   /* forward passes as PALEO predicts them, and their ratio to a peak */
     ORCH_REPORT_STUDENT, /* to be written by the student: nothing is computed */
 };

@@ -5,6 +5,7 @@
  * from its throughput by the same formulas, so that no series has a definition of its own. */
 #include "core/report/items.h"
 
+#include "core/report/paleo_spec.h"
 #include "core/stats/numbers.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -42,28 +43,12 @@ struct scaling_item {
 /* ---- options of the item -----------------------------------------------------------------------
  */
 
-static double number_at(const json_t *spec, const char *key, double none)
-{
-    const char *text = orch_json_text(spec, key, NULL);
-    double value = none;
-    return text && orch_real_parse(text, &value) ? value : none;
-}
-
 static bool read_workers(struct scaling_item *s, const json_t *spec)
 {
     g_autoptr(GPtrArray) texts = orch_texts_from_json(json_object_get(spec, "workers"));
     for (guint i = 0; i < texts->len && s->count < WORKERS_MAX; i++)
         s->count += orch_int_parse(texts->pdata[i], &s->workers[s->count]);
     return s->count;
-}
-
-static bool read_link(struct scaling_item *s, const json_t *spec, GError **error)
-{
-    const char *name = orch_json_text(spec, "link", NULL);
-    const struct orch_paleo_network *link = name ? orch_paleo_network_find(name, error) : NULL;
-    if (link)
-        s->options.network = *link;
-    return link || !name;
 }
 
 static bool read_scaling(struct scaling_item *s, const json_t *spec, GError **error)
@@ -81,20 +66,20 @@ static bool read_spec(struct scaling_item *s, GError **error)
     const json_t *spec = s->a->item->spec;
     const char *scheme = orch_json_text(spec, "scheme", "TreeAllReduce");
     s->options = orch_paleo_defaults();
-    s->options.batch = (int64_t)number_at(spec, "batch", 128);
-    s->options.ppp_comp = number_at(spec, "ppp", 1);
-    s->options.ppp_comm = number_at(spec, "ppp_comm", s->options.ppp_comp);
+    s->options.batch = (int64_t)orch_paleo_spec_number(spec, "batch", 128);
+    s->options.ppp_comp = orch_paleo_spec_number(spec, "ppp", 1);
+    s->options.ppp_comm = orch_paleo_spec_number(spec, "ppp_comm", s->options.ppp_comp);
     s->net = orch_json_text(spec, "net", "");
     s->show = orch_json_text(spec, "show", "all");
-    s->images = number_at(spec, "images", DEFAULT_IMAGES);
-    s->price = number_at(spec, "price", (double)NAN);
+    s->images = orch_paleo_spec_number(spec, "images", DEFAULT_IMAGES);
+    s->price = orch_paleo_spec_number(spec, "price", (double)NAN);
     read_workers(s, spec);
     for (int i = 0; i < SOURCES; i++)
         s->has[i] = !SERIES[i].key || json_object_get(spec, SERIES[i].key);
-    return orch_section_paleo_device(orch_json_text(spec, "gpu", "paleo:K80"), &s->options.device,
-                                     error) &&
-           orch_paleo_scheme_find(scheme, &s->options.scheme, error) && read_link(s, spec, error) &&
-           read_scaling(s, spec, error);
+    return orch_paleo_spec_device(orch_json_text(spec, "gpu", "paleo:K80"), &s->options.device,
+                                  error) &&
+           orch_paleo_scheme_find(scheme, &s->options.scheme, error) &&
+           orch_paleo_spec_link(spec, &s->options, error) && read_scaling(s, spec, error);
 }
 
 /* ---- throughputs -------------------------------------------------------------------------------
