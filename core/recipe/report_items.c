@@ -130,6 +130,7 @@ static const struct kind_row {
       {"by", REPORT_SHAPE_AXES, false},
       {"bytes", REPORT_SHAPE_VALUE, false},
       {"columns", REPORT_SHAPE_SPEEDUP, false},
+      {"oversubscribed", REPORT_SHAPE_FLAG, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
       {"where", REPORT_SHAPE_WHERE, false}}},
     {"speed_model",
