@@ -8,7 +8,7 @@
 
 struct scaling_params {
     struct orch_training t; /* batch: see orch_scaling_batch */
-    int64_t workers;
+    int64_t workers, workers_per_node;
     const char *scaling, *algorithm, *compression, *batch_norm;
     bool overlap;
     int64_t first_bucket_bytes, bucket_bytes;

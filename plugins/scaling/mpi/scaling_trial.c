@@ -61,20 +61,20 @@ static void note_oversubscription(const struct scaling *s)
 {
     const struct orch_host *host = s->workers.real;
     const int64_t threads = s->training.threads > 0 ? s->training.threads : s->workers.slot.threads;
-    const int64_t busy = threads * s->workers.comm.shape.per_node;
+    const int64_t busy = threads * s->workers.comm.local;
     const bool is_oversubscribed = busy > s->workers.cpus;
     host->result(host, "oversubscribed", is_oversubscribed);
     if (is_oversubscribed && s->workers.comm.rank == 0)
         orch_training_note(host,
                            "oversubscribed: %d workers with %d threads each share %d processors; "
                            "their times say nothing about scaling",
-                           s->workers.comm.shape.per_node, (int)threads, s->workers.cpus);
+                           s->workers.comm.local, (int)threads, s->workers.cpus);
 }
 
 /* Each worker of a machine has the GPU of its number there. */
 static bool choose_gpu(struct scaling *s, GError **error)
 {
-    const int needed = s->workers.comm.shape.per_node, there = (int)s->workers.slot.gpus;
+    const int needed = s->workers.comm.local, there = (int)s->workers.slot.gpus;
     if (strchr(s->params->t.device, ':')) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "write device: cuda",
                        "device: '%s' is one GPU, and each of %d workers needs its own",
@@ -105,7 +105,8 @@ static bool choose_gpu(struct scaling *s, GError **error)
 static int open_workers(struct scaling *s, const struct orch_host *host)
 {
     const int status =
-        orch_workers_open(&s->workers, host, orch_comm_algorithm_find(s->params->algorithm));
+        orch_workers_open(&s->workers, host, orch_comm_algorithm_find(s->params->algorithm),
+                          (int)s->params->workers_per_node);
     if (status != ORCH_OK)
         return status;
     if (s->workers.comm.ranks != s->params->workers) {
