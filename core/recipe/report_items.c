@@ -16,7 +16,7 @@ struct key_row {
     bool is_required;
 };
 
-#define KEYS_MAX 14
+#define KEYS_MAX 16
 static const struct kind_row {
     const char *name;
     enum orch_report_kind kind;
@@ -238,6 +238,7 @@ static const struct kind_row {
       {"link", REPORT_SHAPE_TEXT, false},
       {"ppp", REPORT_SHAPE_NUMBERS, false},
       {"ppp_comm", REPORT_SHAPE_NUMBERS, false},
+      {"calibrate", REPORT_SHAPE_FLAG, false},
       {"images", REPORT_SHAPE_COUNT, false},
       {"price", REPORT_SHAPE_NUMBERS, false},
       {"show", REPORT_SHAPE_TEXT, false},
