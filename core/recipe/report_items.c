@@ -16,7 +16,7 @@ struct key_row {
     bool is_required;
 };
 
-#define KEYS_MAX 14
+#define KEYS_MAX 16
 static const struct kind_row {
     const char *name;
     enum orch_report_kind kind;
@@ -130,6 +130,7 @@ static const struct kind_row {
       {"by", REPORT_SHAPE_AXES, false},
       {"bytes", REPORT_SHAPE_VALUE, false},
       {"columns", REPORT_SHAPE_SPEEDUP, false},
+      {"oversubscribed", REPORT_SHAPE_FLAG, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
       {"where", REPORT_SHAPE_WHERE, false}}},
     {"speed_model",
@@ -261,6 +262,7 @@ static const struct kind_row {
       {"link", REPORT_SHAPE_TEXT, false},
       {"ppp", REPORT_SHAPE_NUMBERS, false},
       {"ppp_comm", REPORT_SHAPE_NUMBERS, false},
+      {"calibrate", REPORT_SHAPE_FLAG, false},
       {"images", REPORT_SHAPE_COUNT, false},
       {"price", REPORT_SHAPE_NUMBERS, false},
       {"show", REPORT_SHAPE_TEXT, false},

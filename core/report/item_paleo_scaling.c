@@ -37,6 +37,7 @@ struct scaling_item {
     int64_t workers[WORKERS_MAX];
     int count;
     bool has[SOURCES];
+    bool is_calibrated;                      /* PPP of computing: from the measured single worker */
     double throughput[SOURCES][WORKERS_MAX]; /* images/s; NaN: none */
 };
 
@@ -71,6 +72,7 @@ static bool read_spec(struct scaling_item *s, GError **error)
     s->options.ppp_comm = orch_paleo_spec_number(spec, "ppp_comm", s->options.ppp_comp);
     s->net = orch_json_text(spec, "net", "");
     s->show = orch_json_text(spec, "show", "all");
+    s->is_calibrated = orch_item_flag(spec, "calibrate");
     s->images = orch_paleo_spec_number(spec, "images", DEFAULT_IMAGES);
     s->price = orch_paleo_spec_number(spec, "price", (double)NAN);
     read_workers(s, spec);
@@ -85,13 +87,49 @@ static bool read_spec(struct scaling_item *s, GError **error)
 /* ---- throughputs -------------------------------------------------------------------------------
  */
 
+/* The measured throughput of one worker; NaN: not measured. */
+static double measured_alone(const struct scaling_item *s)
+{
+    for (int i = 0; s->has[MEASURED] && i < s->count; i++)
+        if (s->workers[i] == 1)
+            return s->throughput[MEASURED][i];
+    return (double)NAN;
+}
+
+/* PPP of computing, so that the forecast for one worker is its measured throughput: PALEO divides
+ * the forward and backward pass by PPP, and not the update. */
+static bool calibrate(struct scaling_item *s, const struct orch_layer_table *layers, GError **error)
+{
+    struct orch_paleo_step full;
+    const double throughput = measured_alone(s);
+    s->options.ppp_comp = 1;
+    if (!orch_paleo_simulate(layers, &s->options, 1, &full, error))
+        return false;
+    const double step_ms = 1000 * (double)full.effective_batch / throughput;
+    const double share = (full.fwd_ms + full.bwd_ms) / (step_ms - full.update_ms);
+    if (share > 0 && share <= 1) {
+        s->options.ppp_comp = share;
+        return true;
+    }
+    if (isnan(throughput))
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
+                       "calibrate: no training with one worker was measured");
+    else
+        orch_error_set(
+            error, ORCH_ERROR_NOT_FOUND, NULL,
+            "calibrate: one worker trained %.4g images/s, which is more than the peak of "
+            "PALEO's %s allows (%.4g); name another gpu",
+            throughput, s->options.device.name, full.images_per_s);
+    return false;
+}
+
 static bool predict(struct scaling_item *s, GError **error)
 {
     struct orch_net *net = orch_net_make(&(struct orch_net_options){.name = s->net}, error);
     if (!net)
         return false;
     struct orch_layer_table *layers = orch_layer_table_from_net(net);
-    bool ok = true;
+    bool ok = !s->is_calibrated || calibrate(s, layers, error);
     for (int i = 0; ok && i < s->count; i++) {
         struct orch_paleo_step step;
         ok = orch_paleo_simulate(layers, &s->options, s->workers[i], &step, error);
@@ -190,14 +228,15 @@ static void add_errors(const struct scaling_item *s)
     int found = 0;
     for (int i = 0; i < s->count; i++) {
         const double measured = s->throughput[MEASURED][i];
+        const bool is_judged = isfinite(measured) && !(s->is_calibrated && s->workers[i] == 1);
         orch_table_add_int(table, s->workers[i]);
-        found += isfinite(measured);
+        found += is_judged;
         for (int k = 0; k < SOURCES; k++) {
             if (k == MEASURED || !s->has[k])
                 continue;
             const double error = 100 * (s->throughput[k][i] - measured) / measured;
             orch_table_add_real(table, error);
-            sum[k] += isfinite(error) ? fabs(error) : 0;
+            sum[k] += is_judged && isfinite(error) ? fabs(error) : 0;
         }
     }
     orch_section_table(s->a->section, table);
@@ -217,6 +256,10 @@ static void add_method(const struct scaling_item *s)
         o->device.name, o->device.peak_gflops, o->device.bandwidth_gib_s,
         orch_paleo_scheme_name(o->scheme), o->scaling == ORCH_PALEO_STRONG ? "strong" : "weak",
         o->batch, o->network.name, o->network.gbit_s, o->ppp_comp, o->ppp_comm);
+    if (s->is_calibrated)
+        orch_section_note(s->a->section,
+                          "PPP of computing is calibrated: it gives the measured throughput of one "
+                          "worker, so only more workers are judged");
     orch_section_note(s->a->section, "time of an epoch: %g images / throughput", s->images);
     if (isfinite(s->price))
         orch_section_note(s->a->section,
@@ -243,14 +286,15 @@ bool orch_section_fill_paleo_scaling(struct orch_section_context *a, GError **er
 {
     struct scaling_item s = {.a = a};
     GError *problem = NULL;
-    if (!read_spec(&s, &problem) || !predict(&s, &problem)) {
-        orch_section_missing(a->section, NULL, "%s", problem->message);
-        g_clear_error(&problem);
-        return true;
-    }
-    for (int k = 0; k < SOURCES; k++)
+    bool ok = read_spec(&s, &problem);
+    for (int k = 0; ok && k < SOURCES; k++)
         if (SERIES[k].key && s.has[k] && !read_trials(&s, (enum source)k, error))
             return false;
-    show(&s);
+    if (ok && predict(&s, &problem)) {
+        show(&s);
+        return true;
+    }
+    orch_section_missing(a->section, NULL, "%s", problem->message);
+    g_clear_error(&problem);
     return true;
 }

@@ -6,6 +6,8 @@
 #include "core/report/grid.h"
 #include "core/report/sections.h"
 
+/** True where the key of an item is true, yes or on. */
+bool orch_item_flag(const json_t *spec, const char *key);
 /** Returns the trials of the experiments that the item lists under `key`, and records each in
  * the section. Missing trials are not reported yet, see orch_section_add_missing_trials. NULL with
  * an error. The caller frees. */

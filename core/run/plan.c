@@ -26,15 +26,25 @@ unsigned orch_plan_count(const struct orch_plan *plan, enum orch_plan_state stat
     return count;
 }
 
+/* Stands for a number that a trial has yet to measure: the parameter's default, which is in its
+ * range, or 0 where it has none. New reference. */
+static json_t *number_for_check(const struct orch_cell *cell, const char *name)
+{
+    const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
+    json_t *value = spec && spec->def ? orch_value_default(spec) : NULL;
+    return value ? value : json_integer(0);
+}
+
 /* The parameters passed to check, with absolute paths as in a trial. An unresolved reference is
- * passed as its text, or as 0 when it is a number. */
+ * passed as its text, or as a number in the parameter's range. */
 static json_t *params_for_check(const struct orch_plan *plan, const struct orch_cell *cell)
 {
     json_t *params = orch_cell_absolute_params(plan, cell);
     for (guint i = 0; i < cell->refs->len; i++) {
         const struct orch_ref *ref = cell->refs->pdata[i];
         json_object_set_new(params, ref->param,
-                            ref->is_result ? json_integer(0) : json_string(ref->text));
+                            ref->is_result ? number_for_check(cell, ref->param)
+                                           : json_string(ref->text));
     }
     return params;
 }

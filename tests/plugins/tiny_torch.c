@@ -5,6 +5,7 @@
  * number of features.
  *
  *   TINY_TORCH_FAIL=NAME[:N]  the Nth call (default 1) of that function of the table fails
+ *   TINY_TORCH_FAIL_TEXT=TEXT  ... with this message
  *   TINY_TORCH_NAN=N          losses are not finite from a model's Nth image on
  *   TINY_TORCH_CUDA=N         number of CUDA devices
  *   TINY_TORCH_MEMORY=N       free memory of a CUDA device in bytes, of 1,000,000 (the default)
@@ -63,7 +64,9 @@ static bool fails(const char *name, GError **error)
     g_hash_table_insert(calls, g_strdup(wanted), GINT_TO_POINTER(call));
     if (call != (wanted[length] ? atoi(wanted + length + 1) : 1))
         return false;
-    orch_error_set(error, ORCH_ERROR_TRIAL, NULL, "%s failed on purpose", name);
+    const char *text = g_getenv("TINY_TORCH_FAIL_TEXT");
+    orch_error_set(error, ORCH_ERROR_TRIAL, NULL, "%s%s", text ? text : name,
+                   text ? "" : " failed on purpose");
     return true;
 }
 
