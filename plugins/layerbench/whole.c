@@ -77,10 +77,10 @@ static bool time_steps(const struct layerbench_bench *bench, struct orch_torch_m
 {
     const struct params *p = bench->p;
     for (int64_t i = 0; i < p->warmup + p->repeats; i++) {
-        int64_t begin = g_get_monotonic_time();
+        double begin = orch_layerbench_now_ms(p);
         if (!step(bench->torch, model, m, orch_layerbench_trains(p), error))
             return false;
-        double ms = (double)(g_get_monotonic_time() - begin) / 1e3;
+        double ms = orch_layerbench_now_ms(p) - begin;
         if (i >= p->warmup)
             g_array_append_val(times, ms);
     }
