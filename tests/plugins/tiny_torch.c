@@ -675,8 +675,9 @@ static bool part_time(struct orch_torch_model *m, const struct orch_torch_part *
 {
     if (fails("part_time", error))
         return false;
-    tell("part %d of %s, batch %d%s%s\n", part->node, m->net->name, (int)part->batch,
-         part->trains ? ", trains" : "", part->input_learns ? ", input learns" : "");
+    tell("part %d of %s, batch %d%s%s%s\n", part->node, m->net->name, (int)part->batch,
+         part->trains ? ", trains" : "", part->input_learns ? ", input learns" : "",
+         part->processor_time ? ", processor time" : "");
     *out_end = part->node;
     for (int i = 0; i < part->repeats; i++) {
         bool has_backward = part->trains && part->node != 0 && part->node != ORCH_TORCH_PART_UPDATE;
