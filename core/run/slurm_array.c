@@ -304,7 +304,7 @@ static bool submit_in(struct slurm_submitter *s, struct slurm_batch *batch, cons
     return hand_over(s, batch, job, folder, error);
 }
 
-bool slurm_batch_submit(struct slurm_submitter *s, struct slurm_batch *batch, GError **error)
+bool orch_slurm_batch_submit(struct slurm_submitter *s, struct slurm_batch *batch, GError **error)
 {
     char submission[ORCH_KEY_CHARS];
     orch_key_make(submission);

@@ -40,6 +40,6 @@ struct slurm_submitter {
 };
 
 /** Claims the trials of a batch, makes their folders, and submits them. Adds the array to `out`. */
-bool slurm_batch_submit(struct slurm_submitter *s, struct slurm_batch *batch, GError **error);
+bool orch_slurm_batch_submit(struct slurm_submitter *s, struct slurm_batch *batch, GError **error);
 
 #endif

@@ -261,7 +261,7 @@ static bool submit_batch(struct slurm_submitter *s, const struct slurm_batch *ba
         for (guint i = 0; !keeps_indices && i < count; i++)
             g_array_index(part.elements, struct slurm_element, i).index = i;
         orch_slurm_options_add(part.options, &s->plan->expansion->slurm, &part.request);
-        bool ok = slurm_batch_submit(s, &part, error);
+        bool ok = orch_slurm_batch_submit(s, &part, error);
         g_array_unref(part.elements);
         g_ptr_array_unref(part.options);
         if (!ok)
