@@ -5,6 +5,7 @@
 
 #include "core/run/cell_inputs.h"
 #include "core/run/fingerprint.h"
+#include "core/run/slurm_options.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/wire/value.h"
@@ -247,9 +248,11 @@ static void make_item(struct orch_plan *plan, unsigned index)
     for (unsigned i = 0; i < gpu_count; i++)
         gpus[i] = i;
     gpu_count = MIN(gpu_count, machine->gpus->len);
-    item->device_key =
-        orch_machine_device_key(machine, gpus, gpu_count,
-                                orch_experiment_threads(experiment, machine, plan->options.slots));
+    item->device_key = plan->options.in_slurm
+                           ? orch_slurm_place(&plan->expansion->slurm, experiment)
+                           : orch_machine_device_key(
+                                 machine, gpus, gpu_count,
+                                 orch_experiment_threads(experiment, machine, plan->options.slots));
     item->forced = plan->options.force && item->cell->wanted;
 }
 
