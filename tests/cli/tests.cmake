@@ -29,7 +29,7 @@ set_tests_properties(cli.0096-hostile-rows cli.0098-two-pulls PROPERTIES LABELS 
 # start MPI many times, and wait for grace periods; 0232 is the quick one
 set_tests_properties(cli.0214-mpi-gradients cli.0217-asyncsgd cli.0229-mpi cli.0230-mpi-rank-ends cli.0231-mpi-stop PROPERTIES LABELS "slow" TIMEOUT 900)
 # train with several workers
-set_tests_properties(cli.0275-scaling cli.0276-allreduce cli.0278-scaling-faults cli.0279-scaling-torch PROPERTIES LABELS "slow" TIMEOUT 1200)
+set_tests_properties(cli.0275-scaling cli.0276-allreduce cli.0278-scaling-faults cli.0279-scaling-torch cli.0306-hierarchical-nodes cli.0307-memory-full PROPERTIES LABELS "slow" TIMEOUT 1200)
 # imports the clouds' own packages, where they are installed
 set_tests_properties(cli.0357-export-job-reference PROPERTIES LABELS "reference")
 # run jobs in copies of a repository, and stop one; wait for a killed command's host
