@@ -20,6 +20,8 @@ TEST_PACKAGES='libcmocka-dev:cmocka sqlite3:sqlite3 openssh-client:ssh-keygen gn
 MPI_PACKAGES='libopenmpi-dev:ompi-c openmpi-bin:mpirun'
 # optional: simulated clusters (plugin simcluster)
 SIMGRID_PACKAGES='libsimgrid-dev:smpicc'
+# optional: a cluster's queue on this machine, for the test of --executor slurm
+SLURM_PACKAGES='slurm-wlm:slurmctld munge:munged'
 # optional: one PDF of a report (weasyprint) and looking at its pages; checking and running its notebooks
 PAPER_PACKAGES='weasyprint:weasyprint poppler-utils:pdftoppm python3-nbformat: python3-nbconvert: python3-ipykernel:'
 # optional: a browser, in which the tests walk the pages
@@ -137,6 +139,7 @@ need_tests() {
     need 'the tests' "$TEST_PACKAGES"
     want 'MPI' "$MPI_PACKAGES"
     want 'simulated clusters' "$SIMGRID_PACKAGES"
+    want 'Slurm' "$SLURM_PACKAGES"
 }
 
 # ---- building -----------------------------------------------------------------------------------
@@ -341,7 +344,7 @@ case $command in
     coverage) run_coverage "$@" ;;
     install) run_install "$@" ;;
     clean) rm -rf "$BUILD" "$BUILD-asan" "$BUILD-coverage" "$BUILD.log" "$BUILD-asan.log" "$BUILD-coverage.log" orch ;;
-    packages) for stage in CORE TEST MPI SIMGRID PAPER BROWSER PYTORCH TORCH; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
+    packages) for stage in CORE TEST MPI SIMGRID SLURM PAPER BROWSER PYTORCH TORCH; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
     help | -h | --help) usage ;;
     *) usage >&2; die "unknown command '$command'" ;;
 esac

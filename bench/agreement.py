@@ -5,17 +5,25 @@
 bench/agreement.sh [BUILD] [DATA] calls it. Three tables of relative errors, each of what was left out of the calibration.
 1. This machine, 2 workers. Calibrated on all-reduces of 1, 4, 16 ... KiB, of the same algorithm or of recursive doubling
    alone: between two neighbouring sizes time is a straight line, which is a latency and a bandwidth. Judged: the sizes between. A time is
-   the shortest of up to 300, which other programs disturb least.
-2. This machine, a training step of 2 workers: computing from a training of one worker with the same batch a worker, the
-   link from part 1. Judged: the time of the step and of its communication.
-3. Published NCCL all-reduces (DATA/nccl_allreduce.csv): c + 2(n-1) a + 2(n-1)/n S/B, fitted to all other GPU counts.
-   Judged: each GPU count, left out whole.
+   the shortest of up to 300 in each of ROUNDS trials, which other programs disturb least.
+2. This machine, a training step of 2 workers: computing from trainings of one worker with the same batch a worker, two of them at
+   once because two cores share caches and memory; the link from part 1. Judged: the time of the step and of its communication, the
+   shortest of ROUNDS trainings.
+3. Published NCCL all-reduces (DATA/nccl_allreduce.csv): c + 2(n-1) a + 2(n-1)/n S/(R B) + S/C, fitted to all other GPU counts.
+   R: rings of NVLinks that the GPUs can form at the same time, from the published links of the machine (1 on a switch); S/C:
+   each GPU copies the whole array once, however many there are. Judged: each GPU count, left out whole.
 4. Published iterations of GPT-like transformers with tensor, data and pipeline parallelism (DATA/vtrain_*.csv): a non-negative
-   sum of TERMS, fitted to all other GPU counts, for several nodes with the rows of one node as well. Judged: each GPU count."""
-import csv, json, math, os, subprocess, sys, tempfile
+   sum of transformer_terms(), fitted to all other GPU counts, each of which weighs the same, plus the time between nodes by
+   their published bandwidth; for several nodes with the rows of one node as well. Judged: each GPU count."""
+import csv, itertools, json, math, os, subprocess, sys, tempfile
 
 KIB = 1024
+ROUNDS = 3
 VOCABULARY = 51200  # GPT-2's, padded
+NODE_BYTES_PER_MS = 100e9 / 1e3  # 800 Gbit/s of a node with 8 A100 (DATA/vtrain_multi.md)
+# NVLinks between the GPUs of a DGX-1V, the hybrid cube mesh of DATA/nccl_allreduce.md ('nvidia-smi topo -m')
+CUBE_MESH = [[0, 1, 1, 2, 2, 0, 0, 0], [1, 0, 2, 1, 0, 2, 0, 0], [1, 2, 0, 2, 0, 0, 1, 0], [2, 1, 2, 0, 0, 0, 0, 1],
+             [2, 0, 0, 0, 0, 1, 1, 2], [0, 2, 0, 0, 1, 0, 2, 1], [0, 0, 1, 0, 1, 2, 0, 2], [0, 0, 0, 1, 2, 1, 2, 0]]
 EVEN = [KIB << (2 * i) for i in range(10)]  # calibration: 1 KiB to 256 MiB
 ODD = [2 * KIB << (2 * i) for i in range(9)]  # judged: 2 KiB to 128 MiB
 ALGORITHMS = ["recursive_doubling", "ring", "reduce_broadcast", "rabenseifner"]
@@ -46,10 +54,10 @@ class Orch:
     def call(self, *words):
         return subprocess.run([self.program, *words], cwd=self.folder, capture_output=True, text=True)
 
-    def run(self, name, experiments):
+    def run(self, name, experiments, *options):
         with open(os.path.join(self.folder, name + ".recipe"), "w") as out:
             out.write(f"format: 1\nrecipe: {name}\nexperiments:\n" + "".join(f"  {k}: {{ {v} }}\n" for k, v in experiments.items()))
-        done = self.call("run", name + ".recipe", "-q", "--db", name + ".db")
+        done = self.call("run", name + ".recipe", "-q", "--db", name + ".db", *options)
         if done.returncode:
             print(done.stderr.strip())
         return name + ".db"
@@ -59,12 +67,15 @@ class Orch:
 
 
 def measured_all_reduces(orch):
-    """(algorithm, bytes) -> seconds."""
+    """(algorithm, bytes) -> seconds, the shortest of all rounds."""
     sizes = ", ".join(str(size) for size in sorted(EVEN + ODD))
-    db = orch.run("measured", {"m": "plugin: allreduce, resources: { exclusive: true }, with: { workers: 2, repeats: 300, time_limit: 1s, "
-                                    f"bytes: [{sizes}] }}, sweep: {{ algorithm: [{', '.join(ALGORITHMS)}] }}"})
-    points = orch.rows(db, "--what", "points", "-m", "min_time", "-c", "key,algorithm")
-    return {(p.get("param.algorithm", p.get("algorithm")), int(p["step"])): float(p["value"]) for p in points}
+    db = orch.run("measured", {"m": "plugin: allreduce, resources: { exclusive: true }, with: { workers: 2, repeats: 300, time_limit: 500ms, "
+                                    f"bytes: [{sizes}] }}, sweep: {{ algorithm: [{', '.join(ALGORITHMS)}] }}, repeat: {ROUNDS}"})
+    times = {}
+    for p in orch.rows(db, "--what", "points", "-m", "min_time", "-c", "key,algorithm"):
+        key = p.get("param.algorithm", p.get("algorithm")), int(p["step"])
+        times[key] = min(times.get(key, math.inf), float(p["value"]))
+    return times
 
 
 def segments(measured, algorithm):
@@ -109,55 +120,68 @@ def part_all_reduce(orch):
     return measured, own["ring"]
 
 
-def part_step(orch, found):
+def trainings(orch):
+    """The training with the shortest step of each kind: alone, one of two at once, two workers."""
     common = 'dataset: synthetic, image_size: 32, net: "resnet-cifar:8", per_class: 96, val_images: 10, full_validation: false, epochs: 3, lr: 0.05, threads: 1'
-    rows = orch.rows(orch.run("steps", {
-        "one": f"plugin: scaling, resources: {{ exclusive: true }}, with: {{ {common}, workers: 1, batch: 32, scaling: weak }}",
-        "two": f"plugin: scaling, resources: {{ exclusive: true }}, with: {{ {common}, workers: 2, batch: 32, scaling: weak, algorithm: ring }}"}))
-    runs = {r["experiment"]: r for r in rows if r.get("result.step_time")}
-    if len(runs) < 2:
+    alone = f"plugin: scaling, with: {{ {common}, workers: 1, batch: 32, scaling: weak }}"
+    best = {}
+    for kind, text, jobs in (("alone", alone + ", resources: { exclusive: true }", 1), ("beside", alone + ", resources: { cores: 1 }", 2),
+                             ("two", f"plugin: scaling, resources: {{ exclusive: true }}, with: {{ {common}, workers: 2, batch: 32, scaling: weak, algorithm: ring }}", 1)):
+        rows = orch.rows(orch.run(kind, {kind: f"{text}, repeat: {ROUNDS + ROUNDS % jobs}"}, "-j", str(jobs)))
+        rows = [r for r in rows if r.get("result.step_time")]
+        if rows:
+            best[kind] = min(rows, key=lambda r: r["result.step_time"])
+    return best
+
+
+def part_step(orch, found):
+    best = trainings(orch)
+    if len(best) < 3:
         print("\ntraining step on this machine: skipped, no training was measured")
         return
-    a, b = link(found, int(runs["two"]["result.parameter_bytes"]))
-    rows = orch.rows(orch.run("step", {"s": f'plugin: simcluster, with: {{ workers: 2, net: "resnet-cifar:8", input: 3x32x32, batch: 32, scaling: weak, '
-                                            f'algorithm: ring, step_time: {runs["one"]["result.compute_time"]:.9f}, latency: {a * 1e6:.6f}, bandwidth: {b / 1e9:.9f} }}'}))
-    if not rows or not rows[0].get("result.step_time"):
+    two = best["two"]
+    a, b = link(found, int(two["result.parameter_bytes"]))
+    experiments = {kind: f'plugin: simcluster, with: {{ workers: 2, net: "resnet-cifar:8", input: 3x32x32, batch: 32, scaling: weak, algorithm: ring, '
+                         f'step_time: {best[kind]["result.compute_time"]:.9f}, latency: {a * 1e6:.6f}, bandwidth: {b / 1e9:.9f} }}' for kind in ("alone", "beside")}
+    simulated_steps = {r["experiment"]: r for r in orch.rows(orch.run("step", experiments)) if r.get("result.step_time")}
+    if len(simulated_steps) < 2:
         print("\ntraining step on this machine: skipped, nothing was simulated")
         return
     head("step of 2 workers on this machine, ResNet-8, 32 images a worker")
-    two, s = runs["two"], rows[0]
-    line("step: SimGrid, computing of one worker alone", [(s["result.step_time"], two["result.step_time"] - two["result.data_time"])])
-    line("communication: SimGrid", [(s["result.communication_time"], two["result.communication_time"])])
-    print(f"  computing of a step: {1e3 * runs['one']['result.compute_time']:.2f} ms with one worker, {1e3 * two['result.compute_time']:.2f} ms with two")
+    for kind, title in ("beside", "computing of two trainings at once"), ("alone", "computing of one training alone"):
+        line(f"step: SimGrid, {title}", [(simulated_steps[kind]["result.step_time"], two["result.step_time"] - two["result.data_time"])])
+    line("step: computing alone, without communication", [(best["beside"]["result.compute_time"], two["result.step_time"] - two["result.data_time"])])
+    line("communication: SimGrid", [(simulated_steps["beside"]["result.communication_time"], two["result.communication_time"])])
+    print("  computing of a step: " + ", ".join(f"{1e3 * best[kind]['result.compute_time']:.2f} ms {words}" for kind, words in (
+        ("alone", "alone"), ("beside", "of two trainings at once"), ("two", "with two workers"))))
+
+
+def rings_of(links, n):
+    """How many rings, each through all of GPUs 0 to n-1, use no link of links[a][b] twice in one direction."""
+    cycles = [list(zip((0, *p), (*p, 0))) for p in itertools.permutations(range(1, n))]
+    cycles = [c for c in cycles if all(links[a][b] for a, b in c)]
+    free, most = {(a, b): links[a][b] for a in range(n) for b in range(n)}, min(sum(row[:n]) for row in links[:n])
+
+    def search(first, count):
+        best = count
+        for k in range(first, len(cycles)):
+            if best < most and all(free[edge] for edge in cycles[k]):
+                for edge in cycles[k]:
+                    free[edge] -= 1
+                best = max(best, search(k, count + 1))
+                for edge in cycles[k]:
+                    free[edge] += 1
+        return best
+    return search(0, 0)
+
+
+def ring_terms(n, size, rings):
+    return (1, 2 * (n - 1), 2 * (n - 1) / n * size / rings, size)
 
 
 def fit_ring(rows):
-    """Least squares of relative errors of c + 2(n-1) a + 2(n-1)/n S/B: (c, a, 1/B), none below 0."""
-    best = None
-    for use in [(0, 1, 2), (0, 2), (1, 2), (2,)]:  # leaves out what would be below 0
-        terms = [[(1, 2 * (n - 1), 2 * (n - 1) / n * size)[k] / t for k in use] for n, size, t in rows]
-        x = solve([[sum(r[i] * r[j] for r in terms) for j in range(len(use))] for i in range(len(use))],
-                  [sum(r[i] for r in terms) for i in range(len(use))])
-        if x and min(x) >= 0:
-            error = sum((sum(v * w for v, w in zip(x, r)) - 1) ** 2 for r in terms)
-            if best is None or error < best[0]:
-                best = (error, [x[use.index(k)] if k in use else 0 for k in range(3)])
-    return best[1]
-
-
-def solve(a, b):
-    n = len(b)
-    m = [row[:] + [value] for row, value in zip(a, b)]
-    for i in range(n):
-        p = max(range(i, n), key=lambda k: abs(m[k][i]))
-        m[i], m[p] = m[p], m[i]
-        if abs(m[i][i]) < 1e-300:
-            return None
-        for k in range(n):
-            if k != i:
-                f = m[k][i] / m[i][i]
-                m[k] = [u - f * v for u, v in zip(m[k], m[i])]
-    return [m[i][n] / m[i][i] for i in range(n)]
+    """Least squares of relative errors: the coefficients of ring_terms, none below 0. rows: (terms, seconds)."""
+    return fit_nonnegative([terms for terms, _ in rows], [t for _, t in rows])
 
 
 def part_nccl(data):
@@ -168,11 +192,13 @@ def part_nccl(data):
     rows = [(r["gpu"], int(r["gpus"]), int(r["bytes"]), float(r["us_out_of_place"]) * 1e-6) for r in csv.DictReader(open(path))]
     head("NCCL all-reduces within a node, 1 MiB to 1 GiB, each GPU count left out whole")
     for gpu in sorted({r[0] for r in rows}):
-        pairs = []
-        for n in sorted({r[1] for r in rows if r[0] == gpu}):
-            c, a, beta = fit_ring([r[1:] for r in rows if r[0] == gpu and r[1] != n])
-            own = [(c + 2 * (n - 1) * a + 2 * (n - 1) / n * size * beta, t) for g, m, size, t in rows if (g, m) == (gpu, n)]
-            line(f"{gpu}, {n} GPUs: ring", own)
+        pairs, counts = [], sorted({r[1] for r in rows if r[0] == gpu})
+        rings = {n: rings_of(CUBE_MESH, n) if gpu == "V100" else 1 for n in counts}
+        terms = [(n, ring_terms(n, size, rings[n]), t) for g, n, size, t in rows if g == gpu]
+        for n in counts:
+            x = fit_ring([row[1:] for row in terms if row[0] != n])
+            own = [(sum(u * v for u, v in zip(x, row)), t) for m, row, t in terms if m == n]
+            line(f"{gpu}, {n} GPUs: ring" + (f", {rings[n]} at once" if gpu == "V100" else ""), own)
             pairs += own
         line(f"{gpu}, all: ring", pairs)
 
@@ -182,25 +208,42 @@ def transformer_terms(r):
     all-reduces of each layer), all for one GPU. r: a row of vtrain_*.csv as numbers."""
     b, s, h, t, d, p = (r[name] for name in ("micro_batch", "seq", "hidden", "tensor", "data", "pipeline"))
     slots = r["global_batch"] / (b * d) + p - 1  # micro-batches that fit one after the other, the pipeline's filling included
-    layers, tokens, is_one_node = slots * r["layers"] / p, b * s, r["gpus"] <= 8
-    weights = (12 * h * h * r["layers"] / p + VOCABULARY * h) / t
+    layers, tokens, weights = slots * r["layers"] / p, b * s, stage_weights(r)
     reduced, shared = 2 * (d - 1) / d * weights, layers * 2 * (t - 1) / t * tokens * h
     return [layers * 96 * tokens * h * h * (1 + s / (6 * h)) / t,  # operations of the layers
             slots * 6 * tokens * h * VOCABULARY / t,               # of the last layer
             layers, layers * tokens * h / t, layers * tokens * h, layers * tokens * s * r["heads"] / t,  # launches, memory traffic
-            layers * (t > 1), shared, shared * (t > 8),            # tensor-parallel all-reduces; across nodes
+            layers * (t > 1), shared,                              # tensor-parallel all-reduces in a node
             slots * tokens * h * (p > 1),                          # between stages of the pipeline
-            reduced * is_one_node, reduced * (not is_one_node),    # data-parallel all-reduce
+            reduced * (r["gpus"] <= 8),                            # data-parallel all-reduce in a node
             weights, 1.0]                                          # update; what is left
 
 
-def fit_nonnegative(terms, times):
-    """Coefficients >= 0 that minimise the relative errors: coordinate descent on the normal equations."""
-    rows = [[value / t for value in row] for row, t in zip(terms, times)]
+def stage_weights(r):
+    """Weights of one GPU."""
+    return (12 * r["hidden"] ** 2 * r["layers"] / r["pipeline"] + VOCABULARY * r["hidden"]) / r["tensor"]
+
+
+def between_nodes_ms(r):
+    """Ring all-reduces in fp16 between nodes of 8 GPUs, which share the node's bandwidth: six of a layer's activations (two in each of forward,
+    recomputation and backward) where tensor parallelism crosses nodes, and those of the gradients where data parallelism does."""
+    t, d, tokens = r["tensor"], r["data"], r["micro_batch"] * r["seq"]
+    layers = (r["global_batch"] / (r["micro_batch"] * d) + r["pipeline"] - 1) * r["layers"] / r["pipeline"]
+    activations = 6 * layers * tokens * r["hidden"] * 2 * (t - 1) / t * (t > 8)
+    gradients = min(t, 8) * stage_weights(r) * 2 * (d - 1) / d * (d * min(t, 8) > 8)
+    return 2 * (activations + gradients) / NODE_BYTES_PER_MS if r["gpus"] > 8 else 0.0
+
+
+def fit_nonnegative(terms, times, known=None, weights=None):
+    """Coefficients >= 0 that minimise the squared relative errors, times their weights, of known + sum of coefficients x terms: coordinate descent on
+    the normal equations."""
+    known, weights = known or [0.0] * len(times), [math.sqrt(w) for w in weights or [1.0] * len(times)]
+    rows = [[value / t * w for value in row] for row, t, w in zip(terms, times, weights)]
+    left = [(1 - k / t) * w for k, t, w in zip(known, times, weights)]
     n = range(len(rows[0]))
     scale = [math.sqrt(sum(r[i] ** 2 for r in rows)) or 1 for i in n]
     a = [[sum(r[i] * r[j] for r in rows) / scale[i] / scale[j] for j in n] for i in n]
-    b = [sum(r[i] for r in rows) / scale[i] for i in n]
+    b = [sum(r[i] * y for r, y in zip(rows, left)) / scale[i] for i in n]
     x = [0.0 for _ in n]
     for _ in range(20000):
         change = 0
@@ -225,9 +268,11 @@ def part_transformers(data):
     for title, rows, more in ("one node", one, []), ("several nodes", several, one):
         pairs = []
         for n in sorted({r["gpus"] for r in rows}):
-            known = more + [r for r in rows if r["gpus"] != n]
-            x = fit_nonnegative([transformer_terms(r) for r in known], [r["iter_ms"] for r in known])
-            own = [(sum(u * v for u, v in zip(x, transformer_terms(r))), r["iter_ms"]) for r in rows if r["gpus"] == n]
+            seen = more + [r for r in rows if r["gpus"] != n]
+            alike = {count: sum(r["gpus"] == count for r in seen) for count in {r["gpus"] for r in seen}}
+            x = fit_nonnegative([transformer_terms(r) for r in seen], [r["iter_ms"] for r in seen],
+                                [between_nodes_ms(r) for r in seen], [1 / alike[r["gpus"]] for r in seen])
+            own = [(between_nodes_ms(r) + sum(u * v for u, v in zip(x, transformer_terms(r))), r["iter_ms"]) for r in rows if r["gpus"] == n]
             line(f"{title}, {n:.0f} GPUs", own)
             pairs += own
         line(f"{title}, all", pairs)

@@ -9,7 +9,8 @@ loader  torchvision's transforms in a Dataset, a DataLoader with one worker
 tensor  whole batches as tensors: crop, flip and cutout by indices and a mask, SGD over all tensors at once; eager and
         compiled, plain and channels-last layout
 
-usage: PYTHON bench/copies.py BUILD [--threads N] [--rounds N] [--only TEXT] [--strict]
+usage: PYTHON bench/copies.py BUILD [--threads N] [--rounds N] [--only TEXT,TEXT] [--strict]
+--only: contestants whose names have one of the texts, such as 'orch channels-last,loader', where time is short.
 PYTHON: one that imports torch and torchvision, torch of the version that BUILD's adapter was built against. --strict: exit
 status 1 when orch is below 1.5 of the loader or below 1.0 of the best form of the tensor loop."""
 import argparse
@@ -114,7 +115,7 @@ def main():
     trainer.print_versions(chosen.build)
     trainer.use(chosen.threads)
     rates = trainer.medians({name: measure for name, measure in contestants(chosen.build, chosen.threads).items()
-                             if chosen.only in name}, chosen.rounds)
+                             if any(text in name for text in chosen.only.split(","))}, chosen.rounds)
     mine = best(rates, "orch")
     for other, wanted in ((best(rates, "loader"), 1.5), (best(rates, "tensor"), 1.0)):
         if mine and other:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Images a second of orch's plugin scaling beside PyTorch's DistributedDataParallel over gloo: the same network, effective
 batch, crop and flip, two processes with one thread each, in turn. Times are of whole epochs, data included; the first epoch
-warms up. DDP runs the expert's loop of bench/trainer.py in plain and in channels-last layout.
+warms up. DDP runs the expert's loop of bench/trainer.py in plain and in channels-last layout. Beside them orch trains the same in one
+process with two threads.
 
 resnet20  Fashion-MNIST's shape (1x28x28), batch 64: 1 MB of gradients
 resnet18  3x64x64, batch 32: 45 MB of gradients
@@ -92,8 +93,8 @@ def ddp(task, layout):
 # ---- orch --------------------------------------------------------------------------------------------------------------
 
 
-def scaling(build, task, overlaps):
-    """Images a second of a timed epoch, and the share of communication that it hid."""
+def scaling(build, task, workers, overlaps=None):
+    """Images a second of a timed epoch of so many workers on WORKERS threads; their hidden share of communication goes to overlaps."""
     with tempfile.TemporaryDirectory() as folder:
         recipe = os.path.join(folder, "t.recipe")
         with open(recipe, "w") as f:
@@ -102,13 +103,14 @@ recipe: t
 experiments:
   t:
     plugin: scaling
-    with: {{ {task.recipe()}, workers: {WORKERS}, epochs: 2, untimed_epochs: 1, threads: 1, crop_pad: 4, flip: true,
+    with: {{ {task.recipe()}, workers: {workers}, epochs: 2, untimed_epochs: 1, threads: {WORKERS // workers}, crop_pad: 4, flip: true,
             val_images: 10, full_validation: false, milestones: [90%] }}
 """)
         subprocess.run([f"{build}/orch", "run", recipe, "-q"], check=True, stdout=subprocess.DEVNULL)
         out = subprocess.run([f"{build}/orch", "show", "@last", "--json"], cwd=folder, capture_output=True, text=True)
         results = json.loads(out.stdout)["results"]
-        overlaps.append(results["overlap"])
+        if overlaps is not None:
+            overlaps.append(results["overlap"])
         return task.images // task.batch * task.batch / results["timed_epoch_time"]
 
 
@@ -117,14 +119,16 @@ experiments:
 
 def contest(build, task, rounds):
     overlaps = []
-    contestants = {f"{task.net} orch": lambda: scaling(build, task, overlaps)}
+    contestants = {f"{task.net} orch": lambda: scaling(build, task, WORKERS, overlaps),
+                   f"{task.net} orch, one process": lambda: scaling(build, task, 1)}
     for layout in trainer.LAYOUTS:
         contestants[f"{task.net} DDP {layout}"] = lambda layout=layout: ddp(task, layout)
     rates = trainer.medians(contestants, rounds)
-    mine, *others = rates.values()
+    mine, alone, *others = rates.values()
     best = max(others, key=statistics.median)
     ratio = statistics.median(a / b for a, b in zip(mine, best))
     hidden = statistics.median(overlaps)
+    print(f"{task.net}: {WORKERS} workers / one process with {WORKERS} threads: {statistics.median(a / b for a, b in zip(mine, alone)):.2f}")
     print(f"{task.net}: orch / DDP's faster layout: {ratio:.2f} (asked for: {WANTED}); "
           f"communication hidden: {100 * hidden:.0f} % (asked for: {100 * HIDDEN:.0f} %)", flush=True)
     return ratio < WANTED or hidden < HIDDEN

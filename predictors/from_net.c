@@ -44,6 +44,9 @@ static void set_attributes(struct orch_layer *layer, const struct orch_net_node 
     switch (node->op) {
     case ORCH_NET_CONV2D:
         set_window(layer, node);
+        /* PALEO's gradients treat a convolution without padding apart */
+        if (!node->pad_h && !node->pad_w && node->dilation <= 1)
+            layer->padding = ORCH_PADDING_VALID;
         layer->dilation = node->dilation;
         layer->groups = node->groups;
         layer->c_in = node->in_channels / node->groups;

@@ -214,3 +214,43 @@ bool orch_store_forget(struct orch_store *store, const char *key, GError **error
     orch_store_transaction_rollback(store);
     return false;
 }
+
+bool orch_store_has_twin(struct orch_store *store, const char *key, const char *fingerprint)
+{
+    sqlite3_stmt *s =
+        store->is_own
+            ? orch_store_statement(
+                  store, "SELECT key FROM active WHERE fingerprint = ? AND key <> ?", NULL)
+            : NULL;
+    bool found = false;
+    if (!s)
+        return false;
+    orch_store_bind(s, "tt", fingerprint, key);
+    return take_key(store, s, &found, NULL, NULL) && found;
+}
+
+bool orch_runner_is_slurm(const struct orch_process *runner)
+{
+    return strcmp(runner->boot_id, ORCH_RUNNER_SLURM) == 0;
+}
+
+bool orch_active_is_alive(const struct orch_active_row *row)
+{
+    return orch_runner_is_slurm(&row->runner) || orch_process_is_alive(&row->runner);
+}
+
+bool orch_store_hand_over(struct orch_store *store, const struct orch_handover *rows,
+                          unsigned count, GError **error)
+{
+    if (!orch_store_transaction_begin(store, error))
+        return false;
+    bool ok = true;
+    for (unsigned i = 0; ok && i < count; i++)
+        ok = orch_store_run_statement(
+            store, error, "UPDATE active SET boot_id = ?, pid = ?, pid_start = ? WHERE key = ?",
+            "tiit", rows[i].to.boot_id, rows[i].to.pid, rows[i].to.start, rows[i].key);
+    if (ok)
+        return orch_store_transaction_commit(store, error);
+    orch_store_transaction_rollback(store);
+    return false;
+}

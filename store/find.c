@@ -38,8 +38,7 @@ struct orch_active_row *orch_store_newest_active(struct orch_store *store)
     guint at = 0;
     for (guint i = 0; rows && i < rows->len; i++) {
         const struct orch_active_row *row = rows->pdata[i];
-        if (orch_process_is_alive(&row->runner) &&
-            (!newest || row->started_ns >= newest->started_ns)) {
+        if (orch_active_is_alive(row) && (!newest || row->started_ns >= newest->started_ns)) {
             newest = row;
             at = i;
         }

@@ -69,7 +69,7 @@ static bool follow_active(const struct orch_active_row *row, const struct log_op
     int fds[2] = {-1, -1};
     bool alive = true, any = false;
     do {
-        alive = orch_process_is_alive(&row->runner) && access(row->trial_dir, F_OK) == 0;
+        alive = orch_active_is_alive(row) && access(row->trial_dir, F_OK) == 0;
         for (int i = 0; i < 2; i++) {
             g_autofree char *path = g_build_filename(row->trial_dir, names[i], NULL);
             if (fds[i] < 0 && is_wanted(o, names[i]))

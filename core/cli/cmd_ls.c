@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/cli.h"
+#include "core/cli/take_in.h"
 
 #include "core/results/run_list.h"
 #include "lib/base/error.h"
@@ -136,6 +136,7 @@ static void print_list(struct orch_cli *cli, const struct orch_run_list *list,
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct ls_options *o = options;
+    orch_cli_take_in(cli);
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     int64_t limit = 30;
     if (!store)

@@ -6,6 +6,8 @@
 
 static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct orch_execute_options, variant),
+    {"executor", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, executor),
+     "local: on this machine (default); slurm: submit all trials and return"},
     {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct orch_execute_options, jobs),
      "run N trials at once (default: one for each GPU that trials need, else the recipe's jobs, "
      "else 1)"},
@@ -117,18 +119,25 @@ const struct orch_command ORCH_COMMAND_RUN = {
         "reused, each trial is claimed before it starts, and its result is sent when it has "
         "ended. Trials that others are running are left out: run the command again later to "
         "use their results, or add --wait. Hosts that share a store on a network file system "
-        "also claim trials in its folder, with or without a remote. See docs/sharing.md.",
+        "also claim trials in its folder, with or without a remote. See docs/sharing.md.\n"
+        "\n"
+        "With --executor slurm every trial is submitted at once, as job arrays, and the command "
+        "returns; trials that refer to others become dependent jobs, and -j limits how many of an "
+        "array run at once. 'orch collect' takes in what has ended. See docs/slurm.md.",
     .examples = "  orch run recipes/hw4.recipe            # everything\n"
                 "  orch run recipes/hw4.recipe p1 -j 2    # problem 1, two trials at once\n"
                 "  orch run r.recipe -x lr=0.1,0.01       # sweep a parameter\n"
                 "  orch run r.recipe --budget 5usd --deadline 18:00 --price 3.06\n"
                 "  orch run r.recipe --share --wait       # with your group\n"
+                "  orch run r.recipe --executor slurm     # submit to the cluster\n"
                 "  orch run r.recipe --smoke              # does it work at all?",
     .run = run,
 };
 
 static const struct orch_option PLAN_OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct orch_execute_options, variant),
+    {"executor", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, executor),
+     "plan for the executor: local (default) or slurm"},
     {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct orch_execute_options, jobs),
      "plan for N trials at once"},
     {"force", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, force),

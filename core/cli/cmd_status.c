@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/remote_warn.h"
+#include "core/cli/take_in.h"
 
 #include "core/results/bundle_export.h"
 #include "lib/base/text.h"
@@ -125,6 +126,7 @@ static int run_status(struct orch_cli *cli, const void *options, GError **error)
     struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
     if (!workspace)
         return -1;
+    orch_cli_take_in(cli);
     /* the others' runs can be listed even without a store */
     bool has_store = orch_workspace_has_store(workspace);
     struct orch_store *store = has_store ? orch_cli_store(cli, ORCH_STORE_READ, error)

@@ -9,8 +9,8 @@
 
 /* clang-format off */
 #define COMMANDS(X)                                                                                \
-    X(RUN) X(PLAN) X(CHECK) X(CONFIG) X(TRY) X(RECORD) X(INIT)                                              \
-    X(REPORT) X(SUBMIT) X(TABLE) X(PLOT) X(LS) X(SHOW) X(LOG) X(NOTE) X(TAG) X(NAME) X(SERVE) X(BEST) X(COMPARE) X(EXPORT) X(DIFF) X(CHECKOUT)  \
+    X(RUN) X(COLLECT) X(CANCEL) X(PLAN) X(CHECK) X(CONFIG) X(TRY) X(RECORD) X(INIT)                                              \
+    X(REPORT) X(SUBMIT) X(TABLE) X(PLOT) X(LS) X(SHOW) X(LOG) X(NOTE) X(TAG) X(NAME) X(SERVE) X(BEST) X(COMPARE) X(EXPORT) X(EXPORT_JOB) X(DIFF) X(CHECKOUT)  \
     X(PLUGIN_LS) X(PLUGIN_SHOW) X(PLUGIN_CHECK) X(PLUGIN_NEW) X(PLUGIN_TRUST)                      \
     X(NET_LS) X(NET_SHOW) X(NET_COMPARE) X(NET_FIELD) X(GPU_LS) X(GPU_SHOW) X(GPU_LINKS) X(GPU_PRICES) X(PREDICT) X(CURVE) X(PALEO) X(PREDICTOR_EVAL) \
     X(PREDICTOR_ROWS) X(PREDICTOR_TRAIN) X(PREDICTOR_SCORE) X(PREDICTOR_LS) X(PREDICTOR_SHOW) X(PREDICTOR_EXPORT) X(PREDICTOR_RM) \
@@ -42,6 +42,9 @@ static const char *usual_word(const char *typed)
         {"clone", "'git clone' the repository, then 'orch pull'"},
         {"remote", "'git remote add origin URL' names a remote"},
         {"bundle", "'orch export --bundle FILE' writes one, 'orch db merge FILE' joins one"},
+        {"stop",
+         "'orch cancel RUN' cancels a trial in a Slurm job; Ctrl-C in 'orch run' stops those here"},
+        {"wait", "'orch collect' takes in the trials of Slurm jobs that have ended"},
         {"claim", "'orch run RECIPE --share' claims trials, 'orch coverage RECIPE' shows claims"},
         {"claims", "'orch run RECIPE --share' claims trials, 'orch coverage RECIPE' shows claims"},
         {"ledger", "'orch cost' sums what it cost the group"},

@@ -2,12 +2,14 @@
 #include "core/cli/execute.h"
 
 #include "core/cli/allowance_show.h"
+#include "core/cli/execute_slurm.h"
 #include "core/cli/forecast_show.h"
 #include "core/cli/informative_show.h"
 #include "core/cli/limits.h"
 #include "core/cli/progress.h"
 #include "core/cli/signatures.h"
 #include "core/cli/stopped.h"
+#include "core/cli/take_in.h"
 #include "core/forecast/trial_forecasts.h"
 #include "core/run/argv_record.h"
 #include "core/run/command_check.h"
@@ -56,8 +58,10 @@ struct orch_plan *orch_execute_make_plan(struct orch_cli *cli,
                          ? (unsigned)options->jobs
                          : orch_plan_default_slots(cli->workspace, expansion, gpu_count);
     struct orch_diags *diags = orch_diags_new();
-    struct orch_plan_options plan_options = {slots, options->force, options->any_slots,
-                                             options->reads_only, options->keep_trials};
+    bool in_slurm = g_strcmp0(options->executor, "slurm") == 0;
+    struct orch_plan_options plan_options = {
+        slots,   options->force, options->any_slots, options->reads_only, options->keep_trials,
+        in_slurm};
     struct orch_plan *plan = orch_plan_new(cli->workspace, orch_cli_plugins(cli), expansion,
                                            &plan_options, diags, error);
     orch_cli_warnings(cli, diags);
@@ -270,6 +274,9 @@ static bool hold_to_allowance(struct orch_cli *cli, const struct orch_plan *plan
 int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
                       const struct orch_execute_options *options, GError **error)
 {
+    bool is_slurm;
+    if (!orch_execute_read_executor(options, &is_slurm, error))
+        return -1;
     if (orch_workspace_has_store(cli->workspace) && !expansion->smoke &&
         !orch_workspace_store(cli->workspace, ORCH_STORE_READ, error))
         return -1;
@@ -477,7 +484,12 @@ static void print_end(struct orch_cli *cli, const struct orch_plan *plan, const 
     g_autofree char *go_on = orch_cli_how_to_go_on(cli, plan, task->options);
     if (totals->interrupted || totals->terminated)
         orch_cli_info(cli, "stopped; what ended is kept. %s", go_on);
-    if (totals->held)
+    if (totals->held && !task->sharing)
+        orch_cli_info(cli,
+                      "%u trial%s not run: in Slurm jobs, or waiting for trials that are; 'orch "
+                      "collect' takes in what has ended",
+                      totals->held, totals->held == 1 ? " was" : "s were");
+    else if (totals->held)
         orch_cli_sharing_print_held(cli, task->sharing, plan);
     orch_cli_limits_print_end(cli, plan, &task->limits, totals, &task->forecaster, go_on);
 }
@@ -541,6 +553,16 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
     return status_of(&totals, options);
 }
 
+static int submit_plan(struct orch_cli *cli, struct orch_plan *plan, const struct task *task,
+                       GError **error)
+{
+    bool limited =
+        task->limits.budget_usd > 0 || task->limits.deadline_ns || task->limits.has_allowance;
+    print_outlook(cli, plan, task);
+    return orch_execute_slurm(cli, plan, task->options, &task->forecaster,
+                              limited ? &task->limits : NULL, error);
+}
+
 /* With --most-informative, keeps only the trials that it selects. */
 static bool keep_most_informative(struct orch_plan *plan, struct orch_forecasts *forecasts,
                                   const char *count, GError **error)
@@ -568,7 +590,8 @@ static int run_with_limits(struct orch_cli *cli, struct orch_plan *plan,
         if (keep_most_informative(plan, task.forecasts, options->most_informative, error) &&
             hold_to_allowance(cli, plan, options, &task.forecaster, &task.price, &task.limits,
                               error))
-            status = run_plan(cli, plan, &task, error);
+            status = plan->options.in_slurm ? submit_plan(cli, plan, &task, error)
+                                            : run_plan(cli, plan, &task, error);
     }
     orch_forecasts_free(task.forecasts);
     orch_rate_release(&task.price);
@@ -607,6 +630,11 @@ int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
                        "option '--jobs': %d is not between 1 and 1024", options->jobs);
         return -1;
     }
+    bool is_slurm;
+    if (!orch_execute_read_executor(options, &is_slurm, error))
+        return -1;
+    if (!expansion->smoke)
+        orch_cli_take_in(cli);
     struct orch_store *store = expansion->smoke
                                    ? orch_workspace_scratch(cli->workspace, error)
                                    : orch_workspace_store(cli->workspace, ORCH_STORE_CREATE, error);

@@ -10,7 +10,7 @@
 struct orch_execute_options {
     struct orch_variant variant;
     int jobs;
-    const char *gpus, *require;
+    const char *gpus, *require, *executor;
     const char *price, *budget, *deadline, *most_informative, *notify;
     bool over_allowance;
     struct sharing_options sharing;

@@ -4,8 +4,13 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "store/bulk.h"
+#include "store/forecast.h"
+#include "store/trial_record.h"
 
 #include <math.h>
+
+/* ---- runs and trials in progress ---------------------------------------------------------------
+ */
 
 struct summing {
     struct orch_device_prices *prices;
@@ -23,6 +28,45 @@ static bool add_run(void *ctx, const struct orch_run *run, GError **error)
     return true;
 }
 
+/* The seconds that a trial in progress takes by its forecast. One that runs here takes at least the
+ * time since it started; a job of a cluster may still be waiting. */
+static double expected_s(struct orch_store *store, const struct orch_active_row *row)
+{
+    struct orch_forecast_row forecast;
+    bool known = orch_store_forecast_of(store, row->key, &forecast, NULL);
+    double own_s = known ? forecast.p50_s : 0;
+    double since_s = (double)(orch_now_ns() - row->started_ns) / 1e9;
+    return orch_process_is_alive(&row->runner) ? MAX(own_s, since_s) : own_s;
+}
+
+static void add_trial(struct summing *s, struct orch_store *store,
+                      const struct orch_active_row *row, const char *recipe)
+{
+    g_autoptr(json_t) trial = json_loads(row->record ? row->record : "{}", 0, NULL);
+    struct orch_record record = {0};
+    orch_record_from_trial(trial, &record);
+    if (g_strcmp0(record.recipe, recipe) != 0 ||
+        (s->out->allowance->per_person && !orch_who_is_same(record.who, orch_user_name())))
+        return;
+    const struct orch_run run = {.who = (char *)(uintptr_t)record.who,
+                                 .recipe = (char *)(uintptr_t)recipe,
+                                 .device_key = row->device_key,
+                                 .state = (char *)(uintptr_t) "ok",
+                                 .ended_ns = orch_now_ns(),
+                                 .wall_ms = 1e3 * expected_s(store, row)};
+    struct orch_ledger_run one = orch_device_prices_run(s->prices, &run);
+    orch_ledger_sum_add(&s->out->reserved, &one);
+}
+
+static bool add_trials(struct summing *s, struct orch_store *store, const char *recipe,
+                       GError **error)
+{
+    g_autoptr(GPtrArray) rows = orch_store_actives(store, error);
+    for (guint i = 0; rows && i < rows->len; i++)
+        add_trial(s, store, rows->pdata[i], recipe);
+    return rows != NULL;
+}
+
 bool orch_allowance_left_read(struct orch_store *store, const struct orch_expansion *expansion,
                               struct orch_device_prices *prices, struct orch_allowance_left *out,
                               GError **error)
@@ -31,10 +75,13 @@ bool orch_allowance_left_read(struct orch_store *store, const struct orch_expans
     *out = (struct orch_allowance_left){.allowance = a->is_set ? a : NULL};
     struct summing summing = {prices, out};
     const struct orch_run_query query = {.recipe = expansion->name, .with_hidden = true};
-    if (a->is_set && store && !orch_store_visit_full_runs(store, &query, add_run, &summing, error))
+    if (a->is_set && store &&
+        !(orch_store_visit_full_runs(store, &query, add_run, &summing, error) &&
+          add_trials(&summing, store, expansion->name, error)))
         return false;
-    out->left_usd = a->has_usd ? a->usd - out->used.usd : (double)NAN;
-    out->left_s = a->has_hours ? a->hours * 3600 - out->used.device_s : (double)NAN;
+    out->left_usd = a->has_usd ? a->usd - out->used.usd - out->reserved.usd : (double)NAN;
+    out->left_s =
+        a->has_hours ? a->hours * 3600 - out->used.device_s - out->reserved.device_s : (double)NAN;
     return true;
 }
 
@@ -74,6 +121,13 @@ char *orch_allowance_left_text(const struct orch_allowance_left *allowance)
     GString *text = g_string_new(NULL);
     g_string_append_printf(text, "allowance %s for %s: used %s, left %s", all,
                            a->per_person ? "each person" : "the group", spent, left);
+    if (allowance->reserved.runs) {
+        g_autofree char *reserved =
+            amounts(a, allowance->reserved.usd, allowance->reserved.device_s);
+        g_string_append_printf(text, ", after %s for %" G_GINT64_FORMAT " trial%s in progress",
+                               reserved, allowance->reserved.runs,
+                               allowance->reserved.runs == 1 ? "" : "s");
+    }
     if (a->has_usd && used->unpriced_runs) {
         g_autofree char *time = orch_duration_format(used->unpriced_device_s);
         g_string_append_printf(text, " (without %s of devices whose price is not known)", time);
@@ -86,7 +140,7 @@ json_t *orch_allowance_left_json(const struct orch_allowance_left *allowance)
     const struct orch_allowance *a = allowance->allowance;
     if (!a)
         return json_null();
-    return json_pack("{s:o s:o s:s s:o s:o s:o s:o s:o}", "usd",
+    return json_pack("{s:o s:o s:s s:o s:o s:o s:o s:o s:o s:o s:I}", "usd",
                      a->has_usd ? orch_json_finite(a->usd) : json_null(), "hours",
                      a->has_hours ? orch_json_finite(a->hours) : json_null(), "per",
                      a->per_person ? "person" : "group", "used_usd",
@@ -94,5 +148,8 @@ json_t *orch_allowance_left_json(const struct orch_allowance_left *allowance)
                      orch_json_finite(allowance->used.device_s / 3600), "unpriced_h",
                      orch_json_finite(allowance->used.unpriced_device_s / 3600), "left_usd",
                      a->has_usd ? orch_json_finite(allowance->left_usd) : json_null(), "left_h",
-                     a->has_hours ? orch_json_finite(allowance->left_s / 3600) : json_null());
+                     a->has_hours ? orch_json_finite(allowance->left_s / 3600) : json_null(),
+                     "reserved_usd", orch_json_finite(allowance->reserved.usd), "reserved_h",
+                     orch_json_finite(allowance->reserved.device_s / 3600), "running",
+                     (json_int_t)allowance->reserved.runs);
 }

@@ -62,7 +62,7 @@ void orch_live_trial_read(struct orch_store *store, const struct orch_active_row
         orch_event_clear(&event);
     }
     orch_journal_close(journal);
-    out->is_alive = orch_process_is_alive(&row->runner);
+    out->is_alive = orch_active_is_alive(row);
     read_forecast(store, row->key, out);
     find_left(progress, (double)(orch_now_ns() - row->started_ns) / 1e9, out);
 }

@@ -3,7 +3,8 @@
  * orch-host: the program between orch and a plugin.
  *
  *     orch-host TRIALDIR                   runs the trial of TRIALDIR/trial.json, writes its
- * journal orch-host --describe X.so [SHA256]   prints a compiled plugin's manifest orch-host
+ * journal orch-host --job TRIALDIR             the same in a batch job; its exit status is the
+ * trial's orch-host --describe X.so [SHA256]   prints a compiled plugin's manifest orch-host
  * --batch X.so [SHA256]      answers hello, check and cost for it, line by line orch-host --rank
  * runs one process of an MPI trial; mpirun or srun starts it
  *
@@ -12,6 +13,7 @@
  * orch never loads a plugin itself, so a plugin can only affect this process. Exit status 0: the
  * journal has its end event (whatever the verdict), or all queries were answered.
  */
+#include "core/host/job.h"
 #include "core/host/rank_process.h"
 #include "core/host/serve.h"
 #include "core/host/supervise.h"
@@ -22,6 +24,7 @@
 #include <unistd.h>
 
 static const char USAGE[] = "usage: orch-host TRIALDIR\n"
+                            "       orch-host --job TRIALDIR\n"
                             "       orch-host --describe PLUGIN.so [SHA256]\n"
                             "       orch-host --batch PLUGIN.so [SHA256]\n";
 
@@ -61,6 +64,12 @@ int main(int argc, char **argv)
     }
     if (argc == 2 && strcmp(argv[1], ORCH_RANK_OPTION) == 0)
         return orch_rank_main(argc, argv);
+    if (argc == 3 && strcmp(argv[1], "--job") == 0) {
+        int status = orch_host_job(argv[2], argc, argv, &error);
+        if (error)
+            fprintf(stderr, "orch-host: %s\n", error->message);
+        return status;
+    }
     if (argc == 2 && argv[1][0] != '-')
         return finish(orch_host_supervise(argv[1], argc, argv, &error), &error);
     fputs(USAGE, stderr);

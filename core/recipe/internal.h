@@ -126,9 +126,10 @@ struct recipe_experiment {
 struct recipe_profile {
     const char *name;
     const struct orch_yaml *key;
-    GArray *with;      /* struct recipe_setting */
-    GHashTable *parts; /* experiment's name -> struct recipe_part * */
-    unsigned jobs;     /* 0: not set */
+    GArray *with;                /* struct recipe_setting */
+    GHashTable *parts;           /* experiment's name -> struct recipe_part * */
+    unsigned jobs;               /* 0: not set */
+    const struct orch_yaml *map; /* the profile itself */
 };
 
 /** An -s or -x. */

@@ -7,7 +7,7 @@
 
 static const char *const TOP_KEYS[] = {
     "format", "recipe", "about",         "profile", "profiles",  "problems", "experiments", "with",
-    "seed",   "share",  "require_clean", "report",  "allowance", "jobs",     NULL};
+    "seed",   "share",  "require_clean", "report",  "allowance", "jobs",     "slurm",       NULL};
 
 static void read_problem(struct recipe_draft *draft, const struct orch_yaml *key,
                          const struct orch_yaml *value)
@@ -97,6 +97,8 @@ void orch_recipe_parse(struct recipe_draft *draft)
     orch_recipe_get_bool(draft, root, "require_clean", &draft->out->require_clean);
     orch_recipe_read_allowance(draft);
     orch_recipe_read_jobs(draft, root, &draft->out->jobs);
+    draft->out->slurm.margin_s = -1;
+    orch_recipe_read_slurm(draft, root, &draft->out->slurm);
     orch_recipe_read_share(draft, root, &draft->share_source);
     orch_recipe_read_settings(draft, root, "with", draft->with);
     orch_recipe_read_experiments(draft);

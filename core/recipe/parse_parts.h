@@ -34,6 +34,12 @@ void orch_recipe_read_jobs(struct recipe_draft *draft, const struct orch_yaml *m
 /** Reads `share` of the recipe or of an experiment; `*out` stays when there is none. */
 void orch_recipe_read_share(struct recipe_draft *draft, const struct orch_yaml *map, bool *out);
 
+/** Reads `slurm` of the recipe or of a profile (parse_slurm.c). Settings that it does not name
+ * stay.
+ */
+void orch_recipe_read_slurm(struct recipe_draft *draft, const struct orch_yaml *parent,
+                            struct orch_slurm_settings *out);
+
 /** Reads `experiments`. */
 void orch_recipe_read_experiments(struct recipe_draft *draft);
 /** Reads `profiles`, and chooses the one that the options or the recipe name. */

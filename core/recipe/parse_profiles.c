@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const char *const PROFILE_KEYS[] = {"with", "experiments", "jobs", NULL};
+static const char *const PROFILE_KEYS[] = {"with", "experiments", "jobs", "slurm", NULL};
 static const char *const PART_KEYS[] = {"with", "sweep", "zip", "repeat", "timeout", "skip", NULL};
 static void read_skip(struct recipe_draft *draft, const struct orch_yaml *map,
                       struct recipe_part *part)
@@ -83,6 +83,10 @@ static void read_all(struct recipe_draft *draft)
         orch_recipe_read_settings(draft, value, "with", profile->with);
         read_parts(draft, value, profile);
         orch_recipe_read_jobs(draft, value, &profile->jobs);
+        struct orch_slurm_settings checked = {0};
+        orch_recipe_read_slurm(draft, value, &checked);
+        orch_slurm_settings_clear(&checked);
+        profile->map = value;
     }
 }
 
@@ -119,6 +123,8 @@ static void choose_profile(struct recipe_draft *draft)
         draft->out->profile = g_strdup(draft->profile->name);
     if (draft->profile && draft->profile->jobs)
         draft->out->jobs = draft->profile->jobs;
+    if (draft->profile)
+        orch_recipe_read_slurm(draft, draft->profile->map, &draft->out->slurm);
 }
 
 void orch_recipe_read_profiles(struct recipe_draft *draft)

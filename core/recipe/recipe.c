@@ -72,6 +72,7 @@ void orch_expansion_free(struct orch_expansion *expansion)
     g_free(expansion->key);
     g_free(expansion->canonical);
     g_free(expansion->verbatim);
+    orch_slurm_settings_clear(&expansion->slurm);
     g_free(expansion);
 }
 

@@ -127,6 +127,9 @@ enum orch_report_kind {
     ORCH_REPORT_LEARN,     /* regressors compared by cross-validation, also with held-out groups */
     ORCH_REPORT_LAYERWISE, /* times of networks as sums of measured layer times */
     ORCH_REPORT_PALEO_SCALING, /* forecasts by workers beside measured and simulated trainings */
+    ORCH_REPORT_PALEO_PASSES,  /* passes of networks as PALEO predicts them, published and measured
+                                */
+    ORCH_REPORT_PALEO_HYBRID,  /* PALEO's hybrid parallelism beside published times */
     ORCH_REPORT_PALEO,   /* forward passes as PALEO predicts them, and their ratio to a peak */
     ORCH_REPORT_STUDENT, /* to be written by the student: nothing is computed */
 };
@@ -148,6 +151,17 @@ struct orch_allowance {
     int line, column;
 };
 
+/** How trials are submitted to Slurm: `slurm:` of the recipe, and over it that of the profile, key
+ * by key. A NULL text and a 0 are not set. */
+struct orch_slurm_settings {
+    char *partition, *account, *qos, *constraint, *reservation, *exclude, *gpu_type;
+    char **setup;         /* shell lines before the trial */
+    double time_s;        /* --time of trials that have neither forecast nor resources.time */
+    int64_t memory_bytes; /* --mem of trials that have neither measured runs nor resources.memory */
+    double margin_s;      /* between SIGTERM and the end of --time; < 0: not set */
+    bool no_requeue;
+};
+
 /** A recipe resolved with its options. Owns everything below. */
 struct orch_expansion {
     char *path, *name, *about, *profile; /* profile: NULL when the recipe has none */
@@ -163,6 +177,7 @@ struct orch_expansion {
     bool is_ad_hoc; /* made for a command line (`orch try`) and set by the caller: there is no
                        recipe file, so a trial is never an edited version of another */
     struct orch_allowance allowance;
+    struct orch_slurm_settings slurm;
     GPtrArray *experiments; /* struct orch_experiment * */
     GPtrArray *cells;    /* struct orch_cell *, in declared order; every reference points inside */
     GPtrArray *report;   /* struct orch_report_item * */
@@ -185,6 +200,7 @@ char *orch_experiment_folder(const struct orch_expansion *expansion,
                              const struct orch_experiment *experiment);
 
 void orch_expansion_free(struct orch_expansion *expansion);
+void orch_slurm_settings_clear(struct orch_slurm_settings *settings);
 
 /** Seed of repeat `k` (from 1) of a recipe with seed `recipe_seed`: the same in every cell. */
 uint64_t orch_recipe_seed(uint64_t recipe_seed, int k);

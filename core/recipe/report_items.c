@@ -16,7 +16,7 @@ struct key_row {
     bool is_required;
 };
 
-#define KEYS_MAX 14
+#define KEYS_MAX 16
 static const struct kind_row {
     const char *name;
     enum orch_report_kind kind;
@@ -130,6 +130,7 @@ static const struct kind_row {
       {"by", REPORT_SHAPE_AXES, false},
       {"bytes", REPORT_SHAPE_VALUE, false},
       {"columns", REPORT_SHAPE_SPEEDUP, false},
+      {"oversubscribed", REPORT_SHAPE_FLAG, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
       {"where", REPORT_SHAPE_WHERE, false}}},
     {"speed_model",
@@ -225,6 +226,30 @@ static const struct kind_row {
       {"batch", REPORT_SHAPE_COUNT, false},
       {"ppp", REPORT_SHAPE_NUMBERS, false},
       {"peak_tflops", REPORT_SHAPE_NUMBERS, false}}},
+    {"paleo_passes",
+     ORCH_REPORT_PALEO_PASSES,
+     false,
+     {{"nets", REPORT_SHAPE_TEXTS, true},
+      {"gpu", REPORT_SHAPE_TEXT, false},
+      {"batch", REPORT_SHAPE_COUNT, false},
+      {"ppp", REPORT_SHAPE_NUMBERS, false},
+      {"published", REPORT_SHAPE_TEXTS, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
+      {"where", REPORT_SHAPE_WHERE, false}}},
+    {"paleo_hybrid",
+     ORCH_REPORT_PALEO_HYBRID,
+     false,
+     {{"net", REPORT_SHAPE_TEXT, true},
+      {"split", REPORT_SHAPE_TEXTS, true},
+      {"workers", REPORT_SHAPE_COUNTS, true},
+      {"gpu", REPORT_SHAPE_TEXT, false},
+      {"batch", REPORT_SHAPE_COUNT, false},
+      {"link", REPORT_SHAPE_TEXT, false},
+      {"ppp", REPORT_SHAPE_NUMBERS, false},
+      {"ppp_comm", REPORT_SHAPE_NUMBERS, false},
+      {"images", REPORT_SHAPE_COUNT, false},
+      {"epochs", REPORT_SHAPE_COUNT, false},
+      {"published", REPORT_SHAPE_TEXTS, false}}},
     {"paleo_scaling",
      ORCH_REPORT_PALEO_SCALING,
      false,
@@ -237,6 +262,7 @@ static const struct kind_row {
       {"link", REPORT_SHAPE_TEXT, false},
       {"ppp", REPORT_SHAPE_NUMBERS, false},
       {"ppp_comm", REPORT_SHAPE_NUMBERS, false},
+      {"calibrate", REPORT_SHAPE_FLAG, false},
       {"images", REPORT_SHAPE_COUNT, false},
       {"price", REPORT_SHAPE_NUMBERS, false},
       {"show", REPORT_SHAPE_TEXT, false},

@@ -306,12 +306,27 @@ char *orch_names_joined(const GPtrArray *names)
     return g_string_free(text, FALSE);
 }
 
-/* Formats a value's name with its unit: "training_time (s)". */
+/* Returns whether another value has the same name, as in [mean loss, max loss]. */
+static bool shares_name(const struct orch_grid *grid, guint value)
+{
+    const struct orch_item_value *wanted = grid->wanted->pdata[value];
+    for (guint i = 0; i < grid->wanted->len; i++)
+        if (i != value && strcmp(((const struct orch_item_value *)grid->wanted->pdata[i])->name,
+                                 wanted->name) == 0)
+            return true;
+    return false;
+}
+
+/* Formats a value's name with its unit, "training_time (s)", and with its aggregate where that
+ * alone tells two values apart: "max loss". */
 static char *value_name(const struct orch_grid *grid, guint value)
 {
     const struct orch_item_value *wanted = grid->wanted->pdata[value];
     const char *unit = grid->units[value];
-    return unit ? g_strdup_printf("%s (%s)", wanted->name, unit) : g_strdup(wanted->name);
+    const bool is_shared = !grid->columns->len && shares_name(grid, value);
+    return g_strdup_printf("%s%s%s%s%s%s", is_shared ? orch_aggregate_name(wanted->aggregate) : "",
+                           is_shared ? " " : "", wanted->name, unit ? " (" : "", unit ? unit : "",
+                           unit ? ")" : "");
 }
 
 static struct orch_table *table_of_values(const struct orch_grid *grid, const GPtrArray *rows)

@@ -3,6 +3,7 @@
  * compared with measured ones. */
 #include "core/report/items.h"
 
+#include "core/stats/contrast.h"
 #include "core/stats/numbers.h"
 #include "lib/base/json.h"
 
@@ -83,6 +84,25 @@ static struct contrast make_contrast(const struct orch_grid *grid,
     return c;
 }
 
+/* Two times whose difference is certainly less than this share of the baseline count as the same.
+ */
+#define SAME_TIME_SHARE 0.05
+
+/* One word for the difference of two times or rates; NULL for other units. */
+static const char *timing_verdict(const struct orch_grid *grid, const struct orch_grid_cell *base,
+                                  const struct orch_difference *d)
+{
+    bool is_rate;
+    if (!orch_unit_is_timing(grid->units[0], &is_rate))
+        return NULL;
+    if (d->is_more_than_noise)
+        return (d->mean > 0) == is_rate ? "FASTER" : "SLOWER";
+    double most = fmax(fabs(d->low), fabs(d->high)),
+           mean = fabs(orch_grid_spread(grid, base, 0).stat.mean);
+    return isfinite(d->low) && isfinite(d->high) && most <= SAME_TIME_SHARE * mean ? "SAME"
+                                                                                   : "UNSURE";
+}
+
 static void add_contrast(struct orch_section *section, const struct orch_grid *grid,
                          const struct orch_grid_cell *base, const struct contrast *c)
 {
@@ -95,8 +115,9 @@ static void add_contrast(struct orch_section *section, const struct orch_grid *g
     g_autofree char *mean = orch_within_format(d->mean, d->low, d->high),
                     *own = orch_grid_text(grid, c->cell);
     g_autofree char *noise = orch_difference_text(d, grid->better);
-    orch_section_text(section, "%s: %s; %s%s against %s; %s", label, own, d->mean > 0 ? "+" : "",
-                      mean, base->row, noise);
+    const char *verdict = timing_verdict(grid, base, d);
+    orch_section_text(section, "%s: %s%s%s; %s%s against %s; %s", label, verdict ? verdict : "",
+                      verdict ? ", " : "", own, d->mean > 0 ? "+" : "", mean, base->row, noise);
 }
 
 /* Compares all other rows with the baseline, with p-values corrected for the number of rows. */
@@ -123,6 +144,12 @@ static void add_contrasts(struct orch_section *section, const struct orch_grid *
         tests == 1
             ? g_strdup_printf("one contrast with %s, so there is nothing to correct for", base->row)
             : g_strdup_printf("Holm's correction for %zu contrasts with %s", tests, base->row);
+    if (tests && orch_unit_is_timing(grid->units[0], NULL))
+        orch_section_note(section,
+                          "FASTER, SLOWER: the difference is more than noise; SAME: it is not, and "
+                          "its 95 %% interval lies within %.0f %% of %s; UNSURE: neither, so more "
+                          "repeats are needed",
+                          100 * SAME_TIME_SHARE, base->row);
     if (tests)
         orch_section_note(section, "p: two-sided; %s%s%s%s", correction,
                           grid->columns->len ? "; p allows for the choice of " : "", axes,

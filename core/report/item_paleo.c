@@ -4,11 +4,10 @@
  * operation (Lu et al. 2017) and as two (PALEO, and all data sheets). No trial is run for it. */
 #include "core/report/items.h"
 
+#include "core/report/paleo_spec.h"
 #include "core/stats/numbers.h"
-#include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/hw/gpus.h"
 #include "lib/net/cost.h"
 #include "predictors/from_net.h"
 #include "predictors/paleo.h"
@@ -16,7 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-#define GIB_OF_GB (1e9 / (1024.0 * 1024.0 * 1024.0))
 #define BATCH_MAX 1000000
 #define DEFAULT_GPU "paleo:K80"
 
@@ -31,43 +29,12 @@ struct paleo_section {
     double peak_tflops; /* NaN: the ratio is not shown */
 };
 
-static double number_at(const json_t *spec, const char *key, double none)
-{
-    const char *text = orch_json_text(spec, key, NULL);
-    double value = none;
-    return text && orch_real_parse(text, &value) ? value : none;
-}
-
-bool orch_section_paleo_device(const char *name, struct orch_paleo_device *out, GError **error)
-{
-    if (g_str_has_prefix(name, "paleo:")) {
-        const struct orch_paleo_device *own = orch_paleo_device_find(name, error);
-        if (own)
-            *out = *own;
-        return own;
-    }
-    const struct orch_gpu_spec *spec = orch_gpu_find(name);
-    if (!spec) {
-        orch_error_set(
-            error, ORCH_ERROR_NOT_FOUND,
-            "'orch gpu ls' lists the GPUs; for PALEO's own devices write for example paleo:K80",
-            "unknown GPU '%s'", name);
-        return false;
-    }
-    *out = (struct orch_paleo_device){.name = spec->name,
-                                      .clock_mhz = spec->boost_mhz > 0 ? spec->boost_mhz : 1000,
-                                      .peak_gflops = orch_gpu_peak(spec, ORCH_FP32) / 1e9,
-                                      .bandwidth_gib_s = spec->bandwidth_gbs * GIB_OF_GB,
-                                      .is_gpu = true};
-    return true;
-}
-
 static bool read_spec(struct paleo_section *p, GError **error)
 {
     const json_t *spec = p->a->item->spec;
     p->options = orch_paleo_defaults();
-    p->options.batch = (int64_t)CLAMP(number_at(spec, "batch", 1), 1, BATCH_MAX);
-    p->peak_tflops = number_at(spec, "peak_tflops", (double)NAN);
+    p->options.batch = (int64_t)CLAMP(orch_paleo_spec_number(spec, "batch", 1), 1, BATCH_MAX);
+    p->peak_tflops = orch_paleo_spec_number(spec, "peak_tflops", (double)NAN);
     p->nets = orch_texts_from_json(json_object_get(spec, "nets"));
     p->ppps = g_array_new(FALSE, FALSE, sizeof(double));
     g_autoptr(GPtrArray) ppps = orch_texts_from_json(json_object_get(spec, "ppp"));
@@ -79,8 +46,8 @@ static bool read_spec(struct paleo_section *p, GError **error)
     const double whole = 1;
     if (!p->ppps->len)
         g_array_append_val(p->ppps, whole);
-    return orch_section_paleo_device(orch_json_text(spec, "gpu", DEFAULT_GPU), &p->options.device,
-                                     error);
+    return orch_paleo_spec_device(orch_json_text(spec, "gpu", DEFAULT_GPU), &p->options.device,
+                                  error);
 }
 
 /* ---- one network -------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
  * from its throughput by the same formulas, so that no series has a definition of its own. */
 #include "core/report/items.h"
 
+#include "core/report/paleo_spec.h"
 #include "core/stats/numbers.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -36,18 +37,12 @@ struct scaling_item {
     int64_t workers[WORKERS_MAX];
     int count;
     bool has[SOURCES];
+    bool is_calibrated;                      /* PPP of computing: from the measured single worker */
     double throughput[SOURCES][WORKERS_MAX]; /* images/s; NaN: none */
 };
 
 /* ---- options of the item -----------------------------------------------------------------------
  */
-
-static double number_at(const json_t *spec, const char *key, double none)
-{
-    const char *text = orch_json_text(spec, key, NULL);
-    double value = none;
-    return text && orch_real_parse(text, &value) ? value : none;
-}
 
 static bool read_workers(struct scaling_item *s, const json_t *spec)
 {
@@ -55,15 +50,6 @@ static bool read_workers(struct scaling_item *s, const json_t *spec)
     for (guint i = 0; i < texts->len && s->count < WORKERS_MAX; i++)
         s->count += orch_int_parse(texts->pdata[i], &s->workers[s->count]);
     return s->count;
-}
-
-static bool read_link(struct scaling_item *s, const json_t *spec, GError **error)
-{
-    const char *name = orch_json_text(spec, "link", NULL);
-    const struct orch_paleo_network *link = name ? orch_paleo_network_find(name, error) : NULL;
-    if (link)
-        s->options.network = *link;
-    return link || !name;
 }
 
 static bool read_scaling(struct scaling_item *s, const json_t *spec, GError **error)
@@ -81,24 +67,61 @@ static bool read_spec(struct scaling_item *s, GError **error)
     const json_t *spec = s->a->item->spec;
     const char *scheme = orch_json_text(spec, "scheme", "TreeAllReduce");
     s->options = orch_paleo_defaults();
-    s->options.batch = (int64_t)number_at(spec, "batch", 128);
-    s->options.ppp_comp = number_at(spec, "ppp", 1);
-    s->options.ppp_comm = number_at(spec, "ppp_comm", s->options.ppp_comp);
+    s->options.batch = (int64_t)orch_paleo_spec_number(spec, "batch", 128);
+    s->options.ppp_comp = orch_paleo_spec_number(spec, "ppp", 1);
+    s->options.ppp_comm = orch_paleo_spec_number(spec, "ppp_comm", s->options.ppp_comp);
     s->net = orch_json_text(spec, "net", "");
     s->show = orch_json_text(spec, "show", "all");
-    s->images = number_at(spec, "images", DEFAULT_IMAGES);
-    s->price = number_at(spec, "price", (double)NAN);
+    s->is_calibrated = orch_item_flag(spec, "calibrate");
+    s->images = orch_paleo_spec_number(spec, "images", DEFAULT_IMAGES);
+    s->price = orch_paleo_spec_number(spec, "price", (double)NAN);
     read_workers(s, spec);
     for (int i = 0; i < SOURCES; i++)
         s->has[i] = !SERIES[i].key || json_object_get(spec, SERIES[i].key);
-    return orch_section_paleo_device(orch_json_text(spec, "gpu", "paleo:K80"), &s->options.device,
-                                     error) &&
-           orch_paleo_scheme_find(scheme, &s->options.scheme, error) && read_link(s, spec, error) &&
-           read_scaling(s, spec, error);
+    return orch_paleo_spec_device(orch_json_text(spec, "gpu", "paleo:K80"), &s->options.device,
+                                  error) &&
+           orch_paleo_scheme_find(scheme, &s->options.scheme, error) &&
+           orch_paleo_spec_link(spec, &s->options, error) && read_scaling(s, spec, error);
 }
 
 /* ---- throughputs -------------------------------------------------------------------------------
  */
+
+/* The measured throughput of one worker; NaN: not measured. */
+static double measured_alone(const struct scaling_item *s)
+{
+    for (int i = 0; s->has[MEASURED] && i < s->count; i++)
+        if (s->workers[i] == 1)
+            return s->throughput[MEASURED][i];
+    return (double)NAN;
+}
+
+/* PPP of computing, so that the forecast for one worker is its measured throughput: PALEO divides
+ * the forward and backward pass by PPP, and not the update. */
+static bool calibrate(struct scaling_item *s, const struct orch_layer_table *layers, GError **error)
+{
+    struct orch_paleo_step full;
+    const double throughput = measured_alone(s);
+    s->options.ppp_comp = 1;
+    if (!orch_paleo_simulate(layers, &s->options, 1, &full, error))
+        return false;
+    const double step_ms = 1000 * (double)full.effective_batch / throughput;
+    const double share = (full.fwd_ms + full.bwd_ms) / (step_ms - full.update_ms);
+    if (share > 0 && share <= 1) {
+        s->options.ppp_comp = share;
+        return true;
+    }
+    if (isnan(throughput))
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
+                       "calibrate: no training with one worker was measured");
+    else
+        orch_error_set(
+            error, ORCH_ERROR_NOT_FOUND, NULL,
+            "calibrate: one worker trained %.4g images/s, which is more than the peak of "
+            "PALEO's %s allows (%.4g); name another gpu",
+            throughput, s->options.device.name, full.images_per_s);
+    return false;
+}
 
 static bool predict(struct scaling_item *s, GError **error)
 {
@@ -106,7 +129,7 @@ static bool predict(struct scaling_item *s, GError **error)
     if (!net)
         return false;
     struct orch_layer_table *layers = orch_layer_table_from_net(net);
-    bool ok = true;
+    bool ok = !s->is_calibrated || calibrate(s, layers, error);
     for (int i = 0; ok && i < s->count; i++) {
         struct orch_paleo_step step;
         ok = orch_paleo_simulate(layers, &s->options, s->workers[i], &step, error);
@@ -205,14 +228,15 @@ static void add_errors(const struct scaling_item *s)
     int found = 0;
     for (int i = 0; i < s->count; i++) {
         const double measured = s->throughput[MEASURED][i];
+        const bool is_judged = isfinite(measured) && !(s->is_calibrated && s->workers[i] == 1);
         orch_table_add_int(table, s->workers[i]);
-        found += isfinite(measured);
+        found += is_judged;
         for (int k = 0; k < SOURCES; k++) {
             if (k == MEASURED || !s->has[k])
                 continue;
             const double error = 100 * (s->throughput[k][i] - measured) / measured;
             orch_table_add_real(table, error);
-            sum[k] += isfinite(error) ? fabs(error) : 0;
+            sum[k] += is_judged && isfinite(error) ? fabs(error) : 0;
         }
     }
     orch_section_table(s->a->section, table);
@@ -232,6 +256,10 @@ static void add_method(const struct scaling_item *s)
         o->device.name, o->device.peak_gflops, o->device.bandwidth_gib_s,
         orch_paleo_scheme_name(o->scheme), o->scaling == ORCH_PALEO_STRONG ? "strong" : "weak",
         o->batch, o->network.name, o->network.gbit_s, o->ppp_comp, o->ppp_comm);
+    if (s->is_calibrated)
+        orch_section_note(s->a->section,
+                          "PPP of computing is calibrated: it gives the measured throughput of one "
+                          "worker, so only more workers are judged");
     orch_section_note(s->a->section, "time of an epoch: %g images / throughput", s->images);
     if (isfinite(s->price))
         orch_section_note(s->a->section,
@@ -258,14 +286,15 @@ bool orch_section_fill_paleo_scaling(struct orch_section_context *a, GError **er
 {
     struct scaling_item s = {.a = a};
     GError *problem = NULL;
-    if (!read_spec(&s, &problem) || !predict(&s, &problem)) {
-        orch_section_missing(a->section, NULL, "%s", problem->message);
-        g_clear_error(&problem);
-        return true;
-    }
-    for (int k = 0; k < SOURCES; k++)
+    bool ok = read_spec(&s, &problem);
+    for (int k = 0; ok && k < SOURCES; k++)
         if (SERIES[k].key && s.has[k] && !read_trials(&s, (enum source)k, error))
             return false;
-    show(&s);
+    if (ok && predict(&s, &problem)) {
+        show(&s);
+        return true;
+    }
+    orch_section_missing(a->section, NULL, "%s", problem->message);
+    g_clear_error(&problem);
     return true;
 }

@@ -8,14 +8,6 @@
 
 #include <string.h>
 
-static bool flag_of(const json_t *spec, const char *key)
-{
-    static const char *const yes[] = {"true", "yes", "on", NULL};
-    const json_t *value = json_object_get(spec, key);
-    return json_is_true(value) ||
-           (json_is_string(value) && g_strv_contains(yes, json_string_value(value)));
-}
-
 bool orch_section_fill_plot(struct orch_section_context *a, GError **error)
 {
     const json_t *spec = a->item->spec;
@@ -24,10 +16,10 @@ bool orch_section_fill_plot(struct orch_section_context *a, GError **error)
         .kind = ORCH_PLOT_KIND_OF_X,
         .x = orch_json_text(spec, "x", "step"),
         .facet = orch_json_text(spec, "facet", NULL),
-        .log_x = flag_of(spec, "log_x"),
-        .log_y = flag_of(spec, "log_y"),
-        .ideal = flag_of(spec, "ideal"),
-        .predicted = flag_of(spec, "predicted"),
+        .log_x = orch_item_flag(spec, "log_x"),
+        .log_y = orch_item_flag(spec, "log_y"),
+        .ideal = orch_item_flag(spec, "ideal"),
+        .predicted = orch_item_flag(spec, "predicted"),
         .reference = json_object_get(spec, "reference"),
     };
     orch_plot_kind_parse(orch_json_text(spec, "kind", ""), &plot.kind);

@@ -4,6 +4,8 @@
  * formula, which a note repeats. The chart is of the first column. */
 #include "core/report/items.h"
 
+#include "lib/base/json.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +134,7 @@ struct setting {
 struct gathered {
     GArray *settings; /* struct setting */
     const char *better, *unit;
+    unsigned oversubscribed_count; /* trials that are left out */
 };
 
 static void setting_clear(gpointer pointer)
@@ -167,6 +170,31 @@ static bool read_value(const struct orch_trials *trials, struct orch_report_tria
     return true;
 }
 
+/* True for a run whose workers had more threads than processors (docs/plugins/scaling.md): such
+ * times are those of the scheduler, so they are no claim about scaling unless the item asks. */
+static bool is_oversubscribed(const struct orch_section_context *a,
+                              const struct orch_trials *trials, struct orch_report_trial *trial)
+{
+    static const char name[] = "oversubscribed";
+    g_autoptr(json_t) spec = json_string("result oversubscribed");
+    g_autoptr(GPtrArray) wanted = orch_item_values_parse(spec);
+    double value;
+    return !orch_item_flag(a->item->spec, name) && orch_trial_has(trials, trial, name) &&
+           read_value(trials, trial, wanted, NULL, &value, NULL) && value > 0;
+}
+
+static void setting_add(struct setting *s, double value, double bytes)
+{
+    if (isfinite(value)) {
+        s->value += value;
+        s->count++;
+    }
+    if (isfinite(bytes)) {
+        s->bytes += bytes;
+        s->byte_count++;
+    }
+}
+
 static bool add_trial(struct orch_section_context *a, const struct orch_trials *trials,
                       struct orch_report_trial *trial, const GPtrArray *by, struct gathered *g,
                       GError **error)
@@ -186,14 +214,10 @@ static bool add_trial(struct orch_section_context *a, const struct orch_trials *
         return false;
     struct setting *s =
         setting_of(g->settings, by->len && label ? label : "all", g_ascii_strtod(workers, NULL));
-    if (isfinite(value)) {
-        s->value += value;
-        s->count++;
-    }
-    if (isfinite(sent)) {
-        s->bytes += sent;
-        s->byte_count++;
-    }
+    if (is_oversubscribed(a, trials, trial))
+        g->oversubscribed_count++;
+    else
+        setting_add(s, value, sent);
     return true;
 }
 
@@ -300,6 +324,11 @@ static void add_notes(struct orch_section_context *a, const struct gathered *g,
                                              g_array_index(g->settings, struct setting, i).label));
     if (!has_all)
         orch_section_note(a->section, "a dash: one worker was not measured with these settings");
+    if (g->oversubscribed_count)
+        orch_section_note(a->section,
+                          "%u oversubscribed trials are left out: their workers have more threads "
+                          "than processors ('oversubscribed: true' in the item shows them)",
+                          g->oversubscribed_count);
 }
 
 bool orch_section_fill_speedup(struct orch_section_context *a, GError **error)

@@ -4,19 +4,13 @@
 
 #include "lib/base/json.h"
 
-static bool is_true(const char *word)
-{
-    static const char *const yes[] = {"true", "yes", "on", NULL};
-    return word && g_strv_contains(yes, word);
-}
-
 bool orch_section_fill_table(struct orch_section_context *a, GError **error)
 {
     struct orch_section_grid *g = orch_section_grid(a, "rows", "columns", error);
     if (!g)
         return false;
     if (g->grid->cells->len) {
-        g->grid->shows_deviation = is_true(orch_json_text(a->item->spec, "deviation", NULL));
+        g->grid->shows_deviation = orch_item_flag(a->item->spec, "deviation");
         g_autofree char *legend = orch_grid_legend(g->grid);
         orch_section_table(a->section, orch_grid_table(g->grid));
         orch_section_note(a->section, "%s", legend);

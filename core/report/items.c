@@ -14,6 +14,14 @@ char *orch_section_command(const struct orch_section_context *a, const char *ver
     return g_strdup_printf("orch %s %s%s%s", verb, path, more ? " " : "", more ? more : "");
 }
 
+bool orch_item_flag(const json_t *spec, const char *key)
+{
+    static const char *const yes[] = {"true", "yes", "on", NULL};
+    const json_t *value = json_object_get(spec, key);
+    return json_is_true(value) ||
+           (json_is_string(value) && g_strv_contains(yes, json_string_value(value)));
+}
+
 struct orch_trials *orch_section_trials(struct orch_section_context *a, const char *key,
                                         GError **error)
 {

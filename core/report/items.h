@@ -6,8 +6,8 @@
 #include "core/report/grid.h"
 #include "core/report/sections.h"
 
-struct orch_paleo_device;
-
+/** True where the key of an item is true, yes or on. */
+bool orch_item_flag(const json_t *spec, const char *key);
 /** Returns the trials of the experiments that the item lists under `key`, and records each in
  * the section. Missing trials are not reported yet, see orch_section_add_missing_trials. NULL with
  * an error. The caller frees. */
@@ -52,10 +52,6 @@ void orch_section_grid_free(struct orch_section_grid *grid);
 
 /** Adds a note to the section when repeats start from the same trained model. */
 void orch_section_note_shared_base(struct orch_section_context *a, const struct orch_grid *grid);
-
-/** Finds a device of PALEO's authors, "paleo:NAME", or makes one of a GPU of the hardware tables.
- * False with ORCH_ERROR_NOT_FOUND. */
-bool orch_section_paleo_device(const char *name, struct orch_paleo_device *out, GError **error);
 
 /** Describes a difference in one sentence: "95 % interval of the paired difference 0.01 to 0.02
  * (n = 3 pairs, paired t, p 0.01, corrected 0.02): more than noise". `better` is "min" or "max"

@@ -59,6 +59,8 @@ static const struct kind {
     {ORCH_REPORT_LEARN, "learn", orch_section_fill_learn, true},
     {ORCH_REPORT_LAYERWISE, "layerwise", orch_section_fill_layerwise, true},
     {ORCH_REPORT_PALEO, "paleo", orch_section_fill_paleo, false},
+    {ORCH_REPORT_PALEO_PASSES, "paleo_passes", orch_section_fill_paleo_passes, false},
+    {ORCH_REPORT_PALEO_HYBRID, "paleo_hybrid", orch_section_fill_paleo_hybrid, false},
     {ORCH_REPORT_PALEO_SCALING, "paleo_scaling", orch_section_fill_paleo_scaling, false},
 };
 
@@ -106,8 +108,12 @@ static bool is_same_problem(const char *a, const char *b)
 /* Returns whether items of this kind use no trials. */
 static bool is_of_no_trials(const struct orch_report_item *item)
 {
-    return item->kind == ORCH_REPORT_STUDENT || item->kind == ORCH_REPORT_PALEO ||
-           item->kind == ORCH_REPORT_TEXT;
+    static const enum orch_report_kind kinds[] = {ORCH_REPORT_STUDENT, ORCH_REPORT_PALEO,
+                                                  ORCH_REPORT_PALEO_HYBRID, ORCH_REPORT_TEXT};
+    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+        if (item->kind == kinds[i])
+            return true;
+    return item->kind == ORCH_REPORT_PALEO_PASSES && !json_object_get(item->spec, "experiments");
 }
 
 /* An item without trials is requested together with the other items of its problem. When the

@@ -67,6 +67,8 @@ bool orch_section_fill_time_to_accuracy(struct orch_section_context *a, GError *
 bool orch_section_fill_learn(struct orch_section_context *a, GError **error);
 bool orch_section_fill_layerwise(struct orch_section_context *a, GError **error);
 bool orch_section_fill_paleo(struct orch_section_context *a, GError **error);
+bool orch_section_fill_paleo_passes(struct orch_section_context *a, GError **error);
+bool orch_section_fill_paleo_hybrid(struct orch_section_context *a, GError **error);
 bool orch_section_fill_paleo_scaling(struct orch_section_context *a, GError **error);
 
 #endif

@@ -7,6 +7,7 @@
 #include "lib/base/text.h"
 
 #include <math.h>
+#include <unistd.h>
 
 static void free_listed(gpointer pointer)
 {
@@ -49,12 +50,23 @@ static struct orch_listed_run *new_row(const char *key, guint metrics)
     return row;
 }
 
+/* A Slurm job waits in the queue until its host has made the journal. */
+static const char *active_state(const struct orch_active_row *active)
+{
+    if (!orch_active_is_alive(active))
+        return "interrupted";
+    if (!orch_runner_is_slurm(&active->runner))
+        return "running";
+    g_autofree char *journal = g_build_filename(active->trial_dir, "journal", NULL);
+    return access(journal, F_OK) == 0 ? "running" : "queued";
+}
+
 static struct orch_listed_run *row_of_trial(const struct orch_active_row *active, guint metrics)
 {
     struct orch_listed_run *row = new_row(active->key, metrics);
     g_autoptr(json_t) record = json_loads(active->record ? active->record : "{}", 0, NULL);
     row->coords = json_incref(json_object_get(json_object_get(record, "facts"), "coords"));
-    row->state = g_strdup(orch_process_is_alive(&active->runner) ? "running" : "interrupted");
+    row->state = g_strdup(active_state(active));
     row->setting =
         orch_run_setting_text(row->coords, NULL, (int)orch_json_int(record, "repeat", 1));
     row->experiment = g_strdup(orch_json_text(record, "experiment", NULL));

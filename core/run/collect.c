@@ -243,20 +243,20 @@ static json_t *parse_record(const char *text)
     return json_object();
 }
 
-static void end_overdue(struct gathering *all, const char *overdue)
+static void judge_outside(struct gathering *all, const struct orch_outside *outside)
 {
-    if (!overdue || all->ended)
+    if (!outside || (all->ended && !outside->overrules))
         return;
-    all->verdict = ORCH_VERDICT_TIMEOUT;
+    all->verdict = outside->verdict;
     g_free(all->state);
-    all->state = g_strdup(orch_verdict_name(ORCH_VERDICT_TIMEOUT));
+    all->state = g_strdup(orch_verdict_name(outside->verdict));
     g_free(all->reason);
-    all->reason = g_strdup(overdue);
+    all->reason = g_strdup(outside->reason);
 }
 
 bool orch_collect(struct orch_store *store, const char *key, const char *record_json,
-                  int64_t started_ns, const char *overdue, struct orch_collected *out,
-                  GError **error)
+                  int64_t started_ns, const struct orch_outside *outside,
+                  struct orch_collected *out, GError **error)
 {
     g_autofree char *trial_dir = orch_store_dir_path(store, ORCH_STORE_DIR_TRIAL, key);
     int folder = orch_store_dir_open(store, ORCH_STORE_DIR_TRIAL, key);
@@ -265,7 +265,7 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
     orch_gathering_init(&all, parse_record(record_json), started_ns);
     bool ok = folder < 0 || orch_gather_journal(store, &all, folder, trial_dir, error);
     orch_gather_loss(&all, folder);
-    end_overdue(&all, overdue);
+    judge_outside(&all, outside);
     if (ok && !all.ended)
         all.wall_ms = (double)(all.ended_ns - all.started_ns) / 1e6;
     ok = ok && write_run(store, &all, key, folder, &points, error);

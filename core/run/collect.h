@@ -26,14 +26,20 @@ struct orch_collected {
 };
 void orch_collected_clear(struct orch_collected *collected);
 
+/** How a trial ended according to whoever ran its host: the runner that killed it, or Slurm. */
+struct orch_outside {
+    enum orch_verdict verdict;
+    const char *reason;
+    bool overrules; /* also when the journal has an end */
+};
+
 /** Records the trial `key` from its folder and removes the folder, or moves it to
  * ORCH_STORE_DIR_KEPT when the record asks for it. `record_json`: as made by orch_trialdir_prepare,
- * or NULL when it is lost. A journal without an end event becomes verdict `lost`; when `overdue` is
- * not NULL, the trial was killed at its time limit and becomes `timeout` with `overdue` as the
- * reason. On error the folder stays, so that the call can be repeated. */
+ * or NULL when it is lost. A journal without an end event becomes verdict `lost`, or that of
+ * `outside`, which may be NULL. On error the folder stays, so that the call can be repeated. */
 bool orch_collect(struct orch_store *store, const char *key, const char *record_json,
-                  int64_t started_ns, const char *overdue, struct orch_collected *out,
-                  GError **error);
+                  int64_t started_ns, const struct orch_outside *outside,
+                  struct orch_collected *out, GError **error);
 
 /** Closes the trials of dead runners: records them from their journals (or as lost) and ends stray
  * processes. `*out_closed`: number of trials recorded. `*out_pending`: number of trials whose

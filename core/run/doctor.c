@@ -179,7 +179,7 @@ static void look_at_store(struct orch_workspace *workspace, struct orch_findings
     g_autoptr(GPtrArray) actives = orch_store_actives(store, NULL);
     unsigned dead = 0;
     for (guint i = 0; actives && i < actives->len; i++)
-        dead += !orch_process_is_alive(&((struct orch_active_row *)actives->pdata[i])->runner);
+        dead += !orch_active_is_alive(actives->pdata[i]);
     if (dead) {
         g_autofree char *detail = g_strdup_printf("%u trials of runs that were killed", dead);
         orch_findings_add(f, "store", "missing", detail, "the next 'orch run' closes them");

@@ -5,6 +5,7 @@
 
 #include "core/run/cell_inputs.h"
 #include "core/run/fingerprint.h"
+#include "core/run/slurm_options.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/wire/value.h"
@@ -26,15 +27,25 @@ unsigned orch_plan_count(const struct orch_plan *plan, enum orch_plan_state stat
     return count;
 }
 
+/* Stands for a number that a trial has yet to measure: the parameter's default, which is in its
+ * range, or 0 where it has none. New reference. */
+static json_t *number_for_check(const struct orch_cell *cell, const char *name)
+{
+    const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
+    json_t *value = spec && spec->def ? orch_value_default(spec) : NULL;
+    return value ? value : json_integer(0);
+}
+
 /* The parameters passed to check, with absolute paths as in a trial. An unresolved reference is
- * passed as its text, or as 0 when it is a number. */
+ * passed as its text, or as a number in the parameter's range. */
 static json_t *params_for_check(const struct orch_plan *plan, const struct orch_cell *cell)
 {
     json_t *params = orch_cell_absolute_params(plan, cell);
     for (guint i = 0; i < cell->refs->len; i++) {
         const struct orch_ref *ref = cell->refs->pdata[i];
         json_object_set_new(params, ref->param,
-                            ref->is_result ? json_integer(0) : json_string(ref->text));
+                            ref->is_result ? number_for_check(cell, ref->param)
+                                           : json_string(ref->text));
     }
     return params;
 }
@@ -237,9 +248,11 @@ static void make_item(struct orch_plan *plan, unsigned index)
     for (unsigned i = 0; i < gpu_count; i++)
         gpus[i] = i;
     gpu_count = MIN(gpu_count, machine->gpus->len);
-    item->device_key =
-        orch_machine_device_key(machine, gpus, gpu_count,
-                                orch_experiment_threads(experiment, machine, plan->options.slots));
+    item->device_key = plan->options.in_slurm
+                           ? orch_slurm_place(&plan->expansion->slurm, experiment)
+                           : orch_machine_device_key(
+                                 machine, gpus, gpu_count,
+                                 orch_experiment_threads(experiment, machine, plan->options.slots));
     item->forced = plan->options.force && item->cell->wanted;
 }
 

@@ -48,6 +48,9 @@ struct orch_plan_options {
      * no error: its runs are looked up by its parameters, and it is skipped when there are none. */
     bool reads_only;
     bool keep_trials; /* keep the folders of ended trials (ORCH_STORE_DIR_KEPT) */
+    /** Trials run on nodes of a Slurm cluster: this machine need not have what they need, and runs
+     * of a `reuse: device` trial are those of the same place in the cluster (orch_slurm_place). */
+    bool in_slurm;
 };
 
 struct orch_plan {

@@ -112,6 +112,8 @@ static bool machine_fits(struct orch_plan *plan, struct orch_plan_item *item)
     const struct orch_experiment *experiment = item->cell->experiment;
     const struct orch_machine *machine = orch_workspace_machine(plan->workspace);
     unsigned gpus = orch_experiment_gpus(experiment);
+    if (plan->options.in_slurm)
+        return true;
     if (gpus > machine->gpus->len) {
         orch_plan_set_state(item, ORCH_PLAN_SKIPPED,
                             g_strdup_printf("needs %u GPU%s, this machine has %u (%s)", gpus,
@@ -283,6 +285,15 @@ static bool find_done(struct orch_plan *plan, struct orch_plan_item *item, bool 
     return true;
 }
 
+static void set_to_held(struct orch_plan_item *item, const struct orch_process *runner)
+{
+    char *reason = orch_runner_is_slurm(runner)
+                       ? g_strdup_printf("submitted to Slurm (job %lld_%lld)",
+                                         (long long)runner->pid, (long long)runner->start)
+                       : g_strdup_printf("running now (process %lld)", (long long)runner->pid);
+    orch_plan_set_state(item, ORCH_PLAN_HELD, reason);
+}
+
 static bool look_up(struct orch_plan *plan, struct orch_plan_item *item, GError **error)
 {
     if (!plan->store) {
@@ -296,10 +307,8 @@ static bool look_up(struct orch_plan *plan, struct orch_plan_item *item, GError 
         if (done)
             return true;
         const struct orch_active_row *active = g_hash_table_lookup(plan->active, item->fingerprint);
-        if (active && orch_process_is_alive(&active->runner)) {
-            orch_plan_set_state(
-                item, ORCH_PLAN_HELD,
-                g_strdup_printf("running now (process %lld)", (long long)active->runner.pid));
+        if (active && orch_active_is_alive(active)) {
+            set_to_held(item, &active->runner);
             return true;
         }
     }

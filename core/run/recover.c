@@ -4,10 +4,13 @@
  * never have to break a lock. */
 #include "core/run/collect.h"
 
+#include "core/run/slurm_record.h"
+
 #include "store/repair.h"
 #include "store/store_dir.h"
 
 #include "lib/base/below.h"
+#include "lib/base/json.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -130,6 +133,13 @@ static void remove_leftovers(struct orch_store *store, const GPtrArray *folders,
     }
 }
 
+/* True for a trial whose runner died while it submitted it to Slurm: its job may exist. */
+static bool is_submission(const struct orch_active_row *row)
+{
+    g_autoptr(json_t) record = row->record ? json_loads(row->record, 0, NULL) : NULL;
+    return orch_slurm_record_facts(record) != NULL;
+}
+
 bool orch_recover(struct orch_store *store, unsigned *out_closed, unsigned *out_pending,
                   GError **error)
 {
@@ -141,7 +151,7 @@ bool orch_recover(struct orch_store *store, unsigned *out_closed, unsigned *out_
     remove_leftovers(store, folders, rows);
     for (guint i = 0; i < rows->len; i++) {
         const struct orch_active_row *row = rows->pdata[i];
-        if (orch_process_is_alive(&row->runner))
+        if (orch_active_is_alive(row) || is_submission(row))
             continue;
         if (host_is_alive(row->trial_dir)) {
             (*out_pending)++;

@@ -24,6 +24,13 @@ static char *other_build(const struct orch_plan *plan, const struct orch_manifes
                            manifest->name, run->build, manifest->code_id);
 }
 
+/* True when the run was made in that place of a Slurm cluster. */
+static bool was_at(const struct orch_run *run, const char *place)
+{
+    g_autoptr(json_t) facts = run->facts ? json_loads(run->facts, 0, NULL) : NULL;
+    return strcmp(orch_json_text(json_object_get(facts, "slurm"), "place", ""), place) == 0;
+}
+
 /* Why a run of the right fingerprint and device cannot be reused; NULL when it can. The caller
  * frees. */
 static char *why_not(const struct orch_plan *plan, const struct orch_plan_item *item,
@@ -33,6 +40,8 @@ static char *why_not(const struct orch_plan *plan, const struct orch_plan_item *
     char *why = other_build(plan, experiment->manifest, run);
     if (why || experiment->reuse != ORCH_RECIPE_REUSE_DEVICE)
         return why;
+    if (plan->options.in_slurm && !was_at(run, item->device_key))
+        return g_strdup_printf("its run on %s is not one of %s", run->device_key, item->device_key);
     g_autoptr(json_t) then = orch_environment_recorded(run->facts);
     g_autofree char *difference =
         then ? orch_environments_difference(plan->environments, experiment, then, NULL) : NULL;
@@ -63,7 +72,7 @@ struct orch_run *orch_reuse_find(const struct orch_plan *plan, const struct orch
 {
     const struct orch_experiment *experiment = item->cell->experiment;
     const struct orch_machine *machine = orch_workspace_machine(plan->workspace);
-    bool by_device = experiment->reuse == ORCH_RECIPE_REUSE_DEVICE;
+    bool by_device = experiment->reuse == ORCH_RECIPE_REUSE_DEVICE && !plan->options.in_slurm;
     GError *problem = NULL;
     struct orch_run *run =
         find_at(plan, item, by_device ? item->device_key : NULL, out_passed_over, &problem);

@@ -148,6 +148,12 @@ static bool has_timing(const struct orch_plan *plan)
     return false;
 }
 
+static bool is_in_slurm(const struct orch_plan *plan, const struct orch_plan_item *item)
+{
+    const struct orch_active_row *row = g_hash_table_lookup(plan->active, item->fingerprint);
+    return row && orch_runner_is_slurm(&row->runner);
+}
+
 static void make_jobs(struct run *run)
 {
     struct orch_plan *plan = run->plan;
@@ -158,6 +164,8 @@ static void make_jobs(struct run *run)
         if (state == ORCH_PLAN_DONE || state == ORCH_PLAN_SKIPPED || state == ORCH_PLAN_UNUSED) {
             job->status = JOB_ENDED;
             job->well = state != ORCH_PLAN_SKIPPED;
+        } else if (state == ORCH_PLAN_HELD && is_in_slurm(plan, &plan->items[i])) {
+            job->status = JOB_AWAY;
         }
         run->totals.planned += state != ORCH_PLAN_UNUSED;
         run->totals.reused += state == ORCH_PLAN_DONE;
@@ -203,8 +211,7 @@ static void finish_totals(struct run *run)
         totals->held_back = left;
 }
 
-/* Records which source files an experiment's `inputs:` name, for sharing them later. */
-static void note_inputs(const struct orch_plan *plan)
+void orch_run_note_inputs(const struct orch_plan *plan)
 {
     const struct orch_source *source = plan->workspace->source;
     g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
@@ -250,7 +257,7 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     sigprocmask(SIG_BLOCK, &handled, &before);
     run.signal_fd = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
     orch_workspace_hold_source(plan->workspace);
-    note_inputs(plan);
+    orch_run_note_inputs(plan);
     bool ok = loop(&run, error);
     if (!ok)
         abandon_hosts(&run);

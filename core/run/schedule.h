@@ -121,4 +121,7 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
                    const struct orch_listener *listener, struct orch_totals *out_totals,
                    GError **error);
 
+/** Records which source files an experiment's `inputs:` name, for sharing them later. */
+void orch_run_note_inputs(const struct orch_plan *plan);
+
 #endif

@@ -37,8 +37,9 @@ static bool end_host(struct run *run, struct host *host, GError **error)
     struct job *job = host->job;
     struct orch_plan_item *item = &run->plan->items[job->index];
     struct orch_collected collected = {0};
+    const struct orch_outside killed = {ORCH_VERDICT_TIMEOUT, host->overdue, false};
     if (!orch_collect(run->plan->store, host->running.key, host->record, host->running.started_ns,
-                      host->overdue, &collected, error))
+                      host->overdue ? &killed : NULL, &collected, error))
         return false;
     run->ended_device_s += collected.wall_ms / 1e3 * orch_plan_item_devices(item);
     if (collected.verdict == ORCH_VERDICT_LOST)

@@ -57,7 +57,7 @@ void orch_schedule_tick_sharing(struct run *run)
 unsigned orch_schedule_away(const struct run *run)
 {
     unsigned count = 0;
-    for (unsigned i = 0; run->options->sharing && i < run->order_count; i++)
+    for (unsigned i = 0; i < run->order_count; i++)
         count += run->jobs[run->order[i]].status == JOB_AWAY;
     return count;
 }
@@ -65,6 +65,8 @@ unsigned orch_schedule_away(const struct run *run)
 bool orch_schedule_look_away(struct run *run, bool idle)
 {
     const struct orch_sharing *sharing = run->options->sharing;
+    if (!sharing) /* they are in Slurm jobs */
+        return !idle;
     enum orch_retry again = sharing->again(sharing->ctx, idle);
     for (unsigned i = 0; again == ORCH_RETRY_NOW && i < run->order_count; i++) {
         struct job *job = &run->jobs[run->order[i]];

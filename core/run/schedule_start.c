@@ -2,6 +2,7 @@
 /* Chooses the next trial and starts it. */
 #include "core/run/schedule_private.h"
 
+#include "store/find.h"
 #include "store/store_dir.h"
 
 #include "lib/base/error.h"
@@ -126,6 +127,14 @@ static bool launch(struct run *run, struct job *job, const struct orch_run_slot 
     return true;
 }
 
+static bool is_in_slurm(struct orch_store *store, const char *key)
+{
+    struct orch_active_row *row = orch_store_find_active(store, key);
+    bool is_job = row && orch_runner_is_slurm(&row->runner);
+    orch_active_row_free(row);
+    return is_job;
+}
+
 /* Claims the trial in the store and starts its host if the claim succeeded. */
 static bool start(struct run *run, struct job *job, const unsigned *chosen,
                   const struct orch_run_slot *slot, GError **error)
@@ -154,7 +163,7 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
     if (ok && begin == ORCH_BEGIN_DONE)
         reuse(run, job, other);
     else if (ok && begin == ORCH_BEGIN_HELD)
-        job->status = JOB_HELD;
+        job->status = is_in_slurm(run->plan->store, other) ? JOB_AWAY : JOB_HELD;
     else if (ok)
         ok = launch(run, job, slot, &dir, active.started_ns, error);
     if (job->status != JOB_RUNNING)

@@ -9,6 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/wire/job_files.h"
 #include "lib/wire/trial.h"
 #include "lib/wire/value.h"
 
@@ -31,6 +32,7 @@ void orch_trialdir_clear(struct orch_trialdir *trialdir)
     g_free(trialdir->path);
     g_free(trialdir->record);
     json_decref(trialdir->params);
+    json_decref(trialdir->refs);
     memset(trialdir, 0, sizeof *trialdir);
 }
 
@@ -353,6 +355,10 @@ static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item 
     g_autofree char *command_id = orch_command_id(item->cell->experiment, plan->workspace->root);
     if (command_id)
         json_object_set_new(facts, "command_id", json_string(command_id));
+    if (slot->slurm) { /* the load of this machine says nothing of the node's */
+        json_object_set(facts, "slurm", (json_t *)(uintptr_t)slot->slurm);
+        json_object_del(facts, "load");
+    }
     const json_t *environment = orch_environments_facts(plan->environments, item->cell->experiment);
     if (json_object_size(environment))
         json_object_set(facts, "environment", (json_t *)(uintptr_t)environment);
@@ -428,7 +434,7 @@ static char **environment(struct orch_plan *plan, const struct orch_cell *cell,
     for (unsigned i = 0; i < G_N_ELEMENTS(thread_names); i++)
         add_environment(env, "%s=%d", thread_names[i], slot->threads);
     const GPtrArray *gpus = orch_workspace_machine(plan->workspace)->gpus;
-    if (gpus->len) {
+    if (gpus->len && !slot->slurm) { /* Slurm sets it on the node */
         GString *list = g_string_new("CUDA_VISIBLE_DEVICES=");
         for (unsigned i = 0; i < slot->gpu_count; i++)
             g_string_append_printf(
@@ -457,13 +463,7 @@ static bool has_twin(struct orch_plan *plan, const struct orch_plan_item *item, 
 {
     if (item->cell->experiment->reuse == ORCH_RECIPE_REUSE_ANY && !item->forced)
         return false;
-    g_autoptr(GPtrArray) rows = orch_store_actives(plan->store, NULL);
-    for (guint i = 0; rows && i < rows->len; i++) {
-        const struct orch_active_row *row = rows->pdata[i];
-        if (strcmp(row->key, key) != 0 && g_strcmp0(row->fingerprint, item->fingerprint) == 0)
-            return true;
-    }
-    return false;
+    return orch_store_has_twin(plan->store, key, item->fingerprint);
 }
 
 /* Seconds between samples of processor and GPUs: the recipe's, unless the environment switches them
@@ -473,6 +473,17 @@ static double system_interval_s(const struct orch_experiment *experiment)
     static const char *const off[] = {"off", "0", "false", "no", NULL};
     const char *setting = g_getenv("ORCH_SYSTEM_METRICS");
     return setting && g_strv_contains(off, setting) ? 0 : experiment->system_interval_s;
+}
+
+/* In a Slurm job a trial may use nearly all of the margin before its time limit to save: half of it
+ * after the message, half after SIGTERM. 0: the host's own default. */
+static double grace_of(const struct orch_run_slot *slot)
+{
+    static const double HOST_NEEDS_S = 5, SHORTEST_S = 1;
+    double margin_s = 0;
+    if (!slot->slurm || !orch_json_get_real(json_object_get(slot->slurm, "margin_s"), &margin_s))
+        return 0;
+    return MAX((margin_s - HOST_NEEDS_S) / 2, SHORTEST_S);
 }
 
 static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *item, json_t *params,
@@ -510,6 +521,8 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         .threads = (unsigned)slot->threads,
         .gpus = slot->gpu_count,
         .ranks = orch_experiment_ranks(experiment, cost),
+        .detached = slot->slurm != NULL,
+        .grace_s = grace_of(slot),
         .limit_s = experiment->timeout_s,
         .system_interval_s = system_interval_s(experiment),
         .limit_memory_bytes = experiment->memory_bytes,
@@ -520,6 +533,18 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
     return orch_file_write(path, text, strlen(text), false, error);
 }
 
+/* Leaves a reference to a trial that was submitted but has not ended to the host. */
+static void defer_ref(struct orch_plan *plan, const struct orch_ref *ref, const char *run_key,
+                      json_t *params, json_t *inputs, json_t *refs)
+{
+    g_autofree char *dir = orch_store_dir_path(plan->store, ORCH_STORE_DIR_TRIAL, run_key);
+    json_object_set_new(params, ref->param, json_string(ref->text));
+    json_array_append_new(inputs, json_pack("[sss]", ref->param, run_key, ""));
+    json_array_append_new(refs, json_pack("{s:s s:s s:s s:s s:b}", "param", ref->param, "run",
+                                          run_key, "trial_dir", dir, "name", ref->artifact,
+                                          "is_result", ref->is_result));
+}
+
 bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *item,
                            const unsigned *chosen, const struct orch_run_slot *slot,
                            const char *argv_json, struct orch_trialdir *out, GError **error)
@@ -527,11 +552,16 @@ bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *
     const struct orch_cell *cell = item->cell;
     g_autoptr(json_t) params = json_copy(cell->params);
     g_autoptr(json_t) inputs = json_array();
+    g_autoptr(json_t) refs = json_array();
     make_absolute(cell->experiment->manifest, plan->expansion->folder, params);
     for (guint i = 0; i < cell->refs->len; i++) {
         const struct orch_ref *ref = cell->refs->pdata[i];
         const struct orch_plan_item *other = &plan->items[chosen[i]];
         char sha256[65] = "";
+        if (slot->slurm && other->state != ORCH_PLAN_DONE) {
+            defer_ref(plan, ref, other->run_key, params, inputs, refs);
+            continue;
+        }
         json_t *value = ref_value(plan, ref, other, sha256, error);
         if (!value)
             return false;
@@ -546,10 +576,20 @@ bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *
     orch_key_make(out->key);
     out->path = orch_store_dir_path(plan->store, ORCH_STORE_DIR_TRIAL, out->key);
     out->params = json_incref(params);
+    out->refs = json_array_size(refs) ? json_incref(refs) : NULL;
     orch_environments_keep(plan->environments, item->cell->experiment,
                            orch_store_folder(plan->store));
     out->record = make_record(plan, item, inputs, slot, out->key, argv_json);
     return true;
+}
+
+static bool write_refs(const struct orch_trialdir *trialdir, GError **error)
+{
+    if (!trialdir->refs)
+        return true;
+    g_autofree char *text = orch_json_canonical(trialdir->refs);
+    g_autofree char *path = g_build_filename(trialdir->path, ORCH_JOB_REFS, NULL);
+    return orch_file_write(path, text, strlen(text), false, error);
 }
 
 bool orch_trialdir_write(struct orch_plan *plan, const struct orch_plan_item *item,
@@ -562,6 +602,7 @@ bool orch_trialdir_write(struct orch_plan *plan, const struct orch_plan_item *it
     g_autofree char *record = g_build_filename(trialdir->path, ORCH_TRIAL_RECORD, NULL);
     if (orch_store_dir_make_parent(store, ORCH_STORE_DIR_CHECKPOINT, error) &&
         orch_file_write(record, trialdir->record, strlen(trialdir->record), false, error) &&
+        write_refs(trialdir, error) &&
         write_trial(plan, item, trialdir->params, slot, trialdir, error))
         return true;
     orch_store_dir_remove(store, ORCH_STORE_DIR_TRIAL, trialdir->key, NULL);

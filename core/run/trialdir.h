@@ -14,6 +14,7 @@ struct orch_run_slot {
     int cpus[1024];      /* CPU numbers to pin to */
     unsigned cpu_count;  /* 0: not pinned */
     unsigned co_runners; /* other trials of this runner that were running when it started */
+    const json_t *slurm; /* the trial runs in a Slurm job: facts of its submission; else NULL */
 };
 
 struct orch_trialdir {
@@ -21,6 +22,9 @@ struct orch_trialdir {
     char *path;     /* absolute; made by orch_trialdir_write */
     char *record;   /* JSON text: the data for the store that the journal lacks */
     json_t *params; /* as passed to the trial: references resolved, paths absolute */
+    /* references to trials that have not ended, which the trial's host resolves when it starts
+     * (core/host/job_refs.h); NULL: none */
+    json_t *refs;
 };
 
 /** Collects the data of a new run of `item` without writing anything. The run is claimed before its

@@ -75,9 +75,9 @@ json_t *orch_web_active_json(const struct orch_active_row *row)
     g_autofree char *started = orch_time_format(row->started_ns, true);
     return json_pack(
         "{s:s s:b s:s s:s s:s s:s s:s s:I s:s s:O? s:o s:o}", "key", row->key, "is_alive",
-        orch_process_is_alive(&row->runner), "experiment",
-        orch_json_text(record, "experiment", "?"), "recipe", orch_json_text(record, "recipe", "-"),
-        "plugin", orch_json_text(record, "plugin", "?"), "who", orch_json_text(record, "who", "?"),
+        orch_active_is_alive(row), "experiment", orch_json_text(record, "experiment", "?"),
+        "recipe", orch_json_text(record, "recipe", "-"), "plugin",
+        orch_json_text(record, "plugin", "?"), "who", orch_json_text(record, "who", "?"),
         "device_key", orch_json_text(record, ORCH_TRIAL_DEVICE_KEY, "-"), "repeat",
         (json_int_t)orch_json_int(record, "repeat", 1), "started", started, "setting", coords,
         "units", units_json(record), "params", params_json(record));

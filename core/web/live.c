@@ -185,7 +185,7 @@ static json_t *remaining_json(const struct trial *t, double now_s)
 static json_t *trial_json(const struct trial *t)
 {
     json_t *o = json_copy(t->identity), *last = json_object();
-    bool is_alive = orch_process_is_alive(&t->row->runner);
+    bool is_alive = orch_active_is_alive(t->row);
     double now_s = (double)(orch_now_ns() - t->row->started_ns) / 1e9;
     for (guint i = 0; i < t->curves->len; i++) {
         const struct curve *c = t->curves->pdata[i];

@@ -10,6 +10,7 @@ void orch_net_build_lenet5(struct orch_net_builder *b, const char *argument, int
 void orch_net_build_mlp(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_airbench(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_alexnet(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_alexnet_v2(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_alexnet_grouped(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_squeezenet(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_nature_dqn(struct orch_net_builder *b, const char *argument, int variant);

@@ -81,6 +81,27 @@ void orch_net_build_alexnet(struct orch_net_builder *b, const char *argument, in
     orch_net_linear(b, x, b->net->classes, 0, "classifier.6");
 }
 
+/* Krizhevsky 2014 without padding of the first layer, its dense layers as convolutions: the AlexNet
+ * of TF-Slim (alexnet_v2), which PALEO evaluates. `variant`: the channels of the fourth
+ * convolution, TF-Slim's 384, or 256 as in the paper (PALEO's network for hybrid parallelism). */
+void orch_net_build_alexnet_v2(struct orch_net_builder *b, const char *argument, int variant)
+{
+    (void)argument;
+    int x = orch_net_maxpool(b, conv_relu(b, 0, 64, 11, 4, 0, 1, "conv1"), 3, 2, 0);
+    b->group++;
+    x = orch_net_maxpool(b, conv_relu(b, x, 192, 5, 1, 2, 1, "conv2"), 3, 2, 0);
+    b->group++;
+    x = conv_relu(b, x, 384, 3, 1, 1, 1, "conv3");
+    x = conv_relu(b, x, variant, 3, 1, 1, 1, "conv4");
+    x = orch_net_maxpool(b, conv_relu(b, x, 256, 3, 1, 1, 1, "conv5"), 3, 2, 0);
+    b->group++;
+    x = orch_net_dropout(b, conv_relu(b, x, 4096, 5, 1, 0, 1, "fc6"), 0.5);
+    x = orch_net_dropout(b, conv_relu(b, x, 4096, 1, 1, 0, 1, "fc7"), 0.5);
+    b->group++;
+    const struct orch_conv last = {b->net->classes, 1, 1, 0, 1, true, ORCH_CONV_DEFAULT};
+    orch_net_flatten(b, orch_net_conv(b, x, last, "fc8"));
+}
+
 /* Krizhevsky et al. 2012: two groups, local response normalisation before the pools, 227x227. */
 void orch_net_build_alexnet_grouped(struct orch_net_builder *b, const char *argument, int variant)
 {

@@ -7,7 +7,7 @@
 #include <orch/plugin.h>
 
 struct allreduce_params {
-    int64_t workers;
+    int64_t workers, workers_per_node;
     const char *algorithm;
     struct orch_list bytes; /* int64_t */
     int64_t repeats, warmup;

@@ -231,20 +231,11 @@ static void end(void *pointer)
 }
 
 static const struct orch_plugin PLUGIN = {
-    ORCH_PLUGIN_HEAD,
+    ORCH_TRAINING_PLUGIN(struct asyncsgd_params),
     .name = "asyncsgd",
     .version = "1.0.0",
     .summary = "asynchronous SGD with parameter servers and learners of uneven speed",
-    .licence = "GPL-3.0-or-later",
     .needs = {.mpi = 1},
-    .params_bytes = sizeof(struct asyncsgd_params),
-    ORCH_TABLE(params, PARAMS),
-    ORCH_TABLE(metrics, METRICS),
-    ORCH_TABLE(artifacts, ARTIFACTS),
-    .check = check,
-    .cost = cost,
-    .open = start,
-    .run = run,
     .close = end,
 };
 

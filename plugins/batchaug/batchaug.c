@@ -219,19 +219,10 @@ static int run(void *state, const void *params, const struct orch_host *host)
 }
 
 static const struct orch_plugin PLUGIN = {
-    ORCH_PLUGIN_HEAD,
+    ORCH_TRAINING_PLUGIN(struct params),
     .name = "batchaug",
     .version = "1.1.0",
     .summary = "batch augmentation: several transformed copies of each sample in a batch",
-    .licence = "GPL-3.0-or-later",
-    .params_bytes = sizeof(struct params),
-    ORCH_TABLE(params, PARAMS),
-    ORCH_TABLE(metrics, METRICS),
-    ORCH_TABLE(artifacts, ARTIFACTS),
-    .check = check,
-    .cost = cost,
-    .open = start,
-    .run = run,
     .close = orch_training_close,
 };
 ORCH_PLUGIN_EXPORT(PLUGIN)

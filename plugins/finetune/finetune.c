@@ -84,19 +84,10 @@ static int run(void *state, const void *params, const struct orch_host *host)
 }
 
 static const struct orch_plugin PLUGIN = {
-    ORCH_PLUGIN_HEAD,
+    ORCH_TRAINING_PLUGIN(struct params),
     .name = "finetune",
     .version = "1.8.0",
     .summary = "transfer learning: finetunes a base network, or uses it as a feature extractor",
-    .licence = "GPL-3.0-or-later",
-    .params_bytes = sizeof(struct params),
-    ORCH_TABLE(params, PARAMS),
-    ORCH_TABLE(metrics, METRICS),
-    ORCH_TABLE(artifacts, ARTIFACTS),
-    .check = check,
-    .cost = cost,
-    .open = start,
-    .run = run,
     .close = orch_training_close,
 };
 ORCH_PLUGIN_EXPORT(PLUGIN)

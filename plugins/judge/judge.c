@@ -91,25 +91,6 @@ static struct orch_image_set_options options_of(const struct params *p, const ch
                                            .width = like ? like->width : (int)p->image_size};
 }
 
-/* In a smoke run: synthetic images of the shape of `dataset`, for it and for the images judged. */
-static struct orch_image_set_options smoke_options(const struct params *p)
-{
-    const struct orch_image_set_facts *facts = orch_image_set_find(p->dataset);
-    const int classes = facts && facts->classes ? facts->classes : 10;
-    struct orch_image_set_options options = {.name = "synthetic",
-                                             .split = ORCH_SPLIT_TEST,
-                                             .channels = facts ? facts->channels : 3,
-                                             .height = facts ? facts->height : (int)p->image_size,
-                                             .width = facts ? facts->width : (int)p->image_size,
-                                             .synthetic_count = 4 * classes,
-                                             .synthetic_classes = classes};
-    if (!options.channels || !options.height) {
-        options.channels = 3;
-        options.height = options.width = (int)p->image_size;
-    }
-    return options;
-}
-
 static bool has_same_shape(const struct judgement *j, GError **error)
 {
     const struct orch_image_set *a = j->trained, *b = j->wild;
@@ -141,7 +122,8 @@ static bool open_images(struct judgement *j, GError **error)
     j->host->phase(j->host, "reading data");
     const bool is_smoke = j->host->smoke(j->host);
     struct orch_image_set_options options =
-        is_smoke ? smoke_options(p) : options_of(p, p->dataset, NULL);
+        is_smoke ? orch_image_set_stand_in(p->dataset, (int)p->image_size, 0, 0, ORCH_SPLIT_TEST)
+                 : options_of(p, p->dataset, NULL);
     if (!(j->trained = orch_image_set_open(&options, error)))
         return false;
     if (!is_smoke)

@@ -11,6 +11,7 @@ const char *const LAYERBENCH_PRECISIONS[] = {"fp32", "bf16", "tf32", "fp16", NUL
 #define KINDS                                                                                      \
     ((const char *const[]){"conv", "dense", "pool", "batchnorm", "elementwise", "attention", NULL})
 #define TIMERS ((const char *const[]){"engine", "justus", NULL})
+#define CLOCKS ((const char *const[]){"wall", "processor", NULL})
 #define LAYOUTS ((const char *const[]){"plain", "channels_last", NULL})
 #define RANGE(member, from, to, ...)                                                               \
     ORCH_PARAM(struct params, member, ORCH_LIST | ORCH_INT, .def = "[" from ", " to "]",           \
@@ -64,6 +65,9 @@ static const struct orch_param PARAMS[] = {
                .help = "memory layout of images"),
     ORCH_PARAM(struct params, peak, ORCH_BOOL, .def = "true",
                .help = "measure this device's peak first, for utilisation"),
+    ORCH_PARAM(struct params, clock, ORCH_ENUM, .def = "wall", .choices = CLOCKS,
+               .help = "processor: what one thread computed, without the time that other programs "
+                       "took from it; of timer engine on a CPU, with one thread"),
     ORCH_PARAM(struct params, device, ORCH_STRING, .def = "auto",
                .help = "auto (a GPU when the trial has one), cpu, cuda, cuda:N"),
     ORCH_PARAM(struct params, threads, ORCH_INT, .def = "0", .min = "0", .max = "1024",
@@ -175,6 +179,19 @@ static int threads_of(const struct params *p, const struct orch_host *host)
     return p->threads > 0 ? (int)p->threads : (int)slot.threads;
 }
 
+/* The time of several threads together is not the time that passes, and a GPU computes while the
+ * processor waits. */
+static bool clock_fits(const struct params *p, const char *device, const struct orch_host *host)
+{
+    bool fits = !orch_layerbench_processor_time(p) ||
+                (!g_str_has_prefix(device, "cuda") && threads_of(p, host) == 1 &&
+                 strcmp(p->timer, "justus") != 0);
+    if (!fits)
+        host->fail(host, "clock: processor counts one thread of a CPU: set threads: 1, device: cpu "
+                         "and timer: engine, or clock: wall");
+    return fits;
+}
+
 static int run(void *state, const void *params, const struct orch_host *host)
 {
     (void)state;
@@ -193,6 +210,8 @@ static int run(void *state, const void *params, const struct orch_host *host)
         host->fail(host, "no CUDA device");
         return ORCH_SKIPPED;
     }
+    if (!clock_fits(p, device, host))
+        return ORCH_FAILED;
     torch->threads_set(threads_of(p, host));
     torch->seed(host->derive_seed(host, "values"));
     if (*p->net)

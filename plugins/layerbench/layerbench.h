@@ -21,7 +21,7 @@ struct params {
     bool by_layer;
     const char *precision, *layout;
     bool peak;
-    const char *device;
+    const char *clock, *device;
     int64_t threads;
 };
 

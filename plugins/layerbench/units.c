@@ -101,6 +101,7 @@ static bool time_part(const struct layerbench_bench *bench, struct orch_torch_mo
     bool is_gpu = g_str_has_prefix(bench->device, "cuda");
     part->warmup = (int)bench->p->warmup;
     part->repeats = bench->host->smoke(bench->host) ? 1 : (int)bench->p->repeats;
+    part->processor_time = orch_layerbench_processor_time(bench->p);
     part->waits_each = true;
     if (!time_once(bench, model, part, &out->forward, &out->backward, &out->spread, out_end, error))
         return false;
@@ -313,6 +314,7 @@ static bool best_time(struct layerbench_bench *bench, const char *text, double *
     double forward[5], backward[5];
     struct orch_torch_part part = {.node = net ? (int)net->nodes->len - 1 : 0,
                                    .batch = spec.batch,
+                                   .processor_time = orch_layerbench_processor_time(bench->p),
                                    .warmup = 1,
                                    .repeats = G_N_ELEMENTS(forward)};
     bool ok = model && bench->torch->part_time(model, &part, forward, backward, &end, error);

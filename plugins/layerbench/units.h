@@ -38,6 +38,10 @@ void orch_layerbench_bench_clear(struct layerbench_bench *bench);
 
 /** True if passes are timed as in training. */
 bool orch_layerbench_trains(const struct params *p);
+/** True if times are those that the process's thread computed. */
+bool orch_layerbench_processor_time(const struct params *p);
+/** Now, in ms, on the clock of the parameters. */
+double orch_layerbench_now_ms(const struct params *p);
 /** Makes a model in the precision and layout of the parameters, with the optimizer set. The caller
  * frees; the net must outlive it. */
 struct orch_torch_model *orch_layerbench_model(const struct layerbench_bench *bench,

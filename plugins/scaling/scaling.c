@@ -16,6 +16,8 @@ static const char *const SCALINGS[] = {"strong", "weak", NULL};
 static const char *const COMPRESSIONS[] = {"none", "fp16", "bf16", NULL};
 static const char *const BATCH_NORMS[] = {"local", "synchronised", NULL};
 
+static const char *const MEMORY_ENDS[] = {"fail", "skip", NULL};
+
 static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct scaling_params, workers, ORCH_INT, .def = "2", .min = "1", .max = "4096",
                .help = "processes that train together, each with its shard of a batch"),
@@ -24,6 +26,9 @@ static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct scaling_params, algorithm, ORCH_ENUM, .def = "auto",
                .choices = orch_comm_algorithm_names,
                .help = "of the all-reduce (docs/plugins/allreduce.md); auto: MPI's own choice"),
+    ORCH_PARAM(struct scaling_params, workers_per_node, ORCH_INT, .def = "0", .min = "0",
+               .max = "4096",
+               .help = "that hierarchical takes for one machine; 0: all workers of a machine"),
     ORCH_PARAM(struct scaling_params, overlap, ORCH_BOOL, .def = "true",
                .help = "all-reduce gradients while the backward pass runs"),
     ORCH_PARAM(struct scaling_params, first_bucket_bytes, ORCH_BYTES, .def = "1MiB", .min = "1",
@@ -38,6 +43,9 @@ static const struct orch_param PARAMS[] = {
                .unit = "steps", .help = "first steps that are not timed; at most half of all"),
     ORCH_PARAM(struct scaling_params, untimed_epochs, ORCH_INT, .def = "0", .min = "0",
                .unit = "epochs", .help = "first epochs that are not timed"),
+    ORCH_PARAM(struct scaling_params, out_of_memory, ORCH_ENUM, .def = "fail",
+               .choices = MEMORY_ENDS,
+               .help = "skip: a batch that memory cannot hold ends its trial as skipped"),
     ORCH_PARAM(struct scaling_params, price, ORCH_MONEY, .def = "0", .min = "0", .unit = "USD/h",
                .help = "of one worker for an hour; 0: no cost is reported"),
     ORCH_TRAINING_DATA_PARAMS(struct scaling_params),

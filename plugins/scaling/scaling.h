@@ -8,8 +8,8 @@
 
 struct scaling_params {
     struct orch_training t; /* batch: see orch_scaling_batch */
-    int64_t workers;
-    const char *scaling, *algorithm, *compression, *batch_norm;
+    int64_t workers, workers_per_node;
+    const char *scaling, *algorithm, *compression, *batch_norm, *out_of_memory;
     bool overlap;
     int64_t first_bucket_bytes, bucket_bytes;
     int64_t warmup_steps, untimed_epochs;

@@ -66,13 +66,19 @@ bool orch_semisup_load_teacher(const struct orch_semisup *semi, GError **error)
 static bool train(struct orch_semisup *semi, const struct orch_session *s,
                   const struct orch_semisup_stage *stage, GError **error)
 {
-    bool is_finite = true;
-    if (!orch_semisup_train(s, stage, &is_finite, error))
+    struct orch_semisup_end end;
+    if (!orch_semisup_train(s, stage, &end, error))
         return false;
-    semi->has_diverged = !is_finite;
-    if (!is_finite)
-        orch_error_set(error, ORCH_ERROR_TRIAL, NULL, "%s: the loss is not finite", stage->phase);
-    return is_finite;
+    semi->has_diverged = !end.is_finite;
+    if (end.is_finite)
+        return true;
+    g_autofree char *first = end.first_bad < end.last_bad
+                                 ? g_strdup_printf("s %" G_GINT64_FORMAT " to", end.first_bad)
+                                 : g_strdup("");
+    orch_error_set(error, ORCH_ERROR_TRIAL, "try a lower pretrain_lr or teacher_lr",
+                   "%s: the loss is not finite: first in step%s %" G_GINT64_FORMAT, stage->phase,
+                   first, end.last_bad);
+    return false;
 }
 
 /* Scores of the teacher on the unlabelled images, after it was trained where it has no weights. */

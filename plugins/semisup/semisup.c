@@ -8,6 +8,7 @@
 
 #include "lib/base/error.h"
 #include "lib/net/net.h"
+#include "plugins/common/training/class_choice.h"
 #include "plugins/common/training/epochs.h"
 #include "plugins/common/training/notes.h"
 #include "plugins/common/training/work.h"
@@ -163,7 +164,8 @@ static int check(const void *params, const struct orch_host *host)
     int64_t classes;
     GError *error = NULL;
     orch_work_shape(&p->t, &channels, &side, &classes);
-    return stages_fit(p, &error) && teacher_net_is_known(p, &error) &&
+    return orch_classes_check(&p->t, &error) && stages_fit(p, &error) &&
+                   teacher_net_is_known(p, &error) &&
                    orch_semisup_split_fits(p, supervision_of(p), classes,
                                            known_images(&p->t, classes), &error)
                ? orch_training_check(&p->t, host)
@@ -245,19 +247,10 @@ static int run(void *state, const void *params, const struct orch_host *host)
 }
 
 static const struct orch_plugin PLUGIN = {
-    ORCH_PLUGIN_HEAD,
+    ORCH_TRAINING_PLUGIN(struct orch_semisup_params),
     .name = "semisup",
     .version = "1.0.0",
     .summary = "weak and semi-supervised pre-training: teacher, selected images, student",
-    .licence = "GPL-3.0-or-later",
-    .params_bytes = sizeof(struct orch_semisup_params),
-    ORCH_TABLE(params, PARAMS),
-    ORCH_TABLE(metrics, METRICS),
-    ORCH_TABLE(artifacts, ARTIFACTS),
-    .check = check,
-    .cost = cost,
-    .open = start,
-    .run = run,
     .close = close_trial,
 };
 ORCH_PLUGIN_EXPORT(PLUGIN)

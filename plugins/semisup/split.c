@@ -10,11 +10,6 @@
 bool orch_semisup_split_fits(const struct orch_semisup_params *p, enum orch_supervision supervision,
                              int64_t classes, int64_t images, GError **error)
 {
-    if (classes == 1) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, "name at least two classes",
-                       "classes: one class only, so there is nothing to tell apart");
-        return false;
-    }
     if (supervision == ORCH_SUPERVISION_LABELS || classes == 0 || images == 0)
         return true;
     const int64_t left = images - p->labelled * classes;

@@ -6,8 +6,8 @@
 #include "plugins/semisup/semisup.h"
 
 /** Checks what the parameters ask of a data set with `classes` classes (0: not known yet) and at
- * most `images` training images (0: not known yet). Fails with ORCH_ERROR_RECIPE for one class
- * only, for P above the number of classes, where no image is left unlabelled, and for K above their
+ * most `images` training images (0: not known yet). Fails with ORCH_ERROR_RECIPE for P above the
+ * number of classes, where no image is left unlabelled, and for K above their
  * number. */
 bool orch_semisup_split_fits(const struct orch_semisup_params *params,
                              enum orch_supervision supervision, int64_t classes, int64_t images,

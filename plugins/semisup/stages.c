@@ -30,8 +30,9 @@ struct progress {
     const struct orch_session *session;
     const struct orch_semisup_stage *stage;
     struct orch_schedule schedule; /* over steps */
-    int64_t steps, done;
-    bool is_finite, is_cancelled;
+    int64_t steps, done, reported; /* reported: steps up to the previous point */
+    struct orch_semisup_end end;
+    bool is_cancelled;
 };
 
 /* Reports the loss where a point is due. */
@@ -49,13 +50,14 @@ static bool after_step(struct progress *p, GError **error)
         return false;
     const double loss = orch_totals_loss(&totals);
     s->host->metric(s->host, p->stage->metric, p->done, loss);
-    p->is_finite = isfinite(loss);
+    p->end = (struct orch_semisup_end){isfinite(loss), p->reported + 1, p->done};
+    p->reported = p->done;
     return true;
 }
 
 static bool goes_on(const struct progress *p)
 {
-    return p->done < p->steps && p->is_finite && !p->is_cancelled;
+    return p->done < p->steps && p->end.is_finite && !p->is_cancelled;
 }
 
 static bool train_epoch(struct progress *p, struct orch_feed *feed, int64_t epoch, GError **error)
@@ -75,12 +77,12 @@ static bool train_epoch(struct progress *p, struct orch_feed *feed, int64_t epoc
 }
 
 bool orch_semisup_train(const struct orch_session *s, const struct orch_semisup_stage *stage,
-                        bool *out_is_finite, GError **error)
+                        struct orch_semisup_end *out, GError **error)
 {
     struct progress p = {.session = s,
                          .stage = stage,
                          .steps = s->host->smoke(s->host) ? SMOKE_STEPS : stage->steps,
-                         .is_finite = true};
+                         .end.is_finite = true};
     p.schedule = (struct orch_schedule){
         .kind = ORCH_SCHEDULE_COSINE, .lr = stage->lr, .epochs = (double)p.steps};
     struct orch_torch_totals dropped;
@@ -90,7 +92,7 @@ bool orch_semisup_train(const struct orch_session *s, const struct orch_semisup_
     for (int64_t epoch = 0; ok && goes_on(&p); epoch++)
         ok = train_epoch(&p, feed, epoch, error);
     orch_feed_free(feed);
-    *out_is_finite = p.is_finite;
+    *out = p.end;
     return ok;
 }
 

@@ -14,11 +14,18 @@ struct orch_semisup_stage {
     double lr; /* at the first step; it falls to 0 as half a cosine */
 };
 
+/** Whether the loss of a stage was finite, else the first and the last step of the point that was
+ * not. */
+struct orch_semisup_end {
+    bool is_finite;
+    int64_t first_bad, last_bad;
+};
+
 /** Trains the session's model on the stage's images, in batches and with the transforms, momentum
- * and optimizer of the session; a smoke run has two steps. Returns early if the trial is cancelled.
- * `*out_is_finite`: whether the loss was. */
+ * and optimizer of the session; a smoke run has two steps. Returns early if the trial is cancelled
+ * or the loss is not finite. */
 bool orch_semisup_train(const struct orch_session *session, const struct orch_semisup_stage *stage,
-                        bool *out_is_finite, GError **error);
+                        struct orch_semisup_end *out, GError **error);
 
 /** Softmax scores of the model, subset->count x subset->classes, for images without random
  * transforms. Caller frees. */

@@ -155,19 +155,10 @@ static void stop(void *state)
 }
 
 static const struct orch_plugin PLUGIN = {
-    ORCH_PLUGIN_HEAD,
+    ORCH_TRAINING_PLUGIN(struct sourcesel_params),
     .name = "sourcesel",
     .version = "1.0.0",
     .summary = "source selection: KL divergence, pseudo-labels by the nearest sources, transfer",
-    .licence = "GPL-3.0-or-later",
-    .params_bytes = sizeof(struct sourcesel_params),
-    ORCH_TABLE(params, PARAMS),
-    ORCH_TABLE(metrics, METRICS),
-    ORCH_TABLE(artifacts, ARTIFACTS),
-    .check = check,
-    .cost = cost,
-    .open = start,
-    .run = run,
     .close = stop,
 };
 ORCH_PLUGIN_EXPORT(PLUGIN)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A trial on the processor. The caches are emptied before each sample by reading a buffer that is
  * larger than they are: reading leaves nothing to write back. */
+#include "plugins/common/kernels/free_memory.h"
 #include "plugins/vecadd/cpu_add.h"
 #include "plugins/vecadd/host_memory.h"
 #include "plugins/vecadd/summands.h"
@@ -12,7 +13,6 @@
 
 #define MIB ((size_t)1 << 20)
 enum { CHOICE_TRIES = 3, TRIAD_SAMPLES = 10 };
-#define TRIAD_LIMIT_S 2.0
 
 struct arrays {
     float *a, *b, *out;
@@ -95,41 +95,76 @@ static vecadd_kernel *choose_kernel(struct cpu_trial *t)
     return streams ? vectors->add_streaming : vectors->add_cached;
 }
 
-/* STREAM's triad over arrays of four times the caches with every thread: the median of the better
- * kind of stores, in bytes a second; 0 without memory. Three arrays count, as in STREAM: what a
- * write-allocate reads does not. */
-static double triad_bandwidth(struct cpu_trial *t)
+/* ---- STREAM's triad ---------------------------------------------------------------------------
+ */
+
+/* The bandwidth that additions are held against: the triad with every thread over arrays of four
+ * times the caches. Its samples alternate with those of the addition, so that other work on the
+ * machine slows both alike. Three arrays count, as in STREAM: what a write-allocate reads does
+ * not. */
+struct triad {
+    struct arrays arrays; /* a NULL: no memory, not measured */
+    struct addition addition;
+    struct orch_samples samples;
+    double spent_s;
+};
+
+static size_t triad_bytes(const struct cpu_trial *t)
+{
+    const double room = orch_free_memory(t->host);
+    const size_t bytes = MAX(4 * orch_vecadd_cache_bytes(), 64 * MIB);
+    if (t->trial->is_smoke)
+        return MIB;
+    return room > 0 ? MIN(bytes, (size_t)(room / 6)) : bytes;
+}
+
+static void triad_init(struct triad *triad, struct cpu_trial *t)
 {
     const struct vecadd_vector_kernels *vectors = orch_vecadd_vector_kernels();
-    const double room = orch_vecadd_free_memory(t->host);
-    size_t bytes = MAX(4 * orch_vecadd_cache_bytes(), 64 * MIB);
-    if (room > 0)
-        bytes = MIN(bytes, (size_t)(room / 6));
-    if (t->trial->is_smoke)
-        bytes = MIB;
-    struct arrays arrays;
-    if (!arrays_init(&arrays, bytes / sizeof(float)))
-        return 0;
-    orch_vecadd_fill(t->all, t->trial->seed, arrays.a, arrays.b, arrays.out, arrays.count);
-    const struct orch_samples_rule full = {TRIAD_SAMPLES, 1000, t->trial->rule.min_s / 2,
-                                           TRIAD_LIMIT_S, 0.02};
-    const struct orch_samples_rule rule = t->trial->is_smoke ? t->trial->rule : full;
+    vecadd_kernel *const kernels[] = {vectors->triad_cached, vectors->triad_streaming};
     double best = INFINITY;
-    for (int streams = 0; streams < 1 + vectors->has_streaming; streams++) {
-        const struct addition triad = {streams ? vectors->triad_streaming : vectors->triad_cached,
-                                       &arrays, 3};
-        struct orch_samples samples;
-        orch_samples_init(&samples, &rule);
-        time_addition(t->all, &triad);
-        while (orch_samples_need_more(&samples))
-            orch_samples_add(&samples, time_addition(t->all, &triad), 0);
-        best = fmin(best, orch_samples_summarize(&samples).median_s);
-        orch_samples_release(&samples);
+    *triad = (struct triad){0};
+    orch_samples_init(&triad->samples, &t->trial->rule);
+    if (!arrays_init(&triad->arrays, triad_bytes(t) / sizeof(float)))
+        return;
+    orch_vecadd_fill(t->all, t->trial->seed, triad->arrays.a, triad->arrays.b, triad->arrays.out,
+                     triad->arrays.count);
+    vecadd_kernel *fastest = kernels[0];
+    for (int i = 0; i < 2 * CHOICE_TRIES; i++) {
+        triad->addition = (struct addition){kernels[i % 2], &triad->arrays, 3};
+        const double time_s = time_addition(t->all, &triad->addition);
+        fastest = time_s < best ? kernels[i % 2] : fastest;
+        best = fmin(best, time_s);
     }
-    const double rate = orch_vecadd_bytes(arrays.count) / best;
-    arrays_release(&arrays);
-    return rate;
+    triad->addition.kernel = fastest;
 }
+
+/* One sample, unless there are enough of them and they took longer than the additions. */
+static void triad_sample(struct triad *triad, struct cpu_trial *t, double additions_s)
+{
+    if (!triad->arrays.a || (triad->samples.count >= TRIAD_SAMPLES && triad->spent_s > additions_s))
+        return;
+    const double time_s = time_addition(t->all, &triad->addition);
+    triad->spent_s += time_s;
+    orch_samples_add(&triad->samples, time_s, 0);
+}
+
+/* Bytes a second; 0 without samples. */
+static double triad_rate(const struct triad *triad)
+{
+    return triad->samples.count ? orch_vecadd_bytes(triad->arrays.count) /
+                                      orch_samples_summarize(&triad->samples).median_s
+                                : 0;
+}
+
+static void triad_release(struct triad *triad)
+{
+    arrays_release(&triad->arrays);
+    orch_samples_release(&triad->samples);
+}
+
+/* ---- the trial --------------------------------------------------------------------------------
+ */
 
 static int check_result(struct cpu_trial *t)
 {
@@ -166,20 +201,27 @@ static bool first_pass(struct cpu_trial *t, const struct addition *addition)
 static int sample(struct cpu_trial *t, const struct addition *addition)
 {
     struct orch_samples cold, warm;
+    struct triad triad;
+    double spent_s = 0;
+    triad_init(&triad, t);
     orch_samples_init(&cold, &t->trial->rule);
     orch_samples_init(&warm, &t->trial->rule);
-    while (!t->host->cancelled(t->host) && orch_samples_need_more(&cold))
+    while (!t->host->cancelled(t->host) && orch_samples_need_more(&cold)) {
+        const double begin = orch_samples_now_s();
         orch_samples_add(&cold, time_cold(t, addition), 0);
+        spent_s += orch_samples_now_s() - begin;
+        triad_sample(&triad, t, spent_s);
+    }
     while (!t->host->cancelled(t->host) && orch_samples_need_more(&warm))
         orch_samples_add(&warm, time_addition(t->team, addition), 0);
     const bool ended = !t->host->cancelled(t->host);
     if (ended) {
-        t->host->phase(t->host, "measuring the memory");
-        orch_vecadd_report_kernel(t->trial, &cold, triad_bandwidth(t), t->host);
+        orch_vecadd_report_kernel(t->trial, &cold, triad_rate(&triad), t->host);
         t->host->result(t->host, "kernel_warm_time", 1e3 * orch_samples_summarize(&warm).median_s);
         t->host->result(t->host, "total_time",
                         1e3 * orch_samples_summarize(&cold).median_s); /* nothing is copied */
     }
+    triad_release(&triad);
     orch_samples_release(&cold);
     orch_samples_release(&warm);
     return ended ? ORCH_OK : ORCH_CANCELLED;
@@ -212,7 +254,7 @@ static int measure(struct cpu_trial *t)
 
 int orch_vecadd_cpu_run(const struct vecadd_trial *trial, const struct orch_host *host)
 {
-    if (!orch_vecadd_memory_fits(orch_vecadd_bytes(trial->count), "three arrays", host))
+    if (!orch_memory_fits(orch_vecadd_bytes(trial->count), "three arrays", "fewer elements", host))
         return ORCH_FAILED;
     struct cpu_trial t = {.trial = trial, .host = host, .all = orch_team_new(trial->threads)};
     t.team = trial->scenario == VECADD_CPU_1 ? orch_team_new(1) : t.all;

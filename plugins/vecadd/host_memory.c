@@ -15,33 +15,6 @@
 #define MIB ((size_t)1 << 20)
 enum { LINE_BYTES = 64, HUGE_BYTES = 2 << 20 };
 
-double orch_vecadd_free_memory(const struct orch_host *host)
-{
-    g_autofree char *text = NULL;
-    const char *line = NULL;
-    if (orch_file_read("/proc/meminfo", 65536, &text, NULL, NULL))
-        line = strstr(text, "MemAvailable:");
-    double bytes = line ? 1024 * strtod(line + strlen("MemAvailable:"), NULL) : 0;
-    struct orch_slot slot = {.struct_bytes = sizeof slot};
-    if (orch_host_has(host, slot))
-        host->slot(host, &slot);
-    const double limit = (double)slot.memory_bytes;
-    return limit > 0 && (bytes == 0 || limit < bytes) ? limit : bytes;
-}
-
-bool orch_vecadd_memory_fits(double bytes, const char *what, const struct orch_host *host)
-{
-    const double free_bytes = orch_vecadd_free_memory(host);
-    if (free_bytes == 0 || bytes <= 0.9 * free_bytes)
-        return true;
-    orch_vecadd_fail(host,
-                     "%s need %.1f GB, and %.1f GB of the machine's memory are free for this "
-                     "trial; nothing was allocated: choose "
-                     "fewer elements",
-                     what, bytes / 1e9, free_bytes / 1e9);
-    return false;
-}
-
 float *orch_vecadd_floats_new(size_t count)
 {
     const size_t bytes = (count * sizeof(float) + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;

@@ -5,15 +5,8 @@
 
 #include "plugins/common/kernels/team.h"
 
-#include <orch/plugin.h>
 #include <stddef.h>
 
-/** Bytes that this trial may still allocate: what the machine has free, and at most the slot's
- * limit; 0: unknown. */
-double orch_vecadd_free_memory(const struct orch_host *host);
-/** True if `bytes` fit into the machine's memory with a tenth to spare; else fails over `what` and
- * its size. */
-bool orch_vecadd_memory_fits(double bytes, const char *what, const struct orch_host *host);
 /** `count` floats, aligned to 64 bytes and rounded up to whole lines, on huge pages where the
  * system has them; NULL when there is no memory. free() frees. */
 float *orch_vecadd_floats_new(size_t count);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Horovod's synthetic benchmark (examples/pytorch/pytorch_synthetic_benchmark.py) on the networks of this folder. The
-process that orch starts begins the workers with horovodrun, as `horovod_steps.py SETTINGS`."""
+process that orch starts begins the workers with horovodrun, as `horovod_steps.py SETTINGS`. It calls horovodrun as a module:
+the interpreter's bin folder need not be on the PATH."""
 import json
 import subprocess
 import sys
@@ -49,7 +50,7 @@ def main():
     except ImportError as error:
         trial.skip("%s; horovod 0.28.1 does not compile with PyTorch 2.1 or later (here is %s)" % (error, torch.__version__))
     arguments = [json.dumps(trial.params), "smoke" if trial.smoke else "run"]
-    command = ["horovodrun", "-np", str(trial.params["workers"]), sys.executable, __file__] + arguments
+    command = [sys.executable, "-m", "horovod.runner.launch", "-np", str(trial.params["workers"]), sys.executable, __file__] + arguments
     status = subprocess.call(command)
     if status:
         trial.fail("horovodrun ended with status %d" % status)

@@ -101,7 +101,7 @@ same "$(orch show "$resumed" -a pretraining_set)" "$(orch show "$whole" -a pretr
 # a loss that is not finite, in a stage: diverged, and which
 TINY_TORCH_NAN=1 orch run r.recipe s --force -q >/dev/null 2>&1
 ok orch ls --where 'recipe=r and experiment=s and state=diverged' --json; same "$(json runs.#)" 1
-ok orch show "$(json runs.0.key)"; has 'pre-training the student: the loss is not finite'
+ok orch show "$(json runs.0.key)"; has 'pre-training the student: the loss is not finite: first in step'
 
 # refused before anything runs, with the place; what only the images tell, before anything is trained
 refused() { printf 'format: 1\nrecipe: o\nexperiments: { o: { plugin: semisup, with: { %s } } }\n' "$1" >o.recipe; fails 2 orch check o.recipe; says "$2"; says 'at: o.recipe:3'; says "$3"; }

@@ -39,6 +39,25 @@ for run in shared:
 packed, = (r for r in runs if r["experiment"] == "packed")
 assert 0 < packed["result.compression_error"] < 1e-2, packed
 P
+# not only at the end: the loss of every step
+ok orch export --what points -m step_loss -c key,experiment,workers --format json
+python3 - "$SCRATCH/out" <<'P' || _fail 'the loss of each step'
+import json, sys
+curves = {}
+for p in json.load(open(sys.argv[1])):
+    name = p["experiment"], int(p.get("param.workers", p.get("workers"))), p["key"]
+    curves.setdefault(name, {})[int(p["step"])] = float(p["value"])
+one = {experiment: c for (experiment, workers, _), c in curves.items() if workers == 1}
+assert len(one["plain"]) > 1 and len(one["norms"]) > 1, one
+def apart(curve, other):
+    assert curve.keys() == other.keys(), (curve, other)
+    return max(abs(curve[step] - other[step]) for step in curve)
+pairs = [(experiment, apart(c, one["plain" if experiment == "plain" else "norms"]))
+         for (experiment, workers, _), c in curves.items() if workers == 2 and experiment != "packed"]
+assert sorted(name for name, _ in pairs) == ["norms", "plain", "shared", "shared"], pairs
+for name, distance in pairs:
+    assert distance > 1e-3 if name == "norms" else distance < 1e-4, pairs
+P
 ok orch show @last; has 'weights of all workers: SHA-256'
 # the conformance run starts as many workers as the parameters say
 ok orch plugin check scaling -s workers=3 -s dataset=synthetic -s image_size=32 -s per_class=16 -s net=lenet5 -s batch=48 -s threads=1

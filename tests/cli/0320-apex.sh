@@ -14,9 +14,9 @@ cat >r.recipe <<R
 format: 1
 recipe: r
 experiments:
-  catch:   { plugin: replay, with: { environment: catch, net: "mlp:32", envs: 2, steps: 6000, learning_starts: 500, capacity: 3000, sampling: proportional, exploration: per_actor, pull_every: 10 }, sweep: { actors: [1, 3] } }
-  fragile: { plugin: replay, with: { program: "python3 $SCRATCH/w/fragile.py $SCRATCH/w/died", actors: 2, envs: 1, steps: 2000, learning_starts: 200, capacity: 3000 } }
-  mortal:  { plugin: replay, with: { program: "python3 $SCRATCH/w/mortal.py", actors: 2, envs: 1, steps: 2000, learning_starts: 200, capacity: 3000 } }
+  catch:   { plugin: replay, with: { environment: catch, net: "mlp:32", envs: 2, steps: 6000, learning_starts: 500, capacity: 3000, train_every: 2, sampling: proportional, exploration: per_actor, pull_every: 10 }, sweep: { actors: [1, 3] } }
+  fragile: { plugin: replay, with: { program: "python3 $SCRATCH/w/fragile.py $SCRATCH/w/died", actors: 2, envs: 1, steps: 2000, learning_starts: 200, train_every: 2, capacity: 3000 } }
+  mortal:  { plugin: replay, with: { program: "python3 $SCRATCH/w/mortal.py", actors: 2, envs: 1, steps: 2000, learning_starts: 200, train_every: 2, capacity: 3000 } }
 R
 ok orch run r.recipe catch -q
 ok orch run r.recipe fragile -q

@@ -30,6 +30,10 @@ set_tests_properties(cli.0096-hostile-rows cli.0098-two-pulls PROPERTIES LABELS 
 set_tests_properties(cli.0214-mpi-gradients cli.0217-asyncsgd cli.0229-mpi cli.0230-mpi-rank-ends cli.0231-mpi-stop PROPERTIES LABELS "slow" TIMEOUT 900)
 # train with several workers
 set_tests_properties(cli.0275-scaling cli.0276-allreduce cli.0278-scaling-faults cli.0279-scaling-torch PROPERTIES LABELS "slow" TIMEOUT 1200)
+# imports the clouds' own packages, where they are installed
+set_tests_properties(cli.0357-export-job-reference PROPERTIES LABELS "reference")
+# run jobs in copies of a repository, and stop one; wait for a killed command's host
+set_tests_properties(cli.0356-export-job-runs cli.0358-allowance-in-progress PROPERTIES LABELS "slow")
 # start SimGrid some thirty times, and wait for a limit of time
 set_tests_properties(cli.0290-simcluster cli.0291-simcluster-faults PROPERTIES LABELS "slow")
 # build plugins, plan in several environments
@@ -57,3 +61,5 @@ set_tests_properties(cli.0203-pack-rest cli.0204-exchange-faults cli.0009-plugin
   cli.0181-plain-script-predictor PROPERTIES LABELS "slow")
 # starts Python with PyTorch, and workers of it
 set_tests_properties(cli.0218-wrap PROPERTIES LABELS "slow" TIMEOUT 900)
+# a matrix of some thirty submissions; a real slurmctld and slurmd. unit.slurm_states is the quick one
+set_tests_properties(cli.0342-slurm-verdicts cli.0343-slurm-real PROPERTIES LABELS "slow" TIMEOUT 900)

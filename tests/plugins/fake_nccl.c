@@ -85,18 +85,66 @@ const char *cudaGetErrorString(int code)
     return code ? "invalid on purpose" : "no error";
 }
 
+enum { MARK = 127, TAG = 4711 }; /* the id: the first worker of the group, and a mark */
+
 int ncclGetUniqueId(struct id *id);
 int ncclGetUniqueId(struct id *id)
 {
-    memset(id->bytes, 'i', sizeof id->bytes);
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    memcpy(id->bytes, &rank, sizeof rank);
+    id->bytes[MARK] = 'i';
     return code_of("ncclGetUniqueId");
+}
+
+/* Tells all workers of a group, whose first one is `root`, who they are. */
+static void gather_members(int *members, int ranks, int rank, int root)
+{
+    int own;
+    MPI_Comm_rank(MPI_COMM_WORLD, &own);
+    members[rank] = own;
+    if (rank > 0) {
+        const int place[] = {rank, own};
+        MPI_Send(place, 2, MPI_INT, root, TAG, MPI_COMM_WORLD);
+        MPI_Recv(members, ranks, MPI_INT, root, TAG + 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return;
+    }
+    for (int i = 1; i < ranks; i++) {
+        int place[2];
+        MPI_Recv(place, 2, MPI_INT, MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        members[place[0]] = place[1];
+    }
+    for (int i = 1; i < ranks; i++)
+        MPI_Send(members, ranks, MPI_INT, members[i], TAG + 1, MPI_COMM_WORLD);
 }
 
 int ncclCommInitRank(void **comm, int ranks, struct id id, int rank);
 int ncclCommInitRank(void **comm, int ranks, struct id id, int rank)
 {
-    *comm = malloc(1);
-    return id.bytes[127] == 'i' && rank < ranks ? code_of("ncclCommInitRank") : 4;
+    enum { RANKS_MAX = 64 };
+    int members[RANKS_MAX], root;
+    MPI_Group world, group;
+    MPI_Comm *made = malloc(sizeof *made);
+    *comm = made;
+    *made = MPI_COMM_NULL;
+    if (id.bytes[MARK] != 'i' || rank >= ranks || ranks > RANKS_MAX)
+        return 4;
+    if (code_of("ncclCommInitRank"))
+        return 3;
+    memcpy(&root, id.bytes, sizeof root);
+    gather_members(members, ranks, rank, root);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, ranks, members, &group);
+    const int code = MPI_Comm_create_group(MPI_COMM_WORLD, group, TAG, made);
+    MPI_Group_free(&group);
+    MPI_Group_free(&world);
+    return code;
+}
+
+static int check_call(const char *function, const void *send, const void *receive, int type,
+                      const void *comm, const void *stream)
+{
+    return send != receive || type != 7 || !comm || !stream ? 4 : code_of(function);
 }
 
 int ncclAllReduce(const void *send, void *receive, size_t count, int type, int op, void *comm,
@@ -104,11 +152,33 @@ int ncclAllReduce(const void *send, void *receive, size_t count, int type, int o
 int ncclAllReduce(const void *send, void *receive, size_t count, int type, int op, void *comm,
                   void *stream)
 {
-    if (send != receive || type != 7 || op != 0 || !comm || !stream)
-        return 4;
-    if (code_of("ncclAllReduce"))
-        return 3;
-    return MPI_Allreduce(MPI_IN_PLACE, receive, (int)count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    const int code = check_call("ncclAllReduce", send, receive, type, comm, stream);
+    if (code || op)
+        return code ? code : 4;
+    return MPI_Allreduce(MPI_IN_PLACE, receive, (int)count, MPI_FLOAT, MPI_SUM, *(MPI_Comm *)comm);
+}
+
+int ncclReduce(const void *send, void *receive, size_t count, int type, int op, int root,
+               void *comm, void *stream);
+int ncclReduce(const void *send, void *receive, size_t count, int type, int op, int root,
+               void *comm, void *stream)
+{
+    int rank;
+    const int code = check_call("ncclReduce", send, receive, type, comm, stream);
+    if (code || op)
+        return code ? code : 4;
+    MPI_Comm_rank(*(MPI_Comm *)comm, &rank);
+    return MPI_Reduce(rank == root ? MPI_IN_PLACE : send, receive, (int)count, MPI_FLOAT, MPI_SUM,
+                      root, *(MPI_Comm *)comm);
+}
+
+int ncclBroadcast(const void *send, void *receive, size_t count, int type, int root, void *comm,
+                  void *stream);
+int ncclBroadcast(const void *send, void *receive, size_t count, int type, int root, void *comm,
+                  void *stream)
+{
+    const int code = check_call("ncclBroadcast", send, receive, type, comm, stream);
+    return code ? code : MPI_Bcast(receive, (int)count, MPI_FLOAT, root, *(MPI_Comm *)comm);
 }
 
 int ncclCommAbort(void *comm);

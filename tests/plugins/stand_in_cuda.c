@@ -148,6 +148,14 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
     memcpy(to, from, bytes);
     return cudaSuccess;
 }
+cudaError_t cudaMemset(void *memory, int value, size_t bytes)
+{
+    return cudaMemsetAsync(memory, value, bytes, 0);
+}
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    return cudaMemcpyAsync(to, from, bytes, kind, 0);
+}
 #if CUDART_VERSION >= 13000
 cudaError_t cudaMemPrefetchAsync(const void *memory, size_t bytes, struct cudaMemLocation where,
                                  unsigned flags, cudaStream_t stream)
@@ -213,11 +221,20 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end)
 /* ---- kernels -----------------------------------------------------------------------------------
  */
 
+/* A kernel or copy that is timed: queued behind another kernel, or launched on an idle device. */
+static void count_launch(void)
+{
+    stand_in_cuda.held += stand_in_cuda.is_busy;
+    stand_in_cuda.idle += !stand_in_cuda.is_busy;
+    stand_in_cuda.is_busy = false;
+}
+
 cudaError_t orch_vecadd_launch(enum vecadd_scenario scenario, float *out, const float *a,
                                const float *b, size_t count, cudaStream_t stream)
 {
     (void)scenario, (void)stream;
     CALL();
+    count_launch();
     for (size_t i = 0; i + stand_in_cuda.is_wrong < count; i++)
         out[i] = a[i] + b[i];
     return cudaSuccess;
@@ -234,10 +251,18 @@ cudaError_t orch_vecadd_launch_flush(const float *buffer, size_t count, float *s
     CALL();
     return cudaSuccess;
 }
+cudaError_t orch_vecadd_launch_hold(cudaStream_t stream)
+{
+    (void)stream;
+    CALL();
+    stand_in_cuda.is_busy = true;
+    return cudaSuccess;
+}
 cudaError_t orch_vecadd_launch_copy(float *out, const float *in, size_t count, cudaStream_t stream)
 {
     (void)stream;
     CALL();
+    count_launch();
     memcpy(out, in, count * sizeof(float));
     return cudaSuccess;
 }

@@ -18,6 +18,8 @@ struct stand_in_cuda {
     bool is_wrong;  /* the kernel leaves the last element out */
     /* what it can ask */
     int calls, prefetches, advices, allocations; /* allocations that are not freed */
+    int held, idle; /* additions and copies that were launched behind another kernel, and others */
+    bool is_busy;   /* a kernel is running that the next one is queued behind */
 };
 extern struct stand_in_cuda stand_in_cuda;
 

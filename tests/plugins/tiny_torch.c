@@ -5,6 +5,7 @@
  * number of features.
  *
  *   TINY_TORCH_FAIL=NAME[:N]  the Nth call (default 1) of that function of the table fails
+ *   TINY_TORCH_FAIL_TEXT=TEXT  ... with this message
  *   TINY_TORCH_NAN=N          losses are not finite from a model's Nth image on
  *   TINY_TORCH_CUDA=N         number of CUDA devices
  *   TINY_TORCH_MEMORY=N       free memory of a CUDA device in bytes, of 1,000,000 (the default)
@@ -63,7 +64,9 @@ static bool fails(const char *name, GError **error)
     g_hash_table_insert(calls, g_strdup(wanted), GINT_TO_POINTER(call));
     if (call != (wanted[length] ? atoi(wanted + length + 1) : 1))
         return false;
-    orch_error_set(error, ORCH_ERROR_TRIAL, NULL, "%s failed on purpose", name);
+    const char *text = g_getenv("TINY_TORCH_FAIL_TEXT");
+    orch_error_set(error, ORCH_ERROR_TRIAL, NULL, "%s%s", text ? text : name,
+                   text ? "" : " failed on purpose");
     return true;
 }
 
@@ -672,8 +675,9 @@ static bool part_time(struct orch_torch_model *m, const struct orch_torch_part *
 {
     if (fails("part_time", error))
         return false;
-    tell("part %d of %s, batch %d%s%s\n", part->node, m->net->name, (int)part->batch,
-         part->trains ? ", trains" : "", part->input_learns ? ", input learns" : "");
+    tell("part %d of %s, batch %d%s%s%s\n", part->node, m->net->name, (int)part->batch,
+         part->trains ? ", trains" : "", part->input_learns ? ", input learns" : "",
+         part->processor_time ? ", processor time" : "");
     *out_end = part->node;
     for (int i = 0; i < part->repeats; i++) {
         bool has_backward = part->trains && part->node != 0 && part->node != ORCH_TORCH_PART_UPDATE;

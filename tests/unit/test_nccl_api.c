@@ -19,6 +19,12 @@
 _Static_assert(IS(ncclAllReduce, ncclResult_t(const void *, void *, size_t, ncclDataType_t,
                                               ncclRedOp_t, ncclComm_t, cudaStream_t)),
                "ncclAllReduce");
+_Static_assert(IS(ncclReduce, ncclResult_t(const void *, void *, size_t, ncclDataType_t,
+                                           ncclRedOp_t, int, ncclComm_t, cudaStream_t)),
+               "ncclReduce");
+_Static_assert(IS(ncclBroadcast, ncclResult_t(const void *, void *, size_t, ncclDataType_t, int,
+                                              ncclComm_t, cudaStream_t)),
+               "ncclBroadcast");
 _Static_assert(IS(ncclCommInitRank, ncclResult_t(ncclComm_t *, int, ncclUniqueId, int)),
                "ncclCommInitRank");
 _Static_assert(IS(ncclGetUniqueId, ncclResult_t(ncclUniqueId *)), "ncclGetUniqueId");

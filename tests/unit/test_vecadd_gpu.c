@@ -106,6 +106,9 @@ static void test_every_memory(void **state)
         assert_true((stand_in_cuda.prefetches > 0) == (MEMORIES[m] >= VECADD_MANAGED));
         assert_true((stand_in_cuda.advices > 0) == (MEMORIES[m] == VECADD_MANAGED_ADVICE));
         assert_true((MEMORIES[m] == VECADD_MANAGED) == (result("copy_in_time") == 0));
+        /* no sample contains its launch; the first addition of a program does */
+        assert_int_equal(stand_in_cuda.idle, 1);
+        assert_true(stand_in_cuda.held >= 2 + 3 + 3 + 4); /* warm-up, cold, warm, copies */
     }
 }
 

@@ -125,7 +125,8 @@ int orch_allreduce_run(void *state, const void *params, const struct orch_host *
     GError *error = NULL;
     (void)state;
     int status = ORCH_FAILED;
-    if (orch_mpi_start(orch_comm_algorithm_find(p->algorithm), &comm, &error))
+    if (orch_mpi_start(orch_comm_algorithm_find(p->algorithm), (int)p->workers_per_node, &comm,
+                       &error))
         status = work(p, &comm, host, &error);
     if (error) {
         host->fail(host, error->message);

@@ -4,13 +4,11 @@
 /** Values of one call of MPI, whose counts are int. */
 enum { VALUES_MAX = 1 << 28 };
 
-static int split(struct orch_comm *c)
+/* Finds the workers' places in their nodes, and the leaders. */
+static int find_leaders(struct orch_comm *c)
 {
     int local;
-    int code =
-        MPI_Comm_split_type(c->world, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &c->node);
-    if (code == MPI_SUCCESS)
-        code = MPI_Comm_rank(c->node, &c->node_rank);
+    int code = MPI_Comm_rank(c->node, &c->node_rank);
     if (code == MPI_SUCCESS)
         code = MPI_Comm_size(c->node, &local);
     if (code == MPI_SUCCESS)
@@ -18,6 +16,39 @@ static int split(struct orch_comm *c)
     if (code == MPI_SUCCESS)
         code = MPI_Comm_split(c->world, c->node_rank ? MPI_UNDEFINED : 0, c->rank, &c->leaders);
     return code;
+}
+
+static int split_by_machine(struct orch_comm *c)
+{
+    int code =
+        MPI_Comm_split_type(c->world, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &c->node);
+    if (code == MPI_SUCCESS)
+        code = find_leaders(c);
+    c->local = c->shape.per_node;
+    return code;
+}
+
+int orch_comm_set_node(struct orch_comm *c, int node)
+{
+    int code = MPI_Comm_free(&c->node);
+    if (code == MPI_SUCCESS && c->leaders != MPI_COMM_NULL)
+        code = MPI_Comm_free(&c->leaders);
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_split(c->world, node, c->rank, &c->node);
+    return code == MPI_SUCCESS ? find_leaders(c) : code;
+}
+
+/* A node is named by the number of its first worker. */
+int orch_comm_divide_nodes(struct orch_comm *c, int workers)
+{
+    int first = c->rank;
+    MPI_Comm part;
+    int code = MPI_Comm_split(c->node, c->node_rank / workers, c->rank, &part);
+    if (code == MPI_SUCCESS)
+        code = MPI_Bcast(&first, 1, MPI_INT, 0, part);
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_free(&part);
+    return code == MPI_SUCCESS ? orch_comm_set_node(c, first) : code;
 }
 
 int orch_comm_open(struct orch_comm *c, const struct orch_comm_algorithm *algorithm)
@@ -34,7 +65,7 @@ int orch_comm_open(struct orch_comm *c, const struct orch_comm_algorithm *algori
     if (code == MPI_SUCCESS)
         code = MPI_Comm_size(c->world, &c->ranks);
     c->shape.workers = c->ranks;
-    return code == MPI_SUCCESS ? split(c) : code;
+    return code == MPI_SUCCESS ? split_by_machine(c) : code;
 }
 
 void orch_comm_close(struct orch_comm *c)
@@ -48,7 +79,7 @@ void orch_comm_close(struct orch_comm *c)
     *c = (struct orch_comm){0};
 }
 
-/* To the leader of each machine, among the leaders, and back. */
+/* To the leader of each node, among the leaders, and back. */
 static int reduce_by_nodes(const struct orch_comm *c, void *data, int count, MPI_Datatype type,
                            MPI_Op op)
 {

@@ -15,11 +15,14 @@ struct bucket {
 struct orch_gpu_reducer {
     const struct orch_nccl_api *api;
     bool overlaps;
-    void *comm, *stream; /* ncclComm_t; cudaStream_t of the all-reduces */
-    void *backward_end;  /* cudaEvent_t */
-    void *step_stream;   /* of the last finish, borrowed */
-    GArray *buckets;     /* struct bucket: as many as a step ever had */
-    guint used;          /* of the current step */
+    void *stream; /* cudaStream_t of the all-reduces */
+    /* ncclComm_t: `all` of the workers; or, for the hierarchical sum, those of this node, and on
+     * its first worker the first ones of all nodes, where there are several nodes */
+    void *all, *node, *leaders;
+    void *backward_end; /* cudaEvent_t */
+    void *step_stream;  /* of the last finish, borrowed */
+    GArray *buckets;    /* struct bucket: as many as a step ever had */
+    guint used;         /* of the current step */
 };
 
 static bool cuda_ok(const struct orch_gpu_reducer *r, int code, const char *what, GError **error)
@@ -43,30 +46,50 @@ static bool nccl_ok(const struct orch_gpu_reducer *r, int code, const char *what
 
 static bool set_algorithm(const struct orch_comm_algorithm *a, GError **error)
 {
-    if (!a->nccl) {
+    if (!a->nccl && !a->is_hierarchical) {
         orch_error_set(error, ORCH_ERROR_TRIAL,
-                       "set algorithm: auto, ring or reduce_broadcast (a tree)",
+                       "set algorithm: auto, ring, reduce_broadcast (a tree) or hierarchical",
                        "algorithm '%s': NCCL does not have it", a->name);
         return false;
     }
-    if (*a->nccl)
+    if (a->nccl && *a->nccl)
         g_setenv("NCCL_ALGO", a->nccl, TRUE);
     return true;
+}
+
+/* NCCL's communicator of the same workers as `group`. */
+static bool connect_group(const struct orch_gpu_reducer *r, MPI_Comm group, void **out,
+                          GError **error)
+{
+    struct orch_nccl_id id = {{0}};
+    int rank, ranks;
+    if (!orch_mpi_ok(MPI_Comm_rank(group, &rank), "connecting the GPUs", error) ||
+        !orch_mpi_ok(MPI_Comm_size(group, &ranks), "connecting the GPUs", error))
+        return false;
+    int code = rank == 0 ? r->api->ncclGetUniqueId(&id) : 0;
+    if (!orch_mpi_ok(MPI_Bcast(&code, 1, MPI_INT, 0, group), "connecting the GPUs", error) ||
+        !orch_mpi_ok(MPI_Bcast(id.bytes, sizeof id.bytes, MPI_CHAR, 0, group),
+                     "connecting the GPUs", error))
+        return false;
+    return nccl_ok(r, code, "ncclGetUniqueId", error) &&
+           nccl_ok(r, r->api->ncclCommInitRank(out, ranks, id, rank), "ncclCommInitRank", error);
+}
+
+static bool connect_leaders(struct orch_gpu_reducer *r, MPI_Comm leaders, GError **error)
+{
+    int count = 0;
+    if (leaders == MPI_COMM_NULL)
+        return true;
+    return orch_mpi_ok(MPI_Comm_size(leaders, &count), "connecting the GPUs", error) &&
+           (count == 1 || connect_group(r, leaders, &r->leaders, error));
 }
 
 static bool connect_workers(struct orch_gpu_reducer *r, const struct orch_comm *comm,
                             GError **error)
 {
-    struct orch_nccl_id id = {{0}};
-    int code = comm->rank == 0 ? r->api->ncclGetUniqueId(&id) : 0;
-    int bad = code;
-    if (!orch_mpi_ok(MPI_Bcast(&bad, 1, MPI_INT, 0, comm->world), "connecting the GPUs", error) ||
-        !orch_mpi_ok(MPI_Bcast(id.bytes, sizeof id.bytes, MPI_CHAR, 0, comm->world),
-                     "connecting the GPUs", error))
-        return false;
-    return nccl_ok(r, bad, "ncclGetUniqueId", error) &&
-           nccl_ok(r, r->api->ncclCommInitRank(&r->comm, comm->ranks, id, comm->rank),
-                   "ncclCommInitRank", error);
+    return comm->algorithm->is_hierarchical ? connect_group(r, comm->node, &r->node, error) &&
+                                                  connect_leaders(r, comm->leaders, error)
+                                            : connect_group(r, comm->world, &r->all, error);
 }
 
 struct orch_gpu_reducer *orch_gpu_reducer_new(const struct orch_comm *comm, int device,
@@ -107,6 +130,24 @@ static bool make_events(const struct orch_gpu_reducer *r, struct bucket *b, GErr
     return true;
 }
 
+static int sum_over(const struct orch_gpu_reducer *r, const struct bucket *b, void *comm)
+{
+    return r->api->ncclAllReduce(b->data, b->data, b->count, ORCH_NCCL_FLOAT32, ORCH_NCCL_SUM, comm,
+                                 r->stream);
+}
+
+/* To the first GPU of each node, among these, and back. */
+static int sum_by_nodes(const struct orch_gpu_reducer *r, const struct bucket *b)
+{
+    int code = r->api->ncclReduce(b->data, b->data, b->count, ORCH_NCCL_FLOAT32, ORCH_NCCL_SUM, 0,
+                                  r->node, r->stream);
+    if (code == 0 && r->leaders)
+        code = sum_over(r, b, r->leaders);
+    return code ? code
+                : r->api->ncclBroadcast(b->data, b->data, b->count, ORCH_NCCL_FLOAT32, 0, r->node,
+                                        r->stream);
+}
+
 static bool queue_sum(const struct orch_gpu_reducer *r, const struct bucket *b, void *stream,
                       GError **error)
 {
@@ -115,9 +156,7 @@ static bool queue_sum(const struct orch_gpu_reducer *r, const struct bucket *b, 
            cuda_ok(r, api->cudaStreamWaitEvent(r->stream, b->ready, 0), "waiting for a bucket",
                    error) &&
            cuda_ok(r, api->cudaEventRecord(b->begin, r->stream), "recording an event", error) &&
-           nccl_ok(r,
-                   api->ncclAllReduce(b->data, b->data, b->count, ORCH_NCCL_FLOAT32, ORCH_NCCL_SUM,
-                                      r->comm, r->stream),
+           nccl_ok(r, r->node ? sum_by_nodes(r, b) : sum_over(r, b, r->all),
                    "the all-reduce of gradients", error) &&
            cuda_ok(r, api->cudaEventRecord(b->end, r->stream), "recording an event", error);
 }
@@ -196,8 +235,10 @@ void orch_gpu_reducer_free(struct orch_gpu_reducer *r)
                 r->api->cudaEventDestroy(events[j]);
     }
     g_array_unref(r->buckets);
-    if (r->comm) /* does not wait for workers that are gone; take has waited for all sums */
-        r->api->ncclCommAbort(r->comm);
+    void *const comms[] = {r->leaders, r->node, r->all};
+    for (size_t i = 0; i < G_N_ELEMENTS(comms); i++)
+        if (comms[i]) /* does not wait for workers that are gone; take has waited for all sums */
+            r->api->ncclCommAbort(comms[i]);
     if (r->backward_end)
         r->api->cudaEventDestroy(r->backward_end);
     if (r->stream)

@@ -79,8 +79,15 @@ static bool check_algorithm(const struct orch_comm_algorithm *a, bool is_open, c
     return false;
 }
 
-bool orch_mpi_start(const struct orch_comm_algorithm *algorithm, struct orch_comm *comm,
-                    GError **error)
+static int open_comm(struct orch_comm *comm, const struct orch_comm_algorithm *algorithm,
+                     int per_node)
+{
+    const int code = orch_comm_open(comm, algorithm);
+    return code == MPI_SUCCESS && per_node > 0 ? orch_comm_divide_nodes(comm, per_node) : code;
+}
+
+bool orch_mpi_start(const struct orch_comm_algorithm *algorithm, int per_node,
+                    struct orch_comm *comm, GError **error)
 {
     char library[64];
     int provided;
@@ -88,7 +95,7 @@ bool orch_mpi_start(const struct orch_comm_algorithm *algorithm, struct orch_com
     set_environment(algorithm);
     if (!orch_mpi_ok(MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided), "MPI_Init",
                      error) ||
-        !orch_mpi_ok(orch_comm_open(comm, algorithm), "making the communicators", error))
+        !orch_mpi_ok(open_comm(comm, algorithm, per_node), "making the communicators", error))
         return false;
     if (provided < MPI_THREAD_SERIALIZED) {
         orch_error_set(error, ORCH_ERROR_TRIAL, NULL,

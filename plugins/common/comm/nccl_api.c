@@ -34,7 +34,8 @@ static const struct {
     FUNCTION(CUDART, cudaEventDestroy),      FUNCTION(CUDART, cudaEventRecord),
     FUNCTION(CUDART, cudaEventElapsedTime),  FUNCTION(CUDART, cudaGetErrorString),
     FUNCTION(NCCL, ncclGetUniqueId),         FUNCTION(NCCL, ncclCommInitRank),
-    FUNCTION(NCCL, ncclAllReduce),           FUNCTION(NCCL, ncclCommAbort),
+    FUNCTION(NCCL, ncclAllReduce),           FUNCTION(NCCL, ncclReduce),
+    FUNCTION(NCCL, ncclBroadcast),           FUNCTION(NCCL, ncclCommAbort),
     FUNCTION(NCCL, ncclGetErrorString),
 #undef FUNCTION
 };

@@ -36,6 +36,10 @@ struct orch_nccl_api {
     int (*ncclCommInitRank)(void **comm, int ranks, struct orch_nccl_id id, int rank);
     int (*ncclAllReduce)(const void *send, void *receive, size_t count, int type, int op,
                          void *comm, void *stream);
+    int (*ncclReduce)(const void *send, void *receive, size_t count, int type, int op, int root,
+                      void *comm, void *stream);
+    int (*ncclBroadcast)(const void *send, void *receive, size_t count, int type, int root,
+                         void *comm, void *stream);
     int (*ncclCommAbort)(void *comm);
     const char *(*ncclGetErrorString)(int code);
 };

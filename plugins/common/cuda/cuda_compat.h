@@ -35,6 +35,14 @@ static inline const char *orch_cuda_error_text(char *out, size_t out_bytes, cons
         hint = "; use smaller arrays, or end what else uses the GPU (nvidia-smi lists it)";
     else if (status == cudaErrorNoKernelImageForDevice)
         hint = "; the build has no code for this GPU: use a CUDA toolkit that supports it";
+    else if (status == cudaErrorUnsupportedPtxVersion)
+        hint = "; the build has only PTX for this GPU, which its driver is too old for: update the "
+               "driver, or build orch with an older CUDA toolkit";
+    else if (status == cudaErrorLaunchTimeout)
+        hint = "; a GPU that drives a display ends kernels after some seconds: use smaller arrays, "
+               "or another GPU";
+    else if (status == cudaErrorDevicesUnavailable)
+        hint = "; another process has the GPU for itself (nvidia-smi shows its compute mode)";
     snprintf(out, out_bytes, "%s: %s (%s)%s", what, cudaGetErrorName(status),
              cudaGetErrorString(status), hint);
     return out;

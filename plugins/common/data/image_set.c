@@ -74,6 +74,24 @@ const struct orch_image_set_facts *orch_image_set_find(const char *name)
     return NULL;
 }
 
+struct orch_image_set_options orch_image_set_stand_in(const char *name, int side, int64_t classes,
+                                                      int64_t least, enum orch_split split)
+{
+    enum { CLASSES = 10, IMAGES_PER_CLASS = 4 };
+    const struct orch_image_set_facts *facts = orch_image_set_find(name);
+    const bool is_known = facts && facts->height;
+    if (!classes)
+        classes = facts && facts->classes ? facts->classes : CLASSES;
+    return (struct orch_image_set_options){.name = "synthetic",
+                                           .split = split,
+                                           .channels = is_known ? facts->channels : 3,
+                                           .height = is_known ? facts->height : side,
+                                           .width = is_known ? facts->width : side,
+                                           .synthetic_count =
+                                               MAX(least, IMAGES_PER_CLASS * classes),
+                                           .synthetic_classes = (int)classes};
+}
+
 void orch_image_set_free(struct orch_image_set *d)
 {
     if (!d)

@@ -39,6 +39,12 @@ struct orch_image_set_options {
     uint64_t seed; /* synthetic */
 };
 
+/** Options for synthetic images that stand in for a split of the set or folder `name` in a smoke
+ * run: its shape (of a folder: 3 x `side` x `side`), `classes` classes (0: as many as the set has,
+ * of a folder 10), and at least `least` images, four of each class. */
+struct orch_image_set_options orch_image_set_stand_in(const char *name, int side, int64_t classes,
+                                                      int64_t least, enum orch_split split);
+
 struct orch_image_set {
     char *name;
     int64_t count;

@@ -205,7 +205,8 @@ struct orch_torch_part {
     bool trains;   /* forward as in training, and backward; else forward as in evaluation */
     /* The gradient of the graph's input is computed, too, as if a layer came before. */
     bool input_learns;
-    bool waits_each; /* wait for the device after each iteration, not only after the last */
+    bool waits_each;     /* wait for the device after each iteration, not only after the last */
+    bool processor_time; /* what the process's threads computed, not the time that passed */
     int warmup, repeats;
 };
 

@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/net/net.h"
 #include "plugins/common/training/average.h"
+#include "plugins/common/training/class_choice.h"
 #include "plugins/common/training/data_path.h"
 #include "plugins/common/training/graphs.h"
 #include "plugins/common/training/initial.h"
@@ -26,18 +27,13 @@ static struct orch_image_set_options split_options(const struct orch_session *s,
                                                    enum orch_split split)
 {
     const struct orch_training *t = s->training;
-    struct orch_image_set_options options = orch_work_data(t, split);
-    if (!s->host->smoke(s->host))
-        return options;
     int channels, side;
     int64_t classes;
+    if (!s->host->smoke(s->host))
+        return orch_work_data(t, split);
     orch_work_shape(t, &channels, &side, &classes);
-    options.name = "synthetic";
-    options.channels = channels;
-    options.height = options.width = side;
-    options.synthetic_count = MAX(SMOKE_STEPS * t->batch, 4 * classes);
-    options.synthetic_classes = (int)(classes ? classes : 10);
-    return options;
+    return orch_image_set_stand_in(t->dataset, (int)t->image_size, classes, SMOKE_STEPS * t->batch,
+                                   split);
 }
 
 static bool open_data(struct orch_session *s, GError **error)
@@ -56,6 +52,8 @@ static bool open_data(struct orch_session *s, GError **error)
     const int64_t *chosen = smoke ? NULL : t->classes.items;
     size_t count = smoke ? 0 : t->classes.count;
     s->train = orch_subset_new(s->train_set, chosen, count, smoke ? 0 : t->per_class, seed, error);
+    if (s->train && !orch_classes_suffice(s->train, error))
+        return false;
     s->val = s->train ? orch_subset_new(s->val_set, chosen, count, 0, seed, error) : NULL;
     s->val_part = s->val ? orch_subset_new(s->val_set, chosen, count, 0, seed, error) : NULL;
     if (!s->val_part)

@@ -304,6 +304,15 @@ struct orch_training {
         .name = "samples", .help = "4 training images of each of 2 classes, PNG"                   \
     }
 
+/** The entries of a training plugin's descriptor that are the same in all of them: its parameter
+ * struct `owner`, and the tables PARAMS, METRICS and ARTIFACTS and the functions check, cost, start
+ * and run of its file. Name, version, summary and `close` are the plugin's own. */
+#define ORCH_TRAINING_PLUGIN(owner)                                                                \
+    ORCH_PLUGIN_HEAD, .licence = "GPL-3.0-or-later", .params_bytes = sizeof(owner),                \
+                      ORCH_TABLE(params, PARAMS), ORCH_TABLE(metrics, METRICS),                    \
+                      ORCH_TABLE(artifacts, ARTIFACTS), .check = check, .cost = cost,              \
+                      .open = start, .run = run
+
 /** The plugin's hooks. `check` names the data set's files with their digests. All report errors
  * through the host. */
 int orch_training_check(const struct orch_training *training, const struct orch_host *host);

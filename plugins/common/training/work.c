@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/net/net.h"
+#include "plugins/common/training/class_choice.h"
 #include "plugins/common/training/data_path.h"
 #include "plugins/common/training/first_layer.h"
 #include "plugins/common/training/graphs.h"
@@ -151,7 +152,8 @@ int orch_training_check(const struct orch_training *t, const struct orch_host *h
     struct orch_schedule schedule;
     struct orch_net *net = make_net(t, 10, &error);
     struct orch_transforms transforms;
-    bool ok = net && orch_work_schedule(t, t->epochs, &schedule, &error) &&
+    bool ok = net && orch_classes_check(t, &error) &&
+              orch_work_schedule(t, t->epochs, &schedule, &error) &&
               orch_work_transforms(t, &transforms, &error) &&
               orch_data_path_check(t, t->device, &error) && orch_graphs_check(t, &error);
     if (ok && (t->freeze < 0 || t->freeze >= net->group_count)) {

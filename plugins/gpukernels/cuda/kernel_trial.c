@@ -2,6 +2,7 @@
 /* A trial of one kernel: the reference, then the kernel's result against it, element by element,
  * then samples. */
 #include "plugins/common/cuda/cuda_compat.h"
+#include "plugins/common/kernels/free_memory.h"
 #include "plugins/common/kernels/samples.h"
 #include "plugins/gpukernels/cuda/kernel_case.h"
 #include "plugins/gpukernels/gpukernels.h"
@@ -73,21 +74,32 @@ static bool make_host_arrays(struct kernel_trial *t)
     return true;
 }
 
-static int make_gpu_arrays(struct kernel_trial *t)
+static bool host_memory_fits(const struct kernel_trial *t)
 {
-    const size_t in_bytes = t->in_count * sizeof(float), out_bytes = t->out_count * sizeof(float);
+    const double bytes = (double)(t->in_count + 2 * t->out_count) * sizeof(float);
+    return orch_memory_fits(bytes, "input, result and reference", "fewer rows", t->host);
+}
+
+/* Whether the arrays fit into the card, asked before anything is allocated. */
+static int gpu_memory_fits(struct kernel_trial *t)
+{
+    const double bytes = (double)(t->in_count + t->out_count) * sizeof(float);
     size_t free_bytes = 0, total_bytes = 0;
     if (!TRY(t, cudaMemGetInfo(&free_bytes, &total_bytes)))
         return ORCH_FAILED;
-    if (in_bytes + out_bytes > free_bytes) {
-        g_autofree char *text =
-            g_strdup_printf("the arrays need %.1f GB, and %.1f GB of the card's memory are free; "
-                            "nothing was allocated: "
-                            "choose fewer rows",
-                            (double)(in_bytes + out_bytes) / 1e9, (double)free_bytes / 1e9);
-        t->host->fail(t->host, text);
-        return ORCH_SKIPPED;
-    }
+    if (bytes <= (double)free_bytes)
+        return ORCH_OK;
+    g_autofree char *text =
+        g_strdup_printf("the arrays need %.1f GB, and %.1f GB of the card's memory are free; "
+                        "nothing was allocated: choose fewer rows",
+                        bytes / 1e9, (double)free_bytes / 1e9);
+    t->host->fail(t->host, text);
+    return ORCH_SKIPPED;
+}
+
+static int make_gpu_arrays(struct kernel_trial *t)
+{
+    const size_t in_bytes = t->in_count * sizeof(float), out_bytes = t->out_count * sizeof(float);
     const bool ok = TRY(t, cudaMalloc(&t->gpu_in, in_bytes)) &&
                     TRY(t, cudaMalloc(&t->gpu_out, out_bytes)) &&
                     TRY(t, cudaMemcpy(t->gpu_in, t->in, in_bytes, cudaMemcpyHostToDevice)) &&
@@ -172,11 +184,14 @@ static int sample(struct kernel_trial *t)
 static int measure(struct kernel_trial *t)
 {
     double time_s = 0;
+    int status = t->launch ? gpu_memory_fits(t) : ORCH_OK;
+    if (status != ORCH_OK)
+        return status;
     t->host->phase(t->host, "reference");
-    if (!make_host_arrays(t))
+    if (!host_memory_fits(t) || !make_host_arrays(t))
         return ORCH_FAILED;
     memset(t->out, first_byte(t), t->out_count * sizeof(float));
-    const int status = t->launch ? make_gpu_arrays(t) : ORCH_OK;
+    status = t->launch ? make_gpu_arrays(t) : ORCH_OK;
     if (status != ORCH_OK)
         return status;
     t->host->phase(t->host, "sampling");

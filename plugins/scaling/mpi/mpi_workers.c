@@ -91,7 +91,7 @@ static int usable_cpus(void)
 }
 
 int orch_workers_open(struct workers *w, const struct orch_host *host,
-                      const struct orch_comm_algorithm *algorithm)
+                      const struct orch_comm_algorithm *algorithm, int per_node)
 {
     GError *error = NULL;
     *w = (struct workers){.slot = {.struct_bytes = sizeof w->slot, .threads = 1, .ranks = 1},
@@ -99,7 +99,7 @@ int orch_workers_open(struct workers *w, const struct orch_host *host,
     wrap_host(w, host);
     if (orch_host_has(host, slot))
         host->slot(host, &w->slot);
-    if (orch_mpi_start(algorithm, &w->comm, &error) && enter_own_folder(w, &error))
+    if (orch_mpi_start(algorithm, per_node, &w->comm, &error) && enter_own_folder(w, &error))
         return ORCH_OK;
     host->fail(host, error->message);
     g_error_free(error);

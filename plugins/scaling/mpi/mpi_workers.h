@@ -28,7 +28,7 @@ struct workers {
 /** Starts MPI, with this all-reduce. Workers other than 0 go on in a folder of their own.
  * Collective. Returns an enum orch_status, having said why to `host`. */
 int orch_workers_open(struct workers *w, const struct orch_host *host,
-                      const struct orch_comm_algorithm *algorithm);
+                      const struct orch_comm_algorithm *algorithm, int per_node);
 /** Ends MPI if `status`, what the trial returns, is ORCH_OK: a worker that failed alone leaves the
  * others in an all-reduce, which the launcher then ends. Zeroed memory is allowed. */
 void orch_workers_close(struct workers *w, int status);

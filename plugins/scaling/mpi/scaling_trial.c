@@ -39,6 +39,25 @@ static bool await_layout(void *ctx, struct orch_session *session, GError **error
     return true;
 }
 
+/* A sweep of batches until memory is full ends with trials that cannot run, which is no fault:
+ * what LibTorch says of the memory of a GPU, and of a processor. */
+static int end_of(struct scaling *s, int status)
+{
+    static const char *const texts[] = {"out of memory", "can't allocate memory"};
+    const char *reason = s->workers.fail_text;
+    if (status != ORCH_FAILED || !reason || strcmp(s->params->out_of_memory, "skip") != 0)
+        return status;
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+        if (!strstr(reason, texts[i]))
+            continue;
+        g_autofree char *why = g_strdup_printf("memory is full at %d images a worker: %s",
+                                               (int)s->training.batch, reason);
+        s->workers.host.fail(&s->workers.host, why);
+        return ORCH_SKIPPED;
+    }
+    return status;
+}
+
 static int open_session(struct scaling *s)
 {
     int layout;
@@ -47,7 +66,7 @@ static int open_session(struct scaling *s)
     const bool is_channels_last = status == ORCH_OK && s->session->channels_last;
     if (!s->has_layout && !tell_layout(s, is_channels_last, &layout, NULL))
         status = ORCH_FAILED;
-    return orch_workers_agree(&s->workers, status);
+    return orch_workers_agree(&s->workers, end_of(s, status));
 }
 
 /* The two steps of a smoke run have few images, which the workers share. */
@@ -61,20 +80,20 @@ static void note_oversubscription(const struct scaling *s)
 {
     const struct orch_host *host = s->workers.real;
     const int64_t threads = s->training.threads > 0 ? s->training.threads : s->workers.slot.threads;
-    const int64_t busy = threads * s->workers.comm.shape.per_node;
+    const int64_t busy = threads * s->workers.comm.local;
     const bool is_oversubscribed = busy > s->workers.cpus;
     host->result(host, "oversubscribed", is_oversubscribed);
     if (is_oversubscribed && s->workers.comm.rank == 0)
         orch_training_note(host,
                            "oversubscribed: %d workers with %d threads each share %d processors; "
                            "their times say nothing about scaling",
-                           s->workers.comm.shape.per_node, (int)threads, s->workers.cpus);
+                           s->workers.comm.local, (int)threads, s->workers.cpus);
 }
 
 /* Each worker of a machine has the GPU of its number there. */
 static bool choose_gpu(struct scaling *s, GError **error)
 {
-    const int needed = s->workers.comm.shape.per_node, there = (int)s->workers.slot.gpus;
+    const int needed = s->workers.comm.local, there = (int)s->workers.slot.gpus;
     if (strchr(s->params->t.device, ':')) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "write device: cuda",
                        "device: '%s' is one GPU, and each of %d workers needs its own",
@@ -105,7 +124,8 @@ static bool choose_gpu(struct scaling *s, GError **error)
 static int open_workers(struct scaling *s, const struct orch_host *host)
 {
     const int status =
-        orch_workers_open(&s->workers, host, orch_comm_algorithm_find(s->params->algorithm));
+        orch_workers_open(&s->workers, host, orch_comm_algorithm_find(s->params->algorithm),
+                          (int)s->params->workers_per_node);
     if (status != ORCH_OK)
         return status;
     if (s->workers.comm.ranks != s->params->workers) {
@@ -164,6 +184,6 @@ int orch_scaling_run(void *state, const void *params, const struct orch_host *ho
                                               .takes_gpu_batches = true,
                                               .after_epoch = orch_scaling_after_epoch,
                                               .after_training = orch_scaling_finish};
-    s->status = orch_training_run_with(s->session, &s->workers.host, &parts);
+    s->status = end_of(s, orch_training_run_with(s->session, &s->workers.host, &parts));
     return s->status;
 }

@@ -104,20 +104,6 @@ static int count_of(const struct plan *p, int64_t bytes)
 }
 
 /* A host of the platform is one GPU, so the workers of a node are those of a zone. */
-static int split_by_zone(struct orch_comm *comm, int zone)
-{
-    MPI_Comm_free(&comm->node);
-    if (comm->leaders != MPI_COMM_NULL)
-        MPI_Comm_free(&comm->leaders);
-    int code = MPI_Comm_split(comm->world, zone, comm->rank, &comm->node);
-    if (code == MPI_SUCCESS)
-        code = MPI_Comm_rank(comm->node, &comm->node_rank);
-    if (code != MPI_SUCCESS)
-        return code;
-    return MPI_Comm_split(comm->world, comm->node_rank ? MPI_UNDEFINED : 0, comm->rank,
-                          &comm->leaders);
-}
-
 static void reducer_open(struct reducer *r, const struct plan *p, int rank)
 {
     int most = 1;
@@ -125,7 +111,7 @@ static void reducer_open(struct reducer *r, const struct plan *p, int rank)
         most = count_of(p, p->bucket[i].bytes) > most ? count_of(p, p->bucket[i].bytes) : most;
     const struct orch_comm_algorithm *algorithm = orch_comm_algorithm_find(p->algorithm);
     if (!algorithm || orch_comm_open(&r->comm, algorithm) != MPI_SUCCESS ||
-        (algorithm->is_hierarchical && split_by_zone(&r->comm, p->zone[rank]) != MPI_SUCCESS))
+        (algorithm->is_hierarchical && orch_comm_set_node(&r->comm, p->zone[rank]) != MPI_SUCCESS))
         die("its communicators cannot be made");
     r->data = SMPI_SHARED_MALLOC((size_t)most * VALUE_BYTES);
     MPI_Op_create(add_nothing, 1, &r->op);

@@ -22,6 +22,10 @@ double orch_vecadd_grid_threads(enum vecadd_scenario scenario, size_t count);
  * written back. */
 cudaError_t orch_vecadd_launch_flush(const float *buffer, size_t count, float *scratch,
                                      cudaStream_t stream);
+/** Keeps the GPU busy for about 20 microseconds without touching memory. An event and a kernel that
+ * are queued meanwhile follow each other at once; on an idle GPU the event is recorded first, and
+ * the time until the kernel is launched counts as the kernel's. */
+cudaError_t orch_vecadd_launch_hold(cudaStream_t stream);
 /** out[i] = in[i], 16 bytes at a time: the bandwidth that kernels of this card reach. */
 cudaError_t orch_vecadd_launch_copy(float *out, const float *in, size_t count, cudaStream_t stream);
 

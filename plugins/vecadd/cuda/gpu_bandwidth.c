@@ -22,9 +22,16 @@ bool orch_vecadd_elapsed(struct gpu_trial *t, double *out_s)
     return true;
 }
 
+/* Records the first event, so that what is queued next follows it without a gap. */
+static bool begin_timing(struct gpu_trial *t)
+{
+    return (!t->holds || ORCH_VECADD_TRY(t, orch_vecadd_launch_hold(0))) &&
+           ORCH_VECADD_TRY(t, cudaEventRecord(t->begin, 0));
+}
+
 bool orch_vecadd_run_kernel(struct gpu_trial *t, double *out_s)
 {
-    return ORCH_VECADD_TRY(t, cudaEventRecord(t->begin, 0)) &&
+    return begin_timing(t) &&
            ORCH_VECADD_TRY(
                t, orch_vecadd_launch(t->trial->scenario, t->out, t->a, t->b, t->trial->count, 0)) &&
            orch_vecadd_elapsed(t, out_s);
@@ -36,11 +43,13 @@ bool orch_vecadd_flush_l2(struct gpu_trial *t)
            ORCH_VECADD_TRY(t, orch_vecadd_launch_flush(t->flush, t->flush_count, t->scratch, 0));
 }
 
-/* One copy of `count` floats, by our kernel or by the driver. */
+/* One copy of `count` floats, by our kernel or by the driver. The L2 cache is emptied before, as it
+ * is before an addition: what the cache still holds of the result at the end is not yet written,
+ * and would otherwise favour only one of the two. */
 static bool time_copy(struct gpu_trial *t, float *out, const float *in, size_t count,
                       bool by_kernel, double *out_s)
 {
-    return ORCH_VECADD_TRY(t, cudaEventRecord(t->begin, 0)) &&
+    return orch_vecadd_flush_l2(t) && begin_timing(t) &&
            (by_kernel ? ORCH_VECADD_TRY(t, orch_vecadd_launch_copy(out, in, count, 0))
                       : ORCH_VECADD_TRY(t, cudaMemcpyAsync(out, in, count * sizeof(float),
                                                            cudaMemcpyDeviceToDevice, 0))) &&

@@ -4,6 +4,7 @@
 #include "plugins/vecadd/cuda/gpu_trial.h"
 
 #include "plugins/common/cuda/cuda_compat.h"
+#include "plugins/common/kernels/free_memory.h"
 #include "plugins/vecadd/host_memory.h"
 #include "plugins/vecadd/summands.h"
 
@@ -53,7 +54,8 @@ int orch_vecadd_gpu_memory_fits(const struct gpu_trial *t)
                 ? " (managed memory beyond the card's would be moved in and out "
                   "during the kernel, and no kernel would be timed)"
                 : "");
-    return orch_vecadd_memory_fits(bytes, "three arrays", t->host) ? ORCH_OK : ORCH_FAILED;
+    return orch_memory_fits(bytes, "three arrays", "fewer elements", t->host) ? ORCH_OK
+                                                                              : ORCH_FAILED;
 }
 
 static bool allocate(struct gpu_trial *t, float **out)

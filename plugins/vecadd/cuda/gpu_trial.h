@@ -25,6 +25,7 @@ struct gpu_trial {
     float *flush, *scratch; /* larger than the L2 cache; NULL: not flushed */
     size_t flush_count;
     double first_kernel_s;
+    bool holds; /* samples: a kernel is queued behind another, not launched on an idle GPU */
 };
 
 /** True if CUDA accepted a call; else reports WHAT and the error, with what it means for the rest
@@ -55,7 +56,8 @@ bool orch_vecadd_copy_out(struct gpu_trial *t, double *out_s);
 /** Puts managed memory back to where a program begins: with the processor. Nothing for other
  * memory. */
 bool orch_vecadd_send_home(struct gpu_trial *t);
-/** Runs the kernel once; `*out_s` gets its time between two events. */
+/** Runs the kernel once; `*out_s` gets its time between two events: with `holds` that of the kernel
+ * alone, else its launch counts, too. */
 bool orch_vecadd_run_kernel(struct gpu_trial *t, double *out_s);
 /** Empties the L2 cache. */
 bool orch_vecadd_flush_l2(struct gpu_trial *t);

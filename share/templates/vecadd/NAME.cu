@@ -23,6 +23,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <unistd.h>
 #include <vector>
 
@@ -237,10 +238,16 @@ static void sample(const trial &t, double *total_ms)
     *total_ms += ms + median(in) + median(out);
 }
 
+static bool is_one_of(const char *word, std::initializer_list<const char *> words)
+{
+    return std::any_of(words.begin(), words.end(), [&](const char *each) { return strcmp(word, each) == 0; });
+}
+
 int main(int argc, char **argv)
 {
     const double start = now_s();
-    if (argc != 4 || atoll(argv[1]) < 1 || (strcmp(argv[3], "pageable") != 0 && strcmp(argv[3], "managed") != 0))
+    if (argc != 4 || atoll(argv[1]) < 1 || !is_one_of(argv[2], {"gpu_1x1", "gpu_1x256", "gpu_grid"}) ||
+        !is_one_of(argv[3], {"pageable", "managed"}))
         end("failed", "usage: @NAME@ MILLIONS gpu_1x1|gpu_1x256|gpu_grid pageable|managed");
     int devices = 0, cache = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
@@ -288,6 +295,7 @@ int main(int argc, char **argv)
     t.flush_count = std::max((size_t)1 << 20, 2 * (size_t)cache) / sizeof(float);
     TRY(cudaMalloc(&t.flush, t.flush_count * sizeof(float)));
     TRY(cudaMemset(t.flush, 0, t.flush_count * sizeof(float)));
+    TRY(cudaDeviceSynchronize()); /* older GPUs: before the processor touches managed memory */
     sample(t, &total_ms);
     check(t);
     now = now_s();

@@ -5,8 +5,8 @@
  * that overlap with a GPU's work, and caches that hold another part's data. */
 #include "plugins/common/torch/adapter/adapter.h"
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <functional>
 #include <vector>
 
@@ -44,10 +44,12 @@ struct Times {
     double forward, backward;
 };
 
-double seconds_ms(std::chrono::steady_clock::time_point from)
+/* The clock of a part, in ms. */
+double clock_ms(const orch_torch_part *part)
 {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - from)
-        .count();
+    struct timespec t;
+    clock_gettime(part->processor_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
 void wait(const orch_torch_model *m)
@@ -57,20 +59,21 @@ void wait(const orch_torch_model *m)
 }
 
 /* Waits for the device around each pass. */
-Times timed_apart(const orch_torch_model *m, const Work &work, int count)
+Times timed_apart(const orch_torch_model *m, const orch_torch_part *part, const Work &work,
+                  int count)
 {
     Times sum = {0, 0};
     for (int i = 0; i < count; i++) {
         work.prepare();
         wait(m);
-        auto begin = std::chrono::steady_clock::now();
+        double begin = clock_ms(part);
         work.forward();
         wait(m);
-        sum.forward += seconds_ms(begin);
-        begin = std::chrono::steady_clock::now();
+        sum.forward += clock_ms(part) - begin;
+        begin = clock_ms(part);
         work.backward();
         wait(m);
-        sum.backward += seconds_ms(begin);
+        sum.backward += clock_ms(part) - begin;
         work.clear();
     }
     return {sum.forward / count, sum.backward / count};
@@ -78,12 +81,13 @@ Times timed_apart(const orch_torch_model *m, const Work &work, int count)
 
 /* Waits once at the end: forward passes alone, then both. What that says of the backward pass is
  * their difference. */
-Times timed_queued(const orch_torch_model *m, const Work &work, int count)
+Times timed_queued(const orch_torch_model *m, const orch_torch_part *part, const Work &work,
+                   int count)
 {
     double took[2];
     for (int with_backward = 0; with_backward < 2; with_backward++) {
         wait(m);
-        auto begin = std::chrono::steady_clock::now();
+        double begin = clock_ms(part);
         for (int i = 0; i < count; i++) {
             work.prepare();
             work.forward();
@@ -92,7 +96,7 @@ Times timed_queued(const orch_torch_model *m, const Work &work, int count)
             work.clear();
         }
         wait(m);
-        took[with_backward] = seconds_ms(begin) / count;
+        took[with_backward] = (clock_ms(part) - begin) / count;
     }
     return {took[0], std::max(0.0, took[1] - took[0])};
 }
@@ -103,13 +107,13 @@ void time_work(const orch_torch_model *m, const orch_torch_part *part, const Wor
     bool queued = m->device.is_cuda() && !part->waits_each;
     double once = 0;
     for (int i = 0; i < std::max(1, part->warmup); i++) {
-        Times t = timed_apart(m, work, 1);
+        Times t = timed_apart(m, part, work, 1);
         once = t.forward + t.backward;
     }
     int inner = once > 0 ? (int)std::ceil(PART_MS / once) : PART_INNER_MAX;
     inner = std::max(1, std::min(inner, PART_INNER_MAX));
     for (int i = 0; i < part->repeats; i++) {
-        Times t = queued ? timed_queued(m, work, inner) : timed_apart(m, work, inner);
+        Times t = queued ? timed_queued(m, part, work, inner) : timed_apart(m, part, work, inner);
         forward_ms[i] = t.forward;
         backward_ms[i] = part->trains ? t.backward : 0;
     }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Finds the one trial that a command line names: of a recipe, or that of a stored run. */
+#ifndef ORCH_CORE_CLI_JOB_TRIAL_H
+#define ORCH_CORE_CLI_JOB_TRIAL_H
+
+#include "core/cli/execute.h"
+
+struct orch_job_trial {
+    struct orch_expansion *expansion;
+    struct orch_plan *plan;
+    const struct orch_plan_item *item;
+    GPtrArray
+        *words; /* char *: the command that runs just this trial, from the repository's root */
+};
+
+/** What selects the trial, from the options. */
+struct orch_job_selector {
+    const char *trial; /* its number or label; NULL: the only one */
+    struct orch_variant variant;
+};
+
+/** Uses cli->args: RECIPE [PROBLEM|EXPERIMENT...], or RUN. False with ORCH_ERROR_USAGE or
+ * ORCH_ERROR_NOT_FOUND, whose hint lists the trials. Clear in both cases. */
+bool orch_job_trial_find(struct orch_cli *cli, const struct orch_job_selector *selector,
+                         struct orch_job_trial *out, GError **error);
+void orch_job_trial_clear(struct orch_job_trial *trial);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads `slurm:` of a recipe or of a profile. Texts become arguments of sbatch, so they may not
+ * hold spaces, quotes or line ends; the shell lines of `setup` are copied into the job script. */
+#include "core/recipe/parse_parts.h"
+
+#include <string.h>
+
+static const char *const KEYS[] = {"partition", "account",  "qos",   "constraint", "reservation",
+                                   "exclude",   "gpu_type", "setup", "time",       "memory",
+                                   "margin",    "requeue",  NULL};
+
+/* Lists, features (a&b, [x|y]) and ranges of nodes (n[1-4]). */
+static const char WORD_CHARACTERS[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:@&|*[]()+-=!/%";
+
+static const struct {
+    const char *key;
+    size_t offset;
+} WORDS[] = {
+    {"partition", offsetof(struct orch_slurm_settings, partition)},
+    {"account", offsetof(struct orch_slurm_settings, account)},
+    {"qos", offsetof(struct orch_slurm_settings, qos)},
+    {"constraint", offsetof(struct orch_slurm_settings, constraint)},
+    {"reservation", offsetof(struct orch_slurm_settings, reservation)},
+    {"exclude", offsetof(struct orch_slurm_settings, exclude)},
+    {"gpu_type", offsetof(struct orch_slurm_settings, gpu_type)},
+};
+
+static void read_word(struct recipe_draft *draft, const struct orch_yaml *map, const char *key,
+                      char **out)
+{
+    g_autofree char *text = NULL;
+    if (!orch_recipe_get_text(draft, map, key, &text))
+        return;
+    if (!*text || text[strspn(text, WORD_CHARACTERS)] || *text == '-') {
+        orch_recipe_error_at(draft, orch_yaml_get(map, key),
+                             "write it as sbatch takes it, without spaces and quotes",
+                             "'%s': '%s' is not a word that sbatch takes", key, text);
+        return;
+    }
+    g_free(*out);
+    *out = g_steal_pointer(&text);
+}
+
+static void read_setup(struct recipe_draft *draft, const struct orch_yaml *map,
+                       struct orch_slurm_settings *out)
+{
+    g_autoptr(GPtrArray) lines = orch_recipe_get_texts(draft, map, "setup");
+    if (!lines)
+        return;
+    GPtrArray *copies = g_ptr_array_new();
+    for (guint i = 0; i < lines->len; i++)
+        g_ptr_array_add(copies, g_strdup(((const struct orch_yaml *)lines->pdata[i])->text));
+    g_ptr_array_add(copies, NULL);
+    g_strfreev(out->setup);
+    out->setup = (char **)g_ptr_array_free(copies, FALSE);
+}
+
+void orch_recipe_read_slurm(struct recipe_draft *draft, const struct orch_yaml *parent,
+                            struct orch_slurm_settings *out)
+{
+    const struct orch_yaml *map = orch_recipe_get_map(draft, parent, "slurm");
+    bool may_requeue;
+    if (!map)
+        return;
+    orch_recipe_check_keys(draft, map, "'slurm'", KEYS);
+    for (unsigned i = 0; i < G_N_ELEMENTS(WORDS); i++)
+        read_word(draft, map, WORDS[i].key, (char **)(void *)((char *)out + WORDS[i].offset));
+    read_setup(draft, map, out);
+    orch_recipe_get_duration(draft, map, "time", &out->time_s);
+    orch_recipe_get_bytes(draft, map, "memory", &out->memory_bytes);
+    orch_recipe_get_duration(draft, map, "margin", &out->margin_s);
+    if (orch_recipe_get_bool(draft, map, "requeue", &may_requeue))
+        out->no_requeue = !may_requeue;
+}
+
+void orch_slurm_settings_clear(struct orch_slurm_settings *settings)
+{
+    for (unsigned i = 0; i < G_N_ELEMENTS(WORDS); i++)
+        g_free(*(char **)(void *)((char *)settings + WORDS[i].offset));
+    g_strfreev(settings->setup);
+    memset(settings, 0, sizeof *settings);
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Submits one array. Its trials are claimed and their folders made before sbatch is called, because
+ * a job may start at once; when sbatch refuses, all of it is taken back. The claims belong to this
+ * process until sbatch has named the job, and then to the job. */
+#include "core/run/slurm_private.h"
+
+#include "core/run/slurm_command.h"
+#include "core/run/slurm_status.h"
+#include "core/run/trialdir.h"
+#include "store/store_dir.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- claiming ---------------------------------------------------------------------------------
+ */
+
+/* What is recorded of a trial's submission besides what Slurm says later. */
+static json_t *submission_facts(const struct slurm_submitter *s, const struct slurm_batch *batch,
+                                const struct slurm_element *element, const char *submission)
+{
+    const struct orch_plan_item *item = &s->plan->items[element->item];
+    const struct orch_slurm_settings *settings = &s->plan->expansion->slurm;
+    g_ptr_array_add(batch->options, NULL);
+    g_autofree char *options = g_strjoinv(" ", (char **)batch->options->pdata);
+    g_ptr_array_set_size(batch->options, (int)batch->options->len - 1);
+    return json_pack("{s:s s:I s:s s:s s:o s:o s:I}", "submission", submission, "index",
+                     (json_int_t)element->index, "place", item->device_key, "options", options,
+                     "time_s", orch_json_finite(batch->request.time_s), "margin_s",
+                     orch_json_finite(orch_slurm_margin_s(settings, batch->request.time_s)),
+                     "memory_bytes", (json_int_t)batch->request.memory_bytes);
+}
+
+static bool choose_refs(struct orch_plan *plan, const struct orch_plan_item *item, unsigned *chosen,
+                        GError **error)
+{
+    for (guint i = 0; i < item->cell->refs->len; i++) {
+        g_autofree char *why = NULL;
+        if (!orch_plan_choose(plan, item->cell->refs->pdata[i], &chosen[i], &why, error)) {
+            if (why)
+                orch_error_set(error, ORCH_ERROR_TRIAL, NULL, "%s", why);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void keep_forecast(const struct slurm_submitter *s, const struct orch_plan_item *item,
+                          const char *key)
+{
+    const struct orch_forecaster *forecaster = s->options->forecaster;
+    struct orch_forecast forecast;
+    if (forecaster && forecaster->forecast(forecaster->ctx, item, &forecast))
+        orch_forecast_store(s->plan, item, key, &forecast, orch_now_ns(), false, NULL);
+}
+
+static void take_back(struct slurm_submitter *s, const char *key)
+{
+    orch_store_dir_remove(s->plan->store, ORCH_STORE_DIR_TRIAL, key, NULL);
+    orch_store_forget(s->plan->store, key, NULL);
+}
+
+/* Handles a trial that another process has run or claimed since the plan was made. */
+static void drop(struct slurm_submitter *s, struct slurm_element *element, enum orch_begin begin,
+                 const char *other)
+{
+    struct orch_plan_item *item = &s->plan->items[element->item];
+    element->is_dropped = true;
+    g_free(item->run_key);
+    item->run_key = g_strdup(other);
+    item->state = begin == ORCH_BEGIN_DONE ? ORCH_PLAN_DONE : ORCH_PLAN_HELD;
+    *(begin == ORCH_BEGIN_DONE ? &s->out->reused : &s->out->held) += 1;
+}
+
+static bool begin(struct slurm_submitter *s, struct slurm_element *element,
+                  const struct orch_run_slot *slot, struct orch_trialdir *dir, GError **error)
+{
+    struct orch_plan_item *item = &s->plan->items[element->item];
+    struct orch_active active = {.fingerprint = item->fingerprint,
+                                 .device_key = item->device_key,
+                                 .trial_dir = dir->path,
+                                 .record = dir->record,
+                                 .runner = s->self,
+                                 .started_ns = orch_now_ns(),
+                                 .done_after_ns = item->passed_over_ns};
+    memcpy(active.key, dir->key, sizeof active.key);
+    enum orch_begin begin;
+    char other[ORCH_KEY_CHARS] = "";
+    if (!orch_store_begin(s->plan->store, &active, (enum orch_reuse)item->cell->experiment->reuse,
+                          item->forced, &begin, other, error))
+        return false;
+    if (begin != ORCH_BEGIN_STARTED) {
+        drop(s, element, begin, other);
+        return true;
+    }
+    memcpy(element->key, dir->key, sizeof element->key);
+    if (orch_trialdir_write(s->plan, item, slot, dir, error)) {
+        keep_forecast(s, item, dir->key);
+        return true;
+    }
+    take_back(s, dir->key);
+    element->key[0] = 0;
+    return false;
+}
+
+static bool claim(struct slurm_submitter *s, const struct slurm_batch *batch,
+                  struct slurm_element *element, const char *submission, GError **error)
+{
+    struct orch_plan_item *item = &s->plan->items[element->item];
+    const struct orch_experiment *experiment = item->cell->experiment;
+    g_autofree unsigned *chosen = g_new0(unsigned, item->cell->refs->len + 1);
+    g_autoptr(json_t) facts = submission_facts(s, batch, element, submission);
+    struct orch_run_slot slot = {.threads = (int)MAX(1u, experiment->cores),
+                                 .gpu_count = orch_experiment_gpus(experiment),
+                                 .slurm = facts};
+    struct orch_trialdir dir = {0};
+    bool ok =
+        choose_refs(s->plan, item, chosen, error) &&
+        orch_trialdir_prepare(s->plan, item, chosen, &slot, s->options->argv_json, &dir, error) &&
+        begin(s, element, &slot, &dir, error);
+    orch_trialdir_clear(&dir);
+    return ok;
+}
+
+/* ---- the script -------------------------------------------------------------------------------
+ */
+
+static bool write_tasks(struct slurm_submitter *s, const struct slurm_batch *batch,
+                        const char *folder, GError **error)
+{
+    g_autoptr(GString) tasks = g_string_new(NULL);
+    for (guint i = 0; i < batch->elements->len; i++) {
+        const struct slurm_element *element =
+            &g_array_index(batch->elements, struct slurm_element, i);
+        if (element->is_dropped)
+            continue;
+        g_autofree char *dir =
+            orch_store_dir_path(s->plan->store, ORCH_STORE_DIR_TRIAL, element->key);
+        g_string_append_printf(tasks, "%u %s\n", element->index, dir);
+    }
+    g_autofree char *path = g_build_filename(folder, "tasks", NULL);
+    return orch_file_write(path, tasks->str, tasks->len, false, error);
+}
+
+/* A user's own lines may need 'module', which login shells define. The script becomes orch-host, so
+ * that Slurm's signals reach it. */
+static bool write_script(struct slurm_submitter *s, const char *folder, GError **error)
+{
+    const struct orch_expansion *expansion = s->plan->expansion;
+    char *const *setup = expansion->slurm.setup;
+    g_autofree char *tasks = g_build_filename(folder, "tasks", NULL);
+    g_autofree char *quoted_tasks = g_shell_quote(tasks);
+    g_autofree char *quoted_host = g_shell_quote(s->host_program);
+    g_autoptr(GString) text = g_string_new(setup ? "#!/bin/bash -l\n" : "#!/bin/sh\n");
+    g_string_append_printf(
+        text, "# Trials of recipe %s: the file 'tasks' has the folder of each.\n", expansion->name);
+    for (char *const *line = setup; line && *line; line++)
+        g_string_append_printf(text, "%s\n", *line);
+    g_string_append_printf(
+        text,
+        "dir=$(sed -n \"s|^$SLURM_ARRAY_TASK_ID ||p\" %s)\n"
+        "[ -d \"$dir\" ] || { echo \"orch-host: the trial's folder '$dir' is not "
+        "there\" >&2; exit 1; }\n"
+        "exec %s --job \"$dir\"\n",
+        quoted_tasks, quoted_host);
+    g_autofree char *path = g_build_filename(folder, "job.sh", NULL);
+    return orch_file_write(path, text->str, text->len, false, error);
+}
+
+/* ---- sbatch -----------------------------------------------------------------------------------
+ */
+
+static GPtrArray *make_command(const struct slurm_submitter *s, const struct slurm_batch *batch,
+                               const char *submission, const char *folder)
+{
+    GPtrArray *argv = g_ptr_array_new_with_free_func(g_free);
+    g_autofree unsigned *indices = g_new(unsigned, batch->elements->len);
+    unsigned count = 0;
+    for (guint i = 0; i < batch->elements->len; i++) {
+        const struct slurm_element *element =
+            &g_array_index(batch->elements, struct slurm_element, i);
+        if (!element->is_dropped)
+            indices[count++] = element->index;
+    }
+    g_autofree char *ranges = orch_slurm_ranges(indices, count, s->options->at_once);
+    g_autofree char *comment = orch_slurm_comment(submission);
+    g_ptr_array_add(argv, g_strdup("sbatch"));
+    g_ptr_array_add(argv, g_strdup("--parsable"));
+    g_ptr_array_add(argv, g_strdup_printf("--job-name=orch-%s", s->plan->expansion->name));
+    g_ptr_array_add(argv, g_strdup_printf("--comment=%s", comment));
+    g_ptr_array_add(argv, g_strdup_printf("--chdir=%s", folder));
+    g_ptr_array_add(argv, g_strdup_printf("--output=%s/%%a.out", folder));
+    g_ptr_array_add(argv, g_strdup("--open-mode=append"));
+    for (guint i = 0; i < batch->options->len; i++)
+        g_ptr_array_add(argv, g_strdup(batch->options->pdata[i]));
+    if (batch->dependency) {
+        g_ptr_array_add(argv, g_strdup_printf("--dependency=%s", batch->dependency));
+        g_ptr_array_add(argv, g_strdup("--kill-on-invalid-dep=yes"));
+    }
+    g_ptr_array_add(argv, g_strdup_printf("--array=%s", ranges));
+    g_ptr_array_add(argv, g_build_filename(folder, "job.sh", NULL));
+    g_ptr_array_add(argv, NULL);
+    return argv;
+}
+
+/* Returns the job's number; 0 with an error. */
+static int64_t call_sbatch(const GPtrArray *argv, GError **error)
+{
+    g_autofree char *out = NULL, *err = NULL;
+    int status = orch_slurm_run((const char *const *)argv->pdata, &out, &err, error);
+    int64_t job = 0;
+    if (status < 0)
+        return 0;
+    g_autofree char *number = g_strndup(out ? out : "", strspn(out ? out : "", "0123456789"));
+    if (status == 0 && orch_int_parse(number, &job) && job > 0)
+        return job;
+    g_autofree char *complaint = orch_slurm_complaint(err);
+    g_autofree char *command = g_strjoinv(" ", (char **)argv->pdata);
+    g_autofree char *hint = g_strdup_printf("the command was: %s", command);
+    orch_error_set(error, ORCH_ERROR_IO, hint, "sbatch refused the trials: %s", complaint);
+    return 0;
+}
+
+/* The claims belong to the job from now on. The number is kept in a file, too, so that it is not
+ * lost if this process dies before the store knows it. */
+static bool hand_over(struct slurm_submitter *s, const struct slurm_batch *batch, int64_t job,
+                      const char *folder, GError **error)
+{
+    g_autofree char *path = g_build_filename(folder, "job", NULL);
+    g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT "\n", job);
+    g_autofree struct orch_handover *rows = g_new0(struct orch_handover, batch->elements->len);
+    unsigned count = 0;
+    if (!orch_file_write(path, number, strlen(number), false, error))
+        return false;
+    for (guint i = 0; i < batch->elements->len; i++) {
+        const struct slurm_element *element =
+            &g_array_index(batch->elements, struct slurm_element, i);
+        if (element->is_dropped)
+            continue;
+        rows[count] = (struct orch_handover){.key = element->key, .to = {.pid = job}};
+        rows[count].to.start = element->index;
+        g_strlcpy(rows[count].to.boot_id, ORCH_RUNNER_SLURM, ORCH_KEY_CHARS);
+        count++;
+    }
+    return orch_store_hand_over(s->plan->store, rows, count, error);
+}
+
+static void note_array(struct slurm_submitter *s, const struct slurm_batch *batch, int64_t job,
+                       const char *submission)
+{
+    struct orch_slurm_array *array = g_new0(struct orch_slurm_array, 1);
+    g_ptr_array_add(batch->options, NULL);
+    array->options = g_strjoinv(" ", (char **)batch->options->pdata);
+    g_ptr_array_set_size(batch->options, (int)batch->options->len - 1);
+    g_strlcpy(array->submission, submission, ORCH_KEY_CHARS);
+    array->job = job;
+    array->dependency = g_strdup(batch->dependency);
+    array->request = batch->request;
+    for (guint i = 0; i < batch->elements->len; i++) {
+        const struct slurm_element *element =
+            &g_array_index(batch->elements, struct slurm_element, i);
+        if (element->is_dropped)
+            continue;
+        struct orch_plan_item *item = &s->plan->items[element->item];
+        s->places[element->item] = (struct slurm_place){job, element->index};
+        g_free(item->run_key);
+        item->run_key = g_strdup(element->key);
+        item->state = ORCH_PLAN_HELD;
+        array->trials++;
+    }
+    s->out->submitted += array->trials;
+    g_ptr_array_add(s->out->arrays, array);
+}
+
+static unsigned count_claimed(const struct slurm_batch *batch)
+{
+    unsigned count = 0;
+    for (guint i = 0; i < batch->elements->len; i++)
+        count += !g_array_index(batch->elements, struct slurm_element, i).is_dropped;
+    return count;
+}
+
+static bool submit_in(struct slurm_submitter *s, struct slurm_batch *batch, const char *submission,
+                      const char *folder, GError **error)
+{
+    for (guint i = 0; i < batch->elements->len; i++)
+        if (!claim(s, batch, &g_array_index(batch->elements, struct slurm_element, i), submission,
+                   error))
+            return false;
+    if (count_claimed(batch) == 0)
+        return true;
+    if (!write_tasks(s, batch, folder, error) || !write_script(s, folder, error))
+        return false;
+    g_autoptr(GPtrArray) argv = make_command(s, batch, submission, folder);
+    int64_t job = call_sbatch(argv, error);
+    if (!job)
+        return false;
+    note_array(s, batch, job, submission);
+    return hand_over(s, batch, job, folder, error);
+}
+
+bool orch_slurm_batch_submit(struct slurm_submitter *s, struct slurm_batch *batch, GError **error)
+{
+    char submission[ORCH_KEY_CHARS];
+    orch_key_make(submission);
+    if (!orch_store_dir_make(s->plan->store, ORCH_STORE_DIR_SLURM, submission, 0700, error))
+        return false;
+    g_autofree char *folder = orch_store_dir_path(s->plan->store, ORCH_STORE_DIR_SLURM, submission);
+    unsigned before = s->out->submitted;
+    bool ok = submit_in(s, batch, submission, folder, error);
+    if (s->out->submitted > before)
+        return ok; /* the jobs exist */
+    for (guint i = 0; i < batch->elements->len; i++) {
+        const char *key = g_array_index(batch->elements, struct slurm_element, i).key;
+        if (*key)
+            take_back(s, key);
+    }
+    orch_store_dir_remove(s->plan->store, ORCH_STORE_DIR_SLURM, submission, NULL);
+    return ok;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Shared by slurm_submit.c, which decides which trials go into which array, and slurm_array.c,
+ * which submits an array. */
+#ifndef ORCH_CORE_RUN_SLURM_PRIVATE_H
+#define ORCH_CORE_RUN_SLURM_PRIVATE_H
+
+#include "core/run/slurm_submit.h"
+
+/** An element of an array: a job and its index; job 0: none. */
+struct slurm_place {
+    int64_t job;
+    unsigned index;
+};
+
+/** A trial on its way into an array. */
+struct slurm_element {
+    unsigned item;
+    unsigned index;
+    bool is_dropped; /* it needs no job: done or held by now */
+    char key[ORCH_KEY_CHARS];
+};
+
+/** Trials that become one array. */
+struct slurm_batch {
+    GArray *elements;   /* struct slurm_element, ascending index */
+    GPtrArray *options; /* char *, of sbatch */
+    char *dependency;   /* "afterok:12_3", or NULL */
+    struct orch_slurm_request request;
+};
+
+struct slurm_submitter {
+    struct orch_plan *plan;
+    const struct orch_slurm_submit_options *options;
+    struct orch_slurm_submission *out;
+    struct slurm_place *places; /* one for each item of the plan: where it was submitted */
+    char *host_program;
+    struct orch_process self;
+    unsigned array_size;
+    double planned_s; /* device seconds forecast for what was submitted */
+};
+
+/** Claims the trials of a batch, makes their folders, and submits them. Adds the array to `out`. */
+bool orch_slurm_batch_submit(struct slurm_submitter *s, struct slurm_batch *batch, GError **error);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/hw/training.h"
+
+#include "lib/hw/columns.h"
+
+#include <string.h>
+
+extern const char ORCH_TRAINING_CSV[]; /* lib/hw/CMakeLists.txt */
+
+#define AT(member) offsetof(struct orch_training_instance, member)
+
+/* clang-format off: one column, one line */
+static const struct orch_column COLUMNS[] = {
+    {"platform", ORCH_COLUMN_TEXT, AT(platform), ORCH_COLUMN_FULL, 0, 0, NULL},
+    {"gpu", ORCH_COLUMN_TEXT, AT(gpu), ORCH_COLUMN_FULL, 0, 0, NULL},
+    {"gpus", ORCH_COLUMN_COUNT, AT(gpus), ORCH_COLUMN_FULL, 0, 1024, NULL},
+    {"instance", ORCH_COLUMN_TEXT, AT(instance), ORCH_COLUMN_FULL, 0, 0, NULL},
+    {"accelerator", ORCH_COLUMN_TEXT, AT(accelerator), ORCH_COLUMN_SPARSE, 0, 0, NULL},
+    {"cloud", ORCH_COLUMN_TEXT, AT(cloud), ORCH_COLUMN_SPARSE, 0, 0, NULL},
+    {"cloud_instance", ORCH_COLUMN_TEXT, AT(cloud_instance), ORCH_COLUMN_SPARSE, 0, 0, NULL},
+    {"cores", ORCH_COLUMN_COUNT, AT(cores), ORCH_COLUMN_SPARSE, 1, 4096, NULL},
+    {"memory_gb", ORCH_COLUMN_REAL, AT(memory_gb), ORCH_COLUMN_SPARSE, 1, 1e5, NULL},
+    {"source", ORCH_COLUMN_TEXT, AT(source), ORCH_COLUMN_FULL, 0, 0, NULL},
+    {"date", ORCH_COLUMN_DATE, AT(date), ORCH_COLUMN_FULL, 0, 0, NULL},
+    {0}};
+/* clang-format on */
+
+static GPtrArray *read_rows(const struct orch_csv *csv, GError **error)
+{
+    if (!orch_columns_check(COLUMNS, csv, error))
+        return NULL;
+    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(g_free);
+    for (size_t row = 0; row < orch_csv_rows(csv); row++) {
+        struct orch_training_instance *instance = g_new0(struct orch_training_instance, 1);
+        g_ptr_array_add(rows, instance);
+        if (!orch_columns_read(COLUMNS, csv, row, instance, error))
+            return NULL;
+    }
+    return g_steal_pointer(&rows);
+}
+
+const GPtrArray *orch_training_instances(void)
+{
+    static GPtrArray *instances;
+    static struct orch_csv *csv; /* the texts are borrowed: the table stays */
+    if (g_once_init_enter(&instances)) {
+        GError *error = NULL;
+        csv = orch_csv_parse("share/hardware/training.csv", ORCH_TRAINING_CSV,
+                             strlen(ORCH_TRAINING_CSV), &error);
+        GPtrArray *read = csv ? read_rows(csv, &error) : NULL;
+        if (!read)
+            g_error("the table of training instances that is built in is damaged: %s",
+                    error->message);
+        g_once_init_leave(&instances, read);
+    }
+    return instances;
+}

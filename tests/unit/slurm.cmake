@@ -1,0 +1,2 @@
+# Slurm: the verdict of twelve states, options of sbatch, indices of arrays
+orch_test(slurm_states "quick" orch_run)
