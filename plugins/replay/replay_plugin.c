@@ -35,6 +35,8 @@ static const struct orch_param PARAMS[] = {
     ROW(engine, ORCH_ENUM, .def = "auto", .choices = ORCH_REPLAY_ENGINES,
         .help = "plain: C loops, for mlp; torch: LibTorch; auto: plain for mlp on a CPU"),
     ROW(device, ORCH_STRING, .def = "cpu", .help = "cpu, cuda, cuda:N"),
+    ROW(threads, ORCH_INT, .def = "1", .min = "0", .max = "1024", .flags = ORCH_PARAM_NEUTRAL,
+        .help = "of an operation, with engine torch; 0: those of the trial's slot"),
     ROW(batch, ORCH_INT, .def = "64", .min = "1", .max = "65536", .unit = "steps",
         .help = "sampled steps of an update"),
     ROW(train_every, ORCH_INT, .def = "2", .min = "1", .max = "1000000", .unit = "steps",

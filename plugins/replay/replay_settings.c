@@ -140,6 +140,15 @@ struct orch_replay_options orch_replay_settings_buffer(const struct replay_param
         .seed = host->derive_seed(host, "sampling")};
 }
 
+/* Threads of an operation of LibTorch. */
+static int threads_of(const struct replay_params *p, const struct orch_host *host)
+{
+    struct orch_slot slot = {.struct_bytes = sizeof slot, .threads = 1};
+    if (p->threads == 0 && orch_host_has(host, slot))
+        host->slot(host, &slot);
+    return p->threads > 0 ? (int)p->threads : (int)slot.threads;
+}
+
 struct orch_q_learner_options orch_replay_settings_learner(const struct replay_params *p,
                                                            const struct orch_env_kind *kind,
                                                            const struct orch_host *host)
@@ -151,6 +160,7 @@ struct orch_q_learner_options orch_replay_settings_learner(const struct replay_p
                 .width = kind->shape[1],
                 .engine = (enum orch_q_engine)index_of(ORCH_REPLAY_ENGINES, p->engine),
                 .device = p->device,
+                .threads = threads_of(p, host),
                 .seed = host->derive_seed(host, "init")},
         .actions = kind->actions,
         .is_double = p->is_double,

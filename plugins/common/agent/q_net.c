@@ -39,7 +39,7 @@ struct orch_q_net *orch_q_net_new(const struct orch_q_net_options *options, GErr
     if (net->graph && (net->calls = choose(options, net->graph, error)))
         net->engine = net->calls == &orch_q_plain_calls
                           ? orch_q_plain_new(net->graph, options->seed)
-                          : orch_q_torch_new(net->graph, options->device, options->seed, error);
+                          : orch_q_torch_new(net->graph, options, error);
     if (net->engine)
         return net;
     orch_q_net_free(net);

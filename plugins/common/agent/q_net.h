@@ -32,6 +32,7 @@ struct orch_q_net_options {
     int64_t outputs;
     enum orch_q_engine engine;
     const char *device; /* "cpu", "cuda"; torch only */
+    int threads;        /* of an operation of LibTorch; 0: as it is */
     uint64_t seed;      /* of the initial weights */
 };
 

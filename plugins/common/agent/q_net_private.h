@@ -28,7 +28,7 @@ extern const struct orch_q_engine_calls orch_q_plain_calls, orch_q_torch_calls;
 bool orch_q_plain_can(const struct orch_net *net);
 /** `net` must outlive the engine. */
 void *orch_q_plain_new(const struct orch_net *net, uint64_t seed);
-void *orch_q_torch_new(const struct orch_net *net, const char *device, uint64_t seed,
+void *orch_q_torch_new(const struct orch_net *net, const struct orch_q_net_options *options,
                        GError **error);
 
 #endif

@@ -20,15 +20,17 @@ static void torch_free(void *self)
     g_free(t);
 }
 
-static bool prepare(struct torch_net *t, const char *device, uint64_t seed, GError **error)
+static bool prepare(struct torch_net *t, const struct orch_q_net_options *options, GError **error)
 {
-    const struct orch_torch_setup setup = {.device = device};
+    const struct orch_torch_setup setup = {.device = options->device};
     const struct orch_torch_optimizer adam = {
         .method = ORCH_TORCH_ADAM, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8};
     if (!(t->torch = orch_torch_load(error)))
         return false;
+    if (options->threads > 0)
+        t->torch->threads_set(options->threads);
     t->model = t->torch->model_new(t->net, &setup, error);
-    if (!t->model || !orch_torch_init(t->torch, t->model, t->net, seed, error))
+    if (!t->model || !orch_torch_init(t->torch, t->model, t->net, options->seed, error))
         return false;
     if (t->torch->output_count(t->model) != 1) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "for example mlp:128,128",
@@ -38,12 +40,12 @@ static bool prepare(struct torch_net *t, const char *device, uint64_t seed, GErr
     return t->torch->optimizer_set(t->model, &adam, error);
 }
 
-void *orch_q_torch_new(const struct orch_net *net, const char *device, uint64_t seed,
+void *orch_q_torch_new(const struct orch_net *net, const struct orch_q_net_options *options,
                        GError **error)
 {
     struct torch_net *t = g_new0(struct torch_net, 1);
     t->net = net;
-    if (prepare(t, device, seed, error))
+    if (prepare(t, options, error))
         return t;
     torch_free(t);
     return NULL;
