@@ -2,6 +2,7 @@
 #include "core/cli/job_trial.h"
 
 #include "core/results/run_named.h"
+#include "core/run/argv_record.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
@@ -71,7 +72,8 @@ static char *labels_hint(const struct orch_plan *plan)
     GString *out = g_string_new("name one with --trial: ");
     unsigned count = count_wanted(plan);
     for (unsigned i = 1; i <= MIN(count, LABELS_SHOWN); i++) {
-        g_autofree char *label = orch_cell_label(wanted_at(plan, i)->cell);
+        const struct orch_plan_item *item = wanted_at(plan, i);
+        g_autofree char *label = item ? orch_cell_label(item->cell) : g_strdup("");
         g_string_append_printf(out, "%s%u '%s'", i > 1 ? ", " : "", i, label);
     }
     if (count > LABELS_SHOWN)
@@ -242,10 +244,22 @@ static bool find_of_run(struct orch_cli *cli, const struct orch_run *run,
     return ok;
 }
 
-bool orch_job_trial_find(struct orch_cli *cli, const struct orch_job_selector *selector,
-                         struct orch_job_trial *out, GError **error)
+/* A document is a file that others read, so a secret must not be in its command. */
+static bool has_no_secret(const struct orch_job_trial *trial, GError **error)
 {
-    *out = (struct orch_job_trial){0};
+    g_autofree char *shown = orch_argv_record((char *const *)trial->words->pdata,
+                                              (int)trial->words->len, trial->expansion);
+    if (!strstr(shown, "(secret)"))
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "let the job read it from its environment or from a file",
+                   "the command sets a secret parameter, which the document would show");
+    return false;
+}
+
+static bool find(struct orch_cli *cli, const struct orch_job_selector *selector,
+                 struct orch_job_trial *out, GError **error)
+{
     if (cli->arg_count > 1 || g_str_has_suffix(cli->args[0], ".recipe") ||
         g_file_test(cli->args[0], G_FILE_TEST_IS_REGULAR))
         return find_of_recipe(cli, selector, out, error);
@@ -260,4 +274,11 @@ bool orch_job_trial_find(struct orch_cli *cli, const struct orch_job_selector *s
     ok = ok && find_of_run(cli, named.run, out, error);
     orch_named_run_clear(&named);
     return ok;
+}
+
+bool orch_job_trial_find(struct orch_cli *cli, const struct orch_job_selector *selector,
+                         struct orch_job_trial *out, GError **error)
+{
+    *out = (struct orch_job_trial){0};
+    return find(cli, selector, out, error) && has_no_secret(out, error);
 }

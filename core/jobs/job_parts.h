@@ -3,7 +3,7 @@
 #ifndef ORCH_JOBS_JOB_PARTS_H
 #define ORCH_JOBS_JOB_PARTS_H
 
-#include "core/jobs/job.h"
+#include "core/jobs/training_job.h"
 
 /** Sets a field to a text; nothing when the text is NULL. */
 void orch_job_put(json_t *object, const char *name, const char *text);

@@ -3,8 +3,8 @@
 #ifndef ORCH_JOBS_JOB_PLATFORM_H
 #define ORCH_JOBS_JOB_PLATFORM_H
 
-#include "core/jobs/job.h"
 #include "core/jobs/job_schema.h"
+#include "core/jobs/training_job.h"
 
 /** What a job says on every platform, in the order of `orch export job --side-by-side`. */
 enum orch_job_field {

@@ -62,3 +62,8 @@ says "sagemaker: field 'AlgorithmSpecification.TrainingImage'"
 rows=$(grep -o '"platform"' <<<"$out" | wc -l); same "$rows" 96 'rows of 16 fields and 6 platforms'
 # 'export' itself is as it was
 fails 2 orch export j.recipe; fails 3 orch export --what runs
+# a secret does not get into a document
+printf 'command: [sh, -c, "echo loss 1"]\nmetrics_from: lines\nmetrics: { loss: min }\nparameters: { key: { type: secret, default: none } }\n' >s.plugin
+printf 'format: 1\nrecipe: s\nexperiments:\n  e: { plugin: ./s.plugin }\n' >s.recipe
+fails 2 orch export job s.recipe -s e.key=HUSH --to slurm; says 'a secret parameter'; says_not HUSH
+ok orch export job s.recipe --to sagemaker --image i --results s3://b/p --role arn:aws:iam::123456789012:role/t --json; has_not '"key"'

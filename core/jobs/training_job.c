@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/jobs/job.h"
+#include "core/jobs/training_job.h"
 
 #include "lib/base/json.h"
 #include "lib/base/text.h"

@@ -4,8 +4,8 @@
  * The job runs orch itself: an image that contains orch and the repository starts the one trial of
  * the plan with 'orch run ... --part K/N', and exports it as a bundle into the job's output, which
  * 'orch db merge' reads. So a trial has the same fingerprint wherever it runs. */
-#ifndef ORCH_JOBS_JOB_H
-#define ORCH_JOBS_JOB_H
+#ifndef ORCH_JOBS_TRAINING_JOB_H
+#define ORCH_JOBS_TRAINING_JOB_H
 
 #include "core/hardware/hardware.h"
 #include "core/run/plan.h"
