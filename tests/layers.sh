@@ -14,7 +14,7 @@ awk '
               "signal spawn stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib string strings time " \
               "unistd cstddef cstdint cstdlib cstring string vector deque memory functional algorithm exception " \
               "mutex map unordered_map utility random stdexcept new fstream sstream fnmatch glob libgen " \
-              "ftw getopt termios utime wchar cmath limits array tuple optional chrono thread atomic numeric " \
+              "ftw getopt termios utime wchar cmath ctime limits array tuple optional chrono thread atomic numeric " \
               "omp cpuid immintrin iostream", words, " ")
         for (i in words) { libc[words[i]] = 1; libc[words[i] ".h"] = 1 }
         while ((getline line < "docs/layers.txt") > 0) {
