@@ -7,6 +7,7 @@
  * reused. It is deleted with the active row that owns it. Whether the owner is alive is not checked
  * here.
  */
+#include "store/adopt.h"
 #include "store/owner.h"
 #include "store/shards.h"
 #include "store/store_dir.h"
@@ -253,4 +254,19 @@ bool orch_store_hand_over(struct orch_store *store, const struct orch_handover *
         return orch_store_transaction_commit(store, error);
     orch_store_transaction_rollback(store);
     return false;
+}
+
+bool orch_store_adopt_all(struct orch_store *store, const GPtrArray *rows, bool *out_taken,
+                          GError **error)
+{
+    if (!orch_store_transaction_begin(store, error))
+        return false;
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_active_row *row = rows->pdata[i];
+        if (!orch_store_adopt(store, row->key, &row->runner, &out_taken[i], error)) {
+            orch_store_transaction_rollback(store);
+            return false;
+        }
+    }
+    return orch_store_transaction_commit(store, error);
 }

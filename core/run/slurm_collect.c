@@ -3,6 +3,7 @@
 
 #include "core/run/slurm_command.h"
 #include "core/run/slurm_record.h"
+#include "store/adopt.h"
 #include "store/store_dir.h"
 
 #include "lib/base/error.h"
@@ -25,12 +26,18 @@ struct job_row {
     int64_t job, index;     /* job 0: not known yet */
     bool is_needed;         /* by a trial that has not begun */
     bool is_gone;           /* collected or forgotten by this call */
+    struct orch_slurm_judgement judgement;
+    struct orch_slurm_job said; /* texts borrowed from the status */
+    json_t *report;             /* of its host, or NULL */
+    char *output;
 };
 
 static void free_job_row(void *pointer)
 {
     struct job_row *row = pointer;
     json_decref(row->record);
+    json_decref(row->report);
+    g_free(row->output);
     g_free(row);
 }
 
@@ -119,16 +126,13 @@ static void mark_needed(const GPtrArray *rows)
     g_autoptr(GHashTable) by_key = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < rows->len; i++) {
         struct job_row *row = rows->pdata[i];
-        row->is_needed = false;
         g_hash_table_insert(by_key, row->row->key, row);
     }
     for (guint i = 0; i < rows->len; i++) {
         const struct job_row *row = rows->pdata[i];
         const json_t *inputs = json_object_get(row->record, "inputs");
-        if (row->is_gone || !json_array_size(inputs))
-            continue;
-        g_autoptr(json_t) report = orch_slurm_report_read(row->row->trial_dir);
-        for (size_t j = 0; !report && j < json_array_size(inputs); j++) {
+        bool has_begun = row->report || row->judgement.action == ORCH_SLURM_FORGET;
+        for (size_t j = 0; !has_begun && j < json_array_size(inputs); j++) {
             const char *run = json_string_value(json_array_get(json_array_get(inputs, j), 1));
             struct job_row *other = run ? g_hash_table_lookup(by_key, run) : NULL;
             if (other)
@@ -210,19 +214,8 @@ struct collector {
     struct orch_slurm_collected *out;
 };
 
-/* Takes the row away from whoever has it, so that of two commands one collects it. */
-static bool adopt(struct collector *c, const struct job_row *row, bool *out_taken, GError **error)
-{
-    return orch_store_adopt(c->store, row->row->key, &row->row->runner, out_taken, error);
-}
-
 static bool forget(struct collector *c, struct job_row *row, GError **error)
 {
-    bool taken;
-    if (!adopt(c, row, &taken, error))
-        return false;
-    if (!taken)
-        return true;
     orch_store_dir_remove(c->store, ORCH_STORE_DIR_TRIAL, row->row->key, NULL);
     row->is_gone = true;
     c->out->forgotten++;
@@ -230,15 +223,15 @@ static bool forget(struct collector *c, struct job_row *row, GError **error)
 }
 
 /* "its Slurm job 12_3 was killed at its time limit (on node n1, exit status 0:15): LAST LINE" */
-static char *make_reason(const struct job_row *row, const struct orch_slurm_job *job,
-                         const struct orch_slurm_judgement *judgement, const char *output)
+static char *make_reason(const struct job_row *row)
 {
+    const struct orch_slurm_judgement *judgement = &row->judgement;
     GString *text = g_string_new(NULL);
     g_string_append_printf(text, "its Slurm job %" G_GINT64_FORMAT "_%" G_GINT64_FORMAT " %s",
                            row->job, row->index, judgement->why);
-    if (*job->nodes)
-        g_string_append_printf(text, " (on %s)", job->nodes);
-    g_auto(GStrv) lines = g_strsplit(output, "\n", -1);
+    if (*row->said.nodes)
+        g_string_append_printf(text, " (on %s)", row->said.nodes);
+    g_auto(GStrv) lines = g_strsplit(row->output, "\n", -1);
     const char *last = NULL;
     for (char **line = lines; *line; line++)
         if (*g_strstrip(*line))
@@ -264,21 +257,14 @@ static void note_run(struct collector *c, const struct job_row *row,
     g_ptr_array_add(c->out->runs, run);
 }
 
-static bool collect(struct collector *c, struct job_row *row, const json_t *report,
-                    const struct orch_slurm_job *job, const struct orch_slurm_judgement *judgement,
-                    const char *output, GError **error)
+static bool collect(struct collector *c, struct job_row *row, GError **error)
 {
-    bool taken;
-    if (!adopt(c, row, &taken, error))
-        return false;
-    if (!taken)
-        return true;
-    orch_slurm_record_complete(row->record, report, row->job, job, judgement->decided);
+    const struct orch_slurm_judgement *judgement = &row->judgement;
+    orch_slurm_record_complete(row->record, row->report, row->job, &row->said, judgement->decided);
     g_autofree char *text = orch_json_canonical(row->record);
-    g_autofree char *reason =
-        judgement->has_verdict ? make_reason(row, job, judgement, output) : NULL;
+    g_autofree char *reason = judgement->has_verdict ? make_reason(row) : NULL;
     const struct orch_outside outside = {judgement->verdict, reason, judgement->overrules};
-    int64_t started_ns = orch_json_int(report, "started_ns", row->row->started_ns);
+    int64_t started_ns = orch_json_int(row->report, "started_ns", row->row->started_ns);
     struct orch_collected collected = {0};
     bool ok = orch_collect(c->store, row->row->key, text, started_ns,
                            judgement->has_verdict ? &outside : NULL, &collected, error);
@@ -304,46 +290,70 @@ static void count_waiting(struct collector *c, const struct orch_slurm_evidence 
 
 /* A trial whose runner died around sbatch, and whose job nobody knows. It is forgotten once Slurm,
  * asked later, shows no job of its submission. */
-static bool settle_unknown(struct collector *c, struct job_row *row, GError **error)
+static void judge_unknown(struct collector *c, struct job_row *row)
 {
     enum { PATIENCE_S = 120 };
     int64_t since_ns = c->status.asked_ns - row->row->started_ns;
-    if (!c->status.problem && since_ns > PATIENCE_S * INT64_C(1000000000))
-        return forget(c, row, error);
-    c->out->queued++;
+    bool is_over = !c->status.problem && since_ns > PATIENCE_S * INT64_C(1000000000);
+    row->judgement.action = is_over ? ORCH_SLURM_FORGET : ORCH_SLURM_WAIT;
+    c->out->queued += !is_over;
+}
+
+static void judge(struct collector *c, struct job_row *row)
+{
+    struct orch_slurm_evidence e = {.has_accounting = c->status.has_accounting};
+    if (!row->job && !(row->job = orch_slurm_status_submission(&c->status, row->submission))) {
+        judge_unknown(c, row);
+        return;
+    }
+    orch_slurm_status_job(&c->status, row->job, row->index, &row->said);
+    e.state = orch_slurm_state_find(row->said.state);
+    e.is_absent = row->said.is_absent;
+    e.absent_s = row->said.absent_s;
+    look_at_journal(row, &e);
+    row->report = orch_slurm_report_read(row->row->trial_dir);
+    bool is_over = e.is_absent || (e.state && e.state->is_ended);
+    row->output = is_over ? read_output(c->store, row) : g_strdup("");
+    e.output = orch_slurm_state_in_output(row->output);
+    e.is_near_limit =
+        is_over && e.has_end && e.end == ORCH_VERDICT_PREEMPTED && is_near_limit(row, row->report);
+    row->judgement = orch_slurm_judge(&e);
+    if (row->judgement.action == ORCH_SLURM_WAIT && c->trusts_journals && e.has_end)
+        row->judgement = (struct orch_slurm_judgement){.action = ORCH_SLURM_COLLECT};
+    if (row->judgement.action == ORCH_SLURM_WAIT)
+        count_waiting(c, &e, &row->said);
+}
+
+/* Takes the rows that are decided away from whoever has them, so that of two commands one collects
+ * a trial. Others are left as they are. */
+static bool adopt(struct collector *c, const GPtrArray *rows, GError **error)
+{
+    g_autoptr(GPtrArray) decided = g_ptr_array_new(), actives = g_ptr_array_new();
+    for (guint i = 0; i < rows->len; i++) {
+        struct job_row *row = rows->pdata[i];
+        if (row->judgement.action != ORCH_SLURM_WAIT && row->is_needed) {
+            row->judgement.action = ORCH_SLURM_WAIT;
+            c->out->kept++;
+        }
+        if (row->judgement.action == ORCH_SLURM_WAIT)
+            continue;
+        g_ptr_array_add(decided, row);
+        g_ptr_array_add(actives, (gpointer)(uintptr_t)row->row);
+    }
+    g_autofree bool *taken = g_new0(bool, decided->len + 1);
+    if (decided->len && !orch_store_adopt_all(c->store, actives, taken, error))
+        return false;
+    for (guint i = 0; i < decided->len; i++)
+        if (!taken[i])
+            ((struct job_row *)decided->pdata[i])->judgement.action = ORCH_SLURM_WAIT;
     return true;
 }
 
-static bool look_at(struct collector *c, struct job_row *row, GError **error)
+static bool act(struct collector *c, struct job_row *row, GError **error)
 {
-    struct orch_slurm_job job;
-    struct orch_slurm_evidence e = {.has_accounting = c->status.has_accounting};
-    if (!row->job && !(row->job = orch_slurm_status_submission(&c->status, row->submission)))
-        return settle_unknown(c, row, error);
-    orch_slurm_status_job(&c->status, row->job, row->index, &job);
-    e.state = orch_slurm_state_find(job.state);
-    e.is_absent = job.is_absent;
-    e.absent_s = job.absent_s;
-    look_at_journal(row, &e);
-    g_autoptr(json_t) report = orch_slurm_report_read(row->row->trial_dir);
-    bool is_over = job.is_absent || (e.state && e.state->is_ended);
-    g_autofree char *output = is_over ? read_output(c->store, row) : g_strdup("");
-    e.output = orch_slurm_state_in_output(output);
-    e.is_near_limit =
-        is_over && e.has_end && e.end == ORCH_VERDICT_PREEMPTED && is_near_limit(row, report);
-    struct orch_slurm_judgement judgement = orch_slurm_judge(&e);
-    if (judgement.action == ORCH_SLURM_WAIT && c->trusts_journals && e.has_end)
-        judgement = (struct orch_slurm_judgement){.action = ORCH_SLURM_COLLECT};
-    if (judgement.action != ORCH_SLURM_WAIT && row->is_needed) {
-        c->out->kept++;
-        return true;
-    }
-    if (judgement.action == ORCH_SLURM_FORGET)
+    if (row->judgement.action == ORCH_SLURM_FORGET)
         return forget(c, row, error);
-    if (judgement.action == ORCH_SLURM_COLLECT)
-        return collect(c, row, report, &job, &judgement, output, error);
-    count_waiting(c, &e, &job);
-    return true;
+    return row->judgement.action == ORCH_SLURM_WAIT || collect(c, row, error);
 }
 
 /* ---- all --------------------------------------------------------------------------------------
@@ -395,15 +405,12 @@ bool orch_slurm_collect(struct orch_store *store, bool trusts_journals,
     if (!rows->len)
         return true;
     bool ok = ask(&c, rows, error);
-    /* from the newest, so that a dependent trial that was cancelled no longer holds its inputs */
+    for (guint i = 0; ok && i < rows->len; i++)
+        judge(&c, rows->pdata[i]);
     mark_needed(rows);
-    for (guint i = rows->len; ok && i > 0; i--) {
-        struct job_row *row = rows->pdata[i - 1];
-        unsigned before = out->forgotten;
-        ok = look_at(&c, row, error);
-        if (out->forgotten > before && json_array_size(json_object_get(row->record, "inputs")))
-            mark_needed(rows);
-    }
+    ok = ok && adopt(&c, rows, error);
+    for (guint i = rows->len; ok && i > 0; i--)
+        ok = act(&c, rows->pdata[i - 1], error);
     ok = ok && (!out->runs->len || orch_store_sync(store, error));
     remove_submissions(store, rows);
     orch_slurm_status_clear(&c.status);

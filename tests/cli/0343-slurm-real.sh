@@ -107,7 +107,8 @@ experiments:
 R
 ask() { sed -i 's/"asked_ns": *[0-9]*/"asked_ns":1/' .orch/results.db.d/slurm/answer.json 2>/dev/null; }
 gone() { ! squeue -h -j "$1" 2>/dev/null | grep -q .; } # no element of the job waits or runs
-running() { [ "$(squeue -h -r -t R -j "$1" | wc -l)" = "$2" ]; }
+# of a job, so many run; those whose last processes are still ending (COMPLETING) count, too
+running() { [ "$(squeue -h -r -t R,CG -j "$1" | wc -l)" = "$2" ]; }
 states() { python3 -c 'import json, sys; print(*sorted(r["state"] for r in json.loads(sys.argv[1])["runs"]))' "$out"; }
 
 # ---- runs, and trials that depend on them, element by element: that of the failed one never starts
