@@ -13,7 +13,7 @@
  * orch never loads a plugin itself, so a plugin can only affect this process. Exit status 0: the
  * journal has its end event (whatever the verdict), or all queries were answered.
  */
-#include "core/host/job.h"
+#include "core/host/batch_job.h"
 #include "core/host/rank_process.h"
 #include "core/host/serve.h"
 #include "core/host/supervise.h"

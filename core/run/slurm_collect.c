@@ -13,6 +13,7 @@
 #include "lib/wire/journal.h"
 
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -159,6 +160,9 @@ static void look_at_journal(const struct job_row *row, struct orch_slurm_evidenc
         if (event.kind == ORCH_EVENT_END) {
             e->has_end = true;
             e->end = event.verdict;
+            int64_t number = orch_json_int(event.json, "signal", 0);
+            e->is_killed =
+                e->end == ORCH_VERDICT_CRASHED && (number == SIGTERM || number == SIGKILL);
         }
         orch_event_clear(&event);
     }
@@ -315,8 +319,8 @@ static void judge(struct collector *c, struct job_row *row)
     bool is_over = e.is_absent || (e.state && e.state->is_ended);
     row->output = is_over ? read_output(c->store, row) : g_strdup("");
     e.output = orch_slurm_state_in_output(row->output);
-    e.is_near_limit =
-        is_over && e.has_end && e.end == ORCH_VERDICT_PREEMPTED && is_near_limit(row, row->report);
+    e.is_near_limit = is_over && e.has_end && (e.end == ORCH_VERDICT_PREEMPTED || e.is_killed) &&
+                      is_near_limit(row, row->report);
     row->judgement = orch_slurm_judge(&e);
     if (row->judgement.action == ORCH_SLURM_WAIT && c->trusts_journals && e.has_end)
         row->judgement = (struct orch_slurm_judgement){.action = ORCH_SLURM_COLLECT};

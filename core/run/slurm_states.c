@@ -112,14 +112,17 @@ static struct orch_slurm_judgement judge_end(const struct orch_slurm_evidence *e
     if (is_well && state->overrules == ORCH_SLURM_OVERRULES_SUCCESS)
         return decide(state, ORCH_VERDICT_FAILED, true,
                       "failed, although its journal says that the trial went well");
-    if (e->end != ORCH_VERDICT_PREEMPTED)
+    if (e->end != ORCH_VERDICT_PREEMPTED && !e->is_killed)
         return believe_journal(state);
     if (e->is_near_limit && state->stopped == ORCH_VERDICT_PREEMPTED)
         return decide(state, ORCH_VERDICT_TIMEOUT, true,
                       "was stopped shortly before its time limit, so that the trial could save");
     if (state->stopped != ORCH_VERDICT_PREEMPTED)
         return decide(state, state->stopped, true, state->text);
-    return believe_journal(state);
+    bool is_job_taken =
+        state->cut == ORCH_VERDICT_PREEMPTED || strcmp(state->name, "NODE_FAIL") == 0;
+    return e->is_killed && is_job_taken ? decide(state, state->cut, true, state->text)
+                                        : believe_journal(state);
 }
 
 static struct orch_slurm_judgement judge_state(const struct orch_slurm_evidence *e,

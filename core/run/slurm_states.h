@@ -43,6 +43,9 @@ struct orch_slurm_evidence {
     bool has_accounting; /* sacct answers, so that an ended job may still appear there */
     bool has_journal, has_end;
     enum orch_verdict end;
+    /* the journal says that SIGTERM or SIGKILL ended the trial: Slurm signals all processes of a
+     * job at once, so the trial may end before its host has seen the signal */
+    bool is_killed;
     bool is_near_limit; /* the trial ran until the margin before --time */
 };
 

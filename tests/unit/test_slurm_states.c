@@ -178,6 +178,26 @@ static void test_margin(void **state)
     }
 }
 
+/* Slurm signals all processes of a job at once: the trial may die before its host sees the signal.
+ */
+static void test_killed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *state, *verdict;
+    } rows[] = {{"CANCELLED", "cancelled"}, {"TIMEOUT", "timeout"}, {"PREEMPTED", "preempted"},
+                {"NODE_FAIL", "lost"},      {"FAILED", "crashed"},  {"COMPLETED", "crashed"},
+                {"OUT_OF_MEMORY", "failed"}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++) {
+        struct orch_slurm_evidence e = {.state = orch_slurm_state_find(rows[i].state),
+                                        .has_journal = true,
+                                        .has_end = true,
+                                        .end = ORCH_VERDICT_CRASHED,
+                                        .is_killed = true};
+        assert_string_equal(decide(&e), rows[i].verdict);
+    }
+}
+
 static void test_ranges(void **state)
 {
     (void)state;
@@ -222,8 +242,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_matrix),  cmocka_unit_test(test_no_wrong_success),
         cmocka_unit_test(test_absence), cmocka_unit_test(test_output),
-        cmocka_unit_test(test_margin),  cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_request),
+        cmocka_unit_test(test_margin),  cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_ranges),  cmocka_unit_test(test_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* `orch-host --job TRIALDIR`: a trial inside a batch job, possibly on another machine and possibly
  * for the second time. */
-#ifndef ORCH_HOST_JOB_H
-#define ORCH_HOST_JOB_H
+#ifndef ORCH_HOST_BATCH_JOB_H
+#define ORCH_HOST_BATCH_JOB_H
 
 #include <glib.h>
 

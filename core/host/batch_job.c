@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/host/job.h"
+#include "core/host/batch_job.h"
 
 #include "core/host/job_refs.h"
 #include "core/host/read_trial.h"
