@@ -33,13 +33,12 @@ void orch_ceilings_free(struct orch_ceilings *ceilings)
 
 json_t *orch_ceiling_json(const struct orch_ceiling *c)
 {
-    json_t *json =
-        json_pack("{s:s s:s s:s s:i s:s s:o s:o s:o s:i s:s}", "device", c->device, "what", c->what,
-                  "how", c->how, "threads", (int)c->threads, "unit", c->unit, "best",
-                  orch_json_finite(c->measured.best), "median",
-                  orch_json_finite(c->measured.median), "spread",
-                  orch_json_finite(c->measured.spread), "samples", (int)c->measured.samples, "with",
-                  c->with);
+    json_t *json = json_pack("{s:s s:s s:s s:i s:s s:o s:o s:o s:i s:s}", "device", c->device,
+                             "what", c->what, "how", c->how, "threads", (int)c->threads, "unit",
+                             c->unit, "best", orch_json_finite(c->measured.best), "median",
+                             orch_json_finite(c->measured.median), "spread",
+                             orch_json_finite(c->measured.spread), "samples",
+                             (int)c->measured.samples, "with", c->with);
     if (c->skipped)
         json_object_set_new(json, "skipped", json_string(c->skipped));
     return json;
