@@ -36,16 +36,7 @@ static bool read_spec(struct paleo_section *p, GError **error)
     p->options.batch = (int64_t)CLAMP(orch_paleo_spec_number(spec, "batch", 1), 1, BATCH_MAX);
     p->peak_tflops = orch_paleo_spec_number(spec, "peak_tflops", (double)NAN);
     p->nets = orch_texts_from_json(json_object_get(spec, "nets"));
-    p->ppps = g_array_new(FALSE, FALSE, sizeof(double));
-    g_autoptr(GPtrArray) ppps = orch_texts_from_json(json_object_get(spec, "ppp"));
-    for (guint i = 0; i < ppps->len; i++) {
-        double value;
-        if (orch_real_parse(ppps->pdata[i], &value) && value > 0 && value <= 1)
-            g_array_append_val(p->ppps, value);
-    }
-    const double whole = 1;
-    if (!p->ppps->len)
-        g_array_append_val(p->ppps, whole);
+    p->ppps = orch_paleo_spec_ppps(spec);
     return orch_paleo_spec_device(orch_json_text(spec, "gpu", DEFAULT_GPU), &p->options.device,
                                   error);
 }

@@ -78,19 +78,10 @@ static bool read_spec(struct passes_item *p, GError **error)
     p->options = orch_paleo_defaults();
     p->options.batch = (int64_t)CLAMP(orch_paleo_spec_number(spec, "batch", 1), 1, BATCH_MAX);
     p->nets = orch_texts_from_json(json_object_get(spec, "nets"));
-    p->ppps = g_array_new(FALSE, FALSE, sizeof(double));
+    p->ppps = orch_paleo_spec_ppps(spec);
     p->published = g_array_new(FALSE, FALSE, sizeof(struct published));
     g_array_set_clear_func(p->published, published_clear);
-    g_autoptr(GPtrArray) ppps = orch_texts_from_json(json_object_get(spec, "ppp"));
     g_autoptr(GPtrArray) rows = orch_texts_from_json(json_object_get(spec, "published"));
-    for (guint i = 0; i < ppps->len; i++) {
-        double value;
-        if (orch_real_parse(ppps->pdata[i], &value) && value > 0 && value <= 1)
-            g_array_append_val(p->ppps, value);
-    }
-    const double whole = 1;
-    if (!p->ppps->len)
-        g_array_append_val(p->ppps, whole);
     for (guint i = 0; i < rows->len; i++)
         if (!read_published(p, rows->pdata[i], error))
             return false;

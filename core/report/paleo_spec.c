@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/paleo_spec.h"
 
+#include "core/report/trials.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -17,6 +18,21 @@ double orch_paleo_spec_number(const json_t *spec, const char *key, double none)
     const char *text = orch_json_text(spec, key, NULL);
     double value = none;
     return text && orch_real_parse(text, &value) ? value : none;
+}
+
+GArray *orch_paleo_spec_ppps(const json_t *spec)
+{
+    GArray *ppps = g_array_new(FALSE, FALSE, sizeof(double));
+    g_autoptr(GPtrArray) texts = orch_texts_from_json(json_object_get(spec, "ppp"));
+    for (guint i = 0; i < texts->len; i++) {
+        double value;
+        if (orch_real_parse(texts->pdata[i], &value) && value > 0 && value <= 1)
+            g_array_append_val(ppps, value);
+    }
+    const double whole = 1;
+    if (!ppps->len)
+        g_array_append_val(ppps, whole);
+    return ppps;
 }
 
 bool orch_paleo_spec_device(const char *name, struct orch_paleo_device *out, GError **error)

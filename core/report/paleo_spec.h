@@ -6,10 +6,14 @@
 #include "core/render/table.h"
 #include "predictors/paleo.h"
 
+#include <glib.h>
 #include <jansson.h>
 
 /** Returns the number under `key`, or `none` when the key is absent or no number. */
 double orch_paleo_spec_number(const json_t *spec, const char *key, double none);
+/** Returns the platform percents of peak under "ppp" that are in (0, 1], as doubles; 1 alone where
+ * there is none. The caller unrefs. */
+GArray *orch_paleo_spec_ppps(const json_t *spec);
 /** Finds a device of PALEO's authors, "paleo:NAME", or makes one of a GPU of the hardware tables.
  * False with ORCH_ERROR_NOT_FOUND. */
 bool orch_paleo_spec_device(const char *name, struct orch_paleo_device *out, GError **error);

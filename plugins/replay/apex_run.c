@@ -276,23 +276,21 @@ static double mean_epsilon(const struct apex *a)
 static void report(const struct apex *a)
 {
     const struct orch_host *host = a->host;
-    const double time_s = fmax((double)(g_get_monotonic_time() - a->curve.start_us) / 1e6, 1e-6);
-    orch_curve_finish(&a->curve, a->step);
-    host->result(host, "updates", (double)a->updates);
-    host->result(host, "training_time", time_s);
-    host->result(host, "frames_per_s", (double)a->step / time_s);
-    host->result(host, "buffer_bytes", (double)orch_replay_bytes(a->buffer));
+    const double time_s =
+        orch_curve_finish_learner(&a->curve, a->step,
+                                  &(struct orch_learner_counts){
+                                      .updates = a->updates,
+                                      .batch = a->p.batch,
+                                      .learning_us = a->learning_us,
+                                      .waiting_us = a->waiting_us,
+                                      .buffer_bytes = orch_replay_bytes(a->buffer),
+                                  });
     host->result(host, "actors_died", (double)a->died);
     host->result(host, "idle_share", (double)a->idle_us / 1e6 / time_s);
     if (a->stale_steps > 0) {
         host->result(host, "mean_staleness", a->stale_updates / (double)a->stale_steps);
         host->result(host, "max_staleness", a->largest_stale);
     }
-    if (a->learning_us <= 0)
-        return;
-    host->result(host, "samples_per_s",
-                 (double)(a->updates * a->p.batch) / ((double)a->learning_us / 1e6));
-    host->result(host, "waiting_share", (double)a->waiting_us / (double)a->learning_us);
 }
 
 /* One turn of the learner. Sets `*out_status` where training ends early. */

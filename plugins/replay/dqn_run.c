@@ -292,18 +292,14 @@ static double shown_epsilon(const struct orch_dqn *d)
 
 static void report(const struct orch_dqn *d)
 {
-    const struct orch_host *host = d->host;
-    const double time_s = fmax((double)(g_get_monotonic_time() - d->curve.start_us) / 1e6, 1e-6);
-    orch_curve_finish(&d->curve, d->step);
-    host->result(host, "updates", (double)d->updates);
-    host->result(host, "training_time", time_s);
-    host->result(host, "frames_per_s", (double)d->step / time_s);
-    host->result(host, "buffer_bytes", (double)orch_replay_bytes(d->buffer));
-    if (d->learning_us <= 0)
-        return;
-    host->result(host, "samples_per_s",
-                 (double)(d->updates * d->params.batch) / ((double)d->learning_us / 1e6));
-    host->result(host, "waiting_share", (double)d->waiting_us / (double)d->learning_us);
+    orch_curve_finish_learner(&d->curve, d->step,
+                              &(struct orch_learner_counts){
+                                  .updates = d->updates,
+                                  .batch = d->params.batch,
+                                  .learning_us = d->learning_us,
+                                  .waiting_us = d->waiting_us,
+                                  .buffer_bytes = orch_replay_bytes(d->buffer),
+                              });
 }
 
 int orch_dqn_run(struct orch_dqn *d, GError **error)

@@ -114,3 +114,21 @@ void orch_curve_finish(const struct orch_curve *c, int64_t step)
     host->result(host, "steps_to_solve", (double)c->solved_step);
     host->result(host, "time_to_solve", (double)c->solved_ms / 1000);
 }
+
+double orch_curve_finish_learner(const struct orch_curve *c, int64_t step,
+                                 const struct orch_learner_counts *n)
+{
+    const struct orch_host *host = c->host;
+    const double time_s = fmax((double)(g_get_monotonic_time() - c->start_us) / 1e6, 1e-6);
+    orch_curve_finish(c, step);
+    host->result(host, "updates", (double)n->updates);
+    host->result(host, "training_time", time_s);
+    host->result(host, "frames_per_s", (double)step / time_s);
+    host->result(host, "buffer_bytes", (double)n->buffer_bytes);
+    if (n->learning_us > 0) {
+        host->result(host, "samples_per_s",
+                     (double)(n->updates * n->batch) / ((double)n->learning_us / 1e6));
+        host->result(host, "waiting_share", (double)n->waiting_us / (double)n->learning_us);
+    }
+    return time_s;
+}

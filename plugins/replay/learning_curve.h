@@ -41,6 +41,19 @@ double orch_curve_mean(const struct orch_curve *c);
 bool orch_curve_is_solved(const struct orch_curve *c);
 /** Reports the results. */
 void orch_curve_finish(const struct orch_curve *c, int64_t step);
+
+/** What a learner did until the end of a training. */
+struct orch_learner_counts {
+    int64_t updates, batch; /* samples of an update */
+    int64_t learning_us,
+        waiting_us; /* time of the updates; of it waiting for the buffer's batches */
+    int64_t buffer_bytes;
+};
+
+/** Reports the results of a training with a buffer, after those of orch_curve_finish. Returns the
+ * seconds since orch_curve_init. */
+double orch_curve_finish_learner(const struct orch_curve *c, int64_t step,
+                                 const struct orch_learner_counts *counts);
 int64_t orch_curve_ms(const struct orch_curve *c);
 
 #endif
