@@ -3,8 +3,9 @@
 """Agreement of simulated and computed all-reduces and training steps with measured ones.
 
 bench/agreement.sh [BUILD] [DATA] calls it. Three tables of relative errors, each of what was left out of the calibration.
-1. This machine, 2 workers. Calibrated on all-reduces of 1, 4, 16 ... KiB, of the same algorithm or of recursive doubling
-   alone: between two neighbouring sizes time is a straight line, which is a latency and a bandwidth. Judged: the sizes between. A time is
+1. This machine, 2 workers. Calibrated on all-reduces of 1, 2, 4, 8 ... KiB, of the same algorithm or of recursive doubling
+   alone: between two neighbouring sizes time is a straight line, which is a latency and a bandwidth; where MPI changes from eager messages to
+   the rendezvous protocol and from where its buffers are new pages in each call, each side goes on with the line of its own. Judged: the sizes between, 1.5, 3, 6 ... KiB. A time is
    the shortest of up to 300 in each of ROUNDS trials, which other programs disturb least.
 2. This machine, a training step of 2 workers: computing from trainings of one worker with the same batch a worker, two of them at
    once because two cores share caches and memory; the link from part 1. Judged: the time of the step and of its communication, the
@@ -15,19 +16,22 @@ bench/agreement.sh [BUILD] [DATA] calls it. Three tables of relative errors, eac
 4. Published iterations of GPT-like transformers with tensor, data and pipeline parallelism (DATA/vtrain_*.csv): a non-negative
    sum of transformer_terms(), fitted to all other GPU counts, each of which weighs the same, plus the time between nodes by
    their published bandwidth; for several nodes with the rows of one node as well. Judged: each GPU count."""
-import csv, itertools, json, math, os, subprocess, sys, tempfile
+import csv, itertools, json, math, os, re, subprocess, sys, tempfile
 
 KIB = 1024
-ROUNDS = 3
+ROUNDS = 5
 VOCABULARY = 51200  # GPT-2's, padded
 NODE_BYTES_PER_MS = 100e9 / 1e3  # 800 Gbit/s of a node with 8 A100 (DATA/vtrain_multi.md)
 # NVLinks between the GPUs of a DGX-1V, the hybrid cube mesh of DATA/nccl_allreduce.md ('nvidia-smi topo -m')
 CUBE_MESH = [[0, 1, 1, 2, 2, 0, 0, 0], [1, 0, 2, 1, 0, 2, 0, 0], [1, 2, 0, 2, 0, 0, 1, 0], [2, 1, 2, 0, 0, 0, 0, 1],
              [2, 0, 0, 0, 0, 1, 1, 2], [0, 2, 0, 0, 1, 0, 2, 1], [0, 0, 1, 0, 1, 2, 0, 2], [0, 0, 0, 1, 2, 1, 2, 0]]
-EVEN = [KIB << (2 * i) for i in range(10)]  # calibration: 1 KiB to 256 MiB
-ODD = [2 * KIB << (2 * i) for i in range(9)]  # judged: 2 KiB to 128 MiB
+EVEN = [KIB << i for i in range(19)]  # calibration: 1 KiB to 256 MiB
+ODD = [size + size // 2 for size in EVEN[:-1]]  # judged: 1.5 KiB to 192 MiB
 ALGORITHMS = ["recursive_doubling", "ring", "reduce_broadcast", "rabenseifner"]
 # of 2 workers: messages after one another, and how often all bytes cross the link
+MESSAGE = {"recursive_doubling": 1, "ring": 0.5, "reduce_broadcast": 1, "rabenseifner": 0.5}  # largest message, as a share of all bytes
+SCRATCH = {"recursive_doubling": 1, "ring": 0.5, "reduce_broadcast": 1, "rabenseifner": 1}  # largest buffer that Open MPI allocates in a call, likewise
+FRESH_PAGES = 32 << 20  # bytes from which malloc of the GNU C library takes new pages from the kernel each time (DEFAULT_MMAP_THRESHOLD_MAX)
 COSTS = {"recursive_doubling": (1, 1), "ring": (2, 1), "reduce_broadcast": (2, 2), "rabenseifner": (2, 1)}
 PALEO = {"recursive_doubling": 1, "reduce_broadcast": 2}  # butterfly and tree: no latency
 
@@ -49,7 +53,7 @@ def head(title):
 
 class Orch:
     def __init__(self, build):
-        self.program, self.folder = os.path.join(build, "orch"), tempfile.mkdtemp()
+        self.program, self.folder = os.path.join(os.path.abspath(build), "orch"), tempfile.mkdtemp()
 
     def call(self, *words):
         return subprocess.run([self.program, *words], cwd=self.folder, capture_output=True, text=True)
@@ -69,7 +73,7 @@ class Orch:
 def measured_all_reduces(orch):
     """(algorithm, bytes) -> seconds, the shortest of all rounds."""
     sizes = ", ".join(str(size) for size in sorted(EVEN + ODD))
-    db = orch.run("measured", {"m": "plugin: allreduce, resources: { exclusive: true }, with: { workers: 2, repeats: 300, time_limit: 500ms, "
+    db = orch.run("measured", {"m": "plugin: allreduce, resources: { exclusive: true }, with: { workers: 2, repeats: 300, time_limit: 300ms, "
                                     f"bytes: [{sizes}] }}, sweep: {{ algorithm: [{', '.join(ALGORITHMS)}] }}, repeat: {ROUNDS}"})
     times = {}
     for p in orch.rows(db, "--what", "points", "-m", "min_time", "-c", "key,algorithm"):
@@ -78,18 +82,40 @@ def measured_all_reduces(orch):
     return times
 
 
-def segments(measured, algorithm):
-    """Latency and bandwidth of a link between neighbouring sizes of one algorithm: [(upper bytes, a, B)]."""
-    times, (messages, volume) = [measured[algorithm, size] for size in EVEN], COSTS[algorithm]
-    found = []
-    for i in range(len(EVEN) - 1):
+def eager_limit():
+    """Bytes up to which Open MPI sends a message within a machine at once, without asking the receiver: messages below it are eager."""
+    text = subprocess.run(["ompi_info", "--param", "btl", "vader", "--level", "9", "--parsable"], capture_output=True, text=True).stdout
+    found = re.search(r"btl_vader_eager_limit:value:(\d+)", text)
+    return int(found.group(1)) if found else 4 * KIB
+
+
+def lines(measured, algorithm):
+    """Straight lines between neighbouring sizes of one algorithm: [(upper bytes, time at 0 bytes, seconds per byte)]."""
+    times = [measured[algorithm, size] for size in EVEN]
+
+    def straight(i):
         slope = max((times[i + 1] - times[i]) / (EVEN[i + 1] - EVEN[i]), 1e-15)
-        found.append((EVEN[i + 1], max(times[i] - slope * EVEN[i], 1e-9) / messages, volume / slope))
+        return times[i] - slope * EVEN[i], slope
+    found, changes = [], (eager_limit() / MESSAGE[algorithm], FRESH_PAGES / SCRATCH[algorithm])
+    for i in range(len(EVEN) - 1):
+        change = next((size for size in changes if 0 < i < len(EVEN) - 2 and EVEN[i] < size <= EVEN[i + 1]), None)
+        found += [(change - 1, *straight(i - 1)), (EVEN[i + 1], *straight(i + 1))] if change else [(EVEN[i + 1], *straight(i))]
     return found
 
 
-def link(found, size):
-    return next((a, b) for upper, a, b in found if size <= upper)
+def link(found, calibrated, algorithm, size):
+    """Latency and bandwidth of the link with which the calibrated algorithm, with messages of the length that the other one sends for size bytes, takes
+    the line's time. Where the line would be below 0 at 0 bytes (it becomes steeper where caches end), the latency is that of the smallest size."""
+    messages, volume = COSTS[calibrated]
+    size *= MESSAGE[algorithm] / MESSAGE[calibrated]
+    start, slope = next((start, slope) for upper, start, slope in found if size <= upper)
+    a = start if start > 0 else max(found[0][1], 1e-9)
+    return a / messages, volume * size / max(start + slope * size - a, 1e-12)
+
+
+def formula(algorithm, found, size):
+    (messages, volume), (a, b) = COSTS[algorithm], link(*found, algorithm, size)
+    return messages * a + volume * size / b
 
 
 def simulated(orch, name, cases):
@@ -105,17 +131,16 @@ def part_all_reduce(orch):
     if len(measured) < len(ALGORITHMS) * len(EVEN + ODD):
         print("\nall-reduces on this machine: skipped, the measurements are not complete")
         return None, None
-    own = {g: segments(measured, g) for g in ALGORITHMS}
+    own = {g: (lines(measured, g), g) for g in ALGORITHMS}
     one = own["recursive_doubling"]
     for title, found in (("on the same algorithm", own), ("on recursive doubling alone", {g: one for g in ALGORITHMS})):
-        times = simulated(orch, "own" if found is own else "one", [(g, s, *link(found[g], s)) for g in ALGORITHMS for s in ODD])
-        head(f"all-reduce of 2 workers on this machine, 2 KiB to 128 MiB, calibrated {title}")
+        times = simulated(orch, "own" if found is own else "one", [(g, s, *link(*found[g], g, s)) for g in ALGORITHMS for s in ODD])
+        head(f"all-reduce of 2 workers on this machine, 1.5 KiB to 192 MiB, calibrated {title}")
         for g in ALGORITHMS:
-            messages, volume = COSTS[g]
             line(f"{g}: SimGrid", [(times[g, s], measured[g, s]) for s in ODD if (g, s) in times])
-            line(f"{g}: formula", [(messages * link(found[g], s)[0] + volume * s / link(found[g], s)[1], measured[g, s]) for s in ODD])
+            line(f"{g}: formula", [(formula(g, found[g], s), measured[g, s]) for s in ODD])
             if g in PALEO:
-                line(f"{g}: PALEO (bandwidth alone)", [(PALEO[g] * s / found[g][-1][2], measured[g, s]) for s in ODD])
+                line(f"{g}: PALEO (bandwidth alone)", [(PALEO[g] * s / link(*found[g], g, EVEN[-1])[1], measured[g, s]) for s in ODD])
         line("all: SimGrid", [(times[k], measured[k]) for k in times])
     return measured, own["ring"]
 
@@ -140,7 +165,7 @@ def part_step(orch, found):
         print("\ntraining step on this machine: skipped, no training was measured")
         return
     two = best["two"]
-    a, b = link(found, int(two["result.parameter_bytes"]))
+    a, b = link(*found, "ring", int(two["result.parameter_bytes"]))
     experiments = {kind: f'plugin: simcluster, with: {{ workers: 2, net: "resnet-cifar:8", input: 3x32x32, batch: 32, scaling: weak, algorithm: ring, '
                          f'step_time: {best[kind]["result.compute_time"]:.9f}, latency: {a * 1e6:.6f}, bandwidth: {b / 1e9:.9f} }}' for kind in ("alone", "beside")}
     simulated_steps = {r["experiment"]: r for r in orch.rows(orch.run("step", experiments)) if r.get("result.step_time")}
@@ -292,4 +317,5 @@ def main():
     part_transformers(data)
 
 
-main()
+if __name__ == "__main__":
+    main()
