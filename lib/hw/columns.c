@@ -186,3 +186,18 @@ bool orch_columns_read(const struct orch_column *columns, const struct orch_csv 
     }
     return true;
 }
+
+GPtrArray *orch_columns_rows(const struct orch_column *columns, const struct orch_csv *csv,
+                             size_t size, GError **error)
+{
+    if (!orch_columns_check(columns, csv, error))
+        return NULL;
+    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(g_free);
+    for (size_t row = 0; row < orch_csv_rows(csv); row++) {
+        void *out = g_malloc0(size);
+        g_ptr_array_add(rows, out);
+        if (!orch_columns_read(columns, csv, row, out, error))
+            return NULL;
+    }
+    return g_steal_pointer(&rows);
+}

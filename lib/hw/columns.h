@@ -40,5 +40,10 @@ bool orch_columns_check(const struct orch_column *columns, const struct orch_csv
  * ORCH_ERROR_RECIPE and the position; `out` may then be partly filled. */
 bool orch_columns_read(const struct orch_column *columns, const struct orch_csv *csv, size_t row,
                        void *out, GError **error);
+/** All records of a table, header checked: zeroed structs of `size` bytes, filled by
+ * orch_columns_read and owned by the array; their texts are borrowed from the table. Fails with
+ * ORCH_ERROR_RECIPE and the position. */
+GPtrArray *orch_columns_rows(const struct orch_column *columns, const struct orch_csv *csv,
+                             size_t size, GError **error);
 
 #endif

@@ -32,18 +32,7 @@ static const struct orch_column COLUMNS[] = {
 
 GPtrArray *orch_prices_read(const struct orch_csv *csv, GError **error)
 {
-    if (!orch_columns_check(COLUMNS, csv, error))
-        return NULL;
-    GPtrArray *prices = g_ptr_array_new_with_free_func(g_free);
-    for (size_t row = 0; row < orch_csv_rows(csv); row++) {
-        struct orch_price *price = g_new0(struct orch_price, 1);
-        g_ptr_array_add(prices, price);
-        if (!orch_columns_read(COLUMNS, csv, row, price, error)) {
-            g_ptr_array_unref(prices);
-            return NULL;
-        }
-    }
-    return prices;
+    return orch_columns_rows(COLUMNS, csv, sizeof(struct orch_price), error);
 }
 
 const GPtrArray *orch_prices(void)

@@ -25,20 +25,6 @@ static const struct orch_column COLUMNS[] = {
     {0}};
 /* clang-format on */
 
-static GPtrArray *read_rows(const struct orch_csv *csv, GError **error)
-{
-    if (!orch_columns_check(COLUMNS, csv, error))
-        return NULL;
-    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(g_free);
-    for (size_t row = 0; row < orch_csv_rows(csv); row++) {
-        struct orch_training_instance *instance = g_new0(struct orch_training_instance, 1);
-        g_ptr_array_add(rows, instance);
-        if (!orch_columns_read(COLUMNS, csv, row, instance, error))
-            return NULL;
-    }
-    return g_steal_pointer(&rows);
-}
-
 const GPtrArray *orch_training_instances(void)
 {
     static GPtrArray *instances;
@@ -47,7 +33,9 @@ const GPtrArray *orch_training_instances(void)
         GError *error = NULL;
         csv = orch_csv_parse("share/hardware/training.csv", ORCH_TRAINING_CSV,
                              strlen(ORCH_TRAINING_CSV), &error);
-        GPtrArray *read = csv ? read_rows(csv, &error) : NULL;
+        GPtrArray *read =
+            csv ? orch_columns_rows(COLUMNS, csv, sizeof(struct orch_training_instance), &error)
+                : NULL;
         if (!read)
             g_error("the table of training instances that is built in is damaged: %s",
                     error->message);
