@@ -16,6 +16,8 @@ CORE_PACKAGES='gcc:gcc cmake:cmake ninja-build:ninja pkg-config:pkg-config git:g
   libprotobuf-c-dev:libprotobuf-c protobuf-c-compiler:protoc-c
   libjpeg62-turbo-dev:libjpeg libpng-dev:libpng libc6-dev:gcc make:make libcairo2-dev:cairo-ft'
 TEST_PACKAGES='libcmocka-dev:cmocka sqlite3:sqlite3 openssh-client:ssh-keygen gnupg:gpg'
+# optional: the topology of the machine, for pinning trials (else it is read from /sys)
+TOPOLOGY_PACKAGES='libhwloc-dev:hwloc'
 # optional: starting plugins as several processes, and the plugin of the tests that adds over them
 MPI_PACKAGES='libopenmpi-dev:ompi-c openmpi-bin:mpirun'
 # optional: simulated clusters (plugin simcluster)
@@ -199,6 +201,7 @@ choose_torch() {
 
 build_core() {
     need 'the core' "$CORE_PACKAGES"
+    want 'hwloc' "$TOPOLOGY_PACKAGES"
     configure "$BUILD" -DORCH_TORCH="$(torch_state)"
     compile "$BUILD" product # the tests follow where they are run
     ln -sfn "$BUILD/orch" orch
@@ -209,6 +212,7 @@ build_torch() {
     local found wants_debian=no
     choose_torch "$@"
     need 'the core' "$CORE_PACKAGES"
+    want 'hwloc' "$TOPOLOGY_PACKAGES"
     found=$(torch_find "$torch_wanted") || case $torch_wanted in auto | debian) wants_debian=yes ;; esac
     if has_apt; then
         if [ $wants_debian = yes ]; then need 'training' "$TORCH_PACKAGES"; else need 'training' "g++:g++ dataset-fashion-mnist:"; fi
@@ -344,7 +348,7 @@ case $command in
     coverage) run_coverage "$@" ;;
     install) run_install "$@" ;;
     clean) rm -rf "$BUILD" "$BUILD-asan" "$BUILD-coverage" "$BUILD.log" "$BUILD-asan.log" "$BUILD-coverage.log" orch ;;
-    packages) for stage in CORE TEST MPI SIMGRID SLURM PAPER BROWSER PYTORCH TORCH; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
+    packages) for stage in CORE TOPOLOGY TEST MPI SIMGRID SLURM PAPER BROWSER PYTORCH TORCH; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
     help | -h | --help) usage ;;
     *) usage >&2; die "unknown command '$command'" ;;
 esac

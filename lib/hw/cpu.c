@@ -111,8 +111,7 @@ char *orch_cpu_model_from_cpuid(void)
     return NULL;
 }
 
-/* First number in the list of threads that share a core with `cpu`, which identifies the core. */
-static unsigned core_of(const char *root, unsigned cpu)
+unsigned orch_cpu_core(const char *root, unsigned cpu)
 {
     static const char *const files[] = {"core_cpus_list", "thread_siblings_list"};
     for (unsigned i = 0; i < G_N_ELEMENTS(files); i++) {
@@ -134,7 +133,7 @@ void orch_cpu_count(const char *root, const unsigned *cpus, unsigned cpu_count, 
             root, "/sys/devices/system/cpu/cpu%u/topology/physical_package_id", cpus[i]);
         gint64 id = package ? g_ascii_strtoll(package, NULL, 10) : 0;
         g_hash_table_add(sockets, GINT_TO_POINTER((int)MAX(id, 0)));
-        g_hash_table_add(cores, GUINT_TO_POINTER(core_of(root, cpus[i])));
+        g_hash_table_add(cores, GUINT_TO_POINTER(orch_cpu_core(root, cpus[i])));
     }
     *out_sockets = (int)MAX(g_hash_table_size(sockets), 1);
     *out_cores = (int)MAX(g_hash_table_size(cores), 1);

@@ -18,4 +18,8 @@ char *orch_cpu_model_from_cpuid(void);
 void orch_cpu_count(const char *root, const unsigned *cpus, unsigned cpu_count, int *out_sockets,
                     int *out_cores);
 
+/** First number in the list of hardware threads that share a core with `cpu`, which identifies the
+ * core; `cpu` without information in /sys. */
+unsigned orch_cpu_core(const char *root, unsigned cpu);
+
 #endif
