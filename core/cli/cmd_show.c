@@ -109,6 +109,28 @@ static void print_source(const struct orch_whole_run *s)
     orch_cli_show_line("digest", "%s", run->digest ? run->digest : "-");
 }
 
+/* What the trial got of its machine. */
+static void print_slot(const json_t *slot)
+{
+    const char *pinned = orch_json_text(slot, "pinned_to", NULL);
+    const json_t *gpus = json_object_get(slot, "gpus");
+    int64_t node = orch_json_int(slot, "numa_node", -1);
+    double share = 1;
+    if (pinned && node >= 0)
+        orch_cli_show_line("pinned", "to CPUs %s (NUMA node %d)", pinned, (int)node);
+    else if (pinned)
+        orch_cli_show_line("pinned", "to CPUs %s", pinned);
+    bool is_shared = orch_json_get_real(json_object_get(slot, "gpu_share"), &share);
+    for (size_t i = 0; i < json_array_size(gpus); i++) {
+        const char *name = json_string_value(json_array_get(gpus, i));
+        if (is_shared)
+            orch_cli_show_line("gpu", "%g of %s, shared: its times are not those of a whole GPU",
+                               share, name ? name : "?");
+        else
+            orch_cli_show_line("gpu", "%s", name ? name : "?");
+    }
+}
+
 static void print_machine(const struct orch_whole_run *s)
 {
     orch_cli_show_line("device", "%s", s->run->device_key ? s->run->device_key : "-");
@@ -125,6 +147,7 @@ static void print_machine(const struct orch_whole_run *s)
             "foreign cpu", "%.0f %% of the CPUs were used by other programs%s",
             100 * s->foreign_cpu,
             s->is_disturbed ? ": its times count only where no undisturbed run is there" : "");
+    print_slot(json_object_get(s->facts, "slot"));
     int64_t rss = orch_json_int(s->facts, "max_rss_bytes", 0);
     g_autofree char *memory = orch_bytes_format(rss);
     if (rss)

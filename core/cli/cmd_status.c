@@ -3,6 +3,7 @@
 #include "core/cli/take_in.h"
 
 #include "core/results/bundle_export.h"
+#include "core/run/slot_leases.h"
 #include "lib/base/text.h"
 
 struct status_options {
@@ -33,6 +34,28 @@ static GPtrArray *sorted_names(GHashTable *counts)
     return names;
 }
 
+static json_t *slots_json(const GPtrArray *leases)
+{
+    json_t *rows = json_array();
+    for (guint i = 0; i < leases->len; i++)
+        json_array_append_new(rows, orch_lease_json(leases->pdata[i]));
+    return rows;
+}
+
+/* What the trials of all runs of this machine use, and which runs wait. */
+static void print_slots(const GPtrArray *leases)
+{
+    for (guint i = 0; i < leases->len; i++) {
+        const struct orch_lease *lease = leases->pdata[i];
+        g_autofree char *resources = orch_lease_resources(lease);
+        g_autofree char *holder = orch_lease_text(lease);
+        g_autofree char *plain = orch_text_plain(g_steal_pointer(&holder));
+        printf("%s %s%s: %s\n", i ? "        " : "slots   ",
+               lease->is_waiting ? "waiting for " : "",
+               *resources ? resources : "no CPU of its own", plain);
+    }
+}
+
 static void print_json(const struct orch_store *store, const struct orch_standing *s)
 {
     g_autoptr(GPtrArray) names = sorted_names(s->there.behind_by);
@@ -42,17 +65,18 @@ static void print_json(const struct orch_store *store, const struct orch_standin
                             json_integer((json_int_t)GPOINTER_TO_SIZE(
                                 g_hash_table_lookup(s->there.behind_by, names->pdata[i]))));
     bool known = s->remote.name && !s->problem;
+    g_autoptr(GPtrArray) leases = orch_slot_leases_list();
     g_autofree char *exchanged = s->exchanged_ns ? orch_time_format(s->exchanged_ns, true) : NULL;
-    orch_cli_print_json(json_pack("{s:s? s:s s:I s:I s:I s:s? s:s? s:o s:o s:o s:o s:s?}", "store",
-                                  s->has_store ? orch_store_path(store) : NULL, "digest",
-                                  s->info.digest, "runs", (json_int_t)s->info.runs, "running",
-                                  (json_int_t)s->info.active, "private_notes",
-                                  (json_int_t)s->private_notes, "remote", s->remote.name, "problem",
-                                  s->problem ? s->problem->message : NULL, "ahead",
-                                  known ? json_integer(s->there.ahead) : json_null(), "ahead_notes",
-                                  known ? json_integer(s->there.ahead_notes) : json_null(),
-                                  "behind", known ? json_integer(s->there.behind) : json_null(),
-                                  "behind_by", by, "exchanged", exchanged));
+    orch_cli_print_json(
+        json_pack("{s:s? s:s s:I s:I s:I s:s? s:s? s:o s:o s:o s:o s:s? s:o}", "store",
+                  s->has_store ? orch_store_path(store) : NULL, "digest", s->info.digest, "runs",
+                  (json_int_t)s->info.runs, "running", (json_int_t)s->info.active, "private_notes",
+                  (json_int_t)s->private_notes, "remote", s->remote.name, "problem",
+                  s->problem ? s->problem->message : NULL, "ahead",
+                  known ? json_integer(s->there.ahead) : json_null(), "ahead_notes",
+                  known ? json_integer(s->there.ahead_notes) : json_null(), "behind",
+                  known ? json_integer(s->there.behind) : json_null(), "behind_by", by, "exchanged",
+                  exchanged, "slots", slots_json(leases)));
 }
 
 /* "12", "12, and 1 note" */
@@ -102,6 +126,8 @@ static void print(const struct orch_store *store, const struct orch_standing *s)
         puts("store    none yet ('orch run RECIPE' or 'orch pull' makes it)");
     if (s->private_notes)
         printf("notes    %" G_GINT64_FORMAT " private, which stay here\n", s->private_notes);
+    g_autoptr(GPtrArray) leases = orch_slot_leases_list();
+    print_slots(leases);
     print_remote(s);
 }
 
@@ -153,7 +179,9 @@ const struct orch_command ORCH_COMMAND_STATUS = {
     .option_bytes = sizeof(struct status_options),
     .about = "Ahead: ended runs, and public notes and removals, that the remote lacks. Behind: "
              "runs there that are not here, by who "
-             "made them. Only the record of the remote's state is updated. Exits with 3 when the "
+             "made them. Slots: which CPUs and GPUs the trials of this machine use, of any store "
+             "and user, and which runs wait for some. Only the record of the remote's state is "
+             "updated. Exits with 3 when the "
              "remote cannot be reached; the rest is printed anyway.",
     .examples = "  orch status\n  orch status --offline",
     .run = run_status,

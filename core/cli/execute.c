@@ -99,7 +99,7 @@ static void add_plan_row(struct orch_table *table, const struct orch_plan_item *
                    orch_json_text_or_null(item->run_key));
     orch_table_add(table, REUSE_WORDS[experiment->reuse], NULL);
     orch_cli_forecast_add_cell(table, ask(forecaster, item, &forecast),
-                               orch_plan_item_devices(item));
+                               orch_plan_item_charged(item));
 }
 
 /* Returns the parameters, with "(secret)" in place of secret values. */
@@ -137,7 +137,7 @@ static json_t *plan_as_json(const struct orch_plan *plan, const struct orch_fore
                       experiment->reuse_why ? experiment->reuse_why : "", "plugin",
                       experiment->manifest->name, "forecast",
                       orch_cli_forecast_json(ask(forecaster, item, &forecast),
-                                             orch_plan_item_devices(item), price)));
+                                             orch_plan_item_charged(item), price)));
     }
     return rows;
 }
@@ -510,6 +510,8 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
         .gpus = task->gpus->len ? (const unsigned *)(void *)task->gpus->data : NULL,
         .gpu_count = task->gpus->len,
         .fail_fast = options->fail_fast,
+        .is_unpinned = options->no_pin,
+        .oversubscribes = options->oversubscribe,
         .live = cli->stderr_is_tty && !options->no_progress && !cli->quiet,
         .argv_json = argv,
         .forecaster = plan->expansion->smoke ? NULL : &task->forecaster,

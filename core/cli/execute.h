@@ -15,6 +15,7 @@ struct orch_execute_options {
     bool over_allowance;
     struct sharing_options sharing;
     bool any_slots, reads_only; /* plan options for commands that only show the plan */
+    bool no_pin, oversubscribe;
     bool force, fail_fast, require_clean, dry_run, yes, sign, no_progress, all, exit_code, trust,
         keep_trials;
 };

@@ -48,23 +48,23 @@ static void add_costs(json_t *json, double low, double middle, double high)
     json_object_set_new(json, "cost_high_usd", orch_json_finite(high));
 }
 
-json_t *orch_cli_forecast_json(const struct orch_forecast *forecast, unsigned devices,
+json_t *orch_cli_forecast_json(const struct orch_forecast *forecast, double devices,
                                const struct orch_rate *price)
 {
     if (!forecast)
         return json_null();
-    json_t *json =
-        json_pack("{s:o s:o s:o s:s s:s s:s s:i}", "total_s", orch_json_finite(forecast->p50_s),
-                  "low_s", orch_json_finite(forecast->p5_s), "high_s",
-                  orch_json_finite(forecast->p95_s), "tier", forecast->tier, "model",
-                  forecast->model, "because", forecast->why, "devices", (int)devices);
+    json_t *json = json_pack(
+        "{s:o s:o s:o s:s s:s s:s s:o}", "total_s", orch_json_finite(forecast->p50_s), "low_s",
+        orch_json_finite(forecast->p5_s), "high_s", orch_json_finite(forecast->p95_s), "tier",
+        forecast->tier, "model", forecast->model, "because", forecast->why, "devices",
+        devices < 1 ? orch_json_finite(devices) : json_integer((json_int_t)devices));
     add_costs(json, usd_of(price, forecast->p5_s * devices),
               usd_of(price, forecast->p50_s * devices), usd_of(price, forecast->p95_s * devices));
     return json;
 }
 
 void orch_cli_forecast_add_cell(struct orch_table *table, const struct orch_forecast *forecast,
-                                unsigned devices)
+                                double devices)
 {
     g_autofree char *span =
         forecast ? orch_cli_span_text(forecast->p5_s, forecast->p50_s, forecast->p95_s) : NULL;

@@ -18,10 +18,10 @@ char *orch_cli_span_text(double low_s, double middle_s, double high_s);
 /** Appends a forecast to a table: "12 s (9.8 s to 15 s), measured", or "-". In JSON the cell is
  * orch_cli_forecast_json. */
 void orch_cli_forecast_add_cell(struct orch_table *table, const struct orch_forecast *forecast,
-                                unsigned devices);
+                                double devices);
 /** Returns {total_s, low_s, high_s, tier, model, because, devices, cost_usd, cost_low_usd,
  * cost_high_usd}, with the names of `orch predict`; JSON null for NULL. `price` may be NULL. */
-json_t *orch_cli_forecast_json(const struct orch_forecast *forecast, unsigned devices,
+json_t *orch_cli_forecast_json(const struct orch_forecast *forecast, double devices,
                                const struct orch_rate *price);
 /** Prints the total forecast of the trials that will run to stderr. Prints nothing when no trial
  * will run. */

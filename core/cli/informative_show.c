@@ -45,7 +45,7 @@ void orch_cli_plan_informative_print(struct orch_cli *cli, const struct orch_pla
         g_autofree char *left = g_strdup_printf("%.2g %%", 100 * choice->left);
         orch_table_add(table, label, NULL);
         orch_table_add(table, left, orch_json_finite(choice->left));
-        orch_cli_forecast_add_cell(table, known ? &forecast : NULL, orch_plan_item_devices(item));
+        orch_cli_forecast_add_cell(table, known ? &forecast : NULL, orch_plan_item_charged(item));
     }
     g_autofree char *command = run_command(cli);
     if (cli->json) {

@@ -31,7 +31,7 @@ static void add_up(struct orch_plan *plan, const char *gpu, struct orch_plan_out
             continue;
         if (forecast_one(forecasts, estimator, item, gpu, &p50_s)) {
             out->known++;
-            out->device_s += p50_s * orch_plan_item_devices(item);
+            out->device_s += p50_s * orch_plan_item_charged(item);
         } else {
             out->unknown++;
         }

@@ -56,8 +56,9 @@ bool orch_roofline_is_on(const struct orch_gpu_spec *spec, const char *device_ke
                          bool is_this_machine)
 {
     struct orch_device_parts parts = orch_device_key_parse(device_key);
+    bool is_whole = parts.gpus && parts.gpu_share >= 1;
     bool is_on = spec->unit == ORCH_GPU_HOST ? !parts.gpus && is_this_machine
-                                             : parts.gpus && orch_gpu_find(parts.device) == spec;
+                                             : is_whole && orch_gpu_find(parts.device) == spec;
     g_free(parts.device);
     return is_on;
 }

@@ -448,6 +448,8 @@ static bool describe_estimator(struct orch_forecasts *f, unsigned index)
     struct orch_estimate_question question = {cost, device ? device->model : NULL, parts.threads};
     g_free(parts.device);
     struct orch_forecast o;
+    if (parts.gpu_share < 1) /* how long it takes depends on the trials beside it */
+        return false;
     if (!cost || !orch_estimator_forecast(f->estimator, &question, &o))
         return false;
     set_known(f, index, (struct orch_duration){o.p5_s, o.p50_s, o.p95_s}, o.tier, o.model,
@@ -506,7 +508,8 @@ static bool describe_predictor(struct orch_forecasts *f, unsigned index)
     struct orch_setting_forecast forecast;
     g_autoptr(GHashTable) texts = trained ? texts_of_item(item) : NULL;
     const struct orch_setting_question question = {item->device_key, texts};
-    if (!trained || !orch_setting_forecast(trained, &question, &forecast, NULL))
+    if (!trained || orch_device_key_is_share(item->device_key) ||
+        !orch_setting_forecast(trained, &question, &forecast, NULL))
         return false;
     bool is_narrow = forecast.high_s <= WIDEST_FACTOR * forecast.value_s &&
                      forecast.value_s <= WIDEST_FACTOR * forecast.low_s;

@@ -84,7 +84,7 @@ static bool write_report(const char *trial_dir, const struct orch_trial_spec *tr
         gpus[i] = i;
     g_autofree char *key = orch_machine_key(machine);
     g_autofree char *device_key =
-        orch_machine_device_key(machine, gpus, gpu_count, (int)trial->threads);
+        orch_machine_device_key(machine, gpus, gpu_count, 1, (int)trial->threads);
     const char *modules = g_getenv("LOADEDMODULES");
     g_autoptr(json_t) report =
         json_pack("{s:I s:s s:s s:o s:o s:s s:I s:O}", "started_ns", (json_int_t)orch_now_ns(),

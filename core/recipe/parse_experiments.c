@@ -162,6 +162,33 @@ static void read_ranks(struct recipe_draft *draft, const struct orch_yaml *resou
     experiment->made->ranks = (unsigned)count;
 }
 
+/* Reads the number of GPUs of a trial: a whole number, or a share of one GPU. */
+static void read_gpus(struct recipe_draft *draft, const struct orch_yaml *resources,
+                      struct orch_experiment *made)
+{
+    static const double LEAST = 0.01;
+    const struct orch_yaml *node = orch_yaml_get(resources, "gpus");
+    g_autofree char *least = g_strdup_printf("%u", made->gpus);
+    double share;
+    int64_t count;
+    bool is_share = node && node->kind == ORCH_YAML_SCALAR && strchr(node->text, '.') &&
+                    orch_real_parse(node->text, &share) && share > 0 && share < 1;
+    if (!is_share) {
+        if (orch_recipe_get_count(draft, resources, "gpus", least, "1024", &count))
+            made->gpus = (unsigned)count;
+        return;
+    }
+    if (made->gpus > 1)
+        orch_recipe_error_at(draft, node, NULL, "'gpus': its plugin needs at least %u GPUs",
+                             made->gpus);
+    if (share < LEAST)
+        orch_recipe_error_at(draft, node, "write a share such as 0.5, or a whole number",
+                             "'gpus': %s is below the smallest share of a GPU, %g", node->text,
+                             LEAST);
+    made->gpus = 1;
+    made->gpu_share = share;
+}
+
 static void read_resources(struct recipe_draft *draft, const struct orch_yaml *map,
                            struct recipe_experiment *experiment)
 {
@@ -175,11 +202,9 @@ static void read_resources(struct recipe_draft *draft, const struct orch_yaml *m
     if (!resources)
         return;
     orch_recipe_check_keys(draft, resources, "'resources'", RESOURCE_KEYS);
-    g_autofree char *gpus_min = g_strdup_printf("%u", made->gpus);
     g_autofree char *cores_min = g_strdup_printf("%u", made->cores);
     int64_t count, bytes = made->memory_bytes;
-    if (orch_recipe_get_count(draft, resources, "gpus", gpus_min, "1024", &count))
-        made->gpus = (unsigned)count;
+    read_gpus(draft, resources, made);
     if (orch_recipe_get_count(draft, resources, "cores", cores_min, "4096", &count))
         made->cores = (unsigned)count;
     if (orch_recipe_get_bytes(draft, resources, "memory", &bytes)) {

@@ -25,7 +25,9 @@ static const struct orch_gpu_spec *device_of(const struct roofline_item *item,
 {
     struct orch_device_parts parts = orch_device_key_parse(run->device_key);
     const struct orch_gpu_spec *found = NULL;
-    if (parts.gpus) {
+    if (parts.gpu_share < 1) {
+        *out_why = g_strdup("it shared its GPU with other trials");
+    } else if (parts.gpus) {
         found = orch_hardware_gpu(item->hardware, parts.device, NULL);
         if (!found)
             *out_why = g_strdup_printf("GPU '%s' is not in the table of GPUs", parts.device);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/run/doctor.h"
 
+#include "core/run/slot_leases.h"
+
 #include "lib/base/file.h"
 #include "lib/base/text.h"
 #include "lib/vcs/git_config.h"
@@ -63,6 +65,27 @@ static void look_at_machine(struct orch_workspace *workspace, struct orch_findin
     if (!m->gpus->len)
         orch_findings_add(f, "GPU", "missing", m->gpu_note ? m->gpu_note : "none",
                           "GPU trials are skipped here");
+}
+
+/* Which trials of this machine use which CPUs and GPUs. */
+static void look_at_slots(struct orch_findings *f)
+{
+    g_autofree char *folder = orch_slot_leases_folder();
+    g_autoptr(GPtrArray) leases = orch_slot_leases_list();
+    if (!folder)
+        orch_findings_add(f, "slots", "missing", "ORCH_SLOTS=off",
+                          "runs of this machine take no regard for each other");
+    for (guint i = 0; i < leases->len; i++) {
+        const struct orch_lease *lease = leases->pdata[i];
+        g_autofree char *resources = orch_lease_resources(lease);
+        g_autofree char *holder = orch_lease_text(lease);
+        g_autofree char *detail =
+            g_strdup_printf("%s: %s", *resources ? resources : "no CPU of its own", holder);
+        orch_findings_add(f, lease->is_waiting ? "slots: waiting" : "slots: in use", "ok", detail,
+                          "");
+    }
+    if (folder && !leases->len)
+        orch_findings_add(f, "slots", "ok", "no trial runs on this machine", "");
 }
 
 static void look_at_git(struct orch_workspace *workspace, struct orch_findings *f)
@@ -252,6 +275,7 @@ void orch_doctor_look(struct orch_workspace *workspace, struct orch_plugins *plu
                       struct orch_findings *findings)
 {
     look_at_machine(workspace, findings);
+    look_at_slots(findings);
     look_at_git(workspace, findings);
     look_at_store(workspace, findings);
     look_at_filesystem(workspace, findings);

@@ -13,7 +13,7 @@
 /** An ended run. Texts are borrowed for the call. */
 struct orch_ledger_run {
     const char *who, *recipe, *experiment, *device, *machine; /* NULL: not known */
-    unsigned devices; /* number of GPUs, or 1 for the whole machine */
+    double devices; /* number of GPUs, or the share of one; 1 for the whole machine */
     double wall_s;
     int64_t ended_ns;    /* UTC */
     bool is_lost;        /* it ended neither ok nor diverged */

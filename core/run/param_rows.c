@@ -132,7 +132,7 @@ static bool is_same_library(struct orch_param_rows *out, const struct orch_run *
 static bool has_company(const struct orch_run *run)
 {
     g_autoptr(json_t) facts = json_loads(run->facts ? run->facts : "{}", 0, NULL);
-    return orch_json_int(facts, "co_runners", 0) > 0;
+    return orch_json_int(facts, "co_runners", 0) > 0 || orch_device_key_is_share(run->device_key);
 }
 
 static bool take_run(void *ctx, const struct orch_run *run, GError **error)

@@ -248,11 +248,12 @@ static void make_item(struct orch_plan *plan, unsigned index)
     for (unsigned i = 0; i < gpu_count; i++)
         gpus[i] = i;
     gpu_count = MIN(gpu_count, machine->gpus->len);
-    item->device_key = plan->options.in_slurm
-                           ? orch_slurm_place(&plan->expansion->slurm, experiment)
-                           : orch_machine_device_key(
-                                 machine, gpus, gpu_count,
-                                 orch_experiment_threads(experiment, machine, plan->options.slots));
+    item->device_key =
+        plan->options.in_slurm
+            ? orch_slurm_place(&plan->expansion->slurm, experiment)
+            : orch_machine_device_key(
+                  machine, gpus, gpu_count, orch_experiment_gpu_millionths(experiment) / 1e6,
+                  orch_experiment_threads(experiment, machine, plan->options.slots));
     item->forced = plan->options.force && item->cell->wanted;
 }
 
@@ -318,14 +319,14 @@ unsigned orch_plan_default_slots(struct orch_workspace *workspace,
                                  const struct orch_expansion *expansion, unsigned allowed_gpus)
 {
     unsigned gpus = allowed_gpus ? allowed_gpus : orch_workspace_machine(workspace)->gpus->len;
-    unsigned most = 0;
+    double most = 0;
     for (guint i = 0; i < expansion->experiments->len; i++) {
         const struct orch_experiment *experiment = expansion->experiments->pdata[i];
         if (!experiment->skipped)
-            most = MAX(most, orch_experiment_gpus(experiment));
+            most = MAX(most, orch_experiment_gpu_sum(experiment));
     }
-    if (most)
-        return MAX(1u, gpus / most);
+    if (most > 0) /* 3 of 0.333333 fit on one */
+        return (unsigned)CLAMP(gpus / most + 1e-5, 1.0, 1024.0);
     return CLAMP(expansion->jobs, 1u, (unsigned)orch_workspace_machine(workspace)->threads);
 }
 

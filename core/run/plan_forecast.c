@@ -26,6 +26,12 @@ unsigned orch_plan_item_devices(const struct orch_plan_item *item)
     return MAX(1u, orch_experiment_gpus(item->cell->experiment));
 }
 
+double orch_plan_item_charged(const struct orch_plan_item *item)
+{
+    double gpus = orch_experiment_gpu_sum(item->cell->experiment);
+    return gpus > 0 ? gpus : 1;
+}
+
 /* The order in which the scheduler starts them. */
 static int compare_order(const void *a, const void *b)
 {
@@ -96,7 +102,7 @@ void orch_forecast_total(const struct orch_plan *plan, const struct orch_forecas
             out->unknown++;
             continue;
         }
-        double devices = orch_plan_item_devices(item);
+        double devices = orch_plan_item_charged(item);
         bool independent = strcmp(f.model, "repeats") == 0;
         out->known++;
         work_s += f.p50_s;

@@ -32,8 +32,11 @@ struct orch_forecaster {
 bool orch_plan_will_run(const struct orch_plan_item *item);
 /** True when a trial that the plan will run uses GPUs. */
 bool orch_plan_uses_gpus(const struct orch_plan *plan);
-/** The number of devices charged for the item: its GPUs, or 1 for a slot of the machine. */
+/** The number of devices that the item occupies: its GPUs, or 1 for a slot of the machine. */
 unsigned orch_plan_item_devices(const struct orch_plan_item *item);
+/** The number of devices charged for the item on this machine, where a share of a GPU counts as
+ * such. */
+double orch_plan_item_charged(const struct orch_plan_item *item);
 
 /** Sums over all trials of a plan that will run, scheduled on its slots. */
 struct orch_forecast_total {

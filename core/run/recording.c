@@ -183,7 +183,7 @@ static char *recording_device(struct orch_workspace *workspace)
     unsigned gpus[64], count = MIN(machine->gpus->len, (guint)G_N_ELEMENTS(gpus));
     for (unsigned i = 0; i < count; i++)
         gpus[i] = i;
-    return orch_machine_device_key(machine, gpus, count, machine->threads);
+    return orch_machine_device_key(machine, gpus, count, 1, machine->threads);
 }
 
 static json_t *make_record(struct orch_workspace *workspace, const struct orch_recording_spec *spec,

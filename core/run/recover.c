@@ -90,6 +90,25 @@ static bool host_is_alive(const char *trial_dir)
     return each_process_with("cmdline", trial_dir, is_alive) > 0;
 }
 
+static bool is_there(pid_t pid)
+{
+    struct orch_process process;
+    return orch_process_get(pid, &process) && orch_process_is_alive(&process);
+}
+
+bool orch_trial_has_processes(const char *key, const char *trial_dir)
+{
+    g_autofree char *word = g_strdup_printf("ORCH_RUN=%s", key);
+    return each_process_with("cmdline", trial_dir, is_there) > 0 ||
+           each_process_with("environ", word, is_there) > 0;
+}
+
+void orch_trial_end_orphans(const char *key, const char *trial_dir)
+{
+    if (!host_is_alive(trial_dir))
+        orch_kill_leftovers(key);
+}
+
 static bool close_row(struct orch_store *store, const struct orch_active_row *row, GError **error)
 {
     bool taken;

@@ -83,7 +83,7 @@ struct orch_run *orch_reuse_find(const struct orch_plan *plan, const struct orch
         if (threads == before)
             continue;
         before = threads;
-        g_autofree char *device_key = orch_machine_device_key(machine, NULL, 0, threads);
+        g_autofree char *device_key = orch_machine_device_key(machine, NULL, 0, 1, threads);
         run = find_at(plan, item, device_key, out_passed_over, &problem);
     }
     if (problem)

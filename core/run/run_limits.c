@@ -19,7 +19,7 @@ const char *orch_limit_name(enum orch_limit limit)
 }
 
 enum orch_limit orch_limits_refuse(const struct orch_limits *limits, const struct orch_usage *usage,
-                                   double p50_s, unsigned devices, int64_t now_ns)
+                                   double p50_s, double devices, int64_t now_ns)
 {
     double own_s = isnan(p50_s) ? 0 : p50_s;
     double after_usd =

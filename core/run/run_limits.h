@@ -32,7 +32,7 @@ struct orch_usage {
 /** Returns the limit that starting one more trial would exceed, judged by its median forecast; pass
  * NaN when there is no forecast. */
 enum orch_limit orch_limits_refuse(const struct orch_limits *limits, const struct orch_usage *usage,
-                                   double p50_s, unsigned devices, int64_t now_ns);
+                                   double p50_s, double devices, int64_t now_ns);
 /** Returns the limit that is reached now, at which all trials must stop. */
 enum orch_limit orch_limits_reached(const struct orch_limits *limits,
                                     const struct orch_usage *usage, int64_t now_ns);

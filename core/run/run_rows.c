@@ -156,7 +156,7 @@ static void take_run(void *ctx, const struct orch_bulk_run *run)
         r->tally.no_cost++;
         return;
     }
-    if (orch_json_int(facts, "co_runners", 0) > 0) {
+    if (orch_json_int(facts, "co_runners", 0) > 0 || orch_device_key_is_share(run->device_key)) {
         r->tally.shared++;
         return;
     }

@@ -76,7 +76,7 @@ static bool look_at_held(struct run *run, bool *out_held, GError **error)
 static void wait_for_something(struct run *run, bool held)
 {
     guint count = run->hosts->len;
-    g_autofree struct pollfd *fds = g_new0(struct pollfd, count + 1);
+    g_autofree struct pollfd *fds = g_new0(struct pollfd, count + 2);
     int timeout = held ? 200 : run->options->live || run->options->limits ? 100 : 1000;
     if (run->moved && !count && run->options->sharing)
         timeout = 0; /* trials that ended in the meantime may have made others ready */
@@ -87,7 +87,8 @@ static void wait_for_something(struct run *run, bool held)
             timeout = 10;
     }
     fds[count] = (struct pollfd){.fd = run->signal_fd, .events = POLLIN};
-    poll(fds, count + 1, timeout);
+    fds[count + 1] = (struct pollfd){.fd = run->slots_fd, .events = POLLIN}; /* -1 is ignored */
+    poll(fds, count + 2, timeout);
     if (fds[count].revents)
         take_signals(run);
 }
@@ -117,6 +118,8 @@ static bool loop(struct run *run, GError **error)
         if (must_collect_first(run) && !orch_schedule_collect(run, error))
             return false;
         bool stopping = run->stop_level || run->failed_fast;
+        if (stopping && !orch_schedule_leave_queue(run, error))
+            return false;
         if (!stopping && (!orch_schedule_start(run, error) || !look_at_held(run, &held, error)))
             return false;
         bool collected = run->ended->len > 0; /* other trials may have waited for these */
@@ -125,11 +128,13 @@ static bool loop(struct run *run, GError **error)
         bool away = !stopping && orch_schedule_away(run);
         if (!run->hosts->len && (stopping || (!has_todo(run) && !away)))
             return true;
-        bool idle = !run->hosts->len && !run->moved && !collected && !held;
+        bool idle = !run->hosts->len && !run->moved && !collected && !held && !run->was_held;
         if (away && !orch_schedule_look_away(run, idle))
             return true;
         if (!run->hosts->len && run->refused && !collected && !held)
             return true; /* a limit prevents all remaining trials */
+        if (!orch_schedule_leases_flush(run, error))
+            return false;
         if (run->hosts->len || !collected)
             wait_for_something(run, held && !stopping);
         orch_schedule_reap(run);
@@ -258,11 +263,13 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     run.signal_fd = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
     orch_workspace_hold_source(plan->workspace);
     orch_run_note_inputs(plan);
+    orch_schedule_leases_open(&run);
     bool ok = loop(&run, error);
     if (!ok)
         abandon_hosts(&run);
     else
         ok = orch_store_sync(plan->store, error);
+    orch_schedule_leases_close(&run);
     finish_totals(&run);
     if (run.signal_fd >= 0)
         close(run.signal_fd);

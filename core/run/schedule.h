@@ -106,6 +106,8 @@ struct orch_run_options {
     unsigned gpu_count;
     bool fail_fast;        /* start no more trials after the first failure */
     bool live;             /* call tick */
+    bool is_unpinned;      /* pin no trial to its CPUs */
+    bool oversubscribes;   /* do not wait for CPUs that other runs of this machine use */
     const char *argv_json; /* the command line, stored with each run */
     /* NULL: no forecasts. Each forecast is stored with its run */
     const struct orch_forecaster *forecaster;

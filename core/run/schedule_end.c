@@ -41,9 +41,10 @@ static bool end_host(struct run *run, struct host *host, GError **error)
     if (!orch_collect(run->plan->store, host->running.key, host->record, host->running.started_ns,
                       host->overdue ? &killed : NULL, &collected, error))
         return false;
-    run->ended_device_s += collected.wall_ms / 1e3 * orch_plan_item_devices(item);
+    run->ended_device_s += collected.wall_ms / 1e3 * orch_plan_item_charged(item);
     if (collected.verdict == ORCH_VERDICT_LOST)
         orch_kill_leftovers(host->running.key);
+    orch_schedule_unlease(run, &host->running.slot);
     const char *lost_gpu = orch_json_text(collected.facts, ORCH_FACT_LOST_GPU, NULL);
     if (lost_gpu)
         orch_schedule_lose_gpu(run, lost_gpu, collected.reason);

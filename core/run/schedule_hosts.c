@@ -94,6 +94,8 @@ void orch_schedule_reap(struct run *run)
             i++;
             continue;
         }
+        if (pid > 0 && WIFEXITED(status)) /* the host exits after all processes of its trial */
+            orch_schedule_unlease(run, &host->running.slot);
         g_ptr_array_add(run->ended, g_ptr_array_steal_index(run->hosts, i));
     }
 }

@@ -12,7 +12,7 @@ static struct orch_usage usage_of(const struct run *run)
     for (guint i = 0; i < run->hosts->len; i++) {
         const struct orch_running *running = run->hosts->pdata[i];
         double elapsed = (double)(orch_mono_ns() - running->started_mono_ns) / 1e9;
-        double devices = orch_plan_item_devices(running->item);
+        double devices = orch_plan_item_charged(running->item);
         usage.spent_s += devices * elapsed;
         if (running->has_forecast)
             usage.expected_s += devices * MAX(0.0, running->forecast_p50_s - elapsed);
@@ -28,7 +28,7 @@ bool orch_schedule_is_refused(struct run *run, const struct orch_plan_item *item
     double p50_s = orch_schedule_forecast(run, item, &forecast) ? forecast.p50_s : (double)NAN;
     struct orch_usage usage = usage_of(run);
     enum orch_limit limit = orch_limits_refuse(run->options->limits, &usage, p50_s,
-                                               orch_plan_item_devices(item), orch_now_ns());
+                                               orch_plan_item_charged(item), orch_now_ns());
     if (limit == ORCH_LIMIT_NONE)
         return false;
     run->totals.limit = limit;

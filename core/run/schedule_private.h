@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shared by the files of the scheduler: the state of a run. schedule.c has the loop, which calls
- * the functions in _start, _end, _slots, _hosts, _limits, _sharing and _progress. Everything runs
- * on one thread. */
+ * the functions in _start, _end, _slots, _leases, _gpus, _hosts, _limits, _sharing and _progress.
+ * Everything runs on one thread. */
 #ifndef ORCH_CORE_RUN_SCHEDULE_PRIVATE_H
 #define ORCH_CORE_RUN_SCHEDULE_PRIVATE_H
 
 #include "core/run/schedule.h"
+#include "lib/hw/topology.h"
 
 #include <glib.h>
 #include <sys/stat.h>
@@ -74,6 +75,16 @@ struct run {
     unsigned refused; /* trials that a limit prevented in the last call of orch_schedule_start */
     bool moved;       /* the last call of orch_schedule_start changed something */
     int64_t last_sync_ns, last_tick_ns, last_held_ns, last_sharing_ns;
+    bool shares_slots;   /* with other runs of this machine (slot_leases.h) */
+    bool is_queued;      /* this run has a waiting entry in the list of slots */
+    int64_t turn_ns; /* since when this run waited for the slot that it has now but did not use,
+                        because another run has done the trial meanwhile; 0: it used it */
+    bool was_held;       /* the last call of orch_schedule_start ended with ORCH_SLOT_HELD */
+    GPtrArray *released; /* char *: keys of trials whose entries can be removed from that list */
+    int slots_fd;        /* inotify on the list while queued; -1: none */
+    int64_t next_ask_ns, last_touch_ns;
+    char *told;                     /* what the user was last told about waiting, or NULL */
+    struct orch_topology *topology; /* NULL: not read yet */
 };
 
 /** Sends a message (one sentence) to the user. */
@@ -82,9 +93,27 @@ void orch_schedule_emit(struct run *run, const char *format, ...) G_GNUC_PRINTF(
 /* ---- schedule_slots.c -------------------------------------------------------------------------
  */
 
-/** Finds a free slot for a trial of the experiment; false when the trial must wait. */
-bool orch_schedule_take_slot(const struct run *run, const struct orch_experiment *experiment,
-                             struct orch_run_slot *slot);
+enum orch_slot_answer {
+    ORCH_SLOT_FAILED, /* with an error */
+    ORCH_SLOT_TAKEN,
+    ORCH_SLOT_BUSY, /* this run's own trials use it */
+    ORCH_SLOT_HELD, /* other runs of this machine use it; the user was told */
+};
+/** Finds a free slot for a trial of the experiment. */
+enum orch_slot_answer orch_schedule_take_slot(struct run *run,
+                                              const struct orch_experiment *experiment,
+                                              struct orch_run_slot *slot, GError **error);
+
+/* ---- schedule_gpus.c --------------------------------------------------------------------------
+ */
+
+/** Number of GPUs of which the run may use some. */
+unsigned orch_schedule_gpu_choices(const struct run *run);
+/** The index of the i-th of them in the machine's GPUs. */
+unsigned orch_schedule_gpu_choice(const struct run *run, unsigned i);
+/** True for a GPU that was not lost and that a trial with `wanted` GPUs can have: CUDA gives a
+ * process only one MIG instance. */
+bool orch_schedule_gpu_is_usable(const struct run *run, unsigned gpu, unsigned wanted);
 
 /** An empty list of struct lost_gpu *. */
 GPtrArray *orch_schedule_lost_gpus_new(void);
@@ -94,6 +123,26 @@ void orch_schedule_lose_gpu(struct run *run, const char *name, const char *why);
 /** Why the experiment's trials can never start: too few GPUs are left. NULL when there are enough.
  * Caller frees. */
 char *orch_schedule_gpu_shortage(const struct run *run, const struct orch_experiment *experiment);
+
+/* ---- schedule_leases.c ------------------------------------------------------------------------
+ */
+
+/** Begins to share slots with other runs of the machine. When that is not possible, tells the user
+ * why, and the run uses the machine as if it were alone. */
+void orch_schedule_leases_open(struct run *run);
+/** Removes all of this run's entries. */
+void orch_schedule_leases_close(struct run *run);
+/** Leases the CPUs and GPUs of `slot`, of which `threads` is set, for a trial of the experiment. */
+enum orch_slot_answer orch_schedule_lease(struct run *run, const struct orch_experiment *experiment,
+                                          struct orch_run_slot *slot, GError **error);
+/** Ends the lease of a trial that was not started, or whose processes are gone. The list is updated
+ * when the next trial starts, or by orch_schedule_leases_flush, which comes first. */
+void orch_schedule_unlease(struct run *run, struct orch_run_slot *slot);
+bool orch_schedule_leases_flush(struct run *run, GError **error);
+/** Leaves the queue when this run waits in it but will start nothing now. */
+bool orch_schedule_leave_queue(struct run *run, GError **error);
+/** False while nothing can have changed since the last answer ORCH_SLOT_HELD. */
+bool orch_schedule_may_ask(struct run *run);
 
 /* ---- schedule_hosts.c -------------------------------------------------------------------------
  */

@@ -226,6 +226,38 @@ static bool look_at_refs(struct run *run, struct job *job, unsigned *chosen, enu
     return true;
 }
 
+static bool start_in(struct run *run, struct job *job, const unsigned *chosen,
+                     struct orch_run_slot *slot, GError **error)
+{
+    bool ok = start(run, job, chosen, slot, error);
+    if (job->status == JOB_RUNNING)
+        run->turn_ns = 0;
+    else
+        orch_schedule_unlease(run, slot);
+    return ok;
+}
+
+/* Starts the trial if a slot is free. Otherwise it keeps its place: later trials do not overtake.
+ */
+static bool try_slot(struct run *run, struct job *job, const unsigned *chosen, bool *out_blocked,
+                     GError **error)
+{
+    struct orch_run_slot slot;
+    const struct orch_experiment *experiment = run->plan->items[job->index].cell->experiment;
+    if (!orch_schedule_may_ask(run)) {
+        *out_blocked = run->was_held = true;
+        return true;
+    }
+    enum orch_slot_answer answer = orch_schedule_take_slot(run, experiment, &slot, error);
+    if (answer == ORCH_SLOT_FAILED)
+        return false;
+    if (answer == ORCH_SLOT_TAKEN)
+        return start_in(run, job, chosen, &slot, error);
+    *out_blocked = true;
+    run->was_held = answer == ORCH_SLOT_HELD;
+    return true;
+}
+
 static bool try_start(struct run *run, struct job *job, bool *out_blocked, GError **error)
 {
     struct orch_plan_item *item = &run->plan->items[job->index];
@@ -257,19 +289,14 @@ static bool try_start(struct run *run, struct job *job, bool *out_blocked, GErro
         give_up(run, job, shortage);
         return true;
     }
-    struct orch_run_slot slot;
-    if (!orch_schedule_take_slot(run, item->cell->experiment, &slot)) {
-        *out_blocked = true; /* keep the order: later trials do not overtake */
-        return true;
-    }
-    return start(run, job, chosen, &slot, error);
+    return try_slot(run, job, chosen, out_blocked, error);
 }
 
 bool orch_schedule_start(struct run *run, GError **error)
 {
     bool blocked = false;
     run->refused = 0;
-    run->moved = false;
+    run->moved = run->was_held = false;
     for (unsigned i = 0; i < run->order_count && !blocked && run->hosts->len < run->options->slots;
          i++) {
         struct job *job = &run->jobs[run->order[i]];
@@ -282,5 +309,5 @@ bool orch_schedule_start(struct run *run, GError **error)
         ended++;
     run->order += ended;
     run->order_count -= ended;
-    return true;
+    return run->was_held || orch_schedule_leave_queue(run, error);
 }

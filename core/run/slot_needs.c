@@ -3,10 +3,34 @@
 #include "core/run/plan.h"
 
 #include "core/run/declared_cost.h"
+#include "core/run/slot_leases.h"
+
+#include <math.h>
 
 unsigned orch_experiment_gpus(const struct orch_experiment *experiment)
 {
     return MAX(experiment->gpus, experiment->manifest->needs.gpus);
+}
+
+unsigned orch_experiment_gpu_millionths(const struct orch_experiment *experiment)
+{
+    if (orch_experiment_gpus(experiment) != 1 || !(experiment->gpu_share > 0))
+        return ORCH_GPU_WHOLE;
+    return (unsigned)lround(experiment->gpu_share * ORCH_GPU_WHOLE);
+}
+
+double orch_experiment_gpu_sum(const struct orch_experiment *experiment)
+{
+    return orch_experiment_gpus(experiment) *
+           (orch_experiment_gpu_millionths(experiment) / (double)ORCH_GPU_WHOLE);
+}
+
+unsigned orch_experiment_shares(const struct orch_experiment *experiment,
+                                const struct orch_machine *machine, unsigned slots)
+{
+    const unsigned gpus = orch_experiment_gpus(experiment);
+    const unsigned on_one = ORCH_GPU_WHOLE / orch_experiment_gpu_millionths(experiment);
+    return MAX(MAX(1u, slots), gpus ? machine->gpus->len / gpus * on_one : 1u);
 }
 
 unsigned orch_experiment_ranks(const struct orch_experiment *experiment, const json_t *cost)
@@ -31,5 +55,5 @@ int orch_experiment_threads(const struct orch_experiment *experiment,
         return (int)MIN(experiment->cores, (unsigned)machine->threads);
     if (orch_experiment_runs_alone(experiment))
         return machine->threads;
-    return MAX(1, machine->threads / (int)MAX(1u, slots));
+    return MAX(1, machine->threads / (int)orch_experiment_shares(experiment, machine, slots));
 }

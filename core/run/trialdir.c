@@ -3,6 +3,8 @@
 
 #include "core/run/collect.h"
 #include "core/run/fingerprint.h"
+#include "core/run/slot_leases.h"
+#include "lib/hw/topology.h"
 #include "store/store_dir.h"
 #include "store/trial_record.h"
 
@@ -340,6 +342,37 @@ static json_t *declared_cost(struct orch_plan *plan, const struct orch_plan_item
     return NULL;
 }
 
+static bool is_shared(const struct orch_run_slot *slot)
+{
+    return slot->gpu_millionths > 0 && slot->gpu_millionths < ORCH_GPU_WHOLE;
+}
+
+/* What the trial got of this machine: its GPUs by UUID, and the CPUs that it was pinned to. NULL
+ * when it was neither pinned nor given a GPU. */
+static json_t *slot_facts(const struct orch_plan *plan, const struct orch_run_slot *slot)
+{
+    const GPtrArray *gpus = orch_workspace_machine(plan->workspace)->gpus;
+    if (slot->slurm || (!slot->gpu_count && !slot->cpu_count))
+        return NULL;
+    json_t *facts = json_object(), *names = json_array();
+    for (unsigned i = 0; i < slot->gpu_count; i++) {
+        g_autofree char *name = orch_gpu_device_id(gpus->pdata[slot->gpus[i]]);
+        json_array_append_new(names, json_string(name));
+    }
+    json_object_set_new(facts, "gpus", names);
+    if (is_shared(slot))
+        json_object_set_new(facts, "gpu_share",
+                            orch_json_finite(slot->gpu_millionths / (double)ORCH_GPU_WHOLE));
+    if (!slot->cpu_count)
+        return facts;
+    g_autofree char *list = orch_cpu_list_format(slot->cpus, slot->cpu_count);
+    json_object_set_new(facts, "pinned_to", json_string(list));
+    json_object_set_new(facts, "topology", json_string(slot->topology));
+    if (slot->node >= 0)
+        json_object_set_new(facts, "numa_node", json_integer(slot->node));
+    return facts;
+}
+
 static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item *item,
                             const struct orch_run_slot *slot)
 {
@@ -359,6 +392,9 @@ static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item 
         json_object_set(facts, "slurm", (json_t *)(uintptr_t)slot->slurm);
         json_object_del(facts, "load");
     }
+    g_autoptr(json_t) on = slot_facts(plan, slot);
+    if (on)
+        json_object_set(facts, "slot", on);
     const json_t *environment = orch_environments_facts(plan->environments, item->cell->experiment);
     if (json_object_size(environment))
         json_object_set(facts, "environment", (json_t *)(uintptr_t)environment);
@@ -442,6 +478,9 @@ static char **environment(struct orch_plan *plan, const struct orch_cell *cell,
                 ((const struct orch_gpu_device *)gpus->pdata[slot->gpus[i]])->visible);
         g_ptr_array_add(env, g_string_free(list, FALSE));
         add_environment(env, "CUDA_DEVICE_ORDER=PCI_BUS_ID"); /* the order of these indices */
+        if (is_shared(slot))
+            add_environment(env, "ORCH_GPU_SHARE=%u.%06u", slot->gpu_millionths / ORCH_GPU_WHOLE,
+                            slot->gpu_millionths % ORCH_GPU_WHOLE);
     }
     if (cell->experiment->manifest->kind == ORCH_PLUGIN_WRAPPED) {
         g_autofree char *helper = orch_plugins_python_path();
@@ -573,7 +612,10 @@ bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *
         json_array_append_new(inputs, json_pack("[sns]", input->name, input->sha256));
     }
     memset(out, 0, sizeof *out);
-    orch_key_make(out->key);
+    if (*slot->key)
+        memcpy(out->key, slot->key, sizeof out->key);
+    else
+        orch_key_make(out->key);
     out->path = orch_store_dir_path(plan->store, ORCH_STORE_DIR_TRIAL, out->key);
     out->params = json_incref(params);
     out->refs = json_array_size(refs) ? json_incref(refs) : NULL;

@@ -7,14 +7,21 @@
 
 /** The resources assigned to a running trial. */
 struct orch_run_slot {
+    char key[ORCH_KEY_CHARS]; /* of the trial's run; "": orch_trialdir_prepare makes one */
     unsigned index;
     unsigned gpus[64]; /* indices into the machine's GPUs */
     unsigned gpu_count;
+    unsigned gpu_millionths; /* of each GPU; 0 and 1,000,000: all of it */
     int threads;
-    int cpus[1024];      /* CPU numbers to pin to */
-    unsigned cpu_count;  /* 0: not pinned */
-    unsigned co_runners; /* other trials of this runner that were running when it started */
-    const json_t *slurm; /* the trial runs in a Slurm job: facts of its submission; else NULL */
+    int leased[1024];      /* numbers of the CPUs that no other trial uses meanwhile */
+    unsigned leased_count; /* fewer than `threads` where trials share CPUs */
+    int cpus[1024];        /* CPU numbers to pin to */
+    unsigned cpu_count;    /* 0: not pinned */
+    int node;              /* NUMA node of `cpus`; -1: several */
+    const char *topology;  /* the source of the pinning: "hwloc", "/sys"; NULL: not pinned */
+    bool is_leased;        /* the list of slots has an entry of it (slot_leases.h) */
+    unsigned co_runners;   /* other trials on this machine that were running when it started */
+    const json_t *slurm;   /* the trial runs in a Slurm job: facts of its submission; else NULL */
 };
 
 struct orch_trialdir {

@@ -9,17 +9,15 @@
 #include "lib/base/text.h"
 #include "lib/hw/cpu.h"
 #include "lib/hw/probe.h"
+#include "lib/hw/topology.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define CPUS_MAX (1 << 16)
 #define GIB (1024.0 * 1024.0 * 1024.0)
 #define KEY_CHARS 32
 
@@ -88,32 +86,9 @@ struct orch_machine *orch_machine_probe_at(const char *root, const unsigned *cpu
     return machine;
 }
 
-/* The hardware threads that this process may run on. The kernel's mask may be wider than cpu_set_t,
- * so the width is doubled until it fits. */
-static GArray *allowed_cpus(void)
-{
-    GArray *cpus = g_array_new(FALSE, FALSE, sizeof(unsigned));
-    for (unsigned width = 1024; width <= CPUS_MAX; width *= 2) {
-        cpu_set_t *set = CPU_ALLOC(width);
-        size_t size = CPU_ALLOC_SIZE(width);
-        CPU_ZERO_S(size, set);
-        int status = sched_getaffinity(0, size, set);
-        int saved = errno;
-        for (unsigned i = 0; status == 0 && i < width; i++)
-            if (CPU_ISSET_S(i, size, set))
-                g_array_append_val(cpus, i);
-        CPU_FREE(set);
-        if (status == 0 || saved != EINVAL)
-            break;
-    }
-    for (unsigned i = 0; !cpus->len && i < (unsigned)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1); i++)
-        g_array_append_val(cpus, i);
-    return cpus;
-}
-
 struct orch_machine *orch_machine_probe(void)
 {
-    GArray *cpus = allowed_cpus();
+    GArray *cpus = orch_allowed_cpus();
     struct orch_machine *machine =
         orch_machine_probe_at("", (const unsigned *)(void *)cpus->data, cpus->len);
     g_array_free(cpus, TRUE);
@@ -139,6 +114,11 @@ void orch_machine_free(struct orch_machine *machine)
     if (machine->hidden_gpus)
         g_ptr_array_unref(machine->hidden_gpus);
     g_free(machine);
+}
+
+char *orch_gpu_device_id(const struct orch_gpu_device *gpu)
+{
+    return *gpu->uuid ? g_strdup(gpu->uuid) : g_strdup_printf("gpu %u", gpu->index);
 }
 
 static long long whole_gib(int64_t bytes)
@@ -204,9 +184,19 @@ json_t *orch_machine_facts(const struct orch_machine *machine)
     return facts;
 }
 
-char *orch_machine_device_key(const struct orch_machine *machine, const unsigned *gpus,
-                              unsigned gpu_count, int threads)
+/* "0.5x MODEL" */
+static char *shared_key(const struct orch_gpu_device *gpu, double share)
 {
+    char number[G_ASCII_DTOSTR_BUF_SIZE];
+    g_ascii_formatd(number, sizeof number, "%.6g", share);
+    return g_strdup_printf("%sx %s", number, gpu->model);
+}
+
+char *orch_machine_device_key(const struct orch_machine *machine, const unsigned *gpus,
+                              unsigned gpu_count, double gpu_share, int threads)
+{
+    if (gpu_count == 1 && gpu_share < 1 && gpus[0] < machine->gpus->len)
+        return shared_key(machine->gpus->pdata[gpus[0]], gpu_share);
     if (!gpu_count)
         return g_strdup_printf("%s, %d %s", machine->cpu_model, threads,
                                threads == 1 ? "thread" : "threads");
@@ -238,11 +228,22 @@ static unsigned count_at(const char *text, const char **out_rest)
     return is_count ? (unsigned)count : 0;
 }
 
+/* The share before "x ", above 0 and below 1; 1 with `*out_rest` = text if there is none. */
+static double share_at(const char *text, const char **out_rest)
+{
+    char *end = NULL;
+    double share = g_str_has_prefix(text, "0.") ? g_ascii_strtod(text, &end) : 1;
+    bool is_share = end && g_str_has_prefix(end, "x ") && share > 0 && share < 1;
+    *out_rest = is_share ? end + 2 : text;
+    return is_share ? share : 1;
+}
+
 struct orch_device_parts orch_device_key_parse(const char *key)
 {
     struct orch_device_parts parts = {0};
     const char *rest, *next;
-    parts.gpus = count_at(key ? key : "", &rest);
+    parts.gpu_share = share_at(key ? key : "", &rest);
+    parts.gpus = parts.gpu_share < 1 ? 1 : count_at(rest, &rest);
     parts.device = g_strdup(rest);
     for (next = rest; parts.gpus && (next = strstr(next, " + ")) != NULL;)
         parts.gpus += count_at(next + 3, &next);
@@ -252,6 +253,12 @@ struct orch_device_parts orch_device_key_parse(const char *key)
         *comma = '\0';
     }
     return parts;
+}
+
+bool orch_device_key_is_share(const char *key)
+{
+    const char *rest;
+    return key && share_at(key, &rest) < 1;
 }
 
 double orch_machine_load(void)

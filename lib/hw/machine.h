@@ -19,7 +19,12 @@ struct orch_gpu_device {
                       user's; UUIDs for MIG instances */
     int64_t memory_bytes;
     int cc_major, cc_minor; /* compute capability; 0.0: unknown */
+    int numa_node;          /* of the PCI slot; -1: unknown */
 };
+
+/** A name of the GPU that is the same for every process of this machine: its UUID, or "gpu 0" where
+ * the driver does not tell it. Caller frees. */
+char *orch_gpu_device_id(const struct orch_gpu_device *gpu);
 
 struct orch_machine {
     char *cpu_model; /* "Intel(R) Xeon(R) ..." */
@@ -57,19 +62,24 @@ char *orch_machine_key(const struct orch_machine *machine);
 json_t *orch_machine_facts(const struct orch_machine *machine);
 
 /** Device key, the hardware that a timing depends on: "2x Tesla V100-SXM2-16GB" for the GPUs of a
- * trial (indices into `gpus`), else "CPU MODEL, 4 threads" for the threads of its slot. Caller
- * frees. */
+ * trial (indices into `gpus`), "0.5x Tesla V100-SXM2-16GB" for a share of one, else "CPU MODEL,
+ * 4 threads" for the threads of its slot. `gpu_share`: of each GPU, 1 for whole ones. Caller frees.
+ */
 char *orch_machine_device_key(const struct orch_machine *machine, const unsigned *gpus,
-                              unsigned gpu_count, int threads);
+                              unsigned gpu_count, double gpu_share, int threads);
 
 /** The parts of a device key. */
 struct orch_device_parts {
     char *device;  /* "Tesla V100-SXM2-16GB", all of several models, or the CPU model; never NULL */
     unsigned gpus; /* 0: the CPU */
-    int threads;   /* of the CPU; 0: not given */
+    double gpu_share; /* of its only GPU: below 1 when trials share it */
+    int threads;      /* of the CPU; 0: not given */
 };
 /** Parses a device key (NULL counts as ""). Caller frees `device`. */
 struct orch_device_parts orch_device_key_parse(const char *key);
+
+/** True for a share of a GPU: its times depend on the trials beside it. */
+bool orch_device_key_is_share(const char *key);
 
 /** One-minute load average; -1 if unknown. */
 double orch_machine_load(void);

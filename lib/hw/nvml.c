@@ -3,6 +3,7 @@
  * devices of their own, and the GPU itself is none, because CUDA does not offer it then. */
 #include "lib/hw/nvml_api.h"
 #include "lib/hw/probe.h"
+#include "lib/hw/topology_probe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,16 @@ static struct orch_gpu_device *read_device(const struct orch_nvml *nvml, unsigne
     device->memory_bytes = (int64_t)memory.total;
     if (nvml->device_capability(handle, &device->cc_major, &device->cc_minor) != NVML_SUCCESS)
         device->cc_major = device->cc_minor = 0;
+    device->numa_node = -1;
     return device;
+}
+
+static int node_of(const struct orch_nvml *nvml, nvml_device handle)
+{
+    struct nvml_pci pci = {0};
+    return ORCH_NVML_CALL(nvml, pci, handle, &pci) == NVML_SUCCESS
+               ? orch_pci_node("", pci.domain, pci.bus, pci.device)
+               : -1;
 }
 
 /* Adds the GPU, or its MIG instances. An instance can only be named by its UUID. */
@@ -60,6 +70,8 @@ static void add_device(const struct orch_nvml *nvml, unsigned index, struct orch
         return;
     }
     struct orch_gpu_device *gpu = read_device(nvml, index, handle, &machine->gpu_note);
+    if (gpu)
+        gpu->numa_node = node_of(nvml, handle);
     const unsigned slots = gpu ? orch_nvml_mig_slots(nvml, handle) : 0;
     if (gpu && !slots)
         g_ptr_array_add(machine->gpus, gpu);
@@ -72,6 +84,7 @@ static void add_device(const struct orch_nvml *nvml, unsigned index, struct orch
         if (!device)
             continue;
         device->is_mig = true;
+        device->numa_node = gpu->numa_node;
         if (!device->cc_major) {
             device->cc_major = gpu->cc_major;
             device->cc_minor = gpu->cc_minor;

@@ -29,6 +29,7 @@ static const struct {
     {offsetof(struct orch_nvml, mig_count), "nvmlDeviceGetMaxMigDeviceCount", true},
     {offsetof(struct orch_nvml, mig_handle), "nvmlDeviceGetMigDeviceHandleByIndex", true},
     {offsetof(struct orch_nvml, gpu_instance), "nvmlDeviceGetGpuInstanceId", true},
+    {offsetof(struct orch_nvml, pci), "nvmlDeviceGetPciInfo_v3", true},
     {offsetof(struct orch_nvml, event_set_new), "nvmlEventSetCreate", true},
     {offsetof(struct orch_nvml, event_set_free), "nvmlEventSetFree", true},
     {offsetof(struct orch_nvml, event_register), "nvmlDeviceRegisterEvents", true},

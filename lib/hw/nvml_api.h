@@ -29,6 +29,11 @@ struct nvml_memory {
 struct nvml_utilization {
     unsigned gpu, memory; /* per cent of time */
 };
+struct nvml_pci { /* nvmlPciInfo_t */
+    char short_id[16];
+    unsigned domain, bus, device, device_id, subsystem_id;
+    char id[32];
+};
 struct nvml_event {
     nvml_device device;
     unsigned long long type, data; /* data of NVML_EVENT_XID: the Xid */
@@ -59,6 +64,7 @@ struct orch_nvml {
     int (*mig_count)(nvml_device, unsigned *);
     int (*mig_handle)(nvml_device, unsigned, nvml_device *);
     int (*gpu_instance)(nvml_device, unsigned *);
+    int (*pci)(nvml_device, struct nvml_pci *);
     int (*event_set_new)(nvml_event_set *);
     int (*event_set_free)(nvml_event_set);
     int (*event_register)(nvml_device, unsigned long long, nvml_event_set);

@@ -18,6 +18,7 @@ SOURCE=${ORCH_SOURCE_DIR:?run through ctest, or set ORCH_SOURCE_DIR}
 PATH=$BUILD:$PATH
 SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/orch-test-XXXXXX")
 export HOME=$SCRATCH/home XDG_CACHE_HOME=$SCRATCH/cache XDG_DATA_HOME=$SCRATCH/share XDG_CONFIG_HOME=$SCRATCH/config XDG_STATE_HOME=$SCRATCH/state
+export ORCH_SLOTS=$SCRATCH/slots # not those of the machine
 mkdir -p "$HOME" "$SCRATCH/w" "$SCRATCH/bin"
 # the interpreter itself, where 'python3' is a script that looks for one each time
 printf '#!/bin/sh\nexec "%s" "$@"\n' "${ORCH_PYTHON:-$(command -v python3)}" >"$SCRATCH/bin/python3"

@@ -155,19 +155,24 @@ static void test_places(void **state)
         const char *where, *device;
         unsigned gpus;
         int threads;
-    } cases[] = {{"2x Tesla V100", "Tesla V100", 2, 0},
-                 {"1x A + 3x B", "A + 3x B", 4, 0},
-                 {"Xeon, 4 threads", "Xeon", 0, 4},
-                 {"Xeon, model 2, 1 thread", "Xeon, model 2", 0, 1},
-                 {"0x A", "0x A", 0, 0},
-                 {"2xA", "2xA", 0, 0},
-                 {"", "", 0, 0},
-                 {NULL, "", 0, 0}};
+        double share;
+    } cases[] = {{"2x Tesla V100", "Tesla V100", 2, 0, 1},
+                 {"0.5x Tesla V100", "Tesla V100", 1, 0, 0.5},
+                 {"0.0x A", "0.0x A", 0, 0, 1},
+                 {"0.5 A", "0.5 A", 0, 0, 1},
+                 {"1x A + 3x B", "A + 3x B", 4, 0, 1},
+                 {"Xeon, 4 threads", "Xeon", 0, 4, 1},
+                 {"Xeon, model 2, 1 thread", "Xeon, model 2", 0, 1, 1},
+                 {"0x A", "0x A", 0, 0, 1},
+                 {"2xA", "2xA", 0, 0, 1},
+                 {"", "", 0, 0, 1},
+                 {NULL, "", 0, 0, 1}};
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         struct orch_device_parts parts = orch_device_key_parse(cases[i].where);
         assert_string_equal(parts.device, cases[i].device);
         assert_int_equal(parts.gpus, cases[i].gpus);
         assert_int_equal(parts.threads, cases[i].threads);
+        assert_true(fabs(parts.gpu_share - cases[i].share) < 1e-12);
         g_free(parts.device);
     }
 }

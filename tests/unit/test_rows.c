@@ -237,6 +237,7 @@ static void test_left_out(void **state)
     const struct told all[] = {
         {.facts = "{" COST "}", .metric = &rate, .points = points, .point_count = 1},
         {.facts = "{\"co_runners\":1," COST "}", .metric = &rate, .points = points, 1},
+        {.facts = "{" COST "}", .where = "0.5x A", .metric = &rate, .points = points, 1},
         {.facts = "{" COST "}", .state = "failed", .metric = &rate, .points = points, 1},
         {.facts = "{" COST "}", .state = "diverged", .metric = &rate, .points = points, 1},
         {.facts = "{\"cost\":{\"network\":\"resnet50\",\"epochs\":3.0,\"batch\":8}}",
@@ -258,7 +259,7 @@ static void test_left_out(void **state)
     struct orch_csv *rows = rows_of("images_per_s", NULL, &tally);
     assert_int_equal(orch_csv_rows(rows), 1);
     assert_int_equal(tally.rows, 1);
-    assert_int_equal(tally.shared, 1);
+    assert_int_equal(tally.shared, 2);
     assert_int_equal(tally.no_cost, 3);
     assert_int_equal(tally.forward, 1);
     assert_int_equal(tally.unmeasured, 2);

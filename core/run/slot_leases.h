@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which trials of this machine use which CPUs and GPUs. All `orch run` of the machine share the
+ * list, whatever their store and their user.
+ *
+ * The list is a folder on a local disk, /tmp/orch-slots or $ORCH_SLOTS. Each user has one file in
+ * it, UID.json, which only this user writes; a lock on the file 'lock' is held while the list is
+ * read and changed, which takes well under a millisecond. An entry ends with its trial. An entry
+ * whose runner died ends once the trial's host and processes are gone; an entry of another boot
+ * ends at once. Time never ends one.
+ *
+ * Rejected: rows of the store, because runs of several stores and scratch stores share a machine;
+ * kernel locks held by the trial's host, because the list must also say who waits, in which order,
+ * and which share of a GPU is taken; $XDG_RUNTIME_DIR, because it is removed when a user logs out
+ * while a run goes on. */
+#ifndef ORCH_CORE_RUN_SLOT_LEASES_H
+#define ORCH_CORE_RUN_SLOT_LEASES_H
+
+#include "lib/base/ident.h"
+
+#include <glib.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/** The whole of a GPU, in millionths. */
+#define ORCH_GPU_WHOLE 1000000
+
+/** A GPU or MIG instance, or a share of it. */
+struct orch_lease_gpu {
+    char *name; /* its UUID, "GPU-..." or "MIG-..."; "gpu 0" where the driver tells none */
+    unsigned millionths;
+};
+
+struct orch_lease {
+    struct orch_process runner;
+    uid_t uid;
+    char key[ORCH_KEY_CHARS]; /* of the trial; "" in the entry of a waiting run */
+    char *trial_dir;          /* NULL in the entry of a waiting run */
+    char *what;               /* "hw4 finetune": recipe and experiment */
+    int64_t since_ns;
+    bool is_alone;   /* nothing else may run on the machine */
+    bool is_waiting; /* the run waits: for any of `gpus`, and for CPUs with `lacks_cpus` */
+    bool lacks_cpus;
+    GArray *cpus;    /* int: the kernel's numbers */
+    GPtrArray *gpus; /* struct orch_lease_gpu * */
+    bool is_dead;    /* its runner died, and its trial is still ending */
+};
+struct orch_lease *orch_lease_new(void);
+void orch_lease_free(struct orch_lease *lease);
+/** Adds a GPU; the name is copied. */
+void orch_lease_add_gpu(struct orch_lease *lease, const char *name, unsigned millionths);
+/** True for an entry of exactly this process. */
+bool orch_lease_is_of(const struct orch_lease *lease, const struct orch_process *process);
+/** "orch run of hw4 finetune by alice (pid 4711), since 14:02:11". Caller frees. */
+char *orch_lease_text(const struct orch_lease *lease);
+
+/** "GPU-5c2b (0.5), CPUs 0-3": what the entry holds or waits for. Caller frees. */
+char *orch_lease_resources(const struct orch_lease *lease);
+/** The entry as an object for people and programs. New reference. */
+json_t *orch_lease_json(const struct orch_lease *lease);
+
+/** The folder of the list: $ORCH_SLOTS, else /tmp/orch-slots. NULL when $ORCH_SLOTS is "off". The
+ * caller frees. */
+char *orch_slot_leases_folder(void);
+
+/** The list while it is locked. */
+struct orch_slot_leases {
+    char *folder;
+    int folder_fd, lock_fd;
+    GPtrArray *rows; /* struct orch_lease *: of all users, living ones only, oldest first */
+};
+/** Locks the list and reads it; makes the folder if it is missing. Waits at most a second for the
+ * lock. False on error, with nothing to end. */
+bool orch_slot_leases_begin(struct orch_slot_leases *out, GError **error);
+/** Unlocks the list. With `writes`, this user's entries in `rows` replace those of the file. */
+bool orch_slot_leases_end(struct orch_slot_leases *leases, bool writes, GError **error);
+
+/** Removes the entries of this process: that of the trial `key`, or all when it is NULL. */
+bool orch_slot_leases_release(const char *key, GError **error);
+
+/** The living entries, oldest first, without making or locking anything; empty when there is no
+ * list. struct orch_lease *; the caller unrefs. */
+GPtrArray *orch_slot_leases_list(void);
+
+/** Keeps the list from being removed as an old file by a cleaner of /tmp. */
+void orch_slot_leases_touch(void);
+
+#endif
