@@ -1,6 +1,7 @@
 # Two clones run one recipe with --share at the same time: each trial runs once in all, both have all
 # results; the same through a folder. What a plan says of it.
 . "$(dirname "$0")/lib.sh"
+export ORCH_SLOTS=off # these are several machines
 cd "$SCRATCH"
 export ORCH_CLAIM_S=60 # who waits looks every thirtieth of it
 # both COMMAND...: ada and bob do it at once, each in a clone; their stderr in $SCRATCH/NAME.err

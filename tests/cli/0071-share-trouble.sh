@@ -1,6 +1,7 @@
 # Sharing when something goes wrong: a runner that is killed, a network that is gone, a server that takes
 # no claims; and what is never claimed.
 . "$(dirname "$0")/lib.sh"
+export ORCH_SLOTS=off # these are several machines
 cd "$SCRATCH"
 git init -q --bare hub.git
 for who in ada bob; do git clone -q hub.git $who 2>/dev/null; (cd $who && sleeps naps '1.5'); done

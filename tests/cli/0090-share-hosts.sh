@@ -3,6 +3,7 @@
 # Two hosts share a store on a network file system (ORCH_SHARDS=1, two ORCH_SHARD_HOSTs): with --share
 # each trial runs once, by claims in the store's own folder, without a remote, and with one that is away.
 . "$(dirname "$0")/lib.sh"
+export ORCH_SLOTS=off # these are several machines
 export ORCH_SHARDS=1 ORCH_CLAIM_S=60
 both() {
     for host in alpha beta; do

@@ -20,7 +20,7 @@ fails 6 orch run a.recipe; says 'for 1 trial in progress'; says 'stopped by the 
 # somebody else's trials do not count against one's own allowance
 recipe '{ hours: 0.0001, per: person }' 0.01
 fails 6 orch run a.recipe
-ORCH_USER=bob ok orch run a.recipe; says 'for each person'; says_not 'in progress'
+ORCH_USER=bob ok orch run a.recipe --oversubscribe; says 'for each person'; says_not 'in progress'
 kill -KILL $first; wait $first 2>/dev/null; first=
 # the trial of a killed command is closed: it has become a run, and reserves nothing more
 ok orch run a.recipe --force --over-allowance; says_not 'in progress'
