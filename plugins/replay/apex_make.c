@@ -3,6 +3,7 @@
 #include "plugins/replay/apex_private.h"
 
 #include "lib/base/error.h"
+#include "lib/base/random.h"
 
 enum { RING_ROUNDS = 8 };
 
@@ -34,7 +35,8 @@ static bool make_share(struct apex *a, int64_t actors, GError **error)
         .gamma = p->discount,
         .sticky = p->sticky,
         .exploration = orch_replay_settings_exploration(p),
-        .seed = a->host->derive_seed(a->host, "actors")};
+        /* a later attempt's actors must not repeat the episodes of the first */
+        .seed = orch_random_stream(a->host->derive_seed(a->host, "actors"), (uint64_t)a->step)};
     if (g_strlcpy(setup.environment, p->environment, sizeof setup.environment) >=
             sizeof setup.environment ||
         g_strlcpy(setup.program, p->program ? p->program : "", sizeof setup.program) >=
@@ -50,6 +52,8 @@ static bool make_share(struct apex *a, int64_t actors, GError **error)
     a->parameters = g_new(float, count);
     a->frame = g_malloc((size_t)frame);
     a->share = orch_actor_share_new(&setup, count, frame, RING_ROUNDS * a->envs, error);
+    if (a->share)
+        orch_actor_share_set_frames(a->share, a->step);
     return a->share != NULL;
 }
 
@@ -61,8 +65,11 @@ bool orch_apex_init(struct apex *a, GError **error)
     const struct orch_q_learner_options learner =
         orch_replay_settings_learner(&a->p, &a->kind, a->host);
     orch_sampled_batch_init(&a->batch, &a->kind, a->p.batch);
+    orch_curve_init(&a->curve, a->host, a->p.envs, a->p.steps, orch_replay_settings_solved(&a->p));
+    orch_saved_init(&a->saved, a->host, a->p.checkpoint_every);
     return (a->buffer = orch_replay_new(&buffer, error)) &&
-           (a->learner = orch_q_learner_new(&learner, error)) && make_share(a, a->p.actors, error);
+           (a->learner = orch_q_learner_new(&learner, error)) && orch_apex_resume(a, error) &&
+           make_share(a, a->p.actors, error);
 }
 
 void orch_apex_clear(struct apex *a)
@@ -72,6 +79,7 @@ void orch_apex_clear(struct apex *a)
     orch_replay_free(a->buffer);
     orch_q_learner_free(a->learner);
     orch_curve_clear(&a->curve);
+    orch_saved_clear(&a->saved);
     orch_sampled_batch_clear(&a->batch);
     g_free(a->parameters);
     g_free(a->frame);

@@ -7,6 +7,7 @@
 #include "plugins/replay/apex_run.h"
 #include "plugins/replay/learning_curve.h"
 #include "plugins/replay/sampled_batch.h"
+#include "plugins/replay/saved_training.h"
 
 struct apex {
     struct replay_params p; /* envs: of all actors together */
@@ -17,6 +18,7 @@ struct apex {
     struct orch_replay *buffer;
     struct orch_q_learner *learner;
     struct orch_curve curve;
+    struct orch_saved saved;
     struct orch_sampled_batch batch;
     float *parameters;
     uint8_t *frame;
@@ -49,5 +51,12 @@ bool orch_apex_look_for_deaths(struct apex *a, GError **error);
 bool orch_apex_learn(struct apex *a, bool *out_diverged, GError **error);
 /** Gives the parameters to the actors. */
 bool orch_apex_publish(struct apex *a, GError **error);
+
+/* ---- apex_resume.c ---- */
+
+/** Writes a checkpoint. */
+bool orch_apex_save(struct apex *a, GError **error);
+/** Goes on from an earlier attempt's checkpoint, if there is one. */
+bool orch_apex_resume(struct apex *a, GError **error);
 
 #endif

@@ -58,14 +58,23 @@ static bool turn(struct apex *a, int *out_status, GError **error)
     return orch_apex_look_for_deaths(a, error);
 }
 
+static int cancel(struct apex *a)
+{
+    GError *error = NULL;
+    if (!orch_apex_save(a, &error))
+        orch_saved_note_failure(&a->saved, error);
+    return ORCH_CANCELLED;
+}
+
 static int train(struct apex *a, GError **error)
 {
     int status = ORCH_OK;
-    orch_curve_init(&a->curve, a->host, a->p.envs, a->p.steps, orch_replay_settings_solved(&a->p));
     a->host->phase(a->host, "training");
     while (a->step < a->p.steps) {
         if (a->host->cancelled(a->host))
-            return ORCH_CANCELLED;
+            return cancel(a);
+        if (orch_saved_is_due(&a->saved) && !orch_apex_save(a, error))
+            return ORCH_FAILED;
         if (!turn(a, &status, error))
             return status;
         orch_curve_point(&a->curve, a->step, mean_epsilon(a), a->step >= a->p.steps);

@@ -7,6 +7,11 @@ static size_t observation_bytes(const struct orch_dqn *d)
     return (size_t)d->kind->observation_values * (d->kind->is_bytes ? 1 : sizeof(float));
 }
 
+size_t orch_dqn_stage_bytes(const struct orch_dqn *d)
+{
+    return (size_t)d->params.envs * observation_bytes(d);
+}
+
 void orch_dqn_stage_init(struct orch_dqn *d)
 {
     const size_t n = (size_t)d->params.envs;

@@ -6,6 +6,7 @@
 #include "plugins/replay/dqn_run.h"
 #include "plugins/replay/learning_curve.h"
 #include "plugins/replay/sampled_batch.h"
+#include "plugins/replay/saved_training.h"
 
 /** Arrays of one step of all environments. */
 struct dqn_stage {
@@ -33,12 +34,15 @@ struct orch_dqn {
     int64_t updates_due_at;
     int64_t waiting_us, learning_us; /* the learner's: sampling; everything */
     int64_t updates;
+    struct orch_saved saved;
 };
 
 /* ---- dqn_act.c ---- */
 
 void orch_dqn_stage_init(struct orch_dqn *d);
 void orch_dqn_stage_clear(struct orch_dqn *d);
+/** Bytes of an observation of each environment. */
+size_t orch_dqn_stage_bytes(const struct orch_dqn *d);
 /** Chooses an action for each environment, steps them and stores what they did. */
 bool orch_dqn_act(struct orch_dqn *d, GError **error);
 
@@ -47,5 +51,12 @@ bool orch_dqn_act(struct orch_dqn *d, GError **error);
 /** Makes one update for each train_every steps since learning began. `*out_diverged` is true where
  * it failed because the loss is not finite. */
 bool orch_dqn_learn(struct orch_dqn *d, bool *out_diverged, GError **error);
+
+/* ---- dqn_resume.c ---- */
+
+/** Writes a checkpoint. */
+bool orch_dqn_save(struct orch_dqn *d, GError **error);
+/** Goes on from an earlier attempt's checkpoint, or starts the first episodes. */
+bool orch_dqn_resume(struct orch_dqn *d, GError **error);
 
 #endif

@@ -37,6 +37,7 @@ void orch_dqn_free(struct orch_dqn *d)
     orch_replay_free(d->buffer);
     orch_q_learner_free(d->learner);
     orch_curve_clear(&d->curve);
+    orch_saved_clear(&d->saved);
     orch_dqn_stage_clear(d);
     orch_sampled_batch_clear(&d->batch);
     g_free(d);
@@ -62,18 +63,29 @@ static void report(const struct orch_dqn *d)
                               });
 }
 
+static int cancel(struct orch_dqn *d)
+{
+    GError *error = NULL;
+    if (!orch_dqn_save(d, &error))
+        orch_saved_note_failure(&d->saved, error);
+    return ORCH_CANCELLED;
+}
+
 int orch_dqn_run(struct orch_dqn *d, GError **error)
 {
     const struct orch_host *host = d->host;
     bool diverged = false;
     orch_curve_init(&d->curve, host, d->params.envs, d->params.steps,
                     orch_replay_settings_solved(&d->params));
-    host->phase(host, "training");
-    if (!orch_envs_reset(d->envs, d->stage.observations, error))
+    orch_saved_init(&d->saved, host, d->params.checkpoint_every);
+    if (!orch_dqn_resume(d, error))
         return ORCH_FAILED;
+    host->phase(host, "training");
     while (d->step < d->params.steps) {
         if (host->cancelled(host))
-            return ORCH_CANCELLED;
+            return cancel(d);
+        if (orch_saved_is_due(&d->saved) && !orch_dqn_save(d, error))
+            return ORCH_FAILED;
         if (!orch_dqn_act(d, error) || !orch_dqn_learn(d, &diverged, error))
             return diverged ? ORCH_DIVERGED : ORCH_FAILED;
         orch_curve_point(&d->curve, d->step, shown_epsilon(d), d->step >= d->params.steps);

@@ -3,6 +3,15 @@
 
 #include <math.h>
 
+enum series { EPISODE_RETURN, MEAN_RETURN, TIMED_RETURN, EPSILON, LOSS, MEAN_VALUE };
+static const char *const SERIES[] = {"episode_return", "mean_return", "timed_return",
+                                     "epsilon",        "loss",        "mean_value"};
+
+struct point {
+    int64_t series, step;
+    double value;
+};
+
 void orch_curve_init(struct orch_curve *c, const struct orch_host *host, int64_t envs,
                      int64_t steps, double solved_return)
 {
@@ -14,13 +23,24 @@ void orch_curve_init(struct orch_curve *c, const struct orch_host *host, int64_t
                              .solved_step = -1,
                              .solved_ms = -1,
                              .start_us = g_get_monotonic_time(),
-                             .step_every = MAX(steps / ORCH_CURVE_POINTS, 1)};
+                             .step_every = MAX(steps / ORCH_CURVE_POINTS, 1),
+                             .points = g_array_new(FALSE, FALSE, sizeof(struct point))};
 }
 
 void orch_curve_clear(struct orch_curve *c)
 {
     g_free(c->returns);
     c->returns = NULL;
+    if (c->points)
+        g_array_unref(c->points);
+    c->points = NULL;
+}
+
+static void report(struct orch_curve *c, enum series series, int64_t step, double value)
+{
+    const struct point point = {series, step, value};
+    g_array_append_val(c->points, point);
+    c->host->metric(c->host, SERIES[series], step, value);
 }
 
 int64_t orch_curve_ms(const struct orch_curve *c)
@@ -41,7 +61,7 @@ static void end_episode(struct orch_curve *c, int64_t step, double value)
 {
     c->last[c->episodes++ % ORCH_CURVE_WINDOW] = value;
     if (c->episodes <= ORCH_CURVE_EPISODES)
-        c->host->metric(c->host, "episode_return", c->episodes, value);
+        report(c, EPISODE_RETURN, c->episodes, value);
     if (c->episodes < ORCH_CURVE_WINDOW)
         return;
     const double mean = orch_curve_mean(c);
@@ -76,18 +96,17 @@ void orch_curve_update(struct orch_curve *c, double loss, double mean_value)
 
 void orch_curve_point(struct orch_curve *c, int64_t step, double epsilon, bool now)
 {
-    const struct orch_host *host = c->host;
     if (step < c->next_point && !now)
         return;
     c->next_point = step + c->step_every;
     if (c->episodes > 0) {
-        host->metric(host, "mean_return", step, orch_curve_mean(c));
-        host->metric(host, "timed_return", orch_curve_ms(c), orch_curve_mean(c));
+        report(c, MEAN_RETURN, step, orch_curve_mean(c));
+        report(c, TIMED_RETURN, orch_curve_ms(c), orch_curve_mean(c));
     }
-    host->metric(host, "epsilon", step, epsilon);
+    report(c, EPSILON, step, epsilon);
     if (c->updates > 0) {
-        host->metric(host, "loss", step, c->loss / (double)c->updates);
-        host->metric(host, "mean_value", step, c->value / (double)c->updates);
+        report(c, LOSS, step, c->loss / (double)c->updates);
+        report(c, MEAN_VALUE, step, c->value / (double)c->updates);
     }
     c->loss = c->value = 0;
     c->updates = 0;
@@ -131,4 +150,49 @@ double orch_curve_finish_learner(const struct orch_curve *c, int64_t step,
         host->result(host, "waiting_share", (double)n->waiting_us / (double)n->learning_us);
     }
     return time_s;
+}
+
+/* ---- checkpoints ------------------------------------------------------------------------------
+ */
+
+void orch_curve_list(struct orch_curve *c, struct orch_saved *saved)
+{
+    orch_saved_field(saved, "returns", c->returns, (size_t)c->envs * sizeof *c->returns);
+    orch_saved_field(saved, "last_returns", c->last, sizeof c->last);
+    orch_saved_field(saved, "episodes", &c->episodes, sizeof c->episodes);
+    orch_saved_field(saved, "best_return", &c->best, sizeof c->best);
+    orch_saved_field(saved, "solved_step", &c->solved_step, sizeof c->solved_step);
+    orch_saved_field(saved, "solved_ms", &c->solved_ms, sizeof c->solved_ms);
+    orch_saved_field(saved, "next_point", &c->next_point, sizeof c->next_point);
+    orch_saved_field(saved, "elapsed_us", &c->elapsed_us, sizeof c->elapsed_us);
+    orch_saved_field(saved, "point_loss", &c->loss, sizeof c->loss);
+    orch_saved_field(saved, "point_value", &c->value, sizeof c->value);
+    orch_saved_field(saved, "point_updates", &c->updates, sizeof c->updates);
+    orch_saved_array(saved, "points", c->points);
+}
+
+void orch_curve_stop(struct orch_curve *c)
+{
+    c->elapsed_us = g_get_monotonic_time() - c->start_us;
+}
+
+void orch_curve_go_on(struct orch_curve *c)
+{
+    c->start_us = g_get_monotonic_time() - c->elapsed_us;
+}
+
+void orch_curve_resume(struct orch_curve *c)
+{
+    for (guint i = 0; i < c->points->len; i++) {
+        const struct point *p = &g_array_index(c->points, struct point, i);
+        if (p->series >= 0 && p->series < (int64_t)G_N_ELEMENTS(SERIES))
+            c->host->metric(c->host, SERIES[p->series], p->step, p->value);
+    }
+    orch_curve_go_on(c);
+}
+
+void orch_curve_cut(struct orch_curve *c)
+{
+    for (int64_t i = 0; i < c->envs; i++)
+        c->returns[i] = 0;
 }

@@ -3,6 +3,8 @@
 #ifndef ORCH_PLUGINS_REPLAY_LEARNING_CURVE_H
 #define ORCH_PLUGINS_REPLAY_LEARNING_CURVE_H
 
+#include "plugins/replay/saved_training.h"
+
 #include <orch/plugin.h>
 
 #include <glib.h>
@@ -21,6 +23,8 @@ struct orch_curve {
     double solved_return, best;     /* best mean over the window; -inf before there is one */
     int64_t solved_step, solved_ms; /* -1: not solved */
     int64_t start_us, step_every, next_point;
+    int64_t elapsed_us; /* of all attempts, while the clock stands */
+    GArray *points;     /* all that was reported, for a later attempt to report again */
     /* since the last point */
     double loss, value;
     int64_t updates;
@@ -55,5 +59,15 @@ struct orch_learner_counts {
 double orch_curve_finish_learner(const struct orch_curve *c, int64_t step,
                                  const struct orch_learner_counts *counts);
 int64_t orch_curve_ms(const struct orch_curve *c);
+
+/** Lists the fields of a checkpoint. */
+void orch_curve_list(struct orch_curve *c, struct orch_saved *saved);
+/** Stops the clock while a checkpoint is written, and lets it go on. */
+void orch_curve_stop(struct orch_curve *c);
+void orch_curve_go_on(struct orch_curve *c);
+/** After the fields were read: reports the points of the earlier attempts, and sets the clock. */
+void orch_curve_resume(struct orch_curve *c);
+/** The running episodes are given up. */
+void orch_curve_cut(struct orch_curve *c);
 
 #endif

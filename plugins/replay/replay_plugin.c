@@ -31,6 +31,8 @@ static const struct orch_param PARAMS[] = {
         .help = "mean return of 100 consecutive episodes that counts as solved; 0: Gymnasium's "
                 "threshold, where it has one"),
     ROW(stop_when_solved, ORCH_BOOL, .def = "false", .help = "stop then; false: all steps"),
+    ROW(checkpoint_every, ORCH_DURATION, .def = "30s", .min = "0", .flags = ORCH_PARAM_NEUTRAL,
+        .help = "at least so long between checkpoints; 0: after each step"),
     ROW(net, ORCH_STRING, .def = "mlp:64,64", .help = "a network of docs/networks.md"),
     ROW(engine, ORCH_ENUM, .def = "auto", .choices = ORCH_REPLAY_ENGINES,
         .help = "plain: C loops, for mlp; torch: LibTorch; auto: plain for mlp on a CPU"),

@@ -15,6 +15,7 @@ struct replay_params {
     const char *program; /* instead of environment: its command; NULL: none */
     int64_t steps, envs;
     int64_t actors, pull_every; /* processes that act, 0: none; steps between pulls */
+    double checkpoint_every;    /* seconds */
     double sticky, solved_return, discount;
     bool stop_when_solved;
     /* the network and its learning */

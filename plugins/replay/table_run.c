@@ -5,6 +5,7 @@
 
 #include "plugins/common/agent/q_table.h"
 #include "plugins/replay/learning_curve.h"
+#include "plugins/replay/saved_training.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,6 +18,7 @@ struct table_run {
     struct orch_envs *envs;
     struct orch_q_table table;
     struct orch_curve curve;
+    struct orch_saved saved;
     uint8_t *seen, *next, *finals; /* observations: one-hot */
     float *rewards;
     uint8_t *ends;
@@ -75,24 +77,84 @@ static bool iterate(struct table_run *t, GError **error)
     return true;
 }
 
-static int train(struct table_run *t, GError **error)
+/* ---- checkpoints ------------------------------------------------------------------------------
+ */
+
+/* Returns the room of the environments' state. */
+static void *list(struct table_run *t)
+{
+    struct orch_saved *s = &t->saved;
+    const struct orch_q_table *table = &t->table;
+    orch_saved_begin(s);
+    orch_saved_field(s, "step", &t->step, sizeof t->step);
+    orch_saved_field(s, "actions_random", &t->random, sizeof t->random);
+    orch_saved_field(s, "observations", t->seen, (size_t)(t->params->envs * t->kind->states));
+    orch_saved_field(s, "table", table->values,
+                     (size_t)(table->states * table->actions) * sizeof *table->values);
+    orch_curve_list(&t->curve, s);
+    return orch_saved_room(s, "environments", orch_envs_state_bytes(t->envs));
+}
+
+static bool save(struct table_run *t, GError **error)
+{
+    orch_curve_stop(&t->curve);
+    orch_envs_state_get(t->envs, list(t));
+    const bool ok = orch_saved_write(&t->saved, t->step, NULL, error);
+    orch_curve_go_on(&t->curve);
+    return ok;
+}
+
+static bool resume(struct table_run *t, GError **error)
+{
+    bool is_there;
+    const void *envs = list(t);
+    if (!orch_saved_read(&t->saved, NULL, &is_there, error))
+        return false;
+    if (!is_there)
+        return orch_envs_reset(t->envs, t->seen, error);
+    orch_envs_state_set(t->envs, envs);
+    orch_curve_resume(&t->curve);
+    return true;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------
+ */
+
+static void report(const struct table_run *t)
 {
     const struct orch_host *host = t->host;
-    if (!t->envs || !orch_envs_reset(t->envs, t->seen, error))
-        return ORCH_FAILED;
-    while (t->step < t->params->steps) {
-        if (host->cancelled(host))
-            return ORCH_CANCELLED;
-        if (!iterate(t, error))
-            return ORCH_FAILED;
-        if (t->params->stop_when_solved && orch_curve_is_solved(&t->curve))
-            break;
-    }
     const double time_s = fmax((double)(g_get_monotonic_time() - t->curve.start_us) / 1e6, 1e-6);
     orch_curve_finish(&t->curve, t->step);
     host->result(host, "updates", (double)t->step);
     host->result(host, "training_time", time_s);
     host->result(host, "frames_per_s", (double)t->step / time_s);
+}
+
+static int cancel(struct table_run *t)
+{
+    GError *error = NULL;
+    if (!save(t, &error))
+        orch_saved_note_failure(&t->saved, error);
+    return ORCH_CANCELLED;
+}
+
+static int train(struct table_run *t, GError **error)
+{
+    const struct orch_host *host = t->host;
+    if (!t->envs || !resume(t, error))
+        return ORCH_FAILED;
+    host->phase(host, "training");
+    while (t->step < t->params->steps) {
+        if (host->cancelled(host))
+            return cancel(t);
+        if (orch_saved_is_due(&t->saved) && !save(t, error))
+            return ORCH_FAILED;
+        if (!iterate(t, error))
+            return ORCH_FAILED;
+        if (t->params->stop_when_solved && orch_curve_is_solved(&t->curve))
+            break;
+    }
+    report(t);
     return ORCH_OK;
 }
 
@@ -116,9 +178,10 @@ int orch_table_run(const struct replay_params *params, const struct orch_host *h
     orch_q_table_init(&t.table, t.kind->states, t.kind->actions);
     orch_curve_init(&t.curve, host, params->envs, params->steps,
                     orch_replay_settings_solved(params));
-    host->phase(host, "training");
+    orch_saved_init(&t.saved, host, params->checkpoint_every);
     const int status = train(&t, error);
     orch_curve_clear(&t.curve);
+    orch_saved_clear(&t.saved);
     orch_q_table_clear(&t.table);
     orch_envs_free(t.envs);
     g_free(t.seen);

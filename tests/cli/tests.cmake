@@ -35,7 +35,7 @@ set_tests_properties(cli.0357-export-job-reference PROPERTIES LABELS "reference"
 # ten runs at once, two of them killed
 set_tests_properties(cli.0371-slots-ten-runs PROPERTIES LABELS "slow")
 # run jobs in copies of a repository, and stop one; wait for a killed command's host
-set_tests_properties(cli.0356-export-job-runs cli.0358-allowance-in-progress PROPERTIES LABELS "slow")
+set_tests_properties(cli.0356-export-job-runs cli.0358-allowance-in-progress cli.0365-replay-resume PROPERTIES LABELS "slow")
 # start SimGrid some thirty times, and wait for a limit of time
 set_tests_properties(cli.0290-simcluster cli.0291-simcluster-faults PROPERTIES LABELS "slow")
 # build plugins, plan in several environments

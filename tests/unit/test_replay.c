@@ -411,16 +411,11 @@ static void damage(const char *path, long at, gsize cut)
     g_free(bytes);
 }
 
-static void test_snapshots(void **state)
+/* A buffer and a copy from its snapshot go on in the same way. */
+static void check_snapshot(const struct orch_replay_options *options, const char *path)
 {
-    (void)state;
-    g_autofree char *path = g_strdup_printf("%s/orch-replay-%d", g_get_tmp_dir(), (int)getpid());
-    struct orch_replay_options options = options_of(120);
     const struct history h = make_history(300);
-    options.sampling = ORCH_REPLAY_PROPORTIONAL;
-    options.stack = 2;
-    options.n_step = 3;
-    struct orch_replay *r = make(&options), *copy = make(&options);
+    struct orch_replay *r = make(options), *copy = make(options);
     for (int i = 0; i < h.count; i++)
         add_one(r, 0, i, h.ends[i]);
     sample(r, 64);
@@ -429,15 +424,36 @@ static void test_snapshots(void **state)
     assert_true(orch_replay_update(r, drawn.places, drawn.weights, 64, NULL));
     assert_true(orch_replay_save(r, path, NULL));
     assert_true(orch_replay_load(copy, path, NULL));
-    for (int round = 0; round < 20; round++) { /* both go on in the same way */
+    for (int round = 0; round < 20; round++) {
         sample(r, 64);
         const struct drawn first = drawn;
         sample(copy, 64);
         assert_memory_equal(first.actions, drawn.actions, 64 * sizeof *drawn.actions);
         assert_memory_equal(first.weights, drawn.weights, 64 * sizeof *drawn.weights);
         assert_memory_equal(first.states, drawn.states, sizeof(float) * 64 * 2 * FRAME);
+        for (int i = 0; i < 64; i++)
+            drawn.weights[i] = (float)((i * 7 + round) % 11);
+        assert_true(orch_replay_update(r, drawn.places, drawn.weights, 64, NULL));
+        assert_true(orch_replay_update(copy, drawn.places, drawn.weights, 64, NULL));
         add_one(r, 0, h.count + round, ORCH_REPLAY_GOES_ON);
         add_one(copy, 0, h.count + round, ORCH_REPLAY_GOES_ON);
+    }
+    orch_replay_free(r);
+    orch_replay_free(copy);
+}
+
+static void test_snapshots(void **state)
+{
+    (void)state;
+    g_autofree char *path = g_strdup_printf("%s/orch-replay-%d", g_get_tmp_dir(), (int)getpid());
+    struct orch_replay_options options = options_of(120);
+    options.stack = 2;
+    options.n_step = 3;
+    const enum orch_replay_sampling samplings[] = {ORCH_REPLAY_UNIFORM, ORCH_REPLAY_RANK,
+                                                   ORCH_REPLAY_PROPORTIONAL};
+    for (size_t i = 0; i < G_N_ELEMENTS(samplings); i++) {
+        options.sampling = samplings[i];
+        check_snapshot(&options, path);
     }
     struct orch_replay_options other = options;
     other.n_step = 4;
@@ -449,9 +465,50 @@ static void test_snapshots(void **state)
     expect_refusal(&options, path, "it was cut short");
     damage(path, 0, 0);
     expect_refusal(&options, path, "it is no snapshot");
-    orch_replay_free(r);
-    orch_replay_free(copy);
     g_unlink(path);
+}
+
+/* An actor that goes leaves an episode that was cut off: its last step is never drawn, and the one
+ * before leads to the last frame. */
+static void test_cut(void **state)
+{
+    (void)state;
+    struct orch_replay_options options = options_of(60);
+    const enum orch_replay_sampling samplings[] = {ORCH_REPLAY_UNIFORM, ORCH_REPLAY_PROPORTIONAL};
+    options.lanes = 3;
+    for (size_t k = 0; k < G_N_ELEMENTS(samplings); k++) {
+        options.sampling = samplings[k];
+        struct orch_replay *r = make(&options);
+        for (int i = 0; i < 5; i++)
+            add_one(r, 0, i, ORCH_REPLAY_GOES_ON);
+        sample(r, 4); /* some of them are in the tree */
+        add_one(r, 1, 10, ORCH_REPLAY_TERMINATED);
+        add_one(r, 1, 11, ORCH_REPLAY_GOES_ON);
+        for (int lane = 0; lane < options.lanes; lane++) /* lane 2 is empty */
+            orch_replay_cut(r, lane);
+        orch_replay_cut(r, 0); /* an episode that is over stays */
+        for (int lane = 0; lane < options.lanes; lane++) {
+            add_one(r, lane, 20 + lane, ORCH_REPLAY_GOES_ON);
+            add_one(r, lane, 30 + lane, ORCH_REPLAY_TERMINATED);
+        }
+        assert_int_equal(orch_replay_ready(r), 4 + 1 + 3 * 2);
+        bool is_drawn[64] = {false};
+        for (int round = 0; round < 20; round++) {
+            sample(r, 11);
+            for (int i = 0; i < 11; i++) {
+                const int action = drawn.actions[i];
+                is_drawn[action] = true;
+                if (action == 3)
+                    assert_true(drawn.discounts[i] > 0.89F && drawn.next[i * FRAME] == 4);
+                if (action == 10)
+                    assert_true(drawn.discounts[i] == 0);
+            }
+        }
+        for (int i = 0; i < 64; i++)
+            assert_int_equal(is_drawn[i],
+                             i <= 3 || i == 10 || (i >= 20 && i <= 22) || (i >= 30 && i <= 32));
+        orch_replay_free(r);
+    }
 }
 
 /* ---- bad input ---------------------------------------------------------------------------------
@@ -526,6 +583,7 @@ int main(void)
         cmocka_unit_test(test_ranks),
         cmocka_unit_test(test_given_priorities),
         cmocka_unit_test(test_snapshots),
+        cmocka_unit_test(test_cut),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_bad_steps),
     };

@@ -51,6 +51,11 @@ struct orch_q_net *orch_q_learner_target(struct orch_q_learner *learner);
 int64_t orch_q_learner_updates(const struct orch_q_learner *learner);
 /** For a resumed training. */
 void orch_q_learner_updates_set(struct orch_q_learner *learner, int64_t updates);
+/** What a resumed training needs: parameters, moments of the optimizer, counters. Getting writes
+ * orch_q_learner_state_bytes, and setting reads them into a learner with the same options. */
+size_t orch_q_learner_state_bytes(struct orch_q_learner *learner);
+bool orch_q_learner_state_get(struct orch_q_learner *learner, void *out, GError **error);
+bool orch_q_learner_state_set(struct orch_q_learner *learner, const void *state, GError **error);
 /** The learning rate of the following updates. */
 void orch_q_learner_rate_set(struct orch_q_learner *learner, double rate);
 

@@ -96,6 +96,15 @@ int64_t orch_envs_count(const struct orch_envs *envs);
 /** The N structs of the kind, for readers; of programs nothing. */
 const void *orch_envs_states(const struct orch_envs *envs);
 
+/** What copies need to go on after the state was set in another process: their structs, random
+ * streams, counters of steps and last actions. Getting writes orch_envs_state_bytes. Of programs
+ * only the random streams are kept, so they must be reset after the state was set. */
+size_t orch_envs_state_bytes(const struct orch_envs *envs);
+void orch_envs_state_get(const struct orch_envs *envs, void *out);
+void orch_envs_state_set(struct orch_envs *envs, const void *state);
+/** Whether the copies are processes. */
+bool orch_envs_are_programs(const struct orch_envs *envs);
+
 /** Starts an episode in every copy and writes its first observation (N x V). The random streams
  * continue where they are. Only programs fail, with ORCH_ERROR_PROTOCOL. */
 bool orch_envs_reset(struct orch_envs *envs, void *observations, GError **error);

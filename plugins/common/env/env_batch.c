@@ -215,3 +215,59 @@ bool orch_envs_step(struct orch_envs *envs, const int32_t *actions,
     }
     return envs->is_reset;
 }
+
+/* ---- the state --------------------------------------------------------------------------------
+ */
+
+enum { PARTS = 4 };
+
+struct part {
+    void *data;
+    size_t bytes;
+};
+
+static void parts_of(const struct orch_envs *e, struct part out[PARTS])
+{
+    const size_t n = (size_t)e->count;
+    out[0] = (struct part){e->randoms, n * sizeof *e->randoms};
+    out[1] = (struct part){e->states, n * e->kind->state_bytes};
+    out[2] = (struct part){e->steps, n * sizeof *e->steps};
+    out[3] = (struct part){e->last_actions, e->last_actions ? n * sizeof *e->last_actions : 0};
+}
+
+size_t orch_envs_state_bytes(const struct orch_envs *envs)
+{
+    struct part parts[PARTS];
+    size_t bytes = 1; /* is_reset */
+    parts_of(envs, parts);
+    for (int i = 0; i < PARTS; i++)
+        bytes += parts[i].bytes;
+    return bytes;
+}
+
+void orch_envs_state_get(const struct orch_envs *envs, void *out)
+{
+    struct part parts[PARTS];
+    uint8_t *to = out;
+    parts_of(envs, parts);
+    *to++ = envs->is_reset && !envs->programs;
+    for (int i = 0; i < PARTS; to += parts[i++].bytes)
+        if (parts[i].bytes > 0)
+            memcpy(to, parts[i].data, parts[i].bytes);
+}
+
+void orch_envs_state_set(struct orch_envs *envs, const void *state)
+{
+    struct part parts[PARTS];
+    const uint8_t *from = state;
+    parts_of(envs, parts);
+    envs->is_reset = *from++;
+    for (int i = 0; i < PARTS; from += parts[i++].bytes)
+        if (parts[i].bytes > 0)
+            memcpy(parts[i].data, from, parts[i].bytes);
+}
+
+bool orch_envs_are_programs(const struct orch_envs *envs)
+{
+    return envs->programs;
+}

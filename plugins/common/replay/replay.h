@@ -96,6 +96,11 @@ int64_t orch_replay_bytes(const struct orch_replay *replay);
 bool orch_replay_add(struct orch_replay *replay, int lane, const struct orch_replay_steps *steps,
                      GError **error);
 
+/** Ends the episode of a lane where it is, for an actor that is gone and whose next frame will
+ * never come: its last step is given up, and the one before counts as truncated. The next step of
+ * the lane begins an episode. */
+void orch_replay_cut(struct orch_replay *replay, int lane);
+
 /** Steps that can be drawn now, about: of n_step returns that are complete. */
 int64_t orch_replay_ready(struct orch_replay *replay);
 

@@ -122,6 +122,9 @@ void orch_replay_ranks_free(struct replay_ranks *ranks);
 /** Counts `count` changed errors, and sorts again when it is time: the tree's weights become
  * rank^-alpha. */
 void orch_replay_ranks_changed(struct orch_replay *r, int64_t count);
+/** The errors of all places, and how many have changed since they were sorted, for snapshots. */
+float *orch_replay_ranks_errors(struct replay_ranks *ranks);
+int64_t *orch_replay_ranks_changes(struct replay_ranks *ranks);
 /** Notes the error of a place, by which it is ranked; NaN: it has no step. */
 void orch_replay_ranks_set(struct orch_replay *r, int64_t place, float error);
 

@@ -35,6 +35,16 @@ void orch_replay_ranks_free(struct replay_ranks *k)
     g_free(k);
 }
 
+float *orch_replay_ranks_errors(struct replay_ranks *k)
+{
+    return k->errors;
+}
+
+int64_t *orch_replay_ranks_changes(struct replay_ranks *k)
+{
+    return &k->changed;
+}
+
 void orch_replay_ranks_set(struct orch_replay *r, int64_t place, float error)
 {
     const bool was_step = !isnan(r->ranks->errors[place]);

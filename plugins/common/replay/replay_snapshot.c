@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A buffer in a file: a header with its shape, the counters of the lanes, their records, the
- * weights of the tree, and a SHA-256 of all that. Numbers are those of the machine that wrote it.
+ * weights of the tree, with ranks the errors, and a SHA-256 of all that. Numbers are those of the
+ * machine that wrote it.
  */
 #include "plugins/common/replay/replay_private.h"
 
@@ -80,6 +81,10 @@ static void put_all(const struct orch_replay *r, struct sink *s)
     for (int64_t i = 0; r->tree && i < places_of(r); i++) {
         const float weight = orch_sum_tree_get(r->tree, i);
         put(s, &weight, sizeof weight);
+    }
+    if (r->ranks) {
+        put(s, orch_replay_ranks_errors(r->ranks), (size_t)places_of(r) * sizeof(float));
+        put(s, orch_replay_ranks_changes(r->ranks), sizeof(int64_t));
     }
 }
 
@@ -198,15 +203,18 @@ static bool take_all(struct orch_replay *r, FILE *file)
             return false;
         orch_sum_tree_set(r->tree, i, weight);
     }
-    return true;
+    return !r->ranks ||
+           (take(file, orch_replay_ranks_errors(r->ranks), (size_t)places_of(r) * sizeof(float)) &&
+            take(file, orch_replay_ranks_changes(r->ranks), sizeof(int64_t)));
 }
 
 static bool load(struct orch_replay *r, const char *path, FILE *file, GError **error)
 {
-    const int64_t places = r->tree ? places_of(r) * (int64_t)sizeof(float) : 0;
+    const int64_t weights = r->tree ? places_of(r) * (int64_t)sizeof(float) : 0;
+    const int64_t ranks = r->ranks ? weights + (int64_t)sizeof(int64_t) : 0;
     const int64_t bytes = (int64_t)sizeof(struct header) +
                           r->options.lanes * (int64_t)sizeof(struct lane_counters) +
-                          (int64_t)r->memory_bytes + places;
+                          (int64_t)r->memory_bytes + weights + ranks;
     struct header header;
     struct stat info;
     if (!take(file, &header, sizeof header))
@@ -227,8 +235,6 @@ static bool load(struct orch_replay *r, const char *path, FILE *file, GError **e
 
 bool orch_replay_load(struct orch_replay *r, const char *path, GError **error)
 {
-    if (r->ranks)
-        return refuse(error, path, "rank-based priorities are not kept in snapshots");
     for (int i = 0; i < r->options.lanes; i++)
         if (r->lanes[i].head)
             return refuse(error, path, "this buffer is not empty");
