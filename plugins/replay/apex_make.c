@@ -30,6 +30,7 @@ static bool make_share(struct apex *a, int64_t actors, GError **error)
         .actors = actors,
         .envs = a->envs,
         .n_step = p->n_step,
+        .frame_stack = p->frame_stack,
         .learning_starts = p->learning_starts,
         .pull_every = p->pull_every,
         .gamma = p->discount,
@@ -64,7 +65,7 @@ bool orch_apex_init(struct apex *a, GError **error)
     const struct orch_replay_options buffer = orch_replay_settings_buffer(&a->p, &a->kind, a->host);
     const struct orch_q_learner_options learner =
         orch_replay_settings_learner(&a->p, &a->kind, a->host);
-    orch_sampled_batch_init(&a->batch, &a->kind, a->p.batch);
+    orch_sampled_batch_init(&a->batch, &a->kind, a->p.frame_stack, a->p.batch);
     orch_curve_init(&a->curve, a->host, a->p.envs, a->p.steps, orch_replay_settings_solved(&a->p));
     orch_saved_init(&a->saved, a->host, a->p.checkpoint_every);
     return (a->buffer = orch_replay_new(&buffer, error)) &&

@@ -19,7 +19,8 @@ void orch_dqn_stage_init(struct orch_dqn *d)
     s->observations = g_malloc(n * observation_bytes(d));
     s->next = g_malloc(n * observation_bytes(d));
     s->finals = g_malloc(n * observation_bytes(d));
-    s->states = g_new(float, n *(size_t)d->kind->observation_values);
+    orch_frame_stack_init(&d->frames, d->kind, d->params.frame_stack, d->params.envs);
+    s->states = g_new(float, n *(size_t)(d->params.frame_stack * d->kind->observation_values));
     s->rewards = g_new(float, n);
     s->ends = g_new(uint8_t, n);
     s->actions = g_new(int32_t, n);
@@ -37,6 +38,7 @@ void orch_dqn_stage_clear(struct orch_dqn *d)
     g_free(s->ends);
     g_free(s->actions);
     g_free(s->epsilons);
+    orch_frame_stack_clear(&d->frames);
 }
 
 /* Stores one step of each environment, and the last frame of an episode that was cut off. */
@@ -77,12 +79,13 @@ bool orch_dqn_act(struct orch_dqn *d, GError **error)
         s->epsilons[i] = d->step < d->params.learning_starts
                              ? 1
                              : orch_exploration_epsilon(&d->exploration, d->step, i, n);
-    orch_env_planes(d->kind, s->observations, n, s->states);
+    orch_frame_stack_planes(&d->frames, 0, n, s->states);
     const struct orch_envs_result result = {
         .rewards = s->rewards, .ends = s->ends, .observations = s->next, .finals = s->finals};
     if (!orch_q_learner_act(d->learner, s->states, n, s->epsilons, &d->random, s->actions, error) ||
         !orch_envs_step(d->envs, s->actions, &result, error) || !store(d, error))
         return false;
+    orch_frame_stack_step(&d->frames, s->next, s->ends);
     void *swap = s->observations;
     s->observations = s->next;
     s->next = swap;

@@ -3,6 +3,7 @@
 #ifndef ORCH_PLUGINS_REPLAY_DQN_PRIVATE_H
 #define ORCH_PLUGINS_REPLAY_DQN_PRIVATE_H
 
+#include "plugins/common/env/frame_stack.h"
 #include "plugins/replay/dqn_run.h"
 #include "plugins/replay/learning_curve.h"
 #include "plugins/replay/sampled_batch.h"
@@ -11,7 +12,7 @@
 /** Arrays of one step of all environments. */
 struct dqn_stage {
     void *observations, *next, *finals; /* as the environment has them: floats or bytes */
-    float *states;                      /* observations as floats */
+    float *states;                      /* stacks of observations, as a network takes them */
     float *rewards;
     uint8_t *ends;
     int32_t *actions;
@@ -28,6 +29,7 @@ struct orch_dqn {
     struct orch_q_learner *learner;
     struct orch_curve curve;
     struct dqn_stage stage;
+    struct orch_frame_stack frames;
     struct orch_sampled_batch batch;
     uint64_t random; /* of actions */
     int64_t step;    /* of all environments together */

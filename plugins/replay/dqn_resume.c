@@ -19,6 +19,7 @@ static struct rooms list(struct orch_dqn *d)
     orch_saved_field(s, "learning_us", &d->learning_us, sizeof d->learning_us);
     orch_saved_field(s, "actions_random", &d->random, sizeof d->random);
     orch_saved_field(s, "observations", d->stage.observations, orch_dqn_stage_bytes(d));
+    orch_saved_field(s, "frame_stack", d->frames.states, orch_frame_stack_bytes(&d->frames));
     orch_curve_list(&d->curve, s);
     return (struct rooms){
         .learner = orch_saved_room(s, "learner", orch_q_learner_state_bytes(d->learner)),
@@ -37,13 +38,21 @@ bool orch_dqn_save(struct orch_dqn *d, GError **error)
     return ok;
 }
 
-/* Episodes of programs cannot go on. */
 static bool begin_episodes(struct orch_dqn *d, GError **error)
+{
+    if (!orch_envs_reset(d->envs, d->stage.observations, error))
+        return false;
+    orch_frame_stack_begin_all(&d->frames, d->stage.observations);
+    return true;
+}
+
+/* Episodes of programs cannot go on. */
+static bool begin_other_episodes(struct orch_dqn *d, GError **error)
 {
     for (int64_t i = 0; i < d->params.envs; i++)
         orch_replay_cut(d->buffer, (int)i);
     orch_curve_cut(&d->curve);
-    return orch_envs_reset(d->envs, d->stage.observations, error);
+    return begin_episodes(d, error);
 }
 
 bool orch_dqn_resume(struct orch_dqn *d, GError **error)
@@ -53,9 +62,9 @@ bool orch_dqn_resume(struct orch_dqn *d, GError **error)
     if (!orch_saved_read(&d->saved, d->buffer, &is_there, error))
         return false;
     if (!is_there)
-        return orch_envs_reset(d->envs, d->stage.observations, error);
+        return begin_episodes(d, error);
     orch_envs_state_set(d->envs, rooms.envs);
     orch_curve_resume(&d->curve);
     return orch_q_learner_state_set(d->learner, rooms.learner, error) &&
-           (!orch_envs_are_programs(d->envs) || begin_episodes(d, error));
+           (!orch_envs_are_programs(d->envs) || begin_other_episodes(d, error));
 }

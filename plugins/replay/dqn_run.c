@@ -16,7 +16,7 @@ struct orch_dqn *orch_dqn_new(const struct replay_params *params, const struct o
         d->exploration = orch_replay_settings_exploration(params);
         d->random = host->derive_seed(host, "actions");
         orch_dqn_stage_init(d);
-        orch_sampled_batch_init(&d->batch, d->kind, params->batch);
+        orch_sampled_batch_init(&d->batch, d->kind, params->frame_stack, params->batch);
         const struct orch_replay_options buffer =
             orch_replay_settings_buffer(params, d->kind, host);
         const struct orch_q_learner_options learner =

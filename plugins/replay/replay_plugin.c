@@ -72,6 +72,8 @@ static const struct orch_param PARAMS[] = {
         .help = "steps that the buffer keeps"),
     ROW(n_step, ORCH_INT, .def = "3", .min = "1", .max = "64", .unit = "steps",
         .help = "rewards in a return before the network's value"),
+    ROW(frame_stack, ORCH_INT, .def = "1", .min = "1", .max = "64", .unit = "frames",
+        .help = "a state is so many consecutive frames; the buffer keeps each once"),
     ROW(sampling, ORCH_ENUM, .def = "uniform", .choices = ORCH_REPLAY_SAMPLINGS,
         .help = "how steps are drawn: alike, by |error|, by the rank of |error|"),
     ROW(priority_alpha, ORCH_REAL, .def = "0.6", .min = "0", .max = "4",

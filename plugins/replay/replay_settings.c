@@ -41,7 +41,7 @@ static bool check_net(const struct replay_params *p, const struct orch_env_kind 
                       GError **error)
 {
     const struct orch_net_options options = {.name = p->net,
-                                             .channels = kind->shape[2],
+                                             .channels = p->frame_stack * kind->shape[2],
                                              .height = kind->shape[0],
                                              .width = kind->shape[1],
                                              .classes = kind->actions + (p->dueling ? 1 : 0)};
@@ -67,10 +67,10 @@ bool orch_replay_settings_check(const struct replay_params *p, GError **error)
     if (p->batch > p->capacity)
         return refuse(error, "raise capacity, or lower batch",
                       "a batch has more steps than the buffer holds (batch > capacity)");
-    if (p->capacity / (p->envs * MAX(p->actors, 1)) <= p->n_step + 2)
-        return refuse(error, "raise capacity, or lower envs, actors or n_step",
+    if (p->capacity / (p->envs * MAX(p->actors, 1)) <= p->n_step + p->frame_stack + 1)
+        return refuse(error, "raise capacity, or lower envs, actors, n_step or frame_stack",
                       "capacity / (envs x actors), the steps kept of each environment, must exceed "
-                      "n_step by more than 2");
+                      "n_step + frame_stack by more than 1");
     if (p->learning_starts > p->capacity || p->learning_starts >= p->steps)
         return refuse(error, "lower learning_starts",
                       "learning_starts must be at most capacity and below steps");
@@ -131,7 +131,7 @@ struct orch_replay_options orch_replay_settings_buffer(const struct replay_param
         .lanes = (int)p->envs,
         .frame_values = kind->observation_values,
         .is_bytes = kind->is_bytes,
-        .stack = 1,
+        .stack = (int)p->frame_stack,
         .n_step = (int)p->n_step,
         .gamma = p->discount,
         .sampling = (enum orch_replay_sampling)index_of(ORCH_REPLAY_SAMPLINGS, p->sampling),
@@ -155,7 +155,7 @@ struct orch_q_learner_options orch_replay_settings_learner(const struct replay_p
 {
     return (struct orch_q_learner_options){
         .net = {.net = p->net,
-                .channels = kind->shape[2],
+                .channels = p->frame_stack * kind->shape[2],
                 .height = kind->shape[0],
                 .width = kind->shape[1],
                 .engine = (enum orch_q_engine)index_of(ORCH_REPLAY_ENGINES, p->engine),

@@ -28,7 +28,7 @@ struct replay_params {
     int64_t target_period;
     double target_blend, value_limit;
     /* the buffer */
-    int64_t capacity, n_step;
+    int64_t capacity, n_step, frame_stack;
     const char *sampling;
     double priority_alpha, priority_beta, priority_epsilon;
     /* exploration */

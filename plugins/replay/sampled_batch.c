@@ -8,11 +8,12 @@ static bool is_same(const struct orch_env_kind *kind)
 }
 
 void orch_sampled_batch_init(struct orch_sampled_batch *b, const struct orch_env_kind *kind,
-                             int64_t count)
+                             int64_t frames, int64_t count)
 {
-    const size_t n = (size_t)count, values = n * (size_t)kind->observation_values;
+    const size_t n = (size_t)count, values = n * (size_t)(frames * kind->observation_values);
     const size_t bytes = values * (kind->is_bytes ? 1 : sizeof(float));
     *b = (struct orch_sampled_batch){.count = count,
+                                     .frames = frames,
                                      .kind = kind,
                                      .states = g_new(float, values),
                                      .next_states = g_new(float, values),
@@ -46,8 +47,8 @@ bool orch_sampled_batch_draw(struct orch_sampled_batch *b, struct orch_replay *b
     if (!orch_replay_sample(buffer, b->count, beta, &b->raw, error))
         return false;
     if (!is_same(b->kind)) {
-        orch_env_planes(b->kind, b->raw.states, b->count, b->states);
-        orch_env_planes(b->kind, b->raw.next_states, b->count, b->next_states);
+        orch_env_planes(b->kind, b->raw.states, b->count * b->frames, b->states);
+        orch_env_planes(b->kind, b->raw.next_states, b->count * b->frames, b->next_states);
     }
     return true;
 }

@@ -8,17 +8,18 @@
 #include "plugins/common/replay/replay.h"
 
 struct orch_sampled_batch {
-    int64_t count;
+    int64_t count, frames; /* steps; frames of a state */
     const struct orch_env_kind *kind;
     struct orch_replay_batch raw; /* states as the buffer has them: floats or bytes */
-    float *states, *next_states;  /* count x channels x height x width; those of `raw` where both
-                                     have one layout */
+    float *states, *next_states;  /* count x (frames x channels) x height x width; those of `raw`
+                                     where both have one layout */
     float *errors;                /* count: of the update that learns from the batch */
 };
 
-/** Makes room for `count` steps. `kind` must outlive the batch. */
+/** Makes room for `count` steps, whose states have `frames` frames each. `kind` must outlive the
+ * batch. */
 void orch_sampled_batch_init(struct orch_sampled_batch *batch, const struct orch_env_kind *kind,
-                             int64_t count);
+                             int64_t frames, int64_t count);
 void orch_sampled_batch_clear(struct orch_sampled_batch *batch);
 
 /** Draws a batch and converts its states. Errors as orch_replay_sample. */

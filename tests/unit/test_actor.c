@@ -45,7 +45,7 @@ static void *push_steps(void *ctx)
 static void test_ring(void **state)
 {
     (void)state;
-    const struct orch_actor_setup setup = {.actors = 2, .envs = 1, .n_step = 1};
+    const struct orch_actor_setup setup = {.actors = 2, .envs = 1, .frame_stack = 1, .n_step = 1};
     share = orch_actor_share_new(&setup, 3, FRAME, 5, NULL);
     assert_non_null(share);
     pthread_t writer;
@@ -90,7 +90,7 @@ static void *publish_all(void *ctx)
 static void test_parameters(void **state)
 {
     (void)state;
-    const struct orch_actor_setup setup = {.actors = 1, .envs = 1, .n_step = 1};
+    const struct orch_actor_setup setup = {.actors = 1, .envs = 1, .frame_stack = 1, .n_step = 1};
     share = orch_actor_share_new(&setup, PARAMETERS, FRAME, 5, NULL);
     float values[PARAMETERS];
     bool goes_on = true;
@@ -113,7 +113,8 @@ static void test_parameters(void **state)
 static void test_attach(void **state)
 {
     (void)state;
-    const struct orch_actor_setup setup = {.actors = 3, .envs = 2, .n_step = 4, .net = "mlp:8"};
+    const struct orch_actor_setup setup = {
+        .actors = 3, .envs = 2, .frame_stack = 1, .n_step = 4, .net = "mlp:8"};
     share = orch_actor_share_new(&setup, 7, FRAME, 5, NULL);
     const float values[7] = {1, 2, 3, 4, 5, 6, 7};
     float read[7];
@@ -137,11 +138,11 @@ static void test_attach(void **state)
 /* ---- actors as processes ----------------------------------------------------------------------
  */
 
-enum { EPISODE = 9, ACTIONS = 3, BOARD = 50, ACTORS = 2, ENVS = 2 };
+enum { EPISODE = 9, ACTIONS = 3, BOARD = 50, ACTORS = 2, ENVS = 2, STACK_MAX = 3 };
 
 static struct orch_q_learner *learner;
 
-static void start_catch(struct orch_actor_pool **out_pool, double gamma)
+static void start_catch(struct orch_actor_pool **out_pool, double gamma, double limit, int stack)
 {
     GError *error = NULL;
     const struct orch_actor_setup setup = {.environment = "catch",
@@ -149,13 +150,14 @@ static void start_catch(struct orch_actor_pool **out_pool, double gamma)
                                            .engine = ORCH_Q_PLAIN,
                                            .actors = ACTORS,
                                            .envs = ENVS,
+                                           .frame_stack = stack,
                                            .n_step = 3,
                                            .learning_starts = 1 << 30,
                                            .pull_every = 1,
                                            .gamma = gamma,
                                            .seed = 5};
     const struct orch_q_learner_options options = {.net = {.net = "mlp:16",
-                                                           .channels = 1,
+                                                           .channels = stack,
                                                            .height = 10,
                                                            .width = 5,
                                                            .engine = ORCH_Q_PLAIN,
@@ -195,49 +197,68 @@ static struct orch_actor_step next_step(int64_t actor, uint8_t *frame)
     }
 }
 
-static float value(const uint8_t *frame, int action)
+/* Q of the state at step `t` of an episode, which has `stack` frames; action -1: the largest. */
+static float value(uint8_t (*frames)[BOARD], int t, int stack, int action)
 {
-    float planes[BOARD], values[ACTIONS], most = -INFINITY;
-    for (int i = 0; i < BOARD; i++)
-        planes[i] = frame[i];
+    float planes[STACK_MAX * BOARD], values[ACTIONS], most = -INFINITY;
+    for (int k = 0; k < stack; k++)
+        for (int i = 0; i < BOARD; i++)
+            planes[k * BOARD + i] = frames[MAX(t - stack + 1 + k, 0)][i];
     assert_true(orch_q_learner_values(learner, planes, 1, values, NULL));
     for (int i = 0; i < ACTIONS; i++)
         most = fmaxf(most, values[i]);
     return action < 0 ? most : values[action];
 }
 
-/** The priorities that an actor sends are |R + gamma^n max Q(s after n steps) - Q(s, a)|, where an
- * episode's end cuts the return. */
-static void test_priorities(void **state)
+static void take_episode(struct orch_actor_step *steps, uint8_t (*frames)[BOARD])
 {
-    (void)state;
+    for (int t = 0; t < EPISODE; t++) {
+        steps[t] = next_step(1, frames[t]);
+        assert_true(steps[t].version == 17);
+        assert_int_equal(steps[t].end,
+                         t < EPISODE - 1 ? ORCH_REPLAY_GOES_ON : ORCH_REPLAY_TERMINATED);
+        assert_int_equal(frames[t][5 * t] + frames[t][5 * t + 1] + frames[t][5 * t + 2] +
+                             frames[t][5 * t + 3] + frames[t][5 * t + 4],
+                         1); /* the ball is in row t */
+    }
+}
+
+static void check_priorities(double limit, int stack)
+{
     struct orch_actor_pool *pool;
     static uint8_t frames[EPISODE][BOARD];
     struct orch_actor_step steps[EPISODE];
     const double gamma = 0.9;
-    start_catch(&pool, gamma);
+    int limited = 0;
+    start_catch(&pool, gamma, limit, stack);
     for (int episode = 0; episode < 5; episode++) {
-        for (int t = 0; t < EPISODE; t++) {
-            steps[t] = next_step(1, frames[t]);
-            assert_true(steps[t].version == 17);
-            assert_int_equal(steps[t].end,
-                             t < EPISODE - 1 ? ORCH_REPLAY_GOES_ON : ORCH_REPLAY_TERMINATED);
-            assert_int_equal(frames[t][5 * t] + frames[t][5 * t + 1] + frames[t][5 * t + 2] +
-                                 frames[t][5 * t + 3] + frames[t][5 * t + 4],
-                             1); /* the ball is in row t */
-        }
+        take_episode(steps, frames);
         for (int t = 0; t < EPISODE; t++) {
             double target = 0;
             for (int k = 0; k < 3 && t + k < EPISODE; k++)
                 target += pow(gamma, k) * (double)steps[t + k].reward;
             if (t + 3 < EPISODE)
-                target += pow(gamma, 3) * (double)value(frames[t + 3], -1);
-            const double expected = fabs(target - (double)value(frames[t], steps[t].action));
+                target += pow(gamma, 3) * (double)value(frames, t + 3, stack, -1);
+            if (limit > 0 && fabs(target) > limit) {
+                target = copysign(limit, target);
+                limited++;
+            }
+            const double expected = fabs(target - (double)value(frames, t, stack, steps[t].action));
             assert_true(fabs((double)steps[t].priority - expected) < 1e-5 * (1 + expected));
         }
     }
+    assert_true(limit > 0 ? limited >= 5 * 3 : limited == 0);
     assert_int_equal(orch_actor_pool_alive(pool), ACTORS);
     end_catch(pool);
+}
+
+/** The priorities that an actor sends are |R + gamma^n max Q(s after n steps) - Q(s, a)|, where an
+ * episode's end cuts the return and `value_limit` bounds the target, as the learner's. */
+static void test_priorities(void **state)
+{
+    (void)state;
+    check_priorities(0, 1);
+    check_priorities(0, 3);
 }
 
 /** Actors whose parameters do not fit theirs end, which the learner is told. */
@@ -250,6 +271,7 @@ static void test_deaths(void **state)
                                            .engine = ORCH_Q_PLAIN,
                                            .actors = ACTORS,
                                            .envs = 1,
+                                           .frame_stack = 1,
                                            .n_step = 1,
                                            .pull_every = 1};
     share = orch_actor_share_new(&setup, 11, BOARD, 8, NULL);

@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/base/random.h"
 #include "plugins/common/agent/q_learner.h"
+#include "plugins/common/env/frame_stack.h"
 #include "plugins/common/replay/replay.h"
 
 #include <math.h>
@@ -24,6 +25,7 @@ struct actor {
     struct orch_envs *envs;
     struct orch_q_learner *learner; /* it only values */
     struct pending *pending;        /* of each copy */
+    struct orch_frame_stack stack;
     int64_t index, frame_bytes, version;
     uint64_t random;
     float *parameters, *planes, *values, *rewards;
@@ -34,15 +36,16 @@ struct actor {
 static bool make_learner(struct actor *a, GError **error)
 {
     const struct orch_actor_setup *setup = a->setup;
-    const struct orch_q_learner_options options = {.net = {.net = setup->net,
-                                                           .channels = a->kind->shape[2],
-                                                           .height = a->kind->shape[0],
-                                                           .width = a->kind->shape[1],
-                                                           .engine = setup->engine,
-                                                           .device = "cpu"},
-                                                   .actions = a->kind->actions,
-                                                   .is_dueling = setup->is_dueling,
-                                                   .rate = 1};
+    const struct orch_q_learner_options options = {
+        .net = {.net = setup->net,
+                .channels = setup->frame_stack * a->kind->shape[2],
+                .height = a->kind->shape[0],
+                .width = a->kind->shape[1],
+                .engine = setup->engine,
+                .device = "cpu"},
+        .actions = a->kind->actions,
+        .is_dueling = setup->is_dueling,
+        .rate = 1};
     a->learner = orch_q_learner_new(&options, error);
     if (!a->learner)
         return false;
@@ -81,7 +84,8 @@ static void make_arrays(struct actor *a)
 {
     const int64_t n = a->setup->envs, keep = a->setup->n_step;
     a->parameters = g_new(float, orch_actor_share_parameters(a->share));
-    a->planes = g_new(float, n * a->kind->observation_values);
+    orch_frame_stack_init(&a->stack, a->kind, a->setup->frame_stack, n);
+    a->planes = g_new(float, n * a->setup->frame_stack * a->kind->observation_values);
     a->values = g_new(float, n * a->kind->actions);
     a->rewards = g_new(float, n);
     a->ends = g_new(uint8_t, n);
@@ -107,6 +111,7 @@ static void actor_clear(struct actor *a)
                       a->ends,    a->actions,    a->observations, a->next,   a->finals};
     for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
         g_free(arrays[i]);
+    orch_frame_stack_clear(&a->stack);
     orch_q_learner_free(a->learner);
     orch_envs_free(a->envs);
 }
@@ -164,7 +169,8 @@ static bool send_rest(struct actor *a, int64_t env, GError **error)
     const bool is_cut = a->ends[env] == ORCH_ENV_TRUNCATED;
     float *values = a->values + env * a->kind->actions, beyond = 0;
     if (is_cut) {
-        orch_env_planes(a->kind, frame, 1, a->planes);
+        orch_frame_stack_push(&a->stack, env, frame);
+        orch_frame_stack_planes(&a->stack, env, 1, a->planes);
         if (!orch_q_learner_values(a->learner, a->planes, 1, values, error))
             return false;
         beyond = largest(values, a->kind->actions);
@@ -214,7 +220,7 @@ static void choose(struct actor *a)
 static bool act(struct actor *a, GError **error)
 {
     const int64_t n = a->setup->envs, actions = a->kind->actions;
-    orch_env_planes(a->kind, a->observations, n, a->planes);
+    orch_frame_stack_planes(&a->stack, 0, n, a->planes);
     if (!orch_q_learner_values(a->learner, a->planes, n, a->values, error))
         return false;
     for (int64_t i = 0; i < n; i++)
@@ -229,6 +235,7 @@ static bool act(struct actor *a, GError **error)
         if (a->ends[i] && !send_rest(a, i, error))
             return false;
     }
+    orch_frame_stack_step(&a->stack, a->next, a->ends);
     uint8_t *swap = a->observations;
     a->observations = a->next;
     a->next = swap;
@@ -239,6 +246,7 @@ static bool act_until_stopped(struct actor *a, GError **error)
 {
     if (!orch_envs_reset(a->envs, a->observations, error))
         return false;
+    orch_frame_stack_begin_all(&a->stack, a->observations);
     for (int64_t step = 0; !orch_actor_share_is_stopped(a->share); step++) {
         if (step % a->setup->pull_every == 0 && !pull(a, error))
             return false;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum { WAIT_US = 50 };
-static const uint64_t MAGIC = 0x6f72636841637431u; /* of this layout */
+static const uint64_t MAGIC = 0x6f72636841637432u; /* of this layout */
 
 /* Each counter in a line of its own, so that writer and reader do not share one. */
 struct ring {

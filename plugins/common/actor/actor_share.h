@@ -24,7 +24,8 @@ struct orch_actor_setup {
     bool is_dueling;
     int64_t actors, envs; /* processes; copies of the environment in each */
     int64_t n_step, learning_starts;
-    int64_t pull_every; /* steps of an actor's copies between two pulls of the parameters */
+    int64_t frame_stack; /* frames of a state, 1 to 64 */
+    int64_t pull_every;  /* steps of an actor's copies between two pulls of the parameters */
     double gamma, sticky;
     struct orch_exploration exploration;
     uint64_t seed;
