@@ -34,6 +34,7 @@ static bool make_share(struct apex *a, int64_t actors, GError **error)
         .learning_starts = p->learning_starts,
         .pull_every = p->pull_every,
         .gamma = p->discount,
+        .value_limit = p->value_limit,
         .sticky = p->sticky,
         .exploration = orch_replay_settings_exploration(p),
         /* a later attempt's actors must not repeat the episodes of the first */

@@ -155,6 +155,7 @@ static void start_catch(struct orch_actor_pool **out_pool, double gamma, double 
                                            .learning_starts = 1 << 30,
                                            .pull_every = 1,
                                            .gamma = gamma,
+                                           .value_limit = limit,
                                            .seed = 5};
     const struct orch_q_learner_options options = {.net = {.net = "mlp:16",
                                                            .channels = stack,
@@ -258,6 +259,7 @@ static void test_priorities(void **state)
 {
     (void)state;
     check_priorities(0, 1);
+    check_priorities(0.3, 1);
     check_priorities(0, 3);
 }
 

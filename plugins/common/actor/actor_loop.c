@@ -128,6 +128,8 @@ static bool send_oldest(struct actor *a, int64_t env, float beyond)
     for (int64_t k = 0; k < p->count; k++, discount *= a->setup->gamma)
         sum += discount * (double)p->steps[(p->first + k) % a->setup->n_step].reward;
     sum += discount * (double)beyond;
+    if (a->setup->value_limit > 0)
+        sum = fmax(-a->setup->value_limit, fmin(sum, a->setup->value_limit));
     struct orch_actor_step *step = &p->steps[p->first];
     step->priority = (float)fabs(sum - (double)p->values[p->first]);
     if (!isfinite(step->priority))

@@ -27,6 +27,7 @@ struct orch_actor_setup {
     int64_t frame_stack; /* frames of a state, 1 to 64 */
     int64_t pull_every;  /* steps of an actor's copies between two pulls of the parameters */
     double gamma, sticky;
+    double value_limit; /* of targets, as the learner's; 0: none */
     struct orch_exploration exploration;
     uint64_t seed;
 };
