@@ -153,7 +153,8 @@ struct orch_replay *orch_replay_new(const struct orch_replay_options *options, G
     r->options.file = r->file = g_strdup(options->file);
     r->random = orch_random_stream(options->seed, 0);
     lay_out(r);
-    r->lane_counts = g_new0(int64_t, options->lanes);
+    r->views = g_new0(struct replay_view, options->lanes);
+    r->until = g_new0(int64_t, options->lanes);
     r->lanes = aligned_alloc(64, sizeof *r->lanes * (size_t)options->lanes);
     g_assert(r->lanes);
     memset(r->lanes, 0, sizeof *r->lanes * (size_t)options->lanes);
@@ -179,7 +180,8 @@ void orch_replay_free(struct orch_replay *r)
     free(r->lanes);
     orch_sum_tree_free(r->tree);
     orch_replay_ranks_free(r->ranks);
-    g_free(r->lane_counts);
+    g_free(r->views);
+    g_free(r->until);
     g_free(r->slots);
     g_free(r->draws);
     g_free(r->file);

@@ -91,15 +91,6 @@ void orch_replay_follow(struct orch_replay *r)
 /* ---- drawing -----------------------------------------------------------------------------------
  */
 
-static void make_room(struct orch_replay *r, int64_t count)
-{
-    if (count <= r->room)
-        return;
-    r->slots = g_renew(int64_t, r->slots, count);
-    r->draws = g_renew(float, r->draws, count);
-    r->room = count;
-}
-
 /* One draw from each of `count` equal shares of the total. */
 static void draw(struct orch_replay *r, int64_t count)
 {
@@ -107,20 +98,6 @@ static void draw(struct orch_replay *r, int64_t count)
     for (int64_t i = 0; i < count; i++)
         r->draws[i] = (float)(((double)i + orch_random_unit(&r->random)) * share);
     orch_sum_tree_find_many(r->tree, r->draws, count, r->slots);
-}
-
-/* The position in a lane's slot, and whether it can still be drawn: a writer may have come round
- * since the tree was brought up to date. */
-static bool position_of(const struct orch_replay *r, const struct replay_lane *l, int64_t slot,
-                        int64_t *out_position)
-{
-    int64_t before = l->head_slot - slot;
-    before += before <= 0 ? r->lane_capacity : 0;
-    *out_position = l->head - before;
-    return *out_position >= orch_replay_oldest(r, l) &&
-           *out_position < orch_replay_complete(r, l) &&
-           orch_replay_step_of(r, orch_replay_record(r, l, *out_position))->end !=
-               ORCH_REPLAY_FINAL;
 }
 
 static void fill_weights(const struct orch_replay *r, int64_t count, double beta, float *out)
@@ -135,51 +112,18 @@ static void fill_weights(const struct orch_replay *r, int64_t count, double beta
         out[i] = powf(least / out[i], (float)beta);
 }
 
-/* The draws are in ascending order, so those of a lane are neighbours: gathers from `first` on as
- * long as the lane is the same. Returns the next one. */
-static int64_t gather_lane(struct orch_replay *r, int64_t first, int64_t count,
-                           const struct orch_replay_batch *batch)
-{
-    const int64_t lane = r->slots[first] / r->lane_capacity, base = lane * r->lane_capacity;
-    const int64_t end = base + r->lane_capacity;
-    struct replay_lane *l = &r->lanes[lane];
-    int64_t i = first;
-    pthread_mutex_lock(&l->lock);
-    for (int64_t k = first; k < MIN(first + ORCH_REPLAY_AHEAD, count) && r->slots[k] < end; k++)
-        orch_replay_prefetch(r, l, r->slots[k] - base);
-    for (; i < count && r->slots[i] < end; i++) {
-        const int64_t ahead = i + ORCH_REPLAY_AHEAD;
-        int64_t position;
-        if (ahead < count && r->slots[ahead] < end)
-            orch_replay_prefetch(r, l, r->slots[ahead] - base);
-        if (!position_of(r, l, r->slots[i] - base, &position)) {
-            /* the newest complete step of the lane instead */
-            position = orch_replay_complete(r, l) - 1;
-            while (orch_replay_step_of(r, orch_replay_record(r, l, position))->end ==
-                   ORCH_REPLAY_FINAL)
-                position--;
-        }
-        orch_replay_gather(r, l, position, batch, i);
-        if (batch->places)
-            batch->places[i] = position * r->options.lanes + lane;
-    }
-    pthread_mutex_unlock(&l->lock);
-    return i;
-}
-
 bool orch_replay_sample_prioritised(struct orch_replay *r, int64_t count, double beta,
                                     const struct orch_replay_batch *batch, GError **error)
 {
     orch_replay_follow(r);
-    make_room(r, count);
+    orch_replay_make_room(r, count);
     if (!(orch_sum_tree_total(r->tree) > 0)) {
         orch_error_set(error, ORCH_ERROR_TRIAL, "use an epsilon above 0",
                        "replay buffer: all priorities are 0");
         return false;
     }
     draw(r, count);
-    for (int64_t i = 0; i < count;)
-        i = gather_lane(r, i, count, batch);
+    orch_replay_collect(r, count, batch); /* draws are in ascending order, so lanes are, too */
     if (batch->weights)
         fill_weights(r, count, beta, batch->weights);
     return true;
@@ -216,7 +160,7 @@ bool orch_replay_update(struct orch_replay *r, const int64_t *places, const floa
         }
     if (!r->tree)
         return true;
-    make_room(r, count);
+    orch_replay_make_room(r, count);
     const int64_t found = find_places(r, places, errors, count);
     if (r->ranks) {
         for (int64_t i = 0; i < found; i++)

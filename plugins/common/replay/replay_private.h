@@ -30,6 +30,12 @@ struct replay_lane {
     int64_t expired, known, known_slot;
 } __attribute__((aligned(64)));
 
+/** A lane as a batch found it; uniform sampling draws from it without the lane's lock. */
+struct replay_view {
+    int64_t oldest_slot, records; /* records from there on may be drawn */
+    int64_t draws;                /* of the batch */
+};
+
 struct orch_replay {
     struct orch_replay_options options;
     char *file;
@@ -44,9 +50,10 @@ struct orch_replay {
     struct replay_ranks *ranks; /* NULL: not rank-based */
     /* room for a batch */
     int64_t room;
-    int64_t *slots; /* slots of the tree */
+    int64_t *slots; /* places, of the tree, too: lane x lane_capacity + slot */
     float *draws;
-    int64_t *lane_counts; /* lanes */
+    struct replay_view *views; /* lanes */
+    int64_t *until;            /* lanes: steps of the lanes up to this one */
 };
 
 /** The slot of a position at most lane_capacity before `head`, whose slot is `head_slot`. */
@@ -66,19 +73,6 @@ static inline uint8_t *orch_replay_record(const struct orch_replay *r, const str
 static inline struct replay_step *orch_replay_step_of(const struct orch_replay *r, uint8_t *record)
 {
     return (struct replay_step *)(void *)(record + r->step_offset);
-}
-
-/** How many records a batch asks for from memory before it uses them: a core fetches about as many
- * at once, and fewer or many more are slower (bench/replay.sh: by a factor of two). */
-enum { ORCH_REPLAY_AHEAD = 32 };
-
-/** Asks for a record, and for the next one, in which the next state lies. */
-static inline void orch_replay_prefetch(const struct orch_replay *r, const struct replay_lane *l,
-                                        int64_t slot)
-{
-    const uint8_t *record = l->records + slot * r->record_bytes;
-    __builtin_prefetch(record);
-    __builtin_prefetch(record + 2 * r->record_bytes - 1);
 }
 
 /** The oldest position whose state is whole. Called with the lane's lock, as all of these. */
@@ -106,6 +100,14 @@ static inline int64_t orch_replay_steps(const struct orch_replay *r, const struc
 /** Writes step `position` of a lane to row `row` of a batch. Called with the lane's lock. */
 void orch_replay_gather(const struct orch_replay *r, const struct replay_lane *lane,
                         int64_t position, const struct orch_replay_batch *batch, int64_t row);
+
+/* ---- replay_collect.c ---- */
+
+/** Reads the steps of the places in `slots`, those of a lane one after the other, into a batch. */
+void orch_replay_collect(struct orch_replay *r, int64_t count,
+                         const struct orch_replay_batch *batch);
+/** Makes slots and draws have at least `count` elements. */
+void orch_replay_make_room(struct orch_replay *r, int64_t count);
 
 /* ---- replay_priority.c ---- */
 
