@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rates of the replay buffer on one core, in millions a second of processor time: 'bench_replay
- * [CAPACITY [VALUES]]'. Frames of VALUES floats (4: CartPole's), batches of 256. bench/replay.sh
- * sets its peers beside it. */
+/* Rates of the replay buffer in millions of steps a second: 'bench_replay [CAPACITY [VALUES
+ * [WRITERS]]]'. Frames of VALUES floats (4: CartPole's), batches of 256. Without WRITERS one thread
+ * works, and seconds are those of its processor time. With WRITERS so many threads add to a lane
+ * each: first as fast as they can, then 100,000 steps a second each, in eights as an actor with
+ * eight copies does, while one thread samples. Seconds are then those of the clock. bench/replay.sh
+ * sets peers beside it and draws its chart. */
 #include "plugins/common/replay/replay.h"
 
 #include "lib/base/random.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 enum { BATCH = 256, LEAST_MS = 1000 };
 
-static int64_t capacity = 1000000, values = 4;
+static int64_t capacity = 1000000, values = 4, writers;
 static float *frames, *next, returns[BATCH], discounts[BATCH], weights[BATCH], errors[BATCH];
 static int32_t actions[BATCH];
 static int64_t places[BATCH];
@@ -21,7 +25,7 @@ static uint64_t state = 1;
 static struct orch_replay *make(enum orch_replay_sampling sampling)
 {
     const struct orch_replay_options options = {.capacity = capacity,
-                                                .lanes = 1,
+                                                .lanes = writers > 0 ? (int)writers : 1,
                                                 .frame_values = values,
                                                 .stack = 1,
                                                 .n_step = 1,
@@ -85,14 +89,86 @@ static void fill(struct orch_replay *r)
         add(r);
 }
 
-int main(int argc, char **argv)
+/* ---- threads ----------------------------------------------------------------------------------
+ */
+
+enum { PACED_STEPS = 8, PACE_US = 80 };
+
+struct writer {
+    struct orch_replay *buffer;
+    int lane;
+    bool is_paced;
+    int64_t steps; /* until is_over */
+    pthread_t thread;
+};
+
+static bool is_over;
+
+static void *write_lane(void *ctx)
 {
-    if (argc > 1)
-        capacity = strtoll(argv[1], NULL, 10);
-    if (argc > 2)
-        values = strtoll(argv[2], NULL, 10);
-    frames = calloc((size_t)(BATCH * values), sizeof *frames);
-    next = calloc((size_t)(BATCH * values), sizeof *next);
+    struct writer *w = ctx;
+    const int64_t count = w->is_paced ? PACED_STEPS : BATCH, begin_us = g_get_monotonic_time();
+    const struct orch_replay_steps steps = {count, frames, actions, returns, NULL, NULL};
+    while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED)) {
+        orch_replay_add(w->buffer, w->lane, &steps, NULL);
+        w->steps += count;
+        const int64_t due_us = begin_us + w->steps / PACED_STEPS * PACE_US;
+        if (w->is_paced && g_get_monotonic_time() < due_us)
+            g_usleep(PACE_US);
+    }
+    return NULL;
+}
+
+static void start(struct writer *all, struct orch_replay *r, bool is_paced)
+{
+    is_over = false;
+    for (int64_t i = 0; i < writers; i++) {
+        all[i] = (struct writer){.buffer = r, .lane = (int)i, .is_paced = is_paced};
+        if (pthread_create(&all[i].thread, NULL, write_lane, &all[i]) != 0)
+            exit(1);
+    }
+}
+
+static int64_t stop(struct writer *all)
+{
+    int64_t steps = 0;
+    __atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
+    for (int64_t i = 0; i < writers; i++) {
+        pthread_join(all[i].thread, NULL);
+        steps += all[i].steps;
+    }
+    return steps;
+}
+
+static void time_threads(void)
+{
+    struct orch_replay *r = make(ORCH_REPLAY_UNIFORM);
+    struct writer *all = g_new0(struct writer, writers);
+    int64_t begin_us = g_get_monotonic_time(), drawn = 0;
+    start(all, r, false);
+    g_usleep(LEAST_MS * 1000);
+    const int64_t added = stop(all);
+    printf("add %.4g\n", (double)added / (double)(g_get_monotonic_time() - begin_us));
+    /* the writers' arrays are not those that the reader fills */
+    float *seen = g_new(float, BATCH *values), rewards[BATCH];
+    int32_t taken[BATCH];
+    const struct orch_replay_batch batch = {seen, next, taken, rewards, discounts, weights, places};
+    start(all, r, true);
+    begin_us = g_get_monotonic_time();
+    while (g_get_monotonic_time() < begin_us + LEAST_MS * 1000)
+        drawn += orch_replay_sample(r, BATCH, 0.4, &batch, NULL) ? BATCH : 0;
+    printf("sample %.4g\n", (double)drawn / (double)(g_get_monotonic_time() - begin_us));
+    stop(all);
+    orch_replay_free(r);
+    g_free(all);
+    g_free(seen);
+}
+
+/* ---- one thread -------------------------------------------------------------------------------
+ */
+
+static void time_one(void)
+{
     struct orch_replay *uniform = make(ORCH_REPLAY_UNIFORM);
     fill(uniform);
     time_rate("add", uniform, add);
@@ -104,6 +180,22 @@ int main(int argc, char **argv)
         sample_and_update(prioritised);
     time_rate("prioritised", prioritised, sample_and_update);
     orch_replay_free(prioritised);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        capacity = strtoll(argv[1], NULL, 10);
+    if (argc > 2)
+        values = strtoll(argv[2], NULL, 10);
+    if (argc > 3)
+        writers = strtoll(argv[3], NULL, 10);
+    frames = calloc((size_t)(BATCH * values), sizeof *frames);
+    next = calloc((size_t)(BATCH * values), sizeof *next);
+    if (writers > 0)
+        time_threads();
+    else
+        time_one();
     free(frames);
     free(next);
     return 0;
