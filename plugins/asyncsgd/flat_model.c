@@ -4,7 +4,7 @@
  * described shape, whatever the memory layout. */
 #include "plugins/asyncsgd/flat_model.h"
 
-#include "plugins/asyncsgd/weight_shard.h"
+#include "plugins/common/shard/weight_shard.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "lib/base/ident.h"
 #include "plugins/asyncsgd/exchange_messages.h"
-#include "plugins/asyncsgd/weight_shard.h"
+#include "plugins/common/shard/weight_shard.h"
 #include "plugins/common/training/feed.h"
 #include "plugins/common/training/work.h"
 

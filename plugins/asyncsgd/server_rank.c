@@ -7,7 +7,7 @@
 #include "lib/base/error.h"
 #include "plugins/asyncsgd/exchange_messages.h"
 #include "plugins/asyncsgd/server_report.h"
-#include "plugins/asyncsgd/weight_shard.h"
+#include "plugins/common/shard/weight_shard.h"
 
 #include <math.h>
 #include <string.h>
@@ -214,8 +214,9 @@ int orch_asyncsgd_serve(const struct asyncsgd_params *p, const struct orch_flat_
                         int index, GError **error)
 {
     const struct orch_session *session = flat->session;
-    const struct orch_weight_rule rule = {
-        session->training->momentum, session->training->weight_decay, session->training->nesterov};
+    const struct orch_weight_rule rule = {.momentum = session->training->momentum,
+                                          .weight_decay = session->training->weight_decay,
+                                          .nesterov = session->training->nesterov};
     struct server s = {.params = p,
                        .flat = flat,
                        .host = session->host,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One parameter server's part of the weights, with the state of its optimizer: SGD with momentum,
- * by PyTorch's rule. All tensors of a model, one after the other, are a vector; a shard is a range
- * of it. A push has the gradients of the trained parameters and, for the running statistics of
- * batch norms, the learner's own values, which replace the server's. */
-#ifndef ORCH_PLUGINS_ASYNCSGD_WEIGHT_SHARD_H
-#define ORCH_PLUGINS_ASYNCSGD_WEIGHT_SHARD_H
+/* One part of the weights of a parameter server, with the state of its optimizer. All tensors of a
+ * model, one after the other, are a vector; a shard is a range of it. A push has the gradients of
+ * the trained parameters and, for the running statistics of batch norms, the learner's own values,
+ * which replace the server's. The optimizers follow PyTorch's rules (torch.optim.SGD, Adagrad,
+ * RMSprop, Adam). */
+#ifndef ORCH_PLUGINS_COMMON_SHARD_H
+#define ORCH_PLUGINS_COMMON_SHARD_H
 
 #include <glib.h>
 #include <stdbool.h>
@@ -16,17 +17,28 @@ struct orch_weight_range {
     bool is_trained; /* a parameter; else running statistics */
 };
 
-/** SGD's settings. */
+enum orch_weight_optimizer {
+    ORCH_WEIGHT_SGD,     /* momentum, nesterov */
+    ORCH_WEIGHT_ADAGRAD, /* the sum of all squared gradients; epsilon 1e-10 */
+    ORCH_WEIGHT_RMSPROP, /* their moving mean: alpha 0.99, epsilon 1e-8 */
+    ORCH_WEIGHT_ADAM,    /* betas 0.9 and 0.999, epsilon 1e-8 */
+};
+/** Their names, in this order, ended by NULL. */
+extern const char *const ORCH_WEIGHT_OPTIMIZERS[];
+
+/** The optimizer and its settings. */
 struct orch_weight_rule {
     double momentum, weight_decay;
     bool nesterov;
+    enum orch_weight_optimizer optimizer;
 };
 
 struct orch_weight_shard {
     int64_t begin, count; /* elements of the vector */
     int64_t version;      /* updates so far */
     float *values;        /* count */
-    float *velocity;      /* count */
+    float *velocity;      /* count: SGD's velocity, Adam's mean of the gradients */
+    float *squares;       /* count: sum or mean of the squared gradients; NULL for SGD */
     float *sum;           /* count: pushes that were added since the last update */
     int64_t added;        /* their number */
     const GArray *ranges; /* struct orch_weight_range, ascending and without gaps; borrowed */
