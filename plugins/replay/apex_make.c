@@ -76,7 +76,7 @@ bool orch_apex_init(struct apex *a, GError **error)
 
 void orch_apex_clear(struct apex *a)
 {
-    orch_actor_pool_free(a->pool);
+    orch_actor_pool_free(a->pool, a->share);
     orch_actor_share_free(a->share);
     orch_replay_free(a->buffer);
     orch_q_learner_free(a->learner);

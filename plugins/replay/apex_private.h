@@ -14,7 +14,7 @@ struct apex {
     const struct orch_host *host;
     struct orch_env_kind kind;
     struct orch_actor_share *share;
-    struct orch_actor_pool *pool;
+    struct orch_worker_pool *pool;
     struct orch_replay *buffer;
     struct orch_q_learner *learner;
     struct orch_curve curve;

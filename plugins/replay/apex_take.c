@@ -68,16 +68,16 @@ bool orch_apex_look_for_deaths(struct apex *a, GError **error)
     if (now_us < a->deaths_at_us)
         return true;
     a->deaths_at_us = now_us + DEATHS_EVERY_US;
-    while ((actor = orch_actor_pool_next_death(a->pool, &how)) >= 0) {
+    while ((actor = orch_worker_pool_next_death(a->pool, &how)) >= 0) {
         g_autofree char *text =
             g_strdup_printf("actor %" G_GINT64_FORMAT " %s; training goes on with %" G_GINT64_FORMAT
                             " of %" G_GINT64_FORMAT,
-                            actor, how, orch_actor_pool_alive(a->pool), a->p.actors);
+                            actor, how, orch_worker_pool_alive(a->pool), a->p.actors);
         a->host->note(a->host, text);
         a->died++;
         g_free(how);
     }
-    if (orch_actor_pool_alive(a->pool) > 0)
+    if (orch_worker_pool_alive(a->pool) > 0)
         return true;
     orch_error_set(error, ORCH_ERROR_TRIAL, "what they wrote to standard error may tell why",
                    "all %" G_GINT64_FORMAT " actors have ended", a->p.actors);

@@ -114,7 +114,7 @@ static void test_attach(void **state)
 {
     (void)state;
     const struct orch_actor_setup setup = {
-        .actors = 3, .envs = 2, .frame_stack = 1, .n_step = 4, .net = "mlp:8"};
+        .actors = 3, .envs = 2, .frame_stack = 1, .n_step = 4, .net = "mlp:8", .shards = 3};
     share = orch_actor_share_new(&setup, 7, FRAME, 5, NULL);
     const float values[7] = {1, 2, 3, 4, 5, 6, 7};
     float read[7];
@@ -124,6 +124,15 @@ static void test_attach(void **state)
     assert_string_equal(orch_actor_share_setup(other)->net, "mlp:8");
     assert_true(orch_actor_share_pull(other, read) == 42);
     assert_memory_equal(values, read, sizeof values);
+    /* the version of shards that differ is that of the oldest */
+    const float shard[2] = {30, 40};
+    orch_actor_share_publish_shard(share, 1, shard, 43);
+    assert_true(orch_actor_share_pull(other, read) == 42);
+    assert_true(read[1] == 2 && read[2] == 30 && read[3] == 40 && read[4] == 5);
+    assert_true(orch_actor_share_updates(other) == 42);
+    /* two pulls of seven floats, and no step */
+    const struct orch_actor_traffic traffic = orch_actor_share_traffic(share);
+    assert_true(traffic.parameter_bytes == (int64_t)(2 * sizeof values) && !traffic.step_bytes);
     orch_actor_share_stop(share);
     assert_true(orch_actor_share_is_stopped(other));
     orch_actor_share_free(other);
@@ -142,7 +151,7 @@ enum { EPISODE = 9, ACTIONS = 3, BOARD = 50, ACTORS = 2, ENVS = 2, STACK_MAX = 3
 
 static struct orch_q_learner *learner;
 
-static void start_catch(struct orch_actor_pool **out_pool, double gamma, double limit, int stack)
+static void start_catch(struct orch_worker_pool **out_pool, double gamma, double limit, int stack)
 {
     GError *error = NULL;
     const struct orch_actor_setup setup = {.environment = "catch",
@@ -178,9 +187,9 @@ static void start_catch(struct orch_actor_pool **out_pool, double gamma, double 
         fail_msg("%s", error->message);
 }
 
-static void end_catch(struct orch_actor_pool *pool)
+static void end_catch(struct orch_worker_pool *pool)
 {
-    orch_actor_pool_free(pool);
+    orch_actor_pool_free(pool, share);
     orch_actor_share_free(share);
     orch_q_learner_free(learner);
     assert_true(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
@@ -226,7 +235,7 @@ static void take_episode(struct orch_actor_step *steps, uint8_t (*frames)[BOARD]
 
 static void check_priorities(double limit, int stack)
 {
-    struct orch_actor_pool *pool;
+    struct orch_worker_pool *pool;
     static uint8_t frames[EPISODE][BOARD];
     struct orch_actor_step steps[EPISODE];
     const double gamma = 0.9;
@@ -249,7 +258,7 @@ static void check_priorities(double limit, int stack)
         }
     }
     assert_true(limit > 0 ? limited >= 5 * 3 : limited == 0);
-    assert_int_equal(orch_actor_pool_alive(pool), ACTORS);
+    assert_int_equal(orch_worker_pool_alive(pool), ACTORS);
     end_catch(pool);
 }
 
@@ -277,13 +286,13 @@ static void test_deaths(void **state)
                                            .n_step = 1,
                                            .pull_every = 1};
     share = orch_actor_share_new(&setup, 11, BOARD, 8, NULL);
-    struct orch_actor_pool *pool = orch_actor_pool_new(share, &error);
+    struct orch_worker_pool *pool = orch_actor_pool_new(share, &error);
     if (!pool)
         fail_msg("%s", error->message);
     int died = 0;
     while (died < ACTORS) {
         char *how = NULL;
-        if (orch_actor_pool_next_death(pool, &how) < 0) {
+        if (orch_worker_pool_next_death(pool, &how) < 0) {
             g_usleep(1000);
             continue;
         }
@@ -291,8 +300,8 @@ static void test_deaths(void **state)
         g_free(how);
         died++;
     }
-    assert_int_equal(orch_actor_pool_alive(pool), 0);
-    orch_actor_pool_free(pool);
+    assert_int_equal(orch_worker_pool_alive(pool), 0);
+    orch_actor_pool_free(pool, share);
     orch_actor_share_free(share);
 }
 

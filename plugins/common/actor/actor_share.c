@@ -2,6 +2,7 @@
 #include "plugins/common/actor/actor_share.h"
 
 #include "lib/base/error.h"
+#include "plugins/common/shard/weight_shard.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,20 +19,27 @@ struct ring {
     _Alignas(64) uint64_t tail; /* steps that were popped */
 };
 
-/* The memory: this, a ring of counters for each actor, the parameters, the slots of all rings. */
+/* A shard of the parameters. */
+struct shard {
+    _Alignas(64) uint64_t sequence; /* odd while the parameters change */
+    int64_t updates;                /* -1: there are none */
+};
+
+/* The memory: this, a ring of counters for each actor, the shards, the parameters, the slots of all
+ * rings. */
 struct memory {
     uint64_t magic;
     int64_t bytes, parameters, frame_bytes, room, slot_bytes;
     struct orch_actor_setup setup;
     _Alignas(64) uint32_t is_stopped;
     int64_t frames;
-    _Alignas(64) uint64_t sequence; /* odd while the parameters change */
-    int64_t updates;                /* -1: there are none */
+    _Alignas(64) int64_t pulls;
     struct ring rings[];
 };
 
 struct orch_actor_share {
     struct memory *memory;
+    struct shard *shards;
     uint32_t *parameters; /* bits of floats */
     uint8_t *slots;
     int fd;
@@ -42,14 +50,25 @@ static int64_t round_up(int64_t value, int64_t to)
     return (value + to - 1) / to * to;
 }
 
-static int64_t parameters_at(int64_t actors)
+static int64_t shards_of(const struct orch_actor_setup *setup)
 {
-    return round_up((int64_t)(sizeof(struct memory) + sizeof(struct ring) * (size_t)actors), 64);
+    return MAX(setup->shards, 1);
 }
 
-static int64_t slots_at(int64_t actors, int64_t parameters)
+static int64_t shards_at(const struct orch_actor_setup *setup)
 {
-    return round_up(parameters_at(actors) + parameters * (int64_t)sizeof(float), 64);
+    const size_t rings = sizeof(struct ring) * (size_t)setup->actors;
+    return round_up((int64_t)(sizeof(struct memory) + rings), 64);
+}
+
+static int64_t parameters_at(const struct orch_actor_setup *setup)
+{
+    return shards_at(setup) + (int64_t)sizeof(struct shard) * shards_of(setup);
+}
+
+static int64_t slots_at(const struct orch_actor_setup *setup, int64_t parameters)
+{
+    return round_up(parameters_at(setup) + parameters * (int64_t)sizeof(float), 64);
 }
 
 static struct orch_actor_share *map(int fd, int64_t bytes)
@@ -67,8 +86,9 @@ static void find_parts(struct orch_actor_share *s)
 {
     const struct memory *m = s->memory;
     uint8_t *base = (uint8_t *)s->memory;
-    s->parameters = (uint32_t *)(void *)(base + parameters_at(m->setup.actors));
-    s->slots = base + slots_at(m->setup.actors, m->parameters);
+    s->shards = (struct shard *)(void *)(base + shards_at(&m->setup));
+    s->parameters = (uint32_t *)(void *)(base + parameters_at(&m->setup));
+    s->slots = base + slots_at(&m->setup, m->parameters);
 }
 
 struct orch_actor_share *orch_actor_share_new(const struct orch_actor_setup *setup,
@@ -76,7 +96,7 @@ struct orch_actor_share *orch_actor_share_new(const struct orch_actor_setup *set
                                               GError **error)
 {
     const int64_t slot_bytes = round_up((int64_t)sizeof(struct orch_actor_step) + frame_bytes, 8);
-    const int64_t bytes = slots_at(setup->actors, parameters) + setup->actors * room * slot_bytes;
+    const int64_t bytes = slots_at(setup, parameters) + setup->actors * room * slot_bytes;
     const int fd = memfd_create("orch-actors", MFD_CLOEXEC);
     struct orch_actor_share *s = NULL;
     if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0)
@@ -98,8 +118,9 @@ struct orch_actor_share *orch_actor_share_new(const struct orch_actor_setup *set
     m->room = room;
     m->slot_bytes = slot_bytes;
     m->setup = *setup;
-    m->updates = -1;
     find_parts(s);
+    for (int64_t i = 0; i < shards_of(setup); i++)
+        s->shards[i].updates = -1;
     return s;
 }
 
@@ -171,36 +192,84 @@ int64_t orch_actor_share_frames(const struct orch_actor_share *share)
     return __atomic_load_n(&share->memory->frames, __ATOMIC_RELAXED);
 }
 
+void orch_actor_share_publish_shard(struct orch_actor_share *share, int64_t index,
+                                    const float *values, int64_t updates)
+{
+    struct shard *shard = &share->shards[index];
+    int64_t begin, count;
+    orch_weight_shard_bounds(share->memory->parameters, (int)index,
+                             (int)shards_of(&share->memory->setup), &begin, &count);
+    __atomic_store_n(&shard->sequence, shard->sequence + 1, __ATOMIC_RELAXED);
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        /* who sees it sees the odd sequence, too */
+        __atomic_store_n(&share->parameters[begin + i], bits, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&shard->updates, updates, __ATOMIC_RELEASE);
+    __atomic_store_n(&shard->sequence, shard->sequence + 1, __ATOMIC_RELEASE);
+}
+
 void orch_actor_share_publish(struct orch_actor_share *share, const float *parameters,
                               int64_t updates)
 {
-    struct memory *m = share->memory;
-    __atomic_store_n(&m->sequence, m->sequence + 1, __ATOMIC_RELAXED);
-    for (int64_t i = 0; i < m->parameters; i++) {
-        uint32_t bits;
-        memcpy(&bits, &parameters[i], sizeof bits);
-        /* who sees it sees the odd sequence, too */
-        __atomic_store_n(&share->parameters[i], bits, __ATOMIC_RELEASE);
+    const int64_t shards = shards_of(&share->memory->setup);
+    for (int64_t i = 0; i < shards; i++) {
+        int64_t begin, count;
+        orch_weight_shard_bounds(share->memory->parameters, (int)i, (int)shards, &begin, &count);
+        orch_actor_share_publish_shard(share, i, parameters + begin, updates);
     }
-    __atomic_store_n(&m->updates, updates, __ATOMIC_RELEASE);
-    __atomic_store_n(&m->sequence, m->sequence + 1, __ATOMIC_RELEASE);
 }
 
-int64_t orch_actor_share_pull(const struct orch_actor_share *share, float *out)
+/* Copies a shard. Returns its number of updates; -1 when it is to end. */
+static int64_t pull_shard(const struct orch_actor_share *share, const struct shard *shard,
+                          int64_t begin, int64_t count, float *out)
 {
-    const struct memory *m = share->memory;
     for (;;) {
-        const uint64_t before = __atomic_load_n(&m->sequence, __ATOMIC_ACQUIRE);
-        for (int64_t i = 0; i < m->parameters; i++) {
+        const uint64_t before = __atomic_load_n(&shard->sequence, __ATOMIC_ACQUIRE);
+        for (int64_t i = begin; i < begin + count; i++) {
             const uint32_t bits = __atomic_load_n(&share->parameters[i], __ATOMIC_ACQUIRE);
             memcpy(&out[i], &bits, sizeof bits);
         }
-        const int64_t updates = __atomic_load_n(&m->updates, __ATOMIC_ACQUIRE);
-        if (before % 2 == 0 && __atomic_load_n(&m->sequence, __ATOMIC_RELAXED) == before)
+        const int64_t updates = __atomic_load_n(&shard->updates, __ATOMIC_ACQUIRE);
+        if (before % 2 == 0 && __atomic_load_n(&shard->sequence, __ATOMIC_RELAXED) == before)
             return updates;
         if (orch_actor_share_is_stopped(share))
             return -1;
     }
+}
+
+int64_t orch_actor_share_pull(const struct orch_actor_share *share, float *out)
+{
+    struct memory *m = share->memory;
+    const int64_t shards = shards_of(&m->setup);
+    int64_t oldest = G_MAXINT64;
+    for (int64_t i = 0; i < shards; i++) {
+        int64_t begin, count;
+        orch_weight_shard_bounds(m->parameters, (int)i, (int)shards, &begin, &count);
+        oldest = MIN(oldest, pull_shard(share, &share->shards[i], begin, count, out));
+    }
+    __atomic_add_fetch(&m->pulls, 1, __ATOMIC_RELAXED);
+    return oldest;
+}
+
+int64_t orch_actor_share_updates(const struct orch_actor_share *share)
+{
+    /* shards are published in order */
+    const int64_t last = shards_of(&share->memory->setup) - 1;
+    return __atomic_load_n(&share->shards[last].updates, __ATOMIC_ACQUIRE);
+}
+
+struct orch_actor_traffic orch_actor_share_traffic(const struct orch_actor_share *share)
+{
+    const struct memory *m = share->memory;
+    struct orch_actor_traffic traffic = {.parameter_bytes =
+                                             __atomic_load_n(&m->pulls, __ATOMIC_RELAXED) *
+                                             m->parameters * (int64_t)sizeof(float)};
+    for (int64_t i = 0; i < m->setup.actors; i++)
+        traffic.step_bytes +=
+            (int64_t)__atomic_load_n(&m->rings[i].head, __ATOMIC_RELAXED) * m->slot_bytes;
+    return traffic;
 }
 
 static uint8_t *slot_of(const struct orch_actor_share *s, int64_t actor, uint64_t count)

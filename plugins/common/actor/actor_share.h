@@ -5,8 +5,8 @@
  *
  * A ring has one writer, the actor, and one reader, the learner, and no lock: a step is published
  * by the writer's counter after it was written whole, so an actor that dies leaves no half step.
- * The parameters have one writer and many readers: a reader repeats its copy when the writer's
- * counter was odd or has changed meanwhile (a sequence lock).
+ * The parameters lie in one or more shards. Each has one writer and many readers: a reader repeats
+ * its copy of a shard when the writer's counter was odd or has changed meanwhile (a sequence lock).
  */
 #ifndef ORCH_PLUGINS_COMMON_ACTOR_SHARE_H
 #define ORCH_PLUGINS_COMMON_ACTOR_SHARE_H
@@ -23,6 +23,7 @@ struct orch_actor_setup {
     enum orch_q_engine engine;
     bool is_dueling;
     int64_t actors, envs; /* processes; copies of the environment in each */
+    int64_t shards;       /* of the parameters; 0 is 1 */
     int64_t n_step, learning_starts;
     int64_t frame_stack; /* frames of a state, 1 to 64 */
     int64_t pull_every;  /* steps of an actor's copies between two pulls of the parameters */
@@ -66,9 +67,21 @@ int64_t orch_actor_share_frames(const struct orch_actor_share *share);
 /** Gives parameters after `updates` updates to the actors. */
 void orch_actor_share_publish(struct orch_actor_share *share, const float *parameters,
                               int64_t updates);
-/** Copies the newest parameters. Returns their number of updates, or -1 when none were given yet.
- */
+/** The same for one shard (orch_weight_shard_bounds). `values` are the shard's own. */
+void orch_actor_share_publish_shard(struct orch_actor_share *share, int64_t shard,
+                                    const float *values, int64_t updates);
+/** Copies the newest parameters. Returns their number of updates, that of the oldest shard, or -1
+ * when none were given yet. */
 int64_t orch_actor_share_pull(const struct orch_actor_share *share, float *out);
+/** The number of updates of the newest parameters, without a copy: -1 when none were given yet. */
+int64_t orch_actor_share_updates(const struct orch_actor_share *share);
+
+/** What has moved through the memory. */
+struct orch_actor_traffic {
+    int64_t step_bytes;      /* from actors: steps with their frames */
+    int64_t parameter_bytes; /* to all who pulled */
+};
+struct orch_actor_traffic orch_actor_share_traffic(const struct orch_actor_share *share);
 
 /** Adds a step to an actor's ring, waiting for room. False: the actors are to end. */
 bool orch_actor_share_push(struct orch_actor_share *share, int64_t actor,
