@@ -31,6 +31,7 @@ static const struct kind_row {
       {"columns", REPORT_SHAPE_AXES, false},
       {"value", REPORT_SHAPE_VALUES, true},
       {"deviation", REPORT_SHAPE_FLAG, false},
+      {"labels", REPORT_SHAPE_TEXTS, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
       {"where", REPORT_SHAPE_WHERE, false}}},
     {"plot",
@@ -398,6 +399,24 @@ static void check_deviation(struct report_item *item)
                              "'deviation' needs a table without 'columns'");
 }
 
+/* Checks that a table with labels has a row for each value, with its label. */
+static void check_labels(struct report_item *item)
+{
+    const struct orch_yaml *labels = orch_yaml_get(item->spec, "labels");
+    static const char *const others[] = {"columns", "deviation"};
+    if (!labels)
+        return;
+    for (guint i = 0; i < G_N_ELEMENTS(others); i++)
+        if (orch_yaml_get(item->spec, others[i]))
+            orch_recipe_error_at(item->draft, labels, "remove one of them",
+                                 "'labels' needs a table without '%s'", others[i]);
+    g_autoptr(GPtrArray) texts = orch_recipe_get_texts(item->draft, item->spec, "labels");
+    g_autoptr(GPtrArray) values = orch_recipe_get_texts(item->draft, item->spec, "value");
+    if (texts && values && texts->len != values->len)
+        orch_recipe_error_at(item->draft, labels, "write one label for each value",
+                             "the table has %u labels for %u values", texts->len, values->len);
+}
+
 /* Checks that a heat map has `z` and a single `y`, and that other plots have no `z`. */
 static void check_heat_map(struct report_item *item)
 {
@@ -548,6 +567,7 @@ static void check_spec(struct recipe_draft *draft, const struct kind_row *kind,
         item.place = "gpu";
     if (kind->kind == ORCH_REPORT_TABLE)
         check_deviation(&item);
+    check_labels(&item);
     if (kind->kind == ORCH_REPORT_LEARN)
         check_learn(&item);
     if (kind->kind == ORCH_REPORT_LAYERWISE)

@@ -317,9 +317,7 @@ static bool shares_name(const struct orch_grid *grid, guint value)
     return false;
 }
 
-/* Formats a value's name with its unit, "training_time (s)", and with its aggregate where that
- * alone tells two values apart: "max loss". */
-static char *value_name(const struct orch_grid *grid, guint value)
+char *orch_grid_value_name(const struct orch_grid *grid, guint value)
 {
     const struct orch_item_value *wanted = grid->wanted->pdata[value];
     const char *unit = grid->units[value];
@@ -334,7 +332,7 @@ static struct orch_table *table_of_values(const struct orch_grid *grid, const GP
     g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
     g_ptr_array_add(headers, orch_names_joined(grid->rows));
     for (guint i = 0; i < grid->wanted->len; i++) {
-        g_autofree char *name = value_name(grid, i);
+        g_autofree char *name = orch_grid_value_name(grid, i);
         g_ptr_array_add(headers, g_strconcat(">", name, NULL));
         if (grid->shows_deviation)
             g_ptr_array_add(headers, g_strconcat(">deviation of ", name, NULL));
@@ -430,7 +428,7 @@ char *orch_grid_legend(const struct orch_grid *grid)
     g_autofree char *interval = spread_words(grid);
     GString *text = g_string_new(interval);
     if (grid->columns->len) {
-        g_autofree char *name = value_name(grid, 0);
+        g_autofree char *name = orch_grid_value_name(grid, 0);
         g_string_printf(text, "%s of %s, %s", orch_aggregate_name(first->aggregate), name,
                         interval);
         for (guint i = 1; i < grid->wanted->len; i++) {

@@ -82,6 +82,9 @@ struct orch_table *orch_grid_table(const struct orch_grid *grid);
 /** Describes the numbers in the grid: "last of val_accuracy, mean +- 95 % interval over
  * repeats". The caller frees. */
 char *orch_grid_legend(const struct orch_grid *grid);
+/** Formats a value's name with its unit, "training_time (s)", and with its aggregate where that
+ * alone tells two values apart: "max loss". The caller frees. */
+char *orch_grid_value_name(const struct orch_grid *grid, guint value);
 /** Joins names (char *): "lr, mode". The caller frees. */
 char *orch_names_joined(const GPtrArray *names);
 
