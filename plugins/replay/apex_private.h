@@ -22,7 +22,8 @@ struct apex {
     struct orch_sampled_batch batch;
     float *parameters;
     uint8_t *frame;
-    int64_t envs; /* of an actor */
+    int64_t envs;     /* of an actor */
+    int64_t begun_at; /* steps of earlier attempts */
     int64_t step, updates, deaths_at_us;
     int64_t idle_us;                 /* the learner waits for steps */
     int64_t waiting_us, learning_us; /* of updates: sampling; everything */

@@ -6,17 +6,10 @@
 #include "plugins/replay/apex_private.h"
 
 #include "lib/base/error.h"
+#include "plugins/replay/actor_setup.h"
+#include "plugins/replay/process_report.h"
 
 enum { IDLE_US = 50 };
-
-static double mean_epsilon(const struct apex *a)
-{
-    const struct orch_exploration e = orch_replay_settings_exploration(&a->p);
-    double sum = 0;
-    for (int64_t i = 0; i < a->p.envs; i++)
-        sum += orch_exploration_epsilon(&e, a->step, i, a->p.envs);
-    return sum / (double)a->p.envs;
-}
 
 static void report(const struct apex *a)
 {
@@ -32,10 +25,22 @@ static void report(const struct apex *a)
                                   });
     host->result(host, "actors_died", (double)a->died);
     host->result(host, "idle_share", (double)a->idle_us / 1e6 / time_s);
-    if (a->stale_steps > 0) {
-        host->result(host, "mean_staleness", a->stale_updates / (double)a->stale_steps);
-        host->result(host, "max_staleness", a->largest_stale);
-    }
+    const struct orch_actor_traffic traffic = orch_actor_share_traffic(a->share);
+    const struct orch_process_report all = {
+        .frames = a->step,
+        .updates = a->updates,
+        .learners = 1,
+        .samples = a->updates * a->p.batch,
+        .time_s = time_s,
+        .moved_frames = a->step - a->begun_at,
+        .step_bytes = traffic.step_bytes,
+        .parameter_bytes = traffic.parameter_bytes,
+        .stale_steps = a->stale_steps,
+        .stale_sum = a->stale_updates,
+        .stale_most = a->largest_stale,
+        .gradients = a->updates, /* each is applied to the parameters that it was computed with */
+        .epsilons = orch_replay_epsilons(&a->p, a->p.envs, a->step)};
+    orch_process_report(&all, host);
 }
 
 /* One turn of the learner. Sets `*out_status` where training ends early. */
@@ -77,7 +82,8 @@ static int train(struct apex *a, GError **error)
             return ORCH_FAILED;
         if (!turn(a, &status, error))
             return status;
-        orch_curve_point(&a->curve, a->step, mean_epsilon(a), a->step >= a->p.steps);
+        orch_curve_point(&a->curve, a->step, orch_replay_epsilons(&a->p, a->p.envs, a->step).mean,
+                         a->step >= a->p.steps);
         a->host->progress(a->host, (double)a->step, (double)a->p.steps);
         if (a->p.stop_when_solved && orch_curve_is_solved(&a->curve))
             break;

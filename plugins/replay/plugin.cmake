@@ -1,2 +1,2 @@
-orch_plugin(replay orch_actor orch_weights)
-add_dependencies(plugin_replay orch-replay-actor)
+orch_plugin(replay orch_gorila orch_weights)
+add_dependencies(plugin_replay orch-replay-actor orch-replay-learner)

@@ -3,6 +3,7 @@
 #include "lib/base/error.h"
 #include "plugins/replay/apex_run.h"
 #include "plugins/replay/dqn_run.h"
+#include "plugins/replay/gorila_run.h"
 #include "plugins/replay/replay_settings.h"
 #include "plugins/replay/table_run.h"
 
@@ -20,9 +21,26 @@ static const struct orch_param PARAMS[] = {
     ROW(envs, ORCH_INT, .def = "8", .min = "1", .max = "4096",
         .help = "copies of the environment that are stepped together"),
     ROW(actors, ORCH_INT, .def = "0", .min = "0", .max = "64",
-        .help = "Ape-X: processes that act, each in envs copies; 0: the learner acts itself"),
+        .help = "processes that act, each in envs copies; 0: the learner acts itself"),
     ROW(pull_every, ORCH_INT, .def = "20", .min = "1", .max = "1000000000", .unit = "steps",
         .help = "actors: steps of a copy between two pulls of the learner's parameters"),
+    ROW(architecture, ORCH_ENUM, .def = "apex", .choices = ORCH_REPLAY_ARCHITECTURES,
+        .help = "of actors. apex: one learner; gorila: learners send gradients to a server"),
+    ROW(learners, ORCH_INT, .def = "1", .min = "1", .max = "64",
+        .help = "gorila: processes that compute gradients"),
+    ROW(replay_memory, ORCH_ENUM, .def = "local", .choices = ORCH_REPLAY_MEMORIES,
+        .help = "gorila. local: each learner has its own, and its own actors; shared: one"),
+    ROW(learner_pull_every, ORCH_INT, .def = "1", .min = "1", .max = "1000000", .unit = "gradients",
+        .help = "gorila: gradients of a learner between two pulls of the parameters"),
+    ROW(server_shards, ORCH_INT, .def = "2", .min = "1", .max = "256",
+        .help = "gorila: parts of the parameters, each published by itself"),
+    ROW(server_optimizer, ORCH_ENUM, .def = "adam", .choices = ORCH_WEIGHT_OPTIMIZERS,
+        .help = "gorila: how the server applies gradients; the paper's is adagrad"),
+    ROW(gradient_age, ORCH_INT, .def = "100", .min = "0", .max = "1000000000", .unit = "updates",
+        .help = "gorila: older gradients are dropped; 0: none is"),
+    ROW(loss_deviations, ORCH_REAL, .def = "4", .min = "0", .max = "1000",
+        .help = "gorila: a gradient is dropped when its loss is this many standard deviations "
+                "above the learner's running mean; 0: none is"),
     ROW(sticky, ORCH_REAL, .def = "0", .min = "0", .max = "0.99",
         .help = "probability that an environment repeats its last action"),
     ROW(discount, ORCH_REAL, .def = "0.99", .min = "0", .max = "1",
@@ -153,6 +171,57 @@ static const struct orch_metric METRICS[] = {
      .help = "actors: updates since the parameters that chose an action, when its step arrives"},
     {.name = "max_staleness", .unit = "updates", .better = ORCH_BETTER_MIN},
     {.name = "actors_died", .better = ORCH_BETTER_MIN, .help = "actors: that ended too early"},
+    {.name = "updates_per_s",
+     .unit = "updates/s",
+     .better = ORCH_BETTER_MAX,
+     .help = "actors: updates of the parameters in a second of training"},
+    {.name = "learners", .help = "actors: processes that compute gradients"},
+    {.name = "draws_per_step",
+     .help = "actors: how often a step is drawn from a replay memory, on average"},
+    {.name = "epsilon_range",
+     .help = "actors: difference between the epsilons of the first and last copy at the end"},
+    {.name = "step_bytes",
+     .unit = "bytes/step",
+     .better = ORCH_BETTER_MIN,
+     .help = "actors: bytes from actors to replay memories, for each step of the environment"},
+    {.name = "batch_bytes",
+     .unit = "bytes/step",
+     .better = ORCH_BETTER_MIN,
+     .help = "actors: bytes of batches from a shared replay memory to learners' processes"},
+    {.name = "gradient_bytes",
+     .unit = "bytes/step",
+     .better = ORCH_BETTER_MIN,
+     .help = "actors: bytes of gradients from learners' processes"},
+    {.name = "parameter_bytes",
+     .unit = "bytes/step",
+     .better = ORCH_BETTER_MIN,
+     .help = "actors: bytes of parameters that actors' and learners' processes pulled"},
+    {.name = "moved_bytes",
+     .unit = "bytes/step",
+     .better = ORCH_BETTER_MIN,
+     .help = "actors: bytes of all four kinds that moved between processes"},
+    {.name = "mean_gradient_staleness",
+     .unit = "updates",
+     .better = ORCH_BETTER_MIN,
+     .help = "actors: updates since the parameters that a gradient was computed with; 0 with one "
+             "learner that applies its own"},
+    {.name = "max_gradient_staleness", .unit = "updates", .better = ORCH_BETTER_MIN},
+    {.name = "gradient_staleness",
+     .step_unit = "gradient",
+     .better = ORCH_BETTER_MIN,
+     .help = "gorila: of the first 1,000 gradients"},
+    {.name = "gradients_by_staleness",
+     .step_unit = "staleness",
+     .help = "gorila: gradients by the updates since their parameters"},
+    {.name = "gradients", .help = "gorila: that learners computed"},
+    {.name = "gradients_dropped",
+     .better = ORCH_BETTER_MIN,
+     .help = "gorila: that the server dropped because they were older than gradient_age"},
+    {.name = "losses_dropped",
+     .better = ORCH_BETTER_MIN,
+     .help = "gorila: gradients that learners dropped because of their loss"},
+    {.name = "target_updates", .help = "gorila: of a learner's target network, mean over learners"},
+    {.name = "learners_died", .better = ORCH_BETTER_MIN, .help = "gorila: that ended too early"},
     {.name = "buffer_bytes", .unit = "bytes", .help = "of the replay buffer"},
 };
 
@@ -172,7 +241,8 @@ static int check(const void *params, const struct orch_host *host)
 static int cost(const void *params, struct orch_cost *out)
 {
     const struct replay_params *p = params;
-    out->workers = (uint32_t)(1 + p->actors);
+    out->workers =
+        (uint32_t)(1 + p->actors + (orch_replay_settings_is_gorila(p) ? p->learners : 0));
     out->network = orch_replay_settings_is_tabular(p) ? NULL : p->net;
     out->batch = p->batch;
     out->training = 1;
@@ -204,9 +274,10 @@ static int run(void *state, const void *params, const struct orch_host *host)
     const struct replay_params *given = params;
     const struct replay_params p = host->smoke(host) ? orch_replay_settings_smoke(given) : *given;
     GError *error = NULL;
-    const int status = state          ? orch_dqn_run(state, &error)
-                       : p.actors > 0 ? orch_apex_run(&p, host, &error)
-                                      : orch_table_run(&p, host, &error);
+    const int status = state                                ? orch_dqn_run(state, &error)
+                       : p.actors == 0                      ? orch_table_run(&p, host, &error)
+                       : orch_replay_settings_is_gorila(&p) ? orch_gorila_run(&p, host, &error)
+                                                            : orch_apex_run(&p, host, &error);
     return error ? fail(host, error, status) : status;
 }
 

@@ -9,6 +9,8 @@
 const char *const ORCH_REPLAY_AGENTS[] = {"dqn", "tabular", NULL};
 const char *const ORCH_REPLAY_SAMPLINGS[] = {"uniform", "proportional", "rank", NULL};
 const char *const ORCH_REPLAY_ENGINES[] = {"auto", "plain", "torch", NULL};
+const char *const ORCH_REPLAY_ARCHITECTURES[] = {"apex", "gorila", NULL};
+const char *const ORCH_REPLAY_MEMORIES[] = {"local", "shared", NULL};
 
 /* Gymnasium's reward thresholds (envs/__init__.py of 1.0), over 100 consecutive episodes. */
 static const struct {
@@ -28,6 +30,21 @@ static int index_of(const char *const *names, const char *value)
 bool orch_replay_settings_is_tabular(const struct replay_params *p)
 {
     return g_str_equal(p->agent, "tabular");
+}
+
+bool orch_replay_settings_is_gorila(const struct replay_params *p)
+{
+    return g_str_equal(p->architecture, "gorila");
+}
+
+bool orch_replay_settings_is_central(const struct replay_params *p)
+{
+    return g_str_equal(p->replay_memory, "shared");
+}
+
+enum orch_weight_optimizer orch_replay_settings_optimizer(const struct replay_params *p)
+{
+    return (enum orch_weight_optimizer)index_of(ORCH_WEIGHT_OPTIMIZERS, p->server_optimizer);
 }
 
 static bool refuse(GError **error, const char *hint, const char *what)
@@ -52,6 +69,35 @@ static bool check_net(const struct replay_params *p, const struct orch_env_kind 
     return true;
 }
 
+/* What the architecture needs. */
+static bool check_architecture(const struct replay_params *p, GError **error)
+{
+    const bool is_local = !orch_replay_settings_is_central(p);
+    if (!orch_replay_settings_is_gorila(p))
+        return p->learners == 1 || refuse(error, "use architecture gorila, or learners 1",
+                                          "architecture 'apex' has one learner");
+    if (p->actors == 0)
+        return refuse(error, "set actors to 1 or more",
+                      "architecture 'gorila' has actors as processes (actors is 0)");
+    if (!g_str_equal(p->sampling, "uniform"))
+        return refuse(error, "use sampling uniform, or architecture apex",
+                      "learners of architecture 'gorila' draw uniformly");
+    if (g_str_equal(p->engine, "torch") || !g_str_equal(p->device, "cpu") ||
+        !g_str_has_prefix(p->net, "mlp:"))
+        return refuse(error, "use net mlp:..., device cpu, and engine auto or plain",
+                      "learners of architecture 'gorila' compute gradients with engine 'plain', "
+                      "which has networks 'mlp:...' on a CPU");
+    if (is_local && p->actors % p->learners != 0)
+        return refuse(error, "choose actors as a multiple of learners, or replay_memory shared",
+                      "with replay_memory 'local' each learner has actors of its own, and actors "
+                      "is not a multiple of learners");
+    if (is_local && p->batch > p->capacity / p->learners)
+        return refuse(error, "raise capacity, or lower batch or learners",
+                      "a batch has more steps than a learner's buffer holds (batch > capacity / "
+                      "learners)");
+    return true;
+}
+
 bool orch_replay_settings_check(const struct replay_params *p, GError **error)
 {
     const struct orch_env_kind *kind = p->program ? NULL : orch_env_find(p->environment, error);
@@ -64,6 +110,8 @@ bool orch_replay_settings_check(const struct replay_params *p, GError **error)
                refuse(error, "use agent dqn, or environment gridworld",
                       "agent 'tabular' needs an environment with numbered "
                       "states");
+    if (!check_architecture(p, error))
+        return false;
     if (p->batch > p->capacity)
         return refuse(error, "raise capacity, or lower batch",
                       "a batch has more steps than the buffer holds (batch > capacity)");
@@ -85,6 +133,8 @@ struct replay_params orch_replay_settings_smoke(const struct replay_params *p)
     smoke.train_every = 1;
     smoke.envs = MIN(p->envs, 2);
     smoke.actors = MIN(p->actors, 1);
+    smoke.learners = 1;
+    smoke.server_shards = 1;
     smoke.steps = 2 * (smoke.batch + p->n_step);
     smoke.steps += smoke.steps % smoke.envs;
     return smoke;

@@ -7,6 +7,7 @@
 #include "plugins/common/agent/q_learner.h"
 #include "plugins/common/env/env.h"
 #include "plugins/common/replay/replay.h"
+#include "plugins/common/shard/weight_shard.h"
 
 #include <orch/plugin.h>
 
@@ -16,6 +17,10 @@ struct replay_params {
     int64_t steps, envs;
     int64_t actors, pull_every; /* processes that act, 0: none; steps between pulls */
     double checkpoint_every;    /* seconds */
+    /* GORILA */
+    const char *architecture, *replay_memory, *server_optimizer;
+    int64_t learners, learner_pull_every, server_shards, gradient_age;
+    double loss_deviations;
     double sticky, solved_return, discount;
     bool stop_when_solved;
     /* the network and its learning */
@@ -38,7 +43,9 @@ struct replay_params {
 };
 
 extern const char *const ORCH_REPLAY_AGENTS[], *const ORCH_REPLAY_SAMPLINGS[],
-                                                   *const ORCH_REPLAY_ENGINES[];
+                                                   *const ORCH_REPLAY_ENGINES[],
+                                                       *const ORCH_REPLAY_ARCHITECTURES[],
+                                                           *const ORCH_REPLAY_MEMORIES[];
 
 /** Fails for an unknown environment, and for parameters that contradict each other. */
 bool orch_replay_settings_check(const struct replay_params *p, GError **error);
@@ -46,6 +53,10 @@ bool orch_replay_settings_check(const struct replay_params *p, GError **error);
 struct replay_params orch_replay_settings_smoke(const struct replay_params *p);
 
 bool orch_replay_settings_is_tabular(const struct replay_params *p);
+bool orch_replay_settings_is_gorila(const struct replay_params *p);
+/** GORILA: whether the server has the replay memory of all learners. */
+bool orch_replay_settings_is_central(const struct replay_params *p);
+enum orch_weight_optimizer orch_replay_settings_optimizer(const struct replay_params *p);
 /** The return from which the environment counts as solved; NaN: none is known. */
 double orch_replay_settings_solved(const struct replay_params *p);
 struct orch_exploration orch_replay_settings_exploration(const struct replay_params *p);
