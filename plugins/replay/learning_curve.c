@@ -12,6 +12,16 @@ struct point {
     double value;
 };
 
+/* The times of timed_return are the same in all runs, so that runs can be averaged: 16 ms apart,
+ * from 2 s on 64 in each doubling of the time. */
+static int64_t time_after(int64_t ms)
+{
+    int64_t apart = 16;
+    while (apart * 128 <= ms)
+        apart *= 2;
+    return (ms / apart + 1) * apart;
+}
+
 void orch_curve_init(struct orch_curve *c, const struct orch_host *host, int64_t envs,
                      int64_t steps, double solved_return)
 {
@@ -23,6 +33,7 @@ void orch_curve_init(struct orch_curve *c, const struct orch_host *host, int64_t
                              .solved_step = -1,
                              .solved_ms = -1,
                              .start_us = g_get_monotonic_time(),
+                             .next_ms = time_after(0),
                              .step_every = MAX(steps / ORCH_CURVE_POINTS, 1),
                              .points = g_array_new(FALSE, FALSE, sizeof(struct point))};
 }
@@ -94,6 +105,15 @@ void orch_curve_update(struct orch_curve *c, double loss, double mean_value)
     c->updates++;
 }
 
+static void report_times(struct orch_curve *c, bool is_last)
+{
+    const int64_t ms = orch_curve_ms(c);
+    for (; c->next_ms <= ms; c->next_ms = time_after(c->next_ms))
+        report(c, TIMED_RETURN, c->next_ms, orch_curve_mean(c));
+    if (is_last)
+        report(c, TIMED_RETURN, c->next_ms, orch_curve_mean(c));
+}
+
 void orch_curve_point(struct orch_curve *c, int64_t step, double epsilon, bool now)
 {
     if (step < c->next_point && !now)
@@ -101,7 +121,7 @@ void orch_curve_point(struct orch_curve *c, int64_t step, double epsilon, bool n
     c->next_point = step + c->step_every;
     if (c->episodes > 0) {
         report(c, MEAN_RETURN, step, orch_curve_mean(c));
-        report(c, TIMED_RETURN, orch_curve_ms(c), orch_curve_mean(c));
+        report_times(c, now);
     }
     report(c, EPSILON, step, epsilon);
     if (c->updates > 0) {
@@ -164,6 +184,7 @@ void orch_curve_list(struct orch_curve *c, struct orch_saved *saved)
     orch_saved_field(saved, "solved_step", &c->solved_step, sizeof c->solved_step);
     orch_saved_field(saved, "solved_ms", &c->solved_ms, sizeof c->solved_ms);
     orch_saved_field(saved, "next_point", &c->next_point, sizeof c->next_point);
+    orch_saved_field(saved, "next_ms", &c->next_ms, sizeof c->next_ms);
     orch_saved_field(saved, "elapsed_us", &c->elapsed_us, sizeof c->elapsed_us);
     orch_saved_field(saved, "point_loss", &c->loss, sizeof c->loss);
     orch_saved_field(saved, "point_value", &c->value, sizeof c->value);

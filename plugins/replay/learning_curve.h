@@ -23,6 +23,7 @@ struct orch_curve {
     double solved_return, best;     /* best mean over the window; -inf before there is one */
     int64_t solved_step, solved_ms; /* -1: not solved */
     int64_t start_us, step_every, next_point;
+    int64_t next_ms;    /* of timed_return */
     int64_t elapsed_us; /* of all attempts, while the clock stands */
     GArray *points;     /* all that was reported, for a later attempt to report again */
     /* since the last point */
