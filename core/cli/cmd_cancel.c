@@ -2,7 +2,7 @@
 /* `orch cancel`: cancels trials in Slurm jobs. */
 #include "core/cli/cli.h"
 
-#include "core/run/slurm_collect.h"
+#include "core/run/slurm_cancel.h"
 #include "lib/base/error.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/run/slurm_collect.h"
 
-#include "core/run/slurm_command.h"
+#include "core/run/slurm_evidence.h"
 #include "core/run/slurm_record.h"
 #include "store/adopt.h"
 #include "store/store_dir.h"
@@ -9,38 +9,8 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
-#include "lib/base/text.h"
-#include "lib/wire/journal.h"
 
-#include <math.h>
-#include <signal.h>
 #include <string.h>
-#include <unistd.h>
-
-enum { OUTPUT_BYTES_MAX = 1 << 20, JOURNAL_TAIL_BYTES = 1 << 20, CANCEL_AT_ONCE = 500 };
-
-/* A trial of a job, with the record of its active row read. */
-struct job_row {
-    const struct orch_active_row *row;
-    json_t *record;
-    const char *submission; /* borrowed from the record */
-    int64_t job, index;     /* job 0: not known yet */
-    bool is_needed;         /* by a trial that has not begun */
-    bool is_gone;           /* collected or forgotten by this call */
-    struct orch_slurm_judgement judgement;
-    struct orch_slurm_job said; /* texts borrowed from the status */
-    json_t *report;             /* of its host, or NULL */
-    char *output;
-};
-
-static void free_job_row(void *pointer)
-{
-    struct job_row *row = pointer;
-    json_decref(row->record);
-    json_decref(row->report);
-    g_free(row->output);
-    g_free(row);
-}
 
 static void free_run(void *pointer)
 {
@@ -59,153 +29,25 @@ void orch_slurm_collected_clear(struct orch_slurm_collected *collected)
     *collected = (struct orch_slurm_collected){0};
 }
 
-/* ---- which trials -----------------------------------------------------------------------------
- */
-
-static int64_t read_job_file(struct orch_store *store, const char *submission)
-{
-    g_autofree char *folder = orch_store_dir_path(store, ORCH_STORE_DIR_SLURM, submission);
-    g_autofree char *path = folder ? g_build_filename(folder, "job", NULL) : NULL;
-    g_autofree char *text = NULL;
-    int64_t job = 0;
-    if (!path || !orch_file_read(path, 64, &text, NULL, NULL))
-        return 0;
-    return orch_int_parse(g_strstrip(text), &job) ? job : 0;
-}
-
-/* The row as a trial of a job; NULL when it is none, or a living process is just submitting it. A
- * runner that died before or after sbatch leaves rows that still name it. */
-static struct job_row *make_row(struct orch_store *store, const struct orch_active_row *row)
-{
-    bool is_job = orch_runner_is_slurm(&row->runner);
-    if (!is_job && orch_process_is_alive(&row->runner))
-        return NULL;
-    json_t *record = row->record ? json_loads(row->record, 0, NULL) : NULL;
-    const json_t *facts = orch_slurm_record_facts(record);
-    const char *submission = orch_json_text(facts, "submission", NULL);
-    if (!submission) {
-        json_decref(record);
-        return NULL;
-    }
-    struct job_row *made = g_new0(struct job_row, 1);
-    made->row = row;
-    made->record = record;
-    made->submission = submission;
-    made->job = is_job ? row->runner.pid : read_job_file(store, submission);
-    made->index = is_job ? row->runner.start : orch_json_int(facts, "index", 0);
-    return made;
-}
-
-static GPtrArray *make_rows(struct orch_store *store, const GPtrArray *actives)
-{
-    GPtrArray *rows = g_ptr_array_new_with_free_func(free_job_row);
-    for (guint i = 0; i < actives->len; i++) {
-        struct job_row *row = make_row(store, actives->pdata[i]);
-        if (row)
-            g_ptr_array_add(rows, row);
-    }
-    return rows;
-}
-
-bool orch_slurm_has_jobs(struct orch_store *store)
-{
-    g_autoptr(GPtrArray) actives = orch_store_actives(store, NULL);
-    for (guint i = 0; actives && i < actives->len; i++) {
-        const struct orch_active_row *row = actives->pdata[i];
-        if (orch_runner_is_slurm(&row->runner))
-            return true;
-        if (!orch_process_is_alive(&row->runner) && row->record &&
-            strstr(row->record, "\"slurm\":{"))
-            return true;
-    }
-    return false;
-}
-
 /* Marks trials whose artifacts a trial that has not begun will link when it begins. */
 static void mark_needed(const GPtrArray *rows)
 {
     g_autoptr(GHashTable) by_key = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < rows->len; i++) {
-        struct job_row *row = rows->pdata[i];
+        struct orch_slurm_trial *row = rows->pdata[i];
         g_hash_table_insert(by_key, row->row->key, row);
     }
     for (guint i = 0; i < rows->len; i++) {
-        const struct job_row *row = rows->pdata[i];
+        const struct orch_slurm_trial *row = rows->pdata[i];
         const json_t *inputs = json_object_get(row->record, "inputs");
         bool has_begun = row->report || row->judgement.action == ORCH_SLURM_FORGET;
         for (size_t j = 0; !has_begun && j < json_array_size(inputs); j++) {
             const char *run = json_string_value(json_array_get(json_array_get(inputs, j), 1));
-            struct job_row *other = run ? g_hash_table_lookup(by_key, run) : NULL;
+            struct orch_slurm_trial *other = run ? g_hash_table_lookup(by_key, run) : NULL;
             if (other)
                 other->is_needed = true;
         }
     }
-}
-
-/* ---- evidence ---------------------------------------------------------------------------------
- */
-
-/* Reads how the journal ends, from its last part. */
-static void look_at_journal(const struct job_row *row, struct orch_slurm_evidence *e)
-{
-    g_autofree char *path = g_build_filename(row->row->trial_dir, "journal", NULL);
-    struct orch_event event;
-    e->has_journal = access(path, F_OK) == 0;
-    struct orch_journal *journal = e->has_journal ? orch_journal_open(path, NULL) : NULL;
-    if (!journal)
-        return;
-    orch_journal_seek_tail(journal, JOURNAL_TAIL_BYTES);
-    orch_journal_skip_metrics(journal);
-    while (orch_journal_next(journal, &event, NULL)) {
-        if (event.kind == ORCH_EVENT_END) {
-            e->has_end = true;
-            e->end = event.verdict;
-            int64_t number = orch_json_int(event.json, "signal", 0);
-            e->is_killed =
-                e->end == ORCH_VERDICT_CRASHED && (number == SIGTERM || number == SIGKILL);
-        }
-        orch_event_clear(&event);
-    }
-    orch_journal_close(journal);
-}
-
-/* What the job wrote outside of its trial: Slurm's own lines, and why orch-host did not start.
- * Caller frees. */
-static char *read_output(struct orch_store *store, const struct job_row *row)
-{
-    g_autofree char *folder = orch_store_dir_path(store, ORCH_STORE_DIR_SLURM, row->submission);
-    g_autofree char *name = g_strdup_printf("%" G_GINT64_FORMAT ".out", row->index);
-    g_autofree char *path = folder ? g_build_filename(folder, name, NULL) : NULL;
-    char *text = NULL;
-    if (!path || !orch_file_read(path, OUTPUT_BYTES_MAX, &text, NULL, NULL))
-        return g_strdup("");
-    return text;
-}
-
-/* True when the trial ran until SIGTERM came, the margin before its time limit. */
-static bool is_near_limit(const struct job_row *row, const json_t *report)
-{
-    /* Slurm sends the signal up to a minute early */
-    enum { EARLY_S = 60 };
-    const json_t *facts = orch_slurm_record_facts(row->record);
-    double time_s = 0, margin_s = 0;
-    orch_json_get_real(json_object_get(facts, "time_s"), &time_s);
-    orch_json_get_real(json_object_get(facts, "margin_s"), &margin_s);
-    g_autofree char *path = g_build_filename(row->row->trial_dir, "journal", NULL);
-    int64_t started_ns = orch_json_int(report, "started_ns", 0), ended_ns = 0;
-    struct orch_journal *journal = started_ns && time_s > 0 ? orch_journal_open(path, NULL) : NULL;
-    struct orch_event event;
-    if (!journal)
-        return false;
-    orch_journal_seek_tail(journal, JOURNAL_TAIL_BYTES);
-    orch_journal_skip_metrics(journal);
-    while (orch_journal_next(journal, &event, NULL)) {
-        if (event.kind == ORCH_EVENT_END)
-            ended_ns = orch_json_int(event.json, "ended_ns", 0);
-        orch_event_clear(&event);
-    }
-    orch_journal_close(journal);
-    return (double)(ended_ns - started_ns) / 1e9 >= MAX(time_s - margin_s - EARLY_S, time_s / 4);
 }
 
 /* ---- one trial --------------------------------------------------------------------------------
@@ -218,7 +60,7 @@ struct collector {
     struct orch_slurm_collected *out;
 };
 
-static bool forget(struct collector *c, struct job_row *row, GError **error)
+static bool forget(struct collector *c, struct orch_slurm_trial *row, GError **error)
 {
     orch_store_dir_remove(c->store, ORCH_STORE_DIR_TRIAL, row->row->key, NULL);
     row->is_gone = true;
@@ -227,7 +69,7 @@ static bool forget(struct collector *c, struct job_row *row, GError **error)
 }
 
 /* "its Slurm job 12_3 was killed at its time limit (on node n1, exit status 0:15): LAST LINE" */
-static char *make_reason(const struct job_row *row)
+static char *make_reason(const struct orch_slurm_trial *row)
 {
     const struct orch_slurm_judgement *judgement = &row->judgement;
     GString *text = g_string_new(NULL);
@@ -248,7 +90,7 @@ static char *make_reason(const struct job_row *row)
     return g_utf8_make_valid(cut, -1);
 }
 
-static void note_run(struct collector *c, const struct job_row *row,
+static void note_run(struct collector *c, const struct orch_slurm_trial *row,
                      const struct orch_collected *collected)
 {
     struct orch_slurm_run *run = g_new0(struct orch_slurm_run, 1);
@@ -261,7 +103,7 @@ static void note_run(struct collector *c, const struct job_row *row,
     g_ptr_array_add(c->out->runs, run);
 }
 
-static bool collect(struct collector *c, struct job_row *row, GError **error)
+static bool collect(struct collector *c, struct orch_slurm_trial *row, GError **error)
 {
     const struct orch_slurm_judgement *judgement = &row->judgement;
     orch_slurm_record_complete(row->record, row->report, row->job, &row->said, judgement->decided);
@@ -294,7 +136,7 @@ static void count_waiting(struct collector *c, const struct orch_slurm_evidence 
 
 /* A trial whose runner died around sbatch, and whose job nobody knows. It is forgotten once Slurm,
  * asked later, shows no job of its submission. */
-static void judge_unknown(struct collector *c, struct job_row *row)
+static void judge_unknown(struct collector *c, struct orch_slurm_trial *row)
 {
     enum { PATIENCE_S = 120 };
     int64_t since_ns = c->status.asked_ns - row->row->started_ns;
@@ -303,24 +145,15 @@ static void judge_unknown(struct collector *c, struct job_row *row)
     c->out->queued += !is_over;
 }
 
-static void judge(struct collector *c, struct job_row *row)
+static void judge(struct collector *c, struct orch_slurm_trial *row)
 {
-    struct orch_slurm_evidence e = {.has_accounting = c->status.has_accounting};
+    struct orch_slurm_evidence e;
     if (!row->job && !(row->job = orch_slurm_status_submission(&c->status, row->submission))) {
         judge_unknown(c, row);
         return;
     }
-    orch_slurm_status_job(&c->status, row->job, row->index, &row->said);
-    e.state = orch_slurm_state_find(row->said.state);
-    e.is_absent = row->said.is_absent;
-    e.absent_s = row->said.absent_s;
-    look_at_journal(row, &e);
-    row->report = orch_slurm_report_read(row->row->trial_dir);
-    bool is_over = e.is_absent || (e.state && e.state->is_ended);
-    row->output = is_over ? read_output(c->store, row) : g_strdup("");
-    e.output = orch_slurm_state_in_output(row->output);
-    e.is_near_limit = is_over && e.has_end && (e.end == ORCH_VERDICT_PREEMPTED || e.is_killed) &&
-                      is_near_limit(row, row->report);
+    orch_slurm_evidence_gather(c->store, &c->status, row, &e);
+    row->judgement = orch_slurm_judge(&e);
     row->judgement = orch_slurm_judge(&e);
     if (row->judgement.action == ORCH_SLURM_WAIT && c->trusts_journals && e.has_end)
         row->judgement = (struct orch_slurm_judgement){.action = ORCH_SLURM_COLLECT};
@@ -334,7 +167,7 @@ static bool adopt(struct collector *c, const GPtrArray *rows, GError **error)
 {
     g_autoptr(GPtrArray) decided = g_ptr_array_new(), actives = g_ptr_array_new();
     for (guint i = 0; i < rows->len; i++) {
-        struct job_row *row = rows->pdata[i];
+        struct orch_slurm_trial *row = rows->pdata[i];
         if (row->judgement.action != ORCH_SLURM_WAIT && row->is_needed) {
             row->judgement.action = ORCH_SLURM_WAIT;
             c->out->kept++;
@@ -349,11 +182,11 @@ static bool adopt(struct collector *c, const GPtrArray *rows, GError **error)
         return false;
     for (guint i = 0; i < decided->len; i++)
         if (!taken[i])
-            ((struct job_row *)decided->pdata[i])->judgement.action = ORCH_SLURM_WAIT;
+            ((struct orch_slurm_trial *)decided->pdata[i])->judgement.action = ORCH_SLURM_WAIT;
     return true;
 }
 
-static bool act(struct collector *c, struct job_row *row, GError **error)
+static bool act(struct collector *c, struct orch_slurm_trial *row, GError **error)
 {
     if (row->judgement.action == ORCH_SLURM_FORGET)
         return forget(c, row, error);
@@ -367,11 +200,11 @@ static bool ask(struct collector *c, const GPtrArray *rows, GError **error)
 {
     g_autoptr(GHashTable) wanted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint i = 0; i < rows->len; i++) {
-        const struct job_row *row = rows->pdata[i];
+        const struct orch_slurm_trial *row = rows->pdata[i];
         g_hash_table_add(wanted, row->job ? orch_slurm_element(row->job, row->index)
                                           : g_strdup(row->submission));
     }
-    const struct job_row *first = rows->pdata[0];
+    const struct orch_slurm_trial *first = rows->pdata[0];
     g_autofree char *any = orch_store_dir_path(c->store, ORCH_STORE_DIR_SLURM, first->submission);
     g_autofree char *folder = any ? g_path_get_dirname(any) : NULL;
     if (!folder || !orch_store_dir_make_parent(c->store, ORCH_STORE_DIR_SLURM, error) ||
@@ -386,12 +219,12 @@ static void remove_submissions(struct orch_store *store, const GPtrArray *rows)
 {
     g_autoptr(GHashTable) left = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < rows->len; i++) {
-        const struct job_row *row = rows->pdata[i];
+        const struct orch_slurm_trial *row = rows->pdata[i];
         if (!row->is_gone)
             g_hash_table_add(left, (char *)(uintptr_t)row->submission);
     }
     for (guint i = 0; i < rows->len; i++) {
-        const struct job_row *row = rows->pdata[i];
+        const struct orch_slurm_trial *row = rows->pdata[i];
         if (g_hash_table_add(left, (char *)(uintptr_t)row->submission))
             orch_store_dir_remove(store, ORCH_STORE_DIR_SLURM, row->submission, NULL);
     }
@@ -404,7 +237,7 @@ bool orch_slurm_collect(struct orch_store *store, bool trusts_journals,
     g_autoptr(GPtrArray) actives = orch_store_actives(store, error);
     if (!actives)
         return false;
-    g_autoptr(GPtrArray) rows = make_rows(store, actives);
+    g_autoptr(GPtrArray) rows = orch_slurm_trials(store, actives);
     struct collector c = {.store = store, .trusts_journals = trusts_journals, .out = out};
     if (!rows->len)
         return true;
@@ -419,47 +252,4 @@ bool orch_slurm_collect(struct orch_store *store, bool trusts_journals,
     remove_submissions(store, rows);
     orch_slurm_status_clear(&c.status);
     return ok;
-}
-
-/* ---- cancelling -------------------------------------------------------------------------------
- */
-
-static bool call_scancel(GPtrArray *argv, GError **error)
-{
-    g_autofree char *out = NULL, *err = NULL;
-    g_ptr_array_add(argv, NULL);
-    int status = orch_slurm_run((const char *const *)argv->pdata, &out, &err, error);
-    if (status < 0)
-        return false;
-    /* a job that has just ended is no failure */
-    if (status == 0 || strstr(err, "already complet") || strstr(err, "Invalid job id"))
-        return true;
-    g_autofree char *complaint = orch_slurm_complaint(err);
-    orch_error_set(error, ORCH_ERROR_IO, "'scontrol ping' shows whether the controller answers",
-                   "scancel refused: %s", complaint);
-    return false;
-}
-
-bool orch_slurm_cancel(struct orch_store *store, bool (*is_wanted)(void *ctx, const char *key),
-                       void *ctx, unsigned *out_count, GError **error)
-{
-    g_autoptr(GPtrArray) actives = orch_store_actives(store, error);
-    *out_count = 0;
-    if (!actives)
-        return false;
-    g_autoptr(GPtrArray) rows = make_rows(store, actives);
-    for (guint i = 0; i < rows->len;) {
-        g_autoptr(GPtrArray) argv = g_ptr_array_new_with_free_func(g_free);
-        g_ptr_array_add(argv, g_strdup("scancel"));
-        for (; i < rows->len && argv->len <= CANCEL_AT_ONCE; i++) {
-            const struct job_row *row = rows->pdata[i];
-            if (row->job && is_wanted(ctx, row->row->key))
-                g_ptr_array_add(argv, orch_slurm_element(row->job, row->index));
-        }
-        unsigned count = argv->len - 1;
-        if (count && !call_scancel(argv, error))
-            return false;
-        *out_count += count;
-    }
-    return true;
 }

@@ -34,9 +34,4 @@ bool orch_slurm_collect(struct orch_store *store, bool trusts_journals,
                         struct orch_slurm_collected *out, GError **error);
 void orch_slurm_collected_clear(struct orch_slurm_collected *collected);
 
-/** Cancels the jobs of trials whose key `is_wanted` accepts. `*out_count`: the number of elements
- * that scancel was given. They are taken in later, as any other trial that has ended. */
-bool orch_slurm_cancel(struct orch_store *store, bool (*is_wanted)(void *ctx, const char *key),
-                       void *ctx, unsigned *out_count, GError **error);
-
 #endif

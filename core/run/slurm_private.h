@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared by slurm_submit.c, which decides which trials go into which array, and slurm_array.c,
- * which submits an array. */
+/* Shared by slurm_submit.c, which finds the trials that can go now, slurm_batches.c, which makes
+ * arrays of them, and slurm_array.c, which submits an array. */
 #ifndef ORCH_CORE_RUN_SLURM_PRIVATE_H
 #define ORCH_CORE_RUN_SLURM_PRIVATE_H
 
@@ -28,6 +28,16 @@ struct slurm_batch {
     struct orch_slurm_request request;
 };
 
+/** A trial that can be submitted now. */
+struct slurm_ready {
+    unsigned item;
+    struct orch_slurm_request request;
+    GPtrArray *options;
+    char *same;      /* equal for trials of one array: options and files of references */
+    GArray *deps;    /* struct slurm_place */
+    char *deps_text; /* "12_3:12_4"; "": none */
+};
+
 struct slurm_submitter {
     struct orch_plan *plan;
     const struct orch_slurm_submit_options *options;
@@ -39,6 +49,13 @@ struct slurm_submitter {
     double planned_s; /* device seconds forecast for what was submitted */
 };
 
+/** Makes the item ready. `deps`: struct slurm_place, of which a reference is taken. `memory_bytes`:
+ * expected, 0: unknown. */
+struct slurm_ready *orch_slurm_ready_new(const struct slurm_submitter *s, unsigned index,
+                                         GArray *deps, int64_t memory_bytes);
+void orch_slurm_ready_free(void *ready);
+/** Submits trials (struct slurm_ready *) in arrays. */
+bool orch_slurm_round_submit(struct slurm_submitter *s, const GPtrArray *all, GError **error);
 /** Claims the trials of a batch, makes their folders, and submits them. Adds the array to `out`. */
 bool orch_slurm_batch_submit(struct slurm_submitter *s, struct slurm_batch *batch, GError **error);
 
