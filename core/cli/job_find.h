@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Finds the one trial that a command line names: of a recipe, or that of a stored run. */
-#ifndef ORCH_CORE_CLI_JOB_TRIAL_H
-#define ORCH_CORE_CLI_JOB_TRIAL_H
+#ifndef ORCH_CORE_CLI_JOB_FIND_H
+#define ORCH_CORE_CLI_JOB_FIND_H
 
 #include "core/cli/execute.h"
 
-struct orch_job_trial {
+struct orch_cli_job {
     struct orch_expansion *expansion;
     struct orch_plan *plan;
     const struct orch_plan_item *item;
@@ -14,15 +14,15 @@ struct orch_job_trial {
 };
 
 /** What selects the trial, from the options. */
-struct orch_job_selector {
+struct orch_cli_job_selector {
     const char *trial; /* its number or label; NULL: the only one */
     struct orch_variant variant;
 };
 
 /** Uses cli->args: RECIPE [PROBLEM|EXPERIMENT...], or RUN. False with ORCH_ERROR_USAGE or
  * ORCH_ERROR_NOT_FOUND, whose hint lists the trials. Clear in both cases. */
-bool orch_job_trial_find(struct orch_cli *cli, const struct orch_job_selector *selector,
-                         struct orch_job_trial *out, GError **error);
-void orch_job_trial_clear(struct orch_job_trial *trial);
+bool orch_cli_job_find(struct orch_cli *cli, const struct orch_cli_job_selector *selector,
+                       struct orch_cli_job *out, GError **error);
+void orch_cli_job_clear(struct orch_cli_job *trial);
 
 #endif
