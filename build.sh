@@ -22,8 +22,8 @@ TOPOLOGY_PACKAGES='libhwloc-dev:hwloc'
 MPI_PACKAGES='libopenmpi-dev:ompi-c openmpi-bin:mpirun'
 # optional: simulated clusters (plugin simcluster)
 SIMGRID_PACKAGES='libsimgrid-dev:smpicc'
-# optional: a cluster's queue on this machine, for the test of --executor slurm
-SLURM_PACKAGES='slurm-wlm:slurmctld munge:munged'
+# optional: a cluster's queue and its accounting on this machine, for the tests of --executor slurm
+SLURM_PACKAGES='slurm-wlm:slurmctld munge:munged slurmdbd:slurmdbd mariadb-server-core:mariadbd'
 # optional: one PDF of a report (weasyprint) and looking at its pages; checking and running its notebooks
 PAPER_PACKAGES='weasyprint:weasyprint poppler-utils:pdftoppm python3-nbformat: python3-nbconvert: python3-ipykernel:'
 # optional: a browser, in which the tests walk the pages

@@ -14,6 +14,18 @@
 
 enum { OUTPUT_BYTES_MAX = 1 << 20, JOURNAL_TAIL_BYTES = 1 << 20 };
 
+/* A shell reports a child that a signal ended by 128 and the signal's number as its own status. */
+static bool is_killed(enum orch_verdict verdict, const json_t *end)
+{
+    enum { SHELL_SIGNAL = 128 };
+    int64_t number = orch_json_int(end, "signal", 0);
+    if (verdict == ORCH_VERDICT_FAILED)
+        number = orch_json_int(end, "exit_code", 0) - SHELL_SIGNAL;
+    else if (verdict != ORCH_VERDICT_CRASHED)
+        return false;
+    return number == SIGTERM || number == SIGKILL;
+}
+
 /* Reads how the journal ends, from its last part. */
 static void look_at_journal(const struct orch_slurm_trial *row, struct orch_slurm_evidence *e)
 {
@@ -29,9 +41,7 @@ static void look_at_journal(const struct orch_slurm_trial *row, struct orch_slur
         if (event.kind == ORCH_EVENT_END) {
             e->has_end = true;
             e->end = event.verdict;
-            int64_t number = orch_json_int(event.json, "signal", 0);
-            e->is_killed =
-                e->end == ORCH_VERDICT_CRASHED && (number == SIGTERM || number == SIGKILL);
+            e->is_killed = is_killed(e->end, event.json);
         }
         orch_event_clear(&event);
     }
@@ -84,6 +94,7 @@ void orch_slurm_evidence_gather(struct orch_store *store, const struct orch_slur
     orch_slurm_status_job(status, row->job, row->index, &row->said);
     e->state = orch_slurm_state_find(row->said.state);
     e->is_absent = row->said.is_absent;
+    e->is_unaccounted = row->said.is_unaccounted;
     e->absent_s = row->said.absent_s;
     look_at_journal(row, e);
     row->report = orch_slurm_report_read(row->row->trial_dir);

@@ -128,7 +128,8 @@ static struct orch_slurm_judgement judge_end(const struct orch_slurm_evidence *e
 static struct orch_slurm_judgement judge_state(const struct orch_slurm_evidence *e,
                                                const struct orch_slurm_state *state)
 {
-    if (!state->is_ended)
+    bool is_late = e->is_unaccounted && e->absent_s < ORCH_SLURM_UNACCOUNTED_S;
+    if (!state->is_ended || is_late)
         return wait_for_more();
     if (!e->has_journal && state->cut == ORCH_VERDICT_CANCELLED)
         return (struct orch_slurm_judgement){.action = ORCH_SLURM_FORGET, .decided = state};

@@ -39,6 +39,7 @@ struct orch_slurm_evidence {
     const struct orch_slurm_state *state;  /* Slurm's answer; NULL: none */
     const struct orch_slurm_state *output; /* orch_slurm_state_in_output */
     bool is_absent;                        /* Slurm answered, and does not know the job */
+    bool is_unaccounted;                   /* squeue says that it has ended, sacct does not yet */
     double absent_s;                       /* since the first such answer */
     bool has_accounting; /* sacct answers, so that an ended job may still appear there */
     bool has_journal, has_end;
@@ -70,5 +71,8 @@ struct orch_slurm_judgement orch_slurm_judge(const struct orch_slurm_evidence *e
  * slurmdbd has written it, or, without accounting, until a second answer. */
 #define ORCH_SLURM_ABSENT_WITH_ACCOUNTING_S 600.0
 #define ORCH_SLURM_ABSENT_WITHOUT_S 55.0
+/** Seconds for which the accounts may lack an ended job that squeue still shows. squeue does not
+ * tell that a step ran out of memory, nor what the job used. */
+#define ORCH_SLURM_UNACCOUNTED_S 55.0
 
 #endif

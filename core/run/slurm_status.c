@@ -98,6 +98,12 @@ static void note_absence(const GPtrArray *missing, const json_t *found, const js
     }
 }
 
+/* True when squeue says that an element has ended, and sacct has not confirmed it. */
+static bool is_unaccounted(const json_t *job)
+{
+    return is_ended(job) && !json_object_get(job, "exit_status");
+}
+
 /* squeue gives no memory and no exit status: sacct adds them once an element has ended. */
 static void add_ended(GHashTable *wanted, json_t *answer, GPtrArray *missing)
 {
@@ -106,7 +112,7 @@ static void add_ended(GHashTable *wanted, json_t *answer, GPtrArray *missing)
     g_hash_table_iter_init(&iter, wanted);
     while (g_hash_table_iter_next(&iter, &element, NULL)) {
         json_t *job = json_object_get(json_object_get(answer, "jobs"), element);
-        if (is_ended(job) && !json_object_get(job, "exit_status"))
+        if (is_unaccounted(job))
             g_ptr_array_add(missing, element);
     }
 }
@@ -128,6 +134,19 @@ static void merge_accounts(const json_t *found, json_t *answer)
     }
 }
 
+/* Keeps since when the accounts lack the end of elements. */
+static void note_late_accounts(const GPtrArray *asked, const json_t *before, json_t *answer,
+                               int64_t now_ns)
+{
+    json_t *jobs = json_object_get(answer, "jobs"), *absent = json_object_get(answer, "absent");
+    for (guint i = 0; i < asked->len; i++) {
+        const char *element = asked->pdata[i];
+        int64_t since_ns = orch_json_int(json_object_get(before, "absent"), element, now_ns);
+        if (is_unaccounted(json_object_get(jobs, element)))
+            json_object_set_new(absent, element, json_integer(since_ns));
+    }
+}
+
 static json_t *ask(GHashTable *wanted, const json_t *before, char **out_problem)
 {
     json_t *answer = empty_answer();
@@ -144,6 +163,7 @@ static json_t *ask(GHashTable *wanted, const json_t *before, char **out_problem)
         if (found || !has_accounting)
             note_absence(missing, found, before, answer, now_ns);
         merge_accounts(found, answer);
+        note_late_accounts(asked, before, answer, now_ns);
     } else {
         json_object_set_new(answer, "problem", json_string(*out_problem));
         json_object_set(answer, "absent", json_object_get(before, "absent"));
@@ -237,7 +257,9 @@ void orch_slurm_status_job(const struct orch_slurm_status *status, int64_t job, 
         .max_rss_bytes = orch_json_int(found, "max_rss_bytes", 0),
     };
     out->is_absent = !found && absent_ns > 0 && !status->problem;
-    out->absent_s = out->is_absent ? (double)(status->asked_ns - absent_ns) / 1e9 : 0;
+    out->is_unaccounted = status->has_accounting && absent_ns > 0 && is_unaccounted(found);
+    bool is_missed = out->is_absent || out->is_unaccounted;
+    out->absent_s = is_missed ? (double)(status->asked_ns - absent_ns) / 1e9 : 0;
 }
 
 int64_t orch_slurm_status_submission(const struct orch_slurm_status *status, const char *key)

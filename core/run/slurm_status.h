@@ -20,6 +20,7 @@ struct orch_slurm_job {
     double elapsed_s;      /* NaN: unknown */
     int64_t max_rss_bytes; /* 0: unknown */
     bool is_absent;        /* Slurm answered, and does not know it */
+    bool is_unaccounted;   /* squeue says that it has ended, and sacct does not have its end yet */
     double absent_s;       /* since the first such answer */
 };
 

@@ -62,6 +62,10 @@ same "$(verdicts)" ///0 'sacct is still empty a minute later'
 for e in 0 1 2; do account "${job}_$e" TIMEOUT; done; same "$(verdicts)" ok/timeout/timeout/0 'sacct came late'
 prepare GONE; verdicts >/dev/null; long_ago; same "$(verdicts)" ok/lost/lost/0 'sacct never came'
 ok orch ls --json; ok orch show "$(json runs.0.key)" --json; case $out in *'"state": "unknown"'*|*'"state":"unknown"'*) ;; *) _fail 'an unknown state is not recorded as unknown' ;; esac
+# squeue has the end before the accounts have it: a step may have run out of memory
+touch "$CLUSTER/late"; prepare COMPLETED; same "$(verdicts)" ///0 'the accounts are late'
+account "${job}_0" OUT_OF_MEMORY 0:125; long_ago; same "$(verdicts)" failed/lost/lost/0 'the accounts came, or are not waited for any more'
+rm "$CLUSTER/late"
 # no accounts, and squeue has forgotten: the journal's end counts at once, all else after a second answer
 echo off >"$CLUSTER/accounting"
 prepare GONE; same "$(verdicts)" ok///0 'forgotten without accounting'

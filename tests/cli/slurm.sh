@@ -2,7 +2,7 @@
 # Sourced after lib.sh: stand-ins for Slurm's programs that work on a folder, $CLUSTER, and a few words.
 # sbatch keeps each job in $CLUSTER/jobs/ID (its script, options and one file a state of each element);
 # 'play JOB [INDEX...]' runs elements as a node would; 'set_state JOB_INDEX STATE' says what squeue (or,
-# when it is in $CLUSTER/accounts, sacct) answers. Each call is a line of $CLUSTER/calls.
+# when it is in $CLUSTER/accounts, sacct) answers; with $CLUSTER/late sacct knows only these. Each call is a line of $CLUSTER/calls.
 export CLUSTER=$SCRATCH/cluster
 mkdir -p "$CLUSTER/jobs" "$CLUSTER/accounts" "$SCRATCH/slurm-bin"
 : >"$CLUSTER/calls"; echo 1001 >"$CLUSTER/max"; echo on >"$CLUSTER/accounting"; echo up >"$CLUSTER/controller"
@@ -46,8 +46,17 @@ done
 S
 stand_in sacct <<'S'
 [ "$(cat "$CLUSTER/accounting")" = on ] || { echo "Slurm accounting storage is disabled" >&2; exit 1; }
-[ "$(cat "$CLUSTER/accounting")" = on ] && cat "$CLUSTER"/accounts/* 2>/dev/null
-exit 0
+cat "$CLUSTER"/accounts/* 2>/dev/null
+[ ! -e "$CLUSTER/late" ] || exit 0
+# ended elements have accounts, too, unless 'account' says otherwise
+for job in "$CLUSTER"/jobs/*; do
+    awk -v id="${job##*/}" '
+        FNR == NR { said[$1] = 1; next }
+        FILENAME ~ /ranges$/ { for (i = $1; i <= $2; i++) state[i] = $3; next }
+        { state[$1] = $2 }
+        END { for (i in state) if (state[i] ~ /^(COMPLETED|FAILED|CANCELLED|TIMEOUT|DEADLINE|NODE_FAIL|BOOT_FAIL|PREEMPTED|OUT_OF_MEMORY)$/ && !((id "_" i) in said))
+            printf "%s_%s|%s|0:0|1||n1\n", id, i, state[i] }' <(ls "$CLUSTER/accounts"; echo) "$job/ranges" <(cat "$job/changes" 2>/dev/null)
+done
 S
 stand_in scancel <<'S'
 for a; do job=${a%_*}; echo "${a#*_} CANCELLED" >>"$CLUSTER/jobs/$job/changes"; done

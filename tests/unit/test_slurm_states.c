@@ -132,6 +132,27 @@ static void test_absence(void **state)
     assert_string_equal(decide(&e), "lost");
 }
 
+/* squeue shows the end of a job before sacct has it: a step may still turn out to have run out of
+ * memory. */
+static void test_late_accounts(void **state)
+{
+    (void)state;
+    struct orch_slurm_evidence e = {.has_journal = true,
+                                    .has_end = true,
+                                    .end = ORCH_VERDICT_OK,
+                                    .state = orch_slurm_state_find("COMPLETED"),
+                                    .has_accounting = true,
+                                    .is_unaccounted = true};
+    assert_string_equal(decide(&e), WAIT);
+    e.absent_s = ORCH_SLURM_UNACCOUNTED_S - 1;
+    assert_string_equal(decide(&e), WAIT);
+    e.absent_s++;
+    assert_string_equal(decide(&e), "ok");
+    e.absent_s = 0;
+    e.is_unaccounted = false;
+    assert_string_equal(decide(&e), "ok");
+}
+
 static void test_output(void **state)
 {
     (void)state;
@@ -241,9 +262,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_matrix),  cmocka_unit_test(test_no_wrong_success),
-        cmocka_unit_test(test_absence), cmocka_unit_test(test_output),
-        cmocka_unit_test(test_margin),  cmocka_unit_test(test_killed),
-        cmocka_unit_test(test_ranges),  cmocka_unit_test(test_request),
+        cmocka_unit_test(test_absence), cmocka_unit_test(test_late_accounts),
+        cmocka_unit_test(test_output),  cmocka_unit_test(test_margin),
+        cmocka_unit_test(test_killed),  cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
