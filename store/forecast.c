@@ -23,17 +23,26 @@
     "SELECT r.id, r.experiment, r.plugin_version, r.fingerprint, r.wall_ms,"                       \
     " json_extract(" FACTS ", '$.co_runners'), json_extract(" FACTS ", '$.cost'), r.who, r.facts"  \
     " FROM (SELECT id FROM (SELECT id, plugin, state, where_key, wall_ms, ended"
-#define TIMING_FILTER                                                                              \
-    " WHERE plugin = ?1 AND state = 'ok' AND where_key = ?2 AND wall_ms" SANE_MS                   \
+#define TIMING_FILTER(device)                                                                      \
+    " WHERE plugin = ?1 AND state = 'ok' AND " device " AND wall_ms" SANE_MS                       \
     " AND id NOT IN " STORE_HIDDEN " ORDER BY ended DESC LIMIT ?4) q"                              \
     " CROSS JOIN run r ON r.id = q.id"
+#define BY_EXPERIMENT                                                                              \
+    TIMING_COLUMNS " FROM run INDEXED BY run_by_experiment WHERE experiment = ?3"                  \
+                   " ORDER BY ended DESC LIMIT " LOOKED_AT ") i"
+#define BY_PLUGIN                                                                                  \
+    TIMING_COLUMNS " FROM run INDEXED BY run_by_ended WHERE experiment IS NOT ?3"                  \
+                   " ORDER BY ended DESC LIMIT " LOOKED_AT ") i"
+#define ON_DEVICE TIMING_FILTER("where_key = ?2")
+/* the device key of such a run is that of its node, which is not known before it runs */
+#define AT_PLACE                                                                                   \
+    TIMING_FILTER("(SELECT json_extract(" FACTS ", '$.slurm.place') = ?2 FROM run r"               \
+                  " WHERE r.id = i.id)")
 
-static const char BY_EXPERIMENT[] =
-    TIMING_COLUMNS " FROM run INDEXED BY run_by_experiment WHERE experiment = ?3"
-                   " ORDER BY ended DESC LIMIT " LOOKED_AT ")" TIMING_FILTER;
-static const char BY_PLUGIN[] =
-    TIMING_COLUMNS " FROM run INDEXED BY run_by_ended WHERE experiment IS NOT ?3"
-                   " ORDER BY ended DESC LIMIT " LOOKED_AT ")" TIMING_FILTER;
+static const char DEVICE_BY_EXPERIMENT[] = BY_EXPERIMENT ON_DEVICE;
+static const char DEVICE_BY_PLUGIN[] = BY_PLUGIN ON_DEVICE;
+static const char PLACE_BY_EXPERIMENT[] = BY_EXPERIMENT AT_PLACE;
+static const char PLACE_BY_PLUGIN[] = BY_PLUGIN AT_PLACE;
 
 void orch_timing_free(struct orch_timing *timing)
 {
@@ -107,8 +116,10 @@ GPtrArray *orch_store_timings(struct orch_store *store, const struct orch_timing
                               GError **error)
 {
     GPtrArray *timings = g_ptr_array_new_with_free_func((GDestroyNotify)orch_timing_free);
-    if (add_timings(store, BY_EXPERIMENT, query, timings, error) &&
-        add_timings(store, BY_PLUGIN, query, timings, error))
+    bool is_place = query->is_place;
+    if (add_timings(store, is_place ? PLACE_BY_EXPERIMENT : DEVICE_BY_EXPERIMENT, query, timings,
+                    error) &&
+        add_timings(store, is_place ? PLACE_BY_PLUGIN : DEVICE_BY_PLUGIN, query, timings, error))
         return timings;
     g_ptr_array_unref(timings);
     return NULL;

@@ -24,6 +24,7 @@ void orch_timing_free(struct orch_timing *timing);
 /** Selects timings: the newest runs of a plugin on a device (device_key). */
 struct orch_timing_query {
     const char *plugin, *device_key;
+    bool is_place; /* device_key is the place in a Slurm cluster: facts.slurm.place of the runs */
     const char *experiment; /* its runs come first; the newest 2,000 runs are searched for other
                                experiments of the plugin */
     unsigned limit;         /* maximum for each of the two groups */

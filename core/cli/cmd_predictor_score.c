@@ -2,10 +2,20 @@
 /* `orch predictor score`: the accuracy of past forecasts, by model, device and network. */
 #include "core/cli/cli.h"
 #include "core/forecast/forecast_scores.h"
+#include "core/forecast/slurm_scores.h"
 
 #include "lib/base/json.h"
 
 #include <math.h>
+
+struct score_options {
+    bool slurm;
+};
+
+static const struct orch_option OPTIONS[] = {
+    {"slurm", 0, NULL, ORCH_OPT_FLAG, offsetof(struct score_options, slurm),
+     "compare the forecasts behind --time and --mem with Slurm's accounts"},
+    {0}};
 
 static void add_percent(struct orch_table *table, double share)
 {
@@ -26,9 +36,35 @@ static void add_row(struct orch_table *table, const struct orch_forecast_score_r
     add_percent(table, row->score.coverage_90);
 }
 
+static int show_slurm(struct orch_cli *cli, GError **error)
+{
+    static const char *const headers[] = {"place",   "quantity",        ">jobs", ">median_error",
+                                          ">within", ">within_request", NULL};
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    g_autoptr(GPtrArray) scores = store ? orch_slurm_scores_read(store, error) : NULL;
+    if (!scores)
+        return -1;
+    if (!scores->len && !cli->json)
+        orch_cli_info(cli, "no Slurm job with a forecast and an account has ended well yet");
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < scores->len; i++) {
+        const struct orch_slurm_score *score = scores->pdata[i];
+        orch_table_add(table, score->place, NULL);
+        orch_table_add(table, score->quantity, NULL);
+        orch_table_add_int(table, score->count);
+        add_percent(table, score->median_relative_error);
+        add_percent(table, score->within);
+        add_percent(table, score->within_request);
+    }
+    orch_cli_table_print(cli, table, "scores");
+    return ORCH_EXIT_OK;
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
-    (void)options;
+    const struct score_options *o = options;
+    if (o->slurm)
+        return show_slurm(cli, error);
     static const char *const headers[] = {
         "tier",       "model",         "made",        "where",        "network",
         ">forecasts", ">median_error", ">mean_error", ">coverage_90", NULL};
@@ -55,11 +91,20 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_SCORE = {
     .summary = "compare past forecasts with the times that were measured",
     .usage = "",
     .max_args = 0,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct score_options),
     .about =
         "Every forecast of 'orch run' is kept with its run. This command compares them with the\n"
         "measured times, by tier, model, device and network: the median and mean of\n"
         "|forecast - measured| / measured, and the share of measured times within the 90 %\n"
-        "interval. Forecasts made before the run and during it are scored apart.",
-    .examples = "orch predictor score",
+        "interval. Forecasts made before the run and during it are scored apart.\n"
+        "\n"
+        "With --slurm it compares the forecasts from which --time and --mem of Slurm jobs came "
+        "with "
+        "the accounts (Elapsed and MaxRSS of sacct). 'within' is the share of times inside the 90 "
+        "% interval, and of memory at most the 95 % quantile; 'within_request' is the share at "
+        "most --time or --mem.",
+    .examples = "  orch predictor score\n"
+                "  orch predictor score --slurm",
     .run = run,
 };

@@ -63,8 +63,12 @@ struct slurm_ready *orch_slurm_ready_new(const struct slurm_submitter *s, unsign
     ready->item = index;
     ready->deps = g_array_ref(deps);
     ready->deps_text = places_text(deps);
-    orch_slurm_request_make(settings, experiment, is_known ? forecast.p95_s : (double)NAN,
-                            memory_bytes, &ready->request);
+    ready->expected = (struct slurm_expected){NAN, NAN, NAN, memory_bytes};
+    if (is_known)
+        ready->expected =
+            (struct slurm_expected){forecast.p5_s, forecast.p50_s, forecast.p95_s, memory_bytes};
+    orch_slurm_request_make(settings, experiment, ready->expected.p95_s, memory_bytes,
+                            &ready->request);
     ready->options = orch_slurm_options(settings, experiment, ranks_of(s, item));
     g_ptr_array_add(ready->options, NULL);
     ready->same = g_strjoinv(" ", (char **)ready->options->pdata);
@@ -111,6 +115,7 @@ static void add_to_batch(struct slurm_ready *ready, GHashTable *users, GPtrArray
         orch_slurm_request_join(&batch->request, &ready->request);
     }
     struct slurm_element element = {.item = ready->item,
+                                    .expected = ready->expected,
                                     .index = index >= 0 ? (unsigned)index : batch->elements->len};
     g_array_append_val(batch->elements, element);
 }

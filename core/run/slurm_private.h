@@ -6,6 +6,12 @@
 
 #include "core/run/slurm_submit.h"
 
+/** What is forecast of a trial; NaN and 0 where there is no forecast. */
+struct slurm_expected {
+    double p5_s, p50_s, p95_s;
+    int64_t p95_bytes;
+};
+
 /** An element of an array: a job and its index; job 0: none. */
 struct slurm_place {
     int64_t job;
@@ -16,6 +22,7 @@ struct slurm_place {
 struct slurm_element {
     unsigned item;
     unsigned index;
+    struct slurm_expected expected;
     bool is_dropped; /* it needs no job: done or held by now */
     char key[ORCH_KEY_CHARS];
 };
@@ -31,6 +38,7 @@ struct slurm_batch {
 /** A trial that can be submitted now. */
 struct slurm_ready {
     unsigned item;
+    struct slurm_expected expected;
     struct orch_slurm_request request;
     GPtrArray *options;
     char *same;      /* equal for trials of one array: options and files of references */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/run/slurm_record.h"
 
+#include "core/run/slurm_grade.h"
 #include "store/trial_record.h"
 
 #include "lib/base/file.h"
@@ -82,4 +83,5 @@ void orch_slurm_record_complete(json_t *record, const json_t *report, int64_t jo
         json_object_set_new(slurm, "max_rss_bytes", json_integer(said->max_rss_bytes));
     if (report)
         take_report(record, slurm, report);
+    orch_slurm_grade_store(slurm);
 }
