@@ -68,10 +68,10 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     g_autofree bool *found = g_new0(bool, cli->arg_count + 1);
     struct wanted wanted = {(const char *const *)cli->args, cli->arg_count, o->all, found};
-    unsigned count = 0;
-    if (!orch_slurm_cancel(store, is_wanted, &wanted, &count, error) ||
-        !check_found(&wanted, error))
+    g_autoptr(GPtrArray) elements = orch_slurm_cancel_find(store, is_wanted, &wanted, error);
+    if (!elements || !check_found(&wanted, error) || !orch_slurm_cancel(elements, error))
         return -1;
+    unsigned count = elements->len;
     if (cli->json)
         orch_cli_print_json(json_pack("{s:i}", "cancelled", (int)count));
     else
@@ -92,7 +92,7 @@ const struct orch_command ORCH_COMMAND_CANCEL = {
         "Cancels the elements of job arrays in which these trials wait or run. A running trial "
         "gets SIGTERM first, so that it can save; 'orch collect' records it as cancelled. A "
         "trial that had not begun leaves no run. Trials that depend on a cancelled one are "
-        "cancelled by Slurm.",
+        "cancelled by Slurm. A name that fits no such trial is an error, and nothing is cancelled.",
     .examples = "  orch ls                 # shows them as queued and running\n"
                 "  orch cancel 5f3a91c2\n"
                 "  orch cancel --all",

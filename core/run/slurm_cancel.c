@@ -26,26 +26,32 @@ static bool call_scancel(GPtrArray *argv, GError **error)
     return false;
 }
 
-bool orch_slurm_cancel(struct orch_store *store, bool (*is_wanted)(void *ctx, const char *key),
-                       void *ctx, unsigned *out_count, GError **error)
+GPtrArray *orch_slurm_cancel_find(struct orch_store *store,
+                                  bool (*is_wanted)(void *ctx, const char *key), void *ctx,
+                                  GError **error)
 {
     g_autoptr(GPtrArray) actives = orch_store_actives(store, error);
-    *out_count = 0;
     if (!actives)
-        return false;
+        return NULL;
     g_autoptr(GPtrArray) rows = orch_slurm_trials(store, actives);
-    for (guint i = 0; i < rows->len;) {
-        g_autoptr(GPtrArray) argv = g_ptr_array_new_with_free_func(g_free);
-        g_ptr_array_add(argv, g_strdup("scancel"));
-        for (; i < rows->len && argv->len <= CANCEL_AT_ONCE; i++) {
-            const struct orch_slurm_trial *row = rows->pdata[i];
-            if (row->job && is_wanted(ctx, row->row->key))
-                g_ptr_array_add(argv, orch_slurm_element(row->job, row->index));
-        }
-        unsigned count = argv->len - 1;
-        if (count && !call_scancel(argv, error))
+    GPtrArray *elements = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_slurm_trial *row = rows->pdata[i];
+        if (row->job && is_wanted(ctx, row->row->key))
+            g_ptr_array_add(elements, orch_slurm_element(row->job, row->index));
+    }
+    return elements;
+}
+
+bool orch_slurm_cancel(const GPtrArray *elements, GError **error)
+{
+    for (guint i = 0; i < elements->len;) {
+        g_autoptr(GPtrArray) argv = g_ptr_array_new();
+        g_ptr_array_add(argv, (gpointer)(uintptr_t) "scancel");
+        for (; i < elements->len && argv->len <= CANCEL_AT_ONCE; i++)
+            g_ptr_array_add(argv, elements->pdata[i]);
+        if (!call_scancel(argv, error))
             return false;
-        *out_count += count;
     }
     return true;
 }

@@ -5,9 +5,12 @@
 
 #include "store/store.h"
 
-/** Cancels the jobs of trials whose key `is_wanted` accepts. `*out_count`: the number of elements
- * that scancel was given. They are taken in later, as any other trial that has ended. */
-bool orch_slurm_cancel(struct orch_store *store, bool (*is_wanted)(void *ctx, const char *key),
-                       void *ctx, unsigned *out_count, GError **error);
+/** Returns the elements ("JOB_INDEX") of the trials whose key `is_wanted` accepts. The caller
+ * unrefs; NULL with an error. */
+GPtrArray *orch_slurm_cancel_find(struct orch_store *store,
+                                  bool (*is_wanted)(void *ctx, const char *key), void *ctx,
+                                  GError **error);
+/** Cancels elements. Their trials are taken in later, as any other trial that has ended. */
+bool orch_slurm_cancel(const GPtrArray *elements, GError **error);
 
 #endif

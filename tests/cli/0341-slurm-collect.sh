@@ -82,6 +82,8 @@ ok orch run d.recipe --executor slurm; says 'nothing to submit'
 # ---- cancelling: what had not begun leaves no run
 ok orch run d.recipe --executor slurm --force
 fails 2 orch cancel; fails 2 orch cancel --all abcd; fails 2 orch cancel 00000000
+one=$(orch ls -n 0 --json | grep -o '"key": "[^"]*"' | cut -d'"' -f4 | while read -r k; do [ -d ".orch/results.db.d/trials/$k" ] && echo "$k"; done | head -n 1)
+before=$(calls scancel); fails 2 orch cancel "$one" 00000000; says "no trial '00000000'"; same "$(calls scancel)" "$before" 'calls of scancel'
 ok orch cancel --all; says 'cancelled 3 trials' # with the failed one, submitted again above
 minute; ok orch collect --json; same "$(json cancelled)/$(json queued)" 3/0
 # ---- no answer is no end
