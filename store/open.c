@@ -15,6 +15,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/ident.h"
 
 #include <errno.h>
 #include <string.h>
@@ -220,6 +221,29 @@ static bool open_store(struct orch_store *store, enum orch_store_mode mode,
     return false;
 }
 
+/* Creating a store takes milliseconds; a loaded machine may need a second. */
+#define FRESH_NS (INT64_C(2) * 1000000000)
+
+/* True when the file is empty, and made so recently that another process may be about to create the
+ * store in it. */
+static bool is_being_made(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || info.st_size > 0)
+        return false;
+    int64_t made_ns = (int64_t)info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec;
+    int64_t age_ns = orch_now_ns() - made_ns;
+    return age_ns >= 0 && age_ns < FRESH_NS;
+}
+
+/* Looks at the file without SQLite, whose locks would keep the other process from writing. */
+static void wait_for_maker(const char *path)
+{
+    enum { POLL_US = 20000 };
+    while (is_being_made(path))
+        g_usleep(POLL_US);
+}
+
 struct orch_store *orch_store_open_with(const char *path, enum orch_store_mode mode,
                                         const struct store_options *options, GError **error)
 {
@@ -230,6 +254,8 @@ struct orch_store *orch_store_open_with(const char *path, enum orch_store_mode m
     }
     bool exists = access(store->path, F_OK) == 0;
     bool creates = mode == ORCH_STORE_CREATE;
+    if (!creates)
+        wait_for_maker(store->path);
     bool ok =
         !options->is_shard || options->is_scratch || orch_store_own_shard_folder(store, error);
     if (ok)
