@@ -84,7 +84,7 @@ ClusterName=orch
 SlurmctldHost=$host(127.0.0.1)
 SlurmUser=root
 SlurmctldPort=$(port)
-StateSaveLocation=$SCRATCH/state
+StateSaveLocation=$SCRATCH/slurm-state
 SlurmdSpoolDir=$SCRATCH/spool-%n
 SlurmctldPidFile=$SCRATCH/slurmctld.pid
 SlurmdPidFile=$SCRATCH/slurmd-%n.pid
@@ -121,7 +121,7 @@ C
 }
 both_idle() { [ "$(sinfo -h -N -o '%N %t' | sort -u | grep -c ' idle')" = 2 ]; }
 start_cluster() {
-    mkdir "$SCRATCH/state"; chmod 755 "$SCRATCH"
+    mkdir "$SCRATCH/slurm-state"; chmod 755 "$SCRATCH"
     head -c 1024 /dev/urandom >"$SCRATCH/munge.key"; chmod 400 "$SCRATCH/munge.key"
     munged --force --foreground --key-file="$SCRATCH/munge.key" --socket="$SCRATCH/munge.sock" --pid-file="$SCRATCH/munged.pid" \
         --log-file="$SCRATCH/munged.log" --seed-file="$SCRATCH/munge.seed" >/dev/null 2>&1 &

@@ -64,6 +64,6 @@ set_tests_properties(cli.0203-pack-rest cli.0204-exchange-faults cli.0009-plugin
 # starts Python with PyTorch, and workers of it
 set_tests_properties(cli.0218-wrap PROPERTIES LABELS "slow" TIMEOUT 900)
 # a matrix of some thirty submissions; a real slurmctld, slurmd and slurmdbd. unit.slurm_states is the quick one
-set_tests_properties(cli.0342-slurm-verdicts cli.0343-slurm-real cli.0377-slurm-accounts PROPERTIES LABELS "slow" TIMEOUT 900)
+set_tests_properties(cli.0342-slurm-verdicts cli.0343-slurm-real cli.0377-slurm-accounts cli.0380-slurm-mpi PROPERTIES LABELS "slow" TIMEOUT 900)
 # kills processes in the middle of a training
 set_tests_properties(cli.0361-gorila-deaths PROPERTIES LABELS "slow")
