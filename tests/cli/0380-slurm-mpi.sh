@@ -7,6 +7,7 @@ command -v mpirun >/dev/null || skip 'no mpirun on the PATH'
 . "$(dirname "$0")/slurm_cluster.sh"
 trust "$plugin"
 start_cluster
+srun --mpi=list 2>&1 | grep -q pmix || skip 'srun has no PMIx'
 cat >sum.recipe <<R
 format: 1
 recipe: sum
