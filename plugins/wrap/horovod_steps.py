@@ -36,6 +36,8 @@ def work(params, smoke):
     if hvd.rank() == 0:
         with open("results.json", "w") as file:
             json.dump(results, file)
+        with open("transport", "w") as file:
+            file.write("NCCL" if hvd.nccl_built() and device != "cpu" else "MPI" if hvd.mpi_enabled() else "gloo")
 
 
 def main():
@@ -46,7 +48,7 @@ def main():
     import torch
 
     try:
-        import horovod.torch  # noqa: F401
+        import horovod.torch
     except ImportError as error:
         trial.skip("%s; horovod 0.28.1 does not compile with PyTorch 2.1 or later (here is %s)" % (error, torch.__version__))
     arguments = [json.dumps(trial.params), "smoke" if trial.smoke else "run"]
@@ -56,6 +58,11 @@ def main():
         trial.fail("horovodrun ended with status %d" % status)
     with open("results.json") as file:
         timed_steps.report(trial, json.load(file))
+    with open("transport") as file:
+        transport = file.read()
+    threads = timed_steps.Settings(trial.params, trial.smoke).worker_threads
+    trial.note("horovod %s over %s, torch %s, %d threads a worker"
+               % (horovod.__version__, transport, torch.__version__, threads))
 
 
 if __name__ == "__main__":
