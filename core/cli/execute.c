@@ -401,7 +401,8 @@ struct task {
     const GArray *gpus;
     struct orch_forecasts *forecasts;
     struct orch_forecaster forecaster;
-    struct orch_rate price;
+    struct orch_rate price;   /* of a device of the plan */
+    struct orch_rate machine; /* of this machine without its GPUs */
     struct orch_limits limits;
     struct sharing *sharing; /* NULL: not shared */
 };
@@ -494,6 +495,20 @@ static void print_end(struct orch_cli *cli, const struct orch_plan *plan, const 
     orch_cli_limits_print_end(cli, plan, &task->limits, totals, &task->forecaster, go_on);
 }
 
+/* Trials of processors report costs by it; without it they run all the same. */
+static void find_machine_price(struct orch_cli *cli, const struct orch_plan *plan,
+                               struct orch_rate *out)
+{
+    g_autoptr(GError) problem = NULL;
+    if (!orch_machine_rate(plan->workspace, out, &problem))
+        orch_cli_warn(cli, "the price of this machine is not known: %s", problem->message);
+}
+
+static struct orch_device_price device_price(const struct orch_rate *rate)
+{
+    return (struct orch_device_price){rate->usd_per_hour, rate->from};
+}
+
 static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct task *task,
                     GError **error)
 {
@@ -516,6 +531,8 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
         .argv_json = argv,
         .forecaster = plan->expansion->smoke ? NULL : &task->forecaster,
         .limits = limited ? &task->limits : NULL,
+        .gpu_price = device_price(&task->price),
+        .machine_price = device_price(options->price ? &task->price : &task->machine),
     };
     if (left)
         print_outlook(cli, plan, task);
@@ -587,6 +604,7 @@ static int run_with_limits(struct orch_cli *cli, struct orch_plan *plan,
     if (orch_cli_plan_price_find(plan, options->price, &task.price, error) &&
         orch_limits_read(options->budget, options->deadline, task.price.usd_per_hour, orch_now_ns(),
                          &task.limits, error)) {
+        find_machine_price(cli, plan, &task.machine);
         task.forecasts = orch_forecasts_new(plan);
         task.forecaster = orch_forecasts_forecaster(task.forecasts);
         if (keep_most_informative(plan, task.forecasts, options->most_informative, error) &&
@@ -597,6 +615,7 @@ static int run_with_limits(struct orch_cli *cli, struct orch_plan *plan,
     }
     orch_forecasts_free(task.forecasts);
     orch_rate_release(&task.price);
+    orch_rate_release(&task.machine);
     return status;
 }
 

@@ -25,3 +25,14 @@ bool orch_plan_rate(const struct orch_plan *plan, struct orch_rate *out, GError 
     orch_hardware_free(hardware);
     return true;
 }
+
+bool orch_machine_rate(struct orch_workspace *workspace, struct orch_rate *out, GError **error)
+{
+    *out = (struct orch_rate){0};
+    struct orch_hardware *hardware = orch_hardware_load(error);
+    if (!hardware)
+        return false;
+    *out = orch_rate_of(hardware, orch_workspace_machine(workspace)->cpu_model, NULL, false);
+    orch_hardware_free(hardware);
+    return true;
+}

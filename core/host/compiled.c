@@ -67,6 +67,8 @@ static struct orch_slot slot_of(const struct child_setup *setup)
         .ranks = MAX(1, setup->rank.count),
         .local_rank = setup->rank.local_number,
         .memory_bytes = (uint64_t)trial->limit_memory_bytes,
+        .usd_per_hour = trial->usd_per_hour,
+        .price_from = trial->price_from,
     };
 }
 

@@ -111,7 +111,9 @@ struct orch_run_options {
     const char *argv_json; /* the command line, stored with each run */
     /* NULL: no forecasts. Each forecast is stored with its run */
     const struct orch_forecaster *forecaster;
-    const struct orch_limits *limits;   /* NULL: none */
+    const struct orch_limits *limits; /* NULL: none */
+    struct orch_device_price gpu_price,
+        machine_price;                  /* passed to trials, which may report costs */
     const struct orch_sharing *sharing; /* NULL: the run is not shared */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Assigns a trial its slot. */
 #include "core/run/schedule_private.h"
+#include "core/run/slot_leases.h"
 
 #include <string.h>
 
@@ -10,6 +11,18 @@ static bool slot_is_free(const struct run *run, unsigned index)
         if (((const struct host *)run->hosts->pdata[i])->running.slot.index == index)
             return false;
     return true;
+}
+
+/* Of one of the slot's GPUs, or its share of one, else of the machine. */
+static struct orch_device_price price_of(const struct orch_run_options *options,
+                                         const struct orch_run_slot *slot)
+{
+    if (!slot->gpu_count)
+        return options->machine_price;
+    struct orch_device_price price = options->gpu_price;
+    if (slot->gpu_millionths)
+        price.usd_per_hour *= (double)slot->gpu_millionths / ORCH_GPU_WHOLE;
+    return price;
 }
 
 enum orch_slot_answer orch_schedule_take_slot(struct run *run,
@@ -30,5 +43,8 @@ enum orch_slot_answer orch_schedule_take_slot(struct run *run,
     slot->co_runners = run->hosts->len;
     slot->threads = orch_experiment_threads(
         experiment, orch_workspace_machine(run->plan->workspace), run->options->slots);
-    return orch_schedule_lease(run, experiment, slot, error);
+    enum orch_slot_answer answer = orch_schedule_lease(run, experiment, slot, error);
+    if (answer == ORCH_SLOT_TAKEN)
+        slot->price = price_of(run->options, slot);
+    return answer;
 }

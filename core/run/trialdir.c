@@ -559,6 +559,8 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         .cpu_count = slot->cpu_count,
         .threads = (unsigned)slot->threads,
         .gpus = slot->gpu_count,
+        .usd_per_hour = slot->price.usd_per_hour,
+        .price_from = (char *)(uintptr_t)slot->price.from,
         .ranks = orch_experiment_ranks(experiment, cost),
         .detached = slot->slurm != NULL,
         .grace_s = grace_of(slot),

@@ -5,6 +5,12 @@
 
 #include "core/run/plan.h"
 
+/** The price of an hour of one device. */
+struct orch_device_price {
+    double usd_per_hour; /* 0: not known */
+    const char *from;    /* its source; borrowed; NULL: not known */
+};
+
 /** The resources assigned to a running trial. */
 struct orch_run_slot {
     char key[ORCH_KEY_CHARS]; /* of the trial's run; "": orch_trialdir_prepare makes one */
@@ -21,6 +27,7 @@ struct orch_run_slot {
     const char *topology;  /* the source of the pinning: "hwloc", "/sys"; NULL: not pinned */
     bool is_leased;        /* the list of slots has an entry of it (slot_leases.h) */
     unsigned co_runners;   /* other trials on this machine that were running when it started */
+    struct orch_device_price price; /* of one of its GPUs or its share of one, else of the machine */
     const json_t *slurm;   /* the trial runs in a Slurm job: facts of its submission; else NULL */
 };
 

@@ -188,6 +188,10 @@ struct orch_slot {
     uint32_t ranks;        /* processes of the trial; 1 without needs.mpi */
     uint32_t local_rank;   /* this process among the trial's on this machine, from 0 */
     uint64_t memory_bytes; /* limit for all processes of the trial together; 0: none */
+    /* Price of an hour of one device: of a GPU where the trial has any, else of the machine. Its
+     * source is "aws p2.xlarge, us-east-1, as of 2022-12" or "--price". 0 and NULL: not known. */
+    double usd_per_hour;
+    const char *price_from;
 };
 
 /**

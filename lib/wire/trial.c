@@ -28,6 +28,7 @@ void orch_trial_free(struct orch_trial_spec *trial)
     g_free(trial->checkpoint_dir);
     g_strfreev(trial->env);
     g_free(trial->cpus);
+    g_free(trial->price_from);
     g_free(trial);
 }
 
@@ -37,6 +38,13 @@ static json_t *encode_slot(const struct orch_trial_spec *trial)
                ? json_pack("{s:I s:I s:I}", "threads", (json_int_t)trial->threads, "gpus",
                            (json_int_t)trial->gpus, "ranks", (json_int_t)trial->ranks)
                : NULL;
+}
+
+static json_t *encode_price(const struct orch_trial_spec *trial)
+{
+    return trial->usd_per_hour > 0 ? json_pack("{s:f s:s?}", "usd_per_hour", trial->usd_per_hour,
+                                               "from", trial->price_from)
+                                   : NULL;
 }
 
 /* Encodes the followed program; NULL for a trial that its host starts itself. */
@@ -61,7 +69,7 @@ json_t *orch_trial_encode(const struct orch_trial_spec *trial)
         json_array_append_new(cpus, json_integer(trial->cpus[i]));
     return json_pack(
         "{s:i s:s? s:s? s:s? s:o s:i s:b s:o* s:s* s:O* s:s? s:s? s:o s:o s:f s:I s:I s:f s:b "
-        "s:o* s:o* s:f}",
+        "s:o* s:o* s:o* s:f}",
         "format", ORCH_TRIAL_FORMAT, "key", trial->key, "recipe", trial->recipe, "experiment",
         trial->experiment, "seed", orch_json_u64(trial->seed), "repeat", trial->repeat, "smoke",
         trial->smoke, "manifest", trial->manifest ? orch_manifest_encode(trial->manifest) : NULL,
@@ -70,7 +78,7 @@ json_t *orch_trial_encode(const struct orch_trial_spec *trial)
         trial->limit_s, "limit_memory_bytes", (json_int_t)trial->limit_memory_bytes,
         "limit_log_bytes", (json_int_t)trial->limit_log_bytes, "grace_s", trial->grace_s,
         "detached", trial->detached, "follow", encode_follow(trial), "slot", encode_slot(trial),
-        "system_interval_s", trial->system_interval_s);
+        "price", encode_price(trial), "system_interval_s", trial->system_interval_s);
 }
 
 static bool broken(GError **error, const char *what)
@@ -157,6 +165,13 @@ static bool decode_real(const json_t *json, const char *key, double *out, GError
     return false;
 }
 
+static bool decode_price(struct orch_trial_spec *trial, const json_t *json, GError **error)
+{
+    const json_t *price = json_object_get(json, "price");
+    trial->price_from = g_strdup(orch_json_text(price, "from", NULL));
+    return !price || decode_real(price, "usd_per_hour", &trial->usd_per_hour, error);
+}
+
 static bool decode_into(struct orch_trial_spec *trial, const json_t *json, GError **error)
 {
     gint64 format = orch_json_int(json, "format", -1);
@@ -190,7 +205,7 @@ static bool decode_into(struct orch_trial_spec *trial, const json_t *json, GErro
     trial->params = params ? json_incref(params) : json_object();
     trial->manifest = orch_manifest_decode(json_object_get(json, "manifest"), error);
     return trial->manifest && decode_env(trial, json, error) && decode_cpus(trial, json, error) &&
-           decode_slot(trial, json, error) &&
+           decode_slot(trial, json, error) && decode_price(trial, json, error) &&
            decode_real(json, "limit_s", &trial->limit_s, error) &&
            decode_real(json, "system_interval_s", &trial->system_interval_s, error) &&
            decode_real(json, "grace_s", &trial->grace_s, error);

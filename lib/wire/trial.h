@@ -31,6 +31,8 @@ struct orch_trial_spec {
     unsigned cpu_count;         /* 0: not pinned */
     unsigned threads, gpus;     /* of its slot; threads 0: not known */
     unsigned ranks;             /* processes that MPI starts; 0: the plugin does not use MPI */
+    double usd_per_hour;        /* of a device of the slot: a GPU, else the machine; 0: not known */
+    char *price_from;           /* source of that price; NULL: not known */
     double limit_s;             /* wall time; 0: none */
     int64_t limit_memory_bytes; /* 0: none */
     int64_t limit_log_bytes;  /* for each of stdout and stderr; 0: 16 MiB. The first and last halves

@@ -169,6 +169,8 @@ static void test_trial(void **state)
     trial->threads = 4;
     trial->gpus = 1;
     trial->ranks = 3;
+    trial->usd_per_hour = 0.9;
+    trial->price_from = g_strdup("aws p2.xlarge");
     trial->limit_s = 2.5;
     trial->limit_memory_bytes = INT64_C(1) << 40;
     trial->grace_s = 0.25;
@@ -182,6 +184,8 @@ static void test_trial(void **state)
     assert_int_equal(again->cpu_count, 2);
     assert_int_equal(again->cpus[1], 7);
     assert_true(again->threads == 4 && again->gpus == 1 && again->ranks == 3);
+    assert_true(again->usd_per_hour == 0.9); /* JSON text keeps every digit */
+    assert_string_equal(again->price_from, "aws p2.xlarge");
     assert_string_equal(again->env[1], "B=x=y");
     assert_null(again->recipe);
     assert_true(again->limit_s == 2.5 && again->detached && again->smoke);
@@ -199,6 +203,8 @@ static void test_trial(void **state)
                   {"cpus", "[-1]"},
                   {"manifest", "{}"},
                   {"key", "\"\""},
+                  {"price", "{\"usd_per_hour\":-1}"},
+                  {"price", "{\"usd_per_hour\":\"x\"}"},
                   {"slot", "{\"threads\":-1}"},
                   {"slot", "{\"gpus\":\"x\"}"},
                   {"slot", "{\"ranks\":65537}"}};

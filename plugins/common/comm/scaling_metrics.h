@@ -52,7 +52,7 @@
         {.name = "cost",                                                                           \
          .unit = "USD",                                                                            \
          .better = ORCH_BETTER_MIN,                                                                \
-         .help = "total_time in hours x workers x price; absent without a price"},                 \
+         .help = "total_time in hours x price of all workers; absent without a price"},            \
         {.name = "effective_batch",                                                                \
          .unit = "images",                                                                         \
          .help = "images of a step of all workers together"},                                      \

@@ -14,6 +14,45 @@ static int64_t parameter_bytes(const struct orch_session *session)
     return count * (int64_t)sizeof(float);
 }
 
+/* ---- cost --------------------------------------------------------------------------------------
+ */
+
+/* Price of all workers for an hour: the parameter's for each worker, else that of each worker's
+ * GPU, or of each machine, as the host knows it. 0: not known. Notes where it is from. */
+static double usd_per_hour(const struct scaling *s)
+{
+    const struct orch_slot *slot = &s->workers.slot;
+    const int ranks = s->workers.comm.ranks, local = s->workers.comm.local;
+    const int devices = s->is_on_gpu ? ranks : (ranks + local - 1) / local;
+    const char *device = s->is_on_gpu ? "GPU" : "machine";
+    if (s->params->price > 0)
+        return ranks * s->params->price;
+    if (slot->usd_per_hour <= 0 || s->is_on_gpu != (slot->gpus > 0)) {
+        orch_training_note(s->session->host,
+                           "no cost: no price of this %s is known; set price, or add one to "
+                           "hardware.yaml ('orch gpu ls --help' shows how)",
+                           device);
+        return 0;
+    }
+    orch_training_note(s->session->host, "cost: %d %s%s at $%.4g an hour (%s)", devices, device,
+                       devices > 1 ? "s" : "", slot->usd_per_hour,
+                       slot->price_from ? slot->price_from : "of unknown source");
+    return devices * slot->usd_per_hour;
+}
+
+static void report_cost(const struct scaling *s)
+{
+    const struct orch_host *host = s->workers.real;
+    const double usd = usd_per_hour(s);
+    if (usd <= 0)
+        return;
+    host->result(host, "usd_per_hour", usd);
+    host->result(host, "cost", s->total_s / 3600 * usd);
+}
+
+/* ---- times -------------------------------------------------------------------------------------
+ */
+
 /* Means over the timed steps. */
 static void report_steps(const struct scaling *s)
 {
@@ -45,8 +84,6 @@ static void report_epochs(const struct scaling *s)
     host->result(host, "timed_epoch_time_without_data",
                  (c->epoch_s - c->epoch_data_s) / (double)c->epochs);
     host->result(host, "total_time", s->total_s);
-    if (s->params->price > 0)
-        host->result(host, "cost", s->total_s / 3600 * s->workers.comm.ranks * s->params->price);
 }
 
 static void report_sizes(const struct scaling *s)
@@ -74,6 +111,7 @@ bool orch_scaling_finish(void *ctx, const struct orch_session *session,
     orch_training_note(session->host, "weights of all workers: SHA-256 %s", digest);
     report_steps(s);
     report_epochs(s);
+    report_cost(s);
     report_sizes(s);
     return true;
 }
