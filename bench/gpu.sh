@@ -13,13 +13,14 @@
 #   --dry-run       try the script itself: tiny sizes, on the processor; without --docs no file is changed
 #   --docs FILE     write the table into FILE instead of docs/measurements.md
 #
-# stages: 1 build, 2 tests, 3 images a second, 4 data path, 5 forecasts, 6 utilisation, 7 ceilings, 8 vecadd.
+# stages: 1 build, 2 tests, 3 images a second, 4 data path, 5 forecasts, 6 utilisation, 7 ceilings, 8 vecadd,
+#         9 all-reduces of NCCL (with two GPUs or more).
 # Exit status: 0, 1 when a stage failed, 77 when there is no GPU. $OUT, when set, gets copies of the table and of the logs.
 # shellcheck disable=SC1091
 set -uo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 command_line="bench/gpu.sh${*:+ $*}"
-carry=$root/build-gpu-carry build='' stages=1,2,3,4,5,6,7,8 nets='' dry_run='' docs=''
+carry=$root/build-gpu-carry build='' stages=1,2,3,4,5,6,7,8,9 nets='' dry_run='' docs=''
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "gpu.sh: $*"; exit 2; }
@@ -209,6 +210,29 @@ measure_vecadd() {
     return "$status"
 }
 
+# NCCL's all-reduces over all GPUs by size, as nccl-tests measures them: time and bus bandwidth, and the fitted latency and bandwidth.
+measure_all_reduces() {
+    cd "$(mktemp -d)" || exit 1
+    unset ORCH_DB
+    local count=2 place='device: cpu' resources=''
+    if [ -z "$dry_run" ]; then
+        count=$(nvidia-smi --query-gpu=name --format=csv,noheader | wc -l)
+        place='device: cuda' resources="resources: { gpus: $count }, "
+        [ "$count" -gt 1 ] || { say "one GPU has nothing to reduce with: left out"; return 0; }
+    fi
+    command -v mpirun >/dev/null || { say "no mpirun on the PATH (openmpi-bin): left out"; return 0; }
+    local sizes='1KiB, 16KiB, 256KiB, 4MiB, 64MiB, 256MiB'
+    [ -z "$dry_run" ] || sizes='1KiB, 16KiB'
+    printf '%s\n' 'format: 1' 'recipe: reduce' 'experiments:' \
+        "  reduce: { plugin: allreduce, $resources with: { $place, workers: $count, bytes: [$sizes], repeats: 20, warmup: 5, time_limit: 1s }," \
+        '            sweep: { algorithm: [auto, ring, reduce_broadcast, hierarchical] } }' >reduce.recipe
+    "$build/orch" run reduce.recipe -q --require ok --db "$PWD/reduce.db"
+    local status=$?
+    "$build/orch" export --what points -m bus_bandwidth -c algorithm,workers --format json --db "$PWD/reduce.db" >"$results/allreduce.json"
+    python3 "$root/bench/gpu_table.py" "$results" --gpu "$gpu" | grep '| all-reduce'
+    return "$status"
+}
+
 export root carry build results dry_run device gpu nets jobs
 rates_limit=740
 export rates_limit
@@ -225,6 +249,7 @@ stage 5 forecasts 30 forecast
 stage 6 utilisation 100 watch_utilisation
 stage 7 ceilings 120 measure_ceilings
 stage 8 vecadd 150 measure_vecadd
+stage 9 all-reduces 120 measure_all_reduces
 
 failed=${failed# }
 python3 "$root/bench/gpu_table.py" "$results" --gpu "${gpu#NVIDIA }" --command "$command_line" --failed "$failed" ${docs:+--docs "$docs"} |

@@ -98,6 +98,17 @@ def vecadd_rows():
     return rows
 
 
+def allreduce_rows():
+    """Rows (what, result) of stage 9: bus bandwidth, 2 (n-1)/n x bytes / time, by size for each algorithm."""
+    path = os.path.join(args.results, "allreduce.json")
+    by_algorithm = {}
+    for p in json.load(open(path)) if os.path.exists(path) else []:
+        by_algorithm.setdefault((p["algorithm"], int(p["workers"])), []).append((int(p["step"]), float(p["value"])))
+    return [(f"all-reduce, {algorithm}, {workers} workers: bus bandwidth, 2 (n-1)/n x bytes / time",
+             ", ".join(f"{bytes / 1024:g} KiB {bandwidth:.4g} GB/s" for bytes, bandwidth in sorted(points)))
+            for (algorithm, workers), points in sorted(by_algorithm.items())]
+
+
 def other_section():
     found = []
     for text in lines_of("data_path.txt"):
@@ -112,7 +123,7 @@ def other_section():
         found.append(("GPU utilisation while resnet18-cifar trains in bf16, batch 128, crop and flip, sampled once a second",
                       f"median {statistics.median(started):.0f} %, {100 * sum(x > 95 for x in started) / len(started):.0f} % "
                       f"of {len(started)} samples above 95 %"))
-    found += vecadd_rows()
+    found += vecadd_rows() + allreduce_rows()
     summary = [x for x in lines_of("tests.txt") if "tests passed" in x]
     if summary:
         found.append(("tests that use a GPU", "; ".join(summary)))

@@ -5,12 +5,17 @@
 
 #include "plugins/common/comm/algorithms.h"
 
+static const char *const DEVICES[] = {"cpu", "cuda", NULL};
+
 static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct allreduce_params, workers, ORCH_INT, .def = "2", .min = "2", .max = "4096",
                .help = "processes that sum their numbers"),
     ORCH_PARAM(struct allreduce_params, algorithm, ORCH_ENUM, .def = "auto",
                .choices = orch_comm_algorithm_names,
-               .help = "of the all-reduce (docs/plugins/allreduce.md); auto: MPI's own choice"),
+               .help =
+                   "of the all-reduce (docs/plugins/allreduce.md); auto: the library's own choice"),
+    ORCH_PARAM(struct allreduce_params, device, ORCH_ENUM, .def = "cpu", .choices = DEVICES,
+               .help = "cpu: MPI sums in memory; cuda: NCCL sums on a GPU of each worker"),
     ORCH_PARAM(struct allreduce_params, workers_per_node, ORCH_INT, .def = "0", .min = "0",
                .max = "4096",
                .help = "that hierarchical takes for one machine; 0: all workers of a machine"),
@@ -90,7 +95,7 @@ static const struct orch_plugin PLUGIN = {
     ORCH_PLUGIN_HEAD,
     .name = "allreduce",
     .version = "1.0.0",
-    .summary = "measures all-reduces over MPI by size, algorithm and workers",
+    .summary = "measures all-reduces over MPI or NCCL by size, algorithm and workers",
     .licence = "GPL-3.0-or-later",
     .flags = ORCH_PLUGIN_TIMING,
     .needs = {.mpi = 1},

@@ -8,7 +8,7 @@
 
 struct allreduce_params {
     int64_t workers, workers_per_node;
-    const char *algorithm;
+    const char *algorithm, *device;
     struct orch_list bytes; /* int64_t */
     int64_t repeats, warmup;
     double time_limit;

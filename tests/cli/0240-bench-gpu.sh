@@ -25,6 +25,7 @@ cat >r/vecadd.json <<'V'
   "result.bandwidth_share": 0.96, "result.measured_bandwidth": 4081.6, "result.ecc": null, "result.nominal_share": null},
  {"state": "skipped", "param.scenario": "gpu_grid"}]
 V
+printf '[{"algorithm": "ring", "workers": 2, "step": 4194304, "value": "31.25"}, {"algorithm": "ring", "workers": 2, "step": 1024, "value": "0.05"}]' >r/allreduce.json
 printf '# Page\n\ntext\n\n## GPU: X1\n\nold\n\n## Other\n\nkept\n' >page.md
 ok python3 "$SOURCE/bench/gpu_table.py" r --gpu X1 --command 'bench/gpu.sh' --failed '2(tests: status 8)' --docs page.md
 has '| resnet50, 3x224x224, 64 | none | bf16 | 1800 | 1500 | - | 1.20 | - | 900 | 0.50 |'
@@ -36,6 +37,7 @@ has ' made by the GPU, plans of 1 worker thread | 40123456 images/s |'
 has ' of this to that | ratio 9.5 |'
 has '| vecadd, 50 million, gpu_stride, pinned | 0.15 ms, 4000 GB/s, 0.980 of the copy bandwidth of 4082 GB/s, 0.83 of the nominal (ECC on, 1980/3201 MHz); the aim is 0.97 |'
 has 'managed memory and prefetch over explicit copies | 1.020; the aim is at most 1.10 |'
+has '| all-reduce, ring, 2 workers: bus bandwidth, 2 (n-1)/n x bytes / time | 1 KiB 0.05 GB/s, 4096 KiB 31.25 GB/s |'
 has 'Stages that failed: 2(tests: status 8).'
 page=$(cat page.md)
 case $page in '# Page'*text*'## GPU: X1'*1800*'## Other'*kept) ;; *) _fail "page: $page" ;; esac

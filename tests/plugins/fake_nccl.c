@@ -16,6 +16,36 @@ static int code_of(const char *function)
     return failing && strcmp(failing, function) == 0 ? 3 : 0;
 }
 
+/* FAKE_CUDA_DEVICES: how many GPUs there are (8). */
+int cudaGetDeviceCount(int *count);
+int cudaGetDeviceCount(int *count)
+{
+    const char *devices = getenv("FAKE_CUDA_DEVICES");
+    *count = devices ? atoi(devices) : 8;
+    return code_of("cudaGetDeviceCount");
+}
+
+int cudaMalloc(void **memory, size_t bytes);
+int cudaMalloc(void **memory, size_t bytes)
+{
+    *memory = malloc(bytes);
+    return code_of("cudaMalloc");
+}
+
+int cudaFree(void *memory);
+int cudaFree(void *memory)
+{
+    free(memory);
+    return 0;
+}
+
+int cudaMemcpy(void *to, const void *from, size_t bytes, int direction);
+int cudaMemcpy(void *to, const void *from, size_t bytes, int direction)
+{
+    memcpy(to, from, bytes);
+    return direction == 1 || direction == 2 ? code_of("cudaMemcpy") : 21;
+}
+
 int cudaSetDevice(int device);
 int cudaSetDevice(int device)
 {

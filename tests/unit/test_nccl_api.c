@@ -33,6 +33,11 @@ _Static_assert(IS(cudaStreamCreateWithFlags, cudaError_t(cudaStream_t *, unsigne
                "cudaStreamCreateWithFlags");
 _Static_assert(IS(cudaStreamWaitEvent, cudaError_t(cudaStream_t, cudaEvent_t, unsigned)),
                "cudaStreamWaitEvent");
+_Static_assert(IS(cudaGetDeviceCount, cudaError_t(int *)), "cudaGetDeviceCount");
+_Static_assert(IS(cudaMalloc, cudaError_t(void **, size_t)), "cudaMalloc");
+_Static_assert(IS(cudaFree, cudaError_t(void *)), "cudaFree");
+_Static_assert(IS(cudaMemcpy, cudaError_t(void *, const void *, size_t, enum cudaMemcpyKind)),
+               "cudaMemcpy");
 _Static_assert(IS(cudaEventRecord, cudaError_t(cudaEvent_t, cudaStream_t)), "cudaEventRecord");
 _Static_assert(IS(cudaEventElapsedTime, cudaError_t(float *, cudaEvent_t, cudaEvent_t)),
                "cudaEventElapsedTime");
@@ -49,6 +54,8 @@ static void test_headers(void **state)
     assert_int_equal(sizeof(ncclComm_t), sizeof(void *));
     assert_int_equal(sizeof(cudaError_t), sizeof(int));
     assert_int_equal(sizeof(ncclResult_t), sizeof(int));
+    assert_int_equal(ORCH_CUDA_TO_DEVICE, cudaMemcpyHostToDevice);
+    assert_int_equal(ORCH_CUDA_TO_HOST, cudaMemcpyDeviceToHost);
     assert_int_equal(cudaSuccess, 0);
     assert_int_equal(ncclSuccess, 0);
 }

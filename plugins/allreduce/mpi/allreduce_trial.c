@@ -2,18 +2,39 @@
 /* All sizes of a trial, one after the other, and the fit. */
 #include "lib/base/error.h"
 #include "plugins/allreduce/allreduce.h"
-#include "plugins/allreduce/mpi/time_size.h"
+#include "plugins/allreduce/mpi/gpu_sums.h"
 #include "plugins/common/comm/alpha_beta.h"
 #include "plugins/common/comm/mpi_setup.h"
+
+/* A trial: where its numbers are summed. */
+struct trial {
+    const struct allreduce_params *p;
+    const struct orch_host *host;
+    struct orch_comm comm;
+    bool is_on_gpus;
+    struct allreduce_engine engine;
+    struct gpu_sums *gpu; /* NULL: on processors */
+};
 
 /* ---- report ------------------------------------------------------------------------------------
  */
 
-/* Without a formula of the algorithm the fit is of the whole call: t = a + S/B. */
-static struct orch_comm_cost cost_of(const struct orch_comm *comm)
+/* The model of the algorithm there: coefficients and text. Without one the fit is of the whole
+ * call: t = a + S/B. */
+static struct orch_comm_cost cost_of(const struct trial *t)
 {
-    return comm->algorithm->cost ? comm->algorithm->cost(comm->shape)
-                                 : (struct orch_comm_cost){1, 1};
+    const struct orch_comm_algorithm *a = t->comm.algorithm;
+    if (t->is_on_gpus && a->nccl_cost)
+        return a->nccl_cost(t->comm.shape);
+    return a->cost ? a->cost(t->comm.shape) : (struct orch_comm_cost){1, 1};
+}
+
+static const char *formula_of(const struct trial *t)
+{
+    const struct orch_comm_algorithm *a = t->comm.algorithm;
+    if (t->is_on_gpus && a->nccl_formula)
+        return a->nccl_formula;
+    return a->formula ? a->formula : "a + S/B (of the whole call)";
 }
 
 static void report_size(const struct orch_comm *comm, const struct orch_host *host, int64_t bytes,
@@ -27,12 +48,13 @@ static void report_size(const struct orch_comm *comm, const struct orch_host *ho
     host->metric(host, "timed_repeats", bytes, (double)times->repeats);
 }
 
-static void report_fit(const struct orch_comm *comm, const struct orch_host *host,
-                       const struct orch_alpha_beta_point *points, size_t count)
+static void report_fit(const struct trial *t, const struct orch_alpha_beta_point *points,
+                       size_t count)
 {
+    const struct orch_host *host = t->host;
     struct orch_alpha_beta fit;
-    host->result(host, "bus_factor", orch_comm_bus_factor(comm->ranks));
-    host->result(host, "worker_count", comm->ranks);
+    host->result(host, "bus_factor", orch_comm_bus_factor(t->comm.ranks));
+    host->result(host, "worker_count", t->comm.ranks);
     if (!orch_alpha_beta_fit(points, count, &fit)) {
         host->note(host, "latency and bandwidth take all-reduces of two sizes");
         return;
@@ -47,9 +69,7 @@ static void report_fit(const struct orch_comm *comm, const struct orch_host *hos
     if (fit.beta_s > 0)
         host->result(host, "bandwidth", 1e-9 / fit.beta_s);
     host->result(host, "fit_error", fit.error);
-    g_autofree char *note = g_strdup_printf(
-        "fitted: t = %s%s, n = %d", comm->algorithm->formula ? comm->algorithm->formula : "a + S/B",
-        comm->algorithm->formula ? "" : " (of the whole call)", comm->ranks);
+    g_autofree char *note = g_strdup_printf("fitted: t = %s, n = %d", formula_of(t), t->comm.ranks);
     host->note(host, note);
 }
 
@@ -72,14 +92,14 @@ static GArray *sizes_of(const struct allreduce_params *p, const struct orch_host
 }
 
 /* Returns false with `error` set, or without one where the trial is cancelled. */
-static bool measure(const struct allreduce_params *p, const struct orch_comm *comm,
-                    const struct orch_host *host, const GArray *sizes,
+static bool measure(const struct trial *t, const GArray *sizes,
                     struct orch_alpha_beta_point *points, GError **error)
 {
-    const struct allreduce_rule rule = {.warmup = p->warmup,
-                                        .repeats = p->repeats,
+    const struct orch_host *host = t->host;
+    const struct allreduce_rule rule = {.warmup = t->p->warmup,
+                                        .repeats = t->p->repeats,
                                         .seed = host->derive_seed(host, "numbers"),
-                                        .seconds_max = p->time_limit};
+                                        .seconds_max = t->p->time_limit};
     for (guint i = 0; i < sizes->len; i++) {
         const int64_t bytes = g_array_index(sizes, int64_t, i);
         struct allreduce_times times;
@@ -91,48 +111,100 @@ static bool measure(const struct allreduce_params *p, const struct orch_comm *co
             return false;
         }
         host->progress(host, i, sizes->len);
-        if (!orch_allreduce_time(comm, host, room, (size_t)bytes / sizeof *room, &rule, &times,
-                                 &is_cancelled, error) ||
+        if (!orch_allreduce_time(&t->engine, host, room, (size_t)bytes / sizeof *room, &rule,
+                                 &times, &is_cancelled, error) ||
             is_cancelled)
             return false;
-        report_size(comm, host, bytes, &times);
-        points[i] = (struct orch_alpha_beta_point){cost_of(comm), (double)bytes, times.median_s};
+        report_size(&t->comm, host, bytes, &times);
+        points[i] = (struct orch_alpha_beta_point){cost_of(t), (double)bytes, times.median_s};
     }
     return true;
 }
 
-static int work(const struct allreduce_params *p, const struct orch_comm *comm,
-                const struct orch_host *host, GError **error)
+/* ---- where the numbers lie ---------------------------------------------------------------------
+ */
+
+static int64_t largest(const GArray *sizes)
 {
-    g_autoptr(GArray) sizes = sizes_of(p, host);
+    int64_t bytes = 0;
+    for (guint i = 0; i < sizes->len; i++)
+        bytes = MAX(bytes, g_array_index(sizes, int64_t, i));
+    return bytes;
+}
+
+static bool open_engine(struct trial *t, const GArray *sizes, GError **error)
+{
+    struct orch_slot slot = {.struct_bytes = sizeof slot};
+    t->engine = orch_allreduce_on_cpus(&t->comm);
+    if (!t->is_on_gpus)
+        return true;
+    if (orch_host_has(t->host, slot))
+        t->host->slot(t->host, &slot);
+    t->gpu = orch_gpu_sums_new(&t->comm, (int)slot.local_rank, (size_t)largest(sizes), error);
+    if (t->gpu)
+        t->engine = orch_gpu_sums_engine(t->gpu, &t->comm);
+    return t->gpu != NULL;
+}
+
+/* All workers end together where one of them has no GPU, each with its reason or none. */
+static bool lack_gpus(const struct trial *t)
+{
+    g_autofree char *lack = t->is_on_gpus ? orch_gpu_sums_lack(&t->comm) : NULL;
+    int some = lack != NULL;
+    MPI_Allreduce(MPI_IN_PLACE, &some, 1, MPI_INT, MPI_MAX, t->comm.world);
+    if (some)
+        t->host->fail(t->host, lack ? lack : "another worker has no GPU");
+    return some;
+}
+
+/* ---- the trial ---------------------------------------------------------------------------------
+ */
+
+static int work(struct trial *t, GError **error)
+{
+    const struct allreduce_params *p = t->p;
+    g_autoptr(GArray) sizes = sizes_of(p, t->host);
     g_autofree struct orch_alpha_beta_point *points =
         g_new0(struct orch_alpha_beta_point, sizes->len + 1);
-    if (comm->ranks != p->workers)
+    if (t->comm.ranks != p->workers)
         orch_error_set(error, ORCH_ERROR_RECIPE, "leave out resources: ranks",
-                       "workers: %d, but resources: ranks starts %d", (int)p->workers, comm->ranks);
-    else if (measure(p, comm, host, sizes, points, error))
-        report_fit(comm, host, points, sizes->len);
+                       "workers: %d, but resources: ranks starts %d", (int)p->workers,
+                       t->comm.ranks);
+    else if (lack_gpus(t))
+        return ORCH_SKIPPED;
+    else if (open_engine(t, sizes, error) && measure(t, sizes, points, error))
+        report_fit(t, points, sizes->len);
     else if (!*error)
         return ORCH_CANCELLED;
     return *error ? ORCH_FAILED : ORCH_OK;
 }
 
+/* On GPUs MPI only connects the workers: its own choice of algorithm does. NCCL is told by the
+ * reducer. */
+static bool start(struct trial *t, GError **error)
+{
+    const struct orch_comm_algorithm *algorithm = orch_comm_algorithm_find(t->p->algorithm);
+    const struct orch_comm_algorithm *mpi =
+        t->is_on_gpus ? orch_comm_algorithm_find("auto") : algorithm;
+    const bool ok = orch_mpi_start(mpi, (int)t->p->workers_per_node, &t->comm, error);
+    t->comm.algorithm = algorithm;
+    return ok;
+}
+
 /* A worker that failed alone leaves the others in an all-reduce: it does not wait for them. */
 int orch_allreduce_run(void *state, const void *params, const struct orch_host *host)
 {
-    const struct allreduce_params *p = params;
-    struct orch_comm comm = {0};
+    struct trial t = {.p = params, .host = host};
     GError *error = NULL;
     (void)state;
-    int status = ORCH_FAILED;
-    if (orch_mpi_start(orch_comm_algorithm_find(p->algorithm), (int)p->workers_per_node, &comm,
-                       &error))
-        status = work(p, &comm, host, &error);
+    t.is_on_gpus = g_str_equal(t.p->device, "cuda");
+    const int status = start(&t, &error) ? work(&t, &error) : ORCH_FAILED;
+    orch_gpu_sums_free(t.gpu);
     if (error) {
         host->fail(host, error->message);
         g_error_free(error);
     } else {
-        orch_mpi_end(&comm);
+        orch_mpi_end(&t.comm);
     }
     return status;
 }

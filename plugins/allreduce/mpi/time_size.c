@@ -58,66 +58,87 @@ static bool check_sums(const struct orch_comm *comm, uint64_t seed, const float 
 /* ---- times -------------------------------------------------------------------------------------
  */
 
-/* One all-reduce; `*out_s` is that of the slowest worker. */
-static int time_one(const struct orch_comm *comm, float *values, size_t count, double *out_s)
+static bool sum_on_cpus(void *ctx, float *values, size_t count, double *out_s, GError **error)
 {
-    int code = MPI_Barrier(comm->world);
+    const struct orch_comm *comm = ctx;
     const int64_t begin = orch_mono_ns();
-    if (code == MPI_SUCCESS)
-        code = orch_comm_reduce(comm, values, count, MPI_FLOAT, MPI_SUM);
+    const int code = orch_comm_reduce(comm, values, count, MPI_FLOAT, MPI_SUM);
     *out_s = (double)(orch_mono_ns() - begin) / 1e9;
-    return code == MPI_SUCCESS
-               ? MPI_Allreduce(MPI_IN_PLACE, out_s, 1, MPI_DOUBLE, MPI_MAX, comm->world)
-               : code;
+    return orch_mpi_ok(code, "the all-reduce", error);
 }
 
-static int agree_cancelled(const struct orch_comm *comm, const struct orch_host *host, bool *out)
+struct allreduce_engine orch_allreduce_on_cpus(const struct orch_comm *comm)
+{
+    return (struct allreduce_engine){
+        .comm = comm, .ctx = (void *)(uintptr_t)comm, .sum = sum_on_cpus};
+}
+
+/* One all-reduce; `*out_s` is that of the slowest worker. */
+static bool time_one(const struct allreduce_engine *e, float *values, size_t count, double *out_s,
+                     GError **error)
+{
+    return orch_mpi_ok(MPI_Barrier(e->comm->world), "a barrier", error) &&
+           e->sum(e->ctx, values, count, out_s, error) &&
+           orch_mpi_ok(MPI_Allreduce(MPI_IN_PLACE, out_s, 1, MPI_DOUBLE, MPI_MAX, e->comm->world),
+                       "comparing the workers' times", error);
+}
+
+static bool agree_cancelled(const struct orch_comm *comm, const struct orch_host *host, bool *out,
+                            GError **error)
 {
     int is = host->cancelled(host);
     const int code = MPI_Allreduce(MPI_IN_PLACE, &is, 1, MPI_INT, MPI_MAX, comm->world);
     *out = is;
-    return code;
+    return orch_mpi_ok(code, "agreeing on the end", error);
 }
 
 /* Fills `times`; all workers see the same ones, so they stop after the same repeat. */
-static int time_repeats(const struct orch_comm *comm, const struct orch_host *host, float *values,
-                        size_t count, const struct allreduce_rule *rule, GArray *times,
-                        bool *out_is_cancelled)
+static bool time_repeats(const struct allreduce_engine *e, const struct orch_host *host,
+                         float *values, size_t count, const struct allreduce_rule *rule,
+                         GArray *times, bool *out_is_cancelled, GError **error)
 {
     double seconds, total_s = 0;
-    int code = MPI_SUCCESS;
-    for (int64_t i = 1; code == MPI_SUCCESS && i < rule->warmup && total_s < rule->seconds_max;
-         i++) {
-        code = time_one(comm, values, count, &seconds);
+    for (int64_t i = 1; i < rule->warmup && total_s < rule->seconds_max; i++) {
+        if (!time_one(e, values, count, &seconds, error))
+            return false;
         total_s += seconds;
     }
     total_s = 0;
-    for (int64_t i = 0; code == MPI_SUCCESS && !*out_is_cancelled && i < rule->repeats; i++) {
+    for (int64_t i = 0; !*out_is_cancelled && i < rule->repeats; i++) {
         if (i >= ALLREDUCE_REPEATS_MIN && total_s > rule->seconds_max)
             break;
-        code = time_one(comm, values, count, &seconds);
+        if (!time_one(e, values, count, &seconds, error) ||
+            !agree_cancelled(e->comm, host, out_is_cancelled, error))
+            return false;
         g_array_append_val(times, seconds);
         total_s += seconds;
-        if (code == MPI_SUCCESS)
-            code = agree_cancelled(comm, host, out_is_cancelled);
     }
-    return code;
+    return true;
 }
 
-bool orch_allreduce_time(const struct orch_comm *comm, const struct orch_host *host, float *values,
-                         size_t count, const struct allreduce_rule *rule,
+/* The first all-reduce, of random numbers, whose sums are looked at. */
+static bool check_first(const struct allreduce_engine *e, float *values, size_t count,
+                        uint64_t seed, GError **error)
+{
+    double seconds;
+    fill(e->comm, seed, values, count);
+    return (!e->put || e->put(e->ctx, values, count, error)) &&
+           e->sum(e->ctx, values, count, &seconds, error) &&
+           (!e->get || e->get(e->ctx, values, count, error)) &&
+           check_sums(e->comm, seed, values, count, error);
+}
+
+bool orch_allreduce_time(const struct allreduce_engine *e, const struct orch_host *host,
+                         float *values, size_t count, const struct allreduce_rule *rule,
                          struct allreduce_times *out, bool *out_is_cancelled, GError **error)
 {
     g_autoptr(GArray) times = g_array_new(FALSE, FALSE, sizeof(double));
     *out_is_cancelled = false;
-    fill(comm, rule->seed, values, count);
-    if (!orch_mpi_ok(orch_comm_reduce(comm, values, count, MPI_FLOAT, MPI_SUM), "the all-reduce",
-                     error) ||
-        !check_sums(comm, rule->seed, values, count, error))
+    if (!check_first(e, values, count, rule->seed, error))
         return false;
     memset(values, 0, count * sizeof *values); /* zeros stay zeros */
-    if (!orch_mpi_ok(time_repeats(comm, host, values, count, rule, times, out_is_cancelled),
-                     "the all-reduce", error))
+    if ((e->put && !e->put(e->ctx, values, count, error)) ||
+        !time_repeats(e, host, values, count, rule, times, out_is_cancelled, error))
         return false;
     if (*out_is_cancelled)
         return true;

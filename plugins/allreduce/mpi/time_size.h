@@ -10,6 +10,22 @@
 #include <glib.h>
 #include <stdbool.h>
 
+/** Where the workers' numbers lie, and how they are summed and timed. */
+struct allreduce_engine {
+    const struct orch_comm *comm;
+    void *ctx;
+    /* Copy `count` numbers to and from where they are summed. NULL: they are summed in place. */
+    bool (*put)(void *ctx, const float *values, size_t count, GError **error);
+    bool (*get)(void *ctx, float *values, size_t count, GError **error);
+    /* One all-reduce of `count` numbers, of `values` in place or of those that were put.
+     * Collective.
+     * `*out_s` is this worker's time. */
+    bool (*sum)(void *ctx, float *values, size_t count, double *out_s, GError **error);
+};
+
+/** The all-reduce of MPI, of `comm`'s algorithm, in the processors' memory. */
+struct allreduce_engine orch_allreduce_on_cpus(const struct orch_comm *comm);
+
 /** How one size is measured. */
 struct allreduce_rule {
     int64_t warmup, repeats;
@@ -28,8 +44,8 @@ struct allreduce_times {
  * numbers and is compared with their sum, to the last bit. `room` has space for `count` floats.
  * Fails where a sum is wrong, with its place, and for errors of MPI. Sets `*out_is_cancelled` where
  * the host asks for the end; then `out` is not set. */
-bool orch_allreduce_time(const struct orch_comm *comm, const struct orch_host *host, float *room,
-                         size_t count, const struct allreduce_rule *rule,
+bool orch_allreduce_time(const struct allreduce_engine *engine, const struct orch_host *host,
+                         float *room, size_t count, const struct allreduce_rule *rule,
                          struct allreduce_times *out, bool *out_is_cancelled, GError **error);
 
 #endif

@@ -49,6 +49,18 @@ static struct orch_comm_cost cost_hierarchical(struct orch_comm_shape s)
     return cost;
 }
 
+/* NCCL reduces and broadcasts along a chain of the node's GPUs, in pieces that follow each other.
+ */
+static struct orch_comm_cost cost_chains(struct orch_comm_shape s)
+{
+    const int local = s.workers < s.per_node ? s.workers : s.per_node;
+    const struct orch_comm_shape leaders = {(s.workers + local - 1) / local, 1};
+    struct orch_comm_cost cost = cost_ring(leaders);
+    cost.messages += 2.0 * (local - 1);
+    cost.volume += local > 1 ? 2 : 0;
+    return cost;
+}
+
 const struct orch_comm_algorithm orch_comm_algorithms[] = {
     {.name = "auto", .assignment = "AUTO", .nccl = ""},
     {.name = "linear",
@@ -67,7 +79,9 @@ const struct orch_comm_algorithm orch_comm_algorithms[] = {
      .smpi_bcast = "binomial_tree",
      .nccl = "Tree",
      .formula = "2 ceil(log2 n) (a + S/B)",
-     .cost = cost_tree},
+     .cost = cost_tree,
+     .nccl_formula = "2 ceil(log2 n) a + 2 (n-1)/n S/B",
+     .nccl_cost = cost_rabenseifner},
     {.name = "recursive_doubling",
      .assignment = "butterfly",
      .open_mpi = 3,
@@ -99,7 +113,9 @@ const struct orch_comm_algorithm orch_comm_algorithms[] = {
      .is_hierarchical = true,
      .formula =
          "2 ceil(log2 k) (a + S/B) + 2 (m-1) a + 2 (m-1)/m S/B, k workers on each of m nodes",
-     .cost = cost_hierarchical},
+     .cost = cost_hierarchical,
+     .nccl_formula = "2 (k-1) a + 2 S/B + 2 (m-1) a + 2 (m-1)/m S/B, k workers on each of m nodes",
+     .nccl_cost = cost_chains},
 };
 const size_t orch_comm_algorithm_count =
     sizeof orch_comm_algorithms / sizeof orch_comm_algorithms[0];

@@ -32,6 +32,9 @@ struct orch_comm_algorithm {
     const char *nccl;    /* value of NCCL_ALGO; NULL: NCCL does not have it; "": its own choice */
     const char *formula; /* of the time, in n workers, a (alpha), S bytes, B bytes a second; NULL */
     struct orch_comm_cost (*cost)(struct orch_comm_shape shape); /* NULL: no formula */
+    /* The same for NCCL, whose trees and chains are pipelined; NULL: as above */
+    const char *nccl_formula;
+    struct orch_comm_cost (*nccl_cost)(struct orch_comm_shape shape);
 };
 
 /** All algorithms, `auto` first. */

@@ -16,13 +16,19 @@ struct orch_nccl_id {
 /** Values of the libraries' enums. */
 enum {
     ORCH_CUDA_STREAM_NON_BLOCKING = 1, /* cudaStreamNonBlocking */
+    ORCH_CUDA_TO_DEVICE = 1,           /* cudaMemcpyHostToDevice */
+    ORCH_CUDA_TO_HOST = 2,             /* cudaMemcpyDeviceToHost */
     ORCH_NCCL_FLOAT32 = 7,             /* ncclFloat32 */
     ORCH_NCCL_SUM = 0,                 /* ncclSum */
 };
 
 /** Functions by the libraries' names; all but the texts return 0 on success. */
 struct orch_nccl_api {
+    int (*cudaGetDeviceCount)(int *count);
     int (*cudaSetDevice)(int device);
+    int (*cudaMalloc)(void **memory, size_t bytes);
+    int (*cudaFree)(void *memory);
+    int (*cudaMemcpy)(void *to, const void *from, size_t bytes, int direction);
     int (*cudaStreamCreateWithFlags)(void **stream, unsigned flags);
     int (*cudaStreamDestroy)(void *stream);
     int (*cudaStreamWaitEvent)(void *stream, void *event, unsigned flags);
