@@ -62,7 +62,7 @@ set_tests_properties(layers json_reals PROPERTIES LABELS quick)
 set_tests_properties(cli.0203-pack-rest cli.0204-exchange-faults cli.0009-plugins cli.0032-store-faults cli.0150-disturbed-setting
   cli.0181-plain-script-predictor PROPERTIES LABELS "slow")
 # start Python with PyTorch, and workers of it; train with several workers
-set_tests_properties(cli.0218-wrap cli.0385-horovod cli.0386-scaling-cost cli.0387-allreduce-gpus cli.0388-course-profiles PROPERTIES LABELS "slow" TIMEOUT 900)
+set_tests_properties(cli.0218-wrap cli.0385-horovod cli.0386-scaling-cost cli.0387-allreduce-gpus cli.0388-course-profiles cli.0389-no-process-left PROPERTIES LABELS "slow" TIMEOUT 900)
 # a matrix of some thirty submissions; a real slurmctld, slurmd and slurmdbd. unit.slurm_states is the quick one
 set_tests_properties(cli.0342-slurm-verdicts cli.0343-slurm-real cli.0377-slurm-accounts cli.0380-slurm-mpi PROPERTIES LABELS "slow" TIMEOUT 900)
 # kills processes in the middle of a training
