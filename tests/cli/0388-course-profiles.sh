@@ -37,6 +37,8 @@ for kind, batch in (("strong", 256), ("weak", 64)):
     assert got == expected, got
     assert values("hw3", f"gpu_{kind}_16", "workers", "scaling", "batch", "epochs") == [(16, kind, batch, 10)]
 assert len(values("hw3", "gpu_all_reduce", "algorithm", "workers")) == 5 * 4
+got = values("hw3", "gpu_all_reduce_bytes", "algorithm", "workers", "device")
+assert got == [(a, 8, "cuda") for a in ("hierarchical", "reduce_broadcast", "segmented_ring")], got
 assert values("hw3", "gpu_augmented", "copies", "batch", "epochs", "net", "dataset")[1:] == \
     [(m, 64, 100, "resnet44", "cifar10") for m in (2, 4, 8, 16, 32)]
 # homework 4: InceptionV3, strong scaling, batch 128

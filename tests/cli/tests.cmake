@@ -28,7 +28,7 @@ set_tests_properties(cli.0075-signatures cli.0077-allowance cli.0082-repair cli.
 set_tests_properties(cli.0096-hostile-rows cli.0098-two-pulls PROPERTIES LABELS "slow" TIMEOUT 2700)
 # start MPI many times, and wait for grace periods; 0232 is the quick one
 set_tests_properties(cli.0214-mpi-gradients cli.0217-asyncsgd cli.0229-mpi cli.0230-mpi-rank-ends cli.0231-mpi-stop PROPERTIES LABELS "slow" TIMEOUT 900)
-# train with several workers
+# train with several workers, on processors or stand-ins for GPUs
 set_tests_properties(cli.0275-scaling cli.0276-allreduce cli.0278-scaling-faults cli.0279-scaling-torch cli.0306-hierarchical-nodes cli.0307-memory-full PROPERTIES LABELS "slow" TIMEOUT 1200)
 # imports the clouds' own packages, where they are installed
 set_tests_properties(cli.0357-export-job-reference PROPERTIES LABELS "reference")
