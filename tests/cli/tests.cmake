@@ -65,5 +65,8 @@ set_tests_properties(cli.0203-pack-rest cli.0204-exchange-faults cli.0009-plugin
 set_tests_properties(cli.0218-wrap cli.0385-horovod cli.0386-scaling-cost cli.0387-allreduce-gpus cli.0388-course-profiles cli.0389-no-process-left PROPERTIES LABELS "slow" TIMEOUT 900)
 # a matrix of some thirty submissions; a real slurmctld, slurmd and slurmdbd. unit.slurm_states is the quick one
 set_tests_properties(cli.0342-slurm-verdicts cli.0343-slurm-real cli.0377-slurm-accounts cli.0380-slurm-mpi PROPERTIES LABELS "slow" TIMEOUT 900)
+# wait for samples of system metrics, for a lost GPU, for trials side by side; grade many jobs
+set_tests_properties(cli.0233-jobs cli.0273-system-metrics cli.0296-lost-gpu cli.0378-slurm-grades cli.0024-looking cli.0202-page-answers cli.0256-report-time-to-accuracy
+  cli.0281-vecadd-skeleton cli.0280-vecadd PROPERTIES LABELS "slow")
 # kills processes in the middle of a training
 set_tests_properties(cli.0361-gorila-deaths PROPERTIES LABELS "slow")
