@@ -43,7 +43,7 @@ endfunction()
 
 # Where tests find what they need. One thread each, for they run side by side: threads that wait for
 # others' turn with their processors spin. Tests of threads ask for theirs.
-set(ORCH_TEST_ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR};OMP_NUM_THREADS=1;ORCH_SLOTS=off")
+set(ORCH_TEST_ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR};OMP_NUM_THREADS=1")
 
 # orch_test(NAME LABEL [DEPS...]): tests/unit/test_NAME.c, a cmocka program, registered with CTest.
 # Tests labelled quick take under a minute together.

@@ -142,7 +142,7 @@ class Shell:
         self.folder = folder
         self.env = dict(os.environ, PATH=build + ":" + os.environ["PATH"], HOME=folder + "/home",
                         XDG_DATA_HOME=folder + "/share", XDG_CONFIG_HOME=folder + "/config",
-                        XDG_CACHE_HOME=folder + "/cache",
+                        XDG_CACHE_HOME=folder + "/cache", ORCH_SLOTS=folder + "/slots",
                         LC_ALL="C", NO_COLOR="1", GIT_AUTHOR_NAME="t", GIT_AUTHOR_EMAIL="t@example.org",
                         GIT_COMMITTER_NAME="t", GIT_COMMITTER_EMAIL="t@example.org")
         for name in ("ORCH_DB", "ORCH_PLUGIN_PATH", "ORCH_USER", "ORCH_HARDWARE"):
