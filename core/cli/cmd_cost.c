@@ -292,6 +292,12 @@ static bool look_ahead(struct orch_cli *cli, const struct orch_expansion *expans
     return ok;
 }
 
+/* The allowance with the least left at the price of the plan's device; NULL when there is none. */
+static const struct orch_allowance_left *tightest(const struct orch_plan_outlook *out)
+{
+    return orch_allowances_left_tightest(&out->allowances, out->usd_per_hour);
+}
+
 static void print_outlook(struct orch_cli *cli, const struct orch_plan_outlook *out)
 {
     g_autoptr(GString) line = g_string_new(NULL);
@@ -299,8 +305,10 @@ static void print_outlook(struct orch_cli *cli, const struct orch_plan_outlook *
     double usd = out->device_s / 3600 * out->usd_per_hour;
     g_autofree char *money =
         isnan(usd) ? g_strdup("at a price that is not known") : orch_money_format(usd);
-    if (out->allowance.allowance) {
-        g_autofree char *text = orch_allowance_left_text(&out->allowance);
+    for (unsigned i = 0; i < ORCH_ALLOWANCE_SCOPES; i++) {
+        if (!out->allowances.each[i].allowance)
+            continue;
+        g_autofree char *text = orch_allowance_left_text(&out->allowances.each[i]);
         printf("%s\n", text);
     }
     if (out->known)
@@ -312,8 +320,9 @@ static void print_outlook(struct orch_cli *cli, const struct orch_plan_outlook *
                                out->device);
     if (!out->known && !out->unknown)
         g_string_append(line, "the plan adds nothing: all of it is done");
-    if (out->device_s > orch_allowance_left_s(&out->allowance, out->usd_per_hour))
-        g_string_append(line, ": beyond the allowance");
+    if (out->device_s > orch_allowance_left_s(tightest(out), out->usd_per_hour))
+        g_string_append_printf(line, ": beyond the allowance for %s",
+                               orch_allowance_scope_text(tightest(out)->scope));
     g_autofree char *plain = orch_text_plain(g_strdup(line->str));
     printf("%s\n", plain);
     fflush(stdout);
@@ -323,7 +332,7 @@ static void print_outlook(struct orch_cli *cli, const struct orch_plan_outlook *
 static json_t *plan_json(const struct orch_plan_outlook *out)
 {
     double usd = out->device_s / 3600 * out->usd_per_hour;
-    double left_s = orch_allowance_left_s(&out->allowance, out->usd_per_hour);
+    double left_s = orch_allowance_left_s(tightest(out), out->usd_per_hour);
     return json_pack("{s:i s:i s:o s:o s:s s:b}", "trials", (int)out->known, "unknown",
                      (int)out->unknown, "device_hours", orch_json_finite(out->device_s / 3600),
                      "cost_usd", isnan(usd) || !out->known ? json_null() : orch_json_finite(usd),
@@ -340,12 +349,13 @@ static int print_all(struct orch_cli *cli, const struct cost_visit *t,
     if (cli->json) {
         g_autoptr(GPtrArray) used = orch_device_prices_used(t->prices);
         g_autoptr(GPtrArray) unknown = orch_device_prices_unknown(t->prices);
-        orch_cli_print_json(
-            json_pack("{s:o s:o s:o s:o s:o s:o}", "rows", rows_json(t->ledger, axes, count),
-                      "total", sum_json(orch_ledger_total(t->ledger)), "prices", texts_json(used),
-                      "without_price", texts_json(unknown), "allowance",
-                      outlook ? orch_allowance_left_json(&outlook->allowance) : json_null(), "plan",
-                      outlook ? plan_json(outlook) : json_null()));
+        orch_cli_print_json(json_pack(
+            "{s:o s:o s:o s:o s:o s:o s:o}", "rows", rows_json(t->ledger, axes, count), "total",
+            sum_json(orch_ledger_total(t->ledger)), "prices", texts_json(used), "without_price",
+            texts_json(unknown), "allowance",
+            outlook ? orch_allowance_left_json(tightest(outlook)) : json_null(), "allowances",
+            outlook ? orch_allowances_left_json(&outlook->allowances) : json_array(), "plan",
+            outlook ? plan_json(outlook) : json_null()));
         return ORCH_EXIT_OK;
     }
     orch_cli_table_print(cli, make_table(t->ledger, axes, count), "rows");

@@ -256,7 +256,7 @@ static void print_plan(struct orch_cli *cli, const struct orch_plan *plan, bool 
                                   orch_cli_forecast_total_json(plan, &total, price)));
 }
 
-/* Compares the recipe's allowance with the plan's forecast. With `limits` NULL nothing is limited.
+/* Compares the recipe's allowances with the plan's forecast. With `limits` NULL nothing is limited.
  */
 static bool hold_to_allowance(struct orch_cli *cli, const struct orch_plan *plan,
                               const struct orch_execute_options *options,

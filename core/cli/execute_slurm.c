@@ -53,8 +53,10 @@ static char *request_text(const struct orch_slurm_request *request)
                            memory ? ")" : "");
 }
 
-static void print(struct orch_cli *cli, const struct orch_slurm_submission *s)
+static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
+                  const struct orch_limits *limits)
 {
+    g_autofree char *limit = orch_limits_describe(limits, s->limit);
     for (guint i = 0; i < s->arrays->len; i++) {
         const struct orch_slurm_array *array = s->arrays->pdata[i];
         g_autofree char *request = request_text(&array->request);
@@ -76,8 +78,7 @@ static void print(struct orch_cli *cli, const struct orch_slurm_submission *s)
                       s->not_run, s->not_run == 1 ? " was" : "s were");
     if (s->held_back)
         orch_cli_info(cli, "%u trial%s held back: the %s would be exceeded, by the forecasts",
-                      s->held_back, s->held_back == 1 ? " was" : "s were",
-                      orch_limit_name(s->limit));
+                      s->held_back, s->held_back == 1 ? " was" : "s were", limit);
     if (s->submitted)
         orch_cli_info(cli,
                       "nothing needs to stay open: 'orch collect' (or 'orch ls') takes in what "
@@ -134,7 +135,7 @@ int orch_execute_slurm(struct orch_cli *cli, struct orch_plan *plan,
     if (cli->json && ok)
         print_json(plan, &submission);
     else if (ok || submission.submitted)
-        print(cli, &submission);
+        print(cli, &submission, limits);
     int status = ok ? status_of(&submission, options) : -1;
     orch_slurm_submission_clear(&submission);
     return status;

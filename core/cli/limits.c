@@ -36,9 +36,9 @@ static void print_remaining(struct orch_cli *cli, const struct orch_plan *plan,
     g_autofree char *usd = limits->usd_per_hour > 0
                                ? orch_money_format(orch_limits_usd(limits, left.device_p50_s))
                                : NULL;
-    orch_cli_info(cli, "stopped by the %s: %u trial%s not started, %u cancelled",
-                  orch_limit_name(totals->limit), totals->held_back,
-                  totals->held_back == 1 ? "" : "s", totals->cut_off);
+    g_autofree char *by = orch_limits_describe(limits, totals->limit);
+    orch_cli_info(cli, "stopped by the %s: %u trial%s not started, %u cancelled", by,
+                  totals->held_back, totals->held_back == 1 ? "" : "s", totals->cut_off);
     if (left.known)
         orch_cli_info(cli, "  left: about %s%s%s for %u trial%s%s", time, usd ? ", " : "",
                       usd ? usd : "", left.known, left.known == 1 ? "" : "s",

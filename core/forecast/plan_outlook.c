@@ -52,8 +52,8 @@ bool orch_plan_outlook_read(struct orch_plan *plan, const char *gpu,
                                                                  : machine->cpu_model)};
     out->usd_per_hour = orch_device_prices_find(prices, out->device, !gpu && !first, NULL, NULL);
     add_up(plan, gpu, out);
-    return orch_allowance_left_read(plan->workspace->store, plan->expansion, prices,
-                                    &out->allowance, error);
+    return orch_allowances_left_read(plan->workspace->store, plan->expansion, prices,
+                                     &out->allowances, error);
 }
 
 void orch_plan_outlook_clear(struct orch_plan_outlook *outlook)

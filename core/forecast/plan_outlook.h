@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a plan would still take and cost, and what its recipe's allowance leaves for it. */
+/* What a plan would still take and cost, and what its recipe's allowances leave for it. */
 #ifndef ORCH_CORE_FORECAST_PLAN_OUTLOOK_H
 #define ORCH_CORE_FORECAST_PLAN_OUTLOOK_H
 
@@ -7,7 +7,7 @@
 #include "core/run/plan.h"
 
 struct orch_plan_outlook {
-    struct orch_allowance_left allowance;
+    struct orch_allowances_left allowances;
     unsigned known, unknown; /* trials to run, with and without a forecast */
     double device_s;     /* device seconds of the known ones, by the medians of their forecasts */
     double usd_per_hour; /* of the device; NaN: unknown */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads the maximum cost of a recipe: `allowance: 20 usd`, `allowance: 5 h`, or a map with `usd`,
- * `hours` and `per`. */
+/* Reads the maximum cost of a recipe: `allowance: 20 usd`, `allowance: 5 h`, a map with `usd`,
+ * `hours` and `per`, or a map with `group` and `person`, each an amount or a map with `usd` and
+ * `hours`. */
 #include "core/recipe/internal.h"
 
 #include "lib/base/text.h"
@@ -9,8 +10,9 @@
 
 #define MOST 1e9
 
-static const char *const KEYS[] = {"usd", "hours", "per", NULL};
-static const char *const PER_WORDS[] = {"group", "person", NULL};
+static const char *const KEYS[] = {"usd", "hours", "per", "group", "person", NULL};
+static const char *const AMOUNT_KEYS[] = {"usd", "hours", NULL};
+static const char *const SCOPES[] = {"group", "person", NULL}; /* enum orch_allowance_scope */
 
 static bool read_amount(struct recipe_draft *draft, const struct orch_yaml *map, const char *key,
                         double *out)
@@ -54,34 +56,83 @@ static void read_short(struct recipe_draft *draft, const struct orch_yaml *node,
                          "'allowance': '%s' is not an amount above 0 with a unit", node->text);
 }
 
+static void read_amounts(struct recipe_draft *draft, const struct orch_yaml *node,
+                         struct orch_allowance *out)
+{
+    out->has_usd = read_amount(draft, node, "usd", &out->usd);
+    out->has_hours = read_amount(draft, node, "hours", &out->hours);
+    if (!orch_yaml_get(node, "usd") && !orch_yaml_get(node, "hours"))
+        orch_recipe_error_at(draft, node, "for example { usd: 20, hours: 5 }",
+                             "'allowance' has neither 'usd' nor 'hours'");
+}
+
+/* Reads the value of `group` or `person`. */
+static void read_scope(struct recipe_draft *draft, const struct orch_yaml *node, const char *scope,
+                       struct orch_allowance *out)
+{
+    if (node->kind == ORCH_YAML_SCALAR) {
+        read_short(draft, node, out);
+    } else if (node->kind == ORCH_YAML_MAP) {
+        orch_yaml_check_keys(node, draft->path, "the allowance", AMOUNT_KEYS, draft->diags);
+        read_amounts(draft, node, out);
+    } else {
+        orch_recipe_error_at(draft, node, "for example 20 usd, or { usd: 20, hours: 5 }",
+                             "'%s' takes an amount or a map, found %s", scope,
+                             orch_recipe_node_kind(node));
+    }
+}
+
+/* Reads `{ group: AMOUNT, person: AMOUNT }`. False when the map has neither of them. */
+static bool read_scopes(struct recipe_draft *draft, const struct orch_yaml *map,
+                        struct orch_allowance *out)
+{
+    bool has_scope = false;
+    for (unsigned i = 0; i < ORCH_ALLOWANCE_SCOPES; i++) {
+        const struct orch_yaml *node = orch_yaml_get(map, SCOPES[i]);
+        if (node)
+            read_scope(draft, node, SCOPES[i], &out[i]);
+        has_scope = has_scope || node;
+    }
+    const struct orch_yaml *other = orch_yaml_get(map, "usd");
+    other = other ? other : orch_yaml_get(map, "hours");
+    other = other ? other : orch_yaml_get(map, "per");
+    if (has_scope && other)
+        orch_recipe_error_at(draft, other, "for example { group: 20 usd, person: { hours: 5 } }",
+                             "write amounts below 'group' and 'person', not beside them");
+    return has_scope;
+}
+
 static void read_map(struct recipe_draft *draft, const struct orch_yaml *node,
                      struct orch_allowance *out)
 {
-    unsigned word = 0;
+    unsigned scope = ORCH_ALLOWANCE_GROUP;
     orch_yaml_check_keys(node, draft->path, "the allowance", KEYS, draft->diags);
-    out->has_usd = read_amount(draft, node, "usd", &out->usd);
-    out->has_hours = read_amount(draft, node, "hours", &out->hours);
-    orch_recipe_get_choice(draft, node, "per", PER_WORDS, &word);
-    out->per_person = word == 1;
-    if (!orch_yaml_get(node, "usd") && !orch_yaml_get(node, "hours"))
-        orch_recipe_error_at(draft, node, "for example { usd: 20, hours: 5, per: person }",
-                             "'allowance' has neither 'usd' nor 'hours'");
+    if (read_scopes(draft, node, out))
+        return;
+    orch_recipe_get_choice(draft, node, "per", SCOPES, &scope);
+    read_amounts(draft, node, &out[scope]);
 }
 
 void orch_recipe_read_allowance(struct recipe_draft *draft)
 {
     const struct orch_yaml *node = orch_yaml_get(draft->root, "allowance");
-    struct orch_allowance *out = &draft->out->allowance;
+    struct orch_allowance *out = draft->out->allowances;
     if (!node)
         return;
-    *out = (struct orch_allowance){.line = node->line, .column = node->column};
     if (node->kind == ORCH_YAML_SCALAR)
-        read_short(draft, node, out);
+        read_short(draft, node, &out[ORCH_ALLOWANCE_GROUP]);
     else if (node->kind == ORCH_YAML_MAP)
         read_map(draft, node, out);
     else
         orch_recipe_error_at(draft, node, "for example 20 usd, or { usd: 20, per: person }",
                              "'allowance' takes an amount or a map, found %s",
                              orch_recipe_node_kind(node));
-    out->is_set = out->has_usd || out->has_hours;
+}
+
+bool orch_expansion_has_allowance(const struct orch_expansion *expansion)
+{
+    for (unsigned i = 0; i < ORCH_ALLOWANCE_SCOPES; i++)
+        if (expansion->allowances[i].has_usd || expansion->allowances[i].has_hours)
+            return true;
+    return false;
 }

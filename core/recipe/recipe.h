@@ -144,12 +144,13 @@ struct orch_report_item {
     int line, column;
 };
 
-/** The maximum cost of a recipe over all its runs. */
+/** Whose runs an allowance limits: those of all people together, or those of each person. */
+enum orch_allowance_scope { ORCH_ALLOWANCE_GROUP, ORCH_ALLOWANCE_PERSON, ORCH_ALLOWANCE_SCOPES };
+
+/** The maximum cost of a recipe over all its runs; without any amount there is no limit. */
 struct orch_allowance {
-    bool is_set, has_usd, has_hours;
+    bool has_usd, has_hours;
     double usd, hours; /* hours: device hours (GPUs, or the machine as one device) */
-    bool per_person;   /* the limit applies to each person, else to all together */
-    int line, column;
 };
 
 /** How trials are submitted to Slurm: `slurm:` of the recipe, and over it that of the profile, key
@@ -177,7 +178,7 @@ struct orch_expansion {
     unsigned jobs;  /* trials at once where the command line does not say; 0: not set */
     bool is_ad_hoc; /* made for a command line (`orch try`) and set by the caller: there is no
                        recipe file, so a trial is never an edited version of another */
-    struct orch_allowance allowance;
+    struct orch_allowance allowances[ORCH_ALLOWANCE_SCOPES]; /* all of them hold */
     struct orch_slurm_settings slurm;
     GPtrArray *experiments; /* struct orch_experiment * */
     GPtrArray *cells;    /* struct orch_cell *, in declared order; every reference points inside */
@@ -201,6 +202,8 @@ char *orch_experiment_folder(const struct orch_expansion *expansion,
                              const struct orch_experiment *experiment);
 
 void orch_expansion_free(struct orch_expansion *expansion);
+/** True when the recipe limits the cost of its runs. */
+bool orch_expansion_has_allowance(const struct orch_expansion *expansion);
 void orch_slurm_settings_clear(struct orch_slurm_settings *settings);
 
 /** Seed of repeat `k` (from 1) of a recipe with seed `recipe_seed`: the same in every cell. */

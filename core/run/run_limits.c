@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/run/run_limits.h"
 
+#include <glib.h>
 #include <math.h>
 
 double orch_limits_usd(const struct orch_limits *limits, double device_s)
@@ -16,6 +17,15 @@ const char *orch_limit_name(enum orch_limit limit)
         [ORCH_LIMIT_ALLOWANCE] = "allowance",
     };
     return names[limit];
+}
+
+char *orch_limits_describe(const struct orch_limits *limits, enum orch_limit limit)
+{
+    bool is_named = limit == ORCH_LIMIT_ALLOWANCE && limits && limits->allowance_for;
+    if (limit == ORCH_LIMIT_NONE)
+        return NULL;
+    return is_named ? g_strdup_printf("%s for %s", orch_limit_name(limit), limits->allowance_for)
+                    : g_strdup(orch_limit_name(limit));
 }
 
 enum orch_limit orch_limits_refuse(const struct orch_limits *limits, const struct orch_usage *usage,

@@ -20,7 +20,8 @@ struct orch_limits {
     double usd_per_hour; /* of one device; above 0 with a budget */
     int64_t deadline_ns; /* UTC; 0: none */
     bool has_allowance;
-    double allowance_s; /* device seconds left of the recipe's allowance; may be 0 */
+    double allowance_s;        /* device seconds left of the recipe's allowance; may be 0 */
+    const char *allowance_for; /* whose it is: "the group"; NULL: not known. Static. */
 };
 
 /** Past and expected usage in device seconds (wall seconds x devices). */
@@ -38,6 +39,8 @@ enum orch_limit orch_limits_reached(const struct orch_limits *limits,
                                     const struct orch_usage *usage, int64_t now_ns);
 /** "budget", "deadline", "allowance"; NULL for none. */
 const char *orch_limit_name(enum orch_limit limit);
+/** "budget", "deadline", "allowance for the group". The caller frees. NULL for none. */
+char *orch_limits_describe(const struct orch_limits *limits, enum orch_limit limit);
 /** The cost of device seconds in dollars. */
 double orch_limits_usd(const struct orch_limits *limits, double device_s);
 

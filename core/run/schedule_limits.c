@@ -47,8 +47,9 @@ void orch_schedule_enforce_limits(struct run *run)
     run->stop_level = 2;
     run->totals.limit = limit;
     run->totals.cut_off = run->hosts->len;
-    g_autofree char *why = g_strdup_printf("the %s %s", orch_limit_name(limit),
-                                           limit == ORCH_LIMIT_DEADLINE ? "has come" : "is spent");
+    g_autofree char *name = orch_limits_describe(run->options->limits, limit);
+    g_autofree char *why =
+        g_strdup_printf("the %s %s", name, limit == ORCH_LIMIT_DEADLINE ? "has come" : "is spent");
     orch_schedule_emit(run, "%s: %u running trial%s cancelled", why, run->hosts->len,
                        run->hosts->len == 1 ? " is" : "s are");
     orch_schedule_cancel(run, SIGINT, why);

@@ -37,7 +37,7 @@ ok orch run a.recipe; says 'allowance 1 h 0 min of devices for the group: used'
 ok orch cost a.recipe; has 'allowance 1 h'; has 'the plan adds nothing: all of it is done'
 ok orch cost a.recipe --json; same "$(json allowance.hours) $(json allowance.per) $(json plan.trials) $(json plan.beyond_allowance)" '1.0 group 0 false'
 recipe '{ hours: 0.00001 }' # 36 ms
-fails 6 orch run a.recipe --force; says 'the plan goes beyond'; says 'stopped by the allowance: 3 trials not started'
+fails 6 orch run a.recipe --force; says 'the plan goes beyond'; says 'stopped by the allowance for the group: 3 trials not started'
 fails 6 orch run a.recipe --force --json; same "$(json limits.stopped_by) $(json limits.held_back)" 'allowance 3'
 ok orch plan a.recipe --force; says 'warning: the plan goes beyond'
 ok orch run a.recipe --force --over-allowance; says 'the plan goes beyond'
@@ -46,7 +46,7 @@ ok orch cost a.recipe; has 'left -'
 ok orch run a.recipe
 # each person their own
 recipe '{ hours: 0.0001, per: person }' # 360 ms, and tester has used it
-fails 6 orch run a.recipe --force; says 'stopped by the allowance'
+fails 6 orch run a.recipe --force; says 'stopped by the allowance for each person'
 ORCH_USER=bob ok orch run a.recipe --force; says 'for each person'
 ORCH_USER=bob ok orch cost a.recipe --json; python3 -c '
 import json, sys

@@ -194,6 +194,14 @@ static void test_allowance(void **state)
     assert_int_equal(orch_limits_reached(&limits, &(struct orch_usage){.spent_s = 100}, 0),
                      ORCH_LIMIT_ALLOWANCE);
     assert_string_equal(orch_limit_name(ORCH_LIMIT_ALLOWANCE), "allowance");
+    const struct orch_limits of_person = {.has_allowance = true, .allowance_for = "each person"};
+    g_autofree char *named = orch_limits_describe(&of_person, ORCH_LIMIT_ALLOWANCE);
+    g_autofree char *unnamed = orch_limits_describe(&limits, ORCH_LIMIT_ALLOWANCE);
+    g_autofree char *budget = orch_limits_describe(&of_person, ORCH_LIMIT_BUDGET);
+    assert_string_equal(named, "allowance for each person");
+    assert_string_equal(unnamed, "allowance");
+    assert_string_equal(budget, "budget");
+    assert_null(orch_limits_describe(NULL, ORCH_LIMIT_NONE));
     assert_null(orch_limit_name(ORCH_LIMIT_NONE));
 }
 
