@@ -65,7 +65,7 @@ static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
                       array->dependency ? ", " : "", array->dependency ? array->dependency : "",
                       request);
     }
-    if (!s->submitted)
+    if (!s->submitted && !s->held_back)
         orch_cli_info(cli, "nothing to submit: %u done, %u already submitted or running", s->reused,
                       s->held);
     if (s->waiting)
