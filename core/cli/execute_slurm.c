@@ -28,6 +28,10 @@ bool orch_execute_read_executor(const struct orch_execute_options *o, bool *out_
         {o->variant.smoke, "--smoke", "smoke the recipe here, without --executor"},
         {o->gpus != NULL, "--gpus", "Slurm assigns GPUs; write resources.gpus in the recipe"},
         {o->fail_fast, "--fail-fast", "cancel the rest with 'orch cancel --all'"},
+        {o->no_pin, "--no-pin",
+         "Slurm places trials on processors; see TaskPlugin of the cluster's slurm.conf"},
+        {o->oversubscribe, "--oversubscribe",
+         "Slurm decides which trials share a node; choose a partition that shares"},
         {o->sharing.shares || o->sharing.waits, "--share",
          "Slurm's trials are claimed in this store alone; push them once they are collected"},
     };
@@ -85,6 +89,20 @@ static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
                       "has ended, 'orch cancel' cancels");
 }
 
+/* Says once for each experiment that a part of a GPU becomes a whole one. */
+static void print_shares(struct orch_cli *cli, const struct orch_expansion *expansion)
+{
+    for (guint i = 0; i < expansion->experiments->len; i++) {
+        const struct orch_experiment *experiment = expansion->experiments->pdata[i];
+        if (experiment->gpu_share > 0)
+            orch_cli_info(
+                cli,
+                "experiment '%s' has %g of a GPU (resources.gpus): each of its Slurm jobs "
+                "asks for a whole one",
+                experiment->name, experiment->gpu_share);
+    }
+}
+
 static json_t *array_json(const struct orch_slurm_array *array)
 {
     const struct orch_slurm_request *r = &array->request;
@@ -136,6 +154,8 @@ int orch_execute_slurm(struct orch_cli *cli, struct orch_plan *plan,
         print_json(plan, &submission);
     else if (ok || submission.submitted)
         print(cli, &submission, limits);
+    if (submission.submitted)
+        print_shares(cli, plan->expansion);
     int status = ok ? status_of(&submission, options) : -1;
     orch_slurm_submission_clear(&submission);
     return status;
