@@ -103,23 +103,34 @@ static bool claim(struct orch_store *store, const struct orch_active *a, enum or
     return insert_active(store, a, resource, error);
 }
 
+bool orch_store_begin_all(struct orch_store *store, struct orch_beginning *rows, unsigned count,
+                          GError **error)
+{
+    orch_store_shards_refresh(store); /* another host may have run a trial */
+    if (!orch_store_transaction_begin(store, error))
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        struct orch_beginning *row = &rows[i];
+        bool is_new = row->is_forced || !row->active.fingerprint;
+        if (!claim(store, &row->active, is_new ? ORCH_REUSE_NEVER : row->reuse, &row->outcome,
+                   row->other, error)) {
+            orch_store_transaction_rollback(store);
+            return false;
+        }
+    }
+    return orch_store_transaction_commit(store, error);
+}
+
 bool orch_store_begin(struct orch_store *store, const struct orch_active *active,
                       enum orch_reuse reuse, bool force, enum orch_begin *out, char *out_key,
                       GError **error)
 {
-    if (force || !active->fingerprint)
-        reuse = ORCH_REUSE_NEVER;
-    enum orch_begin outcome;
-    orch_store_shards_refresh(store); /* another host may have run the trial */
-    if (!orch_store_transaction_begin(store, error))
+    struct orch_beginning row = {.active = *active, .reuse = reuse, .is_forced = force};
+    if (!orch_store_begin_all(store, &row, 1, error))
         return false;
-    if (!claim(store, active, reuse, &outcome, out_key, error)) {
-        orch_store_transaction_rollback(store);
-        return false;
-    }
-    if (!orch_store_transaction_commit(store, error))
-        return false;
-    *out = outcome;
+    *out = row.outcome;
+    if (*row.other && out_key)
+        g_strlcpy(out_key, row.other, ORCH_KEY_CHARS);
     return true;
 }
 

@@ -101,6 +101,19 @@ bool orch_store_begin(struct orch_store *store, const struct orch_active *active
                       enum orch_reuse reuse, bool force, enum orch_begin *out, char *out_key,
                       GError **error);
 
+/** A trial to claim with others. */
+struct orch_beginning {
+    struct orch_active active;
+    enum orch_reuse reuse;
+    bool is_forced;
+    enum orch_begin outcome;    /* set by orch_store_begin_all */
+    char other[ORCH_KEY_CHARS]; /* set for DONE and HELD: the other run's key */
+};
+/** orch_store_begin for several trials in one transaction, in order: on error none is claimed.
+ * Other processes cannot write meanwhile, so pass at most some hundred. */
+bool orch_store_begin_all(struct orch_store *store, struct orch_beginning *rows, unsigned count,
+                          GError **error);
+
 /** An active row as read. */
 struct orch_active_row {
     char *key, *fingerprint, *device_key, *record; /* record may be NULL */

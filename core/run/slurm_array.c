@@ -81,53 +81,94 @@ static void drop(struct slurm_submitter *s, struct slurm_element *element, enum 
     *(begin == ORCH_BEGIN_DONE ? &s->out->reused : &s->out->held) += 1;
 }
 
-static bool begin(struct slurm_submitter *s, struct slurm_element *element,
-                  const struct orch_run_slot *slot, struct orch_trialdir *dir, GError **error)
-{
-    struct orch_plan_item *item = &s->plan->items[element->item];
-    struct orch_active active = {.fingerprint = item->fingerprint,
-                                 .device_key = item->device_key,
-                                 .trial_dir = dir->path,
-                                 .record = dir->record,
-                                 .runner = s->self,
-                                 .started_ns = orch_now_ns(),
-                                 .done_after_ns = item->passed_over_ns};
-    memcpy(active.key, dir->key, sizeof active.key);
-    enum orch_begin begin;
-    char other[ORCH_KEY_CHARS] = "";
-    if (!orch_store_begin(s->plan->store, &active, (enum orch_reuse)item->cell->experiment->reuse,
-                          item->forced, &begin, other, error))
-        return false;
-    if (begin != ORCH_BEGIN_STARTED) {
-        drop(s, element, begin, other);
-        return true;
-    }
-    memcpy(element->key, dir->key, sizeof element->key);
-    if (orch_trialdir_write(s->plan, item, slot, dir, error)) {
-        keep_forecast(s, item, dir->key);
-        return true;
-    }
-    take_back(s, dir->key);
-    element->key[0] = 0;
-    return false;
-}
+/* Trials claimed in one transaction: enough that its cost does not show, few enough that other
+ * commands do not wait. */
+enum { CLAIMED_AT_ONCE = 200 };
 
-static bool claim(struct slurm_submitter *s, const struct slurm_batch *batch,
-                  struct slurm_element *element, const char *submission, GError **error)
+/* A trial between the collection of its data and the writing of its folder. */
+struct claim {
+    struct slurm_element *element;
+    json_t *facts;
+    struct orch_run_slot slot;
+    struct orch_trialdir dir;
+};
+
+static bool prepare(struct slurm_submitter *s, const struct slurm_batch *batch,
+                    const char *submission, struct claim *claim, GError **error)
 {
-    struct orch_plan_item *item = &s->plan->items[element->item];
+    struct orch_plan_item *item = &s->plan->items[claim->element->item];
     const struct orch_experiment *experiment = item->cell->experiment;
     g_autofree unsigned *chosen = g_new0(unsigned, item->cell->refs->len + 1);
-    g_autoptr(json_t) facts = submission_facts(s, batch, element, submission);
-    struct orch_run_slot slot = {.threads = (int)MAX(1u, experiment->cores),
-                                 .gpu_count = orch_experiment_gpus(experiment),
-                                 .slurm = facts};
-    struct orch_trialdir dir = {0};
-    bool ok =
-        choose_refs(s->plan, item, chosen, error) &&
-        orch_trialdir_prepare(s->plan, item, chosen, &slot, s->options->argv_json, &dir, error) &&
-        begin(s, element, &slot, &dir, error);
-    orch_trialdir_clear(&dir);
+    claim->facts = submission_facts(s, batch, claim->element, submission);
+    claim->slot = (struct orch_run_slot){.threads = (int)MAX(1u, experiment->cores),
+                                         .gpu_count = orch_experiment_gpus(experiment),
+                                         .slurm = claim->facts};
+    return choose_refs(s->plan, item, chosen, error) &&
+           orch_trialdir_prepare(s->plan, item, chosen, &claim->slot, s->options->argv_json,
+                                 &claim->dir, error);
+}
+
+static struct orch_beginning beginning_of(const struct slurm_submitter *s,
+                                          const struct claim *claim)
+{
+    const struct orch_plan_item *item = &s->plan->items[claim->element->item];
+    struct orch_beginning row = {.active = {.fingerprint = item->fingerprint,
+                                            .device_key = item->device_key,
+                                            .trial_dir = claim->dir.path,
+                                            .record = claim->dir.record,
+                                            .runner = s->self,
+                                            .started_ns = orch_now_ns(),
+                                            .done_after_ns = item->passed_over_ns},
+                                 .reuse = (enum orch_reuse)item->cell->experiment->reuse,
+                                 .is_forced = item->forced};
+    memcpy(row.active.key, claim->dir.key, sizeof row.active.key);
+    return row;
+}
+
+/* Claims prepared trials in one transaction. */
+static bool begin(struct slurm_submitter *s, struct claim *claims, unsigned count, GError **error)
+{
+    g_autofree struct orch_beginning *rows = g_new0(struct orch_beginning, count);
+    for (unsigned i = 0; i < count; i++)
+        rows[i] = beginning_of(s, &claims[i]);
+    if (!orch_store_begin_all(s->plan->store, rows, count, error))
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        if (rows[i].outcome == ORCH_BEGIN_STARTED)
+            memcpy(claims[i].element->key, claims[i].dir.key, ORCH_KEY_CHARS);
+        else
+            drop(s, claims[i].element, rows[i].outcome, rows[i].other);
+    return true;
+}
+
+/* Makes the folder of a claimed trial. When that fails, orch_slurm_batch_submit takes it back. */
+static bool write_folder(struct slurm_submitter *s, struct claim *claim, GError **error)
+{
+    const struct orch_plan_item *item = &s->plan->items[claim->element->item];
+    if (claim->element->is_dropped)
+        return true;
+    if (!orch_trialdir_write(s->plan, item, &claim->slot, &claim->dir, error))
+        return false;
+    keep_forecast(s, item, claim->dir.key);
+    return true;
+}
+
+static bool claim_some(struct slurm_submitter *s, const struct slurm_batch *batch, guint from,
+                       guint count, const char *submission, GError **error)
+{
+    g_autofree struct claim *claims = g_new0(struct claim, count);
+    bool ok = true;
+    for (guint i = 0; ok && i < count; i++) {
+        claims[i].element = &g_array_index(batch->elements, struct slurm_element, from + i);
+        ok = prepare(s, batch, submission, &claims[i], error);
+    }
+    ok = ok && begin(s, claims, count, error);
+    for (guint i = 0; ok && i < count; i++)
+        ok = write_folder(s, &claims[i], error);
+    for (guint i = 0; i < count; i++) {
+        orch_trialdir_clear(&claims[i].dir);
+        json_decref(claims[i].facts);
+    }
     return ok;
 }
 
@@ -292,9 +333,9 @@ static unsigned count_claimed(const struct slurm_batch *batch)
 static bool submit_in(struct slurm_submitter *s, struct slurm_batch *batch, const char *submission,
                       const char *folder, GError **error)
 {
-    for (guint i = 0; i < batch->elements->len; i++)
-        if (!claim(s, batch, &g_array_index(batch->elements, struct slurm_element, i), submission,
-                   error))
+    for (guint i = 0; i < batch->elements->len; i += CLAIMED_AT_ONCE)
+        if (!claim_some(s, batch, i, MIN(CLAIMED_AT_ONCE, batch->elements->len - i), submission,
+                        error))
             return false;
     if (count_claimed(batch) == 0)
         return true;
