@@ -333,6 +333,34 @@ static enum orch_begin begin(struct orch_active *a, enum orch_reuse reuse, bool 
     return begun;
 }
 
+/* Of equal trials in one transaction the first is claimed; when one cannot be, none is. */
+static void test_claims_together(void **state)
+{
+    (void)state;
+    struct orch_beginning rows[3] = {0};
+    for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++) {
+        fixture_active(&rows[i].active, FIXTURE_PRINT, "V100");
+        rows[i].reuse = ORCH_REUSE_ANY;
+    }
+    rows[2].is_forced = true;
+    assert_ok(orch_store_begin_all(store, rows, 3, error));
+    assert_int_equal(rows[0].outcome, ORCH_BEGIN_STARTED);
+    assert_int_equal(rows[1].outcome, ORCH_BEGIN_HELD);
+    assert_string_equal(rows[1].other, rows[0].active.key);
+    assert_int_equal(rows[2].outcome, ORCH_BEGIN_STARTED);
+    assert_true(count("SELECT count(*) FROM active") == 2);
+    struct orch_beginning again[2] = {0};
+    fixture_active(&again[0].active, FIXTURE_PRINT, "V100");
+    again[0].is_forced = again[1].is_forced = true;
+    again[1].active = rows[0].active; /* a key that exists */
+    GError *problem = NULL;
+    assert_false(orch_store_begin_all(store, again, 2, &problem));
+    assert_non_null(problem);
+    g_clear_error(&problem);
+    assert_true(count("SELECT count(*) FROM active") == 2);
+    assert_true(count("SELECT count(*) FROM lease") == 2);
+}
+
 static void test_claims(void **state)
 {
     (void)state;
@@ -566,6 +594,7 @@ int main(void)
         TEST(test_added_point_is_found),
         TEST(test_purge),
         TEST(test_claims),
+        TEST(test_claims_together),
         TEST(test_done_meanwhile),
         TEST(test_failed_run_is_not_reused),
         TEST(test_verdicts_that_are_reused),
