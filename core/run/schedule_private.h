@@ -77,8 +77,8 @@ struct run {
     int64_t last_sync_ns, last_tick_ns, last_held_ns, last_sharing_ns;
     bool shares_slots;   /* with other runs of this machine (slot_leases.h) */
     bool is_queued;      /* this run has a waiting entry in the list of slots */
-    int64_t turn_ns; /* since when this run waited for the slot that it has now but did not use,
-                        because another run has done the trial meanwhile; 0: it used it */
+    int64_t turn_ns;     /* since when this run waited for the slot that it has now but did not use,
+                            because another run has done the trial meanwhile; 0: it used it */
     bool was_held;       /* the last call of orch_schedule_start ended with ORCH_SLOT_HELD */
     GPtrArray *released; /* char *: keys of trials whose entries can be removed from that list */
     int slots_fd;        /* inotify on the list while queued; -1: none */

@@ -27,8 +27,9 @@ struct orch_run_slot {
     const char *topology;  /* the source of the pinning: "hwloc", "/sys"; NULL: not pinned */
     bool is_leased;        /* the list of slots has an entry of it (slot_leases.h) */
     unsigned co_runners;   /* other trials on this machine that were running when it started */
-    struct orch_device_price price; /* of one of its GPUs or its share of one, else of the machine */
-    const json_t *slurm;   /* the trial runs in a Slurm job: facts of its submission; else NULL */
+    struct orch_device_price
+        price;           /* of one of its GPUs or its share of one, else of the machine */
+    const json_t *slurm; /* the trial runs in a Slurm job: facts of its submission; else NULL */
 };
 
 struct orch_trialdir {
