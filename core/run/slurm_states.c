@@ -64,6 +64,12 @@ const struct orch_slurm_state *orch_slurm_state_find(const char *name)
     return NULL;
 }
 
+bool orch_slurm_state_is_restarted(const struct orch_slurm_state *state)
+{
+    static const char *const NAMES[] = {"PREEMPTED", "NODE_FAIL", "BOOT_FAIL", NULL};
+    return g_strv_contains(NAMES, state->name);
+}
+
 const struct orch_slurm_state *orch_slurm_state_in_output(const char *output)
 {
     static const struct {
@@ -128,7 +134,9 @@ static struct orch_slurm_judgement judge_end(const struct orch_slurm_evidence *e
 static struct orch_slurm_judgement judge_state(const struct orch_slurm_evidence *e,
                                                const struct orch_slurm_state *state)
 {
-    bool is_late = e->is_unaccounted && e->absent_s < ORCH_SLURM_UNACCOUNTED_S;
+    bool is_well = e->has_end && orch_verdict_facts(e->end)->is_reused;
+    bool is_earlier = is_well && e->has_accounting && orch_slurm_state_is_restarted(state);
+    bool is_late = (e->is_unaccounted || is_earlier) && e->absent_s < ORCH_SLURM_UNACCOUNTED_S;
     if (!state->is_ended || is_late)
         return wait_for_more();
     if (!e->has_journal && state->cut == ORCH_VERDICT_CANCELLED)

@@ -34,13 +34,17 @@ const struct orch_slurm_state *orch_slurm_state_at(unsigned n);
  * NULL: none. */
 const struct orch_slurm_state *orch_slurm_state_in_output(const char *output);
 
+/** True for a state after which Slurm may start the job again: until the accounts have the later
+ * start, sacct tells how the earlier one ended. */
+bool orch_slurm_state_is_restarted(const struct orch_slurm_state *state);
+
 /** What is known of a trial. */
 struct orch_slurm_evidence {
     const struct orch_slurm_state *state;  /* Slurm's answer; NULL: none */
     const struct orch_slurm_state *output; /* orch_slurm_state_in_output */
     bool is_absent;                        /* Slurm answered, and does not know the job */
     bool is_unaccounted;                   /* squeue says that it has ended, sacct does not yet */
-    double absent_s;                       /* since the first such answer */
+    double absent_s;     /* since the first such answer, or one that may tell of an earlier start */
     bool has_accounting; /* sacct answers, so that an ended job may still appear there */
     bool has_journal, has_end;
     enum orch_verdict end;

@@ -104,6 +104,14 @@ static bool is_unaccounted(const json_t *job)
     return is_ended(job) && !json_object_get(job, "exit_status");
 }
 
+/* True when sacct may yet say something else of an element that has ended. */
+static bool is_unconfirmed(const json_t *job)
+{
+    const struct orch_slurm_state *state =
+        orch_slurm_state_find(orch_json_text(job, "state", NULL));
+    return is_unaccounted(job) || (state && orch_slurm_state_is_restarted(state));
+}
+
 /* squeue gives no memory and no exit status: sacct adds them once an element has ended. */
 static void add_ended(GHashTable *wanted, json_t *answer, GPtrArray *missing)
 {
@@ -112,7 +120,7 @@ static void add_ended(GHashTable *wanted, json_t *answer, GPtrArray *missing)
     g_hash_table_iter_init(&iter, wanted);
     while (g_hash_table_iter_next(&iter, &element, NULL)) {
         json_t *job = json_object_get(json_object_get(answer, "jobs"), element);
-        if (is_unaccounted(job))
+        if (is_unconfirmed(job))
             g_ptr_array_add(missing, element);
     }
 }
@@ -134,7 +142,7 @@ static void merge_accounts(const json_t *found, json_t *answer)
     }
 }
 
-/* Keeps since when the accounts lack the end of elements. */
+/* Keeps since when the end of elements is not confirmed. */
 static void note_late_accounts(const GPtrArray *asked, const json_t *before, json_t *answer,
                                int64_t now_ns)
 {
@@ -142,7 +150,7 @@ static void note_late_accounts(const GPtrArray *asked, const json_t *before, jso
     for (guint i = 0; i < asked->len; i++) {
         const char *element = asked->pdata[i];
         int64_t since_ns = orch_json_int(json_object_get(before, "absent"), element, now_ns);
-        if (is_unaccounted(json_object_get(jobs, element)))
+        if (is_unconfirmed(json_object_get(jobs, element)))
             json_object_set_new(absent, element, json_integer(since_ns));
     }
 }
@@ -258,7 +266,7 @@ void orch_slurm_status_job(const struct orch_slurm_status *status, int64_t job, 
     };
     out->is_absent = !found && absent_ns > 0 && !status->problem;
     out->is_unaccounted = status->has_accounting && absent_ns > 0 && is_unaccounted(found);
-    bool is_missed = out->is_absent || out->is_unaccounted;
+    bool is_missed = out->is_absent || (absent_ns > 0 && is_unconfirmed(found));
     out->absent_s = is_missed ? (double)(status->asked_ns - absent_ns) / 1e9 : 0;
 }
 

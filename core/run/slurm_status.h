@@ -21,7 +21,7 @@ struct orch_slurm_job {
     int64_t max_rss_bytes; /* 0: unknown */
     bool is_absent;        /* Slurm answered, and does not know it */
     bool is_unaccounted;   /* squeue says that it has ended, and sacct does not have its end yet */
-    double absent_s;       /* since the first such answer */
+    double absent_s; /* since the first such answer, or one that may tell of an earlier start */
 };
 
 struct orch_slurm_status {

@@ -36,6 +36,16 @@ expect() { # STATE WANT [SAYS]: by squeue; then by sacct alone
     prepare GONE; for e in 0 1 2; do account "${job}_$e" "$1"; done
     same "$(verdicts)" "$2" "$1, from sacct alone"
 }
+# the same for a state after which Slurm starts a job again: while the accounts may tell of an earlier start, a good end stays open
+expect_restart() { # STATE WORD
+    echo off >"$CLUSTER/accounting"
+    prepare "$1"; same "$(verdicts)" "ok/$2/$2/0" "$1, accounting off"
+    echo on >"$CLUSTER/accounting"
+    prepare "$1"; same "$(verdicts)" "/$2/$2/0" "$1, accounting on"; long_ago; same "$(verdicts)" ok///0 "$1 again, accounting on"
+    prepare GONE; for e in 0 1 2; do account "${job}_$e" "$1"; done
+    same "$(verdicts)" "/$2/$2/0" "$1, from sacct alone"
+    account "${job}_0" OUT_OF_MEMORY 0:125; same "$(verdicts)" failed///0 "$1, then the accounts of a start that ran out of memory"
+}
 rest() { ok orch cancel --all; minute; ok orch collect; }
 #       STATE          ok/cut/none/cancelled
 expect COMPLETED       ok/lost/lost/0
@@ -43,10 +53,10 @@ expect FAILED          failed/failed/failed/0
 expect CANCELLED       ok/cancelled//1
 expect TIMEOUT         ok/timeout/timeout/0
 expect DEADLINE        ok/timeout/timeout/0
-expect NODE_FAIL       ok/lost/lost/0
-expect BOOT_FAIL       ok/lost/lost/0
-expect PREEMPTED       ok/preempted/preempted/0
 expect OUT_OF_MEMORY   failed/failed/failed/0
+expect_restart NODE_FAIL lost
+expect_restart BOOT_FAIL lost
+expect_restart PREEMPTED preempted
 for state in PENDING RUNNING COMPLETING SUSPENDED REQUEUED; do # preempted and requeued: it is not over
     prepare $state; same "$(verdicts)" ///0 "$state"; rest
 done

@@ -78,9 +78,6 @@ until_ok 60 'the controller answers' scontrol ping
 until_ok 90 'the requeued trial has ended' gone "${job[requeued]}"
 ask; ok orch collect --json; has_not "${key[requeued]}"
 start_accounts
-# until slurmdbd has the second start, sacct tells the end of the first
-accounted() { sacct -nXP -j "${job[$1]}_0" -o state | grep -q "^$2"; }
-until_ok 60 'the accounts have the second start' accounted requeued COMPLETED
 verdict requeued COMPLETED ok
 same "$(json results.value)/$(json facts.slurm.restarts)" 500.0/1 'it went on from its checkpoint'
 # ---- a drained node lets its trial end; requeued by hand, it waits for the node
@@ -92,7 +89,6 @@ scontrol requeue "${job[drained]}_0"
 until_ok 30 'it waits for its node' pending "${job[drained]}"
 ask; ok orch collect --json; same "$(json runs)" '[]' 'a requeued trial is open'
 scontrol update nodename="n2_$$" state=resume
-until_ok 60 'the accounts have the second start' accounted drained COMPLETED
 verdict drained COMPLETED ok
 same "$(json results.value)/$(json facts.slurm.restarts)" 500.0/1 'it went on from its checkpoint'
 # ---- a node dies with two trials, one of which may be requeued
@@ -102,7 +98,6 @@ until_ok 30 'the trial has saved' saved saves_moved
 kill_node 2
 verdict node NODE_FAIL lost 'lost its node'
 start_node 2
-until_ok 60 'the accounts have the second start' accounted moved COMPLETED
 verdict moved COMPLETED ok
 same "$(json results.value)/$(json facts.slurm.restarts)" 500.0/1 'it went on from its checkpoint'
 ok orch collect --json; same "$(json runs)/$(json running)/$(json queued)" '[]/0/0'

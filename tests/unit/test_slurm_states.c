@@ -57,7 +57,8 @@ static const struct {
 static void check_row(unsigned i, bool has_accounting)
 {
     struct orch_slurm_evidence e = {.state = orch_slurm_state_find(ROWS[i].state),
-                                    .has_accounting = has_accounting};
+                                    .has_accounting = has_accounting,
+                                    .absent_s = ORCH_SLURM_UNACCOUNTED_S};
     assert_non_null(e.state);
     assert_string_equal(decide(&e), ROWS[i].none);
     e.has_journal = true;
@@ -77,6 +78,28 @@ static void test_matrix(void **state)
     for (unsigned i = 0; i < G_N_ELEMENTS(ROWS); i++) {
         check_row(i, true);
         check_row(i, false);
+    }
+}
+
+/* A good end beside a state after which Slurm starts the job again: the accounts may still tell of
+ * the earlier start. Without accounts the state is squeue's, which tells of the later one. */
+static void test_earlier_start(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = {"PREEMPTED", "NODE_FAIL", "BOOT_FAIL"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(NAMES); i++) {
+        struct orch_slurm_evidence e = {.state = orch_slurm_state_find(NAMES[i]),
+                                        .has_accounting = true,
+                                        .has_journal = true,
+                                        .has_end = true,
+                                        .end = ORCH_VERDICT_OK,
+                                        .absent_s = ORCH_SLURM_UNACCOUNTED_S - 1};
+        assert_string_equal(decide(&e), WAIT);
+        e.absent_s++;
+        assert_string_equal(decide(&e), "ok");
+        e.absent_s = 0;
+        e.has_accounting = false;
+        assert_string_equal(decide(&e), "ok");
     }
 }
 
@@ -261,11 +284,11 @@ static void test_request(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matrix),  cmocka_unit_test(test_no_wrong_success),
-        cmocka_unit_test(test_absence), cmocka_unit_test(test_late_accounts),
-        cmocka_unit_test(test_output),  cmocka_unit_test(test_margin),
-        cmocka_unit_test(test_killed),  cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_request),
+        cmocka_unit_test(test_matrix),           cmocka_unit_test(test_earlier_start),
+        cmocka_unit_test(test_no_wrong_success), cmocka_unit_test(test_absence),
+        cmocka_unit_test(test_late_accounts),    cmocka_unit_test(test_output),
+        cmocka_unit_test(test_margin),           cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_ranges),           cmocka_unit_test(test_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
