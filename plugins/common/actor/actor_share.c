@@ -2,22 +2,13 @@
 #include "plugins/common/actor/actor_share.h"
 
 #include "lib/base/error.h"
+#include "plugins/common/actor/shared_memory.h"
 #include "plugins/common/shard/weight_shard.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { WAIT_US = 50 };
 static const uint64_t MAGIC = 0x6f72636841637432u; /* of this layout */
-
-/* Each counter in a line of its own, so that writer and reader do not share one. */
-struct ring {
-    _Alignas(64) uint64_t head; /* steps that were pushed */
-    _Alignas(64) uint64_t tail; /* steps that were popped */
-};
 
 /* A shard of the parameters. */
 struct shard {
@@ -28,21 +19,21 @@ struct shard {
 /* The memory: this, a ring of counters for each actor, the shards, the parameters, the slots of all
  * rings. */
 struct memory {
-    uint64_t magic;
-    int64_t bytes, parameters, frame_bytes, room, slot_bytes;
+    struct orch_shared_head head;
+    int64_t parameters, frame_bytes, room, slot_bytes;
     struct orch_actor_setup setup;
     _Alignas(64) uint32_t is_stopped;
     int64_t frames;
     _Alignas(64) int64_t pulls;
-    struct ring rings[];
+    struct orch_shared_ring rings[];
 };
 
 struct orch_actor_share {
-    struct memory *memory;
+    struct orch_shared_memory shared;
+    struct memory *memory; /* the same */
     struct shard *shards;
     uint32_t *parameters; /* bits of floats */
     uint8_t *slots;
-    int fd;
 };
 
 static int64_t round_up(int64_t value, int64_t to)
@@ -57,7 +48,7 @@ static int64_t shards_of(const struct orch_actor_setup *setup)
 
 static int64_t shards_at(const struct orch_actor_setup *setup)
 {
-    const size_t rings = sizeof(struct ring) * (size_t)setup->actors;
+    const size_t rings = sizeof(struct orch_shared_ring) * (size_t)setup->actors;
     return round_up((int64_t)(sizeof(struct memory) + rings), 64);
 }
 
@@ -71,14 +62,12 @@ static int64_t slots_at(const struct orch_actor_setup *setup, int64_t parameters
     return round_up(parameters_at(setup) + parameters * (int64_t)sizeof(float), 64);
 }
 
-static struct orch_actor_share *map(int fd, int64_t bytes)
+/* Takes the memory over. */
+static struct orch_actor_share *share_of(struct orch_shared_memory shared)
 {
-    void *memory = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (memory == MAP_FAILED)
-        return NULL;
     struct orch_actor_share *s = g_new0(struct orch_actor_share, 1);
-    s->memory = memory;
-    s->fd = fd;
+    s->shared = shared;
+    s->memory = (struct memory *)(void *)shared.head;
     return s;
 }
 
@@ -97,22 +86,12 @@ struct orch_actor_share *orch_actor_share_new(const struct orch_actor_setup *set
 {
     const int64_t slot_bytes = round_up((int64_t)sizeof(struct orch_actor_step) + frame_bytes, 8);
     const int64_t bytes = slots_at(setup, parameters) + setup->actors * room * slot_bytes;
-    const int fd = memfd_create("orch-actors", MFD_CLOEXEC);
-    struct orch_actor_share *s = NULL;
-    if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0)
-        s = map(fd, bytes);
-    if (!s) {
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno,
-                             "cannot make %" G_GINT64_FORMAT
-                             " bytes of memory for %" G_GINT64_FORMAT " actors",
-                             bytes, setup->actors);
-        if (fd >= 0)
-            close(fd);
+    struct orch_shared_memory shared;
+    g_autofree char *users = g_strdup_printf("%" G_GINT64_FORMAT " actors", setup->actors);
+    if (!orch_shared_memory_new(&shared, "orch-actors", MAGIC, bytes, users, error))
         return NULL;
-    }
+    struct orch_actor_share *s = share_of(shared);
     struct memory *m = s->memory;
-    m->magic = MAGIC;
-    m->bytes = bytes;
     m->parameters = parameters;
     m->frame_bytes = frame_bytes;
     m->room = room;
@@ -126,35 +105,28 @@ struct orch_actor_share *orch_actor_share_new(const struct orch_actor_setup *set
 
 struct orch_actor_share *orch_actor_share_attach(int fd, GError **error)
 {
-    struct stat about;
-    struct orch_actor_share *s = NULL;
-    if (fstat(fd, &about) == 0 && about.st_size >= (off_t)sizeof(struct memory))
-        s = map(fd, about.st_size);
-    if (s && s->memory->magic == MAGIC && s->memory->bytes == about.st_size) {
-        find_parts(s);
-        return s;
+    struct orch_shared_memory shared;
+    if (!orch_shared_memory_attach(&shared, fd, MAGIC, sizeof(struct memory))) {
+        orch_error_set(error, ORCH_ERROR_PROTOCOL, "only a learner starts actors",
+                       "descriptor %d is not the memory of a learner of this version", fd);
+        return NULL;
     }
-    orch_error_set(error, ORCH_ERROR_PROTOCOL, "only a learner starts actors",
-                   "descriptor %d is not the memory of a learner of this version", fd);
-    if (s) {
-        munmap(s->memory, (size_t)about.st_size);
-        g_free(s);
-    }
-    return NULL;
+    struct orch_actor_share *s = share_of(shared);
+    find_parts(s);
+    return s;
 }
 
 void orch_actor_share_free(struct orch_actor_share *share)
 {
     if (!share)
         return;
-    munmap(share->memory, (size_t)share->memory->bytes);
-    close(share->fd);
+    orch_shared_memory_close(&share->shared);
     g_free(share);
 }
 
 int orch_actor_share_fd(const struct orch_actor_share *share)
 {
-    return share->fd;
+    return share->shared.fd;
 }
 
 const struct orch_actor_setup *orch_actor_share_setup(const struct orch_actor_share *share)
@@ -267,8 +239,7 @@ struct orch_actor_traffic orch_actor_share_traffic(const struct orch_actor_share
                                              __atomic_load_n(&m->pulls, __ATOMIC_RELAXED) *
                                              m->parameters * (int64_t)sizeof(float)};
     for (int64_t i = 0; i < m->setup.actors; i++)
-        traffic.step_bytes +=
-            (int64_t)__atomic_load_n(&m->rings[i].head, __ATOMIC_RELAXED) * m->slot_bytes;
+        traffic.step_bytes += orch_shared_ring_written(&m->rings[i]) * m->slot_bytes;
     return traffic;
 }
 
@@ -281,30 +252,28 @@ static uint8_t *slot_of(const struct orch_actor_share *s, int64_t actor, uint64_
 bool orch_actor_share_push(struct orch_actor_share *share, int64_t actor,
                            const struct orch_actor_step *step, const void *frame)
 {
-    struct ring *ring = &share->memory->rings[actor];
-    const uint64_t head = ring->head;
-    while (head - __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) >= (uint64_t)share->memory->room) {
+    struct orch_shared_ring *ring = &share->memory->rings[actor];
+    while (orch_shared_ring_is_full(ring, share->memory->room)) {
         if (orch_actor_share_is_stopped(share))
             return false;
         g_usleep(WAIT_US);
     }
-    uint8_t *slot = slot_of(share, actor, head);
+    uint8_t *slot = slot_of(share, actor, ring->head);
     memcpy(slot, step, sizeof *step);
     memcpy(slot + sizeof *step, frame, (size_t)share->memory->frame_bytes);
-    __atomic_store_n(&ring->head, head + 1, __ATOMIC_RELEASE);
+    orch_shared_ring_push(ring);
     return true;
 }
 
 bool orch_actor_share_pop(struct orch_actor_share *share, int64_t actor,
                           struct orch_actor_step *out, void *out_frame)
 {
-    struct ring *ring = &share->memory->rings[actor];
-    const uint64_t tail = ring->tail;
-    if (__atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) == tail)
+    struct orch_shared_ring *ring = &share->memory->rings[actor];
+    if (orch_shared_ring_is_empty(ring))
         return false;
-    const uint8_t *slot = slot_of(share, actor, tail);
+    const uint8_t *slot = slot_of(share, actor, ring->tail);
     memcpy(out, slot, sizeof *out);
     memcpy(out_frame, slot + sizeof *out, (size_t)share->memory->frame_bytes);
-    __atomic_store_n(&ring->tail, tail + 1, __ATOMIC_RELEASE);
+    orch_shared_ring_pop(ring);
     return true;
 }

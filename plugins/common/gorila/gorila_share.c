@@ -2,24 +2,14 @@
 #include "plugins/common/gorila/gorila_share.h"
 
 #include "lib/base/error.h"
-
-#include <errno.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "plugins/common/actor/shared_memory.h"
 
 /* Entries of a ring. */
 enum { GRADIENTS_ROOM = 2, EPISODES_ROOM = 256, BATCHES_ROOM = 2 };
 static const uint64_t MAGIC = 0x6f726368476f7231u; /* of this layout */
 
-/* Each counter in a line of its own, so that writer and reader do not share one. */
-struct ring {
-    _Alignas(64) uint64_t head; /* entries that were written */
-    _Alignas(64) uint64_t tail; /* entries that were read */
-};
-
 struct learner {
-    struct ring rings[ORCH_GORILA_RINGS];
+    struct orch_shared_ring rings[ORCH_GORILA_RINGS];
     _Alignas(64) struct orch_gorila_counts counts;
 };
 
@@ -30,8 +20,8 @@ struct place {
 
 /* The memory: this, and the entries of all rings. */
 struct memory {
-    uint64_t magic;
-    int64_t bytes, frame_bytes;
+    struct orch_shared_head head;
+    int64_t frame_bytes;
     struct orch_gorila_setup setup;
     struct place places[ORCH_GORILA_RINGS];
     _Alignas(64) int64_t frames;
@@ -39,8 +29,8 @@ struct memory {
 };
 
 struct orch_gorila_share {
-    struct memory *memory;
-    int fd;
+    struct orch_shared_memory shared;
+    struct memory *memory; /* the same */
 };
 
 static int64_t round_up(int64_t value, int64_t to)
@@ -85,14 +75,12 @@ static int64_t lay_out(const struct orch_gorila_setup *setup, int64_t parameters
     return at;
 }
 
-static struct orch_gorila_share *map(int fd, int64_t bytes)
+/* Takes the memory over. */
+static struct orch_gorila_share *share_of(struct orch_shared_memory shared)
 {
-    void *memory = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (memory == MAP_FAILED)
-        return NULL;
     struct orch_gorila_share *s = g_new0(struct orch_gorila_share, 1);
-    s->memory = memory;
-    s->fd = fd;
+    s->shared = shared;
+    s->memory = (struct memory *)(void *)shared.head;
     return s;
 }
 
@@ -102,22 +90,12 @@ struct orch_gorila_share *orch_gorila_share_new(const struct orch_gorila_setup *
 {
     struct place places[ORCH_GORILA_RINGS];
     const int64_t bytes = lay_out(setup, parameters, frame_bytes, places);
-    const int fd = memfd_create("orch-learners", MFD_CLOEXEC);
-    struct orch_gorila_share *s = NULL;
-    if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0)
-        s = map(fd, bytes);
-    if (!s) {
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno,
-                             "cannot make %" G_GINT64_FORMAT
-                             " bytes of memory for %" G_GINT64_FORMAT " learners",
-                             bytes, setup->learners);
-        if (fd >= 0)
-            close(fd);
+    struct orch_shared_memory shared;
+    g_autofree char *users = g_strdup_printf("%" G_GINT64_FORMAT " learners", setup->learners);
+    if (!orch_shared_memory_new(&shared, "orch-learners", MAGIC, bytes, users, error))
         return NULL;
-    }
+    struct orch_gorila_share *s = share_of(shared);
     struct memory *m = s->memory;
-    m->magic = MAGIC;
-    m->bytes = bytes;
     m->frame_bytes = frame_bytes;
     m->setup = *setup;
     for (int i = 0; i < ORCH_GORILA_RINGS; i++)
@@ -127,18 +105,11 @@ struct orch_gorila_share *orch_gorila_share_new(const struct orch_gorila_setup *
 
 struct orch_gorila_share *orch_gorila_share_attach(int fd, GError **error)
 {
-    struct stat about;
-    struct orch_gorila_share *s = NULL;
-    if (fstat(fd, &about) == 0 && about.st_size >= (off_t)sizeof(struct memory))
-        s = map(fd, about.st_size);
-    if (s && s->memory->magic == MAGIC && s->memory->bytes == about.st_size)
-        return s;
+    struct orch_shared_memory shared;
+    if (orch_shared_memory_attach(&shared, fd, MAGIC, sizeof(struct memory)))
+        return share_of(shared);
     orch_error_set(error, ORCH_ERROR_PROTOCOL, "only a parameter server starts learners",
                    "descriptor %d is not the memory of a parameter server of this version", fd);
-    if (s) {
-        munmap(s->memory, (size_t)about.st_size);
-        g_free(s);
-    }
     return NULL;
 }
 
@@ -146,14 +117,13 @@ void orch_gorila_share_free(struct orch_gorila_share *share)
 {
     if (!share)
         return;
-    munmap(share->memory, (size_t)share->memory->bytes);
-    close(share->fd);
+    orch_shared_memory_close(&share->shared);
     g_free(share);
 }
 
 int orch_gorila_share_fd(const struct orch_gorila_share *share)
 {
-    return share->fd;
+    return share->shared.fd;
 }
 
 const struct orch_gorila_setup *orch_gorila_share_setup(const struct orch_gorila_share *share)
@@ -170,8 +140,8 @@ struct orch_gorila_counts *orch_gorila_share_counts(struct orch_gorila_share *sh
 /* ---- rings ------------------------------------------------------------------------------------
  */
 
-static struct ring *ring_of(const struct orch_gorila_share *s, enum orch_gorila_ring ring,
-                            int64_t learner)
+static struct orch_shared_ring *ring_of(const struct orch_gorila_share *s,
+                                        enum orch_gorila_ring ring, int64_t learner)
 {
     return &s->memory->learners[learner].rings[ring];
 }
@@ -187,9 +157,8 @@ static void *entry_of(const struct orch_gorila_share *s, enum orch_gorila_ring r
 void *orch_gorila_share_reserve(struct orch_gorila_share *share, enum orch_gorila_ring ring,
                                 int64_t learner)
 {
-    const struct ring *r = ring_of(share, ring, learner);
-    const uint64_t used = r->head - __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE);
-    return used >= (uint64_t)share->memory->places[ring].room
+    const struct orch_shared_ring *r = ring_of(share, ring, learner);
+    return orch_shared_ring_is_full(r, share->memory->places[ring].room)
                ? NULL
                : entry_of(share, ring, learner, r->head);
 }
@@ -197,31 +166,27 @@ void *orch_gorila_share_reserve(struct orch_gorila_share *share, enum orch_goril
 void orch_gorila_share_commit(struct orch_gorila_share *share, enum orch_gorila_ring ring,
                               int64_t learner)
 {
-    struct ring *r = ring_of(share, ring, learner);
-    __atomic_store_n(&r->head, r->head + 1, __ATOMIC_RELEASE);
+    orch_shared_ring_push(ring_of(share, ring, learner));
 }
 
 const void *orch_gorila_share_peek(const struct orch_gorila_share *share,
                                    enum orch_gorila_ring ring, int64_t learner)
 {
-    const struct ring *r = ring_of(share, ring, learner);
-    return __atomic_load_n(&r->head, __ATOMIC_ACQUIRE) == r->tail
-               ? NULL
-               : entry_of(share, ring, learner, r->tail);
+    const struct orch_shared_ring *r = ring_of(share, ring, learner);
+    return orch_shared_ring_is_empty(r) ? NULL : entry_of(share, ring, learner, r->tail);
 }
 
 void orch_gorila_share_drop(struct orch_gorila_share *share, enum orch_gorila_ring ring,
                             int64_t learner)
 {
-    struct ring *r = ring_of(share, ring, learner);
-    __atomic_store_n(&r->tail, r->tail + 1, __ATOMIC_RELEASE);
+    orch_shared_ring_pop(ring_of(share, ring, learner));
 }
 
 int64_t orch_gorila_share_bytes(const struct orch_gorila_share *share, enum orch_gorila_ring ring)
 {
     int64_t entries = 0;
     for (int64_t i = 0; i < share->memory->setup.learners; i++)
-        entries += (int64_t)__atomic_load_n(&ring_of(share, ring, i)->head, __ATOMIC_RELAXED);
+        entries += orch_shared_ring_written(ring_of(share, ring, i));
     return entries * share->memory->places[ring].entry_bytes;
 }
 
