@@ -35,7 +35,8 @@ static const uint8_t *row(const struct orch_frame_stack *s, const void *frames, 
     return (const uint8_t *)frames + (size_t)copy * s->frame_bytes;
 }
 
-void orch_frame_stack_begin(struct orch_frame_stack *s, int64_t copy, const void *frame)
+/* An episode of a copy begins with a frame. */
+static void begin_stack(struct orch_frame_stack *s, int64_t copy, const void *frame)
 {
     for (int64_t i = 0; i < s->frames; i++)
         memcpy(state_of(s, copy) + (size_t)i * s->frame_bytes, frame, s->frame_bytes);
@@ -44,7 +45,7 @@ void orch_frame_stack_begin(struct orch_frame_stack *s, int64_t copy, const void
 void orch_frame_stack_begin_all(struct orch_frame_stack *s, const void *frames)
 {
     for (int64_t i = 0; i < s->copies; i++)
-        orch_frame_stack_begin(s, i, row(s, frames, i));
+        begin_stack(s, i, row(s, frames, i));
 }
 
 void orch_frame_stack_push(struct orch_frame_stack *s, int64_t copy, const void *frame)
@@ -59,7 +60,7 @@ void orch_frame_stack_step(struct orch_frame_stack *s, const void *frames, const
 {
     for (int64_t i = 0; i < s->copies; i++)
         if (ends[i])
-            orch_frame_stack_begin(s, i, row(s, frames, i));
+            begin_stack(s, i, row(s, frames, i));
         else
             orch_frame_stack_push(s, i, row(s, frames, i));
 }

@@ -21,8 +21,6 @@ void orch_frame_stack_clear(struct orch_frame_stack *stack);
 /** Bytes of all states, for a checkpoint. */
 size_t orch_frame_stack_bytes(const struct orch_frame_stack *stack);
 
-/** An episode of a copy begins with a frame. */
-void orch_frame_stack_begin(struct orch_frame_stack *stack, int64_t copy, const void *frame);
 /** Every copy begins with its frame of `frames` (copies x frame). */
 void orch_frame_stack_begin_all(struct orch_frame_stack *stack, const void *frames);
 /** Adds the newest frame of a copy. */
