@@ -5,6 +5,11 @@
 
 #include "lib/vcs/backend.h"
 
+/* git_error_clear is declared here since libgit2 1.9, and in git2.h before */
+#if __has_include(<git2/sys/errors.h>)
+#include <git2/sys/errors.h>
+#endif
+
 bool orch_libgit2_scan(struct orch_job *job, GError **error);
 char *orch_libgit2_write(struct orch_job *job, GError **error);
 GPtrArray *orch_libgit2_ignored(struct orch_vcs *vcs, GError **error);
