@@ -96,15 +96,23 @@ as_root() {
     fi
 }
 
-# install_deb STAGE PACKAGE...: false when apt cannot
+apt_quietly() {
+    as_root apt-get -qq -o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=120 "$@" >/dev/null 2>&1
+}
+
+# install_deb STAGE PACKAGE...: false when apt cannot install all of them. One that this Debian does not
+# have (a name of another release's) keeps none of the others away.
 install_deb() {
-    local stage=$1; shift
+    local stage=$1 known; shift
+    local install='install -y --no-install-recommends'
     say "installing for $stage:" "$@"
-    local apt='apt-get -qq -o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=120'
     export DEBIAN_FRONTEND=noninteractive
     # shellcheck disable=SC2086
-    as_root $apt install -y --no-install-recommends "$@" >/dev/null 2>&1 ||
-        { as_root $apt update >/dev/null 2>&1 && as_root $apt install -y --no-install-recommends "$@" >/dev/null 2>&1; }
+    apt_quietly $install "$@" || { apt_quietly update && apt_quietly $install "$@"; } || {
+        known=$(apt-cache show --no-all-versions "$@" 2>/dev/null | sed -n 's/^Package: //p' | sort -u)
+        [ -z "$known" ] || apt_quietly $install $known
+        return 1
+    }
 }
 
 # need STAGE LIST: installs what is missing of LIST, or says exactly what to install
@@ -121,8 +129,8 @@ need() {
     [ -z "$missing" ] && return 0
     # shellcheck disable=SC2086
     install_deb "$stage" $missing ||
-        { say "could not install with apt (no root, or no network). The packages:"
-          say "  apt-get install" $missing
+        { say "could not install with apt (no root, no network, or no such package here). The packages:"
+          say "  apt-get install" $(missing_deb "$list")
           die "install them, or point ORCH_PREFIX to a place that has them"; }
 }
 
@@ -133,7 +141,7 @@ want() {
     missing=$(missing_deb "$list")
     # shellcheck disable=SC2086
     [ -z "$missing" ] || install_deb "$stage" $missing ||
-        say "could not install" $missing "(no root, or no network): the tests of $stage are skipped"
+        say "could not install" $(missing_deb "$list") "(no root, no network, or no such package here): the tests of $stage are skipped"
 }
 
 # What the tests need, and what is optional but decides how they are built
