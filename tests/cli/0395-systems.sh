@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# tests/systems.sh says what it needs, and when it is interrupted in the middle of making a system, or
+# of a command in one, it leaves no mount and no folder, and removes nothing through a mount.
+. "$(dirname "$0")/lib.sh"
+git -C "$SOURCE" rev-parse -q --verify HEAD >/dev/null 2>&1 || skip 'the source is no git repository'
+ORCH_BUILD_DIR=$SCRATCH/logs/build
+mkdir "$SCRATCH/logs" "$SCRATCH/precious" "$SCRATCH/tmp"
+echo kept >"$SCRATCH/precious/file"
+
+fails 2 "$SOURCE/tests/systems.sh" sarge
+says "unknown system 'sarge' (bookworm trixie)"
+if [ "$(id -u)" != 0 ]; then
+    fails 2 "$SOURCE/tests/systems.sh" trixie
+    says 'needs root'
+    skip 'the rest needs root'
+fi
+unshare --mount --pid --fork --kill-child --mount-proc true 2>/dev/null || skip 'the rest needs to mount'
+
+# A debootstrap that mounts what must not be lost into the system, and then takes long
+cat >"$SCRATCH/bin/debootstrap" <<S
+#!/bin/sh
+root=\$4
+mkdir -p "\$root/etc/apt/apt.conf.d" "\$root/tmp" "\$root/precious" || exit 1
+mount --bind "$SCRATCH/precious" "\$root/precious" || exit 1
+echo \$\$ >"$SCRATCH/making"
+exec sleep 300
+S
+chmod +x "$SCRATCH/bin/debootstrap"
+TMPDIR=$SCRATCH/tmp "$SOURCE/tests/systems.sh" trixie >"$SCRATCH/said" 2>&1 &
+script=$!
+for _ in $(seq 600); do [ -s "$SCRATCH/making" ] && break; sleep 0.1; done
+[ -s "$SCRATCH/making" ] || _fail "no system is being made: $(cat "$SCRATCH/said")"
+kill -TERM $script
+wait $script
+same $? 143 'status of an interrupted script'
+same "$(cat "$SCRATCH/precious/file")" kept 'what was mounted'
+same "$(ls -A "$SCRATCH/tmp")" '' 'what is left'
+grep -qF "$SCRATCH" /proc/self/mounts && _fail "a mount is left: $(grep -F "$SCRATCH" /proc/self/mounts)"
+exit 0

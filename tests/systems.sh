@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A fresh machine of each Debian that we support: makes a minimal system with debootstrap, clones the
+# last commit of this repository below its /tmp, and types there what the README says, one after the
+# other: './build.sh run recipes/hw4.recipe' and './build.sh test'.
+#
+#   tests/systems.sh [SYSTEM...] [--keep DIR] [-- COMMAND...]
+#
+#   SYSTEM       bookworm (Debian 12) or trixie (Debian 13); both without one
+#   --keep DIR   the systems lie in DIR/chroot-SYSTEM, stay there, and are used again (with what was
+#                installed in them); without it each is new, and is removed when it is done
+#   -- COMMAND   types this in the clone instead, which a kept system has already and which is then
+#                only brought to the last commit, with what was built in it:
+#                tests/systems.sh trixie --keep /var/tmp/orch -- ./build.sh test -L quick
+#
+# Needs root, debootstrap, about 12 GB of disk for a system, and Debian's mirror: that of this machine's
+# apt, whose settings of proxies (and the environment's) the new system takes over.
+# Logs: build-systems/SYSTEM.N.log. Exit status: 0 all went well, 1 a command failed, 2 it could not begin.
+#
+# A system runs in mount and process namespaces of its own. Its /proc, /dev and /sys are mounted there
+# alone and end with the last process in it, so that nothing is ever removed through a mount, also when
+# this script is interrupted or killed.
+set -u
+CALLED_FROM=$PWD
+cd "$(dirname "$0")/.." || exit 2
+SYSTEMS='bookworm trixie'
+LOGS=${ORCH_BUILD_DIR:-build}-systems
+CLONE=tmp/orch
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "systems.sh: $*"; exit 2; }
+
+# ---- inside the namespaces: systems.sh --inside VERB ARG..., called by this script alone --------------
+
+# A /dev with the few devices that every program expects, terminals and shared memory of its own
+mount_dev() { # mount_dev ROOT
+    local device
+    mount -t tmpfs -o mode=755 tmpfs "$1/dev" || return 1
+    for device in null zero full random urandom tty; do
+        : >"$1/dev/$device" && mount --bind "/dev/$device" "$1/dev/$device" || return 1
+    done
+    mkdir "$1/dev/pts" "$1/dev/shm"
+    mount -t devpts -o newinstance,ptmxmode=0666,mode=620,gid=5 devpts "$1/dev/pts" || return 1
+    mount -t tmpfs -o mode=1777 tmpfs "$1/dev/shm" || return 1
+    ln -s pts/ptmx "$1/dev/ptmx"
+    ln -s /proc/self/fd "$1/dev/fd"
+    ln -s /proc/self/fd/0 "$1/dev/stdin"
+    ln -s /proc/self/fd/1 "$1/dev/stdout"
+    ln -s /proc/self/fd/2 "$1/dev/stderr"
+}
+
+# Runs a command in the system's clone. This shell remains as the first process, which takes in orphans.
+inside_run() { # inside_run ROOT COMMAND...
+    local root=$1 name
+    local environment=(HOME=/root TERM="${TERM:-dumb}" LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
+    shift
+    for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do
+        [ -z "${!name:-}" ] || environment+=("$name=${!name}")
+    done
+    { mount -t proc proc "$root/proc" && mount --rbind /sys "$root/sys" && mount_dev "$root"; } ||
+        die "cannot mount /proc, /sys and /dev in '$root'"
+    # shellcheck disable=SC2016
+    env -i "${environment[@]}" chroot "$root" /bin/bash -c 'cd "/$0" && "$@"' "$CLONE" "$@"
+}
+
+# The mirror and the settings of this machine's apt
+mirror() { apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | grep -m 1 '/debian/*$' || echo http://deb.debian.org/debian; }
+apt_settings() { apt-config dump --format '%f "%v";%n' Acquire | grep -E '^Acquire::(https?|Check-|Retries|ForceIPv)' | grep -v '""'; }
+
+inside_make() { # inside_make ROOT SYSTEM
+    local root=$1 system=$2 from
+    from=$(mirror)
+    debootstrap --variant=minbase --include=git,ca-certificates "$system" "$root" "$from" || return 1
+    printf 'deb %s %s main\ndeb %s %s-updates main\n' "$from" "$system" "$from" "$system" >"$root/etc/apt/sources.list"
+    apt_settings >"$root/etc/apt/apt.conf.d/99systems"
+    cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+    chroot "$root" apt-get clean
+}
+
+if [ "${1:-}" = --inside ]; then
+    verb=$2
+    shift 2
+    "inside_$verb" "$@"
+    exit # with its status; 'exec' would make the command the first process
+fi
+
+# ---- outside -------------------------------------------------------------------------------------------
+
+child='' making=''
+
+# Waits, so that a signal is served at once; --kill-child ends all processes of the namespace with unshare.
+apart() { # apart VERB ARG...
+    unshare --mount --pid --fork --kill-child --mount-proc --propagation private bash tests/systems.sh --inside "$@" </dev/null &
+    child=$!
+    wait "$child"
+    local status=$?
+    child=''
+    return $status
+}
+
+# Nothing is mounted below the folder here, and --one-file-system would keep to it even then.
+remove() { # remove FOLDER
+    awk -v below="$1/" 'index($2, below) == 1 { exit 1 }' /proc/self/mounts ||
+        { say "something is mounted below '$1': it is left"; return 1; }
+    rm -rf --one-file-system "$1"
+}
+
+cleanup() {
+    [ -z "$child" ] || { kill -KILL "$child" 2>/dev/null; wait "$child" 2>/dev/null; }
+    [ -z "$making" ] || remove "$making"
+}
+
+# Makes the system where it is not there yet. It gets its name last: what has the name is whole.
+make_system() { # make_system SYSTEM ROOT
+    local started=$SECONDS
+    [ ! -e "$2" ] || return 0
+    making=$2.new
+    remove "$making" || return 1
+    apart make "$making" "$1" >"$LOGS/$1.0.log" 2>&1 ||
+        { tail -n 3 "$LOGS/$1.0.log" >&2; say "$1: it could not be made; all of it is in $LOGS/$1.0.log"; return 1; }
+    mv "$making" "$2" && making=''
+    say "$1: made in $((SECONDS - started)) s"
+}
+
+# The last commit, in a new clone or (keep) in the one that is there. A bundle asks for no owner.
+make_clone() { # make_clone ROOT new|keep
+    local clone=$1/$CLONE bundle=$1/tmp/orch.bundle
+    [ "$2" = keep ] || remove "$clone" || return 1
+    git -c safe.directory='*' bundle create -q "$bundle" HEAD || return 1
+    if [ -d "$clone" ]; then git -C "$clone" fetch -q "$bundle" HEAD && git -C "$clone" checkout -q -f --detach FETCH_HEAD
+    else git clone -q "$bundle" "$clone" 2>/dev/null; fi || return 1
+    chown -R 0:0 "$clone" && rm -f "$bundle"
+}
+
+# What CTest said last, or nothing
+result_of() { sed -n 's/^\([0-9]*% tests passed.*\)/: \1/p' "$1" | tail -n 1; }
+
+type_in() { # type_in SYSTEM ROOT NUMBER COMMAND...
+    local system=$1 root=$2 log=$LOGS/$1.$3.log started=$SECONDS status
+    shift 3
+    apart run "$root" "$@" >"$log" 2>&1
+    status=$?
+    printf '%-9s %5d s  status %d  %s%s (%s)\n' "$system" $((SECONDS - started)) $status "$*" "$(result_of "$log")" "$log"
+    [ $status = 0 ] || { tail -n 20 "$log" | sed 's/^/    /' >&2; return 1; }
+}
+
+one_system() { # one_system SYSTEM ROOT COMMAND...
+    local system=$1 root=$2 failed=0
+    shift 2
+    make_system "$system" "$root" || return 2
+    make_clone "$root" "$([ $# -gt 0 ] && echo keep || echo new)" || { say "$system: cannot clone into $root/$CLONE"; return 2; }
+    say "$system: Debian $(<"$root/etc/debian_version"), commit $(git -C "$root/$CLONE" rev-parse --short HEAD)"
+    if [ $# -gt 0 ]; then
+        type_in "$system" "$root" 1 "$@"
+    else
+        type_in "$system" "$root" 1 ./build.sh run recipes/hw4.recipe || failed=1
+        type_in "$system" "$root" 2 ./build.sh test || failed=1
+        return $failed
+    fi
+}
+
+keep='' chosen='' worst=0
+while [ $# -gt 0 ]; do
+    case $1 in
+        --keep) [ $# -gt 1 ] || die '--keep needs a folder'; keep=$(cd "$CALLED_FROM" && realpath -m "$2"); shift 2 ;;
+        --) shift; break ;;
+        *) [[ " $SYSTEMS " = *" $1 "* ]] || { sed -n '3,21s/^# \{0,1\}//p' "$0" >&2; die "unknown system '$1' ($SYSTEMS)"; }
+           chosen="$chosen $1"; shift ;;
+    esac
+done
+[ "$(id -u)" = 0 ] || die 'needs root, to make a system and to mount in it (sudo tests/systems.sh)'
+command -v debootstrap >/dev/null || die 'no debootstrap: apt-get install debootstrap'
+git -c safe.directory='*' diff --quiet HEAD || say 'what is not committed is not in the clones'
+mkdir -p "$LOGS" ${keep:+"$keep"} || exit 2
+folder=${keep:-$(mktemp -d "${TMPDIR:-/var/tmp}/orch-systems-XXXXXX")} && folder=$(realpath "$folder") || exit 2
+trap 'cleanup; [ -n "$keep" ] || remove "$folder"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+for system in ${chosen:-$SYSTEMS}; do
+    one_system "$system" "$folder/chroot-$system" "$@" || { status=$?; [ $status -le $worst ] || worst=$status; }
+    [ -n "$keep" ] || remove "$folder/chroot-$system" || worst=2
+done
+exit $worst
