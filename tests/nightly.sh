@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Tests that take too long for each change: every fuzz target for a while under AddressSanitizer and
-# UBSan, and the threaded parts under ThreadSanitizer.
+# UBSan, the threaded parts under ThreadSanitizer, and (as root, with debootstrap) the two commands of the
+# README on a fresh machine of each Debian.
 #
 #   tests/nightly.sh [SECONDS]        seconds for each fuzz target (default 60)
 #   tests/nightly.sh fuzz [SECONDS] [TARGET...]   fuzzing alone
 #   tests/nightly.sh threads          ThreadSanitizer alone
+#   tests/nightly.sh systems          the fresh machines alone (tests/systems.sh)
 #
 # Needs clang with its run-time library (Debian: clang libclang-rt-dev) and what ./build.sh test needs.
 # What it finds lies in build-fuzz/found; what it learned (inputs that reach new code) in
@@ -80,13 +82,23 @@ threads() {
     return 1
 }
 
+# The README's commands on fresh machines. By night they are left out where they cannot be made.
+systems() {
+    if [ "$mode" = all ] && { [ "$(id -u)" != 0 ] || ! command -v debootstrap >/dev/null; }; then
+        echo 'systems: left out (needs root and debootstrap)'
+        return 0
+    fi
+    tests/systems.sh
+}
+
 mode=all seconds=60
 case ${1:-} in
-    fuzz | threads) mode=$1; shift ;;
+    fuzz | threads | systems) mode=$1; shift ;;
     '' | *[!0-9]*) [ $# = 0 ] || { sed -n '3,15s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
 esac
 case ${1:-} in '' | *[!0-9]*) ;; *) seconds=$1; shift ;; esac
 status=0
-[ $mode = threads ] || fuzz "$seconds" "$@" || status=1
-[ $mode = fuzz ] || threads || status=1
+case $mode in all | fuzz) fuzz "$seconds" "$@" || status=1 ;; esac
+case $mode in all | threads) threads || status=1 ;; esac
+case $mode in all | systems) systems || status=1 ;; esac
 exit $status
