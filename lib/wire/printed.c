@@ -488,7 +488,7 @@ static unsigned bracket_end(const struct reader *r, unsigned at, unsigned *out_n
 
 static bool take_bracket(struct reader *r)
 {
-    unsigned numbers, end = bracket_end(r, r->at, &numbers);
+    unsigned numbers = 0, end = bracket_end(r, r->at, &numbers);
     const struct token *first = token_at(r, r->at + 1);
     bool is_begin = true;
     for (unsigned i = 0; i < r->at; i++)
