@@ -45,10 +45,10 @@ TINY_TORCH_FAIL=model_new _run orch run t.recipe --force -q; ended failed 'model
 TINY_TORCH_FAIL=train:5 _run orch run t.recipe --force -q; ended failed 'train failed on purpose'; none_left 'a step failed'
 # a host that cannot be reached
 echo 'nowhere.invalid slots=2' >hosts
-export OMPI_MCA_orte_default_hostfile=$PWD/hosts
+export OMPI_MCA_orte_default_hostfile=$PWD/hosts PRTE_MCA_prte_default_hostfile=$PWD/hosts # Open MPI 4, and 5
 _run orch run t.recipe --force -q; [ $status = 1 ] || _fail "status $status"
 ended failed 'when 0 of 2 ranks had started'; none_left 'an unreachable host'
-unset OMPI_MCA_orte_default_hostfile
+unset OMPI_MCA_orte_default_hostfile PRTE_MCA_prte_default_hostfile
 # no launcher
 mkdir tools
 for tool in sh bash env git sed; do at=$(command -v $tool) && ln -s "$at" "tools/$tool"; done
