@@ -26,6 +26,7 @@ cd "$(dirname "$0")/.." || exit 2
 SYSTEMS='bookworm trixie'
 LOGS=${ORCH_BUILD_DIR:-build}-systems
 CLONE=tmp/orch
+case ${1:-} in -h | --help) sed -n '3,19s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "systems.sh: $*"; exit 2; }
@@ -73,6 +74,7 @@ inside_make() { # inside_make ROOT SYSTEM
     debootstrap --variant=minbase --include=git,ca-certificates "$system" "$root" "$from" || return 1
     printf 'deb %s %s main\ndeb %s %s-updates main\n' "$from" "$system" "$from" "$system" >"$root/etc/apt/sources.list"
     apt_settings >"$root/etc/apt/apt.conf.d/99systems"
+    echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io" # it need not outlive a power cut
     cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
     chroot "$root" apt-get clean
 }
@@ -86,7 +88,7 @@ fi
 
 # ---- outside -------------------------------------------------------------------------------------------
 
-child='' making=''
+child='' making='' keep='' folder=''
 
 # Waits, so that a signal is served at once; --kill-child ends all processes of the namespace with unshare.
 apart() { # apart VERB ARG...
@@ -159,25 +161,29 @@ one_system() { # one_system SYSTEM ROOT COMMAND...
     fi
 }
 
-keep='' chosen='' worst=0
-while [ $# -gt 0 ]; do
-    case $1 in
-        --keep) [ $# -gt 1 ] || die '--keep needs a folder'; keep=$(cd "$CALLED_FROM" && realpath -m "$2"); shift 2 ;;
-        --) shift; break ;;
-        *) [[ " $SYSTEMS " = *" $1 "* ]] || { sed -n '3,21s/^# \{0,1\}//p' "$0" >&2; die "unknown system '$1' ($SYSTEMS)"; }
-           chosen="$chosen $1"; shift ;;
-    esac
-done
-[ "$(id -u)" = 0 ] || die 'needs root, to make a system and to mount in it (sudo tests/systems.sh)'
-command -v debootstrap >/dev/null || die 'no debootstrap: apt-get install debootstrap'
-git -c safe.directory='*' diff --quiet HEAD || say 'what is not committed is not in the clones'
-mkdir -p "$LOGS" ${keep:+"$keep"} || exit 2
-folder=${keep:-$(mktemp -d "${TMPDIR:-/var/tmp}/orch-systems-XXXXXX")} && folder=$(realpath "$folder") || exit 2
-trap 'cleanup; [ -n "$keep" ] || remove "$folder"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
-for system in ${chosen:-$SYSTEMS}; do
-    one_system "$system" "$folder/chroot-$system" "$@" || { status=$?; [ $status -le $worst ] || worst=$status; }
-    [ -n "$keep" ] || remove "$folder/chroot-$system" || worst=2
-done
-exit $worst
+# One function, which is read as a whole before it runs: the file may change meanwhile.
+main() {
+    local chosen='' worst=0 system status
+    while [ $# -gt 0 ]; do
+        case $1 in
+            --keep) [ $# -gt 1 ] || die '--keep needs a folder'; keep=$(cd "$CALLED_FROM" && realpath -m "$2"); shift 2 ;;
+            --) shift; break ;;
+            *) [[ " $SYSTEMS " = *" $1 "* ]] || die "unknown system '$1' ($SYSTEMS)"
+               chosen="$chosen $1"; shift ;;
+        esac
+    done
+    [ "$(id -u)" = 0 ] || die 'needs root, to make a system and to mount in it (sudo tests/systems.sh)'
+    command -v debootstrap >/dev/null || die 'no debootstrap: apt-get install debootstrap'
+    git -c safe.directory='*' diff --quiet HEAD || say 'what is not committed is not in the clones'
+    mkdir -p "$LOGS" ${keep:+"$keep"} || exit 2
+    folder=${keep:-$(mktemp -d "${TMPDIR:-/var/tmp}/orch-systems-XXXXXX")} && folder=$(realpath "$folder") || exit 2
+    trap 'cleanup; [ -n "$keep" ] || remove "$folder"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    for system in ${chosen:-$SYSTEMS}; do
+        one_system "$system" "$folder/chroot-$system" "$@" || { status=$?; [ $status -le $worst ] || worst=$status; }
+        [ -n "$keep" ] || remove "$folder/chroot-$system" || worst=2
+    done
+    exit $worst
+}
+main "$@"
