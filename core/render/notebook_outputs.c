@@ -55,10 +55,8 @@ static json_t *image_html(const char *title, const char *base64)
     g_autoptr(GString) html = g_string_new(NULL);
     orch_html_printf(html,
                      "<img alt=\"%s\" style=\"width:640px;max-width:100%%;background:white\" "
-                     "src=\"data:image/png;base64,",
-                     title ? title : "chart");
-    g_string_append(html, base64);
-    g_string_append(html, "\">");
+                     "src=\"data:image/png;base64,%s\">",
+                     title ? title : "chart", base64);
     return json_string(html->str);
 }
 

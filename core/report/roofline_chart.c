@@ -8,6 +8,7 @@
 #include "lib/base/text.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TABLE_BYTES_MAX (4 << 20)
@@ -112,12 +113,12 @@ static struct range range_of(const struct orch_roofline_roofs *roofs, const GArr
 
 static const enum orch_precision SHOWN[] = {ORCH_FP64, ORCH_FP32, ORCH_TF32, ORCH_FP16, ORCH_BF16};
 
-static int compare_peaks(const void *a, const void *b, gpointer roofs)
+static int compare_peaks(const void *a, const void *b, void *roofs)
 {
     const struct orch_roof *peaks = ((const struct orch_roofline_roofs *)roofs)->peaks;
-    double x = peaks[*(const enum orch_precision *)a].rate,
-           y = peaks[*(const enum orch_precision *)b].rate;
-    return (x > y) - (x < y);
+    enum orch_precision p = *(const enum orch_precision *)a, q = *(const enum orch_precision *)b;
+    double x = peaks[p].rate, y = peaks[q].rate;
+    return x != y ? (x > y) - (x < y) : (p > q) - (p < q);
 }
 
 /* "fp32 240 GFLOP/s", with a star when it is nominal and others are measured. */
@@ -133,8 +134,7 @@ static void add_roofs(struct orch_chart_panel *panel, const struct orch_roofline
 {
     enum orch_precision order[G_N_ELEMENTS(SHOWN)];
     memcpy(order, SHOWN, sizeof order);
-    g_qsort_with_data(order, G_N_ELEMENTS(order), sizeof *order, compare_peaks,
-                      (gpointer)(uintptr_t)roofs);
+    qsort_r(order, G_N_ELEMENTS(order), sizeof *order, compare_peaks, (void *)(uintptr_t)roofs);
     struct orch_chart_series *line = orch_chart_series(panel, "roofs", ORCH_SERIES_IDEAL);
     const double bandwidth = roofs->memory.rate;
     const bool is_mixed = roofs->when != NULL;

@@ -10,6 +10,7 @@
 #include "lib/base/json.h"
 #include "lib/wire/value.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const char *orch_plan_state_name(enum orch_plan_state state)
@@ -272,7 +273,7 @@ static void make_order(struct orch_plan *plan)
     plan->order = g_new0(unsigned, plan->count + 1);
     for (unsigned i = 0; i < plan->count; i++)
         plan->order[i] = i;
-    g_qsort_with_data(plan->order, (int)plan->count, sizeof *plan->order, compare_order, plan);
+    qsort_r(plan->order, plan->count, sizeof *plan->order, compare_order, plan);
 }
 
 struct orch_plan *orch_plan_new(struct orch_workspace *workspace, struct orch_plugins *plugins,
