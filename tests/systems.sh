@@ -131,7 +131,7 @@ make_clone() { # make_clone ROOT new|keep
     git -c safe.directory='*' bundle create -q "$bundle" HEAD || return 1
     if [ -d "$clone" ]; then git -C "$clone" fetch -q "$bundle" HEAD && git -C "$clone" checkout -q -f --detach FETCH_HEAD
     else git clone -q "$bundle" "$clone" 2>/dev/null; fi || return 1
-    chown -R 0:0 "$clone" && rm -f "$bundle"
+    rm -f "$bundle"
 }
 
 # What CTest said last, or nothing

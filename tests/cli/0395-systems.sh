@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # tests/systems.sh says what it needs, and when it is interrupted in the middle of making a system, or
-# of a command in one, it leaves no mount and no folder, and removes nothing through a mount.
+# of a command in one, it leaves no mount and no folder, and removes nothing through a mount. A command
+# runs in the clone of a kept system, whose files a second call leaves as they are.
 . "$(dirname "$0")/lib.sh"
 git -C "$SOURCE" rev-parse -q --verify HEAD >/dev/null 2>&1 || skip 'the source is no git repository'
 ORCH_BUILD_DIR=$SCRATCH/logs/build
@@ -35,5 +36,19 @@ wait $script
 same $? 143 'status of an interrupted script'
 same "$(cat "$SCRATCH/precious/file")" kept 'what was mounted'
 same "$(ls -A "$SCRATCH/tmp")" '' 'what is left'
+grep -qF "$SCRATCH" /proc/self/mounts && _fail "a mount is left: $(grep -F "$SCRATCH" /proc/self/mounts)"
+
+# A system that is there already: a shell and its libraries
+root=$SCRATCH/keep/chroot-trixie
+mkdir -p "$root"/{etc,tmp,proc,sys,dev,bin}
+echo 13.99 >"$root/etc/debian_version"
+cp -L /bin/bash "$root/bin/"
+for library in $(ldd /bin/bash | grep -o '/[^ ]*'); do cp -L --parents "$library" "$root"; done
+fails 1 "$SOURCE/tests/systems.sh" trixie --keep "$SCRATCH/keep" -- bash -c 'pwd; echo "$(</proc/1/comm) $HOME"; : >/dev/null </dev/fd/0 || exit; exit 3'
+has 'status 3'; says 'trixie: Debian 13.99'
+same "$(cat "$ORCH_BUILD_DIR-systems/trixie.1.log")" $'/tmp/orch\nbash /root' 'what the command saw'
+before=$(cd "$root/tmp/orch" && stat -c '%y %n' build.sh lib/base/*.h)
+ok "$SOURCE/tests/systems.sh" trixie --keep "$SCRATCH/keep" -- bash -c ':'
+same "$(cd "$root/tmp/orch" && stat -c '%y %n' build.sh lib/base/*.h)" "$before" 'times of the sources'
 grep -qF "$SCRATCH" /proc/self/mounts && _fail "a mount is left: $(grep -F "$SCRATCH" /proc/self/mounts)"
 exit 0

@@ -32,8 +32,8 @@ set_tests_properties(cli.0214-mpi-gradients cli.0217-asyncsgd cli.0229-mpi cli.0
 set_tests_properties(cli.0275-scaling cli.0276-allreduce cli.0278-scaling-faults cli.0279-scaling-torch cli.0306-hierarchical-nodes cli.0307-memory-full PROPERTIES LABELS "slow" TIMEOUT 1200)
 # imports the clouds' own packages, where they are installed
 set_tests_properties(cli.0357-export-job-reference PROPERTIES LABELS "reference")
-# ten runs at once, two of them killed
-set_tests_properties(cli.0371-slots-ten-runs PROPERTIES LABELS "slow")
+# ten runs at once, two of them killed; clone this repository
+set_tests_properties(cli.0371-slots-ten-runs cli.0395-systems PROPERTIES LABELS "slow")
 # run jobs in copies of a repository, and stop one; wait for a killed command's host
 set_tests_properties(cli.0356-export-job-runs cli.0358-allowance-in-progress cli.0365-replay-resume PROPERTIES LABELS "slow")
 # start SimGrid some thirty times, and wait for a limit of time
