@@ -7,11 +7,11 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/temporary.h"
 #include "lib/base/text.h"
 #include "lib/data/unzip.h"
 #include "store/exchange/bundle.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -189,12 +189,9 @@ static void verify_all(const char *const *plugin_paths, GPtrArray *handins, cons
 bool orch_submissions_verify(GPtrArray *handins, const char *const *plugin_paths, bool is_full,
                              int jobs, GError **error)
 {
-    g_autofree char *scratch = g_build_filename(g_get_tmp_dir(), "orch-class-XXXXXX", NULL);
-    if (!g_mkdtemp(scratch)) {
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make a folder in '%s'",
-                             g_get_tmp_dir());
+    g_autofree char *scratch = orch_temporary_folder("class", error);
+    if (!scratch)
         return false;
-    }
     int processors = jobs > 0 ? jobs : (int)g_get_num_processors();
     verify_all(plugin_paths, handins, scratch, is_full, CLAMP(processors, 1, JOBS_MAX));
     orch_tree_remove(scratch, NULL);

@@ -3,10 +3,10 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/temporary.h"
 #include "lib/data/unzip.h"
 #include "lib/zip/zip_write.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define PACK_BYTES_MAX ((int64_t)1 << 30) /* of the pack in a hand-in */
@@ -17,13 +17,9 @@ bool orch_handin_unpack(const char *path, struct orch_unpacked_handin *out, GErr
     GError *problem = NULL;
     if (!orch_zip_is(path))
         return true;
-    out->folder = g_build_filename(g_get_tmp_dir(), "orch-handin-XXXXXX", NULL);
-    if (!g_mkdtemp(out->folder)) {
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make a folder in '%s'",
-                             g_get_tmp_dir());
-        g_clear_pointer(&out->folder, g_free);
+    out->folder = orch_temporary_folder("handin", error);
+    if (!out->folder)
         return false;
-    }
     out->path = g_build_filename(out->folder, "handin.orch", NULL);
     if (orch_zip_take(path, ".orch", PACK_BYTES_MAX, out->path, &out->name, &out->others, &problem))
         return true;

@@ -10,6 +10,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/temporary.h"
 #include "lib/base/text.h"
 #include "store/dataset.h"
 #include "store/exchange/bundle.h"
@@ -402,17 +403,6 @@ static void job_clear(struct job *job)
     json_decref(job->sources.trees);
 }
 
-static bool make_folder(struct job *job, GError **error)
-{
-    g_autofree char *pattern = g_build_filename(g_get_tmp_dir(), "orch-pack-XXXXXX", NULL);
-    if (g_mkdtemp(pattern))
-        job->folder = g_steal_pointer(&pattern);
-    else
-        orch_error_set(error, ORCH_ERROR_IO, "set TMPDIR to a writable folder",
-                       "cannot make a scratch folder in '%s'", g_get_tmp_dir());
-    return job->folder != NULL;
-}
-
 bool orch_pack_write(struct orch_plan *plan, const struct orch_document *document,
                      const struct orch_pack_options *options, const char *path,
                      struct orch_packed *out, GError **error)
@@ -441,8 +431,8 @@ bool orch_pack_write(struct orch_plan *plan, const struct orch_document *documen
                                              .trees = json_object(),
                                              .left_out = out->left_out,
                                              .limit = options->source_bytes};
-    bool ok = choose_runs(&job, error) && make_folder(&job, error) && fill_store(&job, error) &&
-              orch_pack_gather(plan, job.trees, &job.sources, error);
+    bool ok = choose_runs(&job, error) && (job.folder = orch_temporary_folder("pack", error)) &&
+              fill_store(&job, error) && orch_pack_gather(plan, job.trees, &job.sources, error);
     if (ok) {
         add_report(&job);
         add_pack_json(&job);

@@ -5,6 +5,7 @@
 #include "core/run/fingerprint.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/temporary.h"
 #include "lib/vcs/listed.h"
 #include "lib/vcs/secrets.h"
 
@@ -99,10 +100,9 @@ static char *read_file(struct tree *tree, const struct orch_tree_file *file, siz
         return NULL;
     }
     if (!bytes && !tree->written) {
-        tree->written = g_build_filename(g_get_tmp_dir(), "orch-pack-XXXXXX", NULL);
-        if (!g_mkdtemp(tree->written))
-            g_clear_pointer(&tree->written, g_free);
-        else if (!orch_vcs_checkout(tree->workspace->vcs, tree->id, tree->written, NULL))
+        tree->written = orch_temporary_folder("pack", NULL);
+        if (tree->written &&
+            !orch_vcs_checkout(tree->workspace->vcs, tree->id, tree->written, NULL))
             g_debug("tree %s could not be written out as a whole", tree->id);
     }
     if (!bytes && tree->written)

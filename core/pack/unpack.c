@@ -5,6 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/temporary.h"
 #include "lib/vcs/listed.h"
 
 #include <errno.h>
@@ -267,15 +268,12 @@ static void check_trees(struct orch_pack *pack)
 
 static struct orch_pack *pack_new(GError **error)
 {
-    g_autofree char *pattern = g_build_filename(g_get_tmp_dir(), "orch-verify-XXXXXX", NULL);
-    if (!g_mkdtemp(pattern)) {
-        orch_error_set(error, ORCH_ERROR_IO, "set TMPDIR to a writable folder",
-                       "cannot make a scratch folder in '%s'", g_get_tmp_dir());
+    g_autofree char *folder = orch_temporary_folder("verify", error);
+    if (!folder)
         return NULL;
-    }
     struct orch_pack *pack = g_new0(struct orch_pack, 1);
-    char *real = realpath(pattern, NULL);
-    pack->folder = g_strdup(real ? real : pattern);
+    char *real = realpath(folder, NULL);
+    pack->folder = g_strdup(real ? real : folder);
     free(real);
     pack->db = g_build_filename(pack->folder, "store", "results.db", NULL);
     pack->files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);

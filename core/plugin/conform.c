@@ -10,6 +10,7 @@
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
+#include "lib/base/temporary.h"
 #include "lib/wire/value.h"
 
 #include <math.h>
@@ -541,7 +542,7 @@ GPtrArray *orch_conform_run(struct orch_plugins *plugins, const char *name, cons
     GPtrArray *steps = NULL;
     conform.path = orch_plugins_locate(plugins, name, base, error);
     conform.host = conform.path ? orch_program_path("orch-host", error) : NULL;
-    conform.scratch = conform.host ? g_dir_make_tmp("orch-check-XXXXXX", error) : NULL;
+    conform.scratch = conform.host ? orch_temporary_folder("check", error) : NULL;
     if (conform.scratch) {
         steps = run_steps(&conform, error);
         orch_tree_remove(conform.scratch, NULL);

@@ -10,6 +10,7 @@
 #include "core/render/tool.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/temporary.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -162,12 +163,9 @@ static bool run_weasyprint(const char *html, const char *pdf, GError **error)
 
 bool orch_files_pdf(const struct orch_document *document, const char *path, GError **error)
 {
-    g_autofree char *folder = g_dir_make_tmp("orch-pdf-XXXXXX", NULL);
-    if (!folder) {
-        orch_error_set(error, ORCH_ERROR_IO, "set TMPDIR to a writable folder",
-                       "cannot make a temporary folder");
+    g_autofree char *folder = orch_temporary_folder("pdf", error);
+    if (!folder)
         return false;
-    }
     g_autofree char *html = g_build_filename(folder, "page.html", NULL);
     g_autofree char *pdf = g_build_filename(folder, "page.pdf", NULL);
     const struct orch_page_options options = {.is_for_paper = true};

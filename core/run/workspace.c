@@ -7,6 +7,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/temporary.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -184,13 +185,9 @@ struct orch_store *orch_workspace_scratch(struct orch_workspace *workspace, GErr
     struct scratch *self = (struct scratch *)workspace;
     orch_store_close(workspace->store);
     workspace->store = NULL;
-    g_autofree char *pattern = g_build_filename(g_get_tmp_dir(), "orch-smoke-XXXXXX", NULL);
-    if (!g_mkdtemp(pattern)) {
-        orch_error_set(error, ORCH_ERROR_IO, "set TMPDIR to a writable folder",
-                       "cannot make a scratch folder in '%s'", g_get_tmp_dir());
+    self->scratch_folder = orch_temporary_folder("smoke", error);
+    if (!self->scratch_folder)
         return NULL;
-    }
-    self->scratch_folder = g_steal_pointer(&pattern);
     g_free(workspace->db_path);
     workspace->db_path = g_build_filename(self->scratch_folder, "results.db", NULL);
     workspace->store = orch_store_open(workspace->db_path, ORCH_STORE_CREATE, error);

@@ -102,10 +102,13 @@ char *orch_temporary_name(const char *path)
 char *orch_temporary_folder(const char *what, GError **error)
 {
     g_autofree char *base = g_strconcat(g_get_tmp_dir(), "/orch-", what, NULL);
-    g_autofree char *path = orch_temporary_name(base);
-    if (mkdir(path, 0700) == 0)
+    g_autofree char *name = orch_temporary_name(base);
+    /* random letters, because others may make names in that folder, too */
+    g_autofree char *path = g_strconcat(name, "-XXXXXX", NULL);
+    if (g_mkdtemp(path))
         return g_steal_pointer(&path);
-    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make the temporary folder '%s'",
-                         path);
+    orch_error_set(error, ORCH_ERROR_IO, "set TMPDIR to a writable folder",
+                   "cannot make a temporary folder in '%s': %s", g_get_tmp_dir(),
+                   g_strerror(errno));
     return NULL;
 }

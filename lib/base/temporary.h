@@ -12,9 +12,10 @@
  * folder. Does not create the file. Caller frees. */
 char *orch_temporary_name(const char *path);
 
-/** Creates such a folder in the system's folder for temporary files, readable by the user only:
- * "orch-WHAT.orch-tmp-...". Fails with NULL and ORCH_ERROR_IO. Caller frees the name and removes
- * the folder. */
+/** Creates such a folder in the system's folder for temporary files ($TMPDIR, else /tmp), readable
+ * by the user only: "orch-WHAT.orch-tmp-...". First removes those that dead processes of this user
+ * left there. Every scratch folder of the program is made by this function. Fails with NULL and
+ * ORCH_ERROR_IO. Caller frees the name and removes the folder. */
 char *orch_temporary_folder(const char *what, GError **error);
 
 #endif

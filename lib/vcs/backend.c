@@ -4,7 +4,6 @@
 
 #include "lib/base/error.h"
 
-#include <errno.h>
 #include <string.h>
 
 struct orch_entry *orch_entry_new(const char *path, unsigned mode, const char *oid)
@@ -50,17 +49,6 @@ void orch_left_out_add(GPtrArray *list, const char *path, char *why)
     item->path = g_strdup(path);
     item->why = why;
     g_ptr_array_add(list, item);
-}
-
-char *orch_scratch_folder(GError **error)
-{
-    char *folder = g_build_filename(g_get_tmp_dir(), "orch-vcs-XXXXXX", NULL);
-    if (g_mkdtemp(folder))
-        return folder;
-    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make a folder in '%s'",
-                         g_get_tmp_dir());
-    g_free(folder);
-    return NULL;
 }
 
 char *orch_remote_url(struct orch_vcs *vcs, const char *branch)

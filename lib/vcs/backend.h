@@ -139,10 +139,6 @@ void orch_left_out_free(struct orch_left_out *item);
 /** Adds a copy of `path`; takes ownership of `why`. */
 void orch_left_out_add(GPtrArray *list, const char *path, char *why);
 
-/** Creates a private folder (0700) for an index. Caller removes it with orch_tree_remove and
- * g_free. */
-char *orch_scratch_folder(GError **error);
-
 /** Sets ORCH_ERROR_IO with libgit2's last message. */
 void orch_libgit2_error(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 

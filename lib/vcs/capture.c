@@ -13,6 +13,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/temporary.h"
 #include "lib/base/text.h"
 #include "lib/vcs/backend.h"
 #include "lib/vcs/secrets.h"
@@ -97,7 +98,7 @@ static bool copy_index(const char *from, const char *to, GError **error)
 static bool job_init(struct orch_job *job, struct orch_vcs *vcs, GError **error)
 {
     job->vcs = vcs;
-    job->folder = orch_scratch_folder(error);
+    job->folder = orch_temporary_folder("vcs", error);
     if (!job->folder)
         return false;
     job->changes = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, change_free);

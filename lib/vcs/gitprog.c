@@ -4,6 +4,7 @@
  * depend on the user's settings; all lists of paths are NUL-terminated. */
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/temporary.h"
 #include "lib/vcs/backend.h"
 #include "lib/vcs/spawn.h"
 
@@ -331,7 +332,7 @@ static GPtrArray *entries_of(struct orch_vcs *vcs, const char *tree, GError **er
 /* Creates a path for a new index in a private folder, which the caller removes. */
 static char *new_index(char **out_folder, GError **error)
 {
-    *out_folder = orch_scratch_folder(error);
+    *out_folder = orch_temporary_folder("vcs", error);
     return *out_folder ? g_build_filename(*out_folder, "index", NULL) : NULL;
 }
 

@@ -21,7 +21,7 @@ same "$(json archive.pack)" abc123_hw.orch; same "$(json archive.not_checked.0)"
 ok orch verify hw --json; same "$(json handins.#)" 1
 mkdir class; cp hw/abc123_hw.zip class/
 ok orch verify class --json; same "$(json handins.#)" 1
-ls "$TMPDIR"/orch-handin-* >/dev/null 2>&1 && _fail 'a scratch folder was left'
+ls "$TMPDIR"/orch-handin* >/dev/null 2>&1 && _fail 'a scratch folder was left'
 # without a pack, with two, with one that grows, cut short, or no archive at all
 python3 - <<'P'
 import zipfile

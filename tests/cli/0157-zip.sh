@@ -66,7 +66,7 @@ change("huge.zip", 24, struct.pack("<I", 0xfffffffe), "comment.zip")
 P
 for name in stored windows zip64 streamed comment; do ok orch verify $name.zip; has '0 differ'; done
 for name in link folder device; do fails 3 orch verify $name.zip; says 'there is no pack'; done
-unreadable() { fails 3 orch verify "$1.zip"; says "$1.zip"; says "$2"; [ -z "$(ls -d "${TMPDIR:-/tmp}"/orch-handin-* 2>/dev/null)" ] || _fail 'a scratch folder was left'; }
+unreadable() { fails 3 orch verify "$1.zip"; says "$1.zip"; says "$2"; [ -z "$(ls -d "${TMPDIR:-/tmp}"/orch-handin* 2>/dev/null)" ] || _fail 'a scratch folder was left'; }
 export TMPDIR=$SCRATCH/tmp; mkdir "$TMPDIR"
 unreadable twice 'a name occurs twice'
 unreadable lzma 'neither stored nor deflated'; says 'zip it again with deflate'
