@@ -148,15 +148,19 @@ class Shell:
         for name in ("ORCH_DB", "ORCH_PLUGIN_PATH", "ORCH_USER", "ORCH_HARDWARE"):
             self.env.pop(name, None)
 
+    def type(self, command, may_fail=False):
+        """Runs a command of the page, which means the test's folder when it says /tmp."""
+        there = re.sub(r"(?<![\w./-])/tmp/", lambda _: self.folder + "/", command)
+        return self.run(there, may_fail).replace(self.folder + "/", "/tmp/")
+
     def run(self, command, may_fail=False):
-        there = command.replace("/tmp/", self.folder + "/")
-        done = subprocess.run(["bash", "-c", there], cwd=self.folder + "/w", env=self.env,
+        done = subprocess.run(["bash", "-c", command], cwd=self.folder + "/w", env=self.env,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True)
         if bool(done.returncode) != may_fail:
             sys.exit("FAILED: %s\nit ended with %d%s\n%s" % (
                 command, done.returncode, ", the page shows an error" if may_fail else "", done.stdout))
-        return done.stdout.replace(self.folder + "/", "/tmp/")
+        return done.stdout
 
 
 def transcript(lines):
@@ -190,7 +194,7 @@ class Page:
                 continue
             wanted = [line for line in wanted if line]
             may_fail = any(re.match(r"orch: (?!warning)", line) for line in wanted)
-            got = [line for line in self.shell.run(command, may_fail).splitlines() if line]
+            got = [line for line in self.shell.type(command, may_fail).splitlines() if line]
             problem = matches(wanted, got, bool(EXACT.match(command)))
             if problem:
                 sys.exit("FAILED: $ %s\n%s\nall of it:\n%s" % (command, problem, "\n".join(got)))
@@ -199,7 +203,7 @@ class Page:
     def sh(self, lines):
         for line in lines if self.name in RUNS_SH else []:
             if line and not self.is_left_out(line):
-                self.shell.run(line)
+                self.shell.type(line)
                 self.run += 1
 
     def recipe(self, lines):
