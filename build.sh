@@ -35,6 +35,49 @@ TORCH_PACKAGES='g++:g++ libtorch-dev: dataset-fashion-mnist:'
 say()  { printf '%s\n' "$*" >&2; }
 die()  { printf 'build.sh: %s\n' "$*" >&2; exit 1; }
 
+# ---- what goes on -------------------------------------------------------------------------------
+
+duration() { if [ "$1" -lt 60 ]; then printf '%d s' "$1"; else printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); fi; }
+
+# How far a log says that its program is: ninja's count, else its last line
+progress() {
+    tail -c 4000 "$1" 2>/dev/null | tr '\r' '\n' | awk '
+        match($0, /^\[[0-9]+\/[0-9]+\]/) { split(substr($0, 2, RLENGTH - 2), n, "/"); count = n[1] " of " n[2] " steps" }
+        NF { last = substr($0, 1, 60) }
+        END { print count ? count : last }'
+}
+
+# watch LOG WHAT: rewrites a line each second on a terminal; elsewhere writes one every 15 s
+watch() {
+    local log=$1 what=$2 begin=$SECONDS line
+    while sleep $([ -t 2 ] && echo 1 || echo "$EVERY_S") >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
+        line="$what: $(duration $((SECONDS - begin))), $(progress "$log") (log: $log)"
+        if [ -t 2 ]; then printf '\r\033[K%.*s' $((${COLUMNS:-80} - 1)) "$line" >&2; else say "$line"; fi
+    done
+}
+EVERY_S=${ORCH_BUILD_EVERY_S:-15}
+
+# attend LOG WHAT COMMAND...: runs it with its output in LOG, and says meanwhile how far it is
+attend() {
+    local log=$1 what=$2 begin=$SECONDS status=0
+    shift 2
+    : >"$log"
+    [ -t 2 ] || say "$what (log: $log)"
+    watch "$log" "$what" &
+    watcher=$!
+    "$@" >"$log" 2>&1 || status=$?
+    stop_watching
+    return $status
+}
+watcher=
+stop_watching() {
+    [ -n "$watcher" ] || return 0
+    kill "$watcher" 2>/dev/null && wait "$watcher" 2>/dev/null || true
+    watcher=
+    [ ! -t 2 ] || printf '\r\033[K' >&2
+}
+trap stop_watching EXIT
+
 usage() {
     cat <<'TXT'
 usage: ./build.sh COMMAND
@@ -42,7 +85,7 @@ usage: ./build.sh COMMAND
   run RECIPE [ARG...]   set up what the recipe needs, then 'orch run RECIPE ARG...'
   test [ARG...]         set up everything, then all tests (ARG: of ctest, e.g. -L quick); what cannot be
                         installed here is left out, and the tests that need it are named as skipped
-  build                 the core: ready in about a minute, works at once
+  build                 the core: two to seven minutes the first time on two cores, works at once
   torch [--torch WHICH] LibTorch and the training plugins as well. WHICH: auto (the newest of those that
                         python3 and conda import and of Debian's), debian, python, or a folder (a virtual
                         environment, site-packages/torch, a cmake folder); kept for later commands
@@ -90,29 +133,35 @@ missing_other() {
 }
 
 as_root() {
-    if [ "$(id -u)" = 0 ]; then "$@"
-    elif command -v sudo >/dev/null && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then sudo "$@"
-    else return 1
-    fi
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-apt_quietly() {
-    as_root apt-get -qq -o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=120 "$@" >/dev/null 2>&1
+# Asks for sudo's password where one is needed, before a status line would hide the question
+may_be_root() {
+    [ "$(id -u)" = 0 ] ||
+        { command -v sudo >/dev/null && { sudo -n true 2>/dev/null || { [ -t 0 ] && sudo -v; }; }; }
+}
+
+# All of the packages, or those of them that this Debian has: then false
+apt_install() {
+    local apt='apt-get -q -o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=120'
+    local install='install -y --no-install-recommends' known
+    export DEBIAN_FRONTEND=noninteractive
+    # shellcheck disable=SC2086
+    as_root $apt $install "$@" || { as_root $apt update && as_root $apt $install "$@"; } || {
+        known=$(apt-cache show --no-all-versions "$@" 2>/dev/null | sed -n 's/^Package: //p' | sort -u)
+        [ -z "$known" ] || as_root $apt $install $known
+        return 1
+    }
 }
 
 # install_deb STAGE PACKAGE...: false when apt cannot install all of them. One that this Debian does not
 # have (a name of another release's) keeps none of the others away.
 install_deb() {
-    local stage=$1 known; shift
-    local install='install -y --no-install-recommends'
+    local stage=$1 begin=$SECONDS; shift
     say "installing for $stage:" "$@"
-    export DEBIAN_FRONTEND=noninteractive
-    # shellcheck disable=SC2086
-    apt_quietly $install "$@" || { apt_quietly update && apt_quietly $install "$@"; } || {
-        known=$(apt-cache show --no-all-versions "$@" 2>/dev/null | sed -n 's/^Package: //p' | sort -u)
-        [ -z "$known" ] || apt_quietly $install $known
-        return 1
-    }
+    may_be_root && attend "$BUILD-apt.log" "installing for $stage" apt_install "$@" || return 1
+    say "installed for $stage in $(duration $((SECONDS - begin)))"
 }
 
 # need STAGE LIST: installs what is missing of LIST, or says exactly what to install
@@ -141,7 +190,7 @@ want() {
     missing=$(missing_deb "$list")
     # shellcheck disable=SC2086
     [ -z "$missing" ] || install_deb "$stage" $missing ||
-        say "could not install" $(missing_deb "$list") "(no root, no network, or no such package here): the tests of $stage are skipped"
+        say "could not install" $(missing_deb "$list") "(no root, no network, or no such package here): what needs $stage is skipped"
 }
 
 # What the tests need, and what is optional but decides how they are built
@@ -168,14 +217,27 @@ configure() { # configure FOLDER CMAKE-ARGS...
     key="$* mpicc=$(command -v mpicc || true) smpicc=$(command -v smpicc || true)"
     # anew when the arguments change, or when what is installed changed since
     if [ ! -f "$folder/build.ninja" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$key" ]; then
-        cmake -S . -B "$folder" -G Ninja "$@" >"$folder.log" 2>&1 ||
+        attend "$folder.log" configuring cmake -S . -B "$folder" -G Ninja "$@" ||
             { tail -n 30 "$folder.log" >&2; die "configuring failed; all of it is in $folder.log"; }
         printf '%s' "$key" >"$stamp"
     fi
 }
 
 compile() { # compile FOLDER [TARGET]
-    ninja -C "$1" -k 1 ${2:+"$2"} >"$1.log" 2>&1 || { grep -v '^\[' "$1.log" | head -n 60 >&2; die "building failed; all of it is in $1.log"; }
+    local begin=$SECONDS
+    attend "$1.log" building ninja -C "$1" -k 10 ${2:+"$2"} || { failures "$1.log"; die "building failed; all of it is in $1.log"; }
+    [ $((SECONDS - begin)) -lt 2 ] || say "built in $(duration $((SECONDS - begin)))"
+}
+
+# The files that ninja could not make, with the first errors of each
+failures() {
+    awk -v here="$PWD/" '
+        /^\[[0-9]+\/[0-9]+\]/ { left = 0 }
+        /^FAILED: / { sub(/^FAILED: /, ""); sub(/ .*/, ""); sub(/CMakeFiles\/[^\/]*\.dir\//, ""); sub(/\.o$/, "")
+                      print "failed: " $0; left = 3; getline; next } # the next line is the command
+        left && /(^|[^a-z-])([Ee]rror|ERROR)[: ]|undefined reference|No space left|[Kk]illed|cannot find/ {
+            while (i = index($0, here)) $0 = substr($0, 1, i - 1) substr($0, i + length(here))
+            print "  " $0; left-- }' "$1" | head -n 40 >&2
 }
 
 # Is this tree set up for training already? And with which LibTorch: what the last --torch chose.
@@ -233,14 +295,53 @@ build_torch() {
     build_core
 }
 
-# Do the plugins that a recipe names ask for LibTorch? (plugins/NAME/needs)
-recipe_needs_torch() {
-    [ -f "$1" ] || return 1
+# The plugins that the text of a recipe names
+recipe_plugins() {
+    [ -f "$1" ] || return 0
+    sed 's/#.*//' "$1" | grep -o 'plugin: *"\{0,1\}[a-z][a-z0-9_-]*' | sed 's/.*[: "]//' | sort -u
+}
+
+# The plugins of the trials that 'orch run ARGS...' would start now; false when it would start nothing for an error
+planned_plugins() {
+    ./orch run --dry-run --json "$@" 2>/dev/null | python3 -c '
+import json, sys
+for trial in json.load(sys.stdin)["trials"]:
+    if trial["state"] in ("missing", "stale", "waiting"):
+        print(trial["plugin"])' 2>/dev/null
+}
+
+# needs_of PLUGIN...: what they declare (plugins/NAME/needs): torch, mpi, simgrid
+needs_of() {
     local name
-    for name in $(sed -n 's/^ *plugin: *\([a-z][a-z0-9_-]*\).*/\1/p' "$1" | sort -u); do
-        grep -qs '^torch$' "plugins/$name/needs" && return 0
+    for name; do cat "plugins/$name/needs" 2>/dev/null || true; done | sort -u
+}
+
+# Which of a list of needs are not installed (LibTorch is not asked for)
+not_installed() {
+    local need
+    for need; do
+        case $need in
+            mpi) command -v mpicc >/dev/null && command -v mpirun >/dev/null || [ -z "$(missing_deb "$MPI_PACKAGES")" ] || echo mpi ;;
+            simgrid) command -v smpicc >/dev/null || [ -z "$(missing_deb "$SIMGRID_PACKAGES")" ] || echo simgrid ;;
+        esac
     done
-    return 1
+}
+
+# set_up_for RECIPE [ARG...]: builds what its plugins declare. MPI and SimGrid are installed where a trial that would run needs them.
+set_up_for() {
+    local needs missing planned need
+    needs=$(needs_of $(recipe_plugins "$1"))
+    case " $(echo $needs) " in *' torch '*) build_torch ;; *) build_core ;; esac
+    missing=$(not_installed $needs)
+    { [ -n "$missing" ] && has_apt; } || return 0
+    planned=$(planned_plugins "$@") && missing=$(not_installed $(needs_of $(sort -u <<<"$planned")))
+    for need in $missing; do
+        case $need in
+            mpi) want 'MPI' "$MPI_PACKAGES" ;;
+            simgrid) want 'simulated clusters' "$SIMGRID_PACKAGES" ;;
+        esac
+    done
+    [ -z "$missing" ] || build_core
 }
 
 row() { printf '  %-12s %s\n' "$1" "$2" >&2; }
@@ -343,7 +444,7 @@ command=${1:-help}
 case $command in
     run)
         [ $# -gt 0 ] || die "usage: ./build.sh run RECIPE [ARG...]"
-        if recipe_needs_torch "$1"; then build_torch; else build_core; fi
+        set_up_for "$@"
         table
         exec ./orch run "$@" ;;
     test) run_tests "$@" ;;
@@ -355,7 +456,7 @@ case $command in
     asan) run_asan "$@" ;;
     coverage) run_coverage "$@" ;;
     install) run_install "$@" ;;
-    clean) rm -rf "$BUILD" "$BUILD-asan" "$BUILD-coverage" "$BUILD.log" "$BUILD-asan.log" "$BUILD-coverage.log" orch ;;
+    clean) rm -rf "$BUILD" "$BUILD-asan" "$BUILD-coverage" "$BUILD.log" "$BUILD-apt.log" "$BUILD-asan.log" "$BUILD-coverage.log" orch ;;
     packages) for stage in CORE TOPOLOGY TEST MPI SIMGRID SLURM PAPER BROWSER PYTORCH TORCH; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
     help | -h | --help) usage ;;
     *) usage >&2; die "unknown command '$command'" ;;

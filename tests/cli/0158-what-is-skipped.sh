@@ -45,7 +45,7 @@ test_some; same $status 0; asked=$(<asked)
 for name in chromium python3-nbformat python3-torchvision; do case $asked in *" $name"*) ;; *) _fail "$name was not asked for: $asked" ;; esac; done
 case $asked in *weasyprint*|*python3-selenium*) _fail "asked for what is there: $asked" ;; esac
 # without a network, without root: said, and the tests run
-APT=100; test_some; same $status 0; says 'could not install chromium'; says 'the tests of the pages are skipped'; says 'web.page: no chromium'
+APT=100; test_some; same $status 0; says 'could not install chromium'; says 'what needs the pages is skipped'; says 'web.page: no chromium'
 ID=1000; test_some; same $status 0; [ ! -e asked ] || _fail 'apt was run without root'; says 'could not install python3-torchvision'
 # what the build itself needs is another thing
 GONE=libgit2-dev; test_some; same $status 1; says 'apt-get install libgit2-dev'

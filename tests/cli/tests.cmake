@@ -34,6 +34,8 @@ set_tests_properties(cli.0275-scaling cli.0276-allreduce cli.0278-scaling-faults
 set_tests_properties(cli.0357-export-job-reference PROPERTIES LABELS "reference")
 # ten runs at once, two of them killed; clone this repository
 set_tests_properties(cli.0371-slots-ten-runs cli.0395-systems PROPERTIES LABELS "slow")
+# waits for the lines that build.sh writes now and then
+set_tests_properties(cli.0390-build-progress PROPERTIES LABELS "slow")
 # run jobs in copies of a repository, and stop one; wait for a killed command's host
 set_tests_properties(cli.0356-export-job-runs cli.0358-allowance-in-progress cli.0365-replay-resume PROPERTIES LABELS "slow")
 # start SimGrid some thirty times, and wait for a limit of time
