@@ -5,6 +5,7 @@
  * Built with -fsanitize=fuzzer it fuzzes; with replay.c it runs the committed corpus as a test. */
 #include "lib/base/file.h"
 #include "store/exchange/bundle.h"
+#include "tests/fuzz/scratch.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,13 +33,9 @@ static bool take_extra(void *ctx, const char *path, const char *bytes, size_t le
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
-    static char folder[] = "/tmp/orch-fuzz-XXXXXX", bundle[64], db[64];
-    if (!*bundle) {
-        if (!mkdtemp(folder))
-            abort();
-        g_snprintf(bundle, sizeof bundle, "%s/fuzz.orch", folder);
-        g_snprintf(db, sizeof db, "%s/store/results.db", folder);
-    }
+    g_autofree char *bundle = g_build_filename(scratch_folder(), "fuzz.orch", NULL);
+    g_autofree char *folder = g_build_filename(scratch_folder(), "store", NULL);
+    g_autofree char *db = g_build_filename(folder, "results.db", NULL);
     write_packed(bundle, bytes, length);
     GError *error = NULL;
     struct orch_store *store = orch_store_open(db, ORCH_STORE_CREATE, NULL);
@@ -57,7 +54,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     orch_store_close(store);
     g_clear_error(&error);
     orch_tree_remove(folder, NULL);
-    *bundle = 0;
-    g_strlcpy(folder, "/tmp/orch-fuzz-XXXXXX", sizeof folder);
     return 0;
 }

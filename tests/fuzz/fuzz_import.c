@@ -4,6 +4,7 @@
  * Built with -fsanitize=fuzzer it fuzzes; with replay.c it runs the committed corpus as a test. */
 #include "core/run/import.h"
 #include "core/run/run_rows.h"
+#include "tests/fuzz/scratch.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -47,14 +48,7 @@ static void import_as_table(const char *path, bool skip_bad)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
-    static char folder[] = "/tmp/orch-fuzz-XXXXXX", path[64];
-    if (!*path) {
-        if (!mkdtemp(folder))
-            abort();
-        g_snprintf(path, sizeof path, "%s/fuzz.csv", folder);
-    }
-    if (!orch_file_write(path, bytes, length, false, NULL))
-        abort();
+    g_autofree char *path = scratch_write("fuzz.csv", bytes, length);
     import_as_table(path, false);
     import_as_table(path, true);
     GError *error = NULL;

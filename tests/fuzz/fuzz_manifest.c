@@ -4,6 +4,7 @@
  * with -fsanitize=fuzzer it fuzzes; with replay.c it runs the committed corpus as a test. */
 #include "core/plugin/plugins.h"
 #include "lib/base/file.h"
+#include "tests/fuzz/scratch.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,14 +27,7 @@ static void check_round_trip(const struct orch_manifest *manifest)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
-    static char folder[] = "/tmp/orch-fuzz-XXXXXX", path[64];
-    if (!*path) {
-        if (!mkdtemp(folder))
-            abort();
-        g_snprintf(path, sizeof path, "%s/fuzz.plugin", folder);
-    }
-    if (!orch_file_write(path, bytes, length, false, NULL))
-        abort();
+    g_autofree char *path = scratch_write("fuzz.plugin", bytes, length);
     struct orch_diags *diags = orch_diags_new();
     struct orch_manifest *manifest = orch_manifest_load(path, diags);
     if ((manifest != NULL) != (diags->error_count == 0))

@@ -2,45 +2,36 @@
 /* safetensors: the bytes as a whole file, and as a header in front of 64 bytes of data. What was
  * read is saved and read again, to the same. */
 #include "plugins/common/weights/weights.h"
+#include "tests/fuzz/scratch.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
-/* g_error ends in SIGTRAP, of which a fuzzer keeps no input. */
-static void die(const char *what)
-{
-    fprintf(stderr, "%s\n", what);
-    abort();
-}
-
 static void check_equal(const struct orch_weights *weights, const struct orch_weights *again)
 {
     if (weights->items->len != again->items->len)
-        die("another number of tensors came back");
+        fuzz_die("another number of tensors came back");
     for (guint i = 0; i < weights->items->len; i++) {
         const struct orch_weight *a = weights->items->pdata[i];
         const struct orch_weight *b = orch_weights_find(again, a->name);
         if (!b || a->dtype != b->dtype || a->bytes != b->bytes ||
             (a->bytes && memcmp(a->data, b->data, a->bytes) != 0))
-            die("a tensor came back changed");
+            fuzz_die("a tensor came back changed");
     }
 }
 
 static void check_round_trip(const struct orch_weights *weights)
 {
-    char path[64];
-    g_snprintf(path, sizeof path, "/tmp/orch-fuzz-%d.safetensors", (int)getpid());
+    g_autofree char *path = g_build_filename(scratch_folder(), "fuzz.safetensors", NULL);
     GError *error = NULL;
     if (!orch_weights_save(weights, path, false, &error))
-        die(error->message);
+        fuzz_die(error->message);
     struct orch_weights *again = orch_weights_load(path, &error);
     unlink(path);
     if (!again)
-        die(error->message);
+        fuzz_die(error->message);
     check_equal(weights, again);
     orch_weights_free(again);
 }
@@ -50,7 +41,7 @@ static void try_bytes(void *bytes, size_t length)
     GError *error = NULL;
     struct orch_weights *weights = orch_weights_load_bytes(bytes, length, &error);
     if ((weights == NULL) == (error == NULL))
-        die("neither weights nor an error, or both");
+        fuzz_die("neither weights nor an error, or both");
     g_clear_error(&error);
     if (weights)
         check_round_trip(weights);

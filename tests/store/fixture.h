@@ -45,16 +45,16 @@
         g_error_free(problem_);                                                                    \
     } while (0)
 
-/* A folder in memory where there is some, for these tests wait for their disk again and again, and
- * none is about the disk. */
+/* A folder in memory where tests/sandbox.sh offers one, for these tests wait for their disk again
+ * and again, and none is about the disk. */
 static inline char *fixture_folder(void)
 {
     enum { BYTES_WANTED = 1 << 30 };
-    struct statvfs memory;
+    const char *memory = g_getenv("ORCH_TEST_MEMORY");
+    struct statvfs room;
     char *folder = NULL;
-    if (!g_getenv("TMPDIR") && statvfs("/dev/shm", &memory) == 0 &&
-        memory.f_bavail * memory.f_frsize >= BYTES_WANTED)
-        folder = g_strdup("/dev/shm/orch-store-XXXXXX");
+    if (memory && statvfs(memory, &room) == 0 && room.f_bavail * room.f_frsize >= BYTES_WANTED)
+        folder = g_build_filename(memory, "orch-store-XXXXXX", NULL);
     if (folder && !g_mkdtemp(folder))
         g_clear_pointer(&folder, g_free);
     if (!folder)

@@ -439,8 +439,8 @@ static void test_refused(void **state)
 static int set_up(void **state)
 {
     (void)state;
-    scratch = g_strdup("/tmp/orch-claims-XXXXXX");
-    if (!g_mkdtemp(scratch))
+    scratch = g_dir_make_tmp("orch-claims-XXXXXX", NULL);
+    if (!scratch)
         return -1;
     g_setenv("HOME", scratch, TRUE);
     g_setenv("GIT_CONFIG_NOSYSTEM", "1", TRUE);

@@ -31,8 +31,8 @@ static void put_counters(const char *path, unsigned long long cpu0, unsigned lon
 static void test_share(void **state)
 {
     (void)state;
-    char path[] = "/tmp/orch-test-stat-XXXXXX";
-    assert_true(close(mkstemp(path)) == 0);
+    g_autofree char *path = g_build_filename(g_get_tmp_dir(), "orch-test-stat-XXXXXX", NULL);
+    assert_true(close(g_mkstemp(path)) == 0);
     const unsigned long long tick = (unsigned long long)sysconf(_SC_CLK_TCK);
     static const struct {
         int cpus[2];

@@ -689,8 +689,8 @@ static void test_files(void **state)
     node(m->graph, "Relu", "x", "y", "");
     output(m->graph, "y");
     g_autoptr(GBytes) bytes = encode(m);
-    char folder[] = "/tmp/orch-onnx-XXXXXX";
-    assert_non_null(g_mkdtemp(folder));
+    g_autofree char *folder = g_dir_make_tmp("orch-onnx-XXXXXX", NULL);
+    assert_non_null(folder);
     g_autofree char *path = g_build_filename(folder, "small.onnx", NULL);
     size_t length;
     const char *data = g_bytes_get_data(bytes, &length);
