@@ -29,6 +29,8 @@ PAPER_PACKAGES='weasyprint:weasyprint poppler-utils:pdftoppm python3-nbformat: p
 # optional: a browser, in which the tests walk the pages
 BROWSER_PACKAGES='chromium:chromium chromium-driver:chromedriver python3-selenium:'
 # optional: PyTorch itself, against which the tests hold networks, their counts and weights
+# the shells whose completion is tested
+SHELL_PACKAGES='zsh:zsh fish:fish'
 PYTORCH_PACKAGES='python3-torch: python3-torchvision:'
 TORCH_PACKAGES='g++:g++ libtorch-dev: dataset-fashion-mnist:'
 
@@ -392,6 +394,7 @@ run_tests() {
     build_torch
     want 'the pages' "$BROWSER_PACKAGES"
     want 'reports on paper' "$PAPER_PACKAGES"
+    want 'completion' "$SHELL_PACKAGES"
     python_has torchvision || want "PyTorch's own counts" "$PYTORCH_PACKAGES"
     configure "$BUILD" -DORCH_TORCH=on
     compile "$BUILD"

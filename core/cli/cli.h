@@ -99,6 +99,9 @@ struct orch_workspace *orch_cli_workspace(struct orch_cli *cli, const char *fold
 /** Opens the store of the current folder in `mode`; an error with a hint when there is none. */
 struct orch_store *orch_cli_store(struct orch_cli *cli, enum orch_store_mode mode, GError **error);
 struct orch_plugins *orch_cli_plugins(struct orch_cli *cli);
+/** Returns recipes/ or, without it, the current folder, in which bare names of plugins are also
+ * looked up. The caller frees. */
+char *orch_cli_recipe_folder(void);
 
 /** Options that select a recipe's variant: -s, -x, --profile, --part, --smoke. */
 struct orch_variant {
@@ -178,6 +181,9 @@ bool orch_cli_format_check(const char *name, GError **error);
 /** Writes the output of a trial to a terminal without control sequences, except the carriage return
  * of progress bars. `text` needs room for one more byte, and is modified during the call. */
 void orch_cli_write_plain(char *text, size_t length);
+/** Writes data, such as a table in CSV, to stdout: on a terminal without control sequences, and
+ * elsewhere byte by byte as it is. */
+void orch_cli_write_data(const struct orch_cli *cli, const char *text, size_t length);
 /** Prints one JSON object with schema_version to stdout. Takes ownership. */
 void orch_cli_print_json(json_t *object);
 /** Prints a JSON array unchanged, for commands whose output is documented as an array. */

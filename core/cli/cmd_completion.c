@@ -1,113 +1,258 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Generates completion scripts from the table of commands. Words that depend on the folder (runs,
- * plugins) are requested from the program when Tab is pressed. */
-#include "core/cli/cli.h"
+/* Generates completion scripts from the table of commands. Names that depend on the folder (runs,
+ * plugins) are requested from the program when Tab is pressed: 'orch completion runs' and 'orch
+ * completion plugins' (completion_names.c) print them one a line. A store holds texts of other
+ * people, and a shell may interpret what it completes: bash's 'compgen -W' even executes $(...) in
+ * its words. So the listing prints only names without any character that a shell interprets, and
+ * the scripts read its lines into an array and compare beginnings, without any further expansion.
+ */
+#include "core/cli/completion_names.h"
 
 #include "lib/base/error.h"
 
 #include <string.h>
 
-static void print_options(FILE *out, const struct orch_option *options)
+/* What the arguments of commands are, by a word of their usage line. A command may take several. */
+static const struct {
+    const char *word, *kind;
+    bool is_listed; /* 'orch completion KIND' lists the names */
+} KINDS[] = {{"RECIPE", "recipe", false},
+             {"RUN", "runs", true},
+             {"NAME|PATH", "plugins", true},
+             {"SHELL", "shell", false}};
+
+static bool takes(const struct orch_command *command, unsigned kind)
 {
-    for (; options && options->name; options++)
-        fprintf(out, " --%s", options->name);
+    return command && strstr(command->usage, KINDS[kind].word);
 }
 
-/* Returns the kind of a command's arguments: recipe file, run, plugin, or other. */
-static const char *argument_kind(const struct orch_command *command)
+/* Returns the first word of a command's name; the caller frees. */
+static char *verb_of(const char *name)
 {
-    static const struct {
-        const char *word, *kind;
-    } kinds[] = {{"RECIPE", "recipe"}, {"RUN", "run"}, {"NAME|PATH", "plugin"}};
-    for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++)
-        if (g_str_has_prefix(command->usage, kinds[i].word))
-            return kinds[i].kind;
-    return "file";
+    return g_strndup(name, strcspn(name, " "));
+}
+
+/* Returns the first words of all commands, each once, or the second words of those that begin with
+ * `verb`. The caller unrefs; the words need no quotes. */
+static GPtrArray *words_after(const char *verb)
+{
+    GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
+    for (int i = 0; ORCH_COMMANDS[i]; i++) {
+        const char *name = ORCH_COMMANDS[i]->name;
+        g_autofree char *first = verb_of(name);
+        const char *second = name[strlen(first)] ? name + strlen(first) + 1 : NULL;
+        if (!verb && !g_ptr_array_find_with_equal_func(words, first, g_str_equal, NULL))
+            g_ptr_array_add(words, g_steal_pointer(&first));
+        else if (verb && second && strcmp(verb, first) == 0)
+            g_ptr_array_add(words, g_strdup(second));
+    }
+    return words;
+}
+
+static void print_words(const char *prefix, const GPtrArray *words)
+{
+    for (guint i = 0; i < words->len; i++)
+        printf("%s%s", i ? " " : prefix, (const char *)words->pdata[i]);
+}
+
+/* ---- bash and zsh -----------------------------------------------------------------------------
+ */
+
+static void print_options(const struct orch_option *options)
+{
+    for (; options && options->name; options++)
+        printf(" --%s", options->name);
+}
+
+/* Prints the row of a name: its options, the kinds of its arguments, and the words that can follow.
+ * `command` is NULL for a word that only begins commands. */
+static void print_row(const char *name, const struct orch_command *command)
+{
+    printf("        '%s')", name);
+    if (command) {
+        printf(" options=(");
+        print_options(command->options);
+        print_options(ORCH_COMMON_OPTIONS);
+        printf(" )");
+    }
+    g_autoptr(GPtrArray) inner = words_after(name);
+    print_words(" inner=(", inner);
+    printf("%s kinds=(", inner->len ? ")" : "");
+    bool any = false;
+    for (unsigned i = 0; i < G_N_ELEMENTS(KINDS); i++)
+        if (takes(command, i)) {
+            printf("%s%s", any ? " " : "", KINDS[i].kind);
+            any = true;
+        }
+    puts(any || !command ? ") ;;" : "file) ;;");
+}
+
+/* Prints a function that is the same in both shells. It sets the caller's variables. */
+static void print_rows(void)
+{
+    puts("_orch_command() {  # the options, following words and kinds of arguments of a command\n"
+         "    case \"$1\" in");
+    for (int i = 0; ORCH_COMMANDS[i]; i++) {
+        print_row(ORCH_COMMANDS[i]->name, ORCH_COMMANDS[i]);
+    }
+    g_autoptr(GPtrArray) verbs = words_after(NULL);
+    for (guint i = 0; i < verbs->len; i++)
+        if (!orch_command_find(verbs->pdata[i]))
+            print_row(verbs->pdata[i], NULL);
+    puts("        *) return 1 ;;\n"
+         "    esac\n"
+         "}");
 }
 
 static void print_bash(void)
 {
-    puts("# bash completion for orch: source <(orch completion bash)\n"
-         "_orch() {\n"
-         "    local cur=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]} kind=file words=\n"
-         "    if [[ $COMP_CWORD -ge 2 && ${COMP_WORDS[2]} =~ ^[a-z]+$ ]]; then\n"
-         "        case \"$verb ${COMP_WORDS[2]}\" in");
-    for (int i = 0; ORCH_COMMANDS[i]; i++)
-        if (strchr(ORCH_COMMANDS[i]->name, ' '))
-            printf("            '%s') [[ $COMP_CWORD -gt 2 ]] && verb='%s' ;;\n",
-                   ORCH_COMMANDS[i]->name, ORCH_COMMANDS[i]->name);
-    puts("        esac\n    fi\n    if [[ $COMP_CWORD -eq 1 ]]; then");
-    printf("        words='");
-    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-    for (int i = 0; ORCH_COMMANDS[i]; i++) {
-        g_auto(GStrv) parts = g_strsplit(ORCH_COMMANDS[i]->name, " ", 2);
-        if (g_hash_table_add(seen, (gpointer)(uintptr_t)g_intern_string(parts[0])))
-            printf("%s ", parts[0]);
-    }
-    puts("'\n        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); return\n    fi\n    case "
-         "$verb in");
-    for (int i = 0; ORCH_COMMANDS[i]; i++) {
-        printf("        '%s') kind=%s words='", ORCH_COMMANDS[i]->name,
-               argument_kind(ORCH_COMMANDS[i]));
-        print_options(stdout, ORCH_COMMANDS[i]->options);
-        print_options(stdout, ORCH_COMMON_OPTIONS);
-        puts("' ;;");
-    }
-    g_hash_table_remove_all(seen);
-    for (int i = 0; ORCH_COMMANDS[i]; i++) {
-        const char *space = strchr(ORCH_COMMANDS[i]->name, ' ');
-        if (!space)
-            continue;
-        g_autofree char *verb =
-            g_strndup(ORCH_COMMANDS[i]->name, (gsize)(space - ORCH_COMMANDS[i]->name));
-        if (!g_hash_table_add(seen, (gpointer)(uintptr_t)g_intern_string(verb)))
-            continue;
-        printf("        '%s') kind=none words='", verb);
-        for (int j = 0; ORCH_COMMANDS[j]; j++)
-            if (g_str_has_prefix(ORCH_COMMANDS[j]->name, verb) &&
-                ORCH_COMMANDS[j]->name[strlen(verb)] == ' ')
-                printf("%s ", ORCH_COMMANDS[j]->name + strlen(verb) + 1);
-        puts("' ;;");
-    }
-    puts("    esac\n"
-         "    case $kind in\n"
-         "        run) words+=\" @last $(orch ls -n 100 2>/dev/null | cut -f1 | tail -n +2)\" ;;\n"
-         "        plugin) words+=\" $(orch plugin ls 2>/dev/null | cut -f1 | tail -n +2)\" ;;\n"
-         "    esac\n"
-         "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-         "    if [[ $cur != -* ]]; then\n"
-         "        [[ $kind = recipe ]] && COMPREPLY+=($(compgen -f -X '!*.recipe' -- \"$cur\") "
-         "$(compgen -d -- \"$cur\"))\n"
-         "        [[ $kind = file ]] && COMPREPLY+=($(compgen -f -- \"$cur\"))\n"
+    puts("# bash completion for orch: source <(orch completion bash)");
+    print_rows();
+    printf("_orch() {\n"
+           "    local cur=${COMP_WORDS[COMP_CWORD]} kind word IFS=$' \\t\\n'\n"
+           "    local -a options=() inner=() kinds=(file) found=() names=()\n"
+           "    COMPREPLY=()\n"
+           "    if ((COMP_CWORD == 1)); then\n"
+           "        found=(");
+    g_autoptr(GPtrArray) verbs = words_after(NULL);
+    print_words("", verbs);
+    puts(")\n"
+         "        kinds=()\n"
+         "    elif ((COMP_CWORD == 2)) ||\n"
+         "        ! _orch_command \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\"; then\n"
+         "        _orch_command \"${COMP_WORDS[1]}\"\n"
+         "        ((COMP_CWORD == 2)) && found=(\"${inner[@]}\")\n"
          "    fi\n"
+         "    [[ $cur == -* ]] && found=(\"${options[@]}\") kinds=()\n"
+         "    for kind in \"${kinds[@]}\"; do\n"
+         "        case $kind in\n"
+         "            runs | plugins)\n"
+         "                mapfile -t names < <(command orch completion \"$kind\" 2>/dev/null)\n"
+         "                found+=(\"${names[@]}\") ;;\n"
+         "            shell) found+=(bash zsh fish) ;;\n"
+         "            recipe)\n"
+         "                compopt -o filenames 2>/dev/null\n"
+         "                mapfile -t names < <(compgen -f -X '!*.recipe' -- \"$cur\"\n"
+         "                    compgen -d -- \"$cur\")\n"
+         "                COMPREPLY+=(\"${names[@]}\") ;;\n"
+         "            file) compopt -o default 2>/dev/null ;;\n"
+         "        esac\n"
+         "    done\n"
+         "    for word in \"${found[@]}\"; do\n"
+         "        [[ $word == \"$cur\"* ]] && COMPREPLY+=(\"$word\")\n"
+         "    done\n"
+         "    return 0\n"
          "}\n"
-         "complete -o filenames -F _orch orch");
+         "complete -F _orch orch");
 }
 
 static void print_zsh(void)
 {
-    puts("#compdef orch\n# zsh completion for orch: orch completion zsh > ~/.zfunc/_orch\n"
-         "autoload -U +X bashcompinit && bashcompinit");
-    print_bash();
+    puts("#compdef orch\n"
+         "# zsh completion for orch: orch completion zsh > ~/.zfunc/_orch, or source "
+         "<(orch completion zsh)");
+    print_rows();
+    printf("_orch() {\n"
+           "    local kind\n"
+           "    local -a options inner kinds names\n"
+           "    kinds=(file)\n"
+           "    if (( CURRENT == 2 )); then\n"
+           "        compadd -- ");
+    g_autoptr(GPtrArray) verbs = words_after(NULL);
+    print_words("", verbs);
+    puts("\n"
+         "        return\n"
+         "    elif (( CURRENT == 3 )) || ! _orch_command \"${words[2]} ${words[3]}\"; then\n"
+         "        _orch_command \"${words[2]}\"\n"
+         "        (( CURRENT == 3 )) && compadd -a inner\n"
+         "    fi\n"
+         "    if [[ \"$PREFIX\" == -* ]]; then\n"
+         "        compadd -a options\n"
+         "        return\n"
+         "    fi\n"
+         "    for kind in $kinds; do\n"
+         "        case $kind in\n"
+         "            runs | plugins)\n"
+         "                names=(${(f)\"$(command orch completion $kind 2>/dev/null)\"})\n"
+         "                compadd -a names ;;\n"
+         "            shell) compadd -- bash zsh fish ;;\n"
+         "            recipe) _files -g '*.recipe' ;;\n"
+         "            file) _files ;;\n"
+         "        esac\n"
+         "    done\n"
+         "}\n"
+         "if [[ \"${funcstack[1]}\" == _orch ]]; then\n"
+         "    _orch \"$@\"\n"
+         "else\n"
+         "    compdef _orch orch\n"
+         "fi");
+}
+
+/* ---- fish -------------------------------------------------------------------------------------
+ */
+
+/* Returns a summary in single quotes of fish, in which only ' and \ have a meaning. */
+static char *fish_quoted(const char *text)
+{
+    GString *out = g_string_new("'");
+    for (; *text; text++) {
+        if (strchr("'\\", *text))
+            g_string_append_c(out, '\\');
+        g_string_append_c(out, *text);
+    }
+    return g_string_free(g_string_append_c(out, '\''), FALSE);
+}
+
+static void print_fish_options(const char *name, const struct orch_option *options)
+{
+    for (; options && options->name; options++) {
+        g_autofree char *help = fish_quoted(options->help);
+        printf("complete -c orch -n '__orch_command %s' -l %s%s -d %s\n", name, options->name,
+               options->value ? " -r" : "", help);
+    }
+}
+
+static void print_fish_command(const struct orch_command *command)
+{
+    const char *name = command->name, *second = strchr(name, ' ');
+    g_autofree char *verb = verb_of(name);
+    g_autofree char *summary = fish_quoted(command->summary);
+    if (second)
+        printf("complete -c orch -n '__orch_follows %s' -f -a '%s' -d %s\n", verb, second + 1,
+               summary);
+    else
+        printf("complete -c orch -n '__orch_follows' -f -a '%s' -d %s\n", name, summary);
+    for (unsigned i = 0; i < G_N_ELEMENTS(KINDS); i++)
+        if (takes(command, i) && KINDS[i].is_listed)
+            printf("complete -c orch -n '__orch_command %s' -f -a '(command orch completion %s "
+                   "2>/dev/null)'\n",
+                   name, KINDS[i].kind);
+        else if (takes(command, i) && strcmp(KINDS[i].kind, "shell") == 0)
+            printf("complete -c orch -n '__orch_command %s' -f -a 'bash zsh fish'\n", name);
+    print_fish_options(name, command->options);
 }
 
 static void print_fish(void)
 {
-    puts("# fish completion for orch: orch completion fish > ~/.config/fish/completions/orch.fish");
-    for (int i = 0; ORCH_COMMANDS[i]; i++) {
-        const struct orch_command *command = ORCH_COMMANDS[i];
-        const char *space = strchr(command->name, ' ');
-        g_autofree char *verb = space ? g_strndup(command->name, (gsize)(space - command->name))
-                                      : g_strdup(command->name);
-        g_autofree char *summary = g_strdelimit(g_strdup(command->summary), "'", ' ');
-        if (space)
-            printf("complete -c orch -n '__fish_seen_subcommand_from %s' -a '%s' -d '%s'\n", verb,
-                   space + 1, summary);
-        else
-            printf("complete -c orch -n __fish_use_subcommand -a '%s' -d '%s'\n", verb, summary);
-        for (const struct orch_option *o = command->options; o && o->name; o++)
-            printf("complete -c orch -n '__fish_seen_subcommand_from %s' -l '%s'\n", verb, o->name);
-    }
+    puts("# fish completion for orch: orch completion fish > ~/.config/fish/completions/orch.fish\n"
+         "function __orch_command  # the line begins with this command\n"
+         "    set -l words (commandline -opc)\n"
+         "    set -l last (math 1 + (count $argv))\n"
+         "    test (count $words) -ge $last; and test \"$words[2..$last]\" = \"$argv\"\n"
+         "end\n"
+         "function __orch_follows  # the word at the cursor is the one after these\n"
+         "    set -l words (commandline -opc)\n"
+         "    test (count $words) -eq (math 1 + (count $argv)); or return 1\n"
+         "    test (count $argv) -eq 0; or __orch_command $argv\n"
+         "end");
+    g_autoptr(GPtrArray) verbs = words_after(NULL);
+    for (guint i = 0; i < verbs->len; i++)
+        if (!orch_command_find(verbs->pdata[i]))
+            printf("complete -c orch -n '__orch_follows' -f -a '%s' -d 'several commands'\n",
+                   (const char *)verbs->pdata[i]);
+    for (int i = 0; ORCH_COMMANDS[i]; i++)
+        print_fish_command(ORCH_COMMANDS[i]);
+    print_fish_options("", ORCH_COMMON_OPTIONS);
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
@@ -122,6 +267,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
             shells[i].print();
             return ORCH_EXIT_OK;
         }
+    if (orch_completion_names(cli, cli->args[0]))
+        return ORCH_EXIT_OK;
     orch_error_set(error, ORCH_ERROR_USAGE, "use bash, zsh or fish", "unknown shell '%s'",
                    cli->args[0]);
     return -1;
@@ -131,9 +278,15 @@ const struct orch_command ORCH_COMMAND_COMPLETION = {
     .name = "completion",
     .group = "Maintenance",
     .summary = "print a completion script for bash, zsh or fish",
-    .usage = "SHELL",
+    .usage = "SHELL|runs|plugins",
     .min_args = 1,
     .max_args = 1,
+    .about =
+        "The scripts offer commands, options, runs (short keys and names), plugins and recipes. "
+        "'orch completion runs' and 'orch completion plugins' print the names that they "
+        "offer, one a line. Only names of letters, digits and _ . - are offered, because "
+        "names come from other people's stores and files, and a shell could interpret other "
+        "characters.",
     .examples = "  source <(orch completion bash)",
     .run = run,
 };

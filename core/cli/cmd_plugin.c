@@ -8,28 +8,15 @@
 #include "lib/base/text.h"
 
 #include <string.h>
-#include <unistd.h>
 
 /* ---- plugin ls --------------------------------------------------------------------------------
  */
-
-/* Returns recipes/ or, without it, the current folder. Bare names of plugins are also looked up
- * there. */
-static char *recipe_folder(void)
-{
-    g_autofree char *here = g_get_current_dir();
-    char *recipes = g_build_filename(here, "recipes", NULL);
-    if (access(recipes, F_OK) == 0)
-        return recipes;
-    g_free(recipes);
-    return g_steal_pointer(&here);
-}
 
 static int run_ls(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
     (void)error;
-    g_autofree char *base = recipe_folder();
+    g_autofree char *base = orch_cli_recipe_folder();
     g_autoptr(GPtrArray) entries = orch_plugins_list(orch_cli_plugins(cli), base);
     static const char *const headers[] = {"plugin", "version", "kind", "summary", "path", NULL};
     struct orch_table *table = orch_table_new(headers);
@@ -125,7 +112,8 @@ static void print_metrics(const struct orch_manifest *m)
 static int run_show(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
-    g_autofree char *base = strchr(cli->args[0], '/') ? g_get_current_dir() : recipe_folder();
+    g_autofree char *base =
+        strchr(cli->args[0], '/') ? g_get_current_dir() : orch_cli_recipe_folder();
     const struct orch_manifest *m =
         orch_plugins_find(orch_cli_plugins(cli), cli->args[0], base, error);
     if (!m)
@@ -188,7 +176,8 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct check_options *o = options;
     orch_cli_confirm_trust(cli, o->trust);
-    g_autofree char *base = strchr(cli->args[0], '/') ? g_get_current_dir() : recipe_folder();
+    g_autofree char *base =
+        strchr(cli->args[0], '/') ? g_get_current_dir() : orch_cli_recipe_folder();
     g_autoptr(GError) problem = NULL;
     if (!orch_plugins_find(orch_cli_plugins(cli), cli->args[0], base, &problem) &&
         problem->code == ORCH_ERROR_TRUST) {

@@ -40,6 +40,16 @@ struct orch_plugins *orch_cli_plugins(struct orch_cli *cli)
     return cli->plugins;
 }
 
+char *orch_cli_recipe_folder(void)
+{
+    g_autofree char *here = g_get_current_dir();
+    char *recipes = g_build_filename(here, "recipes", NULL);
+    if (access(recipes, F_OK) == 0)
+        return recipes;
+    g_free(recipes);
+    return g_steal_pointer(&here);
+}
+
 /* Prints text from recipes and runs. Its escape sequences are neutralised, and its lines cannot
  * look like orch's own. */
 static void print_plain(const char *format, va_list args)
