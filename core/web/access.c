@@ -24,21 +24,32 @@ const char *const WEB_HEADERS[] = {
     NULL,
 };
 
-/* Returns "host:port" without the port. Owned by the caller. Brackets of IPv6 addresses stay. */
+static bool is_port(const char *text)
+{
+    guint64 value;
+    return g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT16, &value, NULL);
+}
+
+/* Returns the name in "name" or "name:port", in lower case; NULL for any other form. Brackets of
+ * IPv6 addresses stay. Owned by the caller. */
 static char *name_of(const char *host)
 {
-    const char *colon = strrchr(host, ':');
-    const char *bracket = strrchr(host, ']');
-    bool has_port = colon && (!bracket || colon > bracket);
-    return g_ascii_strdown(host, has_port ? colon - host : -1);
+    static const char name[] = G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_.-";
+    static const char figures[] = G_CSET_DIGITS "abcdefABCDEF:.";
+    bool is_v6 = *host == '[';
+    size_t length = is_v6 ? 1 + strspn(host + 1, figures) : strspn(host, name);
+    if (is_v6 && host[length++] != ']')
+        return NULL;
+    const char *rest = host + length;
+    bool is_name = length > 0 && (!*rest || (*rest == ':' && is_port(rest + 1)));
+    return is_name ? g_ascii_strdown(host, (gssize)length) : NULL;
 }
 
 /* Returns whether the name is a numeric address, which DNS cannot redirect. */
 static bool is_literal(const char *name)
 {
-    if (*name == '[')
-        return name[strlen(name) - 1] == ']';
-    return *name && strspn(name, "0123456789.") == strlen(name);
+    g_autofree char *inner = *name == '[' ? g_strndup(name + 1, strlen(name) - 2) : g_strdup(name);
+    return g_hostname_is_ip_address(inner);
 }
 
 bool orch_web_host_is_own(const struct web_guard *guard, const char *host)
@@ -47,7 +58,7 @@ bool orch_web_host_is_own(const struct web_guard *guard, const char *host)
     if (!host || strlen(host) > 255)
         return false;
     g_autofree char *name = name_of(host);
-    if (!*name)
+    if (!name)
         return false;
     /* any port is accepted, because an SSH tunnel can use another one */
     return g_strv_contains(loopback, name) || g_ascii_strcasecmp(name, guard->address) == 0 ||

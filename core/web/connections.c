@@ -25,64 +25,73 @@ void orch_web_connection_busy(SoupServerMessage *message, bool is_busy)
     connection->since_ns = orch_mono_ns();
 }
 
+/* Accepts connections only while there is room; the others wait in the queue of the system. */
+static void accept_while_room(struct orch_web *web)
+{
+    if (!web->service) /* the server ends */
+        return;
+    bool has_room = g_hash_table_size(web->connections) < WEB_CONNECTIONS_MAX;
+    if (has_room && !g_socket_service_is_active(web->service))
+        g_socket_service_start(web->service);
+    else if (!has_room)
+        g_socket_service_stop(web->service);
+}
+
 static void on_connection_gone(gpointer data, GObject *stream)
 {
     struct orch_web *web = data;
     g_hash_table_remove(web->connections, stream);
+    accept_while_room(web);
 }
 
-/* Returns the connection that has been idle longest, without a complete request header; borrowed.
- * NULL: all are busy. */
-static GSocketConnection *find_idlest(struct orch_web *web, int64_t *out_since_ns)
+/* Returns whether the connection has waited for its client since before a time. When bytes of a
+ * request wait in the socket, it is the server that is late. */
+static bool is_idle(GSocket *socket, const struct connection *c, int64_t before_ns)
 {
-    GSocketConnection *found = NULL;
+    return !c->is_busy && !c->is_ended && c->since_ns < before_ns &&
+           !(g_socket_condition_check(socket, G_IO_IN) & G_IO_IN);
+}
+
+/* Ends connections that have been idle for `idle_s`. */
+static void end_idle(struct orch_web *web, int idle_s)
+{
+    int64_t before_ns = orch_mono_ns() - idle_s * INT64_C(1000000000);
     GHashTableIter iter;
     gpointer stream, remote;
-    *out_since_ns = G_MAXINT64;
     g_hash_table_iter_init(&iter, web->connections);
     while (g_hash_table_iter_next(&iter, &stream, &remote)) {
-        const struct connection *c = g_object_get_data(remote, "orch-connection");
-        if (c->is_busy || c->is_ended || c->since_ns >= *out_since_ns)
+        GSocket *socket = g_socket_connection_get_socket(stream);
+        struct connection *c = g_object_get_data(remote, "orch-connection");
+        if (!is_idle(socket, c, before_ns))
             continue;
-        *out_since_ns = c->since_ns;
-        found = stream;
+        c->is_ended = true;
+        g_socket_shutdown(socket, TRUE, TRUE, NULL);
     }
-    return found;
 }
 
-static void end_connection(struct orch_web *web, GSocketConnection *stream)
+static bool has_many(const struct orch_web *web)
 {
-    GObject *remote = g_hash_table_lookup(web->connections, stream);
-    struct connection *c = g_object_get_data(remote, "orch-connection");
-    c->is_ended = true;
-    g_socket_shutdown(g_socket_connection_get_socket(stream), TRUE, TRUE, NULL);
+    return g_hash_table_size(web->connections) >= WEB_CONNECTIONS_MANY;
 }
 
 gboolean orch_web_connections_reap(gpointer data)
 {
     struct orch_web *web = data;
-    int64_t before = orch_mono_ns() - WEB_IDLE_S * INT64_C(1000000000), since;
-    GSocketConnection *stream;
-    while ((stream = find_idlest(web, &since)) != NULL && since < before)
-        end_connection(web, stream);
+    end_idle(web, has_many(web) ? WEB_SILENT_S : WEB_IDLE_S);
     return G_SOURCE_CONTINUE;
 }
 
-/* Accepts a connection. When there are too many, the one idle longest is closed, so that a client
- * that opens connections without sending requests cannot lock others out. */
+/* Accepts a connection. When there are many, silent ones are closed, so that a client that opens
+ * connections without sending requests cannot lock others out. One with a request is never closed
+ * without an answer. */
 gboolean orch_web_connections_take(GSocketService *service, GSocketConnection *stream,
                                    GObject *source, gpointer data)
 {
     (void)service;
     (void)source;
     struct orch_web *web = data;
-    if (g_hash_table_size(web->connections) >= WEB_CONNECTIONS_MAX) {
-        int64_t since;
-        GSocketConnection *idlest = find_idlest(web, &since);
-        if (!idlest || g_hash_table_size(web->connections) >= 2 * WEB_CONNECTIONS_MAX)
-            return TRUE; /* closed when its last reference is dropped */
-        end_connection(web, idlest);
-    }
+    if (has_many(web))
+        end_idle(web, WEB_SILENT_S);
     g_autoptr(GSocketAddress) local = g_socket_connection_get_local_address(stream, NULL);
     g_autoptr(GSocketAddress) remote = g_socket_connection_get_remote_address(stream, NULL);
     if (!local || !remote)
@@ -95,6 +104,7 @@ gboolean orch_web_connections_take(GSocketService *service, GSocketConnection *s
     g_object_weak_ref(G_OBJECT(stream), on_connection_gone, web);
     g_socket_set_timeout(g_socket_connection_get_socket(stream), WEB_IDLE_S);
     soup_server_accept_iostream(web->soup, G_IO_STREAM(stream), local, remote, NULL);
+    accept_while_room(web);
     return TRUE;
 }
 

@@ -13,11 +13,14 @@
 #include <libsoup/soup.h>
 
 enum {
-    WEB_CONNECTIONS_MAX = 128,
+    WEB_CONNECTIONS_MANY = 256, /* with more, those that are silent are soon closed */
+    WEB_CONNECTIONS_MAX = 512,  /* further ones wait in the queue of the system */
+    WEB_QUEUE = 4096,
     WEB_FOLLOWERS_MAX = 32, /* connections that receive events of running trials */
     WEB_JOBS_MAX = 256,     /* requests waiting for a worker */
     WEB_WORKERS = 4,
     WEB_QUERY_S = 15,  /* maximum time for a response, in s */
+    WEB_SILENT_S = 2,  /* the same when there are many connections */
     WEB_IDLE_S = 60,   /* a connection without a complete request is closed after this many s */
     WEB_LISTINGS = 16, /* cached orders of runs */
 };

@@ -37,7 +37,19 @@ static void put_error(SoupServerMessage *message, unsigned status, const char *t
     g_autoptr(GBytes) bytes = orch_web_error_bytes(text, hint, "request");
     soup_message_headers_replace(soup_server_message_get_response_headers(message), "Cache-Control",
                                  "no-store");
+    if (status == 503)
+        soup_message_headers_replace(soup_server_message_get_response_headers(message),
+                                     "Retry-After", "1");
     put_bytes(message, status, "application/json", bytes);
+}
+
+static void put_closing_error(SoupServerMessage *message, const struct web_verdict *verdict)
+{
+    SoupMessageHeaders *headers = soup_server_message_get_response_headers(message);
+    soup_message_headers_replace(headers, "Connection", "close");
+    if (verdict->status == 405)
+        soup_message_headers_replace(headers, "Allow", "GET, HEAD");
+    put_error(message, verdict->status, verdict->message, verdict->hint);
 }
 
 /* ---- the head ---------------------------------------------------------------------------------
@@ -84,16 +96,10 @@ static void on_head(SoupServer *soup, SoupServerMessage *message, const char *pa
     };
     orch_web_connection_busy(message, true);
     struct web_verdict verdict = orch_web_guard_check(&web->guard, &head);
-    if (verdict.status == 303) {
+    if (verdict.status == 303)
         set_cookie(&web->guard, message);
-    } else if (verdict.status) {
-        soup_message_headers_replace(soup_server_message_get_response_headers(message),
-                                     "Connection", "close");
-        if (verdict.status == 405)
-            soup_message_headers_replace(soup_server_message_get_response_headers(message), "Allow",
-                                         "GET, HEAD");
-        put_error(message, verdict.status, verdict.message, verdict.hint);
-    }
+    else if (verdict.status)
+        put_closing_error(message, &verdict);
 }
 
 /* ---- queries of the store ----------------------------------------------------------------------
@@ -314,7 +320,7 @@ static bool listen_at(struct orch_web *web, GInetAddress *address, GError **erro
     g_autoptr(GSocketAddress) got = NULL;
     g_autoptr(GError) why = NULL;
     web->service = g_socket_service_new();
-    g_socket_listener_set_backlog(G_SOCKET_LISTENER(web->service), WEB_CONNECTIONS_MAX);
+    g_socket_listener_set_backlog(G_SOCKET_LISTENER(web->service), WEB_QUEUE);
     if (!g_socket_listener_add_address(G_SOCKET_LISTENER(web->service), wanted,
                                        G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL, &got,
                                        &why)) {
@@ -372,7 +378,7 @@ struct orch_web *orch_web_new(const struct orch_web_options *options, GError **e
     soup_server_add_handler(web->soup, NULL, on_request, web, NULL);
     g_signal_connect(web->soup, "request-finished", G_CALLBACK(on_finished), web);
     g_signal_connect(web->soup, "request-aborted", G_CALLBACK(on_finished), web);
-    web->reaper = g_timeout_add_seconds(5, orch_web_connections_reap, web);
+    web->reaper = g_timeout_add_seconds(1, orch_web_connections_reap, web);
     if (open_all(web, error))
         return web;
     orch_web_free(web);
@@ -407,7 +413,7 @@ void orch_web_free(struct orch_web *web)
     if (web->service) {
         g_socket_service_stop(web->service);
         g_socket_listener_close(G_SOCKET_LISTENER(web->service));
-        g_object_unref(web->service);
+        g_clear_object(&web->service);
     }
     g_thread_pool_free(web->workers, TRUE, TRUE);
     while (g_main_context_iteration(NULL, FALSE)) /* sends the responses of finished workers */

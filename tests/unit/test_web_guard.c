@@ -37,6 +37,21 @@ static void hosts_that_are_its_own(void **state)
         {"[::1", false, false},
         {"lab.evil.example", false, false},
         {"127.0.0.1@evil.example", false, false},
+        {"127.0.0.1:1@evil.example", false, false},
+        {"127.0.0.1:1@evil", false, false},
+        {"127.0.0.1:", false, false},
+        {"127.0.0.1:+1", false, false},
+        {"127.0.0.1:65536", false, false},
+        {"127.0.0.1:80:80", false, false},
+        {"127.0.0.1 ", false, false},
+        {"user@127.0.0.1", false, false},
+        {"localhost/evil", false, false},
+        {"[::1]evil", false, false},
+        {"[::1]]", false, false},
+        {"[evil]", false, false},
+        {"[::1].evil", false, false},
+        {"10.1.2.3.4", false, false},
+        {"10.1.2.3@evil:80", false, false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (orch_web_host_is_own(&local, rows[i].host) != rows[i].local ||
