@@ -30,6 +30,7 @@ import math
 import os
 import select
 import shutil
+import stat
 import struct
 import subprocess
 import sys
@@ -100,6 +101,7 @@ class Trial:
         self._lock = threading.RLock()
         self._wake = threading.Event()
         self._is_silent = False
+        _install_hooks()
         self._link = _connect()
         if self._link:
             self._begin()
@@ -109,7 +111,6 @@ class Trial:
             self._link = _Join(os.environ["ORCH_JOIN"])
         elif not _is_off():
             self._record(experiment, tags, name)
-        _install_hooks()
         atexit.register(self._at_exit)
 
     def __getattr__(self, name):
@@ -664,17 +665,59 @@ class _Join(_Sender):
     line_max = _JOIN_LINE_MAX
 
     def __init__(self, path):
-        try:
-            super().__init__(os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC), path)
-        except OSError:
+        super().__init__(_open_pipe(path), path)
+
+
+def _open_pipe(path):
+    """The descriptor of the pipe that ORCH_JOIN names. Anything else that the path may name, such
+    as a file that would be written over, is not opened, or closed again untouched."""
+    try:
+        if not _is_own_pipe(os.lstat(path)):
             raise Error(
-                "orch: the run to join has ended ('%s')\n  hint: unset ORCH_JOIN" % path) from None
+                "orch: ORCH_JOIN names '%s', which is not a pipe that your own run made\n"
+                "  hint: unset ORCH_JOIN, or set it as run.environment has it" % path)
+        fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except (OSError, ValueError):
+        raise Error(
+            "orch: the run to join has ended ('%s')\n  hint: unset ORCH_JOIN" % path) from None
+    if not _is_own_pipe(os.fstat(fd)):  # it was exchanged since
+        os.close(fd)
+        raise Error("orch: the pipe '%s' was replaced\n  hint: unset ORCH_JOIN" % path)
+    return fd
+
+
+def _is_own_pipe(info):
+    return stat.S_ISFIFO(info.st_mode) and info.st_uid == os.geteuid()
 
 
 def _connect():
     """The link to the host, or None when there is none: the script was started by hand."""
-    number = os.environ.pop("ORCH_EVENTS", "")
-    return _Link(int(number)) if number.isdigit() else None
+    number = os.environ.get("ORCH_EVENTS", "")
+    if not number:
+        return None
+    problem = _events_problem(number)
+    if problem:
+        raise Error(
+            "orch: ORCH_EVENTS is '%s', which is %s\n  hint: unset ORCH_EVENTS: 'orch run' and "
+            "'orch try' set it for the programs that they start" % (number[:100], problem))
+    del os.environ["ORCH_EVENTS"]
+    return _Link(int(number))
+
+
+def _events_problem(number):
+    """What is wrong with the descriptor for events, or nothing."""
+    import fcntl
+
+    if not (number.isascii() and number.isdigit() and len(number) < 10):
+        return "not the number of a descriptor"
+    try:
+        mode = fcntl.fcntl(int(number), fcntl.F_GETFL) & (os.O_WRONLY | os.O_RDWR)
+        kind = os.fstat(int(number)).st_mode
+    except OSError:
+        return "not an open descriptor"
+    if mode == os.O_RDONLY:
+        return "not open for writing"
+    return "a folder" if stat.S_ISDIR(kind) else ""
 
 
 def _is_off():
@@ -709,7 +752,8 @@ _hooked = set()
 
 
 def _install_hooks():
-    """Remembers an exception that ends the script, and the status that sys.exit is given."""
+    """Remembers an exception that ends the script, and the status that sys.exit is given. An error
+    of orch's own is shown without a traceback."""
     if "exit" in _hooked:
         return
     _hooked.add("exit")
@@ -718,7 +762,10 @@ def _install_hooks():
     def hook(kind, value, trace):
         if _current is not None and not _is_interactive():
             _current._remember(kind, value, trace)
-        previous_hook(kind, value, trace)
+        if issubclass(kind, Error):  # its text says what to do; the script has no fault
+            print(value, file=sys.stderr, flush=True)
+        else:
+            previous_hook(kind, value, trace)
 
     def leave(status=None):
         if _current is not None and threading.current_thread() is threading.main_thread():
