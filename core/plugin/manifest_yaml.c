@@ -7,6 +7,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/text.h"
+#include "lib/wire/secret.h"
 
 #include <string.h>
 
@@ -289,14 +290,50 @@ static void warn_of_unused(const struct orch_manifest_reader *reader, GHashTable
         return; /* it receives all parameters in the 'run' message */
     for (guint i = 0; i < reader->manifest->params->len; i++) {
         const struct orch_param_spec *spec = reader->manifest->params->pdata[i];
-        if (g_hash_table_contains(used, spec->name))
-            continue;
+        if (g_hash_table_contains(used, spec->name) || orch_param_is_secret(spec))
+            continue; /* a secret is better read from the environment */
         g_autofree char *hint =
             g_strdup_printf("pass it on: --%s, \"${%s}\"", spec->name, spec->name);
         orch_manifest_finding(reader, orch_yaml_get_key(rows, spec->name), true, hint,
                               "parameter '%s' is not in the command: it changes nothing",
                               spec->name);
     }
+}
+
+static bool is_secret_reference(const struct orch_manifest *manifest, const char *word)
+{
+    for (guint i = 0; i < manifest->params->len; i++) {
+        const struct orch_param_spec *spec = manifest->params->pdata[i];
+        g_autofree char *reference = g_strdup_printf("${%s}", spec->name);
+        if (orch_param_is_secret(spec) && strstr(word, reference))
+            return true;
+    }
+    return false;
+}
+
+/* Every user of the machine can read the command line of a process, and a manifest is a file that
+ * others read. */
+static void warn_of_secret(const struct orch_manifest_reader *reader, const struct orch_yaml *node,
+                           size_t i)
+{
+    const char *const *words = (const char *const *)reader->manifest->argv;
+    const char *literal = orch_secret_in_word(words, i);
+    if (is_secret_reference(reader->manifest, words[i]))
+        orch_manifest_finding(reader, node, true,
+                              "leave it out of the command: the program reads $ORCH_PARAM_name, or "
+                              "$ORCH_PARAMS",
+                              "command: '%s' shows a secret to every user of the machine (ps)",
+                              words[i]);
+    if (!literal)
+        return;
+    const char *before = literal == words[i] ? words[i - 1] : words[i];
+    size_t length = literal == words[i] ? strlen(before) : (size_t)(literal - before);
+    orch_manifest_finding(
+        reader, node, true,
+        "make it a parameter of type secret, which the program reads from "
+        "$ORCH_PARAM_name",
+        "command: what follows '%.*s' looks like a secret, and this file is shared", (int)length,
+        before);
 }
 
 static void read_command(struct orch_manifest_reader *reader, const struct orch_yaml *node)
@@ -319,6 +356,7 @@ static void read_command(struct orch_manifest_reader *reader, const struct orch_
         const struct orch_yaml *word = node->kind == ORCH_YAML_LIST ? node->items->pdata[i] : node;
         orch_manifest_check_references(reader, word, reader->manifest->argv[i], "command", true,
                                        used);
+        warn_of_secret(reader, word, i);
     }
     warn_of_unused(reader, used);
 }

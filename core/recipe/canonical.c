@@ -8,6 +8,7 @@
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/secret.h"
 #include "lib/wire/value.h"
 
 #include <string.h>
@@ -136,6 +137,28 @@ static json_t *reuse_word(const struct orch_yaml *node)
     return is_device ? json_string("where") : plain(node);
 }
 
+/* The words of a command, without those that look like secrets: the canonical form is stored and
+ * shared. */
+static json_t *program_words(const struct orch_yaml *node)
+{
+    g_auto(GStrv) split = NULL;
+    g_autoptr(GPtrArray) words = g_ptr_array_new();
+    if (node->kind == ORCH_YAML_SCALAR)
+        (void)g_shell_parse_argv(node->text, NULL, &split, NULL);
+    for (guint i = 0; split && split[i]; i++)
+        g_ptr_array_add(words, split[i]);
+    for (guint i = 0; node->kind == ORCH_YAML_LIST && i < node->items->len; i++) {
+        const struct orch_yaml *item = node->items->pdata[i];
+        g_ptr_array_add(words,
+                        item->kind == ORCH_YAML_SCALAR ? item->text : (char *)(uintptr_t) "");
+    }
+    const char *const *texts = (const char *const *)words->pdata;
+    bool has_secret = false;
+    for (size_t i = 0; i < words->len && !has_secret; i++)
+        has_secret = orch_secret_in_word(texts, i) != NULL;
+    return has_secret ? orch_secret_mask_words(texts, words->len) : plain(node);
+}
+
 /* Entries of an experiment, and of a profile's part for it. */
 static json_t *part_entry(const struct recipe_draft *draft, const void *experiment, const char *key,
                           const struct orch_yaml *value)
@@ -144,6 +167,8 @@ static json_t *part_entry(const struct recipe_draft *draft, const void *experime
         return map_with(draft, value, with_entry, experiment);
     if (strcmp(key, "sweep") == 0 || strcmp(key, "zip") == 0)
         return map_with(draft, value, sweep_entry, experiment);
+    if (strcmp(key, "program") == 0)
+        return program_words(value);
     return strcmp(key, "reuse") == 0 ? reuse_word(value) : plain(value);
 }
 

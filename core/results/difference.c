@@ -3,6 +3,7 @@
 
 #include "core/run/compare_run.h"
 #include "core/run/environment.h"
+#include "core/stats/same_trial.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/wire/value.h"
@@ -143,8 +144,8 @@ static void compare(struct orch_workspace *workspace, const struct orch_run *a,
                     const struct orch_run *b, struct orch_run_differences *out)
 {
     struct orch_store *store = workspace->store;
-    g_autoptr(json_t) x = orch_store_params(store, a->id, NULL);
-    g_autoptr(json_t) y = orch_store_params(store, b->id, NULL);
+    g_autoptr(json_t) x = orch_run_open_params(store, a, NULL);
+    g_autoptr(json_t) y = orch_run_open_params(store, b, NULL);
     *out = (struct orch_run_differences){.rows = g_ptr_array_new_with_free_func(free_row),
                                          .tree_a = g_strdup(a->source_tree),
                                          .tree_b = g_strdup(b->source_tree)};

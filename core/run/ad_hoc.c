@@ -4,7 +4,10 @@
 #include "core/recipe/command_words.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/json.h"
+#include "lib/base/local_key.h"
 #include "lib/base/text.h"
+#include "lib/wire/secret.h"
 #include "store/store_dir.h"
 
 #include <string.h>
@@ -84,12 +87,14 @@ static bool manifest_text(const struct orch_ad_hoc *wish, const char *name, cons
 }
 
 /* Writes the manifest next to the store. Its name depends on its content, so the same command is
- * the same plugin. */
+ * the same plugin. The name is recorded; that of a command with a secret is made with the key of
+ * this machine, so that it does not betray the secret. */
 static char *write_manifest(struct orch_store *store, const char *name, const GString *text,
-                            GError **error)
+                            bool has_secret, GError **error)
 {
-    char digest[ORCH_SHA256_CHARS];
-    orch_sha256(text->str, text->len, digest);
+    g_autofree char *digest =
+        has_secret ? orch_local_key_digest(text->str)
+                   : g_compute_checksum_for_string(G_CHECKSUM_SHA256, text->str, (gssize)text->len);
     digest[16] = 0;
     g_autofree char *folder = orch_store_dir_path(store, ORCH_STORE_DIR_TRY, digest);
     g_autofree char *file = g_strconcat(name, ".plugin", NULL);
@@ -140,17 +145,31 @@ static struct orch_expansion *expand_text(const GString *recipe, struct orch_plu
     return expansion;
 }
 
-/* Returns the words of the command as a list for a manifest; NULL with an error when a setting does
- * not fit them. The caller frees. */
-static char *read_command(const struct orch_ad_hoc *wish, GPtrArray *settings, GError **error)
+/* Returns the words of the command for a manifest; NULL with an error when a setting does not fit
+ * them. The caller frees. */
+static char **read_command(const struct orch_ad_hoc *wish, GPtrArray *settings, GError **error)
 {
     if (!orch_command_settings_add(settings, wish->settings, false, error) ||
         !orch_command_settings_add(settings, wish->sweeps, true, error))
         return NULL;
     g_auto(GStrv) words = orch_command_words_translate(wish->command, settings, error);
     return words && orch_command_settings_check_used(settings, wish->command, wish->from_env, error)
-               ? command_text(words)
+               ? g_steal_pointer(&words)
                : NULL;
+}
+
+/* Returns the words as text without those that look like secrets; NULL when none does. The caller
+ * frees. */
+static char *masked_text(char **words)
+{
+    const char *const *texts = (const char *const *)words;
+    bool has_secret = false;
+    for (size_t i = 0; texts[i] && !has_secret; i++)
+        has_secret = orch_secret_in_word(texts, i) != NULL;
+    if (!has_secret)
+        return NULL;
+    g_autoptr(json_t) masked = orch_secret_mask_words(texts, g_strv_length(words));
+    return orch_json_canonical(masked);
 }
 
 struct orch_expansion *orch_ad_hoc_expand(struct orch_store *store, struct orch_plugins *plugins,
@@ -158,16 +177,23 @@ struct orch_expansion *orch_ad_hoc_expand(struct orch_store *store, struct orch_
                                           GError **error)
 {
     g_autoptr(GPtrArray) settings = orch_command_settings_new();
-    g_autofree char *command = read_command(wish, settings, error);
-    if (!command)
+    g_auto(GStrv) words = read_command(wish, settings, error);
+    if (!words)
         return NULL;
+    g_autofree char *command = command_text(words), *masked = masked_text(words);
     g_autofree char *name = wish->name ? g_strdup(wish->name) : default_name(wish);
     g_autoptr(GString) text = g_string_new(NULL);
     g_autofree char *manifest = manifest_text(wish, name, command, settings, text, error)
-                                    ? write_manifest(store, name, text, error)
+                                    ? write_manifest(store, name, text, masked != NULL, error)
                                     : NULL;
     if (!manifest)
         return NULL;
     g_autoptr(GString) recipe = recipe_text(wish, name, manifest, command);
-    return expand_text(recipe, plugins, wish, diags);
+    struct orch_expansion *expansion = expand_text(recipe, plugins, wish, diags);
+    if (expansion && masked) { /* the text is stored and shared */
+        g_autoptr(GString) shown = recipe_text(wish, name, manifest, masked);
+        g_free(expansion->verbatim);
+        expansion->verbatim = g_strdup(shown->str);
+    }
+    return expansion;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/run/argv_record.h"
 
+#include "lib/base/json.h"
+#include "lib/wire/secret.h"
+
 #include <string.h>
 
 /* Returns the start of the value that a word assigns to parameter `name`: "NAME=", "EXP.NAME=",
@@ -31,12 +34,16 @@ static const char *secret_set(const char *word, const struct orch_expansion *exp
 char *orch_argv_record(char *const *argv, int argc, const struct orch_expansion *expansion)
 {
     json_t *words = json_array();
-    for (int i = 0; i < argc; i++) {
+    int i;
+    for (i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
         const char *word = argv[i], *secret = secret_set(word, expansion);
-        g_autofree char *shown =
-            secret ? g_strdup_printf("%.*s(secret)", (int)(secret - word), word) : NULL;
-        json_array_append_new(words, json_string(shown ? shown : word));
+        json_array_append_new(
+            words, secret ? json_sprintf("%.*s" ORCH_SECRET_SHOWN, (int)(secret - word), word)
+                          : json_string(word));
     }
+    g_autoptr(json_t) command = /* of another program: 'orch try -- COMMAND' */
+        orch_secret_mask_words((const char *const *)(argv + i), (size_t)(argc - i));
+    json_array_extend(words, command);
     char *text = json_dumps(words, JSON_COMPACT);
     json_decref(words);
     char *copy = g_strdup(text ? text : "[]");

@@ -6,7 +6,9 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/local_key.h"
 #include "lib/base/text.h"
+#include "lib/wire/secret.h"
 
 #include <string.h>
 
@@ -284,6 +286,14 @@ static int compare_inputs(const void *a, const void *b)
     return order ? order : strcmp(x->sha256, y->sha256);
 }
 
+/* A word of a command with a secret in it. Digests over the words are published, and would betray a
+ * short secret; so it enters as a digest with the key of this machine. New reference. */
+static json_t *keyed_word(const char *word, const char *secret)
+{
+    g_autofree char *digest = orch_local_key_digest(secret);
+    return json_sprintf("%.*s%s", (int)(secret - word), word, digest);
+}
+
 /* The words of an experiment's own command (`program:`): they are in the recipe, which is not part
  * of the inputs' tree. Paths below `root` are made relative to it, because its location differs
  * between machines. NULL when the command comes from a manifest, which is among the inputs. New
@@ -293,9 +303,12 @@ static json_t *command_json(const struct orch_experiment *experiment, const char
     if (!experiment->program)
         return NULL;
     json_t *words = json_array();
-    for (char **word = experiment->manifest->argv; word && *word; word++) {
-        const char *relative = root ? below(root, *word) : NULL;
-        json_array_append_new(words, json_string(relative ? relative : *word));
+    char *const *argv = experiment->manifest->argv;
+    for (size_t i = 0; argv && argv[i]; i++) {
+        const char *secret = orch_secret_in_word((const char *const *)argv, i);
+        const char *relative = root ? below(root, argv[i]) : NULL;
+        json_array_append_new(words, secret ? keyed_word(argv[i], secret)
+                                            : json_string(relative ? relative : argv[i]));
     }
     return words;
 }

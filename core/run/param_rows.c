@@ -7,6 +7,7 @@
 #include "lib/hw/machine.h"
 #include "lib/wire/foreign_cpu_fact.h"
 #include "lib/wire/library_fact.h"
+#include "lib/wire/secret.h"
 #include "store/bulk.h"
 
 #include <math.h>
@@ -70,12 +71,6 @@ static gint compare_names(gconstpointer a, gconstpointer b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* A secret is recorded as "sha256:SALT:DIGEST" (core/run/trialdir.c). */
-static bool is_secret(const char *text)
-{
-    return g_str_has_prefix(text, "sha256:") && strchr(text + strlen("sha256:"), ':');
-}
-
 /* Reads the parameters, and lists names that are new. */
 static bool read_params(struct gathering *g, int64_t run_id, GHashTable *out, GError **error)
 {
@@ -87,7 +82,7 @@ static bool read_params(struct gathering *g, int64_t run_id, GHashTable *out, GE
     json_object_foreach(params, name, value)
     {
         g_autofree char *text = orch_param_rows_text(value);
-        if (is_secret(text))
+        if (orch_secret_is_recorded(text, NULL))
             continue;
         g_hash_table_insert(out, g_strdup(name), g_steal_pointer(&text));
         if (!g_ptr_array_find_with_equal_func(g->names, name, g_str_equal, NULL))

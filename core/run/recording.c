@@ -10,6 +10,7 @@
 #include "lib/base/json.h"
 #include "lib/base/own_group.h"
 #include "lib/base/text.h"
+#include "lib/wire/secret.h"
 #include "lib/wire/trial.h"
 
 #include <errno.h>
@@ -186,6 +187,21 @@ static char *recording_device(struct orch_workspace *workspace)
     return orch_machine_device_key(machine, gpus, count, 1, machine->threads);
 }
 
+/* The program's command line as text of JSON, without words that look like secrets. NULL when there
+ * is none. The caller frees. */
+static char *recorded_command(const json_t *argv)
+{
+    if (!json_is_array(argv))
+        return NULL;
+    g_autoptr(GPtrArray) words = g_ptr_array_new();
+    for (size_t i = 0; i < json_array_size(argv); i++)
+        if (json_is_string(json_array_get(argv, i)))
+            g_ptr_array_add(words, (char *)(uintptr_t)json_string_value(json_array_get(argv, i)));
+    g_autoptr(json_t) masked =
+        orch_secret_mask_words((const char *const *)words->pdata, words->len);
+    return orch_json_canonical(masked);
+}
+
 static json_t *make_record(struct orch_workspace *workspace, const struct orch_recording_spec *spec,
                            const char *experiment, uint64_t seed, GError **error)
 {
@@ -196,7 +212,7 @@ static json_t *make_record(struct orch_workspace *workspace, const struct orch_r
         return NULL;
     g_autofree char *print = fingerprint(experiment, params);
     g_autofree char *device_key = recording_device(workspace);
-    g_autofree char *argv = spec->argv ? json_dumps(spec->argv, JSON_COMPACT) : NULL;
+    g_autofree char *argv = recorded_command(spec->argv);
     const struct orch_source *source = workspace->source;
     json_t *record = orch_record_to_trial(&(struct orch_record){
         .recipe = RECORDED_RECIPE,

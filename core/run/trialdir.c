@@ -12,6 +12,7 @@
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/wire/job_files.h"
+#include "lib/wire/secret.h"
 #include "lib/wire/trial.h"
 #include "lib/wire/value.h"
 
@@ -282,18 +283,7 @@ static void make_absolute(const struct orch_manifest *manifest, const char *fold
 /* ---- the record -------------------------------------------------------------------------------
  */
 
-/* The recorded form of a secret: equal secrets of one run look equal, and nothing else is revealed.
- */
-static json_t *salted(const json_t *value, const char *salt)
-{
-    g_autofree char *text = orch_json_canonical(value);
-    g_autofree char *both = g_strconcat(salt, text, NULL);
-    char digest[ORCH_SHA256_CHARS];
-    orch_sha256(both, strlen(both), digest);
-    return json_sprintf("sha256:%s:%s", salt, digest);
-}
-
-static json_t *record_params(const struct orch_cell *cell, const char *salt)
+static json_t *record_params(const struct orch_cell *cell, const char *run_key)
 {
     json_t *rows = json_array();
     const char *name;
@@ -303,7 +293,7 @@ static json_t *record_params(const struct orch_cell *cell, const char *salt)
         const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
         g_autofree char *type = spec ? orch_type_format(spec->type) : g_strdup("string");
         g_autoptr(json_t) shown =
-            orch_param_is_secret(spec) ? salted(value, salt) : json_incref(value);
+            orch_param_is_secret(spec) ? orch_secret_record(value, run_key) : json_incref(value);
         g_autofree char *text = orch_json_canonical(shown);
         json_array_append_new(rows, json_pack("[sss]", name, type, text));
     }

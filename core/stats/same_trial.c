@@ -4,19 +4,17 @@
 #include "core/stats/same_trial.h"
 
 #include "lib/base/json.h"
-
-#include <string.h>
+#include "lib/wire/secret.h"
 
 json_t *orch_run_open_params(struct orch_store *store, const struct orch_run *run, GError **error)
 {
     json_t *params = orch_store_params(store, run->id, error);
-    g_autofree char *mark = g_strdup_printf("sha256:%s:", run->key);
     const char *name;
     json_t *value;
     void *next;
     json_object_foreach_safe(params, next, name, value)
     {
-        if (json_is_string(value) && g_str_has_prefix(json_string_value(value), mark))
+        if (json_is_string(value) && orch_secret_is_recorded(json_string_value(value), run->key))
             json_object_del(params, name);
     }
     return params;

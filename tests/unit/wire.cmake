@@ -1,4 +1,5 @@
 orch_test(wire_value "quick" orch_wire)
+orch_test(secret "quick" orch_wire)
 orch_test(wire_event "quick" orch_wire)
 orch_test(bounds "quick" orch_wire)
 orch_test(wire_manifest "quick" orch_wire)
