@@ -13,7 +13,7 @@ struct export_options {
     const char **metrics;
     const char *bundle, *artifacts;
     const char **datasets;
-    bool dry_run;
+    bool dry_run, safe_csv;
 };
 #define AT(member) offsetof(struct export_options, member)
 
@@ -28,6 +28,8 @@ static const struct orch_option OPTIONS[] = {
     {"metric", 'm', "NAME", ORCH_OPT_LIST, AT(metrics), "with --what points: only this metric"},
     {"format", 'f', "csv|json|jsonl", ORCH_OPT_TEXT, AT(format),
      "csv (default), json: one array, jsonl: one object per line"},
+    {"safe-csv", 0, NULL, ORCH_OPT_FLAG, AT(safe_csv),
+     "put ' before texts that a spreadsheet would take for a formula"},
     {"out", 'o', "FILE", ORCH_OPT_TEXT, AT(out),
      "write to FILE (its suffix selects the format) instead of stdout"},
     {"bundle", 0, "FILE", ORCH_OPT_TEXT, AT(bundle),
@@ -84,11 +86,18 @@ static bool read_options(struct orch_cli *cli, const struct export_options *o,
                                                    .experiment = o->experiment,
                                                    .oldest_first = true},
                                      .columns = o->columns,
+                                     .safe_csv = o->safe_csv,
+                                     .on_terminal = cli->stdout_is_tty,
                                      .metrics = (const char *const *)o->metrics};
     if (!choose_format(cli, o, &out->format, error) ||
         (o->what && !choose("--what", o->what, kinds, G_N_ELEMENTS(kinds), &kind, error)))
         return false;
     out->points = kind == 1;
+    if (o->safe_csv && out->format != ORCH_EXPORT_CSV) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave it out, or use --format csv",
+                       "option '--safe-csv' is for CSV only");
+        return false;
+    }
     if (!o->metrics || out->points)
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE, "to choose columns of runs: --columns key,metric.NAME",
@@ -102,8 +111,10 @@ static bool options_fit(const struct orch_cli *cli, const struct export_options 
     const char *wrong = NULL;
     if (!o->bundle && (cli->arg_count || o->artifacts || o->datasets || o->dry_run))
         wrong = "runs by name, --artifacts, --measurements and --dry-run are for --bundle";
-    else if (o->bundle && (o->what || o->columns || o->metrics || o->format || o->out))
-        wrong = "--what, --columns, --metric, --format and --out are for tables, not for --bundle";
+    else if (o->bundle &&
+             (o->what || o->columns || o->metrics || o->format || o->out || o->safe_csv))
+        wrong = "--what, --columns, --metric, --format, --safe-csv and --out are for tables, not "
+                "for --bundle";
     if (wrong)
         orch_error_set(error, ORCH_ERROR_USAGE, "see 'orch help export'", "%s", wrong);
     return !wrong;
@@ -150,6 +161,11 @@ const struct orch_command ORCH_COMMAND_EXPORT = {
         "mean.NAME, first.NAME and count.NAME. A value that a run does not have is left empty. "
         "Times are UTC, durations are in seconds, sizes in bytes. Rows are streamed, so any "
         "number of runs can be exported.\n"
+        "\n"
+        "Texts are written as they are, and runs of others can have any text: a spreadsheet "
+        "evaluates a cell that begins with = + - @ or a tab. --safe-csv puts an apostrophe before "
+        "such texts; numbers stay numbers. Use it for a table that is opened in a spreadsheet, and "
+        "not for one that a program reads.\n"
         "\n"
         "--bundle writes the runs themselves with what they own (recipes, artifacts, public "
         "notes; all runs unless some are named) for 'orch db merge' elsewhere, see "

@@ -253,7 +253,7 @@ static int run_export(struct orch_cli *cli, const void *options, GError **error)
     if (o->output)
         ok = orch_file_write(o->output, text->str, text->len, false, error);
     else
-        fwrite(text->str, 1, text->len, stdout);
+        orch_cli_write_data(cli, text->str, text->len);
     g_string_free(text, TRUE);
     orch_dataset_free(set);
     return ok ? ORCH_EXIT_OK : -1;

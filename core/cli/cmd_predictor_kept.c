@@ -254,8 +254,10 @@ static int run_export(struct orch_cli *cli, const void *options, GError **error)
     struct orch_trained *t = store ? orch_kept_predictor_open(store, cli->args[0], error) : NULL;
     if (t) {
         json_t *saved = orch_trained_save(t, ORCH_SAVE_PLAIN);
-        json_dumpf(saved, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+        char *text = json_dumps(saved, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+        orch_cli_write_data(cli, text, strlen(text));
         putchar('\n');
+        free(text);
         json_decref(saved);
     }
     bool ok = t;

@@ -158,7 +158,7 @@ static int run_rows(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     if (!cli->json && !o->runs && g_strcmp0(o->format, "csv") == 0) {
         GString *text = orch_rows_text(csv);
-        fwrite(text->str, 1, text->len, stdout);
+        orch_cli_write_data(cli, text->str, text->len);
         g_string_free(text, TRUE);
     } else {
         orch_cli_table_print_as(cli, make_table(csv, o->runs ? keys : NULL), "rows", o->format);

@@ -72,7 +72,7 @@ static bool write_document(const struct orch_export_job *e, const struct orch_jo
     if (e->cli->json)
         orch_cli_print_json(as_json(job, platform, e->hardware, json_incref(document)));
     else if (!o->out)
-        fputs(text, stdout);
+        orch_cli_write_data(e->cli, text, strlen(text));
     if (!e->cli->json)
         print_basis(e->cli, job, platform, e->hardware);
     return true;

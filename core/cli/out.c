@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 
 #include <stdlib.h>
@@ -45,6 +46,18 @@ void orch_cli_print_line(const char *format, ...)
     puts(text);
 }
 
+void orch_cli_write_data(const struct orch_cli *cli, const char *text, size_t length)
+{
+    if (!cli->stdout_is_tty) {
+        fwrite(text, 1, length, stdout);
+        return;
+    }
+    g_autoptr(GString) shown = g_string_new_len(text, (gssize)length);
+    g_string_replace(shown, "\r\n", "\n", 0);
+    g_strdelimit(shown->str, "\r", '?');
+    orch_cli_write_plain(shown->str, shown->len);
+}
+
 void orch_cli_write_plain(char *text, size_t length)
 {
     for (char *at = text, *end = text + length; at < end; at++) {
@@ -61,15 +74,6 @@ void orch_cli_write_plain(char *text, size_t length)
     }
 }
 
-/* Writes a JSON escape; characters beyond U+FFFF become a surrogate pair. */
-static void put_escape(gunichar c)
-{
-    if (c < 0x10000)
-        printf("\\u%04x", c);
-    else
-        printf("\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + ((c - 0x10000) & 0x3ff));
-}
-
 /* Writes JSON. Jansson escapes the characters below the space; other characters that control
  * terminals are escaped here, which decodes to the same text. */
 static void put_json(json_t *value, size_t flags)
@@ -81,15 +85,8 @@ static void put_json(json_t *value, size_t flags)
               stderr);
         exit(ORCH_EXIT_STORE);
     }
-    const char *from = text;
-    for (const char *at = text; *at; at++) {
-        if (!orch_text_control_bytes(at))
-            continue;
-        fwrite(from, 1, (size_t)(at - from), stdout);
-        put_escape(g_utf8_get_char(at));
-        from = g_utf8_next_char(at);
-    }
-    fputs(from, stdout);
+    g_autofree char *escaped = orch_json_escape_hidden(text);
+    fputs(escaped, stdout);
     putchar('\n');
     free(text);
 }
@@ -138,7 +135,10 @@ void orch_cli_table_print_as(struct orch_cli *cli, struct orch_table *table, con
         g_autofree char *text = is_text ? orch_table_aligned(table, orch_cli_color(cli, false),
                                                              orch_terminal_columns(STDOUT_FILENO))
                                         : orch_table_format(table, chosen);
-        fputs(text, stdout);
+        if (is_text)
+            fputs(text, stdout); /* with orch's own colours; the table has cleaned its cells */
+        else
+            orch_cli_write_data(cli, text, strlen(text));
     }
     orch_table_free(table);
 }

@@ -97,12 +97,12 @@ static bool write_notebooks(struct orch_cli *cli, const struct orch_document *do
 }
 
 /* Writes only the page. On standard output it is data, so no message is printed. */
-static bool write_page(const struct orch_document *document, const char *path, GPtrArray *written,
-                       GError **error)
+static bool write_page(const struct orch_cli *cli, const struct orch_document *document,
+                       const char *path, GPtrArray *written, GError **error)
 {
     g_autofree char *page = orch_page_html(document, NULL);
     if (strcmp(path, "-") == 0) {
-        fputs(page, stdout);
+        orch_cli_write_data(cli, page, strlen(page));
         return true;
     }
     g_ptr_array_add(written, g_strdup(path));
@@ -140,7 +140,7 @@ bool orch_cli_report_write(struct orch_cli *cli, const struct orch_document *doc
     if (ok && out->is_notebook)
         ok = write_notebooks(cli, document, plan, out->folder ? out->folder : ".", written, error);
     if (ok && out->html)
-        ok = write_page(document, out->html, written, error);
+        ok = write_page(cli, document, out->html, written, error);
     if (ok && out->pdf) {
         ok = orch_files_pdf(document, out->pdf, error);
         g_ptr_array_add(written, g_strdup(out->pdf));

@@ -17,7 +17,7 @@ struct writer {
     const char *const *metrics;
     struct orch_export_columns *columns;
     enum orch_export_format format;
-    bool points;
+    bool points, safe_csv, on_terminal;
     FILE *out;
     int64_t rows;
     GString *line;
@@ -30,13 +30,26 @@ struct writer {
 /* ---- cells ------------------------------------------------------------------------------------
  */
 
-/* Formats a CSV field: empty for null, texts unchanged, everything else as in JSON. */
-static void append_csv(GString *line, const json_t *value)
+/* Whether a spreadsheet that opens the table would evaluate a text. Numbers are none. */
+static bool is_formula(const char *text)
+{
+    double number;
+    return *text && strchr("=+-@\t\r", *text) && !orch_real_parse(text, &number);
+}
+
+static void append_csv_text(const struct writer *e, GString *line, const char *text)
+{
+    g_autofree char *safe = e->safe_csv && is_formula(text) ? g_strconcat("'", text, NULL) : NULL;
+    orch_csv_append(line, safe ? safe : text);
+}
+
+/* Formats a CSV field: empty for null, texts as they are, everything else as in JSON. */
+static void append_csv(const struct writer *e, GString *line, const json_t *value)
 {
     if (json_is_null(value))
         return;
     if (json_is_string(value)) {
-        orch_csv_append(line, json_string_value(value));
+        append_csv_text(e, line, json_string_value(value));
         return;
     }
     g_autofree char *text = orch_json_canonical(value);
@@ -55,7 +68,7 @@ static void append_cell(const struct writer *e, GString *line, guint i, const js
     if (i)
         g_string_append_c(line, ',');
     if (e->format == ORCH_EXPORT_CSV) {
-        append_csv(line, value);
+        append_csv(e, line, value);
         return;
     }
     g_string_append_printf(line, "%s:", (const char *)e->keys->pdata[i]);
@@ -77,6 +90,18 @@ static void append_number(const struct writer *e, GString *line, guint i, double
         g_string_append(line, "null");
 }
 
+/* Writes a part of the table, which is not all of a line's end. */
+static void write_text(const struct writer *e, const GString *text)
+{
+    if (!e->on_terminal) {
+        fwrite(text->str, 1, text->len, e->out);
+        return;
+    }
+    g_autofree char *shown = e->format == ORCH_EXPORT_CSV ? orch_text_plain(g_strdup(text->str))
+                                                          : orch_json_escape_hidden(text->str);
+    fputs(shown, e->out);
+}
+
 /* Writes the line. False when the reader has closed the pipe. */
 static bool end_line(struct writer *e)
 {
@@ -84,8 +109,8 @@ static bool end_line(struct writer *e)
     static const char *const ends[] = {"\r\n", "}", "}\n"};
     if (e->rows++)
         fputs(between[e->format], e->out);
-    g_string_append(e->line, ends[e->format]);
-    fwrite(e->line->str, 1, e->line->len, e->out);
+    write_text(e, e->line);
+    fputs(ends[e->format], e->out);
     return !ferror(e->out);
 }
 
@@ -103,7 +128,7 @@ static void add_key(struct writer *e, const char *header)
         return;
     if (e->keys->len > 1)
         g_string_append_c(e->line, ',');
-    orch_csv_append(e->line, header);
+    append_csv_text(e, e->line, header);
 }
 
 static void begin(struct writer *e)
@@ -113,10 +138,12 @@ static void begin(struct writer *e)
         add_key(e, orch_export_columns_header(e->columns, i));
     for (unsigned i = 0; e->points && i < G_N_ELEMENTS(of_points); i++)
         add_key(e, of_points[i]);
-    if (e->format == ORCH_EXPORT_CSV)
-        fprintf(e->out, "%s\r\n", e->line->str);
-    else if (e->format == ORCH_EXPORT_JSON)
+    if (e->format == ORCH_EXPORT_CSV) {
+        write_text(e, e->line);
+        fputs("\r\n", e->out);
+    } else if (e->format == ORCH_EXPORT_JSON) {
         fputs("[\n", e->out);
+    }
 }
 
 /* ---- rows -------------------------------------------------------------------------------------
@@ -233,6 +260,8 @@ bool orch_export_table(struct orch_store *store, const struct orch_export_wish *
                        .metrics = wish->metrics,
                        .format = wish->format,
                        .points = wish->points,
+                       .safe_csv = wish->safe_csv,
+                       .on_terminal = wish->on_terminal && !path,
                        .out = out,
                        .line = g_string_new(NULL),
                        .head = g_string_new(NULL),

@@ -14,8 +14,10 @@ enum orch_export_format { ORCH_EXPORT_CSV, ORCH_EXPORT_JSON, ORCH_EXPORT_JSONL }
 struct orch_export_wish {
     struct orch_selection selection;
     enum orch_export_format format;
-    const char *columns;        /* as for orch_export_columns_new; NULL: the default ones */
-    bool points;                /* a row for each point of a metric, not for each run */
+    const char *columns; /* as for orch_export_columns_new; NULL: the default ones */
+    bool points;         /* a row for each point of a metric, not for each run */
+    bool safe_csv; /* texts that a spreadsheet would take for a formula begin with an apostrophe */
+    bool on_terminal;           /* `out` is a terminal: nothing in it is obeyed or hidden */
     const char *const *metrics; /* points of these only, NULL-terminated; NULL: of all */
 };
 /** Writes the table to `path`, where an existing file is replaced only by a complete one, or with

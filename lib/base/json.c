@@ -182,3 +182,30 @@ gint64 orch_json_int(const json_t *object, const char *key, gint64 fallback)
     const json_t *value = json_object_get(object, key);
     return json_is_integer(value) ? json_integer_value(value) : fallback;
 }
+
+/* Appends an escape; characters beyond U+FFFF become a surrogate pair. */
+static void append_escape(GString *out, gunichar c)
+{
+    if (c < 0x10000)
+        g_string_append_printf(out, "\\u%04x", c);
+    else
+        g_string_append_printf(out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
+                               0xdc00 + ((c - 0x10000) & 0x3ff));
+}
+
+char *orch_json_escape_hidden(const char *text)
+{
+    GString *out = g_string_new(NULL);
+    const char *from = text;
+    for (const char *at = text; *at; at++) {
+        size_t length = orch_text_control_bytes(at);
+        if (!length)
+            continue;
+        g_string_append_len(out, from, at - from);
+        append_escape(out, g_utf8_get_char(at));
+        from = at + length;
+        at = from - 1;
+    }
+    g_string_append(out, from);
+    return g_string_free(out, FALSE);
+}

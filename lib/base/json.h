@@ -20,6 +20,10 @@ json_t *orch_json_parse(const char *text, size_t length, size_t max_bytes, GErro
  * machine. Caller frees. */
 char *orch_json_canonical(const json_t *value);
 
+/** Returns a text of JSON in which characters that a terminal interprets or hides
+ * (orch_text_is_hidden) are escapes, which decode to the same text. The caller frees. */
+char *orch_json_escape_hidden(const char *text);
+
 /** A real as JSON: a number, or the strings "nan", "inf", "-inf". New reference. */
 json_t *orch_json_real(double value);
 /** A real for --json output and the web page: a number, or null if it is NaN or infinite. Unlike
