@@ -239,7 +239,9 @@ static GPtrArray *make_command(const struct slurm_submitter *s, const struct slu
     g_ptr_array_add(argv, g_strdup_printf("--job-name=orch-%s", s->plan->expansion->name));
     g_ptr_array_add(argv, g_strdup_printf("--comment=%s", comment));
     g_ptr_array_add(argv, g_strdup_printf("--chdir=%s", folder));
-    g_ptr_array_add(argv, g_strdup_printf("--output=%s/%%a.out", folder));
+    g_autoptr(GString) literal = g_string_new(folder); /* sbatch takes %a and others as patterns */
+    g_string_replace(literal, "%", "%%", 0);
+    g_ptr_array_add(argv, g_strdup_printf("--output=%s/%%a.out", literal->str));
     g_ptr_array_add(argv, g_strdup("--open-mode=append"));
     for (guint i = 0; i < batch->options->len; i++)
         g_ptr_array_add(argv, g_strdup(batch->options->pdata[i]));

@@ -161,6 +161,20 @@ static void count_rest(struct slurm_submitter *s, const bool *refused)
     }
 }
 
+/* The paths of trials are lines of a file, and the one of their output is a pattern for sbatch, in
+ * which a backslash cannot be written. */
+static bool path_fits(const struct orch_store *store, GError **error)
+{
+    const char *folder = orch_store_folder(store);
+    if (!strpbrk(folder, "\n\\"))
+        return true;
+    g_autofree char *shown = g_strescape(folder, NULL);
+    orch_error_set(error, ORCH_ERROR_USAGE, "rename the folder, or name another store with --db",
+                   "Slurm cannot write to the store's folder \"%s\": its path has a %s", shown,
+                   strchr(folder, '\n') ? "line break" : "backslash");
+    return false;
+}
+
 bool orch_slurm_submit(struct orch_plan *plan, const struct orch_slurm_submit_options *options,
                        struct orch_slurm_submission *out, GError **error)
 {
@@ -174,7 +188,7 @@ bool orch_slurm_submit(struct orch_plan *plan, const struct orch_slurm_submit_op
         has_work = has_work || orch_plan_will_run(&plan->items[i]);
     if (!has_work)
         return true;
-    if (!orch_slurm_limits_ask(&limits, error))
+    if (!path_fits(plan->store, error) || !orch_slurm_limits_ask(&limits, error))
         return false;
     struct slurm_submitter s = {.plan = plan,
                                 .options = options,

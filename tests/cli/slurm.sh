@@ -67,7 +67,7 @@ play() {
     local job=$1 index last indices first; shift; indices=$*
     [ -n "$indices" ] || indices=$(awk '{ for (i = $1; i <= $2; i++) print i }' "$CLUSTER/jobs/$job/ranges")
     for index in $indices; do
-        last=$(sed "s|%a|$index|" "$CLUSTER/jobs/$job/output")
+        last=$(sed "s|%%|\x01|g; s|%a|$index|g; s|%[A-Za-z]|EXPANDED|g; s|\x01|%|g" "$CLUSTER/jobs/$job/output")
         if SLURM_JOB_ID=$((job * 1000 + index)) SLURM_ARRAY_JOB_ID=$job SLURM_ARRAY_TASK_ID=$index SLURM_JOB_PARTITION=p SLURMD_NODENAME=n1 \
             sh "$CLUSTER/jobs/$job/script" </dev/null >>"$last" 2>&1
         then set_state "${job}_$index" COMPLETED; else set_state "${job}_$index" FAILED; fi
