@@ -13,6 +13,7 @@
 #include "store/owner.h"
 #include "store/shards.h"
 
+#include "lib/base/clock.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
@@ -257,7 +258,8 @@ struct orch_store *orch_store_open_with(const char *path, enum orch_store_mode m
     if (!creates)
         wait_for_maker(store->path);
     bool ok =
-        !options->is_shard || options->is_scratch || orch_store_own_shard_folder(store, error);
+        (mode == ORCH_STORE_READ || orch_clock_check(error)) &&
+        (!options->is_shard || options->is_scratch || orch_store_own_shard_folder(store, error));
     if (ok)
         ok = exists || !creates ? check_file(store->path, error) : make_parent(store, error);
     ok = ok && open_store(store, mode, options, error) && (!creates || make_parent(store, error)) &&

@@ -254,6 +254,24 @@ static void judge_outside(struct gathering *all, const struct orch_outside *outs
     all->reason = g_strdup(outside->reason);
 }
 
+static int64_t bounded(enum orch_bounded which, int64_t value)
+{
+    const struct orch_bound *bound = &ORCH_BOUNDS[which];
+    return (int64_t)CLAMP((double)value, bound->lowest, bound->highest);
+}
+
+/* No other store takes a run with numbers beyond the bounds. They can be there when the clock was
+ * set, or went wrong, during the trial. */
+static void keep_to_bounds(struct gathering *all)
+{
+    if (!orch_bound_holds(ORCH_BOUNDED_STARTED_NS, (double)all->started_ns))
+        all->started_ns = bounded(ORCH_BOUNDED_STARTED_NS, all->started_ns);
+    if (!orch_bound_holds(ORCH_BOUNDED_ENDED_NS, (double)all->ended_ns))
+        all->ended_ns = bounded(ORCH_BOUNDED_ENDED_NS, all->ended_ns);
+    if (!isnan(all->wall_ms) && !orch_bound_holds(ORCH_BOUNDED_WALL_MS, all->wall_ms))
+        all->wall_ms = all->wall_ms < 0 ? 0 : ORCH_BOUNDS[ORCH_BOUNDED_WALL_MS].highest;
+}
+
 bool orch_collect(struct orch_store *store, const char *key, const char *record_json,
                   int64_t started_ns, const struct orch_outside *outside,
                   struct orch_collected *out, GError **error)
@@ -268,6 +286,7 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
     judge_outside(&all, outside);
     if (ok && !all.ended)
         all.wall_ms = (double)(all.ended_ns - all.started_ns) / 1e6;
+    keep_to_bounds(&all);
     ok = ok && write_run(store, &all, key, folder, &points, error);
     if (ok) {
         fill_collected(&all, points, out);
