@@ -28,9 +28,9 @@ SLURM_PACKAGES='slurm-wlm:slurmctld munge:munged slurmdbd:slurmdbd mariadb-serve
 PAPER_PACKAGES='weasyprint:weasyprint poppler-utils:pdftoppm python3-nbformat: python3-nbconvert: python3-ipykernel:'
 # optional: a browser, in which the tests walk the pages
 BROWSER_PACKAGES='chromium:chromium chromium-driver:chromedriver python3-selenium:'
-# optional: PyTorch itself, against which the tests hold networks, their counts and weights
-# the shells whose completion is tested
+# optional: the shells whose completion is tested, besides bash
 SHELL_PACKAGES='zsh:zsh fish:fish'
+# optional: PyTorch itself, against which the tests hold networks, their counts and weights
 PYTORCH_PACKAGES='python3-torch: python3-torchvision:'
 TORCH_PACKAGES='g++:g++ libtorch-dev: dataset-fashion-mnist:'
 
