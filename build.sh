@@ -399,7 +399,7 @@ run_tests() {
     configure "$BUILD" -DORCH_TORCH=on
     compile "$BUILD"
     table
-    ctest --test-dir "$BUILD" --output-on-failure -j 2 "$@" || failed=$?
+    ORCH_LOOK_AT_CLONE=1 ctest --test-dir "$BUILD" --output-on-failure -j 2 "$@" || failed=$?
     say ''; say 'skipped:'; skipped "$BUILD"
     return $failed
 }

@@ -5,10 +5,14 @@
 when=$1 source=$2 build=$3
 listing=$build/Testing/leftovers
 
-# Names of the clone, with sizes and times of its store. Git, the build folders and what the build links are not the tests'.
+# The store of the clone, with sizes and times; and with ORCH_LOOK_AT_CLONE, which './build.sh test' sets, the names of all files
+# and which differ from the commit: who starts ctest by hand may go on writing meanwhile. Git, the build folders and what
+# the build links are not the tests'.
 in_clone() {
     cd "$source" || exit 1
-    find . \( -path ./.git -o -path './build*' -o -path "./${build#"$source"/}" -o -path ./orch \) -prune -o -path './.orch*' -printf '%p %s bytes %t\n' -o -printf '%p\n'
+    find .orch* -printf './%p %s bytes %t\n' 2>/dev/null
+    [ -n "${ORCH_LOOK_AT_CLONE:-}" ] || return
+    find . \( -path ./.git -o -path './build*' -o -path "./${build#"$source"/}" -o -path ./orch -o -path './.orch*' \) -prune -o -printf '%p\n'
     git status --porcelain --untracked-files=no 2>/dev/null | sed 's/^...\(.*\)/\1 (differs from the commit)/'
 }
 # Other programs write in these folders, too: only names with 'orch' in them count.
@@ -39,7 +43,8 @@ if [ "$when" = before ]; then
     exit
 fi
 [ -f "$listing" ] || { echo 'skipped: there is no listing of before'; exit 77; }
-changes() { LC_ALL=C diff "$listing" <(everything) | sed -n 's/^> /  left or changed: /p; s/^< /  gone or changed: /p'; }
+# names that are gone from a folder for temporary files were another program's
+changes() { LC_ALL=C diff "$listing" <(everything) | sed -n 's/^> /  left or changed: /p; /^< \/[^ ]*$/d; s/^< /  gone or changed: /p'; }
 found=$(changes)
 [ -n "$found" ] && sleep 2 && found=$(changes) # what another program of orch's is about to remove
 [ -z "$found" ] && exit

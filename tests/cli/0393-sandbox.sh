@@ -20,9 +20,11 @@ around() { # around COMMAND: what the second look says of what COMMAND does in b
 }
 around 'echo x >clone/build/x; echo >tmp/another; mkdir tmp/orch-ctest-1-abc; mkdir -p home/.cache/others'; same $status 0
 around 'mkdir tmp/orch-ctest-999999999-abc'; same $status 0; [ ! -e tmp/orch-ctest-999999999-abc ] || _fail 'not swept'
+around 'echo x >clone/new; echo y >>clone/a.c; rm -r tmp/orch-ctest-1-abc'; same $status 0 # not './build.sh test': somebody may be writing
+rm clone/new; git -C clone checkout -q a.c; export ORCH_LOOK_AT_CLONE=1; mkdir tmp/orch-of-another; around 'rmdir tmp/orch-of-another'; same $status 0
 around 'echo x >clone/new'; same $status 1; has 'left or changed: ./new'; rm clone/new
 around 'echo y >>clone/a.c'; same $status 1; has 'a.c (differs from the commit)'; git -C clone checkout -q a.c
-around 'echo more >>clone/.orch/results.db'; same $status 1; has 'changed: ./.orch/results.db 7 bytes'
+around 'echo more >>clone/.orch/results.db'; same $status 1; has 'changed: ./.orch/results.db 7 bytes'; unset ORCH_LOOK_AT_CLONE
 around 'mkdir -p home/.config/orch; echo y >home/.config/orch/trusted'; same $status 1; has 'home/.config/orch/trusted'
 around 'mkdir tmp/orch-vcs-abc'; same $status 1; has 'tmp/orch-vcs-abc'
 around 'rm -r clone/.orch'; same $status 1; has 'gone or changed: ./.orch'
