@@ -74,3 +74,5 @@ set_tests_properties(cli.0233-jobs cli.0273-system-metrics cli.0296-lost-gpu cli
 set_tests_properties(cli.0400-completion-shells cli.0401-serve-crowd cli.0402-python-links cli.0403-secrets PROPERTIES LABELS "slow")
 # kills processes in the middle of a training
 set_tests_properties(cli.0361-gorila-deaths PROPERTIES LABELS "slow")
+# kill a command some twenty times; mount a file system
+set_tests_properties(cli.0397-kill-collect cli.0398-kill-serve cli.0399-remounted-read-only PROPERTIES LABELS "slow")

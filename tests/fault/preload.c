@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Preloaded into a program: lets call number N of the system fail, for
- * tests/fault/failing_calls.py.
+ * tests/fault/failing_calls.py, or kills the program there (tests/cli/kill_calls.sh).
  *
  *   ORCH_FAULT_PROGRAM  name of the program whose calls are counted ("orch", "orch-host")
  *   ORCH_FAULT_UNDER    folder; calls on files elsewhere are not counted, nor those on terminals
  *   ORCH_FAULT_AT       number of the call that fails, from 1
- *   ORCH_FAULT_ERRNO    what it fails with
+ *   ORCH_FAULT_ERRNO    what it fails with; 'kill': it is not made, the process ends by SIGKILL
  *   ORCH_FAULT_LOG      file that gets a line when the call has failed
  *
  * The first process of that name takes the fault; the log's existence tells the later ones. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -26,7 +27,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-static bool is_counting;
+static bool is_counting, kills;
 static int countdown, number;
 static const char *under, *log_path;
 
@@ -42,7 +43,9 @@ __attribute__((constructor)) static void begin(void)
         syscall(SYS_access, log_path, F_OK) == 0)
         return;
     countdown = atoi(at);
-    number = getenv("ORCH_FAULT_ERRNO") ? atoi(getenv("ORCH_FAULT_ERRNO")) : EIO;
+    const char *kind = getenv("ORCH_FAULT_ERRNO");
+    kills = kind && strcmp(kind, "kill") == 0;
+    number = kind ? atoi(kind) : EIO;
     is_counting = true;
 }
 
@@ -57,6 +60,8 @@ static bool fails(const char *what, const char *path)
     long fd = syscall(SYS_openat, AT_FDCWD, log_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
     syscall(SYS_write, fd, line, length < (int)sizeof line ? length : (int)sizeof line);
     syscall(SYS_close, fd);
+    if (kills)
+        syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
     errno = number;
     return true;
 }
