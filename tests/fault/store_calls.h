@@ -128,8 +128,16 @@ static inline void calls_copy(const char *from, const char *to)
     assert_int_equal(status, 0);
 }
 
-/** Number of findings of calls_wrong. */
+/** Number of findings of calls_wrong in the present test. */
 static unsigned calls_findings;
+
+/** The set-up of each test: another one's findings are not its own. */
+static inline int calls_begin_test(void **state)
+{
+    (void)state;
+    calls_findings = 0;
+    return 0;
+}
 
 /** Reports what is wrong, and goes on: one run of the test lists all. */
 static inline void calls_wrong(const struct calls_operation *op, unsigned n, const char *format,

@@ -532,8 +532,8 @@ int main(void)
     path = g_build_filename(folder, "results.db", NULL);
     calls_make_store(folder);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_call_of_a_question_fails),
-        cmocka_unit_test(test_each_call_of_opening_fails),
+        cmocka_unit_test_setup(test_each_call_of_a_question_fails, calls_begin_test),
+        cmocka_unit_test_setup(test_each_call_of_opening_fails, calls_begin_test),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     g_free(path);

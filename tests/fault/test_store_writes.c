@@ -422,10 +422,10 @@ int main(void)
     path = g_build_filename(folder, "results.db", NULL);
     make_model();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_call_of_sqlite_fails),
-        cmocka_unit_test(test_sqlite_fails_from_a_call_on),
-        cmocka_unit_test(test_each_call_of_the_system_fails),
-        cmocka_unit_test(test_system_fails_from_a_call_on),
+        cmocka_unit_test_setup(test_each_call_of_sqlite_fails, calls_begin_test),
+        cmocka_unit_test_setup(test_sqlite_fails_from_a_call_on, calls_begin_test),
+        cmocka_unit_test_setup(test_each_call_of_the_system_fails, calls_begin_test),
+        cmocka_unit_test_setup(test_system_fails_from_a_call_on, calls_begin_test),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     g_free(model);

@@ -17,6 +17,7 @@ foreach(fault store_reads store_writes store_opens)
   add_test(NAME fault.${fault} COMMAND test_${fault})
   set_tests_properties(fault.${fault} PROPERTIES LABELS "slow" TIMEOUT 1800)
 endforeach()
+target_link_options(test_store_opens PRIVATE -Wl,--wrap=orch_tree_remove)
 set_tests_properties(fault.store_reads PROPERTIES LABELS "quick" TIMEOUT 600)
 
 # Each call of the system fails in turn, in the program or in the host of its trials.
