@@ -47,7 +47,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     if (cli->json)
         orch_cli_print_json(json_pack("{s:s}", "adopted", path));
     else
-        printf("%s\n", path);
+        orch_cli_print("%s", path);
     return ORCH_EXIT_OK;
 }
 

@@ -128,13 +128,14 @@ static void print_margin(const struct orch_group *second, const struct orch_diff
     g_autofree char *interval = orch_interval_format(d->low, d->high);
     g_autofree char *p = orch_p_format(d->p), *corrected = orch_p_format(d->p_corrected);
     if (isnan(d->p))
-        printf("margin over %s: %s; with fewer than 2 repeats each it cannot be told from noise\n",
-               other, margin);
+        orch_cli_print(
+            "margin over %s: %s; with fewer than 2 repeats each it cannot be told from noise",
+            other, margin);
     else
-        printf("margin over %s: %s, 95 %% interval of the %sdifference %s (p %s, corrected "
-               "%s): %s\n",
-               other, margin, d->is_paired ? "paired " : "", interval, p, corrected,
-               d->is_more_than_noise ? "more than noise" : "not more than noise");
+        orch_cli_print("margin over %s: %s, 95 %% interval of the %sdifference %s (p %s, corrected "
+                       "%s): %s",
+                       other, margin, d->is_paired ? "paired " : "", interval, p, corrected,
+                       d->is_more_than_noise ? "more than noise" : "not more than noise");
 }
 
 /* Prints which setting is best, by how much, which others may be as good, and how that was tested.
@@ -144,7 +145,7 @@ static void print_winner(const struct request *r, const struct orch_ranking *ran
     const struct orch_group *first = ranking->groups->pdata[0];
     g_autofree char *value = orch_spread_format(&first->spread), *count = count_text(first);
     g_autofree char *name = orch_text_plain(g_strdup(*first->label ? first->label : "all runs"));
-    printf("\nbest: %s, %s %s (n = %s)\n", name, r->ranked_by.metric, value, count);
+    orch_cli_print("\nbest: %s, %s %s (n = %s)", name, r->ranked_by.metric, value, count);
     if (ranking->compared) {
         print_margin(ranking->groups->pdata[1], &ranking->margins[1]);
         g_autofree char *method = orch_margins_method(ranking->margins, ranking->compared + 1);
@@ -152,10 +153,10 @@ static void print_winner(const struct request *r, const struct orch_ranking *ran
             printf("%zu of %zu other settings are worse by more than noise\n", ranking->worse,
                    ranking->compared);
         if (method)
-            printf("p: %s\n", method);
+            orch_cli_print("p: %s", method);
     }
     if (ranking->shared)
-        printf("note: %s\n", ranking->shared);
+        orch_cli_print("note: %s", ranking->shared);
 }
 
 static void print_text(const struct request *r, const GPtrArray *rankings)
@@ -164,7 +165,7 @@ static void print_text(const struct request *r, const GPtrArray *rankings)
         const struct orch_ranking *ranking = rankings->pdata[i];
         if (ranking->task) {
             g_autofree char *task = orch_text_plain(g_strdup(ranking->task));
-            printf("%s%s\n", i ? "\n" : "", task);
+            orch_cli_print("%s%s", i ? "\n" : "", task);
         }
         orch_cli_table_print(r->cli, make_table(r, ranking), "settings");
         print_winner(r, ranking);

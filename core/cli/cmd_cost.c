@@ -309,7 +309,7 @@ static void print_outlook(struct orch_cli *cli, const struct orch_plan_outlook *
         if (!out->allowances.each[i].allowance)
             continue;
         g_autofree char *text = orch_allowance_left_text(&out->allowances.each[i]);
-        printf("%s\n", text);
+        orch_cli_print("%s", text);
     }
     if (out->known)
         g_string_append_printf(line, "the plan adds about %s of devices on %s, %s, for %u trial%s",
@@ -324,7 +324,7 @@ static void print_outlook(struct orch_cli *cli, const struct orch_plan_outlook *
         g_string_append_printf(line, ": beyond the allowance for %s",
                                orch_allowance_scope_text(tightest(out)->scope));
     g_autofree char *plain = orch_text_plain(g_strdup(line->str));
-    printf("%s\n", plain);
+    orch_cli_print("%s", plain);
     fflush(stdout);
     (void)cli;
 }

@@ -170,7 +170,7 @@ static void print_totals(struct orch_cli *cli, const struct coverage *c)
     }
     printf("\n");
     if (c->cannot_run_here)
-        printf("%u of those missing cannot run here: %s\n", c->cannot_run_here, c->why_not);
+        orch_cli_print("%u of those missing cannot run here: %s", c->cannot_run_here, c->why_not);
     fflush(stdout);
     orch_cli_forecast_print_total(cli, c->plan, &c->total, &c->price);
     if (!c->total.known && c->total.unknown)

@@ -280,11 +280,11 @@ static void print_notes(const struct orch_curve_answer *answer, const struct orc
         printf("in brackets: standard errors, as if each point's error were independent\n");
     if (has_form(answer, ORCH_CURVE_POWER))
         printf("power: loss = a + b (k + d)^-c; chosen where it fits much better than optimus\n");
-    printf("k counts %s, from the start of its learning-rate stage ('from'); losses %s\n",
-           is_mixed             ? "steps or epochs, as the series does"
-           : first->is_by_epoch ? "epochs"
-                                : "steps",
-           a->fit.is_normalised ? "are divided by each run's largest" : "as recorded");
+    orch_cli_print("k counts %s, from the start of its learning-rate stage ('from'); losses %s",
+                   is_mixed             ? "steps or epochs, as the series does"
+                   : first->is_by_epoch ? "epochs"
+                                        : "steps",
+                   a->fit.is_normalised ? "are divided by each run's largest" : "as recorded");
     printf("R2 and error (mean of |fitted - measured| / measured) are over all of the run's "
            "points\n");
     if (a->fit.neighbours)
@@ -293,8 +293,9 @@ static void print_notes(const struct orch_curve_answer *answer, const struct orc
             size_t replaced = 0;
             for (size_t s = 0; s < stages->count; s++)
                 replaced += stages->curves[s].replaced;
-            printf("%s: %zu outlier%s replaced\n", orch_cli_short_key(curve_of(answer, i)->key),
-                   replaced, replaced == 1 ? "" : "s");
+            orch_cli_print("%s: %zu outlier%s replaced",
+                           orch_cli_short_key(curve_of(answer, i)->key), replaced,
+                           replaced == 1 ? "" : "s");
         }
 }
 
@@ -309,9 +310,9 @@ static void print_target_notes(const struct orch_curve_answer *answer,
                "points of all these runs\n",
                a->accuracy, answer->bridge_loss, answer->bridge->count);
     if (from)
-        printf("time: at the run's own speed, from %s\n",
-               strcmp(from, "epoch_time") == 0 ? "epoch_time (validation left out)"
-                                               : "the times at which its points came");
+        orch_cli_print("time: at the run's own speed, from %s",
+                       strcmp(from, "epoch_time") == 0 ? "epoch_time (validation left out)"
+                                                       : "the times at which its points came");
 }
 
 static void print_text(struct orch_cli *cli, const struct orch_curve_answer *answer,

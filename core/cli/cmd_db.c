@@ -30,10 +30,10 @@ static void print_shards(const GPtrArray *shards)
         g_autofree char *ago = orch_ago_format(s->changed_ns);
         g_autofree char *host = orch_text_plain(g_strdup(*s->host ? s->host : "(from before)"));
         if (s->problem)
-            printf("shard      %s: %s\n", host, s->problem);
+            orch_cli_print("shard      %s: %s", host, s->problem);
         else
-            printf("shard      %s%s: %" G_GINT64_FORMAT " runs, %s, changed %s\n", host,
-                   s->is_own ? " (this host)" : "", s->runs, bytes, ago);
+            orch_cli_print("shard      %s%s: %" G_GINT64_FORMAT " runs, %s, changed %s", host,
+                           s->is_own ? " (this host)" : "", s->runs, bytes, ago);
     }
 }
 
@@ -57,23 +57,24 @@ static void print_info(const struct orch_upkeep *store)
     const struct orch_store_info *info = &store->info;
     g_autofree char *file = orch_bytes_format(info->file_bytes);
     g_autofree char *artifacts = orch_bytes_format(info->artifact_bytes);
-    printf("store      %s\n", store->path);
+    orch_cli_print("store      %s", store->path);
     printf("schema     %d (this orch: %d)\n", info->schema, ORCH_STORE_SCHEMA);
     printf("runs       %" G_GINT64_FORMAT " ended, %" G_GINT64_FORMAT " removed, %" G_GINT64_FORMAT
            " running\n",
            info->runs, info->hidden, info->active);
     printf("points     %" G_GINT64_FORMAT "\n", info->metrics);
-    printf("artifacts  %" G_GINT64_FORMAT ", %s\n", info->artifacts, artifacts);
+    orch_cli_print("artifacts  %" G_GINT64_FORMAT ", %s", info->artifacts, artifacts);
     printf("tables     %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " rows\n", info->datasets,
            info->samples);
     if (info->conflicts)
         printf("set apart  %" G_GINT64_FORMAT
                " from elsewhere: their keys are here with other digests\n",
                info->conflicts);
-    printf("file       %s on %s, journal %s\n", file, info->filesystem ? info->filesystem : "?",
-           info->journal_mode ? info->journal_mode : "?");
+    orch_cli_print("file       %s on %s, journal %s", file,
+                   info->filesystem ? info->filesystem : "?",
+                   info->journal_mode ? info->journal_mode : "?");
     print_shards(store->shards);
-    printf("digest     %s\n", info->digest);
+    orch_cli_print("digest     %s", info->digest);
 }
 
 static int run_info(struct orch_cli *cli, const void *options, GError **error)
@@ -126,10 +127,10 @@ static void print_check(const struct orch_upkeep_check *check)
     for (guint i = 0; i < check->findings->len; i++)
         orch_cli_print("%s", (char *)check->findings->pdata[i]);
     if (!check->findings->len)
-        printf("all well: %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT
-               " table%s of measurements, every digest as recorded\n",
-               check->runs, check->runs == 1 ? "" : "s", check->datasets,
-               check->datasets == 1 ? "" : "s");
+        orch_cli_print("all well: %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT
+                       " table%s of measurements, every digest as recorded",
+                       check->runs, check->runs == 1 ? "" : "s", check->datasets,
+                       check->datasets == 1 ? "" : "s");
 }
 
 static int run_check(struct orch_cli *cli, const void *options, GError **error)
@@ -174,7 +175,7 @@ static int run_backup(struct orch_cli *cli, const void *options, GError **error)
     if (cli->json)
         orch_cli_print_json(json_pack("{s:s}", "backup", cli->args[0]));
     else
-        printf("%s\n", cli->args[0]);
+        orch_cli_print("%s", cli->args[0]);
     orch_cli_info(cli, "the rows are in '%s'; artifacts stay in '%s/objects'", cli->args[0],
                   orch_store_folder(store));
     return ORCH_EXIT_OK;

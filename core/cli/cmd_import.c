@@ -162,12 +162,13 @@ static void report(struct orch_cli *cli, const struct orch_import *import, const
             (int)set->columns->len, "skipped", (json_int_t)import->skipped, "sha256", set->sha256,
             "source", set->source, "licence", set->licence, "notes", notes));
     } else if (strcmp(did, "known") == 0) {
-        printf("nothing added: these %zu rows are there already, as measurements '%s'\n", set->rows,
-               name);
+        orch_cli_print("nothing added: these %zu rows are there already, as measurements '%s'",
+                       set->rows, name);
     } else {
-        printf("%s measurements '%s': %zu rows, target %s%s%s%s, %u features\n",
-               strcmp(did, "added") == 0 ? "added" : "would add", name, set->rows, set->target,
-               *set->unit ? " (" : "", set->unit, *set->unit ? ")" : "", set->columns->len);
+        orch_cli_print("%s measurements '%s': %zu rows, target %s%s%s%s, %u features",
+                       strcmp(did, "added") == 0 ? "added" : "would add", name, set->rows,
+                       set->target, *set->unit ? " (" : "", set->unit, *set->unit ? ")" : "",
+                       set->columns->len);
     }
 }
 

@@ -39,7 +39,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
             json_pack("{s:s s:s}", "store", orch_store_path(store), "recipe", recipe));
         return ORCH_EXIT_OK;
     }
-    printf("%s\n%s\n", orch_store_path(store), recipe);
+    orch_cli_print("%s\n%s", orch_store_path(store), recipe);
     orch_cli_info(cli, "%s\nnow: orch run %s",
                   there ? "the recipe was there already and is as it was"
                         : "a store and a first recipe",

@@ -156,7 +156,7 @@ static void print_head(const struct orch_dataset *set)
     orch_cli_print_line("file      %s", orch_json_text(about, "file", "-"));
     orch_cli_print_line("mapping   %s", mapping);
     orch_cli_print_line("imported  %s by %s", when, orch_json_text(about, "who", "-"));
-    printf("sha256    %s\n\n", set->sha256);
+    orch_cli_print("sha256    %s\n", set->sha256);
 }
 
 static int run_show(struct orch_cli *cli, const void *options, GError **error)

@@ -228,13 +228,13 @@ static json_t *shares_json(const struct showing *s)
 
 static void print_line(const char *name, const char *value)
 {
-    printf("%-16s %s\n", name, value);
+    orch_cli_print("%-16s %s", name, value);
 }
 
 static void print_count(const char *name, int64_t count, const char *behind)
 {
     g_autofree char *number = orch_net_count_format(count);
-    printf("%-16s %s%s\n", name, number, behind);
+    orch_cli_print("%-16s %s%s", name, number, behind);
 }
 
 static void print_memory(const struct showing *s)
@@ -246,12 +246,12 @@ static void print_memory(const struct showing *s)
     g_autofree char *optimizer = orch_bytes_format((int64_t)m.optimizer);
     g_autofree char *activations = orch_bytes_format((int64_t)m.activations);
     if (s->o->forward_only)
-        printf("%-16s %s: weights %s, widest layer %s\n", "memory, forward", total, weights,
-               activations);
+        orch_cli_print("%-16s %s: weights %s, widest layer %s", "memory, forward", total, weights,
+                       activations);
     else
-        printf("%-16s %s: weights %s, gradients %s, optimizer %s, activations %s "
-               "(what the backward pass needs; ReLU works in place)\n",
-               "memory, training", total, weights, gradients, optimizer, activations);
+        orch_cli_print("%-16s %s: weights %s, gradients %s, optimizer %s, activations %s "
+                       "(what the backward pass needs; ReLU works in place)",
+                       "memory, training", total, weights, gradients, optimizer, activations);
 }
 
 static void print_totals(const struct showing *s)

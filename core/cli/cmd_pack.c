@@ -70,8 +70,8 @@ static void print_line(struct orch_cli *cli, const char *path, const struct orch
                       "bytes", (json_int_t)packed->bytes, "left_out", left_out));
         return;
     }
-    printf("%s: %lld runs, %lld artifacts, %s of sources, the report; %s\n", path,
-           (long long)packed->runs, (long long)packed->artifacts, sources, bytes);
+    orch_cli_print("%s: %lld runs, %lld artifacts, %s of sources, the report; %s", path,
+                   (long long)packed->runs, (long long)packed->artifacts, sources, bytes);
     fflush(stdout);
     if (packed->artifacts_left)
         orch_cli_info(cli,

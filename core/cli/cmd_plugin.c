@@ -132,9 +132,9 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
     if (m->flags & ORCH_PLUGIN_TIMING)
         puts("its metrics are timings: runs alone, and counts only where it ran");
     if (m->needs.gpus || m->needs.threads || m->needs.memory_bytes || m->needs.mpi)
-        printf("needs %u GPUs, %u threads, %" G_GUINT64_FORMAT " bytes of memory%s\n",
-               m->needs.gpus, m->needs.threads, (guint64)m->needs.memory_bytes,
-               m->needs.mpi ? ", MPI" : "");
+        orch_cli_print("needs %u GPUs, %u threads, %" G_GUINT64_FORMAT " bytes of memory%s",
+                       m->needs.gpus, m->needs.threads, (guint64)m->needs.memory_bytes,
+                       m->needs.mpi ? ", MPI" : "");
     print_params(m);
     print_metrics(m);
     for (guint i = 0; i < m->artifacts->len; i++) {

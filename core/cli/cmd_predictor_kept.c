@@ -82,10 +82,10 @@ static const struct orch_option TRAIN_OPTIONS[] = {
 static void print_baselines(const struct orch_trained *t)
 {
     g_autofree char *last = percent(t->last_known), *specs = percent(t->ratio);
-    printf("baselines: time of the nearest measurement %s, scaled by specifications %s; %s\n", last,
-           specs,
-           t->is_used ? "the predictor is better"
-                      : "the predictor is not better, so it is not used");
+    orch_cli_print("baselines: time of the nearest measurement %s, scaled by specifications %s; %s",
+                   last, specs,
+                   t->is_used ? "the predictor is better"
+                              : "the predictor is not better, so it is not used");
 }
 
 /* Prints the command that asks a predictor of an experiment's parameters. */
@@ -147,8 +147,8 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
             json_object_set_new(json, "fit_s", orch_json_finite(seconds));
             orch_cli_print_json(json);
         } else {
-            printf("predictor '%s' from %zu rows of %u configurations, %.2f s\n", t->name, t->rows,
-                   t->known->len, seconds);
+            orch_cli_print("predictor '%s' from %zu rows of %u configurations, %.2f s", t->name,
+                           t->rows, t->known->len, seconds);
             orch_cli_learned_print(t->learned, cli->verbose ? ALL : MEMBERS);
             print_baselines(t);
             print_use(cli, t);

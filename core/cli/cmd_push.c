@@ -170,8 +170,8 @@ static void print_outgoing(struct orch_cli *cli, const struct orch_remote *remot
         const json_t *item = json_array_get(items, i);
         g_autofree char *path = orch_text_plain(g_strdup(orch_json_text(item, "path", "")));
         g_autofree char *run = orch_text_plain(g_strdup(orch_json_text(item, "run", "")));
-        printf("%s\t%" G_GINT64_FORMAT "%s%s\n", path, orch_json_int(item, "bytes", 0),
-               *run ? "\t" : "", run);
+        orch_cli_print("%s\t%" G_GINT64_FORMAT "%s%s", path, orch_json_int(item, "bytes", 0),
+                       *run ? "\t" : "", run);
     }
     g_autofree char *bytes = orch_bytes_format(done->sent_bytes);
     print_what_leaves(cli, "what would leave this machine");

@@ -44,10 +44,10 @@ static void print_lines(const char *what, const GPtrArray *lines)
 {
     for (guint i = 0; i < lines->len && i < LINES_MAX; i++) {
         g_autofree char *line = orch_text_plain(g_strdup(lines->pdata[i]));
-        printf("%-12s%s\n", what, line);
+        orch_cli_print("%-12s%s", what, line);
     }
     if (lines->len > LINES_MAX)
-        printf("%-12sand %u more (--json lists all)\n", what, lines->len - LINES_MAX);
+        orch_cli_print("%-12sand %u more (--json lists all)", what, lines->len - LINES_MAX);
 }
 
 static void print_text(const struct orch_rescue *r)
@@ -68,10 +68,11 @@ static void print_text(const struct orch_rescue *r)
     print_lines("read", s->sources);
     for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
         if (i == 0 || counts[i].count)
-            printf("%-12s%" G_GINT64_FORMAT " %s\n", "taken", counts[i].count, counts[i].what);
+            orch_cli_print("%-12s%" G_GINT64_FORMAT " %s", "taken", counts[i].count,
+                           counts[i].what);
     print_lines("lost", r->lost);
     if (!r->lost->len)
-        printf("%-12snothing\n", "lost");
+        orch_cli_print("%-12snothing", "lost");
 }
 
 /* Prints the next steps. The old log and journal must be moved too, because SQLite would replay

@@ -132,9 +132,10 @@ static void print_freed(struct orch_cli *cli, const struct orch_freed *freed, bo
                                       (json_int_t)freed->bytes, "trees", freed->trees, "dry_run",
                                       dry_run));
     else
-        printf("%s %d file%s and folder%s that no kept run names, %s; %d captured tree%s\n",
-               dry_run ? "would remove" : "removed", freed->files, freed->files == 1 ? "" : "s",
-               freed->files == 1 ? "" : "s", size, freed->trees, freed->trees == 1 ? "" : "s");
+        orch_cli_print("%s %d file%s and folder%s that no kept run names, %s; %d captured tree%s",
+                       dry_run ? "would remove" : "removed", freed->files,
+                       freed->files == 1 ? "" : "s", freed->files == 1 ? "" : "s", size,
+                       freed->trees, freed->trees == 1 ? "" : "s");
 }
 
 static int run_gc(struct orch_cli *cli, const void *options, GError **error)

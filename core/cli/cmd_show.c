@@ -45,7 +45,7 @@ static void print_head(const struct orch_whole_run *s)
     g_autofree char *head =
         orch_text_line(g_strdup_printf("%s of recipe %s", run->experiment ? run->experiment : "-",
                                        run->recipe ? run->recipe : "-"));
-    printf("run %s: %s\n", orch_cli_short_key(run->key), head);
+    orch_cli_print("run %s: %s", orch_cli_short_key(run->key), head);
     orch_cli_show_line("key", "%s", run->key);
     if (s->name)
         orch_cli_show_line("name", "%s", s->name);
@@ -173,9 +173,9 @@ static void print_table(struct orch_cli *cli, struct orch_table *table, const ch
 {
     g_autofree char *text = orch_cli_table_to_text(table, orch_cli_color(cli, false));
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    printf("\n%s\n", title);
+    orch_cli_print("\n%s", title);
     for (int i = 0; lines[i] && *lines[i]; i++)
-        printf("  %s\n", lines[i]);
+        orch_cli_print("  %s", lines[i]);
 }
 
 static void print_metrics(struct orch_cli *cli, const struct orch_whole_run *s)
@@ -252,7 +252,7 @@ static void print_text(const char *text, const char *between)
     g_autofree char *plain = orch_text_plain(g_strdup(text ? text : ""));
     g_auto(GStrv) lines = g_strsplit(g_strchomp(plain), "\n", -1);
     g_autofree char *indented = g_strjoinv(between, lines);
-    printf("  %s\n", indented);
+    orch_cli_print("  %s", indented);
 }
 
 static void print_note(const char *note)
@@ -266,7 +266,7 @@ static void print_left_out(const json_t *pair)
                *why = json_string_value(json_array_get(pair, 1));
     g_autofree char *line =
         orch_text_line(g_strdup_printf("%s (%s)", path ? path : "?", why ? why : "?"));
-    printf("  not in the captured tree: %s\n", line);
+    orch_cli_print("  not in the captured tree: %s", line);
 }
 
 static bool has_note(const GPtrArray *notes)
@@ -295,7 +295,8 @@ static void print_notes(const struct orch_whole_run *s)
     const char *tail = orch_json_text(s->facts, "stderr_tail", "");
     if (!*tail)
         return;
-    printf("\nthe end of its stderr ('orch log %s' shows all)\n", orch_cli_short_key(s->run->key));
+    orch_cli_print("\nthe end of its stderr ('orch log %s' shows all)",
+                   orch_cli_short_key(s->run->key));
     print_text(tail, "\n  ");
 }
 

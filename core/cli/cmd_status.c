@@ -50,9 +50,9 @@ static void print_slots(const GPtrArray *leases)
         g_autofree char *resources = orch_lease_resources(lease);
         g_autofree char *holder = orch_lease_text(lease);
         g_autofree char *plain = orch_text_plain(g_steal_pointer(&holder));
-        printf("%s %s%s: %s\n", i ? "        " : "slots   ",
-               lease->is_waiting ? "waiting for " : "",
-               *resources ? resources : "no CPU of its own", plain);
+        orch_cli_print("%s %s%s: %s", i ? "        " : "slots   ",
+                       lease->is_waiting ? "waiting for " : "",
+                       *resources ? resources : "no CPU of its own", plain);
     }
 }
 
@@ -98,30 +98,31 @@ static void print_remote(const struct orch_standing *s)
     }
     g_autofree char *name = orch_text_plain(g_strdup(s->remote.name));
     if (s->remote.is_folder)
-        printf("remote   %s, a folder\n", name);
+        orch_cli_print("remote   %s, a folder", name);
     else
-        printf("remote   %s, last exchanged: %s\n", name, ago);
+        orch_cli_print("remote   %s, last exchanged: %s", name, ago);
     if (s->problem)
         return;
     print_ahead(&s->there);
-    printf("behind   %" G_GINT64_FORMAT "%s\n", s->there.behind,
-           s->there.behind ? " ('orch pull' gets them)" : "");
+    orch_cli_print("behind   %" G_GINT64_FORMAT "%s", s->there.behind,
+                   s->there.behind ? " ('orch pull' gets them)" : "");
     g_autoptr(GPtrArray) names = sorted_names(s->there.behind_by);
     for (guint i = 0; i < names->len; i++) {
         g_autofree char *who = orch_who_name(names->pdata[i]);
         g_autofree char *plain = orch_text_plain(g_strdup(who));
-        printf("         %zu by %s\n",
-               GPOINTER_TO_SIZE(g_hash_table_lookup(s->there.behind_by, names->pdata[i])), plain);
+        orch_cli_print("         %zu by %s",
+                       GPOINTER_TO_SIZE(g_hash_table_lookup(s->there.behind_by, names->pdata[i])),
+                       plain);
     }
 }
 
 static void print(const struct orch_store *store, const struct orch_standing *s)
 {
     if (s->has_store)
-        printf("store    %s\ndigest   %.8s, %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT
-               " running\n",
-               orch_store_path(store), s->info.digest, s->info.runs, s->info.runs == 1 ? "" : "s",
-               s->info.active);
+        orch_cli_print("store    %s\ndigest   %.8s, %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT
+                       " running",
+                       orch_store_path(store), s->info.digest, s->info.runs,
+                       s->info.runs == 1 ? "" : "s", s->info.active);
     else
         puts("store    none yet ('orch run RECIPE' or 'orch pull' makes it)");
     if (s->private_notes)

@@ -94,7 +94,7 @@ static void print_hints(const GPtrArray *parts)
             if (orch_points_is_open(other) && g_strcmp0(other->hint, part->hint) == 0)
                 g_string_append_printf(labels, "%s%s", labels->len ? ", " : "", other->label);
         }
-        printf("  %s    # %s\n", part->hint, labels->str);
+        orch_cli_print("  %s    # %s", part->hint, labels->str);
     }
 }
 
@@ -166,7 +166,7 @@ static void print_answers(const GPtrArray *notebooks)
         }
     }
     if (empty)
-        printf("still empty: %s\n", names->str);
+        orch_cli_print("still empty: %s", names->str);
     else if (count)
         printf("none of your cells is empty\n");
 }
@@ -212,7 +212,7 @@ static char *zip_notebooks(const struct submit_options *o, const struct orch_doc
 static void print_zip_contents(const struct submit_options *o, const char *zip,
                                const GPtrArray *notebooks, const char *pack)
 {
-    printf("%s:\n", zip);
+    orch_cli_print("%s:", zip);
     for (guint i = 0; i < notebooks->len; i++) {
         const struct orch_notebook *notebook = notebooks->pdata[i];
         printf("  %s_%s", o->netid, notebook->name);
@@ -221,7 +221,7 @@ static void print_zip_contents(const struct submit_options *o, const char *zip,
         printf("\n");
     }
     if (pack)
-        printf("  %s\n", strrchr(pack, '/') + 1);
+        orch_cli_print("  %s", strrchr(pack, '/') + 1);
 }
 
 /* Writes the hand-in. Returns the exit status; -1 with an error. */

@@ -39,8 +39,8 @@ static void print_learned(const json_t *learned)
                                     ? g_strdup("nothing")
                                     : duration_at(learned, "roofline_s");
     bool extrapolates = json_is_true(json_object_get(learned, "extrapolates"));
-    printf("trained predictor: %s; its roofline %s%s\n", step, roofline,
-           extrapolates ? "; extrapolation beyond the training rows" : "");
+    orch_cli_print("trained predictor: %s; its roofline %s%s", step, roofline,
+                   extrapolates ? "; extrapolation beyond the training rows" : "");
 }
 
 static void print_features(const json_t *features)
@@ -52,7 +52,8 @@ static void print_features(const json_t *features)
                                     ? g_strdup(json_string_value(value))
                                     : orch_number_format(json_number_value(value));
         const char *unit = orch_json_text(f, "unit", "");
-        printf("  %-28s %s%s%s\n", orch_json_text(f, "name", ""), text, *unit ? " " : "", unit);
+        orch_cli_print("  %-28s %s%s%s", orch_json_text(f, "name", ""), text, *unit ? " " : "",
+                       unit);
     }
 }
 
@@ -71,10 +72,10 @@ static void print_nearest(const json_t *nearest)
         int64_t count = orch_json_int(k, "count", 0), runs = orch_json_int(k, "runs", 0);
         const char *precision = orch_json_text(k, "precision", "");
         g_autofree char *time = duration_at(k, "step_s");
-        printf("  %s  %s on %s, batch %s%s%s: %s (%d %s%s)\n", source_of(k),
-               orch_json_text(k, "net", ""), orch_json_text(k, "gpu", ""),
-               orch_json_text(k, "batch", ""), *precision ? ", " : "", precision, time, (int)count,
-               runs == count ? "run" : "row", count == 1 ? "" : "s");
+        orch_cli_print("  %s  %s on %s, batch %s%s%s: %s (%d %s%s)", source_of(k),
+                       orch_json_text(k, "net", ""), orch_json_text(k, "gpu", ""),
+                       orch_json_text(k, "batch", ""), *precision ? ", " : "", precision, time,
+                       (int)count, runs == count ? "run" : "row", count == 1 ? "" : "s");
     }
     if (!json_array_size(nearest))
         printf("  none: the store has no run with a step time\n");

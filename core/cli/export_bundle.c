@@ -65,7 +65,7 @@ static void print_text(struct orch_cli *cli, const struct orch_cli_export_bundle
 {
     for (guint i = 0; sum->list && i < sum->list->len; i++) {
         const struct orch_bundle_item *item = sum->list->pdata[i];
-        printf("%s\t%" G_GINT64_FORMAT "\n", item->path, item->bytes);
+        orch_cli_print("%s\t%" G_GINT64_FORMAT "", item->path, item->bytes);
     }
     g_autofree char *bytes = orch_bytes_format(sum->bytes);
     orch_cli_info(cli, "%s'%s': %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT " item%s, %s%s",

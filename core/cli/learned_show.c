@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/learned_show.h"
 
+#include "core/cli/cli.h"
 #include "lib/base/json.h"
 
 #include <math.h>
@@ -21,11 +22,11 @@ void orch_cli_learned_print(const struct orch_learned *learned, guint most)
         const GArray *trials = orch_learned_candidates(learned, k);
         g_autofree char *what = question_text(learned, k);
         g_autofree char *mixture = orch_learned_text(learned, k);
-        printf("%s: %s, %.2f %% mean relative error in 5-fold cross-validation, %.2f %% median%s\n",
-               what, mixture, 100 * orch_learned_error(learned, k),
-               100 * orch_learned_median(learned, k),
-               orch_learned_is_baseline(learned, k) ? " (no model is better than this baseline)"
-                                                    : "");
+        orch_cli_print(
+            "%s: %s, %.2f %% mean relative error in 5-fold cross-validation, %.2f %% median%s",
+            what, mixture, 100 * orch_learned_error(learned, k),
+            100 * orch_learned_median(learned, k),
+            orch_learned_is_baseline(learned, k) ? " (no model is better than this baseline)" : "");
         for (guint i = 0; i < trials->len && i < most; i++) {
             const struct orch_model_candidate *t =
                 &g_array_index(trials, struct orch_model_candidate, i);
@@ -35,9 +36,9 @@ void orch_cli_learned_print(const struct orch_learned *learned, guint most)
                 isfinite(t->mean_relative_error)
                     ? g_strdup_printf("alone %.2f %%", 100 * t->mean_relative_error)
                     : g_strdup("cannot be fitted to these rows");
-            printf("  %.2f %s %s%s%s, %s\n", t->weight, orch_learn_box_name(t->box),
-                   t->kind ? t->kind->name : "analytical model", *hyperparams ? ": " : "",
-                   hyperparams, alone);
+            orch_cli_print("  %.2f %s %s%s%s, %s", t->weight, orch_learn_box_name(t->box),
+                           t->kind ? t->kind->name : "analytical model", *hyperparams ? ": " : "",
+                           hyperparams, alone);
         }
         if (trials->len > most)
             printf("  and %u more (--verbose lists them)\n", trials->len - most);

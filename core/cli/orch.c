@@ -188,8 +188,8 @@ static int dispatch(struct orch_cli *cli, GError **error)
     }
     for (unsigned i = 0; argc && i < G_N_ELEMENTS(version_words); i++)
         if (strcmp(argv[0], version_words[i]) == 0) {
-            printf("orch %s (plugin ABI %d.%d, store schema %d)\n", ORCH_VERSION, ORCH_ABI_MAJOR,
-                   ORCH_ABI_MINOR, ORCH_STORE_SCHEMA);
+            orch_cli_print("orch %s (plugin ABI %d.%d, store schema %d)", ORCH_VERSION,
+                           ORCH_ABI_MAJOR, ORCH_ABI_MINOR, ORCH_STORE_SCHEMA);
             return ORCH_EXIT_OK;
         }
     if (!argc || (argc == 1 && strcmp(argv[0], help_words[0]) == 0) ||

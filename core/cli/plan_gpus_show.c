@@ -20,7 +20,7 @@ static void print_cheapest(const struct orch_plan_gpus *gpus)
         return;
     g_autofree char *time = orch_duration_format(best->time_s);
     g_autofree char *usd = orch_money_format(orch_plan_gpu_usd(best, best->device_s));
-    printf("cheapest: %s (%s): %s, %s\n", best->gpu, best->rate.from, time, usd);
+    orch_cli_print("cheapest: %s (%s): %s, %s", best->gpu, best->rate.from, time, usd);
 }
 
 void orch_cli_plan_gpus_show(struct orch_cli *cli, const struct orch_plan_gpus *gpus)

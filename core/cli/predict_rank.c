@@ -37,19 +37,20 @@ static void print_choice(const struct orch_time_question *q, const struct orch_g
     const struct orch_ranked_gpu *best = ranking->best;
     if (!best) {
         g_autofree char *why = orch_gpu_ranking_why_empty(q, ranking);
-        printf("%s\n", why);
+        orch_cli_print("%s", why);
         return;
     }
     g_autofree char *usd = orch_money_format(best->a.usd);
     g_autofree char *low = orch_money_format(best->a.low_usd),
                     *high = orch_money_format(best->a.high_usd);
     g_autofree char *time = orch_duration_format(orch_ranked_s(best));
-    printf("recommended: %s (%s): %s, %s (%s to %s)\n", best->c.gpu->name, best->c.rate.from, time,
-           usd, low, high);
+    orch_cli_print("recommended: %s (%s): %s, %s (%s to %s)", best->c.gpu->name, best->c.rate.from,
+                   time, usd, low, high);
     if (!isnan(q->budget_usd) || !isnan(q->deadline_s)) {
         g_autofree char *late = orch_duration_format(best->a.high_s);
-        printf("limits: compared with the median; 95 %% of such trainings stay within %s and %s\n",
-               late, high);
+        orch_cli_print(
+            "limits: compared with the median; 95 %% of such trainings stay within %s and %s", late,
+            high);
     }
 }
 
@@ -183,7 +184,7 @@ static void print_table(struct orch_cli *cli, const struct predict_options *o,
         "store's runs and data sets.\n");
     print_choice(q, ranking);
     if (o->pareto)
-        printf("chart: %s\n", o->pareto);
+        orch_cli_print("chart: %s", o->pareto);
 }
 
 /* Checks that the options describe one configuration, which a ranking requires. */

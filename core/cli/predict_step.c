@@ -87,10 +87,10 @@ static void print_memory(const struct orch_time_question *q, const struct orch_c
         return;
     g_autofree char *room = orch_bytes_format((int64_t)c->prior.device.memory_bytes);
     g_autofree char *none = g_strdup_printf(" (not even one %s)", orch_time_question_sample(q));
-    printf("memory: %s of %s per worker at batch size %" G_GINT64_FORMAT
-           "; the largest batch that fits is "
-           "%" G_GINT64_FORMAT "%s\n",
-           need, room, a->batch, a->step.largest_batch, a->step.largest_batch ? "" : none);
+    orch_cli_print("memory: %s of %s per worker at batch size %" G_GINT64_FORMAT
+                   "; the largest batch that fits is "
+                   "%" G_GINT64_FORMAT "%s",
+                   need, room, a->batch, a->step.largest_batch, a->step.largest_batch ? "" : none);
 }
 
 /* Prints how --budget and --deadline compare. They are compared with the median, which half of
@@ -100,8 +100,8 @@ static void print_limits(const struct orch_time_question *q, const struct orch_s
     if (!has_limits(q) || isnan(a->high_s))
         return;
     g_autofree char *time = orch_duration_format(a->high_s), *usd = orch_money_format(a->high_usd);
-    printf("limits: compared with the median; 95 %% of such trainings stay within %s%s%s\n", time,
-           a->usd > 0 ? " and " : "", a->usd > 0 ? usd : "");
+    orch_cli_print("limits: compared with the median; 95 %% of such trainings stay within %s%s%s",
+                   time, a->usd > 0 ? " and " : "", a->usd > 0 ? usd : "");
 }
 
 /* Prints the cheapest price when it is far below the default price, which is that of a large
@@ -111,8 +111,8 @@ static void print_cheaper(const struct orch_candidate *c, const struct orch_step
     if (!orch_rate_is_far_from_cheapest(&c->rate) || !(a->usd > 0))
         return;
     g_autofree char *usd = orch_money_format(a->usd * c->rate.low_usd / c->rate.usd_per_hour);
-    printf("price: the cheapest offer is $%.4g an hour (%s); the total is then %s\n",
-           c->rate.low_usd, c->rate.low_from, usd);
+    orch_cli_print("price: the cheapest offer is $%.4g an hour (%s); the total is then %s",
+                   c->rate.low_usd, c->rate.low_from, usd);
 }
 
 static void print_prior(const struct orch_candidate *c, const struct orch_prior *p)
@@ -122,22 +122,23 @@ static void print_prior(const struct orch_candidate *c, const struct orch_prior 
            "  model     %.0f %% of the peak, %.0f %% of the bandwidth, %.0f us per operation\n",
            p->device.compute_share * 100, p->device.memory_share * 100, p->device.launch_s * 1e6);
     if (from->rows)
-        printf("  fitted    to %d published measurements of %d networks on %s%s%s\n"
-               "  source    %s\n",
-               from->rows, from->nets, from->archs, p->is_borrowed ? ": none on " : "",
-               p->is_borrowed ? c->gpu->arch : "", from->source);
-    printf("  interval  a factor of %.2f to each side: %s\n", exp(p->error_90),
-           p->is_borrowed || !from->rows ? "a guess"
-                                         : "the error of networks that were left out of the fit");
+        orch_cli_print("  fitted    to %d published measurements of %d networks on %s%s%s\n"
+                       "  source    %s",
+                       from->rows, from->nets, from->archs, p->is_borrowed ? ": none on " : "",
+                       p->is_borrowed ? c->gpu->arch : "", from->source);
+    orch_cli_print("  interval  a factor of %.2f to each side: %s", exp(p->error_90),
+                   p->is_borrowed || !from->rows
+                       ? "a guess"
+                       : "the error of networks that were left out of the fit");
 }
 
 static void print_transferred(const struct orch_prior *p, bool is_sequence)
 {
-    printf(
+    orch_cli_print(
         "tier transferred: analytical model calibrated on public measurements of other GPUs\n"
         "  source    %s\n"
         "  interval  a factor of %.2f to each side: 90 %% of the rows of GPUs that were left out "
-        "of the fit%s\n",
+        "of the fit%s",
         orch_transfer_source(), exp(p->error_90),
         is_sequence ? "; none of its networks was a transformer, so it is the wider one "
                       "of what was not measured"
@@ -154,11 +155,11 @@ static void print_tier(const struct orch_time_question *q, const struct orch_can
     else if (strcmp(a->tier, "transferred") == 0)
         print_transferred(&a->prior, is_sequence);
     else
-        printf("tier %s: %s\n", a->tier,
-               strcmp(a->tier, "measured") == 0 ? "this configuration was measured"
-                                                : "a predictor trained on measurements");
+        orch_cli_print("tier %s: %s", a->tier,
+                       strcmp(a->tier, "measured") == 0 ? "this configuration was measured"
+                                                        : "a predictor trained on measurements");
     if (a->why)
-        printf("  %-9s %s\n", strcmp(a->tier, "fitted") == 0 ? "from" : "here", a->why);
+        orch_cli_print("  %-9s %s", strcmp(a->tier, "fitted") == 0 ? "from" : "here", a->why);
     if (a->workers > 1 && strcmp(a->tier, "measured") != 0)
         printf("  workers   the exchange is computed from the link's specification: 90 %% of "
                "published steps of 2 to 64 "

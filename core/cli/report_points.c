@@ -32,8 +32,8 @@ void orch_cli_print_points_sums(const struct orch_document *document, const GPtr
     g_autofree char *all = points_text(orch_points_all(parts));
     unsigned words = 0;
     g_autofree char *own = points_text(orch_points_to_write(parts, &words));
-    printf("%s points in all%s%s\n", all, document->profile ? "; as done under profile " : "",
-           document->profile ? document->profile : "");
+    orch_cli_print("%s points in all%s%s", all, document->profile ? "; as done under profile " : "",
+                   document->profile ? document->profile : "");
     if (parts->len && orch_points_all(parts) == 0)
         printf("  no item of the recipe has points: add them, as in 'question: 1.1, points: 3'\n");
     for (int state = 0; state < ORCH_POINTS_STATES; state++) {
@@ -41,12 +41,13 @@ void orch_cli_print_points_sums(const struct orch_document *document, const GPtr
         g_autofree char *points =
             points_text(orch_points_sum(parts, (enum orch_points_state)state, &count));
         if (count)
-            printf("  %s: %s in %u part%s\n", orch_points_state_name((enum orch_points_state)state),
-                   points, count, count == 1 ? "" : "s");
+            orch_cli_print("  %s: %s in %u part%s",
+                           orch_points_state_name((enum orch_points_state)state), points, count,
+                           count == 1 ? "" : "s");
     }
     if (words)
-        printf("a text of your own is wanted in %u part%s with %s points\n", words,
-               words == 1 ? "" : "s", own);
+        orch_cli_print("a text of your own is wanted in %u part%s with %s points", words,
+                       words == 1 ? "" : "s", own);
 }
 
 void orch_cli_show_points(struct orch_cli *cli, const struct orch_document *document)

@@ -54,11 +54,11 @@ static void add_batch(struct orch_table *table, const struct orch_roofline_gpu *
 
 static void print_line(const struct orch_time_question *q, const struct orch_roofline_gpu *b)
 {
-    printf(
+    orch_cli_print(
         "roofline on %s at %s: %.5g TFLOP/s, %.5g GB/s, ridge at %.3g FLOP/byte; a multiply-add is "
         "2 operations\nthis is a lower bound of the time: bound / measured time is the "
         "utilisation; "
-        "'memory-bound' is the share of the forward time that memory limits\n",
+        "'memory-bound' is the share of the forward time that memory limits",
         b->gpu->name, orch_precision_names()[b->precision], b->device.peak_flops / 1e12,
         b->device.bandwidth / 1e9, b->device.peak_flops / b->device.bandwidth);
     if (b->device.memory_bytes > 0)

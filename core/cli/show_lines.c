@@ -18,14 +18,14 @@ void orch_cli_show_line(const char *name, const char *format, ...)
     g_autofree char *text = orch_text_line(g_strdup_vprintf(format, args));
     g_autofree char *head = orch_text_line(g_strdup(name));
     va_end(args);
-    printf("  %-14s %s\n", head, text);
+    orch_cli_print("  %-14s %s", head, text);
 }
 
 void orch_cli_show_values(const char *heading, const json_t *object, bool round_reals)
 {
     if (!json_object_size(object))
         return;
-    printf("\n%s\n", heading);
+    orch_cli_print("\n%s", heading);
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     int width = 14;
     const char *name;
@@ -43,6 +43,6 @@ void orch_cli_show_values(const char *heading, const json_t *object, bool round_
                 ? orch_number_format(number)
                 : orch_value_format_json(value);
         g_autofree char *plain = orch_text_line(g_strdup(names->pdata[i]));
-        printf("  %-*s %s\n", width, plain, orch_text_line(text));
+        orch_cli_print("  %-*s %s", width, plain, orch_text_line(text));
     }
 }

@@ -21,8 +21,8 @@ void orch_cli_time_assumptions_print(const struct orch_time_question *q)
     printf("assumptions (change with the option in brackets):\n");
     for (guint i = 0; i < q->assumptions->len; i++) {
         const struct orch_assumption *a = q->assumptions->pdata[i];
-        printf("  %-*s  %s%s%s%s\n", width, a->what, a->value, a->option ? "  (" : "",
-               a->option ? a->option : "", a->option ? ")" : "");
+        orch_cli_print("  %-*s  %s%s%s%s", width, a->what, a->value, a->option ? "  (" : "",
+                       a->option ? a->option : "", a->option ? ")" : "");
     }
 }
 

@@ -13,7 +13,7 @@ port=$(sed -n '1s|^http://127.0.0.1:\([0-9]*\)/.*|\1|p' "$SCRATCH/served")
 cat >crowd.py <<'P'
 """crowd.py PORT COUNT HOST...: COUNT connections, then a request on each (of more than 250: each with its request),
 then the answers. Prints how many came with which status."""
-import collections, re, socket, sys
+import collections, re, socket, sys, time
 port, count, hosts = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
 socks = []
 def ask(i):
@@ -22,6 +22,7 @@ def ask(i):
 for i in range(count):
     s = socket.socket(); s.settimeout(120); s.connect(("127.0.0.1", port)); socks.append(s)
     if count > 250: ask(i)
+time.sleep(0.5)  # all are accepted before the first asks
 for i in range(count if count <= 250 else 0): ask(i)
 seen = collections.Counter()
 for s in socks:
