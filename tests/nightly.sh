@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Tests that take too long for each change: every fuzz target for a while under AddressSanitizer and
-# UBSan, the threaded parts under ThreadSanitizer, and (as root, with debootstrap) the two commands of the
-# README on a fresh machine of each Debian.
+# UBSan, the threaded parts under ThreadSanitizer, 10,000 trials in one go in a store of 100,000 runs,
+# and (as root, with debootstrap) the two commands of the README on a fresh machine of each Debian.
 #
 #   tests/nightly.sh [SECONDS]        seconds for each fuzz target (default 60)
 #   tests/nightly.sh fuzz [SECONDS] [TARGET...]   fuzzing alone
 #   tests/nightly.sh threads          ThreadSanitizer alone
+#   tests/nightly.sh many             the 10,000 trials alone (bench/many.sh)
 #   tests/nightly.sh systems          the fresh machines alone (tests/systems.sh)
 #
 # Needs clang with its run-time library (Debian: clang libclang-rt-dev) and what ./build.sh test needs.
@@ -91,14 +92,21 @@ systems() {
     tests/systems.sh
 }
 
+# Built without the sanitizers, whose time would say nothing.
+many() {
+    build "${ORCH_BUILD_DIR:-build}-many" 'product bench_store_fill' -DCMAKE_BUILD_TYPE=RelWithDebInfo
+    bench/many.sh "${ORCH_BUILD_DIR:-build}-many" 100000 10000
+}
+
 mode=all seconds=60
 case ${1:-} in
-    fuzz | threads | systems) mode=$1; shift ;;
-    '' | *[!0-9]*) [ $# = 0 ] || { sed -n '3,15s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
+    fuzz | threads | many | systems) mode=$1; shift ;;
+    '' | *[!0-9]*) [ $# = 0 ] || { sed -n '3,16s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
 esac
 case ${1:-} in '' | *[!0-9]*) ;; *) seconds=$1; shift ;; esac
 status=0
 case $mode in all | fuzz) fuzz "$seconds" "$@" || status=1 ;; esac
 case $mode in all | threads) threads || status=1 ;; esac
+case $mode in all | many) many || status=1 ;; esac
 case $mode in all | systems) systems || status=1 ;; esac
 exit $status

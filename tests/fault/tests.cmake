@@ -1,7 +1,7 @@
 # The runner killed at random instants: 40 kills in each of five phases.
 add_test(NAME fault.kill_runner
   COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/fault/kill_runner.py ${CMAKE_BINARY_DIR} 40)
-set_tests_properties(fault.kill_runner PROPERTIES LABELS "slow" TIMEOUT 1800 RUN_SERIAL ON)
+set_tests_properties(fault.kill_runner PROPERTIES LABELS "slow" COST 700 TIMEOUT 1800)
 
 # Each call of SQLite, or of the system's file functions, fails in turn. The linker puts the wrappers of
 # tests/fault/fault_calls.h between the store and them.
@@ -18,6 +18,7 @@ foreach(fault store_reads store_writes store_opens)
   set_tests_properties(fault.${fault} PROPERTIES LABELS "slow" TIMEOUT 1800)
 endforeach()
 target_link_options(test_store_opens PRIVATE -Wl,--wrap=orch_tree_remove)
+set_tests_properties(fault.store_writes fault.store_opens PROPERTIES COST 700)
 set_tests_properties(fault.store_reads PROPERTIES LABELS "quick" TIMEOUT 600)
 
 # Each call of the system fails in turn, in the program or in the host of its trials.
@@ -28,5 +29,5 @@ target_compile_options(orch_fault PRIVATE -U_FORTIFY_SOURCE -Wno-missing-prototy
 if(NOT ORCH_SANITIZE AND NOT ORCH_TSAN) # they want to be preloaded first themselves
   add_test(NAME fault.failing_calls COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/fault/failing_calls.py
            ${CMAKE_BINARY_DIR} $<TARGET_FILE:orch_fault> 2)
-  set_tests_properties(fault.failing_calls PROPERTIES LABELS "slow" TIMEOUT 2700)
+  set_tests_properties(fault.failing_calls PROPERTIES LABELS "slow" COST 700 TIMEOUT 2700)
 endif()

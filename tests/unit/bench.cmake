@@ -1,6 +1,9 @@
 # Programs behind the measurements in bench/.
 add_executable(bench_store_fill ${CMAKE_SOURCE_DIR}/bench/store_fill.c)
 target_link_libraries(bench_store_fill PRIVATE orch_store)
+# many trials in one go, in a store of many runs; tests/nightly.sh many has 10,000 of them in a store of 100,000
+add_test(NAME bench.many COMMAND ${CMAKE_SOURCE_DIR}/bench/many.sh ${CMAKE_BINARY_DIR} 3000 120)
+set_tests_properties(bench.many PROPERTIES LABELS "slow" TIMEOUT 1200)
 if(TARGET orch_predictors)
   add_executable(bench_paleo_rows ${CMAKE_SOURCE_DIR}/bench/paleo_rows.c)
   target_link_libraries(bench_paleo_rows PRIVATE orch_predictors)

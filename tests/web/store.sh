@@ -52,7 +52,7 @@ serve() {
     rm -f "$SCRATCH/served" # of the server before
     orch serve --port 0 "$@" >"$SCRATCH/served" 2>"$SCRATCH/serve.err" &
     server=$!
-    for _ in $(seq 200); do [ -s "$SCRATCH/served" ] && break; sleep 0.05; done
+    until [ -s "$SCRATCH/served" ] || ! kill -0 "$server" 2>/dev/null; do sleep 0.05; done
     base=$(head -n 1 "$SCRATCH/served")
     [ -n "$base" ] || _fail "the server did not start: $(cat "$SCRATCH/serve.err")"
 }
