@@ -3,11 +3,11 @@
 """Holds the training engine to the numbers that it gave before (tests/torch/losses.txt).
 
 usage: losses.py PROGRAM KEPT            compares what PROGRAM (tests/torch/losses.c) prints with the file KEPT
-       losses.py PROGRAM KEPT --keep     writes KEPT anew, with every 20th step: after a change that is meant to alter it
+       losses.py PROGRAM KEPT --keep     writes KEPT anew, with every 5th step: after a change that is meant to alter it
 
 With the LibTorch and processor that KEPT was made with, every number must be equal to the last bit. With others the
 order of sums differs, and by step 20 such differences have grown to several per cent: the losses of a training's first 5 steps
-must agree to 1 %, which a wrong batch, rate or update does not; a finetuning's are not compared, as it begins with weights in which 200 steps of such differences have added up.
+must agree to 1 %, which a wrong batch, rate or update does not; a finetuning's are not compared, as it begins with weights in which 40 steps of such differences have added up.
 In either case a training that was resumed half-way must equal the whole one to the last bit.
 """
 import subprocess
@@ -18,7 +18,7 @@ FIRST = 5  # steps that are compared between machines
 
 
 def is_kept(name, step):
-    return name != "step_loss" or int(step) % 20 == 0 or int(step) <= 5
+    return name != "step_loss" or int(step) % 5 == 0 or int(step) <= FIRST
 
 
 def parse(lines):
