@@ -2,6 +2,7 @@
 #include "core/hardware/bench.h"
 
 #include "core/hardware/hardware.h"
+#include "lib/base/command.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
@@ -12,6 +13,7 @@
 #include <string.h>
 
 #define SECONDS_EACH 0.5
+#define GPU_BENCH_S 600
 
 struct bench {
     const struct orch_machine *machine;
@@ -93,8 +95,8 @@ static void measure_gpu(const struct bench *b, guint number)
 {
     const struct orch_gpu_device *gpu = b->machine->gpus->pdata[number];
     g_autoptr(GError) problem = NULL;
-    g_autofree char *program = orch_program_path("orch-gpu-bench", &problem), *out = NULL,
-                    *errors = NULL, *seconds = g_strdup_printf("%g", SECONDS_EACH);
+    g_autofree char *program = orch_program_path("orch-gpu-bench", &problem),
+                    *seconds = g_strdup_printf("%g", SECONDS_EACH);
     tell(b, gpu->model);
     if (!program) {
         skip_gpu(b, "this build has no CUDA kernels: build it where nvcc is installed");
@@ -104,22 +106,20 @@ static void measure_gpu(const struct bench *b, guint number)
     g_auto(GStrv) env = g_get_environ();
     env = g_environ_setenv(env, "CUDA_VISIBLE_DEVICES", gpu->visible, TRUE);
     env = g_environ_setenv(env, "CUDA_DEVICE_ORDER", "PCI_BUS_ID", TRUE);
-    int status = 0;
-    bool ran = g_spawn_sync(NULL, (char **)(uintptr_t)argv, env, G_SPAWN_DEFAULT, NULL, NULL, &out,
-                            &errors, &status, &problem);
-    g_auto(GStrv) lines = g_strsplit(out ? out : "", "\n", -1);
+    struct orch_command_end end = {0};
+    const struct orch_command command = {
+        .argv = argv, .environment = env, .timeout_s = GPU_BENCH_S};
+    bool ran = orch_command_run(&command, &end, &problem);
+    g_auto(GStrv) lines = g_strsplit(ran ? end.out->str : "", "\n", -1);
     for (char **line = lines; *line; line++) {
         g_autoptr(json_t) json = **line ? orch_json_parse(*line, strlen(*line), 65536, NULL) : NULL;
         struct orch_ceiling *row = json ? orch_ceiling_decode(json) : NULL;
         if (row)
             g_ptr_array_add(b->all->rows, row);
     }
-    if (ran && g_spawn_check_wait_status(status, NULL))
-        return;
-    g_autofree char *why = g_strdup_printf("%s", !ran      ? problem->message
-                                                 : *errors ? g_strstrip(errors)
-                                                           : "it crashed");
-    skip_gpu(b, why);
+    if (!ran || end.status != 0)
+        skip_gpu(b, !ran ? problem->message : *end.err ? g_strstrip(end.err) : "it crashed");
+    orch_command_end_clear(&end);
 }
 
 static void measure_gpus(const struct bench *b)

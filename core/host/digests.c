@@ -5,6 +5,7 @@
 #include "core/host/digests.h"
 
 #include "lib/base/ident.h"
+#include "lib/base/shared_file.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -68,7 +69,8 @@ static void remember(const char *cache, const char *identity, const char *digest
     g_autofree char *folder = g_path_get_dirname(cache);
     if (strchr(identity, '\n') || !orch_dir_make(folder, NULL))
         return;
-    int fd = open(cache, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    int fd = orch_shared_open(AT_FDCWD, cache, cache, O_WRONLY | O_CREAT | O_APPEND, 0600,
+                              geteuid(), NULL);
     if (fd < 0)
         return;
     /* the leading line end terminates an incomplete line of another process */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/host/mpi_command.h"
 
+#include "lib/base/command.h"
 #include "lib/wire/mpi_program.h"
 
 #include <string.h>
 
-enum { RANKS_MAX = 65536 };
+enum { RANKS_MAX = 65536, VERSION_S = 30 };
 
 /* ---- the launcher -----------------------------------------------------------------------------
  */
@@ -18,11 +19,14 @@ enum orch_mpi_kind orch_mpi_kind_of_version(const char *text)
 
 static enum orch_mpi_kind kind_of(const char *mpirun)
 {
-    char *words[] = {(char *)(uintptr_t)mpirun, "--version", NULL};
-    g_autofree char *text = NULL;
-    bool ok = g_spawn_sync(NULL, words, NULL, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &text, NULL,
-                           NULL, NULL);
-    return orch_mpi_kind_of_version(ok && text ? text : "");
+    const char *const words[] = {mpirun, "--version", NULL};
+    const struct orch_command command = {.argv = words, .timeout_s = VERSION_S};
+    struct orch_command_end end;
+    if (!orch_command_run(&command, &end, NULL))
+        return orch_mpi_kind_of_version("");
+    enum orch_mpi_kind kind = orch_mpi_kind_of_version(end.out->str);
+    orch_command_end_clear(&end);
+    return kind;
 }
 
 bool orch_mpi_find(struct orch_mpi_launcher *out)

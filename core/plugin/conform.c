@@ -6,6 +6,7 @@
 
 #include "core/plugin/batch.h"
 #include "core/plugin/conform_trial.h"
+#include "lib/base/command.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
@@ -113,11 +114,13 @@ static struct outcome step_manifest(struct conform *conform)
 /* Milliseconds that a program takes to start and exit; NAN when it cannot be started. */
 static double start_ms(const char *program)
 {
-    char *argv[] = {(char *)(uintptr_t)program, "--version", NULL};
+    const char *const argv[] = {program, "--version", NULL};
+    const struct orch_command command = {.argv = argv, .timeout_s = ORCH_BATCH_TIMEOUT_S};
+    struct orch_command_end end;
     const int64_t start_ns = orch_mono_ns();
-    if (!g_spawn_sync(NULL, argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL,
-                      NULL, NULL, NULL, NULL, NULL, NULL))
+    if (!orch_command_run(&command, &end, NULL))
         return (double)NAN;
+    orch_command_end_clear(&end);
     return (double)(orch_mono_ns() - start_ns) / 1e6;
 }
 

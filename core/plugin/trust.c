@@ -8,6 +8,7 @@
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
+#include "lib/base/shared_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -137,14 +138,14 @@ static int lock_list(GError **error)
         orch_error_set(error, ORCH_ERROR_IO, "set it to an absolute path, or unset it",
                        "the list of trusted plugins cannot be stored: $XDG_STATE_HOME is not an "
                        "absolute path");
-    else if (g_mkdir_with_parents(folder, 0700) != 0 ||
-             (fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) < 0 ||
-             flock(fd, LOCK_EX) != 0)
+    else if (g_mkdir_with_parents(folder, 0700) != 0)
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write '%s'", path);
     else
+        fd = orch_shared_open(AT_FDCWD, path, path, O_RDWR | O_CREAT, 0600, geteuid(), error);
+    if (fd < 0 || flock(fd, LOCK_EX) == 0)
         return fd;
-    if (fd >= 0)
-        close(fd);
+    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot lock '%s'", path);
+    close(fd);
     return -1;
 }
 

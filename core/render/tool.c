@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/render/tool.h"
 
+#include "lib/base/command.h"
 #include "lib/base/error.h"
 
-#include <stdint.h>
+enum { LIMIT_S = 600, LINES_MAX = 20 };
 
 bool orch_tool_run(const char *folder, const char *const *argv, const char *hint_absent,
                    const char *hint_failed, GError **error)
 {
-    g_autofree char *said = NULL;
-    g_autoptr(GError) failed = NULL;
-    int status = 0;
-    if (!g_spawn_sync(folder, (char **)(uintptr_t)argv, NULL,
-                      G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &said,
-                      &status, &failed)) {
-        orch_error_set(error, ORCH_ERROR_IO, hint_absent, "cannot start %s: %s", argv[0],
-                       failed->message);
+    struct orch_command_end end;
+    GError *problem = NULL;
+    const struct orch_command command = {.argv = argv, .folder = folder, .timeout_s = LIMIT_S};
+    if (!orch_command_run(&command, &end, &problem)) {
+        bool is_absent = g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND);
+        g_autofree char *what = orch_error_what(problem);
+        orch_error_set(
+            error, problem->code == ORCH_ERROR_INTERRUPTED ? ORCH_ERROR_INTERRUPTED : ORCH_ERROR_IO,
+            is_absent ? hint_absent : hint_failed, "%s", what);
+        g_error_free(problem);
         return false;
     }
-    if (g_spawn_check_wait_status(status, NULL))
-        return true;
-    orch_error_set(error, ORCH_ERROR_IO, hint_failed, "%s failed: %s", argv[0], g_strstrip(said));
-    return false;
+    bool ok = end.status == 0;
+    g_autofree char *said = orch_command_complaint(end.err, LINES_MAX);
+    if (!ok)
+        orch_error_set(error, ORCH_ERROR_IO, hint_failed, "%s failed: %s", argv[0], said);
+    orch_command_end_clear(&end);
+    return ok;
 }

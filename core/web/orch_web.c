@@ -9,6 +9,7 @@
  *
  * ORCH is the program's path. ADDRESS "" means 127.0.0.1. TOKEN and QUIET are 0 or 1. */
 #include "core/web/web.h"
+#include "lib/base/command.h"
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -32,23 +32,14 @@ struct request {
     char **recipes; /* recipes whose reports are shown; none: those of this folder */
 };
 
-static void end_in_time(gpointer data)
-{
-    (void)data;
-    alarm(ANSWER_S); /* survives exec */
-}
-
 /* Converts the error output of a failed command into an error. */
-static void fail_with(const char *words, int status, GError **error)
+static void fail_with(const struct orch_command_end *end, GError **error)
 {
-    g_autofree char *text = g_strchomp(g_strdup(words));
+    g_autofree char *text = g_strchomp(g_strdup(end->err));
     const char *start = g_str_has_prefix(text, "orch: ") ? text + strlen("orch: ") : text;
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+    if (end->signal || !*start)
         orch_error_set(error, ORCH_ERROR_IO, "run the command in a terminal",
-                       "it took longer than %d s", ANSWER_S);
-    else if (WIFSIGNALED(status) || !*start)
-        orch_error_set(error, ORCH_ERROR_IO, "run the command in a terminal",
-                       "the command ended with status %d", status);
+                       "the command ended with status %d", end->status);
     else
         g_set_error(error, ORCH_ERROR, ORCH_ERROR_USAGE, "%s", start);
 }
@@ -57,20 +48,23 @@ static void fail_with(const char *words, int status, GError **error)
  * (char *). The caller frees. */
 static char *query_text(const struct request *request, GPtrArray *words, GError **error)
 {
-    g_autofree char *out = NULL, *err = NULL;
-    int status;
+    struct orch_command_end end;
     g_ptr_array_insert(words, 0, g_strdup(request->program));
     g_ptr_array_add(words, g_strdup("--quiet"));
     g_ptr_array_add(words, g_strdup_printf("--db=%s", request->db));
     g_ptr_array_add(words, NULL);
-    if (!g_spawn_sync(NULL, (char **)words->pdata, NULL, G_SPAWN_DEFAULT, end_in_time, NULL, &out,
-                      &err, &status, error))
+    g_autofree char *name = g_strdup_printf("orch %s", (const char *)words->pdata[1]);
+    const struct orch_command command = {.argv = (const char *const *)words->pdata,
+                                         .name = name,
+                                         .timeout_s = ANSWER_S,
+                                         .output_bytes_max = ANSWER_BYTES};
+    if (!orch_command_run(&command, &end, error))
         return NULL;
-    if (status != 0) {
-        fail_with(err, status, error);
-        return NULL;
-    }
-    return g_steal_pointer(&out);
+    char *out = end.status == 0 ? g_string_free(g_steal_pointer(&end.out), FALSE) : NULL;
+    if (!out)
+        fail_with(&end, error);
+    orch_command_end_clear(&end);
+    return out;
 }
 
 static json_t *query_program(const struct request *request, GPtrArray *words, GError **error)

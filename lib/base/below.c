@@ -172,8 +172,9 @@ bool orch_below_read(int root, const char *path, size_t max_bytes, char **out, s
     return ok;
 }
 
-bool orch_below_write(int root, const char *path, const void *bytes, size_t length, bool durable,
-                      GError **error)
+/* `mode` 0: as the umask has it. */
+static bool replace_file(int root, const char *path, const void *bytes, size_t length, bool durable,
+                         mode_t mode, GError **error)
 {
     static unsigned serial;
     const char *name = path;
@@ -182,8 +183,8 @@ bool orch_below_write(int root, const char *path, const void *bytes, size_t leng
     int fd = parent < 0 ? -1
                         : openat(parent, temporary,
                                  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-    bool ok = fd >= 0 && orch_write_all(fd, bytes, length) && (!durable || fsync(fd) == 0) &&
-              renameat(parent, temporary, parent, name) == 0;
+    bool ok = fd >= 0 && (!mode || fchmod(fd, mode) == 0) && orch_write_all(fd, bytes, length) &&
+              (!durable || fsync(fd) == 0) && renameat(parent, temporary, parent, name) == 0;
     if (!ok)
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write '%s'", path);
     if (!ok && fd >= 0)
@@ -193,6 +194,18 @@ bool orch_below_write(int root, const char *path, const void *bytes, size_t leng
     if (parent >= 0 && parent != root)
         close(parent);
     return ok;
+}
+
+bool orch_below_write(int root, const char *path, const void *bytes, size_t length, bool durable,
+                      GError **error)
+{
+    return replace_file(root, path, bytes, length, durable, 0, error);
+}
+
+bool orch_below_write_mode(int root, const char *path, const void *bytes, size_t length,
+                           bool durable, mode_t mode, GError **error)
+{
+    return replace_file(root, path, bytes, length, durable, mode, error);
 }
 
 /* ---- trees ------------------------------------------------------------------------------------

@@ -44,6 +44,10 @@ bool orch_below_read(int root, const char *path, size_t max_bytes, char **out, s
 bool orch_below_write(int root, const char *path, const void *bytes, size_t length, bool durable,
                       GError **error);
 
+/** The same; the file has just this mode from the start, whatever the umask. */
+bool orch_below_write_mode(int root, const char *path, const void *bytes, size_t length,
+                           bool durable, mode_t mode, GError **error);
+
 /** Removes a file, a link, or a folder with its contents. Fails for a folder on another device than
  * the root (a mount point) and keeps it. Succeeds if there is nothing. */
 bool orch_below_remove(int root, const char *path, GError **error);

@@ -54,6 +54,11 @@ int64_t orch_mono_ns(void)
     return clock_ns(CLOCK_MONOTONIC);
 }
 
+int64_t orch_boot_ns(void)
+{
+    return clock_ns(CLOCK_BOOTTIME);
+}
+
 void orch_key_make(char out[ORCH_KEY_CHARS])
 {
     /* 48 bits of milliseconds, 12 bits of sub-millisecond time (RFC 9562, 6.2, method 3),
@@ -114,6 +119,30 @@ bool orch_process_is_alive(const struct orch_process *process)
     return process->pid > 0 && strcmp(process->boot_id, boot_id()) == 0 &&
            orch_proc_stat_read((pid_t)process->pid, &stat) && stat.start == process->start &&
            stat.state != 'Z' && stat.state != 'X';
+}
+
+int64_t orch_process_start_ns(const struct orch_process *process)
+{
+    const int64_t ticks = MAX(1, sysconf(_SC_CLK_TCK)), ns = INT64_C(1000000000);
+    return process->start / ticks * ns + process->start % ticks * ns / ticks;
+}
+
+/* Not the owner of the folder /proc/PID, which is root for a program that may not be read. */
+bool orch_process_owner(pid_t pid, uid_t *out_uid)
+{
+    char path[64], text[4096];
+    unsigned effective;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[MAX(n, 0)] = 0;
+    const char *line = strstr(text, "\nUid:");
+    if (!line || sscanf(line, "\nUid: %*u %u", &effective) != 1)
+        return false;
+    *out_uid = (uid_t)effective;
+    return true;
 }
 
 bool orch_process_is_stopped(pid_t pid)

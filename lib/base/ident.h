@@ -21,6 +21,9 @@ int64_t orch_now_ns(void);
 char *orch_ago_format(int64_t utc_ns);
 /** Monotonic time, nanoseconds, for durations. */
 int64_t orch_mono_ns(void);
+/** Nanoseconds since this machine started, with the time in which it slept. No clock setting
+ * changes it, and all processes of the machine have the same. */
+int64_t orch_boot_ns(void);
 
 /** A process on this machine, unique across reboots. */
 struct orch_process {
@@ -34,6 +37,11 @@ bool orch_process_get(pid_t pid, struct orch_process *out);
 /** True if exactly this process is still running (a zombie is not). False for one of another
  * boot. */
 bool orch_process_is_alive(const struct orch_process *process);
+
+/** When a process started, as orch_boot_ns, cut to a clock tick. */
+int64_t orch_process_start_ns(const struct orch_process *process);
+/** The effective user of a process; false if there is none, or it is hidden. */
+bool orch_process_owner(pid_t pid, uid_t *out_uid);
 
 /** True if a process is stopped by a signal (SIGSTOP, Ctrl-Z). */
 bool orch_process_is_stopped(pid_t pid);

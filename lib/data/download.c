@@ -2,6 +2,7 @@
 #include "lib/data/download.h"
 
 #include "lib/base/error.h"
+#include "lib/base/shared_file.h"
 
 #include <curl/curl.h>
 #include <dlfcn.h>
@@ -310,11 +311,13 @@ bool orch_download_run(const struct orch_download *download, GError **error)
     struct transfer t = {.want = download};
     struct stat info;
     g_once(&once, init_curl, NULL);
-    t.fd = open(download->part, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (t.fd < 0 || fstat(t.fd, &info) != 0) {
+    t.fd = orch_shared_open(AT_FDCWD, download->part, download->part, O_WRONLY | O_CREAT | O_APPEND,
+                            0666, ORCH_SHARED_ANY_OWNER, error);
+    if (t.fd < 0)
+        return false;
+    if (fstat(t.fd, &info) != 0) {
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write '%s'", download->part);
-        if (t.fd >= 0)
-            close(t.fd);
+        close(t.fd);
         return false;
     }
     t.size = info.st_size;

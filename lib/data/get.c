@@ -7,6 +7,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/shared_file.h"
 #include "lib/data/download.h"
 #include "lib/data/tar.h"
 
@@ -304,11 +305,10 @@ static bool unpack(struct fetch *f, GError **error)
 static int lock(struct fetch *f, GError **error)
 {
     g_autofree char *path = g_strconcat(f->state, ".lock", NULL);
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write '%s'", path);
+    int fd = orch_shared_open(AT_FDCWD, path, path, O_RDWR | O_CREAT, 0666, ORCH_SHARED_ANY_OWNER,
+                              error);
+    if (fd < 0)
         return -1;
-    }
     while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         bool held = errno == EWOULDBLOCK || errno == EINTR;
         if (!held)

@@ -15,6 +15,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/shared_file.h"
 #include "lib/vcs/backend.h"
 
 #include <errno.h>
@@ -50,13 +51,13 @@ static char *list_name(const struct orch_holder *holder)
 static int lock_lists(const char *folder, GError **error)
 {
     g_autofree char *path = g_build_filename(folder, ".lock", NULL);
-    int fd = orch_dir_make(folder, error) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
-    if (fd >= 0 && flock(fd, LOCK_EX) == 0)
+    int fd = orch_dir_make(folder, error) ? orch_shared_open(AT_FDCWD, path, path, O_RDWR | O_CREAT,
+                                                             0666, ORCH_SHARED_ANY_OWNER, error)
+                                          : -1;
+    if (fd < 0 || flock(fd, LOCK_EX) == 0)
         return fd;
-    if (error && !*error)
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot lock '%s'", path);
-    if (fd >= 0)
-        close(fd);
+    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot lock '%s'", path);
+    close(fd);
     return -1;
 }
 

@@ -5,19 +5,18 @@
  * not the local settings, determines how it is verified, because a group may use both kinds. */
 #include "lib/vcs/identity.h"
 
+#include "lib/base/command.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/vcs/git_config.h"
 #include "lib/vcs/setting.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define NAMESPACE "orch"
+#define ANSWER_S 120           /* an agent may ask in a window */
 #define OUTPUT_BYTES_MAX 65536 /* of a signature, or of a program's messages */
 #define SIGNATURE_BYTES_MAX 65536
 #define SSH_HEAD "-----BEGIN SSH SIGNATURE-----"
@@ -43,75 +42,39 @@ static void result_clear(struct result *result)
     *result = (struct result){0};
 }
 
-/* An unlinked file containing a text, at its start; -1 on error. */
-static int text_file(const char *text)
-{
-    g_autofree char *path = NULL;
-    int fd = g_file_open_tmp("orch-sign-XXXXXX", &path, NULL);
-    size_t length = strlen(text);
-    if (fd < 0)
-        return -1;
-    unlink(path);
-    for (size_t done = 0; done < length;) {
-        ssize_t n = write(fd, text + done, length - done);
-        if (n < 0 && errno != EINTR) {
-            close(fd);
-            return -1;
-        }
-        done += n > 0 ? (size_t)n : 0;
-    }
-    lseek(fd, 0, SEEK_SET);
-    return fd;
-}
-
-/* Reads to the end; discards what exceeds the maximum. */
-static char *read_all(int fd)
-{
-    GString *text = g_string_new(NULL);
-    char buffer[4096];
-    for (;;) {
-        ssize_t n = read(fd, buffer, sizeof buffer);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        if (text->len < OUTPUT_BYTES_MAX)
-            g_string_append_len(text, buffer, n);
-    }
-    return g_string_free(text, FALSE);
-}
-
-/* Runs a program with a text on its stdin. False with an error if it cannot be started. */
-static bool run_program(const char *const *argv, const char *input, struct result *out,
-                        GError **error)
+/* Runs a program with a text on its stdin. Where it may ask for a passphrase on a terminal, there
+ * is no limit of time. False with an error if it cannot be started or gives no answer. */
+static bool run_program(const char *const *argv, const char *input, bool may_ask,
+                        struct result *out, GError **error)
 {
     g_auto(GStrv) environment = g_environ_setenv(g_get_environ(), "LC_ALL", "C", TRUE);
-    int in = text_file(input), err = text_file(""), pipe_out = -1, status = 0;
-    GPid pid;
+    struct orch_command_end end;
     GError *problem = NULL;
-    bool ok = in >= 0 && err >= 0 &&
-              g_spawn_async_with_pipes_and_fds(
-                  NULL, argv, (const char *const *)environment,
-                  G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_CLOEXEC_PIPES, NULL,
-                  NULL, in, -1, err, NULL, NULL, 0, &pid, NULL, &pipe_out, NULL, &problem);
-    if (ok) {
-        out->out = read_all(pipe_out);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-            ;
-        out->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-        lseek(err, 0, SEEK_SET);
-        out->errors = read_all(err);
-    } else {
-        orch_error_set(
-            error, ORCH_ERROR_IO, "install it, or name another program in git's configuration",
-            "cannot start '%s': %s", argv[0], problem ? problem->message : "no temporary file");
+    const bool asks = may_ask && isatty(STDERR_FILENO);
+    const struct orch_command command = {.argv = argv,
+                                         .environment = environment,
+                                         .input = input,
+                                         .input_bytes = strlen(input),
+                                         .output_bytes_max = OUTPUT_BYTES_MAX,
+                                         .is_cut = true,
+                                         .timeout_s = asks ? 0 : ANSWER_S,
+                                         .asks = asks};
+    if (orch_command_run(&command, &end, &problem)) {
+        *out = (struct result){end.signal ? -1 : end.status,
+                               g_string_free(g_steal_pointer(&end.out), FALSE),
+                               g_steal_pointer(&end.err)};
+        orch_command_end_clear(&end);
+        return true;
     }
-    g_clear_error(&problem);
-    const int open_ends[] = {in, err, pipe_out};
-    for (unsigned i = 0; i < G_N_ELEMENTS(open_ends); i++)
-        if (open_ends[i] >= 0)
-            close(open_ends[i]);
-    return ok;
+    if (g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND)) {
+        orch_error_set(error, ORCH_ERROR_IO,
+                       "install it, or name another program in git's configuration", "%s",
+                       problem->message);
+        g_error_free(problem);
+    } else {
+        g_propagate_error(error, problem);
+    }
+    return false;
 }
 
 /* A temporary file with a name, for programs that require one; caller unlinks and frees. */
@@ -180,7 +143,7 @@ static char *default_key(GHashTable *settings)
     struct result result = {0};
     char *key = NULL;
     if (command && g_shell_parse_argv(command, NULL, &argv, NULL) &&
-        run_program((const char *const *)argv, "", &result, NULL) && result.status == 0) {
+        run_program((const char *const *)argv, "", false, &result, NULL) && result.status == 0) {
         result.out[strcspn(result.out, "\n")] = 0;
         key = literal_key(result.out) ? g_strdup(result.out) : NULL;
     }
@@ -210,7 +173,7 @@ static char *sign_ssh(GHashTable *settings, const char *dir, const char *text, G
                                 NAMESPACE, "-f", path,   literal ? "-U" : NULL,
                                 NULL}; /* -U: the private key is in the agent */
     struct result result = {0};
-    char *signature = path && run_program(argv, text, &result, error)
+    char *signature = path && run_program(argv, text, true, &result, error)
                           ? take_signature(&result, SSH_HEAD, name, error)
                           : NULL;
     if (literal)
@@ -234,7 +197,7 @@ static char *sign_gpg(GHashTable *settings, const char *dir, const char *text, G
     const char *name = GPG_PROGRAM(settings);
     const char *const argv[] = {name, "--detach-sign", "--armor", "--local-user", key, NULL};
     struct result result = {0};
-    char *signature = run_program(argv, text, &result, error)
+    char *signature = run_program(argv, text, true, &result, error)
                           ? take_signature(&result, PGP_HEAD, name, error)
                           : NULL;
     result_clear(&result);
@@ -282,7 +245,7 @@ static bool judge_key(GHashTable *settings, const char *text, const char *file,
     const char *const argv[] = {
         SSH_PROGRAM(settings), "-Y", "check-novalidate", "-n", NAMESPACE, "-s", file, NULL};
     struct result result = {0};
-    if (!run_program(argv, text, &result, error))
+    if (!run_program(argv, text, false, &result, error))
         return false;
     const char *print = result.status == 0 ? strstr(result.out, "SHA256:") : NULL;
     if (result.status == 0) {
@@ -299,8 +262,9 @@ static char *principal_of(GHashTable *settings, const char *allowed, const char 
     const char *const argv[] = {
         SSH_PROGRAM(settings), "-Y", "find-principals", "-f", allowed, "-s", file, NULL};
     struct result result = {0};
-    char *principal =
-        run_program(argv, "", &result, NULL) && result.status == 0 ? first_line(result.out) : NULL;
+    char *principal = run_program(argv, "", false, &result, NULL) && result.status == 0
+                          ? first_line(result.out)
+                          : NULL;
     result_clear(&result);
     return principal;
 }
@@ -324,7 +288,7 @@ static bool judge_ssh(GHashTable *settings, const char *dir, const char *text, c
                                     file,
                                     NULL};
         struct result result = {0};
-        bool is_good = run_program(argv, text, &result, NULL) && result.status == 0;
+        bool is_good = run_program(argv, text, false, &result, NULL) && result.status == 0;
         result_clear(&result);
         if (is_good) {
             out->what = ORCH_SIGNATURE_GOOD;
@@ -383,7 +347,7 @@ static bool judge_gpg(GHashTable *settings, const char *dir, const char *text, c
                                 "-",
                                 NULL};
     struct result result = {0};
-    if (!run_program(argv, text, &result, error))
+    if (!run_program(argv, text, false, &result, error))
         return false;
     read_status(result.out, out);
     result_clear(&result);

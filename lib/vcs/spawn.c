@@ -3,26 +3,26 @@
  * or an alias selects a repository (GIT_DIR, GIT_INDEX_FILE, ...) are removed: the folder
  * determines the repository. Hooks, file system monitors and locks of the user's index are
  * disabled, so that queries change nothing, and programs named only in the repository's own
- * settings are not run (git_config.c). stdin and stderr are files, not pipes, so that reads and
- * writes cannot deadlock. */
+ * settings are not run (git_config.c).
+ *
+ * Limits of time: a command on local files has ten minutes. One that talks to a remote may take as
+ * long as it has much to send, so git ends it after five minutes without a byte (http), and ssh
+ * after two minutes without an answer; whatever is left ends after an hour. On a terminal, where
+ * somebody may be typing a password, nothing but Ctrl-C ends it. */
 #include "lib/vcs/spawn.h"
 
+#include "lib/base/command.h"
 #include "lib/base/error.h"
 #include "lib/vcs/git_config.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define OUTPUT_BYTES_MAX ((size_t)1 << 30)
-#define STDERR_BYTES_MAX 4096
 #define STDERR_LINES_MAX 4
+
+enum { LOCAL_S = 600, REMOTE_S = 3600 };
 
 /* `git rev-parse --local-env-vars` without those that carry `git -c` settings, plus variables that
  * change the meaning of paths. */
@@ -88,6 +88,18 @@ static void add_other_end(GPtrArray *argv, const struct orch_git_guard *guard, c
         g_ptr_array_add(argv, g_strdup("--receive-pack=git-receive-pack"));
 }
 
+/* A transfer without a byte in five minutes has ended. */
+static const char *const network_settings[] = {"http.lowSpeedLimit=1", "http.lowSpeedTime=300"};
+
+static bool talks_to_remote(const struct orch_git_run *run)
+{
+    static const char *const commands[] = {"fetch", "push", "ls-remote", "clone"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(commands); i++)
+        if (g_strv_contains(run->args, commands[i]))
+            return true;
+    return false;
+}
+
 static GPtrArray *child_argv(const struct orch_git_run *run)
 {
     GPtrArray *argv = g_ptr_array_new_with_free_func(g_free);
@@ -104,6 +116,10 @@ static GPtrArray *child_argv(const struct orch_git_run *run)
     for (guint i = 0; guard && i < guard->settings->len; i++) {
         g_ptr_array_add(argv, g_strdup("-c"));
         g_ptr_array_add(argv, g_strdup(guard->settings->pdata[i]));
+    }
+    for (unsigned i = 0; i < G_N_ELEMENTS(network_settings) && talks_to_remote(run); i++) {
+        g_ptr_array_add(argv, g_strdup("-c"));
+        g_ptr_array_add(argv, g_strdup(network_settings[i]));
     }
     for (const char *const *setting = run->settings; setting && *setting; setting++) {
         g_ptr_array_add(argv, g_strdup("-c"));
@@ -124,88 +140,6 @@ static GPtrArray *child_argv(const struct orch_git_run *run)
     return argv;
 }
 
-/* An unlinked temporary file; -1 on error. */
-static int scratch_file(void)
-{
-    g_autofree char *path = g_build_filename(g_get_tmp_dir(), "orch-git-XXXXXX", NULL);
-    int fd = g_mkstemp_full(path, O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        unlink(path);
-    return fd;
-}
-
-static bool write_input(int fd, const GString *input)
-{
-    for (size_t done = 0; input && done < input->len;) {
-        ssize_t n = write(fd, input->str + done, input->len - done);
-        if (n < 0 && errno != EINTR)
-            return false;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return lseek(fd, 0, SEEK_SET) == 0;
-}
-
-/* Starts git. Returns 0 or an errno. */
-static int start(const struct orch_git_run *run, int in, int out, int err, pid_t *out_pid)
-{
-    g_autoptr(GPtrArray) argv = child_argv(run);
-    g_auto(GStrv) environment = child_environment(run);
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, usual;
-    sigemptyset(&none);
-    sigemptyset(&usual);
-    sigaddset(&usual, SIGPIPE);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in, 0);
-    posix_spawn_file_actions_adddup2(&actions, out, 1);
-    posix_spawn_file_actions_adddup2(&actions, err, 2);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &usual);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    int status =
-        posix_spawnp(out_pid, "git", &actions, &attributes, (char **)argv->pdata, environment);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return status;
-}
-
-/* Reads to the end or until more than `max` bytes arrived; the closed pipe then stops git. */
-static GString *read_output(int fd, size_t max)
-{
-    GString *text = g_string_new(NULL);
-    char buffer[65536];
-    ssize_t n;
-    while (text->len <= max) {
-        n = read(fd, buffer, sizeof buffer);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        g_string_append_len(text, buffer, n);
-    }
-    return text;
-}
-
-/* The first lines of git's stderr, joined to one line. Caller frees. */
-static char *complaint(int fd)
-{
-    char buffer[STDERR_BYTES_MAX + 1];
-    ssize_t n = pread(fd, buffer, STDERR_BYTES_MAX, 0);
-    buffer[MAX(n, 0)] = 0;
-    GString *text = g_string_new(NULL);
-    g_auto(GStrv) lines = g_strsplit(buffer, "\n", -1);
-    for (unsigned i = 0, used = 0; lines[i] && used < STDERR_LINES_MAX; i++) {
-        const char *line = g_strstrip(lines[i]);
-        if (*line) {
-            g_string_append_printf(text, "%s%s", used ? "; " : "", line);
-            used++;
-        }
-    }
-    return g_string_free(text, FALSE);
-}
-
 /* The folder that git's message wants added to safe.directory; NULL for other messages. Caller
  * frees. */
 static char *unsafe_folder(const char *message)
@@ -217,84 +151,72 @@ static char *unsafe_folder(const char *message)
     return end ? g_strndup(begin + 1, (gsize)(end - begin - 1)) : g_strdup("DIR");
 }
 
-static void set_failure(GError **error, const struct orch_git_run *run, int wait_status, int err)
+static void set_failure(GError **error, const struct orch_git_run *run,
+                        const struct orch_command_end *end, const char *message)
 {
-    g_autofree char *message = complaint(err);
     g_autofree char *folder = unsafe_folder(message);
     g_autofree char *hint =
         folder ? g_strdup_printf("if you trust its owner: git config --global --add safe.directory "
                                  "'%s'",
                                  folder)
                : NULL;
-    g_autofree char *how = WIFSIGNALED(wait_status)
-                               ? g_strdup_printf("signal %d", WTERMSIG(wait_status))
-                               : g_strdup_printf("exit status %d", WEXITSTATUS(wait_status));
+    g_autofree char *how = end->signal ? g_strdup_printf("signal %d", end->signal)
+                                       : g_strdup_printf("exit status %d", end->status);
     orch_error_set(error, ORCH_ERROR_IO, hint, "'git %s' failed in '%s': %s", run->args[0],
                    run->dir ? run->dir : ".", *message ? message : how);
 }
 
-/* Waits for a process and returns its wait status. */
-static int wait_for(pid_t pid)
+/* Runs git. False with an error only for ends that are none of git's own. */
+static bool run_command(const struct orch_git_run *run, struct orch_command_end *end,
+                        GError **error)
 {
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status;
-}
-
-/* Runs git with the given descriptors. */
-static bool run_with(const struct orch_git_run *run, int in, int err, int pipe_ends[2],
-                     GString **out, int *out_status, GError **error)
-{
-    pid_t pid;
-    int failure = start(run, in, pipe_ends[1], err, &pid);
-    close(pipe_ends[1]);
-    pipe_ends[1] = -1;
-    if (failure) {
+    g_autoptr(GPtrArray) argv = child_argv(run);
+    g_auto(GStrv) environment = child_environment(run);
+    g_autofree char *name = g_strdup_printf("git %s", run->args[0]);
+    g_autoptr(GError) problem = NULL;
+    const struct orch_command command = {.argv = (const char *const *)argv->pdata,
+                                         .name = name,
+                                         .environment = environment,
+                                         .input = run->input ? run->input->str : NULL,
+                                         .input_bytes = run->input ? run->input->len : 0,
+                                         .timeout_s = run->may_ask           ? 0
+                                                      : talks_to_remote(run) ? REMOTE_S
+                                                                             : LOCAL_S,
+                                         .output_bytes_max =
+                                             run->max_output ? run->max_output : OUTPUT_BYTES_MAX,
+                                         .is_cut = run->max_output > 0,
+                                         .asks = run->may_ask};
+    if (orch_command_run(&command, end, &problem))
+        return true;
+    if (g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND))
         orch_error_set(error, ORCH_ERROR_IO, "install git: 'apt install git'",
-                       "cannot start 'git': %s", g_strerror(failure));
-        return false;
-    }
-    size_t max = run->max_output ? run->max_output : OUTPUT_BYTES_MAX;
-    GString *text = read_output(pipe_ends[0], max);
-    close(pipe_ends[0]);
-    pipe_ends[0] = -1;
-    int status = wait_for(pid);
-    bool is_cut = text->len > max;
-    int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    bool ok = is_cut ? run->max_output > 0
-                     : code == 0 || (run->quiet_status && code == run->quiet_status);
-    if (!ok && is_cut)
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "'git %s' wrote more than 1 GiB", run->args[0]);
-    else if (!ok)
-        set_failure(error, run, status, err);
-    if (run->out_stderr)
-        *run->out_stderr = complaint(err);
-    if (is_cut)
-        g_string_truncate(text, max);
-    if (ok && out)
-        *out = text;
+                       "cannot start 'git': %s", strrchr(problem->message, ':') + 2);
     else
-        g_string_free(text, TRUE);
-    if (ok && out_status)
-        *out_status = is_cut ? 0 : code;
-    return ok;
+        g_propagate_error(error, g_steal_pointer(&problem));
+    return false;
 }
 
 bool orch_git_spawn(const struct orch_git_run *run, GString **out, int *out_status, GError **error)
 {
-    int pipe_ends[2] = {-1, -1};
-    int in = scratch_file(), err = scratch_file();
-    bool ok =
-        in >= 0 && err >= 0 && write_input(in, run->input) && pipe2(pipe_ends, O_CLOEXEC) == 0;
-    if (ok)
-        ok = run_with(run, in, err, pipe_ends, out, out_status, error);
-    else
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot prepare 'git %s' in '%s'",
-                             run->args[0], g_get_tmp_dir());
-    const int open_ends[] = {in, err, pipe_ends[0], pipe_ends[1]};
-    for (unsigned i = 0; i < G_N_ELEMENTS(open_ends); i++)
-        if (open_ends[i] >= 0)
-            close(open_ends[i]);
+    struct orch_command_end end;
+    g_autoptr(GError) problem = NULL;
+    if (!run_command(run, &end, &problem)) {
+        if (run->out_stderr)
+            *run->out_stderr = orch_error_what(problem);
+        g_propagate_error(error, g_steal_pointer(&problem));
+        return false;
+    }
+    g_autofree char *message = orch_command_complaint(end.err, STDERR_LINES_MAX);
+    bool ok = end.was_cut || end.status == 0 ||
+              (run->quiet_status && !end.signal && end.status == run->quiet_status);
+    if (!ok)
+        set_failure(error, run, &end, message);
+    if (run->out_stderr)
+        *run->out_stderr = g_steal_pointer(&message);
+    if (ok && out)
+        *out = g_steal_pointer(&end.out);
+    if (ok && out_status)
+        *out_status = end.was_cut ? 0 : end.status;
+    orch_command_end_clear(&end);
     return ok;
 }

@@ -13,7 +13,8 @@
 /* A ref is locked for milliseconds by each process that fetches concurrently. */
 enum { LOCK_ATTEMPTS_MAX = 50 };
 
-#define SSH_SILENT "ssh -o BatchMode=yes -o ConnectTimeout=20"
+#define SSH_SILENT                                                                                 \
+    "ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=30 -o ServerAliveCountMax=4"
 
 /* Messages of git, their explanations and hints. */
 static const struct {
