@@ -62,5 +62,8 @@ void orch_cli_take_in(struct orch_cli *cli)
         g_autofree char *text = orch_cli_collected_text(&collected);
         orch_cli_info(cli, "%s", text);
     }
+    if (ok && collected.problem)
+        orch_cli_warn(cli, "trials of Slurm jobs are shown as they were last known: %s",
+                      collected.problem);
     orch_slurm_collected_clear(&collected);
 }

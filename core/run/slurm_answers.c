@@ -3,6 +3,7 @@
 
 #include "core/run/slurm_command.h"
 
+#include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
@@ -40,7 +41,7 @@ char *orch_slurm_queue_ask(json_t *answer)
     g_autoptr(GError) problem = NULL;
     int status = orch_slurm_run(argv, &out, &err, &problem);
     if (status < 0)
-        return g_strdup(problem->message);
+        return orch_error_what(problem);
     if (status > 0) {
         g_autofree char *complaint = orch_slurm_complaint(err);
         return g_strdup_printf("squeue: %s", complaint);
@@ -49,6 +50,26 @@ char *orch_slurm_queue_ask(json_t *answer)
     for (char **line = lines; *line; line++)
         take_queue_line(*line, answer);
     return NULL;
+}
+
+int64_t orch_slurm_queue_find_folder(const char *folder)
+{
+    g_autofree char *user = g_strdup_printf("%u", (unsigned)getuid());
+    const char *const argv[] = {"squeue", "-h", "-t", "all", "-u", user, "-o", "%F|%Z", NULL};
+    g_autofree char *out = NULL, *err = NULL;
+    int64_t job = 0;
+    if (orch_slurm_run(argv, &out, &err, NULL) != 0)
+        return 0;
+    g_auto(GStrv) lines = g_strsplit(out, "\n", -1);
+    for (char **line = lines; *line; line++) {
+        char *bar = strchr(*line, '|');
+        if (!bar || strcmp(g_strstrip(bar + 1), folder) != 0)
+            continue;
+        *bar = 0;
+        if (orch_int_parse(g_strstrip(*line), &job) && job > 0)
+            return job;
+    }
+    return 0;
 }
 
 /* ---- sacct ------------------------------------------------------------------------------------
@@ -119,8 +140,10 @@ json_t *orch_slurm_accounts_ask(const GPtrArray *elements, bool *out_has_account
         "sacct", "-n", "-P", "-o", "JobID,State,ExitCode,ElapsedRaw,MaxRSS,NodeList",
         "-j",    jobs, NULL};
     g_autofree char *out = NULL, *err = NULL;
-    int status = orch_slurm_run(argv, &out, &err, NULL);
-    *out_has_accounting = !(status < 0 || (status > 0 && strstr(err, "disabled")));
+    g_autoptr(GError) problem = NULL;
+    int status = orch_slurm_run(argv, &out, &err, &problem);
+    bool is_absent = g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND);
+    *out_has_accounting = !(is_absent || (status > 0 && strstr(err, "disabled")));
     if (status != 0)
         return NULL;
     json_t *found = json_object();

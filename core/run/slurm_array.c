@@ -4,6 +4,7 @@
  * process until sbatch has named the job, and then to the job. */
 #include "core/run/slurm_private.h"
 
+#include "core/run/slurm_answers.h"
 #include "core/run/slurm_command.h"
 #include "core/run/slurm_grade.h"
 #include "core/run/slurm_status.h"
@@ -255,21 +256,68 @@ static GPtrArray *make_command(const struct slurm_submitter *s, const struct slu
     return argv;
 }
 
-/* Returns the job's number; 0 with an error. */
-static int64_t call_sbatch(const GPtrArray *argv, GError **error)
+/* The number on the last line that is just that, or that and a cluster ("123;name"): sites print
+ * banners before and after it. 0: there is none. */
+static int64_t last_number(const char *text)
+{
+    int64_t last = 0, job;
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (char **line = lines; *line; line++) {
+        char *word = g_strstrip(*line);
+        size_t digits = strspn(word, "0123456789");
+        bool is_id = digits && (!word[digits] || word[digits] == ';');
+        if (!is_id)
+            continue;
+        word[digits] = 0;
+        if (orch_int_parse(word, &job) && job > 0)
+            last = job;
+    }
+    return last;
+}
+
+/* Asks squeue for the job with the submission's comment or folder. 0: it does not show one.
+ * `*out_answers`: whether squeue answered. */
+static int64_t find_job(const char *submission, const char *folder, bool *out_answers)
+{
+    g_autoptr(json_t) answer = json_pack("{s:{} s:{}}", "jobs", "submissions");
+    g_autofree char *problem = orch_slurm_queue_ask(answer);
+    *out_answers = !problem;
+    int64_t job = orch_json_int(json_object_get(answer, "submissions"), submission, 0);
+    return job || problem ? job : orch_slurm_queue_find_folder(folder);
+}
+
+/* Returns the job's number; 0 with an error. `*out_may_exist`: with an error, whether Slurm may
+ * have accepted the job all the same. */
+static int64_t call_sbatch(const GPtrArray *argv, const char *submission, const char *folder,
+                           bool *out_may_exist, GError **error)
 {
     g_autofree char *out = NULL, *err = NULL;
-    int status = orch_slurm_run((const char *const *)argv->pdata, &out, &err, error);
-    int64_t job = 0;
-    if (status < 0)
+    g_autoptr(GError) problem = NULL;
+    bool answers;
+    *out_may_exist = false;
+    int status = orch_slurm_run((const char *const *)argv->pdata, &out, &err, &problem);
+    if (g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND)) {
+        g_propagate_error(error, g_steal_pointer(&problem));
         return 0;
-    g_autofree char *number = g_strndup(out ? out : "", strspn(out ? out : "", "0123456789"));
-    if (status == 0 && orch_int_parse(number, &job) && job > 0)
+    }
+    int64_t job = status == 0 ? last_number(out) : 0;
+    job = job ? job : find_job(submission, folder, &answers);
+    if (job)
         return job;
-    g_autofree char *complaint = orch_slurm_complaint(err);
+    g_autofree char *complaint = problem ? orch_error_what(problem) : orch_slurm_complaint(err);
     g_autofree char *command = g_strjoinv(" ", (char **)argv->pdata);
     g_autofree char *hint = g_strdup_printf("the command was: %s", command);
-    orch_error_set(error, ORCH_ERROR_IO, hint, "sbatch refused the trials: %s", complaint);
+    if (status > 0 && answers) {
+        orch_error_set(error, ORCH_ERROR_IO, hint, "sbatch refused the trials: %s", complaint);
+        return 0;
+    }
+    *out_may_exist = true;
+    orch_error_set(error, ORCH_ERROR_IO,
+                   "'orch collect' finds the job once Slurm shows it, and frees the trials if it "
+                   "does not",
+                   "whether Slurm accepted the job is unknown: %s",
+                   status == 0 ? "sbatch printed no number, and squeue shows no such job"
+                               : complaint);
     return 0;
 }
 
@@ -333,7 +381,7 @@ static unsigned count_claimed(const struct slurm_batch *batch)
 }
 
 static bool submit_in(struct slurm_submitter *s, struct slurm_batch *batch, const char *submission,
-                      const char *folder, GError **error)
+                      const char *folder, bool *out_may_exist, GError **error)
 {
     for (guint i = 0; i < batch->elements->len; i += CLAIMED_AT_ONCE)
         if (!claim_some(s, batch, i, MIN(CLAIMED_AT_ONCE, batch->elements->len - i), submission,
@@ -344,7 +392,7 @@ static bool submit_in(struct slurm_submitter *s, struct slurm_batch *batch, cons
     if (!write_tasks(s, batch, folder, error) || !write_script(s, folder, error))
         return false;
     g_autoptr(GPtrArray) argv = make_command(s, batch, submission, folder);
-    int64_t job = call_sbatch(argv, error);
+    int64_t job = call_sbatch(argv, submission, folder, out_may_exist, error);
     if (!job)
         return false;
     note_array(s, batch, job, submission);
@@ -359,9 +407,9 @@ bool orch_slurm_batch_submit(struct slurm_submitter *s, struct slurm_batch *batc
         return false;
     g_autofree char *folder = orch_store_dir_path(s->plan->store, ORCH_STORE_DIR_SLURM, submission);
     unsigned before = s->out->submitted;
-    bool ok = submit_in(s, batch, submission, folder, error);
-    if (s->out->submitted > before)
-        return ok; /* the jobs exist */
+    bool may_exist = false, ok = submit_in(s, batch, submission, folder, &may_exist, error);
+    if (s->out->submitted > before || may_exist)
+        return ok; /* the claims stay: they are those of the jobs */
     for (guint i = 0; i < batch->elements->len; i++) {
         const char *key = g_array_index(batch->elements, struct slurm_element, i).key;
         if (*key)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/run/slurm_command.h"
 
+#include "lib/base/command.h"
 #include "lib/base/error.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+enum { ASK_S = 20, CHANGE_S = 60 };
 
 /* Set by users, not by a job. */
 static bool is_setting(const char *name)
@@ -28,20 +28,38 @@ static char **make_environment(void)
     return env;
 }
 
+/* The controller may be busy; one that submits waits longer, because whether its job was accepted
+ * would be unknown. */
+static double limit_s(const char *program)
+{
+    static const char *const changing[] = {"sbatch", "scancel", NULL};
+    return g_strv_contains(changing, program) ? CHANGE_S : ASK_S;
+}
+
 int orch_slurm_run(const char *const *argv, char **out, char **err, GError **error)
 {
     g_auto(GStrv) env = make_environment();
-    g_autoptr(GError) problem = NULL;
-    int status = 0;
+    GError *problem = NULL;
+    struct orch_command_end end;
+    const struct orch_command command = {
+        .argv = argv, .environment = env, .timeout_s = limit_s(argv[0])};
     *out = *err = NULL;
-    if (!g_spawn_sync(NULL, (char **)(uintptr_t)argv, env, G_SPAWN_SEARCH_PATH, NULL, NULL, out,
-                      err, &status, &problem)) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "run orch where Slurm's programs are installed, mostly a login node",
-                       "cannot start '%s': %s", argv[0], problem->message);
-        return -1;
+    if (orch_command_run(&command, &end, &problem)) {
+        int status = end.status;
+        *out = g_string_free(g_steal_pointer(&end.out), FALSE);
+        *err = g_steal_pointer(&end.err);
+        orch_command_end_clear(&end);
+        return status;
     }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND)) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       "run orch where Slurm's programs are installed, mostly a login node", "%s",
+                       problem->message);
+        g_error_free(problem);
+    } else {
+        g_propagate_error(error, problem);
+    }
+    return -1;
 }
 
 char *orch_slurm_complaint(const char *err)

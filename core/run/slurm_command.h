@@ -7,7 +7,8 @@
 #include <stdbool.h>
 
 /** Runs `argv` (argv[0] is searched in PATH) without the SLURM_ variables of a job that this
- * process may be part of. Returns its exit status, or -1 with an error when it cannot be started.
+ * process may be part of. Returns its exit status, or -1 with an error when it cannot be started
+ * (ORCH_ERROR_NOT_FOUND) or gave no answer in time (ORCH_ERROR_IO), with both texts NULL.
  * The caller frees `*out` and `*err`, what it wrote. */
 int orch_slurm_run(const char *const *argv, char **out, char **err, GError **error);
 

@@ -8,15 +8,15 @@
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
+#include "lib/base/shared_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { ANSWER_BYTES_MAX = 256 << 20 };
+enum { ANSWER_BYTES_MAX = 256 << 20, LOCK_TRIES = 600 /* of 100 ms */ };
 
 char *orch_slurm_comment(const char *key)
 {
@@ -174,6 +174,7 @@ static json_t *ask(GHashTable *wanted, const json_t *before, char **out_problem)
         note_late_accounts(asked, before, answer, now_ns);
     } else {
         json_object_set_new(answer, "problem", json_string(*out_problem));
+        json_object_set_new(answer, "asked_ns", json_integer(orch_now_ns())); /* it took its time */
         json_object_set(answer, "absent", json_object_get(before, "absent"));
     }
     json_object_set_new(answer, "accounting", json_boolean(has_accounting));
@@ -195,19 +196,35 @@ static bool is_recent(const json_t *answer)
     return age_ns >= 0 && age_ns < ORCH_SLURM_ASK_EVERY_S * INT64_C(1000000000);
 }
 
+/* Opens and locks the lock file, which whoever came first made; -1 with an error. Waits as long as
+ * another command may ask, but not for ever: others may write to the folder of a shared store. */
+static int lock_answer(const char *folder, GError **error)
+{
+    g_autofree char *lock = g_build_filename(folder, "lock", NULL);
+    int fd = orch_shared_open(AT_FDCWD, lock, lock, O_RDWR | O_CREAT, 0666, ORCH_SHARED_ANY_OWNER,
+                              error);
+    bool is_locked = false;
+    for (int i = 0; fd >= 0 && i < LOCK_TRIES && !is_locked; i++) {
+        is_locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+        if (!is_locked)
+            g_usleep(100000);
+    }
+    if (fd < 0 || is_locked)
+        return fd;
+    close(fd);
+    orch_error_set(error, ORCH_ERROR_IO, "'lslocks' shows the process that holds it",
+                   "'%s' was locked for %d s", lock, LOCK_TRIES / 10);
+    return -1;
+}
+
 /* Asks while holding a lock, so that of several commands one asks and the others read its answer.
  */
 static bool refresh(const char *folder, const char *path, GHashTable *wanted, json_t **answer,
                     GError **error)
 {
-    g_autofree char *lock = g_build_filename(folder, "lock", NULL);
-    int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0 || flock(fd, LOCK_EX) != 0) {
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot lock '%s'", lock);
-        if (fd >= 0)
-            close(fd);
+    int fd = lock_answer(folder, error);
+    if (fd < 0)
         return false;
-    }
     json_decref(*answer);
     *answer = read_answer(path);
     bool ok = true;
