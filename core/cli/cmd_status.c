@@ -65,7 +65,7 @@ static void print_json(const struct orch_store *store, const struct orch_standin
                             json_integer((json_int_t)GPOINTER_TO_SIZE(
                                 g_hash_table_lookup(s->there.behind_by, names->pdata[i]))));
     bool known = s->remote.name && !s->problem;
-    g_autoptr(GPtrArray) leases = orch_slot_leases_list();
+    g_autoptr(GPtrArray) leases = orch_slot_leases_list(NULL);
     g_autofree char *exchanged = s->exchanged_ns ? orch_time_format(s->exchanged_ns, true) : NULL;
     orch_cli_print_json(
         json_pack("{s:s? s:s s:I s:I s:I s:s? s:s? s:o s:o s:o s:o s:s? s:o}", "store",
@@ -127,7 +127,7 @@ static void print(const struct orch_store *store, const struct orch_standing *s)
         puts("store    none yet ('orch run RECIPE' or 'orch pull' makes it)");
     if (s->private_notes)
         printf("notes    %" G_GINT64_FORMAT " private, which stay here\n", s->private_notes);
-    g_autoptr(GPtrArray) leases = orch_slot_leases_list();
+    g_autoptr(GPtrArray) leases = orch_slot_leases_list(NULL);
     print_slots(leases);
     print_remote(s);
 }

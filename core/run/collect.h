@@ -53,14 +53,4 @@ bool orch_recover(struct orch_store *store, unsigned *out_closed, unsigned *out_
 bool orch_recover_folders(struct orch_store *store, unsigned *out_added, GPtrArray *out_lost,
                           GError **error);
 
-/** Kills (SIGKILL) every process of this user that carries ORCH_RUN=key in its environment. Returns
- * how many. */
-unsigned orch_kill_leftovers(const char *key);
-
-/** True while the host of a trial in `trial_dir` lives, or any process with ORCH_RUN=key. */
-bool orch_trial_has_processes(const char *key, const char *trial_dir);
-/** For a trial whose runner is dead: continues a stopped host, so that it ends the trial; once the
- * host is gone, kills the processes that the trial left. */
-void orch_trial_end_orphans(const char *key, const char *trial_dir);
-
 #endif

@@ -3,6 +3,7 @@
 
 #include "core/run/slot_leases.h"
 
+#include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
 #include "lib/vcs/git_config.h"
@@ -71,7 +72,8 @@ static void look_at_machine(struct orch_workspace *workspace, struct orch_findin
 static void look_at_slots(struct orch_findings *f)
 {
     g_autofree char *folder = orch_slot_leases_folder();
-    g_autoptr(GPtrArray) leases = orch_slot_leases_list();
+    g_autoptr(GError) problem = NULL;
+    g_autoptr(GPtrArray) leases = orch_slot_leases_list(&problem);
     if (!folder)
         orch_findings_add(f, "slots", "missing", "ORCH_SLOTS=off",
                           "runs of this machine take no regard for each other");
@@ -84,7 +86,12 @@ static void look_at_slots(struct orch_findings *f)
         orch_findings_add(f, lease->is_waiting ? "slots: waiting" : "slots: in use", "ok", detail,
                           "");
     }
-    if (folder && !leases->len)
+    if (problem) {
+        g_autofree char *what = orch_error_what(problem);
+        const char *hint = orch_error_hint(problem);
+        orch_findings_add(f, "slots", "missing", what, hint ? hint : "");
+    }
+    if (folder && !leases->len && !problem)
         orch_findings_add(f, "slots", "ok", "no trial runs on this machine", "");
 }
 

@@ -125,6 +125,10 @@ int orch_experiment_threads(const struct orch_experiment *experiment,
                             const struct orch_machine *machine, unsigned slots);
 /** No other trial runs beside one of it: a timing plugin's, or `resources: { exclusive: true }`. */
 bool orch_experiment_runs_alone(const struct orch_experiment *experiment);
+/** True when its trials ask for CPUs: by a number of cores, or because they run alone. */
+bool orch_experiment_declares_cpus(const struct orch_experiment *experiment);
+/** True when its trials wait for other runs of this machine: they declare CPUs or need GPUs. */
+bool orch_experiment_waits(const struct orch_experiment *experiment);
 
 /** Stores the plan's recipe, as written and as it was read, so that runs can refer to it. */
 bool orch_plan_store_recipe(const struct orch_plan *plan, GError **error);

@@ -5,6 +5,7 @@
 #include "core/run/collect.h"
 
 #include "core/run/slurm_record.h"
+#include "core/run/trial_processes.h"
 
 #include "store/repair.h"
 #include "store/store_dir.h"
@@ -12,102 +13,9 @@
 #include "lib/base/below.h"
 #include "lib/base/json.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Reads /proc/PID/NAME (NUL-separated words); returns its length, 0 when it cannot be read. */
-static size_t read_words(const char *pid, const char *name, char *out, size_t size)
-{
-    g_autofree char *path = g_strdup_printf("/proc/%s/%s", pid, name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    size_t length = 0;
-    ssize_t n;
-    while (length + 1 < size && (n = read(fd, out + length, size - 1 - length)) > 0)
-        length += (size_t)n;
-    close(fd);
-    out[length] = 0;
-    return length;
-}
-
-static bool has_word(const char *words, size_t length, const char *word)
-{
-    for (size_t at = 0; at < length; at += strlen(words + at) + 1)
-        if (strcmp(words + at, word) == 0)
-            return true;
-    return false;
-}
-
-/* Calls `found` for each process whose /proc file `name` contains the word. */
-static unsigned each_process_with(const char *name, const char *word, bool (*found)(pid_t pid))
-{
-    enum { SIZE = 1 << 18 };
-    g_autofree char *words = g_malloc(SIZE);
-    DIR *proc = opendir("/proc");
-    unsigned count = 0;
-    for (struct dirent *entry; proc && (entry = readdir(proc));) {
-        if (!g_ascii_isdigit(entry->d_name[0]))
-            continue;
-        size_t length = read_words(entry->d_name, name, words, SIZE);
-        pid_t pid = (pid_t)g_ascii_strtoll(entry->d_name, NULL, 10);
-        if (length && pid != getpid() && has_word(words, length, word) && found(pid))
-            count++;
-    }
-    if (proc)
-        closedir(proc);
-    return count;
-}
-
-static bool kill_it(pid_t pid)
-{
-    return kill(pid, SIGKILL) == 0;
-}
-
-/* A stopped host does not notice that its runner is gone, so it is continued. */
-static bool is_alive(pid_t pid)
-{
-    struct orch_process process;
-    if (orch_process_is_stopped(pid))
-        kill(pid, SIGCONT);
-    return orch_process_get(pid, &process) && orch_process_is_alive(&process);
-}
-
-unsigned orch_kill_leftovers(const char *key)
-{
-    g_autofree char *word = g_strdup_printf("ORCH_RUN=%s", key);
-    return each_process_with("environ", word, kill_it);
-}
-
-/* True when a host still works on this folder. The host is found by its command line, which works
- * even before it writes its first line. */
-static bool host_is_alive(const char *trial_dir)
-{
-    return each_process_with("cmdline", trial_dir, is_alive) > 0;
-}
-
-static bool is_there(pid_t pid)
-{
-    struct orch_process process;
-    return orch_process_get(pid, &process) && orch_process_is_alive(&process);
-}
-
-bool orch_trial_has_processes(const char *key, const char *trial_dir)
-{
-    g_autofree char *word = g_strdup_printf("ORCH_RUN=%s", key);
-    return each_process_with("cmdline", trial_dir, is_there) > 0 ||
-           each_process_with("environ", word, is_there) > 0;
-}
-
-void orch_trial_end_orphans(const char *key, const char *trial_dir)
-{
-    if (!host_is_alive(trial_dir))
-        orch_kill_leftovers(key);
-}
 
 static bool close_row(struct orch_store *store, const struct orch_active_row *row, GError **error)
 {
@@ -147,7 +55,7 @@ static void remove_leftovers(struct orch_store *store, const GPtrArray *folders,
 {
     for (guint i = 0; i < folders->len; i++) {
         g_autofree char *path = orch_store_dir_path(store, ORCH_STORE_DIR_TRIAL, folders->pdata[i]);
-        if (!is_active(rows, folders->pdata[i]) && !host_is_alive(path))
+        if (!is_active(rows, folders->pdata[i]) && !orch_trial_host_is_alive(path))
             orch_store_dir_remove(store, ORCH_STORE_DIR_TRIAL, folders->pdata[i], NULL);
     }
 }
@@ -172,7 +80,7 @@ bool orch_recover(struct orch_store *store, unsigned *out_closed, unsigned *out_
         const struct orch_active_row *row = rows->pdata[i];
         if (orch_active_is_alive(row) || is_submission(row))
             continue;
-        if (host_is_alive(row->trial_dir)) {
+        if (orch_trial_host_is_alive(row->trial_dir)) {
             (*out_pending)++;
             continue;
         }

@@ -118,8 +118,8 @@ static bool loop(struct run *run, GError **error)
         if (must_collect_first(run) && !orch_schedule_collect(run, error))
             return false;
         bool stopping = run->stop_level || run->failed_fast;
-        if (stopping && !orch_schedule_leave_queue(run, error))
-            return false;
+        if (stopping)
+            orch_schedule_leave_queue(run);
         if (!stopping && (!orch_schedule_start(run, error) || !look_at_held(run, &held, error)))
             return false;
         bool collected = run->ended->len > 0; /* other trials may have waited for these */
@@ -133,8 +133,7 @@ static bool loop(struct run *run, GError **error)
             return true;
         if (!run->hosts->len && run->refused && !collected && !held)
             return true; /* a limit prevents all remaining trials */
-        if (!orch_schedule_leases_flush(run, error))
-            return false;
+        orch_schedule_leases_flush(run);
         if (run->hosts->len || !collected)
             wait_for_something(run, held && !stopping);
         orch_schedule_reap(run);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Handles exited hosts: records their journals and retries trials. */
 #include "core/run/schedule_private.h"
+#include "core/run/trial_processes.h"
 
 #include "lib/base/json.h"
 

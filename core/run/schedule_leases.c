@@ -4,7 +4,10 @@
  * A run that finds too little free enters the list as waiting and asks again when the list changes,
  * at least once a second. Runs are served in the order in which they began to wait: what an earlier
  * one waits for is not given to a later one, so that a trial with many GPUs gets them at last, and
- * two long sweeps take turns. A run that was stopped (Ctrl-Z) keeps nobody waiting.
+ * two long sweeps take turns. A run that was stopped (Ctrl-Z) keeps nobody waiting. Trials that
+ * declare nothing wait for nobody; they are in the list, so that others see whom they run beside.
+ *
+ * Whatever is wrong with the list, the run goes on without it.
  *
  * More trials than CPUs are allowed within a run (-j): its further trials get no CPUs of their own.
  */
@@ -69,7 +72,7 @@ static bool enter_queue(struct orch_slot_question *a, struct orch_slot_leases *l
     wish->is_waiting = true;
     wish->since_ns = a->waiting     ? a->waiting->since_ns
                      : run->turn_ns ? run->turn_ns
-                                    : orch_now_ns();
+                                    : orch_boot_ns();
     if (a->waiting)
         g_ptr_array_remove(leases->rows, a->waiting);
     a->waiting = NULL;
@@ -92,9 +95,10 @@ static void enter_trial(struct orch_slot_question *a, struct orch_slot_leases *l
     struct orch_run_slot *slot = a->slot;
     struct orch_lease *lease = a->wish;
     lease->is_alone = orch_experiment_runs_alone(a->experiment);
-    lease->since_ns = orch_now_ns();
+    lease->since_ns = orch_boot_ns();
     lease->trial_dir = orch_store_dir_path(a->run->plan->store, ORCH_STORE_DIR_TRIAL, slot->key);
     g_strlcpy(lease->key, slot->key, sizeof lease->key);
+    lease->yields = !orch_experiment_declares_cpus(a->experiment);
     g_array_append_vals(lease->cpus, slot->leased, slot->leased_count);
     for (unsigned i = 0; i < slot->gpu_count; i++) {
         g_autofree char *name = orch_gpu_device_id(a->machine->gpus->pdata[slot->gpus[i]]);
@@ -121,6 +125,7 @@ asking_new(struct run *run, const struct orch_experiment *experiment, struct orc
     a->others = g_ptr_array_new();
     a->ahead = g_ptr_array_new();
     a->busy = g_hash_table_new(NULL, NULL);
+    a->yielding = g_hash_table_new(NULL, NULL);
     a->wish = orch_lease_new();
     a->wish->runner = run->self;
     a->wish->what = g_strdup_printf("%s %s", run->plan->expansion->name, experiment->name);
@@ -132,6 +137,7 @@ static void asking_free(struct orch_slot_question *a)
     g_ptr_array_unref(a->others);
     g_ptr_array_unref(a->ahead);
     g_hash_table_unref(a->busy);
+    g_hash_table_unref(a->yielding);
     orch_lease_free(a->wish);
     g_free(a->missing);
     g_free(a->news);
@@ -152,17 +158,67 @@ static bool remove_released(struct run *run, struct orch_slot_leases *leases)
     return leases->rows->len < before;
 }
 
-static enum orch_slot_answer ask(struct orch_slot_question *a, GError **error)
+/* From now on the run uses the machine as if it were alone. */
+static void go_unshared(struct run *run, const GError *problem)
+{
+    if (run->shares_slots)
+        orch_schedule_emit(run, "CPUs and GPUs are not shared with other runs of this machine: %s",
+                           problem->message);
+    run->shares_slots = false;
+    stop_watching(run);
+    g_ptr_array_set_size(run->released, 0);
+}
+
+static bool begin(struct run *run, struct orch_slot_leases *out)
+{
+    g_autoptr(GError) problem = NULL;
+    if (!orch_slot_leases_begin(out, &problem)) {
+        go_unshared(run, problem);
+        return false;
+    }
+    if (out->left_out && !run->told_left_out) {
+        run->told_left_out = true;
+        orch_schedule_emit(run, "CPUs and GPUs are not shared with all other users: %s",
+                           out->left_out->message);
+    }
+    return true;
+}
+
+static void end(struct run *run, struct orch_slot_leases *leases, bool writes)
+{
+    g_autoptr(GError) problem = NULL;
+    if (!orch_slot_leases_end(leases, writes, &problem))
+        go_unshared(run, problem);
+}
+
+/* Says once that a trial which waits for nobody disturbs one that runs alone. */
+static void tell_beside(struct orch_slot_question *a)
+{
+    struct run *run = a->run;
+    const struct orch_lease *alone = orch_slot_alone(a);
+    if (!alone || orch_experiment_waits(a->experiment))
+        return;
+    g_autofree char *key = g_strdup_printf("beside %d", (int)alone->runner.pid);
+    g_autofree char *holder = orch_lease_text(alone);
+    if (g_strcmp0(key, run->told) == 0)
+        return;
+    a->news = g_strdup_printf("runs beside a trial that asked for the whole machine: %s (a trial "
+                              "that declares 'resources: { cores: N }' waits for it)",
+                              holder);
+    g_free(run->told);
+    run->told = g_steal_pointer(&key);
+}
+
+static enum orch_slot_answer ask(struct orch_slot_question *a)
 {
     struct orch_slot_leases leases;
     enum orch_slot_answer answer = ORCH_SLOT_TAKEN;
-    if (!a->run->shares_slots)
+    if (!a->run->shares_slots || !begin(a->run, &leases))
         return orch_slot_choose(a) ? ORCH_SLOT_TAKEN : ORCH_SLOT_BUSY;
-    if (!orch_slot_leases_begin(&leases, error))
-        return ORCH_SLOT_FAILED;
     bool writes = remove_released(a->run, &leases);
     orch_slot_sort_out(a, &leases);
     if (orch_slot_choose(a)) {
+        tell_beside(a);
         enter_trial(a, &leases);
         writes = true;
     } else if (a->by) {
@@ -172,15 +228,16 @@ static enum orch_slot_answer ask(struct orch_slot_question *a, GError **error)
     } else {
         answer = ORCH_SLOT_BUSY;
     }
-    return orch_slot_leases_end(&leases, writes, error) ? answer : ORCH_SLOT_FAILED;
+    end(a->run, &leases, writes);
+    return answer;
 }
 
 enum orch_slot_answer orch_schedule_lease(struct run *run, const struct orch_experiment *experiment,
-                                          struct orch_run_slot *slot, GError **error)
+                                          struct orch_run_slot *slot)
 {
     orch_key_make(slot->key);
     struct orch_slot_question *a = asking_new(run, experiment, slot);
-    enum orch_slot_answer answer = ask(a, error);
+    enum orch_slot_answer answer = ask(a);
     if (a->news)
         orch_schedule_emit(run, "%s", a->news);
     slot->is_leased = answer == ORCH_SLOT_TAKEN && run->shares_slots;
@@ -195,24 +252,25 @@ void orch_schedule_leases_open(struct run *run)
 {
     struct orch_slot_leases leases;
     g_autofree char *folder = orch_slot_leases_folder();
-    g_autoptr(GError) problem = NULL;
     run->slots_fd = -1;
     run->released = g_ptr_array_new_with_free_func(g_free);
-    if (!folder)
-        return;
-    run->shares_slots =
-        orch_slot_leases_begin(&leases, &problem) && orch_slot_leases_end(&leases, false, &problem);
-    if (!run->shares_slots)
-        orch_schedule_emit(run, "CPUs and GPUs are not shared with other runs of this machine: %s",
-                           problem->message);
+    run->shares_slots = folder != NULL;
+    if (folder && begin(run, &leases))
+        end(run, &leases, false);
     run->last_touch_ns = orch_mono_ns();
+}
+
+/* Removes this run's entries: that of the trial `key`, or all when it is NULL. */
+static void release(struct run *run, const char *key)
+{
+    g_autoptr(GError) problem = NULL;
+    if (run->shares_slots && !orch_slot_leases_release(key, &problem))
+        go_unshared(run, problem);
 }
 
 void orch_schedule_leases_close(struct run *run)
 {
-    g_autoptr(GError) problem = NULL;
-    if (run->shares_slots && !orch_slot_leases_release(NULL, &problem))
-        orch_schedule_emit(run, "the list of slots was not updated: %s", problem->message);
+    release(run, NULL);
     stop_watching(run);
     g_ptr_array_unref(run->released);
     g_clear_pointer(&run->told, g_free);
@@ -227,22 +285,19 @@ void orch_schedule_unlease(struct run *run, struct orch_run_slot *slot)
     run->next_ask_ns = 0;
 }
 
-bool orch_schedule_leases_flush(struct run *run, GError **error)
+void orch_schedule_leases_flush(struct run *run)
 {
     struct orch_slot_leases leases;
-    if (!run->released->len)
-        return true;
-    if (!orch_slot_leases_begin(&leases, error))
-        return false;
-    return orch_slot_leases_end(&leases, remove_released(run, &leases), error);
+    if (run->released->len && run->shares_slots && begin(run, &leases))
+        end(run, &leases, remove_released(run, &leases));
 }
 
-bool orch_schedule_leave_queue(struct run *run, GError **error)
+void orch_schedule_leave_queue(struct run *run)
 {
     if (!run->is_queued)
-        return true;
+        return;
     stop_watching(run);
-    return orch_slot_leases_release("", error);
+    release(run, "");
 }
 
 bool orch_schedule_may_ask(struct run *run)

@@ -76,6 +76,7 @@ struct run {
     bool moved;       /* the last call of orch_schedule_start changed something */
     int64_t last_sync_ns, last_tick_ns, last_held_ns, last_sharing_ns;
     bool shares_slots;   /* with other runs of this machine (slot_leases.h) */
+    bool told_left_out;  /* the user knows that a file of another user is left out of the list */
     bool is_queued;      /* this run has a waiting entry in the list of slots */
     int64_t turn_ns;     /* since when this run waited for the slot that it has now but did not use,
                             because another run has done the trial meanwhile; 0: it used it */
@@ -94,7 +95,6 @@ void orch_schedule_emit(struct run *run, const char *format, ...) G_GNUC_PRINTF(
  */
 
 enum orch_slot_answer {
-    ORCH_SLOT_FAILED, /* with an error */
     ORCH_SLOT_TAKEN,
     ORCH_SLOT_BUSY, /* this run's own trials use it */
     ORCH_SLOT_HELD, /* other runs of this machine use it; the user was told */
@@ -102,7 +102,7 @@ enum orch_slot_answer {
 /** Finds a free slot for a trial of the experiment. */
 enum orch_slot_answer orch_schedule_take_slot(struct run *run,
                                               const struct orch_experiment *experiment,
-                                              struct orch_run_slot *slot, GError **error);
+                                              struct orch_run_slot *slot);
 
 /* ---- schedule_gpus.c --------------------------------------------------------------------------
  */
@@ -127,20 +127,20 @@ char *orch_schedule_gpu_shortage(const struct run *run, const struct orch_experi
 /* ---- schedule_leases.c ------------------------------------------------------------------------
  */
 
-/** Begins to share slots with other runs of the machine. When that is not possible, tells the user
- * why, and the run uses the machine as if it were alone. */
+/** Begins to share slots with other runs of the machine. When that is not possible, now or later,
+ * the user is told why once, and the run uses the machine as if it were alone. */
 void orch_schedule_leases_open(struct run *run);
 /** Removes all of this run's entries. */
 void orch_schedule_leases_close(struct run *run);
 /** Leases the CPUs and GPUs of `slot`, of which `threads` is set, for a trial of the experiment. */
 enum orch_slot_answer orch_schedule_lease(struct run *run, const struct orch_experiment *experiment,
-                                          struct orch_run_slot *slot, GError **error);
+                                          struct orch_run_slot *slot);
 /** Ends the lease of a trial that was not started, or whose processes are gone. The list is updated
  * when the next trial starts, or by orch_schedule_leases_flush, which comes first. */
 void orch_schedule_unlease(struct run *run, struct orch_run_slot *slot);
-bool orch_schedule_leases_flush(struct run *run, GError **error);
+void orch_schedule_leases_flush(struct run *run);
 /** Leaves the queue when this run waits in it but will start nothing now. */
-bool orch_schedule_leave_queue(struct run *run, GError **error);
+void orch_schedule_leave_queue(struct run *run);
 /** False while nothing can have changed since the last answer ORCH_SLOT_HELD. */
 bool orch_schedule_may_ask(struct run *run);
 

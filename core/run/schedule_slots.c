@@ -27,7 +27,7 @@ static struct orch_device_price price_of(const struct orch_run_options *options,
 
 enum orch_slot_answer orch_schedule_take_slot(struct run *run,
                                               const struct orch_experiment *experiment,
-                                              struct orch_run_slot *slot, GError **error)
+                                              struct orch_run_slot *slot)
 {
     memset(slot, 0, sizeof *slot);
     for (guint i = 0; i < run->hosts->len; i++) {
@@ -43,7 +43,7 @@ enum orch_slot_answer orch_schedule_take_slot(struct run *run,
     slot->co_runners = run->hosts->len;
     slot->threads = orch_experiment_threads(
         experiment, orch_workspace_machine(run->plan->workspace), run->options->slots);
-    enum orch_slot_answer answer = orch_schedule_lease(run, experiment, slot, error);
+    enum orch_slot_answer answer = orch_schedule_lease(run, experiment, slot);
     if (answer == ORCH_SLOT_TAKEN)
         slot->price = price_of(run->options, slot);
     return answer;

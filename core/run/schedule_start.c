@@ -248,9 +248,7 @@ static bool try_slot(struct run *run, struct job *job, const unsigned *chosen, b
         *out_blocked = run->was_held = true;
         return true;
     }
-    enum orch_slot_answer answer = orch_schedule_take_slot(run, experiment, &slot, error);
-    if (answer == ORCH_SLOT_FAILED)
-        return false;
+    enum orch_slot_answer answer = orch_schedule_take_slot(run, experiment, &slot);
     if (answer == ORCH_SLOT_TAKEN)
         return start_in(run, job, chosen, &slot, error);
     *out_blocked = true;
@@ -309,5 +307,7 @@ bool orch_schedule_start(struct run *run, GError **error)
         ended++;
     run->order += ended;
     run->order_count -= ended;
-    return run->was_held || orch_schedule_leave_queue(run, error);
+    if (!run->was_held)
+        orch_schedule_leave_queue(run);
+    return true;
 }

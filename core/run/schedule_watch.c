@@ -8,6 +8,7 @@
  * left, and records the run as timeout from its journal.
  */
 #include "core/run/schedule_private.h"
+#include "core/run/trial_processes.h"
 
 #include <signal.h>
 

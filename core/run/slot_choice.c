@@ -36,34 +36,42 @@ static unsigned own_cpus(const struct run *run)
     return count;
 }
 
-static void mark_busy(struct orch_slot_question *a, const int *cpus, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        g_hash_table_add(a->busy, GINT_TO_POINTER(cpus[i]));
-}
-
 static bool is_busy(const void *ctx, unsigned cpu)
 {
-    return g_hash_table_contains(((const struct orch_slot_question *)ctx)->busy,
-                                 GUINT_TO_POINTER(cpu));
+    const struct orch_slot_question *a = ctx;
+    return g_hash_table_contains(a->busy, GUINT_TO_POINTER(cpu)) ||
+           (a->avoids_yielding && g_hash_table_contains(a->yielding, GUINT_TO_POINTER(cpu)));
 }
 
-/* Number of CPUs that this run may use and others have leased; marks them and its own as busy.
- * `*out_by`: one who has some. */
-static unsigned find_busy(struct orch_slot_question *a, const struct orch_lease **out_by)
+static void mark_own(struct orch_slot_question *a)
 {
+    for (guint i = 0; i < a->run->hosts->len; i++) {
+        const struct host *host = a->run->hosts->pdata[i];
+        for (unsigned j = 0; j < host->running.slot.leased_count; j++)
+            g_hash_table_add(a->busy, GINT_TO_POINTER(host->running.slot.leased[j]));
+    }
+}
+
+/* Marks the CPUs that others declared, or those that they have without. Returns how many more of
+ * this run's CPUs are in use by that. `*out_by`: one who has some. */
+static unsigned mark_others(struct orch_slot_question *a, bool yields,
+                            const struct orch_lease **out_by)
+{
+    GHashTable *into = yields ? a->yielding : a->busy;
     unsigned count = 0;
-    const struct run *run = a->run;
+    g_autoptr(GHashTable) mine = g_hash_table_new(NULL, NULL);
+    for (guint i = 0; i < a->run->topology->cpus->len; i++) {
+        unsigned cpu = g_array_index(a->run->topology->cpus, struct orch_cpu, i).number;
+        g_hash_table_add(mine, GUINT_TO_POINTER(cpu));
+    }
     for (guint i = 0; i < a->others->len; i++) {
         const struct orch_lease *lease = a->others->pdata[i];
-        mark_busy(a, (const int *)(const void *)lease->cpus->data, lease->cpus->len);
-        *out_by = *out_by || !lease->cpus->len ? *out_by : lease;
-    }
-    for (guint i = 0; i < run->topology->cpus->len; i++)
-        count += is_busy(a, g_array_index(run->topology->cpus, struct orch_cpu, i).number);
-    for (guint i = 0; i < run->hosts->len; i++) {
-        const struct host *host = run->hosts->pdata[i];
-        mark_busy(a, host->running.slot.leased, host->running.slot.leased_count);
+        for (guint j = 0; lease->yields == yields && j < lease->cpus->len; j++) {
+            gpointer cpu = GINT_TO_POINTER(g_array_index(lease->cpus, int, j));
+            bool is_new = !g_hash_table_contains(a->busy, cpu) && g_hash_table_add(into, cpu);
+            count += is_new && g_hash_table_contains(mine, cpu);
+            *out_by = *out_by ? *out_by : lease;
+        }
     }
     return count;
 }
@@ -111,12 +119,21 @@ static unsigned others_share(const struct orch_slot_question *a, const char *nam
 /* ---- what the trial gets ------------------------------------------------------------------------
  */
 
-/* A trial that runs alone needs an empty machine, and others wait while one runs. */
+const struct orch_lease *orch_slot_alone(const struct orch_slot_question *a)
+{
+    for (guint i = 0; i < a->others->len; i++)
+        if (((const struct orch_lease *)a->others->pdata[i])->is_alone)
+            return a->others->pdata[i];
+    return NULL;
+}
+
+/* A trial that runs alone needs an empty machine, and trials that declare what they need wait while
+ * one runs. */
 static bool alone_allows(struct orch_slot_question *a)
 {
     bool alone = orch_experiment_runs_alone(a->experiment);
     const GPtrArray *lists[] = {a->others, a->ahead};
-    if (a->run->options->oversubscribes)
+    if (a->run->options->oversubscribes || !orch_experiment_waits(a->experiment))
         return true;
     for (unsigned j = 0; j < G_N_ELEMENTS(lists); j++)
         for (guint i = 0; i < lists[j]->len; i++) {
@@ -228,20 +245,32 @@ static void lease_cpus(struct orch_slot_question *a, unsigned count)
     slot->topology = run->topology->source;
 }
 
+/* How many CPUs a trial takes that did not declare them, or that does not wait for them. */
+static unsigned count_at_hand(const struct orch_slot_question *a, unsigned wanted, unsigned is_free,
+                              unsigned is_unused)
+{
+    if (orch_experiment_declares_cpus(a->experiment))
+        return MIN(wanted, is_free);
+    return wanted <= is_unused ? wanted : 0; /* beside others it uses all CPUs, as by hand */
+}
+
 static bool choose_cpus(struct orch_slot_question *a)
 {
-    const struct orch_lease *by = NULL;
+    const struct orch_lease *by = NULL, *unused_by = NULL;
     const unsigned all = (unsigned)a->machine->threads, own = own_cpus(a->run);
-    const unsigned left = all > own ? all - own : 0, others = find_busy(a, &by);
-    const unsigned is_free = left > others ? left - others : 0;
+    mark_own(a);
+    const unsigned left = all > own ? all - own : 0, held = mark_others(a, false, &by),
+                   used = mark_others(a, true, &unused_by), is_free = left > held ? left - held : 0,
+                   is_unused = is_free > used ? is_free - used : 0;
     unsigned count = MIN((unsigned)a->slot->threads, left);
-    if (a->run->options->oversubscribes)
-        count = MIN(count, is_free);
+    if (a->run->options->oversubscribes || !orch_experiment_declares_cpus(a->experiment))
+        count = count_at_hand(a, count, is_free, is_unused);
     else if (count && first_without_cpus(a))
         a->by = first_without_cpus(a);
     else if (count > is_free)
         a->by = by;
     if (!a->by) {
+        a->avoids_yielding = count <= is_unused;
         lease_cpus(a, count);
         return true;
     }

@@ -15,13 +15,17 @@ struct orch_slot_question {
     GPtrArray *others;          /* const struct orch_lease *: of trials of other runs */
     GPtrArray *ahead;           /* const struct orch_lease *: runs that have waited longer */
     struct orch_lease *waiting; /* this run's waiting entry in the list, or NULL */
-    GHashTable *busy;           /* CPU numbers in use */
+    GHashTable *busy;           /* CPUs of this run's trials, and those that others declared */
+    GHashTable *yielding;       /* CPUs that others have without having declared them */
+    bool avoids_yielding;       /* there are enough CPUs without those */
     struct orch_lease *wish;    /* what the trial must wait for, when `by` is set */
     const struct orch_lease *by;
     char *missing; /* "GPU 0", "2 of the 4 CPUs" */
     char *news;    /* what to tell the user once the list is unlocked, or NULL */
 };
 
+/** The entry of a running trial that asked for the whole machine, or NULL. */
+const struct orch_lease *orch_slot_alone(const struct orch_slot_question *a);
 /** Sorts the list into `others`, `ahead` and `waiting`. A run inside a trial (its program calls
  * orch) has what the trial has; it waits for nobody who may wait for that trial. */
 void orch_slot_sort_out(struct orch_slot_question *a, const struct orch_slot_leases *leases);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define LIST_MAX 65536 /* CPUs or GPUs of one entry */
+#define TEXT_BYTES_MAX 200
 
 static void free_gpu(void *data)
 {
@@ -51,9 +52,15 @@ bool orch_lease_is_of(const struct orch_lease *lease, const struct orch_process 
            strcmp(lease->runner.boot_id, process->boot_id) == 0;
 }
 
+/* On the wall clock, UTC. */
+static int64_t since_utc_ns(const struct orch_lease *lease)
+{
+    return orch_now_ns() - (orch_boot_ns() - lease->since_ns);
+}
+
 char *orch_lease_text(const struct orch_lease *lease)
 {
-    g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(lease->since_ns / 1000000000);
+    g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(since_utc_ns(lease) / 1000000000);
     g_autoptr(GDateTime) local = utc ? g_date_time_to_local(utc) : NULL;
     g_autofree char *since = local ? g_date_time_format(local, "%F %T") : g_strdup("?");
     const struct passwd *user = lease->uid == geteuid() ? NULL : getpwuid(lease->uid);
@@ -88,7 +95,7 @@ json_t *orch_lease_json(const struct orch_lease *lease)
 {
     g_autofree char *cpus =
         orch_cpu_list_format((const int *)(const void *)lease->cpus->data, lease->cpus->len);
-    g_autofree char *since = orch_time_format(lease->since_ns, true);
+    g_autofree char *since = orch_time_format(since_utc_ns(lease), true);
     json_t *gpus = json_array();
     for (guint i = 0; i < lease->gpus->len; i++) {
         const struct orch_lease_gpu *gpu = lease->gpus->pdata[i];
@@ -116,12 +123,30 @@ json_t *orch_lease_encode(const struct orch_lease *lease)
         const struct orch_lease_gpu *gpu = lease->gpus->pdata[i];
         json_array_append_new(gpus, json_pack("[si]", gpu->name, (int)gpu->millionths));
     }
-    return json_pack("{s:s s:I s:I s:s s:s? s:s s:I s:b s:b s:b s:o s:o}", "boot",
-                     lease->runner.boot_id, "pid", (json_int_t)lease->runner.pid, "start",
-                     (json_int_t)lease->runner.start, "key", lease->key, "trial_dir",
-                     lease->trial_dir, "what", lease->what, "since_ns", (json_int_t)lease->since_ns,
-                     "alone", lease->is_alone, "waiting", lease->is_waiting, "lacks_cpus",
-                     lease->lacks_cpus, "cpus", cpus, "gpus", gpus);
+    return json_pack(
+        "{s:s s:I s:I s:s s:s? s:s s:I s:I s:b s:b s:b s:b s:o s:o}", "boot", lease->runner.boot_id,
+        "pid", (json_int_t)lease->runner.pid, "start", (json_int_t)lease->runner.start, "key",
+        lease->key, "trial_dir", lease->trial_dir, "what", lease->what, "since_ns",
+        (json_int_t)since_utc_ns(lease), "since_boot_ns", (json_int_t)lease->since_ns, "yields",
+        lease->yields, "alone", lease->is_alone, "waiting", lease->is_waiting, "lacks_cpus",
+        lease->lacks_cpus, "cpus", cpus, "gpus", gpus);
+}
+
+/* The text as one line that a terminal shows as it is. Caller frees. */
+static char *safe_line(const char *text)
+{
+    return orch_text_line(g_utf8_make_valid(text, (gssize)strnlen(text, TEXT_BYTES_MAX)));
+}
+
+/* Since when, as orch_boot_ns. Entries of earlier versions have only the wall clock's time. */
+static int64_t decode_since(const json_t *json)
+{
+    const int64_t most = INT64_MAX / 4, none = INT64_MIN;
+    int64_t boot_ns = orch_json_int(json, "since_boot_ns", none);
+    if (boot_ns != none)
+        return CLAMP(boot_ns, -most, most);
+    int64_t utc_ns = orch_json_int(json, "since_ns", 0);
+    return orch_boot_ns() - (orch_now_ns() - CLAMP(utc_ns, -most, most));
 }
 
 static bool decode_lists(struct orch_lease *lease, const json_t *json)
@@ -140,7 +165,8 @@ static bool decode_lists(struct orch_lease *lease, const json_t *json)
         json_int_t share = json_integer_value(json_array_get(pair, 1));
         if (!name)
             return false;
-        orch_lease_add_gpu(lease, name, (unsigned)CLAMP(share, 0, ORCH_GPU_WHOLE));
+        g_autofree char *line = safe_line(name);
+        orch_lease_add_gpu(lease, line, (unsigned)CLAMP(share, 0, ORCH_GPU_WHOLE));
     }
     return true;
 }
@@ -156,15 +182,13 @@ struct orch_lease *orch_lease_decode(const json_t *json, uid_t uid)
     g_strlcpy(lease->key, orch_json_text(json, "key", ""), sizeof lease->key);
     lease->runner.pid = pid;
     lease->runner.start = orch_json_int(json, "start", 0);
-    lease->since_ns = orch_json_int(json, "since_ns", 0);
+    lease->since_ns = decode_since(json);
+    lease->yields = json_is_true(json_object_get(json, "yields"));
     lease->is_alone = json_is_true(json_object_get(json, "alone"));
     lease->is_waiting = json_is_true(json_object_get(json, "waiting"));
     lease->lacks_cpus = json_is_true(json_object_get(json, "lacks_cpus"));
     lease->trial_dir = g_strdup(dir);
-    lease->what = g_strndup(what, 200);
-    for (char *c = lease->what; *c; c++)
-        if (g_ascii_iscntrl(*c))
-            *c = '?';
+    lease->what = safe_line(what);
     if (boot && pid > 0 && pid <= G_MAXINT && decode_lists(lease, json))
         return lease;
     orch_lease_free(lease);

@@ -25,8 +25,10 @@ struct orch_lease {
     char key[ORCH_KEY_CHARS]; /* of the trial; "" in the entry of a waiting run */
     char *trial_dir;          /* NULL in the entry of a waiting run */
     char *what;               /* "hw4 finetune": recipe and experiment */
-    int64_t since_ns;
-    bool is_alone;   /* nothing else may run on the machine */
+    int64_t since_ns;         /* orch_boot_ns */
+    bool is_alone;   /* waits for an empty machine, and keeps trials away that declare needs */
+    bool yields;     /* its CPUs were not declared: others take different ones if they can, and
+                        nobody waits for them */
     bool is_waiting; /* the run waits: for any of `gpus`, and for CPUs with `lacks_cpus` */
     bool lacks_cpus;
     GArray *cpus;    /* int: the kernel's numbers */
@@ -49,7 +51,8 @@ json_t *orch_lease_json(const struct orch_lease *lease);
 
 /** The entry as it stands in a user's file. New reference. */
 json_t *orch_lease_encode(const struct orch_lease *lease);
-/** The entry of a user from the file; NULL for one that cannot be understood. */
+/** The entry of a user from the file; NULL for one that cannot be understood. Its texts are safe
+ * for a terminal. */
 struct orch_lease *orch_lease_decode(const json_t *json, uid_t uid);
 
 #endif

@@ -48,6 +48,16 @@ bool orch_experiment_runs_alone(const struct orch_experiment *experiment)
     return experiment->exclusive || experiment->manifest->flags & ORCH_PLUGIN_TIMING;
 }
 
+bool orch_experiment_declares_cpus(const struct orch_experiment *experiment)
+{
+    return experiment->cores > 0 || orch_experiment_runs_alone(experiment);
+}
+
+bool orch_experiment_waits(const struct orch_experiment *experiment)
+{
+    return orch_experiment_declares_cpus(experiment) || orch_experiment_gpus(experiment) > 0;
+}
+
 int orch_experiment_threads(const struct orch_experiment *experiment,
                             const struct orch_machine *machine, unsigned slots)
 {

@@ -1,5 +1,6 @@
-# Runs of one machine share its CPUs: a second run waits for them unless --oversubscribe says otherwise; a trial that runs alone waits for
-# an empty machine, and others wait for it; runs are served in turn. Entries of dead processes and other boots end by themselves.
+# Runs of one machine share its CPUs: a run that declares cores waits for those that others declared, unless --oversubscribe says
+# otherwise; a trial that runs alone waits for an empty machine, and trials that declare something wait for it; runs are served in turn.
+# Entries of dead processes and other boots end by themselves.
 . "$(dirname "$0")/lib.sh"
 export LOG=$SCRATCH/log
 cat >use.sh <<'S'
@@ -12,7 +13,7 @@ S
 printf 'command: [sh, use.sh, "${name}", "${how}"]\nparameters: { name: a, how: beside, n: 0 }\nmetrics_from: lines\nmetrics: { loss: min }\n' >use.plugin
 recipe() { printf 'format: 1\nrecipe: %s\nexperiments:\n  e: { plugin: ./use.plugin, with: { name: %s, how: %s }, sweep: { n: [%s] }, resources: { %s } }\n' "$1" "$1" "$2" "$3" "$4" >"$1.recipe"; }
 until_line() { for _ in $(seq 900); do grep -q -- "$1" "$2" 2>/dev/null && return; sleep 0.05; done; cat "$2"; _fail "never: $1"; }
-recipe a beside 1,2 ''; recipe b beside 1 ''; recipe c alone 1 'exclusive: true'; recipe d beside 1 'cores: 1'
+recipe a beside 1,2 'cores: 512'; recipe b beside 1 'cores: 512'; recipe c alone 1 'exclusive: true'; recipe d beside 1 'cores: 1'
 touch "$LOG.a.stay"
 orch run a.recipe >a.out 2>&1 & a=$!; until_line 'use a' "$LOG"
 # --oversubscribe does not wait, and its run says that another ran beside it
