@@ -71,6 +71,8 @@ StorageLoc=accounts
 C
 }
 start_accounts() { slurmdbd -D >/dev/null 2>&1 & accounts=$!; pids+=($accounts); }
+# why slurmdbd cannot work here, e.g. with a MariaDB whose library refuses its first question (11.8.9 of Debian 13)
+accounts_fatal() { sed -n 's/.*fatal: //p' "$SCRATCH/slurmdbd.log" 2>/dev/null | head -n 1 | grep .; }
 # --mem is enforced where the memory controller of cgroups v1 is mounted and may be written
 choose_memory() {
     mkdir "/sys/fs/cgroup/memory/slurm_n1_$$" 2>/dev/null || return
@@ -138,7 +140,9 @@ AccountingStorageHost=127.0.0.1
 AccountingStoragePort=$accounts_port
 AccountingStoragePass=$SCRATCH/munge.sock"
         start_accounts
-        until_ok 60 'slurmdbd knows the cluster' sacctmgr -i add cluster orch
+        accounts_answer() { accounts_fatal || sacctmgr -i add cluster orch; }
+        until_ok 60 'slurmdbd knows the cluster' accounts_answer
+        ! accounts_fatal >/dev/null || skip "slurmdbd cannot work here: $(accounts_fatal)"
     else
         write_config $'JobAcctGatherType=jobacct_gather/none\nAccountingStorageType=accounting_storage/none'
     fi
