@@ -6,7 +6,8 @@ add_executable(print_onnx ${CMAKE_SOURCE_DIR}/tests/onnx/print_onnx.c)
 target_link_libraries(print_onnx PRIVATE orch_onnx)
 add_test(NAME onnx.torch COMMAND ${CMAKE_SOURCE_DIR}/tests/onnx/torch.sh
          $<TARGET_FILE:print_onnx>)
-set_tests_properties(onnx.torch PROPERTIES LABELS torch TIMEOUT 1800 SKIP_RETURN_CODE 77
-  ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR}")
+# one thread, as all tests: more would wait for each other's turns
+set_tests_properties(onnx.torch PROPERTIES LABELS "torch;slow" COST 900 TIMEOUT 1800 SKIP_RETURN_CODE 77
+  ENVIRONMENT "${ORCH_TEST_ENVIRONMENT}")
 
 orch_fuzz(onnx orch_onnx)
