@@ -7,7 +7,6 @@
 #include "lib/base/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -73,7 +72,7 @@ static bool follow_active(const struct orch_active_row *row, const struct log_op
         for (int i = 0; i < 2; i++) {
             g_autofree char *path = g_build_filename(row->trial_dir, names[i], NULL);
             if (fds[i] < 0 && is_wanted(o, names[i]))
-                fds[i] = open(path, O_RDONLY | O_CLOEXEC);
+                fds[i] = orch_file_open(path, NULL);
             if (fds[i] >= 0)
                 copy_all(fds[i], for_terminal);
         }
@@ -93,7 +92,7 @@ static bool follow_active(const struct orch_active_row *row, const struct log_op
 static void print_output(struct orch_cli *cli, const struct orch_run *run,
                          const struct orch_run_output *output, bool with_head)
 {
-    int fd = output->path ? open(output->path, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = output->path ? orch_file_open(output->path, NULL) : -1;
     if (with_head)
         orch_cli_print("--- %s", output->name);
     if (fd >= 0) {

@@ -116,11 +116,16 @@ static bool write_blocks(const struct folder *folder, const struct orch_document
     return true;
 }
 
+/* Bounds the existing page that is read. */
+#define PAGE_MAX_BYTES ((size_t)1 << 30)
+
 /* Returns whether index.html may be written: only a page that orch wrote is overwritten. */
 static bool is_ours(const char *folder, GError **error)
 {
     g_autofree char *path = g_build_filename(folder, "index.html", NULL), *text = NULL;
-    if (!g_file_get_contents(path, &text, NULL, NULL) || strstr(text, ORCH_PAGE_MARK))
+    if (access(path, F_OK) != 0)
+        return true;
+    if (orch_file_read(path, PAGE_MAX_BYTES, &text, NULL, NULL) && strstr(text, ORCH_PAGE_MARK))
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE, "choose another folder, or move that file away",
                    "'%s' already exists, and was not written by orch", path);

@@ -2,6 +2,7 @@
 /* The item `images`: PNG artifacts of runs in a grid, one for each setting. */
 #include "core/report/items.h"
 
+#include "lib/base/file.h"
 #include "lib/base/json.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@ static bool is_png(const char *path)
 {
     static const char magic[8] = {'\x89', 'P', 'N', 'G', '\r', '\n', '\x1a', '\n'};
     char head[sizeof magic];
-    FILE *file = fopen(path, "rbe");
+    FILE *file = orch_file_open_stream(path, NULL);
     bool is = file && fread(head, 1, sizeof head, file) == sizeof head &&
               memcmp(head, magic, sizeof magic) == 0;
     if (file)

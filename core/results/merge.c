@@ -2,10 +2,10 @@
 #include "core/results/merge.h"
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 #include "lib/base/text.h"
 #include "store/exchange/bundle.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ static bool is_database(const char *path)
 {
     static const char magic[16] = "SQLite format 3";
     char first[sizeof magic] = "";
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = orch_file_open(path, NULL);
     bool is_one = fd >= 0 && read(fd, first, sizeof first) == (ssize_t)sizeof first &&
                   memcmp(first, magic, sizeof magic) == 0;
     if (fd >= 0)

@@ -87,7 +87,7 @@ static void search(const char *folder, const char *name, int depth, GPtrArray *r
 static bool is_sqlite(const char *path)
 {
     char head[16] = "";
-    FILE *file = fopen(path, "rbe");
+    FILE *file = orch_file_open_stream(path, NULL);
     bool is = file && fread(head, 1, sizeof head, file) == sizeof head &&
               memcmp(head, "SQLite format 3", 16) == 0;
     if (file)

@@ -16,14 +16,71 @@
 /* For larger files it pays off to load the fast SHA-256. */
 enum { PRELOAD_BYTES = 1 << 20 };
 
+static const char *kind_of(mode_t mode)
+{
+    static const struct {
+        mode_t type;
+        const char *kind;
+    } kinds[] = {{S_IFDIR, "a folder"},
+                 {S_IFIFO, "a pipe"},
+                 {S_IFSOCK, "a socket"},
+                 {S_IFCHR, "a device"},
+                 {S_IFBLK, "a device"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+        if ((mode & S_IFMT) == kinds[i].type)
+            return kinds[i].kind;
+    return "something else";
+}
+
+static bool is_regular(int fd, const char *name, struct stat *info, GError **error)
+{
+    if (fstat(fd, info) != 0) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read '%s'", name);
+        return false;
+    }
+    if (!S_ISREG(info->st_mode))
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s': it is %s, not a regular file",
+                       name, kind_of(info->st_mode));
+    return S_ISREG(info->st_mode);
+}
+
+int orch_file_open(const char *path, GError **error)
+{
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read '%s'", path);
+    if (fd < 0 || is_regular(fd, path, &info, error))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+FILE *orch_file_open_stream(const char *path, GError **error)
+{
+    int fd = orch_file_open(path, error);
+    return fd < 0 ? NULL : fdopen(fd, "rb");
+}
+
+GMappedFile *orch_file_map(const char *path, GError **error)
+{
+    int fd = orch_file_open(path, error);
+    if (fd < 0)
+        return NULL;
+    g_autoptr(GError) problem = NULL;
+    GMappedFile *file = g_mapped_file_new_from_fd(fd, FALSE, &problem);
+    if (!file)
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s': %s", path, problem->message);
+    close(fd);
+    return file;
+}
+
 bool orch_file_read_fd(int fd, const char *name, size_t max_bytes, char **out, size_t *out_length,
                        GError **error)
 {
     struct stat info;
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s': not a regular file", name);
+    if (!is_regular(fd, name, &info, error))
         return false;
-    }
     /* files in /proc report size 0, so read until the end or one byte over the limit */
     GByteArray *bytes = g_byte_array_sized_new((guint)MIN((size_t)info.st_size, max_bytes) + 1);
     uint8_t buffer[65536];
@@ -53,11 +110,9 @@ bool orch_file_read_fd(int fd, const char *name, size_t max_bytes, char **out, s
 bool orch_file_read(const char *path, size_t max_bytes, char **out, size_t *out_length,
                     GError **error)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read '%s'", path);
+    int fd = orch_file_open(path, error);
+    if (fd < 0)
         return false;
-    }
     bool ok = orch_file_read_fd(fd, path, max_bytes, out, out_length, error);
     close(fd);
     return ok;
@@ -106,13 +161,14 @@ static bool copy_bytes(int in, int out)
 
 bool orch_file_copy(const char *from, const char *to, GError **error)
 {
-    int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int in = orch_file_open(from, error);
+    if (in < 0)
+        return false;
+    int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     bool ok = out >= 0 && copy_bytes(in, out);
     if (!ok)
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot copy '%s' to '%s'", from, to);
-    if (in >= 0)
-        close(in);
+    close(in);
     if (out >= 0)
         close(out);
     return ok;
@@ -163,10 +219,8 @@ bool orch_file_sha256_fd(int fd, const char *name, char out[ORCH_SHA256_CHARS], 
                          GError **error)
 {
     struct stat info;
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s': not a regular file", name);
+    if (!is_regular(fd, name, &info, error))
         return false;
-    }
     struct orch_hash hash;
     if (info.st_size > PRELOAD_BYTES)
         orch_hash_preload();
@@ -194,11 +248,9 @@ bool orch_file_sha256_fd(int fd, const char *name, char out[ORCH_SHA256_CHARS], 
 bool orch_file_sha256(const char *path, char out[ORCH_SHA256_CHARS], int64_t *out_bytes,
                       GError **error)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read '%s'", path);
+    int fd = orch_file_open(path, error);
+    if (fd < 0)
         return false;
-    }
     bool ok = orch_file_sha256_fd(fd, path, out, out_bytes, error);
     close(fd);
     return ok;

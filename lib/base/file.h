@@ -6,8 +6,21 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define ORCH_SHA256_CHARS 65 /* 64 hex digits and a NUL */
+
+/** Opens a regular file for reading, close-on-exec, and returns its descriptor. Returns -1 with
+ * ORCH_ERROR_IO when it cannot be opened, and for folders, pipes, sockets and devices, for which it
+ * never waits. Every reader of a file that a user names opens it with this function or with one of
+ * the functions below. */
+int orch_file_open(const char *path, GError **error);
+
+/** orch_file_open as a stream of the C library, which the caller closes; NULL on failure. */
+FILE *orch_file_open_stream(const char *path, GError **error);
+
+/** orch_file_open, mapped into memory. The caller unrefs; NULL on failure. */
+GMappedFile *orch_file_map(const char *path, GError **error);
 
 /** Reads a regular file of at most `max_bytes` and appends a NUL to `*out`. Caller frees. Fails
  * with ORCH_ERROR_IO, also for larger files, folders and pipes. `out_length` may be NULL. */

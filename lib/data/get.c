@@ -67,7 +67,7 @@ static bool digest_file(struct fetch *f, const char *path, struct digests *out, 
 {
     g_autoptr(GChecksum) sha256 = g_checksum_new(G_CHECKSUM_SHA256);
     g_autoptr(GChecksum) md5 = g_checksum_new(G_CHECKSUM_MD5);
-    FILE *file = fopen(path, "rbe");
+    FILE *file = orch_file_open_stream(path, error);
     g_autofree uint8_t *buffer = g_malloc(1 << 20);
     size_t n;
     bool go_on = true;
@@ -81,7 +81,7 @@ static bool digest_file(struct fetch *f, const char *path, struct digests *out, 
         go_on = report(f, "checking", out->bytes, f->file->bytes);
     }
     bool ok = file && !ferror(file);
-    if (!ok)
+    if (file && !ok)
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read '%s'", path);
     if (file)
         fclose(file);

@@ -2,13 +2,13 @@
 #include "lib/data/unzip.h"
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 #include "lib/base/text.h"
 #include "lib/zip/zip_read.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { ENTRIES_MAX = 10000, OTHERS_MAX = 100, NAME_BYTES_MAX = 200 };
@@ -19,10 +19,7 @@ enum { ENTRIES_MAX = 10000, OTHERS_MAX = 100, NAME_BYTES_MAX = 200 };
 bool orch_zip_is(const char *path)
 {
     char bytes[4] = "";
-    struct stat info;
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
-        return false;
-    FILE *file = fopen(path, "rbe");
+    FILE *file = orch_file_open_stream(path, NULL);
     bool is = file && fread(bytes, 1, 4, file) == 4 && memcmp(bytes, "PK\3\4", 4) == 0;
     if (file)
         fclose(file);
@@ -117,13 +114,9 @@ static bool take(struct taking *t, const struct orch_zip *zip, GError **error)
 bool orch_zip_take(const char *path, const char *suffix, int64_t bytes_max, const char *to,
                    char **out_name, GPtrArray **out_others, GError **error)
 {
-    GError *problem = NULL;
-    g_autoptr(GMappedFile) file = g_mapped_file_new(path, FALSE, &problem);
-    if (!file) {
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s': %s", path, problem->message);
-        g_error_free(problem);
+    g_autoptr(GMappedFile) file = orch_file_map(path, error);
+    if (!file)
         return false;
-    }
     const size_t packed = g_mapped_file_get_length(file);
     const struct orch_zip_limits limits = {.entries = ENTRIES_MAX, .entry_bytes = G_MAXINT64};
     struct orch_zip *zip =

@@ -2,6 +2,7 @@
 #include "lib/onnx/onnx.h"
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 #include "lib/onnx/onnx_graph.h"
 
 #include <string.h>
@@ -236,14 +237,9 @@ struct orch_net *orch_onnx_load_bytes(const void *bytes, size_t length, const ch
 struct orch_net *orch_onnx_load(const char *path, struct orch_net_shape input,
                                 struct orch_onnx_notes *notes, GError **error)
 {
-    g_autoptr(GError) why = NULL;
-    GMappedFile *file =
-        g_file_test(path, G_FILE_TEST_IS_DIR) ? NULL : g_mapped_file_new(path, FALSE, &why);
-    if (!file) {
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read model '%s': %s", path,
-                       why ? why->message : "it is a folder");
+    GMappedFile *file = orch_file_map(path, error);
+    if (!file)
         return NULL;
-    }
     const char *bytes = g_mapped_file_get_contents(file);
     struct orch_net *net = orch_onnx_load_bytes(bytes ? bytes : "", g_mapped_file_get_length(file),
                                                 path, input, notes, error);

@@ -6,10 +6,12 @@
 #include "lib/tar/tar_read.h"
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 #include "lib/tar/tar_head.h"
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 enum { NAME_MAX_BYTES = 4096, ENTRIES_MAX = 5000000 };
@@ -254,9 +256,13 @@ bool orch_tar_read(struct orch_tar *tar, void *out, size_t length, GError **erro
 
 struct orch_tar *orch_tar_open(const char *path, int64_t bytes_max, GError **error)
 {
-    gzFile file = gzopen(path, "rbe");
+    int fd = orch_file_open(path, error);
+    if (fd < 0)
+        return NULL;
+    gzFile file = gzdopen(fd, "rb"); /* closes the descriptor with itself */
     if (!file) {
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read '%s'", path);
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s': out of memory", path);
+        close(fd);
         return NULL;
     }
     struct orch_tar *tar = g_new0(struct orch_tar, 1);

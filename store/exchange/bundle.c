@@ -11,6 +11,7 @@
 #include "store/exchange/bundle_private.h"
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 #include "lib/base/text.h"
 #include "lib/tar/tar_read.h"
 #include "lib/tar/tar_write.h"
@@ -204,10 +205,7 @@ static struct orch_tar *open_bundle(const char *path, GError **error)
 bool orch_bundle_is(const char *path)
 {
     uint8_t bytes[2] = {0};
-    struct stat info;
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
-        return false;
-    FILE *file = fopen(path, "rbe");
+    FILE *file = orch_file_open_stream(path, NULL);
     bool ok = file && fread(bytes, 1, sizeof bytes, file) == sizeof bytes;
     if (file)
         fclose(file);

@@ -4,8 +4,10 @@
 #include "plugins/common/data/private.h"
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 enum { MAGIC_LABELS = 0x801, MAGIC_IMAGES = 0x803 };
@@ -90,12 +92,17 @@ static bool read_head(gzFile file, const char *path, uint32_t magic, uint32_t *s
 
 static gzFile open_gz(const char *path, GError **error)
 {
-    gzFile file = gzopen(path, "rbe");
-    if (file)
+    int fd = orch_file_open(path, error);
+    if (fd < 0)
+        return NULL;
+    gzFile file = gzdopen(fd, "rb"); /* closes the descriptor with itself */
+    if (file) {
         gzbuffer(file, 1 << 18);
-    else
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s'", path);
-    return file;
+        return file;
+    }
+    orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s': out of memory", path);
+    close(fd);
+    return NULL;
 }
 
 static struct orch_image_set *read_images(const struct orch_image_set_facts *facts,

@@ -4,6 +4,7 @@
 #include "plugins/common/data/private.h"
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 
 #include <setjmp.h>
 #include <stdio.h>
@@ -137,16 +138,14 @@ static uint8_t *decode_png(FILE *file, const char *path, int *width, int *height
 bool orch_image_decode(const char *path, int channels, int height, int width, uint8_t *out,
                        GError **error)
 {
-    FILE *file = fopen(path, "rbe");
+    FILE *file = orch_file_open_stream(path, error);
     uint8_t magic[4] = {0};
-    if (!file || fread(magic, 1, 4, file) != 4) {
-        orch_error_set(error, ORCH_ERROR_IO,
-                       file ? "get the file again, or remove it from the set"
-                            : "check that it is there and may be read",
-                       "cannot read '%s': %s", path,
-                       file ? "it is empty or cut off" : "it cannot be opened");
-        if (file)
-            fclose(file);
+    if (!file)
+        return false;
+    if (fread(magic, 1, 4, file) != 4) {
+        orch_error_set(error, ORCH_ERROR_IO, "get the file again, or remove it from the set",
+                       "cannot read '%s': it is empty or cut off", path);
+        fclose(file);
         return false;
     }
     rewind(file);

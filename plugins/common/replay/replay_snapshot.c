@@ -6,6 +6,7 @@
 #include "plugins/common/replay/replay_private.h"
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 #include "lib/base/sha256.h"
 #include "lib/base/temporary.h"
 
@@ -238,10 +239,9 @@ bool orch_replay_load(struct orch_replay *r, const char *path, GError **error)
     for (int i = 0; i < r->options.lanes; i++)
         if (r->lanes[i].head)
             return refuse(error, path, "this buffer is not empty");
-    FILE *file = fopen(path, "rbe");
+    FILE *file = orch_file_open_stream(path, error);
     if (!file) {
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot open the replay buffer '%s': %s", path,
-                       g_strerror(errno));
+        g_prefix_error(error, "cannot open the replay buffer: ");
         return false;
     }
     const bool ok = load(r, path, file, error);
