@@ -252,7 +252,8 @@ static bool visit(struct gc *gc, enum orch_store_dir kind,
 bool orch_store_gc(struct orch_store *store, bool dry_run, int *out_count, int64_t *out_bytes,
                    GError **error)
 {
-    if (!dry_run && !orch_store_is_writable(store, error))
+    /* nothing is written to the database, so a store that is read on a full disk will do */
+    if (!dry_run && !store->is_own && !orch_store_is_writable(store, error))
         return false;
     struct gc gc = {
         .store = store,

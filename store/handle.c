@@ -208,6 +208,11 @@ const char *orch_store_path(const struct orch_store *store)
     return store->shards ? store->shards->name : store->path;
 }
 
+bool orch_store_is_alone(const struct orch_store *store)
+{
+    return store->is_alone;
+}
+
 const char *orch_store_local_folder(const struct orch_store *store)
 {
     return store->shards && store->shards->local ? store->shards->local : store->folder;

@@ -30,11 +30,13 @@ struct orch_store {
     char id[ORCH_KEY_CHARS]; /* the store's id, or "" */
     bool readonly;
     bool wal;
-    unsigned depth;        /* transactions begun and not ended (orch_store_transaction_begin) */
-    int64_t busy_ms;       /* how long to wait for another process's lock */
-    int64_t busy_until_ns; /* when the current wait for a lock gives up */
-    int64_t deadline_ns;   /* when a query is aborted with an error (orch_store_limit_time) */
-    GPtrArray *warnings;   /* char *: warnings from opening the store */
+    bool lacks_space; /* the last failure was that of a full disk */
+    bool is_alone;    /* read under a lock that keeps other processes out (open.c, open_alone) */
+    unsigned depth;   /* transactions begun and not ended (orch_store_transaction_begin) */
+    int64_t busy_ms;  /* how long to wait for another process's lock */
+    int64_t busy_until_ns;       /* when the current wait for a lock gives up */
+    int64_t deadline_ns;         /* when a query is aborted with an error (orch_store_limit_time) */
+    GPtrArray *warnings;         /* char *: warnings from opening the store */
     struct store_shards *shards; /* on a network file system, else NULL */
     GHashTable *statements;      /* address of SQL literal -> sqlite3_stmt * */
     struct store_stream *stream; /* state of the bulk insertion of points (stream.c), or NULL */
@@ -52,6 +54,12 @@ bool orch_store_fail(struct orch_store *store, GError **error, const char *doing
 /** Like orch_store_fail, for a result code when the handle cannot be asked. */
 bool orch_store_fail_code(const char *path, int code, int system_errno, GError **error,
                           const char *doing);
+
+/** space.c: true for a result code of SQLite, or an errno, of a full disk or an exhausted quota. */
+bool orch_store_is_space_fault(int code, int system_errno);
+/** space.c: sets the error of a full disk, whose hint names the largest parts of the store. Returns
+ * false. */
+bool orch_store_fail_space(const struct orch_store *store, GError **error, const char *doing);
 
 /** Returns the prepared statement of a SQL literal, reset and without bindings, or NULL on failure.
  * Owned by the store. The same literal must not be used again while its statement is being

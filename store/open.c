@@ -196,6 +196,21 @@ static bool open_first(struct orch_store *store, enum orch_store_mode mode,
     return orch_store_open_handle(store, SQLITE_OPEN_READWRITE | create, false, error);
 }
 
+/* Opens the file for reading on a full disk, where SQLite cannot create the shared memory of WAL
+ * mode. Under an exclusive lock the index of the log is in this process's memory instead, so that
+ * rows in the log are read as well, and no other process can change the file. */
+static bool open_alone(struct orch_store *store, const struct store_options *options,
+                       GError **error)
+{
+    enum { WAIT_MS = 5000 }; /* for other readers of this kind */
+    orch_store_close_handle(store);
+    store->readonly = store->is_alone = true;
+    store->busy_ms = WAIT_MS;
+    return orch_store_open_handle(store, SQLITE_OPEN_READWRITE, false, error) &&
+           orch_store_exec(store, "PRAGMA locking_mode = EXCLUSIVE", "open", error) &&
+           settle(store, options, false, error);
+}
+
 static bool open_store(struct orch_store *store, enum orch_store_mode mode,
                        const struct store_options *options, GError **error)
 {
@@ -217,6 +232,10 @@ static bool open_store(struct orch_store *store, enum orch_store_mode mode,
         orch_store_close_handle(store);
         return orch_store_open_handle(store, SQLITE_OPEN_READONLY, true, error) &&
                settle(store, options, false, error);
+    }
+    if (store->lacks_space && mode <= ORCH_STORE_COLLECT && open_alone(store, options, NULL)) {
+        g_clear_error(&problem);
+        return true;
     }
     g_propagate_error(error, problem);
     return false;
@@ -263,7 +282,7 @@ struct orch_store *orch_store_open_with(const char *path, enum orch_store_mode m
     if (ok)
         ok = exists || !creates ? check_file(store->path, error) : make_parent(store, error);
     ok = ok && open_store(store, mode, options, error) && (!creates || make_parent(store, error)) &&
-         orch_store_own(store, mode, options, error);
+         orch_store_own(store, store->readonly ? ORCH_STORE_READ : mode, options, error);
     if (ok)
         return store;
     orch_store_close(store);

@@ -27,8 +27,9 @@
 struct orch_store;
 
 enum orch_store_mode {
-    ORCH_STORE_READ,   /* must exist; nothing is written (a read-only folder is fine) */
-    ORCH_STORE_WRITE,  /* must exist */
+    ORCH_STORE_READ,    /* must exist; nothing is written (a read-only folder is fine) */
+    ORCH_STORE_COLLECT, /* as WRITE; on a full disk as READ, so that orch_store_gc can free space */
+    ORCH_STORE_WRITE,   /* must exist */
     ORCH_STORE_CREATE, /* created when absent, with its folder and that folder's .gitignore ("*") */
 };
 
@@ -38,6 +39,9 @@ enum orch_store_mode {
 struct orch_store *orch_store_open(const char *path, enum orch_store_mode mode, GError **error);
 void orch_store_close(struct orch_store *store);
 const char *orch_store_path(const struct orch_store *store);
+/** True when the store was opened on a full disk: it can be read, and no other process can open it
+ * meanwhile. */
+bool orch_store_is_alone(const struct orch_store *store);
 /** The folder beside the store's file, FILE.d, which contains objects/, trials/, checkpoints/ and
  * work/ (store/store_dir.h). */
 const char *orch_store_folder(const struct orch_store *store);

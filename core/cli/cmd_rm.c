@@ -142,7 +142,7 @@ static int run_gc(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct gc_options *o = options;
     struct orch_freed freed = {0};
-    bool ok = orch_cli_store(cli, ORCH_STORE_WRITE, error) &&
+    bool ok = orch_cli_store(cli, ORCH_STORE_COLLECT, error) &&
               orch_results_collect(cli->workspace, o->dry_run, &freed, error);
     if (ok)
         print_freed(cli, &freed, o->dry_run);

@@ -348,6 +348,13 @@ static bool open_all(struct orch_web *web, GError **error)
     if (!store)
         return false;
     g_async_queue_push(web->stores, store);
+    if (orch_store_is_alone(store)) {
+        orch_error_set(error, ORCH_ERROR_STORE, "free some space, for example with 'orch gc'",
+                       "cannot serve store '%s': the disk is full, and on a full disk only one "
+                       "connection at a time can read it",
+                       web->options.store_path);
+        return false;
+    }
     web->files = orch_web_files_read(folder, error);
     return web->files && choose_address(web, &address, error) && listen_at(web, address, error) &&
            (web->live = orch_web_live_new(web, error)) != NULL;
