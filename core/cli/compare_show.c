@@ -15,8 +15,12 @@ static struct orch_spread spread_of(const struct orch_compare_row *row, const GA
 }
 
 static void add_spread(struct orch_table *table, const struct orch_compare_row *row,
-                       const GArray *numbers)
+                       const GArray *numbers, unsigned lost)
 {
+    if (!numbers->len && lost) {
+        orch_table_add(table, "NaN", NULL);
+        return;
+    }
     struct orch_spread spread = spread_of(row, numbers);
     g_autofree char *text = orch_spread_format(&spread);
     orch_table_add(table, text, NULL);
@@ -34,6 +38,24 @@ static void add_change(struct orch_table *table, const struct orch_contrast *c)
     g_autofree char *interval = orch_interval_format(c->low + shift, c->high + shift);
     orch_table_add(table, text, NULL);
     orch_table_add(table, interval, NULL);
+}
+
+/* The verdict of a row of which a side has no number: "NaN in all 3 runs of B". NULL for other
+ * rows; the caller frees. */
+static char *nan_text(const struct orch_match *m)
+{
+    const struct {
+        const char *side;
+        unsigned lost;
+    } sides[] = {{"A", m->a->len ? 0 : m->lost_a}, {"B", m->b->len ? 0 : m->lost_b}};
+    GString *text = g_string_new(NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(sides); i++)
+        if (sides[i].lost)
+            g_string_append_printf(text, "%sNaN in all %u run%s of %s", text->len ? ", " : "",
+                                   sides[i].lost, sides[i].lost == 1 ? "" : "s", sides[i].side);
+    bool any = text->len;
+    char *out = g_string_free(text, !any);
+    return any ? out : NULL;
 }
 
 static char *count_text(const struct orch_compare_row *row)
@@ -66,8 +88,8 @@ static void print_table(struct orch_cli *cli, const struct orch_comparison *c)
         if (by_task)
             orch_table_add(table, row->task ? row->task : "-", NULL);
         orch_table_add(table, name, NULL);
-        add_spread(table, row, m->a);
-        add_spread(table, row, m->b);
+        add_spread(table, row, m->a, m->lost_a);
+        add_spread(table, row, m->b, m->lost_b);
         orch_table_add(table, count, NULL);
         if (row->is_refused) {
             for (int j = 0; j < 4; j++)
@@ -76,7 +98,10 @@ static void print_table(struct orch_cli *cli, const struct orch_comparison *c)
             continue;
         }
         g_autofree char *p = orch_p_format(row->contrast.adjusted);
-        g_autofree char *words = orch_contrast_text(&row->contrast, m->better, m->unit, c->least);
+        g_autofree char *nan = nan_text(m);
+        g_autofree char *words =
+            nan ? g_steal_pointer(&nan)
+                : orch_contrast_text(&row->contrast, m->better, m->unit, c->least);
         add_change(table, &row->contrast);
         orch_table_add(table, p, NULL);
         orch_table_add(table, orch_contrast_test_name(row->contrast.test), NULL);
@@ -105,11 +130,11 @@ static json_t *row_json(const struct orch_comparison *c, const struct orch_compa
     const struct orch_match *m = row->match;
     const struct orch_contrast *k = &row->contrast;
     struct orch_spread a = spread_of(row, m->a), b = spread_of(row, m->b);
-    json_t *json =
-        json_pack("{s:s s:s? s:s? s:s s:o s:o s:s? s:i s:i s:s s:s}", "metric", row->name, "task",
-                  row->task, "unit", m->unit, "better", m->better, "a", stat_json(&a), "b",
-                  stat_json(&b), "pairs_of", pairing[m->how], "alone", (int)m->alone, "averaged",
-                  (int)m->averaged, "where_a", m->where_a, "where_b", m->where_b);
+    json_t *json = json_pack(
+        "{s:s s:s? s:s? s:s s:o s:o s:s? s:i s:i s:i s:i s:s s:s}", "metric", row->name, "task",
+        row->task, "unit", m->unit, "better", m->better, "a", stat_json(&a), "b", stat_json(&b),
+        "pairs_of", pairing[m->how], "alone", (int)m->alone, "averaged", (int)m->averaged, "nan_a",
+        (int)m->lost_a, "nan_b", (int)m->lost_b, "where_a", m->where_a, "where_b", m->where_b);
     if (m->library_a)
         json_object_update_new(
             json, json_pack("{s:s s:s}", "library_a", m->library_a, "library_b", m->library_b));
@@ -118,7 +143,9 @@ static json_t *row_json(const struct orch_comparison *c, const struct orch_compa
         return json;
     }
     double shift = k->is_ratio ? 1 : 0;
-    g_autofree char *words = orch_contrast_text(k, m->better, m->unit, c->least);
+    g_autofree char *nan = nan_text(m);
+    g_autofree char *words =
+        nan ? g_steal_pointer(&nan) : orch_contrast_text(k, m->better, m->unit, c->least);
     json_t *rest = json_pack(
         "{s:o s:o s:o s:o s:o s:s s:o s:I s:s s:s}", k->is_ratio ? "ratio" : "difference",
         orch_json_finite(k->change + shift), "low", orch_json_finite(k->low + shift), "high",

@@ -32,6 +32,31 @@ static GPtrArray *query_runs(struct orch_store *store, const char *recipe, const
     return runs;
 }
 
+/* Keeps the runs for which `keeps` is true, in their order and in one pass. */
+static void keep(GPtrArray *runs, bool (*keeps)(const struct orch_run *run, const void *ctx),
+                 const void *ctx)
+{
+    guint kept = 0;
+    for (guint i = 0; i < runs->len; i++) {
+        gpointer run = runs->pdata[i];
+        if (!keeps(run, ctx))
+            continue;
+        runs->pdata[i] = runs->pdata[kept];
+        runs->pdata[kept++] = run;
+    }
+    g_ptr_array_set_size(runs, (gint)kept);
+}
+
+static bool is_among(const struct orch_run *run, const void *keys)
+{
+    return g_hash_table_contains((GHashTable *)(uintptr_t)keys, run->key);
+}
+
+static bool is_of_tree(const struct orch_run *run, const void *tree)
+{
+    return g_strcmp0(run->source_tree, tree) == 0;
+}
+
 /* Drops the runs that do not match `where`. */
 static bool narrow(struct orch_store *store, GPtrArray *runs, const char *where, GError **error)
 {
@@ -43,9 +68,7 @@ static bool narrow(struct orch_store *store, GPtrArray *runs, const char *where,
     g_autoptr(GHashTable) keys = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < kept->len; i++)
         g_hash_table_add(keys, ((const struct orch_run *)kept->pdata[i])->key);
-    for (guint i = runs->len; i > 0; i--)
-        if (!g_hash_table_contains(keys, ((const struct orch_run *)runs->pdata[i - 1])->key))
-            g_ptr_array_remove_index(runs, i - 1);
+    keep(runs, is_among, keys);
     return true;
 }
 
@@ -96,14 +119,13 @@ static void prefer_clean(GPtrArray *notes, GPtrArray *runs, const char *tree, co
 {
     guint clean = 0;
     for (guint i = 0; i < runs->len; i++)
-        clean += g_strcmp0(((const struct orch_run *)runs->pdata[i])->source_tree, tree) == 0;
+        clean += is_of_tree(runs->pdata[i], tree);
     if (!clean && runs->len)
         g_ptr_array_add(notes,
                         g_strdup_printf("the %u run%s of '%s' had uncommitted changes beside it",
                                         runs->len, runs->len == 1 ? "" : "s", text));
-    for (guint i = runs->len; clean && i > 0; i--)
-        if (g_strcmp0(((const struct orch_run *)runs->pdata[i - 1])->source_tree, tree) != 0)
-            g_ptr_array_remove_index(runs, i - 1);
+    if (clean)
+        keep(runs, is_of_tree, tree);
 }
 
 /* Returns the runs that 'orch run' would reuse at a commit that has no runs of its own. */

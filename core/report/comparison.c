@@ -71,7 +71,8 @@ static bool add_row(struct comparing *c, struct orch_side *const sides[2], const
     row->task = g_strdup(task);
     row->match = orch_sides_match(sides[0], sides[1], name, c->request->across);
     row->is_refused = row->match->is_timing && row->match->is_across && !c->request->across;
-    bool has_a = row->match->a->len, has_b = row->match->b->len;
+    bool has_a = row->match->a->len || row->match->lost_a;
+    bool has_b = row->match->b->len || row->match->lost_b;
     if (is_selected(c, name) && (!has_a || !has_b)) {
         g_hash_table_insert(c->lacking, g_strdup(name), (gpointer)(uintptr_t)(has_a ? "B" : "A"));
         free_row(row);
@@ -110,11 +111,17 @@ static const double *data_of(const GArray *numbers)
     return (const double *)(void *)numbers->data;
 }
 
+/* A side whose values are all NaN cannot be tested, and does not count as a test of the others. */
+static bool is_tested(const struct orch_compare_row *row)
+{
+    return !row->is_refused && row->match->a->len && row->match->b->len;
+}
+
 static void contrast_rows(struct comparing *c)
 {
     g_autoptr(GPtrArray) contrasts = g_ptr_array_new();
     for (guint i = 0; i < c->out->rows->len; i++)
-        c->out->tests += !((const struct orch_compare_row *)c->out->rows->pdata[i])->is_refused;
+        c->out->tests += is_tested(c->out->rows->pdata[i]);
     for (guint i = 0; i < c->out->rows->len; i++) {
         struct orch_compare_row *row = c->out->rows->pdata[i];
         const GArray *x = row->match->a, *y = row->match->b;
@@ -122,7 +129,7 @@ static void contrast_rows(struct comparing *c)
             row->match->how != ORCH_MATCH_NONE
                 ? orch_contrast_paired(data_of(x), data_of(y), x->len)
                 : orch_contrast_samples(data_of(x), x->len, data_of(y), y->len, c->out->tests);
-        if (!row->is_refused)
+        if (is_tested(row))
             g_ptr_array_add(contrasts, &row->contrast);
     }
     orch_contrasts_adjust((struct orch_contrast *const *)(void *)contrasts->pdata, contrasts->len);
@@ -174,19 +181,18 @@ static void free_block(gpointer pointer)
     g_free(block);
 }
 
-/* Takes ownership of `task`. */
-static struct block *block_of(GPtrArray *blocks, char *task)
+/* Takes ownership of `task`. `by_task`: the blocks by their task, "" for a block without one. */
+static struct block *block_of(GPtrArray *blocks, GHashTable *by_task, char *task)
 {
-    for (guint i = 0; i < blocks->len; i++) {
-        struct block *block = blocks->pdata[i];
-        if (g_strcmp0(block->task, task) == 0) {
-            g_free(task);
-            return block;
-        }
+    struct block *known = g_hash_table_lookup(by_task, task ? task : "");
+    if (known) {
+        g_free(task);
+        return known;
     }
     struct block *block = g_new(struct block, 1);
     *block = (struct block){task, {g_ptr_array_new(), g_ptr_array_new()}};
     g_ptr_array_add(blocks, block);
+    g_hash_table_insert(by_task, task ? task : (gpointer)(uintptr_t) "", block);
     return block;
 }
 
@@ -197,10 +203,11 @@ static GPtrArray *blocks_of(const struct comparing *c)
     struct orch_tasks *tasks =
         c->request->across ? NULL : orch_tasks_of_sides(c->store, sides[0], sides[1]);
     GPtrArray *blocks = g_ptr_array_new_with_free_func(free_block);
+    g_autoptr(GHashTable) by_task = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint side = 0, index = 0; side < 2; side++)
         for (guint i = 0; i < sides[side]->len; i++, index++) {
             char *task = tasks ? orch_tasks_label(tasks, index, NULL) : NULL;
-            g_ptr_array_add(block_of(blocks, task)->runs[side], sides[side]->pdata[i]);
+            g_ptr_array_add(block_of(blocks, by_task, task)->runs[side], sides[side]->pdata[i]);
         }
     orch_tasks_free(tasks);
     return blocks;
@@ -231,7 +238,10 @@ static bool make_rows(struct comparing *c, GError **error)
     if (!add_blocks(c, error) || !has_asked(c, error))
         return false;
     contrast_rows(c);
-    return c->out->tests || refuse(c->out->rows->pdata[0], error);
+    for (guint i = 0; i < c->out->rows->len; i++)
+        if (!((const struct orch_compare_row *)c->out->rows->pdata[i])->is_refused)
+            return true;
+    return refuse(c->out->rows->pdata[0], error);
 }
 
 /* ---- limits -----------------------------------------------------------------------------------

@@ -85,10 +85,11 @@ static double value_of(const struct orch_side *side, const struct member *member
     return orch_run_numbers_get(member->numbers, name, side->aggregate, NULL, NULL);
 }
 
+/* Also of a metric whose values are all NaN. */
 static bool has(const struct orch_side *side, const char *name)
 {
     for (guint i = 0; i < side->members->len; i++)
-        if (!isnan(value_of(side, side->members->pdata[i], name)))
+        if (orch_run_numbers_has(((const struct member *)side->members->pdata[i])->numbers, name))
             return true;
     return false;
 }
@@ -204,14 +205,23 @@ static bool counts(const struct member *member, GHashTable *newest, bool is_timi
     return is_timing && strcmp(fingerprint, member->run->fingerprint) == 0;
 }
 
-/* Returns whether a newer of the members that count used the library in another version. */
-static bool is_of_older_library(const struct member *member, const GPtrArray *newer)
+/* Adds the member's library to `libraries` unless it is there. There are a few versions of a
+ * library and many runs: comparing versions instead of runs keeps the work in proportion to the
+ * runs. */
+static void note_library(GPtrArray *libraries, const struct member *member)
 {
-    for (guint i = 0; i < newer->len; i++)
-        if (orch_libraries_differ(member->library,
-                                  ((const struct member *)newer->pdata[i])->library))
-            return true;
-    return false;
+    if (member->library &&
+        !g_ptr_array_find_with_equal_func(libraries, member->library, g_str_equal, NULL))
+        g_ptr_array_add(libraries, member->library);
+}
+
+/* Returns the first of the libraries that is another version of this one, or NULL. */
+static const char *other_version(const char *library, const GPtrArray *libraries)
+{
+    for (guint i = 0; i < libraries->len; i++)
+        if (orch_libraries_differ(library, libraries->pdata[i]))
+            return libraries->pdata[i];
+    return NULL;
 }
 
 /* Returns the members that have the metric and count, oldest first. Times of one version of
@@ -221,6 +231,7 @@ static GPtrArray *with_metric(const struct orch_side *side, const char *metric, 
 {
     GPtrArray *out = g_ptr_array_new();
     *out_older = 0;
+    g_autoptr(GPtrArray) newer = g_ptr_array_new(); /* libraries of the members that count */
     g_autoptr(GHashTable) newest = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint i = 0; i < side->members->len; i++) {
         const struct member *member = side->members->pdata[i];
@@ -228,15 +239,17 @@ static GPtrArray *with_metric(const struct orch_side *side, const char *metric, 
             continue;
         if (isnan(value_of(side, member, metric)))
             continue;
-        if (is_timing && is_of_older_library(member, out))
+        if (is_timing && other_version(member->library, newer)) {
             *out_older += 1;
-        else if (counts(member, newest, is_timing))
+        } else if (counts(member, newest, is_timing)) {
             g_ptr_array_add(out, side->members->pdata[i]);
+            note_library(newer, member);
+        }
     }
     for (guint i = 0; i < out->len / 2; i++) {
-        gpointer newer = out->pdata[i];
+        gpointer last = out->pdata[i];
         out->pdata[i] = out->pdata[out->len - 1 - i];
-        out->pdata[out->len - 1 - i] = newer;
+        out->pdata[out->len - 1 - i] = last;
     }
     return out;
 }
@@ -247,8 +260,8 @@ static unsigned count_lost(const struct orch_side *side, const char *metric)
     unsigned lost = 0;
     for (guint i = 0; i < side->members->len; i++) {
         const struct member *member = side->members->pdata[i];
-        lost += isnan(value_of(side, member, metric)) &&
-                orch_run_numbers_get(member->numbers, metric, ORCH_AGGREGATE_COUNT, NULL, NULL) > 0;
+        lost +=
+            isnan(value_of(side, member, metric)) && orch_run_numbers_has(member->numbers, metric);
     }
     return lost;
 }
@@ -263,34 +276,34 @@ static void pairs_clear(struct pairs *pairs)
     g_clear_pointer(&pairs->b, g_ptr_array_unref);
 }
 
-static void free_array(gpointer array)
+static void free_queue(gpointer queue)
 {
-    g_ptr_array_unref(array);
+    g_queue_free(queue);
 }
 
 static struct pairs find_pairs(const GPtrArray *a, const GPtrArray *b, GHashTable *but,
                                bool with_device)
 {
     struct pairs pairs = {g_ptr_array_new(), g_ptr_array_new()};
-    g_autoptr(GHashTable) of_b = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_array);
+    g_autoptr(GHashTable) of_b = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_queue);
     for (guint i = 0; i < b->len; i++) {
         char *text = trial_text(b->pdata[i], but, with_device);
-        GPtrArray *queue = g_hash_table_lookup(of_b, text);
+        GQueue *queue = g_hash_table_lookup(of_b, text);
         if (queue) {
             g_free(text);
         } else {
-            queue = g_ptr_array_new();
+            queue = g_queue_new();
             g_hash_table_insert(of_b, text, queue);
         }
-        g_ptr_array_add(queue, b->pdata[i]);
+        g_queue_push_tail(queue, b->pdata[i]);
     }
     for (guint i = 0; i < a->len; i++) {
         g_autofree char *text = trial_text(a->pdata[i], but, with_device);
-        GPtrArray *queue = g_hash_table_lookup(of_b, text);
-        if (!queue || !queue->len)
+        GQueue *queue = g_hash_table_lookup(of_b, text);
+        if (!queue || !queue->length)
             continue;
         g_ptr_array_add(pairs.a, a->pdata[i]);
-        g_ptr_array_add(pairs.b, g_ptr_array_steal_index(queue, 0));
+        g_ptr_array_add(pairs.b, g_queue_pop_head(queue));
     }
     return pairs;
 }
@@ -363,14 +376,15 @@ static bool meets_across(const GPtrArray *a, const GPtrArray *b, bool is_paired)
 /* Sets both sides' libraries when a run of A and a run of B used one in different versions. */
 static void find_libraries(const GPtrArray *a, const GPtrArray *b, struct orch_match *match)
 {
-    for (guint i = 0; i < a->len && !match->library_a; i++)
-        for (guint j = 0; j < b->len && !match->library_a; j++) {
-            const struct member *x = a->pdata[i], *y = b->pdata[j];
-            if (orch_libraries_differ(x->library, y->library)) {
-                match->library_a = g_strdup(x->library);
-                match->library_b = g_strdup(y->library);
-            }
-        }
+    g_autoptr(GPtrArray) of_a = g_ptr_array_new(), of_b = g_ptr_array_new();
+    for (guint i = 0; i < a->len; i++)
+        note_library(of_a, a->pdata[i]);
+    for (guint i = 0; i < b->len; i++)
+        note_library(of_b, b->pdata[i]);
+    for (guint i = 0; i < of_a->len && !match->library_a; i++) {
+        match->library_b = g_strdup(other_version(of_a->pdata[i], of_b));
+        match->library_a = match->library_b ? g_strdup(of_a->pdata[i]) : NULL;
+    }
 }
 
 /* Sets the direction and the unit that the metric's plugin declared. */

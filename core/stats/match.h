@@ -17,7 +17,8 @@ void orch_side_free(struct orch_side *side);
 const struct orch_disturbed *orch_side_disturbed(const struct orch_side *side);
 /** Makes times count the disturbed runs too. */
 void orch_side_count_disturbed(struct orch_side *side);
-/** Returns the names of metrics and results that runs of both sides have, with `wall_s` last. char
+/** Returns the names of metrics and results that runs of both sides have, if only as NaN, with
+ * `wall_s` last. char
  * *; the caller unrefs. */
 GPtrArray *orch_sides_names(const struct orch_side *a, const struct orch_side *b);
 
