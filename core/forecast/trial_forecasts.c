@@ -64,6 +64,8 @@ struct orch_forecasts {
     struct orch_estimator *estimator;
     GPtrArray *groups;       /* struct group * */
     GHashTable *experiments; /* const struct orch_experiment * -> struct group * */
+    GPtrArray *order;        /* const struct orch_experiment *, in the plan's order */
+    GHashTable *items_of;    /* const struct orch_experiment * -> GArray of unsigned, its items */
     struct known *known;     /* one for each item */
     bool has_ended;          /* a trial has ended since the plan was made */
     char **signatures;       /* of each item, computed on first use */
@@ -254,38 +256,54 @@ static void read_runs(struct orch_forecasts *f, struct group *group, const char 
         }
 }
 
+static struct group *make_group(struct orch_forecasts *f, const struct orch_plan_item *item)
+{
+    const struct orch_experiment *experiment = item->cell->experiment;
+    struct group *group = g_new0(struct group, 1);
+    group->manifest = experiment->manifest;
+    group->device_key = item->device_key;
+    group->library =
+        orch_environment_library(orch_environments_facts(f->plan->environments, experiment));
+    group->by_signature = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    group->cells = g_ptr_array_new_with_free_func(free_cell);
+    group->items = g_array_new(FALSE, FALSE, sizeof(unsigned));
+    group->runs_answered = SIZE_MAX;
+    g_ptr_array_add(f->groups, group);
+    read_runs(f, group, experiment->name);
+    return group;
+}
+
+static void join_group(struct orch_forecasts *f, struct group *group,
+                       const struct orch_experiment *experiment, const GArray *items)
+{
+    g_hash_table_insert(f->experiments, (gpointer)(uintptr_t)experiment, group);
+    for (guint i = 0; i < items->len; i++) {
+        unsigned index = g_array_index(items, unsigned, i);
+        if (f->plan->items[index].state != ORCH_PLAN_UNUSED)
+            g_array_append_val(group->items, index);
+    }
+}
+
 /* The group of all experiments of a plugin on the same device. Its runs are read once, those of the
- * first experiment before those of the others. */
+ * first experiment before those of the others. All its experiments join it at once, so that it is
+ * answered once and not again for each of a thousand experiments. */
 static struct group *group_of(struct orch_forecasts *f, const struct orch_plan_item *item)
 {
     const struct orch_experiment *experiment = item->cell->experiment;
     struct group *group = g_hash_table_lookup(f->experiments, experiment);
     if (group)
         return group;
-    for (guint i = 0; i < f->groups->len && !group; i++) {
-        struct group *other = f->groups->pdata[i];
-        if (other->manifest == experiment->manifest && !experiment->program &&
-            strcmp(other->device_key, item->device_key) == 0)
-            group = other;
+    group = make_group(f, item);
+    join_group(f, group, experiment, g_hash_table_lookup(f->items_of, experiment));
+    for (guint i = 0; !experiment->program && i < f->order->len; i++) {
+        const struct orch_experiment *other = f->order->pdata[i];
+        const GArray *items = g_hash_table_lookup(f->items_of, other);
+        const struct orch_plan_item *first = &f->plan->items[g_array_index(items, unsigned, 0)];
+        if (other->manifest == group->manifest && !other->program &&
+            g_strcmp0(first->device_key, group->device_key) == 0 &&
+            !g_hash_table_contains(f->experiments, other))
+            join_group(f, group, other, items);
     }
-    if (!group) {
-        group = g_new0(struct group, 1);
-        group->manifest = experiment->manifest;
-        group->device_key = item->device_key;
-        group->library =
-            orch_environment_library(orch_environments_facts(f->plan->environments, experiment));
-        group->by_signature = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        group->cells = g_ptr_array_new_with_free_func(free_cell);
-        group->items = g_array_new(FALSE, FALSE, sizeof(unsigned));
-        g_ptr_array_add(f->groups, group);
-        read_runs(f, group, experiment->name);
-    }
-    g_hash_table_insert(f->experiments, (gpointer)(uintptr_t)experiment, group);
-    for (unsigned i = 0; i < f->plan->count; i++)
-        if (f->plan->items[i].cell->experiment == experiment &&
-            f->plan->items[i].state != ORCH_PLAN_UNUSED)
-            g_array_append_val(group->items, i);
-    group->runs_answered = SIZE_MAX;
     return group;
 }
 
@@ -661,6 +679,28 @@ static void ended(void *ctx, const struct orch_plan_item *item, double wall_s)
 /* ---- the whole ---------------------------------------------------------------------------------
  */
 
+static void free_items(gpointer items)
+{
+    g_array_unref(items);
+}
+
+/* Lists the plan's experiments, and the items of each, in one pass. */
+static void list_experiments(struct orch_forecasts *f)
+{
+    f->order = g_ptr_array_new();
+    f->items_of = g_hash_table_new_full(NULL, NULL, NULL, free_items);
+    for (unsigned i = 0; i < f->plan->count; i++) {
+        gpointer experiment = (gpointer)(uintptr_t)f->plan->items[i].cell->experiment;
+        GArray *items = g_hash_table_lookup(f->items_of, experiment);
+        if (!items) {
+            items = g_array_new(FALSE, FALSE, sizeof(unsigned));
+            g_hash_table_insert(f->items_of, experiment, items);
+            g_ptr_array_add(f->order, experiment);
+        }
+        g_array_append_val(items, i);
+    }
+}
+
 struct orch_forecasts *orch_forecasts_new(struct orch_plan *plan)
 {
     struct orch_forecasts *f = g_new0(struct orch_forecasts, 1);
@@ -668,6 +708,7 @@ struct orch_forecasts *orch_forecasts_new(struct orch_plan *plan)
     f->estimator = orch_estimator_new(plan->workspace);
     f->groups = g_ptr_array_new_with_free_func(free_group);
     f->experiments = g_hash_table_new(NULL, NULL);
+    list_experiments(f);
     f->known = g_new0(struct known, plan->count + 1);
     f->signatures = g_new0(char *, plan->count + 1);
     f->predictors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_predictor);
@@ -686,6 +727,8 @@ void orch_forecasts_free(struct orch_forecasts *f)
     g_free(f->signatures);
     g_ptr_array_unref(f->groups);
     g_hash_table_unref(f->experiments);
+    g_hash_table_unref(f->items_of);
+    g_ptr_array_unref(f->order);
     g_hash_table_unref(f->predictors);
     orch_estimator_free(f->estimator);
     g_free(f);
