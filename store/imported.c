@@ -23,6 +23,7 @@ struct orch_imported_run *orch_imported_run_new(const char *tool, const char *id
     run->labels = json_object();
     run->tags = g_ptr_array_new_with_free_func(g_free);
     run->names = g_ptr_array_new_with_free_func(g_free);
+    run->notes = g_ptr_array_new_with_free_func(g_free);
     run->name_index = g_hash_table_new(g_str_hash, g_str_equal);
     run->points = g_array_new(FALSE, FALSE, sizeof(struct orch_imported_point));
     return run;
@@ -44,6 +45,7 @@ void orch_imported_run_free(void *pointer)
     json_decref(run->labels);
     g_ptr_array_unref(run->tags);
     g_ptr_array_unref(run->names);
+    g_ptr_array_unref(run->notes);
     g_hash_table_unref(run->name_index);
     g_array_unref(run->points);
     g_free(run);
@@ -76,6 +78,47 @@ static char *label_of(const char *name)
     return g_string_free(out, FALSE);
 }
 
+/* The tool's name as UTF-8, bounded: the form in which names are kept until orch_imported_settle.
+ * The caller frees. */
+static char *kept_name(const char *name)
+{
+    return g_utf8_make_valid(name, (gssize)strnlen(name, ORCH_IMPORTED_MESSAGE_MAX));
+}
+
+/* True for digits without a leading zero, and for "0" itself. */
+static size_t whole_digits(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    return digits > 1 && *text == '0' ? 0 : digits;
+}
+
+/* True for a number as programs print it: no sign before zero or a positive number, no leading
+ * zeros, no zeros at the end of a fraction (but "1.0"), one digit before an exponent. Anything else
+ * that could be read as a number ("00123", "1.10", "72225e2") may be a text: a postcode, a version,
+ * a commit. */
+static bool is_printed_number(const char *text)
+{
+    const char *p = text + (*text == '-');
+    size_t whole = whole_digits(p);
+    if (!whole || strcmp(text, "-0") == 0)
+        return false;
+    p += whole;
+    if (*p == '.') {
+        size_t fraction = strspn(++p, "0123456789");
+        if (!fraction || (fraction > 1 && p[fraction - 1] == '0'))
+            return false;
+        p += fraction;
+    }
+    if (*p == 'e' || *p == 'E') {
+        p += p[1] == '-' || p[1] == '+' ? 2 : 1;
+        size_t exponent = strspn(p, "0123456789");
+        if (!exponent || whole > 1)
+            return false;
+        p += exponent;
+    }
+    return !*p;
+}
+
 static bool has_room(struct orch_imported_run *run, json_t *object, const char *text)
 {
     bool fits = json_object_size(object) < ORCH_IMPORTED_NAMES_MAX &&
@@ -88,9 +131,10 @@ static json_t *typed(const char *text)
 {
     int64_t whole;
     double real;
-    if (orch_int_parse(text, &whole))
+    bool is_number = is_printed_number(text), is_whole = !strpbrk(text, ".eE");
+    if (is_number && is_whole && orch_int_parse(text, &whole))
         return json_integer(whole);
-    if (orch_real_parse(text, &real))
+    if (is_number && !is_whole && orch_real_parse(text, &real))
         return orch_json_real(real);
     if (g_ascii_strcasecmp(text, "true") == 0 || g_ascii_strcasecmp(text, "false") == 0)
         return json_boolean(g_ascii_tolower(*text) == 't');
@@ -100,16 +144,16 @@ static json_t *typed(const char *text)
 
 void orch_imported_param(struct orch_imported_run *run, const char *name, const char *text)
 {
-    g_autofree char *label = label_of(name);
+    g_autofree char *kept = kept_name(name);
     if (has_room(run, run->params, text))
-        json_object_set_new(run->params, label, typed(text));
+        json_object_set_new(run->params, kept, typed(text));
 }
 
 void orch_imported_result(struct orch_imported_run *run, const char *name, double value)
 {
-    g_autofree char *label = label_of(name);
+    g_autofree char *kept = kept_name(name);
     if (has_room(run, run->results, NULL))
-        json_object_set_new(run->results, label, orch_json_real(value));
+        json_object_set_new(run->results, kept, orch_json_real(value));
 }
 
 void orch_imported_label(struct orch_imported_run *run, const char *name, const char *text)
@@ -123,16 +167,16 @@ void orch_imported_label(struct orch_imported_run *run, const char *name, const 
 void orch_imported_point(struct orch_imported_run *run, const char *name, int64_t step,
                          int64_t time_ns, double value)
 {
-    g_autofree char *label = label_of(name);
+    g_autofree char *kept = kept_name(name);
     gpointer found = NULL;
-    if (!g_hash_table_lookup_extended(run->name_index, label, NULL, &found)) {
-        if (run->names->len >= ORCH_IMPORTED_NAMES_MAX) {
-            run->is_cut = true;
+    if (!g_hash_table_lookup_extended(run->name_index, kept, NULL, &found)) {
+        if (run->names->len >= ORCH_IMPORTED_METRICS_MAX) {
+            run->has_more_metrics = true;
             return;
         }
         found = GUINT_TO_POINTER(run->names->len);
-        g_hash_table_insert(run->name_index, label, found);
-        g_ptr_array_add(run->names, g_steal_pointer(&label));
+        g_hash_table_insert(run->name_index, kept, found);
+        g_ptr_array_add(run->names, g_steal_pointer(&kept));
     }
     if (run->points->len >= ORCH_IMPORTED_POINTS_MAX) {
         run->is_cut = true;
@@ -143,6 +187,21 @@ void orch_imported_point(struct orch_imported_run *run, const char *name, int64_
     if (!run->fault)
         run->fault = orch_bound_fault(ORCH_BOUNDED_STEP, (double)point.step);
     g_array_append_val(run->points, point);
+}
+
+void orch_imported_purge(struct orch_imported_run *run, int64_t step)
+{
+    struct orch_imported_point *points = (struct orch_imported_point *)(void *)run->points->data;
+    guint kept = 0;
+    if (run->purges >= ORCH_IMPORTED_PURGES_MAX) {
+        run->is_cut = true;
+        return;
+    }
+    for (guint i = 0; i < run->points->len; i++)
+        if (points[i].step < step)
+            points[kept++] = points[i];
+    run->purges += kept < run->points->len;
+    g_array_set_size(run->points, kept);
 }
 
 int64_t orch_imported_ns(struct orch_imported_run *run, enum orch_bounded which, double time,
@@ -156,6 +215,77 @@ int64_t orch_imported_ns(struct orch_imported_run *run, enum orch_bounded which,
     else
         run->fault = fault;
     return 0;
+}
+
+/* ---- labels -----------------------------------------------------------------------------------
+ */
+
+static void note_renamed(struct orch_imported_run *run, const char *what, const char *name,
+                         const char *taken, const char *label)
+{
+    enum { NOTES_MAX = 20 };
+    if (run->notes->len < NOTES_MAX)
+        g_ptr_array_add(run->notes,
+                        g_strdup_printf("its %s '%s' is stored as '%s', because another one is "
+                                        "stored as '%s'",
+                                        what, name, label, taken));
+}
+
+/* Returns the labels of `names` (char *), parallel to them. A name that is a label itself keeps it;
+ * then the others get theirs, with a number where another name has the label. */
+static GPtrArray *labels_of(struct orch_imported_run *run, const char *what, const GPtrArray *names)
+{
+    GPtrArray *labels = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GHashTable) taken = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < names->len; i++) {
+        g_ptr_array_add(labels, label_of(names->pdata[i]));
+        if (strcmp(labels->pdata[i], names->pdata[i]) == 0)
+            g_hash_table_add(taken, labels->pdata[i]);
+    }
+    for (guint i = 0; i < names->len; i++) {
+        g_autofree char *plain = g_strdup(labels->pdata[i]);
+        if (strcmp(plain, names->pdata[i]) == 0)
+            continue;
+        for (unsigned n = 2; g_hash_table_contains(taken, labels->pdata[i]); n++) {
+            g_free(labels->pdata[i]);
+            labels->pdata[i] = g_strdup_printf("%s_%u", plain, n);
+        }
+        g_hash_table_add(taken, labels->pdata[i]);
+        if (strcmp(plain, labels->pdata[i]) != 0)
+            note_renamed(run, what, names->pdata[i], plain, labels->pdata[i]);
+    }
+    return labels;
+}
+
+/* Renames the entries of an object to their labels. */
+static void settle_object(struct orch_imported_run *run, const char *what, json_t **object)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    const char *name;
+    json_t *value, *out = json_object();
+    json_object_foreach(*object, name, value) g_ptr_array_add(names, (gpointer)(uintptr_t)name);
+    g_autoptr(GPtrArray) labels = labels_of(run, what, names);
+    for (guint i = 0; i < names->len; i++)
+        json_object_set(out, labels->pdata[i], json_object_get(*object, names->pdata[i]));
+    json_decref(*object);
+    *object = out;
+}
+
+void orch_imported_settle(struct orch_imported_run *run)
+{
+    if (run->is_settled)
+        return;
+    run->is_settled = true;
+    settle_object(run, "parameter", &run->params);
+    settle_object(run, "result", &run->results);
+    GPtrArray *labels = labels_of(run, "metric", run->names);
+    g_hash_table_remove_all(run->name_index);
+    g_ptr_array_unref(run->names);
+    run->names = labels;
+    if (run->has_more_metrics)
+        g_ptr_array_add(run->notes, g_strdup_printf("it has more than %d metrics, the most that a "
+                                                    "run may have: the rest is left out",
+                                                    ORCH_IMPORTED_METRICS_MAX));
 }
 
 /* ---- order ------------------------------------------------------------------------------------
@@ -238,7 +368,7 @@ static json_t *facts_of(const struct orch_imported_run *run)
     json_t *from =
         json_pack("{s:s s:s s:s? s:s? s:s? s:O}", "tool", run->tool, "id", run->id, "status",
                   run->status, "user", run->user, "name", run->name, "labels", run->labels);
-    if (run->is_cut)
+    if (run->is_cut || run->has_more_metrics)
         json_object_set_new(from, "cut", json_true());
     return json_pack("{s:o s:O}", "imported", from, "coords", run->params);
 }
@@ -394,6 +524,7 @@ static bool put_all(struct orch_store *store, struct orch_imported_run *run, con
 
 const char *orch_imported_fault(struct orch_imported_run *run)
 {
+    orch_imported_settle(run);
     settle_times(run);
     if (!run->fault)
         run->fault = orch_bound_fault(ORCH_BOUNDED_STARTED_NS, (double)run->started_ns);
@@ -407,6 +538,7 @@ bool orch_store_put_imported(struct orch_store *store, struct orch_imported_run 
 {
     char key[ORCH_KEY_CHARS];
     int64_t known = 0;
+    orch_imported_settle(run);
     count_steps(run);
     settle_times(run);
     g_autoptr(json_t) facts = facts_of(run);

@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <sqlite3.h>
@@ -123,12 +124,19 @@ static void add_tag(struct orch_imported_run *run, sqlite3_stmt *s)
     orch_imported_label(run, text_of(s, 1), text_of(s, 2));
 }
 
+/* MLflow stores a NaN as 0 with a mark, and an infinity as the largest double. */
+static double value_of(sqlite3_stmt *s)
+{
+    double value = sqlite3_column_double(s, 2);
+    if (sqlite3_column_int(s, 5))
+        return (double)NAN;
+    return fabs(value) == DBL_MAX ? copysign((double)INFINITY, value) : value;
+}
+
 static void add_metric(struct orch_imported_run *run, sqlite3_stmt *s)
 {
-    bool is_nan = sqlite3_column_int(s, 5);
     orch_imported_point(run, text_of(s, 1), sqlite3_column_int64(s, 4),
-                        ns_of_ms(run, ORCH_BOUNDED_TIME_NS, s, 3),
-                        is_nan ? (double)NAN : sqlite3_column_double(s, 2));
+                        ns_of_ms(run, ORCH_BOUNDED_TIME_NS, s, 3), value_of(s));
 }
 
 static bool each_row(sqlite3 *db, const char *path, const char *sql, GHashTable *by_id,

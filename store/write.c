@@ -5,6 +5,7 @@
  * The points are hashed while they are inserted. A metric whose steps do not ascend (a later point
  * of a step replaces the earlier one) is read back for the digest instead.
  */
+#include "store/imported.h"
 #include "store/internal.h"
 
 #include "lib/base/error.h"
@@ -15,7 +16,7 @@
 
 /* Maximum number of metrics of a run. Plugins declare a few dozen; this stops a run that generates
  * names without end. */
-enum { METRIC_NAMES_MAX = 4096 };
+enum { METRIC_NAMES_MAX = ORCH_IMPORTED_METRICS_MAX };
 
 /** A metric of the run that is being written. */
 struct slot {

@@ -36,6 +36,8 @@ static bool put_all(struct orch_cli *cli, const GPtrArray *runs, bool dry_run,
             orch_cli_warn(cli, "run '%s' is not taken: its %s", run->id, fault);
             continue;
         }
+        for (guint j = 0; j < run->notes->len; j++)
+            orch_cli_warn(cli, "run '%s': %s", run->id, (const char *)run->notes->pdata[j]);
         if (run->is_cut)
             orch_cli_warn(cli, "run '%s' is larger than what a run may hold: the rest is left out",
                           run->id);

@@ -6,7 +6,6 @@
 #include "lib/base/text.h"
 #include "lib/yaml/yaml.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { FILE_BYTES_MAX = 256 << 20, META_BYTES_MAX = 1 << 20, DEPTH_MAX = 8 };
@@ -63,10 +62,9 @@ static void add_line(struct orch_imported_run *run, const char *name, char *line
 {
     g_auto(GStrv) words = g_strsplit(g_strstrip(line), " ", 4);
     int64_t step = 0;
-    double ms, value = (double)NAN;
+    double ms, value;
     if (g_strv_length(words) < 2 || !orch_real_parse(words[0], &ms) ||
-        (!orch_real_parse(words[1], &value) && g_ascii_strcasecmp(words[1], "nan") != 0) ||
-        (words[2] && !orch_int_parse(words[2], &step)))
+        !orch_import_number(words[1], &value) || (words[2] && !orch_int_parse(words[2], &step)))
         return;
     int64_t time_ns = orch_imported_ns(run, ORCH_BOUNDED_TIME_NS, ms, 1e6);
     orch_imported_point(run, name, step, time_ns, value);
@@ -168,4 +166,22 @@ void orch_import_mlruns(const char *folder, GPtrArray *runs, GPtrArray *warnings
             g_file_test(meta, G_FILE_TEST_EXISTS))
             read_experiment(path, runs, warnings);
     }
+}
+
+bool orch_import_mlflow_part(const char *folder, GPtrArray *runs, GPtrArray *warnings)
+{
+    struct orch_yaml *meta = read_meta(folder, warnings);
+    bool is_run = orch_yaml_get(meta, "run_id") || orch_yaml_get(meta, "run_uuid");
+    bool is_experiment = !is_run && orch_yaml_get(meta, "experiment_id");
+    orch_yaml_free(meta);
+    if (is_run) {
+        g_autofree char *above = g_path_get_dirname(folder), *id = g_path_get_basename(folder);
+        struct orch_yaml *of_experiment = read_meta(above, warnings);
+        g_autofree char *name = meta_text(of_experiment, "name");
+        orch_yaml_free(of_experiment);
+        read_run(folder, id, name, runs, warnings);
+    } else if (is_experiment) {
+        read_experiment(folder, runs, warnings);
+    }
+    return is_run || is_experiment;
 }

@@ -61,6 +61,8 @@ static void search(const char *folder, const char *name, int depth, GPtrArray *r
         orch_import_warn(warnings, "'%s' is not searched: too deep, or too many runs", folder);
         return;
     }
+    if (has(folder, "meta.yaml") && orch_import_mlflow_part(folder, runs, warnings))
+        return;
     if (is_mlruns(folder, entries)) {
         orch_import_mlruns(folder, runs, warnings);
         return;

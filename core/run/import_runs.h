@@ -28,6 +28,8 @@ bool orch_import_run_put(struct orch_store *store, struct orch_imported_run *run
  * Each takes a path that import_runs.c has recognised. */
 
 void orch_import_mlruns(const char *folder, GPtrArray *runs, GPtrArray *warnings);
+/** Reads the folder of an experiment of MLflow, or of one of its runs. False when it is neither. */
+bool orch_import_mlflow_part(const char *folder, GPtrArray *runs, GPtrArray *warnings);
 void orch_import_wandb_folder(const char *folder, GPtrArray *runs, GPtrArray *warnings);
 bool orch_import_wandb_csv(const char *path, const char *const *params, GPtrArray *runs,
                            GError **error);
@@ -36,6 +38,9 @@ void orch_import_tensorboard(const char *folder, const char *name, GPtrArray *ru
                              GPtrArray *warnings);
 bool orch_import_is_event_file(const char *name);
 
+/** Parses a number as trackers write it, also "nan", "inf", "-Infinity" and the like in any case.
+ */
+bool orch_import_number(const char *text, double *out);
 /** Adds a sentence to `warnings`, up to 100 in total. */
 void orch_import_warn(GPtrArray *warnings, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /** Entries of a folder, sorted by the bytes of their names, at most 100,000: char *; the caller

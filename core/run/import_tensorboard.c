@@ -5,16 +5,32 @@
  * the summary values that hold one number: simple_value, or a tensor of one float, double or
  * integer.
  *
- *     Event        1 wall_time (double)  2 step (varint)  5 summary
+ *     Event        1 wall_time (double)  2 step (varint)  5 summary  7 session_log
  *     Summary      1 value (repeated)
- *     Value        1 tag  2 simple_value (float)  8 tensor
+ *     Value        1 tag  2 simple_value (float)  8 tensor  9 metadata
+ *     SessionLog   1 status (1: START)
  *     TensorProto  1 dtype  2 shape  4 tensor_content  5 float_val  6 double_val  7 int_val
  *                  10 int64_val
+ *
+ * A START of a session discards, as TensorBoard does, the points from its step on that were read so
+ * far: a run that was resumed writes them again ('purge_step').
+ *
+ * The hyperparameters (add_hparams) are in the metadata of a value, as the content of the plugin
+ * "hparams":
+ *
+ *     Metadata           1 plugin_data
+ *     PluginData         1 plugin_name  2 content
+ *     HParamsPluginData  3 session_start_info  4 session_end_info
+ *     SessionStartInfo   1 hparams (map of names to google.protobuf.Value)
+ *     SessionEndInfo     1 status (1 success, 2 failure, 3 running)
+ *     Value              2 number (double)  3 text  4 boolean
  *
  * Reading stops at a truncated frame or a wrong checksum; the frames before it are kept.
  */
 #include "core/run/import_runs.h"
 #include "core/run/import_wire.h"
+
+#include "lib/base/text.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -108,6 +124,85 @@ static bool tensor_value(struct wire_message tensor, double *out)
     return true;
 }
 
+/* ---- hyperparameters --------------------------------------------------------------------------
+ */
+
+/* Returns the first field of that number that holds bytes; an empty message when there is none. */
+static struct wire_message bytes_of(struct wire_message message, uint32_t number)
+{
+    static const uint8_t nothing[1];
+    struct orch_protobuf_field field;
+    while (orch_protobuf_field(&message, &field))
+        if (field.number == number && field.type == 2)
+            return field.inner;
+    return (struct wire_message){nothing, nothing};
+}
+
+/* Adds one entry of the map of hyperparameters: 1 key, 2 value. */
+static void take_hparam(struct orch_imported_run *run, struct wire_message entry)
+{
+    enum { NAME_MAX_BYTES = 1000 };
+    char number[ORCH_REAL_CHARS];
+    g_autofree char *name = orch_protobuf_text(bytes_of(entry, 1), NAME_MAX_BYTES);
+    struct wire_message value = bytes_of(entry, 2);
+    struct orch_protobuf_field field;
+    while (*name && orch_protobuf_field(&value, &field)) {
+        if (field.number == 2 && field.type == 1) {
+            orch_imported_param(run, name,
+                                orch_real_format(orch_protobuf_double(field.value), number));
+        } else if (field.number == 3 && field.type == 2) {
+            g_autofree char *text = orch_protobuf_text(field.inner, ORCH_IMPORTED_TEXT_MAX);
+            orch_imported_param(run, name, text);
+        } else if (field.number == 4 && field.type == 0) {
+            orch_imported_param(run, name, field.value ? "true" : "false");
+        }
+    }
+}
+
+static void take_end(struct orch_imported_run *run, struct wire_message end)
+{
+    static const struct {
+        const char *status;
+        enum orch_verdict verdict;
+    } ends[] = {[1] = {"success", ORCH_VERDICT_OK},
+                [2] = {"failure", ORCH_VERDICT_FAILED},
+                [3] = {"running", ORCH_VERDICT_LOST}};
+    struct orch_protobuf_field field;
+    while (orch_protobuf_field(&end, &field))
+        if (field.number == 1 && field.type == 0 && field.value >= 1 &&
+            field.value < G_N_ELEMENTS(ends)) {
+            orch_imported_set_text(&run->status, ends[field.value].status);
+            run->verdict = ends[field.value].verdict;
+        }
+}
+
+static void take_metadata(struct orch_imported_run *run, struct wire_message metadata)
+{
+    static const char plugin[] = "hparams";
+    struct wire_message data = bytes_of(metadata, 1), name = bytes_of(data, 1);
+    struct orch_protobuf_field field;
+    if ((size_t)(name.end - name.at) != strlen(plugin) ||
+        memcmp(name.at, plugin, strlen(plugin)) != 0)
+        return;
+    struct wire_message content = bytes_of(data, 2), start = bytes_of(content, 3);
+    while (orch_protobuf_field(&start, &field))
+        if (field.number == 1 && field.type == 2)
+            take_hparam(run, field.inner);
+    take_end(run, bytes_of(content, 4));
+}
+
+/* ---- events ------------------------------------------------------------------------------------
+ */
+
+static bool is_start(struct wire_message session_log)
+{
+    struct orch_protobuf_field field;
+    bool is = false;
+    while (orch_protobuf_field(&session_log, &field))
+        is = is || (field.number == 1 && field.type == 0 && field.value == 1);
+    return is;
+}
+
 static void take_value(struct orch_imported_run *run, struct wire_message value, int64_t step,
                        int64_t time_ns)
 {
@@ -124,6 +219,8 @@ static void take_value(struct orch_imported_run *run, struct wire_message value,
             has_number = true;
         } else if (field.number == 8 && field.type == 2) {
             has_number = tensor_value(field.inner, &number) || has_number;
+        } else if (field.number == 9 && field.type == 2) {
+            take_metadata(run, field.inner);
         }
     }
     if (tag && *tag && has_number)
@@ -143,11 +240,15 @@ static void take_event(struct orch_imported_run *run, const uint8_t *bytes, size
             step = (int64_t)field.value;
         }
     }
-    while (orch_protobuf_field(&again, &field))
-        if (field.number == 5 && field.type == 2)
-            while (orch_protobuf_field(&field.inner, &value))
-                if (value.number == 1 && value.type == 2)
-                    take_value(run, value.inner, step, time_ns);
+    while (orch_protobuf_field(&again, &field)) {
+        if (field.number == 7 && field.type == 2 && is_start(field.inner))
+            orch_imported_purge(run, step);
+        if (field.number != 5 || field.type != 2)
+            continue;
+        while (orch_protobuf_field(&field.inner, &value))
+            if (value.number == 1 && value.type == 2)
+                take_value(run, value.inner, step, time_ns);
+    }
 }
 
 /* ---- files ------------------------------------------------------------------------------------
@@ -195,7 +296,7 @@ void orch_import_tensorboard(const char *folder, const char *name, GPtrArray *ru
         if (orch_import_is_event_file(entries->pdata[i]))
             read_file(run, path, warnings);
     }
-    if (run->points->len) {
+    if (run->points->len || json_object_size(run->params)) {
         g_ptr_array_add(runs, run);
         return;
     }

@@ -48,14 +48,8 @@ static bool number_of(const json_t *value, double *out)
         *out = json_typeof(value) == JSON_TRUE;
         return true;
     }
-    if (json_is_string(value)) {
-        const char *text = json_string_value(value);
-        *out = strcmp(text, "NaN") == 0         ? (double)NAN
-               : strcmp(text, "Infinity") == 0  ? (double)INFINITY
-               : strcmp(text, "-Infinity") == 0 ? -(double)INFINITY
-                                                : 0;
-        return *out != 0;
-    }
+    if (json_is_string(value)) /* JSON has no other form for these */
+        return orch_import_number(json_string_value(value), out) && !isfinite(*out);
     return orch_json_get_real(value, out);
 }
 
@@ -489,9 +483,8 @@ static void read_row(const struct orch_csv *csv, size_t row, const char *const *
         if (!*text || is_own(column) || g_strv_contains(known, column))
             continue;
         bool is_param = params && g_strv_contains(params, column);
-        bool is_nan = g_ascii_strcasecmp(text, "nan") == 0;
-        if (!is_param && (is_nan || orch_real_parse(text, &number)))
-            orch_imported_result(run, column, is_nan ? (double)NAN : number);
+        if (!is_param && orch_import_number(text, &number))
+            orch_imported_result(run, column, number);
         else
             orch_imported_param(run, column, text);
     }

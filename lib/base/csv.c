@@ -42,6 +42,7 @@ void orch_csv_free(struct orch_csv *csv)
 struct cursor {
     char *read, *write, *end, *line_start;
     int line;
+    char separator; /* between fields */
     const char *name;
 };
 
@@ -85,7 +86,7 @@ static bool read_quoted(struct cursor *at, GError **error)
         *at->write++ = *at->read++;
     }
     at->read++;
-    if (at->read < at->end && *at->read != ',' && *at->read != '\n' && !is_line_end(at))
+    if (at->read < at->end && *at->read != at->separator && *at->read != '\n' && !is_line_end(at))
         return fail_at(at, column_of(at, at->read),
                        "put the whole field in quotes, or none of it; a quote inside is written "
                        "twice",
@@ -95,11 +96,12 @@ static bool read_quoted(struct cursor *at, GError **error)
 
 static void read_plain(struct cursor *at)
 {
-    while (at->read < at->end && *at->read != ',' && *at->read != '\n' && !is_line_end(at))
+    while (at->read < at->end && *at->read != at->separator && *at->read != '\n' &&
+           !is_line_end(at))
         *at->write++ = *at->read++;
 }
 
-/* Reads one field with the comma or line end after it. `*out_last`: it is the record's last. */
+/* Reads one field with the separator or line end after it. `*out_last`: it is the record's last. */
 static bool read_field(struct cursor *at, struct field *out, bool *out_last, GError **error)
 {
     at->write = at->read;
@@ -121,7 +123,7 @@ static bool read_field(struct cursor *at, struct field *out, bool *out_last, GEr
         }
         at->read++;
     }
-    *stop = '\0'; /* the comma, the line end or the NUL after the text */
+    *stop = '\0'; /* the separator, the line end or the NUL after the text */
     return true;
 }
 
@@ -210,6 +212,59 @@ static bool index_columns(struct orch_csv *csv, GError **error)
     return true;
 }
 
+/* ---- separators --------------------------------------------------------------------------------
+ */
+
+/* Counts a byte in the line at `text`, outside quotes. */
+static size_t count_in_line(const char *text, char wanted)
+{
+    size_t count = 0;
+    bool quoted = false;
+    for (; *text && (quoted || *text != '\n'); text++) {
+        quoted = quoted != (*text == '"');
+        count += !quoted && *text == wanted;
+    }
+    return count;
+}
+
+/* Skips the line "sep=;", in which spreadsheets name the separator of the rest. Returns the
+ * separator, or 0 when there is no such line. */
+static char skip_sep_line(struct cursor *at)
+{
+    size_t length = strcspn(at->read, "\r\n");
+    if (length != strlen("sep=,") || g_ascii_strncasecmp(at->read, "sep=", 4) != 0 ||
+        !strchr(",;\t|", at->read[4]))
+        return 0;
+    char separator = at->read[4];
+    at->read += length;
+    at->read += *at->read == '\r';
+    at->read += *at->read == '\n';
+    at->line_start = at->read;
+    at->line++;
+    return separator;
+}
+
+/* Sets the separator. Tabs are recognised where the header has no comma. Semicolons (and '|') are
+ * refused with their name, because the programs that write them write numbers with a decimal comma,
+ * too: 1,5 would be read as two numbers, or as 15, by whoever guesses. */
+static bool find_separator(struct cursor *at, GError **error)
+{
+    static const char others[] = "\t;|";
+    char named = skip_sep_line(at);
+    at->separator = named ? named : ',';
+    for (const char *other = others; !named && *other && at->separator == ','; other++)
+        if (!count_in_line(at->read, ',') && count_in_line(at->read, *other))
+            at->separator = *other;
+    if (at->separator == ',' || at->separator == '\t')
+        return true;
+    g_autofree char *what = g_strdup_printf("columns are separated by %s, not by commas",
+                                            at->separator == ';' ? "semicolons" : "vertical bars");
+    return fail_at(at, 1,
+                   "save the table with commas between fields and points in numbers ('CSV UTF-8', "
+                   "or pandas.read_csv(FILE, sep=';', decimal=',').to_csv(...)), or with tabs",
+                   error, what);
+}
+
 struct orch_csv *orch_csv_parse(const char *name, const char *text, size_t length, GError **error)
 {
     struct orch_csv *csv = g_new0(struct orch_csv, 1);
@@ -230,7 +285,8 @@ struct orch_csv *orch_csv_parse(const char *name, const char *text, size_t lengt
     else if (!g_utf8_validate_len(csv->text, length, &odd))
         good = fail_utf8(&at, odd, error);
     else
-        good = read_records(csv, &at, error) && index_columns(csv, error);
+        good = find_separator(&at, error) && read_records(csv, &at, error) &&
+               index_columns(csv, error);
     if (good)
         return csv;
     orch_csv_free(csv);

@@ -3,9 +3,10 @@
  * CSV tables (RFC 4180). Every error names file, line and column.
  *
  * A table is read as a whole. The first record names the columns; all others have the same number
- * of fields. Quoted fields may contain commas, line breaks and doubled quotes; lines may end in LF
- * or CRLF; empty lines are skipped. The column of an error is the byte, from 1, where the field
- * begins.
+ * of fields. Fields are separated by commas, or by tabs where the header has no comma; a first line
+ * "sep=," is skipped; other separators are refused by name. Quoted fields may contain commas, line
+ * breaks and doubled quotes; lines may end in LF or CRLF; empty lines are skipped. The column of an
+ * error is the byte, from 1, where the field begins.
  */
 #ifndef ORCH_BASE_CSV_H
 #define ORCH_BASE_CSV_H
