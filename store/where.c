@@ -19,6 +19,7 @@
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,10 +191,20 @@ static bool unit_factor(const char *name, size_t length, double *out)
     return false;
 }
 
+/* "inf", "-inf", "Infinity": the value of a loss that overflowed. */
+static bool parse_infinity(const char *text, double *out)
+{
+    const char *word = text + (*text == '-' || *text == '+');
+    if (g_ascii_strcasecmp(word, "inf") != 0 && g_ascii_strcasecmp(word, "infinity") != 0)
+        return false;
+    *out = *text == '-' ? -(double)INFINITY : (double)INFINITY;
+    return true;
+}
+
 bool orch_where_quantity(const char *text, double *out)
 {
     int64_t integer;
-    if (orch_real_parse(text, out))
+    if (orch_real_parse(text, out) || parse_infinity(text, out))
         return true;
     if (orch_int_parse(text, &integer)) {
         *out = (double)integer;

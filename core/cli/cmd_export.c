@@ -106,11 +106,11 @@ static bool read_options(struct orch_cli *cli, const struct export_options *o,
 }
 
 /* Checks that options of bundles and of tables are not mixed. */
-static bool options_fit(const struct orch_cli *cli, const struct export_options *o, GError **error)
+static bool options_fit(const struct export_options *o, GError **error)
 {
     const char *wrong = NULL;
-    if (!o->bundle && (cli->arg_count || o->artifacts || o->datasets || o->dry_run))
-        wrong = "runs by name, --artifacts, --measurements and --dry-run are for --bundle";
+    if (!o->bundle && (o->artifacts || o->datasets || o->dry_run))
+        wrong = "--artifacts, --measurements and --dry-run are for --bundle";
     else if (o->bundle &&
              (o->what || o->columns || o->metrics || o->format || o->out || o->safe_csv))
         wrong = "--what, --columns, --metric, --format, --safe-csv and --out are for tables, not "
@@ -120,10 +120,25 @@ static bool options_fit(const struct orch_cli *cli, const struct export_options 
     return !wrong;
 }
 
+static bool export_table(struct orch_cli *cli, const struct export_options *o,
+                         struct orch_export_wish *wish, int64_t *out_rows, GError **error)
+{
+    struct orch_cli_export_named named = {0};
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    bool ok = store && orch_cli_export_named_read(cli, store, &named, error);
+    if (ok) {
+        wish->selection.any_recipes = (const char *const *)(void *)named.recipes->pdata;
+        wish->selection.any_runs = (const char *const *)(void *)named.runs->pdata;
+        ok = orch_export_table(store, wish, o->out, stdout, out_rows, error);
+    }
+    orch_cli_export_named_clear(&named);
+    return ok;
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct export_options *o = options;
-    if (!options_fit(cli, o, error))
+    if (!options_fit(o, error))
         return -1;
     if (o->bundle) {
         const struct orch_cli_export_bundle what = {o->bundle, o->artifacts,  o->datasets, o->where,
@@ -132,9 +147,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     }
     struct orch_export_wish wish;
     int64_t rows = 0;
-    struct orch_store *store =
-        read_options(cli, o, &wish, error) ? orch_cli_store(cli, ORCH_STORE_READ, error) : NULL;
-    if (!store || !orch_export_table(store, &wish, o->out, stdout, &rows, error))
+    if (!read_options(cli, o, &wish, error) || !export_table(cli, o, &wish, &rows, error))
         return -1;
     if (o->metrics && !rows)
         orch_cli_warn(cli, "these runs have no point of '%s' ('orch show RUN' lists their metrics)",
@@ -154,7 +167,8 @@ const struct orch_command ORCH_COMMAND_EXPORT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct export_options),
     .about =
-        "Exports runs in any state, oldest first. The columns are a run's fields (key, state, "
+        "Exports runs in any state, oldest first: all of them, or those that are named and those "
+        "of the named recipes. The columns are a run's fields (key, state, "
         "experiment, ...; see docs/run-fields.md), param.NAME, result.NAME, metric.NAME (the "
         "last value), and best.NAME for metrics with a direction. --columns selects columns by "
         "these names or by bare names as in filters, and also accepts min.NAME, max.NAME, "
@@ -170,7 +184,8 @@ const struct orch_command ORCH_COMMAND_EXPORT = {
         "--bundle writes the runs themselves with what they own (recipes, artifacts, public "
         "notes; all runs unless some are named) for 'orch db merge' elsewhere, see "
         "docs/sharing.md.",
-    .examples = "  orch export --where 'recipe = hw4 and state = ok' -o runs.csv\n"
+    .examples = "  orch export @last --what points\n"
+                "  orch export --where 'recipe = hw4 and state = ok' -o runs.csv\n"
                 "  orch export -c key,lr,best.val_accuracy,wall_s --format jsonl\n"
                 "  orch export --what points -m val_loss -c key,lr -o points.csv\n"
                 "  orch export --bundle mine.orch --where 'who = ada'",

@@ -5,11 +5,6 @@
 #include "core/results/run_named.h"
 #include "lib/base/text.h"
 
-/* The recipes and runs that the arguments name. */
-struct named {
-    GPtrArray *recipes, *runs; /* char *: names and keys, ended by NULL */
-};
-
 static bool name_recipe(struct orch_cli *cli, const char *path, GPtrArray *recipes, GError **error)
 {
     static const struct orch_variant as_written;
@@ -28,9 +23,11 @@ static bool name_run(struct orch_store *store, const char *word, GPtrArray *runs
     return found != NULL;
 }
 
-static bool read_arguments(struct orch_cli *cli, struct orch_store *store, struct named *out,
-                           GError **error)
+bool orch_cli_export_named_read(struct orch_cli *cli, struct orch_store *store,
+                                struct orch_cli_export_named *out, GError **error)
 {
+    *out = (struct orch_cli_export_named){g_ptr_array_new_with_free_func(g_free),
+                                          g_ptr_array_new_with_free_func(g_free)};
     for (int i = 0; i < cli->arg_count; i++)
         if (!(g_str_has_suffix(cli->args[i], ".recipe")
                   ? name_recipe(cli, cli->args[i], out->recipes, error)
@@ -39,6 +36,12 @@ static bool read_arguments(struct orch_cli *cli, struct orch_store *store, struc
     g_ptr_array_add(out->recipes, NULL);
     g_ptr_array_add(out->runs, NULL);
     return true;
+}
+
+void orch_cli_export_named_clear(struct orch_cli_export_named *named)
+{
+    g_clear_pointer(&named->recipes, g_ptr_array_unref);
+    g_clear_pointer(&named->runs, g_ptr_array_unref);
 }
 
 /* ---- output -----------------------------------------------------------------------------------
@@ -94,19 +97,20 @@ bool orch_cli_export_bundle(struct orch_cli *cli, const struct orch_cli_export_b
                             GError **error)
 {
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    g_autoptr(GPtrArray) recipes = g_ptr_array_new_with_free_func(g_free);
-    g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func(g_free);
-    struct named named = {recipes, runs};
+    struct orch_cli_export_named named = {0};
     struct orch_bundle_request request = {.path = what->path, .datasets = what->datasets};
-    if (!store || (!what->dry_run && !orch_bundle_may_write(what->path, error)) ||
-        !orch_artifact_bytes_parse(what->artifacts, &request.artifact_bytes, error) ||
-        !read_arguments(cli, store, &named, error))
-        return false;
-    request.selection =
-        (struct orch_selection){.where = what->where,
-                                .recipe = what->recipe,
-                                .experiment = what->experiment,
-                                .any_recipes = (const char *const *)(void *)recipes->pdata,
-                                .any_runs = (const char *const *)(void *)runs->pdata};
-    return export_named(cli, what, store, &request, error);
+    bool ok = store && (what->dry_run || orch_bundle_may_write(what->path, error)) &&
+              orch_artifact_bytes_parse(what->artifacts, &request.artifact_bytes, error) &&
+              orch_cli_export_named_read(cli, store, &named, error);
+    if (ok) {
+        request.selection = (struct orch_selection){
+            .where = what->where,
+            .recipe = what->recipe,
+            .experiment = what->experiment,
+            .any_recipes = (const char *const *)(void *)named.recipes->pdata,
+            .any_runs = (const char *const *)(void *)named.runs->pdata};
+        ok = export_named(cli, what, store, &request, error);
+    }
+    orch_cli_export_named_clear(&named);
+    return ok;
 }

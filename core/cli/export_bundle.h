@@ -13,6 +13,16 @@ struct orch_cli_export_bundle {
     bool dry_run;
 };
 
+/** The recipes and runs that arguments name: char * (names, keys), each list ended by NULL. */
+struct orch_cli_export_named {
+    GPtrArray *recipes, *runs;
+};
+/** Reads the cli's arguments: recipe files, and runs by key, name or @last. The caller clears with
+ * orch_cli_export_named_clear, also on failure. */
+bool orch_cli_export_named_read(struct orch_cli *cli, struct orch_store *store,
+                                struct orch_cli_export_named *out, GError **error);
+void orch_cli_export_named_clear(struct orch_cli_export_named *named);
+
 /** Writes the bundle of the cli's arguments (runs, or recipe files), or lists what it would
  * contain. */
 bool orch_cli_export_bundle(struct orch_cli *cli, const struct orch_cli_export_bundle *what,

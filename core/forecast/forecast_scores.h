@@ -11,6 +11,7 @@ struct orch_forecast_score_row {
     const char *tier, *model;
     const char *made; /* "before the run" or "during the run" */
     const char *where, *network;
+    bool is_disturbed; /* of runs during which other programs kept the CPUs busy */
     size_t count;
     struct orch_score score;
 };
@@ -20,10 +21,11 @@ struct orch_forecast_scores {
     guint left_out;    /* forecasts of runs during which other programs kept the CPUs busy */
     GPtrArray *grades; /* owns the texts */
 };
-/** Scores all forecasts whose run has ended. Disturbed runs are left out unless all are disturbed.
- * False when the store cannot be read. The caller clears. */
-bool orch_forecast_scores_read(struct orch_store *store, struct orch_forecast_scores *out,
-                               GError **error);
+/** Scores all forecasts whose run has ended. Disturbed runs are left out unless all are disturbed;
+ * with `with_disturbed` they are scored, in rows of their own. False when the store cannot be read.
+ * The caller clears. */
+bool orch_forecast_scores_read(struct orch_store *store, bool with_disturbed,
+                               struct orch_forecast_scores *out, GError **error);
 void orch_forecast_scores_clear(struct orch_forecast_scores *scores);
 
 #endif
