@@ -61,9 +61,10 @@ ok orch export --what points --metric odd -c lr,repeat --where 'lr = 0.1'
 same "$(printf '%s\n' "$out" | wc -l)" 7
 has 'lr,repeat,metric,step,t_s,value'
 same "$(printf '%s\n' "$out" | tr -d '\r' | grep -c ',odd,1,[0-9.e-]*,$')" 2
-ok orch export --what points --json; same "$(json '#')" 24
+# named, because a run of over a second has system metrics, too
+ok orch export --what points -m loss -m odd --json; same "$(json '#')" 24
 same "$(json 0.metric) $(json 0.step)" 'loss 0'; python3 -c 'import sys; assert len(sys.argv[1]) == 36' "$(json 0.key)" || _fail 'no run key'
-ok orch export --what points -f jsonl --out p.jsonl; same "$(wc -l <p.jsonl)" 24
+ok orch export --what points -m loss -m odd -f jsonl --out p.jsonl; same "$(wc -l <p.jsonl)" 24
 if python3 -c 'import pandas' 2>/dev/null; then
     ok python3 -c '
 import pandas

@@ -9,7 +9,7 @@ ok orch export --bundle recipe.orch naps.recipe; says '2 runs'; cmp -s all.orch 
 ok orch export --bundle none.orch --where 'state = failed'; says 'no run is in it'
 ok orch export --bundle no.orch --dry-run; has runs/; has recipes/; says 'nothing was written'; [ ! -e no.orch ] || _fail 'written'
 ok orch export --bundle no.orch --dry-run --json; same "$(json runs)" 2; same "$(json contents.#)" "$(json items)"
-fails 2 orch export "$key"; says 'are for --bundle'
+fails 2 orch export "$key" --artifacts all; says 'are for --bundle'
 fails 2 orch export --bundle x.orch --columns run; says 'for tables'
 fails 2 orch export --bundle x.orch zzzz; says zzzz
 fails 2 orch export --bundle x.orch --artifacts many; says many

@@ -6,8 +6,8 @@ echo "step 0 loss=$1"; echo "step 1 loss=nan acc=0.$2"
 S
 ok orch try -x v=1,2 --repeat 2 -- sh t.sh '{v}' 5
 # the runs that are named, as the usage line says
-ok orch export @last --what points --format jsonl; one=$(wc -l <<<"$out")
-ok orch export --what points --format jsonl; all=$(wc -l <<<"$out")
+ok orch export @last --what points -m loss -m acc --format jsonl; one=$(wc -l <<<"$out")
+ok orch export --what points -m loss -m acc --format jsonl; all=$(wc -l <<<"$out")
 [ "$one" -ge 1 ] && [ $((4 * one)) = "$all" ] || _fail "$one points of a run, $all of four"
 ok orch export @last -c key,v --format jsonl; same "$(wc -l <<<"$out")" 1
 ok orch ls -n 0 --json; key=$(json runs.3.key)
