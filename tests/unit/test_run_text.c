@@ -233,10 +233,9 @@ static void assert_refused_with(const char *piece, const char *other_piece, cons
 {
     const char *at = strstr(GOLDEN, piece);
     assert_non_null(at);
-    g_autoptr(GString) text = g_string_new_len(GOLDEN, at - GOLDEN);
-    g_string_append(text, other_piece);
-    g_string_append(text, at + strlen(piece));
-    assert_refused(text->str, text->len, words);
+    g_autofree char *text =
+        g_strdup_printf("%.*s%s%s", (int)(at - GOLDEN), GOLDEN, other_piece, at + strlen(piece));
+    assert_refused(text, strlen(text), words);
 }
 
 static void test_refused(void **state)
