@@ -219,13 +219,14 @@ static bool key_is_next(struct builder *builder)
     return frame && frame->node->kind == ORCH_YAML_MAP && !frame->key;
 }
 
-/* An empty value gets the position of its key or list; a quoted scalar that of its quote (the
- * library's mark is after it). */
+/* An empty value gets the position of its key or list (libfyaml 0.8 marks the end of the key, 0.7
+ * nothing); a quoted scalar that of its quote (the library's mark is after it). */
 static void set_scalar_place(struct builder *builder, struct orch_yaml *node,
                              const struct fy_mark *mark, enum fy_scalar_style style)
 {
     const struct frame *frame = top(builder);
-    if (!mark && frame) {
+    bool is_empty = !mark || (style == FYSS_PLAIN && !*node->text);
+    if (is_empty && frame) {
         const struct orch_yaml *near = frame->key ? frame->key : frame->node;
         node->line = near->line;
         node->column = near->column;
