@@ -9,6 +9,8 @@
 #include "lib/vcs/spawn.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define REF_ATTEMPTS_MAX 50
 #define REF_WAIT_US 10000
@@ -154,8 +156,44 @@ static bool note_record(struct orch_job *job, const char *record)
     }
 }
 
+/* True for a line of `git ls-files -v` about a file that git treats as unchanged whatever lies in
+ * the work tree: assume-unchanged (lower case), or skip-worktree (S) although it exists. */
+static bool is_hidden(const struct orch_job *job, const char *record)
+{
+    if (g_ascii_tolower(*record) == 's') {
+        struct stat info;
+        g_autofree char *full_path = g_build_filename(job->vcs->root, record + 2, NULL);
+        return lstat(full_path, &info) == 0;
+    }
+    return g_ascii_islower(*record);
+}
+
+/* Removes these marks from the temporary index, so that what is on disk is captured. Files that a
+ * sparse checkout leaves out keep theirs. */
+static bool reveal_hidden(struct orch_job *job, GError **error)
+{
+    if (access(job->index_path, F_OK) != 0)
+        return true;
+    GString *out = git_output(job->vcs, ARGS("ls-files", "-v", "-z"), job->index_path, error);
+    if (!out)
+        return false;
+    g_autoptr(GString) hidden = g_string_new(NULL);
+    for (const char *record = out->str; record < out->str + out->len; record += strlen(record) + 1)
+        if (strlen(record) > 2 && is_hidden(job, record))
+            g_string_append_len(hidden, record + 2, (gssize)strlen(record + 2) + 1);
+    g_string_free(out, TRUE);
+    static const char *const marks[] = {"--no-assume-unchanged", "--no-skip-worktree"};
+    for (size_t i = 0; hidden->len && i < G_N_ELEMENTS(marks); i++)
+        if (!git_input(job->vcs, ARGS("update-index", marks[i], "-z", "--stdin"), job->index_path,
+                       hidden, error))
+            return false;
+    return true;
+}
+
 static bool scan(struct orch_job *job, GError **error)
 {
+    if (!reveal_hidden(job, error))
+        return false;
     GString *out =
         git_output(job->vcs,
                    ARGS("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind",

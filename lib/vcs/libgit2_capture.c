@@ -29,6 +29,47 @@ static bool open_second_handle(struct orch_job *job, GError **error)
     return false;
 }
 
+/* True for an entry that git treats as unchanged whatever lies in the work tree. */
+static bool is_hidden(const git_index_entry *entry)
+{
+    return (entry->flags & GIT_INDEX_ENTRY_VALID) ||
+           (entry->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE);
+}
+
+static bool exists(const struct orch_job *job, const char *path)
+{
+    struct stat info;
+    g_autofree char *full_path = g_build_filename(job->vcs->root, path, NULL);
+    return lstat(full_path, &info) == 0;
+}
+
+/* Removes the marks assume-unchanged and skip-worktree from the files that exist, so that what is
+ * on disk is captured. Files of a sparse checkout that do not exist keep theirs. */
+static bool reveal_hidden(struct orch_job *job, GError **error)
+{
+    g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+    for (size_t i = 0; i < git_index_entrycount(job->index); i++) {
+        const git_index_entry *entry = git_index_get_byindex(job->index, i);
+        bool is_absent_by_wish = entry->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE;
+        if (is_hidden(entry) && (!is_absent_by_wish || exists(job, entry->path)))
+            g_ptr_array_add(paths, g_strdup(entry->path));
+    }
+    for (guint i = 0; i < paths->len; i++) {
+        const git_index_entry *found = git_index_get_bypath(job->index, paths->pdata[i], 0);
+        if (!found)
+            continue;
+        git_index_entry entry = *found;
+        entry.path = paths->pdata[i];
+        entry.flags &= (uint16_t)~GIT_INDEX_ENTRY_VALID;
+        entry.flags_extended &= (uint16_t)~GIT_INDEX_ENTRY_SKIP_WORKTREE;
+        if (git_index_add(job->index, &entry) != 0) {
+            orch_libgit2_error(error, "cannot read the index entry of '%s'", entry.path);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Reads whether the file system has executable bits. */
 static void read_has_modes(struct orch_job *job)
 {
@@ -128,6 +169,13 @@ static void note_submodule(struct orch_job *job, struct orch_change *change)
         change->is_dirty_submodule = GIT_SUBMODULE_STATUS_IS_WD_DIRTY(status);
 }
 
+/* True for a file that a sparse checkout leaves out: it is not deleted. */
+static bool is_not_checked_out(const struct orch_job *job, const char *path)
+{
+    const git_index_entry *entry = git_index_get_bypath(job->index, path, 0);
+    return entry && (entry->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE);
+}
+
 static void note_delta(struct orch_job *job, const git_diff_delta *delta)
 {
     const char *path = delta->new_file.path ? delta->new_file.path : delta->old_file.path;
@@ -138,6 +186,8 @@ static void note_delta(struct orch_job *job, const git_diff_delta *delta)
             note_nested(job, delta);
         return;
     }
+    if (delta->status == GIT_DELTA_DELETED && is_not_checked_out(job, path))
+        return;
     struct orch_change *change = orch_job_change(job, path);
     fill_head(job, change);
     if (delta->new_file.mode == GIT_FILEMODE_COMMIT && delta->status != GIT_DELTA_DELETED)
@@ -187,7 +237,7 @@ static bool scan_work_tree(struct orch_job *job, GError **error)
 
 bool orch_libgit2_scan(struct orch_job *job, GError **error)
 {
-    if (!open_second_handle(job, error) || !read_head(job, error))
+    if (!open_second_handle(job, error) || !reveal_hidden(job, error) || !read_head(job, error))
         return false;
     read_has_modes(job);
     return scan_staged(job, error) && scan_work_tree(job, error);
