@@ -219,7 +219,7 @@ static bool work_is_needed(struct gc *gc, const char *name, bool young, bool *ou
     return true;
 }
 
-/* A folder kept for debugging is always deleted by a gc. */
+/* A folder kept for debugging, and files left in a folder apart, are always deleted by a gc. */
 static bool kept_is_needed(struct gc *gc, const char *name, bool young, bool *out, GError **error)
 {
     (void)gc;
@@ -270,7 +270,8 @@ bool orch_store_gc(struct orch_store *store, bool dry_run, int *out_count, int64
          visit(&gc, ORCH_STORE_DIR_CHECKPOINT, checkpoint_is_needed, error) &&
          visit(&gc, ORCH_STORE_DIR_WORK, work_is_needed, error) &&
          visit(&gc, ORCH_STORE_DIR_SLURM, work_is_needed, error) &&
-         visit(&gc, ORCH_STORE_DIR_KEPT, kept_is_needed, error));
+         visit(&gc, ORCH_STORE_DIR_KEPT, kept_is_needed, error) &&
+         visit(&gc, ORCH_STORE_DIR_LEFT, kept_is_needed, error));
     g_string_free(gc.in_use, TRUE);
     g_hash_table_destroy(gc.objects);
     if (!ok)

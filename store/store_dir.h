@@ -24,6 +24,7 @@ enum orch_store_dir {
     ORCH_STORE_DIR_WORK,  /* work/TREE: a tree written out of git (work/TREE.tmpPID meanwhile) */
     ORCH_STORE_DIR_TRY,   /* try/DIGEST: the manifest of a wrapped command */
     ORCH_STORE_DIR_KEPT,  /* kept/RUN_KEY: an ended trial's folder, kept for debugging */
+    ORCH_STORE_DIR_LEFT,  /* left/RUN_KEY: files that a trial wrote in its folder apart */
     ORCH_STORE_DIR_SLURM, /* slurm/KEY: script, tasks and output of a job array */
 };
 

@@ -17,6 +17,9 @@ static const struct orch_option OPTIONS[] = {
      "do not wait for CPUs that other runs of this machine use"},
     {"no-pin", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, no_pin),
      "let trials use all CPUs instead of pinning each to its own"},
+    {"live", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, live), ORCH_LIVE_HELP},
+    {"frozen", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, frozen),
+     ORCH_FROZEN_HELP},
     {"force", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, force),
      "run trials again even if they are done (nothing is overwritten)"},
     {"fail-fast", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, fail_fast),
@@ -107,6 +110,7 @@ const struct orch_command ORCH_COMMAND_RUN = {
         "Expands the recipe into trials, skips those that the store already has ('orch plan' "
         "shows whose runs they are, and why), and runs the rest in processes of their own. "
         "Each trial is stored as soon as it ends, so running the same command again resumes.\n"
+        "\n" ORCH_ON_CHANGE_ABOUT "\n"
         "\n"
         "After the first Ctrl-C no further trial starts and running trials finish; the second "
         "stops them.\n"

@@ -5,18 +5,21 @@
 
 #include "core/results/run_named.h"
 #include "core/results/whole_run.h"
+#include "core/run/left_files.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { NAME_COLUMNS = 60 }; /* maximum width of the column of names */
 
 struct show_options {
     const char **metrics;
-    const char *artifact, *on;
+    const char *artifact, *file, *on;
 };
 
 static const struct orch_option OPTIONS[] = {
@@ -24,6 +27,8 @@ static const struct orch_option OPTIONS[] = {
      "print every point of a metric"},
     {"artifact", 'a', "NAME", ORCH_OPT_TEXT, offsetof(struct show_options, artifact),
      "print an artifact to stdout"},
+    {"file", 0, "PATH", ORCH_OPT_TEXT, offsetof(struct show_options, file),
+     "print a file that the run left in its folder apart"},
     {"on", 0, "GPU", ORCH_OPT_TEXT, offsetof(struct show_options, on),
      "estimate the time left of a running trial on that GPU"},
     {0}};
@@ -269,6 +274,46 @@ static void print_left_out(const json_t *pair)
     orch_cli_print("  not in the captured tree: %s", line);
 }
 
+/* Lists what the trial left in a folder apart. */
+static void print_left(const struct orch_store *store, const char *key)
+{
+    g_autoptr(GPtrArray) files = orch_left_files_list(store, key);
+    if (files->len)
+        puts("\nfiles in its folder apart (--file PATH prints one; 'orch gc' removes them)");
+    for (guint i = 0; i < files->len; i++) {
+        const struct orch_left_file *file = files->pdata[i];
+        g_autofree char *bytes = orch_bytes_format(file->bytes);
+        g_autofree char *path = orch_text_line(g_strdup(file->path));
+        orch_cli_show_line(path, "%s", bytes);
+    }
+}
+
+/* Writes all bytes to a file or a pipe; for a terminal control sequences are neutralised. */
+static void write_bytes(const struct orch_cli *cli, char *bytes, size_t length)
+{
+    if (cli->stdout_is_tty)
+        orch_cli_write_plain(bytes, length);
+    else
+        fwrite(bytes, 1, length, stdout);
+}
+
+/* Writes such a file to stdout. */
+static int show_file(const struct orch_cli *cli, const struct orch_store *store, const char *key,
+                     const char *path, GError **error)
+{
+    char buffer[65536];
+    ssize_t n;
+    int fd = orch_left_files_open(store, key, path, error);
+    if (fd < 0)
+        return -1;
+    while ((n = read(fd, buffer, sizeof buffer)) > 0)
+        write_bytes(cli, buffer, (size_t)n);
+    if (n < 0)
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read '%s'", path);
+    close(fd);
+    return n < 0 ? -1 : ORCH_EXIT_OK;
+}
+
 static bool has_note(const GPtrArray *notes)
 {
     for (guint i = 0; i < notes->len; i++)
@@ -337,15 +382,6 @@ static int show_series(struct orch_cli *cli, struct orch_store *store, const str
     return ORCH_EXIT_OK;
 }
 
-/* Writes all bytes to a file or a pipe; for a terminal control sequences are neutralised. */
-static void write_artifact(const struct orch_cli *cli, char *bytes, size_t length)
-{
-    if (cli->stdout_is_tty)
-        orch_cli_write_plain(bytes, length);
-    else
-        fwrite(bytes, 1, length, stdout);
-}
-
 /* Writes an artifact's bytes to stdout. */
 static int show_artifact(struct orch_cli *cli, struct orch_store *store,
                          const struct orch_whole_run *whole, const char *name, GError **error)
@@ -353,7 +389,7 @@ static int show_artifact(struct orch_cli *cli, struct orch_store *store,
     size_t length = 0;
     g_autofree char *bytes = orch_whole_run_artifact(store, whole, name, &length, error);
     if (bytes)
-        write_artifact(cli, bytes, length);
+        write_bytes(cli, bytes, length);
     return bytes ? ORCH_EXIT_OK : -1;
 }
 
@@ -371,6 +407,7 @@ static void print_whole(struct orch_cli *cli, struct orch_store *store,
     print_metrics(cli, whole);
     print_system(cli, whole);
     print_files(whole);
+    print_left(store, whole->run->key);
     print_notes(whole);
 }
 
@@ -383,6 +420,8 @@ static int show_ended(struct orch_cli *cli, struct orch_store *store, const stru
         status = -1;
     } else if (o->artifact) {
         status = show_artifact(cli, store, &whole, o->artifact, error);
+    } else if (o->file) {
+        status = show_file(cli, store, run->key, o->file, error);
     } else if (o->metrics) {
         status = show_series(cli, store, run, o->metrics, error);
     } else if (cli->json) {

@@ -41,6 +41,9 @@ static const struct orch_option OPTIONS[] = {
      "do not wait for CPUs that other runs of this machine use"},
     {"no-pin", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.no_pin),
      "let trials use all CPUs instead of pinning each to its own"},
+    {"live", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.live), ORCH_LIVE_HELP},
+    {"frozen", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.frozen),
+     ORCH_FROZEN_HELP},
     {"force", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.force),
      "run trials again that are done"},
     {"dry-run", 'n', NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.dry_run),
@@ -111,14 +114,13 @@ const struct orch_command ORCH_COMMAND_TRY = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct try_options),
     .keeps_rest = true,
-    .about =
-        "{PARAM} in the command stands for a parameter of -s or -x, {seed}, {seed64} and "
-        "{repeat} for the trial's own; {{word}} is the text {word}, and other braces are "
-        "literal. The command must contain every parameter, unless the program reads it from "
-        "the environment (--env, or orch's Python helper). Metrics are read from standard "
-        "output: lines such as 'epoch 3/10 loss 0.3', 'loss=0.3 accuracy=91.2%', or JSON "
-        "objects (docs/printed-values.md). Trials run on a copy of the source tree, so editing "
-        "during a sweep changes nothing.",
+    .about = "{PARAM} in the command stands for a parameter of -s or -x, {seed}, {seed64} and "
+             "{repeat} for the trial's own; {{word}} is the text {word}, and other braces are "
+             "literal. The command must contain every parameter, unless the program reads it from "
+             "the environment (--env, or orch's Python helper). Metrics are read from standard "
+             "output: lines such as 'epoch 3/10 loss 0.3', 'loss=0.3 accuracy=91.2%', or JSON "
+             "objects (docs/printed-values.md). \n"
+             "\n" ORCH_ON_CHANGE_ABOUT,
     .examples = "  orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}\n"
                 "  orch try -x n='range(1,8)' --repeat 3 -- ./bench {n}",
     .run = run,

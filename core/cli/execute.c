@@ -324,6 +324,31 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
 /* ---- run --------------------------------------------------------------------------------------
  */
 
+/* What the options say about inputs that change during the run. Smoke runs only try whether
+ * programs work, so their output does not belong into the user's folder. */
+static enum orch_on_change on_change(const struct orch_execute_options *options,
+                                     const struct orch_expansion *expansion)
+{
+    if (options->frozen || expansion->smoke)
+        return ORCH_ON_CHANGE_FROZEN;
+    return options->live ? ORCH_ON_CHANGE_LIVE : ORCH_ON_CHANGE_APART;
+}
+
+static bool may_be_frozen(const struct orch_execute_options *options,
+                          const struct orch_source *source, GError **error)
+{
+    if (options->live && options->frozen)
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "--live goes on with changed files, --frozen with the captured ones",
+                       "options '--live' and '--frozen' exclude each other");
+    else if (options->frozen && !source->tree)
+        orch_error_set(error, ORCH_ERROR_USAGE, "'git init' makes one",
+                       "option '--frozen' needs a git repository, in which files are captured");
+    else
+        return true;
+    return false;
+}
+
 static bool may_start(struct orch_cli *cli, const struct orch_expansion *expansion,
                       const struct orch_execute_options *options, const struct orch_plan *plan,
                       GError **error)
@@ -331,7 +356,7 @@ static bool may_start(struct orch_cli *cli, const struct orch_expansion *expansi
     if (!orch_command_check_plan(plan, error))
         return false;
     const struct orch_source *source = orch_workspace_source(cli->workspace, error);
-    if (!source)
+    if (!source || !may_be_frozen(options, source, error))
         return false;
     if ((options->require_clean || expansion->require_clean) && (!source->tree || source->dirty)) {
         orch_error_set(error, ORCH_ERROR_USAGE,
@@ -522,6 +547,7 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
         task->limits.budget_usd > 0 || task->limits.deadline_ns || task->limits.has_allowance;
     struct orch_run_options run_options = {
         .slots = plan->options.slots,
+        .on_change = on_change(options, plan->expansion),
         .gpus = task->gpus->len ? (const unsigned *)(void *)task->gpus->data : NULL,
         .gpu_count = task->gpus->len,
         .fail_fast = options->fail_fast,

@@ -16,9 +16,20 @@ struct orch_execute_options {
     struct sharing_options sharing;
     bool any_slots, reads_only; /* plan options for commands that only show the plan */
     bool no_pin, oversubscribe;
+    bool live, frozen; /* what happens when inputs change (enum orch_on_change) */
     bool force, fail_fast, require_clean, dry_run, yes, sign, no_progress, all, exit_code, trust,
         keep_trials;
 };
+
+/** Help of the options live and frozen of `run` and `try`. */
+#define ORCH_LIVE_HELP "when inputs change, go on with the new files"
+#define ORCH_FROZEN_HELP "run programs from the captured files, in folders apart"
+#define ORCH_ON_CHANGE_ABOUT                                                                       \
+    "A program runs in your folder, as by hand, and its files stay where it writes them. When "    \
+    "its "                                                                                         \
+    "inputs change while a sweep runs, the running trial is run again, and it and the remaining "  \
+    "ones run from the files captured at the start, each in a folder apart, whose new files "      \
+    "'orch show RUN' lists; --live goes on with the changed files instead, --frozen starts apart."
 
 /** Runs the recipe with progress on stderr, and prints the answers of its report to stdout. Returns
  * the exit status, or -1 with an error. */

@@ -40,6 +40,8 @@ void orch_cli_run_notices_release(struct run_notices *notices)
     g_free(notices->unread_run);
     g_free(notices->replaced_first);
     g_free(notices->silent_run);
+    g_free(notices->left_run);
+    g_free(notices->left_first);
 }
 
 /* Returns a trial's run for --json. */
@@ -98,6 +100,19 @@ static void add_output(struct run_notices *notices, const struct orch_running *t
     }
 }
 
+static void add_left(struct run_notices *notices, const struct orch_running *trial,
+                     const struct orch_collected *collected)
+{
+    if (!collected->left_count)
+        return;
+    notices->left_trials++;
+    notices->left_files += collected->left_count;
+    g_free(notices->left_run);
+    g_free(notices->left_first);
+    notices->left_run = g_strdup(trial->key);
+    notices->left_first = orch_text_line(g_strdup(collected->left_first));
+}
+
 void orch_cli_run_notices_add(struct run_notices *notices, const struct orch_running *trial,
                               const struct orch_collected *collected, bool again, const char *line)
 {
@@ -107,6 +122,7 @@ void orch_cli_run_notices_add(struct run_notices *notices, const struct orch_run
         notices->foreign_cpu_max = MAX(notices->foreign_cpu_max, foreign);
     }
     add_output(notices, trial, collected);
+    add_left(notices, trial, collected);
     if (again) {
         notices->tried_again_count++;
         if (json_array_size(notices->tried_again) < RUN_FAULTS_KEPT)
@@ -150,6 +166,19 @@ static void print_hint(const struct run_fault *fault)
     fprintf(stderr, "    hint: orch log %s\n", orch_cli_short_key(key));
 }
 
+static void print_left(struct orch_cli *cli, const struct run_notices *notices)
+{
+    if (!notices->left_trials)
+        return;
+    const char *run = orch_cli_short_key(notices->left_run);
+    orch_cli_info(
+        cli,
+        "%u file%s in %u trial%s that ran apart, kept until 'orch gc': 'orch show %s' lists "
+        "them, 'orch show %s --file %s > %s'",
+        notices->left_files, notices->left_files == 1 ? "" : "s", notices->left_trials,
+        notices->left_trials == 1 ? "" : "s", run, run, notices->left_first, notices->left_first);
+}
+
 static void print_output(struct orch_cli *cli, const struct run_notices *notices)
 {
     if (notices->silent_count)
@@ -190,6 +219,7 @@ void orch_cli_run_notices_print(struct orch_cli *cli, const struct run_notices *
         fprintf(stderr, "  and %u more: orch ls --where 'state!=ok'\n",
                 notices->fault_count - FAULTS_PRINTED);
     print_output(cli, notices);
+    print_left(cli, notices);
     if (notices->disturbed_count)
         orch_cli_info(cli,
                       "other programs used over %g %% of the CPUs (up to %.0f %%) while %u trial%s "
@@ -206,6 +236,7 @@ void orch_cli_run_notices_to_json(const struct run_notices *notices, json_t *obj
         json_array_append(failures, ((const struct run_fault *)notices->faults->pdata[i])->json);
     json_object_set_new(object, "failures", failures);
     json_object_set(object, "tried_again", notices->tried_again);
+    json_object_set_new(object, "left_files", json_integer(notices->left_files));
     json_object_set_new(object, "without_metrics", json_integer(notices->silent_count));
     json_object_set_new(object, "output",
                         json_pack("{s:I s:s? s:s? s:I s:s?}", "unread_lines",

@@ -20,8 +20,10 @@ struct run_notices {
     char *unread_first, *unread_run; /* the first such line, and the run that printed it */
     int64_t replaced_points;         /* values replaced by a later one of the same step */
     char *replaced_first;
-    guint silent_count; /* trials that ended ok but recorded no metric */
-    char *silent_run;   /* the first such run */
+    guint left_trials, left_files; /* trials that left files in a folder apart, and these files */
+    char *left_run, *left_first;   /* the last such run, and its first file */
+    guint silent_count;            /* trials that ended ok but recorded no metric */
+    char *silent_run;              /* the first such run */
 };
 
 void orch_cli_run_notices_init(struct run_notices *notices);

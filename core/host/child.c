@@ -138,6 +138,18 @@ static int take(int *fd)
     return taken;
 }
 
+static void enter_folder(const struct child_setup *setup)
+{
+    g_autofree char *problem = setup->apart ? orch_apart_enter(setup->apart) : NULL;
+    if (problem)
+        orch_child_fail(problem);
+    g_autofree char *folder =
+        setup->apart ? orch_apart_inside(setup->apart, setup->work_dir) : g_strdup(setup->work_dir);
+    if (chdir(folder) != 0)
+        fail_errno("cannot enter folder", folder);
+    g_setenv("PWD", folder, TRUE);
+}
+
 static G_GNUC_NORETURN void run_child(const struct child_setup *setup, struct pipes *pipes,
                                       pid_t host)
 {
@@ -145,8 +157,7 @@ static G_GNUC_NORETURN void run_child(const struct child_setup *setup, struct pi
     reset_process(host);
     place_descriptors(pipes->control[0], pipes->events[1], pipes->output[1], pipes->errors[1],
                       is_compiled);
-    if (chdir(setup->work_dir) != 0)
-        fail_errno("cannot enter folder", setup->work_dir);
+    enter_folder(setup);
     pin(setup->trial);
     if (setup->link)
         orch_launch_main(setup);

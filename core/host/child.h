@@ -4,6 +4,7 @@
 #ifndef ORCH_HOST_CHILD_H
 #define ORCH_HOST_CHILD_H
 
+#include "core/host/apart_view.h"
 #include "core/host/mpi_command.h"
 #include "core/host/rank_links.h"
 #include "lib/wire/trial.h"
@@ -17,9 +18,10 @@ enum { CHILD_EVENTS_FD = 3, CHILD_CONTROL_FD = 4 };
 
 struct child_setup {
     const struct orch_trial_spec *trial;
-    const char *trial_dir; /* absolute */
-    const char *work_dir;  /* absolute; the child's current folder */
-    int64_t start_ns;      /* monotonic time of the trial's start */
+    const char *trial_dir;     /* absolute */
+    const char *work_dir;      /* absolute; the child's current folder, as others see it */
+    const struct apart *apart; /* the folder apart in which it runs; NULL: none */
+    int64_t start_ns;          /* monotonic time of the trial's start */
     const char *link;      /* address for the ranks that MPI starts; NULL: a trial without MPI */
     struct orch_rank rank; /* in a rank: which one it is; count 0 in a trial without MPI */
     int argc;              /* this program's own arguments, which the child overwrites */

@@ -10,7 +10,6 @@
 #include "lib/base/sha256.h"
 #include "lib/base/text.h"
 #include "lib/wire/foreign_cpu_fact.h"
-#include "lib/wire/value.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -106,7 +105,8 @@ static bool find_artifact(const struct ending *ending, const char *name, const c
 static char *take_artifact(const struct ending *ending, struct journal_out *out, const char *name,
                            const char *given_path)
 {
-    g_autofree char *absolute = orch_path_absolute(given_path, ending->setup->work_dir);
+    g_autofree char *named = orch_path_absolute(given_path, ending->setup->work_dir);
+    g_autofree char *absolute = orch_apart_outside(ending->setup->apart, named);
     g_autofree char *path = NULL;
     char sha256[ORCH_SHA256_CHARS];
     int64_t bytes;
@@ -150,16 +150,16 @@ static bool was_reported(const struct intake *intake, const struct orch_artifact
     return false;
 }
 
-/* Collects an artifact that the manifest declares with a path, if the file exists. */
+/* Collects an artifact that the manifest declares with a path, if the trial made the file. */
 static char *take_left_artifact(const struct ending *ending, struct journal_out *out,
                                 const struct orch_artifact_spec *spec, const json_t *values)
 {
     g_autoptr(GError) error = NULL;
-    g_autofree char *text = orch_value_expand(spec->path, values, &error);
-    if (!text)
+    g_autofree char *path = orch_declared_path(ending->setup, spec, values, &error);
+    if (!path)
         return g_strdup_printf("artifact '%s': %s", spec->name, error->message);
-    g_autofree char *path = orch_path_absolute(text, ending->setup->work_dir);
-    if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
+    if ((access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)) ||
+        orch_old_files_has(ending->old_files, spec))
         return NULL;
     return take_artifact(ending, out, spec->name, path);
 }
@@ -332,6 +332,8 @@ static json_t *end_facts(const struct ending *ending)
                             json_real(round(ending->sampling_cpu_s * 1e6) / 1e6));
     if (ending->lost_gpu)
         json_object_set_new(facts, ORCH_FACT_LOST_GPU, json_string(ending->lost_gpu));
+    if (ending->setup->apart)
+        json_object_set_new(facts, "apart", json_string(orch_apart_kind(ending->setup->apart)));
     put_losses(facts, ending->losses);
     put_units(facts, intake);
     put_count(facts, "points", intake->point_count);

@@ -4,6 +4,7 @@
 #define ORCH_HOST_ENDING_H
 
 #include "core/host/intake.h"
+#include "core/host/old_files.h"
 #include "core/host/output_capture.h"
 #include "core/host/stopping.h"
 #include "core/host/text_metrics.h"
@@ -22,7 +23,8 @@ struct ending {
     double foreign_cpu;    /* from orch_foreign_cpu_share */
     double sampling_cpu_s; /* CPU time of orch_utilisation; 0: nothing was sampled */
     const char *lost_gpu;  /* the name of a GPU that was lost; NULL: none */
-    GPtrArray *strays;     /* char *: names of processes that outlived the main process */
+    const struct old_files *old_files;
+    GPtrArray *strays; /* char *: names of processes that outlived the main process */
 };
 
 /** Collects the artifacts, determines the verdict, and appends the end event (without flushing). */

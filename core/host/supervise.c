@@ -61,6 +61,8 @@ struct supervisor {
     struct foreign_cpu foreign;
     char *buffer;
     GPtrArray *strays;
+    struct old_files *old_files;
+    struct apart *apart; /* NULL: the trial runs in no folder apart */
 };
 
 /* ---- setting up -------------------------------------------------------------------------------
@@ -432,6 +434,7 @@ static void finish(struct supervisor *s)
     }
     double foreign_cpu =
         orch_foreign_cpu_share(&s->foreign, (double)(orch_mono_ns() - s->start_ns) / 1e9);
+    orch_apart_leave(s->setup.apart);
     orch_text_metrics_finish(s->text_metrics);
     bool was_broken = s->intake.problem != NULL;
     orch_intake_finish(&s->intake);
@@ -453,6 +456,7 @@ static void finish(struct supervisor *s)
         .foreign_cpu = foreign_cpu,
         .sampling_cpu_s = sampling_cpu_s,
         .lost_gpu = lost_gpu,
+        .old_files = s->old_files,
         .strays = s->strays,
     };
     orch_ending_write(&ending, &s->out);
@@ -490,6 +494,8 @@ static bool run_trial(struct supervisor *s, GError **error)
             return false;
         s->setup.link = orch_rank_links_address(s->links);
     }
+    s->old_files = orch_old_files_look(&s->setup);
+    orch_apart_prepare(s->apart);
     if (!orch_child_start(&s->setup, &s->child, error))
         return false;
     s->child.links = s->links;
@@ -526,6 +532,7 @@ static bool run_in(struct supervisor *s, GError **error)
     g_autoptr(GError) problem = NULL;
     if (!orch_journal_out_open(&s->out, journal, error))
         return false;
+    s->setup.apart = s->apart = orch_apart_open(s->trial, s->setup.trial_dir);
     bool ok = make_work_dir(s, work, &problem) && listen_to_signals(s, &problem) &&
               run_trial(s, &problem);
     if (!ok && s->child.pid == 0)
@@ -535,6 +542,9 @@ static bool run_in(struct supervisor *s, GError **error)
     orch_journal_out_close(&s->out);
     orch_foreign_cpu_clear(&s->foreign);
     orch_rank_links_free(s->links);
+    orch_old_files_free(s->old_files);
+    orch_apart_leave(s->apart);
+    orch_apart_free(s->apart);
     if (s->signal_fd >= 0)
         close(s->signal_fd);
     return ok;

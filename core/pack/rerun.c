@@ -146,7 +146,8 @@ static bool open_plan(struct job *job, struct orch_plugins *plugins, GError **er
 static bool run_all(struct job *job, GError **error)
 {
     struct orch_listener listener = {.ctx = job, .ended = ended};
-    const struct orch_run_options options = {.slots = 1, .argv_json = job->options->argv_json};
+    const struct orch_run_options options = {
+        .slots = 1, .on_change = ORCH_ON_CHANGE_FROZEN, .argv_json = job->options->argv_json};
     struct orch_totals totals;
     return orch_run_plan(job->plan, &options, &listener, &totals, error);
 }

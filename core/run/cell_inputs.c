@@ -4,6 +4,7 @@
 #include "core/run/cell_inputs.h"
 
 #include "core/run/command_files.h"
+#include "core/run/output_words.h"
 #include "core/run/script_uses.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
@@ -11,18 +12,35 @@
 
 #include <string.h>
 
+void orch_plan_files_init(struct orch_plan_files *files)
+{
+    *files = (struct orch_plan_files){
+        .script_files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+                                              (GDestroyNotify)g_hash_table_unref),
+        .path_digests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+    };
+}
+
+void orch_plan_files_clear(struct orch_plan_files *files)
+{
+    g_clear_pointer(&files->tree_files, g_hash_table_unref);
+    g_clear_pointer(&files->tree_paths, g_ptr_array_unref);
+    g_clear_pointer(&files->script_files, g_hash_table_unref);
+    g_clear_pointer(&files->path_digests, g_hash_table_unref);
+}
+
 /* The files of the captured tree as a set of paths; empty outside of a repository. Borrowed. */
 static GHashTable *tree_files(struct orch_plan *plan, const char *tree, GError **error)
 {
-    if (plan->tree_files)
-        return plan->tree_files;
-    plan->tree_paths = orch_vcs_list(plan->workspace->vcs, tree, "", error);
-    if (!plan->tree_paths)
+    if (plan->files.tree_files)
+        return plan->files.tree_files;
+    plan->files.tree_paths = orch_vcs_list(plan->workspace->vcs, tree, "", error);
+    if (!plan->files.tree_paths)
         return NULL;
-    plan->tree_files = g_hash_table_new(g_str_hash, g_str_equal);
-    for (guint i = 0; i < plan->tree_paths->len; i++)
-        g_hash_table_add(plan->tree_files, plan->tree_paths->pdata[i]);
-    return plan->tree_files;
+    plan->files.tree_files = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < plan->files.tree_paths->len; i++)
+        g_hash_table_add(plan->files.tree_files, plan->files.tree_paths->pdata[i]);
+    return plan->files.tree_files;
 }
 
 static bool is_folder_in(GHashTable *files, const char *path)
@@ -73,11 +91,11 @@ static void add_input(GPtrArray *inputs, const char *path, const char *sha256)
 static void add_content(struct orch_plan *plan, const char *tree, GHashTable *files,
                         const char *path, GPtrArray *inputs)
 {
-    const char *known = g_hash_table_lookup(plan->path_digests, path);
+    const char *known = g_hash_table_lookup(plan->files.path_digests, path);
     if (!known) {
         char *digest = digest_of(plan, tree, files, path);
         known = digest ? digest : g_strdup("");
-        g_hash_table_insert(plan->path_digests, g_strdup(path), (gpointer)(uintptr_t)known);
+        g_hash_table_insert(plan->files.path_digests, g_strdup(path), (gpointer)(uintptr_t)known);
     }
     if (*known)
         add_input(inputs, path, known);
@@ -86,14 +104,14 @@ static void add_content(struct orch_plan *plan, const char *tree, GHashTable *fi
 /* The files that a script of the tree uses, including the script: a set of paths. Borrowed. */
 static GHashTable *script_files(struct orch_plan *plan, const char *path, const char *absolute)
 {
-    GHashTable *used = g_hash_table_lookup(plan->script_files, path);
+    GHashTable *used = g_hash_table_lookup(plan->files.script_files, path);
     if (used)
         return used;
     char *words[] = {(char *)(uintptr_t)absolute, NULL};
     used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    orch_command_files(plan->workspace->root, plan->expansion->folder, words, plan->tree_paths,
-                       used);
-    g_hash_table_insert(plan->script_files, g_strdup(path), used);
+    orch_command_files(plan->workspace->root, plan->expansion->folder, words,
+                       plan->files.tree_paths, used);
+    g_hash_table_insert(plan->files.script_files, g_strdup(path), used);
     return used;
 }
 
@@ -146,10 +164,11 @@ static void add_script_outside(struct orch_plan *plan, GHashTable *files, const 
     if (orch_script_language_of(path) == ORCH_SCRIPT_NONE || g_hash_table_contains(files, path) ||
         !g_file_test(absolute, G_FILE_TEST_IS_REGULAR))
         return;
-    const char *known = g_hash_table_lookup(plan->path_digests, absolute);
+    const char *known = g_hash_table_lookup(plan->files.path_digests, absolute);
     if (!known) {
         known = g_strdup(orch_file_sha256(absolute, digest, NULL, NULL) ? digest : "");
-        g_hash_table_insert(plan->path_digests, g_strdup(absolute), (gpointer)(uintptr_t)known);
+        g_hash_table_insert(plan->files.path_digests, g_strdup(absolute),
+                            (gpointer)(uintptr_t)known);
     }
     if (*known)
         add_input(inputs, path, known);
@@ -198,6 +217,18 @@ bool orch_cell_inputs(struct orch_plan *plan, const struct orch_cell *cell, GPtr
     }
     g_autofree char *folder = orch_experiment_folder(plan->expansion, experiment);
     for (char **word = manifest->argv; word && *word; word++)
-        add_word(plan, source->tree, files, *word, folder, params, inputs);
+        if (!orch_word_is_output(word > manifest->argv ? word[-1] : NULL, *word))
+            add_word(plan, source->tree, files, *word, folder, params, inputs);
     return true;
+}
+
+bool orch_cell_inputs_now(struct orch_plan *plan, const struct orch_cell *cell, GPtrArray *inputs,
+                          GError **error)
+{
+    struct orch_plan_files then = plan->files;
+    orch_plan_files_init(&plan->files);
+    bool ok = orch_cell_inputs(plan, cell, inputs, error);
+    orch_plan_files_clear(&plan->files);
+    plan->files = then;
+    return ok;
 }

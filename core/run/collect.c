@@ -4,6 +4,7 @@
 #include "core/run/collect.h"
 
 #include "core/run/gather.h"
+#include "core/run/left_files.h"
 #include "store/store_dir.h"
 #include "store/trial_record.h"
 
@@ -206,6 +207,7 @@ void orch_collected_clear(struct orch_collected *collected)
     g_free(collected->reason);
     g_free(collected->stderr_tail);
     g_free(collected->kept);
+    g_free(collected->left_first);
     json_decref(collected->facts);
     if (collected->results)
         g_hash_table_unref(collected->results);
@@ -293,8 +295,10 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
         add_label_notes(store, key, all.record);
         if (folder >= 0 && orch_verdict_facts(all.verdict)->is_reused)
             drop_checkpoint(store, folder);
-        if (!json_is_true(json_object_get(all.record, ORCH_RECORD_KEEP)) ||
-            !(out->kept = orch_store_dir_keep(store, key)))
+        bool is_kept = json_is_true(json_object_get(all.record, ORCH_RECORD_KEEP));
+        if (folder >= 0 && !is_kept)
+            out->left_count = orch_left_files_keep(store, key, folder, &out->left_first);
+        if (!is_kept || !(out->kept = orch_store_dir_keep(store, key)))
             orch_store_dir_remove(store, ORCH_STORE_DIR_TRIAL, key, NULL);
     }
     orch_gathering_clear(&all);

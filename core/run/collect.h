@@ -22,6 +22,8 @@ struct orch_collected {
     GHashTable *results; /* name -> double * */
     char *stderr_tail;   /* or NULL */
     json_t *facts;       /* object, as recorded */
+    unsigned left_count; /* files that it left in its folder apart (left_files.h) */
+    char *left_first;    /* path of the first of them, or NULL */
     char *kept;          /* path of the trial's folder when it was kept; NULL: removed */
 };
 void orch_collected_clear(struct orch_collected *collected);

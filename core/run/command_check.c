@@ -61,24 +61,6 @@ static char *missing_hint(const char *folder, const char *word)
                 : g_strdup_printf("paths of a command begin at '%s'", folder);
 }
 
-static bool is_below(const char *root, const char *path)
-{
-    size_t length = strlen(root);
-    return strncmp(path, root, length) == 0 && (!path[length] || path[length] == '/');
-}
-
-/* A trial runs in a copy of the repository, and nothing exists next to that copy. So a relative
- * path that leaves the repository ("../x.py") must be absolute. */
-static bool leaves_copy(const char *root, const char *word, const char *path, GError **error)
-{
-    if (!root || g_path_is_absolute(word) || is_below(root, path))
-        return false;
-    g_autofree char *hint = g_strdup_printf("write '%s'", path);
-    orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                   "'%s' points outside the repository, but trials run in a copy of it", word);
-    return true;
-}
-
 /* ---- the program ------------------------------------------------------------------------------
  */
 
@@ -136,13 +118,11 @@ static bool check_on_path(const char *folder, const char *word, GError **error)
     return false;
 }
 
-static bool check_program(const char *root, const char *folder, const char *word, GError **error)
+static bool check_program(const char *folder, const char *word, GError **error)
 {
     if (!strchr(word, '/'))
         return check_on_path(folder, word, error);
     g_autofree char *path = orch_path_absolute(word, folder);
-    if (leaves_copy(root, word, path, error))
-        return false;
     if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
         g_autofree char *hint = missing_hint(folder, word);
         orch_error_set(error, ORCH_ERROR_USAGE, hint, "program '%s' does not exist", word);
@@ -172,11 +152,9 @@ static bool is_runner(const char *word)
     return false;
 }
 
-static bool check_script(const char *root, const char *folder, const char *word, GError **error)
+static bool check_script(const char *folder, const char *word, GError **error)
 {
     g_autofree char *path = orch_path_absolute(word, folder);
-    if (leaves_copy(root, word, path, error))
-        return false;
     if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
         g_autofree char *hint = missing_hint(folder, word);
         orch_error_set(error, ORCH_ERROR_USAGE, hint, "script '%s' does not exist", word);
@@ -203,18 +181,16 @@ static const char *script_of(char *const *argv)
     return NULL;
 }
 
-bool orch_command_check(const char *root, const char *folder, char *const *argv, GError **error)
+bool orch_command_check(const char *folder, char *const *argv, GError **error)
 {
-    if (!argv || !argv[0] ||
-        (!has_variable(argv[0]) && !check_program(root, folder, argv[0], error)))
+    if (!argv || !argv[0] || (!has_variable(argv[0]) && !check_program(folder, argv[0], error)))
         return !argv || !argv[0];
     const char *script = script_of(argv);
-    return !script || has_variable(script) || check_script(root, folder, script, error);
+    return !script || has_variable(script) || check_script(folder, script, error);
 }
 
 bool orch_command_check_plan(const struct orch_plan *plan, GError **error)
 {
-    const char *root = plan->workspace->vcs ? plan->workspace->root : NULL;
     g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
     for (unsigned i = 0; i < plan->count; i++) {
         const struct orch_plan_item *item = &plan->items[i];
@@ -225,9 +201,7 @@ bool orch_command_check_plan(const struct orch_plan *plan, GError **error)
             !g_hash_table_add(seen, (gpointer)(uintptr_t)experiment))
             continue;
         g_autofree char *folder = orch_experiment_folder(plan->expansion, experiment);
-        bool is_inside =
-            root && is_below(root, folder); /* a plugin's folder may be outside the repository */
-        if (!orch_command_check(is_inside ? root : NULL, folder, experiment->manifest->argv, error))
+        if (!orch_command_check(folder, experiment->manifest->argv, error))
             return false;
     }
     return true;

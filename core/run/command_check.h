@@ -6,12 +6,11 @@
 
 #include "core/run/plan.h"
 
-/** Checks the words of a command (NULL-terminated) that will start in `folder` of a copy of the
- * repository at `root` (NULL: in no repository, and in no copy): the program and the interpreter of
- * its "#!" line exist and are executable; a script passed to an interpreter exists; no shell script
- * has Windows line endings. Words with variables are not checked. ORCH_ERROR_USAGE names the word
- * and gives a hint. */
-bool orch_command_check(const char *root, const char *folder, char *const *argv, GError **error);
+/** Checks the words of a command (NULL-terminated) that will start in `folder`: the program and the
+ * interpreter of its "#!" line exist and are executable; a script passed to an interpreter exists;
+ * no shell script has Windows line endings. Words with variables are not checked. ORCH_ERROR_USAGE
+ * names the word and gives a hint. */
+bool orch_command_check(const char *folder, char *const *argv, GError **error);
 
 /** Checks the commands of all experiments that have trials to run. */
 bool orch_command_check_plan(const struct orch_plan *plan, GError **error);

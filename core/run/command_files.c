@@ -5,6 +5,7 @@
  * name is added: a superfluous file costs a run, but a missing one gives a wrong result. */
 #include "core/run/command_files.h"
 
+#include "core/run/output_words.h"
 #include "core/run/script_uses.h"
 #include "lib/base/file.h"
 
@@ -231,7 +232,7 @@ static void follow_word(struct search *search, const char *folder, char *const *
         g_autofree char *main = g_strconcat(module, "/__main__", NULL);
         choose_absolute(search, module, false, folder);
         choose_absolute(search, main, false, folder);
-    } else if (path && !choose(search, path, NULL)) {
+    } else if (path && !orch_word_is_output(before, word) && !choose(search, path, NULL)) {
         choose(search, inside, NULL);
     }
 }

@@ -6,6 +6,7 @@
 
 #include "core/run/collect.h"
 #include "core/run/interleave.h"
+#include "core/run/redirect.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
@@ -203,12 +204,34 @@ static bool make_plan(struct arm *arm, GError **error)
     return arm->plan && can_run_all(arm, error);
 }
 
+/* Fails when a trial would use files of the work tree instead of its commit's, so that both sides
+ * would run the same code. */
+static bool is_redirected(const struct arm *arm, GError **error)
+{
+    for (guint i = 0; i < arm->expansion->experiments->len; i++) {
+        const struct orch_experiment *experiment = arm->expansion->experiments->pdata[i];
+        if (!orch_trial_may_run_in_place(arm->plan, experiment))
+            continue;
+        g_autoptr(GPtrArray) faults = orch_redirect_faults(arm->plan, experiment);
+        if (!faults->len)
+            continue;
+        orch_error_set(error, ORCH_ERROR_RECIPE,
+                       "use relative paths; where mount namespaces are allowed ('orch doctor'), "
+                       "absolute ones work, too",
+                       "%s: both sides of the comparison would use the files of the work tree",
+                       (char *)faults->pdata[0]);
+        return false;
+    }
+    return true;
+}
+
 static bool make_arm(struct arm *arm, const char *const *plugin_paths,
                      const struct orch_compare_run *request, GError **error)
 {
     g_autofree char *recipe = NULL;
     return make_place(arm, plugin_paths, request->recipe, &recipe, error) &&
-           expand(arm, request, recipe, error) && make_plan(arm, error);
+           expand(arm, request, recipe, error) && make_plan(arm, error) &&
+           is_redirected(arm, error);
 }
 
 /* ---- the turns --------------------------------------------------------------------------------
@@ -237,7 +260,8 @@ static void on_message(void *ctx, const char *text)
 static bool run_turns(struct arm arms[2], struct orch_interleave *interleave, GError **error)
 {
     g_autofree char *argv = arms[0].listener->argv_json(arms[0].listener->ctx, arms[1].expansion);
-    struct orch_run_options options = {.slots = 1, .argv_json = argv};
+    struct orch_run_options options = {
+        .slots = 1, .on_change = ORCH_ON_CHANGE_FROZEN, .argv_json = argv};
     struct orch_listener listeners[2];
     for (int i = 0; i < 2; i++)
         listeners[i] =

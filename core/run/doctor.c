@@ -5,6 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/mount_space.h"
 #include "lib/base/text.h"
 #include "lib/vcs/git_config.h"
 #include "store/filesystem_probe.h"
@@ -257,6 +258,18 @@ static void look_at_parts(struct orch_findings *f)
     }
 }
 
+/* How trials run apart from the user's folder. */
+static void look_at_apart(struct orch_findings *f)
+{
+    if (orch_mount_space_is_allowed())
+        orch_findings_add(f, "folders apart", "ok",
+                          "mount namespaces: trials apart see their files at the usual paths", "");
+    else
+        orch_findings_add(f, "folders apart", "missing",
+                          "links: this user may not use mount namespaces",
+                          "absolute paths in programs lead to the work tree");
+}
+
 static void look_at_plugins(struct orch_plugins *plugins, struct orch_findings *f)
 {
     g_autofree char *here = g_get_current_dir();
@@ -288,6 +301,7 @@ void orch_doctor_look(struct orch_workspace *workspace, struct orch_plugins *plu
     look_at_filesystem(workspace, findings);
     look_at_disk(workspace, findings);
     look_at_parts(findings);
+    look_at_apart(findings);
     look_at_plugins(plugins, findings);
 }
 

@@ -190,6 +190,33 @@ static void prefetch_costs(struct orch_plan *plan)
                               ((GPtrArray *)asked)->len);
 }
 
+/* The id of the inputs of an experiment, computed once. Borrowed; NULL on error. */
+static const char *inputs_id_of(struct orch_plan *plan, const struct orch_experiment *experiment,
+                                GError **error)
+{
+    char *id = g_hash_table_lookup(plan->inputs_ids, experiment);
+    if (id)
+        return id;
+    id = orch_inputs_id(plan->workspace, plan->expansion, experiment, error);
+    if (id) {
+        g_ptr_array_add(plan->all_inputs_ids, id);
+        g_hash_table_insert(plan->inputs_ids, (gpointer)(uintptr_t)experiment, id);
+    }
+    return id;
+}
+
+/* Lets the plugin check a trial, and determines its inputs. */
+static bool check_item(struct orch_plan *plan, struct orch_plan_item *item, GError **error)
+{
+    const struct orch_experiment *experiment = item->cell->experiment;
+    g_autoptr(json_t) params = params_for_check(plan, item->cell);
+    item->inputs_id = inputs_id_of(plan, experiment, error);
+    g_clear_pointer(&item->inputs, g_ptr_array_unref);
+    return item->inputs_id &&
+           orch_plugins_check(plan->plugins, experiment->manifest, params, &item->inputs, error) &&
+           (!item->inputs || orch_cell_inputs(plan, item->cell, item->inputs, error));
+}
+
 static bool check_items(struct orch_plan *plan, struct orch_diags *diags)
 {
     prefetch_costs(plan);
@@ -197,33 +224,46 @@ static bool check_items(struct orch_plan *plan, struct orch_diags *diags)
         struct orch_plan_item *item = &plan->items[i];
         const struct orch_experiment *experiment = item->cell->experiment;
         GError *problem = NULL;
-        if (!g_hash_table_contains(plan->inputs_ids, experiment)) {
-            char *id = orch_inputs_id(plan->workspace, plan->expansion, experiment, &problem);
-            if (id)
-                g_hash_table_insert(plan->inputs_ids, (gpointer)(uintptr_t)experiment, id);
-        }
-        item->inputs_id = g_hash_table_lookup(plan->inputs_ids, experiment);
-        g_autoptr(json_t) params = params_for_check(plan, item->cell);
-        if (!problem)
-            orch_plugins_check(plan->plugins, experiment->manifest, params, &item->inputs,
-                               &problem);
-        if (!problem && item->inputs)
-            orch_cell_inputs(plan, item->cell, item->inputs, &problem);
-        if (problem && plan->options.reads_only) {
+        if (check_item(plan, item, &problem))
+            continue;
+        if (plan->options.reads_only) {
             const char *end = strchr(problem->message, '\n');
             item->refused = end ? g_strndup(problem->message, (gsize)(end - problem->message))
                                 : g_strdup(problem->message);
-            g_clear_error(&problem);
-        } else if (problem) {
+        } else {
             orch_diags_add(diags, false, plan->expansion->path, experiment->line,
                            experiment->column, NULL, "experiment '%s': %s", experiment->name,
                            problem->message);
             if (problem->code == ORCH_ERROR_PLUGIN)
                 orch_diags_set_code(diags, ORCH_ERROR_PLUGIN);
-            g_clear_error(&problem);
         }
+        g_clear_error(&problem);
     }
     return diags->error_count == 0;
+}
+
+bool orch_plan_recapture(struct orch_plan *plan, GError **error)
+{
+    struct orch_workspace *workspace = plan->workspace;
+    struct orch_source *then = g_steal_pointer(&workspace->source);
+    plan->made_ns = orch_now_ns();
+    if (!orch_workspace_source(workspace, error)) {
+        workspace->source = then;
+        return false;
+    }
+    orch_source_free(then);
+    orch_workspace_hold_source(workspace);
+    g_hash_table_remove_all(plan->inputs_ids);
+    orch_plan_files_clear(&plan->files);
+    orch_plan_files_init(&plan->files);
+    return true;
+}
+
+bool orch_plan_renew(struct orch_plan *plan, unsigned index, GError **error)
+{
+    struct orch_plan_item *item = &plan->items[index];
+    item->fingerprint[0] = 0;
+    return check_item(plan, item, error);
 }
 
 static bool read_actives(struct orch_plan *plan, GError **error)
@@ -288,10 +328,10 @@ struct orch_plan *orch_plan_new(struct orch_workspace *workspace, struct orch_pl
     plan->options = *options;
     plan->count = expansion->cells->len;
     plan->items = g_new0(struct orch_plan_item, plan->count + 1);
-    plan->inputs_ids = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-    plan->path_digests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    plan->script_files =
-        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_hash_table_unref);
+    plan->made_ns = orch_now_ns();
+    plan->inputs_ids = g_hash_table_new(NULL, NULL);
+    plan->all_inputs_ids = g_ptr_array_new_with_free_func(g_free);
+    orch_plan_files_init(&plan->files);
     plan->environments = orch_environments_new(workspace, expansion);
     plan->store = workspace->store;
     bool ok = read_actives(plan, error);
@@ -349,12 +389,8 @@ void orch_plan_free(struct orch_plan *plan)
     g_free(plan->items);
     g_free(plan->order);
     g_hash_table_unref(plan->inputs_ids);
-    g_hash_table_unref(plan->path_digests);
-    if (plan->tree_files)
-        g_hash_table_unref(plan->tree_files);
-    if (plan->tree_paths)
-        g_ptr_array_unref(plan->tree_paths);
-    g_hash_table_unref(plan->script_files);
+    g_ptr_array_unref(plan->all_inputs_ids);
+    orch_plan_files_clear(&plan->files);
     orch_environments_free(plan->environments);
     if (plan->active)
         g_hash_table_unref(plan->active);

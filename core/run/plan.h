@@ -53,6 +53,14 @@ struct orch_plan_options {
     bool in_slurm;
 };
 
+/** What was read of the captured files. */
+struct orch_plan_files {
+    GPtrArray *tree_paths;    /* files of the captured tree, sorted; NULL: not read yet */
+    GHashTable *tree_files;   /* the same as a set; its keys are borrowed */
+    GHashTable *script_files; /* path of a script -> set of the files that it uses */
+    GHashTable *path_digests; /* path -> digest of its content, "" when the tree has no such path */
+};
+
 struct orch_plan {
     struct orch_workspace *workspace;
     struct orch_plugins *plugins;
@@ -62,11 +70,10 @@ struct orch_plan {
     unsigned count;
     unsigned *order; /* indices of the items in starting order: every setting of every experiment
                         once before any repeat. References may delay an item. */
-    GHashTable *inputs_ids;   /* experiment -> char * */
-    GPtrArray *tree_paths;    /* files of the captured tree, sorted; NULL: not read yet */
-    GHashTable *tree_files;   /* the same as a set; its keys are borrowed */
-    GHashTable *script_files; /* path of a script -> set of the files that it uses */
-    GHashTable *path_digests; /* path -> digest of its content, "" when the tree has no such path */
+    int64_t made_ns; /* before the files outside of a repository were read */
+    GHashTable *inputs_ids;       /* experiment -> char *, borrowed from all_inputs_ids */
+    GPtrArray *all_inputs_ids;    /* char *: also those from before orch_plan_recapture */
+    struct orch_plan_files files; /* caches for cell_inputs.c */
     struct orch_environments *environments;
     struct orch_store *store; /* NULL: there is no store yet */
     GHashTable *active;       /* fingerprint -> struct orch_active_row * */
@@ -84,6 +91,14 @@ void orch_plan_free(struct orch_plan *plan);
 
 /** Re-evaluates an item whose references may have ended: sets its state and reason. */
 bool orch_plan_settle(struct orch_plan *plan, unsigned index, GError **error);
+
+/** Captures the source again: trials that start from now on use the files as they are now, once
+ * orch_plan_renew was called for them. Finished and running trials keep the tree that they began
+ * with. */
+bool orch_plan_recapture(struct orch_plan *plan, GError **error);
+/** Determines the inputs of a trial that has not started anew; orch_plan_settle then gives its new
+ * fingerprint and state. */
+bool orch_plan_renew(struct orch_plan *plan, unsigned index, GError **error);
 
 /** Resolves a reference to an item: its only candidate, or the best of several (all must be done).
  * False with a reason in `*out_why` (the caller frees) when it cannot be resolved. */

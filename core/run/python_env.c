@@ -208,19 +208,17 @@ static void add_packages(GHashTable *packages, const char *folder)
     }
 }
 
-/* Adds the packages in the package folders below a prefix. */
-static void add_of_prefix(GHashTable *packages, const char *prefix, const char *series)
+/* Adds the package folders below a prefix. */
+static void add_folders(GPtrArray *folders, const char *prefix, const char *series)
 {
     static const char *const forms[] = {
         "%s/lib/python%s/site-packages", "%s/lib64/python%s/site-packages",
         "%s/lib/python%s/dist-packages", "%s/local/lib/python%s/dist-packages"};
     for (unsigned i = 0; i < G_N_ELEMENTS(forms); i++) {
         g_auto(GStrv) halves = g_strsplit(forms[i], "%s", 3);
-        g_autofree char *folder = g_strconcat(prefix, halves[1], series, halves[2], NULL);
-        add_packages(packages, folder);
+        g_ptr_array_add(folders, g_strconcat(prefix, halves[1], series, halves[2], NULL));
     }
-    g_autofree char *debian = g_build_filename(prefix, "lib/python3/dist-packages", NULL);
-    add_packages(packages, debian);
+    g_ptr_array_add(folders, g_build_filename(prefix, "lib/python3/dist-packages", NULL));
 }
 
 /* The folder of the virtual environment that contains the interpreter, or NULL. `*out_sees_base`:
@@ -255,26 +253,61 @@ static void fill_packages(struct orch_python *python, GHashTable *packages)
     orch_sha256(text->str, text->len, python->sha256);
 }
 
+/* The interpreter's own binary and what is known from its place. */
+struct place {
+    char *binary, *base, *series; /* binary and series may be NULL */
+};
+
+static struct place place_of(const char *interpreter)
+{
+    char *binary = real_path(interpreter);
+    g_autofree char *bin = g_path_get_dirname(binary ? binary : interpreter);
+    char *base = g_path_get_dirname(bin);
+    return (struct place){binary, base, series_of(binary ? binary : interpreter, base)};
+}
+
+static void clear_place(struct place *place)
+{
+    g_free(place->binary);
+    g_free(place->base);
+    g_free(place->series);
+}
+
+static GPtrArray *folders_at(const char *interpreter, const struct place *place)
+{
+    GPtrArray *folders = g_ptr_array_new_with_free_func(g_free);
+    bool sees_base = true;
+    g_autofree char *own = virtual_environment(interpreter, &sees_base);
+    if (place->series && own)
+        add_folders(folders, own, place->series);
+    if (place->series && sees_base) {
+        g_autofree char *users = g_build_filename(g_get_home_dir(), ".local", NULL);
+        add_folders(folders, place->base, place->series);
+        add_folders(folders, users, place->series);
+    }
+    return folders;
+}
+
+GPtrArray *orch_python_folders(const char *interpreter)
+{
+    struct place place = place_of(interpreter);
+    GPtrArray *folders = folders_at(interpreter, &place);
+    clear_place(&place);
+    return folders;
+}
+
 struct orch_python *orch_python_read(const char *interpreter)
 {
     struct orch_python *python = g_new0(struct orch_python, 1);
     python->names = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GHashTable) packages = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    g_autofree char *binary = real_path(interpreter);
-    g_autofree char *bin = g_path_get_dirname(binary ? binary : interpreter);
-    g_autofree char *base = g_path_get_dirname(bin);
-    g_autofree char *series = series_of(binary ? binary : interpreter, base);
-    bool sees_base = true;
-    g_autofree char *own = virtual_environment(interpreter, &sees_base);
-    if (series && binary)
-        python->version = find_version(binary, base, series);
-    if (series && own)
-        add_of_prefix(packages, own, series);
-    if (series && sees_base) {
-        g_autofree char *users = g_build_filename(g_get_home_dir(), ".local", NULL);
-        add_of_prefix(packages, base, series);
-        add_of_prefix(packages, users, series);
-    }
+    struct place place = place_of(interpreter);
+    g_autoptr(GPtrArray) folders = folders_at(interpreter, &place);
+    if (place.series && place.binary)
+        python->version = find_version(place.binary, place.base, place.series);
+    for (guint i = 0; i < folders->len; i++)
+        add_packages(packages, folders->pdata[i]);
+    clear_place(&place);
     fill_packages(python, packages);
     return python;
 }

@@ -18,6 +18,10 @@ struct orch_python {
  * `folder`. NULL when the word starts something else or does not exist. The caller frees. */
 char *orch_python_interpreter(const char *word, const char *folder);
 
+/** The folders from which an interpreter imports installed packages; they need not exist. The
+ * caller unrefs. */
+GPtrArray *orch_python_folders(const char *interpreter);
+
 /** Reads the version and packages of an interpreter's environment (virtual environment, conda,
  * system). The caller frees. */
 struct orch_python *orch_python_read(const char *interpreter);

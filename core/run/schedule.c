@@ -269,6 +269,7 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     else
         ok = orch_store_sync(plan->store, error);
     orch_schedule_leases_close(&run);
+    orch_schedule_places_clear(&run);
     finish_totals(&run);
     if (run.signal_fd >= 0)
         close(run.signal_fd);

@@ -100,8 +100,17 @@ struct orch_sharing {
     enum orch_retry (*again)(void *ctx, bool idle);
 };
 
+/** What happens when inputs change while the plan runs. Programs of the user's run in the user's
+ * folder, as by hand, as long as their inputs are as captured. */
+enum orch_on_change {
+    ORCH_ON_CHANGE_APART,  /* the remaining trials run from the captured tree in a folder apart */
+    ORCH_ON_CHANGE_LIVE,   /* the remaining trials use the new files, which are captured again */
+    ORCH_ON_CHANGE_FROZEN, /* nothing: all trials run apart from the beginning */
+};
+
 struct orch_run_options {
     unsigned slots;
+    enum orch_on_change on_change;
     const unsigned *gpus; /* GPUs that may be used; NULL: all */
     unsigned gpu_count;
     bool fail_fast;        /* start no more trials after the first failure */

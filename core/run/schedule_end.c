@@ -33,14 +33,39 @@ static unsigned retries_after(const struct orch_experiment *experiment, enum orc
     return verdict == ORCH_VERDICT_TIMEOUT ? experiment->timeout_retries : experiment->retries;
 }
 
+/* Decides whether the trial gets another attempt. False on error. */
+static bool may_try_again(struct run *run, struct host *host, enum orch_verdict verdict,
+                          bool *out_again, GError **error)
+{
+    struct job *job = host->job;
+    const struct orch_experiment *experiment = host->running.item->cell->experiment;
+    if (host->spoiled)
+        return orch_schedule_repeat(run, job, out_again, error);
+    *out_again = orch_verdict_facts(verdict)->retried && !run->stop_level &&
+                 job->attempts < retries_after(experiment, verdict);
+    if (*out_again) {
+        job->attempts++;
+        job->status = JOB_TODO;
+    }
+    return true;
+}
+
 static bool end_host(struct run *run, struct host *host, GError **error)
 {
     struct job *job = host->job;
     struct orch_plan_item *item = &run->plan->items[job->index];
     struct orch_collected collected = {0};
-    const struct orch_outside killed = {ORCH_VERDICT_TIMEOUT, host->overdue, false};
+    orch_schedule_look_after(run, host);
+    orch_schedule_look_at_written(run, host);
+    g_autofree char *spoiled =
+        host->spoiled ? g_strdup_printf("inputs changed while it ran: %s", host->spoiled) : NULL;
+    const struct orch_outside outside = {
+        spoiled ? ORCH_VERDICT_LOST : ORCH_VERDICT_TIMEOUT,
+        spoiled ? spoiled : host->overdue,
+        spoiled != NULL,
+    };
     if (!orch_collect(run->plan->store, host->running.key, host->record, host->running.started_ns,
-                      host->overdue ? &killed : NULL, &collected, error))
+                      outside.reason ? &outside : NULL, &collected, error))
         return false;
     run->ended_device_s += collected.wall_ms / 1e3 * orch_plan_item_charged(item);
     if (collected.verdict == ORCH_VERDICT_LOST)
@@ -52,11 +77,10 @@ static bool end_host(struct run *run, struct host *host, GError **error)
     run->unsynced = true;
     g_free(item->run_key);
     item->run_key = g_strdup(host->running.key);
-    bool again = orch_verdict_facts(collected.verdict)->retried && !run->stop_level &&
-                 job->attempts < retries_after(item->cell->experiment, collected.verdict);
+    bool again;
+    if (!may_try_again(run, host, collected.verdict, &again, error))
+        return false;
     if (again) {
-        job->attempts++;
-        job->status = JOB_TODO;
         run->totals.retried++;
     } else {
         count_end(run, job, &collected);

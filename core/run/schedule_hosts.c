@@ -65,6 +65,7 @@ void orch_schedule_host_free(void *pointer)
         g_array_unref(host->running.points);
     g_free(host->running.trial_dir);
     g_free(host->record);
+    g_free(host->spoiled);
     g_free(host->overdue);
     g_free(host);
 }

@@ -5,7 +5,9 @@
 #ifndef ORCH_CORE_RUN_SCHEDULE_PRIVATE_H
 #define ORCH_CORE_RUN_SCHEDULE_PRIVATE_H
 
+#include "core/run/input_watch.h"
 #include "core/run/schedule.h"
+#include "core/run/written.h"
 #include "lib/hw/topology.h"
 
 #include <glib.h>
@@ -24,8 +26,9 @@ struct job {
     unsigned index; /* of the plan's item */
     enum job_status status;
     unsigned attempts;
-    bool ran;  /* its last attempt was started here */
-    bool well; /* ended so that others may refer to it */
+    bool ran;         /* its last attempt was started here */
+    unsigned spoiled; /* attempts during which its inputs changed */
+    bool well;        /* ended so that others may refer to it */
 };
 
 /* A running host. */
@@ -37,7 +40,10 @@ struct host {
     int pidfd;    /* -1: none, polled */
     int stdin_fd; /* when it is closed, the host knows that the runner is gone */
     bool cancelled;
-    char *overdue; /* the reason once it was killed at its time limit, or NULL */
+    uint64_t inputs_stamp;   /* of its inputs when it started in the user's folder */
+    unsigned written_number; /* of orch_written_begin */
+    char *spoiled;           /* the inputs that changed while it ran there, once known; or NULL */
+    char *overdue;           /* the reason once it was killed at its time limit, or NULL */
 };
 
 /* A GPU that was lost in the middle of a trial. */
@@ -84,8 +90,13 @@ struct run {
     GPtrArray *released; /* char *: keys of trials whose entries can be removed from that list */
     int slots_fd;        /* inotify on the list while queued; -1: none */
     int64_t next_ask_ns, last_touch_ns;
-    char *told;                     /* what the user was last told about waiting, or NULL */
-    struct orch_topology *topology; /* NULL: not read yet */
+    struct orch_input_watch *inputs; /* of the trials that run in the user's folder */
+    struct orch_written *written;    /* by them */
+    GHashTable *apart_experiments;   /* those that have run apart, of which the user was told what
+                                        leads back into the work tree */
+    bool is_apart;                   /* the remaining trials run apart */
+    char *told;                      /* what the user was last told about waiting, or NULL */
+    struct orch_topology *topology;  /* NULL: not read yet */
 };
 
 /** Sends a message (one sentence) to the user. */
@@ -163,6 +174,26 @@ void orch_schedule_reap(struct run *run);
 
 /** Kills hosts that did not end their trials within the time limit. */
 void orch_schedule_watch_time(struct run *run);
+
+/* ---- schedule_inputs.c ------------------------------------------------------------------------
+ */
+
+/** Decides where a trial starts (slot->is_apart), after a look at its inputs. `*out_renewed`: its
+ * inputs have changed and were captured again, so that it must be settled before it starts. False
+ * on error, also when inputs outside of a repository have changed. */
+bool orch_schedule_place(struct run *run, struct job *job, struct orch_run_slot *slot,
+                         uint64_t *out_stamp, bool *out_renewed, GError **error);
+/** A trial has been started in the place that was chosen. */
+void orch_schedule_placed(struct run *run, struct host *host);
+/** Looks at the inputs of a trial that has ended: sets host->spoiled when they changed. */
+void orch_schedule_look_after(struct run *run, struct host *host);
+/** Tells the user once when several trials have written one file. */
+void orch_schedule_look_at_written(struct run *run, const struct host *host);
+/** Frees what these functions keep. */
+void orch_schedule_places_clear(struct run *run);
+/** Prepares another attempt of a trial whose inputs changed while it ran; `*out_again`: false when
+ * this happened too often or the run is stopping. False on error. */
+bool orch_schedule_repeat(struct run *run, struct job *job, bool *out_again, GError **error);
 
 /* ---- schedule_start.c, schedule_end.c
  * ---------------------------------------------------------

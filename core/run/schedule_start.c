@@ -97,7 +97,8 @@ static void keep_forecast(struct run *run, struct host *host)
 
 /* Makes the folder of a claimed trial and starts its host. */
 static bool launch(struct run *run, struct job *job, const struct orch_run_slot *slot,
-                   struct orch_trialdir *dir, int64_t started_ns, GError **error)
+                   uint64_t inputs_stamp, struct orch_trialdir *dir, int64_t started_ns,
+                   GError **error)
 {
     struct orch_plan_item *item = &run->plan->items[job->index];
     struct host *host = g_new0(struct host, 1);
@@ -110,6 +111,7 @@ static bool launch(struct run *run, struct job *job, const struct orch_run_slot 
     host->record = g_strdup(dir->record);
     host->job = job;
     host->pidfd = host->stdin_fd = -1;
+    host->inputs_stamp = inputs_stamp;
     if (!orch_trialdir_write(run->plan, item, slot, dir, error) ||
         !orch_schedule_spawn(run, host, error)) {
         orch_store_dir_remove(run->plan->store, ORCH_STORE_DIR_TRIAL, host->running.key, NULL);
@@ -117,6 +119,7 @@ static bool launch(struct run *run, struct job *job, const struct orch_run_slot 
         orch_schedule_host_free(host);
         return false;
     }
+    orch_schedule_placed(run, host);
     item->attempts++;
     job->status = JOB_RUNNING;
     job->ran = run->moved = true;
@@ -137,14 +140,17 @@ static bool is_in_slurm(struct orch_store *store, const char *key)
 
 /* Claims the trial in the store and starts its host if the claim succeeded. */
 static bool start(struct run *run, struct job *job, const unsigned *chosen,
-                  const struct orch_run_slot *slot, GError **error)
+                  struct orch_run_slot *slot, GError **error)
 {
     struct orch_plan_item *item = &run->plan->items[job->index];
     const struct orch_experiment *experiment = item->cell->experiment;
     struct orch_trialdir dir;
-    if (!plugin_is_unchanged(run, experiment->manifest, error))
+    uint64_t stamp = 0;
+    bool is_renewed;
+    if (!plugin_is_unchanged(run, experiment->manifest, error) ||
+        !orch_schedule_place(run, job, slot, &stamp, &is_renewed, error))
         return false;
-    if (!orch_schedule_claim(run, job))
+    if (is_renewed || !orch_schedule_claim(run, job))
         return true;
     if (!orch_trialdir_prepare(run->plan, item, chosen, slot, run->options->argv_json, &dir, error))
         return false;
@@ -165,7 +171,7 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
     else if (ok && begin == ORCH_BEGIN_HELD)
         job->status = is_in_slurm(run->plan->store, other) ? JOB_AWAY : JOB_HELD;
     else if (ok)
-        ok = launch(run, job, slot, &dir, active.started_ns, error);
+        ok = launch(run, job, slot, stamp, &dir, active.started_ns, error);
     if (job->status != JOB_RUNNING)
         orch_schedule_unclaim(run, job);
     orch_trialdir_clear(&dir);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/run/trialdir.h"
 
+#include "core/run/apart.h"
 #include "core/run/collect.h"
 #include "core/run/fingerprint.h"
 #include "core/run/slot_leases.h"
@@ -16,13 +17,10 @@
 #include "lib/wire/trial.h"
 #include "lib/wire/value.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 char *orch_checkpoint_path(struct orch_store *store, const char *name)
@@ -39,180 +37,50 @@ void orch_trialdir_clear(struct orch_trialdir *trialdir)
     memset(trialdir, 0, sizeof *trialdir);
 }
 
-/* ---- the files of a wrapped program -----------------------------------------------------------
+/* ---- where a program starts -------------------------------------------------------------------
  */
 
-/* How much may still be copied for one trial. Beyond it folders and files are linked, so that a
- * large tree takes no time. */
-struct budget {
-    int files;
-    int64_t bytes;
-};
-enum { COPIED_FILES = 2000, COPIED_BYTES = 32 << 20, COPIED_FILE_BYTES = 4 << 20 };
-
-static bool fill_folder(int from, int to, const char *but, struct budget *budget, GError **error);
-
-/* Links symbolically to the original entry. */
-static bool link_entry(int from, int to, const char *name)
+/* The path of a folder relative to the workspace's root ("" for the root); NULL: elsewhere. */
+static const char *below_root(const struct orch_plan *plan, const char *folder)
 {
-    char path[64], target[4096];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", from);
-    ssize_t n = readlink(path, target, sizeof target - 1);
-    if (n <= 0)
-        return false;
-    target[n] = 0;
-    g_autofree char *full = g_build_filename(target, name, NULL);
-    return symlinkat(full, to, name) == 0;
-}
-
-static bool copy_file(int from, int to, const char *name, mode_t mode)
-{
-    int in = openat(from, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    int out =
-        in < 0 ? -1
-               : openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode & 0777) | S_IWUSR);
-    char buffer[65536];
-    ssize_t n = -1;
-    while (out >= 0 && (n = read(in, buffer, sizeof buffer)) > 0)
-        if (write(out, buffer, (size_t)n) != n) {
-            n = -1;
-            break;
-        }
-    int saved = errno;
-    if (in >= 0)
-        close(in);
-    if (out >= 0)
-        close(out);
-    errno = saved;
-    return out >= 0 && n == 0;
-}
-
-static bool copy_folder(int from, int to, const char *name, struct budget *budget, GError **error)
-{
-    if (mkdirat(to, name, 0777) != 0)
-        return false;
-    int inner_from = openat(from, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    int inner_to = openat(to, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    bool ok =
-        inner_from >= 0 && inner_to >= 0 && fill_folder(inner_from, inner_to, NULL, budget, error);
-    if (inner_from >= 0)
-        close(inner_from);
-    if (inner_to >= 0)
-        close(inner_to);
-    return ok;
-}
-
-/* Files are copied, not linked, because a trial may overwrite them. */
-static bool fill_entry(int from, int to, const char *name, struct budget *budget, GError **error)
-{
-    struct stat info;
-    if (fstatat(from, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
-        return errno == ENOENT; /* removed since it was listed */
-    bool affordable = budget->files > 0 && budget->bytes >= info.st_size;
-    if (S_ISLNK(info.st_mode)) {
-        char target[4096];
-        ssize_t n = readlinkat(from, name, target, sizeof target - 1);
-        if (n <= 0)
-            return false;
-        target[n] = 0;
-        return symlinkat(target, to, name) == 0;
-    }
-    if (S_ISREG(info.st_mode) && affordable && info.st_size <= COPIED_FILE_BYTES) {
-        budget->files--;
-        budget->bytes -= info.st_size;
-        return copy_file(from, to, name, info.st_mode);
-    }
-    if (S_ISDIR(info.st_mode) && affordable) {
-        budget->files--;
-        return copy_folder(from, to, name, budget, error);
-    }
-    return !(S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) || link_entry(from, to, name);
-}
-
-/* Fills the folder `to` with the entries of `from`, except the one named `but`. */
-static bool fill_folder(int from, int to, const char *but, struct budget *budget, GError **error)
-{
-    int again = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = again < 0 ? NULL : fdopendir(again);
-    bool ok = dir != NULL;
-    for (struct dirent *entry; ok && (entry = readdir(dir));) {
-        const char *name = entry->d_name;
-        static const char *const left_out[] = {".", "..", ".git", ".orch", NULL};
-        if (g_strcmp0(name, but) == 0 || g_strv_contains(left_out, name))
-            continue;
-        ok = fill_entry(from, to, name, budget, error);
-        if (!ok && error && !*error)
-            orch_error_set_errno(error, ORCH_ERROR_IO, errno,
-                                 "cannot put '%s' into the trial's folder", name);
-    }
-    if (dir)
-        closedir(dir);
-    else if (again >= 0)
-        close(again);
-    return ok;
-}
-
-static bool fill_path(const char *from, const char *to, const char *but, struct budget *budget,
-                      GError **error)
-{
-    int in = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int out = in < 0 ? -1 : open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok = out >= 0;
-    if (!ok)
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot open '%s'", in < 0 ? from : to);
-    ok = ok && fill_folder(in, out, but, budget, error);
-    if (!ok && error && !*error) /* the folder itself could not be listed */
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read folder '%s'", from);
-    if (in >= 0)
-        close(in);
-    if (out >= 0)
-        close(out);
-    return ok;
-}
-
-/* Mirrors `root` in `work`: real folders along `relative`, with the other entries of each. Returns
- * the folder that corresponds to root/relative. */
-static char *mirror(const char *root, const char *relative, const char *work, GError **error)
-{
-    struct budget budget = {COPIED_FILES, COPIED_BYTES};
-    g_auto(GStrv) parts = g_strsplit(relative, "/", -1);
-    g_autofree char *from = g_strdup(root);
-    char *to = g_strdup(work);
-    for (int i = 0;; i++) {
-        while (parts[i] && (!*parts[i] || strcmp(parts[i], ".") == 0))
-            i++;
-        if (!orch_dir_make(to, error) || !fill_path(from, to, parts[i], &budget, error)) {
-            g_free(to);
-            return NULL;
-        }
-        if (!parts[i])
-            return to;
-        char *next_from = g_build_filename(from, parts[i], NULL);
-        char *next_to = g_build_filename(to, parts[i], NULL);
-        g_free(from);
-        g_free(to);
-        from = next_from;
-        to = next_to;
-    }
-}
-
-/* The folder in which a wrapped program starts. */
-static char *program_folder(struct orch_plan *plan, const struct orch_experiment *experiment,
-                            const char *work, GError **error)
-{
-    g_autofree char *home = !experiment->program && experiment->manifest->path
-                                ? g_path_get_dirname(experiment->manifest->path)
-                                : g_strdup(plan->expansion->folder);
     const char *root = plan->workspace->root;
     size_t n = strlen(root);
-    bool inside = strncmp(home, root, n) == 0 && (home[n] == '/' || !home[n]);
-    const struct orch_source *source = orch_workspace_source(plan->workspace, error);
-    if (!source)
+    if (strncmp(folder, root, n) != 0)
         return NULL;
-    if (!inside || !source->tree || orch_plugin_is_ours(experiment->manifest))
-        return mirror(home, "", work, error);
-    g_autofree char *copy = orch_workspace_copy(plan->workspace, source->tree, error);
-    return copy ? mirror(copy, home[n] ? home + n + 1 : "", work, error) : NULL;
+    return folder[n] == '/' ? folder + n + 1 : folder[n] ? NULL : "";
+}
+
+bool orch_trial_may_run_in_place(const struct orch_plan *plan,
+                                 const struct orch_experiment *experiment)
+{
+    if (experiment->manifest->kind != ORCH_PLUGIN_WRAPPED)
+        return false;
+    g_autofree char *home = orch_experiment_folder(plan->expansion, experiment);
+    return below_root(plan, home) && !orch_plugin_is_ours(experiment->manifest);
+}
+
+/* Finds or makes the folder in which the trial starts. `*out_cwd`: absolute, or relative to the
+ * trial's folder, so that this can be moved; NULL for a compiled plugin. `*out_apart`: NULL in the
+ * user's folder. The caller frees both. */
+static bool start_folder(struct orch_plan *plan, const struct orch_experiment *experiment,
+                         const struct orch_run_slot *slot, const char *trial_dir, char **out_cwd,
+                         json_t **out_apart, GError **error)
+{
+    const struct orch_source *source = plan->workspace->source;
+    if (experiment->manifest->kind != ORCH_PLUGIN_WRAPPED)
+        return true;
+    g_autofree char *home = orch_experiment_folder(plan->expansion, experiment);
+    bool is_of_workspace = orch_trial_may_run_in_place(plan, experiment);
+    if (!slot->is_apart && is_of_workspace) {
+        *out_cwd = g_steal_pointer(&home);
+        return true;
+    }
+    if (is_of_workspace && source && source->tree) {
+        *out_apart = orch_apart_make(plan, experiment, home, trial_dir, out_cwd, error);
+        return *out_apart != NULL;
+    }
+    *out_cwd = g_strdup("work");
+    return orch_apart_copy_folder(home, trial_dir, error);
 }
 
 /* ---- parameters -------------------------------------------------------------------------------
@@ -521,13 +389,12 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
 {
     const struct orch_cell *cell = item->cell;
     const struct orch_experiment *experiment = cell->experiment;
-    g_autofree char *work = g_build_filename(dir->path, "work", NULL);
     bool alone = !has_twin(plan, item, dir->key);
     g_autofree char *checkpoint =
         orch_checkpoint_path(plan->store, alone ? item->fingerprint : dir->key);
     g_autofree char *cwd = NULL;
-    if (experiment->manifest->kind == ORCH_PLUGIN_WRAPPED &&
-        !(cwd = program_folder(plan, experiment, work, error)))
+    g_autoptr(json_t) apart = NULL;
+    if (!start_folder(plan, experiment, slot, dir->path, &cwd, &apart, error))
         return false;
     g_auto(GStrv) env = environment(plan, cell, slot);
     g_autoptr(json_t) cost = experiment->manifest->needs.mpi ? declared_cost(plan, item) : NULL;
@@ -541,8 +408,8 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         .manifest = (struct orch_manifest *)(uintptr_t)experiment->manifest,
         .plugin_sha256 = experiment->manifest->sha256,
         .params = params,
-        .cwd = cwd ? cwd + strlen(dir->path) + 1
-                   : NULL, /* relative, so that the folder can be moved */
+        .cwd = cwd,
+        .apart = apart,
         .checkpoint_dir = checkpoint,
         .env = env,
         .cpus = (int *)(uintptr_t)slot->cpus,

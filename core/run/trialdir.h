@@ -29,6 +29,7 @@ struct orch_run_slot {
     unsigned co_runners;   /* other trials on this machine that were running when it started */
     struct orch_device_price
         price;           /* of one of its GPUs or its share of one, else of the machine */
+    bool is_apart;       /* runs from the captured tree in a folder apart, not in the user's */
     const json_t *slurm; /* the trial runs in a Slurm job: facts of its submission; else NULL */
 };
 
@@ -48,14 +49,19 @@ struct orch_trialdir {
 bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *item,
                            const unsigned *chosen, const struct orch_run_slot *slot,
                            const char *argv_json, struct orch_trialdir *out, GError **error);
-/** Makes the folder with trial.json and, for wrapped programs, the files of the captured tree:
- * copies up to a budget, then symbolic links into .orch/results.db.d/work/<tree>. So the program's
- * output goes to the trial's own folder, and edits during a sweep have no effect. Returns false on
- * error and leaves nothing behind. */
+/** Makes the folder with trial.json. A program of the user's starts in the user's folder, as by
+ * hand. One that runs apart gets the files of the captured tree in the trial's folder: copies up to
+ * a budget, then symbolic links into .orch/results.db.d/work/<tree>. Returns false on error and
+ * leaves nothing behind. */
 bool orch_trialdir_write(struct orch_plan *plan, const struct orch_plan_item *item,
                          const struct orch_run_slot *slot, const struct orch_trialdir *trialdir,
                          GError **error);
 void orch_trialdir_clear(struct orch_trialdir *trialdir);
+
+/** True when a trial of the experiment can run in the user's folder: it is a program, and starts in
+ * the repository (or, without one, in the workspace's folder). */
+bool orch_trial_may_run_in_place(const struct orch_plan *plan,
+                                 const struct orch_experiment *experiment);
 
 /** The path of a fingerprint's checkpoints, or of a run's (by its key) when several runs of one
  * fingerprint are in progress. The caller frees. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/run/workspace.h"
 
+#include "core/run/uncaptured.h"
+
 #include "lib/vcs/holders.h"
 #include "lib/vcs/identity.h"
 #include "store/store_dir.h"
@@ -12,6 +14,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct scratch {
@@ -51,6 +54,7 @@ void orch_workspace_free(struct orch_workspace *workspace)
     if (self->scratch_folder)
         orch_tree_remove(self->scratch_folder, NULL);
     g_free(self->scratch_folder);
+    orch_uncaptured_free(workspace->uncaptured);
     orch_source_free(workspace->source);
     orch_machine_free(workspace->machine);
     orch_vcs_close(workspace->vcs);
@@ -62,7 +66,7 @@ void orch_workspace_free(struct orch_workspace *workspace)
     g_free(self);
 }
 
-struct orch_workspace *orch_workspace_at(const struct orch_workspace *base, const char *root,
+struct orch_workspace *orch_workspace_at(struct orch_workspace *base, const char *root,
                                          const char *folder, struct orch_source *source,
                                          GError **error)
 {
@@ -72,6 +76,7 @@ struct orch_workspace *orch_workspace_at(const struct orch_workspace *base, cons
     workspace->root = g_strdup(root);
     workspace->db_path = g_strdup(base->db_path);
     workspace->db_is_given = true;
+    workspace->base = base;
     workspace->source = source;
     workspace->vcs = orch_vcs_open(base->root, error);
     if (workspace->vcs)
@@ -95,19 +100,61 @@ struct orch_workspace *orch_workspace_apart(const char *root, const char *folder
     return &self->workspace;
 }
 
-/* Links the files that git ignores into a copy. A missing data folder is no error. */
-static void link_ignored(const char *root, const GPtrArray *ignored, const char *copy)
+const char *orch_workspace_origin(const struct orch_workspace *workspace)
 {
-    for (guint i = 0; i < ignored->len; i++) {
-        const char *relative = ignored->pdata[i];
-        if (strcmp(relative, ".orch") == 0)
-            continue;
-        g_autofree char *target = g_build_filename(root, relative, NULL);
+    return workspace->base ? workspace->base->root : workspace->root;
+}
+
+/* What lies in the work tree but is not captured, listed once. Borrowed; NULL on error. */
+static const struct orch_uncaptured *uncaptured_of(struct orch_workspace *workspace,
+                                                   const char *tree, GError **error)
+{
+    struct orch_workspace *live = workspace->base ? workspace->base : workspace;
+    if (!live->uncaptured && orch_workspace_source(live, error))
+        live->uncaptured = orch_uncaptured_list(live->vcs, live->source, tree, error);
+    return live->uncaptured;
+}
+
+/* Replaces the committed version of a path by what lies in the work tree. */
+static void make_room(const char *path)
+{
+    struct stat info;
+    if (lstat(path, &info) != 0 || S_ISLNK(info.st_mode))
+        return;
+    if (S_ISDIR(info.st_mode))
+        rmdir(path); /* the empty folder of a submodule */
+    else
+        unlink(path);
+}
+
+/* Links what is not captured into a copy of the tree. What `is_own` is a copy of the work tree
+ * itself, not of another commit, whose files come first. Missing files are no error. */
+static void link_uncaptured(const char *origin, const struct orch_uncaptured *uncaptured,
+                            bool is_own, const char *copy)
+{
+    for (guint i = 0; i < uncaptured->paths->len; i++) {
+        const char *relative = uncaptured->paths->pdata[i];
+        g_autofree char *target = g_build_filename(origin, relative, NULL);
         g_autofree char *link = g_build_filename(copy, relative, NULL);
         g_autofree char *folder = g_path_get_dirname(link);
+        if (is_own)
+            make_room(link);
+        else
+            rmdir(link);
         if (orch_dir_make(folder, NULL) && symlink(target, link) != 0 && errno != EEXIST)
             g_debug("no link '%s'", link);
     }
+    for (guint i = 0; i < uncaptured->folders->len; i++) {
+        g_autofree char *folder = g_build_filename(copy, uncaptured->folders->pdata[i], NULL);
+        orch_dir_make(folder, NULL);
+    }
+}
+
+static bool is_own_tree(const struct orch_workspace *workspace, const char *tree)
+{
+    const struct orch_source *source =
+        workspace->base ? workspace->base->source : workspace->source;
+    return source && g_strcmp0(source->tree, tree) == 0;
 }
 
 /* Writes the tree out under a temporary name, then renames it. */
@@ -115,17 +162,29 @@ static bool make_copy(struct orch_workspace *workspace, const char *tree, const 
                       const char *name, GError **error)
 {
     g_autofree char *temporary = orch_store_dir_path(workspace->store, ORCH_STORE_DIR_WORK, name);
-    g_autoptr(GPtrArray) ignored = NULL;
+    const struct orch_uncaptured *uncaptured = NULL;
     if (!orch_store_dir_remove(workspace->store, ORCH_STORE_DIR_WORK, name, error) ||
         !orch_store_dir_make(workspace->store, ORCH_STORE_DIR_WORK, name, 0777, error) ||
         !orch_vcs_checkout(workspace->vcs, tree, temporary, error) ||
-        !(ignored = orch_vcs_ignored(workspace->vcs, error)))
+        !(uncaptured = uncaptured_of(workspace, tree, error)))
         return false;
-    link_ignored(workspace->root, ignored, temporary);
+    link_uncaptured(orch_workspace_origin(workspace), uncaptured, is_own_tree(workspace, tree),
+                    temporary);
     if (rename(temporary, path) == 0 || errno == EEXIST || errno == ENOTEMPTY)
         return true;
     orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make '%s'", path);
     return false;
+}
+
+/* Adds links to what has come into the work tree since the copy was made, once a process. */
+static void link_again(struct orch_workspace *workspace, const char *tree, const char *copy)
+{
+    const struct orch_workspace *live = workspace->base ? workspace->base : workspace;
+    const struct orch_uncaptured *uncaptured =
+        live->uncaptured ? NULL : uncaptured_of(workspace, tree, NULL);
+    if (uncaptured)
+        link_uncaptured(orch_workspace_origin(workspace), uncaptured, is_own_tree(workspace, tree),
+                        copy);
 }
 
 char *orch_workspace_copy(struct orch_workspace *workspace, const char *tree, GError **error)
@@ -134,6 +193,7 @@ char *orch_workspace_copy(struct orch_workspace *workspace, const char *tree, GE
     int there = orch_store_dir_open(workspace->store, ORCH_STORE_DIR_WORK, tree);
     if (there >= 0) {
         close(there);
+        link_again(workspace, tree, path);
         return path;
     }
     g_autofree char *name = g_strdup_printf("%s.tmp%d", tree, (int)getpid());

@@ -13,6 +13,9 @@ struct orch_workspace {
     char *root;       /* of the repository, or `folder` when there is none */
     char *db_path;    /* absolute */
     bool db_is_given; /* by --db or $ORCH_DB */
+    /** The workspace whose work tree `root` is a copy of (orch_workspace_at); borrowed. NULL:
+     * `root` is the work tree itself. */
+    struct orch_workspace *base;
     /* loaded on first use: */
     struct orch_vcs *vcs; /* NULL: no repository */
     struct orch_source *source;
@@ -20,6 +23,7 @@ struct orch_workspace {
     char *machine_key;
     json_t *machine_facts;
     struct orch_store *store;
+    struct orch_uncaptured *uncaptured; /* of the work tree, for copies */
 };
 
 /** Finds the repository and the store's path: `db` (--db), else $ORCH_DB, else .orch/results.db at
@@ -29,8 +33,8 @@ void orch_workspace_free(struct orch_workspace *workspace);
 
 /** A workspace for the tree of `source` (taken over, also on error) of `base`'s repository, written
  * out at `root` (orch_workspace_copy), and a folder in it. Runs from there are recorded in `base`'s
- * store with that source. NULL on error. */
-struct orch_workspace *orch_workspace_at(const struct orch_workspace *base, const char *root,
+ * store with that source. `base` outlives it. NULL on error. */
+struct orch_workspace *orch_workspace_at(struct orch_workspace *base, const char *root,
                                          const char *folder, struct orch_source *source,
                                          GError **error);
 
@@ -39,9 +43,11 @@ struct orch_workspace *orch_workspace_at(const struct orch_workspace *base, cons
 struct orch_workspace *orch_workspace_apart(const char *root, const char *folder, const char *db,
                                             struct orch_source *source, struct orch_vcs *vcs);
 
+/** The work tree whose files lie where the user sees them. Borrowed. */
+const char *orch_workspace_origin(const struct orch_workspace *workspace);
 /** Writes a tree of the repository out once beside the open store, as work/<tree>, with symbolic
- * links to the files that git ignores (data, environments). The caller frees the path; NULL on
- * error. */
+ * links to what lies in the work tree but is not captured (ignored data, environments, submodules,
+ * large files). The caller frees the path; NULL on error. */
 char *orch_workspace_copy(struct orch_workspace *workspace, const char *tree, GError **error);
 
 /** Lets the user's name be looked up in git's configuration when it is first needed. */

@@ -13,6 +13,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/ident.h"
 #include "lib/base/temporary.h"
 #include "lib/base/text.h"
 #include "lib/vcs/backend.h"
@@ -317,6 +318,7 @@ struct orch_source *orch_vcs_capture(struct orch_vcs *vcs, const struct orch_cap
     struct orch_source *source = NULL;
     struct intake intake = {.limits = limits ? limits : &ORCH_CAPTURE_LIMITS};
     g_autofree char *tree = NULL;
+    int64_t captured_ns = orch_now_ns();
     intake.left_out = g_ptr_array_new_with_free_func((GDestroyNotify)orch_left_out_free);
     if (job_init(&job, vcs, error) && scan(&job, error)) {
         decide(&job, &intake);
@@ -324,6 +326,7 @@ struct orch_source *orch_vcs_capture(struct orch_vcs *vcs, const struct orch_cap
     }
     if (tree && vcs->backend->keep(vcs, tree, error)) {
         source = g_new0(struct orch_source, 1);
+        source->captured_ns = captured_ns;
         source->dirty = intake.has_hidden_change || g_strcmp0(tree, job.head_tree) != 0;
         source->tree = g_steal_pointer(&tree);
         source->commit = g_steal_pointer(&job.commit);

@@ -203,6 +203,20 @@ GPtrArray *orch_vcs_list(struct orch_vcs *vcs, const char *tree, const char *fol
     return paths;
 }
 
+GPtrArray *orch_vcs_submodules(struct orch_vcs *vcs, const char *tree, GError **error)
+{
+    const GPtrArray *entries = orch_tree_entries(vcs, tree, error);
+    if (!entries)
+        return NULL;
+    GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
+    for (unsigned i = 0; i < entries->len; i++) {
+        const struct orch_entry *entry = entries->pdata[i];
+        if (entry->mode == ORCH_MODE_SUBMODULE)
+            g_ptr_array_add(paths, g_strdup(entry->path));
+    }
+    return paths;
+}
+
 /* ---- differences ------------------------------------------------------------------------------
  */
 

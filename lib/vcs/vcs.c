@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define IGNORED_MAX 1000
+#define IGNORED_MAX 20000
 
 /* True if `.git` exists in `dir` or above: if libgit2 finds no repository there, it may be damaged,
  * which must not count as "no repository". */

@@ -51,6 +51,7 @@ struct orch_source {
     char *branch; /* NULL if detached */
     char *remote; /* URL of the branch's remote (else origin) without user and password; or NULL */
     bool dirty;   /* the tree differs from HEAD's */
+    int64_t captured_ns; /* UTC, before the first file was looked at; 0: not captured here */
     GPtrArray *left_out; /* struct orch_left_out * */
 };
 void orch_source_free(struct orch_source *source);
@@ -85,12 +86,15 @@ char *orch_vcs_subtree(struct orch_vcs *vcs, const char *tree, const char *const
 GPtrArray *orch_vcs_list(struct orch_vcs *vcs, const char *tree, const char *folder,
                          GError **error);
 
+/** Relative paths of the submodules in `tree`, sorted. Caller unrefs. */
+GPtrArray *orch_vcs_submodules(struct orch_vcs *vcs, const char *tree, GError **error);
+
 /** Writes `tree` to `dest`, which is created and must be empty or absent: no hard links to the
  * user's files, with modes and symbolic links, never `.git`. */
 bool orch_vcs_checkout(struct orch_vcs *vcs, const char *tree, const char *dest, GError **error);
 
 /** The topmost existing ignored paths of the work tree (relative, without a final slash), such as
- * data and environments; at most 1,000. Caller unrefs. */
+ * data and environments; at most 20,000. Caller unrefs. */
 GPtrArray *orch_vcs_ignored(struct orch_vcs *vcs, GError **error);
 
 /** True if the object exists in this repository. */

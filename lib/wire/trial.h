@@ -23,8 +23,9 @@ struct orch_trial_spec {
     struct orch_manifest *manifest;
     char *plugin_sha256; /* only this content of a compiled plugin may be loaded; NULL: any */
     json_t *params;      /* object of canonical values; paths and artifacts are absolute */
-    char *cwd; /* wrapped programs: folder where the command starts (a work copy of the source
-                  tree), absolute or relative to TRIALDIR; NULL: TRIALDIR/work */
+    char *cwd;     /* wrapped programs: folder where the command starts: the user's (absolute), or a
+                      copy of the captured tree (relative to TRIALDIR); NULL: TRIALDIR/work */
+    json_t *apart; /* the folder apart in which it runs (core/host/apart_view.h); NULL: none */
     char *checkpoint_dir; /* absolute; made by the runner */
     char **env; /* NAME=value, added to the inherited environment; NULL-terminated or NULL */
     int *cpus;  /* CPU numbers to pin to */

@@ -37,7 +37,7 @@ ok orch plan count.recipe; has stale; has helper.py
 git checkout -q exp/helper.py; echo x >README.md
 ok orch plan count.recipe --json; same "$(json left)" 0
 fails 2 orch check count.recipe -x n=0; says minimum
-# what a trial writes over is its own: neither the user's file nor that of another trial
+# in folders apart, what a trial writes over is its own: neither the user's file nor that of another trial
 cat >exp/over.py <<'P'
 import sys, time
 open("table.txt", "a").write(sys.argv[1] + "\n")
@@ -48,7 +48,7 @@ P
 mkdir -p exp/sub; echo head >exp/table.txt; echo head >exp/sub/deep.txt
 sed 's/^plugin: .*/plugin: over/; s/count.py/over.py/; s/value:/lines:/' exp/count.plugin >exp/over.plugin
 printf 'format: 1\nrecipe: over\nexperiments:\n  over: { plugin: exp/over.plugin, sweep: { n: [2, 3, 4] } }\n' >over.recipe
-ok orch run over.recipe -j 3; says '3 ok'
+ok orch run over.recipe -j 3 --frozen; says '3 ok'
 same "$(cat exp/table.txt exp/sub/deep.txt)" "$(printf 'head\nhead')" 'the user files'
 ok orch ls -m lines --recipe over --json
 same "$(json runs.0.lines) $(json runs.1.lines) $(json runs.2.lines)" '4.0 4.0 4.0'

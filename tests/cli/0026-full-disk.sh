@@ -34,9 +34,9 @@ artifacts:
   big: big.bin
 Y
 printf 'format: 1\nrecipe: big\nexperiments:\n  b: { plugin: exp/big.plugin }\n' >big.recipe
-fails 3 orch run big.recipe; says 'cannot write artifact'; says 'No space left on device'; says 'free some space and run the same command again'
+fails 3 orch run big.recipe --frozen; says 'cannot write artifact'; says 'No space left on device'; says 'free some space and run the same command again'
 [ -z "$(find .orch/results.db.d/objects -type f)" ] || _fail 'half an object is left'
 mount -o remount,size=60m "$SCRATCH/less"
-ok orch run big.recipe; says 'closed 1 trial'; says 'nothing to run: 1 of 1'
+ok orch run big.recipe --frozen; says 'closed 1 trial'; says 'nothing to run: 1 of 1'
 ok orch ls --json -n 0; same "$(json runs.#) $(json runs.0.state)" '1 ok'; ok orch db check
 same "$(wc -l <"$HOME/started")" 1 'how often it ran'

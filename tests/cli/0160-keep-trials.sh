@@ -27,13 +27,17 @@ fails 1 hosted "$kept"; says 'cannot create journal'
 mv "$kept/journal" "$kept/journal.1"
 ok hosted "$kept"
 grep -q '"slept_s"' "$kept/journal" && grep -q '"event":"end"' "$kept/journal" || _fail "$(cat "$kept/journal")"
-# a program: it starts in the kept folder
-ok orch try --keep-trials -x v=3 -- python3 say.py '{v}'
+# a program that ran in the user's folder starts there again; one that ran apart, in the kept folder
+ok orch try --keep-trials -x v=2 -- python3 say.py '{v}'
+kept=$(ls -td "$PWD"/.orch/results.db.d/kept/* | head -1); mv "$kept/journal" "$kept/journal.1"
+ok hosted "$kept"; grep -q "in the folder $PWD" "$kept"/stdout || _fail "$(cat "$kept"/stdout)"
+export ORCH_APART=links
+ok orch try --keep-trials --frozen -x v=3 -- python3 say.py '{v}'
 kept=$(ls -td "$PWD"/.orch/results.db.d/kept/* | head -1)
 mv "$kept/journal" "$kept/journal.1"
 ok hosted "$kept"
 grep -q '"score"' "$kept/journal" && grep -q "/kept/" "$kept"/stdout || _fail "$(cat "$kept"/journal "$kept"/stdout)"
 # the records are as without the option
-ok orch ls --json; same "$(json runs.2.state)" ok; fails 1 json runs.3.state
+ok orch ls --json; same "$(json runs.3.state)" ok; fails 1 json runs.4.state
 ok orch gc
 [ -z "$(ls .orch/results.db.d/kept)" ] || _fail 'gc left kept folders'
