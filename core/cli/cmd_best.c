@@ -132,9 +132,8 @@ static void print_margin(const struct orch_group *second, const struct orch_diff
             "margin over %s: %s; with fewer than 2 repeats each it cannot be told from noise",
             other, margin);
     else
-        orch_cli_print("margin over %s: %s, 95 %% interval of the %sdifference %s (p %s, corrected "
-                       "%s): %s",
-                       other, margin, d->is_paired ? "paired " : "", interval, p, corrected,
+        orch_cli_print("margin over %s: %s, %s %s (p %s, corrected %s): %s", other, margin,
+                       orch_difference_interval(d), interval, p, corrected,
                        d->is_more_than_noise ? "more than noise" : "not more than noise");
 }
 
@@ -148,12 +147,11 @@ static void print_winner(const struct request *r, const struct orch_ranking *ran
     orch_cli_print("\nbest: %s, %s %s (n = %s)", name, r->ranked_by.metric, value, count);
     if (ranking->compared) {
         print_margin(ranking->groups->pdata[1], &ranking->margins[1]);
-        g_autofree char *method = orch_margins_method(ranking->margins, ranking->compared + 1);
-        if (ranking->compared > 1 && method)
+        if (ranking->compared > 1 && ranking->method)
             printf("%zu of %zu other settings are worse by more than noise\n", ranking->worse,
                    ranking->compared);
-        if (method)
-            orch_cli_print("p: %s", method);
+        if (ranking->method)
+            orch_cli_print("p: %s", ranking->method);
     }
     if (ranking->shared)
         orch_cli_print("note: %s", ranking->shared);
@@ -216,14 +214,13 @@ static void print_json(const struct request *r, const GPtrArray *rankings)
     guint limit = r->options->limit > 0 ? (guint)r->options->limit : G_MAXUINT;
     for (guint i = 0; i < rankings->len; i++) {
         const struct orch_ranking *ranking = rankings->pdata[i];
-        g_autofree char *method = orch_margins_method(ranking->margins, ranking->compared + 1);
         json_t *settings = json_array();
         for (guint j = 0; j < ranking->groups->len && j < limit; j++)
             json_array_append_new(settings, setting_json(ranking, j));
         json_array_append_new(all, json_pack("{s:O s:o s:I s:I s:s? s:s?}", "of", ranking->of,
                                              "settings", settings, "compared",
                                              (json_int_t)ranking->compared, "worse",
-                                             (json_int_t)ranking->worse, "method", method,
+                                             (json_int_t)ranking->worse, "method", ranking->method,
                                              "shared_base", ranking->shared));
     }
     orch_cli_print_json(
@@ -366,7 +363,9 @@ const struct orch_command ORCH_COMMAND_BEST = {
              "separately, unless --by names what distinguishes them or --across is given.\n"
              "\n"
              "The winner was selected from the same runs, so p values are corrected for all pairs "
-             "of settings (Holm). p is the probability of such a difference if the setting were as "
+             "of settings: by Tukey's test with the scatter of all settings where that is alike, "
+             "else pair by pair with Holm's correction; the last line names the method. p is the "
+             "probability of such a difference if the setting were as "
              "good as the winner. See docs/compare.md.",
     .examples = "  orch best val_accuracy --recipe hw4\n"
                 "  orch best full_accuracy --recipe hw4 --by experiment,lr\n"

@@ -281,8 +281,11 @@ struct orch_winner orch_grid_winner(const struct orch_grid *grid)
     for (size_t i = 0; i < count; i++)
         means[i] = orch_grid_means(winner.others->pdata[i], 0);
     winner.margins = g_new(struct orch_difference, count);
-    winner.worse = orch_best_margins((const GArray *const *)(void *)means, count,
-                                     g_strcmp0(grid->better, "min") != 0, winner.margins);
+    const struct orch_item_value *first = grid->wanted->pdata[0];
+    const struct orch_best_metric metric = {first->name, grid->units[0],
+                                            g_strcmp0(grid->better, "min") != 0};
+    winner.worse = orch_best_margins((const GArray *const *)(void *)means, count, &metric,
+                                     winner.margins, &winner.method);
     for (size_t i = 0; i < count; i++)
         g_array_unref(means[i]);
     winner.first = g_ptr_array_remove_index(winner.others, 0);
@@ -293,6 +296,7 @@ void orch_winner_clear(struct orch_winner *winner)
 {
     g_clear_pointer(&winner->others, g_ptr_array_unref);
     g_clear_pointer(&winner->margins, g_free);
+    g_clear_pointer(&winner->method, g_free);
 }
 
 /* ---- as a table --------------------------------------------------------------------------------

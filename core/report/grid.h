@@ -70,6 +70,7 @@ struct orch_winner {
     const struct orch_grid_cell *first; /* NULL: no trial is done */
     GPtrArray *others; /* struct orch_grid_cell *, borrowed: others with a number, best first */
     struct orch_difference *margins; /* [i + 1]: the margin over others[i], see orch_best_margins */
+    char *method;                    /* how p was computed; or NULL */
     size_t worse;                    /* number of others that are worse by more than noise */
     unsigned missing;                /* settings without any run */
 };

@@ -58,9 +58,8 @@ static void add_winner(struct orch_section *section, const struct orch_grid *gri
     orch_section_text(section, "margin over %s: %s; %s", second->row, margin, noise);
     if (winner->others->len > 1)
         add_margins(section, grid, winner);
-    g_autofree char *method = orch_margins_method(winner->margins, winner->others->len + 1);
-    if (method)
-        orch_section_note(section, "p: %s", method);
+    if (winner->method)
+        orch_section_note(section, "p: %s", winner->method);
 }
 
 bool orch_section_fill_best(struct orch_section_context *a, GError **error)

@@ -235,9 +235,8 @@ char *orch_difference_text(const struct orch_difference *d, const char *better)
     const char *way = better && d->is_more_than_noise ? difference_way(d->mean, better) : "";
     g_autofree char *count = d->is_paired ? g_strdup_printf("%zu pairs", d->count_a)
                                           : g_strdup_printf("%zu and %zu", d->count_b, d->count_a);
-    return g_strdup_printf("95 %% interval of the %sdifference %s (n = %s, %s, p %s, corrected "
-                           "%s): %s%s",
-                           d->is_paired ? "paired " : "", interval, count, orch_difference_test(d),
-                           p, corrected, way,
+    return g_strdup_printf("%s %s (n = %s, %s, p %s, corrected %s): %s%s",
+                           orch_difference_interval(d), interval, count, orch_difference_test(d), p,
+                           corrected, way,
                            d->is_more_than_noise ? "more than noise" : "not more than noise");
 }

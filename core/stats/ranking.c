@@ -2,6 +2,7 @@
 #include "core/stats/ranking.h"
 
 #include "core/stats/contrast.h"
+#include "core/stats/pooled.h"
 #include "core/stats/shared_base.h"
 #include "core/stats/task.h"
 #include "lib/base/json.h"
@@ -29,27 +30,101 @@ static void correct_by_holm(const GArray *const *means, size_t count, double *p)
     orch_holm(p, next);
 }
 
-size_t orch_best_margins(const GArray *const *means, size_t count, bool larger_wins,
-                         struct orch_difference *margins)
+/* Tests each pair alone. */
+static void test_pairs(const GArray *const *means, size_t count, struct orch_difference *margins)
 {
     bool by_holm = count <= HOLM_SETTINGS_MAX;
     double pairs = (double)count * (double)(count - 1) / 2;
     g_autofree double *p = g_new(double, by_holm ? (size_t)pairs + 1 : count);
-    size_t worse = 0;
-    if (count)
-        margins[0] = NO_DIFFERENCE;
     for (size_t i = 1; i < count; i++) {
-        struct orch_difference d = orch_seed_difference(means[i], means[0]);
-        margins[i] = larger_wins ? d : orch_difference_turned(&d);
-        p[i - 1] = by_holm ? d.p : fmin(1, d.p * pairs);
+        margins[i] = orch_seed_difference(means[i], means[0]);
+        p[i - 1] = by_holm ? margins[i].p : fmin(1, margins[i].p * pairs);
     }
     if (by_holm && count > 1)
         correct_by_holm(means, count, p);
-    for (size_t i = 1; i < count; i++) {
+    for (size_t i = 1; i < count; i++)
         margins[i].p_corrected = isnan(margins[i].p) ? (double)NAN : p[i - 1];
+}
+
+static void test_pooled(const GArray *const *means, size_t count, const struct orch_pooled *pooled,
+                        struct orch_difference *margins)
+{
+    double limit = orch_pooled_limit(pooled), pairs = (double)count * (double)(count - 1) / 2;
+    for (size_t i = 1; i < count; i++) {
+        if (pooled->has[i]) {
+            margins[i] = orch_pooled_difference(pooled, means[i], means[0], limit);
+            continue;
+        }
+        margins[i] = orch_seed_difference(means[i], means[0]);
+        if (!isnan(margins[i].p))
+            margins[i].p_corrected = fmin(1, margins[i].p * pairs);
+    }
+}
+
+/* Describes the tests of pairs that are not pooled: "paired t by seed". NULL: there are none. */
+static const char *pairs_text(const struct orch_difference *margins, size_t count)
+{
+    bool paired = false, welch = false;
+    for (size_t i = 1; i < count; i++) {
+        bool is_tested = !isnan(margins[i].p) && !margins[i].is_pooled;
+        paired = paired || (is_tested && margins[i].is_paired);
+        welch = welch || (is_tested && !margins[i].is_paired);
+    }
+    return paired && welch ? "paired t by seed, or Welch's t where seeds differ"
+           : paired        ? "paired t by seed"
+           : welch         ? "Welch's t"
+                           : NULL;
+}
+
+static char *pooled_method(const struct orch_pooled *pooled, const struct orch_difference *margins)
+{
+    const char *others = pairs_text(margins, pooled->given);
+    char *text = orch_pooled_text(pooled);
+    if (!others)
+        return text;
+    g_autofree char *pool = text;
+    return g_strdup_printf("%s; settings that scatter otherwise by %s with Bonferroni's correction "
+                           "for the same pairs",
+                           pool, others);
+}
+
+static char *pairs_method(const struct orch_difference *margins, size_t count)
+{
+    const char *test = pairs_text(margins, count);
+    if (!test)
+        return NULL;
+    if (count < 3)
+        return g_strdup_printf("%s, two-sided; one comparison, so there is nothing to correct for",
+                               test);
+    return g_strdup_printf(
+        "%s, two-sided; %s correction for all %zu pairs of %zu settings, because "
+        "the winner was picked from the same runs; the settings' scatter differs too much, or is "
+        "too little known, to be pooled",
+        test, count > HOLM_SETTINGS_MAX ? "Bonferroni's" : "Holm's", count * (count - 1) / 2,
+        count);
+}
+
+size_t orch_best_margins(const GArray *const *means, size_t count,
+                         const struct orch_best_metric *metric, struct orch_difference *margins,
+                         char **out_method)
+{
+    struct orch_pooled pooled = orch_pooled_of(means, count, metric->name, metric->unit);
+    size_t worse = 0;
+    bool is_pooled = pooled.settings && pooled.has[0];
+    if (count)
+        margins[0] = NO_DIFFERENCE;
+    if (is_pooled)
+        test_pooled(means, count, &pooled, margins);
+    else
+        test_pairs(means, count, margins);
+    for (size_t i = 1; i < count; i++) {
+        if (!metric->larger_wins)
+            margins[i] = orch_difference_turned(&margins[i]);
         margins[i].is_more_than_noise = margins[i].p_corrected < ORCH_NOISE_LEVEL;
         worse += margins[i].is_more_than_noise;
     }
+    *out_method = is_pooled ? pooled_method(&pooled, margins) : pairs_method(margins, count);
+    orch_pooled_clear(&pooled);
     return worse;
 }
 
@@ -65,6 +140,7 @@ static void free_ranking(gpointer pointer)
     if (ranking->groups)
         g_ptr_array_unref(ranking->groups);
     g_free(ranking->margins);
+    g_free(ranking->method);
     g_free(ranking->shared);
     g_free(ranking);
 }
@@ -79,7 +155,7 @@ static int compare_groups(gconstpointer a, gconstpointer b, gpointer larger_wins
     return larger_wins ? -sign : sign;
 }
 
-static void compare_with_first(struct orch_ranking *ranking, bool larger_wins)
+static void compare_with_first(struct orch_ranking *ranking, const struct orch_best_metric *metric)
 {
     const GPtrArray *groups = ranking->groups;
     g_autofree const GArray **means = g_new(const GArray *, groups->len);
@@ -92,7 +168,7 @@ static void compare_with_first(struct orch_ranking *ranking, bool larger_wins)
     ranking->margins = g_new(struct orch_difference, groups->len);
     for (guint i = 0; i < groups->len; i++)
         ranking->margins[i] = NO_DIFFERENCE;
-    ranking->worse = orch_best_margins(means, ranked, larger_wins, ranking->margins);
+    ranking->worse = orch_best_margins(means, ranked, metric, ranking->margins, &ranking->method);
     ranking->compared = ranked ? ranked - 1 : 0;
 }
 
@@ -118,7 +194,8 @@ static bool fill(struct orch_store *store, GPtrArray *runs,
         return false;
     g_ptr_array_sort_with_data(ranking->groups, compare_groups,
                                request->larger_wins ? ranking : NULL);
-    compare_with_first(ranking, request->larger_wins);
+    const struct orch_best_metric metric = {request->metric, unit, request->larger_wins};
+    compare_with_first(ranking, &metric);
     if (!orch_unit_is_timing(unit, NULL)) /* a time does not depend on the values of the weights */
         ranking->shared = find_shared(store, ranking->groups);
     return true;
@@ -175,26 +252,4 @@ GPtrArray *orch_rankings_make(struct orch_store *store, GPtrArray *runs,
             return NULL;
         }
     return rankings;
-}
-
-char *orch_margins_method(const struct orch_difference *margins, size_t count)
-{
-    bool paired = false, welch = false;
-    for (size_t i = 1; i < count; i++) {
-        paired = paired || (!isnan(margins[i].p) && margins[i].is_paired);
-        welch = welch || (!isnan(margins[i].p) && !margins[i].is_paired);
-    }
-    if (!paired && !welch)
-        return NULL;
-    const char *test = paired && welch ? "paired t by seed, or Welch's t where seeds differ"
-                       : paired        ? "paired t by seed"
-                                       : "Welch's t";
-    if (count < 3)
-        return g_strdup_printf("%s, two-sided; one comparison, so there is nothing to correct for",
-                               test);
-    return g_strdup_printf(
-        "%s, two-sided; %s correction for all %zu pairs of %zu settings, because "
-        "the winner was picked from the same runs",
-        test, count > HOLM_SETTINGS_MAX ? "Bonferroni's" : "Holm's", count * (count - 1) / 2,
-        count);
 }

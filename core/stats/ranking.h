@@ -16,6 +16,12 @@ struct orch_ranking_request {
     bool across; /* rank all runs together, whatever their tasks */
 };
 
+/** What is known of the metric that settings are ranked by. */
+struct orch_best_metric {
+    const char *name, *unit; /* may be NULL */
+    bool larger_wins;
+};
+
 struct orch_ranking {
     char *task; /* "experiment finetune, dataset cifar10"; NULL: all runs belong to one task */
     json_t *of; /* `task` as an object; empty without a task */
@@ -26,6 +32,7 @@ struct orch_ranking {
     struct orch_difference *margins;
     size_t compared; /* number of settings that the first was compared with, those with a number */
     size_t worse;    /* number of these that are worse by more than noise */
+    char *method;    /* how p was computed, see orch_best_margins; or NULL */
     char *shared;    /* a sentence when repeats start from the same trained model; or NULL */
 };
 
@@ -37,13 +44,15 @@ GPtrArray *orch_rankings_make(struct orch_store *store, GPtrArray *runs,
 /** Computes the margins of the best of `count` settings: margins[i] is its advantage over setting i
  * (positive: better), margins[0] is empty. `means` has the means by seed of each setting (struct
  * orch_seed_mean), with the best setting first. The winner was selected by these same numbers, so
- * each margin could be that of any pair of settings; p_corrected is therefore corrected over all
- * pairs (Holm). Returns how many settings are worse by more than noise. */
-size_t orch_best_margins(const GArray *const *means, size_t count, bool larger_wins,
-                         struct orch_difference *margins);
-/** Describes how the p-values of the margins were computed: "paired t by seed, two-sided; Holm's
- * correction for all 21 pairs of 7 settings, ...". `count` and `margins` are as above. NULL:
- * nothing was tested. The caller frees. */
-char *orch_margins_method(const struct orch_difference *margins, size_t count);
+ * each margin could be that of any pair of settings, and p_corrected is corrected over all pairs.
+ * With three settings or more whose scatter is alike that is Tukey's test with the scatter of all
+ * of them; a pair that is not in the pool is tested alone, with Bonferroni's correction. Without a
+ * pool all pairs are tested alone, with Holm's. `name` and `unit` are the metric's (may be NULL).
+ * `out_method` receives a description ("Tukey's range test for all 36 pairs of 9 settings, ..."),
+ * NULL when nothing was tested; the caller frees. Returns how many settings are worse by more than
+ * noise. */
+size_t orch_best_margins(const GArray *const *means, size_t count,
+                         const struct orch_best_metric *metric, struct orch_difference *margins,
+                         char **out_method);
 
 #endif

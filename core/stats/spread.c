@@ -123,6 +123,16 @@ static void top_of_values(struct orch_metric_kind *kind, const struct orch_stat 
         kind->top = 100;
 }
 
+struct orch_metric_kind orch_metric_kind_for(const char *name, const char *unit,
+                                             const double *values, size_t count)
+{
+    struct orch_metric_kind kind = orch_metric_kind_of(name, unit);
+    struct orch_stat stat = orch_stat_of(values, count);
+    top_of_values(&kind, &stat);
+    kind.scale = scale_for(&kind, &stat);
+    return kind;
+}
+
 static double median_of(const double *values, size_t count)
 {
     g_autofree double *sorted = g_new(double, count + 1);

@@ -24,6 +24,10 @@ struct orch_metric_kind {
 /** Finds the kind of a metric by the unit that its plugin declares, else by the words in its name
  * ("val_accuracy"); spread.c has the table. Both may be NULL; an empty unit is treated as none. */
 struct orch_metric_kind orch_metric_kind_of(const char *name, const char *unit);
+/** Finds the kind as above and fits it to the values: a share with values above 1 is in per cent,
+ * and the scale is plain when a value lies outside of the kind's range. NaN values are skipped. */
+struct orch_metric_kind orch_metric_kind_for(const char *name, const char *unit,
+                                             const double *values, size_t count);
 
 enum orch_spread_form {
     ORCH_SPREAD_NONE,     /* one run, or a value that is not finite */

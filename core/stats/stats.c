@@ -112,7 +112,17 @@ struct orch_difference orch_difference_turned(const struct orch_difference *diff
 
 const char *orch_difference_test(const struct orch_difference *difference)
 {
-    return isnan(difference->p) ? "-" : difference->is_paired ? "paired t" : "Welch's t";
+    return isnan(difference->p)    ? "-"
+           : difference->is_pooled ? "Tukey's range"
+           : difference->is_paired ? "paired t"
+                                   : "Welch's t";
+}
+
+const char *orch_difference_interval(const struct orch_difference *difference)
+{
+    return difference->is_pooled   ? "simultaneous 95 % interval of the difference"
+           : difference->is_paired ? "95 % interval of the paired difference"
+                                   : "95 % interval of the difference";
 }
 
 /* ---- several comparisons ----------------------------------------------------------------------

@@ -25,6 +25,7 @@ struct orch_difference {
     double mean, low, high; /* low and high are NaN when n < 2 */
     size_t count_a, count_b;
     bool is_paired;
+    bool is_pooled;          /* Tukey's test with the scatter of all settings (pooled.h) */
     bool is_more_than_noise; /* p_corrected is below ORCH_NOISE_LEVEL */
     double p;                /* two-sided p of the t test; NaN: no test (n < 2) */
     double p_corrected;      /* p after a correction for several comparisons; p without one */
@@ -36,8 +37,11 @@ struct orch_difference orch_difference_welch(const double *a, size_t count_a, co
 struct orch_difference orch_difference_paired(const double *a, const double *b, size_t count);
 /** Returns the difference with the opposite sign: a - b. */
 struct orch_difference orch_difference_turned(const struct orch_difference *difference);
-/** Returns "paired t" or "Welch's t"; "-" without a test. Static. */
+/** Returns "paired t", "Welch's t" or "Tukey's range"; "-" without a test. Static. */
 const char *orch_difference_test(const struct orch_difference *difference);
+/** Returns "95 % interval of the difference" with the words that tell which interval it is. Static.
+ */
+const char *orch_difference_interval(const struct orch_difference *difference);
 
 /** Applies Holm's correction over `count` two-sided tests made together: sets p_corrected and
  * is_more_than_noise. Differences without a test are unchanged and do not count. */
