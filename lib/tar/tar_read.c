@@ -39,12 +39,20 @@ bool orch_tar_refuse(const struct orch_tar *tar, GError **error, const char *wha
     return false;
 }
 
+/* zlib's message without "<fd:N>: ", the name that it has for a file opened by its descriptor. */
+static const char *reason(gzFile file, int *out_code)
+{
+    const char *text = gzerror(file, out_code);
+    const char *end = g_str_has_prefix(text, "<fd:") ? strstr(text, ">: ") : NULL;
+    return end ? end + strlen(">: ") : text;
+}
+
 /* Reads at most `length` bytes; -1 with an error. */
 static int read_some(struct orch_tar *tar, void *out, size_t length, GError **error)
 {
     int n = gzread(tar->file, out, (unsigned)MIN(length, (size_t)1 << 30));
     int code;
-    const char *text = gzerror(tar->file, &code);
+    const char *text = reason(tar->file, &code);
     if (n > 0)
         tar->offset += n;
     if (tar->offset > tar->bytes_max) {

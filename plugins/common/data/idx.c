@@ -12,13 +12,12 @@
 
 enum { MAGIC_LABELS = 0x801, MAGIC_IMAGES = 0x803 };
 
-/* zlib's message without the path at its beginning. */
-static const char *reason(gzFile file, const char *path, int *out_code)
+/* zlib's message without "<fd:N>: ", the name that it has for a file opened by its descriptor. */
+static const char *reason(gzFile file, int *out_code)
 {
     const char *text = gzerror(file, out_code);
-    if (g_str_has_prefix(text, path) && g_str_has_prefix(text + strlen(path), ": "))
-        text += strlen(path) + 2;
-    return text;
+    const char *end = g_str_has_prefix(text, "<fd:") ? strstr(text, ">: ") : NULL;
+    return end ? end + strlen(">: ") : text;
 }
 
 /* Reads exactly `length` bytes at `*offset`; errors name the file and the position. */
@@ -31,7 +30,7 @@ static bool read_exactly(gzFile file, const char *path, void *out, size_t length
         int n = gzread(file, at, part);
         if (n <= 0) {
             int code;
-            const char *text = reason(file, path, &code);
+            const char *text = reason(file, &code);
             if (code != Z_OK && code != Z_BUF_ERROR && code != Z_STREAM_END)
                 orch_error_set(error, ORCH_ERROR_IO, "the file is damaged: get it again",
                                "'%s', byte %" G_GINT64_FORMAT ": %s", path, *offset, text);
@@ -54,7 +53,7 @@ static bool read_end(gzFile file, const char *path, int64_t offset, GError **err
 {
     uint8_t byte;
     int code, n = gzread(file, &byte, 1);
-    const char *text = reason(file, path, &code);
+    const char *text = reason(file, &code);
     if (n == 0 && (code == Z_OK || code == Z_STREAM_END))
         return true;
     if (n > 0)
