@@ -172,6 +172,18 @@ static void print_output(const struct orch_whole_run *s)
         orch_cli_show_line(
             "replaced", "%" G_GINT64_FORMAT " value%s by a later one of the same step, first: %s",
             replaced, replaced == 1 ? "" : "s", orch_json_text(s->facts, "replaced_first", "?"));
+    int64_t merged = orch_json_int(s->facts, "merged_names", 0);
+    if (merged > 0)
+        orch_cli_show_line(
+            "merged",
+            "%" G_GINT64_FORMAT " metric%s of names that differ in their signs only, first: %s",
+            merged, merged == 1 ? "" : "s", orch_json_text(s->facts, "merged_first", "?"));
+    int64_t unheard = orch_json_int(s->facts, "unheard_lines", 0);
+    if (unheard > 0)
+        orch_cli_show_line("not read",
+                           "%" G_GINT64_FORMAT
+                           " line%s with numbers on standard error (--metrics-from both reads it)",
+                           unheard, unheard == 1 ? "" : "s");
 }
 
 static void print_table(struct orch_cli *cli, struct orch_table *table, const char *title)

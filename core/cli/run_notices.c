@@ -42,6 +42,7 @@ void orch_cli_run_notices_release(struct run_notices *notices)
     g_free(notices->silent_run);
     g_free(notices->left_run);
     g_free(notices->left_first);
+    g_free(notices->merged_first);
 }
 
 /* Returns a trial's run for --json. */
@@ -91,12 +92,20 @@ static void add_output(struct run_notices *notices, const struct orch_running *t
                    orch_json_text(collected->facts, "replaced_first", ""));
         notices->replaced_points += replaced;
     }
+    int64_t merged = orch_json_int(collected->facts, "merged_names", 0);
+    if (merged > 0) {
+        keep_first(&notices->merged_first, orch_json_text(collected->facts, "merged_first", ""));
+        notices->merged_names += merged;
+    }
     const struct orch_manifest *manifest = trial->item->cell->experiment->manifest;
     bool should_record = manifest->any_metric || manifest->metrics->len;
     if (should_record && collected->verdict == ORCH_VERDICT_OK && !collected->point_count &&
         !g_hash_table_size(collected->results)) {
         keep_first(&notices->silent_run, trial->key);
         notices->silent_count++;
+        notices->unheard_lines += orch_json_int(collected->facts, "unheard_lines", 0);
+        notices->hears_stderr = notices->hears_stderr || manifest->metrics_on ||
+                                manifest->metrics_from == ORCH_METRICS_PROTOCOL;
     }
 }
 
@@ -181,13 +190,26 @@ static void print_left(struct orch_cli *cli, const struct run_notices *notices)
 
 static void print_output(struct orch_cli *cli, const struct run_notices *notices)
 {
-    if (notices->silent_count)
+    if (notices->silent_count) {
+        g_autofree char *unheard =
+            notices->unheard_lines
+                ? g_strdup_printf(", where %" G_GINT64_FORMAT " line%s held numbers",
+                                  notices->unheard_lines, notices->unheard_lines == 1 ? "" : "s")
+                : g_strdup("");
+        g_autofree char *more =
+            notices->hears_stderr
+                ? g_strdup("")
+                : g_strdup_printf("\n  hint: standard error is not read%s: 'orch try "
+                                  "--metrics-from stderr' or 'both' reads it, and so does "
+                                  "'metrics_on: both' in a NAME.plugin",
+                                  unheard);
         orch_cli_warn(cli,
                       "%u trial%s ended well and recorded no metric (%s)\n  hint: 'orch log %s' "
-                      "shows what was printed; docs/printed-values.md says what is read",
+                      "shows what was printed; docs/printed-values.md says what is read%s",
                       notices->silent_count, notices->silent_count == 1 ? "" : "s",
                       orch_cli_short_key(notices->silent_run),
-                      orch_cli_short_key(notices->silent_run));
+                      orch_cli_short_key(notices->silent_run), more);
+    }
     if (notices->unread_lines)
         orch_cli_info(
             cli, "%" G_GINT64_FORMAT " line%s held numbers that were not understood, first: %s",
@@ -195,10 +217,17 @@ static void print_output(struct orch_cli *cli, const struct run_notices *notices
     if (notices->replaced_points)
         orch_cli_info(cli,
                       "%" G_GINT64_FORMAT
-                      " value%s replaced by a later one of the same step, first: "
+                      " printed value%s replaced by a later one of the same step, first: "
                       "%s; print a step in each line to keep all",
                       notices->replaced_points, notices->replaced_points == 1 ? " was" : "s were",
                       notices->replaced_first);
+    if (notices->merged_names)
+        orch_cli_info(cli,
+                      "%" G_GINT64_FORMAT
+                      " metric%s printed under names that differ in their signs only, first: %s; "
+                      "they are recorded as one",
+                      notices->merged_names, notices->merged_names == 1 ? " was" : "s were",
+                      notices->merged_first);
 }
 
 void orch_cli_run_notices_print(struct orch_cli *cli, const struct run_notices *notices,
@@ -238,12 +267,14 @@ void orch_cli_run_notices_to_json(const struct run_notices *notices, json_t *obj
     json_object_set(object, "tried_again", notices->tried_again);
     json_object_set_new(object, "left_files", json_integer(notices->left_files));
     json_object_set_new(object, "without_metrics", json_integer(notices->silent_count));
-    json_object_set_new(object, "output",
-                        json_pack("{s:I s:s? s:s? s:I s:s?}", "unread_lines",
-                                  (json_int_t)notices->unread_lines, "unread_first",
-                                  notices->unread_first, "unread_run", notices->unread_run,
-                                  "replaced_points", (json_int_t)notices->replaced_points,
-                                  "replaced_first", notices->replaced_first));
+    json_object_set_new(
+        object, "output",
+        json_pack("{s:I s:s? s:s? s:I s:s? s:I s:s? s:I}", "unread_lines",
+                  (json_int_t)notices->unread_lines, "unread_first", notices->unread_first,
+                  "unread_run", notices->unread_run, "replaced_points",
+                  (json_int_t)notices->replaced_points, "replaced_first", notices->replaced_first,
+                  "merged_names", (json_int_t)notices->merged_names, "merged_first",
+                  notices->merged_first, "unheard_lines", (json_int_t)notices->unheard_lines));
     json_object_set_new(object, "disturbed",
                         json_pack("{s:i s:o s:o}", "trials", (int)notices->disturbed_count,
                                   "foreign_cpu_max", orch_json_finite(notices->foreign_cpu_max),

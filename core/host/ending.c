@@ -300,6 +300,10 @@ static void put_losses(json_t *facts, const struct text_losses *losses)
     put_count(facts, "replaced_points", losses->replaced_points);
     if (losses->replaced_first)
         json_object_set_new(facts, "replaced_first", json_string(losses->replaced_first));
+    put_count(facts, "merged_names", losses->merged_names);
+    if (losses->merged_first)
+        json_object_set_new(facts, "merged_first", json_string(losses->merged_first));
+    put_count(facts, "unheard_lines", losses->unheard_lines);
 }
 
 /* Adds units found in the output for metrics that the manifest does not declare. */

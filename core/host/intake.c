@@ -114,7 +114,7 @@ struct orch_metric_spec *orch_intake_adopt(struct intake *intake, const char *na
 {
     struct orch_metric_spec *spec = g_hash_table_lookup(intake->metrics, name);
     if (spec || !intake->manifest->any_metric || intake->manifest->metrics->len >= ADOPTED_MAX ||
-        !(intake->is_lenient ? orch_label_is_valid(name) : orch_name_is_valid(name, false)))
+        !orch_label_is_valid(name))
         return spec;
     struct orch_metric_spec *adopted = orch_manifest_add_metric(intake->manifest, name);
     adopted->step_unit = g_strdup("step");

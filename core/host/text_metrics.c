@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LINE_MAX_BYTES = 65536, SHOWN_BYTES_MAX = 200 };
+enum { LINE_MAX_BYTES = 65536, SHOWN_BYTES_MAX = 200, STEPS_KEPT_MAX = 1 << 20, RANKS_MAX = 1024 };
 static const double STEP_MAX = 9e15; /* above, a double does not represent every integer */
 
 /* A declared metric, or one added because of `metrics: any`. */
@@ -19,6 +19,11 @@ struct found_metric {
     GRegex *pattern;   /* in regex mode; NULL: none */
     int64_t next_step; /* used if no step is printed */
     int64_t last_step; /* of its newest point; -1: none */
+    double last_value;
+    bool is_fleeting;  /* its newest point is one of a progress bar that is drawn again */
+    GArray *steps;     /* int64_t, ascending: those of its points, for counting replaced ones */
+    unsigned spelling; /* of its name as it was printed first; 0: none yet */
+    bool is_merged;    /* it was printed under another one, too */
     bool is_by_step;   /* its points are counted in steps, not in epochs */
     bool is_counted;   /* its step was a fraction of an epoch once, so its points are counted */
     bool is_adopted;
@@ -33,16 +38,42 @@ struct position {
     double offset;       /* steps of the preceding epochs */
 };
 
+/* The line of a stream that is not complete yet. */
+struct text_line {
+    GString *text;
+    bool skipping;   /* the line is too long and ignored */
+    bool has_return; /* the last byte was a carriage return; "\r\n" ends a line, "\r" redraws it */
+    bool has_digit;  /* of a stream that is not read */
+};
+
 struct text_metrics {
     enum orch_metrics_from mode;
+    enum orch_metrics_on on;
     struct intake *intake;
     GArray *metrics; /* struct found_metric */
-    GString *line;
-    bool skipping; /* the line is too long and ignored */
+    struct text_line lines[TEXT_STREAMS];
+    const GString *line; /* that is processed now */
+    bool is_redrawn;     /* it is the state of a progress bar that is drawn again */
     struct orch_printed_line printed;
-    struct position position;
+    GArray *rows;               /* struct orch_printed_value: of a box that is being printed */
+    struct position *positions; /* one for each rank */
+    unsigned position_count;
+    struct position *position; /* of the line's rank */
     struct text_losses losses;
 };
+
+/* Ranks print interleaved, and each has its own progress. */
+static void choose_position(struct text_metrics *metrics, int rank)
+{
+    unsigned at = rank > 0 && rank < RANKS_MAX ? (unsigned)rank : 0;
+    if (at >= metrics->position_count) {
+        metrics->positions = g_renew(struct position, metrics->positions, at + 1);
+        while (metrics->position_count <= at)
+            metrics->positions[metrics->position_count++] =
+                (struct position){NAN, NAN, NAN, NAN, NAN, 0};
+    }
+    metrics->position = &metrics->positions[at];
+}
 
 struct text_metrics *orch_text_metrics_new(const struct orch_manifest *manifest,
                                            struct intake *intake)
@@ -53,8 +84,11 @@ struct text_metrics *orch_text_metrics_new(const struct orch_manifest *manifest,
     metrics->mode = manifest->metrics_from;
     metrics->intake = intake;
     metrics->metrics = g_array_new(FALSE, FALSE, sizeof(struct found_metric));
-    metrics->line = g_string_new(NULL);
-    metrics->position = (struct position){NAN, NAN, NAN, NAN, NAN, 0};
+    metrics->on = manifest->metrics_on;
+    for (int i = 0; i < TEXT_STREAMS; i++)
+        metrics->lines[i].text = g_string_new(NULL);
+    metrics->rows = g_array_new(FALSE, FALSE, sizeof(struct orch_printed_value));
+    choose_position(metrics, -1);
     orch_printed_line_init(&metrics->printed);
     for (guint i = 0; i < manifest->metrics->len; i++) {
         struct orch_metric_spec *spec = manifest->metrics->pdata[i];
@@ -70,14 +104,20 @@ void orch_text_metrics_free(struct text_metrics *metrics)
 {
     if (!metrics)
         return;
-    for (guint i = 0; i < metrics->metrics->len; i++)
-        g_clear_pointer(&g_array_index(metrics->metrics, struct found_metric, i).pattern,
-                        g_regex_unref);
+    for (guint i = 0; i < metrics->metrics->len; i++) {
+        struct found_metric *metric = &g_array_index(metrics->metrics, struct found_metric, i);
+        g_clear_pointer(&metric->pattern, g_regex_unref);
+        g_clear_pointer(&metric->steps, g_array_unref);
+    }
     g_array_unref(metrics->metrics);
-    g_string_free(metrics->line, TRUE);
+    g_array_unref(metrics->rows);
+    for (int i = 0; i < TEXT_STREAMS; i++)
+        g_string_free(metrics->lines[i].text, TRUE);
+    g_free(metrics->positions);
     orch_printed_line_clear(&metrics->printed);
     g_free(metrics->losses.unread_first);
     g_free(metrics->losses.replaced_first);
+    g_free(metrics->losses.merged_first);
     g_free(metrics);
 }
 
@@ -101,6 +141,13 @@ static void note_unread(struct text_metrics *metrics)
 {
     if (metrics->losses.unread_lines++ == 0)
         metrics->losses.unread_first = shown_line(metrics);
+}
+
+static void note_merged(struct text_metrics *metrics, struct found_metric *metric)
+{
+    metric->is_merged = true;
+    if (metrics->losses.merged_names++ == 0)
+        metrics->losses.merged_first = g_strdup(metric->spec->name);
 }
 
 static void note_replaced(struct text_metrics *metrics, const struct found_metric *metric,
@@ -142,17 +189,33 @@ static struct found_metric *find_declared(struct text_metrics *metrics,
     return find(metrics, value->last);
 }
 
+/* Writes the name of a metric's series: the values of another rank than the first have one of their
+ * own, loss_rank1. */
+static void name_series(const struct text_metrics *metrics, const char *name,
+                        char out[ORCH_PRINTED_NAME_CHARS + 16])
+{
+    int rank = metrics->printed.rank;
+    g_strlcpy(out, name, ORCH_PRINTED_NAME_CHARS);
+    if (rank > 0 && *name)
+        g_snprintf(out + strlen(out), 16, "_rank%d", MIN(rank, 99999));
+}
+
 /* Like find_declared; with `metrics: any` adds unknown names. */
 static struct found_metric *find_or_adopt(struct text_metrics *metrics,
                                           const struct orch_printed_value *value)
 {
-    struct found_metric *found = find_declared(metrics, value);
-    if (found || !metrics->intake->manifest->any_metric)
+    if (!metrics->intake->manifest->any_metric)
+        return find_declared(metrics, value);
+    char name[ORCH_PRINTED_NAME_CHARS + 16];
+    name_series(metrics, value->name, name);
+    struct found_metric *found = find(metrics, name);
+    if (found)
         return found;
     bool stands_alone = value->is_sure || metrics->printed.is_pure;
-    const char *name = stands_alone                              ? value->name
-                       : orch_printed_name_is_usual(value->last) ? value->last
-                                                                 : "";
+    const char *chosen = stands_alone                              ? value->name
+                         : orch_printed_name_is_usual(value->last) ? value->last
+                                                                   : "";
+    name_series(metrics, chosen, name);
     if ((found = find(metrics, name)))
         return found;
     struct orch_metric_spec *spec = *name ? orch_intake_adopt(metrics->intake, name) : NULL;
@@ -221,7 +284,7 @@ struct line_steps {
 
 static struct line_steps take_steps(struct text_metrics *metrics)
 {
-    struct position *p = &metrics->position;
+    struct position *p = metrics->position;
     struct line_steps line_step = {.fraction = NAN};
     double inner = NAN, total = NAN, epochs = NAN;
     for (guint i = 0; i < metrics->printed.values->len; i++) {
@@ -229,6 +292,12 @@ static struct line_steps take_steps(struct text_metrics *metrics)
             &g_array_index(metrics->printed.values, struct orch_printed_value, i);
         bool counts = value->kind == ORCH_PRINTED_EPOCH || value->kind == ORCH_PRINTED_STEP;
         if (!counts || is_declared(metrics, value->name)) /* a declared name always is a metric */
+            continue;
+        bool has_any = line_step.has_epoch || line_step.is_fraction || line_step.has_step;
+        bool has_it = value->kind == ORCH_PRINTED_STEP
+                          ? line_step.has_step
+                          : line_step.has_epoch || line_step.is_fraction;
+        if (has_it || (has_any && value->is_late)) /* "..., best 0.4 at epoch 3" */
             continue;
         if (value->kind == ORCH_PRINTED_EPOCH && is_step(value->value)) {
             p->epoch = value->value;
@@ -252,7 +321,7 @@ static struct line_steps take_steps(struct text_metrics *metrics)
 static int64_t step_of(const struct text_metrics *metrics, struct found_metric *metric,
                        const struct line_steps *line_step)
 {
-    const struct position *p = &metrics->position;
+    const struct position *p = metrics->position;
     metric->is_by_step = metric->is_by_step || line_step->has_step;
     metric->is_counted = metric->is_counted || (line_step->is_fraction && !line_step->has_step);
     bool by_step = !isnan(p->step) && (metric->is_by_step || isnan(p->epoch));
@@ -261,11 +330,35 @@ static int64_t step_of(const struct text_metrics *metrics, struct found_metric *
     return (int64_t)(by_step ? p->step : p->epoch);
 }
 
+/* Notes the step of a new point. False if the metric has one at that step already. */
+static bool add_step(struct found_metric *metric, int64_t step)
+{
+    if (!metric->steps)
+        metric->steps = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    GArray *steps = metric->steps;
+    guint low = 0, high = steps->len;
+    if (high && step > g_array_index(steps, int64_t, high - 1))
+        low = high;
+    while (low < high) {
+        guint middle = low + (high - low) / 2;
+        if (g_array_index(steps, int64_t, middle) < step)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < steps->len && g_array_index(steps, int64_t, low) == step)
+        return false;
+    if (steps->len < STEPS_KEPT_MAX)
+        g_array_insert_val(steps, low, step);
+    return true;
+}
+
 static void report(struct text_metrics *metrics, struct found_metric *metric, int64_t step,
                    double value)
 {
     metric->next_step = step + 1;
     metric->last_step = step;
+    metric->last_value = value;
     orch_intake_value(metrics->intake, metric->spec, step, value);
 }
 
@@ -280,18 +373,37 @@ static bool take_value(struct text_metrics *metrics, const struct orch_printed_v
     if (!metric || !convert(metric, value, &number))
         return false;
     int64_t step = step_of(metrics, metric, line_step);
-    bool is_again = metric->last_step == step && metric->spec->step_unit && !line_step->has_epoch &&
-                    !line_step->has_step && !metrics->printed.is_progress;
-    if (is_again)
+    bool is_new = add_step(metric, step);
+    bool is_same =
+        metric->last_step == step && (metric->is_fleeting || metric->last_value == number);
+    if (!is_new && !is_same)
         note_replaced(metrics, metric, step);
+    metric->is_fleeting = metrics->printed.is_progress || metrics->is_redrawn;
+    if (!metric->spelling)
+        metric->spelling = value->spelling;
+    else if (value->spelling && metric->spelling != value->spelling && metric->is_adopted &&
+             !metric->is_merged)
+        note_merged(metrics, metric);
     report(metrics, metric, step, number);
     return true;
+}
+
+/* Whether the value of a line is one of a metric. */
+static bool is_measured(struct text_metrics *metrics, const struct orch_printed_value *value,
+                        const struct line_steps *line_step)
+{
+    if (value->kind == ORCH_PRINTED_VALUE || is_declared(metrics, value->name))
+        return true;
+    /* a fractional epoch is recorded as a metric, and points are counted */
+    return metrics->intake->manifest->any_metric && value->kind == ORCH_PRINTED_EPOCH &&
+           (line_step->is_fraction || find(metrics, value->name));
 }
 
 static void take_printed(struct text_metrics *metrics)
 {
     const struct orch_printed_line *printed = &metrics->printed;
-    bool any = metrics->intake->manifest->any_metric, is_unread = false;
+    bool any = metrics->intake->manifest->any_metric, is_unread = printed->is_cut;
+    choose_position(metrics, printed->rank);
     struct line_steps line_step = take_steps(metrics);
     guint taken = line_step.has_epoch + line_step.has_step;
     for (guint i = 0; i < printed->values->len; i++) {
@@ -301,11 +413,8 @@ static void take_printed(struct text_metrics *metrics)
             is_unread = is_unread || any || find_declared(metrics, &value);
             continue;
         }
-        bool counts = value.kind != ORCH_PRINTED_VALUE && !is_declared(metrics, value.name);
-        bool is_kept = any && value.kind == ORCH_PRINTED_EPOCH &&
-                       (line_step.is_fraction || find(metrics, value.name));
-        if (counts && !is_kept)
-            continue; /* a fractional epoch is recorded as a metric, and points are counted */
+        if (!is_measured(metrics, &value, &line_step))
+            continue;
         bool is_taken = take_value(metrics, &value, &line_step);
         taken += is_taken;
         is_unread =
@@ -313,6 +422,36 @@ static void take_printed(struct text_metrics *metrics)
     }
     if (is_unread || (any && printed->has_number && !taken && !printed->is_progress))
         note_unread(metrics);
+}
+
+/* The rows of a box have one step, which often comes last ("total_timesteps"). */
+static void take_box(struct text_metrics *metrics)
+{
+    if (!metrics->rows->len)
+        return;
+    GArray *own = metrics->printed.values;
+    const struct orch_printed_line line = metrics->printed;
+    metrics->printed.values = metrics->rows;
+    metrics->printed.is_pure = metrics->printed.has_number = true;
+    metrics->printed.is_progress = metrics->printed.is_cut = false;
+    metrics->printed.rank = -1;
+    take_printed(metrics);
+    metrics->printed = line;
+    metrics->printed.values = own;
+    g_array_set_size(metrics->rows, 0);
+}
+
+static void take_text(struct text_metrics *metrics)
+{
+    enum { ROWS_MAX = 256 };
+    struct orch_printed_line *printed = &metrics->printed;
+    orch_printed_line_parse(printed, metrics->line->str, metrics->line->len);
+    if (printed->is_row && metrics->rows->len + printed->values->len <= ROWS_MAX) {
+        g_array_append_vals(metrics->rows, printed->values->data, printed->values->len);
+        return;
+    }
+    take_box(metrics);
+    take_printed(metrics);
 }
 
 static void take_matches(struct text_metrics *metrics, const char *line, size_t length)
@@ -340,19 +479,19 @@ static void take_matches(struct text_metrics *metrics, const char *line, size_t 
 /* ---- input -------------------------------------------------------------------------------------
  */
 
-static void take_line(struct text_metrics *metrics)
+static void take_line(struct text_metrics *metrics, struct text_line *line, bool is_redrawn)
 {
-    GString *line = metrics->line;
-    if (!metrics->skipping && line->len) {
-        if (metrics->mode == ORCH_METRICS_REGEX) {
-            take_matches(metrics, line->str, line->len);
-        } else {
-            orch_printed_line_parse(&metrics->printed, line->str, line->len);
-            take_printed(metrics);
-        }
+    metrics->line = line->text;
+    metrics->is_redrawn = is_redrawn;
+    if (line->skipping) {
+        note_unread(metrics); /* shown by its beginning */
+    } else if (line->text->len && metrics->mode == ORCH_METRICS_REGEX) {
+        take_matches(metrics, line->text->str, line->text->len);
+    } else if (line->text->len) {
+        take_text(metrics);
     }
-    g_string_truncate(line, 0);
-    metrics->skipping = false;
+    g_string_truncate(line->text, 0);
+    line->skipping = false;
 }
 
 /* Carriage returns and backspaces also end a line, because progress bars are redrawn with them. */
@@ -364,24 +503,62 @@ static size_t line_part(const char *bytes, size_t length)
     return part;
 }
 
-void orch_text_metrics_feed(struct text_metrics *metrics, const char *bytes, size_t length)
+static bool reads(const struct text_metrics *metrics, enum text_stream stream)
 {
-    while (metrics && length) {
-        size_t part = line_part(bytes, length);
-        if (metrics->line->len + part > LINE_MAX_BYTES)
-            metrics->skipping = true;
-        if (!metrics->skipping)
-            g_string_append_len(metrics->line, bytes, (gssize)part);
-        if (part == length)
+    return metrics->on == ORCH_METRICS_ON_BOTH ||
+           (metrics->on == ORCH_METRICS_ON_STDERR) == (stream == TEXT_STDERR);
+}
+
+static void count_unheard(struct text_metrics *metrics, struct text_line *line, const char *bytes,
+                          size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        line->has_digit = line->has_digit || g_ascii_isdigit(bytes[i]);
+        if (bytes[i] != '\n')
+            continue;
+        metrics->losses.unheard_lines += line->has_digit;
+        line->has_digit = false;
+    }
+}
+
+void orch_text_metrics_feed(struct text_metrics *metrics, enum text_stream stream,
+                            const char *bytes, size_t length)
+{
+    if (!metrics || !length)
+        return;
+    struct text_line *line = &metrics->lines[stream];
+    if (!reads(metrics, stream)) {
+        if (stream == TEXT_STDERR)
+            count_unheard(metrics, line, bytes, length);
+        return;
+    }
+    for (const char *end = bytes + length; bytes < end; bytes++) {
+        if (line->has_return) {
+            line->has_return = false;
+            take_line(metrics, line, *bytes != '\n');
+            if (*bytes == '\n')
+                continue;
+        }
+        size_t part = line_part(bytes, (size_t)(end - bytes));
+        if (line->text->len + part > LINE_MAX_BYTES)
+            line->skipping = true;
+        if (!line->skipping)
+            g_string_append_len(line->text, bytes, (gssize)part);
+        bytes += part;
+        if (bytes == end)
             return;
-        take_line(metrics);
-        bytes += part + 1;
-        length -= part + 1;
+        if (*bytes == '\r')
+            line->has_return = true;
+        else
+            take_line(metrics, line, *bytes == '\b');
     }
 }
 
 void orch_text_metrics_finish(struct text_metrics *metrics)
 {
+    for (int i = 0; metrics && i < TEXT_STREAMS; i++)
+        if (reads(metrics, (enum text_stream)i))
+            take_line(metrics, &metrics->lines[i], false);
     if (metrics)
-        take_line(metrics);
+        take_box(metrics);
 }

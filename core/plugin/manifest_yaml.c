@@ -59,6 +59,12 @@ static void read_metrics_from(struct orch_manifest_reader *reader, const struct 
         reader, node, "metrics_from", words, ORCH_METRICS_LINES);
 }
 
+static void read_metrics_on(struct orch_manifest_reader *reader, const struct orch_yaml *node)
+{
+    reader->manifest->metrics_on = (enum orch_metrics_on)orch_manifest_read_word(
+        reader, node, "metrics_on", ORCH_METRICS_ON_NAMES, ORCH_METRICS_ON_STDOUT);
+}
+
 static void read_needs(struct orch_manifest_reader *reader, const struct orch_yaml *node)
 {
     static const char *const keys[] = {"gpus", "memory", "threads", "mpi", NULL};
@@ -374,6 +380,7 @@ static const struct {
     {"timing", read_timing},
     {"needs", read_needs},
     {"metrics_from", read_metrics_from},
+    {"metrics_on", read_metrics_on},
     {"parameters", orch_manifest_read_parameters},
     {"metrics", read_metrics},
     {"artifacts", read_artifacts},

@@ -350,6 +350,9 @@ void orch_fingerprint(const struct orch_cell *cell, const GPtrArray *inputs, con
         public_params(cell), orch_json_u64(cell->seed), read, referred, inputs_id ? inputs_id : "");
     if (command)
         json_array_append(all, command);
+    if (manifest->kind == ORCH_PLUGIN_WRAPPED && manifest->metrics_on)
+        json_array_append_new(
+            all, json_pack("{s:s}", "metrics_on", ORCH_METRICS_ON_NAMES[manifest->metrics_on]));
     if (cell->experiment->ranks) /* ranks that follow from the parameters are in those */
         json_array_append_new(all, json_pack("{s:i}", "ranks", (int)cell->experiment->ranks));
     g_autofree char *text = orch_json_canonical(all);

@@ -165,6 +165,29 @@ bool orch_name_is_valid(const char *name, bool dash_allowed)
     return true;
 }
 
+size_t orch_setting_name_bytes(const char *text)
+{
+    enum { SETTING_BYTES_MAX = 100 };
+    const char *p = text;
+    while (*p && p - text < SETTING_BYTES_MAX) {
+        gunichar c = g_utf8_get_char_validated(p, -1);
+        bool is_invalid = c == (gunichar)-1 || c == (gunichar)-2;
+        bool is_first = !is_invalid && (g_unichar_isalpha(c) || c == '_');
+        bool is_more = !is_invalid && p > text &&
+                       (g_unichar_isalnum(c) || g_unichar_ismark(c) ||
+                        (c < 128 && strchr("_.-/@+", (int)c)));
+        if (!is_first && !is_more)
+            break;
+        p = g_utf8_next_char(p);
+    }
+    return (size_t)(p - text);
+}
+
+bool orch_setting_name_is_valid(const char *name)
+{
+    return name && *name && !name[orch_setting_name_bytes(name)];
+}
+
 bool orch_label_is_valid(const char *name)
 {
     enum { LABEL_BYTES_MAX = 200 };

@@ -27,6 +27,12 @@ const char *orch_suggest(const char *word, const char *const *candidates);
 /** True for a name [a-z][a-z0-9_-]* of at most 63 characters ('-' only if allowed). */
 bool orch_name_is_valid(const char *name, bool dash_allowed);
 
+/** True for a name that a program may give to a setting ("C", "optimizer.lr", "batch-size"): a letter
+ * of any script or '_', then letters, digits and "_.-/@+", at most 100 bytes. */
+bool orch_setting_name_is_valid(const char *name);
+/** Length in bytes of the longest beginning of `text` that is such a name. */
+size_t orch_setting_name_bytes(const char *text);
+
 /** True for a valid name from another program ("train/loss", "val_acc@5", "optimizer.lr"): UTF-8 of
  * at most 200 bytes without blanks, quotes, control characters and ( ) = < > ! ~ , so that a
  * --where condition can contain it as a word. */

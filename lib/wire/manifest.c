@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+const char *const ORCH_METRICS_ON_NAMES[] = {"stdout", "stderr", "both", NULL};
+
 const char *const ORCH_TRIAL_VALUES[] = {"seed",      "seed64",       "repeat", "checkpoint_dir",
                                          "trial_dir", "manifest_dir", NULL};
 
@@ -191,11 +193,12 @@ uint32_t orch_type_parse(const char *text)
 /* ---- validation -------------------------------------------------------------------------------
  */
 
-static char *names_problem(const GPtrArray *rows, const char *what)
+/* `is_free`: a program's own names ("C", "optimizer.lr") are valid, too. */
+static char *names_problem(const GPtrArray *rows, const char *what, bool is_free)
 {
     for (guint i = 0; i < rows->len; i++) {
         const char *name = row_name(rows->pdata[i]);
-        if (!orch_name_is_valid(name, false))
+        if (!(is_free ? orch_setting_name_is_valid(name) : orch_name_is_valid(name, false)))
             return g_strdup_printf("%s name '%s' is not [a-z][a-z0-9_]* of at most 63 characters",
                                    what, name ? name : "");
         if (find(rows, name) != rows->pdata[i])
@@ -318,11 +321,12 @@ char *orch_manifest_problem(const struct orch_manifest *manifest)
     if (!version_is_valid(manifest->version))
         return g_strdup_printf("version '%s' is not of the form N.N.N",
                                manifest->version ? manifest->version : "");
-    char *problem = names_problem(manifest->params, "parameter");
+    char *problem =
+        names_problem(manifest->params, "parameter", manifest->kind == ORCH_PLUGIN_WRAPPED);
     if (!problem)
-        problem = names_problem(manifest->metrics, "metric");
+        problem = names_problem(manifest->metrics, "metric", false);
     if (!problem)
-        problem = names_problem(manifest->artifacts, "artifact");
+        problem = names_problem(manifest->artifacts, "artifact", false);
     for (guint i = 0; !problem && i < manifest->params->len; i++)
         problem = param_problem(manifest->params->pdata[i]);
     return problem ? problem : wrapped_problem(manifest);

@@ -17,7 +17,8 @@ struct orch_param_spec {
     uint32_t flags; /* ORCH_PARAM_* */
     size_t offset;  /* compiled plugins only; not sent */
     char *unit, *min, *max, *def, *help;
-    char **choices; /* NULL-terminated, or NULL */
+    char **choices;  /* NULL-terminated, or NULL */
+    bool keeps_text; /* of a program: a number reaches it as it is written; not sent */
 };
 
 struct orch_metric_spec {
@@ -43,6 +44,11 @@ enum orch_metrics_from {
     ORCH_METRICS_REGEX,    /* a regular expression per metric, on stdout */
 };
 
+/** The streams from which LINES and REGEX read. */
+enum orch_metrics_on { ORCH_METRICS_ON_STDOUT, ORCH_METRICS_ON_STDERR, ORCH_METRICS_ON_BOTH };
+/** "stdout", "stderr", "both"; NULL-terminated, in the order of the enum. */
+extern const char *const ORCH_METRICS_ON_NAMES[];
+
 struct orch_manifest {
     enum orch_plugin_kind kind;
     char *path; /* absolute path of the .so or of the NAME.plugin; sent in trial.json */
@@ -57,6 +63,7 @@ struct orch_manifest {
     /* wrapped only: */
     char **argv; /* with ${param}; NULL-terminated */
     enum orch_metrics_from metrics_from;
+    enum orch_metrics_on metrics_on;
     bool any_metric; /* may report metrics that it does not declare, which are kept */
     json_t *cost;    /* object: the fields of struct orch_cost as texts with ${param}; or NULL */
     /* compiled plugins only, computed from the file and not sent: */
@@ -79,6 +86,9 @@ struct orch_artifact_spec *orch_manifest_add_artifact(struct orch_manifest *mani
 /** Names besides parameters that a command may contain: seed, seed64, repeat, checkpoint_dir, ...
  * NULL-terminated. */
 extern const char *const ORCH_TRIAL_VALUES[];
+
+/** "${byte:e9}" in a command is the byte 0xe9: words of a command line need not be UTF-8. */
+#define ORCH_BYTE_PREFIX "byte:"
 
 /** Is it a secret, or a list of them? Its value is recorded as a salted digest, and never shown or
  * compared. NULL: no. */

@@ -142,6 +142,8 @@ json_t *orch_manifest_encode(const struct orch_manifest *manifest)
     put_text(
         object, "metrics_from",
         METRICS_FROM[manifest->metrics_from <= ORCH_METRICS_REGEX ? manifest->metrics_from : 0]);
+    if (manifest->metrics_on)
+        put_text(object, "metrics_on", ORCH_METRICS_ON_NAMES[manifest->metrics_on]);
     put_true(object, "any_metric", manifest->any_metric);
     if (manifest->cost)
         json_object_set(object, "cost", manifest->cost);
@@ -285,6 +287,10 @@ static bool decode_wrapped(struct orch_manifest *manifest, const json_t *json, G
     if (index < 0)
         return broken(error, "'metrics_from' is '%s': expected protocol, lines or regex", from);
     manifest->metrics_from = (enum orch_metrics_from)index;
+    const char *on = orch_json_text(json, "metrics_on", ORCH_METRICS_ON_NAMES[0]);
+    if ((index = index_of(ORCH_METRICS_ON_NAMES, on)) < 0)
+        return broken(error, "'metrics_on' is '%s': expected stdout, stderr or both", on);
+    manifest->metrics_on = (enum orch_metrics_on)index;
     manifest->any_metric = json_is_true(json_object_get(json, "any_metric"));
     json_t *cost = json_object_get(json, "cost");
     if (cost && !json_is_null(cost) && !json_is_object(cost))

@@ -8,6 +8,7 @@
 #include "lib/base/text.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { TOKENS_MAX = 1024, VALUES_MAX = 256, NAME_WORDS_MAX = 3, JSON_DEPTH_MAX = 4 };
@@ -39,6 +40,7 @@ struct token {
 struct tokens {
     struct token all[TOKENS_MAX];
     unsigned count;
+    int rank; /* "[rank1]"; -1: none */
 };
 
 static bool is_word_char(char c)
@@ -56,16 +58,17 @@ static size_t space_bytes(const char *at, const char *end)
     return *at == ' ' || *at == '\r' || strchr("\"'`*#$~?!", *at) ? 1 : 0;
 }
 
-/* Length of a terminal escape sequence: ESC [ ... letter, or ESC and one character. */
-static size_t escape_bytes(const char *at, const char *end)
+/* "0.52/0.61" and "0.5-0.6": two numbers, and which one is meant is not known. */
+static bool is_pair_of_reals(const char *at, const char *end)
 {
-    if (*at != '\033')
-        return 0;
-    const char *p = at + 1;
-    if (p < end && *p == '[')
-        for (p++; p < end && (unsigned char)*p < 0x40;)
-            p++;
-    return (size_t)(MIN(p + 1, end) - at);
+    unsigned points = 0, joints = 0;
+    for (const char *p = at; p < end; p++) {
+        points += *p == '.';
+        joints += *p == '/' || *p == '-';
+        if (strchr(":x,T", *p))
+            return false;
+    }
+    return joints == 1 && (points == 2 || (points == 1 && memchr(at, '/', (size_t)(end - at))));
 }
 
 /* Skips digits with at least two '.' or '/' between them, or one ':', '-' or 'x': a version, a
@@ -82,6 +85,8 @@ static const char *skip_composite(const char *at, const char *end)
         marks += *p == ',' ? 0 : strchr("./T", *p) ? 1 : 2;
     }
     bool has_exponent = p < end && g_ascii_tolower(*p) == 'e';
+    if (is_pair_of_reals(at, p))
+        return NULL;
     return marks >= 2 && !has_exponent ? p : NULL;
 }
 
@@ -123,6 +128,16 @@ static bool begins_number(const char *at, const char *end, bool after_word)
     return after_word && orch_printed_number(at, end, &value, unit) != NULL;
 }
 
+/* A quick look before a duration is read: a number, perhaps a space, the letter of a unit. */
+static bool may_be_duration(const char *at, const char *end)
+{
+    while (at < end && (g_ascii_isdigit(*at) || *at == '.'))
+        at++;
+    if (at < end && *at == ' ')
+        at++;
+    return at < end && *at && strchr("wdhmsWDHMS", *at);
+}
+
 static const char *read_number(const char *at, const char *end, struct token *token)
 {
     const char *behind = skip_composite(at + (*at == '-' || *at == '+'), end);
@@ -133,6 +148,10 @@ static const char *read_number(const char *at, const char *end, struct token *to
     if ((behind = read_count(at, end, token)))
         return behind;
     token->kind = NUMBER;
+    if (may_be_duration(at, end) && (behind = orch_printed_duration(at, end, &token->value))) {
+        g_strlcpy(token->unit, "s", sizeof token->unit);
+        return behind;
+    }
     if ((behind = orch_printed_number(at, end, &token->value, token->unit)))
         return behind;
     token->kind = UNREAD;
@@ -141,21 +160,175 @@ static const char *read_number(const char *at, const char *end, struct token *to
     return behind;
 }
 
-/* Reads a word, without the full stop of a sentence. */
-static const char *read_word(const char *at, const char *end, struct token *token)
+/* ---- numbers inside the name of their type -----------------------------------------------------
+ */
+
+static bool is_one_of(const char *word, size_t length, const char *const *words)
 {
-    const char *p = at;
+    char first = length ? g_ascii_tolower(*word) : 0;
+    for (; *words; words++)
+        if (**words == first && strlen(*words) == length &&
+            g_ascii_strncasecmp(*words, word, length) == 0)
+            return true;
+    return false;
+}
+
+/* The part of a word after its last dot: "float64" of "np.float64". */
+static const char *last_part(const char *word, const char *end)
+{
+    const char *part = end;
+    while (part > word && part[-1] != '.')
+        part--;
+    return part;
+}
+
+static const char *const TYPE_NAMES[] = {
+    "tensor",  "array",    "devicearray", "arrayimpl", "ndarray", "float",  "float16",    "float32",
+    "float64", "float128", "bfloat16",    "half",      "single",  "double", "longdouble", "int",
+    "int8",    "int16",    "int32",       "int64",     "uint8",   "uint16", "uint32",     "uint64",
+    "scalar",  "decimal",  "parameter",   "variable",  "asarray", "mpf",    NULL};
+
+/* The position after the bracket that closes the one at `at`; NULL: it is not closed. */
+static const char *closing(const char *at, const char *end)
+{
+    int depth = 0;
+    for (; at < end; at++) {
+        depth += strchr("([{<", *at) && *at ? 1 : strchr(")]}>", *at) && *at ? -1 : 0;
+        if (depth == 0)
+            return at + 1;
+    }
+    return NULL;
+}
+
+/* Reads the only number in [at, end): "0.5, device='cuda:0'", "[[0.5]], dtype=float32". */
+static void read_inner(const char *at, const char *end, struct token *token)
+{
+    while (at < end && (g_ascii_isspace(*at) || strchr("[('\"", *at)))
+        at++;
+    token->text = at;
+    const char *behind = orch_printed_number(at, end, &token->value, token->unit);
+    token->kind = behind ? NUMBER : UNREAD;
+    while (behind && behind < end && (g_ascii_isspace(*behind) || strchr("])'\"", *behind)))
+        behind++;
+    if (behind && behind < end && *behind == ',') { /* another number, or the name of an option? */
+        for (behind++; behind < end && g_ascii_isspace(*behind);)
+            behind++;
+        if (behind < end && (g_ascii_isdigit(*behind) || strchr("+-.[", *behind)))
+            token->kind = UNREAD;
+    } else if (behind && behind < end) {
+        token->kind = UNREAD;
+    }
+}
+
+/* "tensor(0.5, device='cuda:0')", "np.float64(0.85)": the number. NULL for any other word. */
+static const char *read_wrapped(const char *at, const char *word_end, const char *end,
+                                struct token *token)
+{
+    const char *part = last_part(at, word_end);
+    if (word_end >= end || *word_end != '(' ||
+        !is_one_of(part, (size_t)(word_end - part), TYPE_NAMES))
+        return NULL;
+    const char *behind = closing(word_end, end);
+    if (behind)
+        read_inner(word_end + 1, behind - 1, token);
+    return behind;
+}
+
+/* "<tf.Tensor: shape=(), dtype=float32, numpy=0.75>". NULL for any other text. */
+static const char *read_tagged(const char *at, const char *end, struct token *token)
+{
+    static const char tag[] = "<tf.", mark[] = "numpy=";
+    if ((size_t)(end - at) < sizeof tag || memcmp(at, tag, sizeof tag - 1) != 0)
+        return NULL;
+    const char *behind = closing(at, end);
+    const char *number = behind ? memmem(at, (size_t)(behind - at), mark, sizeof mark - 1) : NULL;
+    token->kind = IGNORED;
+    if (number)
+        read_inner(number + sizeof mark - 1, behind - 1, token);
+    return behind;
+}
+
+/* ---- places ------------------------------------------------------------------------------------
+ */
+
+static const char *const DEVICES[] = {"cuda", "cpu", "gpu", "mps", "xpu",       "npu", "tpu",
+                                      "hip",  "hpu", "xla", "mlu", "localhost", NULL};
+static const char *const SOURCE_ENDINGS[] = {
+    "py", "pyx", "ipynb", "c",  "h",   "cc", "cpp", "cxx", "hpp", "cu",   "cuh", "rs", "go",
+    "js", "ts",  "r",     "jl", "lua", "sh", "pl",  "m",   "f90", "java", "kt",  NULL};
+
+/* "cuda:0", "train.py:45:3": the position after it; NULL for any other word. */
+static const char *place_end(const char *at, const char *word_end, const char *end)
+{
+    const char *part = last_part(at, word_end), *slash = memrchr(at, '/', (size_t)(word_end - at));
+    const char *name = slash ? slash + 1 : at;
+    bool is_file = part > at && is_one_of(part, (size_t)(word_end - part), SOURCE_ENDINGS);
+    if (!is_file && !is_one_of(name, (size_t)(word_end - name), DEVICES))
+        return NULL;
+    const char *p = word_end;
+    while (end - p >= 2 && *p == ':' && g_ascii_isdigit(p[1]))
+        for (p++; p < end && g_ascii_isdigit(*p);)
+            p++;
+    bool is_real = p < end && *p == '.' && end - p >= 2 && g_ascii_isdigit(p[1]);
+    return p > word_end && !is_real ? p : NULL;
+}
+
+/* The number in "rank1" or "local_rank_1"; -1 for any other word. */
+static int rank_of(const char *word, size_t length)
+{
+    static const char *const names[] = {"rank", "local_rank", "global_rank", NULL};
+    size_t letters = length;
+    while (letters && g_ascii_isdigit(word[letters - 1]))
+        letters--;
+    size_t digits = length - letters;
+    while (letters && strchr("_-", word[letters - 1]))
+        letters--;
+    if (!digits || digits > 5 || !is_one_of(word, letters, names))
+        return -1;
+    return atoi(word + length - digits);
+}
+
+/* ---- words -------------------------------------------------------------------------------------
+ */
+
+static bool has_letters(const char *at, const char *end)
+{
+    for (; at < end; at++) {
+        if (g_ascii_isalpha(*at))
+            return true;
+        if ((unsigned char)*at < 0x80)
+            continue;
+        gunichar c = g_utf8_get_char_validated(at, end - at);
+        if (c != (gunichar)-1 && c != (gunichar)-2 && g_unichar_isalpha(c))
+            return true;
+    }
+    return false;
+}
+
+/* Reads a word, without the full stop of a sentence. */
+static const char *read_word(const char *at, const char *end, struct token *token, int *rank)
+{
+    const char *p = at, *behind;
     while (p < end && is_word_char(*p) && !space_bytes(p, end))
         p++;
-    token->kind = WORD;
-    bool is_dash = true, has_letter = false;
-    for (const char *c = at; c < p; c++) {
-        is_dash = is_dash && strchr("-.", *c);
-        has_letter = has_letter || g_ascii_isalpha(*c);
+    if ((behind = read_wrapped(at, p, end, token)))
+        return behind;
+    token->kind = IGNORED;
+    if (p < end && *p == ':' && (behind = place_end(at, p, end)))
+        return behind;
+    int printed_rank = rank_of(at, (size_t)(p - at));
+    if (printed_rank >= 0) {
+        *rank = *rank < 0 ? printed_rank : *rank;
+        return p;
     }
+    token->kind = WORD;
+    bool is_dash = true;
+    for (const char *c = at; c < p; c++)
+        is_dash = is_dash && strchr("-.", *c);
     if (is_dash)
         token->kind = BREAK;
-    else if ((!has_letter && !(p - at == 1 && *at == '%')) || memchr(at, '\\', (size_t)(p - at)))
+    else if ((!has_letters(at, p) && !(p - at == 1 && *at == '%')) ||
+             memchr(at, '\\', (size_t)(p - at)))
         token->kind = IGNORED;
     if (p < end - 2 && *p == ':' && p[1] == '/' && p[2] == '/') { /* a URL */
         token->kind = IGNORED;
@@ -191,8 +364,9 @@ static void tokenize(struct tokens *tokens, const char *text, size_t length)
 {
     const char *end = text + length;
     tokens->count = 0;
+    tokens->rank = -1;
     for (const char *at = text; at < end && tokens->count < TOKENS_MAX;) {
-        size_t skip = escape_bytes(at, end);
+        size_t skip = printed_escape_bytes(at, end);
         skip = skip ? skip : space_bytes(at, end);
         if (skip) {
             at += skip;
@@ -202,7 +376,9 @@ static void tokenize(struct tokens *tokens, const char *text, size_t length)
         const enum token_kind before = tokens->count ? tokens->all[tokens->count - 1].kind : BREAK;
         bool after_word = before == WORD || before == ASSIGN;
         const char *behind;
-        if (end - at >= 2 && memcmp(at, "\xc2\xb1", 2) == 0) {
+        if (*at == '<' && (behind = read_tagged(at, end, &token))) {
+            /* the number within, or nothing */
+        } else if (end - at >= 2 && memcmp(at, "\xc2\xb1", 2) == 0) {
             token.kind = PLUS;
             behind = at + 2;
         } else if (end - at >= 3 && (memcmp(at, "+/-", 3) == 0 || memcmp(at, "+- ", 3) == 0)) {
@@ -211,7 +387,7 @@ static void tokenize(struct tokens *tokens, const char *text, size_t length)
         } else if (begins_number(at, end, after_word)) {
             behind = read_number(at, end, &token);
         } else if (is_word_char(*at)) {
-            behind = read_word(at, end, &token);
+            behind = read_word(at, end, &token, &tokens->rank);
         } else {
             behind = read_mark(at, end, &token);
         }
@@ -224,22 +400,15 @@ static void tokenize(struct tokens *tokens, const char *text, size_t length)
 /* ---- names -------------------------------------------------------------------------------------
  */
 
-static bool is_one_of(const char *word, size_t length, const char *const *words)
-{
-    for (; *words; words++)
-        if (strlen(*words) == length && g_ascii_strncasecmp(*words, word, length) == 0)
-            return true;
-    return false;
-}
-
 static bool token_is(const struct token *token, const char *const *words)
 {
     return token->kind == WORD && is_one_of(token->text, token->length, words);
 }
 
 static const char *const EPOCH_WORDS[] = {"epoch", "ep", "round", "episode", NULL};
-static const char *const STEP_WORDS[] = {"step", "global_step", "_step",    "iter", "iteration",
-                                         "itr",  "update",      "timestep", NULL};
+static const char *const STEP_WORDS[] = {
+    "step",   "global_step", "_step",           "iter", "iteration", "itr",
+    "update", "timestep",    "total_timesteps", NULL};
 /* These count steps only in an unambiguous form: "batch 3/10", whereas batch=64 is a setting. */
 static const char *const BATCH_WORDS[] = {"batch", "it", "mini_batch", "minibatch", NULL};
 static const char *const LEVEL_WORDS[] = {"info",  "debug",  "warning",  "warn", "error",
@@ -247,6 +416,16 @@ static const char *const LEVEL_WORDS[] = {"info",  "debug",  "warning",  "warn",
 static const char *const COPULAS[] = {"is", "was", "of", "at", NULL};
 static const char *const PREPOSITIONS[] = {"in", "at",   "for",  "to",    "on", "with",
                                            "by", "from", "than", "after", "of", NULL};
+/* Before a word for a step: the step is that of something else ("best epoch 3"). */
+static const char *const OTHER_WORDS[] = {"best", "since", "last",  "total",    "max",
+                                          "min",  "num",   "until", "patience", NULL};
+/* A whole number after one of these names a place or a process and measures nothing. */
+static const char *const PLACE_WORDS[] = {
+    "pid",        "ppid",           "tid",    "rank",    "local_rank", "global_rank",
+    "dataloader", "dataloader_idx", "line",   "port",    "gpu",        "cuda",
+    "device",     "node",           "worker", "process", "proc",       "thread",
+    "job_id",     "jobid",          NULL};
+static const char *const RANK_WORDS[] = {"rank", "local_rank", "global_rank", NULL};
 static const char *const SET_WORDS[] = {"set", "phase", "loop", "results", "metrics", NULL};
 static const struct {
     const char *word, *label;
@@ -274,24 +453,62 @@ bool orch_printed_name_is_usual(const char *name)
     return is_one_of(last, strlen(last), usual);
 }
 
+/* The letter or digit at `at`, in lower case, and its length in bytes; 0 for any other sign. */
+static gunichar name_letter(const char *at, const char *end, size_t *out_bytes)
+{
+    *out_bytes = 1;
+    if ((unsigned char)*at < 0x80)
+        return g_ascii_isalnum(*at) ? (gunichar)g_ascii_tolower(*at) : 0;
+    gunichar c = g_utf8_get_char_validated(at, end - at);
+    if (c == (gunichar)-1 || c == (gunichar)-2)
+        return 0;
+    *out_bytes = (size_t)g_unichar_to_utf8(c, NULL);
+    return g_unichar_isalnum(c) || g_unichar_ismark(c) ? g_unichar_tolower(c) : 0;
+}
+
 /* Appends a word to a name: lower case, other characters as '_'. False if it does not fit. */
 static bool append_name(char out[ORCH_PRINTED_NAME_CHARS], const char *word, size_t length)
 {
-    size_t at = strlen(out);
+    const char *end = word + length;
+    size_t at = strlen(out), bytes;
     if (at && at + 1 < ORCH_PRINTED_NAME_CHARS && out[at - 1] != '_')
         out[at++] = '_';
-    for (size_t i = 0; i < length; i++) {
-        char c = g_ascii_isalnum(word[i]) ? (char)g_ascii_tolower(word[i]) : '_';
-        if (c == '_' && (at == 0 || out[at - 1] == '_'))
+    for (const char *p = word; p < end; p += bytes) {
+        gunichar c = name_letter(p, end, &bytes);
+        if (!c && (at == 0 || out[at - 1] == '_'))
             continue;
-        if (at + 1 >= ORCH_PRINTED_NAME_CHARS)
+        if (c < 0x80) {
+            if (at + 1 >= ORCH_PRINTED_NAME_CHARS)
+                return false;
+            out[at++] = c ? (char)c : '_';
+            continue;
+        }
+        char letter[6];
+        size_t letter_bytes = (size_t)g_unichar_to_utf8(c, letter);
+        if (at + letter_bytes >= ORCH_PRINTED_NAME_CHARS)
             return false;
-        out[at++] = c;
+        memcpy(out + at, letter, letter_bytes);
+        at += letter_bytes;
     }
     while (at && out[at - 1] == '_')
         at--;
     out[at] = 0;
     return true;
+}
+
+/* True if a name begins with a letter. */
+static bool begins_with_letter(const char *name)
+{
+    return g_ascii_isalpha(*name) ||
+           ((unsigned char)*name >= 0x80 && g_unichar_isalpha(g_utf8_get_char(name)));
+}
+
+/* A hash of a word as printed, but for the case of its letters. */
+static unsigned hash_word(unsigned hash, const char *word, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        hash = hash * 33 + (unsigned char)g_ascii_tolower(word[i]);
+    return hash * 33 + ' ';
 }
 
 /* ---- from tokens to values ---------------------------------------------------------------------
@@ -306,6 +523,8 @@ struct reader {
     bool is_after_prose;      /* they follow a number within a sentence, without a separator */
     const char *label;        /* "train", "val", ... for following values; NULL: none */
     enum orch_printed_kind counter; /* kind of the last value: EPOCH, STEP or VALUE */
+    bool has_value;                 /* a value was read */
+    int parentheses;                /* that are open */
 };
 
 static const struct token *token_at(const struct reader *r, unsigned at)
@@ -316,8 +535,10 @@ static const struct token *token_at(const struct reader *r, unsigned at)
 
 static struct orch_printed_value *add_value(struct reader *r, enum orch_printed_kind kind)
 {
-    if (r->out->values->len >= VALUES_MAX)
+    if (r->out->values->len >= VALUES_MAX) {
+        r->out->is_cut = true;
         return NULL;
+    }
     struct orch_printed_value value = {
         .kind = kind, .value = NAN, .total = NAN, .printed_percent = NAN};
     g_array_append_val(r->out->values, value);
@@ -346,11 +567,17 @@ static void drop_run(struct reader *r)
 }
 
 /* Kind of counter that a name's last word denotes; `is_plain`: in a form not used for settings. */
-static enum orch_printed_kind kind_of(const struct token *last, bool is_plain)
+static enum orch_printed_kind kind_of(const struct token *word, bool is_plain)
 {
-    if (token_is(last, EPOCH_WORDS))
+    const char *slash = memrchr(word->text, '/', word->length); /* "time/total_timesteps" */
+    struct token last = *word;
+    if (slash) {
+        last.length = (size_t)(word->text + word->length - slash - 1);
+        last.text = slash + 1;
+    }
+    if (token_is(&last, EPOCH_WORDS))
         return ORCH_PRINTED_EPOCH;
-    bool counts = token_is(last, STEP_WORDS) || (is_plain && token_is(last, BATCH_WORDS));
+    bool counts = token_is(&last, STEP_WORDS) || (is_plain && token_is(&last, BATCH_WORDS));
     return counts ? ORCH_PRINTED_STEP : ORCH_PRINTED_VALUE;
 }
 
@@ -370,10 +597,13 @@ static bool set_name(struct reader *r, struct orch_printed_value *value)
     if (r->label && g_strcmp0(label_of(token_at(r, first)), r->label) != 0 &&
         !g_str_has_prefix(value->last, r->label))
         append_name(value->name, r->label, strlen(r->label));
-    for (unsigned i = 0; i < length; i++)
-        if (!append_name(value->name, token_at(r, first + i)->text, token_at(r, first + i)->length))
+    for (unsigned i = 0; i < length; i++) {
+        const struct token *word = token_at(r, first + i);
+        value->spelling = hash_word(value->spelling, word->text, word->length);
+        if (!append_name(value->name, word->text, word->length))
             return false;
-    return g_ascii_isalpha(value->name[0]) && g_ascii_isalpha(value->last[0]);
+    }
+    return begins_with_letter(value->name) && begins_with_letter(value->last);
 }
 
 /* Treats "91.2 %" like "91.2%". */
@@ -433,20 +663,71 @@ static void set_number(struct orch_printed_value *value, const struct token *tok
     }
 }
 
+static bool is_whole(const struct token *token)
+{
+    return token->kind == NUMBER && !token->unit[0] && token->value >= 0 && token->value < 1e9 &&
+           floor(token->value) == token->value;
+}
+
+/* What the pending words say of the number after them. */
+static enum orch_printed_kind kind_of_run(const struct reader *r, const struct token *number)
+{
+    const struct token *last = token_at(r, r->run + r->run_length - 1);
+    if (is_whole(number) && token_is(last, PLACE_WORDS))
+        return ORCH_PRINTED_PLACE;
+    enum orch_printed_kind kind = kind_of(last, !r->is_assigned || number->kind == COUNT);
+    for (unsigned i = 0; kind != ORCH_PRINTED_VALUE && i + 1 < r->run_length; i++)
+        if (token_is(token_at(r, r->run + i), OTHER_WORDS))
+            kind = ORCH_PRINTED_VALUE;
+    return kind;
+}
+
+/* True if a counter at this place may be that of something else than the line. */
+static bool is_late(const struct reader *r)
+{
+    const struct token *before = r->run ? token_at(r, r->run - 1) : NULL;
+    bool is_apart = before && (before->kind == BREAK || before->kind == OPEN);
+    return r->has_value &&
+           (r->parentheses > 0 || r->run_length > 1 || !(r->is_assigned || is_apart));
+}
+
+/* "1.2B" is a number already (printed_number.c); "7B parameters" is known by its words. */
+static void count_billions(const struct reader *r, struct orch_printed_value *value)
+{
+    static const char *const counted[] = {"param", "tok", "flop", "sample", "weights"};
+    const struct token *next = token_at(r, r->at);
+    if (strcmp(value->unit, "B") != 0)
+        return;
+    for (size_t i = 0; i < G_N_ELEMENTS(counted); i++) {
+        size_t length = strlen(counted[i]);
+        bool is_next = next->kind == WORD && next->length >= length &&
+                       g_ascii_strncasecmp(next->text, counted[i], length) == 0;
+        if (!is_next && !strstr(value->name, counted[i]))
+            continue;
+        value->value *= 1e9;
+        value->unit[0] = 0;
+        return;
+    }
+}
+
 /* Handles a number (at `at`) with words before it. */
 static void take_named(struct reader *r, const struct token *number)
 {
     const struct token *last = token_at(r, r->run + r->run_length - 1);
-    enum orch_printed_kind kind = kind_of(last, !r->is_assigned || number->kind == COUNT);
-    bool is_value = kind == ORCH_PRINTED_VALUE;
+    enum orch_printed_kind kind = kind_of_run(r, number);
+    bool is_value = kind == ORCH_PRINTED_VALUE || kind == ORCH_PRINTED_PLACE;
     bool is_prose = is_value && !r->is_assigned &&
                     (token_is(last, PREPOSITIONS) || number->kind == COUNT); /* Downloading 3/10 */
     if (!is_value && r->run_length == 2 && label_of(token_at(r, r->run)))
         r->label = label_of(token_at(r, r->run)); /* Train Epoch: 1 */
+    if (kind == ORCH_PRINTED_PLACE && r->out->rank < 0 && token_is(last, RANK_WORDS))
+        r->out->rank = (int)number->value;
+    r->out->has_number = r->out->has_number || kind != ORCH_PRINTED_PLACE;
     r->at++;
     struct orch_printed_value *value = is_prose ? NULL : add_value(r, kind);
     if (value) {
         value->is_sure = r->is_assigned;
+        value->is_late = !is_value && is_late(r);
         set_number(value, number);
         bool is_named = set_name(r, value) && !(is_value && r->is_after_prose);
         if (!is_named)
@@ -455,7 +736,9 @@ static void take_named(struct reader *r, const struct token *number)
             value->value = number->value / number->total;
         if (number->kind == UNREAD)
             value->kind = ORCH_PRINTED_UNREAD;
+        count_billions(r, value);
         is_prose = is_value && !is_named;
+        r->has_value = r->has_value || kind == ORCH_PRINTED_VALUE;
     }
     r->is_after_prose = is_prose;
     r->out->is_pure = r->out->is_pure && !is_prose;
@@ -519,6 +802,38 @@ static bool take_bracket(struct reader *r)
     return true;
 }
 
+/* "NAME=[21.]", "NAME: [[0.5]]", "loss (0.5,)": an array of one number is that number. Of several
+ * numbers it is not known which one is meant. False if no number follows. */
+static bool take_array(struct reader *r)
+{
+    enum { NESTED_MAX = 4 };
+    unsigned first = r->at, close;
+    if (!r->run_length || *token_at(r, r->at)->text == '{' || *token_at(r, r->at)->text == '<')
+        return false;
+    while (first < r->at + NESTED_MAX && token_at(r, first)->kind == OPEN)
+        first++;
+    const struct token *number = token_at(r, first);
+    if (number->kind != NUMBER && number->kind != UNREAD)
+        return false;
+    for (close = first + 1; token_at(r, close)->kind == BREAK && close < r->tokens->count;)
+        close++;
+    const struct token *last = token_at(r, r->run + r->run_length - 1);
+    g_autofree char *word = g_strndup(last->text, last->length);
+    bool is_one = token_at(r, close)->kind == CLOSE;
+    if (!r->is_assigned && !(is_one && orch_printed_name_is_usual(word)))
+        return false;
+    struct token taken = *number;
+    if (!is_one)
+        taken.kind = UNREAD;
+    while (close < r->tokens->count && token_at(r, close)->kind != CLOSE)
+        close++;
+    while (token_at(r, close)->kind == CLOSE && close < r->tokens->count)
+        close++;
+    r->at = close - 1; /* take_named goes on after it */
+    take_named(r, &taken);
+    return true;
+}
+
 /* Handles a number without a name. */
 static void take_unnamed(struct reader *r, const struct token *token)
 {
@@ -554,19 +869,22 @@ static void take_token(struct reader *r)
     case NUMBER:
     case COUNT:
     case UNREAD:
-        r->out->has_number = true;
-        if (r->run_length)
+        if (r->run_length) {
             take_named(r, token);
-        else
+        } else {
+            r->out->has_number = true;
             take_unnamed(r, token);
-        return;
-    case OPEN:
-        if (!take_bracket(r)) {
-            drop_run(r);
-            r->at++;
         }
         return;
+    case OPEN:
+        if (take_bracket(r) || take_array(r))
+            return;
+        r->parentheses += *token->text == '(';
+        drop_run(r);
+        r->at++;
+        return;
     default: /* a time of day is not a value: "ETA: 0:10" */
+        r->parentheses -= token->kind == CLOSE && *token->text == ')' && r->parentheses;
         drop_run(r);
         r->counter = token->kind == BREAK ? ORCH_PRINTED_VALUE : r->counter;
         r->is_after_prose = false;
@@ -574,11 +892,41 @@ static void take_token(struct reader *r)
     }
 }
 
+/* The rank in "[GPU1] ...", "Rank 1: ...", "[default1]: ...", "[1,3]<stdout>: ..." at the beginning
+ * of a line, and the token after it; -1: none. */
+static int first_rank(const struct tokens *tokens, unsigned *out_at)
+{
+    static const char *const words[] = {"rank", "gpu", "default", "process", "worker", NULL};
+    const struct token *t = tokens->all;
+    unsigned at = tokens->count && t[0].kind == OPEN;
+    if (tokens->count < at + 3)
+        return -1;
+    if (at && t[1].kind == NUMBER && t[2].kind == BREAK && *t[2].text == ',' && tokens->count > 6 &&
+        is_whole(&t[3]) && t[4].kind == CLOSE && t[5].kind == OPEN && *t[5].text == '<') {
+        *out_at = 8; /* of mpirun --tag-output */
+        return (int)t[3].value;
+    }
+    size_t letters = t[at].length;
+    while (t[at].kind == WORD && letters && g_ascii_isdigit(t[at].text[letters - 1]))
+        letters--;
+    bool is_glued = letters < t[at].length && t[at].length - letters <= 5;
+    const struct token *after = &t[at + 1 + !is_glued];
+    bool is_apart = after->kind == CLOSE || after->kind == ASSIGN ||
+                    (after->kind == BREAK && *after->text == '|');
+    if (t[at].kind != WORD || !is_one_of(t[at].text, letters, words) || !is_apart ||
+        (!is_glued && !is_whole(&t[at + 1])))
+        return -1;
+    *out_at = at + 2 + !is_glued;
+    return is_glued ? atoi(t[at].text + letters) : (int)t[at + 1].value;
+}
+
 static void read_text(struct orch_printed_line *out, const char *text, size_t length)
 {
     g_autofree struct tokens *tokens = g_new(struct tokens, 1);
     tokenize(tokens, text, length);
+    out->is_cut = tokens->count >= TOKENS_MAX;
     struct reader r = {.out = out, .tokens = tokens, .counter = ORCH_PRINTED_VALUE};
+    out->rank = tokens->rank >= 0 ? tokens->rank : first_rank(tokens, &r.at);
     while (r.at < tokens->count)
         take_token(&r);
     drop_run(&r);
@@ -619,12 +967,21 @@ static void read_object(struct reader *r, const json_t *object, const char *abov
                 read_object(r, value, found.name, depth + 1);
             continue;
         }
-        if (!read_json_number(value, &found))
+        bool is_unread = json_is_array(value) && json_is_number(json_array_get(value, 0));
+        if (!is_unread && !read_json_number(value, &found))
             continue;
         r->out->has_number = true;
-        found.kind = *above ? ORCH_PRINTED_VALUE : kind_of(&word, false);
+        found.spelling = hash_word(0, key, strlen(key));
+        found.kind = is_unread ? ORCH_PRINTED_UNREAD
+                     : *above  ? ORCH_PRINTED_VALUE
+                               : kind_of(&word, false);
+        if (!*above && token_is(&word, RANK_WORDS)) {
+            if (found.value >= 0 && found.value < 1e5)
+                r->out->rank = (int)found.value;
+            continue;
+        }
         struct orch_printed_value *place =
-            g_ascii_isalpha(found.name[0]) || found.kind != ORCH_PRINTED_VALUE
+            begins_with_letter(found.name) || found.kind != ORCH_PRINTED_VALUE
                 ? add_value(r, found.kind)
                 : NULL;
         if (place)
@@ -635,19 +992,30 @@ static void read_object(struct reader *r, const json_t *object, const char *abov
 void orch_printed_line_init(struct orch_printed_line *line)
 {
     *line = (struct orch_printed_line){
-        .values = g_array_new(FALSE, FALSE, sizeof(struct orch_printed_value))};
+        .values = g_array_new(FALSE, FALSE, sizeof(struct orch_printed_value)),
+        .folded = g_string_new(NULL),
+        .row = g_string_new(NULL),
+        .rank = -1};
 }
 
 void orch_printed_line_clear(struct orch_printed_line *line)
 {
     g_clear_pointer(&line->values, g_array_unref);
+    g_string_free(line->folded, TRUE);
+    g_string_free(line->row, TRUE);
+    printed_table_clear(&line->table);
 }
 
 void orch_printed_line_parse(struct orch_printed_line *out, const char *text, size_t length)
 {
     g_array_set_size(out->values, 0);
-    out->has_number = out->is_progress = false;
+    out->has_number = out->is_progress = out->is_row = out->is_cut = false;
     out->is_pure = true;
+    out->rank = -1;
+    if (printed_fold_line(text, length, out->folded)) {
+        text = out->folded->str;
+        length = out->folded->len;
+    }
     while (length && g_ascii_isspace(*text))
         text++, length--;
     if (length && *text == '{') {
@@ -657,6 +1025,10 @@ void orch_printed_line_parse(struct orch_printed_line *out, const char *text, si
             read_object(&r, object, "", 0);
             return;
         }
+    }
+    if (printed_fold_row(&out->table, text, length, out->row, &out->is_row)) {
+        text = out->row->str;
+        length = out->row->len;
     }
     read_text(out, text, length);
 }

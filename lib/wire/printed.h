@@ -6,6 +6,8 @@
 #ifndef ORCH_WIRE_PRINTED_H
 #define ORCH_WIRE_PRINTED_H
 
+#include "lib/wire/printed_fold.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,25 +22,33 @@ enum orch_printed_kind {
     ORCH_PRINTED_EPOCH,  /* a counter of epochs (or rounds, episodes) */
     ORCH_PRINTED_STEP,   /* a counter of steps (or iterations, batches) */
     ORCH_PRINTED_UNREAD, /* a name with a malformed number: "loss: 0,91" */
+    ORCH_PRINTED_PLACE,  /* a place or an identity: "pid=123", "DataLoader 0"; no measurement */
 };
 
 struct orch_printed_value {
     enum orch_printed_kind kind;
-    char name[ORCH_PRINTED_NAME_CHARS]; /* [a-z][a-z0-9_]*: "Test Accuracy" becomes "test_accuracy"
-                                         */
+    char name[ORCH_PRINTED_NAME_CHARS]; /* lower-case letters of any script, digits and '_': "Test
+                                           Accuracy" becomes "test_accuracy" */
     char last[ORCH_PRINTED_NAME_CHARS]; /* its last word: "accuracy" */
     char unit[ORCH_PRINTED_UNIT_CHARS]; /* "s", "images/s"; "" without a unit */
     double value;                       /* for a percentage the share: 0.912 for "91.2%" */
     double total;                       /* 10 for a step "3/10"; NaN if not given */
     double printed_percent;             /* 91.2 for "91.2%"; NaN if not a percentage */
     bool is_sure; /* written with ':' or '=', or in JSON: a value regardless of its context */
+    bool is_late; /* a counter after the values of its line, or in brackets: "best 0.4, epoch 3" */
+    unsigned spelling; /* a hash of the name as printed, without case */
 };
 
 struct orch_printed_line {
-    GArray *values;   /* struct orch_printed_value, at most 256 */
-    bool has_number;  /* contains a number, apart from times of day, dates and versions */
+    GArray *values;             /* struct orch_printed_value, at most 256 */
+    GString *folded, *row;      /* the line in plain signs; a table's row as text */
+    struct printed_table table; /* of the lines before */
+    bool is_row;                /* a row of a box of names and values, whose rows belong together */
+    bool has_number;  /* contains a number, apart from times of day, dates, versions and places */
     bool is_pure;     /* contains only names and values */
     bool is_progress; /* begins with a progress count or bar ("938/938 [====]", "45%|###  |") */
+    bool is_cut;      /* has more words or values than are read */
+    int rank;         /* the process of several that printed the line ("[rank1]: ..."); -1: none */
 };
 
 void orch_printed_line_init(struct orch_printed_line *line);
@@ -46,6 +56,10 @@ void orch_printed_line_clear(struct orch_printed_line *line);
 
 /** Parses one line without its end and replaces the contents of `out`. Accepts arbitrary bytes. */
 void orch_printed_line_parse(struct orch_printed_line *out, const char *text, size_t length);
+
+/** Parses a duration in parts, with at least two of them: "1h 2m 3s", "2 min 30 s", "1 day,
+ * 2:03:04". Returns the position after it, or NULL if there is none. */
+const char *orch_printed_duration(const char *text, const char *end, double *out_s);
 
 /** Parses a number as programs print it: "12,345.6", "91.2%", "1e-3", "3.5s", "nan". Returns the
  * position after it and its unit, at most `end`, or NULL if there is none. For a percentage

@@ -35,6 +35,9 @@ static const struct unit {
     {"hr", "h", 't', false, 3600},
     {"hour", "h", 't', false, 3600},
     {"hours", "h", 't', false, 3600},
+    {"d", "d", 't', true, 86400},
+    {"day", "d", 't', false, 86400},
+    {"days", "d", 't', false, 86400},
     {"B", "B", 'b', true, 1},
     {"bytes", "B", 'b', false, 1},
     {"KB", "KB", 'b', false, 1e3},
@@ -198,6 +201,104 @@ static bool is_boundary(const char *at, const char *end)
            (end - at >= 2 && memcmp(at, "\xc2\xb1", 2) == 0); /* the sign +- */
 }
 
+/* ---- durations in parts ------------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *word;
+    double seconds;
+} PARTS[] = {{"w", 604800},   {"week", 604800}, {"weeks", 604800}, {"d", 86400},  {"day", 86400},
+             {"days", 86400}, {"h", 3600},      {"hr", 3600},      {"hrs", 3600}, {"hour", 3600},
+             {"hours", 3600}, {"m", 60},        {"min", 60},       {"mins", 60},  {"minute", 60},
+             {"minutes", 60}, {"s", 1},         {"sec", 1},        {"secs", 1},   {"second", 1},
+             {"seconds", 1},  {"ms", 1e-3},     {"us", 1e-6}};
+
+/* "2:03:04" or "03:04.5" as seconds. */
+static const char *read_clock(const char *at, const char *end, double *out_s)
+{
+    unsigned fields = 0;
+    double total = 0;
+    for (;; at++) {
+        size_t count = count_digits(at, end);
+        if (!count || count > 4)
+            return NULL;
+        double field = 0;
+        for (size_t i = 0; i < count; i++)
+            field = field * 10 + (*at++ - '0');
+        total = total * 60 + field;
+        if (++fields == 3 || at >= end || *at != ':')
+            break;
+    }
+    if (fields < 2)
+        return NULL;
+    if (at < end && *at == '.') {
+        double place = 0.1;
+        for (at++; at < end && g_ascii_isdigit(*at); at++, place /= 10)
+            total += place * (*at - '0');
+    }
+    *out_s = total;
+    return is_boundary(at, end) ? at : NULL;
+}
+
+/* One part, "2 min" or "30s". Returns the position after it, or NULL. */
+static const char *read_part(const char *at, const char *end, double *out_number, double *out_unit)
+{
+    struct digits digits = {"", 0};
+    const char *p = at < end && g_ascii_isdigit(*at) ? read_digits(at, end, &digits) : NULL;
+    if (!p || !orch_real_parse(digits.text, out_number))
+        return NULL;
+    if (p < end && *p == ' ')
+        p++;
+    size_t length = 0;
+    while (p + length < end && g_ascii_isalpha(p[length]))
+        length++;
+    for (size_t i = 0; i < G_N_ELEMENTS(PARTS); i++) {
+        if (strlen(PARTS[i].word) != length || g_ascii_strncasecmp(PARTS[i].word, p, length) != 0)
+            continue;
+        *out_unit = PARTS[i].seconds;
+        p += length;
+        bool is_end = p >= end || g_ascii_isdigit(*p) || is_boundary(p, end);
+        return is_end ? p : NULL;
+    }
+    return NULL;
+}
+
+/* Between two parts: spaces, a comma, "and". */
+static const char *skip_joint(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == ','))
+        at++;
+    return end - at > 4 && g_ascii_strncasecmp(at, "and ", 4) == 0 ? at + 4 : at;
+}
+
+const char *orch_printed_duration(const char *text, const char *end, double *out_s)
+{
+    double total = 0, last = INFINITY, number, unit;
+    const char *behind = NULL;
+    unsigned parts = 0;
+    for (const char *at = text; at < end;) {
+        const char *p = read_part(at, end, &number, &unit);
+        if (p && unit < last) {
+            total += number * unit;
+            last = unit;
+            parts++;
+            behind = p;
+            at = skip_joint(p, end);
+            continue;
+        }
+        if (parts == 1 && last == 86400 && (p = read_clock(at, end, &number))) {
+            total += number;
+            parts++;
+            behind = p;
+        }
+        break;
+    }
+    if (parts < 2)
+        return NULL;
+    *out_s = total;
+    return behind;
+}
+
 static const struct {
     const char *text;
     double value;
@@ -252,7 +353,10 @@ const char *orch_printed_number(const char *text, const char *end, double *out,
         return NULL;
     if (at > word && !is_boundary(word, end)) {
         const struct unit *unit = unit_of(word, (size_t)(at - word));
-        if (unit && unit->kind == 'n')
+        bool is_billions = at - word == 1 && *word == 'B' && strchr(digits.text, '.');
+        if (is_billions) /* a part of a byte does not exist: "1.2B parameters" */
+            value *= 1e9;
+        else if (unit && unit->kind == 'n')
             value *= unit->factor;
         else if (unit)
             g_strlcpy(out_unit, unit->unit, ORCH_PRINTED_UNIT_CHARS);

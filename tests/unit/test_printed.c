@@ -44,7 +44,7 @@ static void end(struct session *s)
 static void feed(struct session *s, const char *text, size_t part)
 {
     for (size_t at = 0, length = strlen(text); at < length; at += part)
-        orch_text_metrics_feed(s->metrics, text + at, MIN(part, length - at));
+        orch_text_metrics_feed(s->metrics, TEXT_STDOUT, text + at, MIN(part, length - at));
     orch_text_metrics_finish(s->metrics);
 }
 
@@ -206,6 +206,47 @@ static void test_losses(void **state)
     assert_int_equal(orch_text_metrics_losses(NULL)->unread_lines, 0);
 }
 
+/* Every point that is replaced is counted, also under a printed step, and a line with two values of
+ * which one is not understood is counted, too. */
+static void test_whatever_is_dropped(void **state)
+{
+    (void)state;
+    struct session s;
+    begin(&s, any_metric());
+    feed(&s,
+         "epoch 1 loss 3\nepoch 2 loss 2\nepoch 1 loss 1\nepoch 2 loss 2\r\nval loss: 1\n"
+         "val_loss: 2\nacc=0.5 f1=0,5\n",
+         4);
+    const struct text_losses *losses = orch_text_metrics_losses(s.metrics);
+    assert_int_equal(losses->replaced_points, 3); /* loss twice, and val_loss */
+    assert_string_equal(losses->replaced_first, "loss at 1");
+    assert_int_equal(losses->merged_names, 1);
+    assert_string_equal(losses->merged_first, "val_loss");
+    assert_int_equal(losses->unread_lines, 1);
+    end(&s);
+}
+
+static void test_streams(void **state)
+{
+    (void)state;
+    struct session s;
+    struct orch_manifest *manifest = any_metric();
+    begin(&s, manifest);
+    orch_text_metrics_feed(s.metrics, TEXT_STDERR, "loss 1\nno digit\nloss 2\n", 23);
+    assert_int_equal(orch_text_metrics_losses(s.metrics)->unheard_lines, 2);
+    assert_int_equal(s.intake.points->len, 0);
+    end(&s);
+    manifest = any_metric();
+    manifest->metrics_on = ORCH_METRICS_ON_BOTH;
+    begin(&s, manifest);
+    orch_text_metrics_feed(s.metrics, TEXT_STDERR, "loss 1\nac", 9);
+    orch_text_metrics_feed(s.metrics, TEXT_STDOUT, "epoch 3\n", 8);
+    orch_text_metrics_feed(s.metrics, TEXT_STDERR, "c 2\n", 4);
+    g_autofree char *found = recorded(&s);
+    assert_string_equal(found, "loss[0] = 1, acc[3] = 2");
+    end(&s);
+}
+
 static void test_numbers(void **state)
 {
     (void)state;
@@ -261,8 +302,12 @@ static void test_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_page),    cmocka_unit_test(test_declared),
-        cmocka_unit_test(test_resumed), cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_page),
+        cmocka_unit_test(test_declared),
+        cmocka_unit_test(test_resumed),
+        cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_whatever_is_dropped),
+        cmocka_unit_test(test_streams),
         cmocka_unit_test(test_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
