@@ -47,6 +47,30 @@ static bool holds(enum where_op op, int order)
     return false;
 }
 
+/* A stored number, also one that keeps the spelling that was typed ("1_000", "0123"). */
+static bool number_of(const char *text, double *out)
+{
+    int64_t whole;
+    if (orch_real_parse(text, out))
+        return true;
+    bool is_whole = orch_int_parse(text, &whole);
+    if (is_whole)
+        *out = (double)whole;
+    return is_whole;
+}
+
+/* orch_number(x) is the number that a text spells, and any other value itself: for sorting. */
+static void as_number(sqlite3_context *context, int count, sqlite3_value **args)
+{
+    (void)count;
+    double number;
+    bool is_text = sqlite3_value_type(args[0]) == SQLITE_TEXT;
+    if (is_text && number_of((const char *)sqlite3_value_text(args[0]), &number))
+        sqlite3_result_double(context, number);
+    else
+        sqlite3_result_value(context, args[0]);
+}
+
 /* orch_match(left, op, text, number) compares numbers as numbers when both sides are numbers, and
  * texts by their bytes; a number and a word are unequal. NULL when there is no left side. */
 static void match(sqlite3_context *context, int count, sqlite3_value **args)
@@ -65,7 +89,7 @@ static void match(sqlite3_context *context, int count, sqlite3_value **args)
     }
     bool right_is_number = sqlite3_value_type(args[3]) != SQLITE_NULL;
     double right = sqlite3_value_double(args[3]), value;
-    bool left_is_number = !left || (right_is_number && orch_real_parse(left, &value));
+    bool left_is_number = !left || (right_is_number && number_of(left, &value));
     if (!left)
         value = sqlite3_value_double(args[0]);
     if (left_is_number && right_is_number)
@@ -91,6 +115,10 @@ int orch_store_where_register(sqlite3 *db)
 {
     int status = sqlite3_create_function_v2(
         db, "orch_is_who", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, is_who, NULL, NULL, NULL);
+    if (status == SQLITE_OK)
+        status =
+            sqlite3_create_function_v2(db, "orch_number", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                                       NULL, as_number, NULL, NULL, NULL);
     if (status != SQLITE_OK)
         return status;
     return sqlite3_create_function_v2(db, "orch_match", 4, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
@@ -128,7 +156,7 @@ static enum truth compare_known(const struct where_step *step, orch_where_lookup
     const struct orch_where_column *column = orch_where_column(step->name);
     if (column && column->kind == KIND_WHO && (step->op == OP_EQ || step->op == OP_NE))
         return orch_who_matches(left, step->value) == (step->op == OP_EQ) ? YES : NO;
-    bool numbers = orch_real_parse(left, &a) && orch_where_quantity(step->value, &b);
+    bool numbers = number_of(left, &a) && orch_where_quantity(step->value, &b);
     return holds(step->op, numbers ? (a > b) - (a < b) : strcmp(left, step->value)) ? YES : NO;
 }
 

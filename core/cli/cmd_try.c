@@ -13,7 +13,7 @@ struct try_options {
     const char *name;
     const char **artifacts, **inputs;
     int repeat;
-    const char *timeout;
+    const char *timeout, *metrics_on;
     bool from_env;
 };
 
@@ -23,7 +23,7 @@ static const struct orch_option OPTIONS[] = {
     {"sweep", 'x', "PARAM=A,B,...", ORCH_OPT_LIST,
      offsetof(struct try_options, execute.variant.sweeps),
      "sweep {PARAM} over values, or range(A,B[,STEP])"},
-    {"repeat", 0, "N", ORCH_OPT_INT, offsetof(struct try_options, repeat),
+    {"repeat", 0, "N", ORCH_OPT_COUNT, offsetof(struct try_options, repeat),
      "run each setting N times; {seed} and {repeat} distinguish them"},
     {"name", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct try_options, name),
      "name of the experiment (default: the program's name)"},
@@ -31,11 +31,13 @@ static const struct orch_option OPTIONS[] = {
      "keep a file that the command makes"},
     {"inputs", 0, "FILE", ORCH_OPT_LIST, offsetof(struct try_options, inputs),
      "files that results depend on: data, 'models/*.py'"},
+    {"metrics-from", 0, "STREAM", ORCH_OPT_TEXT, offsetof(struct try_options, metrics_on),
+     "read metrics from stdout (default), stderr or both"},
     {"env", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, from_env),
      "the program reads its settings from $ORCH_PARAM_name or $ORCH_PARAMS"},
     {"timeout", 0, "DURATION", ORCH_OPT_TEXT, offsetof(struct try_options, timeout),
      "stop a trial after this time: 90, 30s, 5min (docs/recipes.md)"},
-    {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct try_options, execute.jobs),
+    {"jobs", 'j', "N", ORCH_OPT_COUNT, offsetof(struct try_options, execute.jobs),
      "run N trials at once"},
     {"oversubscribe", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.oversubscribe),
      "do not wait for CPUs that other runs of this machine use"},
@@ -69,6 +71,7 @@ static struct orch_expansion *expand(struct orch_cli *cli, const struct try_opti
                                      .inputs = (const char *const *)o->inputs,
                                      .repeat = o->repeat,
                                      .timeout_s = timeout_s,
+                                     .metrics_on = o->metrics_on,
                                      .from_env = o->from_env};
     GError *problem = NULL;
     struct orch_diags *diags = orch_diags_new();

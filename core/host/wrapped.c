@@ -44,9 +44,10 @@ json_t *orch_wrapped_values(const struct orch_trial_spec *trial, const char *tri
 json_t *orch_wrapped_run_line(const struct orch_trial_spec *trial)
 {
     g_autofree char *seed = g_strdup_printf("%" G_GUINT32_FORMAT, orch_trial_seed31(trial->seed));
-    return json_pack("{s:s s:O s:s s:o s:b s:s?}", "do", "run", "params", trial->params, "seed",
-                     seed, "seed64", orch_json_u64(trial->seed), "smoke", trial->smoke,
-                     "checkpoint_dir", trial->checkpoint_dir);
+    return json_pack("{s:s s:o s:s s:o s:b s:s?}", "do", "run", "params",
+                     orch_value_plain(trial->manifest, trial->params), "seed", seed, "seed64",
+                     orch_json_u64(trial->seed), "smoke", trial->smoke, "checkpoint_dir",
+                     trial->checkpoint_dir);
 }
 
 static char **expand_words(const struct child_setup *setup)
@@ -98,7 +99,8 @@ static char **make_environment(const struct child_setup *setup)
         env = g_environ_setenv(env, name, *entry + strlen(name) + 1, TRUE);
     }
     env = set_params(env, trial);
-    g_autofree char *params = orch_json_canonical(trial->params);
+    g_autoptr(json_t) plain = orch_value_plain(trial->manifest, trial->params);
+    g_autofree char *params = orch_json_canonical(plain);
     g_autofree char *seed = g_strdup_printf("%" G_GUINT32_FORMAT, orch_trial_seed31(trial->seed));
     g_autofree char *seed64 = g_strdup_printf("%" G_GUINT64_FORMAT, trial->seed);
     g_autofree char *events = g_strdup_printf("%d", CHILD_EVENTS_FD);

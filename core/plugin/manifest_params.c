@@ -211,6 +211,7 @@ static void read_parameter(struct orch_manifest_reader *reader, const struct orc
     bool is_typed = parameter_type(reader, key, value, &type);
     struct orch_param_spec *spec =
         orch_manifest_add_param(reader->manifest, key->text, is_typed ? type : ORCH_STRING);
+    spec->keeps_text = true;
     if (!is_typed)
         return;
     const struct orch_yaml *choices = is_map ? orch_yaml_get(value, "choices") : NULL;
@@ -243,7 +244,7 @@ void orch_manifest_read_parameters(struct orch_manifest_reader *reader,
         return;
     for (guint i = 0; i < node->items->len; i++) {
         const struct orch_yaml *key = node->keys->pdata[i];
-        if (!orch_manifest_check_name(reader, key, "parameter"))
+        if (!orch_manifest_check_param_name(reader, key))
             continue;
         if (g_strv_contains(ORCH_TRIAL_VALUES, key->text))
             orch_manifest_finding(

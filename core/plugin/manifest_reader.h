@@ -46,6 +46,8 @@ unsigned orch_manifest_read_word(const struct orch_manifest_reader *reader,
                                  const char *const *words, unsigned fallback);
 
 /** Checks the name of a parameter, metric or artifact; false after a finding. */
+bool orch_manifest_check_param_name(const struct orch_manifest_reader *reader,
+                                    const struct orch_yaml *key);
 bool orch_manifest_check_name(const struct orch_manifest_reader *reader,
                               const struct orch_yaml *key, const char *what);
 /** True for a map; false after a finding, or without one for null. */

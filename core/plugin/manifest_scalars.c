@@ -130,7 +130,7 @@ static bool name_is_known(const struct orch_manifest_reader *reader, const char 
         g_ptr_array_add(known, (char *)(uintptr_t)ORCH_TRIAL_VALUES[i]);
     g_ptr_array_add(known, NULL);
     const char *const *names = (const char *const *)known->pdata;
-    if (g_strv_contains(names, name))
+    if (g_strv_contains(names, name) || (with_reserved && g_str_has_prefix(name, ORCH_BYTE_PREFIX)))
         return true;
     *out_hint = orch_suggest_hint(name, names);
     if (!*out_hint)
@@ -169,7 +169,19 @@ void orch_manifest_check_references(const struct orch_manifest_reader *reader,
         p = end + 1;
     }
 }
-/* A name of a parameter, metric or artifact; false after a finding. */
+bool orch_manifest_check_param_name(const struct orch_manifest_reader *reader,
+                                    const struct orch_yaml *key)
+{
+    if (orch_setting_name_is_valid(key->text))
+        return true;
+    orch_manifest_finding(
+        reader, key, false,
+        "a letter or '_', then letters, digits and _ . - / @ +, 100 bytes at most",
+        "parameter name '%s' is not valid", key->text);
+    return false;
+}
+
+/* A name of a metric or artifact; false after a finding. */
 bool orch_manifest_check_name(const struct orch_manifest_reader *reader,
                               const struct orch_yaml *key, const char *what)
 {

@@ -16,6 +16,8 @@ static void setting_free(void *pointer)
 {
     struct orch_command_setting *setting = pointer;
     g_free(setting->name);
+    g_free(setting->origin);
+    g_free(setting->plain);
     g_free(setting);
 }
 
@@ -24,16 +26,21 @@ GPtrArray *orch_command_settings_new(void)
     return g_ptr_array_new_with_free_func(setting_free);
 }
 
+/* The type that all of the values have. They reach the program as they are written, whatever the
+ * type: it decides how runs are sorted, filtered and forecast. */
 static const char *type_of(const char *values, bool is_swept)
 {
-    if (g_str_has_prefix(values, "range("))
+    size_t length = strlen(values);
+    if (is_swept && g_str_has_prefix(values, "range("))
         return "int";
-    g_auto(GStrv) words = g_strsplit(values, is_swept ? "," : "\n", -1);
-    const char *type = "int";
-    for (int i = 0; words[i]; i++) {
+    bool is_list = is_swept && length >= 2 && values[0] == '[' && values[length - 1] == ']';
+    g_autofree char *inside = g_strndup(values + is_list, length - 2 * (size_t)is_list);
+    g_auto(GStrv) words = is_swept ? g_strsplit(inside, ",", -1) : NULL;
+    const char *type = is_swept && words[0] ? "int" : *inside ? "int" : "string";
+    for (int i = 0; is_swept ? words[i] != NULL : i < 1; i++) {
         int64_t whole;
         double real;
-        char *word = g_strstrip(words[i]);
+        const char *word = is_swept ? g_strstrip(words[i]) : inside;
         if (strcmp(type, "int") == 0 && !orch_int_parse(word, &whole))
             type = "real";
         if (strcmp(type, "real") == 0 && !orch_real_parse(word, &real))
@@ -42,19 +49,44 @@ static const char *type_of(const char *values, bool is_swept)
     return type;
 }
 
+static struct orch_command_setting *setting_of(const GPtrArray *settings, const char *name)
+{
+    for (guint i = 0; i < settings->len; i++)
+        if (strcmp(((struct orch_command_setting *)settings->pdata[i])->name, name) == 0)
+            return settings->pdata[i];
+    return NULL;
+}
+
 static bool add_setting(GPtrArray *settings, const char *text, bool is_swept, GError **error)
 {
-    const char *equals = strchr(text, '=');
-    g_autofree char *name = equals ? g_strndup(text, (gsize)(equals - text)) : NULL;
-    if (!name || !orch_name_is_valid(name, false)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "for example -x lr=0.1,0.01",
-                       "'%s' is not of the form PARAM=VALUE, with PARAM of letters, digits and _",
+    size_t length = orch_setting_name_bytes(text);
+    size_t type = orch_option_type_bytes(text + length);
+    const char *equals = text + length + type;
+    if (!length || *equals != '=') {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "for example -x lr=0.1,0.01; -s zip:text=0123 is a text, never a number",
+                       "'%s' is not of the form PARAM=VALUE, where PARAM has letters, digits and "
+                       "_ . - / @ + and begins with a letter or _",
                        text);
+        return false;
+    }
+    g_autofree char *name = g_strndup(text, length);
+    g_autofree char *origin = g_strdup_printf("%s %s", is_swept ? "-x" : "-s", text);
+    const struct orch_command_setting *other = setting_of(settings, name);
+    if (other) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "remove one of the two",
+                       "'%s' is given twice: '%s' and '%s'", name, other->origin, origin);
         return false;
     }
     struct orch_command_setting *setting = g_new0(struct orch_command_setting, 1);
     setting->name = g_steal_pointer(&name);
-    setting->type = type_of(equals + 1, is_swept);
+    setting->origin = g_steal_pointer(&origin);
+    setting->plain = g_strconcat(setting->name, equals, NULL);
+    setting->is_swept = is_swept;
+    setting->type = !type                                       ? type_of(equals + 1, is_swept)
+                    : g_str_has_prefix(text + length, ":text=") ? "string"
+                    : g_str_has_prefix(text + length, ":int=")  ? "int"
+                                                                : "real";
     g_ptr_array_add(settings, setting);
     return true;
 }
@@ -75,26 +107,32 @@ bool orch_command_settings_add(GPtrArray *settings, const char *const *list, boo
     return ok;
 }
 
+const char **orch_command_settings_options(const GPtrArray *settings, bool is_swept)
+{
+    GPtrArray *options = g_ptr_array_new();
+    for (guint i = 0; i < settings->len; i++) {
+        const struct orch_command_setting *setting = settings->pdata[i];
+        if (setting->is_swept == is_swept)
+            g_ptr_array_add(options, setting->plain);
+    }
+    g_ptr_array_add(options, NULL);
+    return (const char **)g_ptr_array_free(options, FALSE);
+}
+
 /* ---- words -------------------------------------------------------------------------------------
  */
-
-static struct orch_command_setting *setting_of(const GPtrArray *settings, const char *name)
-{
-    for (guint i = 0; i < settings->len; i++)
-        if (strcmp(((struct orch_command_setting *)settings->pdata[i])->name, name) == 0)
-            return settings->pdata[i];
-    return NULL;
-}
 
 /* Returns the name in "{name}" at `at`; NULL when there is no placeholder. The caller frees. */
 static char *name_at(const char *at)
 {
-    if (*at != '{' || !(g_ascii_isalpha(at[1]) || at[1] == '_'))
-        return NULL;
-    const char *end = at + 1;
-    while (g_ascii_isalnum(*end) || *end == '_')
-        end++;
-    return *end == '}' ? g_strndup(at + 1, (gsize)(end - at - 1)) : NULL;
+    size_t length = *at == '{' ? orch_setting_name_bytes(at + 1) : 0;
+    return length && at[1 + length] == '}' ? g_strndup(at + 1, length) : NULL;
+}
+
+/* Whether a name without a value is more likely forgotten than a brace of the program's own. */
+static bool is_plain_word(const char *name)
+{
+    return !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")];
 }
 
 static void complain_of_name(const GPtrArray *settings, const char *name, const char *word,
@@ -128,7 +166,10 @@ static const char *take_placeholder(const char *at, const char *word, const GPtr
     struct orch_command_setting *setting = setting_of(settings, name);
     if (has_dollar && !setting)
         return at; /* a shell variable */
-    if (!setting && !g_strv_contains(ORCH_TRIAL_VALUES, name)) {
+    bool is_known = setting || g_strv_contains(ORCH_TRIAL_VALUES, name);
+    if (!is_known && !is_plain_word(name))
+        return at;
+    if (!is_known) {
         complain_of_name(settings, name, word, error);
         return NULL;
     }
@@ -148,6 +189,10 @@ static char *translate(const char *word, const GPtrArray *settings, GError **err
             g_string_append_printf(out, "{%s}", escaped);
             at += strlen(escaped) + 4;
             continue;
+        }
+        if ((unsigned char)*at >= 0x80 && (int)g_utf8_get_char_validated(at, -1) < 0) {
+            g_string_append_printf(out, "${" ORCH_BYTE_PREFIX "%02x}", (unsigned char)*at++);
+            continue; /* texts of recipes and manifests are UTF-8 */
         }
         const char *behind = take_placeholder(at, word, settings, out, error);
         if (!behind)

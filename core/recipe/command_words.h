@@ -15,15 +15,24 @@
 /** A parameter set on the command line. */
 struct orch_command_setting {
     char *name;
-    const char *type; /* "int", "real" or "string": the most specific type that fits all values */
-    bool is_used;     /* some word contains it */
+    char *origin;     /* the option as given: "-x lr=0.1,0.01" */
+    char *plain;      /* the same without the option's letter and a type: "lr=0.1,0.01" */
+    const char *type; /* as given (NAME:text=...), else the most specific of "int", "real" and
+                         "string" that fits all values */
+    bool is_swept;
+    bool is_used; /* some word contains it */
 };
 
 /** Array of struct orch_command_setting *. */
 GPtrArray *orch_command_settings_new(void);
-/** Adds the settings in a list of "NAME=VALUES" (NULL: none). ORCH_ERROR_USAGE for another form. */
+/** Adds the settings in a list of "NAME=VALUES" or "NAME:TYPE=VALUES" (NULL: none).
+ * ORCH_ERROR_USAGE for another form, and for a name that is given twice. */
 bool orch_command_settings_add(GPtrArray *settings, const char *const *list, bool is_swept,
                                GError **error);
+
+/** The texts "NAME=VALUES" of the settings that are swept, or of the others; NULL-terminated. The
+ * caller frees the array alone, the settings own the texts. */
+const char **orch_command_settings_options(const GPtrArray *settings, bool is_swept);
 
 /** Translates the words of a command (NULL-terminated) into those of a manifest, and marks the
  * settings that they contain as used. NULL with ORCH_ERROR_USAGE for a {name} without a value. The

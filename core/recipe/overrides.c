@@ -58,6 +58,26 @@ static void option_free(void *pointer)
     g_free(option);
 }
 
+static bool has_param(const struct recipe_draft *draft, const char *name)
+{
+    for (guint i = 0; i < draft->experiments->len; i++) {
+        const struct recipe_experiment *experiment = draft->experiments->pdata[i];
+        if (experiment->manifest && orch_manifest_param(experiment->manifest, name))
+            return true;
+    }
+    return false;
+}
+
+/* The dot after the experiment in "experiment.param"; NULL in a parameter's name ("optimizer.lr").
+ */
+static const char *experiment_dot(const struct recipe_draft *draft, const char *name)
+{
+    const char *dot = draft->options->is_ad_hoc ? NULL : strchr(name, '.');
+    g_autofree char *experiment = dot ? g_strndup(name, (size_t)(dot - name)) : NULL;
+    bool is_experiment = dot && g_hash_table_contains(draft->by_name, experiment);
+    return !is_experiment && has_param(draft, name) ? NULL : dot;
+}
+
 static void read_option(struct recipe_draft *draft, const char *text, bool is_sweep)
 {
     struct recipe_option *option = g_new0(struct recipe_option, 1);
@@ -65,7 +85,7 @@ static void read_option(struct recipe_draft *draft, const char *text, bool is_sw
     option->file = g_strdup_printf("%s %s", is_sweep ? "-x" : "-s", text);
     const char *equals = strchr(text, '=');
     g_autofree char *name = equals ? g_strndup(text, (size_t)(equals - text)) : g_strdup(text);
-    const char *dot = strchr(name, '.');
+    const char *dot = experiment_dot(draft, name);
     option->name = g_strdup(dot ? dot + 1 : name);
     option->experiment = dot ? g_strndup(name, (size_t)(dot - name)) : NULL;
     option->value =
@@ -92,13 +112,21 @@ static void read_option(struct recipe_draft *draft, const char *text, bool is_sw
         option_free(option);
 }
 
-/* True if the text begins as "name=" or "experiment.name=". */
+/* True if the text begins as "name=", "name:type=" or "experiment.name=". */
 static bool begins_param(const char *text)
 {
-    const char *end = text;
-    while (g_ascii_isalnum(*end) || (unsigned char)*end >= 128 || (*end && strchr("_-.", *end)))
-        end++;
-    return *end == '=' && end > text && !g_ascii_isdigit(*text) && !strchr("-.", *text);
+    size_t length = orch_setting_name_bytes(text);
+    const char *end = text + length + orch_option_type_bytes(text + length);
+    return length && *end == '=';
+}
+
+size_t orch_option_type_bytes(const char *at)
+{
+    static const char *const types[] = {":text", ":int", ":real"};
+    for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
+        if (g_str_has_prefix(at, types[i]) && at[strlen(types[i])] == '=')
+            return strlen(types[i]);
+    return 0;
 }
 
 GPtrArray *orch_sweep_split(const char *text)

@@ -139,6 +139,8 @@ static void use_program(struct recipe_draft *draft, const struct orch_yaml *map,
     own->build = NULL;
     g_strfreev(own->argv);
     own->argv = g_strdupv(argv);
+    for (guint i = 0; i < own->params->len; i++)
+        ((struct orch_param_spec *)own->params->pdata[i])->keeps_text = true;
     experiment->made->own_manifest = own;
     experiment->manifest = own;
 }

@@ -22,6 +22,9 @@ GPtrArray *orch_recipe_split(const char *text);
  * "n=100,200" and "batch=64". After a comma a name with '=' begins the next parameter; a value that
  * looks so is written in quotes. Text without '=' is returned as it is. Caller unrefs (char *). */
 GPtrArray *orch_sweep_split(const char *text);
+/** Length of the type between the name and the '=' of an option of `orch try` (":text=", ":int=",
+ * ":real="), without the '='; 0 when there is none. */
+size_t orch_option_type_bytes(const char *at);
 
 /** Options from the command line. All borrowed; lists NULL-terminated or NULL. */
 struct orch_recipe_options {
@@ -32,6 +35,7 @@ struct orch_recipe_options {
     unsigned part, part_count;   /* --part 2/5; 0: all */
     int repeat; /* overrides the repeats of the experiments selected by `targets`; 0: no override */
     bool smoke;
+    bool is_ad_hoc; /* one experiment: a dot in a parameter's name does not begin with its name */
     bool leaves_out_unnamed; /* without targets, experiments with `only_when_named` are not wanted;
                                 with a part always, so that every command divides the same trials
                                 into parts */

@@ -124,7 +124,8 @@ static bool append_variable(struct recipe_draft *draft, struct recipe_place plac
                             const char *inside, const struct orch_manifest *names, GString *out)
 {
     if (names &&
-        (orch_manifest_param(names, inside) || g_strv_contains(ORCH_TRIAL_VALUES, inside))) {
+        (orch_manifest_param(names, inside) || g_strv_contains(ORCH_TRIAL_VALUES, inside) ||
+         g_str_has_prefix(inside, ORCH_BYTE_PREFIX))) {
         g_string_append_printf(out, "${%s}", inside);
         return true;
     }

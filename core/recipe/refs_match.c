@@ -12,14 +12,15 @@
 
 #define NAMED_MAX 4 /* maximum number of candidates named in a message */
 
-/* A real and an integer of equal value match, because the two plugins may declare different types.
- */
+/* Numbers of equal value match: the two plugins may declare different types, and a program's
+ * number keeps the spelling that a compiled plugin's loses. */
 static void append_value(GString *key, const json_t *value)
 {
-    char number[ORCH_REAL_CHARS];
+    char text_of_number[ORCH_REAL_CHARS];
+    double number;
     g_string_append_c(key, '\x1f');
-    if (json_is_number(value)) {
-        g_string_append(key, orch_real_format(json_number_value(value), number));
+    if (orch_value_number(value, &number)) {
+        g_string_append(key, orch_real_format(number, text_of_number));
         return;
     }
     g_autofree char *text = orch_value_format_json(value);

@@ -14,7 +14,8 @@
 struct state {
     struct recipe_draft *draft;
     struct recipe_experiment *experiment;
-    GHashTable *fixed; /* name -> struct recipe_fixed *, owned; values not read yet */
+    GHashTable *faulty; /* names whose sweep has an error, which was reported */
+    GHashTable *fixed;  /* name -> struct recipe_fixed *, owned; values not read yet */
 };
 
 static bool is_swept(const struct recipe_experiment *experiment, const char *name)
@@ -98,6 +99,8 @@ static void apply_sweep(struct state *state, const struct recipe_setting *settin
         GArray *values =
             spec ? orch_recipe_read_sweep(state->draft, experiment, spec, &settings[i], is_zip)
                  : NULL;
+        if (!values && spec)
+            g_hash_table_add(state->faulty, spec->name);
         if (!values)
             continue;
         int freed = drop_swept(experiment, spec->name);
@@ -171,6 +174,8 @@ static void settle(struct state *state, const struct orch_param_spec *spec)
     struct recipe_experiment *experiment = state->experiment;
     struct recipe_fixed *chosen = g_hash_table_lookup(state->fixed, spec->name);
     struct recipe_fixed fixed = chosen ? *chosen : (struct recipe_fixed){.spec = spec};
+    if (!chosen && g_hash_table_contains(state->faulty, spec->name))
+        return;
     if (!chosen) {
         fixed.value.json = orch_value_default(spec);
         if (!fixed.value.json) {
@@ -226,7 +231,8 @@ static void resolve_experiment(struct recipe_draft *draft, struct recipe_experim
     if (!experiment->manifest)
         return;
     unsigned before = draft->complaint_count;
-    struct state state = {draft, experiment, NULL};
+    struct state state = {.draft = draft, .experiment = experiment};
+    state.faulty = g_hash_table_new(g_str_hash, g_str_equal);
     state.fixed = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
     apply_with(&state, draft->with, RECIPE_LEVEL_RECIPE);
     apply_block(&state, &experiment->own.block, RECIPE_LEVEL_EXPERIMENT);
@@ -243,6 +249,7 @@ static void resolve_experiment(struct recipe_draft *draft, struct recipe_experim
     }
     note_swept_origins(experiment);
     g_hash_table_unref(state.fixed);
+    g_hash_table_unref(state.faulty);
     if (draft->complaint_count > before)
         experiment->is_broken = true;
 }

@@ -7,6 +7,7 @@
 #include "lib/base/json.h"
 #include "lib/base/local_key.h"
 #include "lib/base/text.h"
+#include "lib/wire/manifest.h"
 #include "lib/wire/secret.h"
 #include "store/store_dir.h"
 
@@ -32,22 +33,38 @@ static char *command_text(char *const *words)
     return g_string_free(g_string_append_c(out, ']'), FALSE);
 }
 
-/* Derives the experiment's name from the program: "python3 train_net.py" -> "train_net". */
-static char *default_name(const struct orch_ad_hoc *wish)
+/* The first of the words after the program that has a dot; the program itself if none of the first
+ * `count` has one. */
+static const char *naming_word(const char *const *command, int count)
 {
-    const char *chosen = wish->command[0];
-    for (int i = 1; wish->command[i] && i < 3; i++)
-        if (wish->command[i][0] != '-' && strchr(wish->command[i], '.')) {
-            chosen = wish->command[i];
-            break;
-        }
-    char *name = g_path_get_basename(chosen);
+    for (int i = 1; command[i] && i <= count; i++)
+        if (command[i][0] != '-' && strchr(command[i], '.') && !strchr(command[i], '='))
+            return command[i];
+    return command[0];
+}
+
+static char *name_of_word(const char *word)
+{
+    char *name = g_path_get_basename(word);
     char *dot = strchr(name, '.');
     if (dot)
         *dot = 0;
     for (char *p = name; *p; p++)
         *p = g_ascii_isalnum(*p) ? (char)g_ascii_tolower(*p) : '_';
-    if (!orch_name_is_valid(name, true)) {
+    return name;
+}
+
+/* Derives the experiment's name from the program: "python3 train_net.py" -> "train_net". No
+ * experiment can have the name "env", as ${env:NAME} is a variable. */
+static char *default_name(const struct orch_ad_hoc *wish)
+{
+    enum { WORDS_NEAR = 2, WORDS_FAR = 8 };
+    char *name = name_of_word(naming_word(wish->command, WORDS_NEAR));
+    if (strcmp(name, "env") == 0) {
+        g_free(name);
+        name = name_of_word(naming_word(wish->command, WORDS_FAR));
+    }
+    if (strcmp(name, "env") == 0 || !orch_name_is_valid(name, true)) {
         g_free(name);
         name = g_strdup("try");
     }
@@ -61,11 +78,23 @@ static bool manifest_text(const struct orch_ad_hoc *wish, const char *name, cons
                            "plugin: %s\nversion: 1.0.0\nabout: a command given to orch try\n"
                            "metrics_from: lines\nmetrics: any\ncommand: %s\n",
                            name, command);
+    if (wish->metrics_on && !g_strv_contains(ORCH_METRICS_ON_NAMES, wish->metrics_on)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "write stdout, stderr or both",
+                       "option '--metrics-from': '%s' is no stream", wish->metrics_on);
+        return false;
+    }
+    if (wish->metrics_on)
+        g_string_append_printf(out, "metrics_on: %s\n", wish->metrics_on);
     if (settings->len)
         g_string_append(out, "parameters:\n");
     for (guint i = 0; i < settings->len; i++) {
         const struct orch_command_setting *p = settings->pdata[i];
-        g_string_append_printf(out, "  %s: {type: %s}\n", p->name, p->type);
+        g_string_append(out, "  ");
+        if (orch_name_is_valid(p->name, false))
+            g_string_append(out, p->name);
+        else
+            append_quoted(out, p->name);
+        g_string_append_printf(out, ": {type: %s}\n", p->type);
     }
     if (wish->artifacts)
         g_string_append(out, "artifacts:\n");
@@ -133,9 +162,12 @@ static GString *recipe_text(const struct orch_ad_hoc *wish, const char *name, co
 }
 
 static struct orch_expansion *expand_text(const GString *recipe, struct orch_plugins *plugins,
-                                          const struct orch_ad_hoc *wish, struct orch_diags *diags)
+                                          const GPtrArray *settings, struct orch_diags *diags)
 {
-    const struct orch_recipe_options options = {.settings = wish->settings, .sweeps = wish->sweeps};
+    g_autofree const char **fixed = orch_command_settings_options(settings, false);
+    g_autofree const char **swept = orch_command_settings_options(settings, true);
+    const struct orch_recipe_options options = {
+        .settings = fixed, .sweeps = swept, .is_ad_hoc = true};
     g_autofree char *here = g_get_current_dir();
     g_autofree char *path = g_build_filename(here, "try.recipe", NULL);
     struct orch_expansion *expansion =
@@ -189,7 +221,7 @@ struct orch_expansion *orch_ad_hoc_expand(struct orch_store *store, struct orch_
     if (!manifest)
         return NULL;
     g_autoptr(GString) recipe = recipe_text(wish, name, manifest, command);
-    struct orch_expansion *expansion = expand_text(recipe, plugins, wish, diags);
+    struct orch_expansion *expansion = expand_text(recipe, plugins, settings, diags);
     if (expansion && masked) { /* the text is stored and shared */
         g_autoptr(GString) shown = recipe_text(wish, name, manifest, masked);
         g_free(expansion->verbatim);

@@ -18,7 +18,9 @@ struct orch_ad_hoc {
     const char *const *inputs;    /* files that results depend on */
     int repeat;
     double timeout_s; /* 0: none */
-    bool from_env;    /* the program reads settings from the environment */
+    const char
+        *metrics_on; /* the stream that metrics are read from: stdout, stderr, both; NULL: stdout */
+    bool from_env;   /* the program reads settings from the environment */
 };
 /** Writes the command's manifest beside the store, under a name that depends on its content, so
  * that the same command is the same plugin, and expands the recipe. Warnings and findings go to

@@ -107,9 +107,11 @@ json_t *orch_secret_mask_words(const char *const *words, size_t count)
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++) {
         const char *secret = orch_secret_in_word(words, i);
-        json_array_append_new(array, secret ? json_sprintf("%.*s" ORCH_SECRET_SHOWN,
-                                                           (int)(secret - words[i]), words[i])
-                                            : json_string(words[i]));
+        g_autofree char *shown =
+            secret ? g_strdup_printf("%.*s" ORCH_SECRET_SHOWN, (int)(secret - words[i]), words[i])
+                   : g_strdup(words[i]);
+        g_autofree char *text = g_utf8_make_valid(shown, -1);
+        json_array_append_new(array, json_string(text));
     }
     return array;
 }

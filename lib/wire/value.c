@@ -216,12 +216,93 @@ static json_t *refuse(const struct orch_param_spec *spec, const char *text, GErr
     return NULL;
 }
 
+/* ---- numbers as they are written ---------------------------------------------------------------
+ */
+
+static bool is_number_type(const struct orch_param_spec *spec)
+{
+    return element_type(spec) == ORCH_INT || element_type(spec) == ORCH_REAL;
+}
+
+/* An integer of more than 64 bits, as a real that stands for it; NULL for any other text. */
+static json_t *read_long_int(const struct orch_param_spec *spec, const char *text)
+{
+    const char *digits = text + (*text == '-' || *text == '+');
+    bool is_whole = *digits && !digits[strspn(digits, "0123456789")];
+    return spec->keeps_text && element_type(spec) == ORCH_INT && is_whole ? read_real(text) : NULL;
+}
+
+/* Consumes `value`, which `text` was read as. Returns the text itself if a program would otherwise
+ * get another spelling. */
+static json_t *keep_text(const struct orch_param_spec *spec, json_t *value, const char *text)
+{
+    if (!value || !spec->keeps_text || !is_number_type(spec))
+        return value;
+    g_autofree char *written = orch_value_format_json(value);
+    if (strcmp(written, text) == 0)
+        return value;
+    json_decref(value);
+    return json_string(text);
+}
+
+bool orch_value_number(const json_t *value, double *out)
+{
+    if (json_is_number(value)) {
+        *out = json_number_value(value);
+        return true;
+    }
+    const char *text = json_string_value(value);
+    int64_t whole;
+    if (text && orch_int_parse(text, &whole)) {
+        *out = (double)whole;
+        return true;
+    }
+    return text && orch_real_parse(text, out);
+}
+
+static json_t *plain_number(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    const char *digits = text ? text + (*text == '-' || *text == '+') : "";
+    json_t *number = text ? read_int(text) : NULL;
+    bool is_padded = digits[0] == '0' && g_ascii_isdigit(digits[1]);
+    bool is_long = text && !number && !digits[strspn(digits, "0123456789")];
+    if (text && !number && !is_padded && !is_long)
+        number = read_real(text);
+    if (!number || is_padded) {
+        json_decref(number);
+        number = json_deep_copy(value);
+    }
+    return number;
+}
+
+json_t *orch_value_plain(const struct orch_manifest *manifest, const json_t *params)
+{
+    json_t *out = json_object(), *value;
+    const char *name;
+    json_object_foreach((json_t *)(uintptr_t)params, name, value)
+    {
+        const struct orch_param_spec *spec = orch_manifest_param(manifest, name);
+        if (!spec || !is_number_type(spec)) {
+            json_object_set(out, name, value);
+            continue;
+        }
+        json_t *plain = json_is_array(value) ? json_array() : plain_number(value);
+        for (size_t i = 0; i < json_array_size(value); i++)
+            json_array_append_new(plain, plain_number(json_array_get(value, i)));
+        json_object_set_new(out, name, plain);
+    }
+    return out;
+}
+
 json_t *orch_value_parse_scalar(const struct orch_param_spec *spec, const char *text,
                                 GError **error)
 {
     const struct type_row *row = type_row(spec);
     json_t *value = row ? row->read(text) : NULL;
-    return value ? admit(spec, value, error) : refuse(spec, text, error);
+    if (!value)
+        value = read_long_int(spec, text);
+    return value ? keep_text(spec, admit(spec, value, error), text) : refuse(spec, text, error);
 }
 
 /* ---- lists ------------------------------------------------------------------------------------

@@ -24,6 +24,10 @@
 #include <glib.h>
 #include <jansson.h>
 
+/* A parameter of a program (`keeps_text`) passes numbers on as they are written: an int or a real
+ * whose text is not the one that orch_value_format_json writes ("0123", "1.10", "1e-3", 20 digits)
+ * has that text as its value. orch_value_number is the number beside it. */
+
 /** Parses one scalar of the element type of `spec` and checks bounds and choices. New reference.
  * Fails with ORCH_ERROR_RECIPE, e.g. "parameter 'lr': 'fast' is not a real number" or "parameter
  * 'lr': 2 is above its maximum 1", with the nearest choice as the hint. */
@@ -38,6 +42,14 @@ json_t *orch_value_parse(const struct orch_param_spec *spec, const char *text, G
  * become reals where needed, texts are parsed. New reference. */
 json_t *orch_value_from_json(const struct orch_param_spec *spec, const json_t *value,
                              GError **error);
+
+/** The number of an int or real value, also of one that is kept as text. False for other values. */
+bool orch_value_number(const json_t *value, double *out);
+
+/** Copies the values of a program for a reader of JSON: numbers that are kept as text become
+ * numbers. A text that is no number of JSON or Python ("0123") and an integer of more than 64 bits
+ * stay texts. New reference. */
+json_t *orch_value_plain(const struct orch_manifest *manifest, const json_t *params);
 
 /** The default (JSON null for an optional parameter without one); NULL without error if the
  * parameter is required. New reference. */

@@ -130,6 +130,13 @@ static char *machine_text(const json_t *value)
 
 static bool append_value(GString *out, const char *name, const json_t *params, GError **error)
 {
+    const char *hex = name + strlen(ORCH_BYTE_PREFIX);
+    if (g_str_has_prefix(name, ORCH_BYTE_PREFIX) && g_ascii_isxdigit(hex[0]) &&
+        g_ascii_isxdigit(hex[1]) && !hex[2]) {
+        g_string_append_c(out,
+                          (char)(g_ascii_xdigit_value(hex[0]) << 4 | g_ascii_xdigit_value(hex[1])));
+        return true;
+    }
     const json_t *value = json_object_get(params, name);
     if (value) {
         g_autofree char *text = machine_text(value);

@@ -194,7 +194,7 @@ static const struct wrong {
     {"command: [a, \"${seed\"]\n", 1, 14, "without '}'", "close it"},
     {"command: [a, $x]\n", 1, 14, "'$' without a name", "$$"},
     {"command: [a]\nparameters: [x]\n", 2, 13, "must be a map", "parameters:"},
-    {"command: [a]\nparameters: {Lr: 1}\n", 2, 14, "'Lr' is not valid", "lower-case"},
+    {"command: [a]\nparameters: {1r: 1}\n", 2, 14, "'1r' is not valid", "a letter"},
     {"command: [a]\nmetrics_from: regex\nmetrics: any\n", 3, 10, "any finds nothing", "pattern"},
     {"command: [a]\nmetrics: all\n", 2, 10, "must be a map", "any"},
     {"command: [a]\nparameters: {x: }\n", 2, 14, "no type", "type: real"},
