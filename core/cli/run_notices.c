@@ -217,7 +217,7 @@ static void print_output(struct orch_cli *cli, const struct run_notices *notices
     if (notices->replaced_points)
         orch_cli_info(cli,
                       "%" G_GINT64_FORMAT
-                      " printed value%s replaced by a later one of the same step, first: "
+                      " value%s replaced by a later one of the same step, first: "
                       "%s; print a step in each line to keep all",
                       notices->replaced_points, notices->replaced_points == 1 ? " was" : "s were",
                       notices->replaced_first);

@@ -207,6 +207,9 @@ static json_t *make_record(struct orch_workspace *workspace, const struct orch_r
 {
     g_autoptr(json_t) params =
         spec->params ? json_copy((json_t *)(uintptr_t)spec->params) : json_object();
+    guint64 ignored;
+    if (orch_json_get_u64(json_object_get(params, "seed"), &ignored))
+        json_object_del(params, "seed"); /* the run's own seed, and no setting that varies */
     json_t *rows = param_rows(params, error);
     if (!rows)
         return NULL;

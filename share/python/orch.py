@@ -21,9 +21,14 @@ joins the running trial and gives its values for the parameters. What a plugin m
     trial.result("final_accuracy", accuracy)
     trial.artifact("weights", "weights.pt")
 
-The end of the script is the end of the run: ok, or failed with the exception's text.
+The end of the script is the end of the run: ok, or failed with the exception's text. Several runs
+may be open at once, in threads and side by side.
+
+And it reads what was recorded: orch.runs(where="lr > 0.01"), orch.best("accuracy"), and of a run
+run.series("loss").
 """
 import atexit
+import collections.abc
 import hashlib
 import json
 import math
@@ -34,11 +39,14 @@ import stat
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
+import weakref
+import zlib
 
-__all__ = ["start", "Trial", "Error"]
+__all__ = ["start", "runs", "best", "Trial", "Run", "Error"]
 __version__ = "1.0.0"
 
 _LINE_MAX = 65536  # bytes of a line with its end, the protocol's limit
@@ -47,10 +55,13 @@ _BACKLOG_MAX = 64 << 20  # bytes kept while the recorder is slower than the prog
 _FLUSH_S = 0.05  # points of a plugin wait at most this long for company
 _BEGIN_S, _END_S = 120, 30  # how long start() and end() wait for the recorder
 _SMOKE_STEPS = 2
+_NESTED_MAX = 16  # mappings within mappings
+_SERIES_MAX = 1000000  # points of a metric that series() has before the end
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 _OFF = ("0", "off", "no", "false")
 
-_current = None  # the run that start() opened last
+_current = None  # the run that start() opened last in the main thread: it lasts without a name
+_open = {}  # the runs that have not ended, in the order of their beginning: id -> weak reference
 
 
 class Error(RuntimeError):
@@ -58,20 +69,26 @@ class Error(RuntimeError):
 
 
 def start(*configs, experiment=None, tags=(), name=None, **params):
-    """Begins the run and returns it. Call it once, before anything that takes long.
+    """Begins a run and returns it. Call it once a run, before anything that takes long.
 
-    Parameters are given by name, or as dicts or namespaces (argparse): nested ones are recorded as
-    `optimizer.lr`. By hand the run is filed under `experiment` (default: the script's name).
-    Under orch it joins the running trial, whose values replace these."""
+    Parameters are given by name, or as mappings of any kind, dataclasses, named tuples or
+    namespaces (argparse): nested ones are recorded as `optimizer.lr`. `seed=` is the run's seed.
+    By hand the run is filed under `experiment` (default: the script's name). Under orch it joins
+    the running trial, whose values replace these.
+
+    A run that nothing refers to any more has ended: so a loop over settings, or a cell that runs
+    again, ends one run with the next, and two runs with names of their own go on side by side."""
     global _current
     values = {}
     for config in configs:
-        values.update(config if isinstance(config, dict) else vars(config))
+        values.update(_settings_of(config))
     values.update(params)
-    if _current is not None:  # a cell that runs again, a loop over settings
-        _current._end_for_next()
-    _current = Trial(values, experiment, tags, name)
-    return _current
+    run = Trial(values, experiment, tags, name)
+    frame = sys._getframe(1)
+    run._begun_in = (id(frame), frame.f_code)
+    if threading.current_thread() is threading.main_thread() and not _is_child():
+        _current = run
+    return run
 
 
 class Trial:
@@ -79,12 +96,17 @@ class Trial:
 
     def __init__(self, defaults, experiment=None, tags=(), name=None):
         self.params = dict(defaults)
-        given = defaults.get("seed")
-        self.seed = given if isinstance(given, int) else 0  # of a trial 0 to 2**31 - 1
+        given = _whole(defaults.get("seed"))
+        self.seed = 0 if given is None else given  # of a trial 0 to 2**31 - 1
         self.seed64 = self.seed % 2**64  # the whole of it
         self.smoke = False  # True: two steps on little data, nothing more
         self.key = None  # of a run that is recorded by hand
         self._step = 0  # of the next log() without a step
+        self._x = None  # the last step, once they are no whole numbers; then points are numbered
+        self._labels = {}  # name of a metric -> as it is recorded
+        self._series = {}  # by hand: name of a metric -> its steps and values, for series()
+        self._thread = threading.current_thread()
+        self._begun_in = (0, None)  # the frame that called start(): its id and code
         self._warned = set()
         self._folder = None
         self._cancelled = False
@@ -107,11 +129,12 @@ class Trial:
             self._begin()
         elif _is_worker():
             self._is_silent = True  # rank 0, or the process that began the run, records
+            _say_silent()
         elif os.environ.get("ORCH_JOIN"):
             self._link = _Join(os.environ["ORCH_JOIN"])
         elif not _is_off():
             self._record(experiment, tags, name)
-        atexit.register(self._at_exit)
+        _open[id(self)] = weakref.ref(self)
 
     def __getattr__(self, name):
         # only called for what is no attribute: the parameters
@@ -186,8 +209,6 @@ class Trial:
         points = {}
         for more in what + (values,):
             _flatten(more, "", points)
-        step = self._step if step is None else int(step)
-        self._step = step + 1
         numbers = {}
         for metric, value in points.items():
             try:
@@ -195,16 +216,18 @@ class Trial:
             except (TypeError, ValueError, RuntimeError, OverflowError):
                 kind = type(value).__name__
                 self._warn("metric '%s': %s is not a number" % (metric, kind), metric)
-        self._add_points(step, numbers)
+        self._add_points(self._whole_step(step, numbers), numbers)
 
     def metric(self, name, step, value):
         """A point of a declared metric; a later value of the same step replaces it. NaN and
         infinities are kept."""
-        self._add_points(int(step), {name: float(value)})
+        numbers = {name: float(value)}
+        self._add_points(self._whole_step(step, numbers), numbers)
 
     def metrics(self, step, **values):
         """Points of several metrics at one step."""
-        self._add_points(int(step), {name: float(value) for name, value in values.items()})
+        numbers = {name: float(value) for name, value in values.items()}
+        self._add_points(self._whole_step(step, numbers), numbers)
 
     def result(self, name, value):
         """The value of a result, one a run; a later one replaces it."""
@@ -234,6 +257,37 @@ class Trial:
                 self._warn("artifact '%s' is not kept: %s" % (name, error), "artifact")
                 return
         self._tell("artifact", "%s: %s" % (name, path), {"name": name, "path": path})
+
+    def image(self, name, picture):
+        """Keeps a picture, which the page shows: the path of a PNG or JPEG file, a PIL image, or an
+        array of height x width (x 3 or 4) with values of 0 to 255, or 0 to 1 as floats."""
+        if isinstance(picture, (str, os.PathLike)):
+            suffix = os.path.splitext(os.fspath(picture))[1].lower()
+            self.artifact(_with_suffix(name, suffix or ".png"), picture)
+            return
+        save = getattr(picture, "save", None)
+        self._keep_written(name, ".png", lambda path: save(path, format="PNG") if callable(save)
+                           else _write_png(path, picture))
+
+    def figure(self, name, figure=None):
+        """Keeps a figure of Matplotlib as a picture; without one the current figure."""
+        if figure is None:
+            figure = sys.modules["matplotlib.pyplot"].gcf()
+        figure = getattr(figure, "figure", figure)  # of axes, or of a seaborn grid
+        self._keep_written(name, ".png", lambda path: figure.savefig(path, format="png"))
+
+    def table(self, name, rows, columns=None):
+        """Keeps a table as CSV, which the page shows: a DataFrame, a list of dicts, a dict of
+        columns, or a list of rows with the names of the columns."""
+        header, lines = _table_of(rows, columns)
+        self._keep_written(name, ".csv", lambda path: _write_csv(path, header, lines))
+
+    def series(self, name):
+        """The points of a metric so far, as a list of (step, value)."""
+        if name in self._series:
+            steps, values = self._series[name]
+            return list(zip(steps, values))
+        return Run(key=self.key).series(_label(name)) if self.key and self._ended else []
 
     def note(self, text):
         """A sentence that a reader of the run's record should see."""
@@ -280,7 +334,8 @@ class Trial:
                 self._send({"event": "error", "text": self._error})
             self._send({"event": "done", "status": status})
         self._ended = True
-        atexit.unregister(self._at_exit)
+        _open.pop(id(self), None)
+        _note_open()
         if isinstance(self._link, _Sender):
             self._warn(self._link.close(status), "link")
         elif not self._link and status != "ok" and not self._is_silent:
@@ -296,13 +351,97 @@ class Trial:
 
     # ---- within -----------------------------------------------------------------------------
 
+    def __del__(self):
+        """Nothing refers to the run any more: so it has ended, well unless it was left by an
+        exception."""
+        try:
+            if self._ended or os.getpid() != self._pid or not isinstance(self._link, _Recorder):
+                return
+            kind, value, trace = sys.exc_info()
+            if kind and (self._was_left_by(trace) or (trace is None and _is_child())):
+                self._remember(kind, value, trace)
+            self._remember(*_cell_error[0])
+            self.end()
+        except Exception:  # the interpreter may be ending
+            pass
+
+    def _was_left_by(self, trace):
+        """Has the exception of this trace left the function that called start()?"""
+        while trace is not None:
+            if (id(trace.tb_frame), trace.tb_frame.f_code) == self._begun_in:
+                return True
+            trace = trace.tb_next
+        return False
+
+    def _whole_step(self, step, points):
+        """The step as the store has it, a whole number from 0. Points at other steps are numbered,
+        and their step is the metric `step` beside them."""
+        if step is None and self._x is None:
+            step = self._step
+        x = self._step if step is None else step
+        whole = _whole(x)
+        if self._x is None and whole is not None and whole >= 0:
+            self._step = max(whole + 1, 0)
+            return whole
+        try:
+            x = float(x)
+        except (TypeError, ValueError):
+            self._warn("step %r is not a number: the points are numbered" % (x,), "step")
+            x = float(self._step)
+        self._warn("steps are whole numbers from 0: from %g on the points are numbered, and their "
+                   "step is recorded as the metric 'step'" % x, "step")
+        if self._x != x:
+            if self._x is None and self._step:
+                before = float(self._step - 1)
+                self._add_points(self._step - 1, {"step": before})
+            self._x = x
+            self._step += 1
+        points.setdefault("step", x)
+        return self._step - 1
+
+    def _metric_name(self, name):
+        """The name as the store takes it. Two names that would become one are kept apart."""
+        label = self._labels.get(name)
+        if label is None:
+            label = base = _label(name)
+            taken = set(self._labels.values())
+            number = 2
+            while label in taken:
+                label = "%s_%d" % (base[:90], number)
+                number += 1
+            if label != base:
+                self._warn("metric '%s' is recorded as '%s', as '%s' is the name of another one" %
+                           (name, label, base), label)
+            if len(self._labels) < 10000:
+                self._labels[name] = label
+        return label
+
+    def _keep_written(self, name, suffix, write):
+        """Hands over a file that is written for it. A failure to write it is a warning."""
+        if self._is_silent or self._ended or os.getpid() != self._pid:
+            return
+        by_hand = isinstance(self._link, _Sender)
+        folder = tempfile.mkdtemp(prefix="orch-") if by_hand else os.getcwd()
+        path = os.path.join(folder, _with_suffix(os.path.basename(str(name)), suffix))
+        try:
+            write(path)
+            self.artifact(_with_suffix(name, suffix), path)
+        except Exception as error:
+            self._warn("'%s' is not kept: %s" % (name, error), "kept " + str(name))
+        finally:
+            if by_hand:
+                shutil.rmtree(folder, ignore_errors=True)
+
     def _begin(self):
         """Under orch: takes the trial's values."""
         message = self._link.receive_run()
         if message is None:  # metrics_from is not protocol: no commands come on stdin
             message = _environment()
             self._listens = False
-        self.params.update(message.get("params") or {})
+        for name, value in (message.get("params") or {}).items():
+            typed = os.environ.get("ORCH_PARAM_" + name)
+            is_text = isinstance(self.params.get(name), str) and not isinstance(value, str)
+            self.params[name] = typed if is_text and typed is not None else value
         self.seed64 = int(message.get("seed64") or message.get("seed") or 0)
         self.seed = self.seed64 % 2**31
         self.smoke = bool(message.get("smoke"))
@@ -319,19 +458,14 @@ class Trial:
             "params": _recordable(self.params),
             "tags": [tags] if isinstance(tags, str) else [str(tag) for tag in tags],
             "name": name,
-            "argv": [str(word)[:10000] for word in words[:1000]],
+            "argv": [_utf8(word)[:10000] for word in words[:1000]],
             "facts": {"python": sys.version.split()[0], "interpreter": sys.executable},
             "pid": os.getpid(),
         })
         self.key = self._link.key
+        os.environ["ORCH_OPEN_RUN"] = self.key
         self._folder = self._link.checkpoint_dir
         _watch_cells()
-
-    def _end_for_next(self):
-        """Another start() in this process ends a run by hand, as a loop over settings expects."""
-        if isinstance(self._link, _Recorder) and not self._ended:
-            self._remember(*_cell_error[0])
-            self.end()
 
     def _at_exit(self):
         """The interpreter ends. A notebook that is closed or restarted has not finished its run."""
@@ -340,6 +474,13 @@ class Trial:
             if not self._status and not self._error:
                 self._status = "cancelled"
                 self._error = "the notebook was closed or restarted before run.end()"
+        kind, value, trace = sys.exc_info()
+        if kind and self._was_left_by(trace):
+            self._remember(kind, value, trace)
+        is_cut = self._thread is not threading.main_thread() and self._thread.is_alive()
+        if is_cut and not self._status and not self._error and isinstance(self._link, _Recorder):
+            self._status = "cancelled"
+            self._error = "the program ended while the thread of this run went on"
         self.end()
 
     def _warn(self, text, about):
@@ -377,6 +518,8 @@ class Trial:
             return
         with self._lock:
             if isinstance(self._link, _Sender):
+                values = {self._metric_name(name): value for name, value in values.items()}
+                self._remember_points(step, values)
                 for line in _point_lines(step, values, self._link.line_max):
                     self._write(line)
                 return
@@ -387,6 +530,15 @@ class Trial:
                 self._points.append(text)
                 self._points_bytes += len(text) + 1
             self._flush_soon()
+
+    def _remember_points(self, step, values):
+        for name, value in values.items():
+            steps, kept = self._series.setdefault(name, ([], []))
+            if steps and steps[-1] == step:
+                kept[-1] = value
+            elif len(steps) < _SERIES_MAX:
+                steps.append(step)
+                kept.append(value)
 
     def _flush_soon(self):
         """Sends what waits, now after a silence, else with what comes next. The lock is held."""
@@ -725,13 +877,29 @@ def _is_off():
     return "ORCH_RUN" in os.environ or os.environ.get("ORCH_RECORD", "").lower() in _OFF
 
 
-def _is_worker():
-    """A process of several that do one job, and not the first of them."""
+def _is_child():
+    """A process that multiprocessing started."""
     module = sys.modules.get("multiprocessing")  # its children have it loaded
-    if module and module.parent_process() is not None and not os.environ.get("ORCH_JOIN"):
-        return True
+    return bool(module and module.parent_process() is not None)
+
+
+def _is_worker():
+    """A process of several that do one job, and not the first of them. A child of multiprocessing
+    is one if its parent records a run; else the run that it begins is its own."""
+    if _is_child() and not os.environ.get("ORCH_JOIN"):
+        return "ORCH_OPEN_RUN" in os.environ
     ranks = (os.environ.get(name, "") for name in _RANKS)
     return any(rank.isdigit() and int(rank) > 0 for rank in ranks)
+
+
+def _say_silent():
+    """Why a worker's start() records nothing, once a worker."""
+    key = os.environ.get("ORCH_OPEN_RUN")
+    if key and _is_child() and "silent" not in _hooked:
+        _hooked.add("silent")
+        print("orch: this worker records nothing, as its parent process records run %s; begin runs "
+              "in the workers alone, or log what they return" % key[-8:], file=sys.stderr,
+              flush=True)
 
 
 def _environment():
@@ -760,19 +928,97 @@ def _install_hooks():
     previous_hook, previous_exit = sys.excepthook, sys.exit
 
     def hook(kind, value, trace):
-        if _current is not None and not _is_interactive():
-            _current._remember(kind, value, trace)
+        if not _is_interactive():
+            for run in _open_runs(threading.main_thread()):
+                run._remember(kind, value, trace)
         if issubclass(kind, Error):  # its text says what to do; the script has no fault
             print(value, file=sys.stderr, flush=True)
         else:
             previous_hook(kind, value, trace)
 
     def leave(status=None):
-        if _current is not None and threading.current_thread() is threading.main_thread():
-            _current._exit_status = status
+        if threading.current_thread() is threading.main_thread():
+            for run in _open_runs(threading.main_thread()):
+                run._exit_status = status
         previous_exit(status)
 
     sys.excepthook, sys.exit = hook, leave
+    _install_thread_hook()
+    _watch_tasks()
+    atexit.register(_end_all)
+    if _is_child():  # which ends without atexit
+        from multiprocessing import util
+
+        util.Finalize(None, _end_all, exitpriority=100)
+
+
+def _install_thread_hook():
+    """Remembers an exception that ends a thread."""
+    previous = threading.excepthook
+
+    def hook(args):
+        if args.exc_type is not SystemExit:
+            for run in _open_runs(args.thread):
+                run._remember(args.exc_type, args.exc_value, args.exc_traceback)
+        previous(args)
+
+    threading.excepthook = hook
+
+
+def _note_failure(error):
+    """Remembers an exception that left the function in which a run began."""
+    trace = getattr(error, "__traceback__", None)
+    for run in _open_runs() if trace is not None else ():
+        if run._was_left_by(trace):
+            run._remember(type(error), error, trace)
+            if _is_child():  # a pool may kill its workers before the run is let go
+                run.end()
+
+
+def _watch_tasks():
+    """The task of a pool or an executor ends with its exception as a result, and no thread or
+    process ends by it."""
+    from concurrent.futures import Future
+
+    def watch(owner, method, error_of):
+        previous = getattr(owner, method)
+
+        def watched(self, *args):
+            try:
+                _note_failure(error_of(args))
+            except Exception:  # another Python than those known
+                pass
+            return previous(self, *args)
+
+        setattr(owner, method, watched)
+
+    watch(Future, "set_exception", lambda args: args[0])
+    pool = sys.modules.get("multiprocessing.pool")
+    if pool:
+        watch(pool.ExceptionWithTraceback, "__init__", lambda args: args[0])
+        for kind in (pool.ApplyResult, pool.MapResult, pool.IMapIterator):
+            watch(kind, "_set", lambda args: None if args[1][0] else args[1][1])
+
+
+def _open_runs(thread=None):
+    """The runs of this process that have not ended, or those that a thread began."""
+    runs = [reference() for reference in list(_open.values())]
+    return [run for run in runs if run is not None and run._pid == os.getpid()
+            and (thread is None or run._thread is thread)]
+
+
+def _end_all():
+    for run in _open_runs():
+        run._at_exit()
+
+
+def _note_open():
+    """Tells workers that are started from now on whether this process records a run."""
+    keys = [run.key for run in _open_runs() if isinstance(run._link, _Recorder) and not run._ended]
+    if keys:
+        os.environ["ORCH_OPEN_RUN"] = keys[-1]
+    else:
+        os.environ.pop("ORCH_OPEN_RUN", None)
 
 
 def _is_interactive():
@@ -807,12 +1053,71 @@ def _number(value):
     return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
 
 
-def _flatten(values, prefix, out):
+def _whole(value):
+    """A whole number as an int; None for anything else. 2.0 is one, and so are NumPy's."""
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return None
+    try:
+        real = float(value)
+        return int(value) if real == math.floor(real) and abs(real) < 2**63 else None
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        return None
+
+
+def _value_at(mapping, name):
+    try:
+        return mapping[name]
+    except Exception:  # OmegaConf's mandatory value that is missing
+        return "???"
+
+
+def _items(value):
+    """The names and values of a mapping of any kind, a dataclass, a named tuple, a namespace; None
+    for anything else."""
+    kind = type(value)
+    if isinstance(value, collections.abc.Mapping):
+        return [(name, _value_at(value, name)) for name in value]
+    if callable(getattr(value, "flags_by_module_dict", None)):  # absl.flags.FLAGS
+        return [(flag.name, flag.value) for module, flags in value.flags_by_module_dict().items()
+                if module.split(".")[0] != "absl" for flag in flags]
+    for fields in ("__dataclass_fields__", "model_fields", "__fields__", "_fields"):
+        names = getattr(kind, fields, None)
+        if not isinstance(value, type) and isinstance(names, (dict, tuple)):
+            return [(name, getattr(value, name, None)) for name in names]
+    if isinstance(getattr(kind, "__attrs_attrs__", None), tuple):
+        return [(field.name, getattr(value, field.name, None)) for field in kind.__attrs_attrs__]
+    if kind.__name__ in ("Namespace", "SimpleNamespace"):
+        return list(vars(value).items())
+    if (not isinstance(value, type) and callable(getattr(value, "keys", None))
+            and hasattr(kind, "__getitem__") and not hasattr(value, "dtypes")):
+        return [(name, _value_at(value, name)) for name in value.keys()]
+    return None
+
+
+def _settings_of(config):
+    """The parameters that an argument of start() has, as a dict."""
+    items = _items(config)
+    if items is None and isinstance(config, type):
+        items = [(name, value) for name, value in vars(config).items()
+                 if not name.startswith("_") and not callable(value)]
+    if items is None and hasattr(config, "__dict__"):
+        items = vars(config).items()
+    if items is None:
+        slots = [name for kind in type(config).__mro__ for name in getattr(kind, "__slots__", ())]
+        items = [(name, getattr(config, name, None)) for name in slots] or None
+    if items is None:
+        raise Error("orch: start() cannot read parameters from a %s\n  hint: give them by name, "
+                    "start(lr=0.1), or as a mapping" % type(config).__name__)
+    return {str(name): value for name, value in items}
+
+
+def _flatten(values, prefix, out, depth=0):
     """{"a": {"b": 1}} as {"a.b": 1}."""
-    for name, value in values.items():
+    for name, value in _items(values) or ():
         name = "%s%s" % (prefix, name)
-        if isinstance(value, dict):
-            _flatten(value, name + ".", out)
+        inner = _items(value) if depth < _NESTED_MAX else None
+        if inner:
+            _flatten(value, name + ".", out, depth + 1)
         else:
             out[name] = value
 
@@ -822,17 +1127,26 @@ def _label(name):
     return str(name).translate(_REPLACED)[:100] or "_"
 
 
+def _utf8(text):
+    """A text with a sign in place of each byte that is not UTF-8."""
+    return str(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def _plain(value):
     """A parameter as JSON has it."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return value[:100000]
+        return _utf8(value)[:100000]
     if isinstance(value, int):
         return value if -(2**63) <= value < 2**63 else str(value)
     if isinstance(value, float):
         return _number(value)
-    if isinstance(value, (list, tuple)) and len(value) <= 1000:
+    if isinstance(value, collections.abc.Sequence) and not isinstance(value, (bytes, bytearray)):
+        value = list(value)
+    if isinstance(value, collections.abc.Mapping) and not value:
+        return "{}"
+    if isinstance(value, list) and len(value) <= 1000:
         inner = [_plain(item) for item in value]
         return str(value)[:1000] if any(isinstance(item, list) for item in inner) else inner
     if callable(getattr(value, "item", None)):  # NumPy, torch
@@ -844,11 +1158,22 @@ def _plain(value):
 
 
 def _recordable(params):
-    flat = {}
-    for name, value in params.items():
-        nested = vars(value) if type(value).__name__ == "Namespace" else value
-        _flatten({name: nested}, "", flat)
-    return {_label(name): _plain(value) for name, value in flat.items()}
+    """The parameters as `orch record` takes them. Names that would become one are kept apart."""
+    flat, out = {}, {}
+    _flatten(params, "", flat)
+    for name, value in flat.items():
+        label = base = _label(name)
+        number = 2
+        while label in out:
+            label = "%s_%d" % (base[:90], number)
+            number += 1
+        if label != base:
+            print("orch: warning: parameter '%s' is recorded as '%s', as '%s' is the name of "
+                  "another one" % (name, label, base), file=sys.stderr, flush=True)
+        out[label] = _plain(value)
+    if _whole(params.get("seed")) is not None:
+        out["seed"] = _whole(params["seed"])
+    return out
 
 
 def _experiment_name(text):
@@ -867,7 +1192,7 @@ def _point_lines(step, values, line_max):
     for name, value in values.items():
         quoted = _quoted.get(name)
         if quoted is None:
-            quoted = json.dumps(_label(name))
+            quoted = json.dumps(name)
             if len(_quoted) < 10000:
                 _quoted[name] = quoted
         number = repr(value) if math.isfinite(value) else '"%s"' % _number(value)
@@ -879,3 +1204,172 @@ def _point_lines(step, values, line_max):
         length += len(text) + 1
     if texts:
         yield (head + ",".join(texts) + tail).encode("ascii")
+
+
+# ---- pictures and tables --------------------------------------------------------------------------
+
+
+def _with_suffix(name, suffix):
+    name = str(name)
+    return name if name.lower().endswith(suffix) else name + suffix
+
+
+def _write_png(path, array):
+    """An array of height x width, or height x width x 1, 3 or 4, as a PNG file."""
+    rows = array.tolist() if hasattr(array, "tolist") else [list(row) for row in array]
+    is_real = any(isinstance(v, float) for row in rows[:8] for v in _numbers_of(row))
+    scale = 255 if is_real and max((v for row in rows for v in _numbers_of(row)), default=0) <= 1 else 1
+    first = rows[0][0]
+    channels = len(first) if isinstance(first, (list, tuple)) else 1
+    kind = {1: 0, 3: 2, 4: 6}.get(channels)
+    if kind is None:
+        raise ValueError("an image has 1, 3 or 4 channels, not %d" % channels)
+    lines = b"".join(b"\0" + bytes(min(255, max(0, int(v * scale + 0.5))) if v == v else 0
+                                   for v in _numbers_of(row)) for row in rows)
+
+    def chunk(tag, data):
+        return struct.pack(">I", len(data)) + tag + data + struct.pack(">I", zlib.crc32(tag + data))
+
+    size = struct.pack(">IIBBBBB", len(rows[0]), len(rows), 8, kind, 0, 0, 0)
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size) +
+                   chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
+
+
+def _numbers_of(row):
+    for item in row:
+        if isinstance(item, (list, tuple)):
+            yield from item
+        else:
+            yield item
+
+
+def _table_of(rows, columns):
+    """The names of the columns and the rows of a table."""
+    if hasattr(rows, "columns") and hasattr(rows, "itertuples"):  # pandas
+        return [str(name) for name in rows.columns], [list(row) for row in
+                                                      rows.itertuples(index=False)]
+    if isinstance(rows, collections.abc.Mapping):
+        names = list(columns or rows)
+        return names, [list(row) for row in zip(*(rows[name] for name in names))]
+    rows = list(rows)
+    if rows and isinstance(rows[0], collections.abc.Mapping):
+        names = list(columns or dict.fromkeys(name for row in rows for name in row))
+        return names, [[row.get(name, "") for name in names] for row in rows]
+    return list(columns or []), [list(row) for row in rows]
+
+
+def _write_csv(path, header, lines):
+    import csv
+
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        if header:
+            writer.writerow(header)
+        writer.writerows(lines)
+
+
+# ---- reading --------------------------------------------------------------------------------------
+
+
+class Run(dict):
+    """A recorded run: its fields as items (`run["key"]`, `run["state"]`, `run["wall_s"]`), and the
+    parameters, results and last values of metrics as `run.params`, `run.results`, `run.metrics`. A
+    bare name that is no field is looked up in these three: `run["lr"]`, `run["loss"]`."""
+
+    def __missing__(self, name):
+        for scope in ("param", "result", "metric"):
+            if "%s.%s" % (scope, name) in self:
+                return self["%s.%s" % (scope, name)]
+        raise KeyError(name)
+
+    def _of(self, scope):
+        head = scope + "."
+        return {name[len(head):]: value for name, value in self.items()
+                if name.startswith(head) and value is not None}
+
+    @property
+    def params(self):
+        return self._of("param")
+
+    @property
+    def results(self):
+        return self._of("result")
+
+    @property
+    def metrics(self):
+        return self._of("metric")
+
+    def series(self, name):
+        """The points of a metric, as a list of (step, value)."""
+        shown = _ask("show", self["key"], "--metric", str(name), "--json", db=self.db)
+        return [(point["step"], _real(point["value"])) for point in shown["points"]]
+
+    db = None  # the store's file, if it is not that of the current folder
+
+
+class Runs(list):
+    """Recorded runs. `to_pandas()` is a DataFrame of them, a column for each name."""
+
+    def to_pandas(self):
+        import pandas
+
+        return pandas.DataFrame([dict(run) for run in self])
+
+
+def runs(where=None, *, experiment=None, recipe=None, db=None):
+    """The recorded runs, oldest first: a list of dicts (Run). `where` is a filter of docs/where.md:
+    runs(where="lr > 0.01 and state = ok")."""
+    words = ["export", "--format", "json"]
+    for option, value in (("where", where), ("experiment", experiment), ("recipe", recipe)):
+        words += ["--%s=%s" % (option, value)] if value is not None else []
+    found = Runs(Run(row) for row in _ask(*words, db=db))
+    for run in found:
+        run.db = db
+    return found
+
+
+def best(metric, *, where=None, by=None, minimize=None, experiment=None, recipe=None, db=None):
+    """The settings ranked by a metric, the best one first, as `orch best` has them: a list of dicts
+    with `settings` (the parameters that vary), `mean`, `n`, `low`, `high`, `runs` and others. Runs
+    that `orch best` ranks apart follow each other. `minimize=True` or `False` decides the direction
+    where the metric has none."""
+    words = ["best", metric, "--json"]
+    by = by if by is None or isinstance(by, str) else ",".join(by)
+    options = (("where", where), ("by", by), ("experiment", experiment), ("recipe", recipe))
+    words += ["--%s=%s" % pair for pair in options if pair[1] is not None]
+    words += [] if minimize is None else ["--min" if minimize else "--max"]
+    ranked = []
+    for ranking in _ask(*words, db=db)["rankings"]:
+        for row in ranking["settings"]:
+            settings = dict(ranking.get("of") or {}, **(row.pop("by", None) or {}))
+            settings = {name: _as_value(text) for name, text in settings.items()}
+            ranked.append(dict({"settings": settings}, **row))
+    return ranked
+
+
+def _as_value(text):
+    """A number or a truth value that was written as text."""
+    try:
+        value = json.loads(text)
+    except (TypeError, ValueError):
+        return text
+    return value if isinstance(value, (bool, int, float)) else text
+
+
+def _real(value):
+    return float("nan") if value is None else float(value)
+
+
+def _ask(*words, db=None):
+    """What a command of orch prints, as JSON."""
+    program = os.environ.get("ORCH_PROGRAM") or shutil.which("orch")
+    if not program:
+        raise Error("orch: no program 'orch' on the PATH\n  hint: put its folder on the PATH, or set "
+                    "ORCH_PROGRAM=/path/to/orch")
+    command = [program, *words] + (["--db", os.fspath(db)] if db is not None else [])
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE)
+    if done.returncode != 0:
+        raise Error(done.stderr.decode("utf-8", "replace").strip() or "orch failed")
+    return json.loads(done.stdout.decode("utf-8"))

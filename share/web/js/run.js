@@ -89,11 +89,40 @@ function source(run) {
     ['seed', run.seed], ['repeat', run.repeat], ['attempt', run.attempt]].map(([n, v]) => [n, v === null || v === undefined ? v : el('span', {class: 'mono'}, String(v))]));
 }
 
+// The rows of a CSV text (RFC 4180), at most `limit` of them.
+function csvRows(text, limit) {
+  const rows = [[]];
+  let field = '', quoted = false;
+  for (let i = 0; i < text.length && rows.length <= limit; i++) {
+    const c = text[i];
+    if (quoted && c === '"' && text[i + 1] === '"') field += text[++i];
+    else if (c === '"') quoted = !quoted;
+    else if (!quoted && (c === ',' || c === '\n')) {
+      rows.at(-1).push(field);
+      field = '';
+      if (c === '\n') rows.push([]);
+    } else if (c !== '\r' || quoted) field += c;
+  }
+  if (field || rows.at(-1).length) rows.at(-1).push(field);
+  return rows.filter((row) => row.length).slice(0, limit);
+}
+
+// A place for a table that was kept as an artifact; it is filled when the file is here.
+function csvTable(a, url) {
+  const place = el('figure', {}, el('figcaption', {}, a.name));
+  fetch(url(a)).then((answer) => answer.ok ? answer.text() : '').then((text) => {
+    const [names, ...rows] = csvRows(text, 201);
+    if (rows.length) place.prepend(plainTable(names.map((name, i) => ({name: plain(name), wrap: true, cell: (row) => plain(row[i] ?? '')})), rows, a.name));
+  }).catch(() => {});
+  return place;
+}
+
 function files(run) {
   const url = (a) => `/api/v1/runs/${encodeURIComponent(run.key)}/artifact?name=${encodeURIComponent(a.name)}`;
   const isPicture = (a) => a.here && a.bytes < 8e6 && /\.(png|jpe?g)$/i.test(a.name);
   const pictures = run.artifacts.filter(isPicture), others = run.artifacts.filter((a) => !isPicture(a));
-  return [pictures.length ? el('div', {class: 'pictures'}, pictures.map((a) => el('figure', {}, el('a', {href: url(a)}, el('img', {src: url(a), alt: a.name, loading: 'lazy'})), el('figcaption', {}, a.name)))) : null,
+  const tables = run.artifacts.filter((a) => a.here && a.bytes < 1e6 && /\.csv$/i.test(a.name)).slice(0, 20);
+  return [...tables.map((a) => csvTable(a, url)), pictures.length ? el('div', {class: 'pictures'}, pictures.map((a) => el('figure', {}, el('a', {href: url(a)}, el('img', {src: url(a), alt: a.name, loading: 'lazy'})), el('figcaption', {}, a.name)))) : null,
     others.length ? plainTable([{name: 'artifact', wrap: true, cell: (a) => a.here ? el('a', {href: url(a), download: ''}, a.name) : a.name},
       {name: 'size', num: true, cell: (a) => bytes(a.bytes)}, {name: 'SHA-256', cell: (a) => el('span', {class: 'mono'}, a.sha256.slice(0, 12))},
       {name: '', cell: (a) => a.here ? '' : 'not on this machine'}], others, 'artifacts') : null,
