@@ -22,12 +22,12 @@ struct run_notices {
     char *replaced_first;
     guint left_trials, left_files; /* trials that left files in a folder apart, and these files */
     char *left_run, *left_first;   /* the last such run, and its first file */
-    int64_t merged_names; /* metrics that were printed under names of several spellings */
+    int64_t merged_names;          /* metrics that were printed under names of several spellings */
     char *merged_first;
     int64_t unheard_lines; /* of silent trials: lines with numbers on stderr, which is not read */
     bool hears_stderr;     /* some silent trial's stderr was read */
-    guint silent_count; /* trials that ended ok but recorded no metric */
-    char *silent_run;   /* the first such run */
+    guint silent_count;    /* trials that ended ok but recorded no metric */
+    char *silent_run;      /* the first such run */
 };
 
 void orch_cli_run_notices_init(struct run_notices *notices);

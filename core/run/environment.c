@@ -17,6 +17,7 @@
 
 enum { ROWS_NAMED_MAX = 6, MEMBERS_MAX = 64, VERSION_CHARS_MAX = 64, LIST_BYTES_MAX = 1 << 20 };
 #define PACKAGES "packages"
+#define UNKNOWN "unknown"
 #define TORCH_ADAPTER "orch-torch.so"
 
 /* Packages that change what a program computes or how fast: they are recorded by name. */
@@ -98,7 +99,7 @@ static const struct orch_python *find_python(struct orch_environments *self,
         strstr(manifest->argv[0], "${"))
         return NULL;
     g_autofree char *folder = orch_experiment_folder(self->expansion, experiment);
-    g_autofree char *interpreter = orch_python_interpreter(manifest->argv[0], folder);
+    g_autofree char *interpreter = orch_python_interpreter(manifest->argv, folder);
     if (!interpreter)
         return NULL;
     struct orch_python *python = g_hash_table_lookup(self->pythons, interpreter);
@@ -117,8 +118,12 @@ static void add_text(json_t *facts, const char *name, const char *version)
 
 static void add_python(json_t *facts, const struct orch_python *python)
 {
-    add_text(facts, "python", python->version);
-    json_object_set_new(facts, PACKAGES, json_string(python->sha256));
+    bool has_packages = python->names->len > 0;
+    add_text(facts, "python", python->version ? python->version : UNKNOWN);
+    json_object_set_new(facts, PACKAGES,
+                        json_string(has_packages      ? python->sha256
+                                    : python->version ? "none"
+                                                      : UNKNOWN));
     for (guint i = 0; i < python->names->len; i++) {
         g_auto(GStrv) words = g_strsplit(python->names->pdata[i], " ", 2);
         for (unsigned j = 0; j < G_N_ELEMENTS(NAMED_PACKAGES); j++)
@@ -173,6 +178,9 @@ const json_t *orch_environments_facts(struct orch_environments *self,
     const struct orch_python *python = find_python(self, experiment);
     if (python)
         add_python(facts, python);
+    else if (experiment->manifest->kind == ORCH_PLUGIN_WRAPPED && experiment->manifest->argv &&
+             orch_python_is_named(experiment->manifest->argv))
+        add_text(facts, "python", UNKNOWN);
     add_libtorch(facts, experiment->manifest);
     if (orch_experiment_gpus(experiment)) {
         const struct orch_machine *machine = orch_workspace_machine(self->workspace);
@@ -223,7 +231,8 @@ json_t *orch_environment_of_program(struct orch_workspace *workspace, const char
 {
     json_t *facts = json_object();
     g_autofree char *folder = g_get_current_dir();
-    g_autofree char *interpreter = program ? orch_python_interpreter(program, folder) : NULL;
+    char *const words[] = {(char *)(uintptr_t)program, NULL};
+    g_autofree char *interpreter = orch_python_interpreter(words, folder);
     struct orch_python *python = interpreter ? orch_python_read(interpreter) : NULL;
     if (python) {
         add_python(facts, python);

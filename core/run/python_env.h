@@ -5,6 +5,7 @@
 #define ORCH_CORE_RUN_PYTHON_ENV_H
 
 #include <glib.h>
+#include <stdbool.h>
 
 struct orch_python {
     char *version; /* "3.11.2"; NULL: unknown */
@@ -13,10 +14,14 @@ struct orch_python {
     char sha256[65]; /* digest of the names, one per line */
 };
 
-/** The Python interpreter that a command's first word starts: the word itself, or the interpreter
- * in the "#!" line of the script it names (also through env). Relative paths are relative to
- * `folder`. NULL when the word starts something else or does not exist. The caller frees. */
-char *orch_python_interpreter(const char *word, const char *folder);
+/** The Python interpreter that a command starts: its first word, or what that starts in turn: env,
+ * nice, timeout and other programs that start another one, a script with "#!", a shell script or
+ * `sh -c` that runs Python, and pyenv's shims. Relative paths are relative to `folder`. NULL when
+ * it starts something else, or when that is not known. The caller frees. */
+char *orch_python_interpreter(char *const *words, const char *folder);
+
+/** True if some word of a command is a Python ("uv run python a.py"). */
+bool orch_python_is_named(char *const *words);
 
 /** The folders from which an interpreter imports installed packages; they need not exist. The
  * caller unrefs. */

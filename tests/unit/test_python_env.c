@@ -46,7 +46,8 @@ static void put(const char *relative, const char *text)
 
 static void assert_starts(const char *word, const char *relative)
 {
-    g_autofree char *found = orch_python_interpreter(word, folder);
+    g_auto(GStrv) words = g_strsplit(word, " ", -1);
+    g_autofree char *found = orch_python_interpreter(words, folder);
     g_autofree char *wanted = relative ? below(relative) : NULL;
     if (g_strcmp0(found, wanted) != 0)
         fail_msg("'%s' starts %s, not %s", word, found ? found : "nothing known",
@@ -80,6 +81,21 @@ static void test_interpreter(void **state)
     assert_starts("./hop", "bin/python3");
     assert_starts("./by_env", "bin/python3");
     assert_starts("./by_env_with_options", "bin/python3");
+    /* what starts a program in its arguments, and shell scripts */
+    g_autofree char *exec = g_strdup_printf("#!/bin/sh\n# python9 x\nexec \"%s\" \"$@\"\n", python);
+    put("by_exec", exec);
+    put("by_lines", "#!/usr/bin/env sh\nset -e\nA=1 B='x y' python3 -u a.py | tee log\n");
+    put("root/shims/python3", "#!/bin/sh\nexec pyenv exec python3 \"$@\"\n");
+    put("root/versions/3.9.1/bin/python3", "binary");
+    put("root/version", "3.9.1\n");
+    assert_starts("./by_exec a.py", "bin/python3");
+    assert_starts("./by_lines", "bin/python3");
+    assert_starts("sh by_lines", "bin/python3");
+    assert_starts("sh -ec python3", "bin/python3");
+    assert_starts("env -u X A=1 nice -n 5 timeout -s KILL 60 python3 a.py", "bin/python3");
+    assert_starts("nohup ./hop", "bin/python3");
+    assert_starts("root/shims/python3", "root/versions/3.9.1/bin/python3");
+    assert_starts("uv run python3", NULL);
     static const char *const nothing[] = {
         "./env_of_nothing", "./shell",   "./no_line", "./only_mark",    "./short",
         "./circle",         "./missing", "missing",   "./bin/pythonic", "./bin"};
