@@ -31,11 +31,12 @@ enum {
 };
 
 enum orch_option_kind {
-    ORCH_OPT_FLAG, /* bool */
-    ORCH_OPT_TEXT, /* const char *, NULL when absent */
-    ORCH_OPT_INT,  /* int */
-    ORCH_OPT_REAL, /* double */
-    ORCH_OPT_LIST, /* const char **, NULL-terminated, NULL when absent; may be repeated */
+    ORCH_OPT_FLAG,  /* bool */
+    ORCH_OPT_TEXT,  /* const char *, NULL when absent */
+    ORCH_OPT_INT,   /* int */
+    ORCH_OPT_COUNT, /* int of at least 1; 0 when absent */
+    ORCH_OPT_REAL,  /* double */
+    ORCH_OPT_LIST,  /* const char **, NULL-terminated, NULL when absent; may be repeated */
 };
 
 struct orch_option {

@@ -29,7 +29,7 @@ static const struct orch_option OPTIONS[] = {
      "estimate time and cost of the missing trials on these GPUs"},
     {"price", 0, "USD", ORCH_OPT_TEXT, offsetof(struct coverage_options, price),
      "price of a device hour (default: dated prices)"},
-    {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct coverage_options, jobs),
+    {"jobs", 'j', "N", ORCH_OPT_COUNT, offsetof(struct coverage_options, jobs),
      "assume N trials at once"},
     {0}};
 

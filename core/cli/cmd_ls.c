@@ -125,7 +125,7 @@ static void print_list(struct orch_cli *cli, const struct orch_run_list *list,
     if (!cli->json && list->total > list->ended) {
         fflush(stdout);
         orch_cli_info(cli,
-                      "%u of %" G_GINT64_FORMAT " runs (-n use a whole number; 0 lists all runs)",
+                      "%u of %" G_GINT64_FORMAT " runs; '-n 0' lists all, '-n 50' the newest 50",
                       list->ended, list->total);
     } else if (!list->ended && !cli->json) {
         orch_cli_info(cli,

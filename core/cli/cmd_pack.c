@@ -22,7 +22,7 @@ static const struct orch_option OPTIONS[] = {
      "largest artifact to include (default: 4 MiB)"},
     {"sources", 0, "BYTES", ORCH_OPT_TEXT, offsetof(struct pack_options, sources),
      "limit for sources beyond those that the recipe refers to (default: 20 MiB)"},
-    {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct pack_options, jobs),
+    {"jobs", 'j', "N", ORCH_OPT_COUNT, offsetof(struct pack_options, jobs),
      "assume N trials at once: each has its share of the machine's threads"},
     ORCH_VARIANT_OPTIONS(struct pack_options, variant),
     {0}};

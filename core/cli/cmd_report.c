@@ -19,7 +19,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct report_options, variant),
     {"only", 0, "QUESTION", ORCH_OPT_LIST, offsetof(struct report_options, only),
      "only these questions: 1.1c, or 1 for all of problem 1 (repeatable)"},
-    {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct report_options, jobs),
+    {"jobs", 'j', "N", ORCH_OPT_COUNT, offsetof(struct report_options, jobs),
      "assume N trials at once: each has its share of the machine's threads"},
     {"ascii", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, ascii),
      "draw charts with plain characters"},

@@ -8,7 +8,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct orch_execute_options, variant),
     {"executor", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, executor),
      "local: on this machine (default); slurm: submit all trials and return"},
-    {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct orch_execute_options, jobs),
+    {"jobs", 'j', "N", ORCH_OPT_COUNT, offsetof(struct orch_execute_options, jobs),
      "run N trials at once (default: one for each GPU that trials need, else the recipe's jobs, "
      "else 1)"},
     {"gpus", 0, "LIST", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, gpus),
@@ -146,7 +146,7 @@ static const struct orch_option PLAN_OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct orch_execute_options, variant),
     {"executor", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, executor),
      "plan for the executor: local (default) or slurm"},
-    {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct orch_execute_options, jobs),
+    {"jobs", 'j', "N", ORCH_OPT_COUNT, offsetof(struct orch_execute_options, jobs),
      "plan for N trials at once"},
     {"force", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, force),
      "plan as 'orch run --force' would"},

@@ -33,7 +33,7 @@ static const struct orch_option OPTIONS[] = {
      "leave out report items that fit models (the default for a folder)"},
     {"full", 0, NULL, ORCH_OPT_FLAG, offsetof(struct verify_options, is_full),
      "with a folder: include report items that fit models"},
-    {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct verify_options, jobs),
+    {"jobs", 'j', "N", ORCH_OPT_COUNT, offsetof(struct verify_options, jobs),
      "with a folder: packs verified at once (default: one per processor)"},
     {"facts", 0, NULL, ORCH_OPT_FLAG, offsetof(struct verify_options, facts),
      "with --json: include what each run measured"},

@@ -215,6 +215,15 @@ static bool store_value(const struct found *found, const char *value, GError **e
             return true;
         }
         break;
+    case ORCH_OPT_COUNT:
+        if (orch_int_parse(value, &number) && number >= 1 && number <= G_MAXINT) {
+            *(int *)at = (int)number;
+            return true;
+        }
+        orch_error_set(error, ORCH_ERROR_USAGE, "write a whole number of at least 1",
+                       "option '--%s': '%s' is not a number of at least 1", found->option->name,
+                       value);
+        return false;
     case ORCH_OPT_REAL:
         if (orch_real_parse(value, &real)) {
             *(double *)at = real;

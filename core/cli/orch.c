@@ -4,12 +4,14 @@
 #include "core/cli/cli.h"
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 #include "lib/base/text.h"
 
 #include <errno.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -107,6 +109,15 @@ static bool name_user(const struct orch_cli *cli, GError **error)
     return true;
 }
 
+/* The current folder; NULL if it was deleted. GLib's function would give the root folder. */
+static char *getcwd_copy(void)
+{
+    char *path = getcwd(NULL, 0);
+    char *copy = g_strdup(path);
+    free(path);
+    return copy;
+}
+
 static int run_parsed(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct orch_command *command = cli->command;
@@ -121,6 +132,18 @@ static int run_parsed(struct orch_cli *cli, const void *options, GError **error)
                              cli->directory);
         return -1;
     }
+    g_autofree char *here = getcwd_copy();
+    if (!here) {
+        orch_error_set(error, ORCH_ERROR_IO, "change to another folder, or name one with -C DIR",
+                       "the current folder '%s' was deleted: %s",
+                       g_getenv("PWD") ? g_getenv("PWD") : ".", g_strerror(errno));
+        return -1;
+    }
+    g_autofree char *shown = orch_path_utf8(here, error);
+    if (!shown)
+        return -1;
+    if (strcmp(shown, here) != 0) /* GLib's current folder is then this one */
+        g_setenv("PWD", shown, TRUE);
     return name_user(cli, error) ? command->run(cli, options, error) : -1;
 }
 

@@ -61,6 +61,14 @@ static struct orch_net *read_table(const struct orch_net_request *request, GErro
     return net;
 }
 
+/* A path, or a name with the ending of a file: letters after the last dot. */
+static bool is_file_name(const char *name)
+{
+    const char *dot = name ? strrchr(name, '.') : NULL;
+    return name && (strchr(name, '/') || (dot && strlen(dot) > 2 && strlen(dot) <= 6 &&
+                                          g_ascii_isalpha(dot[1]) && g_ascii_isalpha(dot[2])));
+}
+
 struct orch_net *orch_network_open(const struct orch_net_request *request, GPtrArray *notes,
                                    GError **error)
 {
@@ -71,6 +79,16 @@ struct orch_net *orch_network_open(const struct orch_net_request *request, GPtrA
         orch_error_set(error, ORCH_ERROR_USAGE,
                        is_file ? "leave --classes out: the file gives the number of classes" : NULL,
                        "option '--classes': %d is not a valid value", request->classes);
+        return NULL;
+    }
+    if (!is_file && is_file_name(request->name)) {
+        bool exists = g_file_test(request->name, G_FILE_TEST_EXISTS);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       "a network's file ends in .onnx or .csv; 'orch net ls' lists the networks "
+                       "that are known by name",
+                       exists ? "'%s' is no network: its name does not end in .onnx or .csv"
+                              : "there is no file '%s'",
+                       request->name);
         return NULL;
     }
     if (request->input && !read_input(request->input, &options, error))

@@ -299,3 +299,26 @@ char *orch_program_path(const char *part, GError **error)
                    "cannot find '%s' beside the program", part);
     return NULL;
 }
+
+char *orch_path_utf8(const char *folder, GError **error)
+{
+    if (g_utf8_validate(folder, -1, NULL))
+        return g_strdup(folder);
+    char digest[ORCH_SHA256_CHARS];
+    orch_sha256(folder, strlen(folder), digest);
+    digest[16] = 0;
+    g_autofree char *links = g_build_filename(g_get_user_cache_dir(), "orch", "paths", NULL);
+    g_autofree char *link = g_build_filename(links, digest, NULL);
+    g_autofree char *target = g_file_read_link(link, NULL);
+    if (g_strcmp0(target, folder) == 0)
+        return g_steal_pointer(&link);
+    bool ok = orch_dir_make(links, NULL) && (symlink(folder, link) == 0 || errno == EEXIST);
+    g_autofree char *now = ok ? g_file_read_link(link, NULL) : NULL;
+    if (g_strcmp0(now, folder) == 0)
+        return g_steal_pointer(&link);
+    g_autofree char *shown = g_utf8_make_valid(folder, -1);
+    orch_error_set(error, ORCH_ERROR_IO, "rename the folder",
+                   "the path '%s' is not UTF-8, and no link to it can be made in '%s'", shown,
+                   links);
+    return NULL;
+}

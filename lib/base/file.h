@@ -61,6 +61,11 @@ void orch_sha256(const void *bytes, size_t length, char out[ORCH_SHA256_CHARS]);
 /** True for 64 lower-case hex digits. */
 bool orch_sha256_is_valid(const char *text);
 
+/** A path in UTF-8 for a folder whose own path is not: a link in the user's cache folder that leads
+ * to it. Returns a copy of a path that is UTF-8. Fails with ORCH_ERROR_IO when the link cannot be
+ * made. The caller frees. */
+char *orch_path_utf8(const char *folder, GError **error);
+
 /** Makes `path` absolute relative to `base` (NULL: current folder) and resolves '.' and '..'
  * textually. Caller frees. */
 char *orch_path_absolute(const char *path, const char *base);

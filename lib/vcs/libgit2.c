@@ -55,7 +55,10 @@ bool orch_libgit2_open(struct orch_vcs *vcs, const char *dir, char **out_refusal
     int status = git_repository_open_ext(&repository, dir, 0, NULL);
     if (status == 0 && !git_repository_is_bare(repository)) {
         vcs->repository = repository;
-        vcs->root = without_slash(git_repository_workdir(repository));
+        g_autofree char *root = without_slash(git_repository_workdir(repository));
+        vcs->root = orch_path_utf8(root, NULL);
+        if (!vcs->root)
+            vcs->root = g_steal_pointer(&root);
         vcs->git_dir = without_slash(git_repository_path(repository));
         return true;
     }

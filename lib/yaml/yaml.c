@@ -131,6 +131,48 @@ static bool bytes_are_text(const char *name, const char *text, size_t length,
     return false;
 }
 
+/* A space that is none in YAML and looks like one. Returns its code; 0 for any other sign. */
+static gunichar odd_space(const char *at, const char *end)
+{
+    if ((unsigned char)*at < 0x80)
+        return 0;
+    gunichar c = g_utf8_get_char_validated(at, end - at);
+    bool is_odd = c == 0xa0 || c == 0x202f || c == 0x3000 || (c >= 0x2000 && c <= 0x200b);
+    return is_odd ? c : 0;
+}
+
+/* The position of an odd space in the layout of the line at `at`: before its first word, after "-",
+ * after "key:". NULL: there is none. Within texts such a space is theirs. */
+static const char *odd_space_of_line(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '-'))
+        at++;
+    if (at < end && odd_space(at, end))
+        return at;
+    while (at < end && (g_ascii_isalnum(*at) || *at == '_' || *at == '-' || *at == '.'))
+        at++;
+    return end - at >= 2 && *at == ':' && odd_space(at + 1, end) ? at + 1 : NULL;
+}
+
+static bool spaces_are_plain(const char *name, const char *text, size_t length,
+                             struct orch_diags *diags)
+{
+    const char *end = text + length, *odd = NULL, *next;
+    for (const char *at = text; at < end && !odd; at = next ? next + 1 : end) {
+        next = memchr(at, '\n', (size_t)(end - at));
+        odd = odd_space_of_line(at, next ? next : end);
+    }
+    if (!odd)
+        return true;
+    int line, column;
+    gunichar c = odd_space(odd, end);
+    place_of(text, (size_t)(odd - text), &line, &column);
+    orch_diags_add(diags, false, name, line, column, "write a plain space instead",
+                   "a space of another kind, U+%04X%s, stands where YAML needs a plain one",
+                   (unsigned)c, c == 0xa0 ? " (a no-break space)" : "");
+    return false;
+}
+
 static const char *skip_mark(const char *text, size_t *length)
 {
     if (*length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
@@ -553,7 +595,7 @@ struct orch_yaml *orch_yaml_parse(const char *name, const char *text, size_t len
         return NULL;
     }
     text = skip_mark(text, &length);
-    if (!bytes_are_text(name, text, length, diags))
+    if (!bytes_are_text(name, text, length, diags) || !spaces_are_plain(name, text, length, diags))
         return NULL;
     struct builder builder = {.name = name, .text = text, .length = length};
     builder.found = orch_diags_new();
