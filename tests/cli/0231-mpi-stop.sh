@@ -47,8 +47,8 @@ start; kill -KILL $pid; wait $pid 2>/dev/null; gone 'the runner was killed'
 for _ in $(seq 100); do orch ls --json | grep -q '"running"' || break; sleep 0.1; done
 # the host is killed
 start; kill -KILL "$host"; wait $pid; state lost ''; gone 'the host was killed'
-# the launcher is killed
-start; kill -KILL "$(pgrep -P "$host" mpirun)"; wait $pid; state crashed 'its launcher (mpirun or srun) was killed by signal 9 (SIGKILL)'; gone 'the launcher was killed'
+# the launcher is killed (mpirun of Open MPI 5 becomes prterun)
+start; kill -KILL "$(pgrep -P "$host" 'mpirun|prterun')"; wait $pid; state crashed 'its launcher (mpirun or srun) was killed by signal 9 (SIGKILL)'; gone 'the launcher was killed'
 # a guard is killed, and with it its rank
 start; kill -KILL "$(awk '{ print $2 }' <(cat "$dir"/work/pid.2))"; wait $pid; state crashed 'rank 2 was killed'; gone 'a guard was killed'
 # deaf to everything but SIGKILL
