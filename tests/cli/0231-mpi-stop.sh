@@ -57,3 +57,5 @@ rm -rf .orch/results.db.d/kept; orch run sum.recipe --force --keep-trials >out1 
 for _ in $(seq 200); do dir=$(ls -td "$trials"/*/ 2>/dev/null | head -n 1); [ "$(cat "$dir"/work/pid.* 2>/dev/null | wc -l)" = 3 ] && break; sleep 0.05; done
 sleep 0.5; cat "$dir"/work/pid.* >pids
 for _ in 1 2 3; do kill -INT $pid; sleep 0.3; done; wait $pid; state cancelled 'Ctrl-C'; gone 'a deaf rank'
+# a launcher that is killed leaves the folder of its session (Open MPI 4, and 5)
+rm -rf "${TMPDIR:-/nowhere}"/ompi.* "${TMPDIR:-/nowhere}"/prte*
