@@ -31,9 +31,10 @@ struct look {
 struct input {
     char *path; /* relative to the workspace's root, or absolute */
     bool is_known;
-    struct look captured; /* zero: the file did not exist */
-    struct look seen;     /* by the last look */
-    uint64_t rewrites;    /* how often it was written again with the same content */
+    struct look captured;  /* zero: the file did not exist */
+    struct look seen;      /* by the last look */
+    uint64_t rewrites;     /* how often it was written again with the same content */
+    const GPtrArray *list; /* the last one that it was added to */
 };
 
 struct orch_input_watch {
@@ -85,8 +86,10 @@ static void add(struct orch_input_watch *watch, GPtrArray *list, const char *pat
         input->path = g_strdup(path);
         g_hash_table_insert(watch->inputs, input->path, input);
     }
-    if (!g_ptr_array_find(list, input, NULL))
-        g_ptr_array_add(list, input);
+    if (input->list == list) /* a list is filled in one go */
+        return;
+    input->list = list;
+    g_ptr_array_add(list, input);
 }
 
 /* Adds the files of a captured tree. */
@@ -313,7 +316,8 @@ char *orch_input_watch_after(struct orch_input_watch *watch, const struct orch_p
     if (!inputs)
         return NULL;
     compare(watch, inputs, changed);
-    for (guint i = 0; !changed->len && i < inputs->len && stamp_of(inputs) != stamp; i++)
+    bool is_rewritten = stamp_of(inputs) != stamp;
+    for (guint i = 0; is_rewritten && !changed->len && i < inputs->len; i++)
         if (((const struct input *)inputs->pdata[i])->rewrites)
             g_ptr_array_add(changed, inputs->pdata[i]);
     return names_of(changed);
