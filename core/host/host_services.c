@@ -4,8 +4,8 @@
  * Other events are written immediately, after the pending points. */
 #include "core/host/host_services.h"
 
-#include "core/host/digests.h"
 #include "lib/base/error.h"
+#include "lib/base/file_digests.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/write_all.h"
@@ -343,7 +343,10 @@ static const char *host_file_digest(const struct orch_host *host, const char *pa
     struct services *services = of(host);
     char *digest = g_malloc(ORCH_SHA256_CHARS);
     g_autoptr(GError) error = NULL;
-    if (!orch_host_file_digest(path ? path : "", digest, &error)) {
+    struct orch_file_digests *digests = orch_file_digests_open();
+    bool ok = orch_file_digests_get(digests, path ? path : "", digest, &error);
+    orch_file_digests_close(digests);
+    if (!ok) {
         host_fail(host, error->message);
         g_free(digest);
         return NULL;

@@ -5,6 +5,7 @@
  * name is added: a superfluous file costs a run, but a missing one gives a wrong result. */
 #include "core/run/command_files.h"
 
+#include "core/run/named_files.h"
 #include "core/run/output_words.h"
 #include "core/run/script_uses.h"
 #include "lib/base/file.h"
@@ -17,9 +18,9 @@ enum { SCRIPT_BYTES_MAX = 1 << 20 };
 struct search {
     const char *root, *folder;
     const GPtrArray *files;
-    GHashTable *known;  /* the set of `files` */
-    GHashTable *chosen; /* files found so far */
-    GPtrArray *left;    /* char *: files chosen but not read yet, */
+    GHashTable *known; /* the set of `files` */
+    struct orch_used_files *found;
+    GPtrArray *left; /* char *: files chosen but not read yet, */
     GPtrArray
         *script_folders; /* char *: and for each the folder of the script that it was found from */
     GPtrArray *folders;  /* char *: searched for modules after that folder */
@@ -51,13 +52,28 @@ static char *folder_of(const char *path)
 /* ---- files ------------------------------------------------------------------------------------
  */
 
+/* Adds a file below the root that is no candidate, because git ignores it; false when there is
+ * none. */
+static bool add_ignored(struct search *search, const char *path, bool *out_is_new)
+{
+    g_autofree char *full = g_build_filename(search->root, path, NULL);
+    if (!*path || orch_named_is_outside_of_inputs(full, search->root) ||
+        !g_file_test(full, G_FILE_TEST_IS_REGULAR))
+        return false;
+    *out_is_new = g_hash_table_add(search->found->ignored, g_steal_pointer(&full));
+    return true;
+}
+
 /* Adds a file of the repository; false when there is none. `home`: folder of the script it was
  * found from; NULL: the file is itself a started script. */
 static bool choose(struct search *search, const char *path, const char *home)
 {
-    if (!g_hash_table_contains(search->known, path))
+    bool is_new = false;
+    if (g_hash_table_contains(search->known, path))
+        is_new = g_hash_table_add(search->found->code, g_strdup(path));
+    else if (!add_ignored(search, path, &is_new))
         return false;
-    if (g_hash_table_add(search->chosen, g_strdup(path))) {
+    if (is_new) {
         g_ptr_array_add(search->left, g_strdup(path));
         g_ptr_array_add(search->script_folders, home ? g_strdup(home) : folder_of(path));
     }
@@ -167,6 +183,30 @@ static void choose_import(struct search *search, const struct orch_script_import
     choose_module_in(search, folder, module, import->is_whole, home);
 }
 
+static void add_folder(struct search *search, const char *absolute)
+{
+    const char *path = below(search->root, absolute);
+    if (path && !g_ptr_array_find_with_equal_func(search->folders, path, g_str_equal, NULL))
+        g_ptr_array_add(search->folders, g_strdup(path));
+}
+
+/* ---- data -------------------------------------------------------------------------------------
+ */
+
+/* Adds a file that a literal text of a script names. A folder is searched for modules, in case the
+ * script adds it to sys.path. */
+static bool add_data(struct search *search, const char *base, const char *text, bool sets_path)
+{
+    g_autofree char *absolute = orch_path_absolute(text, base);
+    if (orch_named_is_outside_of_inputs(absolute, search->root))
+        return false;
+    if (g_file_test(absolute, G_FILE_TEST_IS_REGULAR))
+        return g_hash_table_add(search->found->data, g_steal_pointer(&absolute)), true;
+    if (sets_path && g_file_test(absolute, G_FILE_TEST_IS_DIR))
+        add_folder(search, absolute);
+    return false;
+}
+
 /* ---- scripts ----------------------------------------------------------------------------------
  */
 
@@ -174,10 +214,13 @@ static void follow(struct search *search, const struct orch_script_uses *uses, c
                    const char *home)
 {
     search->sets_path = search->sets_path || uses->sets_path;
-    for (guint i = 0; i < uses->imports->len; i++)
-        choose_import(search, uses->imports->pdata[i], path, home);
     g_autofree char *folder = folder_of(path);
     g_autofree char *beside = g_build_filename(search->root, folder, NULL);
+    for (guint i = 0; i < uses->data->len; i++)
+        if (!add_data(search, search->folder, uses->data->pdata[i], uses->sets_path))
+            add_data(search, beside, uses->data->pdata[i], uses->sets_path);
+    for (guint i = 0; i < uses->imports->len; i++)
+        choose_import(search, uses->imports->pdata[i], path, home);
     for (guint i = 0; i < uses->paths->len; i++)
         if (!choose_from(search, beside, uses->paths->pdata[i]))
             choose_from(search, search->folder, uses->paths->pdata[i]);
@@ -237,13 +280,6 @@ static void follow_word(struct search *search, const char *folder, char *const *
     }
 }
 
-static void add_folder(struct search *search, const char *absolute)
-{
-    const char *path = below(search->root, absolute);
-    if (path)
-        g_ptr_array_add(search->folders, g_strdup(path));
-}
-
 /* Sets the folders that are searched for modules besides the script's own. */
 static void set_folders(struct search *search)
 {
@@ -274,8 +310,32 @@ static void search_once(struct search *search, char *const *argv)
     }
 }
 
+void orch_used_files_init(struct orch_used_files *used)
+{
+    used->code = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    used->ignored = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    used->data = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+}
+
+void orch_used_files_clear(struct orch_used_files *used)
+{
+    g_clear_pointer(&used->code, g_hash_table_unref);
+    g_clear_pointer(&used->ignored, g_hash_table_unref);
+    g_clear_pointer(&used->data, g_hash_table_unref);
+}
+
+/* Copies the texts of a set to another. */
+static void join_set(GHashTable *to, GHashTable *from)
+{
+    GHashTableIter iter;
+    gpointer path;
+    g_hash_table_iter_init(&iter, from);
+    while (g_hash_table_iter_next(&iter, &path, NULL))
+        g_hash_table_add(to, g_strdup(path));
+}
+
 void orch_command_files(const char *root, const char *folder, char *const *argv,
-                        const GPtrArray *files, GHashTable *chosen)
+                        const GPtrArray *files, struct orch_used_files *used)
 {
     g_autoptr(GHashTable) known = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < files->len; i++)
@@ -287,15 +347,15 @@ void orch_command_files(const char *root, const char *folder, char *const *argv,
     set_folders(&search);
     bool set_before;
     do { /* a script that changes sys.path may be read after one that relies on the change */
-        g_autoptr(GHashTable) found = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        struct orch_used_files found;
+        orch_used_files_init(&found);
         set_before = search.sets_path;
-        search.chosen = found;
+        search.found = &found;
         search_once(&search, argv);
-        GHashTableIter iter;
-        gpointer path;
-        g_hash_table_iter_init(&iter, found);
-        while (g_hash_table_iter_next(&iter, &path, NULL))
-            g_hash_table_add(chosen, g_strdup(path));
+        join_set(used->code, found.code);
+        join_set(used->ignored, found.ignored);
+        join_set(used->data, found.data);
+        orch_used_files_clear(&found);
     } while (search.sets_path && !set_before);
     g_ptr_array_unref(search.left);
     g_ptr_array_unref(search.script_folders);

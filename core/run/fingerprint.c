@@ -3,6 +3,8 @@
 
 #include "core/plugin/search.h"
 #include "core/run/command_files.h"
+#include "core/run/run_spans.h"
+#include "core/run/script_uses.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
@@ -10,6 +12,7 @@
 #include "lib/base/text.h"
 #include "lib/wire/secret.h"
 
+#include <glob.h>
 #include <string.h>
 
 #define FINGERPRINT_FORMAT "orch fingerprint 1"
@@ -32,30 +35,43 @@ static const char *below(const char *root, const char *absolute)
     return absolute + n + 1;
 }
 
-static bool set_has(GPtrArray *sorted_files, const char *path)
+/* Adds a file of the tree to the list unless earlier runs wrote it. */
+static void add_used(GPtrArray *out, GHashTable *tree, const char *root, const char *path,
+                     struct orch_run_spans *spans)
 {
-    for (guint i = 0; i < sorted_files->len; i++)
-        if (strcmp(sorted_files->pdata[i], path) == 0)
-            return true;
-    return false;
+    g_autofree char *absolute = g_build_filename(root, path, NULL);
+    bool is_code = orch_script_language_of(path) != ORCH_SCRIPT_NONE;
+    if (g_hash_table_contains(tree, path) &&
+        !g_ptr_array_find_with_equal_func(out, path, g_str_equal, NULL) &&
+        (is_code || !orch_run_spans_wrote(spans, absolute, NULL)))
+        g_ptr_array_add(out, g_strdup(path));
 }
 
 /* The manifest and the files that a command uses, relative to `root`; `files`: the files of the
  * tree. */
 static GPtrArray *command_files(const char *root, const char *folder, const char *manifest_path,
-                                char *const *argv, GPtrArray *files)
+                                char *const *argv, GPtrArray *files, struct orch_run_spans *spans)
 {
-    g_autoptr(GHashTable) chosen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    const char *manifest = manifest_path ? below(root, manifest_path) : NULL;
-    if (manifest && set_has(files, manifest))
-        g_hash_table_add(chosen, g_strdup(manifest));
-    orch_command_files(root, folder, argv, files, chosen);
+    g_autoptr(GHashTable) tree = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < files->len; i++)
+        g_hash_table_add(tree, files->pdata[i]);
+    struct orch_used_files used;
+    orch_used_files_init(&used);
+    orch_command_files(root, folder, argv, files, &used);
     GPtrArray *out = g_ptr_array_new_with_free_func(g_free);
+    const char *manifest = manifest_path ? below(root, manifest_path) : NULL;
+    if (manifest && g_hash_table_contains(tree, manifest))
+        g_ptr_array_add(out, g_strdup(manifest));
     GHashTableIter iter;
-    gpointer key;
-    g_hash_table_iter_init(&iter, chosen);
-    while (g_hash_table_iter_next(&iter, &key, NULL))
-        g_ptr_array_add(out, g_strdup(key));
+    gpointer path;
+    g_hash_table_iter_init(&iter, used.code);
+    while (g_hash_table_iter_next(&iter, &path, NULL))
+        add_used(out, tree, root, path, spans);
+    g_hash_table_iter_init(&iter, used.data);
+    while (g_hash_table_iter_next(&iter, &path, NULL))
+        if (below(root, path))
+            add_used(out, tree, root, below(root, path), spans);
+    orch_used_files_clear(&used);
     g_ptr_array_sort(out, orch_compare_texts);
     return out;
 }
@@ -101,24 +117,52 @@ static char *digest_of_files(const char *root, const GPtrArray *paths, GError **
     return g_strdup(all);
 }
 
-/* Converts `inputs:` from paths relative to the recipe to paths relative to the tree's root. */
-static GPtrArray *declared_paths(const char *root, const char *folder, char *const *inputs,
-                                 GError **error)
+/* True when the captured tree has what an input names. */
+static bool is_captured(struct orch_workspace *workspace, const char *tree, const char *path)
 {
-    GPtrArray *out = g_ptr_array_new_with_free_func(g_free);
-    for (int i = 0; inputs[i]; i++) {
-        g_autofree char *absolute = orch_path_absolute(inputs[i], folder);
-        const char *path = below(root, absolute);
-        if (!path) {
-            orch_error_set(error, ORCH_ERROR_RECIPE,
-                           "move it into the repository, or pass its path as a parameter",
-                           "input '%s' is outside '%s'", inputs[i], root);
-            g_ptr_array_unref(out);
-            return NULL;
-        }
-        g_ptr_array_add(out, g_strdup(path));
+    const char *const paths[] = {path, NULL};
+    g_autofree char *id = orch_vcs_subtree(workspace->vcs, tree, paths, NULL);
+    return id != NULL;
+}
+
+/* Adds the files and folders that a pattern (absolute) matches on disk. False for none. */
+static bool add_matches(GPtrArray *out, const char *pattern)
+{
+    glob_t found;
+    if (g_file_test(pattern, G_FILE_TEST_EXISTS)) {
+        g_ptr_array_add(out, g_strdup(pattern));
+        return true;
     }
-    return out;
+    bool any = glob(pattern, 0, NULL, &found) == 0;
+    for (size_t i = 0; any && i < found.gl_pathc; i++)
+        g_ptr_array_add(out, g_strdup(found.gl_pathv[i]));
+    if (any)
+        globfree(&found);
+    return any;
+}
+
+/* Divides `inputs:`, which are relative to the recipe, into paths of the tree, relative to its
+ * root, and absolute paths of other files and folders. */
+static bool divide_inputs(struct orch_workspace *workspace, const char *folder, char *const *inputs,
+                          GPtrArray *captured, GPtrArray *others, GError **error)
+{
+    const struct orch_source *source = orch_workspace_source(workspace, error);
+    for (int i = 0; source && inputs && inputs[i]; i++) {
+        g_autofree char *absolute = orch_path_absolute(inputs[i], folder);
+        const char *path = below(workspace->root, absolute);
+        /* a captured folder, or a pattern, may also hold or match files that git ignores */
+        bool any = add_matches(others, absolute);
+        bool is_in = path && (source->tree ? is_captured(workspace, source->tree, path)
+                                           : !g_file_test(absolute, G_FILE_TEST_IS_DIR));
+        if (is_in || (path && !any)) /* the latter fails with the tree's message */
+            g_ptr_array_add(captured, g_strdup(path));
+        else if (!any) {
+            orch_error_set(error, ORCH_ERROR_RECIPE, "paths of inputs begin at the recipe's folder",
+                           "input '%s' does not exist", inputs[i]);
+            return false;
+        }
+    }
+    return source != NULL;
 }
 
 static char *tree_of(struct orch_workspace *workspace, GPtrArray *paths, GError **error)
@@ -157,8 +201,11 @@ static GPtrArray *wrapped_paths(struct orch_workspace *workspace,
     if (!files)
         return NULL;
     *out_root = g_strdup(root);
-    return command_files(root, folder, experiment->program ? NULL : manifest->path, manifest->argv,
-                         files);
+    struct orch_run_spans *spans = orch_run_spans_new(workspace, expansion, experiment);
+    GPtrArray *used = command_files(root, folder, experiment->program ? NULL : manifest->path,
+                                    manifest->argv, files, spans);
+    orch_run_spans_free(spans);
+    return used;
 }
 
 static bool has_code_of_ours(const struct orch_experiment *experiment)
@@ -175,14 +222,29 @@ static void append_paths(GPtrArray *paths, GPtrArray *more)
     g_ptr_array_unref(more);
 }
 
-/* The paths that `inputs:` names; empty without `inputs:`. */
+/* The paths of the tree that `inputs:` names; empty without `inputs:`. */
 static GPtrArray *paths_of_inputs(struct orch_workspace *workspace,
                                   const struct orch_expansion *expansion,
                                   const struct orch_experiment *experiment, GError **error)
 {
-    return experiment->inputs
-               ? declared_paths(workspace->root, expansion->folder, experiment->inputs, error)
-               : g_ptr_array_new_with_free_func(g_free);
+    GPtrArray *captured = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GPtrArray) others = g_ptr_array_new_with_free_func(g_free);
+    if (divide_inputs(workspace, expansion->folder, experiment->inputs, captured, others, error))
+        return captured;
+    g_ptr_array_unref(captured);
+    return NULL;
+}
+
+GPtrArray *orch_inputs_not_captured(struct orch_workspace *workspace,
+                                    const struct orch_expansion *expansion,
+                                    const struct orch_experiment *experiment, GError **error)
+{
+    g_autoptr(GPtrArray) captured = g_ptr_array_new_with_free_func(g_free);
+    GPtrArray *others = g_ptr_array_new_with_free_func(g_free);
+    if (divide_inputs(workspace, expansion->folder, experiment->inputs, captured, others, error))
+        return others;
+    g_ptr_array_unref(others);
+    return NULL;
 }
 
 static bool has_command(const struct orch_experiment *experiment)

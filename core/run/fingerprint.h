@@ -23,6 +23,13 @@ struct orch_fingerprint_ref {
 char *orch_inputs_id(struct orch_workspace *workspace, const struct orch_expansion *expansion,
                      const struct orch_experiment *experiment, GError **error);
 
+/** The files and folders that `inputs:` names and that the captured tree does not have, because git
+ * ignores them or they lie elsewhere; also the captured folders, which may hold such files. char *,
+ * absolute; the caller unrefs; NULL on error. */
+GPtrArray *orch_inputs_not_captured(struct orch_workspace *workspace,
+                                    const struct orch_expansion *expansion,
+                                    const struct orch_experiment *experiment, GError **error);
+
 /** The tree of only the files that `inputs:` names; "" without `inputs:`. The caller frees; NULL on
  * error. */
 char *orch_inputs_declared_id(struct orch_workspace *workspace,

@@ -5,8 +5,10 @@
  * settles such an item again. */
 #include "core/run/plan_private.h"
 
+#include "core/run/cell_inputs.h"
 #include "core/run/fingerprint.h"
 #include "core/run/reuse.h"
+#include "core/run/same_comments.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -384,8 +386,16 @@ bool orch_plan_settle_once(struct orch_plan *plan, unsigned index, GError **erro
         return adopt_run(plan, item, error);
     orch_fingerprint(item->cell, item->inputs, item->inputs_id, plan->workspace->root, refs, count,
                      item->fingerprint);
+    bool has_other_comments = orch_adopt_same_code(plan, item, refs, count);
     if (!look_up(plan, item, error))
         return false;
+    g_autofree char *not_checked = orch_cell_inputs_not_checked(plan, item->inputs);
+    if (item->state == ORCH_PLAN_DONE && (has_other_comments || not_checked))
+        orch_plan_set_state(
+            item, ORCH_PLAN_DONE,
+            g_strdup_printf("%s%s%s%s", item->reason,
+                            has_other_comments ? "; only comments changed since" : "",
+                            not_checked ? "; " : "", not_checked ? not_checked : ""));
     /* a finished trial counts wherever it ran; only trials that would run must fit this machine */
     if (item->state == ORCH_PLAN_MISSING || item->state == ORCH_PLAN_STALE)
         machine_fits(plan, item);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A lexer for Python that handles strings, comments, brackets and lines, but no grammar beyond the
- * import statement, so imports inside functions, conditions and `try` are found too. Computed
- * imports and paths (importlib with a variable, concatenated paths) are not found; recipes declare
- * them in `inputs:`. */
+/* The lexer for Python (script_lexer.h) has no grammar beyond the import statement, so imports
+ * inside functions, conditions and `try` are found too. Computed imports and paths (importlib with
+ * a variable, concatenated paths) are not found; recipes declare them in `inputs:`. */
 #include "core/run/script_uses.h"
+
+#include "core/run/output_words.h"
+#include "core/run/script_data.h"
+#include "core/run/script_lexer.h"
 
 #include <string.h>
 
@@ -72,205 +75,105 @@ static void add_path(struct orch_script_uses *uses, const char *text, size_t len
         g_ptr_array_add(uses->paths, g_steal_pointer(&path));
 }
 
+/* Adds a text if it looks like the path of a file. */
+static void add_data(struct orch_script_uses *uses, const char *text, size_t length)
+{
+    g_autofree char *path = g_strndup(text, length);
+    if (orch_script_may_be_file(path))
+        g_ptr_array_add(uses->data, g_steal_pointer(&path));
+}
+
 void orch_script_uses_free(struct orch_script_uses *uses)
 {
     if (!uses)
         return;
     g_ptr_array_unref(uses->imports);
     g_ptr_array_unref(uses->paths);
+    g_ptr_array_unref(uses->data);
     g_free(uses);
-}
-
-/* ---- tokens -----------------------------------------------------------------------------------
- */
-
-enum token_kind { TOKEN_END, TOKEN_LINE, TOKEN_NAME, TOKEN_STRING, TOKEN_SIGN, TOKEN_NUMBER };
-
-struct token {
-    enum token_kind kind;
-    const char *text; /* strings without their quotes */
-    size_t length;
-    bool is_long; /* a string in triple quotes: documentation, not a path */
-};
-
-struct lexer {
-    const char *at;
-    unsigned depth;    /* nesting of brackets, inside which lines do not end */
-    bool has_comments; /* `#` begins a comment */
-    bool has_long;     /* triple quotes begin a string */
-};
-
-static bool is_name_start(char c)
-{
-    return g_ascii_isalpha(c) || c == '_' || (unsigned char)c >= 0x80;
-}
-
-static bool is_name_part(char c)
-{
-    return is_name_start(c) || g_ascii_isdigit(c);
-}
-
-/* Reads the string that begins with the quote at `at`. A string in single quotes ends at the end of
- * its line even if it is not closed. */
-static void take_string(struct lexer *lexer, struct token *out)
-{
-    char quote = *lexer->at;
-    bool is_long = lexer->has_long && lexer->at[1] == quote && lexer->at[2] == quote;
-    size_t width = is_long ? 3 : 1;
-    const char *begin = lexer->at + width, *at = begin;
-    while (*at && (is_long || *at != '\n')) {
-        if (*at == quote && (!is_long || (at[1] == quote && at[2] == quote)))
-            break;
-        at += at[0] == '\\' && at[1] ? 2 : 1;
-    }
-    *out = (struct token){TOKEN_STRING, begin, (size_t)(at - begin), is_long};
-    lexer->at = *at == quote ? at + width : at;
-}
-
-/* Skips blanks, comments, continued lines, and the ends of lines within brackets. */
-static void skip_blanks(struct lexer *lexer)
-{
-    for (;;) {
-        const char *at = lexer->at;
-        if (*at == '#' && lexer->has_comments)
-            lexer->at += strcspn(at, "\n");
-        else if (g_str_has_prefix(at, "\\\n"))
-            lexer->at += 2;
-        else if (g_str_has_prefix(at, "\\\r\n"))
-            lexer->at += 3;
-        else if ((*at && strchr(" \t\r\f", *at)) || (*at == '\n' && lexer->depth))
-            lexer->at++;
-        else
-            return;
-    }
-}
-
-/* True when the `length` letters at `at` are a string prefix: r"..", Rb'..'. */
-static bool is_string_prefix(const char *at, size_t length)
-{
-    return length <= 2 && strspn(at, "rRbBuUfF") >= length &&
-           (at[length] == '"' || at[length] == '\'');
-}
-
-static void next_token(struct lexer *lexer, struct token *out)
-{
-    skip_blanks(lexer);
-    const char *at = lexer->at;
-    size_t length = 0;
-    if (!*at) {
-        *out = (struct token){TOKEN_END, at, 0, false};
-        return;
-    }
-    if (is_name_part(*at)) {
-        while (is_name_part(at[length]))
-            length++;
-        lexer->at = at + length;
-        if (is_string_prefix(at, length))
-            take_string(lexer, out);
-        else
-            *out =
-                (struct token){is_name_start(*at) ? TOKEN_NAME : TOKEN_NUMBER, at, length, false};
-        return;
-    }
-    if (*at == '"' || *at == '\'') {
-        take_string(lexer, out);
-        return;
-    }
-    lexer->depth += strchr("([{", *at) != NULL;
-    lexer->depth -= strchr(")]}", *at) != NULL && lexer->depth;
-    lexer->at++;
-    *out = (struct token){*at == '\n' ? TOKEN_LINE : TOKEN_SIGN, at, 1, false};
-}
-
-static bool is_word(const struct token *token, const char *word)
-{
-    return token->kind == TOKEN_NAME && token->length == strlen(word) &&
-           strncmp(token->text, word, token->length) == 0;
-}
-
-static bool is_sign(const struct token *token, char sign)
-{
-    return token->kind == TOKEN_SIGN && *token->text == sign;
 }
 
 /* ---- Python -----------------------------------------------------------------------------------
  */
 
 /* Reads "a.b.c"; `token` is its first token before the call and the token after it afterwards. */
-static char *take_dotted(struct lexer *lexer, struct token *token)
+static char *take_dotted(struct orch_lexer *lexer, struct orch_token *token)
 {
     g_autoptr(GString) out = g_string_new(NULL);
-    while (token->kind == TOKEN_NAME && !is_word(token, "import")) {
+    while (token->kind == TOKEN_NAME && !orch_token_is_word(token, "import")) {
         if (out->len)
             g_string_append_c(out, '.');
         g_string_append_len(out, token->text, (gssize)token->length);
-        next_token(lexer, token);
-        if (!is_sign(token, '.'))
+        orch_token_next(lexer, token);
+        if (!orch_token_is_sign(token, '.'))
             break;
-        next_token(lexer, token);
+        orch_token_next(lexer, token);
     }
     return g_strdup(out->str);
 }
 
 /* Skips "as name". */
-static void skip_alias(struct lexer *lexer, struct token *token)
+static void skip_alias(struct orch_lexer *lexer, struct orch_token *token)
 {
-    if (!is_word(token, "as"))
+    if (!orch_token_is_word(token, "as"))
         return;
-    next_token(lexer, token);
+    orch_token_next(lexer, token);
     if (token->kind == TOKEN_NAME)
-        next_token(lexer, token);
+        orch_token_next(lexer, token);
 }
 
 /* Reads `import a, b.c as d`; `token` is the token after "import". */
-static void take_import(struct lexer *lexer, struct token *token, struct orch_script_uses *uses)
+static void take_import(struct orch_lexer *lexer, struct orch_token *token,
+                        struct orch_script_uses *uses)
 {
     while (token->kind == TOKEN_NAME) {
         g_autofree char *module = take_dotted(lexer, token);
         add_import(uses, module, 0);
         skip_alias(lexer, token);
-        if (!is_sign(token, ','))
+        if (!orch_token_is_sign(token, ','))
             return;
-        next_token(lexer, token);
+        orch_token_next(lexer, token);
     }
 }
 
 /* Reads `from ..a.b import c, d`: adds the module, and each name as a possible submodule. */
-static void take_from(struct lexer *lexer, struct token *token, struct orch_script_uses *uses)
+static void take_from(struct orch_lexer *lexer, struct orch_token *token,
+                      struct orch_script_uses *uses)
 {
     unsigned level = 0;
-    for (; is_sign(token, '.'); next_token(lexer, token))
+    for (; orch_token_is_sign(token, '.'); orch_token_next(lexer, token))
         level++;
     g_autofree char *module = take_dotted(lexer, token);
-    if (!is_word(token, "import"))
+    if (!orch_token_is_word(token, "import"))
         return;
     struct orch_script_import *import = add_import(uses, module, level);
-    next_token(lexer, token);
-    if (is_sign(token, '*')) {
+    orch_token_next(lexer, token);
+    if (orch_token_is_sign(token, '*')) {
         import->is_whole = true;
         return;
     }
-    if (is_sign(token, '('))
-        next_token(lexer, token);
+    if (orch_token_is_sign(token, '('))
+        orch_token_next(lexer, token);
     while (token->kind == TOKEN_NAME) {
         g_autofree char *below = g_strdup_printf("%s%s%.*s", module, *module ? "." : "",
                                                  (int)token->length, token->text);
         add_import(uses, below, level);
-        next_token(lexer, token);
+        orch_token_next(lexer, token);
         skip_alias(lexer, token);
-        if (!is_sign(token, ','))
+        if (!orch_token_is_sign(token, ','))
             return;
-        next_token(lexer, token);
+        orch_token_next(lexer, token);
     }
 }
 
 /* Reads `import_module("a.b")` and `__import__("a")`; `token` is the token after the function's
  * name. */
-static void take_call(struct lexer *lexer, struct token *token, struct orch_script_uses *uses)
+static void take_call(struct orch_lexer *lexer, struct orch_token *token,
+                      struct orch_script_uses *uses)
 {
-    if (!is_sign(token, '('))
+    if (!orch_token_is_sign(token, '('))
         return;
-    next_token(lexer, token);
+    orch_token_next(lexer, token);
     if (token->kind != TOKEN_STRING || token->is_long)
         return;
     unsigned level = (unsigned)strspn(token->text, ".");
@@ -281,20 +184,22 @@ static void take_call(struct lexer *lexer, struct token *token, struct orch_scri
 
 static void read_python(struct orch_script_uses *uses, const char *text)
 {
-    struct lexer lexer = {text + (g_str_has_prefix(text, "\xef\xbb\xbf") ? 3 : 0), 0, true, true};
-    struct token token, before = {TOKEN_LINE, text, 0, false};
-    next_token(&lexer, &token);
+    struct orch_lexer lexer = orch_lexer_python(text);
+    struct orch_token token, before = {.kind = TOKEN_LINE, .text = text};
+    orch_token_next(&lexer, &token);
     while (token.kind != TOKEN_END) {
-        bool begins = before.kind == TOKEN_LINE || is_sign(&before, ';') || is_sign(&before, ':');
-        struct token word = token;
-        next_token(&lexer, &token);
-        if (begins && is_word(&word, "import"))
+        bool begins = before.kind == TOKEN_LINE || orch_token_is_sign(&before, ';') ||
+                      orch_token_is_sign(&before, ':');
+        struct orch_token word = token;
+        orch_token_next(&lexer, &token);
+        if (begins && orch_token_is_word(&word, "import"))
             take_import(&lexer, &token, uses);
-        else if (begins && is_word(&word, "from"))
+        else if (begins && orch_token_is_word(&word, "from"))
             take_from(&lexer, &token, uses);
-        else if (is_word(&word, "import_module") || is_word(&word, "__import__"))
+        else if (orch_token_is_word(&word, "import_module") ||
+                 orch_token_is_word(&word, "__import__"))
             take_call(&lexer, &token, uses);
-        else if (is_word(&word, "path") && is_sign(&before, '.'))
+        else if (orch_token_is_word(&word, "path") && orch_token_is_sign(&before, '.'))
             uses->sets_path = uses->sets_path || strstr(text, "sys.path") != NULL;
         else if (word.kind == TOKEN_STRING && !word.is_long)
             add_path(uses, word.text, word.length);
@@ -317,16 +222,18 @@ static void add_shell_word(struct orch_script_uses *uses, const char *word, size
         word = slash + 1;
     }
     add_path(uses, word, length);
+    add_data(uses, word, length);
 }
 
 static bool is_word_part(char c)
 {
-    return is_name_part(c) || (c && strchr("./-+@%,", c));
+    return orch_is_name_part(c) || (c && strchr("./-+@%,", c));
 }
 
 static void read_shell(struct orch_script_uses *uses, const char *text)
 {
-    bool names_module = false;
+    bool names_module = false, is_written = false;
+    g_autofree char *last = NULL; /* the word before */
     for (const char *at = text; *at;) {
         char before = at > text ? at[-1] : '\n';
         size_t length = 0;
@@ -337,11 +244,16 @@ static void read_shell(struct orch_script_uses *uses, const char *text)
             if (names_module)
                 add_import(uses, word, 0);
             names_module = strcmp(word, "-m") == 0;
-            add_shell_word(uses, at, length, before);
+            if (!is_written && !orch_word_is_output(last, word))
+                add_shell_word(uses, at, length, before);
+            is_written = false;
+            g_free(last);
+            last = g_steal_pointer(&word);
             at += length;
         } else if (*at == '#' && g_ascii_isspace(before)) {
             at += strcspn(at, "\n");
         } else {
+            is_written = *at == '>' || (is_written && strchr(" \t&\"'|", *at));
             at++;
         }
     }
@@ -349,12 +261,14 @@ static void read_shell(struct orch_script_uses *uses, const char *text)
 
 static void read_quoted(struct orch_script_uses *uses, const char *text)
 {
-    struct lexer lexer = {text, 0, false, false};
-    struct token token;
+    struct orch_lexer lexer = {text, 0, false, false};
+    struct orch_token token;
     do {
-        next_token(&lexer, &token);
-        if (token.kind == TOKEN_STRING)
+        orch_token_next(&lexer, &token);
+        if (token.kind == TOKEN_STRING) {
             add_path(uses, token.text, token.length);
+            add_data(uses, token.text, token.length);
+        }
     } while (token.kind != TOKEN_END);
 }
 
@@ -363,9 +277,12 @@ struct orch_script_uses *orch_script_uses_read(enum orch_script_language languag
     struct orch_script_uses *uses = g_new0(struct orch_script_uses, 1);
     uses->imports = g_ptr_array_new_with_free_func(import_free);
     uses->paths = g_ptr_array_new_with_free_func(g_free);
-    if (language == ORCH_SCRIPT_PYTHON)
+    uses->data = g_ptr_array_new_with_free_func(g_free);
+    if (language == ORCH_SCRIPT_PYTHON) {
         read_python(uses, text);
-    else if (language == ORCH_SCRIPT_SHELL)
+        orch_script_data_read(text, uses->data);
+    }
+    if (language == ORCH_SCRIPT_SHELL)
         read_shell(uses, text);
     else if (language == ORCH_SCRIPT_OTHER)
         read_quoted(uses, text);

@@ -25,6 +25,7 @@ struct orch_script_import {
 struct orch_script_uses {
     GPtrArray *imports; /* struct orch_script_import * */
     GPtrArray *paths;   /* char *: as written, with the suffix of a script */
+    GPtrArray *data;    /* char *: as written, texts that may be paths of files that it reads */
     bool sets_path;     /* it changes sys.path, so modules may be in any folder */
 };
 

@@ -18,7 +18,7 @@ ok orch show @last --json; same "$(json artifacts.#)" 2
 ok orch try -x lr=0.5,0.25 --artifact model=model.txt -- python3 train.py --lr '{lr}'; says 'nothing to run'
 echo hi >README.md
 ok orch try -x lr=0.5,0.25 --artifact model=model.txt -- python3 train.py --lr '{lr}'; says 'nothing to run'
-echo '# edited' >>train.py
+echo 'edited=1' >>train.py
 ok orch try -n -x lr=0.5 --artifact model=model.txt -- python3 train.py --lr '{lr}'; has stale; has 'train.py'
 # the program ran as by hand: its output is in the user's folder
 same "$(cat model.txt)" 'weights 0.25'

@@ -18,11 +18,11 @@ R
 ok orch plan r.recipe --json; for i in 0 1 2 3 4 5; do printf '%s%s ' "$(json trials.$i.experiment)" "$(json trials.$i.repeat)"; done >o
 same "$(cat o)" 'a1 a1 b1 a2 a2 b2 '
 # an edited script: one line says so, of how many trials; a new setting or command is new and not stale
-echo '# edited' >>t.py; ok sweep; says 'try: 6 trials: 6 stale'; says 'stale: t.py changed (6 trials)'
+echo 'edited=1' >>t.py; ok sweep; says 'try: 6 trials: 6 stale'; says 'stale: t.py changed (6 trials)'
 ok orch try -x n=4 -- python3 t.py --n '{n}' --repeat '{repeat}'; says '1 missing'; says_not stale
 ok orch try -s n=5 -- python3 t.py --n '{n}'; says '1 missing'; says_not stale
 ok orch try -s n=6 -- python3 t.py --n '{n}'; says '1 missing'; says_not stale
-echo '# again' >>t.py; ok orch try -s n=7 -- python3 t.py --n '{n}' --more; says '1 missing'; says_not stale
+echo 'again=1' >>t.py; ok orch try -s n=7 -- python3 t.py --n '{n}' --more; says '1 missing'; says_not stale
 ok orch try -s n=6 -- python3 t.py --n '{n}'; says 'stale: t.py changed (1 trial)'
 # of a recipe another value is an edit of it
 sed -i 's/0.002/0.003/' r.recipe; ok orch run r.recipe

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/run/run_spans.h"
+
+#include "store/run_spans.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+struct orch_run_spans {
+    struct orch_workspace *workspace;
+    struct orch_store *store;
+    const char *recipe, *experiment;
+    bool is_read; /* `runs` was looked up */
+    GPtrArray *committed_paths;
+    GHashTable *committed; /* set of the above; NULL: not read yet */
+    GArray *runs;          /* struct orch_run_span; NULL: none */
+};
+
+struct orch_run_spans *orch_run_spans_new(struct orch_workspace *workspace,
+                                          const struct orch_expansion *expansion,
+                                          const struct orch_experiment *experiment)
+{
+    struct orch_run_spans *spans = g_new0(struct orch_run_spans, 1);
+    spans->workspace = workspace;
+    spans->store = workspace->store;
+    spans->recipe = expansion->name;
+    spans->experiment = experiment->name;
+    return spans;
+}
+
+void orch_run_spans_free(struct orch_run_spans *spans)
+{
+    if (!spans)
+        return;
+    if (spans->runs)
+        g_array_unref(spans->runs);
+    if (spans->committed)
+        g_hash_table_unref(spans->committed);
+    if (spans->committed_paths)
+        g_ptr_array_unref(spans->committed_paths);
+    g_free(spans);
+}
+
+/* Looks the runs up when a file is first asked about: most trials ask about none. */
+static void read_runs(struct orch_run_spans *spans)
+{
+    if (!spans->is_read && spans->store)
+        spans->runs = orch_store_run_spans(spans->store, spans->recipe, spans->experiment,
+                                           orch_workspace_machine_key(spans->workspace), NULL);
+    spans->is_read = true;
+}
+
+static bool had_input(const struct orch_run_spans *spans, int64_t run, const char *name)
+{
+    g_autoptr(GPtrArray) inputs = orch_store_inputs(spans->store, run, NULL);
+    for (guint i = 0; inputs && i < inputs->len; i++)
+        if (strcmp(((const struct orch_stored_input *)inputs->pdata[i])->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* True for a file of the last commit: people edit those, also while a run runs. */
+static bool is_committed(struct orch_run_spans *spans, const char *path)
+{
+    struct orch_vcs *vcs = spans->workspace->vcs;
+    const char *root = spans->workspace->root;
+    size_t length = strlen(root);
+    if (!vcs || strncmp(path, root, length) != 0 || path[length] != '/')
+        return false;
+    if (!spans->committed) {
+        g_autofree char *commit = NULL, *tree = NULL;
+        spans->committed = g_hash_table_new(g_str_hash, g_str_equal);
+        if (orch_vcs_resolve(vcs, "HEAD", &commit, &tree, NULL))
+            spans->committed_paths = orch_vcs_list(vcs, tree, "", NULL);
+        for (guint i = 0; spans->committed_paths && i < spans->committed_paths->len; i++)
+            g_hash_table_add(spans->committed, spans->committed_paths->pdata[i]);
+    }
+    return g_hash_table_contains(spans->committed, path + length + 1);
+}
+
+bool orch_run_spans_wrote(struct orch_run_spans *spans, const char *path, const char *input)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return false;
+    read_runs(spans);
+    if (!spans->runs || !spans->runs->len)
+        return false;
+    int64_t written_ns = info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec;
+    for (guint i = 0; i < spans->runs->len; i++) {
+        const struct orch_run_span *run = &g_array_index(spans->runs, struct orch_run_span, i);
+        if (run->started_ns <= written_ns && written_ns <= run->ended_ns &&
+            !(input && had_input(spans, run->run, input)))
+            return !is_committed(spans, path);
+    }
+    return false;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Finds runs of code that differs from the present one in comments only. */
+#ifndef ORCH_CORE_RUN_SAME_COMMENTS_H
+#define ORCH_CORE_RUN_SAME_COMMENTS_H
+
+#include "core/run/fingerprint.h"
+#include "core/run/plan.h"
+
+/** When no run of the item can be reused, but one whose code differs only in comments and blank
+ * lines of Python scripts, gives the item that run's fingerprint and inputs and returns true. The
+ * fingerprint then stands for the same trial. */
+bool orch_adopt_same_code(struct orch_plan *plan, struct orch_plan_item *item,
+                          const struct orch_fingerprint_ref *refs, size_t ref_count);
+
+#endif
