@@ -19,7 +19,7 @@
 #include <stdbool.h>
 
 #define INTERVALS 200
-#define ERROR_MOST 1e-8
+#define ERROR_MOST 1e-7
 #define DEVIATIONS 9.0 /* the cuts lie that many standard deviations from the centre */
 #define NODES 128      /* of the inner integral, whose integrand is smooth */
 #define STEPS 60

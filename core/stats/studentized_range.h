@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/** Returns the probability of a range above `q`, to about 1e-8. NaN: fewer than two settings, no
+/** Returns the probability of a range above `q`, to about 1e-7. NaN: fewer than two settings, no
  * degree of freedom, or q is NaN. */
 double orch_studentized_range_tail(double q, size_t count, double degrees);
 /** Returns the range that is exceeded with probability `tail` (0 < tail < 1). NaN as above. */

@@ -10,4 +10,4 @@ target_sources(test_disturbed PRIVATE ${CMAKE_SOURCE_DIR}/core/host/foreign_cpu.
 orch_test(spread "quick" orch_render)
 orch_test(numbers "quick" orch_stats)
 orch_test(differences "quick" orch_render)
-orch_test(pooled "quick" orch_render)
+orch_test(pooled "slow" orch_render)
