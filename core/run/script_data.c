@@ -63,6 +63,17 @@ static bool is_write_mode(const struct orch_token *token)
            strpbrk(mode, "wax+");
 }
 
+/* True within the brackets of a function such as open() or h5py.File(), which takes a mode. */
+static bool is_in_open(const struct reading *r)
+{
+    if (!r->calls->len)
+        return false;
+    const struct call *call = &g_array_index(r->calls, struct call, r->calls->len - 1);
+    g_autofree char *text = g_strndup(call->function.text, call->function.length);
+    g_autofree char *lower = g_ascii_strdown(text, -1);
+    return call->function.kind == TOKEN_NAME && (strstr(lower, "open") || strstr(lower, "file"));
+}
+
 /* True when what follows the text writes the file: `, "w"`, `, mode="w"`, `).write_text(`. `next`:
  * the token after the text. */
 static bool is_written_after(const struct reading *r, struct orch_token next)
@@ -75,7 +86,7 @@ static bool is_written_after(const struct reading *r, struct orch_token next)
         orch_token_next(&lexer, &next);
         return is_writer(&next);
     }
-    if (!orch_token_is_sign(&next, ','))
+    if (!orch_token_is_sign(&next, ',') || !is_in_open(r))
         return false;
     orch_token_next(&lexer, &next);
     if (orch_token_is_word(&next, "mode")) {
@@ -121,7 +132,7 @@ static void take_name(struct reading *r, const struct orch_token *token,
                       const struct orch_token *next)
 {
     g_autofree char *name = g_strndup(token->text, token->length);
-    if (may_name_file(name) && (is_written_by_call(r, name) || is_written_after(r, *next)))
+    if (is_written_after(r, *next) || (may_name_file(name) && is_written_by_call(r, name)))
         g_hash_table_add(r->written, g_steal_pointer(&name));
 }
 

@@ -32,6 +32,7 @@ static void test_read(void **state)
         {"Path('a.d') + 'x'; y = 'b.csv'", "a.d | b.csv"},
         {"parser.add_argument('--data', default='set.csv')", "set.csv"},
         {"data = 'a.csv'\nnp.savetxt(FILE, data)", "a.csv"},
+        {"load('a.csv', 'a')", "a.csv | a.csv/a"},
         {"DATA = './x.npy'", "./x.npy"},
         /* no files */
         {"'''a docs/x.csv'''\n# 'b.csv'\nprint('no dot', 'https://a.b/c', '%d.*', f'{x}.csv')", ""},
@@ -57,6 +58,8 @@ static void test_written(void **state)
         "Path('a.txt').write_text('x')",
         "PATH = './net.pth'\ntorch.save(net.state_dict(), PATH)",
         "log_file = 'a.txt'\nwith open(log_file, 'a') as f: pass",
+        "hist = 'a.txt'\nh = open(hist, 'a')",
+        "h5py.File('a.h5', 'w')",
         "OUT = 'a.csv'",
         "save_path = 'a.csv'",
         "p.add_argument('--out', default='model.pt')",
