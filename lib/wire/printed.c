@@ -366,7 +366,7 @@ static void tokenize(struct tokens *tokens, const char *text, size_t length)
     tokens->count = 0;
     tokens->rank = -1;
     for (const char *at = text; at < end && tokens->count < TOKENS_MAX;) {
-        size_t skip = printed_escape_bytes(at, end);
+        size_t skip = orch_printed_escape_bytes(at, end);
         skip = skip ? skip : space_bytes(at, end);
         if (skip) {
             at += skip;
@@ -1003,7 +1003,7 @@ void orch_printed_line_clear(struct orch_printed_line *line)
     g_clear_pointer(&line->values, g_array_unref);
     g_string_free(line->folded, TRUE);
     g_string_free(line->row, TRUE);
-    printed_table_clear(&line->table);
+    orch_printed_table_clear(&line->table);
 }
 
 void orch_printed_line_parse(struct orch_printed_line *out, const char *text, size_t length)
@@ -1012,7 +1012,7 @@ void orch_printed_line_parse(struct orch_printed_line *out, const char *text, si
     out->has_number = out->is_progress = out->is_row = out->is_cut = false;
     out->is_pure = true;
     out->rank = -1;
-    if (printed_fold_line(text, length, out->folded)) {
+    if (orch_printed_fold_line(text, length, out->folded)) {
         text = out->folded->str;
         length = out->folded->len;
     }
@@ -1026,7 +1026,7 @@ void orch_printed_line_parse(struct orch_printed_line *out, const char *text, si
             return;
         }
     }
-    if (printed_fold_row(&out->table, text, length, out->row, &out->is_row)) {
+    if (orch_printed_fold_row(&out->table, text, length, out->row, &out->is_row)) {
         text = out->row->str;
         length = out->row->len;
     }

@@ -29,7 +29,7 @@ static char full_width(const unsigned char *at)
     return is_form ? (char)plain : 0;
 }
 
-size_t printed_escape_bytes(const char *at, const char *end)
+size_t orch_printed_escape_bytes(const char *at, const char *end)
 {
     if (*at != '\033')
         return 0;
@@ -46,7 +46,7 @@ size_t printed_escape_bytes(const char *at, const char *end)
     return (size_t)(MIN(p + 1, end) - at);
 }
 
-bool printed_fold_line(const char *text, size_t length, GString *out)
+bool orch_printed_fold_line(const char *text, size_t length, GString *out)
 {
     const char *end = text + length, *at = text;
     while (at < end && !((unsigned char)*at >= 0x80 || *at == '\033'))
@@ -56,7 +56,7 @@ bool printed_fold_line(const char *text, size_t length, GString *out)
     g_string_truncate(out, 0);
     g_string_append_len(out, text, at - text);
     while (at < end) {
-        size_t skip = printed_escape_bytes(at, end);
+        size_t skip = orch_printed_escape_bytes(at, end);
         char plain = 0;
         for (size_t i = 0; !skip && (unsigned char)*at >= 0x80 && i < G_N_ELEMENTS(SIGNS); i++) {
             size_t bytes = strlen(SIGNS[i].sign);
@@ -84,7 +84,7 @@ struct cell {
     size_t length;
 };
 
-void printed_table_clear(struct printed_table *table)
+void orch_printed_table_clear(struct printed_table *table)
 {
     g_clear_pointer(&table->columns, g_ptr_array_unref);
     if (table->section)
@@ -92,7 +92,7 @@ void printed_table_clear(struct printed_table *table)
     table->section = NULL;
 }
 
-bool printed_is_counter(const char *word, size_t length)
+bool orch_printed_is_counter(const char *word, size_t length)
 {
     static const char *const words[] = {"epoch",  "epochs", "ep",        "round",      "episode",
                                         "step",   "steps",  "iteration", "iter",       "itr",
@@ -158,7 +158,7 @@ static bool is_name(const struct cell *cell)
 static bool take_header(struct printed_table *table, const struct cell *cells, unsigned count,
                         char mark)
 {
-    bool is_header = count >= 2 && printed_is_counter(cells[0].text, cells[0].length);
+    bool is_header = count >= 2 && orch_printed_is_counter(cells[0].text, cells[0].length);
     for (unsigned i = 0; is_header && i < count; i++)
         is_header = is_name(&cells[i]);
     if (!is_header)
@@ -220,8 +220,8 @@ static char mark_of(const char *text, size_t length)
     return memchr(text, ',', length) ? ',' : 0;
 }
 
-bool printed_fold_row(struct printed_table *table, const char *text, size_t length, GString *out,
-                      bool *out_is_boxed)
+bool orch_printed_fold_row(struct printed_table *table, const char *text, size_t length,
+                           GString *out, bool *out_is_boxed)
 {
     struct cell cells[COLUMNS_MAX];
     while (length && g_ascii_isspace(text[length - 1]))
@@ -235,7 +235,7 @@ bool printed_fold_row(struct printed_table *table, const char *text, size_t leng
     size_t word = 0;
     while (word < length && (g_ascii_isalpha(text[word]) || text[word] == '_'))
         word++;
-    if (!is_boxed && !may_be_row && !printed_is_counter(text, word))
+    if (!is_boxed && !may_be_row && !orch_printed_is_counter(text, word))
         return false;
     char mark = is_boxed ? '|' : may_be_row && !word ? table->mark : mark_of(text, length);
     if (!mark)

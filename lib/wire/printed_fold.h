@@ -15,22 +15,22 @@ struct printed_table {
     GString *section;   /* "rollout/": a row without a value, the beginning of the next names */
 };
 
-void printed_table_clear(struct printed_table *table);
+void orch_printed_table_clear(struct printed_table *table);
 
 /** Writes the line without escape sequences and with plain signs to `out`. False, with `out`
  * unchanged, if the line is plain already. */
-bool printed_fold_line(const char *text, size_t length, GString *out);
+bool orch_printed_fold_line(const char *text, size_t length, GString *out);
 
 /** True for a row of a table, which `out` then has as "name: value | name: value". Notes a header.
  * `*out_is_boxed`: the row is one of several that belong together ("| name | value |"). `text` must
  * not be part of `out`. */
-bool printed_fold_row(struct printed_table *table, const char *text, size_t length, GString *out,
-                      bool *out_is_boxed);
+bool orch_printed_fold_row(struct printed_table *table, const char *text, size_t length,
+                           GString *out, bool *out_is_boxed);
 
 /** Length in bytes of the escape sequence at `at`; 0: none. */
-size_t printed_escape_bytes(const char *at, const char *end);
+size_t orch_printed_escape_bytes(const char *at, const char *end);
 
 /** True for a word that counts epochs or steps. */
-bool printed_is_counter(const char *word, size_t length);
+bool orch_printed_is_counter(const char *word, size_t length);
 
 #endif

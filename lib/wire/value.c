@@ -260,41 +260,6 @@ bool orch_value_number(const json_t *value, double *out)
     return text && orch_real_parse(text, out);
 }
 
-static json_t *plain_number(const json_t *value)
-{
-    const char *text = json_string_value(value);
-    const char *digits = text ? text + (*text == '-' || *text == '+') : "";
-    json_t *number = text ? read_int(text) : NULL;
-    bool is_padded = digits[0] == '0' && g_ascii_isdigit(digits[1]);
-    bool is_long = text && !number && !digits[strspn(digits, "0123456789")];
-    if (text && !number && !is_padded && !is_long)
-        number = read_real(text);
-    if (!number || is_padded) {
-        json_decref(number);
-        number = json_deep_copy(value);
-    }
-    return number;
-}
-
-json_t *orch_value_plain(const struct orch_manifest *manifest, const json_t *params)
-{
-    json_t *out = json_object(), *value;
-    const char *name;
-    json_object_foreach((json_t *)(uintptr_t)params, name, value)
-    {
-        const struct orch_param_spec *spec = orch_manifest_param(manifest, name);
-        if (!spec || !is_number_type(spec)) {
-            json_object_set(out, name, value);
-            continue;
-        }
-        json_t *plain = json_is_array(value) ? json_array() : plain_number(value);
-        for (size_t i = 0; i < json_array_size(value); i++)
-            json_array_append_new(plain, plain_number(json_array_get(value, i)));
-        json_object_set_new(out, name, plain);
-    }
-    return out;
-}
-
 json_t *orch_value_parse_scalar(const struct orch_param_spec *spec, const char *text,
                                 GError **error)
 {

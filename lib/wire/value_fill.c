@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes canonical values into a compiled plugin's parameter struct. */
+/* Canonical values for their readers: a compiled plugin's parameter struct, a program's JSON. */
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 #include "lib/wire/value.h"
 
 #include <string.h>
@@ -110,4 +111,43 @@ bool orch_value_fill(const struct orch_manifest *manifest, const json_t *params,
             return false;
     }
     return true;
+}
+
+/* ---- for programs ------------------------------------------------------------------------------
+ */
+
+/* A number that is kept as text, as a number; other values as they are. New reference. */
+static json_t *plain_number(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    const char *digits = text ? text + (*text == '-' || *text == '+') : "";
+    bool is_padded = digits[0] == '0' && g_ascii_isdigit(digits[1]);
+    bool is_whole = !digits[strspn(digits, "0123456789")]; /* of more than 64 bits, if no int */
+    int64_t whole;
+    double real;
+    if (text && !is_padded && orch_int_parse(text, &whole))
+        return json_integer(whole);
+    if (text && !is_padded && !is_whole && orch_real_parse(text, &real))
+        return json_real(real);
+    return json_deep_copy(value);
+}
+
+json_t *orch_value_plain(const struct orch_manifest *manifest, const json_t *params)
+{
+    json_t *out = json_object(), *value;
+    const char *name;
+    json_object_foreach((json_t *)(uintptr_t)params, name, value)
+    {
+        const struct orch_param_spec *spec = orch_manifest_param(manifest, name);
+        uint32_t type = spec ? spec->type & ~(uint32_t)ORCH_LIST : ORCH_STRING;
+        if (type != ORCH_INT && type != ORCH_REAL) {
+            json_object_set(out, name, value);
+            continue;
+        }
+        json_t *plain = json_is_array(value) ? json_array() : plain_number(value);
+        for (size_t i = 0; i < json_array_size(value); i++)
+            json_array_append_new(plain, plain_number(json_array_get(value, i)));
+        json_object_set_new(out, name, plain);
+    }
+    return out;
 }
