@@ -7,14 +7,15 @@ import sys
 open(sys.argv[2], "w").write(sys.argv[1])
 print("n 1")
 P
+printf 'print("n 1")\n' >c.py
 git add -A; git commit -qm first
 for v in 0123 1.10 72225e2 1e-3 +5 12345678901234567890 18446744073709551615 1_000 9007199254740993.5 '' ' x' 'a$b' '${HOME}' 'range(1,2)' '"1"' True; do
     ok orch try --force -s "v=$v" -- python3 a.py '{v}' "$SCRATCH/arg"
     same "$(<"$SCRATCH/arg")" "$v" 'what the program got'
 done
 # two spellings are two settings of a program, and are shown with the digits that were typed
-ok orch try --name two -x v=1.10,1.1,1e0 -- python3 a.py '{v}' "$SCRATCH/arg"; says '3 ok'; says 'v=1.10'; says 'v=1e0'
-ok orch try --name two -x v=1.1 -- python3 a.py '{v}' "$SCRATCH/arg"; says 'nothing to run'
+ok orch try --name two -x v=1.10,1.1,1e0 -- python3 c.py '{v}'; says '3 ok'; says 'v=1.10'; says 'v=1e0'
+ok orch try --name two -x v=1.1 -- python3 c.py '{v}'; says 'nothing to run'
 fails 2 orch try -n -x v=1.1,1.1 -- python3 a.py '{v}'; says 'twice'; says_not 'has no value'
 # filters compare numbers
 ok orch ls --where 'experiment=two and v > 1.05' --json; same "$(json runs.#)" 2
