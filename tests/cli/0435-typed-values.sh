@@ -19,7 +19,7 @@ ok orch try --name two -x v=1.1 -- python3 c.py '{v}'; says 'nothing to run'
 fails 2 orch try -n -x v=1.1,1.1 -- python3 a.py '{v}'; says 'twice'; says_not 'has no value'
 # filters compare numbers
 ok orch ls --where 'experiment=two and v > 1.05' --json; same "$(json runs.#)" 2
-ok orch try --name long -x v=1_000,0020 -- python3 a.py '{v}' "$SCRATCH/arg"
+ok orch try --name long -x v=1_000,0020 -- python3 c.py '{v}'
 ok orch ls --where 'experiment=long and v >= 1000' --json; same "$(json runs.#)" 1; same "$(json runs.0.setting.v)" 1_000
 # an empty text alone and beside another value
 ok orch try -n -s v= -- python3 a.py 'x{v}' o
