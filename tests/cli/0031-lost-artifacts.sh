@@ -16,8 +16,9 @@ artifacts:
 Y
 cat >exp/leave.sh <<'S'
 sleep 0.3
-echo one >"$1"
-echo "{\"event\":\"artifact\",\"name\":\"model\",\"path\":\"$1\"}" >&"$ORCH_EVENTS"
+case $1 in /*) file=$1 ;; *) file=$ORCH_TRIAL_DIR/$1 ;; esac
+echo one >"$file"
+echo "{\"event\":\"artifact\",\"name\":\"model\",\"path\":\"$file\"}" >&"$ORCH_EVENTS"
 echo '{"event":"done","status":"ok"}' >&"$ORCH_EVENTS"
 S
 printf 'format: 1\nrecipe: leave\nexperiments:\n  leave: { plugin: exp/leave.plugin, retries: 0 }\n' >leave.recipe
