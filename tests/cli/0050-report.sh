@@ -74,7 +74,7 @@ ok orch report r.recipe --runs --disturbed # other programs may run beside this 
 row() { printf '%s\n' "$out" | tr -s ' ' | sed 's/^ //' | grep -m1 "^$1 " || _fail "no line that begins with '$1'"; }
 has 'r: A report of every kind'; has 'profile small'; has 'Two ways of training.'
 same "$(row 0.1)" '0.1 0.9015 (0.9010..0.9020) (0.9015) missing'
-has 'winner by experiment, lr: tune 0.1 with 0.9015'; has 'margin over tune 0.01: 0.0900; 95 % interval of the paired difference'; has ': more than noise'
+has 'winner by experiment, lr: tune 0.1 with 0.9015'; has 'margin over tune 0.01: 0.0900; simultaneous 95 % interval of the difference'; has ': more than noise'
 has '+0.2900 against feature'
 same "$(row 'tune 105.6')" 'tune 105.6 96 10.000'; has 'mean of the absolute errors: 10 % over 1 setting'
 same "$(row 'feature lr=0.01')" 'feature lr=0.01 bob bob'; same "$(row 'feature lr=0.1')" 'feature lr=0.1 missing missing'

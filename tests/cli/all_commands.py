@@ -25,7 +25,7 @@ VALUES = {
     "RUN": "{run}", "RUN...": "{run}", "RUN|RECIPE...": "{run}", "RUN|FILTER": "{run}", "A": "{run}", "B": "@last", "A..B": None, "DIR": "{out}",
     "METRIC": "final", "NAME": "accuracy", "NAME...": "accuracy", "NAME|PATH": "./job.plugin", "NET": "resnet20",
     "KERNEL[/STRIDE]...": "3/2", "GPU": "v100", "GPUS": "v100", "REMOTE": "{hub}", "FILE": "{out}", "FILE.csv": "data.csv",
-    "FILE|DIR": "{bundle}", "FILE|DIGEST...": "./none.so", "OTHER.db|BUNDLE|DIR...": "{bundle}", "SHELL": "bash", "N": "2", "K": "2", "SECONDS": "1", "DURATION": "1s",
+    "FILE|DIR": "{bundle}", "FILE|DIGEST...": "./none.so", "OTHER.db|BUNDLE|DIR...": "{bundle}", "SHELL": "bash", "SHELL|runs|plugins": "bash", "N": "2", "K": "2", "SECONDS": "1", "DURATION": "1s",
     "WHEN": "never", "WHO": "tester", "KEY": "{run}", "COMMAND": "true", "CONDITION": "wall_s>0 or lr>0", "EXPR": "lr>0", "COLUMNS": "key,lr,wall_s",
     "COLUMN": "wall_s", "FORMAT": "json", "X": "lr", "A,B,...": "lr,note", "A.csv": "data.csv", "B.csv": "data.csv",
     "ADDRESS": "127.0.0.1", "BYTES": "1000", "COLUMN,...": "key,lr,wall_s,best.accuracy,started,gpu,host", "CxHxW": "3x32x32",
@@ -33,7 +33,7 @@ VALUES = {
     "K/N": "1/2", "KIND": "linear", "LANG": "python", "LAYER": "conv1", "LIMIT": "1h", "LINK": "pcie3", "LIST": "lr",
     "N,...": "1,2", "NAME=FILE": "x=data.csv", "NAMES": "accuracy", "NAMES|all": "all", "NAME|FOLDER": "nowhere", "NAME|N": "2",
     "NUMBER": "2", "PARAM=A,B,...": "lr=0.1,0.2", "PARAM=VALUE": "lr=0.3", "[EXP.]PARAM=VALUE": "lr=0.3",
-    "[EXP.]PARAM=A,B,...": "lr=0.1,0.2", "PERCENT": "50", "PID": "1", "PLATFORM": "slurm", "N|LABEL": "1", "IMAGE": "lab/orch", "PLACE": "place", "QUESTION": "1.1", "SET,...": "lr=1",
+    "[EXP.]PARAM=A,B,...": "lr=0.1,0.2", "PERCENT": "50", "PATH": "model.pt", "STREAM": "both", "PID": "1", "PLATFORM": "slurm", "N|LABEL": "1", "IMAGE": "lab/orch", "PLACE": "place", "QUESTION": "1.1", "SET,...": "lr=1",
     "SHARE": "0.5", "STATE": "ok", "TAG": "tagged", "TEXT": "words", "UNIT": "s", "USD": "1", "VALUE": "final", "WHAT": "wall_s", "WHICH": "newest",
 }
 # commands that take another value than what their usage names

@@ -52,6 +52,7 @@ report:
   - { question: 1.5, title: Why, points: 3, student: }
   - { question: 1.6, title: Not run, table: { rows: lr, value: result final, experiments: [later] } }
 R
+echo samples.png >.gitignore # what the program writes
 git add -A; git commit -qm first
 export ORCH_USER=ada
 # retar IN OUT CODE: writes a pack again after CODE changed `files` (a list of [name, bytes]); get, put and edit (a
