@@ -479,20 +479,11 @@ static bool has_no_key(const char *line)
            !strchr(":,]}\"'", code[length - 1]);
 }
 
-/* Text that was copied from a page or a PDF. */
-static bool has_no_break_space(const char *line)
-{
-    return line && strstr(line, "\xc2\xa0");
-}
-
 /* Finds the cause where the parser stumbles one line later: NULL where the line above is well. */
-static const char *hint_of_line_above(const char *above, const char *line, const char *message)
+static const char *hint_of_line_above(const char *above, const char *message)
 {
     if (!strstr(message, "indentation in mapping"))
         return NULL;
-    if (has_no_break_space(above) || has_no_break_space(line))
-        return "indent with spaces: there is a no-break space in this line or the one above; type "
-               "them anew";
     if (above && has_no_key(above))
         return "the line above has no key: write a colon and a space, as in 'plugin: sleep'";
     return NULL;
@@ -526,7 +517,7 @@ static void report_syntax(struct builder *builder, struct fy_diag *diag, struct 
     g_autofree char *lines = lines_copy(builder->text, builder->length, line);
     g_autofree char *what = g_strstrip(g_strdup(message));
     g_autofree char *above = line_above_copy(builder->text, builder->length, line);
-    const char *hint = hint_of_line_above(above, lines, message);
+    const char *hint = hint_of_line_above(above, message);
     orch_diags_add(diags, false, builder->name, line, column,
                    hint ? hint : syntax_hint(lines, message), "not valid YAML: %s", what);
 }

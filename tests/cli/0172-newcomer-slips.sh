@@ -7,7 +7,7 @@ slip() { recipe "$1"; fails 2 orch check y.recipe; says "at: y.recipe:$2"; says 
 slip 's/plugin: sleep/plugin sleep/' 6:5 'the line above has no key: write a colon and a space'
 slip 's/plugin: sleep/plugin:sleep/' 6:5 'the line above has no key: write a colon and a space'
 slip 's/plugin: sleep  # waits/plugin sleep  # a: b/' 6:5 'the line above has no key: write a colon and a space'
-slip 's/^    plugin/\xc2\xa0\xc2\xa0\xc2\xa0\xc2\xa0plugin/' 6: 'indent with spaces: there is a no-break space'
+slip 's/^    plugin/\xc2\xa0\xc2\xa0\xc2\xa0\xc2\xa0plugin/' 5:1 'write a plain space instead'
 slip "s/recipe: y/&\nabout: Try: 'it' now/" 3: "put quotes around a text that holds ': '"
 slip 's/^    sweep/   sweep/' 6:4 'keys of one map begin in the same column' # all is well above
 # shapes and numbers

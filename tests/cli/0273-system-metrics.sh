@@ -38,8 +38,8 @@ report:
   - { question: "1", title: Utilisation by time, plot: { x: second, y: [system/gpu0_core, system/gpu0_memory_busy], experiments: sampled } }
   - { question: "1", title: Its mean, table: { rows: experiment, value: [mean system/gpu0_core, mean system/gpu0_memory_busy, mean system/cpu_trial, max system/memory_trial], experiments: sampled } }
 R
-# several drivers at once, each with a store of its own
-start() { (ORCH_DB=$SCRATCH/$2.db FAKE_NVML=$1 FAKE_NVML_COUNT=${3:-2} orch run s.recipe "$2" -q >"$SCRATCH/$2.out" 2>&1) & }
+# several drivers at once, each with a store and made-up GPUs of its own
+start() { (ORCH_DB=$SCRATCH/$2.db ORCH_SLOTS=$SCRATCH/slots.$2 FAKE_NVML=$1 FAKE_NVML_COUNT=${3:-2} orch run s.recipe "$2" -q >"$SCRATCH/$2.out" 2>&1) & }
 start '' sampled; start vanishes lost; start hangs hung; start '' off; start '' slow
 wait
 shown() { ok env ORCH_DB="$SCRATCH/$1.db" orch show @last --json; same "$(json state)" "${2:-ok}" "the trial $1"; }
