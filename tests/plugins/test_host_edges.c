@@ -237,9 +237,10 @@ static struct trial_case CASES[] = {
     {"artifact_beside", .from = "lines", .verdict = "ok", .check = check_beside,
      .script = "printf abc > \"$${ORCH_TRIAL_DIR}-beside\"",
      .extra = ARTIFACTS(ROW("model", "${trial_dir}-beside"))},
-    {"artifact_blocked", .from = "lines", .script = "mkdir ../artifact.model",
-     .verdict = "protocol-error", .extra = ARTIFACTS(ROW("model", "/etc/passwd")),
-     .reason = "cannot copy '/etc/passwd' to the trial's folder: Is a directory"},
+    {"artifact_blocked", .from = "lines", .verdict = "protocol-error",
+     .script = "mkdir ../artifact.model; echo a > ../../outside",
+     .extra = ARTIFACTS(ROW("model", "../../outside")),
+     .reason = "outside' to the trial's folder: Is a directory"},
     {"artifacts_left", .from = "protocol", .verdict = "ok", .check = check_two_artifacts,
      .script = "printf abc > a; printf b > b; " SAY(
          "{\"event\":\"artifact\",\"name\":\"a\",\"path\":\"a\"}") DONE,

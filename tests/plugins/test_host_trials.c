@@ -2,7 +2,7 @@
 /* orch-host on plugins and commands that do everything wrong. Also describe and batch. */
 #include "tests/plugins/host_fixture.h"
 
-enum { CACHE_LIMIT = 1 << 20 }; /* of the cache of digests, in bytes */
+enum { CACHE_LIMIT = 4 << 20 }; /* of the cache of digests, in bytes */
 
 /* ---- what single rows are looked at for -------------------------------------------------------
  */
