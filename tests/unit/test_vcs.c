@@ -76,7 +76,7 @@ static void test_damaged_index(void **state)
     GError *error = NULL;
     assert_null(orch_vcs_capture(vcs, NULL, &error));
     assert_true(g_error_matches(error, ORCH_ERROR, ORCH_ERROR_IO));
-    assert_non_null(strstr(error->message, "'git status' failed"));
+    assert_non_null(strstr(error->message, "'git ls-files' failed"));
     assert_non_null(strstr(error->message, "index"));
     g_error_free(error);
     orch_vcs_close(vcs);
