@@ -15,13 +15,14 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 BASE, CHROMIUM, DRIVER = sys.argv[1:4]
 SHOTS = sys.argv[4] if len(sys.argv) > 4 else ""
+PROFILE = tempfile.TemporaryDirectory(ignore_cleanup_errors=True) # of the browser; removed at the end
 
 
 def open_browser():
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
     for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-                 "--window-size=1280,900", "--force-device-scale-factor=1", f"--user-data-dir={tempfile.mkdtemp()}"):
+                 "--window-size=1280,900", "--force-device-scale-factor=1", f"--user-data-dir={PROFILE.name}"):
         options.add_argument(word)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     return webdriver.Chrome(service=Service(DRIVER), options=options)
