@@ -88,7 +88,8 @@ static char *listing_sql(const struct orch_listing *listing, const struct store_
     if (!sort)
         g_string_append_printf(sql, " ORDER BY r.ended %s, r.id %s", order, order);
     else
-        g_string_append_printf(sql, " ORDER BY orch_number(%s) %s NULLS LAST, r.ended DESC, r.id DESC",
+        g_string_append_printf(sql,
+                               " ORDER BY orch_number(%s) %s NULLS LAST, r.ended DESC, r.id DESC",
                                sort->sql, order);
     return g_strdup(sql->str);
 }

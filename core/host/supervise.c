@@ -146,9 +146,8 @@ static size_t read_stream(struct supervisor *s, int *fd, struct capture *capture
         return 0;
     orch_capture_write(capture, s->buffer, (size_t)n);
     if (capture == &s->output || capture == &s->errors)
-        orch_text_metrics_feed(s->text_metrics,
-                               capture == &s->output ? TEXT_STDOUT : TEXT_STDERR, s->buffer,
-                               (size_t)n);
+        orch_text_metrics_feed(s->text_metrics, capture == &s->output ? TEXT_STDOUT : TEXT_STDERR,
+                               s->buffer, (size_t)n);
     return (size_t)n;
 }
 

@@ -63,10 +63,10 @@ static bool read_scalar(struct recipe_draft *draft, const struct recipe_experime
 {
     struct recipe_place place = orch_recipe_value_place(setting, node);
     struct recipe_reference *reference = NULL;
-    g_autofree char *text =
-        draft->options->is_ad_hoc ? g_strdup(node->text) /* the shell has expanded its variables */
-                                  : orch_recipe_expand_variables(draft, place, node->text, NULL,
-                                                                 is_element ? NULL : &reference);
+    g_autofree char *text = draft->options->is_ad_hoc
+                                ? g_strdup(node->text) /* the shell has expanded its variables */
+                                : orch_recipe_expand_variables(draft, place, node->text, NULL,
+                                                               is_element ? NULL : &reference);
     if (reference) {
         out->reference = reference;
         return orch_recipe_reference_check(draft, experiment, spec, reference);

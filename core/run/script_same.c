@@ -81,7 +81,8 @@ static char *head_of(const char *text)
     GString *out = g_string_new(NULL);
     for (int i = 0; i < 2; i++) {
         g_autofree char *line = g_strndup(text, strcspn(text, "\n"));
-        if ((i == 0 && g_str_has_prefix(line, "#!")) || (strchr(line, '#') && strstr(line, "coding")))
+        if ((i == 0 && g_str_has_prefix(line, "#!")) ||
+            (strchr(line, '#') && strstr(line, "coding")))
             g_string_append_printf(out, "%s\n", line);
         text += strlen(line);
         text += *text == '\n';

@@ -173,9 +173,9 @@ size_t orch_setting_name_bytes(const char *text)
         gunichar c = g_utf8_get_char_validated(p, -1);
         bool is_invalid = c == (gunichar)-1 || c == (gunichar)-2;
         bool is_first = !is_invalid && (g_unichar_isalpha(c) || c == '_');
-        bool is_more = !is_invalid && p > text &&
-                       (g_unichar_isalnum(c) || g_unichar_ismark(c) ||
-                        (c < 128 && strchr("_.-/@+", (int)c)));
+        bool is_more =
+            !is_invalid && p > text &&
+            (g_unichar_isalnum(c) || g_unichar_ismark(c) || (c < 128 && strchr("_.-/@+", (int)c)));
         if (!is_first && !is_more)
             break;
         p = g_utf8_next_char(p);

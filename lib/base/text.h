@@ -27,8 +27,8 @@ const char *orch_suggest(const char *word, const char *const *candidates);
 /** True for a name [a-z][a-z0-9_-]* of at most 63 characters ('-' only if allowed). */
 bool orch_name_is_valid(const char *name, bool dash_allowed);
 
-/** True for a name that a program may give to a setting ("C", "optimizer.lr", "batch-size"): a letter
- * of any script or '_', then letters, digits and "_.-/@+", at most 100 bytes. */
+/** True for a name that a program may give to a setting ("C", "optimizer.lr", "batch-size"): a
+ * letter of any script or '_', then letters, digits and "_.-/@+", at most 100 bytes. */
 bool orch_setting_name_is_valid(const char *name);
 /** Length in bytes of the longest beginning of `text` that is such a name. */
 size_t orch_setting_name_bytes(const char *text);

@@ -13,8 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
 static void check_value(const struct orch_printed_value *value)
 {
-    if (value->kind == ORCH_PRINTED_VALUE && value->name[0] &&
-        !orch_label_is_valid(value->name))
+    if (value->kind == ORCH_PRINTED_VALUE && value->name[0] && !orch_label_is_valid(value->name))
         g_error("'%s' is no name", value->name);
     if (!memchr(value->name, 0, sizeof value->name) ||
         !memchr(value->last, 0, sizeof value->last) || !memchr(value->unit, 0, sizeof value->unit))

@@ -451,7 +451,8 @@ static void test_folder_of_odd_files(void **state)
     free_folder(dir);
 }
 
-/* At most 64 MiB are copied: 16 files of 4 MiB, or 15 and a little beside them. The rest are links. */
+/* At most 64 MiB are copied: 16 files of 4 MiB, or 15 and a little beside them. The rest are links.
+ */
 static void test_folder_beyond_the_budget(void **state)
 {
     (void)state;
