@@ -153,6 +153,13 @@ static bool fill_path(const char *from, const char *to, const char *but, struct 
     return ok;
 }
 
+static void descend(char **folder, const char *name)
+{
+    char *inner = g_build_filename(*folder, name, NULL);
+    g_free(*folder);
+    *folder = inner;
+}
+
 /* Mirrors `root` in `work`: real folders along `relative`, with the other entries of each. */
 static bool mirror(const char *root, const char *relative, const char *work, struct budget *budget,
                    GError **error)
@@ -166,12 +173,8 @@ static bool mirror(const char *root, const char *relative, const char *work, str
             return false;
         if (!parts[i])
             return true;
-        char *next_from = g_build_filename(from, parts[i], NULL);
-        char *next_to = g_build_filename(to, parts[i], NULL);
-        g_free(from);
-        g_free(to);
-        from = next_from;
-        to = next_to;
+        descend(&from, parts[i]);
+        descend(&to, parts[i]);
     }
 }
 
@@ -211,12 +214,8 @@ static char *make_surroundings(const char *origin, const char *work, GError **er
         if (!orch_dir_make(to, error))
             return NULL;
         link_siblings(folder, parts[i], to);
-        char *next_folder = g_build_filename(folder, parts[i], NULL);
-        char *next_to = g_build_filename(to, parts[i], NULL);
-        g_free(folder);
-        g_free(to);
-        folder = next_folder;
-        to = next_to;
+        descend(&folder, parts[i]);
+        descend(&to, parts[i]);
     }
     return g_steal_pointer(&to);
 }

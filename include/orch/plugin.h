@@ -81,7 +81,7 @@ enum orch_type {
     ORCH_DURATION = 8, /* double, seconds; written 90, 30s, 5min, 2h, 1d */
     ORCH_BYTES = 9,    /* int64_t, bytes; written 4096, 64KiB, 4MiB, 2GB */
     ORCH_MONEY = 10,   /* double, US dollars; written 0.90 or $0.90 */
-    ORCH_SECRET = 11,  /* const char *; recorded only as a salted digest */
+    ORCH_SECRET = 11,  /* const char *; recorded only as a keyed digest */
     ORCH_LIST = 0x100
 };
 

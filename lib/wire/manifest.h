@@ -90,7 +90,7 @@ extern const char *const ORCH_TRIAL_VALUES[];
 /** "${byte:e9}" in a command is the byte 0xe9: words of a command line need not be UTF-8. */
 #define ORCH_BYTE_PREFIX "byte:"
 
-/** Is it a secret, or a list of them? Its value is recorded as a salted digest, and never shown or
+/** Is it a secret, or a list of them? Its value is recorded as a keyed digest, and never shown or
  * compared. NULL: no. */
 bool orch_param_is_secret(const struct orch_param_spec *spec);
 
