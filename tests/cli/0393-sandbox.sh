@@ -12,7 +12,7 @@ same "$(ls -A tmp home)" "$(printf 'home:\n\ntmp:')" 'what the sandbox leaves'
 # around a whole run
 mkdir -p clone/build clone/.orch; echo a >clone/a.c; echo b >clone/.orch/results.db
 git -C clone init -q; git -C clone add a.c; git -C clone commit -qm first
-export ORCH_LEFTOVERS_IN="$PWD/tmp"
+export ORCH_LEFTOVERS_IN="$PWD/tmp"; unset ORCH_LOOK_AT_CLONE # which ./build.sh test sets
 around() { # around COMMAND: what the second look says of what COMMAND does in between
     ok bash "$SOURCE/tests/leftovers.sh" before "$PWD/clone" "$PWD/clone/build"
     eval "$1"
