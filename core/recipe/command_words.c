@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/recipe/command_words.h"
 
+#include "core/recipe/output_words.h"
 #include "core/recipe/recipe.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -156,8 +157,8 @@ static void complain_of_name(const GPtrArray *settings, const char *name, const 
 
 /* Parses "{name}" or "${name}" at `at`. Returns the position after it; `at` when there is none;
  * NULL with an error. */
-static const char *take_placeholder(const char *at, const char *word, const GPtrArray *settings,
-                                    GString *out, GError **error)
+static const char *take_placeholder(const char *at, const char *word, bool is_output,
+                                    const GPtrArray *settings, GString *out, GError **error)
 {
     bool has_dollar = *at == '$';
     g_autofree char *name = name_at(at + has_dollar);
@@ -173,14 +174,16 @@ static const char *take_placeholder(const char *at, const char *word, const GPtr
         complain_of_name(settings, name, word, error);
         return NULL;
     }
-    if (setting)
+    if (setting) {
         setting->is_used = true;
+        setting->is_given = setting->is_given || !is_output;
+    }
     g_string_append_printf(out, "${%s}", name);
     return at + has_dollar + strlen(name) + 2;
 }
 
 /* Translates "--lr={lr}" to "--lr=${lr}". */
-static char *translate(const char *word, const GPtrArray *settings, GError **error)
+static char *translate(const char *word, bool is_output, const GPtrArray *settings, GError **error)
 {
     g_autoptr(GString) out = g_string_new(NULL);
     for (const char *at = word; *at;) {
@@ -194,7 +197,7 @@ static char *translate(const char *word, const GPtrArray *settings, GError **err
             g_string_append_printf(out, "${" ORCH_BYTE_PREFIX "%02x}", (unsigned char)*at++);
             continue; /* texts of recipes and manifests are UTF-8 */
         }
-        const char *behind = take_placeholder(at, word, settings, out, error);
+        const char *behind = take_placeholder(at, word, is_output, settings, out, error);
         if (!behind)
             return NULL;
         if (behind == at) {
@@ -217,7 +220,8 @@ char **orch_command_words_translate(const char *const *words, GPtrArray *setting
 {
     g_autoptr(GPtrArray) out = g_ptr_array_new_with_free_func(g_free);
     for (int i = 0; words[i]; i++) {
-        char *word = translate(words[i], settings, error);
+        bool is_output = orch_word_is_output(i ? words[i - 1] : NULL, words[i]);
+        char *word = translate(words[i], is_output, settings, error);
         if (!word)
             return NULL;
         g_ptr_array_add(out, word);
@@ -299,4 +303,55 @@ bool orch_command_settings_check_used(const GPtrArray *settings, const char *con
     orch_error_set(error, ORCH_ERROR_USAGE, hint, "setting '%s' is not used in the command",
                    unused->name);
     return false;
+}
+
+/* The word of the command that contains {name}. Borrowed. */
+static const char *word_with(const char *const *words, const char *name)
+{
+    g_autofree char *place = g_strdup_printf("{%s}", name);
+    for (int i = 0; words[i]; i++)
+        if (strstr(words[i], place))
+            return words[i];
+    return "";
+}
+
+/* Returns the option of the program that is called like the setting, as in "--learning-rate";
+ * NULL when no file that the command names mentions it. The caller frees. */
+static char *option_like(const char *const *words, const char *name)
+{
+    g_autofree char *dashed = g_strdelimit(g_strdup(name), "_", '-');
+    g_autofree char *underlined = g_strdelimit(g_strdup(name), "-", '_');
+    const char *const spellings[] = {name, dashed, underlined};
+    for (int i = 0; words[i]; i++) {
+        g_autofree char *text = NULL;
+        if (words[i][0] == '-' || !orch_file_read(words[i], PROGRAM_BYTES_MAX, &text, NULL, NULL))
+            continue;
+        for (unsigned k = 0; k < G_N_ELEMENTS(spellings); k++) {
+            g_autofree char *option = g_strconcat("--", spellings[k], NULL);
+            if (strstr(text, option))
+                return g_steal_pointer(&option);
+        }
+    }
+    return NULL;
+}
+
+void orch_command_settings_warn(const GPtrArray *settings, const char *const *words,
+                                struct orch_diags *diags)
+{
+    for (guint i = 0; i < settings->len && !may_read_elsewhere(words); i++) {
+        const struct orch_command_setting *setting = settings->pdata[i];
+        if (!setting->is_used || setting->is_given)
+            continue;
+        g_autofree char *option = option_like(words, setting->name);
+        g_autofree char *hint =
+            option ? g_strdup_printf("the program has an option for it: %s {%s}", option,
+                                     setting->name)
+                   : g_strdup_printf("write {%s} where the program reads it as well; for the same "
+                                     "trial several times there is --repeat",
+                                     setting->name);
+        orch_diags_add(diags, true, NULL, 0, 0, hint,
+                       "setting '%s' is only part of an output's name ('%s'): the program does "
+                       "the same for each of its values",
+                       setting->name, word_with(words, setting->name));
+    }
 }

@@ -9,6 +9,8 @@
 #ifndef ORCH_CORE_RECIPE_COMMAND_WORDS_H
 #define ORCH_CORE_RECIPE_COMMAND_WORDS_H
 
+#include "lib/base/diag.h"
+
 #include <glib.h>
 #include <stdbool.h>
 
@@ -20,7 +22,8 @@ struct orch_command_setting {
     const char *type; /* as given (NAME:text=...), else the most specific of "int", "real" and
                          "string" that fits all values */
     bool is_swept;
-    bool is_used; /* some word contains it */
+    bool is_used;  /* some word contains it */
+    bool is_given; /* so does one that is more than the name of an output (output_words.h) */
 };
 
 /** Array of struct orch_command_setting *. */
@@ -44,5 +47,10 @@ char **orch_command_words_translate(const char *const *words, GPtrArray *setting
  * Python helper. */
 bool orch_command_settings_check_used(const GPtrArray *settings, const char *const *words,
                                       bool from_env, GError **error);
+
+/** Warns of settings that only the names of outputs contain (-o out/{lr}), which leave what the
+ * program does as it is. For the words as they were given, after their translation. */
+void orch_command_settings_warn(const GPtrArray *settings, const char *const *words,
+                                struct orch_diags *diags);
 
 #endif

@@ -212,6 +212,8 @@ struct orch_expansion *orch_ad_hoc_expand(struct orch_store *store, struct orch_
     g_auto(GStrv) words = read_command(wish, settings, error);
     if (!words)
         return NULL;
+    if (!wish->from_env)
+        orch_command_settings_warn(settings, wish->command, diags);
     g_autofree char *command = command_text(words), *masked = masked_text(words);
     g_autofree char *name = wish->name ? g_strdup(wish->name) : default_name(wish);
     g_autoptr(GString) text = g_string_new(NULL);

@@ -6,7 +6,7 @@
 #include "core/run/command_files.h"
 #include "core/run/fingerprint.h"
 #include "core/run/named_files.h"
-#include "core/run/output_words.h"
+#include "core/recipe/output_words.h"
 #include "core/run/script_uses.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"

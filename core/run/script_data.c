@@ -2,7 +2,7 @@
 /* A text counts only when it names an existing file, so a superfluous candidate costs little. */
 #include "core/run/script_data.h"
 
-#include "core/run/output_words.h"
+#include "core/recipe/output_words.h"
 #include "core/run/script_lexer.h"
 
 #include <string.h>

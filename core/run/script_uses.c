@@ -4,7 +4,7 @@
  * a variable, concatenated paths) are not found; recipes declare them in `inputs:`. */
 #include "core/run/script_uses.h"
 
-#include "core/run/output_words.h"
+#include "core/recipe/output_words.h"
 #include "core/run/script_data.h"
 #include "core/run/script_lexer.h"
 

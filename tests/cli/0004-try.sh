@@ -64,3 +64,8 @@ cp -r "$PWD" ../elsewhere; ok orch -C ../elsewhere plan moved.recipe --json; sam
 # a limit of time as everywhere; a command without '--'
 ok orch try --timeout 5min -- sh -c 'echo loss 1'; fails 2 orch try --timeout 2x -- true; says "'2x' is not a duration above 0"
 fails 2 orch try -x lr=1 python3 train.py --lr 3; says "put '--' before the command"; fails 2 orch try --timout 3 -- true; says "did you mean '--timeout'"
+# a sweep whose values arrive nowhere but in the name of an output is all the same program
+ok orch try -n -x lr=0.1,0.2 -- python3 train.py --lr 3 -o 'out/{lr}'
+says "setting 'lr' is only part of an output's name ('out/{lr}')"; says 'hint: the program has an option for it: --lr {lr}'
+ok orch try -n -x lr=0.1,0.2 -- python3 train.py --lr '{lr}' -o 'out/{lr}'; says_not "part of an output's name"
+ok orch try -n -x k=1,2 -- sh -c 'echo loss 1' --save=out/'{k}'; says 'write {k} where the program reads it as well'

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which words of a command are files that it writes. */
-#include "core/run/output_words.h"
+#include "core/recipe/output_words.h"
 
 #include <glib.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/run/output_words.h"
+#include "core/recipe/output_words.h"
 
 #include <glib.h>
 #include <string.h>

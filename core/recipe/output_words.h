@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tells from an option's name that its value is a file which the command writes. Such a file may
  * lie there from an earlier run, but is no input. */
-#ifndef ORCH_CORE_RUN_OUTPUT_WORDS_H
-#define ORCH_CORE_RUN_OUTPUT_WORDS_H
+#ifndef ORCH_CORE_RECIPE_OUTPUT_WORDS_H
+#define ORCH_CORE_RECIPE_OUTPUT_WORDS_H
 
 #include <stdbool.h>
 
