@@ -24,6 +24,8 @@ static const struct orch_option OPTIONS[] = {
      "run trials again even if they are done (nothing is overwritten)"},
     {"fail-fast", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, fail_fast),
      "start no further trial after the first failure"},
+    {"keep-going", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, keep_going),
+     ORCH_KEEP_GOING_HELP},
     {"require-clean", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, require_clean),
      "refuse to run with uncommitted changes"},
     {"require", 0, "ok", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, require),
@@ -111,6 +113,7 @@ const struct orch_command ORCH_COMMAND_RUN = {
         "shows whose runs they are, and why), and runs the rest in processes of their own. "
         "Each trial is stored as soon as it ends, so running the same command again resumes.\n"
         "\n" ORCH_ON_CHANGE_ABOUT "\n"
+        "\n" ORCH_KEEP_GOING_ABOUT "\n"
         "\n"
         "After the first Ctrl-C no further trial starts and running trials finish; the second "
         "stops them.\n"

@@ -48,6 +48,8 @@ static const struct orch_option OPTIONS[] = {
      ORCH_FROZEN_HELP},
     {"force", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.force),
      "run trials again that are done"},
+    {"keep-going", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.keep_going),
+     ORCH_KEEP_GOING_HELP},
     {"dry-run", 'n', NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.dry_run),
      "show the plan only"},
     {"yes", 'y', NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.yes),
@@ -123,7 +125,8 @@ const struct orch_command ORCH_COMMAND_TRY = {
              "the environment (--env, or orch's Python helper). Metrics are read from standard "
              "output: lines such as 'epoch 3/10 loss 0.3', 'loss=0.3 accuracy=91.2%', or JSON "
              "objects (docs/printed-values.md). \n"
-             "\n" ORCH_ON_CHANGE_ABOUT,
+             "\n" ORCH_ON_CHANGE_ABOUT "\n"
+             "\n" ORCH_KEEP_GOING_ABOUT,
     .examples = "  orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}\n"
                 "  orch try -x n='range(1,8)' --repeat 3 -- ./bench {n}",
     .run = run,

@@ -551,6 +551,7 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
         .gpus = task->gpus->len ? (const unsigned *)(void *)task->gpus->data : NULL,
         .gpu_count = task->gpus->len,
         .fail_fast = options->fail_fast,
+        .stops_failing = !options->keep_going,
         .is_unpinned = options->no_pin,
         .oversubscribes = options->oversubscribe,
         .live = cli->stderr_is_tty && !options->no_progress && !cli->quiet,
@@ -672,6 +673,11 @@ static int execute_in(struct orch_cli *cli, const struct orch_expansion *expansi
 int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
                  const struct orch_execute_options *options, GError **error)
 {
+    if (options->fail_fast && options->keep_going) {
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL,
+                       "options '--fail-fast' and '--keep-going' exclude each other");
+        return -1;
+    }
     if (options->jobs < 0 || options->jobs > 1024) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL,
                        "option '--jobs': %d is not between 1 and 1024", options->jobs);

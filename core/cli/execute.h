@@ -18,11 +18,12 @@ struct orch_execute_options {
     bool no_pin, oversubscribe;
     bool live, frozen; /* what happens when inputs change (enum orch_on_change) */
     bool force, fail_fast, require_clean, dry_run, yes, sign, no_progress, all, exit_code, trust,
-        keep_trials;
+        keep_trials, keep_going;
 };
 
 /** Help of the options live and frozen of `run` and `try`. */
 #define ORCH_LIVE_HELP "when inputs change, go on with the new files"
+#define ORCH_KEEP_GOING_HELP "do not stop when the first three trials fail in the same way"
 #define ORCH_FROZEN_HELP "run programs from the captured files, in folders apart"
 #define ORCH_ON_CHANGE_ABOUT                                                                       \
     "A program runs in your folder, as by hand, and its files stay where it writes them. When "    \
@@ -30,6 +31,10 @@ struct orch_execute_options {
     "inputs change while a sweep runs, the running trial is run again, and it and the remaining "  \
     "ones run from the files captured at the start, each in a folder apart, whose new files "      \
     "'orch show RUN' lists; --live goes on with the changed files instead, --frozen starts apart."
+#define ORCH_KEEP_GOING_ABOUT                                                                      \
+    "When the first three trials of an experiment fail in the same way within 30 s each, as with " \
+    "a missing module, the rest of it does not run: on a terminal you are asked, elsewhere it "    \
+    "stops. --keep-going runs all trials."
 
 /** Runs the recipe with progress on stderr, and prints the answers of its report to stdout. Returns
  * the exit status, or -1 with an error. */

@@ -11,13 +11,20 @@
 #include "lib/base/text.h"
 
 #include <math.h>
+#include <poll.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
+
+/* Without an answer for so long, the user is not there, and other experiments wait. */
+enum { ANSWER_S = 60 };
 
 struct orch_progress {
     struct orch_cli *cli;
     bool live;
-    GArray *drawn; /* int: width of each line of the block on the screen */
+    GArray *drawn;  /* int: width of each line of the block on the screen */
+    char *question; /* that waits for an answer, on a line of its own, or NULL */
+    int64_t asked_ns;
     struct run_notices notices;
     struct orch_forecast_grades planned,
         renewed; /* forecasts from before the run that were recomputed during it */
@@ -78,7 +85,8 @@ static void append_up(struct orch_progress *progress, GString *frame)
     g_array_set_size(progress->drawn, 0);
 }
 
-/* Replaces the block by a text in one write, to avoid flicker. */
+/* Replaces the block, or an open question, by a text in one write, to avoid flicker. The question
+ * follows again. */
 static void print_instead(struct orch_progress *progress, const char *text)
 {
     GString *frame = g_string_new(NULL);
@@ -86,7 +94,11 @@ static void print_instead(struct orch_progress *progress, const char *text)
         append_up(progress, frame);
         g_string_append(frame, "\033[J");
     }
+    if (progress->question)
+        g_string_append(frame, "\r\033[K");
     g_string_append(frame, text);
+    if (progress->question)
+        g_string_append(frame, progress->question);
     fputs(frame->str, stderr);
     fflush(stderr);
     g_string_free(frame, TRUE);
@@ -320,10 +332,78 @@ static void on_message(void *ctx, const char *text)
     print_instead(ctx, line);
 }
 
+/* True when the user can be asked: a process in the background that reads its terminal is
+ * stopped. */
+static bool can_ask(const struct orch_progress *progress)
+{
+    return progress->cli->stderr_is_tty && isatty(STDIN_FILENO) &&
+           tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
+/* Asks on a line of its own. What was typed before is no answer. */
+static void put_question(struct orch_progress *progress, const struct orch_failing *failing)
+{
+    g_autofree char *said = orch_text_plain(
+        g_strdup_printf("orch: the first %d trials of '%s' failed in the same way: %s\n",
+                        ORCH_SAME_FAILURES, failing->experiment, failing->reason));
+    tcflush(STDIN_FILENO, TCIFLUSH);
+    print_instead(progress, said);
+    progress->question = g_strdup_printf(
+        "Run the other %u all the same? [y/N] (no answer in %d s: no) ", failing->left, ANSWER_S);
+    progress->asked_ns = orch_mono_ns();
+    print_instead(progress, "");
+}
+
+/* Returns the answer that was typed, if there is a whole line. Only an explicit yes counts. */
+static enum orch_decision read_answer(const struct orch_progress *progress, bool *out_typed)
+{
+    char answer[16] = "";
+    struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (orch_mono_ns() - progress->asked_ns > ANSWER_S * INT64_C(1000000000))
+        return ORCH_DECISION_STOP;
+    if (poll(&fd, 1, 0) <= 0 || !can_ask(progress))
+        return ORCH_DECISION_OPEN;
+    *out_typed = read(STDIN_FILENO, answer, sizeof answer - 1) > 0;
+    g_strstrip(answer);
+    return g_ascii_strcasecmp(answer, "y") == 0 || g_ascii_strcasecmp(answer, "yes") == 0
+               ? ORCH_DECISION_GO_ON
+               : ORCH_DECISION_STOP;
+}
+
+static void say_stopped(struct orch_progress *progress, const struct orch_failing *failing)
+{
+    g_autofree char *text =
+        g_strdup_printf("'%s' stops, because its first %d trials failed in the same way: %s\n  "
+                        "hint: %u trial%s not "
+                        "run; --keep-going runs %s all the same",
+                        failing->experiment, ORCH_SAME_FAILURES, failing->reason, failing->left,
+                        failing->left == 1 ? " was" : "s were", failing->left == 1 ? "it" : "them");
+    on_message(progress, text);
+}
+
+static enum orch_decision on_ask(void *ctx, const struct orch_failing *failing)
+{
+    struct orch_progress *progress = ctx;
+    enum orch_decision answer = ORCH_DECISION_STOP;
+    bool is_typed = false;
+    if (failing && !progress->question && can_ask(progress))
+        put_question(progress, failing);
+    if (failing && progress->question)
+        answer = read_answer(progress, &is_typed);
+    if (answer == ORCH_DECISION_OPEN)
+        return answer;
+    if (progress->question && !is_typed)
+        fputc('\n', stderr);
+    g_clear_pointer(&progress->question, g_free);
+    if (failing && answer == ORCH_DECISION_STOP)
+        say_stopped(progress, failing);
+    return answer;
+}
+
 struct orch_listener orch_progress_listener(struct orch_progress *progress)
 {
     return (struct orch_listener){
-        .ctx = progress, .ended = on_ended, .message = on_message, .tick = on_tick};
+        .ctx = progress, .ended = on_ended, .message = on_message, .tick = on_tick, .ask = on_ask};
 }
 
 static void append_count(GString *line, unsigned count, const char *what)
@@ -354,6 +434,7 @@ void orch_progress_end(struct orch_progress *progress, const struct orch_totals 
     orch_forecast_grades_release(&progress->planned);
     orch_forecast_grades_release(&progress->renewed);
     g_array_unref(progress->drawn);
+    g_free(progress->question);
     orch_cli_run_notices_release(&progress->notices);
     g_free(progress);
 }

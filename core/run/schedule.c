@@ -80,6 +80,8 @@ static void wait_for_something(struct run *run, bool held)
     int timeout = held ? 200 : run->options->live || run->options->limits ? 100 : 1000;
     if (run->moved && !count && run->options->sharing)
         timeout = 0; /* trials that ended in the meantime may have made others ready */
+    if (run->asked->len)
+        timeout = 100;
     for (guint i = 0; i < count; i++) {
         const struct host *host = run->hosts->pdata[i];
         fds[i] = (struct pollfd){.fd = host->pidfd, .events = POLLIN};
@@ -102,12 +104,15 @@ static bool has_todo(const struct run *run)
     return false;
 }
 
-/* True when a trial with GPUs has exited: its journal says whether they can be used again. */
+/* True when a trial with GPUs has exited, whose journal says whether they can be used again, or one
+ * of the first of its experiment, which may be stopped. */
 static bool must_collect_first(const struct run *run)
 {
-    for (guint i = 0; i < run->ended->len; i++)
-        if (((const struct host *)run->ended->pdata[i])->running.slot.gpu_count)
+    for (guint i = 0; i < run->ended->len; i++) {
+        const struct host *host = run->ended->pdata[i];
+        if (host->running.slot.gpu_count || orch_schedule_may_stop(run, host->job))
             return true;
+    }
     return run->collects_first;
 }
 
@@ -118,20 +123,23 @@ static bool loop(struct run *run, GError **error)
         if (must_collect_first(run) && !orch_schedule_collect(run, error))
             return false;
         bool stopping = run->stop_level || run->failed_fast;
-        if (stopping)
+        orch_schedule_ask(run);
+        bool pausing = stopping || run->asked->len;
+        if (pausing)
             orch_schedule_leave_queue(run);
-        if (!stopping && (!orch_schedule_start(run, error) || !look_at_held(run, &held, error)))
+        if (!pausing && (!orch_schedule_start(run, error) || !look_at_held(run, &held, error)))
             return false;
         bool collected = run->ended->len > 0; /* other trials may have waited for these */
         if (!orch_schedule_collect(run, error) || !sync_store(run, error))
             return false;
-        bool away = !stopping && orch_schedule_away(run);
+        pausing = stopping || run->asked->len;
+        bool away = !pausing && orch_schedule_away(run);
         if (!run->hosts->len && (stopping || (!has_todo(run) && !away)))
             return true;
         bool idle = !run->hosts->len && !run->moved && !collected && !held && !run->was_held;
         if (away && !orch_schedule_look_away(run, idle))
             return true;
-        if (!run->hosts->len && run->refused && !collected && !held)
+        if (!run->hosts->len && run->refused && !collected && !held && !pausing)
             return true; /* a limit prevents all remaining trials */
         orch_schedule_leases_flush(run);
         if (run->hosts->len || !collected)
@@ -250,6 +258,8 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     run.collects_first = options->fail_fast || has_timing(plan);
     run.lost_gpus = orch_schedule_lost_gpus_new();
     run.plugin_files = g_array_new(FALSE, FALSE, sizeof(struct plugin_file));
+    run.failing = orch_schedule_failing_new();
+    run.asked = g_ptr_array_new();
     run.wall_by_experiment = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
     run.totals.eta_s = NAN;
     make_jobs(&run);
@@ -280,6 +290,8 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     g_ptr_array_unref(run.lost_gpus);
     g_array_unref(run.plugin_files);
     g_hash_table_unref(run.wall_by_experiment);
+    g_hash_table_unref(run.failing);
+    g_ptr_array_unref(run.asked);
     g_free(run.jobs);
     g_free(order);
     g_free(run.host_program);

@@ -57,6 +57,22 @@ struct orch_totals {
     double device_s;       /* wall seconds x devices of all trials of this run */
 };
 
+/** So many trials of an experiment have to fail alike before the user is asked. */
+#define ORCH_SAME_FAILURES 3
+
+/** An experiment whose first ORCH_SAME_FAILURES trials failed in the same way within seconds. */
+struct orch_failing {
+    const char *experiment;
+    const char *reason; /* of the last of these failures */
+    unsigned left;      /* trials that have not run */
+};
+
+enum orch_decision {
+    ORCH_DECISION_OPEN,  /* there is none yet: ask again */
+    ORCH_DECISION_STOP,  /* run no more trials of the experiment */
+    ORCH_DECISION_GO_ON, /* run them all the same */
+};
+
 /** Callbacks for events. Each may be NULL. */
 struct orch_listener {
     void *ctx;
@@ -70,6 +86,10 @@ struct orch_listener {
     /** Called about ten times per second when `live` is set. */
     void (*tick)(void *ctx, const struct orch_running *const *running, unsigned count,
                  const struct orch_totals *totals);
+    /** Asks whether an experiment whose first trials fail is to go on; NULL stands for
+     * ORCH_DECISION_STOP. Called about ten times per second while the answer is open, during which
+     * no trial starts and `tick` is not called. `failing` NULL: the question is withdrawn. */
+    enum orch_decision (*ask)(void *ctx, const struct orch_failing *failing);
 };
 
 /** What to do with trials that others run elsewhere. */
@@ -114,6 +134,7 @@ struct orch_run_options {
     const unsigned *gpus; /* GPUs that may be used; NULL: all */
     unsigned gpu_count;
     bool fail_fast;        /* start no more trials after the first failure */
+    bool stops_failing;    /* ask after ORCH_SAME_FAILURES failures in the same way */
     bool live;             /* call tick */
     bool is_unpinned;      /* pin no trial to its CPUs */
     bool oversubscribes;   /* do not wait for CPUs that other runs of this machine use */

@@ -24,6 +24,7 @@ static void count_end(struct run *run, struct job *job, const struct orch_collec
     job->well = orch_verdict_facts(collected->verdict)->is_reused;
     if (run->options->fail_fast && orch_verdict_facts(collected->verdict)->fault)
         run->failed_fast = true;
+    orch_schedule_note_end(run, job, collected);
 }
 
 /* How often a trial is retried after a verdict. A lost trial may end well the next time; a trial

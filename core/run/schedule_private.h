@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shared by the files of the scheduler: the state of a run. schedule.c has the loop, which calls
- * the functions in _start, _end, _slots, _leases, _gpus, _hosts, _limits, _sharing and _progress.
- * Everything runs on one thread. */
+ * the functions in _start, _end, _failing, _slots, _leases, _gpus, _hosts, _limits, _sharing and
+ * _progress. Everything runs on one thread. */
 #ifndef ORCH_CORE_RUN_SCHEDULE_PRIVATE_H
 #define ORCH_CORE_RUN_SCHEDULE_PRIVATE_H
 
@@ -77,6 +77,8 @@ struct run {
     int signal_fd;
     unsigned stop_level; /* 1: start nothing more, 2: running trials are stopped */
     bool failed_fast, unsynced;
+    GHashTable *failing;   /* experiment -> how its trials fail (schedule_failing.c) */
+    GPtrArray *asked;      /* the experiments of which the user is asked whether they go on */
     double ended_device_s; /* of trials that ended: wall seconds x devices */
     unsigned refused; /* trials that a limit prevented in the last call of orch_schedule_start */
     bool moved;       /* the last call of orch_schedule_start changed something */
@@ -203,6 +205,21 @@ bool orch_schedule_repeat(struct run *run, struct job *job, bool *out_again, GEr
 bool orch_schedule_start(struct run *run, GError **error);
 /** Records the trials of exited hosts. */
 bool orch_schedule_collect(struct run *run, GError **error);
+
+/* ---- schedule_failing.c -----------------------------------------------------------------------
+ */
+
+/** An empty table of experiments and how their trials fail. */
+GHashTable *orch_schedule_failing_new(void);
+/** True while failures of the trial's experiment are counted. */
+bool orch_schedule_may_stop(const struct run *run, const struct job *job);
+/** A trial has ended and is not tried again. */
+void orch_schedule_note_end(struct run *run, const struct job *job,
+                            const struct orch_collected *collected);
+/** Asks the user of the first experiment in `asked`, or asks again. */
+void orch_schedule_ask(struct run *run);
+/** True when the trial's experiment was stopped; then the trial has ended as not run. */
+bool orch_schedule_is_stopped(struct run *run, struct job *job);
 
 /* ---- schedule_limits.c ------------------------------------------------------------------------
  */

@@ -132,7 +132,8 @@ static double estimate(struct run *run)
 void orch_schedule_tick(struct run *run)
 {
     int64_t now = orch_mono_ns();
-    if (!run->options->live || !run->listener->tick || now - run->last_tick_ns < 100000000)
+    if (!run->options->live || !run->listener->tick || run->asked->len ||
+        now - run->last_tick_ns < 100000000)
         return;
     run->last_tick_ns = now;
     for (guint i = 0; i < run->hosts->len; i++)

@@ -304,7 +304,8 @@ bool orch_schedule_start(struct run *run, GError **error)
     for (unsigned i = 0; i < run->order_count && !blocked && run->hosts->len < run->options->slots;
          i++) {
         struct job *job = &run->jobs[run->order[i]];
-        if (job->status == JOB_TODO && !try_start(run, job, &blocked, error))
+        if (job->status == JOB_TODO && !orch_schedule_is_stopped(run, job) &&
+            !try_start(run, job, &blocked, error))
             return false;
     }
     /* skip ended jobs at the front from now on */
