@@ -199,9 +199,9 @@ static void append_trial(struct orch_progress *progress, GString *frame,
     append_left(rest, trial, elapsed_s);
     if (trial->phase[0])
         g_string_append_printf(rest, "  %s", trial->phase);
-    if (trial->metric[0]) {
-        g_autofree char *value = orch_number_format(trial->value);
-        g_string_append_printf(rest, "  %s %s", trial->metric, value);
+    for (unsigned i = 0; i < trial->value_count; i++) {
+        g_autofree char *value = orch_number_format(trial->values[i].value);
+        g_string_append_printf(rest, "  %s %s", trial->values[i].name, value);
     }
     g_autofree char *label = orch_text_plain(orch_cell_label(trial->item->cell));
     GString *line = g_string_new("  ");

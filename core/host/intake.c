@@ -269,6 +269,19 @@ static void take_progress(struct intake *intake, const struct orch_event *event,
         intake->progress = g_strndup(line, length);
 }
 
+void orch_intake_progress(struct intake *intake, double done, double total)
+{
+    char text[3][G_ASCII_DTOSTR_BUF_SIZE];
+    if (!isfinite(done) || !isfinite(total))
+        return;
+    g_free(intake->progress);
+    intake->progress =
+        g_strdup_printf("{\"t_ms\":%s,\"event\":\"progress\",\"done\":%s,\"total\":%s}",
+                        g_ascii_formatd(text[0], sizeof text[0], "%.3f", now_ms(intake)),
+                        g_ascii_formatd(text[1], sizeof text[1], "%.9g", done),
+                        g_ascii_formatd(text[2], sizeof text[2], "%.9g", total));
+}
+
 static void take_artifact(struct intake *intake, const struct orch_event *event)
 {
     if (intake->on_artifact) {

@@ -60,6 +60,9 @@ struct orch_metric_spec *orch_intake_adopt(struct intake *intake, const char *na
 void orch_intake_value(struct intake *intake, const struct orch_metric_spec *spec, int64_t step,
                        double value);
 
+/** Notes the progress of a wrapped program, found in its output. */
+void orch_intake_progress(struct intake *intake, double done, double total);
+
 /** Moves single points and the newest progress to the journal's pending lines. */
 void orch_intake_settle(struct intake *intake);
 /** When to call orch_intake_settle for progress (monotonic ns); INT64_MAX: not needed. For points,

@@ -3,6 +3,7 @@
  * docs/printed-values.md documents the rules for users. */
 #include "core/host/text_metrics.h"
 
+#include "core/host/text_progress.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/wire/printed.h"
@@ -10,7 +11,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { LINE_MAX_BYTES = 65536, SHOWN_BYTES_MAX = 200, STEPS_KEPT_MAX = 1 << 20, RANKS_MAX = 1024 };
+enum {
+    LINE_MAX_BYTES = 65536,
+    UNREAD_LINE_BYTES = 1024,
+    SHOWN_BYTES_MAX = 200,
+    STEPS_KEPT_MAX = 1 << 20,
+    RANKS_MAX = 1024
+};
 static const double STEP_MAX = 9e15; /* above, a double does not represent every integer */
 
 /* A declared metric, or one added because of `metrics: any`. */
@@ -60,6 +67,9 @@ struct text_metrics {
     unsigned position_count;
     struct position *position; /* of the line's rank */
     struct text_losses losses;
+    struct text_progress progress;
+    bool has_progress;                      /* the newest progress that was reported is known */
+    struct orch_printed_line progress_line; /* of output that is not read for metrics */
 };
 
 /* Ranks print interleaved, and each has its own progress. */
@@ -90,6 +100,8 @@ struct text_metrics *orch_text_metrics_new(const struct orch_manifest *manifest,
     metrics->rows = g_array_new(FALSE, FALSE, sizeof(struct orch_printed_value));
     choose_position(metrics, -1);
     orch_printed_line_init(&metrics->printed);
+    orch_printed_line_init(&metrics->progress_line);
+    orch_text_progress_init(&metrics->progress);
     for (guint i = 0; i < manifest->metrics->len; i++) {
         struct orch_metric_spec *spec = manifest->metrics->pdata[i];
         struct found_metric found = {.spec = spec, .last_step = -1};
@@ -115,6 +127,7 @@ void orch_text_metrics_free(struct text_metrics *metrics)
         g_string_free(metrics->lines[i].text, TRUE);
     g_free(metrics->positions);
     orch_printed_line_clear(&metrics->printed);
+    orch_printed_line_clear(&metrics->progress_line);
     g_free(metrics->losses.unread_first);
     g_free(metrics->losses.replaced_first);
     g_free(metrics->losses.merged_first);
@@ -424,6 +437,27 @@ static void take_printed(struct text_metrics *metrics)
         note_unread(metrics);
 }
 
+static void take_progress(struct text_metrics *metrics, const struct orch_printed_line *printed,
+                          const GString *text)
+{
+    double done, total;
+    if (printed->rank > 0 ||
+        !orch_text_progress_take(&metrics->progress, printed, text->str, text->len, &done, &total))
+        return;
+    if (total > 0 || metrics->has_progress)
+        orch_intake_progress(metrics->intake, done, total);
+    metrics->has_progress = total > 0;
+}
+
+/* Takes only the progress of a line, of which no metric is read. */
+static void take_progress_alone(struct text_metrics *metrics, const GString *text)
+{
+    if (!orch_text_progress_is_likely(text->str, text->len))
+        return;
+    orch_printed_line_parse(&metrics->progress_line, text->str, text->len);
+    take_progress(metrics, &metrics->progress_line, text);
+}
+
 /* The rows of a box have one step, which often comes last ("total_timesteps"). */
 static void take_box(struct text_metrics *metrics)
 {
@@ -446,6 +480,7 @@ static void take_text(struct text_metrics *metrics)
     enum { ROWS_MAX = 256 };
     struct orch_printed_line *printed = &metrics->printed;
     orch_printed_line_parse(printed, metrics->line->str, metrics->line->len);
+    take_progress(metrics, printed, metrics->line);
     if (printed->is_row && metrics->rows->len + printed->values->len <= ROWS_MAX) {
         g_array_append_vals(metrics->rows, printed->values->data, printed->values->len);
         return;
@@ -487,6 +522,7 @@ static void take_line(struct text_metrics *metrics, struct text_line *line, bool
         note_unread(metrics); /* shown by its beginning */
     } else if (line->text->len && metrics->mode == ORCH_METRICS_REGEX) {
         take_matches(metrics, line->text->str, line->text->len);
+        take_progress_alone(metrics, line->text);
     } else if (line->text->len) {
         take_text(metrics);
     }
@@ -509,11 +545,19 @@ static bool reads(const struct text_metrics *metrics, enum text_stream stream)
            (metrics->on == ORCH_METRICS_ON_STDERR) == (stream == TEXT_STDERR);
 }
 
-static void count_unheard(struct text_metrics *metrics, struct text_line *line, const char *bytes,
-                          size_t length)
+/* Takes output of a stream that is not read: counts lines with digits, and follows progress bars,
+ * which programs draw on standard error. */
+static void take_unheard(struct text_metrics *metrics, struct text_line *line, const char *bytes,
+                         size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         line->has_digit = line->has_digit || g_ascii_isdigit(bytes[i]);
+        if (bytes[i] == '\n' || bytes[i] == '\r' || bytes[i] == '\b') {
+            take_progress_alone(metrics, line->text);
+            g_string_truncate(line->text, 0);
+        } else if (line->text->len < UNREAD_LINE_BYTES) {
+            g_string_append_c(line->text, bytes[i]);
+        }
         if (bytes[i] != '\n')
             continue;
         metrics->losses.unheard_lines += line->has_digit;
@@ -529,7 +573,7 @@ void orch_text_metrics_feed(struct text_metrics *metrics, enum text_stream strea
     struct text_line *line = &metrics->lines[stream];
     if (!reads(metrics, stream)) {
         if (stream == TEXT_STDERR)
-            count_unheard(metrics, line, bytes, length);
+            take_unheard(metrics, line, bytes, length);
         return;
     }
     for (const char *end = bytes + length; bytes < end; bytes++) {

@@ -21,6 +21,14 @@ struct orch_running_point {
  * a long array. `*inout_total`: the total of the points. */
 void orch_running_add(GArray *points, const struct orch_event *event, double *inout_total);
 
+/** The value of a metric of a running trial that is shown. */
+struct orch_running_value {
+    char name[64];
+    double value;
+    unsigned rank; /* of the metric: the lower, the more the run is about it */
+};
+#define ORCH_RUNNING_VALUES 2
+
 /** A running trial, as seen in its journal. */
 struct orch_running {
     const struct orch_plan_item *item;
@@ -31,14 +39,20 @@ struct orch_running {
     double done, total; /* progress; total 0: unknown */
     GArray *points;     /* struct orch_running_point; NULL until there is progress */
     char phase[64];
-    char metric[64]; /* the newest point: its name, or "" */
-    double value;
+    struct orch_running_value values[ORCH_RUNNING_VALUES]; /* the newest ones, the first first */
+    unsigned value_count;
     bool has_forecast;
     double forecast_p5_s, forecast_p50_s, forecast_p95_s;
     bool has_planned, is_renewed; /* there is a forecast from before the run; the current forecast
                                      differs from it */
     double planned_p5_s, planned_p50_s, planned_p95_s;
 };
+
+/** Notes a new value of a metric, if it is among those that the run is about most: the metrics that
+ * the recipe's report names, then those that the plugin declares, losses and accuracies, others,
+ * and last times and learning rates. */
+void orch_running_show(struct orch_running *running, const struct orch_expansion *expansion,
+                       const char *metric, double value);
 
 struct orch_totals {
     unsigned planned;                         /* requested trials */

@@ -31,7 +31,7 @@ void orch_running_add(GArray *points, const struct orch_event *event, double *in
     g_array_append_val(points, point);
 }
 
-static void look_at(struct orch_running *running)
+static void look_at(struct orch_running *running, const struct orch_expansion *expansion)
 {
     g_autofree char *path = g_build_filename(running->trial_dir, "journal", NULL);
     struct orch_journal *journal = orch_journal_open(path, NULL);
@@ -50,9 +50,8 @@ static void look_at(struct orch_running *running)
             g_strlcpy(running->phase, event.name, sizeof running->phase);
         } else if (event.kind == ORCH_EVENT_METRICS && event.point_count &&
                    !orch_metric_is_system(event.points[0].name)) {
-            const struct orch_point *last = &event.points[event.point_count - 1];
-            g_strlcpy(running->metric, last->name, sizeof running->metric);
-            running->value = last->value;
+            for (size_t i = 0; i < event.point_count; i++)
+                orch_running_show(running, expansion, event.points[i].name, event.points[i].value);
         }
         orch_event_clear(&event);
     }
@@ -137,7 +136,7 @@ void orch_schedule_tick(struct run *run)
         return;
     run->last_tick_ns = now;
     for (guint i = 0; i < run->hosts->len; i++)
-        look_at(run->hosts->pdata[i]);
+        look_at(run->hosts->pdata[i], run->plan->expansion);
     run->totals.eta_s = estimate(run);
     run->totals.held = orch_schedule_away(run);
     run->listener->tick(run->listener->ctx, (const struct orch_running *const *)run->hosts->pdata,
