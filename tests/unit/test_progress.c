@@ -16,6 +16,8 @@ struct scene {
     struct orch_plan_item items[4];
     struct job jobs[4];
     unsigned order[4];
+    struct orch_manifest *manifest;
+    struct orch_expansion expansion;
     struct orch_plan plan;
     struct orch_run_options options;
     struct orch_listener listener;
@@ -47,12 +49,16 @@ static void free_walls(void *walls)
 static struct scene *scene_new(void)
 {
     struct scene *scene = g_new0(struct scene, 1);
+    scene->manifest = orch_manifest_new();
+    scene->expansion.report = g_ptr_array_new();
     for (unsigned i = 0; i < 4; i++) {
+        scene->experiments[i / 2].manifest = scene->manifest;
         scene->cells[i].experiment = &scene->experiments[i / 2];
         scene->items[i] = (struct orch_plan_item){.cell = &scene->cells[i]};
         scene->jobs[i].index = scene->order[i] = i;
     }
-    scene->plan = (struct orch_plan){.items = scene->items, .count = 4};
+    scene->plan =
+        (struct orch_plan){.items = scene->items, .count = 4, .expansion = &scene->expansion};
     scene->options = (struct orch_run_options){.slots = 1, .live = true};
     scene->listener = (struct orch_listener){.ctx = scene, .tick = on_tick, .message = on_message};
     scene->run = (struct run){.plan = &scene->plan,
@@ -61,7 +67,8 @@ static struct scene *scene_new(void)
                               .jobs = scene->jobs,
                               .order = scene->order,
                               .order_count = 4,
-                              .hosts = g_ptr_array_new_with_free_func(g_free)};
+                              .hosts = g_ptr_array_new_with_free_func(g_free),
+                              .asked = g_ptr_array_new()};
     scene->run.wall_by_experiment = g_hash_table_new_full(NULL, NULL, NULL, free_walls);
     return scene;
 }
@@ -75,6 +82,9 @@ static void scene_free(struct scene *scene)
             g_array_unref(host->running.points);
     }
     g_ptr_array_unref(scene->run.hosts);
+    g_ptr_array_unref(scene->run.asked);
+    g_ptr_array_unref(scene->expansion.report);
+    orch_manifest_free(scene->manifest);
     g_hash_table_unref(scene->run.wall_by_experiment);
     g_free(scene);
 }
@@ -189,7 +199,8 @@ static void test_newest_events(void **state)
               "{\"event\":\"metric\",\"name\":\"loss\",\"step\":1,\"value\":0.5,\"t_ms\":1500}\n"
               "{\"event\":\"phase\",\"name\":\"training\"}\n"
               "{\"event\":\"progress\",\"done\":4,\"total\":10,\"t_ms\":4000}\n"
-              "{\"event\":\"metrics\",\"points\":[[\"loss\",2,4100,0.25],[\"acc\",2,4100,0.75]]}\n"
+              "{\"event\":\"metrics\",\"points\":[[\"time\",2,4100,9],[\"loss\",2,4100,0.25],"
+              "[\"acc\",2,4100,0.75]]}\n"
               "{\"event\":\"metrics\",\"points\":[]}\n"
               "{\"event\":\"note\",\"text\":\"fine\"}\n");
     start(scene, 1, 5, NULL);
@@ -198,8 +209,11 @@ static void test_newest_events(void **state)
     assert_int_equal(scene->ticks, 1);
     assert_int_equal(scene->running_count, 2);
     assert_string_equal(running->phase, "training");
-    assert_string_equal(running->metric, "acc");
-    assert_true(running->value == 0.75 && running->done == 4 && running->total == 10);
+    assert_int_equal(running->value_count, 2); /* those before the time */
+    assert_string_equal(running->values[0].name, "loss");
+    assert_string_equal(running->values[1].name, "acc");
+    assert_true(running->values[0].value == 0.25 && running->values[1].value == 0.75);
+    assert_true(running->done == 4 && running->total == 10);
     assert_int_equal(running->points->len, 2);
     eta_s(scene); /* the same journal again adds nothing */
     assert_int_equal(running->points->len, 2);
