@@ -13,11 +13,13 @@
 
 #include "core/run/cell_inputs.h"
 #include "core/run/fingerprint.h"
+#include "core/run/script_uses.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* The kernel's clock for file times lags behind by up to a tick of 10 ms. */
 static const int64_t CLOCK_LAG_NS = INT64_C(20000000);
@@ -31,6 +33,7 @@ struct look {
 struct input {
     char *path; /* relative to the workspace's root, or absolute */
     bool is_known;
+    bool is_rewritten;     /* changed while a trial ran, and is no code */
     struct look captured;  /* zero: the file did not exist */
     struct look seen;      /* by the last look */
     uint64_t rewrites;     /* how often it was written again with the same content */
@@ -254,6 +257,27 @@ static bool has_captured_contents(struct orch_input_watch *watch, const struct o
 /* ---- before and after a trial -----------------------------------------------------------------
  */
 
+/* True for code: a script, a source file, or a program. */
+static bool is_code(const struct orch_input_watch *watch, const struct input *input)
+{
+    static const char *const sources[] = {".c",  ".cc", ".cpp", ".cu",   ".cuh",  ".f90",   ".go",
+                                          ".h",  ".hh", ".hpp", ".java", ".m",    ".ipynb", ".pyx",
+                                          ".rs", ".so", ".nf",  ".smk",  ".scala"};
+    if (orch_script_language_of(input->path) != ORCH_SCRIPT_NONE)
+        return true;
+    for (size_t i = 0; i < G_N_ELEMENTS(sources); i++)
+        if (g_str_has_suffix(input->path, sources[i]))
+            return true;
+    char start[3] = "";
+    g_autofree char *path = orch_path_absolute(input->path, watch->plan->workspace->root);
+    FILE *file = orch_file_open_stream(path, NULL);
+    if (!file)
+        return false;
+    bool is_script = fread(start, 1, 2, file) == 2 && strcmp(start, "#!") == 0;
+    fclose(file);
+    return is_script || access(path, X_OK) == 0;
+}
+
 /* Looks at files, and collects those that changed since their first look, or that may have changed
  * between the capture and their first look. */
 static void compare(struct orch_input_watch *watch, const GPtrArray *inputs, GPtrArray *changed)
@@ -299,6 +323,13 @@ bool orch_input_watch_before(struct orch_input_watch *watch, const struct orch_p
     if (!inputs)
         return false;
     compare(watch, inputs, changed);
+    for (guint i = changed->len; i-- > 0;) {
+        struct input *input = changed->pdata[i];
+        if (!input->is_rewritten)
+            continue;
+        input->captured = input->seen;
+        g_ptr_array_remove_index(changed, i);
+    }
     if (changed->len && has_captured_contents(watch, item)) {
         accept(changed);
         g_ptr_array_set_size(changed, 0);
@@ -309,7 +340,7 @@ bool orch_input_watch_before(struct orch_input_watch *watch, const struct orch_p
 }
 
 char *orch_input_watch_after(struct orch_input_watch *watch, const struct orch_plan_item *item,
-                             uint64_t stamp)
+                             uint64_t stamp, GPtrArray *rewritten)
 {
     g_autoptr(GPtrArray) inputs = inputs_of(watch, item, NULL);
     g_autoptr(GPtrArray) changed = g_ptr_array_new();
@@ -320,5 +351,18 @@ char *orch_input_watch_after(struct orch_input_watch *watch, const struct orch_p
     for (guint i = 0; is_rewritten && !changed->len && i < inputs->len; i++)
         if (((const struct input *)inputs->pdata[i])->rewrites)
             g_ptr_array_add(changed, inputs->pdata[i]);
+    for (guint i = changed->len; i-- > 0;) {
+        struct input *input = changed->pdata[i];
+        if (is_code(watch, input))
+            continue;
+        input->is_rewritten = true;
+        g_ptr_array_remove_index(changed, i);
+    }
+    for (guint i = 0; i < inputs->len; i++) {
+        const struct input *input = inputs->pdata[i];
+        if (input->is_rewritten &&
+            !g_ptr_array_find_with_equal_func(rewritten, input->path, g_str_equal, NULL))
+            g_ptr_array_add(rewritten, g_strdup(input->path));
+    }
     return names_of(changed);
 }

@@ -31,6 +31,17 @@ static bool was_at(const struct orch_run *run, const char *place)
     return strcmp(orch_json_text(json_object_get(facts, "slurm"), "place", ""), place) == 0;
 }
 
+/* The reason when data that the run's command names changed while it ran, else NULL. */
+static char *rewritten(const struct orch_run *run)
+{
+    if (!run->facts || !strstr(run->facts, "\"" ORCH_FACT_REWRITTEN "\""))
+        return NULL;
+    g_autoptr(json_t) facts = json_loads(run->facts, 0, NULL);
+    const json_t *names = json_object_get(facts, ORCH_FACT_REWRITTEN);
+    const char *first = json_string_value(json_array_get(names, 0));
+    return first ? g_strdup_printf("%s was written while its run ran", first) : NULL;
+}
+
 /* Why a run of the right fingerprint and device cannot be reused; NULL when it can. The caller
  * frees. */
 static char *why_not(const struct orch_plan *plan, const struct orch_plan_item *item,
@@ -38,6 +49,7 @@ static char *why_not(const struct orch_plan *plan, const struct orch_plan_item *
 {
     const struct orch_experiment *experiment = item->cell->experiment;
     char *why = other_build(plan, experiment->manifest, run);
+    why = why ? why : rewritten(run);
     if (why || experiment->reuse != ORCH_RECIPE_REUSE_DEVICE)
         return why;
     if (plan->options.in_slurm && !was_at(run, item->device_key))

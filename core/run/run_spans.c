@@ -6,6 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* The kernel's clock for file times lags behind by up to a tick of 10 ms. */
+static const int64_t CLOCK_LAG_NS = INT64_C(10000000);
+
 struct orch_run_spans {
     struct orch_workspace *workspace;
     struct orch_store *store;
@@ -89,7 +92,7 @@ bool orch_run_spans_wrote(struct orch_run_spans *spans, const char *path, const 
     int64_t written_ns = info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec;
     for (guint i = 0; i < spans->runs->len; i++) {
         const struct orch_run_span *run = &g_array_index(spans->runs, struct orch_run_span, i);
-        if (run->started_ns <= written_ns && written_ns <= run->ended_ns &&
+        if (run->started_ns - CLOCK_LAG_NS <= written_ns && written_ns <= run->ended_ns &&
             !(input && had_input(spans, run->run, input)))
             return !is_committed(spans, path);
     }

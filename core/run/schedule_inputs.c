@@ -8,6 +8,8 @@
 #include "core/run/redirect.h"
 
 #include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/wire/verdict.h"
 
 #include <string.h>
 
@@ -49,14 +51,20 @@ static void move_apart(struct run *run, const char *changed)
                        changed, left, left == 1 ? " runs" : "s run");
 }
 
-/* Captures the files again for all trials that have not started. Those that run notice beforehand
- * what has changed for them. */
-static bool renew(struct run *run, const char *changed, GError **error)
+/* Looks at the inputs of the trials that run or that have not been recorded yet. */
+static void look_at_others(struct run *run)
 {
     for (guint i = 0; i < run->hosts->len; i++)
         orch_schedule_look_after(run, run->hosts->pdata[i]);
     for (guint i = 0; i < run->ended->len; i++)
         orch_schedule_look_after(run, run->ended->pdata[i]);
+}
+
+/* Captures the files again for all trials that have not started. Those that run notice beforehand
+ * what has changed for them. */
+static bool renew(struct run *run, const char *changed, GError **error)
+{
+    look_at_others(run);
     orch_schedule_emit(run, "inputs changed: %s; the remaining trials run with the new files",
                        changed);
     if (!orch_plan_recapture(run->plan, error))
@@ -105,6 +113,12 @@ bool orch_schedule_place(struct run *run, struct job *job, struct orch_run_slot 
         run->inputs = orch_input_watch_new(run->plan);
     if (!orch_input_watch_before(run->inputs, item, out_stamp, &changed, error))
         return false;
+    if (changed && run->hosts->len + run->ended->len) { /* one of these may have written data */
+        g_clear_pointer(&changed, g_free);
+        look_at_others(run);
+        if (!orch_input_watch_before(run->inputs, item, out_stamp, &changed, error))
+            return false;
+    }
     if (!changed)
         return true;
     if (run->options->on_change == ORCH_ON_CHANGE_LIVE) {
@@ -168,8 +182,33 @@ void orch_schedule_places_clear(struct run *run)
 
 void orch_schedule_look_after(struct run *run, struct host *host)
 {
-    if (!host->running.slot.is_apart && run->inputs && !host->spoiled)
-        host->spoiled = orch_input_watch_after(run->inputs, host->running.item, host->inputs_stamp);
+    if (host->running.slot.is_apart || !run->inputs || host->spoiled)
+        return;
+    if (!host->rewritten)
+        host->rewritten = g_ptr_array_new_with_free_func(g_free);
+    host->spoiled = orch_input_watch_after(run->inputs, host->running.item, host->inputs_stamp,
+                                           host->rewritten);
+}
+
+void orch_schedule_note_rewritten(struct run *run, struct host *host)
+{
+    if (!host->rewritten || !host->rewritten->len || host->spoiled)
+        return;
+    g_autoptr(json_t) record = json_loads(host->record, 0, NULL);
+    json_t *names = json_array(), *facts = record ? json_object_get(record, "facts") : NULL;
+    for (guint i = 0; i < host->rewritten->len; i++)
+        json_array_append_new(names, orch_json_text_or_null(host->rewritten->pdata[i]));
+    if (json_object_set_new(facts, ORCH_FACT_REWRITTEN, names) == 0) {
+        g_free(host->record);
+        host->record = orch_json_canonical(record);
+    }
+    if (!run->told_rewritten)
+        orch_schedule_emit(
+            run,
+            "'%s', which the command names, was written while a trial ran; such "
+            "runs are kept but not reused, because the trial may have read it before",
+            (char *)host->rewritten->pdata[0]);
+    run->told_rewritten = true;
 }
 
 bool orch_schedule_repeat(struct run *run, struct job *job, bool *out_again, GError **error)

@@ -43,6 +43,7 @@ struct host {
     uint64_t inputs_stamp;   /* of its inputs when it started in the user's folder */
     unsigned written_number; /* of orch_written_begin */
     char *spoiled;           /* the inputs that changed while it ran there, once known; or NULL */
+    GPtrArray *rewritten;    /* char *: data among the inputs that changed meanwhile; or NULL */
     char *overdue;           /* the reason once it was killed at its time limit, or NULL */
 };
 
@@ -94,6 +95,7 @@ struct run {
     int64_t next_ask_ns, last_touch_ns;
     struct orch_input_watch *inputs; /* of the trials that run in the user's folder */
     struct orch_written *written;    /* by them */
+    bool told_rewritten;             /* the user knows that runs are kept but not reused */
     GHashTable *apart_experiments;   /* those that have run apart, of which the user was told what
                                         leads back into the work tree */
     bool is_apart;                   /* the remaining trials run apart */
@@ -187,8 +189,12 @@ bool orch_schedule_place(struct run *run, struct job *job, struct orch_run_slot 
                          uint64_t *out_stamp, bool *out_renewed, GError **error);
 /** A trial has been started in the place that was chosen. */
 void orch_schedule_placed(struct run *run, struct host *host);
-/** Looks at the inputs of a trial that has ended: sets host->spoiled when they changed. */
+/** Looks at the inputs of a trial that has ended: sets host->spoiled when code changed, and
+ * host->rewritten when data changed. */
 void orch_schedule_look_after(struct run *run, struct host *host);
+/** Keeps in the trial's record that data changed while it ran, so that the run is not reused, and
+ * tells the user once. */
+void orch_schedule_note_rewritten(struct run *run, struct host *host);
 /** Tells the user once when several trials have written one file. */
 void orch_schedule_look_at_written(struct run *run, const struct host *host);
 /** Frees what these functions keep. */

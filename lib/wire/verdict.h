@@ -31,6 +31,9 @@ struct orch_verdict_facts {
 /** Name of a run's fact: the name (as in CUDA_VISIBLE_DEVICES) of a GPU that was lost while it
  * ran. */
 #define ORCH_FACT_LOST_GPU "lost_gpu"
+/** Fact of a run: the data files that its command names and that were written while it ran, a list
+ * of names. Such a run is not reused. */
+#define ORCH_FACT_REWRITTEN "rewritten"
 
 const struct orch_verdict_facts *orch_verdict_facts(enum orch_verdict verdict);
 const char *orch_verdict_name(enum orch_verdict verdict);
