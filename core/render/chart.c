@@ -16,6 +16,7 @@ static void free_series(gpointer pointer)
 {
     struct orch_chart_series *series = pointer;
     g_free(series->name);
+    g_free(series->runs);
     g_array_unref(series->points);
     g_free(series);
 }
@@ -214,8 +215,8 @@ static json_t *series_json(const struct orch_chart_series *series, const char *p
                                                 orch_json_real_or_null(p->high), "z",
                                                 orch_json_real_or_null(p->z), "n", (int)p->n));
     }
-    return json_pack("{s:s?, s:s?, s:s, s:o}", "panel", panel, "name", series->name, "role",
-                     role_name(series->role), "points", points);
+    return json_pack("{s:s?, s:s?, s:s, s:s?, s:o}", "panel", panel, "name", series->name, "role",
+                     role_name(series->role), "runs", series->runs, "points", points);
 }
 
 json_t *orch_chart_json(const struct orch_chart *chart)

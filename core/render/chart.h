@@ -37,6 +37,7 @@ struct orch_chart_point {
 struct orch_chart_series {
     char *name; /* "lr 0.1" */
     enum orch_series_role role;
+    char *runs;     /* behind the name in the legend: "8 runs, to step 400: ..."; or NULL */
     GArray *points; /* struct orch_chart_point; sorted by x for lines */
 };
 /** A part of a chart with its own heading. A chart without facets has one panel. */

@@ -52,8 +52,10 @@ char *orch_frame_key(const struct orch_chart_series *series, const struct orch_r
     const char *role = series->role == ORCH_SERIES_FITTED ? "fitted" : "predicted";
     bool is_in_name = !orch_series_is_of_a_model(series) || strstr(name, role);
     if (!*name)
-        return g_strdup(is_in_name ? "" : role);
-    g_autofree char *behind = is_in_name ? g_strdup("") : g_strconcat(", ", role, NULL);
+        return g_strdup(series->runs ? series->runs : is_in_name ? "" : role);
+    g_autofree char *behind = series->runs ? g_strdup_printf(" (%s)", series->runs)
+                              : is_in_name ? g_strdup("")
+                                           : g_strconcat(", ", role, NULL);
     g_autofree char *fits = orch_text_fit(name, ruler, width - orch_ruler_width(ruler, behind));
     return g_strconcat(fits, behind, NULL);
 }

@@ -41,7 +41,8 @@ double orch_frame_x(const struct orch_frame *frame, double x);
 double orch_frame_y(const struct orch_frame *frame, double y);
 /** Returns the index of a series in `names` (or `others`), which selects its colour and marks. */
 unsigned orch_frame_index(const struct orch_frame *frame, const struct orch_chart_series *series);
-/** Formats a series' name for the legend: "lr 0.1, predicted", cut to a width. The caller frees. */
+/** Formats a series' name for the legend, cut to a width: "lr 0.1, predicted", "lr 0.1 (8 runs, to
+ * step 400: 3 ended before step 1000)". The caller frees. */
 char *orch_frame_key(const struct orch_chart_series *series, const struct orch_ruler *ruler,
                      double width);
 

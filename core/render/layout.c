@@ -126,7 +126,11 @@ static void lay_legend(struct orch_layout *l, const struct orch_frame *frame)
     l->key_widths = g_array_new(FALSE, FALSE, sizeof(double));
     double widest_name = 0;
     for (guint i = 0; i < frame->keys->len; i++) {
-        char *name = orch_frame_key(frame->keys->pdata[i], &ruler, KEY_MAX);
+        const struct orch_chart_series *key = frame->keys->pdata[i];
+        double room = key->runs ? KEY_MAX + orch_layout_width(key->runs) : KEY_MAX;
+        char *name = orch_frame_key(
+            key, &ruler,
+            fmin(room, l->width - 2 * EDGE - ORCH_LAYOUT_SAMPLE - ORCH_LAYOUT_SAMPLE_GAP));
         widest_name = fmax(widest_name, orch_layout_width(name));
         g_ptr_array_add(l->keys, name);
     }

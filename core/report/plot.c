@@ -66,6 +66,11 @@ static char *note_of(const struct orch_plot_drawing *d)
                                d->has_intervals ? " and its 95 % interval" : "", n,
                                d->has_runs ? ", which are drawn as well" : "");
     }
+    if (d->has_runs_beyond)
+        g_string_append_printf(note,
+                               "%smeans end at the last %s that all of their runs have reached; "
+                               "the runs that go on are thin lines",
+                               note->len ? "; " : "", d->v.plot->x);
     if (d->is_each_run && d->chart->kind != ORCH_CHART_HISTOGRAM &&
         d->v.over != ORCH_PLOT_OVER_STEPS)
         g_string_append_printf(note, "each %s a run",

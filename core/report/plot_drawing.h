@@ -15,6 +15,7 @@ struct orch_plot_drawing {
     unsigned n_low, n_high; /* range of the number of seeds behind a mean; 0: no mean has several */
     bool has_intervals;     /* some mean has an interval (5 seeds or more) */
     bool has_runs;          /* single runs are drawn, as there are fewer seeds */
+    bool has_runs_beyond;   /* some runs are drawn alone beyond the end of their mean */
     size_t thinned_from, thinned_to;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/plot_drawing.h"
 
+#include "core/stats/curve_end.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
@@ -251,7 +252,68 @@ static void add_runs(struct orch_plot_drawing *d, struct orch_chart_panel *panel
     while (g_hash_table_iter_next(&iter, NULL, &run))
         if (d->chart->kind == ORCH_CHART_LINE)
             thin(d, run);
-    d->has_runs = true;
+}
+
+static bool add_few_runs(struct orch_plot_drawing *d, struct orch_chart_panel *panel,
+                         const struct orch_chart_series *series, const GPtrArray *values)
+{
+    if (!are_few(series))
+        return false;
+    add_runs(d, panel, series, values);
+    return d->has_runs = true;
+}
+
+/* Finds how far the runs behind a series have a common mean. `values` are sorted by x. */
+static struct orch_curve_end end_of(const GPtrArray *values)
+{
+    g_autoptr(GHashTable) last_of = g_hash_table_new(NULL, NULL);
+    for (guint i = 0; i < values->len; i++) {
+        const struct orch_plot_value *value = values->pdata[i];
+        g_hash_table_insert(last_of, (gpointer)(uintptr_t)value->trial, values->pdata[i]);
+    }
+    g_autoptr(GArray) last = g_array_new(FALSE, FALSE, sizeof(double));
+    GHashTableIter iter;
+    gpointer value;
+    g_hash_table_iter_init(&iter, last_of);
+    while (g_hash_table_iter_next(&iter, NULL, &value))
+        g_array_append_val(last, ((const struct orch_plot_value *)value)->x);
+    return orch_curve_end_of((const double *)(const void *)last->data, last->len);
+}
+
+/* Returns the values from the common end on, of the runs that go on; none when all end together. */
+static GPtrArray *beyond(const GPtrArray *values, const struct orch_curve_end *end)
+{
+    g_autoptr(GHashTable) goes_on = g_hash_table_new(NULL, NULL);
+    GPtrArray *out = g_ptr_array_new();
+    for (guint i = 0; i < values->len; i++) {
+        const struct orch_plot_value *value = values->pdata[i];
+        if (value->x > end->end)
+            g_hash_table_add(goes_on, (gpointer)(uintptr_t)value->trial);
+    }
+    for (guint i = 0; i < values->len; i++) {
+        const struct orch_plot_value *value = values->pdata[i];
+        if (value->x >= end->end && g_hash_table_contains(goes_on, value->trial))
+            g_ptr_array_add(out, values->pdata[i]);
+    }
+    return out;
+}
+
+/* Adds the means up to the common end of the runs, and the runs beyond it. With few runs these are
+ * drawn as a whole. */
+static void add_curves(struct orch_plot_drawing *d, struct orch_chart_panel *panel,
+                       struct orch_chart_series *series, GPtrArray *values)
+{
+    const struct orch_curve_end end = end_of(values);
+    g_autoptr(GPtrArray) common = g_ptr_array_new();
+    for (guint i = 0; i < values->len; i++)
+        if (((const struct orch_plot_value *)values->pdata[i])->x <= end.end)
+            g_ptr_array_add(common, values->pdata[i]);
+    series->runs = orch_curve_end_text(&end, d->v.plot->x);
+    add_means(d, series, common);
+    g_autoptr(GPtrArray) rest = beyond(values, &end);
+    if (!add_few_runs(d, panel, series, values) && rest->len)
+        add_runs(d, panel, series, rest);
+    d->has_runs_beyond = d->has_runs_beyond || rest->len;
 }
 
 static void add_series(struct orch_plot_drawing *d, struct orch_chart_panel *panel,
@@ -262,9 +324,12 @@ static void add_series(struct orch_plot_drawing *d, struct orch_chart_panel *pan
                      kind == ORCH_CHART_HISTOGRAM || d->v.over == ORCH_PLOT_OVER_VALUES;
     g_ptr_array_sort(values, compare_x);
     if (!d->is_each_run) {
-        add_means(d, series, values);
-        if (are_few(series))
-            add_runs(d, panel, series, values);
+        if (d->v.over == ORCH_PLOT_OVER_STEPS && series->role == ORCH_SERIES_MEASURED) {
+            add_curves(d, panel, series, values);
+        } else {
+            add_means(d, series, values);
+            add_few_runs(d, panel, series, values);
+        }
         if (kind == ORCH_CHART_LINE)
             thin(d, series);
         return;

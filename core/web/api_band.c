@@ -2,9 +2,11 @@
 /* Combines the curves of a setting's repeats into one: at each step the centre over the runs and
  * their spread, by the same rule as tables and printed charts (core/stats/spread.h). When there
  * are more steps than the page can draw, neighbouring steps share a bucket, and a run's value in a
- * bucket is the mean of its points. */
+ * bucket is the mean of its points. The centre ends where the first run ends
+ * (core/stats/curve_end.h); the runs' own values go on. */
 #include "core/web/internal.h"
 
+#include "core/stats/curve_end.h"
 #include "core/stats/spread.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -24,6 +26,7 @@ struct band {
     const char *metric;
     int64_t from, to, buckets; /* as requested */
     GPtrArray *curves;         /* struct curve * */
+    struct orch_curve_end end; /* of the runs' common mean, in steps */
     int64_t first, width;      /* first step of the buckets, and steps per bucket */
     guint count;               /* number of buckets */
 };
@@ -126,6 +129,26 @@ static void fill_curve(const struct band *band, struct curve *curve)
         curve->values[b] = counts[b] ? curve->values[b] / counts[b] : (double)NAN;
 }
 
+/* Finds the common end from the whole curves, not only from the requested steps. */
+static void find_end(struct band *band)
+{
+    double last[RUNS_MAX];
+    for (guint c = 0; c < band->curves->len; c++) {
+        const struct orch_series *s = ((const struct curve *)band->curves->pdata[c])->series;
+        last[c] = NAN;
+        for (size_t i = 0; i < s->count; i++)
+            if (isfinite(s->value[i]))
+                last[c] = fmax(last[c], (double)s->step[i]);
+    }
+    band->end = orch_curve_end_of(last, band->curves->len);
+}
+
+/* Returns whether the bucket begins at a step that all runs have reached. */
+static bool is_common(const struct band *band, guint bucket)
+{
+    return (double)band->first + (double)bucket * (double)band->width <= band->end.end;
+}
+
 /* ---- the answer --------------------------------------------------------------------------------
  */
 
@@ -133,7 +156,9 @@ static void add_bucket(const struct band *band, guint bucket, const char *unit, 
 {
     double values[RUNS_MAX];
     for (guint c = 0; c < band->curves->len; c++)
-        values[c] = ((const struct curve *)band->curves->pdata[c])->values[bucket];
+        values[c] = is_common(band, bucket)
+                        ? ((const struct curve *)band->curves->pdata[c])->values[bucket]
+                        : (double)NAN;
     struct orch_spread spread = orch_spread_of(values, band->curves->len, band->metric, unit);
     const char *form = orch_spread_form_name(spread.form);
     json_array_append_new(lists[0], json_integer(band->first + (int64_t)bucket * band->width));
@@ -170,15 +195,17 @@ static json_t *band_json(const struct band *band)
 {
     const struct curve *first = band->curves->pdata[0];
     json_t *lists[5];
+    g_autofree char *ended = orch_curve_end_text(&band->end, "step");
     for (size_t i = 0; i < G_N_ELEMENTS(lists); i++)
         lists[i] = json_array();
     for (guint b = 0; b < band->count; b++)
         if (is_there(band, b))
             add_bucket(band, b, first->series->unit, lists);
-    return json_pack("{s:s s:s? s:I s:o s:o s:o s:o s:o s:o}", "metric", band->metric, "unit",
-                     first->series->unit, "width", (json_int_t)band->width, "step", lists[0],
-                     "centre", lists[1], "low", lists[2], "high", lists[3], "form", lists[4],
-                     "runs", runs_json(band));
+    return json_pack("{s:s s:s? s:I s:o s:s? s:o s:o s:o s:o s:o s:o}", "metric", band->metric,
+                     "unit", first->series->unit, "width", (json_int_t)band->width, "end",
+                     orch_json_finite(band->end.end), "ended", ended, "step", lists[0], "centre",
+                     lists[1], "low", lists[2], "high", lists[3], "form", lists[4], "runs",
+                     runs_json(band));
 }
 
 bool orch_web_api_band(struct web_call *call, GError **error)
@@ -199,6 +226,7 @@ bool orch_web_api_band(struct web_call *call, GError **error)
     bool ok = read_curves(call, &band, error);
     if (ok) {
         choose_buckets(&band);
+        find_end(&band);
         for (guint c = 0; c < band.curves->len; c++)
             fill_curve(&band, band.curves->pdata[c]);
         orch_web_answer_json(call, band_json(&band), 9);

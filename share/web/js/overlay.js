@@ -114,9 +114,11 @@ export async function show(root, page) {
     const shown = (values) => q.log === '1' ? values.map((v) => v > 0 ? v : null) : values;
     answers.forEach((a, i) => {
       if (a instanceof Error) { failures.push(`${groups[i][0].group}: ${a.message}`); return; }
-      const name = `${groups[i][0].group} (${a.runs.length} run${a.runs.length === 1 ? '' : 's'})`;
+      const name = `${groups[i][0].group} (${a.ended ?? `${a.runs.length} run${a.runs.length === 1 ? '' : 's'}`})`;
       const isFew = !a.form.some((f) => f === 'interval');
-      if (isFew && a.runs.length > 1) a.runs.forEach((r) => series.push({name: `${name}, ${shortKey(r.key)}`, style: i, faint: true, x: a.step, y: shown(r.value)}));
+      const goOn = (r) => a.ended && r.value.some((v, k) => v !== null && a.step[k] > a.end);
+      const alone = (r) => isFew ? r.value : r.value.map((v, k) => a.step[k] + a.width > a.end ? v : null); // beyond the common end
+      if (a.runs.length > 1) a.runs.filter((r) => isFew || goOn(r)).forEach((r) => series.push({name: `${name}, ${shortKey(r.key)}`, style: i, faint: true, x: a.step, y: shown(alone(r))}));
       series.push({name, style: i, x: a.step, y: shown(a.centre), band: isFew ? null : {low: shown(a.low), high: shown(a.high)}});
     });
     unsmoothed = series;
@@ -124,6 +126,7 @@ export async function show(root, page) {
     put(wrong, failures.length ? errorBox({message: failures.join('\n')}) : null);
     const widths = answers.filter((a) => !(a instanceof Error)).map((a) => a.width), width = Math.max(1, ...widths);
     put(note, 'Thick: the mean over the runs of a setting. Filled: its 95 % interval, with five runs or more; with fewer the runs themselves are thin lines.',
+      answers.some((a) => a.ended) ? ' A mean ends at the last step that all of its runs have reached; the runs that go on are thin lines.' : '',
       width > 1 ? ` Each point is of ${number(width)} steps.` : '');
     place.removeAttribute('aria-busy');
     place.dataset.ready = String(mine);
