@@ -126,6 +126,12 @@ static void print_slot(const json_t *slot)
     else if (pinned)
         orch_cli_show_line("pinned", "to CPUs %s", pinned);
     bool is_shared = orch_json_get_real(json_object_get(slot, "gpu_share"), &share);
+    const json_t *seen = json_object_get(slot, "gpus_seen");
+    for (size_t i = 0; i < json_array_size(seen); i++) {
+        const char *name = json_string_value(json_array_get(seen, i));
+        orch_cli_show_line("gpu", "%s, seen as by hand: others may have used it",
+                           name ? name : "?");
+    }
     for (size_t i = 0; i < json_array_size(gpus); i++) {
         const char *name = json_string_value(json_array_get(gpus, i));
         if (is_shared)

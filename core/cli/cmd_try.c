@@ -11,7 +11,7 @@
 struct try_options {
     struct orch_execute_options execute; /* must be the first member */
     const char *name;
-    const char **artifacts, **inputs;
+    const char **artifacts, **inputs, **resources;
     int repeat;
     const char *timeout, *metrics_on;
     bool from_env;
@@ -31,6 +31,8 @@ static const struct orch_option OPTIONS[] = {
      "keep a file that the command makes"},
     {"inputs", 0, "FILE", ORCH_OPT_LIST, offsetof(struct try_options, inputs),
      "files that results depend on: data, 'models/*.py'"},
+    {"resources", 0, "KEY=N,...", ORCH_OPT_LIST, offsetof(struct try_options, resources),
+     "what a trial holds: gpus=1 or gpus=0.5, cores=4 (docs/slots.md)"},
     {"metrics-from", 0, "STREAM", ORCH_OPT_TEXT, offsetof(struct try_options, metrics_on),
      "read metrics from stdout (default), stderr or both"},
     {"env", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, from_env),
@@ -71,6 +73,7 @@ static struct orch_expansion *expand(struct orch_cli *cli, const struct try_opti
                                      .sweeps = o->execute.variant.sweeps,
                                      .artifacts = (const char *const *)o->artifacts,
                                      .inputs = (const char *const *)o->inputs,
+                                     .resources = (const char *const *)o->resources,
                                      .repeat = o->repeat,
                                      .timeout_s = timeout_s,
                                      .metrics_on = o->metrics_on,

@@ -37,7 +37,7 @@ static GPtrArray *works_of(struct orch_forecasts *forecasts, const GPtrArray *it
     g_autoptr(GHashTable) by_text = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint i = 0; i < items->len; i++) {
         const struct orch_plan_item *item = items->pdata[i];
-        unsigned gpus = orch_experiment_gpus(item->cell->experiment);
+        unsigned gpus = item->gpus;
         g_autoptr(json_t) cost = orch_forecasts_cost(forecasts, item);
         g_autofree char *canonical = cost ? orch_json_canonical(cost) : NULL;
         g_autofree char *text = canonical ? g_strdup_printf("%u %s", gpus, canonical) : NULL;

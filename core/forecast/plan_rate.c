@@ -4,8 +4,7 @@
 static bool any_uses_gpus(const struct orch_plan *plan)
 {
     for (unsigned i = 0; i < plan->count; i++)
-        if (plan->items[i].state != ORCH_PLAN_UNUSED &&
-            orch_experiment_gpus(plan->items[i].cell->experiment))
+        if (plan->items[i].state != ORCH_PLAN_UNUSED && plan->items[i].gpus)
             return true;
     return false;
 }

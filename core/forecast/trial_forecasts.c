@@ -459,7 +459,7 @@ static bool describe_estimator(struct orch_forecasts *f, unsigned index)
 {
     const struct orch_plan_item *item = &f->plan->items[index];
     const struct orch_machine *machine = orch_workspace_machine(f->plan->workspace);
-    unsigned gpus = orch_experiment_gpus(item->cell->experiment);
+    unsigned gpus = item->gpus;
     const struct orch_gpu_device *device =
         gpus && machine->gpus->len ? machine->gpus->pdata[0] : NULL;
     g_autoptr(json_t) cost = gpus && !device ? NULL : orch_forecasts_cost(f, item);

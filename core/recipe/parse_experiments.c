@@ -176,8 +176,10 @@ static void read_gpus(struct recipe_draft *draft, const struct orch_yaml *resour
     bool is_share = node && node->kind == ORCH_YAML_SCALAR && strchr(node->text, '.') &&
                     orch_real_parse(node->text, &share) && share > 0 && share < 1;
     if (!is_share) {
-        if (orch_recipe_get_count(draft, resources, "gpus", least, "1024", &count))
+        if (orch_recipe_get_count(draft, resources, "gpus", least, "1024", &count)) {
             made->gpus = (unsigned)count;
+            made->hides_gpus = !count;
+        }
         return;
     }
     if (made->gpus > 1)

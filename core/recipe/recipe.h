@@ -67,6 +67,7 @@ struct orch_experiment {
     double timeout_s;         /* 0: none */
     double system_interval_s; /* between samples of processor, memory and GPUs; 0: none */
     unsigned gpus;            /* per trial */
+    bool hides_gpus;          /* `gpus: 0` is written: a program of the user's sees none */
     double gpu_share;         /* of its only GPU, above 0 and below 1; 0: whole GPUs */
     unsigned cores;           /* per trial; 0: the slot's share */
     bool exclusive;           /* no other trial runs beside one of it */

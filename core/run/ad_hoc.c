@@ -143,8 +143,36 @@ static void append_list(GString *out, const char *begin, const char *const *text
     }
 }
 
+/* Adds `resources: { gpus: 1, cores: 4 }`. */
+static bool append_resources(GString *out, const char *const *lists, GError **error)
+{
+    static const char PLAIN[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ. ";
+    unsigned count = 0;
+    for (int i = 0; lists && lists[i]; i++) {
+        g_auto(GStrv) pairs = g_strsplit(lists[i], ",", -1);
+        for (int k = 0; pairs[k]; k++) {
+            static const char *const keys[] = {"gpus", "cores",     "memory",
+                                               "time", "exclusive", NULL};
+            g_auto(GStrv) parts = g_strsplit(pairs[k], "=", 2);
+            const char *key = parts[0] ? g_strstrip(parts[0]) : "";
+            const char *value = parts[0] && parts[1] ? g_strstrip(parts[1]) : "";
+            if (!g_strv_contains(keys, key) || !*value || value[strspn(value, PLAIN)]) {
+                orch_error_set(error, ORCH_ERROR_USAGE, "for example --resources gpus=1,cores=4",
+                               "option '--resources': '%s' is not KEY=VALUE with one of the keys "
+                               "gpus, cores, memory, time and exclusive",
+                               pairs[k]);
+                return false;
+            }
+            g_string_append_printf(out, "%s%s: %s", count++ ? ", " : "    resources: { ", key,
+                                   value);
+        }
+    }
+    g_string_append(out, count ? " }\n" : "");
+    return true;
+}
+
 static GString *recipe_text(const struct orch_ad_hoc *wish, const char *name, const char *manifest,
-                            const char *command)
+                            const char *command, const GString *resources)
 {
     GString *recipe = g_string_new(NULL);
     g_string_append_printf(recipe,
@@ -153,6 +181,7 @@ static GString *recipe_text(const struct orch_ad_hoc *wish, const char *name, co
     g_string_append_printf(recipe, "\n    program: %s\n    repeat: %d\n", command,
                            MAX(1, wish->repeat));
     append_list(recipe, "    inputs: [", wish->inputs);
+    g_string_append(recipe, resources->str);
     if (wish->timeout_s > 0) {
         char number[ORCH_REAL_CHARS];
         g_string_append_printf(recipe, "    timeout: %s\n",
@@ -216,16 +245,18 @@ struct orch_expansion *orch_ad_hoc_expand(struct orch_store *store, struct orch_
         orch_command_settings_warn(settings, wish->command, diags);
     g_autofree char *command = command_text(words), *masked = masked_text(words);
     g_autofree char *name = wish->name ? g_strdup(wish->name) : default_name(wish);
-    g_autoptr(GString) text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL), resources = g_string_new(NULL);
+    if (!append_resources(resources, wish->resources, error))
+        return NULL;
     g_autofree char *manifest = manifest_text(wish, name, command, settings, text, error)
                                     ? write_manifest(store, name, text, masked != NULL, error)
                                     : NULL;
     if (!manifest)
         return NULL;
-    g_autoptr(GString) recipe = recipe_text(wish, name, manifest, command);
+    g_autoptr(GString) recipe = recipe_text(wish, name, manifest, command, resources);
     struct orch_expansion *expansion = expand_text(recipe, plugins, settings, diags);
     if (expansion && masked) { /* the text is stored and shared */
-        g_autoptr(GString) shown = recipe_text(wish, name, manifest, masked);
+        g_autoptr(GString) shown = recipe_text(wish, name, manifest, masked, resources);
         g_free(expansion->verbatim);
         expansion->verbatim = g_strdup(shown->str);
     }

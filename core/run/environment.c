@@ -182,7 +182,7 @@ const json_t *orch_environments_facts(struct orch_environments *self,
              orch_python_is_named(experiment->manifest->argv))
         add_text(facts, "python", UNKNOWN);
     add_libtorch(facts, experiment->manifest);
-    if (orch_experiment_gpus(experiment)) {
+    if (orch_experiment_gpus(experiment) || orch_experiment_sees_gpus(experiment)) {
         const struct orch_machine *machine = orch_workspace_machine(self->workspace);
         add_text(facts, "driver", machine->gpu_driver);
         add_text(facts, "cuda", machine->cuda_version);

@@ -285,10 +285,12 @@ static void make_item(struct orch_plan *plan, unsigned index)
     const struct orch_machine *machine = orch_workspace_machine(plan->workspace);
     item->cell = plan->expansion->cells->pdata[index];
     const struct orch_experiment *experiment = item->cell->experiment;
-    unsigned gpus[64], gpu_count = MIN(orch_experiment_gpus(experiment), G_N_ELEMENTS(gpus));
+    bool sees_all = orch_experiment_sees_gpus(experiment) && !plan->options.in_slurm;
+    unsigned gpus[64], gpu_count = sees_all ? machine->gpus->len : orch_experiment_gpus(experiment);
+    item->gpus = gpu_count;
+    gpu_count = MIN(MIN(gpu_count, machine->gpus->len), G_N_ELEMENTS(gpus));
     for (unsigned i = 0; i < gpu_count; i++)
         gpus[i] = i;
-    gpu_count = MIN(gpu_count, machine->gpus->len);
     item->device_key =
         plan->options.in_slurm
             ? orch_slurm_place(&plan->expansion->slurm, experiment)

@@ -25,6 +25,7 @@ struct orch_plan_item {
     char *reason;         /* for people: "done by ada, 2 d ago (any machine)", ... */
     char fingerprint[65]; /* "" while it depends on an undecided best(..) */
     char *device_key;
+    unsigned gpus;         /* that it has on this machine: declared, or seen undeclared */
     GPtrArray *inputs;     /* struct orch_checked_input *, or NULL */
     const char *inputs_id; /* borrowed from the plan */
     char *run_key;         /* DONE: the reused run */
@@ -122,6 +123,9 @@ unsigned orch_plan_default_slots(struct orch_workspace *workspace,
 
 /** Number of GPUs of one trial of the experiment. */
 unsigned orch_experiment_gpus(const struct orch_experiment *experiment);
+/** True for a program of the user's that declares no GPUs, not even 0: as by hand it has all of
+ * this machine's, and holds none of them. */
+bool orch_experiment_sees_gpus(const struct orch_experiment *experiment);
 /** The share of its GPU that one trial uses, in millionths: ORCH_GPU_WHOLE for whole GPUs. */
 unsigned orch_experiment_gpu_millionths(const struct orch_experiment *experiment);
 /** Number of GPUs of one trial, where a share counts as such: 0.5. */

@@ -15,21 +15,20 @@ bool orch_plan_will_run(const struct orch_plan_item *item)
 bool orch_plan_uses_gpus(const struct orch_plan *plan)
 {
     for (unsigned i = 0; i < plan->count; i++)
-        if (orch_plan_will_run(&plan->items[i]) &&
-            orch_experiment_gpus(plan->items[i].cell->experiment))
+        if (orch_plan_will_run(&plan->items[i]) && plan->items[i].gpus)
             return true;
     return false;
 }
 
 unsigned orch_plan_item_devices(const struct orch_plan_item *item)
 {
-    return MAX(1u, orch_experiment_gpus(item->cell->experiment));
+    return MAX(1u, item->gpus);
 }
 
 double orch_plan_item_charged(const struct orch_plan_item *item)
 {
-    double gpus = orch_experiment_gpu_sum(item->cell->experiment);
-    return gpus > 0 ? gpus : 1;
+    double declared = orch_experiment_gpu_sum(item->cell->experiment);
+    return declared > 0 ? declared : orch_plan_item_devices(item);
 }
 
 /* The order in which the scheduler starts them. */

@@ -100,7 +100,7 @@ static void enter_trial(struct orch_slot_question *a, struct orch_slot_leases *l
     g_strlcpy(lease->key, slot->key, sizeof lease->key);
     lease->yields = !orch_experiment_declares_cpus(a->experiment);
     g_array_append_vals(lease->cpus, slot->leased, slot->leased_count);
-    for (unsigned i = 0; i < slot->gpu_count; i++) {
+    for (unsigned i = 0; i < slot->gpu_count && !slot->only_sees_gpus; i++) {
         g_autofree char *name = orch_gpu_device_id(a->machine->gpus->pdata[slot->gpus[i]]);
         orch_lease_add_gpu(lease, name, slot->gpu_millionths);
     }
@@ -191,20 +191,25 @@ static void end(struct run *run, struct orch_slot_leases *leases, bool writes)
         go_unshared(run, problem);
 }
 
-/* Says once that a trial which waits for nobody disturbs one that runs alone. */
+/* Says once that a trial which waits for nobody disturbs one that runs alone, or one that holds a
+ * GPU which it sees. */
 static void tell_beside(struct orch_slot_question *a)
 {
     struct run *run = a->run;
-    const struct orch_lease *alone = orch_slot_alone(a);
-    if (!alone || orch_experiment_waits(a->experiment))
+    const struct orch_lease *alone = orch_slot_alone(a), *holds = orch_slot_gpu_holder(a);
+    const struct orch_lease *other = alone ? alone : holds;
+    if (!other || orch_experiment_waits(a->experiment))
         return;
-    g_autofree char *key = g_strdup_printf("beside %d", (int)alone->runner.pid);
-    g_autofree char *holder = orch_lease_text(alone);
+    g_autofree char *key = g_strdup_printf("beside %d", (int)other->runner.pid);
+    g_autofree char *holder = orch_lease_text(other);
     if (g_strcmp0(key, run->told) == 0)
         return;
-    a->news = g_strdup_printf("runs beside a trial that asked for the whole machine: %s (a trial "
-                              "that declares 'resources: { cores: N }' waits for it)",
-                              holder);
+    a->news = g_strdup_printf(
+        alone ? "runs beside a trial that asked for the whole machine: %s (a trial that declares "
+                "'resources: { cores: N }' waits for it)"
+              : "declares no GPUs and sees all, as by hand, also what another trial holds: %s ("
+                "'resources: { gpus: 1 }' waits for a free one)",
+        holder);
     g_free(run->told);
     run->told = g_steal_pointer(&key);
 }

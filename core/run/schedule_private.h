@@ -99,6 +99,7 @@ struct run {
     GHashTable *apart_experiments;   /* those that have run apart, of which the user was told what
                                         leads back into the work tree */
     bool is_apart;                   /* the remaining trials run apart */
+    bool told_seen_gpus; /* the user knows that trials at once see the same GPUs */
     char *told;                      /* what the user was last told about waiting, or NULL */
     struct orch_topology *topology;  /* NULL: not read yet */
 };

@@ -25,6 +25,18 @@ static struct orch_device_price price_of(const struct orch_run_options *options,
     return price;
 }
 
+/* Says once that trials at once, which declare no GPUs, all have the same ones. */
+static void tell_of_seen_gpus(struct run *run, const struct orch_run_slot *slot)
+{
+    if (!slot->only_sees_gpus || !run->hosts->len || run->told_seen_gpus)
+        return;
+    run->told_seen_gpus = true;
+    orch_schedule_emit(run,
+                       "trials that declare no GPUs see all of them, as by hand, whatever runs "
+                       "beside them\n  hint: 'resources: { gpus: 1 }' in the recipe, or 'orch try "
+                       "--resources gpus=1', gives each trial GPUs of its own");
+}
+
 enum orch_slot_answer orch_schedule_take_slot(struct run *run,
                                               const struct orch_experiment *experiment,
                                               struct orch_run_slot *slot)
@@ -44,7 +56,9 @@ enum orch_slot_answer orch_schedule_take_slot(struct run *run,
     slot->threads = orch_experiment_threads(
         experiment, orch_workspace_machine(run->plan->workspace), run->options->slots);
     enum orch_slot_answer answer = orch_schedule_lease(run, experiment, slot);
-    if (answer == ORCH_SLOT_TAKEN)
+    if (answer == ORCH_SLOT_TAKEN) {
         slot->price = price_of(run->options, slot);
+        tell_of_seen_gpus(run, slot);
+    }
     return answer;
 }

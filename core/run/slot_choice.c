@@ -93,7 +93,7 @@ static unsigned own_share(const struct run *run, unsigned gpu)
         const struct orch_run_slot *slot =
             &((const struct host *)run->hosts->pdata[i])->running.slot;
         for (unsigned j = 0; j < slot->gpu_count; j++)
-            share += slot->gpus[j] == gpu ? slot->gpu_millionths : 0;
+            share += slot->gpus[j] == gpu && !slot->only_sees_gpus ? slot->gpu_millionths : 0;
     }
     return share;
 }
@@ -124,6 +124,19 @@ const struct orch_lease *orch_slot_alone(const struct orch_slot_question *a)
     for (guint i = 0; i < a->others->len; i++)
         if (((const struct orch_lease *)a->others->pdata[i])->is_alone)
             return a->others->pdata[i];
+    return NULL;
+}
+
+const struct orch_lease *orch_slot_gpu_holder(const struct orch_slot_question *a)
+{
+    for (guint i = 0; a->slot->only_sees_gpus && i < a->others->len; i++) {
+        const struct orch_lease *lease = a->others->pdata[i];
+        for (unsigned j = 0; j < a->slot->gpu_count; j++) {
+            g_autofree char *name = orch_gpu_device_id(a->machine->gpus->pdata[a->slot->gpus[j]]);
+            if (share_in(lease, name))
+                return lease;
+        }
+    }
     return NULL;
 }
 
@@ -179,6 +192,15 @@ static bool choose_gpus(struct orch_slot_question *a)
         return true;
     a->by = without_others + slot->gpu_count >= wanted ? by : NULL;
     return false;
+}
+
+/* Gives the trial all GPUs that this run may use, whoever holds them. */
+static void show_gpus(struct orch_slot_question *a)
+{
+    const unsigned choices = orch_schedule_gpu_choices(a->run);
+    a->slot->only_sees_gpus = choices > 0;
+    for (unsigned i = 0; i < choices && a->slot->gpu_count < G_N_ELEMENTS(a->slot->gpus); i++)
+        a->slot->gpus[a->slot->gpu_count++] = orch_schedule_gpu_choice(a->run, i);
 }
 
 /* The GPUs for which the run waits: all on which the trial could run. */
@@ -283,6 +305,10 @@ bool orch_slot_choose(struct orch_slot_question *a)
 {
     if (!alone_allows(a))
         return false;
+    if (orch_experiment_sees_gpus(a->experiment)) {
+        show_gpus(a);
+        return choose_cpus(a);
+    }
     if (choose_gpus(a))
         return choose_cpus(a);
     if (a->by)

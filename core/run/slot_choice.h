@@ -26,6 +26,8 @@ struct orch_slot_question {
 
 /** The entry of a running trial that asked for the whole machine, or NULL. */
 const struct orch_lease *orch_slot_alone(const struct orch_slot_question *a);
+/** The entry of a trial that holds a GPU which the chosen slot only sees, or NULL. */
+const struct orch_lease *orch_slot_gpu_holder(const struct orch_slot_question *a);
 /** Sorts the list into `others`, `ahead` and `waiting`. A run inside a trial (its program calls
  * orch) has what the trial has; it waits for nobody who may wait for that trial. */
 void orch_slot_sort_out(struct orch_slot_question *a, const struct orch_slot_leases *leases);

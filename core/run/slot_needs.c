@@ -12,6 +12,12 @@ unsigned orch_experiment_gpus(const struct orch_experiment *experiment)
     return MAX(experiment->gpus, experiment->manifest->needs.gpus);
 }
 
+bool orch_experiment_sees_gpus(const struct orch_experiment *experiment)
+{
+    return experiment->manifest->kind == ORCH_PLUGIN_WRAPPED && !experiment->hides_gpus &&
+           !orch_experiment_gpus(experiment);
+}
+
 unsigned orch_experiment_gpu_millionths(const struct orch_experiment *experiment)
 {
     if (orch_experiment_gpus(experiment) != 1 || !(experiment->gpu_share > 0))

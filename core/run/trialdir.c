@@ -217,7 +217,7 @@ static json_t *slot_facts(const struct orch_plan *plan, const struct orch_run_sl
         g_autofree char *name = orch_gpu_device_id(gpus->pdata[slot->gpus[i]]);
         json_array_append_new(names, json_string(name));
     }
-    json_object_set_new(facts, "gpus", names);
+    json_object_set_new(facts, slot->only_sees_gpus ? "gpus_seen" : "gpus", names);
     if (is_shared(slot))
         json_object_set_new(facts, "gpu_share",
                             orch_json_finite(slot->gpu_millionths / (double)ORCH_GPU_WHOLE));
@@ -319,27 +319,49 @@ static void add_environment(GPtrArray *env, const char *format, ...)
     va_end(args);
 }
 
+/* What numeric libraries read. A program of the user's that has the whole machine, or whose
+ * variables the user has set, chooses its threads as by hand: their number can change its numbers.
+ */
+static void add_threads(GPtrArray *env, const struct orch_plan *plan, const struct orch_cell *cell,
+                        const struct orch_run_slot *slot)
+{
+    static const char *const names[] = {"OMP_NUM_THREADS", "MKL_NUM_THREADS",
+                                        "OPENBLAS_NUM_THREADS"};
+    const struct orch_experiment *experiment = cell->experiment;
+    bool is_users = experiment->manifest->kind == ORCH_PLUGIN_WRAPPED;
+    bool is_part = slot->slurm || experiment->cores ||
+                   slot->threads < orch_workspace_machine(plan->workspace)->threads;
+    add_environment(env, "ORCH_THREADS=%d", slot->threads);
+    for (unsigned i = 0; i < G_N_ELEMENTS(names); i++)
+        if (!is_users || (is_part && !g_getenv(names[i])))
+            add_environment(env, "%s=%d", names[i], slot->threads);
+}
+
+/* The GPUs of the slot. Those that a program of the user's only sees are named where `--gpus` hides
+ * others. Slurm sets them on the node. */
+static void add_gpus(GPtrArray *env, const struct orch_plan *plan, const struct orch_run_slot *slot)
+{
+    const GPtrArray *gpus = orch_workspace_machine(plan->workspace)->gpus;
+    if (!gpus->len || slot->slurm || (slot->only_sees_gpus && slot->gpu_count == gpus->len))
+        return;
+    GString *list = g_string_new("CUDA_VISIBLE_DEVICES=");
+    for (unsigned i = 0; i < slot->gpu_count; i++)
+        g_string_append_printf(
+            list, "%s%s", i ? "," : "",
+            ((const struct orch_gpu_device *)gpus->pdata[slot->gpus[i]])->visible);
+    g_ptr_array_add(env, g_string_free(list, FALSE));
+    add_environment(env, "CUDA_DEVICE_ORDER=PCI_BUS_ID"); /* the order of these indices */
+    if (is_shared(slot))
+        add_environment(env, "ORCH_GPU_SHARE=%u.%06u", slot->gpu_millionths / ORCH_GPU_WHOLE,
+                        slot->gpu_millionths % ORCH_GPU_WHOLE);
+}
+
 static char **environment(struct orch_plan *plan, const struct orch_cell *cell,
                           const struct orch_run_slot *slot)
 {
-    static const char *const thread_names[] = {"OMP_NUM_THREADS", "MKL_NUM_THREADS",
-                                               "OPENBLAS_NUM_THREADS", "ORCH_THREADS"};
     GPtrArray *env = g_ptr_array_new();
-    for (unsigned i = 0; i < G_N_ELEMENTS(thread_names); i++)
-        add_environment(env, "%s=%d", thread_names[i], slot->threads);
-    const GPtrArray *gpus = orch_workspace_machine(plan->workspace)->gpus;
-    if (gpus->len && !slot->slurm) { /* Slurm sets it on the node */
-        GString *list = g_string_new("CUDA_VISIBLE_DEVICES=");
-        for (unsigned i = 0; i < slot->gpu_count; i++)
-            g_string_append_printf(
-                list, "%s%s", i ? "," : "",
-                ((const struct orch_gpu_device *)gpus->pdata[slot->gpus[i]])->visible);
-        g_ptr_array_add(env, g_string_free(list, FALSE));
-        add_environment(env, "CUDA_DEVICE_ORDER=PCI_BUS_ID"); /* the order of these indices */
-        if (is_shared(slot))
-            add_environment(env, "ORCH_GPU_SHARE=%u.%06u", slot->gpu_millionths / ORCH_GPU_WHOLE,
-                            slot->gpu_millionths % ORCH_GPU_WHOLE);
-    }
+    add_threads(env, plan, cell, slot);
+    add_gpus(env, plan, slot);
     if (cell->experiment->manifest->kind == ORCH_PLUGIN_WRAPPED) {
         g_autofree char *helper = orch_plugins_python_path();
         const char *before = g_getenv("PYTHONPATH");
@@ -415,7 +437,8 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         .cpus = (int *)(uintptr_t)slot->cpus,
         .cpu_count = slot->cpu_count,
         .threads = (unsigned)slot->threads,
-        .gpus = slot->gpu_count,
+        /* the loss of a GPU ends a trial that has it; of several seen ones it may use another */
+        .gpus = slot->only_sees_gpus && slot->gpu_count > 1 ? 0 : slot->gpu_count,
         .usd_per_hour = slot->price.usd_per_hour,
         .price_from = (char *)(uintptr_t)slot->price.from,
         .ranks = orch_experiment_ranks(experiment, cost),

@@ -18,6 +18,7 @@ struct orch_run_slot {
     unsigned gpus[64]; /* indices into the machine's GPUs */
     unsigned gpu_count;
     unsigned gpu_millionths; /* of each GPU; 0 and 1,000,000: all of it */
+    bool only_sees_gpus;     /* holds none of them (orch_experiment_sees_gpus) */
     int threads;
     int leased[1024];      /* numbers of the CPUs that no other trial uses meanwhile */
     unsigned leased_count; /* fewer than `threads` where trials share CPUs */

@@ -6,7 +6,7 @@ unset OMP_NUM_THREADS # nproc reads it
 # each trial writes when it began and ended, and its threads
 printf 'plugin: stamp\nversion: 1.0.0\nabout: notes its time\nlicence: MIT\ncommand: [sh, stamp.sh, "${log}", "${n}"]\nmetrics_from: lines\nparameters:\n  log: {type: string, default: x, help: where}\n  n: {type: int, default: 1, help: which}\nmetrics:\n  x: {help: nothing}\n' >stamp.plugin
 cat >stamp.sh <<'S'
-echo "$2 begin $OMP_NUM_THREADS" >>"$1"; sleep 0.7; echo "$2 end" >>"$1"; echo 'x 1'
+echo "$2 begin $ORCH_THREADS" >>"$1"; sleep 0.7; echo "$2 end" >>"$1"; echo 'x 1'
 S
 recipe() { # TOP PROFILE
     cat >r.recipe <<R

@@ -8,7 +8,7 @@ command: [sh, -c, 'echo "sees ${CUDA_VISIBLE_DEVICES-unset}" ; echo "order $CUDA
 metrics_from: lines
 metrics: { loss: min }
 Y
-sed -i 's/\${CUDA_VISIBLE_DEVICES-unset}/$$CUDA_VISIBLE_DEVICES/; s/\$CUDA_DEVICE_ORDER/$$CUDA_DEVICE_ORDER/' see.plugin
+sed -i 's/\${CUDA_VISIBLE_DEVICES-unset}/$${CUDA_VISIBLE_DEVICES-: all}/; s/\$CUDA_DEVICE_ORDER/$$CUDA_DEVICE_ORDER/' see.plugin
 printf 'format: 1\nrecipe: g\nexperiments:\n  none: { plugin: ./see.plugin }\n  one: { plugin: ./see.plugin, resources: { gpus: 1 } }\n  two: { plugin: ./see.plugin, resources: { gpus: 2 } }\n' >g.recipe
 # sees EXPECTED EXPERIMENT: what one trial of the experiment finds in its environment
 sees() {
@@ -16,7 +16,7 @@ sees() {
     ok orch log @last
     has "sees $1"
 }
-sees '' none; sees 0 one; sees 0,1 two; has 'order PCI_BUS_ID'
+sees ': all' none; sees 0 one; sees 0,1 two; has 'order PCI_BUS_ID'
 export CUDA_VISIBLE_DEVICES=2,3
 sees 2 one; sees 2,3 two
 CUDA_VISIBLE_DEVICES='3, 1' sees 3,1 two
