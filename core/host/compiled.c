@@ -2,6 +2,7 @@
 /* Runs a compiled plugin in a fork of the host. */
 #include "core/host/child.h"
 
+#include "core/host/crash_trap.h"
 #include "core/host/host_services.h"
 #include "core/host/plugin_load.h"
 #include "lib/base/error.h"
@@ -147,6 +148,7 @@ void orch_compiled_main(const struct child_setup *setup)
     g_autoptr(GError) error = NULL;
     const struct orch_slot slot = slot_of(setup);
     make_environment(setup);
+    orch_crash_trap_arm(setup->trial_dir, setup->rank.count ? (int)setup->rank.number : -1);
     if (setup->rank.count)
         set_thread_variables(&slot);
     if (!trial->manifest->path)

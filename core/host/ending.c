@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/host/ending.h"
 
+#include "core/host/crash_trace.h"
 #include "core/host/signal_text.h"
 
 #include "lib/base/below.h"
@@ -245,17 +246,28 @@ static char *with_last_output(const struct ending *ending, char *what)
     return whole;
 }
 
-/* The reason for a verdict other than ok, else NULL. Caller frees. */
+/* Appends where a plugin crashed; `top` may be NULL. Takes ownership of `what`. */
+static char *with_top(char *what, const char *top)
+{
+    if (!top)
+        return what;
+    char *whole = g_strdup_printf("%s in %s", what, top);
+    g_free(what);
+    return whole;
+}
+
+/* The reason for a verdict other than ok, else NULL. `top` is the frame of a crash, or NULL. Caller
+ * frees. */
 static char *reason_of(const struct ending *ending, enum orch_verdict verdict,
-                       const struct orch_ending *facts)
+                       const struct orch_ending *facts, const char *top)
 {
     const struct intake *intake = ending->intake;
     if (verdict == ORCH_VERDICT_OK)
         return NULL;
     if (facts->stopped == verdict && ending->stopping->reason)
-        return g_strdup(ending->stopping->reason);
+        return with_top(g_strdup(ending->stopping->reason), top);
     if (verdict == ORCH_VERDICT_CRASHED)
-        return with_last_output(ending, orch_signal_text(facts->signal));
+        return with_last_output(ending, with_top(orch_signal_text(facts->signal), top));
     if (verdict == ORCH_VERDICT_PROTOCOL)
         return intake->problem ? g_strdup(intake->problem)
                                : g_strdup("it exited with status 0 without a 'done' event");
@@ -370,6 +382,15 @@ static json_t *end_event(const struct ending *ending, enum orch_verdict verdict,
                      "wall_ms", ending->wall_ms, "stderr_tail", tail, "facts", end_facts(ending));
 }
 
+/* The trace of a crash follows what the plugin wrote to standard error. */
+static void add_trace(struct capture *errors, const char *text)
+{
+    g_autofree char *tail = errors->total_bytes ? orch_capture_tail(errors) : g_strdup("");
+    if (*tail && !g_str_has_suffix(tail, "\n"))
+        orch_capture_write(errors, "\n", 1);
+    orch_capture_write(errors, text, strlen(text));
+}
+
 void orch_ending_write(const struct ending *ending, struct journal_out *out)
 {
     g_autofree char *missing = take_artifacts(ending, out);
@@ -378,13 +399,19 @@ void orch_ending_write(const struct ending *ending, struct journal_out *out)
     if (facts.signal == 0 && ending->intake->problem && facts.stopped == ORCH_VERDICT_OK)
         facts.stopped = ORCH_VERDICT_PROTOCOL; /* found in its final output */
     enum orch_verdict verdict = orch_verdict_judge(&facts);
+    struct crash_trace trace = {0};
+    if (verdict == ORCH_VERDICT_CRASHED)
+        orch_crash_trace_read(ending->setup->trial, ending->setup->trial_dir, &trace);
     g_autofree char *reason = NULL;
     if (verdict == ORCH_VERDICT_OK && missing) {
         verdict = ORCH_VERDICT_PROTOCOL;
         reason = g_strdup(missing);
     } else {
-        reason = reason_of(ending, verdict, &facts);
+        reason = reason_of(ending, verdict, &facts, trace.top);
     }
+    if (trace.text)
+        add_trace(ending->errors, trace.text);
+    orch_crash_trace_clear(&trace);
     g_autoptr(json_t) event = end_event(ending, verdict, reason, &facts);
     orch_journal_out_add(out, event);
 }

@@ -50,13 +50,19 @@ static char *find_in_notes(const uint8_t *bytes, size_t length)
     return NULL;
 }
 
-char *orch_elf_build_id(const void *file, size_t length)
+/* False for anything but an ELF file of this machine's class. */
+static bool take_head(const uint8_t *bytes, size_t length, ElfW(Ehdr) * out)
 {
     static const unsigned char kind = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
+    return take(bytes, length, 0, out, sizeof *out) && memcmp(out->e_ident, ELFMAG, SELFMAG) == 0 &&
+           out->e_ident[EI_CLASS] == kind && out->e_phentsize == sizeof(ElfW(Phdr));
+}
+
+char *orch_elf_build_id(const void *file, size_t length)
+{
     const uint8_t *bytes = file;
     ElfW(Ehdr) head;
-    if (!take(bytes, length, 0, &head, sizeof head) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-        head.e_ident[EI_CLASS] != kind || head.e_phentsize != sizeof(ElfW(Phdr)))
+    if (!take_head(bytes, length, &head))
         return NULL;
     for (unsigned i = 0; i < head.e_phnum; i++) {
         ElfW(Phdr) segment;
@@ -70,5 +76,85 @@ char *orch_elf_build_id(const void *file, size_t length)
         if (id)
             return id;
     }
+    return NULL;
+}
+
+/* ---- functions --------------------------------------------------------------------------------
+ */
+
+/* The address of a byte of the file; 0 when no segment holds it. */
+static uint64_t address_of(const uint8_t *bytes, size_t length, const ElfW(Ehdr) * head,
+                           uint64_t offset)
+{
+    for (unsigned i = 0; i < head->e_phnum; i++) {
+        ElfW(Phdr) segment;
+        if (!take(bytes, length, head->e_phoff + (uint64_t)i * sizeof segment, &segment,
+                  sizeof segment))
+            return 0;
+        if (segment.p_type == PT_LOAD && offset >= segment.p_offset &&
+            offset - segment.p_offset < segment.p_filesz)
+            return segment.p_vaddr + (offset - segment.p_offset);
+    }
+    return 0;
+}
+
+static bool take_section(const uint8_t *bytes, size_t length, const ElfW(Ehdr) * head,
+                         unsigned index, ElfW(Shdr) * out)
+{
+    return index < head->e_shnum && head->e_shentsize == sizeof *out &&
+           take(bytes, length, head->e_shoff + (uint64_t)index * sizeof *out, out, sizeof *out);
+}
+
+/* Copies a name out of a table of names; NULL if it is empty or does not end inside. */
+static char *name_at(const uint8_t *bytes, size_t length, const ElfW(Shdr) * names, uint64_t at)
+{
+    uint64_t begin = names->sh_offset + at;
+    if (begin < at || begin >= length || !memchr(bytes + begin, '\0', length - begin) ||
+        !bytes[begin])
+        return NULL;
+    return g_strdup((const char *)bytes + begin);
+}
+
+static char *find_in_symbols(const uint8_t *bytes, size_t length, const ElfW(Ehdr) * head,
+                             const ElfW(Shdr) * symbols, uint64_t address, uint64_t *out_inside)
+{
+    ElfW(Shdr) names;
+    ElfW(Sym) symbol;
+    if (!take_section(bytes, length, head, symbols->sh_link, &names))
+        return NULL;
+    for (uint64_t at = 0; at < symbols->sh_size; at += sizeof symbol) {
+        if (!take(bytes, length, symbols->sh_offset + at, &symbol, sizeof symbol))
+            return NULL;
+        if ((symbol.st_info & 0xf) != STT_FUNC || address < symbol.st_value ||
+            address - symbol.st_value >= symbol.st_size)
+            continue;
+        *out_inside = address - symbol.st_value;
+        return name_at(bytes, length, &names, symbol.st_name);
+    }
+    return NULL;
+}
+
+char *orch_elf_function(const void *file, size_t length, uint64_t offset, uint64_t *out_address,
+                        uint64_t *out_inside)
+{
+    static const unsigned kinds[] = {SHT_SYMTAB, SHT_DYNSYM}; /* strip leaves the second alone */
+    const uint8_t *bytes = file;
+    ElfW(Ehdr) head;
+    *out_address = *out_inside = 0;
+    if (!take_head(bytes, length, &head))
+        return NULL;
+    *out_address = address_of(bytes, length, &head, offset);
+    for (unsigned i = 0; *out_address && i < G_N_ELEMENTS(kinds); i++)
+        for (unsigned section = 0; section < head.e_shnum; section++) {
+            ElfW(Shdr) symbols;
+            if (!take_section(bytes, length, &head, section, &symbols))
+                break;
+            char *name =
+                symbols.sh_type == kinds[i]
+                    ? find_in_symbols(bytes, length, &head, &symbols, *out_address, out_inside)
+                    : NULL;
+            if (name)
+                return name;
+        }
     return NULL;
 }

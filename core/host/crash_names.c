@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/host/crash_names.h"
+
+#include "lib/base/elf.h"
+#include "lib/base/file.h"
+#include "lib/base/ident.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ANSWER_BYTES_MAX = 1 << 20, NAME_BYTES_MAX = 400 };
+static const int64_t PATIENCE_NS = INT64_C(10000000000);
+
+/* A mapped file. */
+struct module {
+    uint64_t begin, end, offset;
+    const char *path; /* as mapped; borrowed */
+    const char *file; /* that has its symbols; NULL: none. Borrowed */
+    bool is_plugin;
+};
+
+/* A frame in its file. */
+struct place {
+    struct crash_frame *frame;
+    const struct module *module;
+    uint64_t in_file; /* address as the file counts it; 0: not known */
+    char *symbol;     /* "step+0x12"; NULL: none */
+};
+
+void orch_crash_frame_clear(void *frame)
+{
+    g_strfreev(((struct crash_frame *)frame)->names);
+}
+
+/* ---- modules ----------------------------------------------------------------------------------
+ */
+
+/* A plugin is loaded from a private copy (private_copy.h), which has no file any more. */
+static bool is_copy(const char *path)
+{
+    return g_str_has_prefix(path, "/memfd:orch-plugin") || strstr(path, "/orch-plugin-");
+}
+
+static bool has_digest(const char *path, const char *sha256)
+{
+    char found[ORCH_SHA256_CHARS];
+    return !sha256 || (orch_file_sha256(path, found, NULL, NULL) && strcmp(found, sha256) == 0);
+}
+
+static GArray *read_modules(const GPtrArray *maps, const char *plugin, const char *sha256)
+{
+    GArray *modules = g_array_new(FALSE, FALSE, sizeof(struct module));
+    bool is_same = plugin && has_digest(plugin, sha256);
+    for (guint i = 0; i < maps->len; i++) {
+        struct module module = {0};
+        const char *line = maps->pdata[i], *path = strchr(line, '/');
+        unsigned long long begin, end, offset;
+        if (!path || sscanf(line, "%llx-%llx %*s %llx", &begin, &end, &offset) != 3)
+            continue;
+        module.begin = begin;
+        module.end = end;
+        module.offset = offset;
+        module.path = path;
+        module.is_plugin = is_copy(path) || g_strcmp0(path, plugin) == 0;
+        module.file = !module.is_plugin ? path : is_same ? plugin : NULL;
+        g_array_append_val(modules, module);
+    }
+    return modules;
+}
+
+static const struct module *module_of(const GArray *modules, uint64_t address)
+{
+    for (guint i = 0; i < modules->len; i++) {
+        const struct module *module = &g_array_index(modules, struct module, i);
+        if (address >= module->begin && address < module->end)
+            return module;
+    }
+    return NULL;
+}
+
+/* Looks the frame's function up in the symbols of its file. */
+static void place_in_file(struct place *place)
+{
+    const struct module *module = place->module;
+    uint64_t in_function;
+    g_autofree char *name = NULL;
+    GMappedFile *file = module->file ? g_mapped_file_new(module->file, FALSE, NULL) : NULL;
+    uint64_t offset = place->frame->address - module->begin + module->offset;
+    if (!file)
+        return;
+    name = orch_elf_function(g_mapped_file_get_contents(file), g_mapped_file_get_length(file),
+                             offset - place->frame->is_return, &place->in_file, &in_function);
+    if (name)
+        place->symbol =
+            g_strdup_printf("%s+0x%" PRIx64, name, in_function + place->frame->is_return);
+    g_mapped_file_unref(file);
+}
+
+/* ---- addr2line --------------------------------------------------------------------------------
+ */
+
+/* Reads all that a program prints; NULL when it prints too much or takes too long. */
+static char *read_until(int fd, int64_t until_ns)
+{
+    GString *text = g_string_new(NULL);
+    char part[4096];
+    for (;;) {
+        struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+        int64_t left_ms = (until_ns - orch_mono_ns()) / 1000000;
+        ssize_t n =
+            left_ms > 0 && poll(&poll_fd, 1, (int)left_ms) > 0 ? read(fd, part, sizeof part) : -1;
+        if (n == 0)
+            return g_string_free(text, FALSE);
+        if (n < 0 || text->len > ANSWER_BYTES_MAX)
+            break;
+        g_string_append_len(text, part, n);
+    }
+    g_string_free(text, TRUE);
+    return NULL;
+}
+
+/* Runs a program without the variable that makes it ask servers for debug information. */
+static char *answer_of(char **words, int64_t until_ns)
+{
+    GPid pid;
+    int out;
+    g_auto(GStrv) env = g_environ_unsetenv(g_get_environ(), "DEBUGINFOD_URLS");
+    if (!g_spawn_async_with_pipes(NULL, words, env,
+                                  G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD |
+                                      G_SPAWN_STDERR_TO_DEV_NULL,
+                                  NULL, NULL, &pid, NULL, &out, NULL, NULL))
+        return NULL;
+    char *answer = read_until(out, until_ns);
+    close(out);
+    if (!answer)
+        kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    return answer;
+}
+
+/* Adds what a line says, "step at /src/crash.c:12 (discriminator 3)", to the names of a place.
+ * Where it gives no line number, its function, which has C++'s form, replaces the symbol. */
+static void take_name(struct place *place, const char *line, GPtrArray *names)
+{
+    static const char inlined[] = " (inlined by) ";
+    if (g_str_has_prefix(line, inlined))
+        line += strlen(inlined);
+    const char *at = strstr(line, " at ");
+    if (!at || g_str_has_prefix(line, "??"))
+        return;
+    char *valid = g_utf8_make_valid(line, (gssize)strnlen(line, NAME_BYTES_MAX));
+    char *discriminator = strstr(valid, " (discriminator");
+    if (discriminator)
+        *discriminator = '\0';
+    if (!g_str_has_suffix(valid, ":?") && !g_str_has_suffix(valid, ":0")) {
+        g_ptr_array_add(names, valid);
+        return;
+    }
+    g_free(place->symbol);
+    place->symbol = g_strndup(line, (gsize)(at - line));
+    g_free(valid);
+}
+
+/* Takes the lines of an answer: "0x1139: step at ..." begins the next of the places. */
+static void take_answer(const char *answer, const GPtrArray *places)
+{
+    g_auto(GStrv) lines = g_strsplit(answer, "\n", -1);
+    char **line = lines;
+    for (guint i = 0; i < places->len && g_str_has_prefix(*line ? *line : "", "0x"); i++) {
+        struct place *place = places->pdata[i];
+        g_autoptr(GPtrArray) names = g_ptr_array_new();
+        const char *colon = strstr(*line, ": ");
+        take_name(place, colon ? colon + 2 : "", names);
+        for (line++; *line && !g_str_has_prefix(*line, "0x"); line++)
+            take_name(place, *line, names);
+        if (!names->len)
+            continue;
+        g_ptr_array_add(names, NULL);
+        place->frame->names = (char **)g_ptr_array_steal(names, NULL);
+    }
+}
+
+/* Asks for all places in the file of the first. */
+static void ask(GArray *places, const char *file, int64_t until_ns)
+{
+    g_autoptr(GPtrArray) asked = g_ptr_array_new();
+    g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+    const char *const begin[] = {"addr2line", "-a", "-f", "-C", "-i", "-p", "-e", file};
+    for (unsigned i = 0; i < G_N_ELEMENTS(begin); i++)
+        g_ptr_array_add(words, g_strdup(begin[i]));
+    for (guint i = 0; i < places->len; i++) {
+        struct place *place = &g_array_index(places, struct place, i);
+        if (!place->module || !place->in_file || g_strcmp0(place->module->file, file) != 0)
+            continue;
+        g_ptr_array_add(asked, place);
+        g_ptr_array_add(words, g_strdup_printf("0x%" PRIx64, place->in_file));
+    }
+    g_ptr_array_add(words, NULL);
+    g_autofree char *answer = asked->len ? answer_of((char **)words->pdata, until_ns) : NULL;
+    if (answer)
+        take_answer(answer, asked);
+}
+
+static void ask_all(GArray *places)
+{
+    int64_t until_ns = orch_mono_ns() + PATIENCE_NS;
+    g_autoptr(GHashTable) asked = g_hash_table_new(g_str_hash, g_str_equal);
+    for (int plugin = 1; plugin >= 0; plugin--) /* the plugin's first, should the time run out */
+        for (guint i = 0; i < places->len; i++) {
+            const struct module *module = g_array_index(places, struct place, i).module;
+            if (module && module->file && module->is_plugin == plugin &&
+                g_hash_table_add(asked, (gpointer)(uintptr_t)module->file))
+                ask(places, module->file, until_ns);
+        }
+}
+
+/* ---- the frames -------------------------------------------------------------------------------
+ */
+
+/* Names a frame without line numbers: "step+0x12 in libcrash.so+0x1139". */
+static void name_plainly(struct place *place, const char *plugin)
+{
+    char *name;
+    if (!place->module) {
+        name = g_strdup_printf("0x%" PRIx64 " (no code is mapped there)", place->frame->address);
+    } else {
+        g_autofree char *base =
+            g_path_get_basename(place->module->is_plugin && plugin ? plugin : place->module->path);
+        uint64_t offset = place->frame->address - place->module->begin + place->module->offset;
+        name = g_strdup_printf("%s%s%s+0x%" PRIx64, place->symbol ? place->symbol : "",
+                               place->symbol ? " in " : "", base, offset);
+    }
+    place->frame->names = g_new0(char *, 2);
+    place->frame->names[0] = g_utf8_make_valid(name, -1);
+    g_free(name);
+}
+
+void orch_crash_names_find(const char *plugin, const char *sha256, const GPtrArray *maps,
+                           GArray *frames)
+{
+    g_autoptr(GArray) modules = read_modules(maps, plugin, sha256);
+    g_autoptr(GArray) places = g_array_sized_new(FALSE, TRUE, sizeof(struct place), frames->len);
+    g_array_set_size(places, frames->len);
+    for (guint i = 0; i < frames->len; i++) {
+        struct place *place = &g_array_index(places, struct place, i);
+        place->frame = &g_array_index(frames, struct crash_frame, i);
+        place->module = module_of(modules, place->frame->address);
+        place->frame->is_plugin = place->module && place->module->is_plugin;
+        if (place->module)
+            place_in_file(place);
+    }
+    ask_all(places);
+    for (guint i = 0; i < places->len; i++) {
+        struct place *place = &g_array_index(places, struct place, i);
+        if (!place->frame->names)
+            name_plainly(place, plugin);
+        g_free(place->symbol);
+    }
+}
+
+char *orch_crash_name_short(const char *name)
+{
+    const char *at = strstr(name, " at ");
+    const char *slash = at ? strrchr(at, '/') : NULL;
+    if (!slash)
+        return g_strdup(name);
+    return g_strdup_printf("%.*s at %s", (int)(at - name), name, slash + 1);
+}
