@@ -335,6 +335,8 @@ static void add_threads(GPtrArray *env, const struct orch_plan *plan, const stru
     for (unsigned i = 0; i < G_N_ELEMENTS(names); i++)
         if (!is_users || (is_part && !g_getenv(names[i])))
             add_environment(env, "%s=%d", names[i], slot->threads);
+    if (plan->expansion->smoke && !g_getenv("OMP_WAIT_POLICY"))
+        add_environment(env, "OMP_WAIT_POLICY=passive"); /* nothing is timed: spin for nobody */
 }
 
 /* The GPUs of the slot. Those that a program of the user's only sees are named where `--gpus` hides
