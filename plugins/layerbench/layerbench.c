@@ -192,10 +192,22 @@ static bool clock_fits(const struct params *p, const char *device, const struct 
     return fits;
 }
 
+/* In a smoke run everything is timed once, on a batch of at most two images. */
+static struct params settings_of(const struct params *given, const struct orch_host *host)
+{
+    struct params p = *given;
+    if (host->smoke(host)) {
+        p.net_batch = MIN(p.net_batch, 2);
+        p.repeats = 1;
+        p.warmup = 0;
+    }
+    return p;
+}
+
 static int run(void *state, const void *params, const struct orch_host *host)
 {
     (void)state;
-    const struct params *p = params;
+    const struct params settings = settings_of(params, host), *p = &settings;
     g_autoptr(GError) error = NULL;
     host->phase(host, "loading LibTorch");
     const struct orch_torch *torch = orch_torch_load(&error);

@@ -100,7 +100,7 @@ static bool time_part(const struct layerbench_bench *bench, struct orch_torch_mo
     double unused;
     bool is_gpu = g_str_has_prefix(bench->device, "cuda");
     part->warmup = (int)bench->p->warmup;
-    part->repeats = bench->host->smoke(bench->host) ? 1 : (int)bench->p->repeats;
+    part->repeats = (int)bench->p->repeats;
     part->processor_time = orch_layerbench_processor_time(bench->p);
     part->waits_each = true;
     if (!time_once(bench, model, part, &out->forward, &out->backward, &out->spread, out_end, error))

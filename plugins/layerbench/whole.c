@@ -76,14 +76,12 @@ static bool time_steps(const struct layerbench_bench *bench, struct orch_torch_m
                        struct images *m, GArray *times, GError **error)
 {
     const struct params *p = bench->p;
-    const bool is_smoke = bench->host->smoke(bench->host);
-    const int64_t warmup = is_smoke ? 0 : p->warmup, repeats = is_smoke ? 1 : p->repeats;
-    for (int64_t i = 0; i < warmup + repeats; i++) {
+    for (int64_t i = 0; i < p->warmup + p->repeats; i++) {
         double begin = orch_layerbench_now_ms(p);
         if (!step(bench->torch, model, m, orch_layerbench_trains(p), error))
             return false;
         double ms = orch_layerbench_now_ms(p) - begin;
-        if (i >= warmup)
+        if (i >= p->warmup)
             g_array_append_val(times, ms);
     }
     return true;

@@ -5,6 +5,7 @@ Every adapter trains on one batch of random images that each step uses again, so
 import os
 import time
 
+SMOKE_BATCH = 16  # images of a step of a smoke run, of all workers together
 
 
 class Settings:
@@ -15,6 +16,8 @@ class Settings:
         if params["scaling"] == "strong" and self.batch % self.workers:
             raise SystemExit("batch %d is not divisible by %d workers: choose a multiple" % (self.batch, self.workers))
         self.worker_batch = self.batch // self.workers if self.scaling == "strong" else self.batch
+        if smoke:
+            self.worker_batch = min(self.worker_batch, max(2, SMOKE_BATCH // self.workers))
         self.effective_batch = self.worker_batch * self.workers
         self.channels, self.height, self.width = (int(x) for x in self.input.split("x"))
         if smoke:
