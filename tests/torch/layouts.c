@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Trains one network from ten seeds in plain and in channels-last layout and compares the
+/* Trains one network from six seeds in plain and in channels-last layout and compares the
  * accuracies, paired by seed. Both layouts compute the same function, but in another order of sums
  * and with other code (on CPUs channels-last fuses batch norm, shortcut and ReLU), so two trainings
  * from a seed drift apart by chance, while a defect of one layout moves all pairs to one side.
@@ -22,9 +22,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SEEDS = 10 };
+enum { SEEDS = 6 };
 /** Student's t with SEEDS - 1 degrees of freedom, two-sided 99 %. */
-static const double T_99 = 3.2498;
+static const double T_99 = 4.0321;
 /** The difference that must be detected, in points (per cent of the test images). */
 static const double POINTS_MAX = 0.5;
 
@@ -32,6 +32,8 @@ static const double POINTS_MAX = 0.5;
  */
 
 enum { TRAIN = 60000, TEST = 10000, SIDE = 28, CLASSES = 10 };
+/** Side of the images that are trained on: half as large, in a quarter of the time. */
+enum { SHOWN = SIDE / 2 };
 
 static void write_or_exit(const char *path, const void *bytes, size_t count)
 {
@@ -103,7 +105,7 @@ static void choose_data(struct orch_training *t, bool is_made)
 static struct orch_training training(void)
 {
     return (struct orch_training){.per_class = 300,
-                                  .image_size = SIDE,
+                                  .image_size = SHOWN,
                                   .val_images = 10,
                                   .full_validation = true,
                                   .flip = true,

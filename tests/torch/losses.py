@@ -7,7 +7,7 @@ usage: losses.py PROGRAM KEPT            compares what PROGRAM (tests/torch/loss
 
 With the LibTorch and processor that KEPT was made with, every number must be equal to the last bit. With others the
 order of sums differs, and by step 20 such differences have grown to several per cent: the losses of a training's first 5 steps
-must agree to 1 %, which a wrong batch, rate or update does not; a finetuning's are not compared, as it begins with weights in which 40 steps of such differences have added up.
+must agree to 1 %, which a wrong batch, rate or update does not; a finetuning's are not compared, as it begins with weights in which 20 steps of such differences have added up.
 In either case a training that was resumed half-way must equal the whole one to the last bit.
 """
 import subprocess
