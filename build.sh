@@ -399,7 +399,8 @@ run_tests() {
     configure "$BUILD" -DORCH_TORCH=on
     compile "$BUILD"
     table
-    ORCH_LOOK_AT_CLONE=1 ctest --test-dir "$BUILD" --output-on-failure -j 2 "$@" || failed=$?
+    # three at a time: some only wait, and most have one thread
+    ORCH_LOOK_AT_CLONE=1 ctest --test-dir "$BUILD" --output-on-failure -j 3 "$@" || failed=$?
     say ''; say 'skipped:'; skipped "$BUILD"
     return $failed
 }

@@ -1,7 +1,7 @@
 # What starts every test gives it folders of its own and fails it when it leaves temporary files; what looks around the whole run fails
 # when the clone, the home or a folder for temporary files was changed.
 . "$(dirname "$0")/lib.sh"
-mkdir home tmp; export HOME=$PWD/home TMPDIR=$PWD/tmp
+mkdir home tmp; export HOME=$PWD/home TMPDIR=$PWD/tmp ORCH_TEST_FOLDER=$PWD/tmp
 sandbox() { bash "$SOURCE/tests/sandbox.sh" "$@"; }
 ok sandbox sh -c 'echo "$HOME $TMPDIR $ORCH_SLOTS"; touch "$HOME/x"; [ -w "$TMPDIR" ] && [ -z "$XDG_CACHE_HOME$ORCH_USER" ]'
 case $out in "$PWD/tmp/orch-ctest-"*/home\ "$PWD/tmp/orch-ctest-"*/tmp\ off) ;; *) _fail 'the folders of a test' ;; esac
