@@ -84,3 +84,12 @@ set_tests_properties(cli.0400-completion-shells cli.0401-serve-crowd cli.0402-py
 set_tests_properties(cli.0361-gorila-deaths PROPERTIES LABELS "slow")
 # kill a command some twenty times; mount a file system
 set_tests_properties(cli.0397-kill-collect cli.0398-kill-serve cli.0399-remounted-read-only PROPERTIES LABELS "slow")
+# take over a second of processor time: they train, start dozens of programs, hold up others, or fill stores
+set_tests_properties(cli.0011-wrapped cli.0026-full-disk cli.0030-hostile-recipes cli.0050-report cli.0056-converged-listing cli.0074-names
+  cli.0091-first-steps cli.0094-stores-of-a-repository cli.0103-git-programs cli.0130-edited-code cli.0136-same-code cli.0147-plan-as-predict
+  cli.0151-forecast-words cli.0158-what-is-skipped cli.0191-compare-run-refusals cli.0201-training-plugins cli.0237-which-libtorch
+  cli.0238-build-torch cli.0246-data-path cli.0250-batch-augmentation cli.0263-only-when-named cli.0264-semisup cli.0268-source-selection
+  cli.0274-judge cli.0295-visible-gpus cli.0301-training-bad-input cli.0310-timing-verdict cli.0320-apex cli.0325-replay cli.0340-slurm-submit
+  cli.0341-slurm-collect cli.0360-gorila cli.0366-frame-stack cli.0374-pinning cli.0375-cpu-slots cli.0379-store-being-made cli.0391-run-needs
+  cli.0409-slots-hostile cli.0410-slurm-no-answer cli.0411-programs-hang cli.0417-compare-of-many cli.0418-plan-of-many cli.0419-import-values
+  cli.0422-in-place cli.0423-inputs-change cli.0424-folder-apart PROPERTIES LABELS "slow")
