@@ -17,7 +17,7 @@
 #include <string.h>
 
 /** Steps of a smoke run, images of a step and of a validation at most. */
-enum { SMOKE_STEPS = 2, SMOKE_BATCH = 16, SMOKE_VAL_IMAGES = 64 };
+enum { SMOKE_STEPS = 2, SMOKE_BATCH = 16, SMOKE_VAL_IMAGES = 16 };
 
 /* ---- data -------------------------------------------------------------------------------------
  */
