@@ -25,7 +25,7 @@ build = os.path.abspath(sys.argv[1])
 per_phase = int(sys.argv[2]) if len(sys.argv) > 2 else 40
 orch = os.path.join(build, "orch")
 PHASES = ["between", "spawn", "handshake", "metrics", "commit"]
-TRIALS, KILLS_A_STORE = 60, 25
+TRIALS, KILLS_A_STORE = 36, 25
 
 RECIPE = """format: 1
 recipe: killed
