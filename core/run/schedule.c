@@ -205,6 +205,20 @@ static void abandon_hosts(struct run *run)
         orch_store_sync(run->plan->store, NULL);
 }
 
+/* Says once which files of the trials will be captured with the source of later runs. */
+static void say_untracked(struct run *run)
+{
+    g_autofree char *first = NULL, *line = NULL;
+    unsigned count = run->written ? orch_written_untracked(run->written, &first, &line) : 0;
+    if (count)
+        orch_schedule_emit(run,
+                           "%u file%s that the trials wrote %s neither tracked nor ignored by git, "
+                           "first: %s; later runs capture %s as source\n  hint: the line '%s' in "
+                           ".gitignore leaves %s out",
+                           count, count == 1 ? "" : "s", count == 1 ? "is" : "are", first,
+                           count == 1 ? "it" : "them", line, line + 1);
+}
+
 static void finish_totals(struct run *run)
 {
     struct orch_totals *totals = &run->totals;
@@ -279,6 +293,8 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     else
         ok = orch_store_sync(plan->store, error);
     orch_schedule_leases_close(&run);
+    if (ok)
+        say_untracked(&run);
     orch_schedule_places_clear(&run);
     finish_totals(&run);
     if (run.signal_fd >= 0)

@@ -14,6 +14,7 @@
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { ENTRIES_MAX = 4000, DEPTH_MAX = 6, COST_SHARE = 50 };
 static const int64_t CLOCK_LAG_NS = INT64_C(10000000);
@@ -78,13 +79,19 @@ static bool has_one_writer(const struct orch_written *written, const struct file
     return false;
 }
 
-static bool is_captured(const struct orch_written *written, const char *path)
+/* The part of the path below the work tree; NULL if it lies elsewhere. Borrowed. */
+static const char *inside(const struct orch_written *written, const char *path)
 {
     const char *root = written->plan->workspace->root;
     size_t n = strlen(root);
+    return strncmp(path, root, n) == 0 && path[n] == '/' ? path + n + 1 : NULL;
+}
+
+static bool is_captured(const struct orch_written *written, const char *path)
+{
+    const char *relative = inside(written, path);
     GHashTable *files = written->plan->files.tree_files;
-    return files && strncmp(path, root, n) == 0 && path[n] == '/' &&
-           g_hash_table_contains(files, path + n + 1);
+    return files && relative && g_hash_table_contains(files, relative);
 }
 
 static void note_file(struct orch_written *written, const char *path, const struct stat *info)
@@ -144,4 +151,73 @@ char *orch_written_end(struct orch_written *written, unsigned number, bool is_la
     size_t n = strlen(written->folder);
     bool is_below = strncmp(written->shared, written->folder, n) == 0;
     return g_strdup(is_below ? written->shared + n + 1 : written->shared);
+}
+
+/* ---- files that git neither tracks nor ignores ------------------------------------------------
+ */
+
+/* True for an ignored path and all below it. `ignored`: as orch_vcs_ignored lists them, as a set.
+ */
+static bool is_ignored(GHashTable *ignored, const char *path)
+{
+    g_autofree char *part = g_strdup(path);
+    for (char *slash = part; slash; slash = strrchr(part, '/')) {
+        if (slash != part)
+            *slash = '\0';
+        if (g_hash_table_contains(ignored, part))
+            return true;
+    }
+    return false;
+}
+
+static bool has_captured(GHashTable *files, const char *folder)
+{
+    GHashTableIter iter;
+    gpointer path;
+    g_hash_table_iter_init(&iter, files);
+    while (g_hash_table_iter_next(&iter, &path, NULL))
+        if (g_str_has_prefix(path, folder))
+            return true;
+    return false;
+}
+
+/* The file's topmost folder in which nothing was captured, "/out/", else the file: "/model.pt". */
+static char *ignore_line(GHashTable *files, const char *path)
+{
+    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+        g_autofree char *folder = g_strndup(path, (gsize)(slash + 1 - path));
+        if (!has_captured(files, folder))
+            return g_strconcat("/", folder, NULL);
+    }
+    return g_strconcat("/", path, NULL);
+}
+
+unsigned orch_written_untracked(const struct orch_written *written, char **out_first,
+                                char **out_line)
+{
+    unsigned count = 0;
+    const char *first = NULL;
+    GHashTable *files = written->plan->files.tree_files;
+    struct orch_vcs *vcs = written->plan->workspace->vcs;
+    if (!files || !vcs || !g_hash_table_size(written->files))
+        return 0;
+    g_autoptr(GPtrArray) listed = orch_vcs_ignored(vcs, NULL);
+    g_autoptr(GHashTable) ignored = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; listed && i < listed->len; i++)
+        g_hash_table_add(ignored, listed->pdata[i]);
+    GHashTableIter iter;
+    gpointer path;
+    g_hash_table_iter_init(&iter, written->files);
+    while (listed && g_hash_table_iter_next(&iter, &path, NULL)) {
+        const char *relative = inside(written, path);
+        if (!relative || is_ignored(ignored, relative) || access(path, F_OK) != 0)
+            continue;
+        first = !first || strcmp(relative, first) < 0 ? relative : first;
+        count++;
+    }
+    if (count) {
+        *out_first = g_strdup(first);
+        *out_line = ignore_line(files, first);
+    }
+    return count;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Notices that several trials of a sweep, which run in one folder, write the same file: then each
- * trial finds or overwrites what another has left. */
+/* Notices which files the trials of a sweep write that run in one folder. When several write the
+ * same file, each trial finds or overwrites what another has left. A file that git neither tracks
+ * nor ignores becomes a part of the source of later runs. */
 #ifndef ORCH_CORE_RUN_WRITTEN_H
 #define ORCH_CORE_RUN_WRITTEN_H
 
@@ -17,5 +18,12 @@ unsigned orch_written_begin(struct orch_written *written, const char *folder);
  * always. Returns a file that more than one trial wrote, once for all calls, or NULL; the caller
  * frees. */
 char *orch_written_end(struct orch_written *written, unsigned number, bool is_last);
+
+/** Counts the files that trials wrote below the work tree and that will be captured with the source
+ * of later runs, though they were not with that of this one. `*out_first` becomes one of them,
+ * relative to the work tree, and `*out_line` a line for .gitignore that leaves it out; the caller
+ * frees both. 0 when that is not known. */
+unsigned orch_written_untracked(const struct orch_written *written, char **out_first,
+                                char **out_line);
 
 #endif
