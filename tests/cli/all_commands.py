@@ -24,7 +24,7 @@ VALUES = {
     "RECIPE": "r.recipe", "RECIPE...": "r.recipe", "PROBLEM|EXPERIMENT...": "tune", "EXPERIMENT...": "tune", "EXPERIMENT": "tune",
     "RUN": "{run}", "RUN...": "{run}", "RUN|RECIPE...": "{run}", "RUN|FILTER": "{run}", "A": "{run}", "B": "@last", "A..B": None, "DIR": "{out}",
     "METRIC": "final", "NAME": "accuracy", "NAME...": "accuracy", "NAME|PATH": "./job.plugin", "NET": "resnet20",
-    "KERNEL[/STRIDE]...": "3/2", "GPU": "v100", "GPUS": "v100", "REMOTE": "{hub}", "FILE": "{out}", "FILE.csv": "data.csv",
+    "KERNEL[/STRIDE]...": "3/2", "KEY=N,...": "cores=1", "GPU": "v100", "GPUS": "v100", "REMOTE": "{hub}", "FILE": "{out}", "FILE.csv": "data.csv",
     "FILE|DIR": "{bundle}", "FILE|DIGEST...": "./none.so", "OTHER.db|BUNDLE|DIR...": "{bundle}", "SHELL": "bash", "SHELL|runs|plugins": "bash", "N": "2", "K": "2", "SECONDS": "1", "DURATION": "1s",
     "WHEN": "never", "WHO": "tester", "KEY": "{run}", "COMMAND": "true", "CONDITION": "wall_s>0 or lr>0", "EXPR": "lr>0", "COLUMNS": "key,lr,wall_s",
     "COLUMN": "wall_s", "FORMAT": "json", "X": "lr", "A,B,...": "lr,note", "A.csv": "data.csv", "B.csv": "data.csv",
@@ -45,8 +45,8 @@ ARGUMENTS = {
 }
 # not over a store of runs: they wait for a reader, or measure the machine for seconds
 LEFT_OUT = {"serve": "waits for a browser", "predictor eval": "compares every model for minutes"}
-# options that are left out: they wait, or need another program
-OPTIONS_LEFT_OUT = {"--help", "--directory", "--db", "--open", "--watch", "--hold", "--follow", "--wait", "--share", "--every"}
+# options that are left out: they wait, need another program, or measure the machine for longer than LIMIT_S
+OPTIONS_LEFT_OUT = {"--help", "--directory", "--db", "--open", "--watch", "--hold", "--follow", "--wait", "--share", "--every", "--bench"}
 
 
 def pages(folder):
