@@ -31,7 +31,7 @@ BROWSER_PACKAGES='chromium:chromium chromium-driver:chromedriver python3-seleniu
 # optional: the shells whose completion is tested, besides bash
 SHELL_PACKAGES='zsh:zsh fish:fish'
 # optional: PyTorch itself, against which the tests hold networks, their counts and weights
-PYTORCH_PACKAGES='python3-torch: python3-torchvision:'
+PYTORCH_PACKAGES='python3-torch: python3-torchvision: python3-onnx:'
 TORCH_PACKAGES='g++:g++ libtorch-dev: dataset-fashion-mnist:'
 
 say()  { printf '%s\n' "$*" >&2; }
@@ -395,7 +395,7 @@ run_tests() {
     want 'the pages' "$BROWSER_PACKAGES"
     want 'reports on paper' "$PAPER_PACKAGES"
     want 'completion' "$SHELL_PACKAGES"
-    python_has torchvision || want "PyTorch's own counts" "$PYTORCH_PACKAGES"
+    python_has torchvision && python_has onnx || want "PyTorch's own counts" "$PYTORCH_PACKAGES"
     configure "$BUILD" -DORCH_TORCH=on
     compile "$BUILD"
     table

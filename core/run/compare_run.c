@@ -109,15 +109,82 @@ bool orch_workspace_commit(struct orch_workspace *workspace, const char *text, c
     return true;
 }
 
+/* The path below the repository's root. NULL: it lies elsewhere. Borrowed. */
+static const char *below_root(const struct orch_workspace *base, const char *path)
+{
+    size_t length = strlen(base->root);
+    return strncmp(path, base->root, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
+}
+
+/* The files of the work tree that a recipe consists of: its own, and the plugins of its
+ * repository. The caller unrefs. */
+static GPtrArray *files_of_recipe(struct arm *arm, const char *const *plugin_paths,
+                                  const struct orch_compare_run *request)
+{
+    GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
+    struct orch_plugins *plugins = orch_plugins_new(plugin_paths);
+    struct orch_diags *diags = orch_diags_new();
+    struct orch_recipe_options options = {.profile = request->profile};
+    g_autofree char *path = orch_path_absolute(request->recipe, NULL);
+    struct orch_expansion *expansion = orch_recipe_expand(path, plugins, &options, diags);
+    g_ptr_array_add(files, g_strdup(below_root(arm->base, path)));
+    for (guint i = 0; expansion && i < expansion->experiments->len; i++) {
+        const struct orch_experiment *experiment = expansion->experiments->pdata[i];
+        g_autofree char *manifest = orch_path_absolute(experiment->manifest->path, NULL);
+        if (below_root(arm->base, manifest))
+            g_ptr_array_add(files, g_strdup(below_root(arm->base, manifest)));
+    }
+    orch_expansion_free(expansion);
+    orch_diags_free(diags);
+    orch_plugins_free(plugins);
+    return files;
+}
+
+static bool has_file(struct orch_vcs *vcs, const char *tree, const char *file)
+{
+    g_autoptr(GPtrArray) files = orch_vcs_list(vcs, tree, "", NULL);
+    return files && g_ptr_array_find_with_equal_func(files, file, g_str_equal, NULL);
+}
+
+/* Gives a commit that lacks the recipe that of the work tree, so that commits from before the
+ * recipe can be compared. */
+static bool add_recipe(struct arm *arm, const char *const *plugin_paths,
+                       const struct orch_compare_run *request, struct orch_source *source,
+                       GError **error)
+{
+    struct orch_vcs *vcs = arm->base->vcs;
+    g_autofree char *path = orch_path_absolute(request->recipe, NULL);
+    const char *relative = below_root(arm->base, path);
+    if (!relative || has_file(vcs, source->tree, relative))
+        return true;
+    const struct orch_source *here = orch_workspace_source(arm->base, error);
+    if (!here)
+        return false;
+    if (!has_file(vcs, here->tree, relative))
+        return true; /* expand() names what is missing */
+    g_autoptr(GPtrArray) files = files_of_recipe(arm, plugin_paths, request);
+    char *tree = orch_vcs_tree_with(vcs, source->tree, here->tree, files, error);
+    if (!tree)
+        return false;
+    g_free(source->tree);
+    source->tree = tree;
+    source->dirty = true;
+    format_message(arm->listener->on_message, arm->listener->ctx,
+                   "%c: %s has no '%s', and gets that of the work tree", arm->letter, arm->name,
+                   request->recipe);
+    return true;
+}
+
 /* Resolves the commit, keeps its tree and writes the tree out. */
-static bool make_place(struct arm *arm, const char *const *plugin_paths, const char *recipe,
-                       char **out_recipe, GError **error)
+static bool make_place(struct arm *arm, const char *const *plugin_paths,
+                       const struct orch_compare_run *request, char **out_recipe, GError **error)
 {
     struct orch_workspace *base = arm->base;
     struct orch_source *source = g_new0(struct orch_source, 1);
     source->left_out = g_ptr_array_new();
     g_autofree char *copy = NULL;
     if (orch_workspace_commit(base, arm->name, &source->commit, &source->tree, error) &&
+        add_recipe(arm, plugin_paths, request, source, error) &&
         orch_vcs_keep(base->vcs, source->tree, error))
         copy = orch_workspace_copy(base, source->tree, error);
     if (!copy) {
@@ -125,8 +192,8 @@ static bool make_place(struct arm *arm, const char *const *plugin_paths, const c
         return false;
     }
     const struct orch_source *here = base->source;
-    source->dirty = strcmp(arm->name, ".") == 0 && here->dirty;
-    *out_recipe = in_copy(base, copy, recipe);
+    source->dirty = source->dirty || (strcmp(arm->name, ".") == 0 && here->dirty);
+    *out_recipe = in_copy(base, copy, request->recipe);
     g_autofree char *folder = g_path_get_dirname(*out_recipe);
     arm->workspace = orch_workspace_at(base, copy, folder, source, error);
     arm->plugins = plugins_in_copy(base, plugin_paths, copy);
@@ -151,7 +218,9 @@ static bool expand(struct arm *arm, const struct orch_compare_run *request, cons
                    GError **error)
 {
     if (!g_file_test(recipe, G_FILE_TEST_EXISTS)) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "commit the recipe on both sides",
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       "commit it, or leave it in the work tree, where "
+                       "'.gitignore' does not name it",
                        "'%s' has no '%s'", arm->name, request->recipe);
         return false;
     }
@@ -229,7 +298,7 @@ static bool make_arm(struct arm *arm, const char *const *plugin_paths,
                      const struct orch_compare_run *request, GError **error)
 {
     g_autofree char *recipe = NULL;
-    return make_place(arm, plugin_paths, request->recipe, &recipe, error) &&
+    return make_place(arm, plugin_paths, request, &recipe, error) &&
            expand(arm, request, recipe, error) && make_plan(arm, error) &&
            is_redirected(arm, error);
 }

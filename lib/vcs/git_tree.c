@@ -163,6 +163,14 @@ static GPtrArray *parse_patterns(const char *const *paths, GError **error)
     return patterns;
 }
 
+static struct orch_entry *entry_at(const GPtrArray *entries, const char *path)
+{
+    for (guint i = 0; i < entries->len; i++)
+        if (strcmp(((struct orch_entry *)entries->pdata[i])->path, path) == 0)
+            return entries->pdata[i];
+    return NULL;
+}
+
 char *orch_vcs_subtree(struct orch_vcs *vcs, const char *tree, const char *const *paths,
                        GError **error)
 {
@@ -182,6 +190,28 @@ char *orch_vcs_subtree(struct orch_vcs *vcs, const char *tree, const char *const
         return NULL;
     }
     return vcs->backend->build(vcs, chosen, error);
+}
+
+char *orch_vcs_tree_with(struct orch_vcs *vcs, const char *tree, const char *other,
+                         const GPtrArray *paths, GError **error)
+{
+    /* only the entries of one tree are cached */
+    const GPtrArray *read = orch_tree_entries(vcs, tree, error);
+    g_autoptr(GPtrArray) entries = read ? g_ptr_array_ref((GPtrArray *)(uintptr_t)read) : NULL;
+    read = entries ? orch_tree_entries(vcs, other, error) : NULL;
+    g_autoptr(GPtrArray) others = read ? g_ptr_array_ref((GPtrArray *)(uintptr_t)read) : NULL;
+    if (!others)
+        return NULL;
+    g_autoptr(GPtrArray) all = g_ptr_array_new();
+    for (guint i = 0; i < entries->len; i++)
+        g_ptr_array_add(all, entries->pdata[i]);
+    for (guint i = 0; i < paths->len; i++) {
+        struct orch_entry *found = entry_at(others, paths->pdata[i]);
+        if (found && !entry_at(entries, paths->pdata[i]))
+            g_ptr_array_add(all, found);
+    }
+    g_ptr_array_sort(all, compare_entries);
+    return vcs->backend->build(vcs, all, error);
 }
 
 GPtrArray *orch_vcs_list(struct orch_vcs *vcs, const char *tree, const char *folder, GError **error)

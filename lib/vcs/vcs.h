@@ -81,6 +81,11 @@ bool orch_vcs_keep(struct orch_vcs *vcs, const char *tree, GError **error);
 char *orch_vcs_subtree(struct orch_vcs *vcs, const char *tree, const char *const *paths,
                        GError **error);
 
+/** Object id of `tree` with those of the files `paths` (relative to the root, no patterns) of tree
+ * `other` that it lacks. Caller frees. */
+char *orch_vcs_tree_with(struct orch_vcs *vcs, const char *tree, const char *other,
+                         const GPtrArray *paths, GError **error);
+
 /** Relative paths of the files of `tree` below `folder` ("" for the root), sorted. Caller unrefs;
  * the array owns the strings. */
 GPtrArray *orch_vcs_list(struct orch_vcs *vcs, const char *tree, const char *folder,

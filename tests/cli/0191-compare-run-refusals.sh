@@ -21,7 +21,8 @@ fails 2 orch -C "$SCRATCH/bare" compare a b --run c.recipe; says "is not in a gi
 fails 2 orch compare HEAD~1 HEAD --run "$SCRATCH/bare/c.recipe"; says 'is outside the repository'; says 'give a recipe that both commits have'
 fails 2 compare HEAD~7 HEAD; says 'HEAD~7'
 printf 'format: 1\nrecipe: late\nexperiments:\n  e: { plugin: ./p.plugin }\n' >late.recipe
-fails 2 orch compare HEAD . --run late.recipe; says "'HEAD' has no 'late.recipe'"; says 'commit the recipe on both sides'
+echo late.recipe >.git/info/exclude # so it is in no tree
+fails 2 orch compare HEAD . --run late.recipe; says "'HEAD' has no 'late.recipe'"; says "where '.gitignore' does not name it"
 rm late.recipe
 
 # a recipe that is wrong on one side, trials that no machine runs, no trial in common
