@@ -563,7 +563,7 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
     };
     if (left)
         print_outlook(cli, plan, task);
-    struct orch_progress *progress = orch_progress_new(cli, run_options.live);
+    struct orch_progress *progress = orch_progress_new(cli, plan->expansion, run_options.live);
     struct orch_listener listener = orch_progress_listener(progress);
     struct orch_totals totals = {0};
     struct orch_sharing sharing;

@@ -21,6 +21,7 @@ enum { ANSWER_S = 60 };
 
 struct orch_progress {
     struct orch_cli *cli;
+    const struct orch_expansion *expansion;
     bool live;
     GArray *drawn;  /* int: width of each line of the block on the screen */
     char *question; /* that waits for an answer, on a line of its own, or NULL */
@@ -30,10 +31,12 @@ struct orch_progress {
         renewed; /* forecasts from before the run that were recomputed during it */
 };
 
-struct orch_progress *orch_progress_new(struct orch_cli *cli, bool live)
+struct orch_progress *orch_progress_new(struct orch_cli *cli,
+                                        const struct orch_expansion *expansion, bool live)
 {
     struct orch_progress *progress = g_new0(struct orch_progress, 1);
     progress->cli = cli;
+    progress->expansion = expansion;
     progress->live = live && !cli->quiet;
     progress->drawn = g_array_new(FALSE, FALSE, sizeof(int));
     orch_cli_run_notices_init(&progress->notices);
@@ -246,35 +249,49 @@ static void on_tick(void *ctx, const struct orch_running *const *running, unsign
     g_string_free(frame, TRUE);
 }
 
-/* Returns the names of the values: first those that the plugin declares, in its order, then the
- * others by name. */
-static GPtrArray *names_of(const struct orch_manifest *manifest, GHashTable *values)
+struct named_rank {
+    const char *name;
+    unsigned rank; /* of orch_running_rank() */
+    guint place;   /* in the plugin's declaration; those that it lacks come behind */
+};
+
+static gint compare_ranks(gconstpointer a, gconstpointer b)
 {
-    GPtrArray *names = g_ptr_array_new();
-    for (guint i = 0; i < manifest->metrics->len; i++) {
-        const struct orch_metric_spec *metric = manifest->metrics->pdata[i];
-        if (g_hash_table_contains(values, metric->name))
-            g_ptr_array_add(names, metric->name);
-    }
-    g_autoptr(GPtrArray) others = g_ptr_array_new();
-    GHashTableIter iter;
-    gpointer name;
-    g_hash_table_iter_init(&iter, values);
-    while (g_hash_table_iter_next(&iter, &name, NULL))
-        if (!orch_manifest_metric(manifest, name))
-            g_ptr_array_add(others, name);
-    g_ptr_array_sort(others, orch_compare_texts);
-    g_ptr_array_extend(names, others, NULL, NULL);
-    return names;
+    const struct named_rank *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    return strcmp(x->name, y->name);
 }
 
-static void append_values(GString *line, const struct orch_manifest *manifest, GHashTable *values)
+static guint place_of(const struct orch_manifest *manifest, const char *name)
 {
-    g_autoptr(GPtrArray) names = names_of(manifest, values);
+    guint place = 0;
+    while (place < manifest->metrics->len &&
+           strcmp(((const struct orch_metric_spec *)manifest->metrics->pdata[place])->name, name))
+        place++;
+    return place;
+}
+
+/* Appends the three values that the run is about most. */
+static void append_values(struct orch_progress *progress, GString *line,
+                          const struct orch_running *trial, GHashTable *values)
+{
+    g_autoptr(GArray) names = g_array_new(FALSE, FALSE, sizeof(struct named_rank));
+    GHashTableIter iter;
+    gpointer key;
+    g_hash_table_iter_init(&iter, values);
+    while (g_hash_table_iter_next(&iter, &key, NULL)) {
+        struct named_rank one = {key, orch_running_rank(trial, progress->expansion, key),
+                                 place_of(trial->item->cell->experiment->manifest, key)};
+        g_array_append_val(names, one);
+    }
+    g_array_sort(names, compare_ranks);
     for (guint i = 0; i < names->len && i < 3; i++) {
-        g_autofree char *text =
-            orch_number_format(*(double *)g_hash_table_lookup(values, names->pdata[i]));
-        g_autofree char *name = orch_text_line(g_strdup(names->pdata[i]));
+        const char *metric = g_array_index(names, struct named_rank, i).name;
+        g_autofree char *text = orch_number_format(*(double *)g_hash_table_lookup(values, metric));
+        g_autofree char *name = orch_text_line(g_strdup(metric));
         g_string_append_printf(line, "%s%s %s", i ? ", " : "  ", name, text);
     }
 }
@@ -284,13 +301,12 @@ static void append_results(struct orch_progress *progress, GString *line,
                            const struct orch_running *trial, const struct orch_collected *collected)
 {
     struct orch_store *store = progress->cli->workspace->store;
-    const struct orch_manifest *manifest = trial->item->cell->experiment->manifest;
     if (g_hash_table_size(collected->results) || !store) {
-        append_values(line, manifest, collected->results);
+        append_values(progress, line, trial, collected->results);
         return;
     }
     g_autoptr(GHashTable) last = orch_run_last_values(store, trial->key);
-    append_values(line, manifest, last);
+    append_values(progress, line, trial, last);
 }
 
 static void on_ended(void *ctx, const struct orch_running *trial,

@@ -10,7 +10,9 @@
 #include "core/run/schedule.h"
 
 struct orch_progress;
-struct orch_progress *orch_progress_new(struct orch_cli *cli, bool live);
+/** `expansion` tells which metrics its trials are about, and is borrowed. */
+struct orch_progress *orch_progress_new(struct orch_cli *cli,
+                                        const struct orch_expansion *expansion, bool live);
 /** Returns the listener that draws the progress. */
 struct orch_listener orch_progress_listener(struct orch_progress *progress);
 /** Returns how accurate the forecasts of the trials that ended ok have been so far

@@ -65,6 +65,17 @@ struct orch_plugins *orch_plugins_new(const char *const *folders)
     return plugins;
 }
 
+GPtrArray *orch_plugins_found(const struct orch_plugins *plugins)
+{
+    GPtrArray *paths = g_ptr_array_new();
+    GHashTableIter iter;
+    gpointer path;
+    g_hash_table_iter_init(&iter, plugins->loaded);
+    while (g_hash_table_iter_next(&iter, &path, NULL))
+        g_ptr_array_add(paths, path);
+    return paths;
+}
+
 void orch_plugins_free(struct orch_plugins *plugins)
 {
     if (!plugins)

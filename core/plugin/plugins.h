@@ -55,6 +55,10 @@ char *orch_plugins_locate(struct orch_plugins *plugins, const char *name, const 
 const struct orch_manifest *orch_plugins_find(struct orch_plugins *plugins, const char *name,
                                               const char *base, GError **error);
 
+/** Real paths of the plugins that orch_plugins_find has found so far, in any order. The caller
+ * unrefs; the plugins own the texts. */
+GPtrArray *orch_plugins_found(const struct orch_plugins *plugins);
+
 /** One file seen on the search path. */
 struct orch_plugin_entry {
     char *path;

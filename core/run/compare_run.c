@@ -125,15 +125,13 @@ static GPtrArray *files_of_recipe(struct arm *arm, const char *const *plugin_pat
     struct orch_plugins *plugins = orch_plugins_new(plugin_paths);
     struct orch_diags *diags = orch_diags_new();
     struct orch_recipe_options options = {.profile = request->profile};
-    g_autofree char *path = orch_path_absolute(request->recipe, NULL);
+    g_autofree char *path = g_canonicalize_filename(request->recipe, NULL);
     struct orch_expansion *expansion = orch_recipe_expand(path, plugins, &options, diags);
     g_ptr_array_add(files, g_strdup(below_root(arm->base, path)));
-    for (guint i = 0; expansion && i < expansion->experiments->len; i++) {
-        const struct orch_experiment *experiment = expansion->experiments->pdata[i];
-        g_autofree char *manifest = orch_path_absolute(experiment->manifest->path, NULL);
-        if (below_root(arm->base, manifest))
-            g_ptr_array_add(files, g_strdup(below_root(arm->base, manifest)));
-    }
+    g_autoptr(GPtrArray) found = orch_plugins_found(plugins);
+    for (guint i = 0; i < found->len; i++)
+        if (below_root(arm->base, found->pdata[i]))
+            g_ptr_array_add(files, g_strdup(below_root(arm->base, found->pdata[i])));
     orch_expansion_free(expansion);
     orch_diags_free(diags);
     orch_plugins_free(plugins);
@@ -153,7 +151,7 @@ static bool add_recipe(struct arm *arm, const char *const *plugin_paths,
                        GError **error)
 {
     struct orch_vcs *vcs = arm->base->vcs;
-    g_autofree char *path = orch_path_absolute(request->recipe, NULL);
+    g_autofree char *path = g_canonicalize_filename(request->recipe, NULL);
     const char *relative = below_root(arm->base, path);
     if (!relative || has_file(vcs, source->tree, relative))
         return true;
@@ -218,10 +216,8 @@ static bool expand(struct arm *arm, const struct orch_compare_run *request, cons
                    GError **error)
 {
     if (!g_file_test(recipe, G_FILE_TEST_EXISTS)) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "commit it, or leave it in the work tree, where "
-                       "'.gitignore' does not name it",
-                       "'%s' has no '%s'", arm->name, request->recipe);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "paths are relative to the current folder",
+                       "neither '%s' nor the work tree has '%s'", arm->name, request->recipe);
         return false;
     }
     struct orch_recipe_options options = {.profile = request->profile,

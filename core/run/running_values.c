@@ -45,8 +45,8 @@ static bool is_reported(const struct orch_expansion *expansion, const char *name
     return false;
 }
 
-static enum rank rank_of(const struct orch_running *running, const struct orch_expansion *expansion,
-                         const char *name)
+unsigned orch_running_rank(const struct orch_running *running,
+                           const struct orch_expansion *expansion, const char *name)
 {
     const struct orch_manifest *manifest = running->item->cell->experiment->manifest;
     const struct orch_metric_spec *spec = orch_manifest_metric(manifest, name);
@@ -68,7 +68,7 @@ void orch_running_show(struct orch_running *running, const struct orch_expansion
             values[i].value = value;
             return;
         }
-    enum rank rank = rank_of(running, expansion, metric);
+    unsigned rank = orch_running_rank(running, expansion, metric);
     unsigned at = running->value_count;
     while (at > 0 && values[at - 1].rank > rank)
         at--;

@@ -48,9 +48,13 @@ struct orch_running {
     double planned_p5_s, planned_p50_s, planned_p95_s;
 };
 
-/** Notes a new value of a metric, if it is among those that the run is about most: the metrics that
- * the recipe's report names, then those that the plugin declares, losses and accuracies, others,
- * and last times and learning rates. */
+/** How much the trial's run is about a metric: the lower, the more. The metrics that the recipe's
+ * report names come first, then those that the plugin declares, losses and accuracies, others, and
+ * last times, counters and learning rates. */
+unsigned orch_running_rank(const struct orch_running *running,
+                           const struct orch_expansion *expansion, const char *name);
+
+/** Notes a new value of a metric, if it is among those that the run is about most. */
 void orch_running_show(struct orch_running *running, const struct orch_expansion *expansion,
                        const char *metric, double value);
 

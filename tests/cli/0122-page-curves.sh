@@ -75,7 +75,7 @@ P
 kill "$server"; wait "$server"
 # without a report: what a plugin calls better, and no time first
 sed -i '/^report:/,$d; s/recipe: fit/recipe: bare/' fit.recipe; rm -rf .orch; ok orch run fit.recipe few -q
-orch serve --port 0 >served 2>serve.err & server=$!
+rm served; orch serve --port 0 >served 2>serve.err & server=$!
 for _ in $(seq 200); do [ -s served ] && break; sleep 0.05; done
 python3 - "$(head -n 1 served)" <<'P' || _fail 'the order of metrics without a report'
 import json, sys, urllib.request

@@ -10,7 +10,7 @@ before=$(git status --porcelain; git rev-parse HEAD)
 ok orch compare HEAD~1..HEAD --run bench/c.recipe --repeat 2
 says "A: HEAD~1 has no 'bench/c.recipe', and gets that of the work tree"; says 'B: HEAD has no'
 ok orch compare HEAD~1 HEAD --json -m loss
-same "$(json metrics.0.mean_a) $(json metrics.0.mean_b)" '1 2' 'the losses of both commits'
+same "$(json metrics.0.a.mean) $(json metrics.0.b.mean)" '1.0 2.0' 'the losses of both commits'
 same "$(git status --porcelain; git rev-parse HEAD)" "$before" 'the repository'
 # what ran is recorded: the commit's tree with the two files
 ok orch show @last; has 'with uncommitted changes'

@@ -5,7 +5,7 @@
 #include "tests/unit/vcs_fixture.h"
 
 enum kind { KIND_LIBGIT2, KIND_GIT, KIND_SHA256, KIND_SPLIT, KIND_COUNT };
-static const char *const backends[] = {"libgit2", "git: worktree config", "git: SHA-256 objects",
+static const char *const backends[] = {"libgit2", "git: partial clone", "git: SHA-256 objects",
                                        "git: split index"};
 static enum kind kind;
 
@@ -14,7 +14,8 @@ static void make_kind(const char *dir)
 {
     if (kind == KIND_GIT) {
         GIT(dir, "config", "core.repositoryformatversion", "1");
-        GIT(dir, "config", "extensions.worktreeConfig", "true");
+        GIT(dir, "config", "extensions.partialClone",
+            "origin"); /* newer ones know worktreeConfig */
     } else if (kind == KIND_SPLIT) {
         GIT(dir, "update-index", "--split-index");
     }
