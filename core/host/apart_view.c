@@ -154,8 +154,49 @@ char *orch_apart_enter(const struct apart *apart)
                                                        : failure("show the copy at", apart->origin);
 }
 
+/* Moves a file or folder, also to another file system. What is there stays when it is a folder. */
+static void move(const char *from, const char *to)
+{
+    const char *argv[] = {"mv", "-f", "-T", "--", from, to, NULL};
+    int status;
+    if (!g_spawn_sync(NULL, (char **)(uintptr_t)argv, NULL,
+                      G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL,
+                      NULL, NULL, NULL, NULL, &status, NULL) ||
+        status != 0)
+        g_debug("'%s' cannot be moved to '%s'", from, to);
+}
+
+/* Moves what the trial made in the folders above its copy to the folders that these stand for. */
+static void bring_back(const struct apart *apart)
+{
+    size_t length = strlen(apart->copy), below = strlen(apart->origin);
+    if (length < below || strcmp(apart->copy + length - below, apart->origin) != 0)
+        return;
+    g_auto(GStrv) parts = g_strsplit(apart->origin + 1, "/", -1);
+    g_autofree char *folder = g_strndup(apart->copy, length - below), *original = g_strdup("/");
+    for (int i = 0; parts[i]; i++) {
+        g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+        const char *name;
+        while (dir && (name = g_dir_read_name(dir))) {
+            struct stat info;
+            g_autofree char *from = g_build_filename(folder, name, NULL);
+            g_autofree char *to = g_build_filename(original, name, NULL);
+            if (strcmp(name, parts[i]) != 0 && lstat(from, &info) == 0 && !S_ISLNK(info.st_mode))
+                move(from, to);
+        }
+        char *inner = g_build_filename(folder, parts[i], NULL);
+        char *beyond = g_build_filename(original, parts[i], NULL);
+        g_free(folder);
+        g_free(original);
+        folder = inner;
+        original = beyond;
+    }
+}
+
 void orch_apart_leave(const struct apart *apart)
 {
+    if (apart && !apart->is_mounted)
+        bring_back(apart);
     for (guint i = 0; apart && apart->is_mounted && i < apart->live->len; i++) {
         g_autofree char *link = g_build_filename(apart->copy, apart->live->pdata[i], NULL);
         g_autofree char *target = g_build_filename(apart->origin, apart->live->pdata[i], NULL);

@@ -39,7 +39,8 @@ char *orch_apart_outside(const struct apart *apart, const char *path);
 /** Puts folders of the copy before those of the work tree in the variables that list folders. Takes
  * `env` over. */
 char **orch_apart_environment(const struct apart *apart, char **env);
-/** After the trial's processes have ended: puts the links back. */
+/** After the trial's processes have ended: puts the links back, and moves what the trial made above
+ * its copy, as '../new.csv', to where it would lie by hand. */
 void orch_apart_leave(const struct apart *apart);
 
 #endif

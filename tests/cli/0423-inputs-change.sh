@@ -15,7 +15,7 @@ P
 echo 'A = 0.5' >conf.py; echo hi >README.md; git add -A; git commit -qm first
 meet() { # CHANGE OPTIONS...
     local change=$1; shift; rm -f ../go ../begun
-    orch try --force "$@" -x n=1,2,3 -- python3 a.py '{n}' .. >../o 2>../e & local pid=$!
+    orch try --force "$@" -x n=1,2,3 -- python3 a.py '{n}' "$SCRATCH" >../o 2>../e & local pid=$!
     for _ in $(seq 3000); do [ -e ../begun ] && break; sleep 0.02; done
     [ -e ../begun ] || _fail "no trial waits: $(cat ../e)"
     eval "$change"; touch ../go; wait $pid; status=$?; out=$(<../o) err=$(<../e)
@@ -24,7 +24,7 @@ values() { orch ls --where 'state = ok' --json -m acc | python3 -c 'import json,
 fresh() { rm -rf .orch out*.txt; git checkout -q .; }
 # nothing that counts changes: a README, a file that is touched between trials, a file that is new
 meet 'echo x >>README.md; echo y >new.py'; same $status 0; says_not 'inputs changed'; says '3 ok'; rm new.py
-touch conf.py; ok orch try --force -x n=1 -- python3 a.py '{n}' ..; says_not 'inputs changed'
+touch conf.py; ok orch try --force -x n=1 -- python3 a.py '{n}' "$SCRATCH"; says_not 'inputs changed'
 fresh
 # an edit: trial 2 is marked and run again, it and trial 3 from the captured files
 meet "echo 'A = 0.9' >conf.py"; same $status 0
@@ -36,14 +36,14 @@ ok orch ls --where 'acc = 0.9 and state = ok' --json; same "$(json runs.#)" 0
 same "$(ls out*.txt | xargs)" 'out1.txt out2.txt' 'what trials left in the user folder'
 ok orch checkout @last ../then; same "$(cat ../then/conf.py)" 'A = 0.5'
 # the edit is in the next command's record
-ok orch try -n -x n=1,2,3 -- python3 a.py '{n}' ..; has 'conf.py'; has_not done
+ok orch try -n -x n=1,2,3 -- python3 a.py '{n}' "$SCRATCH"; has 'conf.py'; has_not done
 fresh
 # --live: with the new files, under their own tree
 meet "echo 'A = 0.9' >conf.py" --live; same $status 0; says 'with the new files'; says '3 ok'
 ok orch ls --where 'acc = 0.9 and state = ok' --json; same "$(json runs.#)" 2
 ok orch ls --where 'acc = 0.5 and state = ok' --json; same "$(json runs.#)" 1
 ok orch checkout @last ../later; same "$(cat ../later/conf.py)" 'A = 0.9'
-ok orch try -n --json -x n=2,3 -- python3 a.py '{n}' ..; same "$(json left)" 0
+ok orch try -n --json -x n=2,3 -- python3 a.py '{n}' "$SCRATCH"; same "$(json left)" 0
 fresh
 # --frozen: nothing can change, and nothing is written into the folder
 meet "echo 'A = 0.9' >conf.py" --frozen; same $status 0; says_not 'inputs changed'; says '3 ok'
@@ -55,4 +55,4 @@ fresh
 mkdir ../plain; cp a.py conf.py ../plain; cd ../plain
 meet "echo 'A = 0.9' >conf.py"; same $status 1; says "'conf.py' changed while its sweep was running"
 ok orch ls --where 'state = ok' --json; same "$(json runs.#)" 1
-ok orch try -x n=2,3 -- python3 a.py '{n}' ..; ok orch ls --where 'acc = 0.9 and state = ok' --json; same "$(json runs.#)" 2
+ok orch try -x n=2,3 -- python3 a.py '{n}' "$SCRATCH"; ok orch ls --where 'acc = 0.9 and state = ok' --json; same "$(json runs.#)" 2

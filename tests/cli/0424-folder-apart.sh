@@ -20,6 +20,7 @@ assert os.path.exists(os.environ["ORCH_TRIAL_DIR"])
 print("package", mypkg.__file__)
 print("here", os.getcwd())
 open("ignored/log", "a").write("x")
+open("../beside.txt", "w").write("made by %s" % sys.argv[2])
 open("table.txt", "a").write("line\n")
 os.makedirs("out", exist_ok=True)
 open("out/model.pt", "w").write("weights %s" % sys.argv[2])
@@ -39,6 +40,7 @@ for kind in $kinds; do
     if [ $kind = mount ]; then has "package $PWD/src/mypkg"; has "here $PWD"; else has 'package /'; has_not "package $PWD/src"; fi
     same "$(cat table.txt ignored/log)" "$(printf 'head\nxx')" "$kind: what was written into the work tree"
     [ -z "$(git status --short table.txt out)" ] || _fail 'the work tree has files of a trial'
+    same "$(cat ../beside.txt)" 'made by 2' "$kind: a file above the repository"; rm ../beside.txt
     # its files are kept with the run until gc
     ok orch show @last; has 'files in its folder apart'; has 'out/model.pt'; has 'table.txt'
     ok orch show @last --file out/model.pt; same "$out" 'weights 2'

@@ -49,10 +49,14 @@ def make(name):
     return model
 
 
+# the newest attention of PyTorch 2 wants 14
+OPSET = 14 if int(torch.__version__.split(".")[0]) >= 2 else 13
+
+
 def export(model, side, fold, path):
     mode = torch.onnx.TrainingMode.EVAL if fold else torch.onnx.TrainingMode.PRESERVE
     torch.onnx.export(model, torch.zeros(1, 3, side, side), path, training=mode,
-                      do_constant_folding=fold, opset_version=13)
+                      do_constant_folding=fold, opset_version=OPSET)
 
 
 def read(*command):
