@@ -35,7 +35,8 @@ bool orch_named_is_outside_of_inputs(const char *absolute, const char *root)
     size_t length = strlen(root);
     g_autofree char *path = g_strconcat(absolute, "/", NULL);
     bool is_below = strncmp(absolute, root, length) == 0 && absolute[length] == '/';
-    for (int i = 0; system[i] && !is_below; i++)
+    bool is_users = is_below || g_str_has_prefix(path, "/dev/shm/"); /* files in memory, no devices */
+    for (int i = 0; system[i] && !is_users; i++)
         if (g_str_has_prefix(path, system[i]))
             return true;
     for (int i = 0; inside[i]; i++)

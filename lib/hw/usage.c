@@ -99,7 +99,7 @@ static bool add_children_of(struct orch_usage_meter *meter, const char *process)
 static void add_stat(struct orch_usage_meter *meter, const char *process, bool is_self,
                      struct sums *sums)
 {
-    char path[64], text[TEXT_BYTES];
+    char path[256], text[TEXT_BYTES];
     long long own[2], ended[2], resident;
     snprintf(path, sizeof path, "%s/%s/stat", meter->proc, process);
     const char *name_end = read_text(path, text) > 0 ? strrchr(text, ')') : NULL;
@@ -118,7 +118,7 @@ static void add_stat(struct orch_usage_meter *meter, const char *process, bool i
 /* Adds the bytes of a process and of its ended children that it waited for. */
 static void add_bytes(struct orch_usage_meter *meter, const char *process, struct sums *sums)
 {
-    char path[64], text[TEXT_BYTES];
+    char path[256], text[TEXT_BYTES];
     snprintf(path, sizeof path, "%s/%s/io", meter->proc, process);
     const char *read = read_text(path, text) > 0 ? strstr(text, "\nread_bytes:") : NULL;
     const char *written = read ? strstr(read, "\nwrite_bytes:") : NULL;
@@ -153,7 +153,7 @@ static struct sums read_sums(struct orch_usage_meter *meter)
  * steal. Guest time is part of user. */
 static bool read_ticks(struct orch_usage_meter *meter, double *out_busy, double *out_all)
 {
-    char path[64], text[TEXT_BYTES];
+    char path[256], text[TEXT_BYTES];
     double ticks[8] = {0};
     snprintf(path, sizeof path, "%s/stat", meter->proc);
     if (read_text(path, text) <= 0 ||
@@ -169,7 +169,7 @@ static bool read_ticks(struct orch_usage_meter *meter, double *out_busy, double 
 
 static double read_memory(struct orch_usage_meter *meter)
 {
-    char path[64], text[TEXT_BYTES];
+    char path[256], text[TEXT_BYTES];
     snprintf(path, sizeof path, "%s/meminfo", meter->proc);
     bool any = read_text(path, text) > 0;
     const char *total = any ? strstr(text, "MemTotal:") : NULL;
