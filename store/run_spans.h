@@ -14,4 +14,8 @@ struct orch_run_span {
 GArray *orch_store_run_spans(struct orch_store *store, const char *recipe, const char *experiment,
                              const char *machine_key, GError **error);
 
+/** The facts of one of them: JSON text, which the caller frees; NULL when it has none or on error.
+ */
+char *orch_store_run_span_facts(struct orch_store *store, int64_t run);
+
 #endif

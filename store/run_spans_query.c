@@ -30,3 +30,14 @@ GArray *orch_store_run_spans(struct orch_store *store, const char *recipe, const
     g_array_unref(spans);
     return NULL;
 }
+
+char *orch_store_run_span_facts(struct orch_store *store, int64_t run)
+{
+    sqlite3_stmt *s = orch_store_statement(store, "SELECT facts FROM run WHERE id = ?", NULL);
+    if (!s)
+        return NULL;
+    orch_store_bind(s, "i", run);
+    char *facts = orch_store_step(store, s, NULL) > 0 ? orch_store_column_text(s, 0) : NULL;
+    sqlite3_reset(s);
+    return facts;
+}

@@ -49,7 +49,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_DIFF = {
     .name = "diff",
     .group = "Looking",
-    .summary = "show how two runs differ: parameters, source, plugin, machine, packages",
+    .summary = "show how two runs differ: parameters, source, inputs, machine, packages",
     .usage = "RUN RUN",
     .min_args = 2,
     .max_args = 2,

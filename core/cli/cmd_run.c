@@ -20,6 +20,8 @@ static const struct orch_option OPTIONS[] = {
     {"live", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, live), ORCH_LIVE_HELP},
     {"frozen", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, frozen),
      ORCH_FROZEN_HELP},
+    {"no-watch", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, no_watch),
+     ORCH_NO_WATCH_HELP},
     {"force", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, force),
      "run trials again even if they are done (nothing is overwritten)"},
     {"fail-fast", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, fail_fast),

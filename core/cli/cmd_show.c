@@ -6,6 +6,7 @@
 #include "core/results/run_named.h"
 #include "core/results/whole_run.h"
 #include "core/run/left_files.h"
+#include "core/run/read_files.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -15,7 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NAME_COLUMNS = 60 }; /* maximum width of the column of names */
+enum {
+    NAME_COLUMNS = 60, /* maximum width of the column of names */
+    INPUTS_SHOWN = 20, /* files */
+};
 
 struct show_options {
     const char **metrics;
@@ -243,17 +247,47 @@ static void print_system(struct orch_cli *cli, const struct orch_whole_run *s)
     print_table(cli, table, "machine while it ran");
 }
 
+static void print_names(const char *title, const json_t *names)
+{
+    size_t count = json_array_size(names);
+    for (size_t i = 0; i < MIN(count, (size_t)INPUTS_SHOWN); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        orch_cli_show_line(i ? "" : title, "%s", name ? name : "");
+    }
+    if (count > INPUTS_SHOWN)
+        orch_cli_show_line("", "%zu more (--json)", count - INPUTS_SHOWN);
+}
+
+/* What is noted of the files that the program opened, besides its inputs. */
+static void print_opened(const json_t *facts)
+{
+    const char *why = orch_json_text(facts, ORCH_FACT_UNWATCHED, NULL);
+    gint64 left_out = orch_json_int(json_object_get(facts, ORCH_FACT_WATCHED), "left_out", 0);
+    if (why)
+        orch_cli_show_line("", "what it read was not noted: %s", why);
+    if (left_out > 0)
+        orch_cli_show_line("", "%lld more files", (long long)left_out);
+    print_names("written", json_object_get(facts, ORCH_FACT_WROTE));
+    print_names("read and written", json_object_get(facts, ORCH_FACT_READ_AND_WRITTEN));
+}
+
 static void print_files(const struct orch_whole_run *s)
 {
-    if (s->inputs->len)
+    if (s->inputs->len || json_object_get(s->facts, ORCH_FACT_WROTE) ||
+        json_object_get(s->facts, ORCH_FACT_READ_AND_WRITTEN) ||
+        json_object_get(s->facts, ORCH_FACT_UNWATCHED))
         puts("\nread");
-    for (guint i = 0; i < s->inputs->len; i++) {
+    if (s->inputs->len > INPUTS_SHOWN)
+        orch_cli_show_line("", "%u files, of which the first %d are (--json: all)", s->inputs->len,
+                           INPUTS_SHOWN);
+    for (guint i = 0; i < MIN(s->inputs->len, (guint)INPUTS_SHOWN); i++) {
         const struct orch_stored_input *input = s->inputs->pdata[i];
         orch_cli_show_line(input->name, "%s%s%s%.12s", input->from_key ? "run " : "",
                            input->from_key ? orch_cli_short_key(input->from_key) : "",
                            input->from_key ? ", " : "",
                            input->sha256 && *input->sha256 ? input->sha256 : "-");
     }
+    print_opened(s->facts);
     if (s->artifacts->len)
         puts("\nartifacts (--artifact NAME prints one)");
     for (guint i = 0; i < s->artifacts->len; i++) {

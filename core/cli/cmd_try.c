@@ -48,6 +48,8 @@ static const struct orch_option OPTIONS[] = {
     {"live", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.live), ORCH_LIVE_HELP},
     {"frozen", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.frozen),
      ORCH_FROZEN_HELP},
+    {"no-watch", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.no_watch),
+     ORCH_NO_WATCH_HELP},
     {"force", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.force),
      "run trials again that are done"},
     {"keep-going", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.keep_going),

@@ -60,8 +60,14 @@ struct orch_plan *orch_execute_make_plan(struct orch_cli *cli,
     struct orch_diags *diags = orch_diags_new();
     bool in_slurm = g_strcmp0(options->executor, "slurm") == 0;
     struct orch_plan_options plan_options = {
-        slots,   options->force, options->any_slots, options->reads_only, options->keep_trials,
-        in_slurm};
+        .slots = slots,
+        .force = options->force,
+        .any_slots = options->any_slots,
+        .reads_only = options->reads_only,
+        .no_watch = options->no_watch,
+        .keep_trials = options->keep_trials,
+        .in_slurm = in_slurm,
+    };
     struct orch_plan *plan = orch_plan_new(cli->workspace, orch_cli_plugins(cli), expansion,
                                            &plan_options, diags, error);
     orch_cli_warnings(cli, diags);

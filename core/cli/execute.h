@@ -16,6 +16,7 @@ struct orch_execute_options {
     struct sharing_options sharing;
     bool any_slots, reads_only; /* plan options for commands that only show the plan */
     bool no_pin, oversubscribe;
+    bool no_watch;     /* plan option */
     bool live, frozen; /* what happens when inputs change (enum orch_on_change) */
     bool force, fail_fast, require_clean, dry_run, yes, sign, no_progress, all, exit_code, trust,
         keep_trials, keep_going;
@@ -23,6 +24,7 @@ struct orch_execute_options {
 
 /** Help of the options live and frozen of `run` and `try`. */
 #define ORCH_LIVE_HELP "when inputs change, go on with the new files"
+#define ORCH_NO_WATCH_HELP "do not note which files programs open"
 #define ORCH_KEEP_GOING_HELP "do not stop when the first three trials fail in the same way"
 #define ORCH_FROZEN_HELP "run programs from the captured files, in folders apart"
 #define ORCH_ON_CHANGE_ABOUT                                                                       \

@@ -6,6 +6,7 @@
 
 #include "core/host/apart_view.h"
 #include "core/host/mpi_command.h"
+#include "core/host/opened_files.h"
 #include "core/host/rank_links.h"
 #include "lib/wire/trial.h"
 
@@ -18,10 +19,11 @@ enum { CHILD_EVENTS_FD = 3, CHILD_CONTROL_FD = 4 };
 
 struct child_setup {
     const struct orch_trial_spec *trial;
-    const char *trial_dir;     /* absolute */
-    const char *work_dir;      /* absolute; the child's current folder, as others see it */
-    const struct apart *apart; /* the folder apart in which it runs; NULL: none */
-    int64_t start_ns;          /* monotonic time of the trial's start */
+    const char *trial_dir;       /* absolute */
+    const char *work_dir;        /* absolute; the child's current folder, as others see it */
+    const struct apart *apart;   /* the folder apart in which it runs; NULL: none */
+    struct opened_files *opened; /* notes which files it opens; NULL: nothing does */
+    int64_t start_ns;            /* monotonic time of the trial's start */
     const char *link;      /* address for the ranks that MPI starts; NULL: a trial without MPI */
     struct orch_rank rank; /* in a rank: which one it is; count 0 in a trial without MPI */
     int argc;              /* this program's own arguments, which the child overwrites */

@@ -436,6 +436,7 @@ static void finish(struct supervisor *s)
     double foreign_cpu =
         orch_foreign_cpu_share(&s->foreign, (double)(orch_mono_ns() - s->start_ns) / 1e9);
     orch_apart_leave(s->setup.apart);
+    orch_opened_files_write(s->setup.opened, s->apart, s->setup.trial_dir);
     orch_text_metrics_finish(s->text_metrics);
     bool was_broken = s->intake.problem != NULL;
     orch_intake_finish(&s->intake);
@@ -534,6 +535,7 @@ static bool run_in(struct supervisor *s, GError **error)
     if (!orch_journal_out_open(&s->out, journal, error))
         return false;
     s->setup.apart = s->apart = orch_apart_open(s->trial, s->setup.trial_dir);
+    s->setup.opened = orch_opened_files_begin(s->trial, s->apart);
     bool ok = make_work_dir(s, work, &problem) && listen_to_signals(s, &problem) &&
               run_trial(s, &problem);
     if (!ok && s->child.pid == 0)
@@ -545,6 +547,7 @@ static bool run_in(struct supervisor *s, GError **error)
     orch_rank_links_free(s->links);
     orch_old_files_free(s->old_files);
     orch_apart_leave(s->apart);
+    orch_opened_files_free(s->setup.opened);
     orch_apart_free(s->apart);
     if (s->signal_fd >= 0)
         close(s->signal_fd);

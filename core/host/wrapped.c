@@ -119,6 +119,7 @@ static char **make_environment(const struct child_setup *setup)
     for (unsigned i = 0; i < G_N_ELEMENTS(own); i++)
         env = own[i].value ? g_environ_setenv(env, own[i].name, own[i].value, TRUE)
                            : g_environ_unsetenv(env, own[i].name);
+    env = orch_opened_files_environment(setup->opened, env);
     return setup->apart ? orch_apart_environment(setup->apart, env) : env;
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define SOURCE_BYTES_MAX (256 << 10)
-enum { PACKAGES_MAX = 200 };
+enum { PACKAGES_MAX = 200, INPUTS_MAX = 200, DIGEST_SHOWN = 12 };
 
 static void free_row(gpointer pointer)
 {
@@ -88,6 +88,32 @@ static void add_facts(GPtrArray *rows, const struct orch_run *a, const struct or
         add_objects(rows, "machine", x, y);
 }
 
+/* What a run read by name -> the first digits of its digest, or the run that it comes from. */
+static json_t *inputs_of(struct orch_store *store, const struct orch_run *run)
+{
+    g_autoptr(GPtrArray) inputs = orch_store_inputs(store, run->id, NULL);
+    json_t *out = json_object();
+    for (guint i = 0; inputs && i < inputs->len; i++) {
+        const struct orch_stored_input *input = inputs->pdata[i];
+        const char *content = input->sha256 && *input->sha256 ? input->sha256 : input->from_key;
+        json_object_set_new(out, input->name,
+                            json_sprintf("%.*s", DIGEST_SHOWN, content ? content : ""));
+    }
+    return out;
+}
+
+/* Adds the files that only one of the runs read, or that both read with other contents. */
+static void add_inputs(GPtrArray *rows, struct orch_store *store, const struct orch_run *a,
+                       const struct orch_run *b)
+{
+    g_autoptr(json_t) x = inputs_of(store, a);
+    g_autoptr(json_t) y = inputs_of(store, b);
+    guint before = rows->len;
+    add_objects(rows, "input", x, y);
+    if (rows->len > before + INPUTS_MAX)
+        g_ptr_array_set_size(rows, (gint)(before + INPUTS_MAX));
+}
+
 static void add_environment(GPtrArray *rows, const struct orch_run *a, const struct orch_run *b,
                             const char *store_folder)
 {
@@ -151,6 +177,7 @@ static void compare(struct orch_workspace *workspace, const struct orch_run *a,
                                          .tree_b = g_strdup(b->source_tree)};
     add_objects(out->rows, "parameter", x, y);
     add_facts(out->rows, a, b);
+    add_inputs(out->rows, store, a, b);
     add_environment(out->rows, a, b, orch_store_folder(store));
     add_source(workspace->vcs, a, b, out);
 }

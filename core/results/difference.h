@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How two runs differ: parameters, recorded facts, packages, source. */
+/* How two runs differ: parameters, recorded facts, files that they read, packages, source. */
 #ifndef ORCH_CORE_RESULTS_DIFFERENCE_H
 #define ORCH_CORE_RESULTS_DIFFERENCE_H
 
 #include "core/run/workspace.h"
 
 struct orch_run_difference {
-    const char *kind; /* "parameter", "run", "machine", "environment", "source": static */
+    const char *kind; /* "parameter", "run", "input", "machine", ...: static */
     char *name;
     char *a, *b; /* NULL: that run has none */
 };

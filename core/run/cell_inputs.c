@@ -3,10 +3,10 @@
  * (named_files.h). Digests are cached by path for the whole plan. */
 #include "core/run/cell_inputs.h"
 
+#include "core/recipe/output_words.h"
 #include "core/run/command_files.h"
 #include "core/run/fingerprint.h"
 #include "core/run/named_files.h"
-#include "core/recipe/output_words.h"
 #include "core/run/script_uses.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
@@ -20,6 +20,9 @@ void orch_plan_files_init(struct orch_plan_files *files)
         .script_files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
                                               (GDestroyNotify)g_hash_table_unref),
         .path_digests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+        .read_digests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+        .covered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+                                         (GDestroyNotify)g_hash_table_unref),
     };
 }
 
@@ -29,6 +32,9 @@ void orch_plan_files_clear(struct orch_plan_files *files)
     g_clear_pointer(&files->tree_paths, g_ptr_array_unref);
     g_clear_pointer(&files->script_files, g_hash_table_unref);
     g_clear_pointer(&files->path_digests, g_hash_table_unref);
+    g_clear_pointer(&files->read_digests, g_hash_table_unref);
+    g_clear_pointer(&files->covered, g_hash_table_unref);
+    g_clear_pointer(&files->digests, orch_file_digests_close);
 }
 
 /* The search for the inputs of one trial. */

@@ -5,6 +5,7 @@
 
 #include "core/run/gather.h"
 #include "core/run/left_files.h"
+#include "core/run/read_files.h"
 #include "store/store_dir.h"
 #include "store/trial_record.h"
 
@@ -284,6 +285,7 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
     int64_t points = 0;
     orch_gathering_init(&all, parse_record(record_json), started_ns);
     bool ok = folder < 0 || orch_gather_journal(store, &all, folder, trial_dir, error);
+    orch_reads_keep(&all, folder);
     orch_gather_loss(&all, folder);
     judge_outside(&all, outside);
     if (ok && !all.ended)

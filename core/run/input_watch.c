@@ -339,30 +339,39 @@ bool orch_input_watch_before(struct orch_input_watch *watch, const struct orch_p
     return true;
 }
 
-char *orch_input_watch_after(struct orch_input_watch *watch, const struct orch_plan_item *item,
-                             uint64_t stamp, GPtrArray *rewritten)
+static void add_name(GPtrArray *names, const char *name)
+{
+    if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+        g_ptr_array_add(names, g_strdup(name));
+}
+
+void orch_input_watch_after(struct orch_input_watch *watch, const struct orch_plan_item *item,
+                            uint64_t stamp, GPtrArray *code, GPtrArray *data)
 {
     g_autoptr(GPtrArray) inputs = inputs_of(watch, item, NULL);
     g_autoptr(GPtrArray) changed = g_ptr_array_new();
     if (!inputs)
-        return NULL;
+        return;
     compare(watch, inputs, changed);
     bool is_rewritten = stamp_of(inputs) != stamp;
     for (guint i = 0; is_rewritten && !changed->len && i < inputs->len; i++)
         if (((const struct input *)inputs->pdata[i])->rewrites)
             g_ptr_array_add(changed, inputs->pdata[i]);
-    for (guint i = changed->len; i-- > 0;) {
+    for (guint i = 0; i < changed->len; i++) {
         struct input *input = changed->pdata[i];
-        if (is_code(watch, input))
-            continue;
+        if (!input->is_rewritten && is_code(watch, input))
+            add_name(code, input->path);
+        else
+            input->is_rewritten = true;
+    }
+    for (guint i = 0; i < inputs->len; i++)
+        if (((const struct input *)inputs->pdata[i])->is_rewritten)
+            add_name(data, ((const struct input *)inputs->pdata[i])->path);
+}
+
+void orch_input_watch_accept(struct orch_input_watch *watch, const char *name)
+{
+    struct input *input = g_hash_table_lookup(watch->inputs, name);
+    if (input)
         input->is_rewritten = true;
-        g_ptr_array_remove_index(changed, i);
-    }
-    for (guint i = 0; i < inputs->len; i++) {
-        const struct input *input = inputs->pdata[i];
-        if (input->is_rewritten &&
-            !g_ptr_array_find_with_equal_func(rewritten, input->path, g_str_equal, NULL))
-            g_ptr_array_add(rewritten, g_strdup(input->path));
-    }
-    return names_of(changed);
 }

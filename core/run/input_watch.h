@@ -21,13 +21,14 @@ void orch_input_watch_free(struct orch_input_watch *watch);
 bool orch_input_watch_before(struct orch_input_watch *watch, const struct orch_plan_item *item,
                              uint64_t *out_stamp, char **out_changed, GError **error);
 
-/** After a trial has ended: names the code that changed while it ran, or NULL; the caller frees.
- * Data files that changed, while this trial or an earlier one ran, are appended to `rewritten`
- * (char
- * *, which it owns) unless they are in it: the trials themselves may have written them. From then
- * on they do not count as inputs that changed before a trial. A file that was written counts as
- * changed whatever its content, because the trial may have read another one. */
-char *orch_input_watch_after(struct orch_input_watch *watch, const struct orch_plan_item *item,
-                             uint64_t stamp, GPtrArray *rewritten);
+/** After a trial has ended: appends the inputs that changed while it ran to `code` or `data` (char
+ * *, which they own; names that are there are not added again). A file that was written counts as
+ * changed whatever its content, because the trial may have read another one. Data also counts when
+ * it changed while an earlier trial ran: then it was accepted, because trials may write it. */
+void orch_input_watch_after(struct orch_input_watch *watch, const struct orch_plan_item *item,
+                            uint64_t stamp, GPtrArray *code, GPtrArray *data);
+
+/** From now on a change of this input does not move trials apart: a trial has written it. */
+void orch_input_watch_accept(struct orch_input_watch *watch, const char *name);
 
 #endif

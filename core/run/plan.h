@@ -48,6 +48,7 @@ struct orch_plan_options {
     /** Nothing will run. A trial that a plugin rejects here (its data may be on another machine) is
      * no error: its runs are looked up by its parameters, and it is skipped when there are none. */
     bool reads_only;
+    bool no_watch;    /* do not note which files the trials open (read_files.h) */
     bool keep_trials; /* keep the folders of ended trials (ORCH_STORE_DIR_KEPT) */
     /** Trials run on nodes of a Slurm cluster: this machine need not have what they need, and runs
      * of a `reuse: device` trial are those of the same place in the cluster (orch_slurm_place). */
@@ -60,6 +61,9 @@ struct orch_plan_files {
     GHashTable *tree_files;   /* the same as a set; its keys are borrowed */
     GHashTable *script_files; /* path of a script -> set of the files that it uses */
     GHashTable *path_digests; /* path -> digest of its content, "" when the tree has no such path */
+    struct orch_file_digests *digests; /* for read_since.c; NULL: not opened yet */
+    GHashTable *read_digests; /* path that a run read -> its digest now, "" when it is gone */
+    GHashTable *covered;      /* inputs id -> set of the paths in that tree */
 };
 
 struct orch_plan {
@@ -100,6 +104,11 @@ bool orch_plan_recapture(struct orch_plan *plan, GError **error);
 /** Determines the inputs of a trial that has not started anew; orch_plan_settle then gives its new
  * fingerprint and state. */
 bool orch_plan_renew(struct orch_plan *plan, unsigned index, GError **error);
+
+/** Removes files from the inputs of an item that has run, because it has written them: its inputs
+ * and its fingerprint are then those that the next plan finds. `names`: a set. False when the item
+ * has none of them. */
+bool orch_plan_drop_inputs(struct orch_plan *plan, unsigned index, GHashTable *names);
 
 /** Resolves a reference to an item: its only candidate, or the best of several (all must be done).
  * False with a reason in `*out_why` (the caller frees) when it cannot be resolved. */

@@ -7,6 +7,7 @@
 
 #include "core/run/cell_inputs.h"
 #include "core/run/fingerprint.h"
+#include "core/run/read_since.h"
 #include "core/run/reuse.h"
 #include "core/run/same_comments.h"
 #include "lib/base/error.h"
@@ -277,11 +278,13 @@ static bool find_done(struct orch_plan *plan, struct orch_plan_item *item, bool 
     g_free(item->run_key);
     item->run_key = g_strdup(run->key);
     g_autofree char *other = environment_difference(plan, item, run);
+    g_autofree char *not_compared = orch_read_not_compared(run);
     orch_plan_set_state(item, ORCH_PLAN_DONE,
-                        g_strdup_printf("%s %s by %s (%s)%s%s", run->state, when, who,
+                        g_strdup_printf("%s %s by %s (%s)%s%s%s%s", run->state, when, who,
                                         by_device ? run->device_key : "any machine",
-                                        other ? "; environment differs: " : "",
-                                        other ? other : ""));
+                                        other ? "; environment differs: " : "", other ? other : "",
+                                        not_compared ? "; " : "",
+                                        not_compared ? not_compared : ""));
     orch_run_free(run);
     *out_done = true;
     return true;
@@ -406,4 +409,44 @@ bool orch_plan_settle(struct orch_plan *plan, unsigned index, GError **error)
 {
     plan->items[index].visited = false;
     return orch_plan_settle_once(plan, index, error);
+}
+
+/* The tree without files; NULL when it has none of them. The caller frees. */
+static char *tree_without(struct orch_vcs *vcs, const char *tree, GHashTable *names)
+{
+    g_autoptr(GPtrArray) paths = vcs && tree && *tree ? orch_vcs_list(vcs, tree, "", NULL) : NULL;
+    guint before = paths ? paths->len : 0;
+    for (guint i = before; i-- > 0;)
+        if (g_hash_table_contains(names, paths->pdata[i]))
+            g_ptr_array_remove_index(paths, i);
+    if (!paths || paths->len == before)
+        return NULL;
+    if (!paths->len)
+        return g_strdup("");
+    g_ptr_array_add(paths, NULL);
+    return orch_vcs_subtree(vcs, tree, (const char *const *)paths->pdata, NULL);
+}
+
+bool orch_plan_drop_inputs(struct orch_plan *plan, unsigned index, GHashTable *names)
+{
+    struct orch_plan_item *item = &plan->items[index];
+    guint count = item->cell->refs->len, dropped = 0;
+    g_autofree struct orch_fingerprint_ref *refs = g_new0(struct orch_fingerprint_ref, count + 1);
+    for (guint i = item->inputs ? item->inputs->len : 0; i-- > 0;) {
+        const struct orch_checked_input *input = item->inputs->pdata[i];
+        if (!g_hash_table_contains(names, input->name))
+            continue;
+        g_ptr_array_remove_index(item->inputs, i);
+        dropped++;
+    }
+    char *id = tree_without(plan->workspace->vcs, item->inputs_id, names);
+    if (id) {
+        g_ptr_array_add(plan->all_inputs_ids, id);
+        item->inputs_id = id;
+    }
+    if ((!dropped && !id) || !settle_refs(plan, item, refs, NULL))
+        return false;
+    orch_fingerprint(item->cell, item->inputs, item->inputs_id, plan->workspace->root, refs, count,
+                     item->fingerprint);
+    return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/run/reuse.h"
 
+#include "core/run/read_since.h"
 #include "lib/base/json.h"
 #include "lib/hw/machine.h"
 #include "lib/wire/verdict.h"
@@ -50,6 +51,7 @@ static char *why_not(const struct orch_plan *plan, const struct orch_plan_item *
     const struct orch_experiment *experiment = item->cell->experiment;
     char *why = other_build(plan, experiment->manifest, run);
     why = why ? why : rewritten(run);
+    why = why ? why : orch_read_since(plan, item, run);
     if (why || experiment->reuse != ORCH_RECIPE_REUSE_DEVICE)
         return why;
     if (plan->options.in_slurm && !was_at(run, item->device_key))

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/run/run_spans.h"
 
+#include "lib/wire/verdict.h"
 #include "store/run_spans.h"
 
+#include "lib/base/json.h"
 #include <string.h>
 #include <sys/stat.h>
 
 /* The kernel's clock for file times lags behind by up to a tick of 10 ms. */
 static const int64_t CLOCK_LAG_NS = INT64_C(10000000);
+/* Of so many names the list may be cut (read_files.c). */
+enum { NAMES_MAX = 100 };
 
 struct orch_run_spans {
     struct orch_workspace *workspace;
@@ -16,6 +20,7 @@ struct orch_run_spans {
     bool is_read; /* `runs` was looked up */
     GPtrArray *committed_paths;
     GHashTable *committed; /* set of the above; NULL: not read yet */
+    GHashTable *wrote;     /* id of a run -> json_t *, the names that it wrote; null: unknown */
     GArray *runs;          /* struct orch_run_span; NULL: none */
 };
 
@@ -28,6 +33,8 @@ struct orch_run_spans *orch_run_spans_new(struct orch_workspace *workspace,
     spans->store = workspace->store;
     spans->recipe = expansion->name;
     spans->experiment = experiment->name;
+    spans->wrote =
+        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)json_decref);
     return spans;
 }
 
@@ -35,6 +42,7 @@ void orch_run_spans_free(struct orch_run_spans *spans)
 {
     if (!spans)
         return;
+    g_hash_table_unref(spans->wrote);
     if (spans->runs)
         g_array_unref(spans->runs);
     if (spans->committed)
@@ -81,6 +89,43 @@ static bool is_committed(struct orch_run_spans *spans, const char *path)
     return g_hash_table_contains(spans->committed, path + length + 1);
 }
 
+/* The names that a run wrote (a JSON array), or null when they were not noted. Borrowed. */
+static const json_t *written_by(struct orch_run_spans *spans, int64_t run)
+{
+    const json_t *known = g_hash_table_lookup(spans->wrote, &run);
+    if (known)
+        return known;
+    g_autofree char *text = orch_store_run_span_facts(spans->store, run);
+    g_autoptr(json_t) facts = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *names = json_null();
+    if (json_object_get(facts, ORCH_FACT_WATCHED)) {
+        names = json_array();
+        json_array_extend(names, json_object_get(facts, ORCH_FACT_WROTE));
+        json_array_extend(names, json_object_get(facts, ORCH_FACT_READ_AND_WRITTEN));
+    }
+    int64_t *key = g_new(int64_t, 1);
+    *key = run;
+    g_hash_table_insert(spans->wrote, key, names);
+    return names;
+}
+
+/* True when a run, while which the file was last written, wrote it. */
+static bool wrote(struct orch_run_spans *spans, int64_t run, const char *path, const char *input)
+{
+    const json_t *names = written_by(spans, run);
+    const char *root = spans->workspace->root;
+    size_t length = strlen(root);
+    bool is_below = strncmp(path, root, length) == 0 && path[length] == '/';
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        if (name && strcmp(name, is_below ? path + length + 1 : path) == 0)
+            return true;
+    }
+    if (json_is_array(names) && json_array_size(names) < NAMES_MAX)
+        return false;
+    return !(input && had_input(spans, run, input)) && !is_committed(spans, path);
+}
+
 bool orch_run_spans_wrote(struct orch_run_spans *spans, const char *path, const char *input)
 {
     struct stat info;
@@ -93,8 +138,8 @@ bool orch_run_spans_wrote(struct orch_run_spans *spans, const char *path, const 
     for (guint i = 0; i < spans->runs->len; i++) {
         const struct orch_run_span *run = &g_array_index(spans->runs, struct orch_run_span, i);
         if (run->started_ns - CLOCK_LAG_NS <= written_ns && written_ns <= run->ended_ns &&
-            !(input && had_input(spans, run->run, input)))
-            return !is_committed(spans, path);
+            wrote(spans, run->run, path, input))
+            return true;
     }
     return false;
 }

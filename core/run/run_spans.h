@@ -16,8 +16,9 @@ struct orch_run_spans *orch_run_spans_new(struct orch_workspace *workspace,
                                           const struct orch_experiment *experiment);
 void orch_run_spans_free(struct orch_run_spans *spans);
 
-/** True when the file at `path` (absolute), which the last commit does not have, was last written
- * while one of these runs ran. With `input`, runs do not count that recorded an input of that name:
+/** True when the file at `path` (absolute) was last written while one of these runs ran, and that
+ * run wrote it: by the files that it opened where these were noted; else every file counts that the
+ * last commit does not have. With `input`, runs do not count that recorded an input of that name:
  * it was there before them, and whether the run or the user changed it is unknown. `input` may be
  * NULL. */
 bool orch_run_spans_wrote(struct orch_run_spans *spans, const char *path, const char *input);

@@ -57,7 +57,7 @@ static bool end_host(struct run *run, struct host *host, GError **error)
     struct orch_plan_item *item = &run->plan->items[job->index];
     struct orch_collected collected = {0};
     orch_schedule_look_after(run, host);
-    orch_schedule_note_rewritten(run, host);
+    orch_schedule_judge_inputs(run, host);
     orch_schedule_look_at_written(run, host);
     g_autofree char *spoiled =
         host->spoiled ? g_strdup_printf("inputs changed while it ran: %s", host->spoiled) : NULL;

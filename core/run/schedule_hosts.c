@@ -66,8 +66,8 @@ void orch_schedule_host_free(void *pointer)
     g_free(host->running.trial_dir);
     g_free(host->record);
     g_free(host->spoiled);
-    if (host->rewritten)
-        g_ptr_array_unref(host->rewritten);
+    g_ptr_array_unref(host->code);
+    g_ptr_array_unref(host->data);
     g_free(host->overdue);
     g_free(host);
 }

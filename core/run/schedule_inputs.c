@@ -8,8 +8,6 @@
 #include "core/run/redirect.h"
 
 #include "lib/base/error.h"
-#include "lib/base/json.h"
-#include "lib/wire/verdict.h"
 
 #include <string.h>
 
@@ -182,33 +180,9 @@ void orch_schedule_places_clear(struct run *run)
 
 void orch_schedule_look_after(struct run *run, struct host *host)
 {
-    if (host->running.slot.is_apart || !run->inputs || host->spoiled)
-        return;
-    if (!host->rewritten)
-        host->rewritten = g_ptr_array_new_with_free_func(g_free);
-    host->spoiled = orch_input_watch_after(run->inputs, host->running.item, host->inputs_stamp,
-                                           host->rewritten);
-}
-
-void orch_schedule_note_rewritten(struct run *run, struct host *host)
-{
-    if (!host->rewritten || !host->rewritten->len || host->spoiled)
-        return;
-    g_autoptr(json_t) record = json_loads(host->record, 0, NULL);
-    json_t *names = json_array(), *facts = record ? json_object_get(record, "facts") : NULL;
-    for (guint i = 0; i < host->rewritten->len; i++)
-        json_array_append_new(names, orch_json_text_or_null(host->rewritten->pdata[i]));
-    if (json_object_set_new(facts, ORCH_FACT_REWRITTEN, names) == 0) {
-        g_free(host->record);
-        host->record = orch_json_canonical(record);
-    }
-    if (!run->told_rewritten)
-        orch_schedule_emit(
-            run,
-            "'%s', which the command names, was written while a trial ran; such "
-            "runs are kept but not reused, because the trial may have read it before",
-            (char *)host->rewritten->pdata[0]);
-    run->told_rewritten = true;
+    if (!host->running.slot.is_apart && run->inputs)
+        orch_input_watch_after(run->inputs, host->running.item, host->inputs_stamp, host->code,
+                               host->data);
 }
 
 bool orch_schedule_repeat(struct run *run, struct job *job, bool *out_again, GError **error)

@@ -42,8 +42,8 @@ struct host {
     bool cancelled;
     uint64_t inputs_stamp;   /* of its inputs when it started in the user's folder */
     unsigned written_number; /* of orch_written_begin */
-    char *spoiled;           /* the inputs that changed while it ran there, once known; or NULL */
-    GPtrArray *rewritten;    /* char *: data among the inputs that changed meanwhile; or NULL */
+    GPtrArray *code, *data;  /* char *: its inputs that changed while it ran there */
+    char *spoiled;           /* the code among them that it has not written itself; NULL: none */
     char *overdue;           /* the reason once it was killed at its time limit, or NULL */
 };
 
@@ -95,7 +95,8 @@ struct run {
     int64_t next_ask_ns, last_touch_ns;
     struct orch_input_watch *inputs; /* of the trials that run in the user's folder */
     struct orch_written *written;    /* by them */
-    bool told_rewritten;             /* the user knows that runs are kept but not reused */
+    bool told_rewritten;             /* the user knows that runs are kept but not reused, */
+    bool told_overwritten;           /* and that a committed file was overwritten */
     GHashTable *apart_experiments;   /* those that have run apart, of which the user was told what
                                         leads back into the work tree */
     bool is_apart;                   /* the remaining trials run apart */
@@ -190,12 +191,9 @@ bool orch_schedule_place(struct run *run, struct job *job, struct orch_run_slot 
                          uint64_t *out_stamp, bool *out_renewed, GError **error);
 /** A trial has been started in the place that was chosen. */
 void orch_schedule_placed(struct run *run, struct host *host);
-/** Looks at the inputs of a trial that has ended: sets host->spoiled when code changed, and
- * host->rewritten when data changed. */
+/** Looks at the inputs of a trial that runs or has ended: notes in host->code and host->data which
+ * have changed. */
 void orch_schedule_look_after(struct run *run, struct host *host);
-/** Keeps in the trial's record that data changed while it ran, so that the run is not reused, and
- * tells the user once. */
-void orch_schedule_note_rewritten(struct run *run, struct host *host);
 /** Tells the user once when several trials have written one file. */
 void orch_schedule_look_at_written(struct run *run, const struct host *host);
 /** Frees what these functions keep. */
@@ -203,6 +201,15 @@ void orch_schedule_places_clear(struct run *run);
 /** Prepares another attempt of a trial whose inputs changed while it ran; `*out_again`: false when
  * this happened too often or the run is stopping. False on error. */
 bool orch_schedule_repeat(struct run *run, struct job *job, bool *out_again, GError **error);
+
+/* ---- schedule_outputs.c -----------------------------------------------------------------------
+ */
+
+/** Decides about the inputs of an ended trial that changed while it ran, before it is recorded.
+ * Those that it has written itself are its output, and are taken from its inputs; of other code
+ * host->spoiled tells; other data marks the run, which is then not reused. Tells the user once
+ * about data, and about committed files that trials have overwritten. */
+void orch_schedule_judge_inputs(struct run *run, struct host *host);
 
 /* ---- schedule_start.c, schedule_end.c
  * ---------------------------------------------------------

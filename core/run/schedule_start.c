@@ -111,6 +111,8 @@ static bool launch(struct run *run, struct job *job, const struct orch_run_slot 
     host->record = g_strdup(dir->record);
     host->job = job;
     host->pidfd = host->stdin_fd = -1;
+    host->code = g_ptr_array_new_with_free_func(g_free);
+    host->data = g_ptr_array_new_with_free_func(g_free);
     host->inputs_stamp = inputs_stamp;
     if (!orch_trialdir_write(run->plan, item, slot, dir, error) ||
         !orch_schedule_spawn(run, host, error)) {

@@ -4,6 +4,7 @@
 #include "core/run/apart.h"
 #include "core/run/collect.h"
 #include "core/run/fingerprint.h"
+#include "core/run/read_files.h"
 #include "core/run/slot_leases.h"
 #include "lib/hw/topology.h"
 #include "store/store_dir.h"
@@ -16,6 +17,7 @@
 #include "lib/wire/secret.h"
 #include "lib/wire/trial.h"
 #include "lib/wire/value.h"
+#include "lib/wire/verdict.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -303,7 +305,11 @@ static char *make_record(struct orch_plan *plan, const struct orch_plan_item *it
     json_object_set_new(record, "params", record_params(cell, key));
     json_object_set(record, "inputs", inputs);
     json_object_set_new(record, "metrics", record_metrics(manifest));
-    json_object_set_new(record, "facts", record_facts(plan, item, slot));
+    json_t *facts = record_facts(plan, item, slot);
+    const char *unwatched = orch_reads_are_off(plan, cell->experiment);
+    if (unwatched)
+        json_object_set_new(facts, ORCH_FACT_UNWATCHED, json_string(unwatched));
+    json_object_set_new(record, "facts", facts);
     return orch_json_canonical(record);
 }
 
@@ -422,6 +428,7 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         return false;
     g_auto(GStrv) env = environment(plan, cell, slot);
     g_autoptr(json_t) cost = experiment->manifest->needs.mpi ? declared_cost(plan, item) : NULL;
+    g_autoptr(json_t) watch = orch_reads_watch(plan, item);
     struct orch_trial_spec trial = {
         .key = (char *)(uintptr_t)dir->key,
         .recipe = plan->expansion->name,
@@ -434,6 +441,7 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         .params = params,
         .cwd = cwd,
         .apart = apart,
+        .watch = watch,
         .checkpoint_dir = checkpoint,
         .env = env,
         .cpus = (int *)(uintptr_t)slot->cpus,

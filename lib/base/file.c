@@ -276,6 +276,9 @@ char *orch_program_path(const char *part, GError **error)
         {"orch-web", {"orch-web", "../libexec/orch/orch-web"}},
         {"orch-cairo.so",
          {"orch-cairo.so", "../lib/orch/orch-cairo.so", "../../lib/orch/orch-cairo.so"}},
+        {"orch-watch.so",
+         {"orch-watch.so", "../lib/orch/orch-watch.so", "../../lib/orch/orch-watch.so",
+          "../orch-watch.so"}},
         {"plugins", {"plugins", "../lib/orch/plugins", "../plugins", "../../lib/orch/plugins"}},
         {"share", {"share", "../share/orch", "../share", "../../share/orch"}},
     };

@@ -14,6 +14,10 @@
 
 #define ORCH_TRIAL_FORMAT 1
 
+/** A file in TRIALDIR, written by the host: what the trial's processes opened
+ * (core/host/opened_files.h). */
+#define ORCH_OPENED_FILES "opened.json"
+
 struct orch_trial_spec {
     char *key;                 /* run key (UUID) */
     char *recipe, *experiment; /* names for messages; recipe may be NULL (orch try) */
@@ -26,6 +30,7 @@ struct orch_trial_spec {
     char *cwd;     /* wrapped programs: folder where the command starts: the user's (absolute), or a
                       copy of the captured tree (relative to TRIALDIR); NULL: TRIALDIR/work */
     json_t *apart; /* the folder apart in which it runs (core/host/apart_view.h); NULL: none */
+    json_t *watch; /* which opened files are noted (core/host/opened_files.h); NULL: none */
     char *checkpoint_dir; /* absolute; made by the runner */
     char **env; /* NAME=value, added to the inherited environment; NULL-terminated or NULL */
     int *cpus;  /* CPU numbers to pin to */

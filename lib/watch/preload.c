@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: MIT */
+/* Loaded into the processes of a trial (LD_PRELOAD): stands before the C library's functions that
+ * open files, and notes in shared memory (watch_map.h) which files below the watched folders were
+ * opened. It never changes what these functions do, return or leave in errno.
+ *
+ * It is linked with no library and needs few symbols, so that programs of another C library or of
+ * an older version can load it. Its functions neither allocate nor lock, use little stack, and may
+ * run in signal handlers and between fork and exec. Repeated openings of a file cost one look-up.
+ *
+ * Not seen: static programs, programs that make system calls themselves, libraries loaded with
+ * dlopen, and processes whose environment was cleared.
+ *
+ * Rejected: fanotify, which needs privileges; seccomp notifications and ptrace, which stop the
+ * program at each call; a record written by a system call at each opening, which took 19 us. */
+#include "lib/watch/watch_map.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/* May be missing in programs of an old C library. */
+#pragma weak dlsym
+#pragma weak fileno
+
+enum { PROBES = 16 };
+
+static struct orch_watch_map *map; /* NULL: not watched */
+
+/* ---- the functions of the C library -----------------------------------------------------------
+ */
+
+typedef int open_function(const char *, int, ...);
+typedef int openat_function(int, const char *, int, ...);
+typedef int open_2_function(const char *, int);
+typedef int openat_2_function(int, const char *, int);
+typedef int creat_function(const char *, mode_t);
+typedef FILE *fopen_function(const char *, const char *);
+typedef FILE *freopen_function(const char *, const char *, FILE *);
+typedef int rename_function(const char *, const char *);
+typedef int renameat_function(int, const char *, int, const char *);
+typedef int renameat2_function(int, const char *, int, const char *, unsigned);
+
+enum real {
+    OPEN,
+    OPEN64,
+    OPENAT,
+    OPENAT64,
+    OPEN_2,
+    OPEN64_2,
+    OPENAT_2,
+    OPENAT64_2,
+    CREAT,
+    CREAT64,
+    FOPEN,
+    FOPEN64,
+    FREOPEN,
+    FREOPEN64,
+    RENAME,
+    RENAMEAT,
+    RENAMEAT2,
+    REAL_COUNT
+};
+
+static const char *const NAMES[REAL_COUNT] = {
+    "open",       "open64",       "openat", "openat64", "__open_2", "__open64_2",
+    "__openat_2", "__openat64_2", "creat",  "creat64",  "fopen",    "fopen64",
+    "freopen",    "freopen64",    "rename", "renameat", "renameat2"};
+
+static void *reals[REAL_COUNT];
+
+/* The next function of that name, which may belong to another preloaded library. */
+static void *real(enum real which)
+{
+    void *found = __atomic_load_n(&reals[which], __ATOMIC_RELAXED);
+    if (!found && dlsym) {
+        found = dlsym(RTLD_NEXT, NAMES[which]);
+        __atomic_store_n(&reals[which], found, __ATOMIC_RELAXED);
+    }
+    return found;
+}
+
+/* ---- paths ------------------------------------------------------------------------------------
+ */
+
+struct path {
+    char text[ORCH_WATCH_PATH_BYTES];
+    size_t length;
+};
+
+static size_t length_of(const char *text)
+{
+    size_t n = 0;
+    while (text[n])
+        n++;
+    return n;
+}
+
+/* Puts the folder that a descriptor stands for at the beginning. */
+static bool start_at(struct path *path, int dirfd)
+{
+    long n;
+    if (dirfd == AT_FDCWD) {
+        n = syscall(SYS_getcwd, path->text, sizeof path->text);
+        path->length = n > 0 ? (size_t)n - 1 : 0;
+        return n > 1 && path->text[0] == '/';
+    }
+    char link[32] = "/proc/self/fd/", digits[12];
+    size_t at = length_of(link), count = 0;
+    for (unsigned rest = (unsigned)dirfd; count == 0 || rest; rest /= 10)
+        digits[count++] = (char)('0' + rest % 10);
+    while (count)
+        link[at++] = digits[--count];
+    link[at] = 0;
+    n = syscall(SYS_readlinkat, AT_FDCWD, link, path->text, sizeof path->text);
+    path->length = n > 0 ? (size_t)n : 0;
+    return n > 0 && n < (long)sizeof path->text && path->text[0] == '/';
+}
+
+/* Appends the parts of `text` between slashes; "." and ".." are resolved. */
+static bool append(struct path *path, const char *text)
+{
+    while (*text) {
+        size_t n = 0;
+        while (*text == '/')
+            text++;
+        while (text[n] && text[n] != '/')
+            n++;
+        if (n == 2 && text[0] == '.' && text[1] == '.') {
+            while (path->length && path->text[--path->length] != '/')
+                ;
+        } else if (n && !(n == 1 && text[0] == '.')) {
+            if (path->length + n + 2 > sizeof path->text)
+                return false;
+            path->text[path->length++] = '/';
+            for (size_t i = 0; i < n; i++)
+                path->text[path->length++] = text[i];
+        }
+        text += n;
+    }
+    path->text[path->length] = 0;
+    return true;
+}
+
+static bool resolve(struct path *path, int dirfd, const char *name)
+{
+    path->length = 0;
+    if (*name != '/' && !start_at(path, dirfd))
+        return false;
+    if (path->length == 1) /* the folder "/" */
+        path->length = 0;
+    return append(path, name);
+}
+
+/* True when `text` begins with the part "/NAME/" that stands at `part`. */
+static bool has_part(const char *text, const char *part)
+{
+    while (*part && *text == *part) {
+        text++;
+        part++;
+    }
+    return !*part;
+}
+
+/* True for files that never count: of version control, of orch, and of an interpreter. */
+static bool is_excluded(const char *below)
+{
+    static const char *const parts[] = {"/.git/", "/.orch/", "/site-packages/", "/dist-packages/",
+                                        "/node_modules/"};
+    for (; *below; below++)
+        for (size_t i = 0; *below == '/' && i < sizeof parts / sizeof *parts; i++)
+            if (has_part(below, parts[i]))
+                return true;
+    return false;
+}
+
+static bool is_watched(const char *path)
+{
+    for (const char *root = map->roots; *root; root += length_of(root) + 1) {
+        size_t n = 0;
+        while (root[n] && root[n] == path[n])
+            n++;
+        if (!root[n] && (path[n] == '/' || !path[n]))
+            return !is_excluded(path + n);
+    }
+    return false;
+}
+
+/* ---- records ----------------------------------------------------------------------------------
+ */
+
+/* FNV-1a, never 0. */
+static uint64_t hash_of(const struct path *path, enum orch_watch_kind kind)
+{
+    uint64_t hash = UINT64_C(14695981039346656037) ^ (uint64_t)kind;
+    for (size_t i = 0; i < path->length; i++)
+        hash = (hash ^ (unsigned char)path->text[i]) * UINT64_C(1099511628211);
+    return hash ? hash : 1;
+}
+
+enum filtered { IS_NEW, IS_KNOWN, IS_FULL };
+
+static enum filtered filter(uint64_t hash)
+{
+    for (unsigned i = 0; i < PROBES; i++) {
+        uint64_t *slot = &map->filter[(hash + i) % ORCH_WATCH_SLOTS];
+        uint64_t there = __atomic_load_n(slot, __ATOMIC_RELAXED);
+        if (!there && __atomic_compare_exchange_n(slot, &there, hash, false, __ATOMIC_RELAXED,
+                                                  __ATOMIC_RELAXED))
+            return IS_NEW;
+        if (there == hash)
+            return IS_KNOWN;
+    }
+    return IS_FULL;
+}
+
+static void leave_out(void)
+{
+    __atomic_fetch_add(&map->left_out, 1, __ATOMIC_RELAXED);
+}
+
+static void add_record(const struct path *path, enum orch_watch_kind kind)
+{
+    uint64_t bytes = (sizeof(struct orch_watch_record) + path->length + 1 + 7) / 8 * 8;
+    if (__atomic_load_n(&map->cursor, __ATOMIC_RELAXED) + bytes > ORCH_WATCH_BYTES) {
+        leave_out();
+        return;
+    }
+    uint64_t at = __atomic_fetch_add(&map->cursor, bytes, __ATOMIC_RELAXED);
+    if (at + bytes > ORCH_WATCH_BYTES) {
+        leave_out();
+        return;
+    }
+    struct orch_watch_record *record = (void *)(map->records + at);
+    record->units = (uint16_t)(bytes / 8);
+    record->kind = (uint8_t)kind;
+    for (size_t i = 0; i <= path->length; i++)
+        record->path[i] = path->text[i];
+    __atomic_store_n(&record->mark, (uint32_t)ORCH_WATCH_MARK, __ATOMIC_RELEASE);
+}
+
+/* Reads size and kind of a file; `fd` -1: of the file at `path`. */
+static bool look_at(int fd, const char *path, struct stat *info)
+{
+#ifdef SYS_newfstatat
+    return fd >= 0 ? syscall(SYS_fstat, fd, info) == 0
+                   : syscall(SYS_newfstatat, AT_FDCWD, path, info, 0) == 0;
+#else
+    return fd >= 0 ? fstat(fd, info) == 0 : stat(path, info) == 0;
+#endif
+}
+
+/* Notes an opened file; `fd` -1: one that was renamed. */
+static void note(int dirfd, const char *name, enum orch_watch_kind kind, int fd)
+{
+    struct path path;
+    struct stat info;
+    if (!resolve(&path, dirfd, name)) {
+        leave_out();
+        return;
+    }
+    if (!is_watched(path.text))
+        return;
+    enum filtered filtered = filter(hash_of(&path, kind));
+    if (filtered == IS_KNOWN || !look_at(fd, path.text, &info) || !S_ISREG(info.st_mode))
+        return;
+    if (kind == ORCH_WATCH_UPDATE && info.st_size == 0)
+        kind = ORCH_WATCH_WRITE;
+    if (filtered == IS_FULL)
+        leave_out();
+    else
+        add_record(&path, kind);
+}
+
+static enum orch_watch_kind kind_of(int flags)
+{
+    int way = flags & O_ACCMODE;
+    if (way == O_RDONLY && !(flags & O_TRUNC))
+        return ORCH_WATCH_READ;
+    return way == O_RDWR && !(flags & (O_TRUNC | O_EXCL)) ? ORCH_WATCH_UPDATE : ORCH_WATCH_WRITE;
+}
+
+static int noted(int fd, int dirfd, const char *name, int flags)
+{
+    if (fd >= 0 && map && name && !(flags & (O_PATH | O_DIRECTORY))) {
+        int saved = errno;
+        note(dirfd, name, kind_of(flags), fd);
+        errno = saved;
+    }
+    return fd;
+}
+
+static FILE *noted_stream(FILE *file, const char *name, const char *mode)
+{
+    if (!file || !map || !name || !mode || !fileno)
+        return file;
+    int saved = errno;
+    bool is_both = false;
+    for (const char *c = mode; *c && *c != ','; c++)
+        is_both = is_both || *c == '+';
+    enum orch_watch_kind kind = *mode == 'r' ? ORCH_WATCH_READ : ORCH_WATCH_WRITE;
+    note(AT_FDCWD, name, is_both && *mode != 'w' ? ORCH_WATCH_UPDATE : kind, fileno(file));
+    errno = saved;
+    return file;
+}
+
+static int noted_rename(int result, int dirfd, const char *name)
+{
+    if (result == 0 && map && name) {
+        int saved = errno;
+        note(dirfd, name, ORCH_WATCH_WRITE, -1);
+        errno = saved;
+    }
+    return result;
+}
+
+/* ---- the functions that programs call ---------------------------------------------------------
+ */
+
+/* The C library declares some with attributes that do not matter here. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#pragma GCC diagnostic ignored "-Wnonnull-compare"
+
+static int missing(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
+static mode_t mode_of(int flags, va_list args)
+{
+    bool has_mode = (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
+    return has_mode ? va_arg(args, mode_t) : 0;
+}
+
+#define DEFINE_OPEN(NAME, WHICH)                                                                   \
+    EXPORTED int NAME(const char *path, int flags, ...)                                            \
+    {                                                                                              \
+        va_list args;                                                                              \
+        va_start(args, flags);                                                                     \
+        mode_t mode = mode_of(flags, args);                                                        \
+        va_end(args);                                                                              \
+        open_function *next = (open_function *)real(WHICH);                                        \
+        int fd = next ? next(path, flags, mode)                                                    \
+                      : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);                     \
+        return noted(fd, AT_FDCWD, path, flags);                                                   \
+    }
+#define DEFINE_OPENAT(NAME, WHICH)                                                                 \
+    EXPORTED int NAME(int dirfd, const char *path, int flags, ...)                                 \
+    {                                                                                              \
+        va_list args;                                                                              \
+        va_start(args, flags);                                                                     \
+        mode_t mode = mode_of(flags, args);                                                        \
+        va_end(args);                                                                              \
+        openat_function *next = (openat_function *)real(WHICH);                                    \
+        int fd = next ? next(dirfd, path, flags, mode)                                             \
+                      : (int)syscall(SYS_openat, dirfd, path, flags, mode);                        \
+        return noted(fd, dirfd, path, flags);                                                      \
+    }
+#define DEFINE_OPEN_2(NAME, WHICH)                                                                 \
+    EXPORTED int NAME(const char *path, int flags)                                                 \
+    {                                                                                              \
+        open_2_function *next = (open_2_function *)real(WHICH);                                    \
+        return noted(next ? next(path, flags) : missing(), AT_FDCWD, path, flags);                 \
+    }
+#define DEFINE_OPENAT_2(NAME, WHICH)                                                               \
+    EXPORTED int NAME(int dirfd, const char *path, int flags)                                      \
+    {                                                                                              \
+        openat_2_function *next = (openat_2_function *)real(WHICH);                                \
+        return noted(next ? next(dirfd, path, flags) : missing(), dirfd, path, flags);             \
+    }
+#define DEFINE_CREAT(NAME, WHICH)                                                                  \
+    EXPORTED int NAME(const char *path, mode_t mode)                                               \
+    {                                                                                              \
+        creat_function *next = (creat_function *)real(WHICH);                                      \
+        return noted(next ? next(path, mode) : missing(), AT_FDCWD, path,                          \
+                     O_WRONLY | O_CREAT | O_TRUNC);                                                \
+    }
+#define DEFINE_FOPEN(NAME, WHICH)                                                                  \
+    EXPORTED FILE *NAME(const char *path, const char *mode)                                        \
+    {                                                                                              \
+        fopen_function *next = (fopen_function *)real(WHICH);                                      \
+        return noted_stream(next ? next(path, mode) : (missing(), NULL), path, mode);              \
+    }
+#define DEFINE_FREOPEN(NAME, WHICH)                                                                \
+    EXPORTED FILE *NAME(const char *path, const char *mode, FILE *file)                            \
+    {                                                                                              \
+        freopen_function *next = (freopen_function *)real(WHICH);                                  \
+        return noted_stream(next ? next(path, mode, file) : (missing(), NULL), path, mode);        \
+    }
+
+DEFINE_OPEN(open, OPEN)
+DEFINE_OPEN(open64, OPEN64)
+DEFINE_OPENAT(openat, OPENAT)
+DEFINE_OPENAT(openat64, OPENAT64)
+DEFINE_OPEN_2(__open_2, OPEN_2)
+DEFINE_OPEN_2(__open64_2, OPEN64_2)
+DEFINE_OPENAT_2(__openat_2, OPENAT_2)
+DEFINE_OPENAT_2(__openat64_2, OPENAT64_2)
+DEFINE_CREAT(creat, CREAT)
+DEFINE_CREAT(creat64, CREAT64)
+DEFINE_FOPEN(fopen, FOPEN)
+DEFINE_FOPEN(fopen64, FOPEN64)
+DEFINE_FREOPEN(freopen, FREOPEN)
+DEFINE_FREOPEN(freopen64, FREOPEN64)
+
+EXPORTED int rename(const char *from, const char *to)
+{
+    rename_function *next = (rename_function *)real(RENAME);
+    return noted_rename(next ? next(from, to) : missing(), AT_FDCWD, to);
+}
+
+EXPORTED int renameat(int from_fd, const char *from, int to_fd, const char *to)
+{
+    renameat_function *next = (renameat_function *)real(RENAMEAT);
+    return noted_rename(next ? next(from_fd, from, to_fd, to) : missing(), to_fd, to);
+}
+
+EXPORTED int renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags)
+{
+    renameat2_function *next = (renameat2_function *)real(RENAMEAT2);
+    return noted_rename(next ? next(from_fd, from, to_fd, to, flags) : missing(), to_fd, to);
+}
+
+/* ---- the beginning ----------------------------------------------------------------------------
+ */
+
+extern char **environ;
+#pragma weak environ
+
+static const char *variable(const char *name)
+{
+    size_t n = length_of(name);
+    for (char **entry = &environ ? environ : NULL; entry && *entry; entry++) {
+        size_t i = 0;
+        while (i < n && (*entry)[i] == name[i])
+            i++;
+        if (i == n && (*entry)[n] == '=')
+            return *entry + n + 1;
+    }
+    return NULL;
+}
+
+__attribute__((constructor)) static void attach(void)
+{
+    int saved = errno;
+    const char *path = variable(ORCH_WATCH_ENV);
+    long fd = path ? syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC) : -1;
+    for (unsigned i = 0; fd >= 0 && i < REAL_COUNT; i++)
+        real((enum real)i);
+    struct stat info;
+    if (fd >= 0 && look_at((int)fd, NULL, &info) &&
+        info.st_size == (off_t)sizeof(struct orch_watch_map)) {
+        void *there = (void *)syscall(SYS_mmap, NULL, sizeof(struct orch_watch_map),
+                                      PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0L);
+        if (there != MAP_FAILED && ((struct orch_watch_map *)there)->magic == ORCH_WATCH_MAGIC) {
+            map = there;
+            __atomic_fetch_add(&map->attached, 1, __ATOMIC_RELAXED);
+        }
+    }
+    if (fd >= 0)
+        syscall(SYS_close, (int)fd);
+    errno = saved;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* An anonymous file that the trial's processes open through /proc. */
+#include "lib/watch/watch_memory.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct orch_watch_memory {
+    int fd;
+    char *path; /* by which other processes open it */
+    struct orch_watch_map *map;
+};
+
+static void fill_roots(struct orch_watch_map *map, const GPtrArray *roots)
+{
+    size_t at = 0;
+    for (guint i = 0; i < roots->len; i++) {
+        size_t bytes = strlen(roots->pdata[i]) + 1;
+        if (bytes < 2 || at + bytes >= sizeof map->roots)
+            continue;
+        memcpy(map->roots + at, roots->pdata[i], bytes);
+        at += bytes;
+    }
+}
+
+struct orch_watch_memory *orch_watch_memory_new(const GPtrArray *roots)
+{
+    int fd = memfd_create("orch-watch", MFD_CLOEXEC);
+    void *map = MAP_FAILED;
+    if (fd >= 0 && ftruncate(fd, sizeof(struct orch_watch_map)) == 0)
+        map = mmap(NULL, sizeof(struct orch_watch_map), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (map == MAP_FAILED) {
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    struct orch_watch_memory *memory = g_new0(struct orch_watch_memory, 1);
+    memory->fd = fd;
+    memory->map = map;
+    memory->path = g_strdup_printf("/proc/%d/fd/%d", (int)getpid(), fd);
+    fill_roots(map, roots);
+    memory->map->magic = ORCH_WATCH_MAGIC;
+    return memory;
+}
+
+void orch_watch_memory_free(struct orch_watch_memory *memory)
+{
+    if (!memory)
+        return;
+    munmap(memory->map, sizeof *memory->map);
+    close(memory->fd);
+    g_free(memory->path);
+    g_free(memory);
+}
+
+char **orch_watch_memory_environment(const struct orch_watch_memory *memory, const char *library,
+                                     char **env)
+{
+    const char *before = g_environ_getenv(env, "LD_PRELOAD");
+    const char *options = g_environ_getenv(env, "ASAN_OPTIONS");
+    bool has_before = before && *before, has_options = options && *options;
+    g_autofree char *libraries =
+        g_strconcat(has_before ? before : "", has_before ? ":" : "", library, NULL);
+    /* AddressSanitizer refuses to start behind another library */
+    g_autofree char *lenient = g_strconcat(has_options ? options : "", has_options ? ":" : "",
+                                           "verify_asan_link_order=0", NULL);
+    env = g_environ_setenv(env, "LD_PRELOAD", libraries, TRUE);
+    env = g_environ_setenv(env, "ASAN_OPTIONS", lenient, TRUE);
+    return g_environ_setenv(env, ORCH_WATCH_ENV, memory->path, TRUE);
+}
+
+uint64_t orch_watch_memory_attached(const struct orch_watch_memory *memory)
+{
+    return __atomic_load_n(&memory->map->attached, __ATOMIC_RELAXED);
+}
+
+uint64_t orch_watch_memory_left_out(const struct orch_watch_memory *memory)
+{
+    return __atomic_load_n(&memory->map->left_out, __ATOMIC_RELAXED);
+}
+
+/* Copies the record at `at`. False when there is none. */
+static bool copy_record(const char *records, uint64_t at, uint64_t end, size_t *out_bytes,
+                        enum orch_watch_kind *out_kind, char *path)
+{
+    struct orch_watch_record head;
+    if (end - at < sizeof head)
+        return false;
+    memcpy(&head, records + at, sizeof head);
+    size_t bytes = (size_t)head.units * 8;
+    if (head.mark != ORCH_WATCH_MARK || bytes <= sizeof head || bytes > end - at ||
+        bytes - sizeof head > ORCH_WATCH_PATH_BYTES + 8 || head.kind < ORCH_WATCH_READ ||
+        head.kind > ORCH_WATCH_UPDATE)
+        return false;
+    memcpy(path, records + at + sizeof head, bytes - sizeof head);
+    path[bytes - sizeof head - 1] = 0; /* padding, or the end */
+    *out_bytes = bytes;
+    *out_kind = (enum orch_watch_kind)head.kind;
+    return *path == '/';
+}
+
+void orch_watch_memory_visit(const struct orch_watch_memory *memory, orch_watch_visitor *visit,
+                             void *ctx)
+{
+    uint64_t end = __atomic_load_n(&memory->map->cursor, __ATOMIC_ACQUIRE);
+    end = MIN(end, (uint64_t)ORCH_WATCH_BYTES);
+    for (uint64_t at = 0; at < end;) {
+        char path[ORCH_WATCH_PATH_BYTES + 16];
+        enum orch_watch_kind kind;
+        size_t bytes = 8; /* over a gap */
+        if (copy_record(memory->map->records, at, end, &bytes, &kind, path))
+            visit(ctx, kind, path);
+        at += bytes;
+    }
+}

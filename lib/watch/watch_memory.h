@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The host's side of the memory in which a trial's processes note the files that they open
+ * (watch_map.h). */
+#ifndef ORCH_WATCH_MEMORY_H
+#define ORCH_WATCH_MEMORY_H
+
+#include "lib/watch/watch_map.h"
+
+#include <glib.h>
+
+struct orch_watch_memory;
+
+/** Makes the memory for files at or below `roots` (absolute paths). It lives in no file system, so
+ * that a full disk cannot harm the program. NULL when that is not possible here. */
+struct orch_watch_memory *orch_watch_memory_new(const GPtrArray *roots);
+void orch_watch_memory_free(struct orch_watch_memory *memory);
+
+/** The variables that let a program started with `env` load the library and find the memory: an
+ * LD_PRELOAD that is there stays first. Takes `env` over. */
+char **orch_watch_memory_environment(const struct orch_watch_memory *memory, const char *library,
+                                     char **env);
+
+/** Number of processes that noted files, and of files that found no room. */
+uint64_t orch_watch_memory_attached(const struct orch_watch_memory *memory);
+uint64_t orch_watch_memory_left_out(const struct orch_watch_memory *memory);
+
+typedef void orch_watch_visitor(void *ctx, enum orch_watch_kind kind, const char *path);
+/** Calls `visit` for each record, in the order in which the files were first opened. A program may
+ * have written anything there: paths need not exist, but they are absolute and end. */
+void orch_watch_memory_visit(const struct orch_watch_memory *memory, orch_watch_visitor *visit,
+                             void *ctx);
+
+#endif
