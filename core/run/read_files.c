@@ -13,11 +13,18 @@
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 enum { OPENED_BYTES_MAX = 16 << 20, WROTE_MAX = 100, FOLDER_FILES_MAX = 10000 };
 static const int64_t FOLDER_BYTES_MAX = INT64_C(4) << 30;
-/* The kernel's clock for file times lags behind by up to a tick of 10 ms. */
-static const int64_t CLOCK_LAG_NS = INT64_C(10000000);
+
+/* How far the kernel's clock for file times may lag behind: a tick, 10 ms at most. */
+static int64_t clock_lag_ns(void)
+{
+    struct timespec tick;
+    bool is_known = clock_getres(CLOCK_REALTIME_COARSE, &tick) == 0 && tick.tv_sec == 0;
+    return is_known ? tick.tv_nsec : INT64_C(10000000);
+}
 
 /* ---- before a trial ---------------------------------------------------------------------------
  */
@@ -62,11 +69,11 @@ struct reading {
     GHashTable *environments; /* folder -> whether it belongs to an environment */
 };
 
-/* True for a folder in an environment of Python's or conda's, at or below `root`. */
+/* True for a folder in an environment of Python's or conda's that lies below the root. */
 static bool is_in_environment(struct reading *r, const char *folder)
 {
     gpointer known;
-    if (strlen(folder) < strlen(r->out->folder))
+    if (strlen(folder) <= strlen(r->out->folder))
         return false;
     if (g_hash_table_lookup_extended(r->environments, folder, NULL, &known))
         return GPOINTER_TO_INT(known);
@@ -303,7 +310,8 @@ static bool is_there(const struct keeping *k, const char *name)
 static bool is_newer(const struct keeping *k, const char *absolute)
 {
     struct stat info;
-    return stat(absolute, &info) == 0 && time_ns(info.st_mtim) > k->all->started_ns - CLOCK_LAG_NS;
+    return stat(absolute, &info) == 0 &&
+           time_ns(info.st_mtim) > k->all->started_ns - clock_lag_ns();
 }
 
 static void keep_input(struct keeping *k, const char *name)
@@ -321,7 +329,7 @@ static void keep_input(struct keeping *k, const char *name)
     }
     if (!k->digests) /* reads its cache */
         k->digests = orch_file_digests_open();
-    if (!orch_reads_digest(k->digests, absolute, k->all->started_ns - CLOCK_LAG_NS,
+    if (!orch_reads_digest(k->digests, absolute, k->all->started_ns - clock_lag_ns(),
                            k->all->ended_ns, digest))
         return;
     json_t *row = json_pack("[sns]", name, digest);

@@ -14,7 +14,7 @@ same "$(cat out.csv)" 1
 ok orch try --no-watch -- python3 a.py out.csv; says_not 'tried again'
 ok orch try --no-watch -- python3 a.py out.csv; says 'nothing to run' # by now it is known as a file that runs write
 # outside of the repository, written again with what it holds: the inputs are the same, and the run is passed over
-echo 0 >"$SCRATCH/abs.csv"
+sleep 0.1; echo 0 >"$SCRATCH/abs.csv"
 ok orch try --no-watch -- python3 a.py "$SCRATCH/abs.csv"; says_not 'inputs changed'
 ok orch try --no-watch -- python3 a.py "$SCRATCH/abs.csv"
 ok orch try --no-watch -- python3 a.py "$SCRATCH/abs.csv"; says "abs.csv was written while its run ran"; says '1 ok'
