@@ -46,7 +46,7 @@ for kind in $kinds; do
     ok orch show @last --file out/model.pt; same "$out" 'weights 2'
     ok orch show @last --file table.txt; same "$out" "$(printf 'head\nline')"
     fails 2 orch show @last --file nothing.txt; says "no file 'nothing.txt'"
-    ok orch gc; ok orch show @last; has_not 'model.pt'
+    ok orch gc; ok orch show @last; has_not 'files in its folder apart'
     # an artifact is found in the copy and in what the copy shares
     PYTHONPATH=$PWD/src ok orch try --frozen -s n=3 --artifact model=out/model.pt --artifact log=ignored/log -- python3 deep/a.py own.txt '{n}'
     ok orch show @last --artifact model; same "$out" "weights 3"; ok orch show @last --artifact log; same "$out" xxx
