@@ -121,7 +121,7 @@ has slower; has '3 pairs'; says 'A base: ok'; says 'B base: ok'; says_not 'base 
 ok orch compare main main --run bench.recipe --repeat 2; says 'both sides run the same program'
 echo 7 >exp/slow.awk; git commit -qam broken
 fails 1 orch compare main..empty --run bench.recipe --repeat 2; says 'did not end well'
-fails 2 orch compare main..empty --run nowhere.recipe; says "has no 'nowhere.recipe'"
+fails 2 orch compare main..empty --run nowhere.recipe; says "neither 'main' nor the work tree has 'nowhere.recipe'"
 fails 2 orch compare main..empty --run /etc/passwd; says 'is outside the repository'
 # what is infinite is never equal, and no limit lets it pass
 ok orch try -x d=0,1,2 --repeat 4 -- sh -c '[ {d} = 0 ] && echo far=1.{seed} || echo far=inf'

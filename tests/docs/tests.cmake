@@ -12,7 +12,7 @@ foreach(page ${pages})
     set_tests_properties(docs.${name} PROPERTIES LABELS quick TIMEOUT 600)
   endif()
 endforeach()
-set_tests_properties(docs.sharing PROPERTIES LABELS slow)
+set_tests_properties(docs.sharing docs.readme docs.predictors PROPERTIES LABELS slow)
 # Every command line of the manual, of help and of messages can be typed.
 add_test(NAME docs.commands COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/commands.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
 # The tests that docs/faults.md names are there.

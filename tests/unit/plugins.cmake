@@ -5,7 +5,7 @@ set_target_properties(plugin_moody PROPERTIES PREFIX "" OUTPUT_NAME moody
 target_include_directories(plugin_moody PRIVATE ${CMAKE_SOURCE_DIR}/include)
 
 orch_test(manifest_yaml "quick" orch_plugins)
-orch_test(plugins "quick" orch_plugins)
+orch_test(plugins "slow" orch_plugins)
 orch_test(conform "quick" orch_plugins)
 orch_test(conform_slow "slow" orch_plugins)
 add_dependencies(test_plugins plugin_moody)

@@ -1,4 +1,4 @@
-orch_test(vcs "quick" orch_vcs)
+orch_test(vcs "slow" orch_vcs)
 # The same cases through libgit2, through the git program, and on storage that libgit2 cannot read.
 add_executable(test_vcs_kinds ${CMAKE_CURRENT_SOURCE_DIR}/unit/test_vcs_kinds.c)
 target_link_libraries(test_vcs_kinds PRIVATE orch_vcs PkgConfig::CMOCKA)

@@ -1,4 +1,4 @@
-orch_test(weights "quick" orch_weights)
+orch_test(weights "slow" orch_weights)
 
 # The same test on files that the installed PyTorch writes now.
 add_test(NAME weights.fresh COMMAND ${CMAKE_SOURCE_DIR}/tests/weights/fresh.sh
