@@ -35,6 +35,24 @@ static void clear_file(void *pointer)
     g_free(((struct old_file *)pointer)->path);
 }
 
+static int64_t written_ns(const struct old_file *file)
+{
+    return file->info.st_mtim.tv_sec * INT64_C(1000000000) + file->info.st_mtim.tv_nsec;
+}
+
+/* Waits until each file that was written just before, as by the trial before this one, is older
+ * than the clock of file times is coarse: what the trial writes then has another time. */
+static void let_them_age(const struct old_files *files)
+{
+    int64_t now = orch_now_ns(), until = 0;
+    for (guint i = 0; i < files->files->len; i++) {
+        int64_t written = written_ns(&g_array_index(files->files, struct old_file, i));
+        until = written <= now ? MAX(until, written + CLOCK_LAG_NS) : until;
+    }
+    if (until >= now)
+        g_usleep((gulong)((until - now) / 1000 + 1000));
+}
+
 struct old_files *orch_old_files_look(const struct child_setup *setup)
 {
     const GPtrArray *artifacts = setup->trial->manifest->artifacts;
@@ -54,6 +72,7 @@ struct old_files *orch_old_files_look(const struct child_setup *setup)
         else
             g_free(file.path);
     }
+    let_them_age(files);
     files->looked_ns = orch_now_ns();
     return files;
 }
@@ -80,9 +99,7 @@ bool orch_old_files_has(const struct old_files *files, const struct orch_artifac
         struct stat now;
         if (file->spec != spec)
             continue;
-        int64_t written_ns =
-            file->info.st_mtim.tv_sec * INT64_C(1000000000) + file->info.st_mtim.tv_nsec;
-        bool is_sure = written_ns < files->looked_ns - CLOCK_LAG_NS;
+        bool is_sure = written_ns(file) < files->looked_ns - CLOCK_LAG_NS;
         return stat(file->path, &now) == 0 && is_sure && is_unchanged(&file->info, &now);
     }
     return false;

@@ -95,6 +95,36 @@ static void say_what_leads_back(struct run *run, const struct orch_experiment *e
                            (char *)faults->pdata[i]);
 }
 
+/* The artifact that trials at once would write over each other in the user's folder, so that one
+ * would be kept as another's; NULL: none. Borrowed. */
+static const char *shared_artifact(const struct run *run, const struct orch_experiment *experiment)
+{
+    const GPtrArray *artifacts = experiment->manifest->artifacts;
+    for (guint i = 0; artifacts && i < artifacts->len && run->options->slots > 1; i++) {
+        const char *path = ((const struct orch_artifact_spec *)artifacts->pdata[i])->path;
+        if (path && !g_path_is_absolute(path) && !strchr(path, '$'))
+            return path;
+    }
+    return NULL;
+}
+
+/* True when trials at once must not share the user's folder; says so once for each experiment. */
+static bool needs_own_folder(struct run *run, const struct orch_experiment *experiment)
+{
+    const char *path = shared_artifact(run, experiment);
+    gpointer key = (gpointer)(uintptr_t)experiment;
+    if (!path || !has_tree(run) || !orch_trial_may_run_in_place(run->plan, experiment))
+        return false;
+    if (!run->own_folders)
+        run->own_folders = g_hash_table_new(NULL, NULL);
+    if (g_hash_table_add(run->own_folders, key))
+        orch_schedule_emit(run,
+                           "trials of '%s' run at once in folders of their own, because each keeps "
+                           "'%s' (-j 1: in yours)",
+                           experiment->name, path);
+    return true;
+}
+
 bool orch_schedule_place(struct run *run, struct job *job, struct orch_run_slot *slot,
                          uint64_t *out_stamp, bool *out_renewed, GError **error)
 {
@@ -102,7 +132,8 @@ bool orch_schedule_place(struct run *run, struct job *job, struct orch_run_slot 
     g_autofree char *changed = NULL;
     *out_renewed = false;
     slot->is_apart = run->is_apart || run->options->on_change == ORCH_ON_CHANGE_FROZEN ||
-                     !orch_trial_may_run_in_place(run->plan, item->cell->experiment);
+                     !orch_trial_may_run_in_place(run->plan, item->cell->experiment) ||
+                     needs_own_folder(run, item->cell->experiment);
     if (slot->is_apart) {
         say_what_leads_back(run, item->cell->experiment);
         return true;
@@ -174,8 +205,8 @@ void orch_schedule_places_clear(struct run *run)
 {
     orch_input_watch_free(run->inputs);
     orch_written_free(run->written);
-    if (run->apart_experiments)
-        g_hash_table_unref(run->apart_experiments);
+    g_clear_pointer(&run->apart_experiments, g_hash_table_unref);
+    g_clear_pointer(&run->own_folders, g_hash_table_unref);
 }
 
 void orch_schedule_look_after(struct run *run, struct host *host)

@@ -112,6 +112,17 @@ static void run_finetunings(void)
     train("finetune-cached", &t, NULL, 0, ORCH_OK);
 }
 
+/* The library of linear algebra: libblas.so.3 may be any of several. */
+static void print_blas(void)
+{
+    g_autofree char *text = NULL;
+    g_file_get_contents("/proc/self/maps", &text, NULL, NULL);
+    static const char *const names[] = {"openblas", "mkl", "blis", "atlas"};
+    for (unsigned i = 0; text && i < G_N_ELEMENTS(names); i++)
+        if (strstr(text, names[i]))
+            printf(", %s", names[i]);
+}
+
 /* Sums are rounded in the order that LibTorch chooses for a processor and its caches: equal bits
  * need equal ones. */
 static void print_machine(const struct orch_torch *torch)
@@ -125,6 +136,7 @@ static void print_machine(const struct orch_torch *torch)
         const char *line = strstr(text, facts[i]), *from = line ? strchr(line, ':') : NULL;
         printf(", %.*s", from ? (int)strcspn(from + 1, "\n") : 0, from ? from + 1 : "");
     }
+    print_blas();
     printf("\n");
 }
 
