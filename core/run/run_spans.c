@@ -121,7 +121,8 @@ static bool wrote(struct orch_run_spans *spans, int64_t run, const char *path, c
         if (name && strcmp(name, is_below ? path + length + 1 : path) == 0)
             return true;
     }
-    if (json_is_array(names) && json_array_size(names) < NAMES_MAX)
+    /* elsewhere only what existed beforehand is noted */
+    if (is_below && json_is_array(names) && json_array_size(names) < NAMES_MAX)
         return false;
     return !(input && had_input(spans, run, input)) && !is_committed(spans, path);
 }
