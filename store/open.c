@@ -198,17 +198,23 @@ static bool open_first(struct orch_store *store, enum orch_store_mode mode,
 
 /* Opens the file for reading on a full disk, where SQLite cannot create the shared memory of WAL
  * mode. Under an exclusive lock the index of the log is in this process's memory instead, so that
- * rows in the log are read as well, and no other process can change the file. */
-static bool open_alone(struct orch_store *store, const struct store_options *options,
-                       GError **error)
+ * rows in the log are read as well, and no other process can change the file. Two readers of this
+ * kind can each have the lock that the other one waits for: both give up after times of their own,
+ * and begin again. */
+static bool open_alone(struct orch_store *store, const struct store_options *options)
 {
-    enum { WAIT_MS = 5000 }; /* for other readers of this kind */
-    orch_store_close_handle(store);
+    enum { WAIT_MS = 10000, LEAST_MS = 20, MOST_MS = 300 };
     store->readonly = store->is_alone = true;
-    store->busy_ms = WAIT_MS;
-    return orch_store_open_handle(store, SQLITE_OPEN_READWRITE, false, error) &&
-           orch_store_exec(store, "PRAGMA locking_mode = EXCLUSIVE", "open", error) &&
-           settle(store, options, false, error);
+    for (int64_t end_ns = orch_mono_ns() + WAIT_MS * INT64_C(1000000);;) {
+        orch_store_close_handle(store);
+        store->busy_ms = g_random_int_range(LEAST_MS, MOST_MS);
+        if (orch_store_open_handle(store, SQLITE_OPEN_READWRITE, false, NULL) &&
+            orch_store_exec(store, "PRAGMA locking_mode = EXCLUSIVE", "open", NULL) &&
+            settle(store, options, false, NULL))
+            return true;
+        if (orch_mono_ns() > end_ns)
+            return false;
+    }
 }
 
 static bool open_store(struct orch_store *store, enum orch_store_mode mode,
@@ -233,7 +239,7 @@ static bool open_store(struct orch_store *store, enum orch_store_mode mode,
         return orch_store_open_handle(store, SQLITE_OPEN_READONLY, true, error) &&
                settle(store, options, false, error);
     }
-    if (store->lacks_space && mode <= ORCH_STORE_COLLECT && open_alone(store, options, NULL)) {
+    if (store->lacks_space && mode <= ORCH_STORE_COLLECT && open_alone(store, options)) {
         g_clear_error(&problem);
         return true;
     }
