@@ -95,4 +95,4 @@ set_tests_properties(cli.0011-wrapped cli.0026-full-disk cli.0030-hostile-recipe
   cli.0422-in-place cli.0423-inputs-change cli.0424-folder-apart cli.0055-recipe-reports cli.0216-staleness cli.0242-cuda-graphs
   cli.0370-slots-two-runs cli.0376-slots-one-recipe cli.0381-two-allowances cli.0393-sandbox cli.0425-same-file cli.0426-hidden-edits
   cli.0435-typed-values cli.0438-python-runs cli.0440-environment-wrappers cli.0462-large-folder cli.0476-same-failures cli.0477-live-line
-  cli.0479-backtrace cli.0491-gpus-as-by-hand PROPERTIES LABELS "slow")
+  cli.0479-backtrace cli.0491-gpus-as-by-hand cli.0464-data-written cli.0467-reads-bounded cli.0468-written-outputs cli.0232-mpi-launchers PROPERTIES LABELS "slow")
