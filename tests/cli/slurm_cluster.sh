@@ -22,7 +22,9 @@ stop() {
     scancel --me -s KILL >/dev/null 2>&1; scancel --me >/dev/null 2>&1
     for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null; done
     sleep 0.5
-    { of_cluster; pgrep -f "$SCRATCH/" | grep -v "^$$\$"; } | xargs -r kill -9 2>/dev/null
+    # the list first: a program that waits for it in a pipe would be in it, and be killed before it has killed the others
+    local left; left=$(of_cluster; pgrep -f "$SCRATCH/" | grep -v "^$$\$")
+    [ -z "$left" ] || kill -9 $left 2>/dev/null
     for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null; wait "$pid" 2>/dev/null; done
     [ $MEMORY = none ] || find /sys/fs/cgroup/memory/slurm_n[12]_$$ -depth -type d -exec rmdir {} + 2>/dev/null
 }

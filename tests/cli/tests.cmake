@@ -78,6 +78,8 @@ set_tests_properties(cli.0342-slurm-verdicts cli.0343-slurm-real cli.0380-slurm-
 # wait for samples of system metrics, for a lost GPU, for trials side by side; grade many jobs
 set_tests_properties(cli.0233-jobs cli.0273-system-metrics cli.0296-lost-gpu cli.0378-slurm-grades cli.0024-looking cli.0202-page-answers cli.0256-report-time-to-accuracy
   cli.0281-vecadd-skeleton cli.0280-vecadd PROPERTIES LABELS "slow")
+# tells trials that other programs disturbed from those that none did
+set_tests_properties(cli.0247-forecast-of-disturbed PROPERTIES RUN_SERIAL ON)
 # presses Tab in three shells; opens hundreds of connections; runs many trials with secrets; starts Python some twenty times
 set_tests_properties(cli.0400-completion-shells cli.0401-serve-crowd cli.0402-python-links cli.0403-secrets PROPERTIES LABELS "slow")
 # kills processes in the middle of a training
