@@ -126,7 +126,7 @@ def check_transformer(print_onnx, folder):
     """A batch of 2 sequences of 16 tokens: counts are for one."""
     model = Transformer()
     path = folder + "/transformer.onnx"
-    torch.onnx.export(model, torch.zeros(2, 16, dtype=torch.long), path, opset_version=13,
+    torch.onnx.export(model, torch.zeros(2, 16, dtype=torch.long), path, opset_version=OPSET,
                       training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False)
     got, notes = read(print_onnx, path)
     layer = 16 * 64 * (3 * 64 + 64 + 2 * 128) + 2 * 16 * 16 * 64

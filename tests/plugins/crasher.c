@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A plugin that crashes in the way that `how` says, for the tests of backtraces. Its functions are
  * not inlined, so that each has a frame of its own. */
+#define _GNU_SOURCE /* dl_iterate_phdr */
 #include <link.h>
 #include <orch/plugin.h>
 #include <pthread.h>
