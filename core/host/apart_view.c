@@ -164,42 +164,50 @@ char *orch_apart_enter(const struct apart *apart)
                                                        : failure("show the copy at", apart->origin);
 }
 
-/* Moves a file or folder, also to another file system. What is there stays when it is a folder. */
-static void move(const char *from, const char *to)
+/* Moves a file or folder, also to another file system. */
+static bool move(const char *from, const char *to)
 {
     const char *argv[] = {"mv", "-f", "-T", "--", from, to, NULL};
     int status;
-    if (!g_spawn_sync(NULL, (char **)(uintptr_t)argv, NULL,
-                      G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL,
-                      NULL, NULL, NULL, NULL, &status, NULL) ||
-        status != 0)
-        g_debug("'%s' cannot be moved to '%s'", from, to);
+    return g_spawn_sync(NULL, (char **)(uintptr_t)argv, NULL,
+                        G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL |
+                            G_SPAWN_STDERR_TO_DEV_NULL,
+                        NULL, NULL, NULL, NULL, &status, NULL) &&
+           status == 0;
 }
 
-/* Moves what the trial made in the folders above its copy to the folders that these stand for. */
+/* Moves what the trial made in one folder above its copy, other than the next folder on the way, to
+ * the folder for which it stands ("" is the root). What cannot lie there goes into the copy, whose
+ * files are kept with the run. */
+static void bring_back_from(const struct apart *apart, const char *folder, const char *original,
+                            const char *next)
+{
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+    const char *name;
+    while (dir && (name = g_dir_read_name(dir))) {
+        struct stat info;
+        g_autofree char *from = g_build_filename(folder, name, NULL);
+        g_autofree char *to = g_strconcat(original, "/", name, NULL);
+        g_autofree char *kept = g_build_filename(apart->copy, name, NULL);
+        if (strcmp(name, next) == 0 || lstat(from, &info) != 0 || S_ISLNK(info.st_mode))
+            continue;
+        if (!move(from, to) && !g_file_test(kept, G_FILE_TEST_EXISTS) && !move(from, kept))
+            g_debug("'%s' cannot be moved to '%s'", from, to);
+    }
+}
+
 static void bring_back(const struct apart *apart)
 {
-    size_t length = strlen(apart->copy), below = strlen(apart->origin);
-    if (length < below || strcmp(apart->copy + length - below, apart->origin) != 0)
+    const char *origin = apart->origin;
+    g_autofree char *surroundings = NULL;
+    if (!g_str_has_suffix(apart->copy, origin))
         return;
-    g_auto(GStrv) parts = g_strsplit(apart->origin + 1, "/", -1);
-    g_autofree char *folder = g_strndup(apart->copy, length - below), *original = g_strdup("/");
-    for (int i = 0; parts[i]; i++) {
-        g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
-        const char *name;
-        while (dir && (name = g_dir_read_name(dir))) {
-            struct stat info;
-            g_autofree char *from = g_build_filename(folder, name, NULL);
-            g_autofree char *to = g_build_filename(original, name, NULL);
-            if (strcmp(name, parts[i]) != 0 && lstat(from, &info) == 0 && !S_ISLNK(info.st_mode))
-                move(from, to);
-        }
-        char *inner = g_build_filename(folder, parts[i], NULL);
-        char *beyond = g_build_filename(original, parts[i], NULL);
-        g_free(folder);
-        g_free(original);
-        folder = inner;
-        original = beyond;
+    surroundings = g_strndup(apart->copy, strlen(apart->copy) - strlen(origin));
+    for (const char *at = origin; at; at = strchr(at + 1, '/')) {
+        g_autofree char *original = g_strndup(origin, (gsize)(at - origin));
+        g_autofree char *folder = g_strconcat(surroundings, original, NULL);
+        g_autofree char *next = g_strndup(at + 1, strcspn(at + 1, "/"));
+        bring_back_from(apart, folder, original, next);
     }
 }
 

@@ -8,9 +8,6 @@
 
 #include <sys/stat.h>
 
-/* The kernel's clock for file times lags behind by up to a tick of 10 ms. */
-static const int64_t CLOCK_LAG_NS = INT64_C(10000000);
-
 struct old_file {
     const struct orch_artifact_spec *spec;
     char *path;
@@ -47,7 +44,7 @@ static void let_them_age(const struct old_files *files)
     int64_t now = orch_now_ns(), until = 0;
     for (guint i = 0; i < files->files->len; i++) {
         int64_t written = written_ns(&g_array_index(files->files, struct old_file, i));
-        until = written <= now ? MAX(until, written + CLOCK_LAG_NS) : until;
+        until = written <= now ? MAX(until, written + ORCH_FILE_TIME_LAG_NS) : until;
     }
     if (until >= now)
         g_usleep((gulong)((until - now) / 1000 + 1000));
@@ -99,7 +96,7 @@ bool orch_old_files_has(const struct old_files *files, const struct orch_artifac
         struct stat now;
         if (file->spec != spec)
             continue;
-        bool is_sure = written_ns(file) < files->looked_ns - CLOCK_LAG_NS;
+        bool is_sure = written_ns(file) < files->looked_ns - ORCH_FILE_TIME_LAG_NS;
         return stat(file->path, &now) == 0 && is_sure && is_unchanged(&file->info, &now);
     }
     return false;

@@ -149,14 +149,12 @@ GPtrArray *orch_job_command_words(const struct orch_plan *plan, const struct orc
                                   const struct orch_job_command *typed)
 {
     GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
-    const char *root = plan->workspace->root;
     g_autofree char *path = orch_path_absolute(typed->args[0], NULL);
-    size_t length = strlen(root);
-    bool is_inside = strncmp(path, root, length) == 0 && path[length] == '/';
+    const char *relative = orch_path_below(path, plan->workspace->root);
     g_autofree char *part = g_strdup_printf("%u/%u", position_of(plan, item), count_wanted(plan));
     add(words, "orch");
     add(words, "run");
-    add(words, is_inside ? path + length + 1 : path);
+    add(words, relative ? relative : path);
     for (int i = 1; typed->args[i]; i++)
         add(words, typed->args[i]);
     if (typed->profile)

@@ -45,9 +45,8 @@ bool orch_pack_is_file(const char *path)
 char *orch_pack_recipe_path(const struct orch_plan *plan)
 {
     g_autofree char *absolute = orch_path_absolute(plan->expansion->path, NULL);
-    size_t length = strlen(plan->workspace->root);
-    bool inside = strncmp(absolute, plan->workspace->root, length) == 0 && absolute[length] == '/';
-    return inside ? g_strdup(absolute + length + 1) : g_path_get_basename(absolute);
+    const char *relative = orch_path_below(absolute, plan->workspace->root);
+    return relative ? g_strdup(relative) : g_path_get_basename(absolute);
 }
 
 /* ---- one tree ----------------------------------------------------------------------------------

@@ -123,10 +123,8 @@ static void add_content(struct naming *n, const char *path)
 /* The name of an input: relative to the repository when it lies there. Borrowed. */
 static const char *name_of(const struct naming *n, const char *absolute)
 {
-    const char *root = n->plan->workspace->root;
-    size_t length = strlen(root);
-    bool is_inside = strncmp(absolute, root, length) == 0 && absolute[length] == '/';
-    return is_inside ? absolute + length + 1 : absolute;
+    const char *relative = orch_path_below(absolute, n->plan->workspace->root);
+    return relative ? relative : absolute;
 }
 
 /* Keeps among the plan's digests what is not compared of an input. */

@@ -5,8 +5,8 @@
  * name is added: a superfluous file costs a run, but a missing one gives a wrong result. */
 #include "core/run/command_files.h"
 
-#include "core/run/named_files.h"
 #include "core/recipe/output_words.h"
+#include "core/run/named_files.h"
 #include "core/run/script_uses.h"
 #include "lib/base/file.h"
 

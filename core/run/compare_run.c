@@ -109,13 +109,6 @@ bool orch_workspace_commit(struct orch_workspace *workspace, const char *text, c
     return true;
 }
 
-/* The path below the repository's root. NULL: it lies elsewhere. Borrowed. */
-static const char *below_root(const struct orch_workspace *base, const char *path)
-{
-    size_t length = strlen(base->root);
-    return strncmp(path, base->root, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
-}
-
 /* The files of the work tree that a recipe consists of: its own, and the plugins of its
  * repository. The caller unrefs. */
 static GPtrArray *files_of_recipe(struct arm *arm, const char *const *plugin_paths,
@@ -125,13 +118,15 @@ static GPtrArray *files_of_recipe(struct arm *arm, const char *const *plugin_pat
     struct orch_plugins *plugins = orch_plugins_new(plugin_paths);
     struct orch_diags *diags = orch_diags_new();
     struct orch_recipe_options options = {.profile = request->profile};
-    g_autofree char *path = g_canonicalize_filename(request->recipe, NULL);
+    g_autofree char *path = orch_path_absolute(request->recipe, NULL);
     struct orch_expansion *expansion = orch_recipe_expand(path, plugins, &options, diags);
-    g_ptr_array_add(files, g_strdup(below_root(arm->base, path)));
+    g_ptr_array_add(files, g_strdup(orch_path_below(path, arm->base->root)));
     g_autoptr(GPtrArray) found = orch_plugins_found(plugins);
-    for (guint i = 0; i < found->len; i++)
-        if (below_root(arm->base, found->pdata[i]))
-            g_ptr_array_add(files, g_strdup(below_root(arm->base, found->pdata[i])));
+    for (guint i = 0; i < found->len; i++) {
+        const char *relative = orch_path_below(found->pdata[i], arm->base->root);
+        if (relative)
+            g_ptr_array_add(files, g_strdup(relative));
+    }
     orch_expansion_free(expansion);
     orch_diags_free(diags);
     orch_plugins_free(plugins);
@@ -151,8 +146,8 @@ static bool add_recipe(struct arm *arm, const char *const *plugin_paths,
                        GError **error)
 {
     struct orch_vcs *vcs = arm->base->vcs;
-    g_autofree char *path = g_canonicalize_filename(request->recipe, NULL);
-    const char *relative = below_root(arm->base, path);
+    g_autofree char *path = orch_path_absolute(request->recipe, NULL);
+    const char *relative = orch_path_below(path, arm->base->root);
     if (!relative || has_file(vcs, source->tree, relative))
         return true;
     const struct orch_source *here = orch_workspace_source(arm->base, error);

@@ -15,14 +15,12 @@
 #include "core/run/fingerprint.h"
 #include "core/run/script_uses.h"
 #include "lib/base/file.h"
+#include "lib/base/ident.h"
 #include "lib/base/text.h"
 
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* The kernel's clock for file times lags behind by up to a tick of 10 ms. */
-static const int64_t CLOCK_LAG_NS = INT64_C(20000000);
 
 struct look {
     ino_t inode;
@@ -198,7 +196,7 @@ static bool is_same(const struct look *a, const struct look *b)
 static bool is_too_new(const struct orch_input_watch *watch, const struct look *look)
 {
     int64_t changed_ns = look->changed.tv_sec * INT64_C(1000000000) + look->changed.tv_nsec;
-    return changed_ns > watch->captured_ns - CLOCK_LAG_NS;
+    return changed_ns > watch->captured_ns - 2 * ORCH_FILE_TIME_LAG_NS;
 }
 
 /* "a.py", "a.py and 2 more"; NULL for an empty list. The caller frees. */

@@ -3,6 +3,7 @@
  * machines, so that such a trial is run again where it is not yet done. */
 #include "core/run/named_files.h"
 
+#include "lib/base/file.h"
 #include "lib/base/local_key.h"
 #include "lib/base/text.h"
 #include "lib/vcs/secrets.h"
@@ -35,7 +36,8 @@ bool orch_named_is_outside_of_inputs(const char *absolute, const char *root)
     size_t length = strlen(root);
     g_autofree char *path = g_strconcat(absolute, "/", NULL);
     bool is_below = strncmp(absolute, root, length) == 0 && absolute[length] == '/';
-    bool is_users = is_below || g_str_has_prefix(path, "/dev/shm/"); /* files in memory, no devices */
+    bool is_users =
+        is_below || g_str_has_prefix(path, "/dev/shm/"); /* files in memory, no devices */
     for (int i = 0; system[i] && !is_users; i++)
         if (g_str_has_prefix(path, system[i]))
             return true;
@@ -48,9 +50,8 @@ bool orch_named_is_outside_of_inputs(const char *absolute, const char *root)
 
 static bool is_captured(const struct listing *all, const char *path)
 {
-    size_t length = strlen(all->root);
-    return all->captured && strncmp(path, all->root, length) == 0 && path[length] == '/' &&
-           g_hash_table_contains(all->captured, path + length + 1);
+    const char *relative = orch_path_below(path, all->root);
+    return all->captured && relative && g_hash_table_contains(all->captured, relative);
 }
 
 static void add_file(struct listing *all, const char *path, const struct stat *info)

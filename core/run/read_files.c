@@ -5,6 +5,7 @@
 #include "core/run/named_files.h"
 #include "lib/base/below.h"
 #include "lib/base/file.h"
+#include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/vcs/secrets.h"
@@ -13,18 +14,9 @@
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 enum { OPENED_BYTES_MAX = 16 << 20, WROTE_MAX = 100, FOLDER_FILES_MAX = 10000 };
 static const int64_t FOLDER_BYTES_MAX = INT64_C(4) << 30;
-
-/* How far the kernel's clock for file times may lag behind: a tick, 10 ms at most. */
-static int64_t clock_lag_ns(void)
-{
-    struct timespec tick;
-    bool is_known = clock_getres(CLOCK_REALTIME_COARSE, &tick) == 0 && tick.tv_sec == 0;
-    return is_known ? tick.tv_nsec : INT64_C(10000000);
-}
 
 /* ---- before a trial ---------------------------------------------------------------------------
  */
@@ -311,7 +303,7 @@ static bool is_newer(const struct keeping *k, const char *absolute)
 {
     struct stat info;
     return stat(absolute, &info) == 0 &&
-           time_ns(info.st_mtim) > k->all->started_ns - clock_lag_ns();
+           time_ns(info.st_mtim) > k->all->started_ns - ORCH_FILE_TIME_LAG_NS;
 }
 
 static void keep_input(struct keeping *k, const char *name)
@@ -329,7 +321,7 @@ static void keep_input(struct keeping *k, const char *name)
     }
     if (!k->digests) /* reads its cache */
         k->digests = orch_file_digests_open();
-    if (!orch_reads_digest(k->digests, absolute, k->all->started_ns - clock_lag_ns(),
+    if (!orch_reads_digest(k->digests, absolute, k->all->started_ns - ORCH_FILE_TIME_LAG_NS,
                            k->all->ended_ns, digest))
         return;
     json_t *row = json_pack("[sns]", name, digest);

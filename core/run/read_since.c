@@ -4,6 +4,7 @@
 #include "core/run/read_since.h"
 
 #include "core/run/read_files.h"
+#include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/wire/verdict.h"
 
@@ -54,7 +55,7 @@ static const char *digest_now(struct orch_plan *plan, const struct orch_run *run
         return known;
     if (!plan->files.digests)
         plan->files.digests = orch_file_digests_open();
-    if (!orch_reads_digest(plan->files.digests, path, run->started_ns - INT64_C(10000000),
+    if (!orch_reads_digest(plan->files.digests, path, run->started_ns - ORCH_FILE_TIME_LAG_NS,
                            run->ended_ns, digest))
         *digest = 0;
     char *kept = g_strdup(digest);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/run/run_spans.h"
 
+#include "lib/base/file.h"
+#include "lib/base/ident.h"
+#include "lib/base/json.h"
 #include "lib/wire/verdict.h"
 #include "store/run_spans.h"
 
-#include "lib/base/json.h"
 #include <string.h>
 #include <sys/stat.h>
 
-/* The kernel's clock for file times lags behind by up to a tick of 10 ms. */
-static const int64_t CLOCK_LAG_NS = INT64_C(10000000);
 /* Of so many names the list may be cut (read_files.c). */
 enum { NAMES_MAX = 100 };
 
@@ -74,9 +74,8 @@ static bool had_input(const struct orch_run_spans *spans, int64_t run, const cha
 static bool is_committed(struct orch_run_spans *spans, const char *path)
 {
     struct orch_vcs *vcs = spans->workspace->vcs;
-    const char *root = spans->workspace->root;
-    size_t length = strlen(root);
-    if (!vcs || strncmp(path, root, length) != 0 || path[length] != '/')
+    const char *relative = orch_path_below(path, spans->workspace->root);
+    if (!vcs || !relative)
         return false;
     if (!spans->committed) {
         g_autofree char *commit = NULL, *tree = NULL;
@@ -86,7 +85,7 @@ static bool is_committed(struct orch_run_spans *spans, const char *path)
         for (guint i = 0; spans->committed_paths && i < spans->committed_paths->len; i++)
             g_hash_table_add(spans->committed, spans->committed_paths->pdata[i]);
     }
-    return g_hash_table_contains(spans->committed, path + length + 1);
+    return g_hash_table_contains(spans->committed, relative);
 }
 
 /* The names that a run wrote (a JSON array), or null when they were not noted. Borrowed. */
@@ -113,16 +112,14 @@ static const json_t *written_by(struct orch_run_spans *spans, int64_t run)
 static bool wrote(struct orch_run_spans *spans, int64_t run, const char *path, const char *input)
 {
     const json_t *names = written_by(spans, run);
-    const char *root = spans->workspace->root;
-    size_t length = strlen(root);
-    bool is_below = strncmp(path, root, length) == 0 && path[length] == '/';
+    const char *relative = orch_path_below(path, spans->workspace->root);
     for (size_t i = 0; i < json_array_size(names); i++) {
         const char *name = json_string_value(json_array_get(names, i));
-        if (name && strcmp(name, is_below ? path + length + 1 : path) == 0)
+        if (name && strcmp(name, relative ? relative : path) == 0)
             return true;
     }
     /* elsewhere only what existed beforehand is noted */
-    if (is_below && json_is_array(names) && json_array_size(names) < NAMES_MAX)
+    if (relative && json_is_array(names) && json_array_size(names) < NAMES_MAX)
         return false;
     return !(input && had_input(spans, run, input)) && !is_committed(spans, path);
 }
@@ -138,7 +135,7 @@ bool orch_run_spans_wrote(struct orch_run_spans *spans, const char *path, const 
     int64_t written_ns = info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec;
     for (guint i = 0; i < spans->runs->len; i++) {
         const struct orch_run_span *run = &g_array_index(spans->runs, struct orch_run_span, i);
-        if (run->started_ns - CLOCK_LAG_NS <= written_ns && written_ns <= run->ended_ns &&
+        if (run->started_ns - ORCH_FILE_TIME_LAG_NS <= written_ns && written_ns <= run->ended_ns &&
             wrote(spans, run->run, path, input))
             return true;
     }

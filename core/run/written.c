@@ -10,6 +10,7 @@
 #include "core/run/written.h"
 
 #include "lib/base/file.h"
+#include "lib/base/ident.h"
 
 #include <dirent.h>
 #include <string.h>
@@ -17,7 +18,6 @@
 #include <unistd.h>
 
 enum { ENTRIES_MAX = 4000, DEPTH_MAX = 6, COST_SHARE = 50 };
-static const int64_t CLOCK_LAG_NS = INT64_C(10000000);
 
 struct span {
     int64_t from_ns, to_ns;
@@ -61,7 +61,7 @@ void orch_written_free(struct orch_written *written)
 
 unsigned orch_written_begin(struct orch_written *written, const char *folder)
 {
-    struct span span = {orch_now_ns() - CLOCK_LAG_NS, INT64_MAX};
+    struct span span = {orch_now_ns() - ORCH_FILE_TIME_LAG_NS, INT64_MAX};
     if (!written->folder)
         written->folder = g_strdup(folder);
     g_array_append_val(written->spans, span);
@@ -82,9 +82,7 @@ static bool has_one_writer(const struct orch_written *written, const struct file
 /* The part of the path below the work tree; NULL if it lies elsewhere. Borrowed. */
 static const char *inside(const struct orch_written *written, const char *path)
 {
-    const char *root = written->plan->workspace->root;
-    size_t n = strlen(root);
-    return strncmp(path, root, n) == 0 && path[n] == '/' ? path + n + 1 : NULL;
+    return orch_path_below(path, written->plan->workspace->root);
 }
 
 static bool is_captured(const struct orch_written *written, const char *path)

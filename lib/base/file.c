@@ -261,6 +261,13 @@ bool orch_sha256_is_valid(const char *text)
     return text && strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
 }
 
+const char *orch_path_below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    bool is_below = strncmp(path, folder, length) == 0 && path[length] == '/' && path[length + 1];
+    return is_below ? path + length + 1 : NULL;
+}
+
 char *orch_path_absolute(const char *path, const char *base)
 {
     return g_canonicalize_filename(path, base);

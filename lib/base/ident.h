@@ -17,6 +17,9 @@ bool orch_key_is_valid(const char *key);
 
 /** Wall-clock time, UTC, nanoseconds since 1970. */
 int64_t orch_now_ns(void);
+/** How far the times of files may lag behind orch_now_ns(): a tick of the kernel's clock, 10 ms at
+ * most. */
+#define ORCH_FILE_TIME_LAG_NS INT64_C(10000000)
 /** Formats the age of a wall-clock time: "42 s ago", "2 d ago". Caller frees. */
 char *orch_ago_format(int64_t utc_ns);
 /** Monotonic time, nanoseconds, for durations. */
