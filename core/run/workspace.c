@@ -12,9 +12,11 @@
 #include "lib/base/temporary.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 struct scratch {
@@ -157,6 +159,20 @@ static bool is_own_tree(const struct orch_workspace *workspace, const char *tree
     return source && g_strcmp0(source->tree, tree) == 0;
 }
 
+/* Gives the files of a copy a time before any trial of it, so that a later one shows what the trial
+ * itself wrote. */
+static void let_copy_be_old(struct orch_vcs *vcs, const char *tree, const char *copy)
+{
+    time_t before = time(NULL) - 2;
+    struct timespec times[2] = {{.tv_sec = before}, {.tv_sec = before}};
+    g_autoptr(GPtrArray) paths = orch_vcs_list(vcs, tree, "", NULL);
+    for (guint i = 0; paths && i < paths->len; i++) {
+        g_autofree char *path = g_build_filename(copy, paths->pdata[i], NULL);
+        if (utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) != 0)
+            g_debug("'%s' keeps its time", path); /* a file over the size limits is a link */
+    }
+}
+
 /* Writes the tree out under a temporary name, then renames it. */
 static bool make_copy(struct orch_workspace *workspace, const char *tree, const char *path,
                       const char *name, GError **error)
@@ -168,6 +184,7 @@ static bool make_copy(struct orch_workspace *workspace, const char *tree, const 
         !orch_vcs_checkout(workspace->vcs, tree, temporary, error) ||
         !(uncaptured = uncaptured_of(workspace, tree, error)))
         return false;
+    let_copy_be_old(workspace->vcs, tree, temporary);
     link_uncaptured(orch_workspace_origin(workspace), uncaptured, is_own_tree(workspace, tree),
                     temporary);
     if (rename(temporary, path) == 0 || errno == EEXIST || errno == ENOTEMPTY)
