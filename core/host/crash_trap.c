@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* A handler runs where nothing can be trusted: on a stack of its own, since the stack may have
  * overflowed, and with calls that are safe in handlers. It writes bare addresses and the list of
- * mappings; the host makes names of them when the process is gone. backtrace() is called once
- * before, so that its library is loaded. Should a part of it wait for a lock that the crashed
- * thread holds, SIGALRM ends the process. The signal is then sent again with its default action, so
- * that the trial ends as it would have without a handler, with a core file where these are on.
+ * mappings; the host makes names of them when the process is gone. Should a part of it wait for a
+ * lock that the crashed thread holds, SIGALRM ends the process. The signal is then sent again with
+ * its default action, so that the trial ends as it would have without a handler, with a core file
+ * where these are on.
  *
  * Threads need a stack for handlers, too, so pthread_create is replaced by one that makes it.
  *
- * Rejected: reading the process from outside with ptrace(2), which some systems do not allow. */
+ * The unwinder is linked statically. Rejected: backtrace(3), which loads a library and therefore has
+ * to be called in each trial before any crash; reading the process from outside with ptrace(2),
+ * which some systems do not allow. */
 #include "core/host/crash_trap.h"
 
 #include <dlfcn.h>
-#include <execinfo.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -27,6 +28,7 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #ifndef __has_feature
 #define __has_feature(name) 0
@@ -109,9 +111,19 @@ static void put_place(int fd, const ucontext_t *context)
         put_number(fd, "caller", caller);
 }
 
+struct frames {
+    int fd, left;
+};
+
+static _Unwind_Reason_Code put_frame(struct _Unwind_Context *context, void *frames_of)
+{
+    struct frames *frames = frames_of;
+    put_number(frames->fd, "frame", _Unwind_GetIP(context));
+    return --frames->left > 0 ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
 static void put_trace(int number, const siginfo_t *info, const ucontext_t *context)
 {
-    void *frames[FRAMES_MAX];
     int fd = open(trap.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return;
@@ -120,10 +132,9 @@ static void put_trace(int number, const siginfo_t *info, const ucontext_t *conte
         put_number(fd, "address", (uint64_t)(uintptr_t)info->si_addr);
     put_place(fd, context);
     put_maps(fd);
-    int count = backtrace(frames, FRAMES_MAX); /* last, because it may fail */
     put_text(fd, "frames\n");
-    for (int i = 0; i < count; i++)
-        put_number(fd, "frame", (uint64_t)(uintptr_t)frames[i]);
+    struct frames frames = {fd, FRAMES_MAX};
+    _Unwind_Backtrace(put_frame, &frames); /* last, because it may fail */
     close(fd);
 }
 
@@ -242,7 +253,6 @@ static void handle(int number)
 
 void orch_crash_trap_arm(const char *trial_dir, int rank)
 {
-    void *frame[1];
     char end[16] = "";
     if (rank >= 0)
         snprintf(end, sizeof end, ".%d", rank);
@@ -250,7 +260,6 @@ void orch_crash_trap_arm(const char *trial_dir, int rank)
     if (HAS_SANITIZER || dlsym(RTLD_DEFAULT, "__asan_init") || dlsym(RTLD_DEFAULT, "__tsan_init") ||
         length >= (int)sizeof trap.path || pthread_key_create(&stack_key, free_stack) != 0)
         return;
-    backtrace(frame, 1);
     make_stack();
     trap.pid = getpid();
     for (int i = 0; i < SIGNAL_COUNT; i++)
