@@ -8,8 +8,8 @@
  *
  * Threads need a stack for handlers, too, so pthread_create is replaced by one that makes it.
  *
- * The unwinder is linked statically. Rejected: backtrace(3), which loads a library and therefore has
- * to be called in each trial before any crash; reading the process from outside with ptrace(2),
+ * The unwinder is linked statically. Rejected: backtrace(3), which loads a library and therefore
+ * has to be called in each trial before any crash; reading the process from outside with ptrace(2),
  * which some systems do not allow. */
 #include "core/host/crash_trap.h"
 
