@@ -4,6 +4,7 @@
 #include "core/plugin/search.h"
 #include "core/run/command_files.h"
 #include "core/run/run_spans.h"
+#include "core/run/script_same.h"
 #include "core/run/script_uses.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -99,22 +100,31 @@ static GPtrArray *files_below(const char *root, const char *folder, unsigned dep
     return out;
 }
 
-static char *digest_of_files(const char *root, const GPtrArray *paths, GError **error)
+static char *digest_of_text(const char *text)
 {
-    GString *text = g_string_new(NULL);
+    char digest[ORCH_SHA256_CHARS];
+    orch_sha256(text, strlen(text), digest);
+    return g_strdup(digest);
+}
+
+/* `*out_code` (or NULL): the same with Python scripts without comments. */
+static char *digest_of_files(const char *root, const GPtrArray *paths, char **out_code,
+                             GError **error)
+{
+    g_autoptr(GString) text = g_string_new(NULL), code = g_string_new(NULL);
     for (guint i = 0; i < paths->len; i++) {
         char digest[ORCH_SHA256_CHARS];
         g_autofree char *path = g_build_filename(root, paths->pdata[i], NULL);
-        if (!orch_file_sha256(path, digest, NULL, error)) {
-            g_string_free(text, TRUE);
+        if (!orch_file_sha256(path, digest, NULL, error))
             return NULL;
-        }
         g_string_append_printf(text, "%s %s\n", digest, (char *)paths->pdata[i]);
+        if (out_code)
+            orch_script_file_digest(path, digest);
+        g_string_append_printf(code, "%s %s\n", digest, (char *)paths->pdata[i]);
     }
-    char all[ORCH_SHA256_CHARS];
-    orch_sha256(text->str, text->len, all);
-    g_string_free(text, TRUE);
-    return g_strdup(all);
+    if (out_code)
+        *out_code = digest_of_text(code->str);
+    return digest_of_text(text->str);
 }
 
 /* True when the captured tree has what an input names. */
@@ -165,7 +175,8 @@ static bool divide_inputs(struct orch_workspace *workspace, const char *folder, 
     return source != NULL;
 }
 
-static char *tree_of(struct orch_workspace *workspace, GPtrArray *paths, GError **error)
+static char *tree_of(struct orch_workspace *workspace, GPtrArray *paths, char **out_code,
+                     GError **error)
 {
     const struct orch_source *source = orch_workspace_source(workspace, error);
     if (!source)
@@ -173,7 +184,7 @@ static char *tree_of(struct orch_workspace *workspace, GPtrArray *paths, GError 
     if (paths->len == 0)
         return g_strdup("");
     if (!source->tree)
-        return digest_of_files(workspace->root, paths, error);
+        return digest_of_files(workspace->root, paths, out_code, error);
     g_ptr_array_add(paths, NULL);
     char *id =
         orch_vcs_subtree(workspace->vcs, source->tree, (const char *const *)paths->pdata, error);
@@ -276,30 +287,57 @@ char *orch_inputs_declared_id(struct orch_workspace *workspace,
                               const struct orch_experiment *experiment, GError **error)
 {
     g_autoptr(GPtrArray) paths = paths_of_inputs(workspace, expansion, experiment, error);
-    return paths ? tree_of(workspace, paths, error) : NULL;
+    return paths ? tree_of(workspace, paths, NULL, error) : NULL;
+}
+
+char *orch_inputs_code_id(struct orch_workspace *workspace, const char *inputs_id)
+{
+    struct orch_vcs *vcs = workspace->vcs;
+    g_autoptr(GPtrArray) paths = vcs && *inputs_id ? orch_vcs_list(vcs, inputs_id, "", NULL) : NULL;
+    g_autoptr(GPtrArray) others = g_ptr_array_new();
+    g_autoptr(GString) code = g_string_new(NULL);
+    for (guint i = 0; paths && i < paths->len; i++) {
+        char digest[ORCH_SHA256_CHARS];
+        g_autofree char *path = g_build_filename(workspace->root, paths->pdata[i], NULL);
+        if (orch_script_file_digest(path, digest))
+            g_string_append_printf(code, "%s %s\n", digest, (char *)paths->pdata[i]);
+        else
+            g_ptr_array_add(others, paths->pdata[i]);
+    }
+    if (!code->len)
+        return g_strdup(inputs_id);
+    guint count = others->len;
+    g_ptr_array_add(others, NULL);
+    g_autofree char *rest =
+        count ? orch_vcs_subtree(vcs, inputs_id, (const char *const *)others->pdata, NULL) : NULL;
+    g_string_append(code, count ? (rest ? rest : inputs_id) : "");
+    return digest_of_text(code->str);
 }
 
 /* The id for a command whose manifest is outside the repository: a digest of its files and, with
  * `inputs:`, of their tree. */
 static char *outside_id(struct orch_workspace *workspace, const struct orch_expansion *expansion,
                         const struct orch_experiment *experiment, const char *root,
-                        const GPtrArray *used, GError **error)
+                        const GPtrArray *used, char **out_code_id, GError **error)
 {
-    char *code = digest_of_files(root, used, error);
-    if (!code || !experiment->inputs)
-        return code;
-    g_autofree char *declared = orch_inputs_declared_id(workspace, expansion, experiment, error);
-    g_autofree char *both = declared ? g_strdup_printf("%s %s", code, declared) : NULL;
-    g_free(code);
-    if (!both)
+    g_autofree char *code = NULL;
+    g_autofree char *content = digest_of_files(root, used, &code, error);
+    g_autofree char *declared =
+        content && experiment->inputs
+            ? orch_inputs_declared_id(workspace, expansion, experiment, error)
+            : NULL;
+    if (!content || (experiment->inputs && !declared))
         return NULL;
-    char id[ORCH_SHA256_CHARS];
-    orch_sha256(both, strlen(both), id);
-    return g_strdup(id);
+    g_autofree char *declared_code = declared ? orch_inputs_code_id(workspace, declared) : NULL;
+    g_autofree char *both = g_strdup_printf("%s %s", content, declared);
+    g_autofree char *both_code = g_strdup_printf("%s %s", code, declared_code);
+    if (out_code_id)
+        *out_code_id = declared ? digest_of_text(both_code) : g_steal_pointer(&code);
+    return declared ? digest_of_text(both) : g_steal_pointer(&content);
 }
 
 char *orch_inputs_id(struct orch_workspace *workspace, const struct orch_expansion *expansion,
-                     const struct orch_experiment *experiment, GError **error)
+                     const struct orch_experiment *experiment, char **out_code_id, GError **error)
 {
     const struct orch_manifest *manifest = experiment->manifest;
     if (!has_command(experiment)) {
@@ -314,13 +352,13 @@ char *orch_inputs_id(struct orch_workspace *workspace, const struct orch_expansi
     if (!used)
         return NULL;
     if (!inside)
-        return outside_id(workspace, expansion, experiment, root, used, error);
+        return outside_id(workspace, expansion, experiment, root, used, out_code_id, error);
     GPtrArray *declared = paths_of_inputs(workspace, expansion, experiment, error);
     if (!declared)
         return NULL;
     append_paths(used, declared);
     g_ptr_array_sort(used, orch_compare_texts);
-    return tree_of(workspace, used, error);
+    return tree_of(workspace, used, out_code_id, error);
 }
 
 /* ---- the fingerprint --------------------------------------------------------------------------

@@ -217,7 +217,7 @@ static bool is_same_code(struct orch_input_watch *watch, const struct orch_plan_
 {
     struct orch_plan *plan = watch->plan;
     g_autofree char *id =
-        orch_inputs_id(plan->workspace, plan->expansion, item->cell->experiment, NULL);
+        orch_inputs_id(plan->workspace, plan->expansion, item->cell->experiment, NULL, NULL);
     return id && strcmp(id, item->inputs_id ? item->inputs_id : "") == 0;
 }
 

@@ -82,6 +82,7 @@ static void make_again(struct orch_plan_item *item, const char *artifact)
                         g_strdup_printf("'%s' of run %s is not on this machine", artifact,
                                         item->run_key + strlen(item->run_key) - 8));
     item->forced = true;
+    memcpy(item->fingerprint, item->own_fingerprint, sizeof item->fingerprint);
 }
 
 /* True when the reference is to an artifact of the item. */
@@ -197,7 +198,10 @@ static const char *inputs_id_of(struct orch_plan *plan, const struct orch_experi
     char *id = g_hash_table_lookup(plan->inputs_ids, experiment);
     if (id)
         return id;
-    id = orch_inputs_id(plan->workspace, plan->expansion, experiment, error);
+    char *code_id = NULL;
+    id = orch_inputs_id(plan->workspace, plan->expansion, experiment, &code_id, error);
+    if (code_id)
+        g_hash_table_insert(plan->code_ids, g_strdup(id), code_id);
     if (id) {
         g_ptr_array_add(plan->all_inputs_ids, id);
         g_hash_table_insert(plan->inputs_ids, (gpointer)(uintptr_t)experiment, id);
@@ -333,6 +337,7 @@ struct orch_plan *orch_plan_new(struct orch_workspace *workspace, struct orch_pl
     plan->made_ns = orch_now_ns();
     plan->inputs_ids = g_hash_table_new(NULL, NULL);
     plan->all_inputs_ids = g_ptr_array_new_with_free_func(g_free);
+    plan->code_ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     orch_plan_files_init(&plan->files);
     plan->environments = orch_environments_new(workspace, expansion);
     plan->store = workspace->store;
@@ -391,6 +396,7 @@ void orch_plan_free(struct orch_plan *plan)
     g_free(plan->items);
     g_free(plan->order);
     g_hash_table_unref(plan->inputs_ids);
+    g_hash_table_unref(plan->code_ids);
     g_ptr_array_unref(plan->all_inputs_ids);
     orch_plan_files_clear(&plan->files);
     orch_environments_free(plan->environments);

@@ -22,8 +22,11 @@ enum orch_plan_state {
 struct orch_plan_item {
     const struct orch_cell *cell;
     enum orch_plan_state state;
-    char *reason;         /* for people: "done by ada, 2 d ago (any machine)", ... */
-    char fingerprint[65]; /* "" while it depends on an undecided best(..) */
+    char *reason;              /* for people: "done by ada, 2 d ago (any machine)", ... */
+    char fingerprint[65];      /* "" while it depends on an undecided best(..) */
+    char code_fingerprint[65]; /* the same without comments (same_comments.h) */
+    char own_fingerprint[65];  /* the trial's own when `fingerprint` is that of a run of which only
+                                  comments differ; else the same */
     char *device_key;
     unsigned gpus;         /* that it has on this machine: declared, or seen undeclared */
     GPtrArray *inputs;     /* struct orch_checked_input *, or NULL */
@@ -37,6 +40,7 @@ struct orch_plan_item {
     bool forced;            /* makes a new run although one could be reused */
     int attempts;           /* runs of this fingerprint so far */
     bool visited;
+    bool has_other_comments; /* DONE: only comments changed since the run */
     char *refused; /* with `reads_only`: the reason why the plugin rejects it here, or NULL */
 };
 
@@ -77,6 +81,7 @@ struct orch_plan {
                         once before any repeat. References may delay an item. */
     int64_t made_ns; /* before the files outside of a repository were read */
     GHashTable *inputs_ids;       /* experiment -> char *, borrowed from all_inputs_ids */
+    GHashTable *code_ids;         /* inputs id -> the same without comments (fingerprint.h) */
     GPtrArray *all_inputs_ids;    /* char *: also those from before orch_plan_recapture */
     struct orch_plan_files files; /* caches for cell_inputs.c */
     struct orch_environments *environments;

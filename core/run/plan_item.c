@@ -279,6 +279,7 @@ static bool find_done(struct orch_plan *plan, struct orch_plan_item *item, bool 
     item->run_key = g_strdup(run->key);
     g_autofree char *other = environment_difference(plan, item, run);
     g_autofree char *not_compared = orch_read_not_compared(run);
+    item->has_other_comments |= orch_read_other_comments(plan, run);
     orch_plan_set_state(item, ORCH_PLAN_DONE,
                         g_strdup_printf("%s %s by %s (%s)%s%s%s%s", run->state, when, who,
                                         by_device ? run->device_key : "any machine",
@@ -367,6 +368,15 @@ static bool adopt_run(struct orch_plan *plan, struct orch_plan_item *item, GErro
     return true;
 }
 
+static void set_fingerprints(struct orch_plan *plan, struct orch_plan_item *item,
+                             const struct orch_fingerprint_ref *refs, size_t count)
+{
+    orch_fingerprint(item->cell, item->inputs, item->inputs_id, plan->workspace->root, refs, count,
+                     item->fingerprint);
+    orch_code_fingerprint(plan, item, refs, count, item->code_fingerprint);
+    memcpy(item->own_fingerprint, item->fingerprint, sizeof item->own_fingerprint);
+}
+
 bool orch_plan_settle_once(struct orch_plan *plan, unsigned index, GError **error)
 {
     struct orch_plan_item *item = &plan->items[index];
@@ -387,17 +397,16 @@ bool orch_plan_settle_once(struct orch_plan *plan, unsigned index, GError **erro
     }
     if (item->refused)
         return adopt_run(plan, item, error);
-    orch_fingerprint(item->cell, item->inputs, item->inputs_id, plan->workspace->root, refs, count,
-                     item->fingerprint);
-    bool has_other_comments = orch_adopt_same_code(plan, item, refs, count);
+    set_fingerprints(plan, item, refs, count);
+    item->has_other_comments = orch_adopt_same_code(plan, item);
     if (!look_up(plan, item, error))
         return false;
     g_autofree char *not_checked = orch_cell_inputs_not_checked(plan, item->inputs);
-    if (item->state == ORCH_PLAN_DONE && (has_other_comments || not_checked))
+    if (item->state == ORCH_PLAN_DONE && (item->has_other_comments || not_checked))
         orch_plan_set_state(
             item, ORCH_PLAN_DONE,
             g_strdup_printf("%s%s%s%s", item->reason,
-                            has_other_comments ? "; only comments changed since" : "",
+                            item->has_other_comments ? "; only comments changed since" : "",
                             not_checked ? "; " : "", not_checked ? not_checked : ""));
     /* a finished trial counts wherever it ran; only trials that would run must fit this machine */
     if (item->state == ORCH_PLAN_MISSING || item->state == ORCH_PLAN_STALE)
@@ -446,7 +455,6 @@ bool orch_plan_drop_inputs(struct orch_plan *plan, unsigned index, GHashTable *n
     }
     if ((!dropped && !id) || !settle_refs(plan, item, refs, NULL))
         return false;
-    orch_fingerprint(item->cell, item->inputs, item->inputs_id, plan->workspace->root, refs, count,
-                     item->fingerprint);
+    set_fingerprints(plan, item, refs, count);
     return true;
 }

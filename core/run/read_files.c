@@ -3,6 +3,7 @@
 
 #include "core/run/fingerprint.h"
 #include "core/run/named_files.h"
+#include "core/run/script_same.h"
 #include "lib/base/below.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
@@ -265,6 +266,7 @@ struct keeping {
     struct orch_file_digests *digests; /* NULL: not opened yet */
     GHashTable *there; /* set of the names of inputs that the record has; borrowed from it */
     json_t *inputs, *rewritten;
+    json_t *code; /* digests of Python scripts without comments, by name */
     int64_t left_out;
 };
 
@@ -326,6 +328,8 @@ static void keep_input(struct keeping *k, const char *name)
         return;
     json_t *row = json_pack("[sns]", name, digest);
     json_array_append_new(k->inputs, row);
+    if (orch_script_file_digest(absolute, digest))
+        json_object_set_new(k->code, name, json_string(digest));
     g_hash_table_add(k->there, (gpointer)(uintptr_t)json_string_value(json_array_get(row, 0)));
 }
 
@@ -375,9 +379,14 @@ void orch_reads_keep(struct gathering *all, int folder)
         json_t *inputs = json_object_get(all->record, "inputs");
         g_autoptr(GHashTable) there = g_hash_table_new(g_str_hash, g_str_equal);
         g_autoptr(json_t) rewritten = json_array();
+        g_autoptr(json_t) code = json_object();
         g_autoptr(json_t) added = inputs ? json_incref(inputs) : json_array();
-        struct keeping k = {
-            .all = all, .opened = &opened, .there = there, .inputs = added, .rewritten = rewritten};
+        struct keeping k = {.all = all,
+                            .opened = &opened,
+                            .there = there,
+                            .inputs = added,
+                            .rewritten = rewritten,
+                            .code = code};
         for (size_t i = 0; i < json_array_size(added); i++) {
             const char *name = json_string_value(json_array_get(json_array_get(added, i), 0));
             if (name)
@@ -387,6 +396,8 @@ void orch_reads_keep(struct gathering *all, int folder)
         orch_file_digests_close(k.digests);
         json_object_set(all->record, "inputs", added);
         add_rewritten(all->facts, rewritten);
+        if (json_object_size(code))
+            json_object_set(all->facts, ORCH_FACT_READ_CODE, code);
         json_object_set_new(all->facts, ORCH_FACT_WATCHED,
                             json_pack("{s:I s:I}", "read", (json_int_t)opened.read->len, "left_out",
                                       (json_int_t)(opened.left_out + k.left_out)));

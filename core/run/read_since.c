@@ -4,6 +4,7 @@
 #include "core/run/read_since.h"
 
 #include "core/run/read_files.h"
+#include "core/run/script_same.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/wire/verdict.h"
@@ -63,22 +64,33 @@ static const char *digest_now(struct orch_plan *plan, const struct orch_run *run
     return kept;
 }
 
-/* How a file that a run read differs now: "has changed since", "is gone"; NULL when it does not. */
-static const char *difference(struct orch_plan *plan, const struct orch_run *run,
-                              const struct orch_stored_input *then)
+/* How a file that a run read differs now. */
+enum difference { SAME, OTHER_COMMENTS, CHANGED, GONE };
+
+static enum difference difference(struct orch_plan *plan, const struct orch_run *run,
+                                  const struct orch_stored_input *then, const char *code_then)
 {
+    char code[ORCH_SHA256_CHARS];
     bool is_here = g_strcmp0(run->machine_key, orch_workspace_machine_key(plan->workspace)) == 0;
     if (!is_here && *then->name == '/')
-        return NULL;
+        return SAME;
     const char *root = plan->workspace->root;
     g_autofree char *path =
         *then->name == '/' ? g_strdup(then->name) : g_strconcat(root, "/", then->name, NULL);
     const char *now = digest_now(plan, run, path);
     if (strcmp(now, then->sha256) == 0)
-        return NULL;
-    if (*now)
-        return "has changed since";
-    return is_here ? "is gone" : NULL;
+        return SAME;
+    if (!*now)
+        return is_here ? GONE : SAME;
+    bool is_same_code =
+        *code_then && orch_script_file_digest(path, code) && strcmp(code, code_then) == 0;
+    return is_same_code ? OTHER_COMMENTS : CHANGED;
+}
+
+/* The plan's note that scripts which a run read have other comments now. The caller frees. */
+static char *comments_note(const struct orch_run *run)
+{
+    return g_strconcat("comments ", run->key, NULL);
 }
 
 char *orch_read_since(const struct orch_plan *plan, const struct orch_plan_item *item,
@@ -87,6 +99,9 @@ char *orch_read_since(const struct orch_plan *plan, const struct orch_plan_item 
     struct orch_plan *mutable_plan = (struct orch_plan *)(uintptr_t)plan; /* for its caches */
     if (!has_fact(run, ORCH_FACT_WATCHED))
         return NULL;
+    g_autoptr(json_t) facts =
+        has_fact(run, ORCH_FACT_READ_CODE) ? json_loads(run->facts, 0, NULL) : NULL;
+    const json_t *code = json_object_get(facts, ORCH_FACT_READ_CODE);
     g_autoptr(GPtrArray) inputs = orch_store_inputs(plan->store, run->id, NULL);
     GHashTable *covered = covered_files(mutable_plan, item->inputs_id);
     for (guint i = 0; inputs && i < inputs->len; i++) {
@@ -94,11 +109,21 @@ char *orch_read_since(const struct orch_plan *plan, const struct orch_plan_item 
         if (then->from_key || !then->sha256 || is_input_of(item, then->name) ||
             (covered && g_hash_table_contains(covered, then->name)))
             continue;
-        const char *how = difference(mutable_plan, run, then);
-        if (how)
-            return g_strdup_printf("%s, which this run read, %s", then->name, how);
+        enum difference how =
+            difference(mutable_plan, run, then, orch_json_text(code, then->name, ""));
+        if (how == CHANGED || how == GONE)
+            return g_strdup_printf("%s, which this run read, %s", then->name,
+                                   how == GONE ? "is gone" : "has changed since");
+        if (how == OTHER_COMMENTS)
+            g_hash_table_insert(plan->files.read_digests, comments_note(run), g_strdup(""));
     }
     return NULL;
+}
+
+bool orch_read_other_comments(const struct orch_plan *plan, const struct orch_run *run)
+{
+    g_autofree char *note = comments_note(run);
+    return g_hash_table_contains(plan->files.read_digests, note);
 }
 
 /* "state.db is both read and written by this run"; NULL for none. */

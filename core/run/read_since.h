@@ -12,6 +12,9 @@
 char *orch_read_since(const struct orch_plan *plan, const struct orch_plan_item *item,
                       const struct orch_run *run);
 
+/** True when orch_read_since has found other comments in Python scripts that the run read. */
+bool orch_read_other_comments(const struct orch_plan *plan, const struct orch_run *run);
+
 /** What is not compared of a run that is reused, for people; NULL when there is nothing to say. The
  * caller frees. */
 char *orch_read_not_compared(const struct orch_run *run);

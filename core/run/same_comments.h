@@ -6,10 +6,13 @@
 #include "core/run/fingerprint.h"
 #include "core/run/plan.h"
 
-/** When no run of the item can be reused, but one whose code differs only in comments and blank
- * lines of Python scripts, gives the item that run's fingerprint and inputs and returns true. The
- * fingerprint then stands for the same trial. */
-bool orch_adopt_same_code(struct orch_plan *plan, struct orch_plan_item *item,
-                          const struct orch_fingerprint_ref *refs, size_t ref_count);
+/** The fingerprint of the item with Python scripts without their comments and blank lines, which is
+ * kept with its run. */
+void orch_code_fingerprint(struct orch_plan *plan, const struct orch_plan_item *item,
+                           const struct orch_fingerprint_ref *refs, size_t ref_count, char out[65]);
+
+/** When no run of the item can be reused, but one of the same code_fingerprint, gives the item that
+ * run's fingerprint and returns true. The fingerprint then stands for the same trial. */
+bool orch_adopt_same_code(struct orch_plan *plan, struct orch_plan_item *item);
 
 #endif

@@ -39,8 +39,9 @@ static void renew_record(json_t *record, const struct orch_plan_item *item, GHas
     }
     json_object_set_new(record, "inputs", inputs);
     json_object_set_new(record, "fingerprint", json_string(item->fingerprint));
-    json_object_set_new(json_object_get(record, "facts"), "inputs_id",
-                        json_string(item->inputs_id ? item->inputs_id : ""));
+    json_t *facts = json_object_get(record, "facts");
+    json_object_set_new(facts, "inputs_id", json_string(item->inputs_id ? item->inputs_id : ""));
+    json_object_set_new(facts, ORCH_FACT_CODE_FINGERPRINT, json_string(item->code_fingerprint));
 }
 
 static json_t *names_json(const GPtrArray *names)

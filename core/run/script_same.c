@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* In doubt the texts differ: text that the lexer may have taken for a comment although it is code
+/* In doubt there is no digest: text that the lexer may have taken for a comment although it is code
  * would hide a change. That is possible only after a string that ends too early, which is why
- * strings with open braces or without their end make the comparison fail. */
+ * a text with strings with open braces or without their end has none. */
 #include "core/run/script_same.h"
 
 #include "core/run/script_lexer.h"
+#include "core/run/script_uses.h"
+#include "lib/base/file.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
-/* Where in a text the comparison is. */
+#define CODE_FORMAT "python code 1"
+enum { SCRIPT_BYTES_MAX = 1 << 20 };
+
+/* Where in a text the reading is. */
 struct place {
     struct orch_lexer lexer;
     const char *begin, *end; /* of the token, with the prefix and quotes of a string */
@@ -64,15 +71,15 @@ static void go_on(struct place *place)
     place->indent_length = (size_t)(place->begin - place->indent);
 }
 
-static bool is_same_token(const struct place *a, const struct place *b)
+/* Appends a token so that no other sequence of tokens gives the same text. */
+static void append(GString *out, const struct place *place)
 {
-    size_t length = (size_t)(a->end - a->begin);
-    if (a->token.kind != b->token.kind || !a->indent != !b->indent ||
-        a->indent_length != b->indent_length ||
-        (a->indent && memcmp(a->indent, b->indent, a->indent_length) != 0))
-        return false;
-    return a->token.kind == TOKEN_LINE ||
-           (length == (size_t)(b->end - b->begin) && memcmp(a->begin, b->begin, length) == 0);
+    if (place->indent)
+        g_string_append_printf(out, "I%zu:%.*s", place->indent_length, (int)place->indent_length,
+                               place->indent);
+    size_t length = (size_t)(place->end - place->begin);
+    g_string_append_printf(out, "%d %zu:", (int)place->token.kind, length);
+    g_string_append_len(out, place->begin, (gssize)length);
 }
 
 /* The comments of the first two lines that are not for people only. The caller frees. */
@@ -90,22 +97,46 @@ static char *head_of(const char *text)
     return g_string_free(out, FALSE);
 }
 
-bool orch_script_is_same_code(const char *a, const char *b)
+bool orch_script_code_digest(const char *text, char out[65])
 {
-    g_autofree char *head_a = head_of(a), *head_b = head_of(b);
-    if (strcmp(head_a, head_b) != 0 || strstr(a, "# /// ") || strstr(b, "# /// "))
+    if (strstr(text, "# /// "))
         return false;
-    struct place x = {.lexer = orch_lexer_python(a), .is_at_line = true};
-    struct place y = {.lexer = orch_lexer_python(b), .is_at_line = true};
-    do {
-        go_on(&x);
-        go_on(&y);
-        if (x.is_at_line && y.token.kind == TOKEN_END) /* the last line may lack its end */
-            go_on(&x);
-        else if (y.is_at_line && x.token.kind == TOKEN_END)
-            go_on(&y);
-        if (is_doubtful(&x) || is_doubtful(&y) || !is_same_token(&x, &y))
+    g_autofree char *head = head_of(text);
+    g_autoptr(GString) code = g_string_new(CODE_FORMAT "\n");
+    g_string_append_printf(code, "%zu:%s", strlen(head), head);
+    struct place place = {.lexer = orch_lexer_python(text), .is_at_line = true};
+    bool ends_line = false;
+    for (go_on(&place); place.token.kind != TOKEN_END; go_on(&place)) {
+        if (is_doubtful(&place))
             return false;
-    } while (x.token.kind != TOKEN_END);
+        if (ends_line) /* the last line may lack its end, so an end counts with what follows */
+            g_string_append_c(code, '\n');
+        ends_line = place.is_at_line;
+        if (!ends_line)
+            append(code, &place);
+    }
+    orch_sha256(code->str, code->len, out);
     return true;
+}
+
+/* True for a Python script by its suffix, or without a suffix of a language by its first line. */
+static bool is_python(const char *path)
+{
+    char line[128] = "";
+    enum orch_script_language language = orch_script_language_of(path);
+    if (language != ORCH_SCRIPT_NONE)
+        return language == ORCH_SCRIPT_PYTHON;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool has_line = fd >= 0 && read(fd, line, sizeof line - 1) > 2 && g_str_has_prefix(line, "#!");
+    if (fd >= 0)
+        close(fd);
+    return has_line && orch_script_language_of_text(line) == ORCH_SCRIPT_PYTHON;
+}
+
+bool orch_script_file_digest(const char *path, char out[65])
+{
+    size_t length = 0;
+    g_autofree char *text = NULL;
+    return is_python(path) && orch_file_read(path, SCRIPT_BYTES_MAX, &text, &length, NULL) &&
+           strlen(text) == length && orch_script_code_digest(text, out);
 }

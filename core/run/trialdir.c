@@ -248,6 +248,7 @@ static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item 
     g_autofree char *command_id = orch_command_id(item->cell->experiment, plan->workspace->root);
     if (command_id)
         json_object_set_new(facts, "command_id", json_string(command_id));
+    json_object_set_new(facts, ORCH_FACT_CODE_FINGERPRINT, json_string(item->code_fingerprint));
     if (slot->slurm) { /* the load of this machine says nothing of the node's */
         json_object_set(facts, "slurm", (json_t *)(uintptr_t)slot->slurm);
         json_object_del(facts, "load");

@@ -41,6 +41,11 @@ struct orch_verdict_facts {
 #define ORCH_FACT_WROTE "wrote"
 #define ORCH_FACT_READ_AND_WRITTEN "read_and_written"
 #define ORCH_FACT_UNWATCHED "unwatched"
+/** Facts of a run that tell a changed comment from changed code (core/run/same_comments.h,
+ * read_since.h): its fingerprint with Python scripts without their comments, and the digests of
+ * such scripts among the files that it read, by name. */
+#define ORCH_FACT_CODE_FINGERPRINT "code_fingerprint"
+#define ORCH_FACT_READ_CODE "read_code"
 
 const struct orch_verdict_facts *orch_verdict_facts(enum orch_verdict verdict);
 const char *orch_verdict_name(enum orch_verdict verdict);

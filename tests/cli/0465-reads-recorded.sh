@@ -31,7 +31,8 @@ for i in 1 2 3 4 5 6; do
     ok orch try -- python3 a.py; says 'nothing to run'
 done
 echo 17 >data/7.csv; ok orch try -- python3 a.py; says 'nothing to run' # it was not read
-echo '# comment' >>sub/module.py; ok orch try -n -- python3 a.py; out=$out$err; has 'sub/module.py, which this run read, has changed since'
+echo '# comment' >>sub/module.py; ok orch try -n -- python3 a.py; out=$out$err; has 'only comments changed since'
+echo 'pass' >>sub/module.py; ok orch try -n -- python3 a.py; out=$out$err; has 'sub/module.py, which this run read, has changed since'
 git checkout -q sub/module.py
 mv data/1.csv gone.csv; ok orch try -n -- python3 a.py; out=$out$err; has 'data/1.csv, which this run read, is gone'; mv gone.csv data/1.csv
 # two runs are compared

@@ -6,8 +6,15 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+static bool is_same_code(const char *a, const char *b)
+{
+    char x[65], y[65];
+    return orch_script_code_digest(a, x) && orch_script_code_digest(b, y) && strcmp(x, y) == 0;
+}
 
 static void test_same(void **state)
 {
@@ -25,10 +32,8 @@ static void test_same(void **state)
         {"", "# only\n"},
         {"x = f'{a[\"b\"]} # {c}'\n", "# now\nx = f'{a[\"b\"]} # {c}'\n"},
     };
-    for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++) {
-        assert_true(orch_script_is_same_code(pairs[i].a, pairs[i].b));
-        assert_true(orch_script_is_same_code(pairs[i].b, pairs[i].a));
-    }
+    for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++)
+        assert_true(is_same_code(pairs[i].a, pairs[i].b));
 }
 
 static void test_different(void **state)
@@ -54,10 +59,8 @@ static void test_different(void **state)
         /* nested quotes of Python 3.12: what follows "#" is code */
         {"x = f\"{a[\"#\"]}\" + b\n", "x = f\"{a[\"#\"]}\" + c\n"},
     };
-    for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++) {
-        assert_false(orch_script_is_same_code(pairs[i].a, pairs[i].b));
-        assert_false(orch_script_is_same_code(pairs[i].b, pairs[i].a));
-    }
+    for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++)
+        assert_false(is_same_code(pairs[i].a, pairs[i].b));
 }
 
 int main(void)
