@@ -248,7 +248,8 @@ static json_t *parse_record(const char *text)
 
 static void judge_outside(struct gathering *all, const struct orch_outside *outside)
 {
-    if (!outside || (all->ended && !outside->overrules))
+    if (!outside || (all->ended && !outside->overrules) ||
+        (outside->only_good && !orch_verdict_facts(all->verdict)->is_reused))
         return;
     all->verdict = outside->verdict;
     g_free(all->state);

@@ -13,6 +13,12 @@
 /** Member of a record: true when the trial's folder stays after it is recorded. */
 #define ORCH_RECORD_KEEP "keep"
 
+/** Member of a record: the root of the work tree, for a trial that runs in the user's folder. */
+#define ORCH_RECORD_IN_PLACE "in_place"
+/** Fact of a run, which is then not reused: orch was killed before it looked at the run's inputs
+ * again, and cannot find out whether they changed. */
+#define ORCH_FACT_NOT_LOOKED_AT "inputs_not_looked_at"
+
 /** How a collected trial ended. */
 struct orch_collected {
     enum orch_verdict verdict;
@@ -33,6 +39,7 @@ struct orch_outside {
     enum orch_verdict verdict;
     const char *reason;
     bool overrules; /* also when the journal has an end */
+    bool only_good; /* only when the run could be reused */
 };
 
 /** Records the trial `key` from its folder and removes the folder, or moves it to

@@ -199,14 +199,9 @@ static bool is_too_new(const struct orch_input_watch *watch, const struct look *
     return changed_ns > watch->captured_ns - 2 * ORCH_FILE_TIME_LAG_NS;
 }
 
-/* "a.py", "a.py and 2 more"; NULL for an empty list. The caller frees. */
-static char *names_of(const GPtrArray *changed)
+char *orch_input_names(const char *first, unsigned count)
 {
-    if (!changed->len)
-        return NULL;
-    const char *first = ((const struct input *)changed->pdata[0])->path;
-    return changed->len == 1 ? g_strdup(first)
-                             : g_strdup_printf("%s and %u more", first, changed->len - 1);
+    return count == 1 ? g_strdup(first) : g_strdup_printf("%s and %u more", first, count - 1);
 }
 
 /* ---- contents ---------------------------------------------------------------------------------
@@ -255,25 +250,29 @@ static bool has_captured_contents(struct orch_input_watch *watch, const struct o
 /* ---- before and after a trial -----------------------------------------------------------------
  */
 
-/* True for code: a script, a source file, or a program. */
-static bool is_code(const struct orch_input_watch *watch, const struct input *input)
+bool orch_input_is_code(const char *absolute)
 {
     static const char *const sources[] = {".c",  ".cc", ".cpp", ".cu",   ".cuh",  ".f90",   ".go",
                                           ".h",  ".hh", ".hpp", ".java", ".m",    ".ipynb", ".pyx",
                                           ".rs", ".so", ".nf",  ".smk",  ".scala"};
-    if (orch_script_language_of(input->path) != ORCH_SCRIPT_NONE)
+    if (orch_script_language_of(absolute) != ORCH_SCRIPT_NONE)
         return true;
     for (size_t i = 0; i < G_N_ELEMENTS(sources); i++)
-        if (g_str_has_suffix(input->path, sources[i]))
+        if (g_str_has_suffix(absolute, sources[i]))
             return true;
     char start[3] = "";
-    g_autofree char *path = orch_path_absolute(input->path, watch->plan->workspace->root);
-    FILE *file = orch_file_open_stream(path, NULL);
+    FILE *file = orch_file_open_stream(absolute, NULL);
     if (!file)
         return false;
     bool is_script = fread(start, 1, 2, file) == 2 && strcmp(start, "#!") == 0;
     fclose(file);
-    return is_script || access(path, X_OK) == 0;
+    return is_script || access(absolute, X_OK) == 0;
+}
+
+static bool is_code(const struct orch_input_watch *watch, const struct input *input)
+{
+    g_autofree char *path = orch_path_absolute(input->path, watch->plan->workspace->root);
+    return orch_input_is_code(path);
 }
 
 /* Looks at files, and collects those that changed since their first look, or that may have changed
@@ -332,7 +331,9 @@ bool orch_input_watch_before(struct orch_input_watch *watch, const struct orch_p
         accept(changed);
         g_ptr_array_set_size(changed, 0);
     }
-    *out_changed = names_of(changed);
+    if (changed->len)
+        *out_changed =
+            orch_input_names(((const struct input *)changed->pdata[0])->path, changed->len);
     *out_stamp = stamp_of(inputs);
     return true;
 }

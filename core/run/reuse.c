@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/run/reuse.h"
 
+#include "core/run/collect.h"
 #include "core/run/read_since.h"
 #include "lib/base/json.h"
 #include "lib/hw/machine.h"
@@ -32,9 +33,11 @@ static bool was_at(const struct orch_run *run, const char *place)
     return strcmp(orch_json_text(json_object_get(facts, "slurm"), "place", ""), place) == 0;
 }
 
-/* The reason when data that the run's command names changed while it ran, else NULL. */
+/* The reason when inputs of the run changed while it ran, or may have changed, else NULL. */
 static char *rewritten(const struct orch_run *run)
 {
+    if (run->facts && strstr(run->facts, "\"" ORCH_FACT_NOT_LOOKED_AT "\""))
+        return g_strdup("its inputs were not looked at again after orch was killed");
     if (!run->facts || !strstr(run->facts, "\"" ORCH_FACT_REWRITTEN "\""))
         return NULL;
     g_autoptr(json_t) facts = json_loads(run->facts, 0, NULL);

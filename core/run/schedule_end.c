@@ -62,9 +62,9 @@ static bool end_host(struct run *run, struct host *host, GError **error)
     g_autofree char *spoiled =
         host->spoiled ? g_strdup_printf("inputs changed while it ran: %s", host->spoiled) : NULL;
     const struct orch_outside outside = {
-        spoiled ? ORCH_VERDICT_LOST : ORCH_VERDICT_TIMEOUT,
-        spoiled ? spoiled : host->overdue,
-        spoiled != NULL,
+        .verdict = spoiled ? ORCH_VERDICT_LOST : ORCH_VERDICT_TIMEOUT,
+        .reason = spoiled ? spoiled : host->overdue,
+        .overrules = spoiled != NULL,
     };
     if (!orch_collect(run->plan->store, host->running.key, host->record, host->running.started_ns,
                       outside.reason ? &outside : NULL, &collected, error))

@@ -52,14 +52,6 @@ static json_t *names_json(const GPtrArray *names)
     return list;
 }
 
-/* "a.py", "a.py and 2 more". The caller frees. */
-static char *names_text(const GPtrArray *names)
-{
-    const char *first = names->pdata[0];
-    return names->len == 1 ? g_strdup(first)
-                           : g_strdup_printf("%s and %u more", first, names->len - 1);
-}
-
 static void tell_rewritten(struct run *run, const struct host *host, bool is_noted)
 {
     if (run->told_rewritten)
@@ -111,7 +103,7 @@ static void judge(struct run *run, struct host *host, const struct orch_opened_f
     if (g_hash_table_size(outputs) && orch_plan_drop_inputs(run->plan, host->job->index, outputs))
         renew_record(record, host->running.item, outputs);
     if (host->code->len) {
-        host->spoiled = names_text(host->code);
+        host->spoiled = orch_input_names(host->code->pdata[0], host->code->len);
     } else if (host->data->len) {
         json_object_set_new(json_object_get(record, "facts"), ORCH_FACT_REWRITTEN,
                             names_json(host->data));

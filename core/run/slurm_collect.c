@@ -109,7 +109,8 @@ static bool collect(struct collector *c, struct orch_slurm_trial *row, GError **
     orch_slurm_record_complete(row->record, row->report, row->job, &row->said, judgement->decided);
     g_autofree char *text = orch_json_canonical(row->record);
     g_autofree char *reason = judgement->has_verdict ? make_reason(row) : NULL;
-    const struct orch_outside outside = {judgement->verdict, reason, judgement->overrules};
+    const struct orch_outside outside = {
+        .verdict = judgement->verdict, .reason = reason, .overrules = judgement->overrules};
     int64_t started_ns = orch_json_int(row->report, "started_ns", row->row->started_ns);
     struct orch_collected collected = {0};
     bool ok = orch_collect(c->store, row->row->key, text, started_ns,

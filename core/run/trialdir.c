@@ -302,6 +302,9 @@ static char *make_record(struct orch_plan *plan, const struct orch_plan_item *it
     });
     if (plan->options.keep_trials)
         json_object_set_new(record, ORCH_RECORD_KEEP, json_true());
+    if (!slot->is_apart && orch_trial_may_run_in_place(plan, cell->experiment))
+        json_object_set_new(record, ORCH_RECORD_IN_PLACE,
+                            orch_json_text_or_null(plan->workspace->root));
     json_object_set(record, "machine_facts", orch_workspace_machine_facts(plan->workspace));
     json_object_set_new(record, "params", record_params(cell, key));
     json_object_set(record, "inputs", inputs);
