@@ -45,6 +45,7 @@ struct naming {
     struct orch_run_spans *spans;
     struct orch_file_digests *digests; /* NULL: not opened yet */
     GPtrArray *inputs;
+    GPtrArray *elsewhere; /* char *; not NULL: only paths outside that are no inputs are added */
 };
 
 /* The files of the captured tree as a set of paths; empty outside of a repository. Borrowed. */
@@ -94,11 +95,18 @@ static char *digest_of(struct orch_plan *plan, const char *tree, GHashTable *fil
     return g_strdup(digest);
 }
 
+static bool has_input(const GPtrArray *inputs, const char *name)
+{
+    for (guint i = 0; inputs && i < inputs->len; i++)
+        if (strcmp(((const struct orch_checked_input *)inputs->pdata[i])->name, name) == 0)
+            return true;
+    return false;
+}
+
 static void add_input(GPtrArray *inputs, const char *path, const char *sha256)
 {
-    for (guint i = 0; i < inputs->len; i++)
-        if (strcmp(((struct orch_checked_input *)inputs->pdata[i])->name, path) == 0)
-            return;
+    if (has_input(inputs, path))
+        return;
     /* one allocation, like the other elements: the name follows the struct */
     struct orch_checked_input *input = g_malloc0(sizeof *input + strlen(path) + 1);
     input->name = strcpy((char *)(input + 1), path);
@@ -227,6 +235,12 @@ static void add_used(struct naming *n, GHashTable *used, bool has_tree)
 static void add_path(struct naming *n, const char *absolute, bool has_tree)
 {
     const char *name = name_of(n, absolute);
+    if (n->elsewhere) {
+        if (name == absolute && !has_input(n->inputs, name) &&
+            !orch_named_is_outside_of_inputs(absolute, n->plan->workspace->root))
+            g_ptr_array_add(n->elsewhere, g_strdup(absolute));
+        return;
+    }
     if (name != absolute && has_tree)
         add_content(n, name);
     add_others(n, absolute);
@@ -282,8 +296,8 @@ static bool is_interpreter(const char *word)
     return false;
 }
 
-/* Adds what the parameters of type path and the words of the command name. */
-static void add_named(struct naming *n, const struct orch_cell *cell)
+/* Adds the paths that the parameters of type path and the words of the command name. */
+static void add_paths(struct naming *n, const struct orch_cell *cell)
 {
     const struct orch_experiment *experiment = cell->experiment;
     const struct orch_manifest *manifest = experiment->manifest;
@@ -300,6 +314,15 @@ static void add_named(struct naming *n, const struct orch_cell *cell)
     for (char **word = manifest->argv; word && *word; word++)
         if (word == manifest->argv ? !is_interpreter(*word) : !orch_word_is_output(word[-1], *word))
             add_word(n, *word, folder, params);
+}
+
+/* Adds these, and the files that the command's scripts use. */
+static void add_named(struct naming *n, const struct orch_cell *cell)
+{
+    const struct orch_experiment *experiment = cell->experiment;
+    const struct orch_manifest *manifest = experiment->manifest;
+    add_paths(n, cell);
+    g_autofree char *folder = orch_experiment_folder(n->plan->expansion, experiment);
     g_autofree char *key = g_strconcat("command of ", experiment->name, NULL);
     bool is_inside = strcmp(folder, n->plan->workspace->root) == 0 || *name_of(n, folder) != '/';
     if (n->tree && !orch_plugin_is_ours(manifest) && is_inside)
@@ -346,6 +369,14 @@ bool orch_cell_inputs(struct orch_plan *plan, const struct orch_cell *cell, GPtr
     orch_run_spans_free(n.spans);
     orch_file_digests_close(n.digests);
     return true;
+}
+
+void orch_cell_elsewhere(struct orch_plan *plan, const struct orch_plan_item *item,
+                         GPtrArray *paths)
+{
+    struct naming n = {.plan = plan, .inputs = item->inputs, .elsewhere = paths};
+    if (item->cell->experiment->manifest->kind == ORCH_PLUGIN_WRAPPED)
+        add_paths(&n, item->cell);
 }
 
 bool orch_cell_inputs_now(struct orch_plan *plan, const struct orch_cell *cell, GPtrArray *inputs,

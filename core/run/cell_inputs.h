@@ -18,6 +18,12 @@ void orch_plan_files_clear(struct orch_plan_files *files);
 bool orch_cell_inputs(struct orch_plan *plan, const struct orch_cell *cell, GPtrArray *inputs,
                       GError **error);
 
+/** Adds the absolute paths outside of the repository that the trial's command or its parameters
+ * name and that are none of its inputs, because nothing or only output lies there (char *): it may
+ * write there. */
+void orch_cell_elsewhere(struct orch_plan *plan, const struct orch_plan_item *item,
+                         GPtrArray *paths);
+
 /** The same as they are now, for the workspace's current source, without the plan's caches. */
 bool orch_cell_inputs_now(struct orch_plan *plan, const struct orch_cell *cell, GPtrArray *inputs,
                           GError **error);

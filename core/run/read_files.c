@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/run/read_files.h"
 
+#include "core/run/cell_inputs.h"
 #include "core/run/fingerprint.h"
 #include "core/run/named_files.h"
 #include "core/run/script_same.h"
@@ -35,7 +36,18 @@ const char *orch_reads_are_off(const struct orch_plan *plan,
     return setting && g_strv_contains(off, setting) ? "ORCH_WATCH=off" : NULL;
 }
 
-json_t *orch_reads_watch(const struct orch_plan *plan, const struct orch_plan_item *item)
+json_t *orch_reads_elsewhere(struct orch_plan *plan, const struct orch_plan_item *item)
+{
+    json_t *list = json_array();
+    g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+    orch_cell_elsewhere(plan, item, paths);
+    for (guint i = 0; i < paths->len; i++)
+        json_array_append_new(list, orch_json_text_or_null(paths->pdata[i]));
+    return list;
+}
+
+json_t *orch_reads_watch(const struct orch_plan *plan, const struct orch_plan_item *item,
+                         json_t *elsewhere)
 {
     const struct orch_experiment *experiment = item->cell->experiment;
     const struct orch_manifest *manifest = experiment->manifest;
@@ -49,6 +61,7 @@ json_t *orch_reads_watch(const struct orch_plan *plan, const struct orch_plan_it
         if (*input->name == '/')
             json_array_append_new(roots, orch_json_text_or_null(input->name));
     }
+    json_array_extend(roots, elsewhere);
     return json_pack("{s:o}", "roots", roots);
 }
 

@@ -21,8 +21,11 @@
  * when they are, or when it is none. */
 const char *orch_reads_are_off(const struct orch_plan *plan,
                                const struct orch_experiment *experiment);
+/** The paths of ORCH_FACT_ELSEWHERE (run_spans.h) for a trial that starts now. New reference. */
+json_t *orch_reads_elsewhere(struct orch_plan *plan, const struct orch_plan_item *item);
 /** `watch` of a trial's trial.json. New reference; NULL: nothing is noted. */
-json_t *orch_reads_watch(const struct orch_plan *plan, const struct orch_plan_item *item);
+json_t *orch_reads_watch(const struct orch_plan *plan, const struct orch_plan_item *item,
+                         json_t *elsewhere);
 
 /** What a trial opened, without files of the system, of interpreters, of version control, in hidden
  * folders, and secrets. Names are relative to `folder`, or absolute. */

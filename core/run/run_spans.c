@@ -20,7 +20,7 @@ struct orch_run_spans {
     bool is_read; /* `runs` was looked up */
     GPtrArray *committed_paths;
     GHashTable *committed; /* set of the above; NULL: not read yet */
-    GHashTable *wrote;     /* id of a run -> json_t *, the names that it wrote; null: unknown */
+    GHashTable *noted;     /* id of a run -> json_t *, see noted_of */
     GArray *runs;          /* struct orch_run_span; NULL: none */
 };
 
@@ -33,7 +33,7 @@ struct orch_run_spans *orch_run_spans_new(struct orch_workspace *workspace,
     spans->store = workspace->store;
     spans->recipe = expansion->name;
     spans->experiment = experiment->name;
-    spans->wrote =
+    spans->noted =
         g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)json_decref);
     return spans;
 }
@@ -42,7 +42,7 @@ void orch_run_spans_free(struct orch_run_spans *spans)
 {
     if (!spans)
         return;
-    g_hash_table_unref(spans->wrote);
+    g_hash_table_unref(spans->noted);
     if (spans->runs)
         g_array_unref(spans->runs);
     if (spans->committed)
@@ -88,38 +88,55 @@ static bool is_committed(struct orch_run_spans *spans, const char *path)
     return g_hash_table_contains(spans->committed, relative);
 }
 
-/* The names that a run wrote (a JSON array), or null when they were not noted. Borrowed. */
-static const json_t *written_by(struct orch_run_spans *spans, int64_t run)
+/* What was noted of a run: the names that it wrote, and those of ORCH_FACT_ELSEWHERE; or null.
+ * Borrowed. */
+static const json_t *noted_of(struct orch_run_spans *spans, int64_t run)
 {
-    const json_t *known = g_hash_table_lookup(spans->wrote, &run);
+    const json_t *known = g_hash_table_lookup(spans->noted, &run);
     if (known)
         return known;
     g_autofree char *text = orch_store_run_span_facts(spans->store, run);
     g_autoptr(json_t) facts = text ? json_loads(text, 0, NULL) : NULL;
-    json_t *names = json_null();
+    json_t *noted = json_null();
     if (json_object_get(facts, ORCH_FACT_WATCHED)) {
-        names = json_array();
+        json_t *names = json_array();
         json_array_extend(names, json_object_get(facts, ORCH_FACT_WROTE));
         json_array_extend(names, json_object_get(facts, ORCH_FACT_READ_AND_WRITTEN));
+        noted = json_pack("{s:o s:O*}", ORCH_FACT_WROTE, names, ORCH_FACT_ELSEWHERE,
+                          json_object_get(facts, ORCH_FACT_ELSEWHERE));
     }
     int64_t *key = g_new(int64_t, 1);
     *key = run;
-    g_hash_table_insert(spans->wrote, key, names);
-    return names;
+    g_hash_table_insert(spans->noted, key, noted);
+    return noted;
 }
 
-/* True when a run, while which the file was last written, wrote it. */
+/* True for one of these paths, or one below them. */
+static bool is_below(const json_t *paths, const char *path)
+{
+    for (size_t i = 0; i < json_array_size(paths); i++) {
+        const char *one = json_string_value(json_array_get(paths, i));
+        if (one && (strcmp(one, path) == 0 || orch_path_below(path, one)))
+            return true;
+    }
+    return false;
+}
+
+/* True when a run, while which the file was last written, wrote it. Elsewhere than in the
+ * repository writing is noted only of paths that the run named. */
 static bool wrote(struct orch_run_spans *spans, int64_t run, const char *path, const char *input)
 {
-    const json_t *names = written_by(spans, run);
+    const json_t *noted = noted_of(spans, run);
+    const json_t *names = json_object_get(noted, ORCH_FACT_WROTE);
+    const json_t *elsewhere = json_object_get(noted, ORCH_FACT_ELSEWHERE);
     const char *relative = orch_path_below(path, spans->workspace->root);
     for (size_t i = 0; i < json_array_size(names); i++) {
         const char *name = json_string_value(json_array_get(names, i));
         if (name && strcmp(name, relative ? relative : path) == 0)
             return true;
     }
-    /* elsewhere only what existed beforehand is noted */
-    if (relative && json_is_array(names) && json_array_size(names) < NAMES_MAX)
+    bool is_noted = relative || had_input(spans, run, path) || is_below(elsewhere, path);
+    if (is_noted && json_is_array(names) && json_array_size(names) < NAMES_MAX)
         return false;
     return !(input && had_input(spans, run, input)) && !is_committed(spans, path);
 }

@@ -23,4 +23,8 @@ void orch_run_spans_free(struct orch_run_spans *spans);
  * NULL. */
 bool orch_run_spans_wrote(struct orch_run_spans *spans, const char *path, const char *input);
 
+/** Fact of a run: the paths outside of the repository that it named and that were none of its
+ * inputs. Whether it wrote there is noted. */
+#define ORCH_FACT_ELSEWHERE "elsewhere"
+
 #endif

@@ -5,6 +5,7 @@
 #include "core/run/collect.h"
 #include "core/run/fingerprint.h"
 #include "core/run/read_files.h"
+#include "core/run/run_spans.h"
 #include "core/run/slot_leases.h"
 #include "lib/hw/topology.h"
 #include "store/store_dir.h"
@@ -311,6 +312,9 @@ static char *make_record(struct orch_plan *plan, const struct orch_plan_item *it
     json_object_set_new(record, "metrics", record_metrics(manifest));
     json_t *facts = record_facts(plan, item, slot);
     const char *unwatched = orch_reads_are_off(plan, cell->experiment);
+    g_autoptr(json_t) elsewhere = orch_reads_elsewhere(plan, item);
+    if (json_array_size(elsewhere))
+        json_object_set(facts, ORCH_FACT_ELSEWHERE, elsewhere);
     if (unwatched)
         json_object_set_new(facts, ORCH_FACT_UNWATCHED, json_string(unwatched));
     json_object_set_new(record, "facts", facts);
@@ -432,7 +436,8 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         return false;
     g_auto(GStrv) env = environment(plan, cell, slot);
     g_autoptr(json_t) cost = experiment->manifest->needs.mpi ? declared_cost(plan, item) : NULL;
-    g_autoptr(json_t) watch = orch_reads_watch(plan, item);
+    g_autoptr(json_t) elsewhere = orch_reads_elsewhere(plan, item);
+    g_autoptr(json_t) watch = orch_reads_watch(plan, item, elsewhere);
     struct orch_trial_spec trial = {
         .key = (char *)(uintptr_t)dir->key,
         .recipe = plan->expansion->name,
