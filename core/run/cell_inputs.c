@@ -34,7 +34,6 @@ void orch_plan_files_clear(struct orch_plan_files *files)
     g_clear_pointer(&files->path_digests, g_hash_table_unref);
     g_clear_pointer(&files->read_digests, g_hash_table_unref);
     g_clear_pointer(&files->covered, g_hash_table_unref);
-    g_clear_pointer(&files->digests, orch_file_digests_close);
 }
 
 /* The search for the inputs of one trial. */
@@ -43,7 +42,6 @@ struct naming {
     const char *tree; /* NULL outside of a repository */
     GHashTable *files;
     struct orch_run_spans *spans;
-    struct orch_file_digests *digests; /* NULL: not opened yet */
     GPtrArray *inputs;
     GPtrArray *elsewhere; /* char *; not NULL: only paths outside that are no inputs are added */
 };
@@ -177,7 +175,7 @@ static void add_others(struct naming *n, const char *absolute)
                          orch_run_spans_wrote(n->spans, absolute, name);
         char *digest = is_output ? NULL
                                  : orch_named_digest(absolute, n->plan->workspace->root, n->files,
-                                                     n->spans, &n->digests, &extent);
+                                                     n->spans, n->plan->digests, &extent);
         known = digest ? digest : g_strdup("");
         g_hash_table_insert(n->plan->files.path_digests, g_strdup(absolute),
                             (gpointer)(uintptr_t)known);
@@ -367,7 +365,6 @@ bool orch_cell_inputs(struct orch_plan *plan, const struct orch_cell *cell, GPtr
         add_named(&n, cell);
     add_used(&n, others, false);
     orch_run_spans_free(n.spans);
-    orch_file_digests_close(n.digests);
     return true;
 }
 

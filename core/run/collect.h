@@ -4,6 +4,7 @@
 #ifndef ORCH_CORE_RUN_COLLECT_H
 #define ORCH_CORE_RUN_COLLECT_H
 
+#include "lib/base/file_digests.h"
 #include "lib/wire/verdict.h"
 #include "store/store.h"
 
@@ -45,10 +46,11 @@ struct orch_outside {
 /** Records the trial `key` from its folder and removes the folder, or moves it to
  * ORCH_STORE_DIR_KEPT when the record asks for it. `record_json`: as made by orch_trialdir_prepare,
  * or NULL when it is lost. A journal without an end event becomes verdict `lost`, or that of
- * `outside`, which may be NULL. On error the folder stays, so that the call can be repeated. */
+ * `outside`, which may be NULL. `digests`: of the files that it read. On error the folder stays, so
+ * that the call can be repeated. */
 bool orch_collect(struct orch_store *store, const char *key, const char *record_json,
                   int64_t started_ns, const struct orch_outside *outside,
-                  struct orch_collected *out, GError **error);
+                  struct orch_file_digests *digests, struct orch_collected *out, GError **error);
 
 /** Closes the trials of dead runners: records them from their journals (or as lost) and ends stray
  * processes. `*out_closed`: number of trials recorded. `*out_pending`: number of trials whose

@@ -92,13 +92,6 @@ static void list(struct listing *all, const char *folder, int depth)
     }
 }
 
-static struct orch_file_digests *opened(struct orch_file_digests **digests)
-{
-    if (!*digests)
-        *digests = orch_file_digests_open();
-    return *digests;
-}
-
 /* A digest of a secret with the key of this machine: a plain one would betray a short secret. */
 static char *secret_digest(const char *path)
 {
@@ -107,13 +100,13 @@ static char *secret_digest(const char *path)
 }
 
 static char *digest_of_file(const char *path, const struct stat *info,
-                            struct orch_file_digests **digests, enum orch_named_extent *out_extent)
+                            struct orch_file_digests *digests, enum orch_named_extent *out_extent)
 {
     char digest[ORCH_SHA256_CHARS];
     if (orch_secret_by_name(path))
         return secret_digest(path);
     if (info->st_size <= ORCH_NAMED_FILE_BYTES)
-        return orch_file_digests_get(opened(digests), path, digest, NULL) ? g_strdup(digest) : NULL;
+        return orch_file_digests_get(digests, path, digest, NULL) ? g_strdup(digest) : NULL;
     g_autofree char *text = g_strdup_printf("%lld %lld.%09ld", (long long)info->st_size,
                                             (long long)info->st_mtim.tv_sec, info->st_mtim.tv_nsec);
     orch_sha256(text, strlen(text), digest);
@@ -122,8 +115,7 @@ static char *digest_of_file(const char *path, const struct stat *info,
 }
 
 static char *digest_of_folder(struct listing *all, const char *folder,
-                              struct orch_file_digests **digests,
-                              enum orch_named_extent *out_extent)
+                              struct orch_file_digests *digests, enum orch_named_extent *out_extent)
 {
     list(all, folder, DEPTH_MAX);
     bool is_small =
@@ -132,7 +124,7 @@ static char *digest_of_folder(struct listing *all, const char *folder,
     for (guint i = 0; i < all->paths->len; i++) {
         char digest[ORCH_SHA256_CHARS];
         const char *path = all->paths->pdata[i];
-        bool is_read = is_small && orch_file_digests_get(opened(digests), path, digest, NULL);
+        bool is_read = is_small && orch_file_digests_get(digests, path, digest, NULL);
         g_string_append_printf(text, "%s %s\n", path + strlen(folder) + 1,
                                is_read ? digest : (const char *)all->lines->pdata[i]);
     }
@@ -144,7 +136,7 @@ static char *digest_of_folder(struct listing *all, const char *folder,
 }
 
 char *orch_named_digest(const char *absolute, const char *root, GHashTable *captured,
-                        struct orch_run_spans *spans, struct orch_file_digests **digests,
+                        struct orch_run_spans *spans, struct orch_file_digests *digests,
                         enum orch_named_extent *out_extent)
 {
     struct stat info;

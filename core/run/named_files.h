@@ -28,11 +28,10 @@ bool orch_named_is_outside_of_inputs(const char *absolute, const char *root);
 
 /** Digest of what lies at `absolute`, a regular file or a folder. In a folder, files of `captured`
  * (a set of paths relative to `root`; NULL: none), version control, hidden environments and files
- * that the runs of `spans` wrote do not count. `digests` is opened when it is first needed and the
- * caller closes it. Returns 64 hex digits that the caller frees; NULL when there is nothing, or
- * nothing that counts. */
+ * that the runs of `spans` wrote do not count. Returns 64 hex digits that the caller frees; NULL
+ * when there is nothing, or nothing that counts. */
 char *orch_named_digest(const char *absolute, const char *root, GHashTable *captured,
-                        struct orch_run_spans *spans, struct orch_file_digests **digests,
+                        struct orch_run_spans *spans, struct orch_file_digests *digests,
                         enum orch_named_extent *out_extent);
 
 #endif

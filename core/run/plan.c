@@ -339,6 +339,7 @@ struct orch_plan *orch_plan_new(struct orch_workspace *workspace, struct orch_pl
     plan->all_inputs_ids = g_ptr_array_new_with_free_func(g_free);
     plan->code_ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     orch_plan_files_init(&plan->files);
+    plan->digests = orch_file_digests_open();
     plan->environments = orch_environments_new(workspace, expansion);
     plan->store = workspace->store;
     bool ok = read_actives(plan, error);
@@ -399,6 +400,7 @@ void orch_plan_free(struct orch_plan *plan)
     g_hash_table_unref(plan->code_ids);
     g_ptr_array_unref(plan->all_inputs_ids);
     orch_plan_files_clear(&plan->files);
+    orch_file_digests_close(plan->digests);
     orch_environments_free(plan->environments);
     if (plan->active)
         g_hash_table_unref(plan->active);

@@ -8,6 +8,7 @@
 #include "core/recipe/recipe.h"
 #include "core/run/environment.h"
 #include "core/run/workspace.h"
+#include "lib/base/file_digests.h"
 
 enum orch_plan_state {
     ORCH_PLAN_DONE,    /* an earlier run is reused */
@@ -65,7 +66,6 @@ struct orch_plan_files {
     GHashTable *tree_files;   /* the same as a set; its keys are borrowed */
     GHashTable *script_files; /* path of a script -> set of the files that it uses */
     GHashTable *path_digests; /* path -> digest of its content, "" when the tree has no such path */
-    struct orch_file_digests *digests; /* for read_since.c; NULL: not opened yet */
     GHashTable *read_digests; /* path that a run read -> its digest now, "" when it is gone */
     GHashTable *covered;      /* inputs id -> set of the paths in that tree */
 };
@@ -84,6 +84,7 @@ struct orch_plan {
     GHashTable *code_ids;         /* inputs id -> the same without comments (fingerprint.h) */
     GPtrArray *all_inputs_ids;    /* char *: also those from before orch_plan_recapture */
     struct orch_plan_files files; /* caches for cell_inputs.c */
+    struct orch_file_digests *digests;
     struct orch_environments *environments;
     struct orch_store *store; /* NULL: there is no store yet */
     GHashTable *active;       /* fingerprint -> struct orch_active_row * */

@@ -276,7 +276,7 @@ bool orch_reads_digest(struct orch_file_digests *digests, const char *absolute, 
 struct keeping {
     struct gathering *all;
     const struct orch_opened_files *opened;
-    struct orch_file_digests *digests; /* NULL: not opened yet */
+    struct orch_file_digests *digests;
     GHashTable *there; /* set of the names of inputs that the record has; borrowed from it */
     json_t *inputs, *rewritten;
     json_t *code; /* digests of Python scripts without comments, by name */
@@ -334,8 +334,6 @@ static void keep_input(struct keeping *k, const char *name)
         json_array_append_new(k->rewritten, json_string(name));
         return;
     }
-    if (!k->digests) /* reads its cache */
-        k->digests = orch_file_digests_open();
     if (!orch_reads_digest(k->digests, absolute, k->all->started_ns - ORCH_FILE_TIME_LAG_NS,
                            k->all->ended_ns, digest))
         return;
@@ -382,7 +380,7 @@ static void add_rewritten(json_t *facts, const json_t *names)
         json_object_set(facts, ORCH_FACT_REWRITTEN, (json_t *)(uintptr_t)names);
 }
 
-void orch_reads_keep(struct gathering *all, int folder)
+void orch_reads_keep(struct gathering *all, int folder, struct orch_file_digests *digests)
 {
     struct orch_opened_files opened;
     orch_opened_files_read(folder, &opened);
@@ -396,6 +394,7 @@ void orch_reads_keep(struct gathering *all, int folder)
         g_autoptr(json_t) added = inputs ? json_incref(inputs) : json_array();
         struct keeping k = {.all = all,
                             .opened = &opened,
+                            .digests = digests,
                             .there = there,
                             .inputs = added,
                             .rewritten = rewritten,
@@ -406,7 +405,6 @@ void orch_reads_keep(struct gathering *all, int folder)
                 g_hash_table_add(there, (gpointer)(uintptr_t)name);
         }
         keep_reads(&k);
-        orch_file_digests_close(k.digests);
         json_object_set(all->record, "inputs", added);
         add_rewritten(all->facts, rewritten);
         if (json_object_size(code))

@@ -43,7 +43,7 @@ void orch_opened_files_read(int folder, struct orch_opened_files *out);
 void orch_opened_files_clear(struct orch_opened_files *opened);
 
 /** Adds to the record of an ended trial what it opened. `folder` as above. */
-void orch_reads_keep(struct gathering *all, int folder);
+void orch_reads_keep(struct gathering *all, int folder, struct orch_file_digests *digests);
 
 /** The digest of a file, or of the files directly in a folder (a name that ends with '/') apart
  * from hidden ones, secrets, and those last written between the two times. False when there is no

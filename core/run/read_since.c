@@ -54,9 +54,7 @@ static const char *digest_now(struct orch_plan *plan, const struct orch_run *run
     char digest[ORCH_SHA256_CHARS] = "";
     if (known)
         return known;
-    if (!plan->files.digests)
-        plan->files.digests = orch_file_digests_open();
-    if (!orch_reads_digest(plan->files.digests, path, run->started_ns - ORCH_FILE_TIME_LAG_NS,
+    if (!orch_reads_digest(plan->digests, path, run->started_ns - ORCH_FILE_TIME_LAG_NS,
                            run->ended_ns, digest))
         *digest = 0;
     char *kept = g_strdup(digest);

@@ -444,8 +444,11 @@ static void wait_for_host(const struct orch_recording *recording)
 bool orch_recording_finish(struct orch_workspace *workspace, struct orch_recording *recording,
                            struct orch_collected *out, GError **error)
 {
+    struct orch_file_digests *digests = orch_file_digests_open();
     wait_for_host(recording);
-    return orch_collect(workspace->store, recording->key, recording->record, recording->started_ns,
-                        NULL, out, error) &&
-           orch_store_sync(workspace->store, error);
+    bool ok = orch_collect(workspace->store, recording->key, recording->record,
+                           recording->started_ns, NULL, digests, out, error) &&
+              orch_store_sync(workspace->store, error);
+    orch_file_digests_close(digests);
+    return ok;
 }

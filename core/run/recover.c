@@ -96,7 +96,7 @@ static char *look_at_inputs(json_t *record, int64_t started_ns, int folder)
 }
 
 static bool collect_row(struct orch_store *store, const struct orch_active_row *row, int folder,
-                        GError **error)
+                        struct orch_file_digests *digests, GError **error)
 {
     struct orch_collected collected = {0};
     g_autoptr(json_t) record = row->record ? json_loads(row->record, 0, NULL) : NULL;
@@ -104,7 +104,7 @@ static bool collect_row(struct orch_store *store, const struct orch_active_row *
     g_autofree char *text = record ? orch_json_canonical(record) : g_strdup(row->record);
     const struct orch_outside outside = {ORCH_VERDICT_LOST, spoiled, true, true};
     bool ok = orch_collect(store, row->key, text, row->started_ns, spoiled ? &outside : NULL,
-                           &collected, error);
+                           digests, &collected, error);
     orch_collected_clear(&collected);
     return ok;
 }
@@ -112,7 +112,8 @@ static bool collect_row(struct orch_store *store, const struct orch_active_row *
 /* ---- rows -------------------------------------------------------------------------------------
  */
 
-static bool close_row(struct orch_store *store, const struct orch_active_row *row, GError **error)
+static bool close_row(struct orch_store *store, const struct orch_active_row *row,
+                      struct orch_file_digests *digests, GError **error)
 {
     bool taken;
     if (!orch_store_adopt(store, row->key, &row->runner, &taken, error))
@@ -125,7 +126,7 @@ static bool close_row(struct orch_store *store, const struct orch_active_row *ro
     bool has_started = folder >= 0 && orch_below_stat(folder, "journal", &info);
     bool ok = true;
     if (has_started) {
-        ok = collect_row(store, row, folder, error);
+        ok = collect_row(store, row, folder, digests, error);
     } else {
         orch_store_dir_remove(store, ORCH_STORE_DIR_TRIAL, row->key, NULL);
         ok = orch_store_forget(store, row->key, error);
@@ -171,7 +172,9 @@ bool orch_recover(struct orch_store *store, unsigned *out_closed, unsigned *out_
     if (!rows)
         return false;
     remove_leftovers(store, folders, rows);
-    for (guint i = 0; i < rows->len; i++) {
+    bool ok = true;
+    struct orch_file_digests *digests = orch_file_digests_open();
+    for (guint i = 0; ok && i < rows->len; i++) {
         const struct orch_active_row *row = rows->pdata[i];
         if (orch_active_is_alive(row) || is_submission(row))
             continue;
@@ -179,11 +182,11 @@ bool orch_recover(struct orch_store *store, unsigned *out_closed, unsigned *out_
             (*out_pending)++;
             continue;
         }
-        if (!close_row(store, row, error))
-            return false;
-        (*out_closed)++;
+        ok = close_row(store, row, digests, error);
+        *out_closed += ok;
     }
-    return true;
+    orch_file_digests_close(digests);
+    return ok;
 }
 
 /* ---- after a repair ---------------------------------------------------------------------------

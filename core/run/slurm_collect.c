@@ -58,6 +58,7 @@ struct collector {
     struct orch_slurm_status status;
     bool trusts_journals;
     struct orch_slurm_collected *out;
+    struct orch_file_digests *digests;
 };
 
 static bool forget(struct collector *c, struct orch_slurm_trial *row, GError **error)
@@ -114,7 +115,7 @@ static bool collect(struct collector *c, struct orch_slurm_trial *row, GError **
     int64_t started_ns = orch_json_int(row->report, "started_ns", row->row->started_ns);
     struct orch_collected collected = {0};
     bool ok = orch_collect(c->store, row->row->key, text, started_ns,
-                           judgement->has_verdict ? &outside : NULL, &collected, error);
+                           judgement->has_verdict ? &outside : NULL, c->digests, &collected, error);
     if (ok) {
         row->is_gone = true;
         note_run(c, row, &collected);
@@ -242,6 +243,7 @@ bool orch_slurm_collect(struct orch_store *store, bool trusts_journals,
     struct collector c = {.store = store, .trusts_journals = trusts_journals, .out = out};
     if (!rows->len)
         return true;
+    c.digests = orch_file_digests_open();
     bool ok = ask(&c, rows, error);
     for (guint i = 0; ok && i < rows->len; i++)
         judge(&c, rows->pdata[i]);
@@ -252,5 +254,6 @@ bool orch_slurm_collect(struct orch_store *store, bool trusts_journals,
     ok = ok && (!out->runs->len || orch_store_sync(store, error));
     remove_submissions(store, rows);
     orch_slurm_status_clear(&c.status);
+    orch_file_digests_close(c.digests);
     return ok;
 }

@@ -34,24 +34,32 @@ struct orch_file_digests {
     char *cache, *text; /* path and content of the file */
     GHashTable *known;  /* identity -> digest; both in `text`, or in `added` */
     GPtrArray *added;
+    bool is_read;
 };
 
 struct orch_file_digests *orch_file_digests_open(void)
 {
     struct orch_file_digests *digests = g_new0(struct orch_file_digests, 1);
-    size_t length = 0;
     digests->cache = cache_path();
     digests->known = g_hash_table_new(g_str_hash, g_str_equal);
     digests->added = g_ptr_array_new_with_free_func(g_free);
+    return digests;
+}
+
+static void read_cache(struct orch_file_digests *digests)
+{
+    size_t length = 0;
+    if (digests->is_read)
+        return;
+    digests->is_read = true;
     if (!orch_file_read(digests->cache, 4 * CACHE_BYTES_MAX, &digests->text, &length, NULL))
-        return digests;
+        return;
     for (char *line = digests->text, *end;
          (end = memchr(line, '\n', (size_t)(digests->text + length - line))); line = end + 1) {
         *end = 0;
         if (strlen(line) > 64)
             g_hash_table_insert(digests->known, line + 64, line);
     }
-    return digests;
 }
 
 void orch_file_digests_close(struct orch_file_digests *digests)
@@ -125,6 +133,7 @@ bool orch_file_digests_get(struct orch_file_digests *digests, const char *path,
     if (stat(absolute, &before) != 0)
         return orch_file_sha256(absolute, out, NULL, error); /* sets the error */
     g_autofree char *identity = identity_of(&before, absolute);
+    read_cache(digests);
     if (look_up(digests, identity, out))
         return true;
     if (!orch_file_sha256(absolute, out, NULL, error) || stat(absolute, &after) != 0)

@@ -8,7 +8,8 @@
 
 struct orch_file_digests;
 
-/** Reads the cache. A cache that cannot be read or written is not an error. */
+/** The cache is read when a digest is first asked for. A cache that cannot be read or written is
+ * not an error. */
 struct orch_file_digests *orch_file_digests_open(void);
 void orch_file_digests_close(struct orch_file_digests *digests);
 
