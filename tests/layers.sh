@@ -15,7 +15,7 @@ awk '
               "unistd cstddef cstdint cstdlib cstring string vector deque memory functional algorithm exception " \
               "mutex map unordered_map utility random stdexcept new fstream sstream fnmatch glob libgen " \
               "ftw getopt termios utime wchar cmath ctime limits array tuple optional chrono thread atomic numeric " \
-              "omp cpuid immintrin iostream execinfo ucontext", words, " ")
+              "omp cpuid immintrin iostream unwind ucontext", words, " ")
         for (i in words) { libc[words[i]] = 1; libc[words[i] ".h"] = 1 }
         while ((getline line < "docs/layers.txt") > 0) {
             if (line ~ /^#/ || line !~ /:/) continue
