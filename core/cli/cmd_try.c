@@ -28,7 +28,7 @@ static const struct orch_option OPTIONS[] = {
     {"name", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct try_options, name),
      "name of the experiment (default: the program's name)"},
     {"artifact", 0, "NAME=FILE", ORCH_OPT_LIST, offsetof(struct try_options, artifacts),
-     "keep a file that the command makes"},
+     "keep a file that the command makes (out/{lr}.pt: of each setting)"},
     {"inputs", 0, "FILE", ORCH_OPT_LIST, offsetof(struct try_options, inputs),
      "files that results depend on: data, 'models/*.py'"},
     {"resources", 0, "KEY=N,...", ORCH_OPT_LIST, offsetof(struct try_options, resources),

@@ -72,7 +72,7 @@ static char *default_name(const struct orch_ad_hoc *wish)
 }
 
 static bool manifest_text(const struct orch_ad_hoc *wish, const char *name, const char *command,
-                          const GPtrArray *settings, GString *out, GError **error)
+                          GPtrArray *settings, GString *out, GError **error)
 {
     g_string_append_printf(out,
                            "plugin: %s\nversion: 1.0.0\nabout: a command given to orch try\n"
@@ -108,8 +108,14 @@ static bool manifest_text(const struct orch_ad_hoc *wish, const char *name, cons
                            wish->artifacts[i]);
             return false;
         }
+        const char *const path[] = {equals + 1, NULL};
+        g_auto(GStrv) words = strstr(*path, "${") /* as in a manifest */
+                                  ? g_strdupv((char **)(uintptr_t)path)
+                                  : orch_command_words_translate(path, settings, error);
+        if (!words)
+            return false;
         g_string_append_printf(out, "  %s: ", artifact);
-        append_quoted(out, equals + 1);
+        append_quoted(out, *words);
         g_string_append_c(out, '\n');
     }
     return true;

@@ -5,6 +5,8 @@
 #include "core/run/uncaptured.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/json.h"
+#include "lib/wire/value.h"
 #include "store/store_dir.h"
 
 #include <dirent.h>
@@ -28,6 +30,8 @@ struct budget {
 enum { COPIED_FILES = 4000, COPIED_BYTES = 64 << 20, COPIED_FILE_BYTES = 4 << 20 };
 /* Links beside the folders above the copy. */
 enum { SIBLINGS_MAX = 5000 };
+/* Links in the folder of an artifact. */
+enum { ENTRIES_MAX = 1000 };
 
 static bool fill_folder(int from, int to, const char *but, struct budget *budget, GError **error);
 
@@ -264,8 +268,118 @@ static json_t *link_live(struct orch_plan *plan, const char *origin, const char 
     return live;
 }
 
-json_t *orch_apart_make(struct orch_plan *plan, const struct orch_experiment *experiment,
-                        const char *home, const char *trial_dir, char **out_cwd, GError **error)
+/* ---- artifacts --------------------------------------------------------------------------------
+ */
+
+/* What ${name} stands for in the name of an artifact. New reference. */
+static json_t *values_of(const struct orch_cell *cell)
+{
+    const GPtrArray *params = cell->experiment->manifest->params;
+    json_t *values = json_copy(cell->params);
+    /* folders of the trial's own: any absolute path */
+    json_t *own = json_pack("{s:o s:o s:i s:s s:s s:s}", "seed", orch_json_u64(cell->seed),
+                            "seed64", orch_json_u64(cell->seed), "repeat", cell->repeat,
+                            "checkpoint_dir", "/", "trial_dir", "/", "manifest_dir", "/");
+    json_object_update_missing(values, own);
+    json_decref(own);
+    for (guint i = 0; i < params->len; i++) {
+        const struct orch_param_spec *spec = params->pdata[i];
+        if (!json_object_get(values, spec->name))
+            json_object_set_new(values, spec->name, json_null());
+    }
+    return values;
+}
+
+char *orch_artifact_path(const struct orch_cell *cell, const struct orch_artifact_spec *spec)
+{
+    g_autoptr(json_t) values = values_of(cell);
+    char *path = spec->path ? orch_value_expand(spec->path, values, NULL) : NULL;
+    if (path && g_path_is_absolute(path))
+        g_clear_pointer(&path, g_free);
+    return path;
+}
+
+/* Puts a folder with links to its entries in place of a link to a folder of the work tree. */
+static void open_folder(const char *origin, const char *copy, const char *relative, json_t *live)
+{
+    g_autofree char *link = g_build_filename(copy, relative, NULL);
+    g_autofree char *target = g_file_read_link(link, NULL);
+    g_autoptr(GDir) dir = target ? g_dir_open(target, 0, NULL) : NULL;
+    const char *name;
+    if (!dir || unlink(link) != 0 || mkdir(link, 0755) != 0)
+        return;
+    for (int left = ENTRIES_MAX; left > 0 && (name = g_dir_read_name(dir)); left--) {
+        g_autofree char *inner = g_build_filename(relative, name, NULL);
+        g_autofree char *from = g_build_filename(target, name, NULL);
+        g_autofree char *to = g_build_filename(link, name, NULL);
+        if (symlink(from, to) == 0)
+            add_live(live, origin, copy, inner);
+    }
+}
+
+/* Puts a copy in place of a link to a file; a large one is left out. */
+static void own_file(const char *link)
+{
+    struct stat info;
+    g_autofree char *target = g_file_read_link(link, NULL);
+    if (!target || unlink(link) != 0 || !g_path_is_absolute(target) || stat(target, &info) != 0 ||
+        !S_ISREG(info.st_mode) || info.st_size > COPIED_FILE_BYTES)
+        return;
+    g_autofree char *from = g_path_get_dirname(target), *to = g_path_get_dirname(link);
+    g_autofree char *name = g_path_get_basename(link);
+    int in = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int out = in < 0 ? -1 : open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (out >= 0)
+        copy_file(in, out, name, info.st_mode);
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+}
+
+/* Gives the trial its own place for a file that it keeps as an artifact: git mostly ignores such
+ * files and their folders, so that the copy has links to those of the work tree. */
+static void own_artifact(const char *origin, const char *copy, const char *path, json_t *live)
+{
+    g_autofree char *absolute = orch_path_absolute(path, copy);
+    g_autofree char *relative = g_strdup(orch_path_below(absolute, copy));
+    for (char *at = relative; at; at = strchr(at + 1, '/')) {
+        g_autofree char *folder = g_strndup(relative, (gsize)(at - relative));
+        g_autofree char *link = g_build_filename(copy, folder, NULL);
+        if (at > relative && g_file_test(link, G_FILE_TEST_IS_SYMLINK))
+            open_folder(origin, copy, folder, live);
+    }
+    if (relative)
+        own_file(absolute);
+}
+
+/* Removes from the list what is no link any more. */
+static void drop_opened(const char *copy, json_t *live)
+{
+    for (size_t i = json_array_size(live); i-- > 0;) {
+        g_autofree char *link =
+            g_build_filename(copy, json_string_value(json_array_get(live, i)), NULL);
+        if (!g_file_test(link, G_FILE_TEST_IS_SYMLINK))
+            json_array_remove(live, i);
+    }
+}
+
+static json_t *own_artifacts(const struct orch_cell *cell, const char *origin, const char *copy,
+                             const char *relative, json_t *live)
+{
+    const GPtrArray *artifacts = cell->experiment->manifest->artifacts;
+    for (guint i = 0; artifacts && i < artifacts->len; i++) {
+        g_autofree char *path = orch_artifact_path(cell, artifacts->pdata[i]);
+        g_autofree char *whole = path ? g_strconcat(copy, relative, "/", path, NULL) : NULL;
+        if (whole)
+            own_artifact(origin, copy, whole, live);
+    }
+    drop_opened(copy, live);
+    return live;
+}
+
+json_t *orch_apart_make(struct orch_plan *plan, const struct orch_cell *cell, const char *home,
+                        const char *trial_dir, char **out_cwd, GError **error)
 {
     struct orch_workspace *workspace = plan->workspace;
     const char *origin = orch_workspace_origin(workspace), *tree = workspace->source->tree;
@@ -277,11 +391,13 @@ json_t *orch_apart_make(struct orch_plan *plan, const struct orch_experiment *ex
     if (!copy || !mirror(whole, relative, copy, &budget, error))
         return NULL;
     json_t *python = json_array();
-    g_autoptr(GPtrArray) folders = orch_redirect_python(plan, experiment, NULL);
+    g_autoptr(GPtrArray) folders = orch_redirect_python(plan, cell->experiment, NULL);
     for (guint i = 0; i < folders->len; i++)
         json_array_append_new(python, json_string(folders->pdata[i]));
     *out_cwd = g_strconcat(copy + strlen(trial_dir) + 1, relative, NULL);
     return json_pack("{s:s s:s s:s s:s s:b s:o s:o}", "origin", origin, "root", workspace->root,
                      "copy", copy + strlen(trial_dir) + 1, "tree", tree, "is_whole",
-                     !budget.has_links, "live", link_live(plan, origin, copy), "python", python);
+                     !budget.has_links, "live",
+                     own_artifacts(cell, origin, copy, relative, link_live(plan, origin, copy)),
+                     "python", python);
 }

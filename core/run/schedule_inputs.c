@@ -5,9 +5,11 @@
  * captured first. */
 #include "core/run/schedule_private.h"
 
+#include "core/run/apart.h"
 #include "core/run/redirect.h"
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 
 #include <string.h>
 
@@ -95,33 +97,55 @@ static void say_what_leads_back(struct run *run, const struct orch_experiment *e
                            (char *)faults->pdata[i]);
 }
 
-/* The artifact that trials at once would write over each other in the user's folder, so that one
- * would be kept as another's; NULL: none. Borrowed. */
-static const char *shared_artifact(const struct run *run, const struct orch_experiment *experiment)
+/* Notes what a trial would keep, and of the experiments that would keep one file where it lies. */
+static void note_artifacts(struct run *run, const struct orch_plan_item *item, GHashTable *keepers)
 {
+    const struct orch_experiment *experiment = item->cell->experiment;
     const GPtrArray *artifacts = experiment->manifest->artifacts;
-    for (guint i = 0; artifacts && i < artifacts->len && run->options->slots > 1; i++) {
-        const char *path = ((const struct orch_artifact_spec *)artifacts->pdata[i])->path;
-        if (path && !g_path_is_absolute(path) && !strchr(path, '$'))
-            return path;
+    if (!artifacts || !artifacts->len || !orch_trial_may_run_in_place(run->plan, experiment))
+        return;
+    g_autofree char *folder = orch_experiment_folder(run->plan->expansion, experiment);
+    for (guint i = 0; i < artifacts->len; i++) {
+        g_autofree char *path = orch_artifact_path(item->cell, artifacts->pdata[i]);
+        if (!path)
+            continue;
+        char *absolute = orch_path_absolute(path, folder);
+        gpointer both[] = {g_hash_table_lookup(keepers, absolute), (gpointer)(uintptr_t)experiment};
+        for (size_t k = 0; both[0] && k < G_N_ELEMENTS(both); k++)
+            if (!g_hash_table_contains(run->own_folders, both[k]))
+                g_hash_table_insert(run->own_folders, both[k], g_strdup(path));
+        g_hash_table_insert(keepers, absolute, (gpointer)(uintptr_t)experiment);
     }
-    return NULL;
+}
+
+/* Finds the experiments of which trials at once would write one artifact over each other in the
+ * user's folder, so that one would be kept as another's. */
+static void find_shared_artifacts(struct run *run)
+{
+    g_autoptr(GHashTable) keepers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    run->own_folders = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    for (unsigned i = 0; run->options->slots > 1 && i < run->order_count; i++)
+        if (run->jobs[run->order[i]].status != JOB_ENDED)
+            note_artifacts(run, &run->plan->items[run->jobs[run->order[i]].index], keepers);
 }
 
 /* True when trials at once must not share the user's folder; says so once for each experiment. */
 static bool needs_own_folder(struct run *run, const struct orch_experiment *experiment)
 {
-    const char *path = shared_artifact(run, experiment);
     gpointer key = (gpointer)(uintptr_t)experiment;
-    if (!path || !has_tree(run) || !orch_trial_may_run_in_place(run->plan, experiment))
+    if (!has_tree(run))
         return false;
     if (!run->own_folders)
-        run->own_folders = g_hash_table_new(NULL, NULL);
-    if (g_hash_table_add(run->own_folders, key))
+        find_shared_artifacts(run);
+    char *path = g_hash_table_lookup(run->own_folders, key);
+    if (!path)
+        return false;
+    if (*path)
         orch_schedule_emit(run,
                            "trials of '%s' run at once in folders of their own, because each keeps "
                            "'%s' (-j 1: in yours)",
                            experiment->name, path);
+    *path = 0;
     return true;
 }
 

@@ -97,14 +97,14 @@ struct run {
     struct orch_written *written;    /* by them */
     bool told_rewritten;             /* the user knows that runs are kept but not reused, */
     bool told_overwritten;           /* and that a committed file was overwritten */
-    GHashTable *own_folders;         /* experiments whose trials at once each have a folder, of
-                                        which the user was told */
-    GHashTable *apart_experiments;   /* those that have run apart, of which the user was told what
-                                        leads back into the work tree */
-    bool is_apart;                   /* the remaining trials run apart */
-    bool told_seen_gpus;             /* the user knows that trials at once see the same GPUs */
-    char *told;                      /* what the user was last told about waiting, or NULL */
-    struct orch_topology *topology;  /* NULL: not read yet */
+    GHashTable *own_folders;       /* experiments whose trials at once each have a folder -> char *,
+                                      the artifact for which they have, "" once the user was told */
+    GHashTable *apart_experiments; /* those that have run apart, of which the user was told what
+                                      leads back into the work tree */
+    bool is_apart;                 /* the remaining trials run apart */
+    bool told_seen_gpus;           /* the user knows that trials at once see the same GPUs */
+    char *told;                    /* what the user was last told about waiting, or NULL */
+    struct orch_topology *topology; /* NULL: not read yet */
 };
 
 /** Sends a message (one sentence) to the user. */
