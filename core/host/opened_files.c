@@ -108,8 +108,10 @@ static const char *below(const char *path, const char *folder)
 
 static void add_file(void *ctx, enum orch_watch_kind kind, const char *path)
 {
-    static const char *const kinds[] = {
-        [ORCH_WATCH_READ] = "r", [ORCH_WATCH_WRITE] = "w", [ORCH_WATCH_UPDATE] = "u"};
+    static const char *const kinds[] = {[ORCH_WATCH_READ] = "r",
+                                        [ORCH_WATCH_WRITE] = "w",
+                                        [ORCH_WATCH_UPDATE] = "u",
+                                        [ORCH_WATCH_LOOK] = "s"};
     struct writing *w = ctx;
     const char *name = below(path, orch_apart_copy(w->apart));
     name = name ? name : below(path, w->opened->root);

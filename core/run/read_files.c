@@ -71,7 +71,8 @@ json_t *orch_reads_watch(const struct orch_plan *plan, const struct orch_plan_it
 /* The reading of one opened.json. */
 struct reading {
     struct orch_opened_files *out;
-    GHashTable *seen;         /* set of the names in out->read */
+    GHashTable *seen;         /* set of the names in out->read that were opened */
+    GHashTable *looked;       /* and of those that were only looked at */
     GHashTable *environments; /* folder -> whether it belongs to an environment */
 };
 
@@ -136,7 +137,7 @@ static void add_written(struct orch_opened_files *out, GPtrArray *list, char *na
     g_hash_table_add(out->written, name);
 }
 
-/* Takes one opening. `kind`: "r", "w" or "u". */
+/* Takes one opening. `kind`: "r", "w" or "u"; "s" when it was only looked at. */
 static void take(struct reading *r, const char *kind, const char *name)
 {
     struct orch_opened_files *out = r->out;
@@ -144,10 +145,12 @@ static void take(struct reading *r, const char *kind, const char *name)
     if (!counted || g_hash_table_contains(out->written, counted))
         return;
     bool was_read = g_hash_table_contains(r->seen, counted);
-    if (*kind == 'r' && !was_read) {
-        g_hash_table_add(r->seen, counted);
-        g_ptr_array_add(out->read, g_steal_pointer(&counted));
-    } else if (*kind != 'r') {
+    if (*kind == 'r' || *kind == 's') {
+        bool is_listed = was_read || g_hash_table_contains(r->looked, counted);
+        g_hash_table_add(*kind == 'r' ? r->seen : r->looked, g_strdup(counted));
+        if (!is_listed)
+            g_ptr_array_add(out->read, g_steal_pointer(&counted));
+    } else {
         bool is_both = *kind == 'u' || was_read;
         add_written(out, is_both ? out->both : out->wrote, g_steal_pointer(&counted));
     }
@@ -180,7 +183,8 @@ void orch_opened_files_read(int folder, struct orch_opened_files *out)
         return;
     out->folder = g_strdup(place);
     out->left_out = CLAMP(orch_json_int(all, "left_out", 0), 0, INT64_C(1000000000));
-    struct reading r = {out, g_hash_table_new(g_str_hash, g_str_equal),
+    struct reading r = {out, g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+                        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
                         g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
     for (size_t i = 0; i < json_array_size(files); i++) {
         const json_t *pair = json_array_get(files, i);
@@ -188,6 +192,7 @@ void orch_opened_files_read(int folder, struct orch_opened_files *out)
         take(&r, kind ? kind : "r", json_string_value(json_array_get(pair, 1)));
     }
     g_hash_table_unref(r.seen);
+    g_hash_table_unref(r.looked);
     g_hash_table_unref(r.environments);
     drop_written(out);
 }

@@ -7,6 +7,9 @@
  * an older version can load it. Its functions neither allocate nor lock, use little stack, and may
  * run in signal handlers and between fork and exec. Repeated openings of a file cost one look-up.
  *
+ * Of programs that build others (make, ninja) the files at whose times they look count, too: those
+ * that are up to date are not opened. A process notes its own program, which the kernel opens.
+ *
  * Not seen: static programs, programs that make system calls themselves, libraries loaded with
  * dlopen, and processes whose environment was cleared.
  *
@@ -35,6 +38,7 @@
 enum { PROBES = 16 };
 
 static struct orch_watch_map *map; /* NULL: not watched */
+static bool is_builder;            /* a tool that builds programs */
 
 /* ---- the functions of the C library -----------------------------------------------------------
  */
@@ -49,6 +53,8 @@ typedef FILE *freopen_function(const char *, const char *, FILE *);
 typedef int rename_function(const char *, const char *);
 typedef int renameat_function(int, const char *, int, const char *);
 typedef int renameat2_function(int, const char *, int, const char *, unsigned);
+typedef int stat_function(const char *, void *);
+typedef int xstat_function(int, const char *, void *);
 
 enum real {
     OPEN,
@@ -68,13 +74,17 @@ enum real {
     RENAME,
     RENAMEAT,
     RENAMEAT2,
+    STAT,
+    STAT64,
+    XSTAT,
+    XSTAT64,
     REAL_COUNT
 };
 
 static const char *const NAMES[REAL_COUNT] = {
-    "open",       "open64",       "openat", "openat64", "__open_2", "__open64_2",
-    "__openat_2", "__openat64_2", "creat",  "creat64",  "fopen",    "fopen64",
-    "freopen",    "freopen64",    "rename", "renameat", "renameat2"};
+    "open",         "open64",   "openat",    "openat64", "__open_2", "__open64_2", "__openat_2",
+    "__openat64_2", "creat",    "creat64",   "fopen",    "fopen64",  "freopen",    "freopen64",
+    "rename",       "renameat", "renameat2", "stat",     "stat64",   "__xstat",    "__xstat64"};
 
 static void *reals[REAL_COUNT];
 
@@ -323,6 +333,17 @@ static int noted_rename(int result, int dirfd, const char *name)
     return result;
 }
 
+/* Notes a file at whose times a tool that builds programs looks. */
+static int looked(int result, const char *name)
+{
+    if (result == 0 && is_builder && map && name) {
+        int saved = errno;
+        note(AT_FDCWD, name, ORCH_WATCH_LOOK, -1);
+        errno = saved;
+    }
+    return result;
+}
+
 /* ---- the functions that programs call ---------------------------------------------------------
  */
 
@@ -431,6 +452,27 @@ EXPORTED int renameat2(int from_fd, const char *from, int to_fd, const char *to,
     return noted_rename(next ? next(from_fd, from, to_fd, to, flags) : missing(), to_fd, to);
 }
 
+/* The C library's headers declare these with a buffer of their own type. */
+#define DEFINE_STAT(NAME, SYMBOL, WHICH)                                                           \
+    EXPORTED int NAME(const char *path, void *info) __asm__(SYMBOL);                               \
+    EXPORTED int NAME(const char *path, void *info)                                                \
+    {                                                                                              \
+        stat_function *next = (stat_function *)real(WHICH);                                        \
+        return looked(next ? next(path, info) : missing(), path);                                  \
+    }
+#define DEFINE_XSTAT(NAME, SYMBOL, WHICH)                                                          \
+    EXPORTED int NAME(int version, const char *path, void *info) __asm__(SYMBOL);                  \
+    EXPORTED int NAME(int version, const char *path, void *info)                                   \
+    {                                                                                              \
+        xstat_function *next = (xstat_function *)real(WHICH);                                      \
+        return looked(next ? next(version, path, info) : missing(), path);                         \
+    }
+
+DEFINE_STAT(watched_stat, "stat", STAT)
+DEFINE_STAT(watched_stat64, "stat64", STAT64)
+DEFINE_XSTAT(watched_xstat, "__xstat", XSTAT)
+DEFINE_XSTAT(watched_xstat64, "__xstat64", XSTAT64)
+
 /* ---- the beginning ----------------------------------------------------------------------------
  */
 
@@ -450,6 +492,32 @@ static const char *variable(const char *name)
     return NULL;
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+/* Notes the program that this process runs, and whether it builds others. */
+static void note_program(void)
+{
+    static const char *const builders[] = {"make", "gmake", "bmake", "ninja", "samu"};
+    char path[ORCH_WATCH_PATH_BYTES];
+    long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path - 1);
+    if (n <= 0)
+        return;
+    path[n] = 0;
+    const char *name = path;
+    for (const char *c = path; *c; c++)
+        name = *c == '/' ? c + 1 : name;
+    for (size_t i = 0; i < sizeof builders / sizeof *builders; i++)
+        is_builder = is_builder || is_same_text(name, builders[i]);
+    note(AT_FDCWD, path, ORCH_WATCH_READ, -1);
+}
+
 __attribute__((constructor)) static void attach(void)
 {
     int saved = errno;
@@ -465,6 +533,7 @@ __attribute__((constructor)) static void attach(void)
         if (there != MAP_FAILED && ((struct orch_watch_map *)there)->magic == ORCH_WATCH_MAGIC) {
             map = there;
             __atomic_fetch_add(&map->attached, 1, __ATOMIC_RELAXED);
+            note_program();
         }
     }
     if (fd >= 0)

@@ -30,6 +30,7 @@ enum orch_watch_kind {
     ORCH_WATCH_WRITE = 2,  /* what it held before was not read: emptied, new, appended to, replaced
                             */
     ORCH_WATCH_UPDATE = 3, /* for reading and writing, and it was not empty */
+    ORCH_WATCH_LOOK = 4,   /* not opened: a tool that builds programs looked at its times */
 };
 
 struct orch_watch_record {
