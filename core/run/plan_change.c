@@ -120,6 +120,15 @@ static char *input_change(const struct pair *pair)
                 return g_strdup_printf("%s changed", now->name);
         }
     }
+    for (guint j = 0; old && inputs && j < inputs->len; j++) {
+        const char *name = ((const struct orch_checked_input *)inputs->pdata[j])->name;
+        bool is_there = false;
+        for (guint i = 0; i < old->len && !is_there; i++)
+            is_there =
+                g_strcmp0(((const struct orch_stored_input *)old->pdata[i])->name, name) == 0;
+        if (!is_there)
+            return g_strdup_printf("%s is new, or somebody else wrote to it", name);
+    }
     return NULL;
 }
 

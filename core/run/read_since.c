@@ -92,7 +92,7 @@ static char *comments_note(const struct orch_run *run)
 }
 
 char *orch_read_since(const struct orch_plan *plan, const struct orch_plan_item *item,
-                      const struct orch_run *run)
+                      const struct orch_run *run, char **out_name)
 {
     struct orch_plan *mutable_plan = (struct orch_plan *)(uintptr_t)plan; /* for its caches */
     if (!has_fact(run, ORCH_FACT_WATCHED))
@@ -110,12 +110,29 @@ char *orch_read_since(const struct orch_plan *plan, const struct orch_plan_item 
         enum difference how =
             difference(mutable_plan, run, then, orch_json_text(code, then->name, ""));
         if (how == CHANGED || how == GONE)
+            *out_name = g_strdup(then->name);
+        if (*out_name)
             return g_strdup_printf("%s, which this run read, %s", then->name,
                                    how == GONE ? "is gone" : "has changed since");
         if (how == OTHER_COMMENTS)
             g_hash_table_insert(plan->files.read_digests, comments_note(run), g_strdup(""));
     }
     return NULL;
+}
+
+bool orch_read_wrote(const struct orch_run *run, const GPtrArray *names)
+{
+    if (!names->len || !has_fact(run, ORCH_FACT_WROTE))
+        return false;
+    g_autoptr(json_t) facts = json_loads(run->facts, 0, NULL);
+    const json_t *wrote = json_object_get(facts, ORCH_FACT_WROTE);
+    for (size_t i = 0; i < json_array_size(wrote); i++) {
+        const char *name = json_string_value(json_array_get(wrote, i));
+        if (name && g_ptr_array_find_with_equal_func((GPtrArray *)(uintptr_t)names, name,
+                                                     g_str_equal, NULL))
+            return true;
+    }
+    return false;
 }
 
 bool orch_read_other_comments(const struct orch_plan *plan, const struct orch_run *run)

@@ -8,9 +8,13 @@
 
 /** Why a run of the item's fingerprint cannot be reused because of a file that it read: "data.csv,
  * which this run read, has changed since". NULL when there is none. Files that the fingerprint
- * covers are not looked at again, and each file only once for a plan. The caller frees. */
+ * covers are not looked at again, and each file only once for a plan. `*out_name`: the file. The
+ * caller frees both. */
 char *orch_read_since(const struct orch_plan *plan, const struct orch_plan_item *item,
-                      const struct orch_run *run);
+                      const struct orch_run *run, char **out_name);
+
+/** True when the run wrote one of these files (char *), of which it is not known what it wrote. */
+bool orch_read_wrote(const struct orch_run *run, const GPtrArray *names);
 
 /** True when orch_read_since has found other comments in Python scripts that the run read. */
 bool orch_read_other_comments(const struct orch_plan *plan, const struct orch_run *run);

@@ -46,15 +46,30 @@ static char *rewritten(const struct orch_run *run)
     return first ? g_strdup_printf("%s was written while its run ran", first) : NULL;
 }
 
+/* The reason when a file that the run read has changed, else NULL. `changed`: such files of newer
+ * runs; that of this run is added. A run that made such a file itself is passed over, too: the
+ * program would now read the changed one. */
+static char *read_since(const struct orch_plan *plan, const struct orch_plan_item *item,
+                        const struct orch_run *run, GPtrArray *changed)
+{
+    char *name = NULL, *why = orch_read_since(plan, item, run, &name);
+    if (!why && orch_read_wrote(run, changed))
+        return g_strdup_printf("%s, which a later run read, has changed since",
+                               (char *)changed->pdata[0]);
+    if (name)
+        g_ptr_array_add(changed, name);
+    return why;
+}
+
 /* Why a run of the right fingerprint and device cannot be reused; NULL when it can. The caller
  * frees. */
 static char *why_not(const struct orch_plan *plan, const struct orch_plan_item *item,
-                     const struct orch_run *run)
+                     const struct orch_run *run, GPtrArray *changed)
 {
     const struct orch_experiment *experiment = item->cell->experiment;
     char *why = other_build(plan, experiment->manifest, run);
     why = why ? why : rewritten(run);
-    why = why ? why : orch_read_since(plan, item, run);
+    why = why ? why : read_since(plan, item, run, changed);
     if (why || experiment->reuse != ORCH_RECIPE_REUSE_DEVICE)
         return why;
     if (plan->options.in_slurm && !was_at(run, item->device_key))
@@ -69,10 +84,11 @@ static char *why_not(const struct orch_plan *plan, const struct orch_plan_item *
 static struct orch_run *find_at(const struct orch_plan *plan, const struct orch_plan_item *item,
                                 const char *device_key, char **out_passed_over, GError **error)
 {
+    g_autoptr(GPtrArray) changed = g_ptr_array_new_with_free_func(g_free);
     for (unsigned nth = 0; nth < CANDIDATES_MAX; nth++) {
         struct orch_run *run =
             orch_store_find_reusable(plan->store, item->fingerprint, device_key, nth, error);
-        char *why = run ? why_not(plan, item, run) : NULL;
+        char *why = run ? why_not(plan, item, run, changed) : NULL;
         if (!why)
             return run;
         if (out_passed_over && !*out_passed_over)
