@@ -111,7 +111,8 @@ static void add_file(void *ctx, enum orch_watch_kind kind, const char *path)
     static const char *const kinds[] = {[ORCH_WATCH_READ] = "r",
                                         [ORCH_WATCH_WRITE] = "w",
                                         [ORCH_WATCH_UPDATE] = "u",
-                                        [ORCH_WATCH_LOOK] = "s"};
+                                        [ORCH_WATCH_LOOK] = "s",
+                                        [ORCH_WATCH_LIST] = "d"};
     struct writing *w = ctx;
     const char *name = below(path, orch_apart_copy(w->apart));
     name = name ? name : below(path, w->opened->root);

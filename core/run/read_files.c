@@ -5,6 +5,7 @@
 #include "core/run/fingerprint.h"
 #include "core/run/named_files.h"
 #include "core/run/script_same.h"
+#include "core/run/script_uses.h"
 #include "lib/base/below.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
@@ -117,7 +118,7 @@ static char *source_of(const char *name)
 }
 
 /* The name under which an opened file counts; NULL when it does not. The caller frees. */
-static char *counted_name(struct reading *r, const char *name)
+static char *counted_name(struct reading *r, const char *name, bool is_folder)
 {
     const char *root = r->out->folder;
     g_autofree char *source = source_of(name);
@@ -128,7 +129,9 @@ static char *counted_name(struct reading *r, const char *name)
     if (*source == '/' ? orch_named_is_outside_of_inputs(absolute, root)
                        : is_in_environment(r, folder))
         return NULL;
-    return g_file_test(absolute, G_FILE_TEST_IS_REGULAR) ? g_steal_pointer(&source) : NULL;
+    return g_file_test(absolute, is_folder ? G_FILE_TEST_IS_DIR : G_FILE_TEST_IS_REGULAR)
+               ? g_steal_pointer(&source)
+               : NULL;
 }
 
 static void add_written(struct orch_opened_files *out, GPtrArray *list, char *name)
@@ -137,13 +140,18 @@ static void add_written(struct orch_opened_files *out, GPtrArray *list, char *na
     g_hash_table_add(out->written, name);
 }
 
-/* Takes one opening. `kind`: "r", "w" or "u"; "s" when it was only looked at. */
+/* Takes one opening. `kind`: "r", "w" or "u"; "s" when it was only looked at; "d": a folder that
+ * was listed. */
 static void take(struct reading *r, const char *kind, const char *name)
 {
     struct orch_opened_files *out = r->out;
-    g_autofree char *counted = name ? counted_name(r, name) : NULL;
+    g_autofree char *counted = name ? counted_name(r, name, *kind == 'd') : NULL;
     if (!counted || g_hash_table_contains(out->written, counted))
         return;
+    if (*kind == 'd') {
+        g_hash_table_add(out->listed, g_steal_pointer(&counted));
+        return;
+    }
     bool was_read = g_hash_table_contains(r->seen, counted);
     if (*kind == 'r' || *kind == 's') {
         bool is_listed = was_read || g_hash_table_contains(r->looked, counted);
@@ -168,10 +176,12 @@ void orch_opened_files_read(int folder, struct orch_opened_files *out)
 {
     size_t length = 0;
     g_autofree char *text = NULL;
-    *out = (struct orch_opened_files){.read = g_ptr_array_new_with_free_func(g_free),
-                                      .wrote = g_ptr_array_new_with_free_func(g_free),
-                                      .both = g_ptr_array_new_with_free_func(g_free),
-                                      .written = g_hash_table_new(g_str_hash, g_str_equal)};
+    *out = (struct orch_opened_files){
+        .read = g_ptr_array_new_with_free_func(g_free),
+        .wrote = g_ptr_array_new_with_free_func(g_free),
+        .both = g_ptr_array_new_with_free_func(g_free),
+        .written = g_hash_table_new(g_str_hash, g_str_equal),
+        .listed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
     if (folder < 0 ||
         !orch_below_read(folder, ORCH_OPENED_FILES, OPENED_BYTES_MAX, &text, &length, NULL))
         return;
@@ -202,6 +212,7 @@ void orch_opened_files_clear(struct orch_opened_files *opened)
     g_free(opened->folder);
     g_free(opened->why);
     g_hash_table_unref(opened->written);
+    g_hash_table_unref(opened->listed);
     g_ptr_array_unref(opened->read);
     g_ptr_array_unref(opened->wrote);
     g_ptr_array_unref(opened->both);
@@ -255,9 +266,27 @@ static GPtrArray *files_in(const char *folder, int64_t from_ns, int64_t to_ns, i
     return names;
 }
 
+/* The digest of the names of the files in a folder that end with `suffix`. */
+static bool digest_of_names(const char *pattern, const char *suffix, int64_t from_ns, int64_t to_ns,
+                            char out[65])
+{
+    int64_t bytes = 0;
+    g_autofree char *folder = g_path_get_dirname(pattern);
+    g_autoptr(GPtrArray) names = files_in(folder, from_ns, to_ns, &bytes);
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (guint i = 0; i < names->len; i++)
+        if (g_str_has_suffix(names->pdata[i], suffix))
+            g_string_append_printf(text, "%s\n", (char *)names->pdata[i]);
+    orch_sha256(text->str, text->len, out);
+    return text->len > 0;
+}
+
 bool orch_reads_digest(struct orch_file_digests *digests, const char *absolute, int64_t from_ns,
                        int64_t to_ns, char out[65])
 {
+    const char *star = strrchr(absolute, '*');
+    if (star && star[-1] == '/')
+        return digest_of_names(absolute, star + 1, from_ns, to_ns, out);
     if (!g_str_has_suffix(absolute, "/"))
         return digest_of_file(digests, absolute, true, out);
     int64_t bytes = 0;
@@ -364,6 +393,48 @@ static void keep_reads(struct keeping *k)
     }
 }
 
+/* True when the trial wrote something below a folder, where it then looked for its own files. */
+static bool wrote_below(const struct orch_opened_files *opened, const char *folder)
+{
+    GHashTableIter iter;
+    gpointer name;
+    g_hash_table_iter_init(&iter, opened->written);
+    while (g_hash_table_iter_next(&iter, &name, NULL))
+        if (orch_path_below(name, folder))
+            return true;
+    return false;
+}
+
+/* True when a module was read from a folder: Python lists those. */
+static bool has_modules(const GPtrArray *read, const char *folder)
+{
+    for (guint i = 0; i < read->len; i++) {
+        g_autofree char *of = g_path_get_dirname(read->pdata[i]);
+        if (strcmp(of, folder) == 0 && orch_script_language_of(read->pdata[i]) != ORCH_SCRIPT_NONE)
+            return true;
+    }
+    return false;
+}
+
+/* Of a folder that was listed and from which files were read, the names of all files of these kinds
+ * are an input, named by a pattern. Not in the root, where people put files of any purpose. */
+static void keep_listed(struct keeping *k)
+{
+    const GPtrArray *read = k->opened->read;
+    g_autoptr(GHashTable) patterns = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (guint i = 0; i < read->len; i++) {
+        g_autofree char *folder = g_path_get_dirname(read->pdata[i]);
+        g_autofree char *name = g_path_get_basename(read->pdata[i]);
+        const char *dot = strrchr(name, '.');
+        g_autofree char *pattern = g_strconcat(folder, "/*", dot ? dot : "", NULL);
+        if (strcmp(folder, ".") == 0 || !g_hash_table_contains(k->opened->listed, folder) ||
+            !g_hash_table_add(patterns, g_strdup(pattern)) || is_there(k, pattern) ||
+            wrote_below(k->opened, folder) || has_modules(read, folder))
+            continue;
+        keep_input(k, pattern);
+    }
+}
+
 static void set_names(json_t *facts, const char *key, const GPtrArray *names)
 {
     json_t *list = json_array();
@@ -410,6 +481,7 @@ void orch_reads_keep(struct gathering *all, int folder, struct orch_file_digests
                 g_hash_table_add(there, (gpointer)(uintptr_t)name);
         }
         keep_reads(&k);
+        keep_listed(&k);
         json_object_set(all->record, "inputs", added);
         add_rewritten(all->facts, rewritten);
         if (json_object_size(code))

@@ -37,6 +37,7 @@ struct orch_opened_files {
     GPtrArray *wrote;    /* char *: not read before */
     GPtrArray *both;     /* char *: read, and written then */
     GHashTable *written; /* set of the texts of the last two */
+    GHashTable *listed;  /* set of char *: folders whose files were listed */
 };
 /** Reads it from the open folder of an ended trial (-1: there is none). To be cleared. */
 void orch_opened_files_read(int folder, struct orch_opened_files *out);
@@ -45,9 +46,9 @@ void orch_opened_files_clear(struct orch_opened_files *opened);
 /** Adds to the record of an ended trial what it opened. `folder` as above. */
 void orch_reads_keep(struct gathering *all, int folder, struct orch_file_digests *digests);
 
-/** The digest of a file, or of the files directly in a folder (a name that ends with '/') apart
- * from hidden ones, secrets, and those last written between the two times. False when there is no
- * such file. */
+/** The digest of a file, of the names of files in a folder ("FOLDER" "/" "*" ".csv"), or of the
+ * files directly in a folder (a name that ends with '/') apart from hidden ones, secrets, and those
+ * last written between the two times. False when there is no such file. */
 bool orch_reads_digest(struct orch_file_digests *digests, const char *absolute, int64_t from_ns,
                        int64_t to_ns, char out[65]);
 

@@ -113,7 +113,9 @@ char *orch_read_since(const struct orch_plan *plan, const struct orch_plan_item 
             *out_name = g_strdup(then->name);
         if (*out_name)
             return g_strdup_printf("%s, which this run read, %s", then->name,
-                                   how == GONE ? "is gone" : "has changed since");
+                                   how == GONE                ? "is gone"
+                                   : strstr(then->name, "/*") ? "has other files now"
+                                                              : "has changed since");
         if (how == OTHER_COMMENTS)
             g_hash_table_insert(plan->files.read_digests, comments_note(run), g_strdup(""));
     }

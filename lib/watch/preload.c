@@ -17,6 +17,7 @@
  * program at each call; a record written by a system call at each opening, which took 19 us. */
 #include "lib/watch/watch_map.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -53,6 +54,8 @@ typedef FILE *freopen_function(const char *, const char *, FILE *);
 typedef int rename_function(const char *, const char *);
 typedef int renameat_function(int, const char *, int, const char *);
 typedef int renameat2_function(int, const char *, int, const char *, unsigned);
+typedef DIR *opendir_function(const char *);
+typedef DIR *fdopendir_function(int);
 typedef int stat_function(const char *, void *);
 typedef int xstat_function(int, const char *, void *);
 
@@ -74,6 +77,8 @@ enum real {
     RENAME,
     RENAMEAT,
     RENAMEAT2,
+    OPENDIR,
+    FDOPENDIR,
     STAT,
     STAT64,
     XSTAT,
@@ -82,9 +87,10 @@ enum real {
 };
 
 static const char *const NAMES[REAL_COUNT] = {
-    "open",         "open64",   "openat",    "openat64", "__open_2", "__open64_2", "__openat_2",
-    "__openat64_2", "creat",    "creat64",   "fopen",    "fopen64",  "freopen",    "freopen64",
-    "rename",       "renameat", "renameat2", "stat",     "stat64",   "__xstat",    "__xstat64"};
+    "open",       "open64",       "openat", "openat64", "__open_2",  "__open64_2",
+    "__openat_2", "__openat64_2", "creat",  "creat64",  "fopen",     "fopen64",
+    "freopen",    "freopen64",    "rename", "renameat", "renameat2", "opendir",
+    "fdopendir",  "stat",         "stat64", "__xstat",  "__xstat64"};
 
 static void *reals[REAL_COUNT];
 
@@ -281,7 +287,8 @@ static void note(int dirfd, const char *name, enum orch_watch_kind kind, int fd)
     if (!is_watched(path.text))
         return;
     enum filtered filtered = filter(hash_of(&path, kind));
-    if (filtered == IS_KNOWN || !look_at(fd, path.text, &info) || !S_ISREG(info.st_mode))
+    if (filtered == IS_KNOWN || !look_at(fd, path.text, &info) ||
+        !(kind == ORCH_WATCH_LIST ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode)))
         return;
     if (kind == ORCH_WATCH_UPDATE && info.st_size == 0)
         kind = ORCH_WATCH_WRITE;
@@ -331,6 +338,16 @@ static int noted_rename(int result, int dirfd, const char *name)
         errno = saved;
     }
     return result;
+}
+
+static DIR *listed(DIR *dir, int dirfd, const char *name)
+{
+    if (dir && map && name) {
+        int saved = errno;
+        note(dirfd, name, ORCH_WATCH_LIST, -1);
+        errno = saved;
+    }
+    return dir;
 }
 
 /* Notes a file at whose times a tool that builds programs looks. */
@@ -450,6 +467,18 @@ EXPORTED int renameat2(int from_fd, const char *from, int to_fd, const char *to,
 {
     renameat2_function *next = (renameat2_function *)real(RENAMEAT2);
     return noted_rename(next ? next(from_fd, from, to_fd, to, flags) : missing(), to_fd, to);
+}
+
+EXPORTED DIR *opendir(const char *name)
+{
+    opendir_function *next = (opendir_function *)real(OPENDIR);
+    return listed(next ? next(name) : (missing(), NULL), AT_FDCWD, name);
+}
+
+EXPORTED DIR *fdopendir(int fd)
+{
+    fdopendir_function *next = (fdopendir_function *)real(FDOPENDIR);
+    return listed(next ? next(fd) : (missing(), NULL), fd, ".");
 }
 
 /* The C library's headers declare these with a buffer of their own type. */

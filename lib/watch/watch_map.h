@@ -31,6 +31,7 @@ enum orch_watch_kind {
                             */
     ORCH_WATCH_UPDATE = 3, /* for reading and writing, and it was not empty */
     ORCH_WATCH_LOOK = 4,   /* not opened: a tool that builds programs looked at its times */
+    ORCH_WATCH_LIST = 5,   /* a folder whose files were listed */
 };
 
 struct orch_watch_record {

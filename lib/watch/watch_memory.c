@@ -92,7 +92,7 @@ static bool copy_record(const char *records, uint64_t at, uint64_t end, size_t *
     size_t bytes = (size_t)head.units * 8;
     if (head.mark != ORCH_WATCH_MARK || bytes <= sizeof head || bytes > end - at ||
         bytes - sizeof head > ORCH_WATCH_PATH_BYTES + 8 || head.kind < ORCH_WATCH_READ ||
-        head.kind > ORCH_WATCH_LOOK)
+        head.kind > ORCH_WATCH_LIST)
         return false;
     memcpy(path, records + at + sizeof head, bytes - sizeof head);
     path[bytes - sizeof head - 1] = 0; /* padding, or the end */
