@@ -237,6 +237,8 @@ static GPtrArray *labels_of(struct orch_imported_run *run, const char *what, con
 {
     GPtrArray *labels = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GHashTable) taken = g_hash_table_new(g_str_hash, g_str_equal);
+    /* the last number behind a label: all below it are taken */
+    g_autoptr(GHashTable) numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint i = 0; i < names->len; i++) {
         g_ptr_array_add(labels, label_of(names->pdata[i]));
         if (strcmp(labels->pdata[i], names->pdata[i]) == 0)
@@ -246,10 +248,12 @@ static GPtrArray *labels_of(struct orch_imported_run *run, const char *what, con
         g_autofree char *plain = g_strdup(labels->pdata[i]);
         if (strcmp(plain, names->pdata[i]) == 0)
             continue;
-        for (unsigned n = 2; g_hash_table_contains(taken, labels->pdata[i]); n++) {
+        unsigned n = MAX(1, GPOINTER_TO_UINT(g_hash_table_lookup(numbers, plain)));
+        while (g_hash_table_contains(taken, labels->pdata[i])) {
             g_free(labels->pdata[i]);
-            labels->pdata[i] = g_strdup_printf("%s_%u", plain, n);
+            labels->pdata[i] = g_strdup_printf("%s_%u", plain, ++n);
         }
+        g_hash_table_insert(numbers, g_strdup(plain), GUINT_TO_POINTER(n));
         g_hash_table_add(taken, labels->pdata[i]);
         if (strcmp(plain, labels->pdata[i]) != 0)
             note_renamed(run, what, names->pdata[i], plain, labels->pdata[i]);
