@@ -41,7 +41,7 @@ if(TARGET orch_torch_adapter)
   target_link_libraries(layouts PRIVATE recorder m)
   add_dependencies(layouts orch_torch_adapter)
   add_test(NAME torch.layouts COMMAND layouts)
-  set_tests_properties(torch.layouts PROPERTIES LABELS "torch;slow" COST 900 TIMEOUT 3600
+  set_tests_properties(torch.layouts PROPERTIES LABELS "torch;slow" TIMEOUT 900
     ENVIRONMENT "${ORCH_TEST_ENVIRONMENT};ORCH_TORCH=$<TARGET_FILE:orch_torch_adapter>")
 endif()
 # steps from fixed buffers and, on a GPU, as CUDA graphs
