@@ -31,6 +31,7 @@ struct orch_store {
     bool readonly;
     bool wal;
     bool lacks_space; /* the last failure was that of a full disk */
+    bool is_locked;   /* the last failure was a lock that another process held for too long */
     bool is_alone;    /* read under a lock that keeps other processes out (open.c, open_alone) */
     unsigned depth;   /* transactions begun and not ended (orch_store_transaction_begin) */
     int64_t busy_ms;  /* how long to wait for another process's lock */

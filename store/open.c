@@ -200,7 +200,7 @@ static bool open_first(struct orch_store *store, enum orch_store_mode mode,
  * mode. Under an exclusive lock the index of the log is in this process's memory instead, so that
  * rows in the log are read as well, and no other process can change the file. Two readers of this
  * kind can each have the lock that the other one waits for: both give up after times of their own,
- * and begin again. */
+ * and begin again. What fails for another reason is not tried again. */
 static bool open_alone(struct orch_store *store, const struct store_options *options)
 {
     enum { WAIT_MS = 10000, LEAST_MS = 20, MOST_MS = 300 };
@@ -208,11 +208,12 @@ static bool open_alone(struct orch_store *store, const struct store_options *opt
     for (int64_t end_ns = orch_mono_ns() + WAIT_MS * INT64_C(1000000);;) {
         orch_store_close_handle(store);
         store->busy_ms = g_random_int_range(LEAST_MS, MOST_MS);
+        store->is_locked = false;
         if (orch_store_open_handle(store, SQLITE_OPEN_READWRITE, false, NULL) &&
             orch_store_exec(store, "PRAGMA locking_mode = EXCLUSIVE", "open", NULL) &&
             settle(store, options, false, NULL))
             return true;
-        if (orch_mono_ns() > end_ns)
+        if (!store->is_locked || orch_mono_ns() > end_ns)
             return false;
     }
 }

@@ -67,6 +67,7 @@ bool orch_store_fail(struct orch_store *store, GError **error, const char *doing
     int system_errno = 0;
     if (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN)
         system_errno = sqlite3_system_errno(store->db);
+    store->is_locked = primary == SQLITE_BUSY;
     store->lacks_space = orch_store_is_space_fault(code, system_errno);
     if (store->lacks_space)
         return orch_store_fail_space(store, error, doing);
