@@ -3,10 +3,13 @@
 """Runs a command again and again, each time with another of its calls of the system failing (preload.c): in the
 program 'orch' itself, or in the 'orch-host' that runs its trials.
 
+A loop makes the same call from the same place again and again, which the same code answers when it fails: of each place (the
+functions that lead to the call) only the first and the last call fail; of the several hundred of these in 'orch', every second one.
+
 Whatever fails: the program does not crash or hang, it says what is wrong, no ended run is lost, no process and no
 trial's folder is left, and the same command then ends well.
 
-usage: failing_calls.py BUILD LIBRARY [STEP]   # every STEPth call (default 1)
+usage: failing_calls.py BUILD LIBRARY
 """
 import errno
 import json
@@ -17,9 +20,7 @@ import sys
 import tempfile
 
 BUILD, LIBRARY = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-STEP = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 ORCH = os.path.join(BUILD, "orch")
-CALLS_MAX = 5000
 STATUSES = {0, 1, 2, 3, 4}
 SAID = ("orch: ", " failed", " crashed", " protocol-error", " lost")
 
@@ -76,7 +77,7 @@ def make_template(scratch):
     for name, text in RECIPES.items():
         with open(os.path.join(folder, name), "w") as file:
             file.write(text)
-    subprocess.run("git init -q -b main . && git add -A && git -c user.name=t -c user.email=t@example.org commit -qm a",
+    subprocess.run("git init -q --template= -b main . && git add -A && git -c user.name=t -c user.email=t@example.org commit -qm a",
                    shell=True, cwd=folder, env=ENV, check=True)
     done = orch(folder, ["record", "-e", "before"], EVENTS)
     assert done.returncode == 0, done.stderr
@@ -94,26 +95,50 @@ def left_processes(folder):
     return found
 
 
-def try_once(scratch, template, scenario, n):
-    """False when the command makes fewer calls than n."""
+def call_with_faults(scratch, template, scenario, n):
+    """The command in a new folder with call n failing, or with all calls listed (0): the process, and what the library logged."""
     arguments, text, program = SCENARIOS[scenario]
     folder, log = os.path.join(scratch, "w"), os.path.join(scratch, "hit")
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run(["cp", "-a", template, folder], check=True)
     if os.path.exists(log):
         os.unlink(log)
-    number = errno.EIO if n % 2 else errno.ENOSPC
     env = dict(ENV, LD_PRELOAD=LIBRARY, ORCH_FAULT_PROGRAM=program, ORCH_FAULT_UNDER=folder, ORCH_FAULT_AT=str(n),
-               ORCH_FAULT_ERRNO=str(number), ORCH_FAULT_LOG=log)
+               ORCH_FAULT_ERRNO=str(errno.EIO if n % 2 else errno.ENOSPC), ORCH_FAULT_LOG=log)
     try:
         done = orch(folder, arguments, text, env)
     except subprocess.TimeoutExpired:
-        wrong(scenario, n, open(log).read().strip() if os.path.exists(log) else "-", "it hangs")
+        done = None
+    logged = ""
+    if os.path.exists(log):
+        with open(log) as file:
+            logged = file.read().strip().replace(folder, "")
+    return folder, done, logged
+
+
+def listed_calls(scratch, template, scenario):
+    """The number of all calls, and the numbers of those that fail: the first and the last from each place."""
+    done, logged = call_with_faults(scratch, template, scenario, 0)[1:]
+    assert done and done.returncode == 0, "%s: %s" % (scenario, done and done.stderr)
+    processes = {}
+    for line in logged.splitlines():
+        process, place = line.split(" ", 1)
+        processes.setdefault(process, []).append(place.split(" ")[:2])
+    places, count = {}, max(map(len, processes.values()))
+    for n in range(1, count + 1):  # of the first process that makes so many
+        place = tuple(next(calls for calls in processes.values() if len(calls) >= n)[n - 1])
+        places[place] = (places.get(place, (n,))[0], n)
+    return count, sorted({n for ends in places.values() for n in ends})
+
+
+def try_once(scratch, template, scenario, n):
+    """Whether the command made so many calls."""
+    folder, done, call = call_with_faults(scratch, template, scenario, n)
+    if not done:
+        wrong(scenario, n, call or "-", "it hangs")
         return True
-    if not os.path.exists(log):
+    if not call:
         return False
-    with open(log) as file:
-        call = file.read().strip().replace(folder, "")
     if done.returncode not in STATUSES:
         wrong(scenario, n, call, "status %d: %s" % (done.returncode, done.stderr[-500:]))
     if done.returncode and not any(word in done.stderr for word in SAID):
@@ -156,12 +181,11 @@ def main():
                    XDG_DATA_HOME=os.path.join(scratch, "share"), PATH=BUILD + ":" + os.environ["PATH"])
         template = make_template(scratch)
         for scenario in SCENARIOS:
-            n = 1
-            while try_once(scratch, template, scenario, n):
-                n += STEP
-                assert n < CALLS_MAX
-            assert n > 10, "%s: only %d calls were counted" % (scenario, n)
-            print("%s: %d tries" % (scenario, (n - 1) // STEP), flush=True)
+            count, numbers = listed_calls(scratch, template, scenario)
+            step = 2 if SCENARIOS[scenario][2] == "orch" else 1
+            tries = sum(try_once(scratch, template, scenario, n) for n in numbers[::step])
+            assert tries > 10, "%s: only %d calls were counted" % (scenario, tries)
+            print("%s: %d tries of %d calls" % (scenario, tries, count), flush=True)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     sys.exit(1 if findings else 0)

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lets call number N fail among the calls that the code under test makes of SQLite, or of the
  * system's file functions. The linker puts these wrappers between them (--wrap, tests/fault/
- * tests.cmake); calls inside SQLite, GLib and the C library are not affected. */
+ * tests.cmake); calls inside SQLite, GLib and the C library are not affected.
+ *
+ * A loop makes the same call from the same place again and again, which the same code answers when
+ * it fails: of each place (the functions that lead to the call, and its SQL) only the first and the
+ * last call need to fail. fault_calls_list finds them. */
 #ifndef ORCH_TESTS_FAULT_CALLS_H
 #define ORCH_TESTS_FAULT_CALLS_H
 
 #include <dirent.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
+#include <glib.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -53,8 +59,54 @@ static inline bool fault_calls_end(void)
     return hit;
 }
 
+/* The places of the calls that are listed: a hash for each call, or NULL. */
+static GArray *fault_places;
+
+/** From now on the calls of `kind` are listed, and none fails. */
+static inline void fault_calls_list(enum fault_kind kind)
+{
+    fault_calls_begin(kind, 0, false, 0);
+    fault_places = g_array_new(FALSE, FALSE, sizeof(guint64));
+}
+
+/** Ends the list. The numbers of each `step`th of the calls that are the first or the last of their
+ * place, and one number that is larger than all: the caller frees them. */
+static inline GArray *fault_calls_listed(unsigned step)
+{
+    g_autoptr(GHashTable) last = g_hash_table_new(g_int64_hash, g_int64_equal);
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_int64_hash, g_int64_equal);
+    g_autoptr(GArray) places = fault_places;
+    GArray *numbers = g_array_new(FALSE, FALSE, sizeof(guint));
+    fault_places = NULL;
+    fault_calls_end();
+    for (guint i = 0; i < places->len; i++)
+        g_hash_table_insert(last, &g_array_index(places, guint64, i), GUINT_TO_POINTER(i));
+    guint n = 1, ends = 0;
+    for (guint i = 0; i < places->len; i++, n++) {
+        gint64 *place = &g_array_index(places, gint64, i);
+        bool is_end = g_hash_table_add(seen, place);
+        is_end = GPOINTER_TO_UINT(g_hash_table_lookup(last, place)) == i || is_end;
+        if (is_end && ends++ % step == 0)
+            g_array_append_val(numbers, n);
+    }
+    g_array_append_val(numbers, n);
+    return numbers;
+}
+
+static inline void fault_calls_note(const char *what)
+{
+    void *frames[64];
+    int count = backtrace(frames, G_N_ELEMENTS(frames));
+    guint64 place = g_str_hash(what);
+    for (int i = 0; i < count; i++)
+        place = (place ^ (guint64)(guintptr)frames[i]) * G_GUINT64_CONSTANT(0x100000001b3);
+    g_array_append_val(fault_places, place);
+}
+
 static inline bool fault_calls_now(enum fault_kind kind, const char *what)
 {
+    if (fault_places && fault_calls.kind == kind)
+        fault_calls_note(what);
     if (fault_calls.kind != kind)
         return false;
     if (fault_calls.hit)

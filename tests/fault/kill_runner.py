@@ -31,7 +31,7 @@ RECIPE = """format: 1
 recipe: killed
 experiments:
   points: { plugin: 'null', sweep: { metrics: [%s] } }
-""" % ", ".join(str(20000 + i) for i in range(TRIALS))
+""" % ", ".join(str(5000 + i) for i in range(TRIALS))
 
 
 def observe(trials):
@@ -126,7 +126,7 @@ def main():
             lost = set(before) - set(now)
             assert not lost, f"ended runs lost after a kill in {phase}: {lost}"
             before = now
-        final = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        final = subprocess.run(command, capture_output=True, text=True, timeout=600)
         assert final.returncode == 0, f"running again failed: {final.stderr}"
         runs = ended(db)
         assert not set(before) - set(runs), "ended runs lost"

@@ -4,13 +4,17 @@
  *
  *   ORCH_FAULT_PROGRAM  name of the program whose calls are counted ("orch", "orch-host")
  *   ORCH_FAULT_UNDER    folder; calls on files elsewhere are not counted, nor those on terminals
- *   ORCH_FAULT_AT       number of the call that fails, from 1
+ *   ORCH_FAULT_AT       number of the call that fails, from 1; 0: none does, and each is listed
  *   ORCH_FAULT_ERRNO    what it fails with; 'kill': it is not made, the process ends by SIGKILL
- *   ORCH_FAULT_LOG      file that gets a line when the call has failed
+ *   ORCH_FAULT_LOG      file that gets a line when the call has failed, or one for each listed
+ *                       call: its process, a number for the functions that lead to it, its name and
+ * file
  *
- * The first process of that name takes the fault; the log's existence tells the later ones. */
+ * The first process of that name which makes so many calls takes the fault; the log's existence
+ * tells the later ones. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -27,7 +31,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-static bool is_counting, kills;
+static bool is_counting, is_listing, kills;
 static int countdown, number;
 static const char *under, *log_path;
 
@@ -39,27 +43,52 @@ __attribute__((constructor)) static void begin(void)
     const char *name = n > 0 ? strrchr(exe, '/') : NULL;
     under = getenv("ORCH_FAULT_UNDER");
     log_path = getenv("ORCH_FAULT_LOG");
-    if (!program || !at || !under || !log_path || !name || strcmp(name + 1, program) != 0 ||
-        syscall(SYS_access, log_path, F_OK) == 0)
+    if (!program || !at || !under || !log_path || !name || strcmp(name + 1, program) != 0)
         return;
     countdown = atoi(at);
+    is_listing = countdown == 0;
+    if (!is_listing && syscall(SYS_access, log_path, F_OK) == 0)
+        return;
     const char *kind = getenv("ORCH_FAULT_ERRNO");
     kills = kind && strcmp(kind, "kill") == 0;
     number = kind ? atoi(kind) : EIO;
     is_counting = true;
 }
 
+static void write_line(const char *line, int length)
+{
+    long fd = syscall(SYS_openat, AT_FDCWD, log_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    syscall(SYS_write, fd, line, length);
+    syscall(SYS_close, fd);
+}
+
+/* A hash of the addresses that the call returns to. */
+static unsigned long place_of_call(void)
+{
+    void *frames[64];
+    int count = backtrace(frames, sizeof frames / sizeof *frames);
+    unsigned long place = 0;
+    for (int i = 0; i < count; i++)
+        place = (place ^ (unsigned long)frames[i]) * 0x100000001b3;
+    return place;
+}
+
 /* A process that was forked makes no calls of its own before it becomes another program. */
 static bool fails(const char *what, const char *path)
 {
-    if (!is_counting || --countdown > 0)
+    if (!is_counting || (!is_listing && --countdown > 0))
         return false;
-    is_counting = false;
+    int before = errno;
     char line[600];
-    int length = snprintf(line, sizeof line, "%s %s\n", what, path ? path : "");
-    long fd = syscall(SYS_openat, AT_FDCWD, log_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    syscall(SYS_write, fd, line, length < (int)sizeof line ? length : (int)sizeof line);
-    syscall(SYS_close, fd);
+    is_counting = false; /* what follows makes calls too */
+    int length = is_listing ? snprintf(line, sizeof line, "%ld %lx %s %s\n", syscall(SYS_getpid),
+                                       place_of_call(), what, path ? path : "")
+                            : snprintf(line, sizeof line, "%s %s\n", what, path ? path : "");
+    write_line(line, length < (int)sizeof line ? length : (int)sizeof line);
+    is_counting = is_listing;
+    errno = before;
+    if (is_listing)
+        return false;
     if (kills)
         syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
     errno = number;
