@@ -9,7 +9,7 @@ orch_test(store_repair "slow" orch_store)
 orch_test(store_shards "slow" orch_store)
 
 add_test(NAME fault.store_repair COMMAND test_store_repair all)
-set_tests_properties(fault.store_repair PROPERTIES COST 800 LABELS "slow" TIMEOUT 1800)
+set_tests_properties(fault.store_repair PROPERTIES LABELS "slow" TIMEOUT 1800)
 
 # tests/data/store-v1.db was written by it; a new schema version gets a file of its own
 add_executable(make_golden_store ${CMAKE_SOURCE_DIR}/tests/store/make_golden.c)

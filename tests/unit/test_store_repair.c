@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Salvage: a store of 200 runs, damaged at many places. Which pages a run lies on is learned by
+/* Salvage: a store of 120 runs, damaged at many places. Which pages a run lies on is learned by
  * watching what SQLite reads for its digest; a run of whose pages none was touched must come back.
  */
 #include "store/repair.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-enum { RUNS = 200, PAGE = 4096, PAGES_MAX = 1024 };
+enum { RUNS = 120, PAGE = 4096, PAGES_MAX = 1024 };
 
 static char *folder, *path;
 static char keys[RUNS][ORCH_KEY_CHARS], digests[RUNS][ORCH_SHA256_CHARS];
