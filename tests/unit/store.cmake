@@ -26,7 +26,7 @@ add_executable(bench_store_metrics ${CMAKE_SOURCE_DIR}/bench/store_metrics.c)
 target_link_libraries(bench_store_metrics PRIVATE orch_store)
 add_executable(bench_store_runs ${CMAKE_SOURCE_DIR}/bench/store_runs.c)
 target_link_libraries(bench_store_runs PRIVATE orch_store)
-add_test(NAME bench.store_runs COMMAND bench_store_runs --most-share 0.5)
+add_test(NAME bench.store_runs COMMAND bench_store_runs --runs 30000 --most-share 0.5)
 set_tests_properties(bench.store_runs PROPERTIES LABELS "slow" TIMEOUT 600)
 
 foreach(fault store_fault store_crowd)
