@@ -103,7 +103,7 @@ set_tests_properties(cli.0011-wrapped cli.0026-full-disk cli.0030-hostile-recipe
   cli.0238-build-torch cli.0246-data-path cli.0250-batch-augmentation cli.0263-only-when-named cli.0264-semisup cli.0268-source-selection
   cli.0274-judge cli.0295-visible-gpus cli.0301-training-bad-input cli.0310-timing-verdict cli.0320-apex cli.0325-replay cli.0340-slurm-submit
   cli.0341-slurm-collect cli.0360-gorila cli.0366-frame-stack cli.0374-pinning cli.0375-cpu-slots cli.0379-store-being-made cli.0391-run-needs
-  cli.0409-slots-hostile cli.0410-slurm-no-answer cli.0411-programs-hang cli.0417-compare-of-many cli.0418-plan-of-many cli.0419-import-values
+  cli.0028-neutral cli.0128-notify cli.0285-layerbench-list cli.0415-read-on-full-disk cli.0409-slots-hostile cli.0410-slurm-no-answer cli.0411-programs-hang cli.0417-compare-of-many cli.0418-plan-of-many cli.0419-import-values
   cli.0422-in-place cli.0423-inputs-change cli.0424-folder-apart cli.0055-recipe-reports cli.0216-staleness cli.0242-cuda-graphs
   cli.0370-slots-two-runs cli.0376-slots-one-recipe cli.0381-two-allowances cli.0393-sandbox cli.0425-same-file cli.0426-hidden-edits
   cli.0435-typed-values cli.0438-python-runs cli.0440-environment-wrappers cli.0462-large-folder cli.0476-same-failures cli.0477-live-line

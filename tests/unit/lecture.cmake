@@ -1,5 +1,5 @@
 # predictors: lecture 7 (AI Gauge, Justus et al.).
-orch_test(lecture "quick" orch_predictors)
+orch_test(lecture "slow" orch_predictors)
 orch_test(layer_rows "quick" orch_predictors)
 # their measurements, where they are; every 72nd row, or it takes long; one thread, as all tests: more would wait for each other's turns
 add_test(NAME reference.justus
