@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 #include "core/cli/compare_show.h"
-#include "core/cli/nets.h"
 #include "core/run/compare_run.h"
 #include "core/stats/contrast_limit.h"
 #include "core/stats/task.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GPUs, links and prices: tables from lib/hw and from the user's own file. */
 #include "core/cli/cli.h"
-#include "core/forecast/paleo_steps.h"
 #include "core/hardware/gpu_facts.h"
 #include "core/hardware/price_updates.h"
 #include "core/hardware/rate.h"
@@ -9,6 +8,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "predictors/paleo.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Serves a web page for the store: executes the program orch-web (core/web/orch_web.c). */
 #include "core/cli/cli.h"
-#include "core/cli/nets.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

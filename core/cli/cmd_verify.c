@@ -5,7 +5,6 @@
 #include "core/pack/rerun.h"
 #include "core/pack/verify.h"
 
-#include "core/cli/nets.h"
 #include "core/forecast/trial_forecasts.h"
 #include "core/run/argv_record.h"
 #include "lib/base/error.h"

@@ -3,7 +3,6 @@
 #ifndef ORCH_CORE_CLI_STEP_SHOW_H
 #define ORCH_CORE_CLI_STEP_SHOW_H
 
-#include "core/cli/limits.h"
 #include "core/cli/time_options.h"
 #include "core/forecast/step_answer.h"
 
