@@ -2,7 +2,6 @@
 #include "core/cli/cli.h"
 
 #include "core/results/selection.h"
-#include "core/stats/contrast.h"
 #include "core/stats/disturbed.h"
 #include "core/stats/numbers.h"
 #include "core/stats/ranking.h"

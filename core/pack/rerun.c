@@ -2,7 +2,6 @@
 #include "core/pack/rerun.h"
 
 #include "core/run/schedule.h"
-#include "core/stats/contrast.h"
 #include "core/stats/numbers.h"
 #include "core/stats/spread.h"
 #include "lib/base/error.h"

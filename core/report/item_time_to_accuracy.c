@@ -7,7 +7,6 @@
 #include "core/report/items.h"
 
 #include "core/stats/censored.h"
-#include "core/stats/contrast.h"
 #include "core/stats/numbers.h"
 #include "lib/base/json.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/trials.h"
 
-#include "core/stats/contrast.h"
+#include "core/stats/numbers.h"
 #include "core/stats/same_trial.h"
 #include "core/stats/task.h"
 #include "lib/base/error.h"

@@ -63,9 +63,6 @@ size_t orch_runs_needed(double shift, double sd, bool is_paired);
  * values are equal. */
 double orch_mann_whitney(const double *a, size_t count_a, const double *b, size_t count_b);
 
-/** Returns whether a metric of this unit is a time or a rate (s, ms, images/s). `out_is_rate` may
- * be NULL. */
-bool orch_unit_is_timing(const char *unit, bool *out_is_rate);
 /** Returns "paired t", "Welch", "Mann-Whitney" or "-". Static. */
 const char *orch_contrast_test_name(enum orch_contrast_test test);
 /** Describes a contrast: "B is 3.2 % slower (1.8 to 4.6 %), more than noise". `better` is min, max

@@ -9,19 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-bool orch_unit_is_timing(const char *unit, bool *out_is_rate)
-{
-    static const char *const units[] = {"s", "ms", "us", "ns", "min", "h"};
-    bool is_rate = unit && (g_str_has_suffix(unit, "/s") || g_str_has_suffix(unit, "/min") ||
-                            g_str_has_suffix(unit, "/h"));
-    if (out_is_rate)
-        *out_is_rate = is_rate;
-    for (unsigned i = 0; unit && i < G_N_ELEMENTS(units); i++)
-        if (strcmp(unit, units[i]) == 0)
-            return true;
-    return is_rate;
-}
-
 const char *orch_contrast_test_name(enum orch_contrast_test test)
 {
     static const char *const names[] = {"-", "paired t", "Welch", "Mann-Whitney"};

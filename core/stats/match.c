@@ -6,6 +6,7 @@
 #include "core/stats/match.h"
 
 #include "core/stats/contrast.h"
+#include "core/stats/numbers.h"
 #include "core/stats/same_trial.h"
 #include "lib/base/json.h"
 #include "lib/wire/library_fact.h"

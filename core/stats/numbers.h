@@ -3,6 +3,7 @@
 #ifndef ORCH_CORE_STATS_NUMBERS_H
 #define ORCH_CORE_STATS_NUMBERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** Formats 4 significant digits, without exponent between 1e-4 and 1e6. The caller frees. */
@@ -27,5 +28,8 @@ char *orch_interval_format(double low, double high);
 char *orch_within_format(double value, double low, double high);
 /** Formats a p-value: "0.028", "<0.0001"; "-" for NaN. The caller frees. */
 char *orch_p_format(double p);
+/** Returns whether a metric of this unit is a time or a rate (s, ms, images/s). `out_is_rate` may
+ * be NULL. */
+bool orch_unit_is_timing(const char *unit, bool *out_is_rate);
 
 #endif

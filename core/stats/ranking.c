@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/stats/ranking.h"
 
-#include "core/stats/contrast.h"
+#include "core/stats/numbers.h"
 #include "core/stats/pooled.h"
 #include "core/stats/shared_base.h"
 #include "core/stats/task.h"

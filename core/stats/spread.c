@@ -16,7 +16,6 @@
  * median and range. */
 #include "core/stats/spread.h"
 
-#include "core/stats/contrast.h"
 #include "core/stats/numbers.h"
 #include "lib/base/reals.h"
 
