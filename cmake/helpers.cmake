@@ -7,6 +7,20 @@ function(orch_library name)
   target_link_libraries(${name} PUBLIC ${ARGN})
 endfunction()
 
+# orch_feature([DEPS...]): a static library orch_feature_NAME of every .c file of features/NAME, which may call all of core
+# but its commands, and whatever lies below. The program links each of them, and so do the libraries of core that
+# still call features by their names.
+function(orch_feature)
+  get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  orch_library(orch_feature_${folder} ${ARGN} ${ORCH_CORE} orch_predictors orch_exchange orch_store orch_vcs
+    orch_net orch_hw orch_data orch_zip orch_yaml orch_wire orch_base)
+  target_compile_definitions(orch_feature_${folder} PRIVATE ORCH_VERSION="${PROJECT_VERSION}")
+  foreach(library ${ORCH_CIRCLE})
+    target_link_libraries(${library} PUBLIC orch_feature_${folder})
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY ORCH_FEATURES orch_feature_${folder})
+endfunction()
+
 # orch_embed(TARGET NAME FILE): builds FILE (relative to the root) into TARGET, as the text
 # 'extern const char NAME[]' of 'extern const unsigned long NAME_LENGTH' bytes, so that the program has it wherever it runs. Made anew when FILE changes.
 function(orch_embed target name file)

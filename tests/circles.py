@@ -15,7 +15,7 @@ import os
 import re
 import sys
 
-FOLDERS = ("core", "lib", "plugins", "predictors", "store")
+FOLDERS = ("core", "features", "lib", "plugins", "predictors", "store")
 CLEAN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 # what stands before a '{' at the beginning of a line, from the end of the previous thing on
 DEFINITION = re.compile(r"(?:^|\n)([A-Za-z_][^;{}#]*?)\)\s*\n\{", re.S)

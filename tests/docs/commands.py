@@ -126,14 +126,20 @@ def lines_of(source, known):
         for line in command.examples:
             yield "orch %s --help" % name, line, True
     for path in sorted(glob.glob(source + "/core/**/*.c", recursive=True) +
+                       glob.glob(source + "/features/**/*.c", recursive=True) +
                        glob.glob(source + "/store/**/*.c", recursive=True) +
                        glob.glob(source + "/lib/**/*.c", recursive=True) +
                        glob.glob(source + "/predictors/**/*.c", recursive=True)):
         for literal in literals(open(path).read()):
-            is_hint = re.match(r"orch [a-z]+ ", literal) and "core/cli" in path and "\\n" not in literal
+            is_hint = re.match(r"orch [a-z]+ ", literal) and prints(path) and "\\n" not in literal
             whole = [literal] if is_hint else []
             for line in whole + re.findall(r"'(orch [a-z][^']*)'", literal):
                 yield os.path.relpath(path, source), re.sub(r"%[-*.0-9l]*[a-z]", "X", line), False
+
+
+def prints(path):
+    """Whether a file prints: the command line, the commands, and in features the files for them."""
+    return re.search(r"core/cli/|core/commands/|features/[a-z]+/(cmd_|\w+_show\.c)", path)
 
 
 def main():
