@@ -2,7 +2,7 @@
 /* Rates of the environments on one core, in millions of steps a second of processor time:
  * 'bench_env [NAME [COPIES]]'. Actions are drawn beforehand, as the peers' are. bench/env.sh sets
  * Gymnasium and MinAtar beside it. */
-#include "plugins/common/env/env.h"
+#include "plugins/replay/env/env.h"
 
 #include "lib/base/random.h"
 

@@ -5,7 +5,7 @@
  * each: first as fast as they can, then 100,000 steps a second each, in eights as an actor with
  * eight copies does, while one thread samples. Seconds are then those of the clock. bench/replay.sh
  * sets peers beside it and draws its chart. */
-#include "plugins/common/replay/replay.h"
+#include "plugins/replay/memory/replay.h"
 
 #include "lib/base/random.h"
 

@@ -3,7 +3,7 @@
 #ifndef ORCH_PLUGINS_REPLAY_ACTOR_SETUP_H
 #define ORCH_PLUGINS_REPLAY_ACTOR_SETUP_H
 
-#include "plugins/common/actor/actor_share.h"
+#include "plugins/replay/actor/actor_share.h"
 #include "plugins/replay/replay_settings.h"
 
 /** Steps of each copy for which an actor's ring has room. */

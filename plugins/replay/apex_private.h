@@ -3,7 +3,7 @@
 #ifndef ORCH_PLUGINS_REPLAY_APEX_PRIVATE_H
 #define ORCH_PLUGINS_REPLAY_APEX_PRIVATE_H
 
-#include "plugins/common/actor/actor_pool.h"
+#include "plugins/replay/actor/actor_pool.h"
 #include "plugins/replay/apex_run.h"
 #include "plugins/replay/learning_curve.h"
 #include "plugins/replay/sampled_batch.h"

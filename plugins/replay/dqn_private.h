@@ -3,8 +3,8 @@
 #ifndef ORCH_PLUGINS_REPLAY_DQN_PRIVATE_H
 #define ORCH_PLUGINS_REPLAY_DQN_PRIVATE_H
 
-#include "plugins/common/env/frame_stack.h"
 #include "plugins/replay/dqn_run.h"
+#include "plugins/replay/env/frame_stack.h"
 #include "plugins/replay/learning_curve.h"
 #include "plugins/replay/sampled_batch.h"
 #include "plugins/replay/saved_training.h"

@@ -3,9 +3,9 @@
 #ifndef ORCH_PLUGINS_REPLAY_GORILA_PRIVATE_H
 #define ORCH_PLUGINS_REPLAY_GORILA_PRIVATE_H
 
-#include "plugins/common/actor/actor_pool.h"
-#include "plugins/common/gorila/gorila_pool.h"
-#include "plugins/common/gorila/gorila_server.h"
+#include "plugins/replay/actor/actor_pool.h"
+#include "plugins/replay/gorila/gorila_pool.h"
+#include "plugins/replay/gorila/gorila_server.h"
 #include "plugins/replay/gorila_run.h"
 #include "plugins/replay/learning_curve.h"
 

@@ -3,11 +3,11 @@
 #ifndef ORCH_PLUGINS_REPLAY_SETTINGS_H
 #define ORCH_PLUGINS_REPLAY_SETTINGS_H
 
-#include "plugins/common/agent/exploration.h"
-#include "plugins/common/agent/q_learner.h"
-#include "plugins/common/env/env.h"
-#include "plugins/common/replay/replay.h"
 #include "plugins/common/shard/weight_shard.h"
+#include "plugins/replay/agent/exploration.h"
+#include "plugins/replay/agent/q_learner.h"
+#include "plugins/replay/env/env.h"
+#include "plugins/replay/memory/replay.h"
 
 #include <orch/plugin.h>
 

@@ -3,9 +3,9 @@
 #ifndef ORCH_PLUGINS_REPLAY_SAMPLED_BATCH_H
 #define ORCH_PLUGINS_REPLAY_SAMPLED_BATCH_H
 
-#include "plugins/common/agent/q_learner.h"
-#include "plugins/common/env/env.h"
-#include "plugins/common/replay/replay.h"
+#include "plugins/replay/agent/q_learner.h"
+#include "plugins/replay/env/env.h"
+#include "plugins/replay/memory/replay.h"
 
 struct orch_sampled_batch {
     int64_t count, frames; /* steps; frames of a state */

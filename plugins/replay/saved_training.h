@@ -13,7 +13,7 @@
 #ifndef ORCH_PLUGINS_REPLAY_SAVED_TRAINING_H
 #define ORCH_PLUGINS_REPLAY_SAVED_TRAINING_H
 
-#include "plugins/common/replay/replay.h"
+#include "plugins/replay/memory/replay.h"
 
 #include <orch/plugin.h>
 

@@ -3,7 +3,7 @@
  * compared with. */
 #include "plugins/replay/table_run.h"
 
-#include "plugins/common/agent/q_table.h"
+#include "plugins/replay/agent/q_table.h"
 #include "plugins/replay/learning_curve.h"
 #include "plugins/replay/saved_training.h"
 

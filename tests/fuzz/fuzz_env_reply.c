@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lines of an environment program: as a description of itself and, under one that fits no more than
  * 8 values, as an answer. */
-#include "plugins/common/env/env_reply.h"
+#include "plugins/replay/env/env_reply.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The memory that actors and learner share, and actors as processes. */
-#include "plugins/common/actor/actor_pool.h"
-#include "plugins/common/agent/q_learner.h"
-#include "plugins/common/replay/replay.h"
+#include "plugins/replay/actor/actor_pool.h"
+#include "plugins/replay/agent/q_learner.h"
+#include "plugins/replay/memory/replay.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Deep Q-learning: matrix products and Adam against double precision, gradients against finite
  * differences, targets by hand, target networks, exploration, and losses that are not finite. */
-#include "plugins/common/agent/dense_loops.h"
-#include "plugins/common/agent/exploration.h"
-#include "plugins/common/agent/q_learner.h"
+#include "plugins/replay/agent/dense_loops.h"
+#include "plugins/replay/agent/exploration.h"
+#include "plugins/replay/agent/q_learner.h"
 
 #include "lib/base/random.h"
 

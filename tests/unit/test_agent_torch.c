@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Both engines of a network that values actions compute the same: outputs, updates, optimizer. */
-#include "plugins/common/agent/q_net.h"
+#include "plugins/replay/agent/q_net.h"
 
 #include "lib/base/random.h"
 

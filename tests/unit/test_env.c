@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plugins/common/env/env.h"
-#include "plugins/common/env/env_catch.h"
-#include "plugins/common/env/env_lander.h"
-#include "plugins/common/replay/replay.h"
+#include "plugins/replay/env/env.h"
+#include "plugins/replay/env/env_catch.h"
+#include "plugins/replay/env/env_lander.h"
+#include "plugins/replay/memory/replay.h"
 
 #include "lib/base/random.h"
 

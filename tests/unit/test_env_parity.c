@@ -4,7 +4,7 @@
  * TOLERANCE at the checkpoints of the peer as it is installed. States, observations, rewards and
  * ends are equal bit for bit (SHA-256) where the C library's sine and cosine round as those of the
  * machine that made the traces, which the digest 'libm' tells. */
-#include "plugins/common/env/env.h"
+#include "plugins/replay/env/env.h"
 
 #include "lib/base/random.h"
 #include "lib/base/sha256.h"

@@ -2,7 +2,7 @@
 /* Environments that are programs: a good one, and all the ways in which one can be bad. Nothing
  * depends on how fast a program is: those that answer have a minute, and the limits that are meant
  * to pass belong to programs that never answer. */
-#include "plugins/common/env/env.h"
+#include "plugins/replay/env/env.h"
 
 #include "lib/base/error.h"
 

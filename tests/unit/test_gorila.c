@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GORILA: the rules of stability, the parameter server, the memory that it shares with learners,
  * and a learner as a process. */
-#include "plugins/common/actor/actor_pool.h"
-#include "plugins/common/gorila/gorila_pool.h"
-#include "plugins/common/gorila/gorila_rules.h"
-#include "plugins/common/gorila/gorila_server.h"
+#include "plugins/replay/actor/actor_pool.h"
+#include "plugins/replay/gorila/gorila_pool.h"
+#include "plugins/replay/gorila/gorila_rules.h"
+#include "plugins/replay/gorila/gorila_server.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The replay buffer: which steps it draws and how often, returns and stacked states against sums
  * from scratch, priorities, snapshots, and what it refuses. */
-#include "plugins/common/replay/replay.h"
+#include "plugins/replay/memory/replay.h"
 
 #include "lib/base/error.h"
 #include "lib/base/random.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Many writers and one reader at the same time: no drawn step is torn. */
-#include "plugins/common/replay/replay.h"
+#include "plugins/replay/memory/replay.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

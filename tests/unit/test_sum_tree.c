@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tree of sums: its invariant, and what it finds, against sums from scratch. */
-#include "plugins/common/replay/sum_tree.h"
+#include "plugins/replay/memory/sum_tree.h"
 
 #include "lib/base/random.h"
 
