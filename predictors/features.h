@@ -13,7 +13,7 @@
 #define ORCH_PREDICTORS_FEATURES_H
 
 #include "lib/base/csv.h"
-#include "lib/hw/gpus.h"
+#include "lib/devices/gpus.h"
 #include "predictors/matrix.h"
 
 /** Columns that features are derived from; features.c lists their names in files. */

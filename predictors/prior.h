@@ -6,7 +6,7 @@
 #ifndef ORCH_PREDICTORS_PRIOR_H
 #define ORCH_PREDICTORS_PRIOR_H
 
-#include "lib/hw/gpus.h"
+#include "lib/devices/gpus.h"
 #include "lib/steptime/roofline.h"
 #include "lib/steptime/transfer.h"
 #include "predictors/exchange.h"

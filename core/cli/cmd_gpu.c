@@ -2,8 +2,8 @@
 /* GPUs, links and prices: tables from lib/hw and from the user's own file. */
 #include "core/cli/cli.h"
 #include "core/hardware/gpu_facts.h"
-#include "core/hardware/price_updates.h"
-#include "core/hardware/rate.h"
+#include "lib/devices/price_updates.h"
+#include "lib/devices/rate.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

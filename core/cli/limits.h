@@ -4,9 +4,9 @@
 #define ORCH_CORE_CLI_LIMITS_H
 
 #include "core/cli/cli.h"
-#include "core/hardware/rate.h"
 #include "core/run/plan_forecast.h"
 #include "core/run/schedule.h"
+#include "lib/devices/rate.h"
 
 /** Describes the limits: "budget $5.00 at $3.06 an hour of a device (--price); deadline 2026-11-21
  * 18:00". NULL when there are none. The caller frees. */

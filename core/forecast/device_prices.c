@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/forecast/device_prices.h"
 
-#include "core/hardware/rate.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "lib/devices/rate.h"
 #include "lib/hw/machine.h"
 #include "lib/wire/verdict.h"
 

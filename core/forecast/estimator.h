@@ -3,8 +3,8 @@
 #ifndef ORCH_CORE_FORECAST_ESTIMATOR_H
 #define ORCH_CORE_FORECAST_ESTIMATOR_H
 
-#include "core/hardware/hardware.h"
 #include "core/run/plan_forecast.h"
+#include "lib/devices/hardware.h"
 
 struct orch_estimator;
 /** `workspace`: its open store is searched for step time measurements; NULL: no store is used. It

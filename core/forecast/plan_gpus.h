@@ -4,7 +4,7 @@
 #define ORCH_CORE_FORECAST_PLAN_GPUS_H
 
 #include "core/forecast/trial_forecasts.h"
-#include "core/hardware/rate.h"
+#include "lib/devices/rate.h"
 
 /** All trials on one GPU model at one price. */
 struct orch_plan_gpu {

@@ -3,8 +3,8 @@
 #ifndef ORCH_CORE_FORECAST_PLAN_RATE_H
 #define ORCH_CORE_FORECAST_PLAN_RATE_H
 
-#include "core/hardware/rate.h"
 #include "core/run/plan.h"
+#include "lib/devices/rate.h"
 
 /** Gets the price of this machine's GPU (from the user's hardware file, else the dated table) when
  * a trial of the plan uses a GPU; otherwise the price is unknown. False when a hardware file is

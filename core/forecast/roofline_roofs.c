@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/forecast/roofline_roofs.h"
 
-#include "core/hardware/ceilings.h"
-#include "core/hardware/hardware.h"
+#include "lib/devices/ceilings.h"
+#include "lib/devices/hardware.h"
 #include "lib/hw/machine.h"
 
 #include <string.h>

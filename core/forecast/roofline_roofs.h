@@ -4,7 +4,7 @@
 #ifndef ORCH_CORE_FORECAST_ROOFLINE_ROOFS_H
 #define ORCH_CORE_FORECAST_ROOFLINE_ROOFS_H
 
-#include "lib/hw/gpus.h"
+#include "lib/devices/gpus.h"
 
 struct orch_roof {
     double rate; /* FLOP/s, or bytes per second; 0: the device has none, or it is not known */

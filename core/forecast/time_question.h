@@ -5,7 +5,7 @@
 #define ORCH_CORE_FORECAST_TIME_QUESTION_H
 
 #include "core/forecast/network.h"
-#include "core/hardware/rate.h"
+#include "lib/devices/rate.h"
 
 #include "lib/net/cost.h"
 #include "predictors/exchange.h"

@@ -5,7 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
-#include "lib/hw/gpus.h"
+#include "lib/devices/gpus.h"
 
 #include <math.h>
 #include <string.h>

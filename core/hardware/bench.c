@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/hardware/bench.h"
 
-#include "core/hardware/hardware.h"
 #include "lib/base/command.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/devices/hardware.h"
 #include "lib/hw/measure.h"
 
 #include <string.h>

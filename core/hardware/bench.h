@@ -3,7 +3,7 @@
 #ifndef ORCH_CORE_HARDWARE_BENCH_H
 #define ORCH_CORE_HARDWARE_BENCH_H
 
-#include "core/hardware/ceilings.h"
+#include "lib/devices/ceilings.h"
 #include "lib/hw/machine.h"
 
 /** Called before each measurement with its name. */

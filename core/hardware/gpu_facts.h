@@ -3,7 +3,7 @@
 #ifndef ORCH_CORE_HARDWARE_GPU_FACTS_H
 #define ORCH_CORE_HARDWARE_GPU_FACTS_H
 
-#include "core/hardware/hardware.h"
+#include "lib/devices/hardware.h"
 
 struct orch_gpu_facts {
     const char *unit_name;           /* what one device is: "one GPU of a card", ... */

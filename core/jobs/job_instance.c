@@ -3,8 +3,8 @@
  * table of prices has; a platform may charge more. They serve to compare instances. */
 #include "core/jobs/job_instance.h"
 
-#include "core/hardware/rate.h"
 #include "lib/base/error.h"
+#include "lib/devices/rate.h"
 
 #include <math.h>
 #include <string.h>

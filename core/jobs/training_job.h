@@ -7,9 +7,9 @@
 #ifndef ORCH_JOBS_TRAINING_JOB_H
 #define ORCH_JOBS_TRAINING_JOB_H
 
-#include "core/hardware/hardware.h"
 #include "core/run/plan.h"
-#include "lib/hw/training.h"
+#include "lib/devices/hardware.h"
+#include "lib/devices/training.h"
 
 /** What only the user knows: names in their account. All borrowed; NULL: not given. */
 struct orch_job_account {

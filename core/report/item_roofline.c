@@ -4,9 +4,9 @@
 #include "core/report/items.h"
 #include "core/report/roofline_chart.h"
 
-#include "core/hardware/hardware.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/devices/hardware.h"
 
 #include <math.h>
 #include <string.h>

@@ -12,10 +12,10 @@
  * replace the computed part. */
 #include "core/report/curve_items.h"
 
-#include "core/hardware/hardware.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/devices/hardware.h"
 
 #include <math.h>
 #include <string.h>

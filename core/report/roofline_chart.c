@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/roofline_chart.h"
 
-#include "core/hardware/ceilings.h"
 #include "core/report/trials.h"
 #include "lib/base/csv.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
+#include "lib/devices/ceilings.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef ORCH_HW_MEASURE_H
 #define ORCH_HW_MEASURE_H
 
-#include "lib/hw/rate_samples.h"
+#include "lib/devices/rate_samples.h"
 
 #include <glib.h>
 #include <stdbool.h>

@@ -15,7 +15,7 @@
 #ifndef ORCH_STEPTIME_TRANSFER_H
 #define ORCH_STEPTIME_TRANSFER_H
 
-#include "lib/hw/gpus.h"
+#include "lib/devices/gpus.h"
 #include "lib/steptime/roofline.h"
 
 enum orch_transfer_kind {

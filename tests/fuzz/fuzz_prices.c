@@ -3,7 +3,7 @@
  * --update'. A crash, a leak, a hang, a result beside an error, or prices that are others after
  * they were written and read again is a fault. Built with -fsanitize=fuzzer it fuzzes; with
  * replay.c it runs the committed corpus as a test. */
-#include "core/hardware/price_updates.h"
+#include "lib/devices/price_updates.h"
 #include "tests/fuzz/scratch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);

@@ -3,9 +3,9 @@
  * is said of a row that is wrong. */
 #include "lib/base/error.h"
 #include "lib/base/file.h"
-#include "lib/hw/gpus.h"
-#include "lib/hw/links.h"
-#include "lib/hw/prices.h"
+#include "lib/devices/gpus.h"
+#include "lib/devices/links.h"
+#include "lib/devices/prices.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

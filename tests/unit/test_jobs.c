@@ -3,7 +3,7 @@
 #include "core/jobs/job_yaml.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
-#include "lib/hw/training.h"
+#include "lib/devices/training.h"
 #include "lib/yaml/yaml.h"
 
 #include <setjmp.h>

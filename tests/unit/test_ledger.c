@@ -4,8 +4,8 @@
 #include "core/run/ledger.h"
 #include "core/run/run_limits.h"
 #include "lib/base/ident.h"
+#include "lib/devices/prices.h"
 #include "lib/hw/machine.h"
-#include "lib/hw/prices.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,9 +2,9 @@
 /* The roofline against numbers worked by hand, exchanges against their formulas, and layer tables
  * from graphs against the counts of the graph. */
 #include "lib/base/error.h"
-#include "lib/hw/gpus.h"
-#include "lib/hw/links.h"
-#include "lib/hw/prices.h"
+#include "lib/devices/gpus.h"
+#include "lib/devices/links.h"
+#include "lib/devices/prices.h"
 #include "lib/net/cost.h"
 #include "lib/steptime/roofline.h"
 #include "predictors/exchange.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* orch-gpu-bench SECONDS: the ceilings of the first visible GPU, for `orch doctor --bench`.
  *
- * A row of JSON a line, as core/hardware/ceilings.h reads it: copies inside the GPU, to and from it
+ * A row of JSON a line, as lib/devices/ceilings.h reads it: copies inside the GPU, to and from it
  * (pinned and pageable), the latency of a launch, and matrix products by precision through cuBLAS,
  * which is opened at run time, so that the program starts where it is missing. What cannot be
  * measured is a row with "skipped" and the reason. Exit status: 0; 77 without a GPU; 3 after an

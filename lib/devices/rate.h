@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The hourly price of one device, and the range of offers it was chosen from. */
-#ifndef ORCH_CORE_HARDWARE_RATE_H
-#define ORCH_CORE_HARDWARE_RATE_H
+#ifndef ORCH_LIB_DEVICES_RATE_H
+#define ORCH_LIB_DEVICES_RATE_H
 
-#include "core/hardware/hardware.h"
+#include "lib/devices/hardware.h"
 
 /** Price of an hour of one device. */
 struct orch_rate {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/hw/gpus.h"
+#include "lib/devices/gpus.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/hardware/hardware.h"
+#include "lib/devices/hardware.h"
 
-#include "core/hardware/price_updates.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "lib/devices/price_updates.h"
 #include "lib/hw/machine.h"
 #include "lib/yaml/yaml.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/hw/rate_samples.h"
+#include "lib/devices/rate_samples.h"
 
 #include "lib/base/ident.h"
 

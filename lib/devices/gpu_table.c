@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What vendors say of their GPUs: share/hardware/gpus.csv, which is built in. A new one is a row
  * there. */
-#include "lib/hw/columns.h"
-#include "lib/hw/gpus.h"
+#include "lib/devices/columns.h"
+#include "lib/devices/gpus.h"
 
 #include <string.h>
 

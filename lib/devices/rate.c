@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/hardware/rate.h"
+#include "lib/devices/rate.h"
 
 #include <glib.h>
 #include <string.h>

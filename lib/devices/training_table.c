@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/hw/training.h"
+#include "lib/devices/training.h"
 
-#include "lib/hw/columns.h"
+#include "lib/devices/columns.h"
 
 #include <string.h>
 

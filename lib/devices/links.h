@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Links between workers. Rates are for one worker's sending, in 10^9 bit/s, without protocol
  * overhead. */
-#ifndef ORCH_HW_LINKS_H
-#define ORCH_HW_LINKS_H
+#ifndef ORCH_LIB_DEVICES_LINKS_H
+#define ORCH_LIB_DEVICES_LINKS_H
 
-#include "lib/hw/gpus.h"
+#include "lib/devices/gpus.h"
 
 struct orch_link {
     const char *name; /* "ethernet10"; NULL ends the table */

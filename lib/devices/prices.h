@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Prices of GPUs per hour by cloud, instance and date. Prices become outdated, so every printed
  * cost includes the price with its source and date. */
-#ifndef ORCH_HW_PRICES_H
-#define ORCH_HW_PRICES_H
+#ifndef ORCH_LIB_DEVICES_PRICES_H
+#define ORCH_LIB_DEVICES_PRICES_H
 
 #include "lib/base/csv.h"
 

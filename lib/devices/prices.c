@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/hw/prices.h"
+#include "lib/devices/prices.h"
 
 #include <glib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Repeats a measurement until its values settle. */
-#ifndef ORCH_HW_RATE_SAMPLES_H
-#define ORCH_HW_RATE_SAMPLES_H
+#ifndef ORCH_LIB_DEVICES_RATE_SAMPLES_H
+#define ORCH_LIB_DEVICES_RATE_SAMPLES_H
 
 /** A rate that was measured several times, in units per second. */
 struct orch_measured {

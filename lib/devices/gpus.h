@@ -2,8 +2,8 @@
 /* GPU specifications, which forecasts use before a device has been measured. Rates are decimal
  * (TFLOP/s = 10^12, GB/s = 10^9, a multiply-add is two operations); peaks are at the boost clock
  * and without sparsity. */
-#ifndef ORCH_HW_GPUS_H
-#define ORCH_HW_GPUS_H
+#ifndef ORCH_LIB_DEVICES_GPUS_H
+#define ORCH_LIB_DEVICES_GPUS_H
 
 #include "lib/base/csv.h"
 

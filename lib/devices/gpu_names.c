@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Normalisation of GPU names. */
-#include "lib/hw/gpus.h"
+#include "lib/devices/gpus.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* All hardware that forecasts can use: the tables of lib/hw, the user's hardware file, and this
  * machine as measured by `orch doctor --bench`. */
-#ifndef ORCH_CORE_HARDWARE_HARDWARE_H
-#define ORCH_CORE_HARDWARE_HARDWARE_H
+#ifndef ORCH_LIB_DEVICES_HARDWARE_H
+#define ORCH_LIB_DEVICES_HARDWARE_H
 
-#include "lib/hw/gpus.h"
-#include "lib/hw/links.h"
-#include "lib/hw/prices.h"
+#include "lib/devices/gpus.h"
+#include "lib/devices/links.h"
+#include "lib/devices/prices.h"
 
 struct orch_hardware {
     GPtrArray *gpus;   /* const struct orch_gpu_spec *: the user's first, then the table */

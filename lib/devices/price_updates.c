@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/hardware/price_updates.h"
+#include "lib/devices/price_updates.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/hw/columns.h"
+#include "lib/devices/columns.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Looks up GPUs, links and prices; the user's own entries precede the built-in ones. */
-#include "core/hardware/hardware.h"
+#include "lib/devices/hardware.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

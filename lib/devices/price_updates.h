@@ -2,10 +2,10 @@
 /* Prices that the user added to the built-in ones with 'orch gpu prices --update'. They are in
  * prices.csv in orch's folder of the user's data directory, with the columns of
  * share/hardware/prices.csv. */
-#ifndef ORCH_CORE_HARDWARE_PRICE_UPDATES_H
-#define ORCH_CORE_HARDWARE_PRICE_UPDATES_H
+#ifndef ORCH_LIB_DEVICES_PRICE_UPDATES_H
+#define ORCH_LIB_DEVICES_PRICE_UPDATES_H
 
-#include "core/hardware/hardware.h"
+#include "lib/devices/hardware.h"
 
 /** Maximum number of rows. */
 #define ORCH_PRICE_UPDATES_MAX 20000

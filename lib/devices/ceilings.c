@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/hardware/ceilings.h"
+#include "lib/devices/ceilings.h"
 
-#include "core/hardware/hardware.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/devices/hardware.h"
 #include "lib/yaml/yaml.h"
 
 #include <string.h>

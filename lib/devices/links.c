@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Links between workers: share/hardware/links.csv, which is built in. */
-#include "lib/hw/links.h"
+#include "lib/devices/links.h"
 
 #include "lib/base/text.h"
-#include "lib/hw/columns.h"
+#include "lib/devices/columns.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What this machine can reach at best, as `orch doctor --bench` measured it: matrix products by
  * precision, memory, the link to the GPU, launches. Kept in the file of the device 'here'. */
-#ifndef ORCH_CORE_HARDWARE_CEILINGS_H
-#define ORCH_CORE_HARDWARE_CEILINGS_H
+#ifndef ORCH_LIB_DEVICES_CEILINGS_H
+#define ORCH_LIB_DEVICES_CEILINGS_H
 
-#include "lib/hw/rate_samples.h"
+#include "lib/devices/rate_samples.h"
 
 #include <glib.h>
 #include <jansson.h>

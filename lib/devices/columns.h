@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a record of a CSV table into a struct, described by a list of columns with type, range and
  * offset. Errors name file, line and column. */
-#ifndef ORCH_HW_COLUMNS_H
-#define ORCH_HW_COLUMNS_H
+#ifndef ORCH_LIB_DEVICES_COLUMNS_H
+#define ORCH_LIB_DEVICES_COLUMNS_H
 
 #include "lib/base/csv.h"
 

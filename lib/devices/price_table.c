@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What clouds asked for an hour, by instance and region: share/hardware/prices.csv, which is built
  * in, and files of the same columns. */
-#include "lib/hw/columns.h"
-#include "lib/hw/prices.h"
+#include "lib/devices/columns.h"
+#include "lib/devices/prices.h"
 
 #include "lib/base/text.h"
 
