@@ -3,8 +3,8 @@
  * it. */
 #include "core/cli/cli.h"
 
-#include "core/hardware/bench.h"
 #include "core/run/doctor.h"
+#include "features/hardware/bench.h"
 
 static struct orch_table *ceilings_table(const struct orch_ceilings *all)
 {

@@ -2,9 +2,9 @@
 /* orch db merge: merges stores, bundles, and folders of them into this store. */
 #include "core/cli/receipt.h"
 
-#include "core/pack/pack.h"
 #include "core/results/bundle_export.h"
 #include "core/results/merge.h"
+#include "features/pack/pack.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 

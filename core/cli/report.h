@@ -5,8 +5,8 @@
 
 #include "core/cli/cli.h"
 #include "core/render/show_text.h"
-#include "core/report/assignment_points.h"
 #include "core/report/sections.h"
+#include "features/pack/assignment_points.h"
 
 /** Makes the plan of the requested trials from the store's current content, as 'orch run' with
  * `jobs` jobs (0: its default) would see it. Changes nothing. NULL with an error. The caller

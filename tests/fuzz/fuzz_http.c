@@ -4,7 +4,7 @@
  * The server is real: it listens on a free port of the loopback address and reads a copy of the
  * golden store. Built with -fsanitize=fuzzer it fuzzes; with replay.c it runs the committed corpus
  * as a test. */
-#include "core/web/internal.h"
+#include "features/web/internal.h"
 #include "lib/base/file.h"
 
 #include <stdint.h>

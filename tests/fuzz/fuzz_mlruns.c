@@ -3,7 +3,7 @@
  * and a tag, separated by form feeds. A crash, a leak, a hang, or a run that no store takes is a
  * fault. Built with -fsanitize=fuzzer it fuzzes; with replay.c it runs the committed corpus as a
  * test. */
-#include "core/run/import_runs.h"
+#include "features/imports/import_runs.h"
 #include "tests/fuzz/imported_runs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);

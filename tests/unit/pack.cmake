@@ -1,1 +1,1 @@
-orch_test(pack "quick" orch_pack)
+orch_test(pack "quick" orch_feature_pack)

@@ -5,8 +5,8 @@ orch_test(design "quick" orch_predictors)
 # core/run: the ledger of hours and money, limits, tables of measurements, files of other trackers
 orch_test(ledger "quick" orch_run)
 orch_test(limit_options "quick" orch_run)
-orch_test(measurements "quick" orch_run)
-orch_test(import_files "quick" orch_run)
+orch_test(measurements "quick" orch_feature_imports)
+orch_test(import_files "quick" orch_feature_imports)
 orch_test(python_env "quick" orch_run)
 # core/run: the progress of running trials
 orch_test(progress "quick" orch_run)

@@ -2,8 +2,8 @@
 /* Runs from the files of TensorBoard and W&B: each kind of value that the formats can hold, and the
  * files cut off at each byte, with each byte changed, and in the wrong order. A reader keeps what
  * stands before the damage, says where it stopped, and makes nothing up. */
-#include "core/run/import_runs.h"
-#include "core/run/import_wire.h"
+#include "features/imports/import_runs.h"
+#include "features/imports/import_wire.h"
 #include "lib/base/file.h"
 #include "store/imported.h"
 #include "tests/store/fixture.h"

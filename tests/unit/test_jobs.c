@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/jobs/job_instance.h"
-#include "core/jobs/job_yaml.h"
+#include "features/cloud/job_instance.h"
+#include "features/cloud/job_yaml.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/devices/training.h"

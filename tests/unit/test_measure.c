@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The measuring of ceilings: when samples have settled, and that the products are products. */
 #include "lib/base/ident.h"
-#include "lib/hw/measure.h"
-#include "lib/hw/own_gemm.h"
+#include "features/hardware/measure.h"
+#include "features/hardware/own_gemm.h"
 
 #include <glib.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tables of measurements from elsewhere: options that do not fit the table, odd cells, names made
  * of the file's name. */
-#include "core/run/import.h"
+#include "features/imports/import.h"
 #include "tests/store/fixture.h"
 
 static char *folder;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/report/assignment_points.h"
+#include "features/pack/assignment_points.h"
 #include "lib/base/text.h"
 #include "lib/yaml/yaml.h"
 

@@ -4,8 +4,8 @@
 #include "tests/store/fixture.h"
 
 #include "core/run/declared_cost.h"
-#include "core/run/import.h"
 #include "core/run/run_rows.h"
+#include "features/imports/import.h"
 #include "predictors/feature_names.h"
 
 static char *folder;

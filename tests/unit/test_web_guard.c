@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/web/access.h"
+#include "features/web/access.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

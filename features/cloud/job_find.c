@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "features/cloud/job_find.h"
+
+#include "core/results/run_named.h"
+#include "features/cloud/job_trial.h"
+#include "lib/base/error.h"
+
+extern const struct orch_command ORCH_COMMAND_RUN;
+
+void orch_cli_job_clear(struct orch_cli_job *trial)
+{
+    orch_plan_free(trial->plan);
+    orch_expansion_free(trial->expansion);
+    g_clear_pointer(&trial->words, g_ptr_array_unref);
+}
+
+static bool expand(struct orch_cli *cli, const struct orch_variant *wish, struct orch_cli_job *out,
+                   GError **error)
+{
+    struct orch_variant variant = *wish;
+    variant.leaves_out_unnamed = true; /* as 'orch run' does, so that --part counts alike */
+    out->expansion = orch_cli_recipe(cli, cli->args[0], &variant, error);
+    const struct orch_execute_options options = {.jobs = 1, .any_slots = true, .reads_only = true};
+    if (out->expansion)
+        out->plan = orch_execute_make_plan(cli, out->expansion, &options, 0, error);
+    return out->plan != NULL;
+}
+
+static void free_variant(struct orch_execute_options *options)
+{
+    g_free(options->variant.settings);
+    g_free(options->variant.sweeps);
+}
+
+/* Reads that command line again, and makes its arguments those of `cli`. */
+static bool read_words(struct orch_cli *cli, char **words, int count,
+                       struct orch_execute_options *options, GError **error)
+{
+    struct orch_cli then = {.command = &ORCH_COMMAND_RUN, .args = g_new0(const char *, count + 1)};
+    bool ok = orch_options_parse(&then, count, words, options, error) && then.arg_count > 0;
+    if (ok) {
+        g_free(cli->args);
+        cli->args = g_steal_pointer(&then.args);
+        cli->arg_count = then.arg_count;
+        options->variant.part = NULL; /* the trial is counted among all of them */
+    }
+    g_free(then.args);
+    g_free(then.plugin_paths);
+    return ok;
+}
+
+static GPtrArray *command_words(const struct orch_cli *cli, const struct orch_cli_job *job,
+                                const struct orch_variant *variant)
+{
+    const struct orch_job_command typed = {
+        .args = cli->args,
+        .profile = variant->profile,
+        .settings = variant->settings,
+        .sweeps = variant->sweeps,
+    };
+    return orch_job_command_words(job->plan, job->item, &typed);
+}
+
+static bool find_of_recipe(struct orch_cli *cli, const struct orch_cli_job_selector *selector,
+                           struct orch_cli_job *out, GError **error)
+{
+    if (!expand(cli, &selector->variant, out, error))
+        return false;
+    out->item = orch_job_trial_choose(out->plan, selector->trial, error);
+    if (out->item)
+        out->words = command_words(cli, out, &selector->variant);
+    return out->item != NULL;
+}
+
+static bool find_of_run(struct orch_cli *cli, const struct orch_run *run, struct orch_cli_job *out,
+                        GError **error)
+{
+    int count = 0;
+    g_auto(GStrv) words = orch_job_run_words(run, &count, error);
+    struct orch_execute_options options = {0};
+    bool ok = words && read_words(cli, words, count, &options, error) &&
+              expand(cli, &options.variant, out, error) &&
+              (out->item = orch_job_trial_of_run(out->plan, run, error));
+    if (ok)
+        out->words = command_words(cli, out, &options.variant);
+    free_variant(&options);
+    return ok;
+}
+
+static bool find(struct orch_cli *cli, const struct orch_cli_job_selector *selector,
+                 struct orch_cli_job *out, GError **error)
+{
+    if (cli->arg_count > 1 || g_str_has_suffix(cli->args[0], ".recipe") ||
+        g_file_test(cli->args[0], G_FILE_TEST_IS_REGULAR))
+        return find_of_recipe(cli, selector, out, error);
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    struct orch_named_run named = {0};
+    bool ok = store && orch_named_run_find(store, cli->args[0], false, &named, error);
+    if (ok && !named.run) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "name its recipe and --trial",
+                       "run '%s' has not ended", cli->args[0]);
+        ok = false;
+    }
+    ok = ok && find_of_run(cli, named.run, out, error);
+    orch_named_run_clear(&named);
+    return ok;
+}
+
+bool orch_cli_job_find(struct orch_cli *cli, const struct orch_cli_job_selector *selector,
+                       struct orch_cli_job *out, GError **error)
+{
+    *out = (struct orch_cli_job){0};
+    return find(cli, selector, out, error) &&
+           orch_job_has_no_secret(out->words, out->expansion, error);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Kubernetes' batch/v1 Job. Data and results lie on persistent volume claims, which --data and
+ * --results name; NVIDIA's device plugin hands out GPUs, and its feature discovery labels nodes. */
+#include "features/cloud/job_parts.h"
+#include "features/cloud/job_platform.h"
+
+#include <string.h>
+
+#define GPU_RESOURCE "nvidia.com/gpu"
+#define GPU_LABEL "nvidia.com/gpu.product"
+#define POD "spec.template.spec"
+#define BOX POD ".containers[]"
+#define DNS_LABEL "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+#define LABEL_VALUE "(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?"
+#define QUANTITY "[0-9]+(\\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi)?"
+
+static const char *const API[] = {"batch/v1", NULL};
+static const char *const KIND[] = {"Job", NULL};
+static const char *const RESTART[] = {"Never", "OnFailure", NULL};
+
+/* clang-format off: one field, one line */
+static const struct orch_job_rule RULES[] = {
+    {"apiVersion", ORCH_JOB_TEXT, true, 0, 0, NULL, API, NULL},
+    {"kind", ORCH_JOB_TEXT, true, 0, 0, NULL, KIND, NULL},
+    {"metadata", ORCH_JOB_OBJECT, true, 0, 0, NULL, NULL, NULL},
+    {"metadata.name", ORCH_JOB_TEXT, true, 1, 63, DNS_LABEL, NULL, "name the job with --name"},
+    {"metadata.namespace", ORCH_JOB_TEXT, false, 1, 63, DNS_LABEL, NULL,
+     "--project is a namespace"},
+    {"metadata.labels", ORCH_JOB_OBJECT, false, 0, 0, NULL, NULL, NULL},
+    {"metadata.labels.*", ORCH_JOB_TEXT, false, 0, 63, LABEL_VALUE, NULL, NULL},
+    {"metadata.annotations", ORCH_JOB_OBJECT, false, 0, 0, NULL, NULL, NULL},
+    {"metadata.annotations.*", ORCH_JOB_TEXT, false, 0, 262144, NULL, NULL, NULL},
+    {"spec", ORCH_JOB_OBJECT, true, 0, 0, NULL, NULL, NULL},
+    {"spec.activeDeadlineSeconds", ORCH_JOB_INTEGER, false, 1, 0, NULL, NULL, NULL},
+    {"spec.backoffLimit", ORCH_JOB_INTEGER, false, 0, 1000, NULL, NULL, NULL},
+    {"spec.completions", ORCH_JOB_INTEGER, false, 1, 0, NULL, NULL, NULL},
+    {"spec.parallelism", ORCH_JOB_INTEGER, false, 1, 0, NULL, NULL, NULL},
+    {"spec.template", ORCH_JOB_OBJECT, true, 0, 0, NULL, NULL, NULL},
+    {POD, ORCH_JOB_OBJECT, true, 0, 0, NULL, NULL, NULL},
+    {POD ".restartPolicy", ORCH_JOB_TEXT, true, 0, 0, NULL, RESTART, NULL},
+    {POD ".serviceAccountName", ORCH_JOB_TEXT, false, 1, 253, DNS_LABEL "(\\." DNS_LABEL ")*", NULL,
+     "--role is a service account"},
+    {POD ".priorityClassName", ORCH_JOB_TEXT, false, 1, 253, DNS_LABEL, NULL,
+     "--queue is a priority class"},
+    {POD ".nodeSelector", ORCH_JOB_OBJECT, false, 0, 0, NULL, NULL, NULL},
+    {POD ".nodeSelector.*", ORCH_JOB_TEXT, false, 0, 63, LABEL_VALUE, NULL, NULL},
+    {POD ".containers", ORCH_JOB_LIST, true, 1, 0, NULL, NULL, NULL},
+    {BOX, ORCH_JOB_OBJECT, false, 0, 0, NULL, NULL, NULL},
+    {BOX ".name", ORCH_JOB_TEXT, true, 1, 63, DNS_LABEL, NULL, NULL},
+    {BOX ".image", ORCH_JOB_TEXT, true, 1, 0, NULL, NULL, "name the container image with --image"},
+    {BOX ".command", ORCH_JOB_LIST, false, 0, 0, NULL, NULL, NULL},
+    {BOX ".command[]", ORCH_JOB_TEXT, false, 0, 0, NULL, NULL, NULL},
+    {BOX ".env", ORCH_JOB_LIST, false, 0, 0, NULL, NULL, NULL},
+    {BOX ".env[]", ORCH_JOB_OBJECT, false, 0, 0, NULL, NULL, NULL},
+    {BOX ".env[].name", ORCH_JOB_TEXT, true, 1, 0, "[-._A-Za-z][-._A-Za-z0-9]*", NULL, NULL},
+    {BOX ".env[].value", ORCH_JOB_TEXT, true, 0, 0, NULL, NULL, NULL},
+    {BOX ".resources", ORCH_JOB_OBJECT, false, 0, 0, NULL, NULL, NULL},
+    {BOX ".resources.limits", ORCH_JOB_OBJECT, false, 0, 0, NULL, NULL, NULL},
+    {BOX ".resources.limits.*", ORCH_JOB_TEXT, false, 0, 0, QUANTITY, NULL, NULL},
+    {BOX ".volumeMounts", ORCH_JOB_LIST, false, 0, 0, NULL, NULL, NULL},
+    {BOX ".volumeMounts[]", ORCH_JOB_OBJECT, false, 0, 0, NULL, NULL, NULL},
+    {BOX ".volumeMounts[].name", ORCH_JOB_TEXT, true, 1, 63, DNS_LABEL, NULL, NULL},
+    {BOX ".volumeMounts[].mountPath", ORCH_JOB_TEXT, true, 1, 0, "[^:]+", NULL, NULL},
+    {BOX ".volumeMounts[].readOnly", ORCH_JOB_BOOLEAN, false, 0, 0, NULL, NULL, NULL},
+    {POD ".volumes", ORCH_JOB_LIST, true, 1, 0, NULL, NULL,
+     "give a claim for the results with --results"},
+    {POD ".volumes[]", ORCH_JOB_OBJECT, false, 0, 0, NULL, NULL, NULL},
+    {POD ".volumes[].name", ORCH_JOB_TEXT, true, 1, 63, DNS_LABEL, NULL, NULL},
+    {POD ".volumes[].persistentVolumeClaim", ORCH_JOB_OBJECT, true, 0, 0, NULL, NULL, NULL},
+    {POD ".volumes[].persistentVolumeClaim.claimName", ORCH_JOB_TEXT, true, 1, 253,
+     DNS_LABEL "(\\." DNS_LABEL ")*", NULL,
+     "--data, --inputs and --results name a persistent volume claim"},
+    {0}};
+/* clang-format on */
+
+/* Mounts a claim at /NAME in the container; nothing without a claim. */
+static void add_volume(json_t *volumes, json_t *mounts, const char *name, const char *claim,
+                       bool read_only)
+{
+    if (!claim)
+        return;
+    g_autofree char *path = g_strconcat("/", name, NULL);
+    json_array_append_new(volumes, json_pack("{s:s s:{s:s}}", "name", name, "persistentVolumeClaim",
+                                             "claimName", claim));
+    json_t *mount = json_pack("{s:s s:s}", "name", name, "mountPath", path);
+    if (read_only)
+        json_object_set_new(mount, "readOnly", json_true());
+    json_array_append_new(mounts, mount);
+}
+
+static json_t *limits(const struct orch_job *job)
+{
+    json_t *out = json_object();
+    g_autofree char *gpus = job->gpus ? g_strdup_printf("%u", job->gpus) : NULL;
+    g_autofree char *cores = job->cores ? g_strdup_printf("%u", job->cores) : NULL;
+    g_autofree char *memory =
+        job->memory_bytes
+            ? g_strdup_printf("%" G_GINT64_FORMAT "Mi", (job->memory_bytes + (1 << 20) - 1) >> 20)
+            : NULL;
+    orch_job_put(out, GPU_RESOURCE, gpus);
+    orch_job_put(out, "cpu", cores);
+    orch_job_put(out, "memory", memory);
+    return out;
+}
+
+static json_t *container(const struct orch_job *job, json_t *mounts)
+{
+    json_t *out = json_pack("{s:s}", "name", "trial");
+    orch_job_put(out, "image", job->account.image);
+    json_object_set_new(
+        out, "command",
+        orch_job_arguments(job, job->account.inputs ? "/inputs/*.orch" : NULL, "/output"));
+    if (job->account.data)
+        json_object_set_new(out, "env",
+                            json_pack("[{s:s s:s}]", "name", "ORCH_DATA", "value", "/data"));
+    json_t *resources = json_object();
+    orch_job_put_part(resources, "limits", limits(job));
+    orch_job_put_part(out, "resources", resources);
+    orch_job_put_part(out, "volumeMounts", mounts);
+    return out;
+}
+
+static json_t *make_pod(const struct orch_job *job)
+{
+    json_t *volumes = json_array(), *mounts = json_array(), *selector = json_object();
+    add_volume(volumes, mounts, "data", job->account.data, true);
+    add_volume(volumes, mounts, "inputs", job->account.inputs, true);
+    add_volume(volumes, mounts, "output", job->account.out, false);
+    json_t *pod = json_pack("{s:s}", "restartPolicy", "Never");
+    orch_job_put(pod, "serviceAccountName", job->account.role);
+    orch_job_put(pod, "priorityClassName", job->account.queue);
+    orch_job_put(selector, GPU_LABEL, job->instance_name);
+    orch_job_put_part(pod, "nodeSelector", selector);
+    json_object_set_new(pod, "containers", json_pack("[o]", container(job, mounts)));
+    orch_job_put_part(pod, "volumes", volumes);
+    return pod;
+}
+
+static json_t *make(const struct orch_job *job)
+{
+    json_t *metadata =
+        json_pack("{s:s s:o}", "name", job->name, "labels", orch_job_labels(job, true));
+    orch_job_put(metadata, "namespace", job->account.project);
+    json_t *annotations = json_copy(job->params);
+    g_autofree char *about = orch_job_description(job);
+    orch_job_put(annotations, "description", about);
+    orch_job_put_part(metadata, "annotations", annotations);
+    json_t *spec = json_pack("{s:i}", "backoffLimit", (int)job->retries);
+    orch_job_put_count(spec, "activeDeadlineSeconds", (int64_t)job->limit_s);
+    json_object_set_new(spec, "template", json_pack("{s:o}", "spec", make_pod(job)));
+    return json_pack("{s:s s:s s:o s:o}", "apiVersion", API[0], "kind", KIND[0], "metadata",
+                     metadata, "spec", spec);
+}
+
+const struct orch_job_platform ORCH_JOB_K8S = {
+    .name = "k8s",
+    .title = "Kubernetes",
+    .document = "the Job of Kubernetes",
+    .source = "OpenAPI documentation of batch/v1 JobSpec (Kubernetes 1.26 to 1.32), read "
+              "2026-11-24; limits of labels and names recalled",
+    .format = ORCH_JOB_YAML,
+    .rules = RULES,
+    .make = make,
+    .fields =
+        {
+            [ORCH_JOB_FIELD_NAME] = "metadata.name",
+            [ORCH_JOB_FIELD_DESCRIPTION] = "metadata.annotations.description",
+            [ORCH_JOB_FIELD_IMAGE] = "spec.template.spec.containers[0].image",
+            [ORCH_JOB_FIELD_COMMAND] = "spec.template.spec.containers[0].command",
+            [ORCH_JOB_FIELD_PARAMETERS] = "metadata.annotations",
+            [ORCH_JOB_FIELD_INSTANCE] = "spec.template.spec.nodeSelector." GPU_LABEL,
+            [ORCH_JOB_FIELD_GPUS] =
+                "spec.template.spec.containers[0].resources.limits." GPU_RESOURCE,
+            [ORCH_JOB_FIELD_DATA] = "spec.template.spec.volumes",
+            [ORCH_JOB_FIELD_OUTPUT] = "spec.template.spec.containers[0].volumeMounts",
+            [ORCH_JOB_FIELD_ENVIRONMENT] = "spec.template.spec.containers[0].env",
+            [ORCH_JOB_FIELD_LIMIT] = "spec.activeDeadlineSeconds",
+            [ORCH_JOB_FIELD_RETRIES] = "spec.backoffLimit",
+            [ORCH_JOB_FIELD_IDENTITY] = "spec.template.spec.serviceAccountName",
+            [ORCH_JOB_FIELD_QUEUE] = "spec.template.spec.priorityClassName",
+            [ORCH_JOB_FIELD_LABELS] = "metadata.labels",
+        },
+    .submit = "kubectl apply -f FILE",
+};

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* GPUs, links and prices: tables from lib/hw and from the user's own file. */
+#include "core/cli/cli.h"
+#include "features/hardware/gpu_facts.h"
+#include "lib/devices/price_updates.h"
+#include "lib/devices/rate.h"
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "predictors/paleo.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char OWN_FILE[] =
+    "Add your own to hardware.yaml in $XDG_CONFIG_HOME/orch (or the file that "
+    "ORCH_HARDWARE names):\n"
+    "\n"
+    "    gpus:\n"
+    "      - name: lab-card\n"
+    "        like: RTX-3090          # supplies what is not given here\n"
+    "        fp32_tflops: 34.1\n"
+    "        bandwidth_gbs: 936\n"
+    "    links:\n"
+    "      - { name: lab-switch, gbit_s: 40, latency_us: 5 }\n"
+    "    prices:\n"
+    "      - { gpu: V100, usd_per_hour: 0.5, as_of: 2026-11 }\n"
+    "\n"
+    "Rates are decimal, peaks without sparsity, a multiply-add is two operations.";
+
+/* ---- ls ----------------------------------------------------------------------------------------
+ */
+
+struct ls_options {
+    const char *arch, *format;
+};
+
+static const struct orch_option LS_OPTIONS[] = {
+    {"arch", 'a', "NAME", ORCH_OPT_TEXT, offsetof(struct ls_options, arch),
+     "only this architecture: Kepler, Pascal, Volta, ..."},
+    {"format", 'f', "NAME", ORCH_OPT_TEXT, offsetof(struct ls_options, format),
+     "text, tsv, csv, markdown, latex"},
+    {0}};
+
+static void add_number(struct orch_table *table, double value)
+{
+    g_autofree char *text = value > 0 ? orch_number_format(value) : g_strdup("-");
+    orch_table_add(table, text, value > 0 ? orch_json_finite(value) : json_null());
+}
+
+static void add_price(struct orch_table *table, const struct orch_hardware *hardware,
+                      const struct orch_gpu_spec *spec)
+{
+    const struct orch_gpu_facts facts = orch_gpu_facts_of(hardware, spec);
+    if (!facts.price) {
+        orch_table_add(table, "-", json_null());
+        orch_table_add(table, "-", json_null());
+        return;
+    }
+    g_autofree char *text = g_strdup_printf("%.3g", facts.usd_per_hour);
+    g_autofree char *from = g_strdup_printf("%s %s", facts.price->cloud, facts.price->as_of);
+    orch_table_add(table, text, orch_json_finite(facts.usd_per_hour));
+    orch_table_add(table, from, NULL);
+}
+
+static int run_ls(struct orch_cli *cli, const void *options, GError **error)
+{
+    static const char *const headers[] = {
+        "gpu",   "arch",         ">year",          ">fp64 TFLOP/s",
+        ">fp32", ">16 bit",      ">tensor 16 bit", ">memory GB",
+        ">GB/s", ">USD/h a GPU", "price of",       NULL};
+    const struct ls_options *o = options;
+    struct orch_hardware *hardware =
+        orch_cli_format_check(o->format, error) ? orch_hardware_load(error) : NULL;
+    if (!hardware)
+        return -1;
+    struct orch_table *table = orch_table_new(headers);
+    int count = 0;
+    for (guint i = 0; i < hardware->gpus->len; i++) {
+        const struct orch_gpu_spec *spec = hardware->gpus->pdata[i];
+        if (o->arch && g_ascii_strcasecmp(o->arch, spec->arch) != 0)
+            continue;
+        orch_table_add(table, spec->name, NULL);
+        orch_table_add(table, spec->arch, NULL);
+        add_number(table, spec->year);
+        add_number(table, spec->fp64_tflops);
+        add_number(table, spec->fp32_tflops);
+        add_number(table, spec->fp16_tflops);
+        add_number(table, spec->tensor16_tflops);
+        add_number(table, spec->memory_gb);
+        add_number(table, spec->bandwidth_gbs);
+        add_price(table, hardware, spec);
+        count++;
+    }
+    orch_cli_table_print_as(cli, table, "gpus", o->format);
+    orch_hardware_free(hardware);
+    if (!count && o->arch)
+        orch_cli_warn(cli, "no GPU of the architecture '%s'", o->arch);
+    return ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_GPU_LS = {
+    .name = "gpu ls",
+    .group = "Networks and hardware",
+    .summary = "list the known GPUs with peak rates, memory and price",
+    .usage = "",
+    .max_args = 0,
+    .options = LS_OPTIONS,
+    .option_bytes = sizeof(struct ls_options),
+    .about = OWN_FILE,
+    .run = run_ls,
+};
+
+/* ---- show --------------------------------------------------------------------------------------
+ */
+
+static void fact(struct orch_table *table, const char *what, json_t *value, const char *format, ...)
+    G_GNUC_PRINTF(4, 5);
+
+static void fact(struct orch_table *table, const char *what, json_t *value, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    orch_table_add(table, what, NULL);
+    orch_table_add(table, text, value);
+}
+
+static void add_rate(struct orch_table *table, const char *what, double tflops, const char *note)
+{
+    if (tflops > 0)
+        fact(table, what, orch_json_finite(tflops), "%.5g TFLOP/s%s", tflops, note);
+    else
+        fact(table, what, json_null(), "-");
+}
+
+static void add_peaks(struct orch_table *table, const struct orch_gpu_spec *spec,
+                      const struct orch_gpu_facts *facts)
+{
+    add_rate(table, "peak fp64", spec->fp64_tflops, "");
+    add_rate(table, "peak fp32", spec->fp32_tflops,
+             spec->boost_mhz > 0 ? " at the boost clock" : "");
+    if (spec->fp32_base_tflops > 0)
+        add_rate(table, "peak fp32 (base clock)", spec->fp32_base_tflops, "");
+    add_rate(table, "peak tf32", facts->tf32_tflops, " on tensor cores");
+    add_rate(table, "peak fp16", spec->fp16_tflops, " without tensor cores");
+    add_rate(table, "peak fp16 (tensor cores)", spec->tensor16_tflops, ", dense");
+    add_rate(table, "peak bf16 (tensor cores)", facts->bf16_tflops, ", dense");
+}
+
+static void add_prices(struct orch_table *table, const struct orch_gpu_facts *facts)
+{
+    if (!facts->price) {
+        fact(table, "price", json_null(), "none is known: predict --price, or your own file");
+        return;
+    }
+    g_autofree char *text = orch_price_text(facts->price, false);
+    fact(table, "price", orch_json_finite(facts->usd_per_hour), "$%.4g an hour a GPU (%s)",
+         facts->usd_per_hour, text);
+    if (facts->price->spot_usd_per_hour > 0)
+        fact(table, "spot price", orch_json_finite(facts->spot_usd_per_hour),
+             "$%.4g an hour a GPU (the same instance)", facts->spot_usd_per_hour);
+}
+
+/* Adds devices with a similar name, such as a board and PALEO's own version of the same chip. */
+static void add_relatives(struct orch_table *table, const struct orch_hardware *hardware,
+                          const struct orch_gpu_spec *spec)
+{
+    g_autofree char *stem = orch_gpu_stem(spec);
+    g_autoptr(GPtrArray) relatives = orch_gpu_relatives(hardware, spec);
+    for (guint i = 0; i < relatives->len; i++) {
+        const struct orch_gpu_spec *other = relatives->pdata[i];
+        const struct orch_gpu_facts facts = orch_gpu_facts_of(hardware, other);
+        fact(table, other->name, NULL, "%s: fp32 %.4g TFLOP/s, fp64 %.4g, %.4g GB/s, %.4g GB",
+             facts.unit_name, other->fp32_tflops, other->fp64_tflops, other->bandwidth_gbs,
+             other->memory_gb);
+    }
+    const struct orch_paleo_device *paleo = orch_paleo_device_find(stem, NULL);
+    if (paleo)
+        fact(table, "in PALEO's table", NULL,
+             "paleo:%s: fp32 %.4g TFLOP/s, %.4g GB/s at %.4g MHz%s", paleo->name,
+             paleo->peak_gflops / 1e3, paleo->bandwidth_gib_s, paleo->clock_mhz,
+             strcmp(stem, "K80") == 0 ? " (the whole board at its base clock)" : "");
+}
+
+static void add_facts(struct orch_table *table, const struct orch_gpu_spec *spec,
+                      const struct orch_gpu_facts *facts)
+{
+    fact(table, "gpu", NULL, "%s", spec->name);
+    fact(table, "which device", NULL, "%s", facts->unit_name);
+    if (spec->aliases && *spec->aliases)
+        fact(table, "also called", NULL, "%s", spec->aliases);
+    fact(table, "architecture", NULL, "%s%s%s", spec->arch,
+         *spec->compute_capability ? ", compute capability " : "", spec->compute_capability);
+    if (spec->year)
+        fact(table, "year", json_integer(spec->year), "%d", spec->year);
+    if (spec->cores)
+        fact(table, "cores", json_integer(spec->cores), "%d in %d multiprocessors", spec->cores,
+             spec->sms);
+    if (spec->boost_mhz > 0)
+        fact(table, "clock", orch_json_finite(spec->boost_mhz), "%.5g MHz boost, %.5g base",
+             spec->boost_mhz, spec->base_mhz);
+    add_peaks(table, spec, facts);
+    if (spec->memory_gb > 0)
+        fact(table, "memory", orch_json_finite(spec->memory_gb), "%.4g GB", spec->memory_gb);
+    fact(table, "memory bandwidth", orch_json_finite(spec->bandwidth_gbs), "%.5g GB/s",
+         spec->bandwidth_gbs);
+    fact(table, "intensity at the ridge", orch_json_finite(facts->ridge),
+         "%.3g FLOP/byte (fp32: below it memory is the bound)", facts->ridge);
+    if (facts->link) {
+        fact(table, "PCIe", NULL, "%s x16", spec->pcie);
+        fact(table, "NVLink",
+             spec->nvlink_gbs > 0 ? orch_json_finite(spec->nvlink_gbs) : json_null(),
+             spec->nvlink_gbs > 0 ? "%.4g GB/s, all links, both directions" : "-",
+             spec->nvlink_gbs);
+        fact(table, "link within a node", NULL, "%s, %.4g Gbit/s", facts->link->name,
+             facts->link->gbit_s);
+    }
+    if (spec->watts > 0)
+        fact(table, "power", orch_json_finite(spec->watts), "%.4g W", spec->watts);
+}
+
+/* Returns the specification with units in its names, and the price with its date. */
+static json_t *spec_json(const struct orch_gpu_spec *s, const struct orch_gpu_facts *facts)
+{
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{"base_mhz", s->base_mhz},
+                   {"boost_mhz", s->boost_mhz},
+                   {"fp64_tflops", s->fp64_tflops},
+                   {"fp32_tflops", s->fp32_tflops},
+                   {"fp32_base_tflops", s->fp32_base_tflops},
+                   {"tf32_tflops", facts->tf32_tflops},
+                   {"fp16_tflops", s->fp16_tflops},
+                   {"tensor16_tflops", s->tensor16_tflops},
+                   {"bf16_tflops", facts->bf16_tflops},
+                   {"memory_gb", s->memory_gb},
+                   {"bandwidth_gbs", s->bandwidth_gbs},
+                   {"l2_mb", s->l2_mb},
+                   {"nvlink_gbs", s->nvlink_gbs},
+                   {"watts", s->watts}};
+    json_t *o = json_pack("{s:s, s:s, s:s, s:i, s:s, s:i, s:i, s:s, s:s, s:s, s:s, s:s}", "name",
+                          s->name, "unit", facts->unit_name, "arch", s->arch, "year", s->year,
+                          "compute_capability", s->compute_capability, "sms", s->sms, "cores",
+                          s->cores, "pcie", s->pcie, "source", s->source, "date", s->date,
+                          "confidence", s->confidence, "note", s->note);
+    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
+        json_object_set_new(o, numbers[i].name,
+                            numbers[i].value > 0 ? orch_json_finite(numbers[i].value)
+                                                 : json_null());
+    const struct orch_price *p = facts->price;
+    json_object_set_new(
+        o, "price",
+        p ? json_pack("{s:o, s:o, s:s, s:s, s:s, s:i, s:s, s:b, s:s}", "usd_per_gpu_hour",
+                      orch_json_finite(facts->usd_per_hour), "spot_usd_per_gpu_hour",
+                      orch_json_finite(facts->spot_usd_per_hour), "cloud", p->cloud, "instance",
+                      p->instance, "region", p->region, "gpus", p->count, "as_of", p->as_of,
+                      "host_apart", p->is_fee, "source", p->source)
+          : json_null());
+    return o;
+}
+
+static int run_show(struct orch_cli *cli, const void *options, GError **error)
+{
+    static const char *const headers[] = {"what", "value", NULL};
+    (void)options;
+    struct orch_hardware *hardware = orch_hardware_load(error);
+    const struct orch_gpu_spec *spec =
+        hardware ? orch_hardware_gpu(hardware, cli->args[0], error) : NULL;
+    if (spec) {
+        const struct orch_gpu_facts facts = orch_gpu_facts_of(hardware, spec);
+        struct orch_table *table = orch_table_new(headers);
+        add_facts(table, spec, &facts);
+        add_prices(table, &facts);
+        add_relatives(table, hardware, spec);
+        fact(table, "source", NULL, "%s", spec->source);
+        if (*spec->date)
+            fact(table, "source read on", NULL, "%s", spec->date);
+        fact(table, "confidence", NULL, "%s%s%s", spec->confidence, *spec->note ? ": " : "",
+             spec->note);
+        if (cli->json)
+            orch_cli_print_json(json_pack("{s:o, s:o}", "gpu", spec_json(spec, &facts), "facts",
+                                          orch_cli_table_to_json(table)));
+        else
+            orch_cli_table_print(cli, table, "facts");
+    }
+    orch_hardware_free(hardware);
+    return spec ? ORCH_EXIT_OK : -1;
+}
+
+const struct orch_command ORCH_COMMAND_GPU_SHOW = {
+    .name = "gpu show",
+    .group = "Networks and hardware",
+    .summary = "show everything known about one GPU, with its sources",
+    .usage = "GPU",
+    .min_args = 1,
+    .max_args = 1,
+    .about =
+        "Accepts any usual name: V100, 'Tesla V100-SXM2-16GB', v100-32gb; 'here' is this machine "
+        "once 'orch doctor --bench' has measured it. A card with two GPUs (K80, M60) is listed as "
+        "one GPU, which is what programs see and clouds rent out, and as NAME-board.",
+    .examples = "orch gpu show K80   # one GPU of it, the board, and PALEO's device",
+    .run = run_show,
+};
+
+/* ---- links, prices ------------------------------------------------------------------------------
+ */
+
+static int run_links(struct orch_cli *cli, const void *options, GError **error)
+{
+    static const char *const headers[] = {"link",        "also called", ">Gbit/s", ">GB/s",
+                                          ">latency us", "source",      NULL};
+    (void)options;
+    struct orch_hardware *hardware = orch_hardware_load(error);
+    if (!hardware)
+        return -1;
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < hardware->links->len; i++) {
+        const struct orch_link *link = hardware->links->pdata[i];
+        orch_table_add(table, link->name, NULL);
+        orch_table_add(table, *link->aliases ? link->aliases : "-", NULL);
+        add_number(table, link->gbit_s);
+        add_number(table, link->gbit_s / 8);
+        add_number(table, link->latency_us);
+        orch_table_add(table, link->source, NULL);
+    }
+    orch_cli_table_print(cli, table, "links");
+    orch_hardware_free(hardware);
+    return ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_GPU_LINKS = {
+    .name = "gpu links",
+    .group = "Networks and hardware",
+    .summary = "list links between workers: Ethernet, InfiniBand, PCIe, NVLink",
+    .usage = "",
+    .max_args = 0,
+    .run = run_links,
+};
+
+static void add_price_row(struct orch_table *table, const struct orch_offer *offer)
+{
+    const struct orch_price *price = offer->price;
+    orch_table_add(table, price->gpu, NULL);
+    orch_table_add(table, price->cloud, NULL);
+    orch_table_add(table, price->instance, NULL);
+    orch_table_add(table, price->region, NULL);
+    orch_table_add_int(table, price->count);
+    add_number(table, offer->usd_per_hour);
+    add_number(table, offer->spot_usd_per_hour);
+    orch_table_add(table, price->as_of, NULL);
+    orch_table_add(table, price->is_fee ? "GPU alone, host apart" : "instance",
+                   json_boolean(price->is_fee));
+    orch_table_add(table, offer->has_ended ? price->ended : "-",
+                   offer->has_ended ? NULL : json_null());
+    orch_table_add(table, price->is_own ? "yes" : "-", json_boolean(price->is_own));
+    orch_table_add(table, price->source, NULL);
+}
+
+static int show_prices(struct orch_cli *cli, GError **error)
+{
+    static const char *const headers[] = {"gpu",          "cloud",  "instance", "region", ">GPUs",
+                                          ">USD/h a GPU", ">spot",  "as of",    "what",   "ended",
+                                          "yours",        "source", NULL};
+    struct orch_hardware *hardware = orch_hardware_load(error);
+    const struct orch_gpu_spec *spec = NULL;
+    if (hardware && cli->arg_count)
+        spec = orch_hardware_gpu(hardware, cli->args[0], error);
+    bool ok = hardware && (spec || !cli->arg_count);
+    if (ok) {
+        struct orch_table *table = orch_table_new(headers);
+        g_autoptr(GArray) offers = orch_offers_of(hardware, spec ? spec->name : NULL);
+        for (guint i = 0; i < offers->len; i++)
+            add_price_row(table, &g_array_index(offers, struct orch_offer, i));
+        orch_cli_table_print(cli, table, "prices");
+    }
+    orch_hardware_free(hardware);
+    return ok ? ORCH_EXIT_OK : -1;
+}
+
+struct prices_options {
+    const char *update;
+    bool remove;
+};
+
+static const struct orch_option PRICES_OPTIONS[] = {
+    {"update", 'u', "FILE", ORCH_OPT_TEXT, offsetof(struct prices_options, update),
+     "add the prices of a CSV file, newer or older ones"},
+    {"remove", 0, NULL, ORCH_OPT_FLAG, offsetof(struct prices_options, remove),
+     "remove the added prices (with GPU: only those of this GPU)"},
+    {0}};
+
+static int update_prices(struct orch_cli *cli, const char *path, GError **error)
+{
+    struct orch_hardware *hardware = orch_hardware_load(error);
+    struct orch_price_change change;
+    bool ok = hardware && orch_price_updates_add(hardware, path, &change, error);
+    orch_hardware_free(hardware);
+    if (!ok)
+        return -1;
+    g_autofree char *file = orch_price_updates_file();
+    if (cli->json)
+        orch_cli_print_json(json_pack("{s:i, s:i, s:i, s:s}", "added", change.added, "replaced",
+                                      change.replaced, "known", change.known, "file", file));
+    else
+        orch_cli_print("prices: %u added, %u replaced, %u already known; kept in %s\n",
+                       change.added, change.replaced, change.known, file);
+    return ORCH_EXIT_OK;
+}
+
+/* Without a GPU nothing is read, so that a damaged file can be removed. */
+static int remove_prices(struct orch_cli *cli, GError **error)
+{
+    struct orch_hardware *hardware = cli->arg_count ? orch_hardware_load(error) : NULL;
+    const struct orch_gpu_spec *spec =
+        hardware ? orch_hardware_gpu(hardware, cli->args[0], error) : NULL;
+    unsigned removed;
+    bool ok = (spec || !cli->arg_count) &&
+              orch_price_updates_remove(spec ? spec->name : NULL, &removed, error);
+    orch_hardware_free(hardware);
+    if (!ok)
+        return -1;
+    if (cli->json)
+        orch_cli_print_json(json_pack("{s:i}", "removed", removed));
+    else
+        orch_cli_print("prices removed: %u\n", removed);
+    return ORCH_EXIT_OK;
+}
+
+static int run_prices(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct prices_options *o = options;
+    if (!o->update)
+        return o->remove ? remove_prices(cli, error) : show_prices(cli, error);
+    if (!o->remove && !cli->arg_count)
+        return update_prices(cli, o->update, error);
+    orch_error_set(error, ORCH_ERROR_USAGE, "update first: orch gpu prices --update FILE",
+                   "option '--update' cannot be combined with a GPU or with '--remove'");
+    return -1;
+}
+
+const struct orch_command ORCH_COMMAND_GPU_PRICES = {
+    .name = "gpu prices",
+    .group = "Networks and hardware",
+    .summary = "list what clouds charge per hour, by instance, region and date",
+    .usage = "[GPU]",
+    .max_args = 1,
+    .options = PRICES_OPTIONS,
+    .option_bytes = sizeof(struct prices_options),
+    .about =
+        "The prices are from SkyPilot's catalogues, which have no dates: 'as of' is inferred from "
+        "their contents. A cost always names the price that it was computed from. 'orch predict "
+        "--price' and the prices of your own hardware file take precedence.\n"
+        "\n"
+        "--update adds the rows of a CSV file to prices.csv in $XDG_DATA_HOME/orch, marked as "
+        "yours in the table. For each instance and region, the newest price counts. The columns:\n"
+        "\n"
+        "    gpu,cloud,instance,region,gpus,usd_per_hour,spot_usd_per_hour,as_of,host,source\n"
+        "    H100,aws,p5.48xlarge,us-east-1,8,55.04,,2026-11,included,aws.amazon.com/ec2/pricing\n"
+        "\n"
+        "usd_per_hour is the price of the whole instance with its 'gpus' GPUs; spot may be left "
+        "empty; as_of is a year, a month or a day; host is 'included', or 'apart' if it is billed "
+        "separately.",
+    .examples = "orch gpu prices V100\n"
+                "orch gpu prices --update prices-2026-11.csv\n"
+                "orch gpu prices --remove   # keep only the built-in prices",
+    .run = run_prices,
+};

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Imports measurements from other sources into the store. */
+#include "core/cli/cli.h"
+#include "features/imports/import_runs_show.h"
+
+#include "features/imports/import.h"
+#include "lib/base/csv.h"
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+
+#include <string.h>
+
+struct import_options {
+    const char *target, *name, *unit, *source, *licence;
+    const char **map, **drop, **params;
+    bool skip_bad, dry_run, features, runs;
+};
+
+#define AT(member) offsetof(struct import_options, member)
+static const struct orch_option OPTIONS[] = {
+    {"target", 't', "COLUMN", ORCH_OPT_TEXT, AT(target),
+     "the measured column, or its name by --map"},
+    {"map", 'm', "COLUMN=FEATURE,...", ORCH_OPT_LIST, AT(map),
+     "rename columns to features that predictors know (--features)"},
+    {"drop", 0, "COLUMN,...", ORCH_OPT_LIST, AT(drop),
+     "leave out these columns and those computed from them"},
+    {"name", 'n', "NAME", ORCH_OPT_TEXT, AT(name), "name of the table (default: the file's)"},
+    {"unit", 0, "UNIT", ORCH_OPT_TEXT, AT(unit), "unit of the target (default: from its name)"},
+    {"source", 0, "TEXT", ORCH_OPT_TEXT, AT(source),
+     "where the measurements come from (default: FILE.md beside FILE.csv)"},
+    {"licence", 0, "TEXT", ORCH_OPT_TEXT, AT(licence), "their licence (default: likewise)"},
+    {"skip-bad", 0, NULL, ORCH_OPT_FLAG, AT(skip_bad),
+     "leave out and count rows whose target or numbers are invalid"},
+    {"dry-run", 0, NULL, ORCH_OPT_FLAG, AT(dry_run), "check the file; store nothing"},
+    {"runs", 0, NULL, ORCH_OPT_FLAG, AT(runs),
+     "import runs: MLflow's mlruns or mlflow.db, W&B's folder or CSV, TensorBoard's logs"},
+    {"param", 0, "COLUMN", ORCH_OPT_LIST, AT(params),
+     "with --runs and a CSV: a column of numbers that is a parameter, not a result"},
+    {"features", 0, NULL, ORCH_OPT_FLAG, AT(features), "list the names that predictors know"},
+    {0}};
+
+static void add_names(struct orch_table *table, const struct orch_feature_name *row,
+                      const char *kind)
+{
+    for (; row->name; row++) {
+        g_auto(GStrv) others = g_strsplit(row->others, "|", -1);
+        g_autofree char *joined = g_strjoinv(", ", others);
+        orch_table_add(table, row->name, NULL);
+        orch_table_add(table, kind, NULL);
+        orch_table_add(table, row->is_number ? "number" : "word", NULL);
+        orch_table_add(table, row->unit, NULL);
+        orch_table_add(table, row->about, NULL);
+        orch_table_add(table, joined, NULL);
+    }
+}
+
+static int list_features(struct orch_cli *cli)
+{
+    static const char *const headers[] = {"name", "kind",      "type", "unit",
+                                          "what", "files say", NULL};
+    struct orch_table *table = orch_table_new(headers);
+    add_names(table, orch_target_names(), "target");
+    add_names(table, orch_feature_names(), "feature");
+    orch_cli_table_print(cli, table, "features");
+    return ORCH_EXIT_OK;
+}
+
+/* Splits all values at commas; NULL-terminated. */
+static GPtrArray *split_words(const char **values)
+{
+    GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
+    for (int i = 0; values && values[i]; i++) {
+        g_auto(GStrv) parts = g_strsplit(values[i], ",", -1);
+        for (int k = 0; parts[k]; k++)
+            if (*g_strstrip(parts[k]))
+                g_ptr_array_add(words, g_strdup(parts[k]));
+    }
+    g_ptr_array_add(words, NULL);
+    return words;
+}
+
+static bool read_table(const char *path, const struct import_options *o, struct orch_import *out,
+                       GError **error)
+{
+    if (!o->target && g_str_has_suffix(path, ".orch")) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "'orch db merge FILE' merges a bundle",
+                       "'%s' is a bundle of runs, not a table of measurements", path);
+        return false;
+    }
+    if (!o->target) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "name it with --target COLUMN, for example --target step_ms",
+                       "the column of '%s' that was measured is not named", path);
+        return false;
+    }
+    g_autoptr(GPtrArray) map = split_words(o->map), drop = split_words(o->drop);
+    const struct orch_import_options options = {
+        .target = o->target,
+        .map = (const char *const *)map->pdata,
+        .drop = (const char *const *)drop->pdata,
+        .name = o->name,
+        .unit = o->unit,
+        .source = o->source,
+        .licence = o->licence,
+        .skip_bad = o->skip_bad,
+    };
+    return orch_import_csv(path, &options, out, error);
+}
+
+static void set_text(char **at, const char *text)
+{
+    if (!text)
+        return;
+    g_free(*at);
+    *at = g_strdup(text);
+}
+
+/* Reads a table that 'orch measurements export' wrote, which names its own target and columns. */
+static bool read_exported(const char *path, const char *text, size_t length,
+                          const struct import_options *o, struct orch_import *out, GError **error)
+{
+    if (o->target || o->map || o->drop || o->unit || o->skip_bad) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "import it without --target, --map, --drop, --unit and --skip-bad",
+                       "'%s' is an exported table, which names its own target and columns", path);
+        return false;
+    }
+    struct orch_dataset *set = orch_dataset_decode(path, text, length, error);
+    if (!set)
+        return false;
+    set_text(&set->name, o->name);
+    set_text(&set->source, o->source);
+    set_text(&set->licence, o->licence);
+    *out = (struct orch_import){.set = set, .notes = g_ptr_array_new_with_free_func(g_free)};
+    return true;
+}
+
+static bool read_file(const char *path, const struct import_options *o, struct orch_import *out,
+                      GError **error)
+{
+    g_autofree char *text = NULL;
+    size_t length = 0;
+    if (!orch_file_read(path, ORCH_CSV_BYTES_MAX, &text, &length, error))
+        return false;
+    return text[0] == '{' ? read_exported(path, text, length, o, out, error)
+                          : read_table(path, o, out, error);
+}
+
+static const char *const PUT_WORDS[] = {"added", "known"};
+
+static void report(struct orch_cli *cli, const struct orch_import *import, const char *did,
+                   const char *name)
+{
+    const struct orch_dataset *set = import->set;
+    if (cli->json) {
+        json_t *notes = json_array();
+        for (guint i = 0; i < import->notes->len; i++)
+            json_array_append_new(notes, json_string(import->notes->pdata[i]));
+        orch_cli_print_json(json_pack(
+            "{s:s, s:s, s:I, s:s, s:s, s:i, s:I, s:s, s:s?, s:s?, s:o}", "did", did, "name", name,
+            "rows", (json_int_t)set->rows, "target", set->target, "unit", set->unit, "features",
+            (int)set->columns->len, "skipped", (json_int_t)import->skipped, "sha256", set->sha256,
+            "source", set->source, "licence", set->licence, "notes", notes));
+    } else if (strcmp(did, "known") == 0) {
+        orch_cli_print("nothing added: these %zu rows are there already, as measurements '%s'",
+                       set->rows, name);
+    } else {
+        orch_cli_print("%s measurements '%s': %zu rows, target %s%s%s%s, %u features",
+                       strcmp(did, "added") == 0 ? "added" : "would add", name, set->rows,
+                       set->target, *set->unit ? " (" : "", set->unit, *set->unit ? ")" : "",
+                       set->columns->len);
+    }
+}
+
+static bool put(struct orch_cli *cli, struct orch_import *import, enum orch_dataset_put *did,
+                char **name, GError **error)
+{
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_CREATE, error);
+    return store && orch_store_put_dataset(store, import->set, did, name, error);
+}
+
+/* Checks that descriptions are valid text. A file name may contain any bytes. */
+static bool check_words(const struct orch_dataset *set, GError **error)
+{
+    const struct {
+        const char *what, *text;
+    } words[] = {{"unit", set->unit}, {"source", set->source}, {"licence", set->licence}};
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
+        if (!words[i].text || g_utf8_validate(words[i].text, -1, NULL))
+            continue;
+        g_autofree char *hint = g_strdup_printf("give it as UTF-8: --%s TEXT", words[i].what);
+        orch_error_set(error, ORCH_ERROR_USAGE, hint, "the %s is not UTF-8", words[i].what);
+        return false;
+    }
+    return true;
+}
+
+static int import_file(struct orch_cli *cli, const struct import_options *o,
+                       struct orch_import *import, GError **error)
+{
+    if (!read_file(cli->args[0], o, import, error) || !check_words(import->set, error))
+        return -1;
+    for (guint i = 0; i < import->notes->len; i++)
+        orch_cli_warn(cli, "%s", (char *)import->notes->pdata[i]);
+    if (!import->set->source || !import->set->licence)
+        orch_cli_warn(cli, "nothing says what %s it has: --source TEXT --licence TEXT",
+                      import->set->source    ? "licence"
+                      : import->set->licence ? "source"
+                                             : "source and licence");
+    if (o->dry_run) {
+        report(cli, import, "read", import->set->name);
+        return ORCH_EXIT_OK;
+    }
+    enum orch_dataset_put did;
+    g_autofree char *name = NULL;
+    if (!put(cli, import, &did, &name, error))
+        return -1;
+    report(cli, import, PUT_WORDS[did], name);
+    return ORCH_EXIT_OK;
+}
+
+static int run_import(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct import_options *o = options;
+    if (o->features)
+        return list_features(cli);
+    if (o->runs && cli->arg_count)
+        return orch_cli_import_runs(cli, o->params, o->dry_run, error);
+    if (o->params) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "for example orch import --runs runs.csv --param lr",
+                       "option '--param' does nothing without --runs");
+        return -1;
+    }
+    if (cli->arg_count == 0) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       o->runs ? "for example orch import --runs mlruns"
+                               : "for example orch import FILE.csv --target step_ms",
+                       "no file was named");
+        return -1;
+    }
+    struct orch_import import = {0};
+    int status = import_file(cli, o, &import, error);
+    orch_import_clear(&import);
+    return status;
+}
+
+const struct orch_command ORCH_COMMAND_IMPORT = {
+    .name = "import",
+    .group = "Data",
+    .summary = "import a table of measurements, or runs of another tracker",
+    .usage = "[FILE.csv | --runs PATH]",
+    .max_args = 1,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct import_options),
+    .about =
+        "The rows become a table of measurements in the store, beside the runs. Each has a target, "
+        "a finite number above 0. Columns that are not mapped keep their names. A column that "
+        "reveals the target is kept, but not used for training. Equal rows are stored once: "
+        "importing them again adds nothing. A file of 'orch measurements export' is imported as it "
+        "is.\n"
+        "With --runs, runs that another tracker recorded become runs of the store, marked as "
+        "imported: they never replace a trial, forecasts do not learn from them, and 'orch best' "
+        "leaves them out unless --imported is given. The same run again adds nothing.",
+    .examples = "orch import --runs mlruns\n"
+                "orch import tf_benchmarks.csv --target step_ms --map batch_per_gpu=batch --drop "
+                "img_per_s\n"
+                "orch import justus_conv.csv --target layer_ms --map ms=layer_ms --drop "
+                "ms_min,ms_max,ms_std",
+    .run = run_import,
+};

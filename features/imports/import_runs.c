@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "features/imports/import_runs.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DEPTH_MAX = 12, RUNS_MAX = 100000 };
+
+static bool has(const char *folder, const char *name)
+{
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    return g_file_test(path, G_FILE_TEST_EXISTS);
+}
+
+/* ---- what a folder is -------------------------------------------------------------------------
+ */
+
+/* True when the folder contains an experiment: NAME/meta.yaml. */
+static bool is_mlruns(const char *folder, const GPtrArray *entries)
+{
+    for (guint i = 0; i < entries->len; i++) {
+        g_autofree char *path = g_build_filename(folder, entries->pdata[i], NULL);
+        if (orch_import_is_folder(path) && has(path, "meta.yaml"))
+            return true;
+    }
+    return false;
+}
+
+static bool is_wandb_run(const char *folder, const GPtrArray *entries)
+{
+    g_autofree char *base = g_path_get_basename(folder);
+    g_autofree char *files = g_build_filename(folder, "files", NULL);
+    bool is_named = g_str_has_prefix(base, "run-") || g_str_has_prefix(base, "offline-run-");
+    for (guint i = 0; i < entries->len; i++)
+        if (is_named && g_str_has_suffix(entries->pdata[i], ".wandb"))
+            return true;
+    return has(folder, "wandb-summary.json") || has(folder, "wandb-history.jsonl") ||
+           has(files, "wandb-summary.json") || (is_named && has(files, "config.yaml"));
+}
+
+static bool has_events(const GPtrArray *entries)
+{
+    for (guint i = 0; i < entries->len; i++)
+        if (orch_import_is_event_file(entries->pdata[i]))
+            return true;
+    return false;
+}
+
+/* `name`: the folder's path relative to the start of the search. */
+static void search(const char *folder, const char *name, int depth, GPtrArray *runs,
+                   GPtrArray *warnings)
+{
+    g_autoptr(GPtrArray) entries = orch_import_entries(folder);
+    if (depth > DEPTH_MAX || runs->len >= RUNS_MAX) {
+        orch_import_warn(warnings, "'%s' is not searched: too deep, or too many runs", folder);
+        return;
+    }
+    if (has(folder, "meta.yaml") && orch_import_mlflow_part(folder, runs, warnings))
+        return;
+    if (is_mlruns(folder, entries)) {
+        orch_import_mlruns(folder, runs, warnings);
+        return;
+    }
+    if (is_wandb_run(folder, entries)) {
+        orch_import_wandb_folder(folder, runs, warnings);
+        return;
+    }
+    if (has_events(entries))
+        orch_import_tensorboard(folder, name, runs, warnings);
+    for (guint i = 0; i < entries->len; i++) {
+        const char *entry = entries->pdata[i];
+        g_autofree char *path = g_build_filename(folder, entry, NULL);
+        g_autofree char *below =
+            strcmp(name, ".") == 0 ? g_strdup(entry) : g_build_filename(name, entry, NULL);
+        if (*entry != '.' && orch_import_is_folder(path))
+            search(path, below, depth + 1, runs, warnings);
+    }
+}
+
+/* ---- what a file is ---------------------------------------------------------------------------
+ */
+
+static bool is_sqlite(const char *path)
+{
+    char head[16] = "";
+    FILE *file = orch_file_open_stream(path, NULL);
+    bool is = file && fread(head, 1, sizeof head, file) == sizeof head &&
+              memcmp(head, "SQLite format 3", 16) == 0;
+    if (file)
+        fclose(file);
+    return is;
+}
+
+static bool read_file(const char *path, const char *const *params, GPtrArray *runs,
+                      GPtrArray *warnings, GError **error)
+{
+    g_autofree char *base = g_path_get_basename(path);
+    if (orch_import_is_event_file(base)) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "name the folder: all event files of a folder are one run",
+                       "'%s' is an event file, not a folder", path);
+        return false;
+    }
+    return is_sqlite(path) ? orch_mlflow_db_read(path, runs, warnings, error)
+                           : orch_import_wandb_csv(path, params, runs, error);
+}
+
+bool orch_import_runs_read(const char *path, const char *const *params, GPtrArray *runs,
+                           GPtrArray *warnings, GError **error)
+{
+    struct stat info;
+    if (stat(path, &info) != 0) {
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "there is no file or folder '%s'", path);
+        return false;
+    }
+    if (S_ISREG(info.st_mode))
+        return read_file(path, params, runs, warnings, error);
+    if (!S_ISDIR(info.st_mode)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "give the file or folder that the tracker wrote",
+                       "'%s' is neither a file nor a folder", path);
+        return false;
+    }
+    g_autofree char *absolute = orch_path_absolute(path, NULL);
+    search(absolute, ".", 0, runs, warnings);
+    if (runs->len || warnings->len)
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "orch reads MLflow's 'mlruns' and 'mlflow.db', W&B's run folders and CSV "
+                   "exports, and TensorBoard's event files",
+                   "'%s' holds no runs that orch can read", path);
+    return false;
+}
+
+bool orch_import_run_put(struct orch_store *store, struct orch_imported_run *run,
+                         enum orch_import_outcome *out, const char **out_fault, GError **error)
+{
+    bool added = true;
+    *out = ORCH_IMPORT_REFUSED;
+    *out_fault = orch_imported_fault(run);
+    if (*out_fault)
+        return true;
+    if (store && !orch_store_put_imported(store, run, &added, error))
+        return false;
+    *out = added ? ORCH_IMPORT_ADDED : ORCH_IMPORT_KNOWN;
+    return true;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/report.h"
+
+#include "core/recipe/option_value.h"
+#include "core/results/bundle_export.h"
+#include "features/pack/pack.h"
+#include "lib/base/error.h"
+#include "lib/base/ident.h"
+#include "lib/base/login.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+struct pack_options {
+    struct orch_variant variant;
+    const char *artifacts, *sources;
+    int jobs;
+};
+
+static const struct orch_option OPTIONS[] = {
+    {"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT, offsetof(struct pack_options, artifacts),
+     "largest artifact to include (default: 4 MiB)"},
+    {"sources", 0, "BYTES", ORCH_OPT_TEXT, offsetof(struct pack_options, sources),
+     "limit for sources beyond those that the recipe refers to (default: 20 MiB)"},
+    {"jobs", 'j', "N", ORCH_OPT_COUNT, offsetof(struct pack_options, jobs),
+     "assume N trials at once: each has its share of the machine's threads"},
+    ORCH_VARIANT_OPTIONS(struct pack_options, variant),
+    {0}};
+
+static bool read_bytes(const char *option, const char *text, int64_t *out, GError **error)
+{
+    if (!text || orch_option_bytes(text, out))
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, "for example 4MiB", "option '--%s': '%s' is not a size",
+                   option, text);
+    return false;
+}
+
+static bool read_options(const struct pack_options *o, struct orch_pack_options *out,
+                         GError **error)
+{
+    if (o->variant.smoke || o->variant.part) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave the option out",
+                       "a pack must hold complete results, so it cannot be made with '--%s'",
+                       o->variant.smoke ? "smoke" : "part");
+        return false;
+    }
+    if (g_strcmp0(o->artifacts, "all") == 0)
+        out->artifact_bytes = -1;
+    else if (g_strcmp0(o->artifacts, "none") == 0)
+        out->artifact_bytes = 0;
+    else if (!read_bytes("artifacts", o->artifacts, &out->artifact_bytes, error))
+        return false;
+    return read_bytes("sources", o->sources, &out->source_bytes, error);
+}
+
+static void print_line(struct orch_cli *cli, const char *path, const struct orch_packed *packed)
+{
+    g_autofree char *bytes = orch_bytes_format(packed->bytes);
+    g_autofree char *sources = orch_bytes_format(packed->source_bytes);
+    if (cli->json) {
+        json_t *left_out = json_array();
+        for (guint i = 0; i < packed->left_out->len; i++)
+            json_array_append_new(left_out, json_string(packed->left_out->pdata[i]));
+        orch_cli_print_json(
+            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "pack", path, "runs",
+                      (json_int_t)packed->runs, "artifacts", (json_int_t)packed->artifacts,
+                      "artifacts_left", (json_int_t)packed->artifacts_left, "files",
+                      (json_int_t)packed->files, "source_bytes", (json_int_t)packed->source_bytes,
+                      "bytes", (json_int_t)packed->bytes, "left_out", left_out));
+        return;
+    }
+    orch_cli_print("%s: %lld runs, %lld artifacts, %s of sources, the report; %s", path,
+                   (long long)packed->runs, (long long)packed->artifacts, sources, bytes);
+    fflush(stdout);
+    if (packed->artifacts_left)
+        orch_cli_info(cli,
+                      "%lld artifacts are larger, or not here, and were left out (--artifacts all)",
+                      (long long)packed->artifacts_left);
+    for (guint i = 0; i < packed->left_out->len && i < 10; i++)
+        orch_cli_info(cli, "left out: %s", (char *)packed->left_out->pdata[i]);
+    if (packed->left_out->len > 10)
+        orch_cli_info(cli, "left out: %u more", packed->left_out->len - 10);
+}
+
+static bool pack(struct orch_cli *cli, struct orch_plan *plan, const struct pack_options *o,
+                 const char *path, GError **error)
+{
+    g_autofree char *words = orch_cli_recipe_words(cli, &o->variant);
+    struct orch_pack_options options = {
+        .request = {.words = words,
+                    .profile = o->variant.profile,
+                    .settings = o->variant.settings,
+                    .sweeps = o->variant.sweeps,
+                    .targets = cli->args + 1},
+        .who = orch_user_name(),
+        .version = ORCH_VERSION,
+        .artifact_bytes = ORCH_PACK_ARTIFACT_BYTES,
+        .source_bytes = ORCH_PACK_SOURCE_BYTES,
+    };
+    if (!read_options(o, &options, error))
+        return false;
+    const struct orch_report_options how = {
+        .recipe = words, .who = orch_user_name(), .requested_only = cli->arg_count > 1};
+    struct orch_document *document = orch_report_document(plan, &how, error);
+    struct orch_packed packed = {0};
+    bool ok = document && orch_pack_write(plan, document, &options, path, &packed, error);
+    if (ok)
+        print_line(cli, path, &packed);
+    orch_packed_clear(&packed);
+    orch_document_free(document);
+    return ok;
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct pack_options *o = options;
+    const char *path = cli->args[--cli->arg_count];
+    cli->args[cli->arg_count] = NULL; /* the remaining arguments are the recipe and its targets */
+    if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "name a file: orch pack RECIPE FILE",
+                       "'%s' is a folder", path);
+        return -1;
+    }
+    if (!orch_bundle_may_write(path, error))
+        return -1;
+    orch_who_ignore_login();
+    cli->needs_every_plugin = true;
+    struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
+    struct orch_plan *plan =
+        expansion ? orch_cli_report_plan(cli, expansion, o->jobs, error) : NULL;
+    bool ok = plan && pack(cli, plan, o, path, error);
+    orch_plan_free(plan);
+    orch_expansion_free(expansion);
+    return ok ? ORCH_EXIT_OK : -1;
+}
+
+const struct orch_command ORCH_COMMAND_PACK = {
+    .name = "pack",
+    .group = "Sharing",
+    .summary = "pack the report, its runs and their sources into one file",
+    .usage = "RECIPE [PROBLEM|EXPERIMENT...] FILE",
+    .min_args = 2,
+    .max_args = -1,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct pack_options),
+    .about =
+        "Writes one file with the runs that the recipe's report uses and those that they refer "
+        "to, their artifacts, the sources that they were made from, the report as a page and "
+        "as data, and a list of the contents. 'orch verify' computes every number of the "
+        "report again from the runs, on any machine. Sources are included because a pack is "
+        "meant for whoever marks your work. Files that look like secret keys are never "
+        "included. See docs/verify.md.",
+    .examples = "  orch pack recipes/hw4.recipe hw4.orch\n"
+                "  orch pack recipes/hw4.recipe -p course p1 p1.orch\n"
+                "  orch pack recipes/hw4.recipe hw4.orch --artifacts all",
+    .run = run,
+};

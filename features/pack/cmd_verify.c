@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "features/pack/verify_show.h"
+
+#include "features/pack/handin.h"
+#include "features/pack/rerun.h"
+#include "features/pack/verify.h"
+
+#include "core/forecast/trial_forecasts.h"
+#include "core/run/argv_record.h"
+#include "lib/base/error.h"
+
+#include "lib/base/login.h"
+
+#include <string.h>
+
+enum { RERUN_MAX = 1000 };
+
+struct verify_options {
+    const char *rerun, *seed;
+    int jobs;
+    bool is_quick, is_full, trusts, facts;
+};
+
+static const struct orch_option OPTIONS[] = {
+    {"rerun", 0, "N", ORCH_OPT_TEXT, offsetof(struct verify_options, rerun),
+     "run N randomly chosen trials again, and compare the results"},
+    {"seed", 0, "K", ORCH_OPT_TEXT, offsetof(struct verify_options, seed),
+     "with --rerun: seed of the random choice (default: 1)"},
+    {"trust", 0, NULL, ORCH_OPT_FLAG, offsetof(struct verify_options, trusts),
+     "with --rerun: let programs of the pack run here, as you"},
+    {"quick", 0, NULL, ORCH_OPT_FLAG, offsetof(struct verify_options, is_quick),
+     "leave out report items that fit models (the default for a folder)"},
+    {"full", 0, NULL, ORCH_OPT_FLAG, offsetof(struct verify_options, is_full),
+     "with a folder: include report items that fit models"},
+    {"jobs", 'j', "N", ORCH_OPT_COUNT, offsetof(struct verify_options, jobs),
+     "with a folder: packs verified at once (default: one per processor)"},
+    {"facts", 0, NULL, ORCH_OPT_FLAG, offsetof(struct verify_options, facts),
+     "with --json: include what each run measured"},
+    {0}};
+
+/* Makes forecasts for this machine, for the plan that is rerun. */
+static struct orch_forecaster begin_forecasts(void *ctx, struct orch_plan *plan)
+{
+    struct orch_forecasts **forecasts = ctx;
+    *forecasts = orch_forecasts_new(plan);
+    return orch_forecasts_forecaster(*forecasts);
+}
+
+static void end_forecasts(void *ctx)
+{
+    struct orch_forecasts **forecasts = ctx;
+    orch_forecasts_free(*forecasts);
+    *forecasts = NULL;
+}
+
+static json_t *rerun(struct orch_cli *cli, const struct orch_pack *pack,
+                     const struct orch_verified *verified, const struct verify_options *o,
+                     GError **error)
+{
+    int64_t count = 0, seed = 1;
+    if (!orch_cli_count(o->rerun, "--rerun", RERUN_MAX, &count, error) ||
+        !orch_cli_count(o->seed, "--seed", G_MAXINT, &seed, error))
+        return NULL;
+    g_autofree char *argv = orch_argv_record(cli->argv, cli->argc, NULL);
+    struct orch_forecasts *forecasts = NULL;
+    const struct orch_rerun_options options = {.count = (unsigned)count,
+                                               .seed = (unsigned)seed,
+                                               .trusts = o->trusts,
+                                               .argv_json = argv,
+                                               .forecaster = begin_forecasts,
+                                               .done = end_forecasts,
+                                               .ctx = &forecasts};
+    return orch_pack_rerun(pack, verified, orch_cli_plugins(cli), &options, error);
+}
+
+static bool is_good(const json_t *outcome)
+{
+    const json_t *rows = json_object_get(outcome, "rerun");
+    bool good = json_is_true(json_object_get(outcome, "good"));
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        good =
+            good && strcmp(json_string_value(json_object_get(json_array_get(rows, i), "outcome")),
+                           "differs") != 0;
+    return good;
+}
+
+/* Verifies one pack. NULL with an error. */
+static json_t *verify(struct orch_cli *cli, struct orch_pack *pack, const struct verify_options *o,
+                      GError **error)
+{
+    const struct orch_verify_options options = {.is_quick = o->is_quick, .version = ORCH_VERSION};
+    json_t *facts = o->facts ? orch_pack_facts(pack, error) : NULL;
+    if (o->facts && !facts)
+        return NULL;
+    struct orch_verified verified;
+    bool ok = orch_pack_verify(pack, orch_cli_plugins(cli), &options, &verified, error);
+    json_t *outcome = ok ? orch_verified_json(pack, &verified) : NULL;
+    if (outcome && facts)
+        json_object_set(outcome, "facts", facts);
+    if (outcome && o->rerun) {
+        json_t *rows = rerun(cli, pack, &verified, o, error);
+        if (rows)
+            json_object_set_new(outcome, "rerun", rows);
+        else
+            g_clear_pointer(&outcome, json_decref);
+    }
+    json_decref(facts);
+    orch_verified_clear(&verified);
+    return outcome;
+}
+
+/* Adds {"archive": {"pack", "not_checked"}} to the outcome, and prints it. */
+static void add_handin(struct orch_cli *cli, const struct orch_unpacked_handin *handin,
+                       json_t *outcome)
+{
+    json_t *others = json_array();
+    GString *text = g_string_new(NULL);
+    for (guint i = 0; i < handin->others->len; i++) {
+        json_array_append_new(others, json_string(handin->others->pdata[i]));
+        g_string_append_printf(text, "%s'%s'", i ? ", " : "", (char *)handin->others->pdata[i]);
+    }
+    json_object_set_new(outcome, "archive",
+                        json_pack("{s:s, s:o}", "pack", handin->name, "not_checked", others));
+    if (text->len)
+        orch_cli_info(cli, "'%s' is verified; beside it, and not checked: %s", handin->name,
+                      text->str);
+    g_string_free(text, TRUE);
+}
+
+static int verify_file(struct orch_cli *cli, const struct verify_options *o, GError **error)
+{
+    struct orch_unpacked_handin handin;
+    struct orch_pack *pack = orch_handin_unpack(cli->args[0], &handin, error)
+                                 ? orch_pack_open(handin.path ? handin.path : cli->args[0], error)
+                                 : NULL;
+    json_t *outcome = pack ? verify(cli, pack, o, error) : NULL;
+    orch_pack_free(pack);
+    if (outcome && handin.path)
+        add_handin(cli, &handin, outcome);
+    orch_unpacked_handin_clear(&handin);
+    if (!outcome)
+        return -1;
+    int status = is_good(outcome) ? ORCH_EXIT_OK : ORCH_EXIT_CHECK;
+    if (cli->json) {
+        orch_cli_print_json(outcome);
+        return status;
+    }
+    orch_cli_verify_show(cli, cli->args[0], outcome);
+    json_decref(outcome);
+    return status;
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct verify_options *o = options;
+    bool is_folder = g_file_test(cli->args[0], G_FILE_TEST_IS_DIR);
+    orch_who_ignore_login();
+    if ((o->seed || o->trusts) && !o->rerun) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "add --rerun N",
+                       "option '--%s' does nothing without --rerun", o->seed ? "seed" : "trust");
+        return -1;
+    }
+    if (is_folder && o->rerun) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "name one pack",
+                       "option '--rerun' takes a single pack, but '%s' is a folder", cli->args[0]);
+        return -1;
+    }
+    return is_folder ? orch_cli_verify_class(cli, cli->args[0], o->is_full, o->jobs, error)
+                     : verify_file(cli, o, error);
+}
+
+const struct orch_command ORCH_COMMAND_VERIFY = {
+    .name = "verify",
+    .group = "Sharing",
+    .summary = "verify that each number of a pack or hand-in follows from its runs",
+    .usage = "FILE|DIR",
+    .min_args = 1,
+    .max_args = 1,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct verify_options),
+    .about =
+        "FILE is a pack of 'orch pack', or the ZIP of 'orch submit --pack'. Unpacks it into a "
+        "scratch folder, computes the digests of all runs, files and trees again, makes the "
+        "report again from the runs, and compares every number. What cannot be checked here is "
+        "listed and never counts as verified. No trial is run without --rerun, and no program "
+        "of the pack without --trust. For a folder, every pack is verified and all packs are "
+        "compared: runs that occur under two names are listed, with what exactly is equal. "
+        "Exit status 7: something differs; 3: not a pack.",
+    .examples = "  orch verify hw4.orch\n"
+                "  orch verify abc123_hw4.zip            # a hand-in with its pack\n"
+                "  orch verify hw4.orch --rerun 3        # three trials, run again here\n"
+                "  orch verify handins/                  # a whole class\n"
+                "  orch verify handins/ --json",
+    .run = run,
+};

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "features/web/access.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+const char WEB_ALONE_POLICY[] =
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'";
+const char *const WEB_HEADERS[] = {
+    "Content-Security-Policy",
+    "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "X-Content-Type-Options",
+    "nosniff",
+    "X-Frame-Options",
+    "DENY",
+    "Referrer-Policy",
+    "no-referrer",
+    "Cross-Origin-Resource-Policy",
+    "same-origin",
+    "Cross-Origin-Opener-Policy",
+    "same-origin",
+    NULL,
+};
+
+static bool is_port(const char *text)
+{
+    guint64 value;
+    return g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT16, &value, NULL);
+}
+
+/* Returns the name in "name" or "name:port", in lower case; NULL for any other form. Brackets of
+ * IPv6 addresses stay. Owned by the caller. */
+static char *name_of(const char *host)
+{
+    static const char name[] = G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_.-";
+    static const char figures[] = G_CSET_DIGITS "abcdefABCDEF:.";
+    bool is_v6 = *host == '[';
+    size_t length = is_v6 ? 1 + strspn(host + 1, figures) : strspn(host, name);
+    if (is_v6 && host[length++] != ']')
+        return NULL;
+    const char *rest = host + length;
+    bool is_name = length > 0 && (!*rest || (*rest == ':' && is_port(rest + 1)));
+    return is_name ? g_ascii_strdown(host, (gssize)length) : NULL;
+}
+
+/* Returns whether the name is a numeric address, which DNS cannot redirect. */
+static bool is_literal(const char *name)
+{
+    g_autofree char *inner = *name == '[' ? g_strndup(name + 1, strlen(name) - 2) : g_strdup(name);
+    return g_hostname_is_ip_address(inner);
+}
+
+bool orch_web_host_is_own(const struct web_guard *guard, const char *host)
+{
+    static const char *const loopback[] = {"127.0.0.1", "localhost", "[::1]", NULL};
+    if (!host || strlen(host) > 255)
+        return false;
+    g_autofree char *name = name_of(host);
+    if (!name)
+        return false;
+    /* any port is accepted, because an SSH tunnel can use another one */
+    return g_strv_contains(loopback, name) || g_ascii_strcasecmp(name, guard->address) == 0 ||
+           (guard->is_any &&
+            (is_literal(name) || (guard->host && g_ascii_strcasecmp(name, guard->host) == 0)));
+}
+
+bool orch_web_token_is(const char *given, const char *token)
+{
+    size_t length = strlen(token), have = given ? strlen(given) : 0;
+    unsigned char differs = have != length;
+    for (size_t i = 0; i < length; i++)
+        differs |= (unsigned char)((have ? given[i % have] : 0) ^ token[i]);
+    return !differs;
+}
+
+char *orch_web_token_new(void)
+{
+    unsigned char bytes[WEB_TOKEN_BYTES];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return NULL;
+    GString *text = g_string_sized_new(2 * sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        g_string_append_printf(text, "%02x", bytes[i]);
+    return g_string_free(text, FALSE);
+}
+
+char *orch_web_cookie_name(unsigned port)
+{
+    return g_strdup_printf("orch_%u", port);
+}
+
+char *orch_web_cookie_get(const char *header, const char *name)
+{
+    size_t length = strlen(name);
+    g_auto(GStrv) parts = g_strsplit(header ? header : "", ";", 64);
+    for (int i = 0; parts[i]; i++) {
+        const char *part = g_strstrip(parts[i]);
+        if (strncmp(part, name, length) == 0 && part[length] == '=')
+            return g_strdup(part + length + 1);
+    }
+    return NULL;
+}
+
+static bool is_known(const struct web_guard *guard, const struct web_head *head)
+{
+    g_autofree char *name = orch_web_cookie_name(guard->port);
+    g_autofree char *cookie = orch_web_cookie_get(head->cookie, name);
+    const char *bearer = head->authorization && g_str_has_prefix(head->authorization, "Bearer ")
+                             ? head->authorization + strlen("Bearer ")
+                             : NULL;
+    bool by_cookie = orch_web_token_is(cookie, guard->token);
+    bool by_header = orch_web_token_is(bearer, guard->token);
+    return by_cookie || by_header;
+}
+
+struct web_verdict orch_web_guard_check(const struct web_guard *guard, const struct web_head *head)
+{
+    if (!orch_web_host_is_own(guard, head->host))
+        return (struct web_verdict){421, "this server does not answer for that host name",
+                                    "open it by the address that 'orch serve' printed"};
+    if (strcmp(head->method, "GET") != 0 && strcmp(head->method, "HEAD") != 0)
+        return (struct web_verdict){405, "only GET and HEAD: this page changes nothing", NULL};
+    if (head->url_bytes > WEB_URL_MAX)
+        return (struct web_verdict){414, "the address is longer than 8 KiB",
+                                    "a shorter condition, or fewer columns"};
+    if (head->body_bytes)
+        return (struct web_verdict){413, "a request has no body here", NULL};
+    if (head->site && strcmp(head->site, "cross-site") == 0 &&
+        g_str_has_prefix(head->path, "/api/"))
+        return (struct web_verdict){403, "asked for by another site", NULL};
+    if (!guard->token || is_known(guard, head))
+        return (struct web_verdict){0};
+    if (strcmp(head->path, "/") == 0 && orch_web_token_is(head->query_token, guard->token))
+        return (struct web_verdict){303, NULL, NULL};
+    return (struct web_verdict){401, "the token is missing or wrong",
+                                "open the whole address that 'orch serve' printed"};
+}
+
+void orch_web_guard_clear(struct web_guard *guard)
+{
+    g_free(guard->address);
+    g_free(guard->host);
+    g_free(guard->token);
+    *guard = (struct web_guard){0};
+}

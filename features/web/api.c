@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The routes of the interface, helpers for its handlers, and the short handlers. */
+#include "features/web/internal.h"
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+/* ---- small parts ------------------------------------------------------------------------------
+ */
+
+static bool about(struct web_call *call, GError **error)
+{
+    g_autofree char *version = orch_store_version(call->store, error);
+    if (!version)
+        return false;
+    const struct orch_web_options *o = &call->web->options;
+    orch_web_answer_json(call,
+                         json_pack("{s:s s:s s:s? s:s s:b s:b}", "program", o->version, "path",
+                                   o->store_path, "who", o->who, "version", version, "has_forecast",
+                                   o->forecast != NULL, "has_reports", o->reports != NULL),
+                         15);
+    return true;
+}
+
+bool orch_web_api_coverage(struct web_call *call, GError **error)
+{
+    g_autoptr(GPtrArray) shares = orch_store_shares(call->store, error);
+    if (!shares)
+        return false;
+    json_t *rows = json_array();
+    for (guint i = 0; i < shares->len; i++) {
+        const struct orch_share *s = shares->pdata[i];
+        json_array_append_new(rows, json_pack("{s:s? s:s? s:s? s:b s:I s:I s:I s:o s:o}", "recipe",
+                                              s->recipe, "experiment", s->experiment, "who", s->who,
+                                              "is_mine",
+                                              s->who && call->web->options.who &&
+                                                  orch_who_is_same(s->who, call->web->options.who),
+                                              "runs", (json_int_t)s->runs, "ok", (json_int_t)s->ok,
+                                              "trials", (json_int_t)s->trials, "ended_ms",
+                                              orch_json_finite((double)s->ended_ns / 1e6), "wall_s",
+                                              orch_json_finite(s->wall_s)));
+    }
+    orch_web_answer_json(
+        call, json_pack("{s:o s:s?}", "shares", rows, "who", call->web->options.who), 15);
+    return true;
+}
+
+static bool call_back(struct web_call *call, json_t *(*callback)(void *, GHashTable *, GError **),
+                      const char *what, GError **error)
+{
+    if (!callback) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "this server has no %s", what);
+        return false;
+    }
+    struct orch_web *web = call->web;
+    g_mutex_lock(&web->callback_lock);
+    json_t *json = callback(web->options.ctx, call->query, error);
+    g_mutex_unlock(&web->callback_lock);
+    if (json)
+        orch_web_answer_json(call, json, 15);
+    return json != NULL;
+}
+
+static bool forecast(struct web_call *call, GError **error)
+{
+    return call_back(call, call->web->options.forecast, "forecasts", error);
+}
+
+static bool reports(struct web_call *call, GError **error)
+{
+    return call_back(call, call->web->options.reports, "reports", error);
+}
+
+static bool report(struct web_call *call, GError **error)
+{
+    return call_back(call, call->web->options.report, "reports", error);
+}
+
+static bool page(struct web_call *call, GError **error)
+{
+    struct orch_web *web = call->web;
+    if (!web->options.page) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "this server has no reports");
+        return false;
+    }
+    g_mutex_lock(&web->callback_lock);
+    char *html = web->options.page(web->options.ctx, call->query, error);
+    g_mutex_unlock(&web->callback_lock);
+    if (!html)
+        return false;
+    call->type = "text/html; charset=utf-8";
+    call->stands_alone = true;
+    call->bytes = g_bytes_new_take(html, strlen(html));
+    return true;
+}
+
+/* ---- addresses --------------------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *path; /* path after /api/v1/; for a run after runs/RUN */
+    web_handler handler;
+} ROUTES[] =
+    {
+        {"about", about},
+        {"runs", orch_web_api_runs},
+        {"groups", orch_web_api_groups},
+        {"names", orch_web_api_names},
+        {"band", orch_web_api_band},
+        {"coverage", orch_web_api_coverage},
+        {"forecast", forecast},
+        {"reports", reports},
+        {"report", report},
+        {"page", page},
+},
+  OF_RUN[] = {
+      {"", orch_web_api_run},
+      {"/metrics", orch_web_api_metrics},
+      {"/series", orch_web_api_series},
+      {"/log", orch_web_api_log},
+      {"/artifact", orch_web_api_artifact},
+};
+
+static web_handler find_of_run(const char *rest, char **out_run)
+{
+    const char *slash = strchr(rest, '/');
+    size_t length = slash ? (size_t)(slash - rest) : strlen(rest);
+    const char *part = slash ? slash : "";
+    for (size_t i = 0; length && length <= 64 && i < G_N_ELEMENTS(OF_RUN); i++) {
+        if (strcmp(OF_RUN[i].path, part) == 0) {
+            *out_run = g_strndup(rest, length);
+            return OF_RUN[i].handler;
+        }
+    }
+    return NULL;
+}
+
+web_handler orch_web_route_find(const char *path, char **out_run)
+{
+    static const char head[] = "/api/v1/", run_head[] = "/api/v1/runs/";
+    *out_run = NULL;
+    if (g_str_has_prefix(path, run_head))
+        return find_of_run(path + strlen(run_head), out_run);
+    for (size_t i = 0; g_str_has_prefix(path, head) && i < G_N_ELEMENTS(ROUTES); i++)
+        if (strcmp(ROUTES[i].path, path + strlen(head)) == 0)
+            return ROUTES[i].handler;
+    return NULL;
+}

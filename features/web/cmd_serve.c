@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Serves a web page for the store: executes the program orch-web (features/web/orch_web.c). */
+#include "core/cli/cli.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+struct serve_options {
+    const char *port, *address;
+    bool token;
+};
+
+static const struct orch_option OPTIONS[] = {
+    {"port", 0, "N", ORCH_OPT_TEXT, offsetof(struct serve_options, port),
+     "port to listen on (default 8899; 0: any free port)"},
+    {"bind", 0, "ADDRESS", ORCH_OPT_TEXT, offsetof(struct serve_options, address),
+     "listen at another address than 127.0.0.1, with a token"},
+    {"token", 0, NULL, ORCH_OPT_FLAG, offsetof(struct serve_options, token),
+     "require a token at 127.0.0.1 too, for machines with other users"},
+    {0}};
+
+static int become(const struct orch_cli *cli, const struct serve_options *o, int64_t port,
+                  GError **error)
+{
+    g_autofree char *program = orch_program_path("orch-web", error);
+    g_autofree char *self = program ? g_file_read_link("/proc/self/exe", error) : NULL;
+    if (!self)
+        return -1;
+    g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, port);
+    const char *words[] = {program,
+                           self,
+                           ORCH_VERSION,
+                           cli->workspace->db_path,
+                           o->address ? o->address : "",
+                           number,
+                           o->token ? "1" : "0",
+                           cli->quiet ? "1" : "0"};
+    g_autoptr(GPtrArray) all = g_ptr_array_new();
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+        g_ptr_array_add(all, (char *)(uintptr_t)words[i]);
+    for (int i = 0; i < cli->arg_count; i++)
+        g_ptr_array_add(all, (char *)(uintptr_t)cli->args[i]);
+    g_ptr_array_add(all, NULL);
+    g_setenv("ORCH_USER", orch_user_name(), TRUE); /* the page cannot ask for a user name */
+    execv(program, (char **)all->pdata);
+    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot start '%s'", program);
+    return -1;
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct serve_options *o = options;
+    int64_t port = 8899;
+    bool is_any = o->port && strcmp(o->port, "0") == 0;
+    if (!is_any && !orch_cli_count(o->port, "--port", 65535, &port, error))
+        return -1;
+    if (!orch_cli_store(cli, ORCH_STORE_READ, error))
+        return -1;
+    return become(cli, o, is_any ? 0 : port, error);
+}
+
+const struct orch_command ORCH_COMMAND_SERVE = {
+    .name = "serve",
+    .group = "Looking",
+    .summary = "serve the store to a browser: runs, curves, progress, forecasts",
+    .usage = "[RECIPE...]",
+    .max_args = -1,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct serve_options),
+    .about =
+        "Prints the page's address and serves it until Ctrl-C. It reads the store and never "
+        "writes. It listens only at 127.0.0.1, or with --bind at another address, and then "
+        "requires the token that is part of the printed address. The page shows the reports of "
+        "each RECIPE (default: *.recipe here and in recipes/). docs/serve.md describes the "
+        "page and its JSON interface.",
+    .examples = "  orch serve                            # then open http://127.0.0.1:8899/\n"
+                "  orch serve --port 0 --token           # any free port, with a token\n"
+                "  ssh -L 8899:localhost:8899 lab        # see a page that runs on 'lab' from here",
+    .run = run,
+};

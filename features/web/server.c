@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Listens and handles requests: access is decided from the header, a file of the page is sent at
+ * once, and a query of the store is passed to a worker while the message is paused. */
+#include "features/web/internal.h"
+#include "features/web/page_files.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+
+#include <glib-unix.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- answers ----------------------------------------------------------------------------------
+ */
+
+static void put_headers(SoupServerMessage *message)
+{
+    SoupMessageHeaders *headers = soup_server_message_get_response_headers(message);
+    for (int i = 0; WEB_HEADERS[i]; i += 2)
+        soup_message_headers_replace(headers, WEB_HEADERS[i], WEB_HEADERS[i + 1]);
+}
+
+static void put_bytes(SoupServerMessage *message, unsigned status, const char *type, GBytes *bytes)
+{
+    SoupMessageHeaders *headers = soup_server_message_get_response_headers(message);
+    put_headers(message);
+    soup_message_headers_replace(headers, "Content-Type", type);
+    soup_server_message_set_status(message, status, NULL);
+    soup_message_body_append_bytes(soup_server_message_get_response_body(message), bytes);
+    soup_message_body_complete(soup_server_message_get_response_body(message));
+}
+
+static void put_error(SoupServerMessage *message, unsigned status, const char *text,
+                      const char *hint)
+{
+    g_autoptr(GBytes) bytes = orch_web_error_bytes(text, hint, "request");
+    soup_message_headers_replace(soup_server_message_get_response_headers(message), "Cache-Control",
+                                 "no-store");
+    if (status == 503)
+        soup_message_headers_replace(soup_server_message_get_response_headers(message),
+                                     "Retry-After", "1");
+    put_bytes(message, status, "application/json", bytes);
+}
+
+static void put_closing_error(SoupServerMessage *message, const struct web_verdict *verdict)
+{
+    SoupMessageHeaders *headers = soup_server_message_get_response_headers(message);
+    soup_message_headers_replace(headers, "Connection", "close");
+    if (verdict->status == 405)
+        soup_message_headers_replace(headers, "Allow", "GET, HEAD");
+    put_error(message, verdict->status, verdict->message, verdict->hint);
+}
+
+/* ---- the head ---------------------------------------------------------------------------------
+ */
+
+static void set_cookie(const struct web_guard *guard, SoupServerMessage *message)
+{
+    SoupMessageHeaders *headers = soup_server_message_get_response_headers(message);
+    g_autofree char *name = orch_web_cookie_name(guard->port);
+    g_autofree char *cookie =
+        g_strdup_printf("%s=%s; Path=/; HttpOnly; SameSite=Strict", name, guard->token);
+    put_headers(message);
+    soup_message_headers_replace(headers, "Set-Cookie", cookie);
+    soup_message_headers_replace(headers, "Cache-Control", "no-store");
+    soup_message_headers_replace(headers, "Location", "/");
+    soup_server_message_set_status(message, 303, NULL);
+}
+
+static int64_t body_bytes(SoupMessageHeaders *headers)
+{
+    SoupEncoding encoding = soup_message_headers_get_encoding(headers);
+    if (encoding == SOUP_ENCODING_CONTENT_LENGTH)
+        return (int64_t)soup_message_headers_get_content_length(headers);
+    return encoding == SOUP_ENCODING_NONE || encoding == SOUP_ENCODING_EOF ? 0 : -1;
+}
+
+static void on_head(SoupServer *soup, SoupServerMessage *message, const char *path,
+                    GHashTable *query, gpointer data)
+{
+    (void)soup;
+    struct orch_web *web = data;
+    SoupMessageHeaders *headers = soup_server_message_get_request_headers(message);
+    g_autofree char *url = g_uri_to_string(soup_server_message_get_uri(message));
+    const struct web_head head = {
+        .method = soup_server_message_get_method(message),
+        .host = soup_message_headers_get_one(headers, "Host"),
+        .cookie = soup_message_headers_get_one(headers, "Cookie"),
+        .authorization = soup_message_headers_get_one(headers, "Authorization"),
+        .site = soup_message_headers_get_one(headers, "Sec-Fetch-Site"),
+        .path = path,
+        .query_token = query ? g_hash_table_lookup(query, "token") : NULL,
+        .url_bytes = strlen(url),
+        .body_bytes = body_bytes(headers),
+    };
+    orch_web_connection_busy(message, true);
+    struct web_verdict verdict = orch_web_guard_check(&web->guard, &head);
+    if (verdict.status == 303)
+        set_cookie(&web->guard, message);
+    else if (verdict.status)
+        put_closing_error(message, &verdict);
+}
+
+/* ---- queries of the store ----------------------------------------------------------------------
+ */
+
+struct job {
+    struct orch_web *web;
+    SoupServerMessage *message;
+    web_handler handler;
+    char *run;
+    GHashTable *query;
+    bool is_gone; /* the browser has disconnected; main thread only */
+    gulong gone_handler;
+    /* the response */
+    unsigned status;
+    const char *type;
+    GBytes *bytes;
+    char *attachment;
+    bool stands_alone;
+};
+
+static void job_free(struct job *job)
+{
+    g_signal_handler_disconnect(job->message, job->gone_handler);
+    g_object_unref(job->message);
+    g_hash_table_unref(job->query);
+    g_bytes_unref(job->bytes);
+    g_free(job->attachment);
+    g_free(job->run);
+    g_free(job);
+}
+
+static unsigned status_of(const GError *error)
+{
+    if (error->domain != ORCH_ERROR)
+        return 500;
+    switch (error->code) {
+    case ORCH_ERROR_USAGE:
+    case ORCH_ERROR_RECIPE:
+        return 400;
+    case ORCH_ERROR_NOT_FOUND:
+        return 404;
+    default:
+        return 500;
+    }
+}
+
+static gboolean on_answer(gpointer data)
+{
+    struct job *job = data;
+    SoupMessageHeaders *headers = soup_server_message_get_response_headers(job->message);
+    if (!job->is_gone) {
+        if (job->attachment)
+            soup_message_headers_replace(headers, "Content-Disposition", job->attachment);
+        soup_message_headers_replace(headers, "Cache-Control", "no-store");
+        put_bytes(job->message, job->status, job->type, job->bytes);
+        if (job->stands_alone)
+            soup_message_headers_replace(headers, "Content-Security-Policy", WEB_ALONE_POLICY);
+        soup_server_message_unpause(job->message);
+    }
+    job_free(job);
+    return G_SOURCE_REMOVE;
+}
+
+static struct orch_store *take_store(struct orch_web *web, GError **error)
+{
+    struct orch_store *store = g_async_queue_try_pop(web->stores);
+    return store ? store : orch_store_open(web->options.store_path, ORCH_STORE_READ, error);
+}
+
+/* Runs in a worker thread. */
+static void answer(gpointer data, gpointer pool_data)
+{
+    (void)pool_data;
+    struct job *job = data;
+    g_autoptr(GError) error = NULL;
+    struct web_call call = {.web = job->web, .run = job->run, .query = job->query};
+    call.store = take_store(job->web, &error);
+    if (call.store)
+        orch_store_limit_time(call.store, WEB_QUERY_S);
+    if (call.store && job->handler(&call, &error)) {
+        job->status = 200;
+        job->type = call.type ? call.type : "application/json";
+        job->bytes = call.bytes;
+        job->attachment = call.attachment;
+        job->stands_alone = call.stands_alone;
+    } else {
+        g_autofree char *message = NULL, *hint = NULL;
+        orch_web_error_split(error, &message, &hint);
+        job->status = status_of(error);
+        job->type = "application/json";
+        job->bytes = orch_web_error_bytes(message, hint, job->status == 500 ? "server" : "request");
+    }
+    if (call.store)
+        g_async_queue_push(job->web->stores, call.store);
+    g_idle_add_full(G_PRIORITY_DEFAULT, on_answer, job, NULL);
+}
+
+static void on_job_gone(SoupServerMessage *message, gpointer data)
+{
+    (void)message;
+    ((struct job *)data)->is_gone = true;
+}
+
+static void answer_from_store(struct orch_web *web, SoupServerMessage *message, const char *path,
+                              GHashTable *query)
+{
+    char *run = NULL;
+    web_handler handler = orch_web_route_find(path, &run);
+    if (!handler) {
+        put_error(message, 404, "there is nothing at this address", "see docs/serve.md");
+        return;
+    }
+    if (g_thread_pool_unprocessed(web->workers) >= WEB_JOBS_MAX) {
+        g_free(run);
+        put_error(message, 503, "too many requests at once", "try again in a moment");
+        return;
+    }
+    struct job *job = g_new0(struct job, 1);
+    job->web = web;
+    job->message = g_object_ref(message);
+    job->handler = handler;
+    job->run = run;
+    job->query = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    GHashTableIter iter;
+    gpointer name, value;
+    if (query)
+        g_hash_table_iter_init(&iter, query);
+    while (query && g_hash_table_iter_next(&iter, &name, &value))
+        if (g_utf8_validate(name, -1, NULL) && g_utf8_validate(value, -1, NULL))
+            g_hash_table_insert(job->query, g_strdup(name), g_strdup(value));
+    job->gone_handler = g_signal_connect(message, "disconnected", G_CALLBACK(on_job_gone), job);
+    soup_server_message_pause(message);
+    g_thread_pool_push(web->workers, job, NULL);
+}
+
+/* ---- files ------------------------------------------------------------------------------------
+ */
+
+static void send_file(struct orch_web *web, SoupServerMessage *message, const char *path)
+{
+    const struct web_file *file =
+        g_hash_table_lookup(web->files, strcmp(path, "/") == 0 ? "/index.html" : path);
+    if (!file) {
+        put_error(message, 404, "there is nothing at this address", NULL);
+        return;
+    }
+    SoupMessageHeaders *headers = soup_server_message_get_response_headers(message);
+    const char *known = soup_message_headers_get_one(
+        soup_server_message_get_request_headers(message), "If-None-Match");
+    soup_message_headers_replace(headers, "ETag", file->tag);
+    soup_message_headers_replace(headers, "Cache-Control", "no-cache");
+    if (known && strcmp(known, file->tag) == 0) {
+        put_headers(message);
+        soup_server_message_set_status(message, 304, NULL);
+    } else {
+        put_bytes(message, 200, file->type, file->bytes);
+    }
+}
+
+static void on_request(SoupServer *soup, SoupServerMessage *message, const char *path,
+                       GHashTable *query, gpointer data)
+{
+    (void)soup;
+    struct orch_web *web = data;
+    if (strcmp(path, "/api/v1/live") == 0) {
+        const char *key = query ? g_hash_table_lookup(query, "points") : NULL;
+        if (!orch_web_live_follow(web->live, message, key))
+            put_error(message, 503, "too many pages follow the running trials",
+                      "close some of them");
+    } else if (g_str_has_prefix(path, "/api/")) {
+        answer_from_store(web, message, path, query);
+    } else {
+        send_file(web, message, path);
+    }
+}
+
+static void on_finished(SoupServer *soup, SoupServerMessage *message, gpointer data)
+{
+    (void)soup;
+    (void)data;
+    orch_web_connection_busy(message, false);
+}
+
+/* ---- life cycle -------------------------------------------------------------------------------
+ */
+
+static bool choose_address(struct orch_web *web, GInetAddress **out, GError **error)
+{
+    const char *text = web->options.address ? web->options.address : "127.0.0.1";
+    *out = g_inet_address_new_from_string(strcmp(text, "localhost") == 0 ? "127.0.0.1" : text);
+    if (!*out) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "write the address of one of this machine's interfaces, or 0.0.0.0 for all",
+                       "option '--bind': '%s' is not a numeric IP address", text);
+        return false;
+    }
+    bool is_loopback = g_inet_address_get_is_loopback(*out);
+    g_autofree char *figures = g_inet_address_to_string(*out);
+    bool is_v6 = g_inet_address_get_family(*out) == G_SOCKET_FAMILY_IPV6;
+    web->guard.address = is_v6 ? g_strdup_printf("[%s]", figures) : g_strdup(figures);
+    web->guard.host = g_ascii_strdown(g_get_host_name(), -1);
+    web->guard.is_any = g_inet_address_get_is_any(*out);
+    if (!is_loopback || web->options.with_token)
+        web->guard.token = orch_web_token_new();
+    if ((!is_loopback || web->options.with_token) && !web->guard.token) {
+        orch_error_set(error, ORCH_ERROR_IO, NULL,
+                       "cannot get random bytes for a token from the system");
+        return false;
+    }
+    return true;
+}
+
+static bool listen_at(struct orch_web *web, GInetAddress *address, GError **error)
+{
+    g_autoptr(GSocketAddress) wanted =
+        g_inet_socket_address_new(address, (guint16)web->options.port);
+    g_autoptr(GSocketAddress) got = NULL;
+    g_autoptr(GError) why = NULL;
+    web->service = g_socket_service_new();
+    g_socket_listener_set_backlog(G_SOCKET_LISTENER(web->service), WEB_QUEUE);
+    if (!g_socket_listener_add_address(G_SOCKET_LISTENER(web->service), wanted,
+                                       G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL, &got,
+                                       &why)) {
+        orch_error_set(
+            error, ORCH_ERROR_IO, "choose another port with --port, or any free one with --port 0",
+            "cannot listen at %s port %u: %s", web->guard.address, web->options.port, why->message);
+        return false;
+    }
+    web->guard.port = g_inet_socket_address_get_port(G_INET_SOCKET_ADDRESS(got));
+    const char *shown = web->guard.is_any ? web->guard.host : web->guard.address;
+    web->url = g_strdup_printf("http://%s:%u/%s%s", shown, web->guard.port,
+                               web->guard.token ? "?token=" : "",
+                               web->guard.token ? web->guard.token : "");
+    g_signal_connect(web->service, "incoming", G_CALLBACK(orch_web_connections_take), web);
+    return true;
+}
+
+static bool open_all(struct orch_web *web, GError **error)
+{
+    g_autoptr(GInetAddress) address = NULL;
+    g_autofree char *share = orch_program_path("share", error);
+    g_autofree char *folder = share ? g_build_filename(share, "web", NULL) : NULL;
+    struct orch_store *store =
+        folder ? orch_store_open(web->options.store_path, ORCH_STORE_READ, error) : NULL;
+    if (!store)
+        return false;
+    g_async_queue_push(web->stores, store);
+    if (orch_store_is_alone(store)) {
+        orch_error_set(error, ORCH_ERROR_STORE, "free some space, for example with 'orch gc'",
+                       "cannot serve store '%s': the disk is full, and on a full disk only one "
+                       "connection at a time can read it",
+                       web->options.store_path);
+        return false;
+    }
+    web->files = orch_web_files_read(folder, error);
+    return web->files && choose_address(web, &address, error) && listen_at(web, address, error) &&
+           (web->live = orch_web_live_new(web, error)) != NULL;
+}
+
+static void close_store(gpointer store)
+{
+    orch_store_close(store);
+}
+
+struct orch_web *orch_web_new(const struct orch_web_options *options, GError **error)
+{
+    struct orch_web *web = g_new0(struct orch_web, 1);
+    web->options = *options;
+    web->options.store_path = g_strdup(options->store_path);
+    web->options.who = g_strdup(options->who);
+    web->options.version = g_strdup(options->version);
+    web->options.address = g_strdup(options->address);
+    g_mutex_init(&web->lock);
+    g_mutex_init(&web->callback_lock);
+    web->listings = g_queue_new();
+    web->connections = orch_web_connections_new();
+    web->stores = g_async_queue_new_full(close_store);
+    web->workers = g_thread_pool_new(answer, NULL, WEB_WORKERS, FALSE, NULL);
+    web->loop = g_main_loop_new(NULL, FALSE);
+    web->soup = g_object_new(SOUP_TYPE_SERVER, "server-header", "orch", NULL);
+    soup_server_add_early_handler(web->soup, NULL, on_head, web, NULL);
+    soup_server_add_handler(web->soup, NULL, on_request, web, NULL);
+    g_signal_connect(web->soup, "request-finished", G_CALLBACK(on_finished), web);
+    g_signal_connect(web->soup, "request-aborted", G_CALLBACK(on_finished), web);
+    web->reaper = g_timeout_add_seconds(1, orch_web_connections_reap, web);
+    if (open_all(web, error))
+        return web;
+    orch_web_free(web);
+    return NULL;
+}
+
+const char *orch_web_url(const struct orch_web *web)
+{
+    return web->url;
+}
+
+static gboolean on_signal(gpointer data)
+{
+    g_main_loop_quit(((struct orch_web *)data)->loop);
+    return G_SOURCE_CONTINUE;
+}
+
+void orch_web_run(struct orch_web *web)
+{
+    guint interrupted = g_unix_signal_add(SIGINT, on_signal, web);
+    guint terminated = g_unix_signal_add(SIGTERM, on_signal, web);
+    g_socket_service_start(web->service);
+    g_main_loop_run(web->loop);
+    g_source_remove(interrupted);
+    g_source_remove(terminated);
+}
+
+void orch_web_free(struct orch_web *web)
+{
+    if (!web)
+        return;
+    if (web->service) {
+        g_socket_service_stop(web->service);
+        g_socket_listener_close(G_SOCKET_LISTENER(web->service));
+        g_clear_object(&web->service);
+    }
+    g_thread_pool_free(web->workers, TRUE, TRUE);
+    while (g_main_context_iteration(NULL, FALSE)) /* sends the responses of finished workers */
+        ;
+    orch_web_live_free(web->live);
+    g_source_remove(web->reaper);
+    soup_server_disconnect(web->soup);
+    g_object_unref(web->soup);
+    orch_web_connections_free(web);
+    g_async_queue_unref(web->stores);
+    g_clear_pointer(&web->files, g_hash_table_unref);
+    orch_web_listings_free(web->listings);
+    g_main_loop_unref(web->loop);
+    orch_web_guard_clear(&web->guard);
+    g_mutex_clear(&web->lock);
+    g_mutex_clear(&web->callback_lock);
+    g_free((char *)(uintptr_t)web->options.store_path);
+    g_free((char *)(uintptr_t)web->options.who);
+    g_free((char *)(uintptr_t)web->options.version);
+    g_free((char *)(uintptr_t)web->options.address);
+    g_free(web->url);
+    g_free(web);
+}

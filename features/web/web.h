@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Serves a web page for a store: static files from share/web, and a JSON interface under /api/v1/
+ * (docs/serve.md). It never writes to the store, and answers only GET and HEAD.
+ *
+ * One thread handles connections and follows running trials; a few others query the store, each
+ * with its own handle. libsoup implements HTTP. Rejected: our own HTTP parser (security holes), a
+ * framework in the page (a build step), web sockets (the page sends nothing back). */
+#ifndef ORCH_FEATURES_WEB_WEB_H
+#define ORCH_FEATURES_WEB_WEB_H
+
+#include <glib.h>
+#include <jansson.h>
+#include <stdbool.h>
+
+struct orch_web;
+
+struct orch_web_options {
+    const char *store_path;
+    const char *who;     /* the user whose runs are "mine"; or NULL */
+    const char *version; /* the program's version */
+    const char *address; /* NULL: 127.0.0.1; an address other than loopback requires a token */
+    unsigned port;       /* 0: any free port */
+    bool with_token;     /* require a token on a loopback address, too */
+    /** Returns a forecast. Called from worker threads, one call at a time. `query` (char * -> char
+     * *) is the query of the page's URL. New reference; NULL with an error. The callback is NULL
+     * when there are no forecasts. */
+    json_t *(*forecast)(void *ctx, GHashTable *query, GError **error);
+    /** Lists the reports as an array of objects with name and path; `report` returns one report's
+     * document. Called like `forecast`; NULL: there are no reports. */
+    json_t *(*reports)(void *ctx, GHashTable *query, GError **error);
+    json_t *(*report)(void *ctx, GHashTable *query, GError **error);
+    /** Returns one report as a self-contained HTML page without scripts; freed with g_free. Called
+     * like `forecast`. */
+    char *(*page)(void *ctx, GHashTable *query, GError **error);
+    void *ctx;
+};
+
+/** Opens the store and listens. NULL with ORCH_ERROR_STORE, ORCH_ERROR_USAGE for an invalid
+ * address, ORCH_ERROR_IO when the port is in use. Options and their texts are copied. */
+struct orch_web *orch_web_new(const struct orch_web_options *options, GError **error);
+/** Returns the URL to open, with the token when there is one. Borrowed. */
+const char *orch_web_url(const struct orch_web *web);
+/** Serves until SIGINT or SIGTERM. */
+void orch_web_run(struct orch_web *web);
+void orch_web_free(struct orch_web *web);
+
+#endif
