@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch curve`: the loss curves of stored runs, and when they reach a target. */
 #include "core/cli/curve_show.h"
-#include "core/cli/nets.h"
 #include "core/forecast/curve_answer.h"
+#include "features/networks/nets.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

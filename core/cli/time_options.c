@@ -2,7 +2,7 @@
 /* Converts options into a question about the time of a training. */
 #include "core/cli/time_options.h"
 
-#include "core/cli/nets.h"
+#include "features/networks/nets.h"
 
 #include "core/run/limit_options.h"
 #include "lib/base/error.h"

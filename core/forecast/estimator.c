@@ -2,11 +2,11 @@
 /* Forecasts from a declared cost, where nothing was measured. */
 #include "core/forecast/estimator.h"
 
-#include "core/forecast/network.h"
 #include "core/forecast/step_answer.h"
 #include "core/run/declared_cost.h"
 #include "lib/base/json.h"
 #include "lib/net/cost.h"
+#include "lib/net/open_net.h"
 #include "predictors/duration.h"
 #include "predictors/prior.h"
 

@@ -5,7 +5,7 @@
 #define ORCH_CORE_FORECAST_PREDICTED_CURVE_H
 
 #include "core/forecast/curve_set.h"
-#include "core/forecast/network.h"
+#include "lib/net/open_net.h"
 
 /** The network, device and length to predict for. */
 struct orch_curve_question {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/forecast/step_tiers.h"
 
-#include "core/forecast/network.h"
 #include "core/forecast/training_rows.h"
+#include "lib/net/open_net.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

@@ -4,8 +4,8 @@
 #ifndef ORCH_CORE_FORECAST_TIME_QUESTION_H
 #define ORCH_CORE_FORECAST_TIME_QUESTION_H
 
-#include "core/forecast/network.h"
 #include "lib/devices/rate.h"
+#include "lib/net/open_net.h"
 
 #include "lib/net/cost.h"
 #include "predictors/exchange.h"

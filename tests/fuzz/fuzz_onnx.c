@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ONNX models: the bytes as a file. What is read must be countable, and an error must be text. */
+#include "features/onnx/onnx.h"
 #include "lib/net/cost.h"
-#include "lib/onnx/onnx.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* print_onnx MODEL [CxHxW]: what lib/onnx makes of a model, for torch.sh.
+/* print_onnx MODEL [CxHxW]: what features/onnx makes of a model, for torch.sh.
  * print_onnx --zoo NAME: the same counts of a network of the zoo. */
+#include "features/onnx/onnx.h"
 #include "lib/net/cost.h"
-#include "lib/onnx/onnx.h"
 
 #include <inttypes.h>
 #include <stdio.h>

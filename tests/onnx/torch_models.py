@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Exports torchvision's networks to ONNX and compares what lib/onnx counts with the zoo's counts.
+"""Exports torchvision's networks to ONNX and compares what features/onnx counts with the zoo's counts.
 
 usage: torch_models.py PRINT_ONNX [NAME...]
 

@@ -3,9 +3,9 @@
 #ifndef ORCH_TESTS_ONNX_FIXTURE_H
 #define ORCH_TESTS_ONNX_FIXTURE_H
 
+#include "features/onnx/onnx.h"
+#include "features/onnx/onnx_file.h"
 #include "lib/base/error.h"
-#include "lib/onnx/onnx.h"
-#include "lib/onnx/onnx_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The ONNX reader on models written here with the messages that it reads. What PyTorch writes is
  * tested by tests/onnx/torch.sh. */
+#include "features/onnx/onnx.h"
+#include "features/onnx/onnx_file.h"
 #include "lib/base/error.h"
 #include "lib/net/cost.h"
-#include "lib/onnx/onnx.h"
-#include "lib/onnx/onnx_file.h"
 #include "tests/unit/onnx_fixture.h"
 
 #include <setjmp.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The interface of operators. */
-#ifndef ORCH_ONNX_ONNX_OPS_H
-#define ORCH_ONNX_ONNX_OPS_H
+#ifndef ORCH_FEATURES_ONNX_ONNX_OPS_H
+#define ORCH_FEATURES_ONNX_ONNX_OPS_H
 
-#include "lib/onnx/onnx_graph.h"
+#include "features/onnx/onnx_graph.h"
 
 #define ONNX_TENSORS_MAX 6
 

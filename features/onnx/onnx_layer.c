@@ -2,8 +2,8 @@
 /* Operators that compute: windows (convolutions, pools), products (Gemm, MatMul), norms,
  * reductions. Shapes are N x C x positions. Multiply-adds are for the whole batch, which is divided
  * out later. */
-#include "lib/onnx/onnx_element.h"
-#include "lib/onnx/onnx_ops.h"
+#include "features/onnx/onnx_element.h"
+#include "features/onnx/onnx_ops.h"
 
 #include <math.h>
 #include <string.h>

@@ -13,8 +13,8 @@
  * one layer again. Activations that lib/net lacks become the most similar one. Views (reshape,
  * squeeze, cast) are not layers; operations that move elements are layers without operations.
  */
-#ifndef ORCH_ONNX_ONNX_H
-#define ORCH_ONNX_ONNX_H
+#ifndef ORCH_FEATURES_ONNX_ONNX_H
+#define ORCH_FEATURES_ONNX_ONNX_H
 
 #include "lib/net/net.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The structure and the cost of networks, without running them: tables from lib/net. */
 #include "core/cli/cli.h"
-#include "core/cli/nets.h"
+#include "features/networks/nets.h"
 
-#include "core/forecast/network_counts.h"
+#include "features/networks/network_counts.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"

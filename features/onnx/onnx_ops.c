@@ -2,11 +2,11 @@
 /* The table of operators and their common functions. To add an operator, add a row, and a function
  * if none fits. Operators support every version of ONNX that PyTorch has written: where an
  * attribute became an input, both are accepted. */
-#include "lib/onnx/onnx_ops.h"
+#include "features/onnx/onnx_ops.h"
 
+#include "features/onnx/onnx.h"
+#include "features/onnx/onnx_element.h"
 #include "lib/base/error.h"
-#include "lib/onnx/onnx.h"
-#include "lib/onnx/onnx_element.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/forecast/network_counts.h"
+#include "features/networks/network_counts.h"
 
 #include <string.h>
 

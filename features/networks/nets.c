@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/nets.h"
+#include "features/networks/nets.h"
 
 #include <stdio.h>
 

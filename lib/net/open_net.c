@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/forecast/network.h"
+#include "lib/net/open_net.h"
 
+#include "features/onnx/onnx.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
-#include "lib/onnx/onnx.h"
 #include "predictors/from_net.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Element-wise operators and their arithmetic on constants. */
-#include "lib/onnx/onnx_element.h"
+#include "features/onnx/onnx_element.h"
 
-#include "lib/onnx/onnx_ops.h"
+#include "features/onnx/onnx_ops.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/onnx/onnx.h"
+#include "features/onnx/onnx.h"
 
+#include "features/onnx/onnx_graph.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
-#include "lib/onnx/onnx_graph.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/onnx/onnx_graph.h"
+#include "features/onnx/onnx_graph.h"
 
 #include "lib/base/error.h"
 

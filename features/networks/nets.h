@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Opens networks named on the command line. */
-#ifndef ORCH_CORE_CLI_NETS_H
-#define ORCH_CORE_CLI_NETS_H
+#ifndef ORCH_FEATURES_NETWORKS_NETS_H
+#define ORCH_FEATURES_NETWORKS_NETS_H
 
-#include "core/forecast/network.h"
+#include "lib/net/open_net.h"
 
 /** Calls orch_network_open, and warns on stderr about parts of a file that were counted as zero. */
 struct orch_net *orch_cli_net(const struct orch_net_request *request, GError **error);

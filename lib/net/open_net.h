@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Opens networks by name: from the zoo, an ONNX file or a table of layers. */
-#ifndef ORCH_CORE_FORECAST_NETWORK_H
-#define ORCH_CORE_FORECAST_NETWORK_H
+#ifndef ORCH_LIB_NET_OPEN_NET_H
+#define ORCH_LIB_NET_OPEN_NET_H
 
 #include "lib/net/cost.h"
 #include "lib/net/net.h"

@@ -2,7 +2,7 @@
 /* Operators that read or change shapes or move elements. They also compute the numbers of
  * constants, because exporters write a flatten as Shape, Gather, Concat, Reshape. Numbers are in
  * row-major order. */
-#include "lib/onnx/onnx_ops.h"
+#include "features/onnx/onnx_ops.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Functions shared by operators: inputs, errors, broadcast and guessed shapes. */
-#include "lib/onnx/onnx_ops.h"
+#include "features/onnx/onnx_ops.h"
 
+#include "features/onnx/onnx.h"
+#include "features/onnx/onnx_element.h"
 #include "lib/base/error.h"
-#include "lib/onnx/onnx.h"
-#include "lib/onnx/onnx_element.h"
 
 #include <math.h>
 #include <stdarg.h>

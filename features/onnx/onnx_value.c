@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Values and attributes of a graph, and looking them up. */
-#include "lib/onnx/onnx_graph.h"
+#include "features/onnx/onnx_graph.h"
 
 #include "lib/base/error.h"
 

@@ -5,7 +5,7 @@
  * notes. So the last step of such a pattern gets the operator and inputs of the whole. The other
  * steps are then unused, unless another step reads them.
  */
-#include "lib/onnx/onnx_graph.h"
+#include "features/onnx/onnx_graph.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,11 +9,11 @@
  * is a constant. The numbers of small constants are computed, because exporters compute shapes in
  * the model (Shape, Gather, Concat, Reshape).
  */
-#ifndef ORCH_ONNX_ONNX_GRAPH_H
-#define ORCH_ONNX_ONNX_GRAPH_H
+#ifndef ORCH_FEATURES_ONNX_ONNX_GRAPH_H
+#define ORCH_FEATURES_ONNX_ONNX_GRAPH_H
 
+#include "features/onnx/onnx_file.h"
 #include "lib/net/build.h"
-#include "lib/onnx/onnx_file.h"
 
 #define ONNX_RANK_MAX 8
 #define ONNX_FOLD_MAX 4096                   /* maximum elements of a constant with known numbers */

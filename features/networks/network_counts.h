@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The counts of a network, layer by layer: parameters, multiply-adds, operations, bytes, memory. */
-#ifndef ORCH_CORE_FORECAST_NETWORK_COUNTS_H
-#define ORCH_CORE_FORECAST_NETWORK_COUNTS_H
+#ifndef ORCH_FEATURES_NETWORKS_NETWORK_COUNTS_H
+#define ORCH_FEATURES_NETWORKS_NETWORK_COUNTS_H
 
-#include "core/forecast/network.h"
+#include "lib/net/open_net.h"
 
 struct orch_count_options {
     int64_t batch;        /* images of a batch */
