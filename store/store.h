@@ -142,7 +142,7 @@ bool orch_store_has_twin(struct orch_store *store, const char *key, const char *
 
 /** `boot_id` of a runner that is an element of a Slurm job array: `pid` is the number of the job,
  * `start` the index of the element. Such a trial is neither alive nor dead by itself; whoever
- * collects it asks Slurm (core/run/slurm_collect.h). */
+ * collects it asks Slurm (features/slurm/slurm_collect.h). */
 #define ORCH_RUNNER_SLURM "slurm"
 bool orch_runner_is_slurm(const struct orch_process *runner);
 /** True while the runner of an active row lives: its process on this machine, or a Slurm job that

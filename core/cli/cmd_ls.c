@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/take_in.h"
+#include "features/slurm/take_in.h"
 
 #include "core/results/run_list.h"
 #include "lib/base/error.h"

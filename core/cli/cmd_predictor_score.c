@@ -2,7 +2,7 @@
 /* `orch predictor score`: the accuracy of past forecasts, by model, device and network. */
 #include "core/cli/cli.h"
 #include "core/forecast/forecast_scores.h"
-#include "core/forecast/slurm_scores.h"
+#include "features/slurm/slurm_scores.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

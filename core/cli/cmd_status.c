@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/remote_warn.h"
-#include "core/cli/take_in.h"
+#include "features/slurm/take_in.h"
 
 #include "core/results/bundle_export.h"
 #include "core/run/slot_leases.h"

@@ -5,7 +5,7 @@
 
 #include "core/run/cell_inputs.h"
 #include "core/run/fingerprint.h"
-#include "core/run/slurm_options.h"
+#include "features/slurm/slurm_options.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/wire/value.h"

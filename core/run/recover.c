@@ -6,8 +6,8 @@
 
 #include "core/run/input_watch.h"
 #include "core/run/read_files.h"
-#include "core/run/slurm_record.h"
 #include "core/run/trial_processes.h"
+#include "features/slurm/slurm_record.h"
 
 #include "store/repair.h"
 #include "store/store_dir.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The verdict of a trial in a Slurm job: every state of Slurm, with accounting and without, beside
  * every kind of journal; and the options and arrays of sbatch. */
-#include "core/run/slurm_options.h"
-#include "core/run/slurm_states.h"
+#include "features/slurm/slurm_options.h"
+#include "features/slurm/slurm_states.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "features/slurm/execute_slurm.h"
+
+#include "core/run/argv_record.h"
+#include "features/slurm/slurm_submit.h"
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+bool orch_execute_read_executor(const struct orch_execute_options *o, bool *out_is_slurm,
+                                GError **error)
+{
+    static const char *const words[] = {"local", "slurm", NULL};
+    *out_is_slurm = g_strcmp0(o->executor, "slurm") == 0;
+    if (o->executor && !g_strv_contains(words, o->executor)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "use local or slurm",
+                       "option '--executor': there is no executor '%s'", o->executor);
+        return false;
+    }
+    if (!*out_is_slurm)
+        return true;
+    const struct {
+        bool is_given;
+        const char *option, *hint;
+    } rows[] = {
+        {o->variant.smoke, "--smoke", "smoke the recipe here, without --executor"},
+        {o->gpus != NULL, "--gpus", "Slurm assigns GPUs; write resources.gpus in the recipe"},
+        {o->fail_fast, "--fail-fast", "cancel the rest with 'orch cancel --all'"},
+        {o->no_pin, "--no-pin",
+         "Slurm places trials on processors; see TaskPlugin of the cluster's slurm.conf"},
+        {o->oversubscribe, "--oversubscribe",
+         "Slurm decides which trials share a node; choose a partition that shares"},
+        {o->sharing.shares || o->sharing.waits, "--share",
+         "Slurm's trials are claimed in this store alone; push them once they are collected"},
+    };
+    for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++) {
+        if (!rows[i].is_given)
+            continue;
+        orch_error_set(error, ORCH_ERROR_USAGE, rows[i].hint,
+                       "option '%s' does not go with '--executor slurm'", rows[i].option);
+        return false;
+    }
+    return true;
+}
+
+/* "--time=00:10:00 (95 % forecast)" */
+static char *request_text(const struct orch_slurm_request *request)
+{
+    g_autofree char *time = request->time_s > 0 ? orch_slurm_time_format(request->time_s) : NULL;
+    g_autofree char *memory =
+        request->memory_bytes > 0 ? orch_bytes_format(request->memory_bytes) : NULL;
+    return g_strdup_printf("time %s%s%s%s, memory %s%s%s%s", time ? time : "",
+                           time ? " (" : "by the ", request->time_from, time ? ")" : "",
+                           memory ? memory : "", memory ? " (" : "by the ", request->memory_from,
+                           memory ? ")" : "");
+}
+
+static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
+                  const struct orch_limits *limits)
+{
+    g_autofree char *limit = orch_limits_describe(limits, s->limit);
+    for (guint i = 0; i < s->arrays->len; i++) {
+        const struct orch_slurm_array *array = s->arrays->pdata[i];
+        g_autofree char *request = request_text(&array->request);
+        orch_cli_info(cli, "submitted %u trial%s as Slurm job %" G_GINT64_FORMAT "%s%s: %s",
+                      array->trials, array->trials == 1 ? "" : "s", array->job,
+                      array->dependency ? ", " : "", array->dependency ? array->dependency : "",
+                      request);
+    }
+    if (!s->submitted && !s->held_back)
+        orch_cli_info(cli, "nothing to submit: %u done, %u already submitted or running", s->reused,
+                      s->held);
+    if (s->waiting)
+        orch_cli_info(cli,
+                      "%u trial%s not submitted: the best of trials that have not ended must be "
+                      "known first. Run the same command again once they have",
+                      s->waiting, s->waiting == 1 ? " was" : "s were");
+    if (s->not_run)
+        orch_cli_info(cli, "%u trial%s not submitted: they need a trial that does not run",
+                      s->not_run, s->not_run == 1 ? " was" : "s were");
+    if (s->held_back)
+        orch_cli_info(cli, "%u trial%s held back: the %s would be exceeded, by the forecasts",
+                      s->held_back, s->held_back == 1 ? " was" : "s were", limit);
+    if (s->submitted)
+        orch_cli_info(cli,
+                      "nothing needs to stay open: 'orch collect' (or 'orch ls') takes in what "
+                      "has ended, 'orch cancel' cancels");
+}
+
+/* Says once for each experiment that a part of a GPU becomes a whole one. */
+static void print_shares(struct orch_cli *cli, const struct orch_expansion *expansion)
+{
+    for (guint i = 0; i < expansion->experiments->len; i++) {
+        const struct orch_experiment *experiment = expansion->experiments->pdata[i];
+        if (experiment->gpu_share > 0)
+            orch_cli_info(
+                cli,
+                "experiment '%s' has %g of a GPU (resources.gpus): each of its Slurm jobs "
+                "asks for a whole one",
+                experiment->name, experiment->gpu_share);
+    }
+}
+
+static json_t *array_json(const struct orch_slurm_array *array)
+{
+    const struct orch_slurm_request *r = &array->request;
+    return json_pack("{s:I s:i s:s s:s? s:o s:s s:o s:s}", "job", (json_int_t)array->job, "trials",
+                     (int)array->trials, "options", array->options, "dependency", array->dependency,
+                     "time_s", r->time_s > 0 ? orch_json_finite(r->time_s) : json_null(),
+                     "time_from", r->time_from, "memory_bytes",
+                     r->memory_bytes > 0 ? json_integer(r->memory_bytes) : json_null(),
+                     "memory_from", r->memory_from);
+}
+
+static void print_json(const struct orch_plan *plan, const struct orch_slurm_submission *s)
+{
+    json_t *arrays = json_array();
+    for (guint i = 0; i < s->arrays->len; i++)
+        json_array_append_new(arrays, array_json(s->arrays->pdata[i]));
+    orch_cli_print_json(json_pack(
+        "{s:s s:s? s:i s:i s:i s:i s:i s:i s:i s:s? s:o}", "recipe", plan->expansion->name,
+        "profile", plan->expansion->profile, "submitted", (int)s->submitted, "done_before",
+        (int)s->reused, "held", (int)s->held, "skipped", (int)s->skipped, "waiting",
+        (int)s->waiting, "not_run", (int)s->not_run, "held_back", (int)s->held_back, "stopped_by",
+        orch_limit_name(s->limit), "arrays", arrays));
+}
+
+static int status_of(const struct orch_slurm_submission *s,
+                     const struct orch_execute_options *options)
+{
+    if (s->held_back)
+        return ORCH_EXIT_BUDGET;
+    bool is_short = s->not_run || (s->skipped && g_strcmp0(options->require, "ok") == 0);
+    return is_short ? ORCH_EXIT_TRIAL : ORCH_EXIT_OK;
+}
+
+int orch_execute_slurm(struct orch_cli *cli, struct orch_plan *plan,
+                       const struct orch_execute_options *options,
+                       const struct orch_forecaster *forecaster, const struct orch_limits *limits,
+                       GError **error)
+{
+    g_autofree char *argv = orch_argv_record(cli->argv, cli->argc, plan->expansion);
+    const struct orch_slurm_submit_options submit = {
+        .at_once = (unsigned)options->jobs,
+        .argv_json = argv,
+        .forecaster = forecaster,
+        .limits = limits,
+    };
+    struct orch_slurm_submission submission = {0};
+    bool ok = orch_slurm_submit(plan, &submit, &submission, error);
+    if (cli->json && ok)
+        print_json(plan, &submission);
+    else if (ok || submission.submitted)
+        print(cli, &submission, limits);
+    if (submission.submitted)
+        print_shares(cli, plan->expansion);
+    int status = ok ? status_of(&submission, options) : -1;
+    orch_slurm_submission_clear(&submission);
+    return status;
+}

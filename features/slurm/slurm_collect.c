@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "features/slurm/slurm_collect.h"
+
+#include "features/slurm/slurm_evidence.h"
+#include "features/slurm/slurm_record.h"
+#include "store/adopt.h"
+#include "store/store_dir.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+
+#include <string.h>
+
+static void free_run(void *pointer)
+{
+    struct orch_slurm_run *run = pointer;
+    g_free(run->experiment);
+    g_free(run->reason);
+    g_free(run);
+}
+
+void orch_slurm_collected_clear(struct orch_slurm_collected *collected)
+{
+    if (collected->runs)
+        g_ptr_array_unref(collected->runs);
+    g_free(collected->problem);
+    g_free(collected->waits_for);
+    *collected = (struct orch_slurm_collected){0};
+}
+
+/* Marks trials whose artifacts a trial that has not begun will link when it begins. */
+static void mark_needed(const GPtrArray *rows)
+{
+    g_autoptr(GHashTable) by_key = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < rows->len; i++) {
+        struct orch_slurm_trial *row = rows->pdata[i];
+        g_hash_table_insert(by_key, row->row->key, row);
+    }
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_slurm_trial *row = rows->pdata[i];
+        const json_t *inputs = json_object_get(row->record, "inputs");
+        bool has_begun = row->report || row->judgement.action == ORCH_SLURM_FORGET;
+        for (size_t j = 0; !has_begun && j < json_array_size(inputs); j++) {
+            const char *run = json_string_value(json_array_get(json_array_get(inputs, j), 1));
+            struct orch_slurm_trial *other = run ? g_hash_table_lookup(by_key, run) : NULL;
+            if (other)
+                other->is_needed = true;
+        }
+    }
+}
+
+/* ---- one trial --------------------------------------------------------------------------------
+ */
+
+struct collector {
+    struct orch_store *store;
+    struct orch_slurm_status status;
+    bool trusts_journals;
+    struct orch_slurm_collected *out;
+    struct orch_file_digests *digests;
+};
+
+static bool forget(struct collector *c, struct orch_slurm_trial *row, GError **error)
+{
+    orch_store_dir_remove(c->store, ORCH_STORE_DIR_TRIAL, row->row->key, NULL);
+    row->is_gone = true;
+    c->out->forgotten++;
+    return orch_store_forget(c->store, row->row->key, error);
+}
+
+/* "its Slurm job 12_3 was killed at its time limit (on node n1, exit status 0:15): LAST LINE" */
+static char *make_reason(const struct orch_slurm_trial *row)
+{
+    const struct orch_slurm_judgement *judgement = &row->judgement;
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "its Slurm job %" G_GINT64_FORMAT "_%" G_GINT64_FORMAT " %s",
+                           row->job, row->index, judgement->why);
+    if (*row->said.nodes)
+        g_string_append_printf(text, " (on %s)", row->said.nodes);
+    g_auto(GStrv) lines = g_strsplit(row->output, "\n", -1);
+    const char *last = NULL;
+    for (char **line = lines; *line; line++)
+        if (*g_strstrip(*line))
+            last = *line;
+    const char *own = last ? strstr(last, "orch-host: ") : NULL;
+    if (judgement->verdict == ORCH_VERDICT_FAILED && !judgement->overrules && last)
+        g_string_append_printf(text, ": %s", own ? own + strlen("orch-host: ") : last);
+    g_autofree char *cut = g_strndup(text->str, 1000);
+    g_string_free(text, TRUE);
+    return g_utf8_make_valid(cut, -1);
+}
+
+static void note_run(struct collector *c, const struct orch_slurm_trial *row,
+                     const struct orch_collected *collected)
+{
+    struct orch_slurm_run *run = g_new0(struct orch_slurm_run, 1);
+    g_strlcpy(run->key, row->row->key, ORCH_KEY_CHARS);
+    run->experiment = g_strdup(orch_json_text(row->record, "experiment", "?"));
+    run->job = row->job;
+    run->index = row->index;
+    run->verdict = collected->verdict;
+    run->reason = g_strdup(collected->reason);
+    g_ptr_array_add(c->out->runs, run);
+}
+
+static bool collect(struct collector *c, struct orch_slurm_trial *row, GError **error)
+{
+    const struct orch_slurm_judgement *judgement = &row->judgement;
+    orch_slurm_record_complete(row->record, row->report, row->job, &row->said, judgement->decided);
+    g_autofree char *text = orch_json_canonical(row->record);
+    g_autofree char *reason = judgement->has_verdict ? make_reason(row) : NULL;
+    const struct orch_outside outside = {
+        .verdict = judgement->verdict, .reason = reason, .overrules = judgement->overrules};
+    int64_t started_ns = orch_json_int(row->report, "started_ns", row->row->started_ns);
+    struct orch_collected collected = {0};
+    bool ok = orch_collect(c->store, row->row->key, text, started_ns,
+                           judgement->has_verdict ? &outside : NULL, c->digests, &collected, error);
+    if (ok) {
+        row->is_gone = true;
+        note_run(c, row, &collected);
+    }
+    orch_collected_clear(&collected);
+    return ok;
+}
+
+static void count_waiting(struct collector *c, const struct orch_slurm_evidence *e,
+                          const struct orch_slurm_job *job)
+{
+    if (e->has_journal) {
+        c->out->running++;
+        return;
+    }
+    c->out->queued++;
+    if (!c->out->waits_for && *job->reason && strcmp(job->reason, "None") != 0)
+        c->out->waits_for = g_strdup(job->reason);
+}
+
+/* A trial whose runner died around sbatch, and whose job nobody knows. It is forgotten once Slurm,
+ * asked later, shows no job of its submission. */
+static void judge_unknown(struct collector *c, struct orch_slurm_trial *row)
+{
+    enum { PATIENCE_S = 120 };
+    int64_t since_ns = c->status.asked_ns - row->row->started_ns;
+    bool is_over = !c->status.problem && since_ns > PATIENCE_S * INT64_C(1000000000);
+    row->judgement.action = is_over ? ORCH_SLURM_FORGET : ORCH_SLURM_WAIT;
+    c->out->queued += !is_over;
+}
+
+static void judge(struct collector *c, struct orch_slurm_trial *row)
+{
+    struct orch_slurm_evidence e;
+    if (!row->job && !(row->job = orch_slurm_status_submission(&c->status, row->submission))) {
+        judge_unknown(c, row);
+        return;
+    }
+    orch_slurm_evidence_gather(c->store, &c->status, row, &e);
+    row->judgement = orch_slurm_judge(&e);
+    row->judgement = orch_slurm_judge(&e);
+    if (row->judgement.action == ORCH_SLURM_WAIT && c->trusts_journals && e.has_end)
+        row->judgement = (struct orch_slurm_judgement){.action = ORCH_SLURM_COLLECT};
+    if (row->judgement.action == ORCH_SLURM_WAIT)
+        count_waiting(c, &e, &row->said);
+}
+
+/* Takes the rows that are decided away from whoever has them, so that of two commands one collects
+ * a trial. Others are left as they are. */
+static bool adopt(struct collector *c, const GPtrArray *rows, GError **error)
+{
+    g_autoptr(GPtrArray) decided = g_ptr_array_new(), actives = g_ptr_array_new();
+    for (guint i = 0; i < rows->len; i++) {
+        struct orch_slurm_trial *row = rows->pdata[i];
+        if (row->judgement.action != ORCH_SLURM_WAIT && row->is_needed) {
+            row->judgement.action = ORCH_SLURM_WAIT;
+            c->out->kept++;
+        }
+        if (row->judgement.action == ORCH_SLURM_WAIT)
+            continue;
+        g_ptr_array_add(decided, row);
+        g_ptr_array_add(actives, (gpointer)(uintptr_t)row->row);
+    }
+    g_autofree bool *taken = g_new0(bool, decided->len + 1);
+    if (decided->len && !orch_store_adopt_all(c->store, actives, taken, error))
+        return false;
+    for (guint i = 0; i < decided->len; i++)
+        if (!taken[i])
+            ((struct orch_slurm_trial *)decided->pdata[i])->judgement.action = ORCH_SLURM_WAIT;
+    return true;
+}
+
+static bool act(struct collector *c, struct orch_slurm_trial *row, GError **error)
+{
+    if (row->judgement.action == ORCH_SLURM_FORGET)
+        return forget(c, row, error);
+    return row->judgement.action == ORCH_SLURM_WAIT || collect(c, row, error);
+}
+
+/* ---- all --------------------------------------------------------------------------------------
+ */
+
+static bool ask(struct collector *c, const GPtrArray *rows, GError **error)
+{
+    g_autoptr(GHashTable) wanted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_slurm_trial *row = rows->pdata[i];
+        g_hash_table_add(wanted, row->job ? orch_slurm_element(row->job, row->index)
+                                          : g_strdup(row->submission));
+    }
+    const struct orch_slurm_trial *first = rows->pdata[0];
+    g_autofree char *any = orch_store_dir_path(c->store, ORCH_STORE_DIR_SLURM, first->submission);
+    g_autofree char *folder = any ? g_path_get_dirname(any) : NULL;
+    if (!folder || !orch_store_dir_make_parent(c->store, ORCH_STORE_DIR_SLURM, error) ||
+        !orch_slurm_status_get(folder, wanted, &c->status, error))
+        return false;
+    c->out->problem = g_strdup(c->status.problem);
+    return true;
+}
+
+/* Removes the folders of submissions all of whose trials are gone. */
+static void remove_submissions(struct orch_store *store, const GPtrArray *rows)
+{
+    g_autoptr(GHashTable) left = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_slurm_trial *row = rows->pdata[i];
+        if (!row->is_gone)
+            g_hash_table_add(left, (char *)(uintptr_t)row->submission);
+    }
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_slurm_trial *row = rows->pdata[i];
+        if (g_hash_table_add(left, (char *)(uintptr_t)row->submission))
+            orch_store_dir_remove(store, ORCH_STORE_DIR_SLURM, row->submission, NULL);
+    }
+}
+
+bool orch_slurm_collect(struct orch_store *store, bool trusts_journals,
+                        struct orch_slurm_collected *out, GError **error)
+{
+    *out = (struct orch_slurm_collected){.runs = g_ptr_array_new_with_free_func(free_run)};
+    g_autoptr(GPtrArray) actives = orch_store_actives(store, error);
+    if (!actives)
+        return false;
+    g_autoptr(GPtrArray) rows = orch_slurm_trials(store, actives);
+    struct collector c = {.store = store, .trusts_journals = trusts_journals, .out = out};
+    if (!rows->len)
+        return true;
+    c.digests = orch_file_digests_open();
+    bool ok = ask(&c, rows, error);
+    for (guint i = 0; ok && i < rows->len; i++)
+        judge(&c, rows->pdata[i]);
+    mark_needed(rows);
+    ok = ok && adopt(&c, rows, error);
+    for (guint i = rows->len; ok && i > 0; i--)
+        ok = act(&c, rows->pdata[i - 1], error);
+    ok = ok && (!out->runs->len || orch_store_sync(store, error));
+    remove_submissions(store, rows);
+    orch_slurm_status_clear(&c.status);
+    orch_file_digests_close(c.digests);
+    return ok;
+}

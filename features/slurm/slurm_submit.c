@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "features/slurm/slurm_private.h"
+
+#include "core/run/schedule.h"
+#include "features/slurm/slurm_command.h"
+#include "features/slurm/slurm_memory.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+#include "lib/vcs/vcs.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+void orch_slurm_submission_clear(struct orch_slurm_submission *submission)
+{
+    if (submission->arrays)
+        g_ptr_array_unref(submission->arrays);
+    *submission = (struct orch_slurm_submission){0};
+}
+
+static void free_array(void *pointer)
+{
+    struct orch_slurm_array *array = pointer;
+    g_free(array->options);
+    g_free(array->dependency);
+    g_free(array);
+}
+
+/* ---- which trials can go now ------------------------------------------------------------------
+ */
+
+enum readiness { READY, NOT_YET, NEVER };
+
+/* Whether all trials that an item refers to are done or submitted. `deps` gets the elements on
+ * which it depends (struct slurm_place). */
+static enum readiness look_at_refs(const struct slurm_submitter *s, unsigned index, GArray *deps)
+{
+    const GPtrArray *refs = s->plan->items[index].cell->refs;
+    enum readiness readiness = READY;
+    for (guint i = 0; i < refs->len; i++) {
+        const struct orch_ref *ref = refs->pdata[i];
+        for (guint j = 0; j < ref->cells->len; j++) {
+            unsigned other = g_array_index(ref->cells, unsigned, j);
+            const struct orch_plan_item *item = &s->plan->items[other];
+            if (item->state == ORCH_PLAN_DONE)
+                continue;
+            if (item->state == ORCH_PLAN_SKIPPED || item->state == ORCH_PLAN_UNUSED)
+                return NEVER;
+            if (ref->best_metric || !s->places[other].job)
+                readiness = NOT_YET;
+            else
+                g_array_append_val(deps, s->places[other]);
+        }
+    }
+    return readiness;
+}
+
+/* Trials that an earlier command has submitted. */
+static void find_places(struct slurm_submitter *s)
+{
+    for (unsigned i = 0; i < s->plan->count; i++) {
+        struct orch_plan_item *item = &s->plan->items[i];
+        const struct orch_active_row *row =
+            item->state == ORCH_PLAN_HELD ? g_hash_table_lookup(s->plan->active, item->fingerprint)
+                                          : NULL;
+        if (!row || !orch_runner_is_slurm(&row->runner))
+            continue;
+        s->places[i] = (struct slurm_place){row->runner.pid, (unsigned)row->runner.start};
+        g_free(item->run_key);
+        item->run_key = g_strdup(row->key);
+    }
+}
+
+/* True when submitting one more trial would exceed a limit, by the forecasts of all that this
+ * command submitted. */
+static bool is_refused(struct slurm_submitter *s, const struct orch_plan_item *item)
+{
+    const struct orch_forecaster *forecaster = s->options->forecaster;
+    struct orch_forecast forecast;
+    bool is_known = forecaster && forecaster->forecast(forecaster->ctx, item, &forecast);
+    const struct orch_usage usage = {.expected_s = s->planned_s};
+    unsigned devices = orch_plan_item_devices(item);
+    enum orch_limit limit =
+        s->options->limits
+            ? orch_limits_refuse(s->options->limits, &usage,
+                                 is_known ? forecast.p50_s : (double)NAN, devices, orch_now_ns())
+            : ORCH_LIMIT_NONE;
+    if (limit == ORCH_LIMIT_NONE) {
+        s->planned_s += is_known ? forecast.p50_s * devices : 0;
+        return false;
+    }
+    s->out->limit = limit;
+    return true;
+}
+
+/* Settles an item whose references are done by now. False on error. */
+static bool settle(struct slurm_submitter *s, unsigned index, GError **error)
+{
+    const struct orch_plan_item *item = &s->plan->items[index];
+    return (item->state != ORCH_PLAN_WAITING && item->fingerprint[0]) ||
+           orch_plan_settle(s->plan, index, error);
+}
+
+/* The trials that can go now, in the plan's order (struct slurm_ready *); NULL on error. */
+static GPtrArray *find_ready(struct slurm_submitter *s, GHashTable *memory, bool *refused,
+                             GError **error)
+{
+    GPtrArray *all = g_ptr_array_new_with_free_func(orch_slurm_ready_free);
+    for (unsigned i = 0; i < s->plan->count; i++) {
+        unsigned index = s->plan->order[i];
+        const struct orch_plan_item *item = &s->plan->items[index];
+        g_autoptr(GArray) deps = g_array_new(FALSE, FALSE, sizeof(struct slurm_place));
+        if (!orch_plan_will_run(item) || refused[index] || look_at_refs(s, index, deps) != READY)
+            continue;
+        if (!settle(s, index, error)) {
+            g_ptr_array_unref(all);
+            return NULL;
+        }
+        if (!orch_plan_will_run(item) || !item->fingerprint[0])
+            continue;
+        refused[index] = is_refused(s, item);
+        if (!refused[index])
+            g_ptr_array_add(
+                all, orch_slurm_ready_new(
+                         s, index, deps,
+                         orch_slurm_memory_forecast(s->plan, memory, item->cell->experiment)));
+    }
+    return all;
+}
+
+/* Round by round, because the dependencies of a trial need the jobs of those that it refers to. */
+static bool submit_all(struct slurm_submitter *s, bool *refused, GError **error)
+{
+    g_autoptr(GHashTable) memory = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    for (;;) {
+        g_autoptr(GPtrArray) all = find_ready(s, memory, refused, error);
+        if (!all)
+            return false;
+        if (!all->len)
+            return true;
+        if (!orch_slurm_round_submit(s, all, error))
+            return false;
+    }
+}
+
+static void count_rest(struct slurm_submitter *s, const bool *refused)
+{
+    for (unsigned i = 0; i < s->plan->count; i++) {
+        g_autoptr(GArray) deps = g_array_new(FALSE, FALSE, sizeof(struct slurm_place));
+        if (!orch_plan_will_run(&s->plan->items[i]))
+            continue;
+        if (refused[i])
+            s->out->held_back++;
+        else if (look_at_refs(s, i, deps) == NEVER)
+            s->out->not_run++;
+        else
+            s->out->waiting++;
+    }
+}
+
+/* The paths of trials are lines of a file, and the one of their output is a pattern for sbatch, in
+ * which a backslash cannot be written. */
+static bool path_fits(const struct orch_store *store, GError **error)
+{
+    const char *folder = orch_store_folder(store);
+    if (!strpbrk(folder, "\n\\"))
+        return true;
+    g_autofree char *shown = g_strescape(folder, NULL);
+    orch_error_set(error, ORCH_ERROR_USAGE, "rename the folder, or name another store with --db",
+                   "Slurm cannot write to the store's folder \"%s\": its path has a %s", shown,
+                   strchr(folder, '\n') ? "line break" : "backslash");
+    return false;
+}
+
+bool orch_slurm_submit(struct orch_plan *plan, const struct orch_slurm_submit_options *options,
+                       struct orch_slurm_submission *out, GError **error)
+{
+    struct orch_slurm_limits limits;
+    *out = (struct orch_slurm_submission){.arrays = g_ptr_array_new_with_free_func(free_array),
+                                          .reused = orch_plan_count(plan, ORCH_PLAN_DONE),
+                                          .held = orch_plan_count(plan, ORCH_PLAN_HELD),
+                                          .skipped = orch_plan_count(plan, ORCH_PLAN_SKIPPED)};
+    bool has_work = false;
+    for (unsigned i = 0; i < plan->count; i++)
+        has_work = has_work || orch_plan_will_run(&plan->items[i]);
+    if (!has_work)
+        return true;
+    if (!path_fits(plan->store, error) || !orch_slurm_limits_ask(&limits, error))
+        return false;
+    struct slurm_submitter s = {.plan = plan,
+                                .options = options,
+                                .out = out,
+                                .places = g_new0(struct slurm_place, plan->count),
+                                .host_program = orch_program_path("orch-host", error),
+                                .array_size = limits.array_size};
+    g_autofree bool *refused = g_new0(bool, plan->count);
+    bool ok = s.host_program != NULL;
+    orch_process_get(getpid(), &s.self);
+    orch_workspace_hold_source(plan->workspace);
+    orch_run_note_inputs(plan);
+    find_places(&s);
+    ok = ok && submit_all(&s, refused, error) && orch_store_sync(plan->store, error);
+    if (ok)
+        count_rest(&s, refused);
+    g_free(s.places);
+    g_free(s.host_program);
+    return ok;
+}
