@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The rows that signatures need: the runs, and the notes of kind "signature". The text of such a
- * note is untrusted; core/run/signing.h parses it. */
+ * note is untrusted; store/exchange/signing.h parses it. */
 #ifndef ORCH_STORE_SIGNATURE_H
 #define ORCH_STORE_SIGNATURE_H
 

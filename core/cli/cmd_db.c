@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
-#include "core/cli/signatures.h"
+#include "features/share/signatures.h"
 
 #include "core/results/upkeep.h"
 #include "lib/base/error.h"

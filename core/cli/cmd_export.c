@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Exports runs and points as a table for other programs, or as a bundle. */
 #include "core/cli/cli.h"
-#include "core/cli/export_bundle.h"
+#include "features/share/export_bundle.h"
 
 #include "core/report/export_table.h"
 #include "lib/base/error.h"

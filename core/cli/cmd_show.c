@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 #include "core/cli/show.h"
-#include "core/cli/signatures.h"
+#include "features/share/signatures.h"
 
 #include "core/results/run_named.h"
 #include "core/results/whole_run.h"

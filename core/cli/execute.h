@@ -4,8 +4,8 @@
 #define ORCH_CORE_CLI_EXECUTE_H
 
 #include "core/cli/cli.h"
-#include "core/cli/sharing.h"
 #include "core/run/plan.h"
+#include "features/share/sharing.h"
 
 struct orch_execute_options {
     struct orch_variant variant;

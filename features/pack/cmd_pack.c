@@ -2,8 +2,8 @@
 #include "core/cli/report.h"
 
 #include "core/recipe/option_value.h"
-#include "core/results/bundle_export.h"
 #include "features/pack/pack.h"
+#include "features/share/bundle_export.h"
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "lib/base/login.h"

@@ -2,7 +2,7 @@
 /* Summarises who signed the runs of a pack. */
 #include "features/pack/unpack.h"
 
-#include "core/run/signing.h"
+#include "store/exchange/signing.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #include "core/cli/forecast_show.h"
 #include "core/cli/plan_gpus_show.h"
 #include "core/cli/report.h"
-#include "core/cli/sharing.h"
-#include "core/report/group_runs.h"
+#include "features/share/group_runs.h"
+#include "features/share/sharing.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

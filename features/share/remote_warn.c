@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/remote_warn.h"
+#include "features/share/remote_warn.h"
 
 #include <unistd.h>
 

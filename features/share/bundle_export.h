@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Results in one file, to send or copy (store/exchange/bundle.h). */
-#ifndef ORCH_CORE_RESULTS_BUNDLE_EXPORT_H
-#define ORCH_CORE_RESULTS_BUNDLE_EXPORT_H
+#ifndef ORCH_FEATURES_SHARE_BUNDLE_EXPORT_H
+#define ORCH_FEATURES_SHARE_BUNDLE_EXPORT_H
 
 #include "core/results/selection.h"
 

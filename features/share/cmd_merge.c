@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* orch db merge: merges stores, bundles, and folders of them into this store. */
-#include "core/cli/receipt.h"
+#include "features/share/receipt.h"
 
-#include "core/results/bundle_export.h"
-#include "core/results/merge.h"
 #include "features/pack/pack.h"
+#include "features/share/bundle_export.h"
+#include "features/share/merge.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 

@@ -5,8 +5,8 @@
  * whole run including its author, so changing or renaming a signed run is detected. One signature
  * can cover a thousand runs.
  */
-#ifndef ORCH_CORE_RUN_SIGNING_H
-#define ORCH_CORE_RUN_SIGNING_H
+#ifndef ORCH_STORE_EXCHANGE_SIGNING_H
+#define ORCH_STORE_EXCHANGE_SIGNING_H
 
 #include "lib/vcs/identity.h"
 #include "store/signature.h"

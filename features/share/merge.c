@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/results/merge.h"
+#include "features/share/merge.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

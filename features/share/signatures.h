@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Signs runs after a command, and verifies and shows signatures. */
-#ifndef ORCH_CORE_CLI_SIGNATURES_H
-#define ORCH_CORE_CLI_SIGNATURES_H
+#ifndef ORCH_FEATURES_SHARE_SIGNATURES_H
+#define ORCH_FEATURES_SHARE_SIGNATURES_H
 
 #include "core/cli/cli.h"
 

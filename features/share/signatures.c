@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/signatures.h"
+#include "features/share/signatures.h"
 
-#include "core/run/signing.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "store/exchange/signing.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shows the result of a merge or pull. */
-#ifndef ORCH_CORE_CLI_RECEIPT_H
-#define ORCH_CORE_CLI_RECEIPT_H
+#ifndef ORCH_FEATURES_SHARE_RECEIPT_H
+#define ORCH_FEATURES_SHARE_RECEIPT_H
 
 #include "core/cli/cli.h"
-#include "core/results/merge.h"
+#include "features/share/merge.h"
 
 /** Returns the result as an object; JSON null for NULL. New reference. */
 json_t *orch_cli_receipt_json(const struct orch_receipt *receipt);

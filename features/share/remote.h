@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The place through which a group shares results, a git remote or a plain folder, and exchanges
  * with it. */
-#ifndef ORCH_CORE_RESULTS_REMOTE_H
-#define ORCH_CORE_RESULTS_REMOTE_H
+#ifndef ORCH_FEATURES_SHARE_REMOTE_H
+#define ORCH_FEATURES_SHARE_REMOTE_H
 
 #include "core/run/workspace.h"
 #include "lib/vcs/share.h"

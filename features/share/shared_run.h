@@ -7,8 +7,8 @@
  * Only trials whose runs others can reuse are claimed, so none with `reuse: never` or --force. This
  * module prints nothing.
  */
-#ifndef ORCH_CORE_RUN_SHARED_RUN_H
-#define ORCH_CORE_RUN_SHARED_RUN_H
+#ifndef ORCH_FEATURES_SHARE_SHARED_RUN_H
+#define ORCH_FEATURES_SHARE_SHARED_RUN_H
 
 #include "core/run/schedule.h"
 #include "store/exchange/claims.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/report/group_runs.h"
+#include "features/share/group_runs.h"
 
 #include "core/report/trials.h"
 #include "lib/wire/verdict.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs of a recipe made by any user on any machine, looked up by trial. */
-#ifndef ORCH_CORE_REPORT_GROUP_RUNS_H
-#define ORCH_CORE_REPORT_GROUP_RUNS_H
+#ifndef ORCH_FEATURES_SHARE_GROUP_RUNS_H
+#define ORCH_FEATURES_SHARE_GROUP_RUNS_H
 
 #include "core/run/plan.h"
 

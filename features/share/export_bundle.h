@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* 'orch export --bundle': results in one file, to send or copy. */
-#ifndef ORCH_CORE_CLI_EXPORT_BUNDLE_H
-#define ORCH_CORE_CLI_EXPORT_BUNDLE_H
+#ifndef ORCH_FEATURES_SHARE_EXPORT_BUNDLE_H
+#define ORCH_FEATURES_SHARE_EXPORT_BUNDLE_H
 
 #include "core/cli/cli.h"
 

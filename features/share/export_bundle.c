@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/export_bundle.h"
+#include "features/share/export_bundle.h"
 
-#include "core/results/bundle_export.h"
 #include "core/results/run_named.h"
+#include "features/share/bundle_export.h"
 #include "lib/base/text.h"
 
 static bool name_recipe(struct orch_cli *cli, const char *path, GPtrArray *recipes, GError **error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/results/bundle_export.h"
+#include "features/share/bundle_export.h"
 
 #include "core/recipe/option_value.h"
 #include "lib/base/error.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/sharing.h"
+#include "features/share/sharing.h"
 
-#include "core/results/remote.h"
+#include "features/share/remote.h"
 #include "lib/base/error.h"
 
 struct sharing {

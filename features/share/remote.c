@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/results/remote.h"
+#include "features/share/remote.h"
 
 #include "lib/vcs/git_config.h"
 #include "store/meta.h"

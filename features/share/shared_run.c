@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/run/shared_run.h"
+#include "features/share/shared_run.h"
 
 #include "core/run/reuse.h"
 #include "lib/base/error.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/receipt.h"
-#include "core/cli/remote_warn.h"
-#include "core/cli/signatures.h"
-#include "core/results/bundle_export.h"
 #include "core/results/run_setting.h"
+#include "features/share/bundle_export.h"
+#include "features/share/receipt.h"
+#include "features/share/remote_warn.h"
+#include "features/share/signatures.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Adds the runs of other stores and bundles to a store. */
-#ifndef ORCH_CORE_RESULTS_MERGE_H
-#define ORCH_CORE_RESULTS_MERGE_H
+#ifndef ORCH_FEATURES_SHARE_MERGE_H
+#define ORCH_FEATURES_SHARE_MERGE_H
 
 #include "store/join.h"
 

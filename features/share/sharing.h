@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* --share of `run`, `plan` and `coverage`: access to the group's results and claims, and messages
  * about them. */
-#ifndef ORCH_CORE_CLI_SHARING_H
-#define ORCH_CORE_CLI_SHARING_H
+#ifndef ORCH_FEATURES_SHARE_SHARING_H
+#define ORCH_FEATURES_SHARE_SHARING_H
 
 #include "core/cli/cli.h"
-#include "core/run/shared_run.h"
+#include "features/share/shared_run.h"
 
 struct sharing_options {
     const char *remote;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/remote_warn.h"
+#include "features/share/remote_warn.h"
 #include "features/slurm/take_in.h"
 
-#include "core/results/bundle_export.h"
 #include "core/run/slot_leases.h"
+#include "features/share/bundle_export.h"
 #include "lib/base/text.h"
 
 struct status_options {

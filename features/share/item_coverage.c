@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `coverage`: which trials are done, and by whom. Runs that others made on their own
  * machines count too, so a group can share one table. */
-#include "core/report/group_runs.h"
 #include "core/report/items.h"
+#include "features/share/group_runs.h"
 #include "lib/base/json.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/receipt.h"
+#include "features/share/receipt.h"
 
 #include "lib/base/text.h"
 
