@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/results/difference.h"
 
-#include "core/run/compare_run.h"
 #include "core/run/environment.h"
 #include "core/stats/same_trial.h"
+#include "features/compare/compare_run.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/wire/value.h"

@@ -2,7 +2,7 @@
 /* p values and intervals against scipy 1.10 (mannwhitneyu, ttest_ind with equal_var=False,
  * ttest_1samp of logarithms) and Cohen's numbers of runs. Tolerance 1e-9, relative: both work in
  * doubles. */
-#include "core/stats/contrast.h"
+#include "features/compare/contrast.h"
 
 #include <glib.h>
 #include <math.h>

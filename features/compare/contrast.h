@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Compares one number of each run of A with that of B: the size of the difference, its
  * uncertainty, and how many runs would decide. */
-#ifndef ORCH_CORE_STATS_CONTRAST_H
-#define ORCH_CORE_STATS_CONTRAST_H
+#ifndef ORCH_FEATURES_COMPARE_CONTRAST_H
+#define ORCH_FEATURES_COMPARE_CONTRAST_H
 
 #include "core/stats/stats.h"
 

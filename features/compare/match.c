@@ -3,11 +3,11 @@
  * trial has several runs, they are paired from the oldest on. The text leaves out what changes
  * between versions (source, plugin version, fingerprint), so that runs of two commits can be
  * paired. */
-#include "core/stats/match.h"
+#include "features/compare/match.h"
 
-#include "core/stats/contrast.h"
 #include "core/stats/numbers.h"
 #include "core/stats/same_trial.h"
+#include "features/compare/contrast.h"
 #include "lib/base/json.h"
 #include "lib/wire/library_fact.h"
 

@@ -2,8 +2,8 @@
 /* Runs of other commits that are also valid for a given commit. `orch run` makes no new run when
  * nothing that a trial reads has changed, so a commit that only edits a README has no runs of its
  * own. */
-#ifndef ORCH_CORE_RUN_SAME_CODE_H
-#define ORCH_CORE_RUN_SAME_CODE_H
+#ifndef ORCH_FEATURES_COMPARE_SAME_CODE_H
+#define ORCH_FEATURES_COMPARE_SAME_CODE_H
 
 #include "lib/vcs/vcs.h"
 #include "store/store.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
-#include "core/cli/compare_show.h"
-#include "core/run/compare_run.h"
-#include "core/stats/contrast_limit.h"
 #include "core/stats/task.h"
+#include "features/compare/compare_run.h"
+#include "features/compare/compare_show.h"
+#include "features/compare/contrast_limit.h"
 
 #include "core/run/argv_record.h"
 #include "lib/base/error.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Each turn runs one side's plan with every trial marked as unused except one and the trials it
  * refers to, so that the scheduler needs no change. */
-#include "core/run/interleave.h"
+#include "features/compare/interleave.h"
 
 #include "lib/base/error.h"
 

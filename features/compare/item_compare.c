@@ -3,8 +3,8 @@
  * compared with measured ones. */
 #include "core/report/items.h"
 
-#include "core/stats/contrast.h"
 #include "core/stats/numbers.h"
+#include "features/compare/contrast.h"
 #include "lib/base/json.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/report/compare_sides.h"
+#include "features/compare/compare_sides.h"
 
-#include "core/run/same_code.h"
+#include "features/compare/same_code.h"
 #include "lib/base/error.h"
 #include "store/find.h"
 

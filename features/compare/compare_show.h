@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shows a comparison as a table, in words and as JSON. */
-#ifndef ORCH_CORE_CLI_COMPARE_SHOW_H
-#define ORCH_CORE_CLI_COMPARE_SHOW_H
+#ifndef ORCH_FEATURES_COMPARE_COMPARE_SHOW_H
+#define ORCH_FEATURES_COMPARE_COMPARE_SHOW_H
 
 #include "core/cli/cli.h"
-#include "core/report/comparison.h"
+#include "features/compare/comparison.h"
 
 /** Prints a comparison: a table on stdout, and on stderr which runs were compared and how; JSON
  * under --json. */

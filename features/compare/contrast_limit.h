@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Limits of --fail-on: changes that make a comparison fail. */
-#ifndef ORCH_CORE_STATS_CONTRAST_LIMIT_H
-#define ORCH_CORE_STATS_CONTRAST_LIMIT_H
+#ifndef ORCH_FEATURES_COMPARE_CONTRAST_LIMIT_H
+#define ORCH_FEATURES_COMPARE_CONTRAST_LIMIT_H
 
-#include "core/stats/contrast.h"
+#include "features/compare/contrast.h"
 
 #include <glib.h>
 

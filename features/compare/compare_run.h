@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs both sides of a comparison now, from the sources of two commits. */
-#ifndef ORCH_CORE_RUN_COMPARE_RUN_H
-#define ORCH_CORE_RUN_COMPARE_RUN_H
+#ifndef ORCH_FEATURES_COMPARE_COMPARE_RUN_H
+#define ORCH_FEATURES_COMPARE_COMPARE_RUN_H
 
 #include "core/recipe/recipe.h"
 #include "core/run/workspace.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/report/comparison.h"
+#include "features/compare/comparison.h"
 
 #include "core/stats/task.h"
 #include "lib/base/error.h"

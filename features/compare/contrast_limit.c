@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/stats/contrast_limit.h"
+#include "features/compare/contrast_limit.h"
 
 #include "core/stats/numbers.h"
 #include "lib/base/error.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Resolves what a user typed into the runs of one side of a comparison. */
-#ifndef ORCH_CORE_REPORT_COMPARE_SIDES_H
-#define ORCH_CORE_REPORT_COMPARE_SIDES_H
+#ifndef ORCH_FEATURES_COMPARE_COMPARE_SIDES_H
+#define ORCH_FEATURES_COMPARE_COMPARE_SIDES_H
 
-#include "core/run/compare_run.h"
+#include "features/compare/compare_run.h"
 
 /** Splits "main..feature" into two names, which the caller frees. An empty end becomes HEAD.
  * Returns false when the text is not a range. */

@@ -10,7 +10,7 @@
  * References: Welch 1947; Mann, Whitney 1947 (the recurrence of the exact distribution); Holm
  * 1979. The number of runs needed is the usual (t[0.975] + t[0.8]) sd sqrt(k / n) <= shift, with
  * n's own degrees of freedom (Cohen's tables: d = 1 takes 17 and 17, d = 0.5 takes 64 and 64). */
-#include "core/stats/contrast.h"
+#include "features/compare/contrast.h"
 
 #include <glib.h>
 #include <gsl/gsl_cdf.h>

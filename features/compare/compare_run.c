@@ -2,11 +2,11 @@
 /* Each side is a workspace at a copy of its tree (.orch/results.db.d/work/<tree>) with its own
  * recipe, plugins and plan; both record into the repository's store. The number of turns is fixed
  * beforehand, because stopping as soon as a difference shows would turn noise into differences. */
-#include "core/run/compare_run.h"
+#include "features/compare/compare_run.h"
 
 #include "core/run/collect.h"
-#include "core/run/interleave.h"
 #include "core/run/redirect.h"
+#include "features/compare/interleave.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"

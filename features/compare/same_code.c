@@ -3,7 +3,7 @@
  * trees is enough here, as long as doubtful cases count as changed code: a file added beside the
  * program with the extension of one of its files counts as a change, since it would be counted as
  * code (core/run/fingerprint.c); so does any edited recipe. */
-#include "core/run/same_code.h"
+#include "features/compare/same_code.h"
 
 #include "lib/base/json.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Compares the runs of two sides, metric by metric, task by task, and checks limits on the change.
  */
-#ifndef ORCH_CORE_REPORT_COMPARISON_H
-#define ORCH_CORE_REPORT_COMPARISON_H
+#ifndef ORCH_FEATURES_COMPARE_COMPARISON_H
+#define ORCH_FEATURES_COMPARE_COMPARISON_H
 
-#include "core/report/compare_sides.h"
-#include "core/stats/contrast.h"
-#include "core/stats/contrast_limit.h"
-#include "core/stats/match.h"
+#include "features/compare/compare_sides.h"
+#include "features/compare/contrast.h"
+#include "features/compare/contrast_limit.h"
+#include "features/compare/match.h"
 
 /** How to compare. Borrowed. */
 struct orch_comparison_request {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Matches the runs of two sides: which run of A is compared with which run of B. */
-#ifndef ORCH_CORE_STATS_MATCH_H
-#define ORCH_CORE_STATS_MATCH_H
+#ifndef ORCH_FEATURES_COMPARE_MATCH_H
+#define ORCH_FEATURES_COMPARE_MATCH_H
 
 #include "core/stats/disturbed.h"
 #include "core/stats/group.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Interleaves the trials of two plans in time, A B B A A B B A ..., one trial at a time, so that
  * thermal throttling or load on the machine slows both sides alike. */
-#ifndef ORCH_CORE_RUN_INTERLEAVE_H
-#define ORCH_CORE_RUN_INTERLEAVE_H
+#ifndef ORCH_FEATURES_COMPARE_INTERLEAVE_H
+#define ORCH_FEATURES_COMPARE_INTERLEAVE_H
 
 #include "core/run/schedule.h"
 

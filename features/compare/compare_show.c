@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/compare_show.h"
+#include "features/compare/compare_show.h"
 
 #include "core/stats/numbers.h"
 #include "core/stats/shared_base.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Describes a contrast in words. */
-#include "core/stats/contrast.h"
+#include "features/compare/contrast.h"
 
 #include "core/stats/numbers.h"
 #include "lib/base/text.h"
