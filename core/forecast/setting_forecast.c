@@ -5,7 +5,7 @@
  * it. */
 #include "core/forecast/setting_forecast.h"
 
-#include "core/run/param_rows.h"
+#include "core/rows/param_rows.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

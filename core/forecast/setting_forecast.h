@@ -5,7 +5,7 @@
 #ifndef ORCH_CORE_FORECAST_SETTING_FORECAST_H
 #define ORCH_CORE_FORECAST_SETTING_FORECAST_H
 
-#include "core/forecast/kept_predictors.h"
+#include "core/rows/kept_predictors.h"
 
 /** The predictor that the store keeps for an experiment, the newest of several; NULL without error
  * when there is none. The caller frees. */

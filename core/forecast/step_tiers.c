@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/forecast/step_tiers.h"
 
-#include "core/forecast/training_rows.h"
+#include "core/rows/training_rows.h"
 #include "lib/net/open_net.h"
 
 #include "lib/base/error.h"

@@ -5,8 +5,8 @@
 
 #include "core/forecast/estimator.h"
 #include "core/forecast/setting_forecast.h"
+#include "core/rows/param_rows.h"
 #include "core/run/environment.h"
-#include "core/run/param_rows.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/reals.h"

@@ -2,7 +2,7 @@
 /* The store's tables of measurements, which 'orch import' reads. */
 #include "core/cli/cli.h"
 
-#include "core/run/run_rows.h"
+#include "core/rows/run_rows.h"
 #include "features/imports/import.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"

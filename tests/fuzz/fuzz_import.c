@@ -2,7 +2,7 @@
 /* Any bytes as a table to be imported, or as an exported data set: a crash, a leak, a hang, a set
  * beside an error, or a set that is another one after it was exported and read again is a fault.
  * Built with -fsanitize=fuzzer it fuzzes; with replay.c it runs the committed corpus as a test. */
-#include "core/run/run_rows.h"
+#include "core/rows/run_rows.h"
 #include "features/imports/import.h"
 #include "tests/fuzz/scratch.h"
 

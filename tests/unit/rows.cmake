@@ -1,6 +1,6 @@
-# core/run: rows to learn from, and measurements from elsewhere.
+# core/rows: rows to learn from, and measurements from elsewhere.
 if(TARGET orch_run)
-  orch_test(rows "quick" orch_run)
+  orch_test(rows "quick" orch_feature_imports)
   add_test(NAME reference.import COMMAND bash ${CMAKE_SOURCE_DIR}/tests/reference/import.sh)
   set_tests_properties(reference.import PROPERTIES LABELS "reference" TIMEOUT 600
     SKIP_RETURN_CODE 77

@@ -2,7 +2,7 @@
 /* Shows the rows that predictors learn from. */
 #include "core/cli/cli.h"
 
-#include "core/run/param_rows.h"
+#include "core/rows/param_rows.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"

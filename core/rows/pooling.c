@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/run/pooling.h"
+#include "core/rows/pooling.h"
 
 #include "lib/wire/library_fact.h"
 

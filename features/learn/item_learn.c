@@ -2,8 +2,8 @@
 /* The items `learn` and `layerwise`: turns the outcomes of learn_item.c and layerwise_item.c into
  * sections. */
 #include "core/report/items.h"
-#include "core/report/learn_item.h"
 #include "core/stats/numbers.h"
+#include "features/learn/learn_item.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Training rows from runs that declare no cost, such as those of a plain script: the features are
  * the run's parameters and its device, the target is the wall time. */
-#ifndef ORCH_CORE_RUN_PARAM_ROWS_H
-#define ORCH_CORE_RUN_PARAM_ROWS_H
+#ifndef ORCH_CORE_ROWS_PARAM_ROWS_H
+#define ORCH_CORE_ROWS_PARAM_ROWS_H
 
-#include "core/run/run_rows.h"
+#include "core/rows/run_rows.h"
 
 /** Columns of parameters have this prefix, so that none is taken for a known feature. */
 #define ORCH_PARAM_COLUMN "param."

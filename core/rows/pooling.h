@@ -2,8 +2,8 @@
 /* Which timed runs may be in one table of times: those of one version of LibTorch or PyTorch on a
  * device, and, for a network on it, of one memory layout and with or without CUDA graphs. The
  * newest run decides. */
-#ifndef ORCH_CORE_RUN_POOLING_H
-#define ORCH_CORE_RUN_POOLING_H
+#ifndef ORCH_CORE_ROWS_POOLING_H
+#define ORCH_CORE_ROWS_POOLING_H
 
 #include <stddef.h>
 

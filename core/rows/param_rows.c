@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/run/param_rows.h"
-#include "core/run/rows_text.h"
+#include "core/rows/param_rows.h"
+#include "core/rows/rows_text.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

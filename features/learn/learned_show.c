@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/learned_show.h"
+#include "features/learn/learned_show.h"
 
 #include "core/cli/cli.h"
 #include "lib/base/json.h"

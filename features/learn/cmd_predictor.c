@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Evaluates predictors that learn from measured tables. */
 #include "core/cli/cli.h"
-#include "core/cli/learn_progress.h"
-#include "core/cli/learned_show.h"
+#include "features/learn/learn_progress.h"
+#include "features/learn/learned_show.h"
 
-#include "core/forecast/evaluation.h"
+#include "features/learn/evaluation.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Builds training tables from runs, their artifacts, and data sets. */
-#include "core/report/learn_item.h"
+#include "features/learn/learn_item.h"
 
 #include "core/stats/group.h"
 #include "lib/base/file.h"

@@ -2,8 +2,8 @@
 /* The report items `learn` and `layerwise`: they collect rows from the plan's runs, tables left
  * by runs, or a data set, and evaluate models on them. item_learn.c turns the outcome into
  * sections. */
-#ifndef ORCH_CORE_REPORT_LEARN_ITEM_H
-#define ORCH_CORE_REPORT_LEARN_ITEM_H
+#ifndef ORCH_FEATURES_LEARN_LEARN_ITEM_H
+#define ORCH_FEATURES_LEARN_LEARN_ITEM_H
 
 #include "core/report/items.h"
 #include "predictors/heldout.h"

@@ -2,8 +2,8 @@
 /* Training rows from the runs and data sets of a store, as a table in memory (lib/base/csv.h), so
  * that predictors read both like a file.
  */
-#ifndef ORCH_CORE_RUN_RUN_ROWS_H
-#define ORCH_CORE_RUN_RUN_ROWS_H
+#ifndef ORCH_CORE_ROWS_RUN_ROWS_H
+#define ORCH_CORE_ROWS_RUN_ROWS_H
 
 #include "lib/base/csv.h"
 #include "store/dataset.h"

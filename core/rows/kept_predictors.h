@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The trained predictors that a store keeps. */
-#ifndef ORCH_CORE_FORECAST_KEPT_PREDICTORS_H
-#define ORCH_CORE_FORECAST_KEPT_PREDICTORS_H
+#ifndef ORCH_CORE_ROWS_KEPT_PREDICTORS_H
+#define ORCH_CORE_ROWS_KEPT_PREDICTORS_H
 
-#include "core/forecast/training_rows.h"
+#include "core/rows/training_rows.h"
 
 /** Reads a stored predictor. With `whole` all its parts are checked. NULL with an error that names
  * it. The caller frees. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shows trained models, as text and as JSON: each question, its mixture of models, and the
  * candidates that were evaluated. */
-#ifndef ORCH_CORE_CLI_LEARNED_SHOW_H
-#define ORCH_CORE_CLI_LEARNED_SHOW_H
+#ifndef ORCH_FEATURES_LEARN_LEARNED_SHOW_H
+#define ORCH_FEATURES_LEARN_LEARNED_SHOW_H
 
-#include "core/forecast/training_rows.h"
+#include "core/rows/training_rows.h"
 
 /** Prints each question with at most `most` candidates, the best first. */
 void orch_cli_learned_print(const struct orch_learned *learned, guint most);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Predictors stored in the store: train, ls, show, export, rm. */
 #include "core/cli/cli.h"
-#include "core/cli/learn_progress.h"
-#include "core/cli/learned_show.h"
+#include "features/learn/learn_progress.h"
+#include "features/learn/learned_show.h"
 
-#include "core/forecast/kept_predictors.h"
 #include "core/forecast/step_tiers.h"
+#include "core/rows/kept_predictors.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shows on stderr which model is being fitted, because learning from many rows takes long. */
-#ifndef ORCH_CORE_CLI_LEARN_PROGRESS_H
-#define ORCH_CORE_CLI_LEARN_PROGRESS_H
+#ifndef ORCH_FEATURES_LEARN_LEARN_PROGRESS_H
+#define ORCH_FEATURES_LEARN_LEARN_PROGRESS_H
 
 #include "core/cli/cli.h"
-#include "core/forecast/training_rows.h"
+#include "core/rows/training_rows.h"
 
 /** Makes learning with `options` show its progress when stderr is a terminal, unless --quiet. `cli`
  * must outlive the learning. */

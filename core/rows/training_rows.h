@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Trains a predictor from the store's runs and data sets. */
-#ifndef ORCH_CORE_FORECAST_TRAINING_ROWS_H
-#define ORCH_CORE_FORECAST_TRAINING_ROWS_H
+#ifndef ORCH_CORE_ROWS_TRAINING_ROWS_H
+#define ORCH_CORE_ROWS_TRAINING_ROWS_H
 
 #include "predictors/trained.h"
 #include "store/predictor.h"
@@ -27,9 +27,9 @@ void orch_training_take_known(struct orch_trained *trained, struct orch_trained 
 
 /** Trains with cross-validation, baselines and held-out GPUs. `notes` (char *) lists what was left
  * out and why. Without data sets, and with the target NULL or "wall_s", runs of which none declares
- * a cost are trained on by their parameters (core/run/param_rows.h): the target is then wall_s, and
- * the predictor has an experiment. Otherwise NULL means step_ms. ORCH_ERROR_USAGE, with a hint, for
- * a bad name, when no run matches and when there are too few rows. */
+ * a cost are trained on by their parameters (core/rows/param_rows.h): the target is then wall_s,
+ * and the predictor has an experiment. Otherwise NULL means step_ms. ORCH_ERROR_USAGE, with a hint,
+ * for a bad name, when no run matches and when there are too few rows. */
 struct orch_trained *orch_training_learn(struct orch_store *store,
                                          const struct orch_training_request *request,
                                          GPtrArray *notes, GError **error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes CSV text field by field, for the files of this folder that make rows. */
-#ifndef ORCH_CORE_RUN_ROWS_TEXT_H
-#define ORCH_CORE_RUN_ROWS_TEXT_H
+#ifndef ORCH_CORE_ROWS_ROWS_TEXT_H
+#define ORCH_CORE_ROWS_ROWS_TEXT_H
 
 #include <glib.h>
 

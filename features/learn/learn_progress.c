@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/learn_progress.h"
+#include "features/learn/learn_progress.h"
 
 #include <unistd.h>
 

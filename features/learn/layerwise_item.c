@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `layerwise`: learns from runs that leave tables of measured layers, and predicts runs
  * that measured a whole network. */
-#include "core/report/learn_item.h"
+#include "features/learn/learn_item.h"
 
 #include "core/stats/group.h"
 #include "lib/base/json.h"

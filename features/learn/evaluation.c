@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/forecast/evaluation.h"
+#include "features/learn/evaluation.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Data sets as tables. */
-#include "core/run/rows_text.h"
-#include "core/run/run_rows.h"
+#include "core/rows/rows_text.h"
+#include "core/rows/run_rows.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Trains a predictor on one table of measurements and evaluates it on another. */
-#ifndef ORCH_CORE_FORECAST_EVALUATION_H
-#define ORCH_CORE_FORECAST_EVALUATION_H
+#ifndef ORCH_FEATURES_LEARN_EVALUATION_H
+#define ORCH_FEATURES_LEARN_EVALUATION_H
 
 #include "predictors/learn.h"
 

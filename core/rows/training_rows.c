@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/forecast/training_rows.h"
+#include "core/rows/training_rows.h"
 
-#include "core/run/param_rows.h"
+#include "core/rows/param_rows.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
