@@ -3,7 +3,7 @@
  * fingerprint matches, on any machine, so the runs of several users fill one table. When the plan
  * has no fingerprint (this machine lacks the GPU), recipe, experiment, repeat and parameters must
  * match. */
-#include "core/report/curve_items.h"
+#include "features/curve/curve_items.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

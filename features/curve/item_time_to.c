@@ -10,7 +10,7 @@
  * as many. A server's link therefore carries 2 w S / p bytes, which takes 2 w S / (p B). A message
  * each way between each pair adds the link's latency, 2 L (w + p). Measured scaling sweeps will
  * replace the computed part. */
-#include "core/report/curve_items.h"
+#include "features/curve/curve_items.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

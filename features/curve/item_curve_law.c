@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `curve_law`: regresses the curves' parameters on network size and device, and compares
  * the predicted curve with the measured one of a network that was left out. */
-#include "core/report/curve_items.h"
+#include "features/curve/curve_items.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Fits the law of a set of curves: their parameters by regression on network size and device. */
-#include "core/forecast/curve_set.h"
+#include "features/curve/curve_set.h"
 
 #include "lib/base/error.h"
 

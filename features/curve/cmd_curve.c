@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch curve`: the loss curves of stored runs, and when they reach a target. */
-#include "core/cli/curve_show.h"
-#include "core/forecast/curve_answer.h"
+#include "features/curve/curve_answer.h"
+#include "features/curve/curve_show.h"
 #include "features/networks/nets.h"
 
 #include "lib/base/error.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The regression on layers and GPU that homework 4 asks for, shown with the law that was chosen. */
-#include "core/report/curve_items.h"
+#include "features/curve/curve_items.h"
 
 #include "core/stats/numbers.h"
 #include "lib/base/json.h"

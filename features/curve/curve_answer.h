@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Answers questions about the loss curves of stored runs: their fits, when they reach a target, and
  * the curve of a network that was not run. */
-#ifndef ORCH_CORE_FORECAST_CURVE_ANSWER_H
-#define ORCH_CORE_FORECAST_CURVE_ANSWER_H
+#ifndef ORCH_FEATURES_CURVE_CURVE_ANSWER_H
+#define ORCH_FEATURES_CURVE_CURVE_ANSWER_H
 
-#include "core/forecast/predicted_curve.h"
+#include "features/curve/predicted_curve.h"
 
 struct orch_curve_ask {
     struct orch_curve_request series; /* which series */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shows the predicted loss curve of a network that has not been run. */
-#ifndef ORCH_CORE_CLI_CURVE_SHOW_H
-#define ORCH_CORE_CLI_CURVE_SHOW_H
+#ifndef ORCH_FEATURES_CURVE_CURVE_SHOW_H
+#define ORCH_FEATURES_CURVE_CURVE_SHOW_H
 
 #include "core/cli/cli.h"
-#include "core/forecast/predicted_curve.h"
+#include "features/curve/predicted_curve.h"
 
 /** Returns the predicted loss at some k as a table. The caller prints or frees it. */
 struct orch_table *orch_cli_predicted_curve_table(const struct orch_predicted_curve *p);

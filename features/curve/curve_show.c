@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/curve_show.h"
+#include "features/curve/curve_show.h"
 
 #include "core/cli/report.h"
-#include "core/report/curve_items.h"
+#include "features/curve/curve_items.h"
 #include "lib/base/json.h"
 
 #include <math.h>

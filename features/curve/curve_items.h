@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the report items about loss curves share: the curves of a recipe's experiments, and how a
  * section shows them. */
-#ifndef ORCH_CORE_REPORT_CURVE_ITEMS_H
-#define ORCH_CORE_REPORT_CURVE_ITEMS_H
+#ifndef ORCH_FEATURES_CURVE_CURVE_ITEMS_H
+#define ORCH_FEATURES_CURVE_CURVE_ITEMS_H
 
-#include "core/forecast/curve_set.h"
 #include "core/report/items.h"
+#include "features/curve/curve_set.h"
 
 /* ---- the runs (curve_gather.c) -----------------------------------------------------------------
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A set of loss curves: its networks with their features, and its devices. */
-#include "core/forecast/curve_set.h"
+#include "features/curve/curve_set.h"
 
 #include "lib/base/json.h"
 #include "lib/net/net.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `curve`: a table of the fitted loss curves, network by device, with the user who ran
  * each. */
-#include "core/report/curve_items.h"
+#include "features/curve/curve_items.h"
 
 #include <math.h>
 #include <string.h>

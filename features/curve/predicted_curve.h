@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Predicts the loss curve of a network that has not been run: the b parameters of measured curves
  * are regressed on network size and device. */
-#ifndef ORCH_CORE_FORECAST_PREDICTED_CURVE_H
-#define ORCH_CORE_FORECAST_PREDICTED_CURVE_H
+#ifndef ORCH_FEATURES_CURVE_PREDICTED_CURVE_H
+#define ORCH_FEATURES_CURVE_PREDICTED_CURVE_H
 
-#include "core/forecast/curve_set.h"
+#include "features/curve/curve_set.h"
 #include "lib/net/open_net.h"
 
 /** The network, device and length to predict for. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Loss curves of stored runs, with what fitting them needs. Shared by `orch curve` and
  * the report items. */
-#ifndef ORCH_CORE_FORECAST_CURVES_H
-#define ORCH_CORE_FORECAST_CURVES_H
+#ifndef ORCH_FEATURES_CURVE_CURVES_H
+#define ORCH_FEATURES_CURVE_CURVES_H
 
 #include "core/plugin/plugins.h"
 #include "predictors/curve_choose.h"

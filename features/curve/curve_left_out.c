@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Leave-one-out evaluation of the law: each network in turn is left out, predicted from the others
  * and compared with its own runs. */
-#include "core/forecast/curve_set.h"
+#include "features/curve/curve_set.h"
 
 #include <math.h>
 

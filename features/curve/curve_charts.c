@@ -2,7 +2,7 @@
 /* Charts of loss curves: measured points with the fitted curve, and predicted curves with their
  * band and the measured ones. Losses of single steps scatter by 10 to 25 %, so curves of several
  * runs would hide one another. A measured point is therefore a mean over a range of steps. */
-#include "core/report/curve_items.h"
+#include "features/curve/curve_items.h"
 
 #include <math.h>
 #include <string.h>

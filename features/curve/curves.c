@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/forecast/curves.h"
+#include "features/curve/curves.h"
 
 #include "core/stats/group.h"
 #include "lib/base/error.h"

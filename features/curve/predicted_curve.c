@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/forecast/predicted_curve.h"
+#include "features/curve/predicted_curve.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

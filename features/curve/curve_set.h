@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Loss curves of networks on devices, and the regression over them (the "law"). Shared by the
  * report items about curves. */
-#ifndef ORCH_CORE_FORECAST_CURVE_SET_H
-#define ORCH_CORE_FORECAST_CURVE_SET_H
+#ifndef ORCH_FEATURES_CURVE_CURVE_SET_H
+#define ORCH_FEATURES_CURVE_CURVE_SET_H
 
-#include "core/forecast/curves.h"
+#include "features/curve/curves.h"
 #include "lib/net/net.h"
 #include "predictors/curve_law.h"
 #include "predictors/curve_ols.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/forecast/curve_answer.h"
+#include "features/curve/curve_answer.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
