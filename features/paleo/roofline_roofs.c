@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/forecast/roofline_roofs.h"
+#include "features/paleo/roofline_roofs.h"
 
 #include "lib/devices/ceilings.h"
 #include "lib/devices/hardware.h"

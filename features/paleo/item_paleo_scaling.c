@@ -5,8 +5,8 @@
  * from its throughput by the same formulas, so that no series has a definition of its own. */
 #include "core/report/items.h"
 
-#include "core/report/paleo_spec.h"
 #include "core/stats/numbers.h"
+#include "features/paleo/paleo_spec.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"

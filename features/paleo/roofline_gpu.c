@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/forecast/roofline_gpu.h"
+#include "features/paleo/roofline_gpu.h"
 
 #include "lib/net/layer_spec.h"
 #include "lib/steptime/traffic.h"

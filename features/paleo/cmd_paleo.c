@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch paleo`: the step time by PALEO's formulas, and the roofline bound. */
-#include "core/cli/paleo_show.h"
+#include "features/paleo/paleo_show.h"
 
 #include "lib/base/error.h"
 

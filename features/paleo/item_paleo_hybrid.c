@@ -5,7 +5,7 @@
  * trial is run for it: orch does not train with split layers. Time is that of passes and
  * communication; PALEO leaves the update out of these figures. */
 #include "core/report/items.h"
-#include "core/report/paleo_spec.h"
+#include "features/paleo/paleo_spec.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

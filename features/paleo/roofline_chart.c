@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/report/roofline_chart.h"
+#include "features/paleo/roofline_chart.h"
 
 #include "core/report/trials.h"
 #include "lib/base/csv.h"

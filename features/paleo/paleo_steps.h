@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The step times of PALEO (Qi et al. 2017), with additions to it that are marked as such. */
-#ifndef ORCH_CORE_FORECAST_PALEO_STEPS_H
-#define ORCH_CORE_FORECAST_PALEO_STEPS_H
+#ifndef ORCH_FEATURES_PALEO_PALEO_STEPS_H
+#define ORCH_FEATURES_PALEO_PALEO_STEPS_H
 
 #include "core/forecast/time_question.h"
 #include "predictors/paleo.h"

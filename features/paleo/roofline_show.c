@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch paleo --roofline`: the lower bound on time, by batch and by layer. */
-#include "core/cli/paleo_show.h"
-#include "core/forecast/roofline_gpu.h"
 #include "core/render/draw.h"
-#include "core/report/roofline_chart.h"
 #include "core/report/trials.h"
+#include "features/paleo/paleo_show.h"
+#include "features/paleo/roofline_chart.h"
+#include "features/paleo/roofline_gpu.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The roofline: a lower bound of the time of a step on a GPU, by batch and by layer. */
-#ifndef ORCH_CORE_FORECAST_ROOFLINE_GPU_H
-#define ORCH_CORE_FORECAST_ROOFLINE_GPU_H
+#ifndef ORCH_FEATURES_PALEO_ROOFLINE_GPU_H
+#define ORCH_FEATURES_PALEO_ROOFLINE_GPU_H
 
 #include "core/forecast/time_question.h"
 #include "lib/steptime/roofline.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the items about PALEO read from their keys. */
-#ifndef ORCH_CORE_REPORT_PALEO_SPEC_H
-#define ORCH_CORE_REPORT_PALEO_SPEC_H
+#ifndef ORCH_FEATURES_PALEO_PALEO_SPEC_H
+#define ORCH_FEATURES_PALEO_PALEO_SPEC_H
 
 #include "core/render/table.h"
 #include "predictors/paleo.h"

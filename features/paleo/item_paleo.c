@@ -4,8 +4,8 @@
  * operation (Lu et al. 2017) and as two (PALEO, and all data sheets). No trial is run for it. */
 #include "core/report/items.h"
 
-#include "core/report/paleo_spec.h"
 #include "core/stats/numbers.h"
+#include "features/paleo/paleo_spec.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/net/cost.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/report/paleo_spec.h"
+#include "features/paleo/paleo_spec.h"
 
 #include "core/report/trials.h"
 #include "lib/base/error.h"

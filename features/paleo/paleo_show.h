@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The two answers of `orch paleo`: PALEO's own numbers, and the roofline bound. */
-#ifndef ORCH_CORE_CLI_PALEO_SHOW_H
-#define ORCH_CORE_CLI_PALEO_SHOW_H
+#ifndef ORCH_FEATURES_PALEO_PALEO_SHOW_H
+#define ORCH_FEATURES_PALEO_PALEO_SHOW_H
 
 #include "core/cli/time_options.h"
 

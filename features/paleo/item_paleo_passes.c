@@ -5,7 +5,7 @@
  * one that it is held against. A measured network is computed with the peaks that its own run
  * measured. */
 #include "core/report/items.h"
-#include "core/report/paleo_spec.h"
+#include "features/paleo/paleo_spec.h"
 
 #include "core/stats/numbers.h"
 #include "lib/base/error.h"

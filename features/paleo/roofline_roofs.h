@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The roofs of a device: its memory bandwidth and its peak by precision, measured by `orch doctor
  * --bench` on this machine where it was, else nominal. */
-#ifndef ORCH_CORE_FORECAST_ROOFLINE_ROOFS_H
-#define ORCH_CORE_FORECAST_ROOFLINE_ROOFS_H
+#ifndef ORCH_FEATURES_PALEO_ROOFLINE_ROOFS_H
+#define ORCH_FEATURES_PALEO_ROOFLINE_ROOFS_H
 
 #include "lib/devices/gpus.h"
 

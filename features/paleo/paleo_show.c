@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch paleo`: PALEO's own numbers, and next to them our additions, labelled as
  * such. */
-#include "core/cli/paleo_show.h"
-#include "core/forecast/paleo_steps.h"
+#include "features/paleo/paleo_show.h"
+#include "features/paleo/paleo_steps.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

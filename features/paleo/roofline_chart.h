@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The chart of a roofline (Williams et al. 2009): what a device's memory and units allow at best,
  * by operations per byte, and where layers lie. */
-#ifndef ORCH_CORE_REPORT_ROOFLINE_CHART_H
-#define ORCH_CORE_REPORT_ROOFLINE_CHART_H
+#ifndef ORCH_FEATURES_PALEO_ROOFLINE_CHART_H
+#define ORCH_FEATURES_PALEO_ROOFLINE_CHART_H
 
-#include "core/forecast/roofline_roofs.h"
 #include "core/render/chart.h"
+#include "features/paleo/roofline_roofs.h"
 #include "store/store.h"
 
 /** A layer in the chart. */

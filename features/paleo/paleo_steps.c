@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/forecast/paleo_steps.h"
+#include "features/paleo/paleo_steps.h"
 
 #include "lib/base/error.h"
 #include "predictors/prior.h"

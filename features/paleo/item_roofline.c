@@ -2,7 +2,7 @@
 /* The item `roofline`: layers that runs of plugin `layerbench` measured, below the roofs of the
  * device on which each ran. */
 #include "core/report/items.h"
-#include "core/report/roofline_chart.h"
+#include "features/paleo/roofline_chart.h"
 
 #include "lib/base/json.h"
 #include "lib/base/text.h"
