@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/forecast/time_left.h"
 
-#include "core/forecast/estimator.h"
+#include "features/predict/estimator.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "predictors/duration.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/cloud/export_job.h"
 
-#include "core/forecast/trial_forecasts.h"
 #include "core/results/run_named.h"
+#include "features/predict/trial_forecasts.h"
 
 #include <math.h>
 #include <string.h>

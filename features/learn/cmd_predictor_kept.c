@@ -4,8 +4,8 @@
 #include "features/learn/learn_progress.h"
 #include "features/learn/learned_show.h"
 
-#include "core/forecast/step_tiers.h"
 #include "core/rows/kept_predictors.h"
+#include "features/predict/step_tiers.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

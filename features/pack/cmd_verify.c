@@ -5,8 +5,8 @@
 #include "features/pack/rerun.h"
 #include "features/pack/verify.h"
 
-#include "core/forecast/trial_forecasts.h"
 #include "core/run/argv_record.h"
+#include "features/predict/trial_forecasts.h"
 #include "lib/base/error.h"
 
 #include "lib/base/login.h"

@@ -3,7 +3,7 @@
 #ifndef ORCH_FEATURES_PALEO_PALEO_SHOW_H
 #define ORCH_FEATURES_PALEO_PALEO_SHOW_H
 
-#include "core/cli/time_options.h"
+#include "features/predict/time_options.h"
 
 struct paleo_options {
     struct time_options time;

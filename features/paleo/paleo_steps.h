@@ -3,7 +3,7 @@
 #ifndef ORCH_FEATURES_PALEO_PALEO_STEPS_H
 #define ORCH_FEATURES_PALEO_PALEO_STEPS_H
 
-#include "core/forecast/time_question.h"
+#include "features/predict/time_question.h"
 #include "predictors/paleo.h"
 
 /** Settings of PALEO beside those of the question, as the user names them. NULL: the default. */

@@ -3,7 +3,7 @@
 #ifndef ORCH_FEATURES_PALEO_ROOFLINE_GPU_H
 #define ORCH_FEATURES_PALEO_ROOFLINE_GPU_H
 
-#include "core/forecast/time_question.h"
+#include "features/predict/time_question.h"
 #include "lib/steptime/roofline.h"
 
 struct orch_roofline_gpu {

@@ -2,8 +2,8 @@
 /* `orch coverage`: who has run which trials of a recipe, who is running which, what is missing,
  * and what the missing trials would take. */
 #include "core/cli/forecast_show.h"
-#include "core/cli/plan_gpus_show.h"
 #include "core/cli/report.h"
+#include "features/predict/plan_gpus_show.h"
 #include "features/share/group_runs.h"
 #include "features/share/sharing.h"
 

@@ -3,7 +3,7 @@ orch_test(duration "quick" orch_predictors)
 orch_test(remaining "quick" orch_predictors)
 orch_test(design "quick" orch_predictors)
 # core/run: the ledger of hours and money, limits, tables of measurements, files of other trackers
-orch_test(ledger "quick" orch_run)
+orch_test(ledger "quick" orch_feature_cost)
 orch_test(limit_options "quick" orch_run)
 orch_test(measurements "quick" orch_feature_imports)
 orch_test(import_files "quick" orch_feature_imports)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The ledger: sums by axis, weeks in UTC, unknown prices, one person of several names, dated
  * prices, and the limit that an allowance is. */
-#include "core/run/ledger.h"
 #include "core/run/run_limits.h"
+#include "features/cost/ledger.h"
 #include "lib/base/ident.h"
 #include "lib/devices/prices.h"
 #include "lib/hw/machine.h"

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `orch predict`: the time and cost of a training before it runs. */
+#include "features/predict/step_show.h"
+
+#include "core/run/limit_options.h"
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+#define AT(member) offsetof(struct predict_options, member)
+
+static const struct orch_option OPTIONS[] = {
+    {"gpu", 'g', "NAME", ORCH_OPT_TEXT, AT(time.gpu),
+     "the GPU; 'all' ranks all GPUs, 'here' is this machine's processor"},
+    TIME_NETWORK_OPTIONS(AT(time.net), AT(time.net_table), AT(time.input), AT(time.classes)),
+    TIME_WORK_OPTIONS(AT(time.dataset), AT(time.batches), AT(time.workers), AT(time.scaling)),
+    {"epochs", 'e', "N", ORCH_OPT_TEXT, AT(time.epochs), "number of epochs"},
+    {"precision", 0, "NAME", ORCH_OPT_TEXT, AT(time.precision), TIME_PRECISION_HELP},
+    {"optimizer", 0, "NAME", ORCH_OPT_TEXT, AT(time.optimizer), "sgd, momentum or adam"},
+    {"forward-only", 0, NULL, ORCH_OPT_FLAG, AT(time.forward_only), "inference: no backward pass"},
+    {"threads", 0, "N", ORCH_OPT_TEXT, AT(time.threads),
+     "with --gpu here: threads that the training uses"},
+    TIME_LINK_OPTIONS(AT(time.network), AT(time.per_node)),
+    {"scheme", 0, "NAME", ORCH_OPT_TEXT, AT(time.scheme),
+     "how gradients are summed: ring, tree, butterfly, one-to-all, hierarchical"},
+    TIME_PRICE_OPTIONS(AT(time.price), AT(time.cloud), AT(time.spot)),
+    {"budget", 0, "USD", ORCH_OPT_TEXT, AT(budget),
+     "mark what costs more, as 5usd; with --gpu all: leave it out"},
+    {"deadline", 0, "WHEN", ORCH_OPT_TEXT, AT(deadline),
+     "mark what ends later if it starts now: 18:00, 36h, or a date and time; with --gpu all: leave "
+     "it out"},
+    {"pareto", 0, "FILE", ORCH_OPT_TEXT, AT(pareto),
+     "with --gpu all: draw time against cost into FILE.svg, .png or .pdf"},
+    {"explain", 0, NULL, ORCH_OPT_FLAG, AT(explain),
+     "show what the forecast is computed from, and the nearest measurements"},
+    {"model", 'm', "NAME", ORCH_OPT_TEXT, AT(time.model),
+     "auto (the default: measurements first), transferred or prior"},
+    {"calibrate", 0, "RUN", ORCH_OPT_LIST, AT(time.calibrate),
+     "scale the forecast by this run of yours, on any GPU; may be repeated"},
+    TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm), "; measured: by your own runs"),
+    {"experiment", 0, "NAME", ORCH_OPT_TEXT, AT(experiment),
+     "the time of one run of an experiment, from the predictor trained on its runs"},
+    {"sweep", 'x', "PARAM=A,B,...", ORCH_OPT_LIST, AT(sweeps),
+     "with --experiment: its parameters, as -x n=300,batch=256"},
+    {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, tsv, csv, markdown or latex"},
+    {0}};
+
+static bool is_given(const struct predict_options *o, const struct orch_option *option)
+{
+    const char *at = (const char *)o + option->offset;
+    return option->kind == ORCH_OPT_FLAG ? *(const bool *)at
+                                         : *(const void *const *)(const void *)at != NULL;
+}
+
+/* With --experiment only its own options may be given, so that none is silently ignored. */
+static bool experiment_fits(const struct predict_options *o, GError **error)
+{
+    static const char *const own[] = {"experiment", "sweep", "format", NULL};
+    for (const struct orch_option *option = OPTIONS; option->name; option++) {
+        if (g_strv_contains(own, option->name) || !is_given(o, option))
+            continue;
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+                       "option '--%s' does nothing with --experiment", option->name);
+        return false;
+    }
+    return true;
+}
+
+static bool is_model(const char *name, GError **error)
+{
+    static const char *const names[] = {"auto", "transferred", "prior", NULL};
+    if (!name || g_strv_contains(names, name))
+        return true;
+    g_autofree char *near = orch_suggest_hint(name, names);
+    orch_error_set(error, ORCH_ERROR_USAGE, near ? near : "use auto, transferred or prior",
+                   "option '--model': unknown model '%s'", name);
+    return false;
+}
+
+static bool refuse(const char *hint, const char *what, GError **error)
+{
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "%s", what);
+    return false;
+}
+
+static bool options_fit(const struct orch_cli *cli, const struct predict_options *o, GError **error)
+{
+    const struct time_options *t = &o->time;
+    if (o->sweeps && !o->experiment)
+        return refuse("add --experiment NAME", "option '--sweep' does nothing without --experiment",
+                      error);
+    if (cli->arg_count)
+        return refuse("name a network with --net and a GPU with --gpu; for runs use 'orch curve'",
+                      "'orch predict' takes no arguments, only options", error);
+    if (!is_model(t->model, error) || !orch_cli_format_check(o->format, error))
+        return false;
+    if (cli->json && o->format)
+        return refuse("choose one of them", "--json and --format cannot be combined", error);
+    if (t->optimizer && t->forward_only)
+        return refuse("leave one of them out",
+                      "option '--optimizer' does nothing with --forward-only: no weights are "
+                      "updated",
+                      error);
+    if (t->gpu && g_str_has_prefix(t->gpu, "paleo:"))
+        return refuse("use 'orch paleo' for these devices",
+                      "option '--gpu': 'orch predict' cannot use the devices of PALEO's table",
+                      error);
+    if (o->pareto && t->gpu && strcmp(t->gpu, "all") != 0)
+        return refuse("use --gpu all", "option '--pareto' needs --gpu all", error);
+    return true;
+}
+
+/* Reads the limits. The training is assumed to start now. */
+static bool read_limits(const struct predict_options *o, struct orch_time_question *q,
+                        GError **error)
+{
+    int64_t now_ns = orch_now_ns(), end_ns = now_ns;
+    if (o->budget && !orch_budget_read(o->budget, &q->budget_usd, error))
+        return false;
+    if (o->deadline && !orch_deadline_read(o->deadline, now_ns, &end_ns, error))
+        return false;
+    if (o->deadline)
+        q->deadline_s = (double)(end_ns - now_ns) / 1e9;
+    return true;
+}
+
+static int answer(struct orch_cli *cli, const struct predict_options *o,
+                  struct orch_time_question *q, GError **error)
+{
+    bool is_ranking = g_strcmp0(o->time.gpu, "all") == 0;
+    if (!o->time.gpu) {
+        refuse("for example --gpu V100, or use --gpu all", "option '--gpu' is missing", error);
+        return -1;
+    }
+    if (is_ranking)
+        orch_time_question_assume_stem(q);
+    return (is_ranking ? orch_cli_predict_rank : orch_cli_predict_step)(cli, o, q, error);
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct predict_options *o = options;
+    struct orch_time_question q = {0};
+    int status = -1;
+    if (!options_fit(cli, o, error) || (o->experiment && !experiment_fits(o, error)))
+        return -1;
+    if (o->experiment)
+        return orch_cli_predict_setting(cli, o, error);
+    if (orch_cli_time_options_read(&q, &o->time, false, error) && read_limits(o, &q, error))
+        status = answer(cli, o, &q, error);
+    orch_time_question_release(&q);
+    return status;
+}
+
+const struct orch_command ORCH_COMMAND_PREDICT = {
+    .name = "predict",
+    .group = "Networks and hardware",
+    .summary = "predict the time and cost of a training that has not run",
+    .usage = "",
+    .max_args = -1,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct predict_options),
+    .about =
+        "Prints the time of a step, of an epoch and of the whole training, the cost, and a 90 %\n"
+        "interval, after the assumptions and the options that change them. Each forecast names\n"
+        "its tier:\n"
+        "\n"
+        "measured: the store has runs of this configuration. fitted: a predictor trained on the\n"
+        "store's runs on this GPU. transferred: an analytical model calibrated on public\n"
+        "measurements of other GPUs, and on your own runs if there are any. prior: a roofline\n"
+        "computed from the GPU's specification.\n"
+        "\n"
+        "With --experiment it prints the wall time of one run with the parameters of -x, for\n"
+        "example of a script of your own (docs/predictors.md). Train its predictor first:\n"
+        "orch predictor train --where 'experiment = NAME'.\n"
+        "\n"
+        "Loss curves: 'orch curve'. PALEO and the roofline bound: 'orch paleo'. The accuracy of\n"
+        "past forecasts: 'orch predictor score'.",
+    .examples =
+        "orch predict --gpu V100 --net resnet50   # 90 epochs of ImageNet\n"
+        "orch predict --gpu all --net resnet-cifar:44 --dataset cifar10 --epochs 100   # ranked\n"
+        "orch predict --gpu all --net resnet50 --deadline 36h --pareto gpus.svg   # which GPU?\n"
+        "orch predict --experiment fit -x n=300,batch=256   # one run of your own script",
+    .run = run,
+};

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "features/predict/plan_gpus.h"
+
+#include "features/predict/estimator.h"
+#include "lib/base/json.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Trials that declare the same cost, estimated once. */
+struct work {
+    json_t *cost;
+    unsigned gpus; /* requested by the trial */
+    unsigned trials;
+};
+
+static void free_work(gpointer data)
+{
+    struct work *work = data;
+    json_decref(work->cost);
+    g_free(work);
+}
+
+static void free_row(gpointer data)
+{
+    struct orch_plan_gpu *row = data;
+    orch_rate_release(&row->rate);
+    g_free(row);
+}
+
+/* ---- the work ----------------------------------------------------------------------------------
+ */
+
+static GPtrArray *works_of(struct orch_forecasts *forecasts, const GPtrArray *items)
+{
+    GPtrArray *works = g_ptr_array_new_with_free_func(free_work);
+    g_autoptr(GHashTable) by_text = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (guint i = 0; i < items->len; i++) {
+        const struct orch_plan_item *item = items->pdata[i];
+        unsigned gpus = item->gpus;
+        g_autoptr(json_t) cost = orch_forecasts_cost(forecasts, item);
+        g_autofree char *canonical = cost ? orch_json_canonical(cost) : NULL;
+        g_autofree char *text = canonical ? g_strdup_printf("%u %s", gpus, canonical) : NULL;
+        struct work *work = text ? g_hash_table_lookup(by_text, text) : NULL;
+        if (text && !work) {
+            work = g_new0(struct work, 1);
+            work->cost = json_incref(cost);
+            work->gpus = gpus;
+            g_hash_table_insert(by_text, g_steal_pointer(&text), work);
+            g_ptr_array_add(works, work);
+        }
+        if (work)
+            work->trials++;
+    }
+    return works;
+}
+
+/* All trials share the error of one analytical model, so their interval bounds are summed. */
+static void add_work(struct orch_plan_gpu *row, const struct work *work,
+                     const struct orch_forecast *one)
+{
+    double n = work->trials, devices = MAX(1u, work->gpus);
+    row->known += work->trials;
+    row->low_s += n * one->p5_s;
+    row->time_s += n * one->p50_s;
+    row->high_s += n * one->p95_s;
+    row->device_low_s += n * devices * one->p5_s;
+    row->device_s += n * devices * one->p50_s;
+    row->device_high_s += n * devices * one->p95_s;
+    row->tier = !row->tier || strcmp(row->tier, one->tier) == 0 ? one->tier : "mixed";
+}
+
+static struct orch_plan_gpu *forecast_on_gpu(const struct orch_plan_gpus *all,
+                                             struct orch_estimator *estimator,
+                                             const struct orch_gpu_spec *gpu)
+{
+    struct orch_plan_gpu *row = g_new0(struct orch_plan_gpu, 1);
+    row->gpu = gpu->name;
+    for (guint i = 0; i < all->works->len; i++) {
+        const struct work *work = all->works->pdata[i];
+        struct orch_estimate_question question = {work->cost, gpu->name, 0};
+        struct orch_forecast one;
+        if (orch_estimator_forecast(estimator, &question, &one))
+            add_work(row, work, &one);
+    }
+    return row;
+}
+
+/* ---- which GPUs --------------------------------------------------------------------------------
+ */
+
+/* struct orch_gpu_spec *, borrowed from the hardware. A dual-GPU board is listed as one of its two
+ * devices. */
+static GPtrArray *specs_of(const struct orch_hardware *hardware, const char *names, GError **error)
+{
+    GPtrArray *specs = g_ptr_array_new();
+    g_auto(GStrv) words = g_strsplit(names, ",", -1);
+    if (strcmp(names, "all") == 0) {
+        for (guint i = 0; i < hardware->gpus->len; i++) {
+            struct orch_gpu_spec *gpu = hardware->gpus->pdata[i];
+            if (gpu->unit != ORCH_GPU_BOARD)
+                g_ptr_array_add(specs, gpu);
+        }
+        return specs;
+    }
+    for (unsigned i = 0; words[i]; i++) {
+        const struct orch_gpu_spec *gpu = orch_hardware_gpu(hardware, g_strstrip(words[i]), error);
+        if (!gpu) {
+            g_ptr_array_unref(specs);
+            return NULL;
+        }
+        g_ptr_array_add(specs, (gpointer)(uintptr_t)gpu);
+    }
+    return specs;
+}
+
+double orch_plan_gpu_usd(const struct orch_plan_gpu *row, double device_s)
+{
+    return row->rate.usd_per_hour > 0 ? device_s / 3600 * row->rate.usd_per_hour : (double)NAN;
+}
+
+static struct orch_plan_gpu *copy_at(const struct orch_plan_gpu *row, struct orch_rate rate)
+{
+    struct orch_plan_gpu *copy = g_memdup2(row, sizeof *row);
+    copy->rate = rate;
+    return copy;
+}
+
+/* Adds the row once per cloud that has a price, or once when no cloud has one or `price` is given.
+ */
+static void add_rows(struct orch_plan_gpus *all, struct orch_plan_gpu *row, double price)
+{
+    g_ptr_array_add(all->rows, row);
+    row->rate = price > 0 ? (struct orch_rate){.usd_per_hour = price, .from = g_strdup("--price")}
+                          : orch_rate_of(all->hardware, row->gpu, NULL, false);
+    for (unsigned i = 0; row->known && row->rate.from && price <= 0 && ORCH_PRICED_CLOUDS[i]; i++) {
+        struct orch_rate rate = orch_rate_of(all->hardware, row->gpu, ORCH_PRICED_CLOUDS[i], false);
+        if (rate.usd_per_hour > 0 && strcmp(rate.from, row->rate.from) != 0)
+            g_ptr_array_add(all->rows, copy_at(row, rate));
+        else
+            orch_rate_release(&rate);
+    }
+}
+
+static gint by_time(gconstpointer a, gconstpointer b)
+{
+    const struct orch_plan_gpu *x = *(const struct orch_plan_gpu *const *)a,
+                               *y = *(const struct orch_plan_gpu *const *)b;
+    double p = orch_plan_gpu_usd(x, x->device_s), q = orch_plan_gpu_usd(y, y->device_s);
+    if (x->time_s < y->time_s || x->time_s > y->time_s)
+        return x->time_s < y->time_s ? -1 : 1;
+    return p < q ? -1 : p > q;
+}
+
+/* A GPU with estimates for fewer trials than another cannot be ranked against it. */
+static void drop_incomplete(GPtrArray *rows)
+{
+    unsigned most = 0;
+    for (guint i = 0; i < rows->len; i++)
+        most = MAX(most, ((const struct orch_plan_gpu *)rows->pdata[i])->known);
+    for (guint i = rows->len; i-- > 0;) {
+        const struct orch_plan_gpu *row = rows->pdata[i];
+        if (!row->known || row->known < most)
+            g_ptr_array_remove_index(rows, i);
+    }
+}
+
+struct orch_plan_gpus *orch_plan_gpus_new(struct orch_forecasts *forecasts, const GPtrArray *items,
+                                          const char *names, double price, GError **error)
+{
+    struct orch_plan_gpus *all = g_new0(struct orch_plan_gpus, 1);
+    all->rows = g_ptr_array_new_with_free_func(free_row);
+    all->works = works_of(forecasts, items);
+    all->trials = items->len;
+    all->is_priced = price > 0;
+    all->hardware = orch_hardware_load(error);
+    g_autoptr(GPtrArray) specs = all->hardware ? specs_of(all->hardware, names, error) : NULL;
+    if (!specs) {
+        orch_plan_gpus_free(all);
+        return NULL;
+    }
+    struct orch_estimator *estimator = orch_estimator_new(orch_forecasts_workspace(forecasts));
+    for (guint i = 0; i < specs->len; i++)
+        add_rows(all, forecast_on_gpu(all, estimator, specs->pdata[i]), price);
+    orch_estimator_free(estimator);
+    drop_incomplete(all->rows);
+    g_ptr_array_sort(all->rows, by_time);
+    double cheapest = INFINITY;
+    for (guint i = 0; i < all->rows->len; i++) {
+        struct orch_plan_gpu *row = all->rows->pdata[i];
+        row->pareto = orch_pareto_step(orch_plan_gpu_usd(row, row->device_s), &cheapest);
+    }
+    return all;
+}
+
+void orch_plan_gpus_free(struct orch_plan_gpus *gpus)
+{
+    if (!gpus)
+        return;
+    g_ptr_array_unref(gpus->rows);
+    g_ptr_array_unref(gpus->works);
+    orch_hardware_free(gpus->hardware);
+    g_free(gpus);
+}

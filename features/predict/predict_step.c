@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `orch predict` for one GPU: uses the best tier that has an answer. */
+#include "features/predict/step_show.h"
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+char *orch_cli_span_format(double low, double high)
+{
+    if (isnan(low))
+        return g_strdup("-");
+    g_autofree char *a = orch_duration_format(low);
+    g_autofree char *b = orch_duration_format(high);
+    return g_strdup_printf("%s to %s", a, b);
+}
+
+void orch_cli_add_duration(struct orch_table *table, double seconds)
+{
+    g_autofree char *text = isnan(seconds) ? g_strdup("-") : orch_duration_format(seconds);
+    orch_table_add(table, text, isnan(seconds) ? json_null() : orch_json_finite(seconds));
+}
+
+void orch_cli_add_money(struct orch_table *table, double usd)
+{
+    g_autofree char *text = orch_money_format(usd);
+    orch_table_add(table, text, isnan(usd) ? json_null() : orch_json_finite(usd));
+}
+
+static const char *const HEADERS[] = {">workers", ">batch each", ">step",          ">images/s",
+                                      ">epoch",   ">total",      ">90 % interval", ">cost",
+                                      "fits",     "tier",        "limits",         NULL};
+static bool has_limits(const struct orch_time_question *q)
+{
+    return !isnan(q->budget_usd) || !isnan(q->deadline_s);
+}
+
+struct orch_table *orch_cli_rate_table_new(const struct orch_time_question *q,
+                                           const char *const *headers)
+{
+    g_autofree char *rate = g_strdup_printf(">%ss/s", orch_time_question_sample(q));
+    g_autoptr(GPtrArray) named = g_ptr_array_new();
+    for (int i = 0; headers[i]; i++)
+        g_ptr_array_add(
+            named, (gpointer)(uintptr_t)(strcmp(headers[i], ">images/s") == 0 ? rate : headers[i]));
+    g_ptr_array_add(named, NULL);
+    return orch_table_new((const char *const *)named->pdata);
+}
+
+/* Creates a table with the columns that the question needs. */
+static struct orch_table *new_table(const struct orch_time_question *q)
+{
+    const char *headers[G_N_ELEMENTS(HEADERS)];
+    memcpy(headers, HEADERS, sizeof headers);
+    if (!has_limits(q))
+        headers[G_N_ELEMENTS(HEADERS) - 2] = NULL;
+    return orch_cli_rate_table_new(q, headers);
+}
+
+static void add_answer(struct orch_table *table, const struct orch_time_question *q,
+                       const struct orch_step_answer *a)
+{
+    g_autofree char *rate = orch_number_format(a->step.images_per_s);
+    g_autofree char *span = orch_cli_span_format(a->low_s, a->high_s);
+    orch_table_add_int(table, a->workers);
+    orch_table_add_int(table, a->batch);
+    orch_cli_add_duration(table, a->step.total_s);
+    orch_table_add(table, rate, orch_json_finite(a->step.images_per_s));
+    orch_cli_add_duration(table, a->epoch_s);
+    orch_cli_add_duration(table, a->total_s);
+    orch_table_add(table, span, NULL);
+    orch_cli_add_money(table, a->usd);
+    orch_table_add(table, a->step.fits ? "yes" : "no", json_boolean(a->step.fits));
+    orch_table_add(table, a->tier, NULL);
+    if (has_limits(q))
+        orch_table_add(table, orch_step_answer_keeps_limits(q, a) ? "kept" : "broken", NULL);
+}
+
+static void print_memory(const struct orch_time_question *q, const struct orch_candidate *c,
+                         const struct orch_step_answer *a)
+{
+    g_autofree char *need = orch_bytes_format((int64_t)a->step.memory_bytes);
+    if (!(c->prior.device.memory_bytes > 0))
+        return;
+    g_autofree char *room = orch_bytes_format((int64_t)c->prior.device.memory_bytes);
+    g_autofree char *none = g_strdup_printf(" (not even one %s)", orch_time_question_sample(q));
+    orch_cli_print("memory: %s of %s per worker at batch size %" G_GINT64_FORMAT
+                   "; the largest batch that fits is "
+                   "%" G_GINT64_FORMAT "%s",
+                   need, room, a->batch, a->step.largest_batch, a->step.largest_batch ? "" : none);
+}
+
+/* Prints how --budget and --deadline compare. They are compared with the median, which half of
+ * such trainings exceed. */
+static void print_limits(const struct orch_time_question *q, const struct orch_step_answer *a)
+{
+    if (!has_limits(q) || isnan(a->high_s))
+        return;
+    g_autofree char *time = orch_duration_format(a->high_s), *usd = orch_money_format(a->high_usd);
+    orch_cli_print("limits: compared with the median; 95 %% of such trainings stay within %s%s%s",
+                   time, a->usd > 0 ? " and " : "", a->usd > 0 ? usd : "");
+}
+
+/* Prints the cheapest price when it is far below the default price, which is that of a large
+ * cloud. */
+static void print_cheaper(const struct orch_candidate *c, const struct orch_step_answer *a)
+{
+    if (!orch_rate_is_far_from_cheapest(&c->rate) || !(a->usd > 0))
+        return;
+    g_autofree char *usd = orch_money_format(a->usd * c->rate.low_usd / c->rate.usd_per_hour);
+    orch_cli_print("price: the cheapest offer is $%.4g an hour (%s); the total is then %s",
+                   c->rate.low_usd, c->rate.low_from, usd);
+}
+
+static void print_prior(const struct orch_candidate *c, const struct orch_prior *p)
+{
+    const struct orch_prior_class *from = p->from;
+    printf("tier prior: a roofline computed from the GPU's specification\n"
+           "  model     %.0f %% of the peak, %.0f %% of the bandwidth, %.0f us per operation\n",
+           p->device.compute_share * 100, p->device.memory_share * 100, p->device.launch_s * 1e6);
+    if (from->rows)
+        orch_cli_print("  fitted    to %d published measurements of %d networks on %s%s%s\n"
+                       "  source    %s",
+                       from->rows, from->nets, from->archs, p->is_borrowed ? ": none on " : "",
+                       p->is_borrowed ? c->gpu->arch : "", from->source);
+    orch_cli_print("  interval  a factor of %.2f to each side: %s", exp(p->error_90),
+                   p->is_borrowed || !from->rows
+                       ? "a guess"
+                       : "the error of networks that were left out of the fit");
+}
+
+static void print_transferred(const struct orch_prior *p, bool is_sequence)
+{
+    orch_cli_print(
+        "tier transferred: analytical model calibrated on public measurements of other GPUs\n"
+        "  source    %s\n"
+        "  interval  a factor of %.2f to each side: 90 %% of the rows of GPUs that were left out "
+        "of the fit%s",
+        orch_transfer_source(), exp(p->error_90),
+        is_sequence ? "; none of its networks was a transformer, so it is the wider one "
+                      "of what was not measured"
+        : p->transfer.arch_was_measured ? ""
+                                        : "; none of them was of this architecture");
+}
+
+static void print_tier(const struct orch_time_question *q, const struct orch_candidate *c,
+                       const struct orch_step_answer *a)
+{
+    bool is_sequence = strcmp(orch_time_question_sample(q), "sequence") == 0;
+    if (strcmp(a->tier, "prior") == 0)
+        print_prior(c, &a->prior);
+    else if (strcmp(a->tier, "transferred") == 0)
+        print_transferred(&a->prior, is_sequence);
+    else
+        orch_cli_print("tier %s: %s", a->tier,
+                       strcmp(a->tier, "measured") == 0 ? "this configuration was measured"
+                                                        : "a predictor trained on measurements");
+    if (a->why)
+        orch_cli_print("  %-9s %s", strcmp(a->tier, "fitted") == 0 ? "from" : "here", a->why);
+    if (a->workers > 1 && strcmp(a->tier, "measured") != 0)
+        printf("  workers   the exchange is computed from the link's specification: 90 %% of "
+               "published steps of 2 to 64 "
+               "workers lay within a factor of 1.79\n");
+    if (a->extrapolates)
+        printf("  warning   extrapolation beyond the training rows: measure a similar "
+               "configuration\n");
+    if (strcmp(a->tier, "measured") != 0 && !a->why)
+        printf("  narrower  your own runs narrow the interval: orch run\n");
+}
+
+bool orch_cli_predict_open_tiers(struct orch_cli *cli, const struct orch_time_question *q,
+                                 struct orch_step_tiers *out, GError **error)
+{
+    *out = (struct orch_step_tiers){0};
+    g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
+    struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
+    if (!workspace)
+        return false;
+    bool needs_store = orch_workspace_has_store(workspace) || q->calibrate || cli->db;
+    if (needs_store && !orch_cli_store(cli, ORCH_STORE_READ, error))
+        return false;
+    bool ok = orch_step_tiers_open(workspace, q, true, out, notes, error);
+    for (guint i = 0; i < notes->len; i++)
+        orch_cli_warn(cli, "%s", (const char *)notes->pdata[i]);
+    return ok;
+}
+
+struct asking {
+    struct orch_cli *cli;
+    const struct predict_options *o;
+    struct orch_time_question *q;
+    struct orch_step_tiers tiers;
+    struct orch_candidate c;
+    struct orch_table *table;
+    json_t *list;
+    struct orch_step_answer last;
+};
+
+/* Explains the last answer, when requested. NULL on error. */
+static json_t *explain(struct asking *s, GError **error)
+{
+    struct orch_step_question ask = {s->q, s->c.gpu, s->c.precision, s->last.workers,
+                                     s->last.batch};
+    return orch_step_tiers_explain(&s->tiers, &ask, &s->last.prior, &s->last.step, error);
+}
+
+static bool add_json(struct asking *s, GError **error)
+{
+    json_t *one = orch_step_answer_json(s->q, &s->c, &s->last);
+    json_t *explanation = s->o->explain ? explain(s, error) : NULL;
+    if (explanation)
+        json_object_set_new(one, "explanation", explanation);
+    json_array_append_new(s->list, one);
+    return explanation || !s->o->explain;
+}
+
+static bool estimate_each(struct asking *s, GError **error)
+{
+    for (int b = 0; b < s->q->batch_count; b++) {
+        for (int w = 0; w < s->q->worker_count; w++) {
+            orch_step_answer_clear(&s->last);
+            if (!orch_candidate_estimate(s->q, &s->tiers, &s->c, s->q->workers[w], s->q->batches[b],
+                                         &s->last, error))
+                return false;
+            add_answer(s->table, s->q, &s->last);
+            if (!add_json(s, error))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void print_answers(struct asking *s)
+{
+    struct orch_time_question *q = s->q;
+    if (s->cli->json) {
+        json_decref(orch_cli_table_to_json(s->table));
+        orch_cli_print_json(orch_step_answers_json(q, s->last.tier, json_incref(s->list)));
+        return;
+    }
+    if (!s->o->format)
+        orch_cli_time_assumptions_print(q);
+    orch_cli_table_print_as(s->cli, s->table, "predictions", s->o->format);
+    if (s->o->format)
+        return;
+    print_memory(q, &s->c, &s->last);
+    print_cheaper(&s->c, &s->last);
+    print_limits(q, &s->last);
+    print_tier(q, &s->c, &s->last);
+    size_t count = json_array_size(s->list);
+    if (s->o->explain)
+        orch_cli_explain_show(json_object_get(json_array_get(s->list, count - 1), "explanation"));
+}
+
+int orch_cli_predict_step(struct orch_cli *cli, const struct predict_options *o,
+                          struct orch_time_question *q, GError **error)
+{
+    struct asking s = {.cli = cli, .o = o, .q = q, .list = json_array()};
+    const struct orch_gpu_spec *gpu = orch_hardware_gpu(q->hardware, o->time.gpu, error);
+    bool ok = gpu && orch_cli_predict_open_tiers(cli, q, &s.tiers, error) &&
+              orch_candidate_choose(q, &s.tiers, gpu, &s.c, error);
+    if (ok) {
+        orch_time_question_assume_device(q, o->time.gpu, &s.c);
+        s.table = new_table(q);
+        ok = estimate_each(&s, error);
+        if (ok)
+            orch_time_question_assume_stem_on(q, &s.tiers, &s.c, &s.last);
+        if (ok)
+            print_answers(&s);
+        else
+            json_decref(orch_cli_table_to_json(s.table));
+    }
+    orch_step_answer_clear(&s.last);
+    json_decref(s.list);
+    orch_step_tiers_close(&s.tiers);
+    orch_rate_release(&s.c.rate);
+    return ok ? ORCH_EXIT_OK : -1;
+}

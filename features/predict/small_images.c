@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `orch predict` for an ImageNet network on small images. The zoo's resnet50 halves 32x32 images
+ * twice in its stem (7x7 convolution of stride 2, pooling), as torchvision's does; users who train
+ * "ResNet-50 on CIFAR-10" usually mean the variant with a 3x3 stem, which needs far more
+ * computation. The estimate is for the named network and lists this as an assumption. */
+#include "features/predict/step_answer.h"
+
+#include "lib/net/net.h"
+
+/* pixels: the height of Tiny ImageNet, the largest for which the 3x3 stem is usual */
+#define SMALL_IMAGE 64
+
+/* The variant with the 3x3 stem; NULL when the images are large or the zoo has no variant. */
+static struct orch_net *small_image_net(const struct orch_time_question *q)
+{
+    if (!q->net || !q->net->family || q->net->input.h > SMALL_IMAGE)
+        return NULL;
+    g_autofree char *name = g_strconcat(q->net->family, "-cifar", NULL);
+    const struct orch_net_options options = {.name = name,
+                                             .channels = q->net->input.c,
+                                             .height = q->net->input.h,
+                                             .width = q->net->input.w,
+                                             .classes = q->net->classes};
+    return orch_net_make(&options, NULL);
+}
+
+static void assume(struct orch_time_question *q, const struct orch_net *other, const char *verb,
+                   double times, const char *of)
+{
+    orch_time_question_assume(
+        q, "stem", "--net",
+        "that of ImageNet (7x7 with stride 2, pooling); %s has the 3x3 stem that is "
+        "usual for small images, and %s %.2g times %s",
+        other->name, verb, times, of);
+}
+
+void orch_time_question_assume_stem(struct orch_time_question *q)
+{
+    struct orch_net *other = small_image_net(q);
+    if (!other)
+        return;
+    struct orch_net_cost *costs = orch_net_costs(other);
+    assume(q, other, "needs",
+           (double)orch_net_cost_sum(other, costs).macs /
+               (double)orch_net_cost_sum(q->net, q->costs).macs,
+           "the multiply-adds");
+    g_free(costs);
+    orch_net_free(other);
+}
+
+void orch_time_question_assume_stem_on(struct orch_time_question *q, struct orch_step_tiers *tiers,
+                                       const struct orch_candidate *c,
+                                       const struct orch_step_answer *answer)
+{
+    struct orch_net *other = small_image_net(q);
+    if (!other)
+        return;
+    struct orch_time_question that = *q;
+    that.net = other;
+    that.costs = orch_net_costs(other);
+    that.table = NULL;
+    struct orch_step_answer longer = {0};
+    if (orch_candidate_estimate(&that, tiers, c, answer->workers, answer->batch, &longer, NULL))
+        assume(q, other, "takes", longer.step.total_s / answer->step.total_s, "as long");
+    orch_step_answer_clear(&longer);
+    g_free(that.costs);
+    orch_layer_table_free(that.table);
+    orch_net_free(other);
+}

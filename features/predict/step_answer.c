@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "features/predict/step_answer.h"
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "predictors/prior.h"
+
+#include <math.h>
+#include <string.h>
+
+bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_tiers *tiers,
+                           const struct orch_gpu_spec *gpu, struct orch_candidate *out,
+                           GError **error)
+{
+    *out = (struct orch_candidate){.gpu = gpu};
+    out->precision_is_recorded = !q->has_precision && tiers &&
+                                 orch_step_tiers_precision(tiers, q->net, gpu, &out->precision);
+    if (!out->precision_is_recorded)
+        out->precision = orch_precision_run(gpu, q->has_precision ? q->precision : ORCH_FP32);
+    if (!orch_prior_for(gpu, out->precision, &out->prior, error))
+        return false;
+    if (q->ppp_is_measured && !orch_step_tiers_ppp(tiers, gpu, out->precision, &out->ppp, error))
+        return false;
+    if (q->ppp_is_measured)
+        orch_prior_set_ppp(&out->prior, out->ppp.share);
+    else if (!isnan(q->ppp_comp))
+        out->prior.device.compute_share = q->ppp_comp;
+    else if (q->model != ORCH_TIME_PRIOR)
+        orch_prior_transfer(gpu, out->precision, &out->prior);
+    if (q->model == ORCH_TIME_TRANSFERRED && !out->prior.is_transferred) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "use --model prior",
+                       "the transferred model does not cover %s at %s", gpu->name,
+                       orch_precision_names()[out->precision]);
+        return false;
+    }
+    if (q->net && orch_net_is_sequence(q->net)) /* the calibration data has no sequence networks */
+        out->prior.error_90 = MAX(out->prior.error_90, orch_transfer_new_error());
+    out->rate = orch_time_question_rate(q, gpu->name);
+    return true;
+}
+
+static struct orch_exchange exchange_of(const struct orch_time_question *q,
+                                        const struct orch_gpu_spec *gpu, int64_t workers)
+{
+    const struct orch_link *link = q->link ? q->link : orch_link_within(gpu);
+    const struct orch_link *within = orch_link_within(gpu);
+    double share = isnan(q->ppp_comm) ? 0.72 : q->ppp_comm;
+    struct orch_exchange out = {.scheme = ORCH_EXCHANGE_RING,
+                                .workers = workers,
+                                .bandwidth = link->gbit_s / 8 * 1e9 * share,
+                                .latency_s = link->latency_us / 1e6,
+                                .node_workers = MIN(q->per_node ? q->per_node : workers, workers),
+                                .node_bandwidth = within->gbit_s / 8 * 1e9 * share,
+                                .node_latency_s = within->latency_us / 1e6};
+    if (q->has_scheme)
+        out.scheme = q->scheme;
+    else if (q->per_node && q->per_node < workers)
+        out.scheme = ORCH_EXCHANGE_HIERARCHICAL;
+    return out;
+}
+
+/* Tries the store's own measurements first, unless the user chose a model. */
+static bool estimate_step(struct orch_step_tiers *tiers, const struct orch_step_question *ask,
+                          struct orch_step_answer *out, struct orch_step_estimate *estimate,
+                          GError **error)
+{
+    *estimate = (struct orch_step_estimate){0};
+    bool alone = ask->q->model != ORCH_TIME_AUTO;
+    if (!alone && !orch_step_tiers_estimate(tiers, ask, estimate, error))
+        return false;
+    out->extrapolates = estimate->extrapolates || (!estimate->tier && out->prior.is_transferred &&
+                                                   !out->prior.transfer.arch_was_measured);
+    out->tier = estimate->tier              ? estimate->tier
+                : out->prior.is_transferred ? "transferred"
+                                            : "prior";
+    out->why = g_steal_pointer(&estimate->why);
+    if (!estimate->tier && (!alone || ask->q->calibrate))
+        orch_step_tiers_shift(tiers, ask, &out->prior, &out->why);
+    if (ask->q->calibrate && !out->why)
+        out->why = g_strdup("not shifted: --calibrate names no run of this kind on a device that "
+                            "this tier speaks of");
+    return true;
+}
+
+bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_step_tiers *tiers,
+                             const struct orch_candidate *c, int64_t workers, int64_t batch,
+                             struct orch_step_answer *out, GError **error)
+{
+    struct orch_exchange exchange = exchange_of(q, c->gpu, workers),
+                         none = {
+                             .workers = 1, .node_workers = 1, .bandwidth = 1, .node_bandwidth = 1};
+    struct orch_roofline_work work = {.batch = orch_time_question_worker_batch(q, batch, workers),
+                                      .element_bytes = orch_precision_bytes(c->precision),
+                                      .training = !q->forward_only,
+                                      .states_per_weight = q->states_per_weight};
+    struct orch_step_question question = {q, c->gpu, c->precision, workers, work.batch};
+    struct orch_step_estimate estimate;
+    *out = (struct orch_step_answer){.workers = workers, .batch = work.batch, .prior = c->prior};
+    if (!estimate_step(tiers, &question, out, &estimate, error))
+        return false;
+    bool whole = estimate.tier && estimate.whole;
+    if (!orch_prior_predict(q->net, q->costs, &out->prior, &work, whole ? &none : &exchange,
+                            estimate.tier ? &estimate.own : NULL, &out->step, error))
+        return false;
+    out->step.images_per_s = (double)(work.batch * workers) / out->step.total_s;
+    double steps =
+        q->images ? ceil((double)q->images / (double)(work.batch * workers)) : (double)NAN;
+    double hours = c->rate.usd_per_hour * (double)workers / 3600;
+    out->epoch_s = steps * out->step.total_s;
+    out->total_s = out->epoch_s * (double)q->epochs;
+    out->low_s = steps * out->step.low_s * (double)q->epochs;
+    out->high_s = steps * out->step.high_s * (double)q->epochs;
+    out->usd = hours > 0 ? out->total_s * hours : (double)NAN;
+    out->low_usd = hours > 0 ? out->low_s * hours : (double)NAN;
+    out->high_usd = hours > 0 ? out->high_s * hours : (double)NAN;
+    return true;
+}
+
+void orch_step_answer_clear(struct orch_step_answer *answer)
+{
+    g_clear_pointer(&answer->why, g_free);
+}
+
+bool orch_step_answer_keeps_limits(const struct orch_time_question *q,
+                                   const struct orch_step_answer *a)
+{
+    bool costly = !isnan(q->budget_usd) && !(a->usd <= q->budget_usd);
+    bool late = !isnan(q->deadline_s) && !(a->total_s <= q->deadline_s);
+    return !costly && !late;
+}
+
+/* ---- as JSON -----------------------------------------------------------------------------------
+ */
+
+json_t *orch_step_answer_json(const struct orch_time_question *q, const struct orch_candidate *c,
+                              const struct orch_step_answer *a)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "tier", json_string(a->tier));
+    json_object_set_new(o, "because", orch_json_text_or_null(a->why));
+    json_object_set_new(o, "extrapolates", json_boolean(a->extrapolates));
+    json_object_set_new(o, "keeps_limits", json_boolean(orch_step_answer_keeps_limits(q, a)));
+    json_object_set_new(o, "gpu", json_string(c->gpu->name));
+    json_object_set_new(o, "precision", json_string(orch_precision_names()[c->precision]));
+    json_object_set_new(o, "workers", json_integer(a->workers));
+    json_object_set_new(o, "batch_per_worker", json_integer(a->batch));
+    json_object_set_new(o, "step_s", orch_json_finite(a->step.total_s));
+    json_object_set_new(o, "step_low_s", orch_json_finite(a->step.low_s));
+    json_object_set_new(o, "step_high_s", orch_json_finite(a->step.high_s));
+    json_object_set_new(o, "exchange_s", orch_json_finite(a->step.exchange_s));
+    json_object_set_new(o, "exposed_exchange_s", orch_json_finite(a->step.exposed_s));
+    json_object_set_new(o, "sample", json_string(orch_time_question_sample(q)));
+    json_object_set_new(o, "images_per_s", orch_json_finite(a->step.images_per_s));
+    json_object_set_new(o, "epoch_s", orch_json_finite(a->epoch_s));
+    json_object_set_new(o, "total_s", orch_json_finite(a->total_s));
+    json_object_set_new(o, "low_s", orch_json_finite(a->low_s));
+    json_object_set_new(o, "high_s", orch_json_finite(a->high_s));
+    json_object_set_new(o, "cost_usd", orch_json_finite(a->usd));
+    json_object_set_new(o, "cost_low_usd", orch_json_finite(a->low_usd));
+    json_object_set_new(o, "cost_high_usd", orch_json_finite(a->high_usd));
+    json_object_set_new(o, "usd_per_hour",
+                        c->rate.usd_per_hour > 0 ? orch_json_finite(c->rate.usd_per_hour)
+                                                 : json_null());
+    json_object_set_new(o, "price_from", orch_json_text_or_null(c->rate.from));
+    json_object_set_new(o, "lowest_usd_per_hour",
+                        c->rate.low_from ? orch_json_finite(c->rate.low_usd) : json_null());
+    json_object_set_new(o, "lowest_price_from",
+                        c->rate.low_from ? json_string(c->rate.low_from) : json_null());
+    json_object_set_new(o, "highest_usd_per_hour",
+                        c->rate.low_from ? orch_json_finite(c->rate.high_usd) : json_null());
+    json_object_set_new(o, "highest_price_from",
+                        c->rate.low_from ? json_string(c->rate.high_from) : json_null());
+    json_object_set_new(o, "memory_bytes", orch_json_finite(a->step.memory_bytes));
+    json_object_set_new(o, "largest_batch", json_integer(a->step.largest_batch));
+    json_object_set_new(o, "fits", json_boolean(a->step.fits));
+    return o;
+}
+
+json_t *orch_step_answers_json(const struct orch_time_question *q, const char *tier,
+                               json_t *predictions)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "tier", json_string(tier));
+    json_object_set_new(o, "net", json_string(q->net->name));
+    json_object_set_new(o, "images", q->images ? json_integer(q->images) : json_null());
+    json_object_set_new(o, "epochs", json_integer(q->epochs));
+    json_object_set_new(o, "interval", orch_json_finite(0.9));
+    json_object_set_new(o, "assumptions", orch_time_question_assumptions_json(q));
+    json_object_set_new(o, "predictions", predictions);
+    return o;
+}
+
+/* ---- assumptions ------------------------------------------------------------------------------
+ */
+
+static void assume_price(struct orch_time_question *q, const struct orch_candidate *c)
+{
+    const struct orch_rate *rate = &c->rate;
+    g_autofree char *range = rate->low_from ? g_strdup_printf("; others from $%.4g to $%.4g",
+                                                              rate->low_usd, rate->high_usd)
+                                            : g_strdup("");
+    orch_time_question_assume(q, "price", "--price, --cloud, --spot", "$%.4g an hour a %s (%s)%s",
+                              rate->usd_per_hour, c->gpu->unit == ORCH_GPU_BOARD ? "board" : "GPU",
+                              rate->from, range);
+}
+
+void orch_time_question_assume_device(struct orch_time_question *q, const char *gpu_name,
+                                      const struct orch_candidate *c)
+{
+    const struct orch_link *link = q->link ? q->link : orch_link_within(c->gpu);
+    if (g_ascii_strcasecmp(gpu_name, c->gpu->name) != 0)
+        orch_time_question_assume(q, "GPU", "--gpu", "%s (%s)", c->gpu->name,
+                                  orch_gpu_unit_name(c->gpu->unit));
+    if (!q->has_precision)
+        orch_time_question_assume(
+            q, "precision", "--precision", "%s%s", orch_precision_names()[c->precision],
+            c->precision_is_recorded    ? ", as in the runs of this network"
+            : c->precision == ORCH_TF32 ? ", as PyTorch's convolutions do on this GPU"
+                                        : "");
+    else if (q->precision != c->precision && q->precision != ORCH_FP32_IEEE)
+        orch_time_question_assume(
+            q, "precision", "--precision", "%s: %s tensors, which this GPU multiplies so",
+            orch_precision_names()[c->precision], orch_precision_names()[q->precision]);
+    if (q->ppp_is_measured)
+        orch_time_question_assume(
+            q, "PPP", "--ppp-comp",
+            "%.3g: observed over estimated throughput, mean of %d configuration%s run on it",
+            c->ppp.share, c->ppp.workloads, c->ppp.workloads == 1 ? "" : "s");
+    if (!q->has_optimizer && !q->forward_only)
+        orch_time_question_assume(q, "optimizer", "--optimizer", "SGD with momentum");
+    if (q->worker_count > 1 || q->workers[0] > 1)
+        orch_time_question_assume(q, "link", "--network, --per-node",
+                                  "%s, %.4g Gbit/s%s; ring all-reduce during the backward pass",
+                                  link->name, link->gbit_s,
+                                  q->per_node || q->link ? "" : ", all workers of one node");
+    if (isnan(q->price) && c->rate.usd_per_hour > 0)
+        assume_price(q, c);
+    else if (isnan(q->price))
+        orch_time_question_assume(q, "price", "--price", "none is known%s",
+                                  q->cloud ? " there" : "");
+    orch_time_question_assume(q, "input pipeline", NULL, "not a bottleneck");
+}

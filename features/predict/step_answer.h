@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The estimate for one device, number of workers and batch; shared by the answer for one GPU and
+ * the ranking of all. */
+#ifndef ORCH_FEATURES_PREDICT_STEP_ANSWER_H
+#define ORCH_FEATURES_PREDICT_STEP_ANSWER_H
+
+#include "features/predict/step_tiers.h"
+
+/* A device to estimate for. */
+struct orch_candidate {
+    const struct orch_gpu_spec *gpu;
+    enum orch_precision precision; /* of the multiplications */
+    /* taken from the network's records, because the question has none */
+    bool precision_is_recorded;
+    struct orch_prior prior;
+    struct orch_step_ppp ppp; /* of a question whose PPP is measured; else zeros */
+    struct orch_rate rate;
+};
+
+/* One estimate. */
+struct orch_step_answer {
+    int64_t workers, batch;
+    const char *tier;
+    char *why; /* the evidence for the tier, or NULL */
+    bool extrapolates;
+    struct orch_prior prior; /* as shifted for this question */
+    struct orch_prior_step step;
+    double epoch_s, total_s, low_s, high_s; /* NaN without a number of images */
+    double usd, low_usd, high_usd;          /* NaN without a price */
+};
+
+/** Determines the precision, analytical model and price of a device. A question without a precision
+ * uses the one in the network's records (`tiers`, or NULL), else fp32; orch_precision_run maps it
+ * to the precision that the device computes in. */
+bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_tiers *tiers,
+                           const struct orch_gpu_spec *gpu, struct orch_candidate *out,
+                           GError **error);
+/** Computes the estimate. The caller releases it with orch_step_answer_clear. */
+bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_step_tiers *tiers,
+                             const struct orch_candidate *c, int64_t workers, int64_t batch,
+                             struct orch_step_answer *out, GError **error);
+void orch_step_answer_clear(struct orch_step_answer *answer);
+/** True when the estimate is within --budget and --deadline, or neither is set. */
+bool orch_step_answer_keeps_limits(const struct orch_time_question *q,
+                                   const struct orch_step_answer *answer);
+
+/** Adds the assumption of orch_time_question_assume_stem, with the ratio of the variant's step time
+ * to that of `answer` on the device. */
+void orch_time_question_assume_stem_on(struct orch_time_question *q, struct orch_step_tiers *tiers,
+                                       const struct orch_candidate *c,
+                                       const struct orch_step_answer *answer);
+
+/** Adds the assumptions about the device; `asked` is its name as the user wrote it. */
+void orch_time_question_assume_device(struct orch_time_question *q, const char *gpu_name,
+                                      const struct orch_candidate *c);
+
+/** One estimate as JSON, as in `orch predict --json`. New reference. */
+json_t *orch_step_answer_json(const struct orch_time_question *q, const struct orch_candidate *c,
+                              const struct orch_step_answer *a);
+/** The complete JSON answer; steals `predictions`. */
+json_t *orch_step_answers_json(const struct orch_time_question *q, const char *tier,
+                               json_t *predictions);
+
+#endif

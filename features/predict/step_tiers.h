@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Step time estimates from the store's own measurements, which precede all other sources:
+ *   measured     this configuration was measured
+ *   fitted       a predictor trained on measurements that include this GPU
+ *   transferred  the analytical model, scaled by measurements, preferably of the same
+ *                network or GPU
+ * Without measurements the analytical model is used alone: transferred, or prior (the roofline)
+ * where the calibration does not apply.
+ */
+#ifndef ORCH_FEATURES_PREDICT_STEP_TIERS_H
+#define ORCH_FEATURES_PREDICT_STEP_TIERS_H
+
+#include "core/run/workspace.h"
+#include "features/predict/time_question.h"
+#include "predictors/prior.h"
+#include "predictors/trained.h"
+
+/** The name under which `orch predict` looks for a predictor. */
+#define ORCH_PREDICTOR_STEP "step_ms"
+
+struct orch_step_tiers {
+    struct orch_trained *trained; /* NULL: none; `learned` in it may be NULL */
+    int64_t newer;                /* number of runs newer than the predictor */
+    const struct orch_hardware *hardware;
+    /* "name input" to struct known_net *: networks of the measured configurations */
+    GHashTable *nets;
+    double *whites; /* cached analytical step times, seconds: two per measured configuration
+                       (roofline, transferred); NaN: no estimate, 0: not computed yet */
+};
+
+/** Loads the predictor and the measurements of the workspace's open store. It is no error if no
+ * store is open, no predictor is trained or there are no runs. With the question's `calibrate`,
+ * only the runs it names scale the estimate. Warnings are added to `notes` (char *). With
+ * `may_keep` a predictor trained by this call is saved in the store, which may reopen the
+ * workspace's store for writing. */
+bool orch_step_tiers_open(struct orch_workspace *workspace, const struct orch_time_question *q,
+                          bool may_keep, struct orch_step_tiers *out, GPtrArray *notes,
+                          GError **error);
+void orch_step_tiers_close(struct orch_step_tiers *tiers);
+
+/** A configuration to estimate. */
+struct orch_step_question {
+    const struct orch_time_question *q;
+    const struct orch_gpu_spec *gpu;
+    enum orch_precision precision;
+    int64_t workers, batch; /* batch: images per worker */
+};
+
+/** A step's time by what the store has. */
+struct orch_step_estimate {
+    const char *tier;          /* "measured" or "fitted"; NULL: the store has no estimate */
+    struct orch_prior_own own; /* seconds of a step */
+    bool whole;                /* includes the exchange between workers */
+    bool extrapolates;
+    char *why; /* a sentence, or NULL; the caller frees */
+};
+/** Answers from the store, or leaves `out->tier` NULL. */
+bool orch_step_tiers_estimate(const struct orch_step_tiers *tiers,
+                              const struct orch_step_question *ask, struct orch_step_estimate *out,
+                              GError **error);
+/** The most frequent precision among the network's records on this GPU, or on all GPUs when this
+ * one has none. False when no record states a precision. */
+bool orch_step_tiers_precision(const struct orch_step_tiers *tiers, const struct orch_net *net,
+                               const struct orch_gpu_spec *gpu, enum orch_precision *out);
+/** Scales the analytical model in `prior` by the ratio of measured to estimated times; `*why` (may
+ * stay NULL) names the measurements. */
+void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step_question *ask,
+                           struct orch_prior *prior, char **why);
+
+/** Platform percent of peak: observed over estimated throughput of a set of workloads, averaged. */
+struct orch_step_ppp {
+    double share;  /* in (0, 1] */
+    int workloads; /* measured configurations: network, batch, mode */
+};
+/** Measures PPP from the store's runs of one worker on this device at this precision. The estimate
+ * is a roofline at the device's whole peak and bandwidth. Fails with ORCH_ERROR_USAGE if there are
+ * no such runs (`tiers` may be NULL), or if they are faster than the peak allows. */
+bool orch_step_tiers_ppp(struct orch_step_tiers *tiers, const struct orch_gpu_spec *gpu,
+                         enum orch_precision precision, struct orch_step_ppp *out, GError **error);
+/** Makes the roofline of `prior` the estimate at the whole peak over `share`. */
+void orch_prior_set_ppp(struct orch_prior *prior, double share);
+
+/** Converts a question to a table row with the columns that the predictor was trained on. Unknown
+ * values are empty; the target is 1. */
+struct orch_csv *orch_step_tiers_row(const struct orch_trained *trained,
+                                     const struct orch_step_question *ask, GError **error);
+/** The device's name as recorded in runs: for a processor its model, not the machine's name.
+ * Borrowed. */
+const char *orch_step_tiers_device_name(const struct orch_gpu_spec *gpu);
+
+/** The parts of an estimate: {white_box: {forward_s, backward_s, update_s, exposed_exchange_s,
+ * shift}, learned: {step_s, roofline_s, extrapolates} or null, features: [{name, value, unit}],
+ * nearest: [{source, net, gpu, batch, precision, step_s, count, runs}]} (explain.c). A new
+ * reference; NULL on error. */
+json_t *orch_step_tiers_explain(const struct orch_step_tiers *tiers,
+                                const struct orch_step_question *ask,
+                                const struct orch_prior *prior, const struct orch_prior_step *step,
+                                GError **error);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Converts options into a question about the time of a training. */
+#include "features/predict/time_options.h"
+
+#include "features/networks/nets.h"
+
+#include "core/run/limit_options.h"
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+void orch_cli_time_assumptions_print(const struct orch_time_question *q)
+{
+    int width = 0;
+    for (guint i = 0; i < q->assumptions->len; i++) {
+        const struct orch_assumption *a = q->assumptions->pdata[i];
+        width = MAX(width, (int)strlen(a->what));
+    }
+    printf("assumptions (change with the option in brackets):\n");
+    for (guint i = 0; i < q->assumptions->len; i++) {
+        const struct orch_assumption *a = q->assumptions->pdata[i];
+        orch_cli_print("  %-*s  %s%s%s%s", width, a->what, a->value, a->option ? "  (" : "",
+                       a->option ? a->option : "", a->option ? ")" : "");
+    }
+}
+
+/* ---- words -------------------------------------------------------------------------------------
+ */
+
+/* Returns the index of `text` in `names` (NULL-terminated), ignoring case; -1 with
+ * ORCH_ERROR_USAGE, which names the option. */
+static int read_word(const char *option, const char *text, const char *const *names,
+                     const char *hint, GError **error)
+{
+    for (int i = 0; names[i]; i++)
+        if (orch_name_is_same(names[i], text))
+            return i;
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '--%s': unknown value '%s'", option,
+                   text);
+    return -1;
+}
+
+static bool read_precision(struct orch_time_question *q, const char *text, GError **error)
+{
+    if (!text || strcmp(text, "auto") == 0)
+        return true;
+    q->has_precision = orch_precision_find(text, &q->precision);
+    if (!q->has_precision)
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "use fp64, fp32, fp32-ieee, tf32, fp16, bf16 or auto",
+                       "option '--precision': unknown value '%s'", text);
+    return q->has_precision;
+}
+
+static bool read_optimizer(struct orch_time_question *q, const char *text, GError **error)
+{
+    static const char *const optimizers[] = {"sgd", "momentum", "adam", NULL};
+    int found = text ? read_word("optimizer", text, optimizers, "sgd, momentum, adam", error) : 1;
+    q->states_per_weight = MAX(found, 0);
+    q->has_optimizer = text != NULL;
+    return found >= 0;
+}
+
+static bool read_scaling(struct orch_time_question *q, const char *text, GError **error)
+{
+    q->strong = text && strcmp(text, "strong") == 0;
+    if (!text || q->strong || strcmp(text, "weak") == 0)
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "use weak (each worker keeps the batch) or strong (the workers share it)",
+                   "option '--scaling': unknown value '%s'", text);
+    return false;
+}
+
+static bool read_scheme(struct orch_time_question *q, const char *text, GError **error)
+{
+    if (!text)
+        return true;
+    q->has_scheme = orch_exchange_scheme_find(text, &q->scheme);
+    if (!q->has_scheme)
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "use ring, tree, butterfly, one-to-all or hierarchical ('orch paleo' takes "
+                       "PALEO's own names)",
+                       "option '--scheme': unknown value '%s'", text);
+    return q->has_scheme;
+}
+
+static enum orch_time_model model_of(const char *name)
+{
+    if (name && strcmp(name, "prior") == 0)
+        return ORCH_TIME_PRIOR;
+    return name && strcmp(name, "transferred") == 0 ? ORCH_TIME_TRANSFERRED : ORCH_TIME_AUTO;
+}
+
+/* ---- numbers -----------------------------------------------------------------------------------
+ */
+
+/* Parses "1,2,4". */
+static bool read_list(const char *text, const char *option, int64_t *out, int *out_count,
+                      GError **error)
+{
+    g_auto(GStrv) words = g_strsplit(text, ",", -1);
+    int count = 0;
+    for (; words[count]; count++) {
+        int64_t value = 0;
+        if (count == ORCH_TIME_LIST_MAX || !orch_int_parse(g_strstrip(words[count]), &value) ||
+            value < 1 || value > 1 << 24) {
+            orch_error_set(
+                error, ORCH_ERROR_USAGE, "use whole numbers of at least 1, for example 1,2,4,8",
+                "option '%s': '%s' is not a valid value", option, words[count] ? words[count] : "");
+            return false;
+        }
+        out[count] = value;
+    }
+    *out_count = count;
+    if (!count)
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "option '%s' is empty", option);
+    return count > 0;
+}
+
+/* Parses a number of images: "50000" or "50000 images". */
+static bool read_images(const char *text, int64_t *out)
+{
+    g_autofree char *number = g_strndup(text, strcspn(text, " "));
+    return orch_int_parse(number, out) && *out >= 1;
+}
+
+static bool read_data(const struct time_options *o, struct orch_time_question *q,
+                      const struct orch_usual_data **out, GError **error)
+{
+    const char *name = o->dataset;
+    *out = name ? orch_usual_data_find(name) : NULL;
+    if (!name || *out || read_images(name, &q->images))
+        return true;
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (const struct orch_usual_data *d = ORCH_USUAL_DATA; d->name; d++)
+        g_ptr_array_add(names, (gpointer)(uintptr_t)d->name);
+    g_ptr_array_add(names, NULL);
+    g_autofree char *near = orch_suggest_hint(name, (const char *const *)names->pdata);
+    orch_error_set(
+        error, ORCH_ERROR_USAGE,
+        near ? near
+             : "use imagenet, cifar10, cifar100, fashion-mnist, mnist, svhn, or a number of images",
+        "option '--dataset': unknown data set '%s'", name);
+    return false;
+}
+
+static bool read_epochs(const char *text, int64_t *out, GError **error)
+{
+    *out = 0;
+    if (!text || (orch_int_parse(text, out) && *out >= 1 && *out <= 1000000))
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, "use a whole number from 1 to 1000000",
+                   "option '--epochs': '%s' is not a valid number", text);
+    return false;
+}
+
+static bool is_table_name(const char *name)
+{
+    return name && g_str_has_suffix(name, ".csv");
+}
+
+static bool open_net(const struct time_options *o, struct orch_time_question *q,
+                     const struct orch_usual_data *set, bool is_paleo, GError **error)
+{
+    const char *path = o->net_table ? o->net_table : is_table_name(o->net) ? o->net : NULL;
+    if (path)
+        return orch_time_question_open_table(q, path, o->net_table ? o->net : NULL, is_paleo,
+                                             error);
+    if (!o->net) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "for example --net resnet50; 'orch net ls' lists them",
+                       "no network is named");
+        return false;
+    }
+    int64_t classes = 0;
+    if (!orch_cli_count(o->classes, "--classes", 1 << 24, &classes, error))
+        return false;
+    g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
+    struct orch_net_request request = {.name = o->net, .input = o->input, .classes = (int)classes};
+    bool ok = orch_time_question_open_net(q, &request, set, notes, error);
+    orch_cli_net_notes(notes);
+    return ok;
+}
+
+/* Parses a share in (0, 1]; NaN when it is not given. */
+static bool read_share(const char *text, const char *option, double *out, GError **error)
+{
+    *out = NAN;
+    if (!text || (orch_real_parse(text, out) && *out >= 1e-6 && *out <= 1))
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "use a fraction above 0 and at most 1, for example 0.62",
+                   "option '%s': '%s' is out of range", option, text);
+    return false;
+}
+
+/* A share, or for `orch predict` the word that has it measured. */
+static bool read_ppp(const char *text, bool paleo, struct orch_time_question *q, GError **error)
+{
+    q->ppp_is_measured = !paleo && g_strcmp0(text, "measured") == 0;
+    return read_share(q->ppp_is_measured ? NULL : text, "--ppp-comp", &q->ppp_comp, error);
+}
+
+static bool read_cloud(const struct time_options *o, struct orch_time_question *q, GError **error)
+{
+    GPtrArray *names = g_ptr_array_new();
+    bool known = !o->cloud;
+    for (guint i = 0; i < q->hardware->prices->len; i++)
+        g_ptr_array_add(
+            names,
+            (gpointer)(uintptr_t)((const struct orch_price *)q->hardware->prices->pdata[i])->cloud);
+    for (guint i = 0; i < q->hardware->offers->len; i++) {
+        const struct orch_price *p = q->hardware->offers->pdata[i];
+        if (!g_ptr_array_find_with_equal_func(names, p->cloud, g_str_equal, NULL))
+            g_ptr_array_add(names, (gpointer)(uintptr_t)p->cloud);
+    }
+    g_ptr_array_add(names, NULL);
+    for (guint i = 0; !known && names->pdata[i]; i++)
+        known = orch_name_is_same(names->pdata[i], o->cloud);
+    if (!known) {
+        g_autofree char *all = g_strjoinv(", ", (char **)names->pdata);
+        orch_error_set(error, ORCH_ERROR_USAGE, all,
+                       "option '--cloud': no prices of cloud '%s' are known", o->cloud);
+    }
+    g_ptr_array_unref(names);
+    q->cloud = o->cloud;
+    q->spot = o->spot;
+    return known;
+}
+
+static bool read_numbers(const struct time_options *o, struct orch_time_question *q, bool paleo,
+                         GError **error)
+{
+    if (!read_list(o->batches ? o->batches
+                   : paleo    ? "128"
+                              : "64",
+                   "--batch", q->batches, &q->batch_count, error) ||
+        !read_ppp(o->ppp_comp, paleo, q, error) ||
+        !read_share(o->ppp_comm, "--ppp-comm", &q->ppp_comm, error) ||
+        !read_list(o->workers ? o->workers : "1", "--workers", q->workers, &q->worker_count,
+                   error) ||
+        !read_scaling(q, o->scaling, error))
+        return false;
+    if (!o->batches)
+        orch_time_question_assume(q, "batch", "--batch", "%d %ss a worker", paleo ? 128 : 64,
+                                  orch_time_question_sample(q));
+    return read_optimizer(q, o->optimizer, error) &&
+           (!o->price || orch_price_read(o->price, &q->price, error)) &&
+           orch_cli_count(o->per_node, "--per-node", 1 << 20, &q->per_node, error) &&
+           orch_cli_count(o->threads, "--threads", 1 << 20, &q->threads, error) &&
+           read_cloud(o, q, error);
+}
+
+bool orch_cli_time_options_read(struct orch_time_question *q, const struct time_options *o,
+                                bool is_paleo, GError **error)
+{
+    const struct orch_usual_data *set = NULL;
+    int64_t epochs = 0;
+    if (!orch_time_question_init(q, error) || !read_data(o, q, &set, error) ||
+        !open_net(o, q, set, is_paleo, error) || !read_epochs(o->epochs, &epochs, error))
+        return false;
+    orch_time_question_set_work(q, set, epochs, !is_paleo);
+    q->forward_only = o->forward_only;
+    q->model = model_of(o->model);
+    q->calibrate = o->calibrate;
+    if (!read_numbers(o, q, is_paleo, error) || !read_precision(q, o->precision, error))
+        return false;
+    if (is_paleo)
+        return true;
+    if (o->network)
+        q->link = orch_hardware_link(q->hardware, o->network, error);
+    return (!o->network || q->link) && read_scheme(q, o->scheme, error);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "features/predict/time_question.h"
+
+#include "lib/base/error.h"
+#include "lib/data/catalogue.h"
+#include "predictors/from_net.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- assumptions -------------------------------------------------------------------------------
+ */
+
+static void free_assumption(gpointer data)
+{
+    struct orch_assumption *a = data;
+    g_free(a->what);
+    g_free(a->value);
+    g_free(a);
+}
+
+void orch_time_question_assume(struct orch_time_question *q, const char *what, const char *option,
+                               const char *format, ...)
+{
+    struct orch_assumption *a = g_new0(struct orch_assumption, 1);
+    va_list args;
+    va_start(args, format);
+    a->value = g_strdup_vprintf(format, args);
+    va_end(args);
+    a->what = g_strdup(what);
+    a->option = option;
+    g_ptr_array_add(q->assumptions, a);
+}
+
+json_t *orch_time_question_assumptions_json(const struct orch_time_question *q)
+{
+    json_t *list = json_array();
+    for (guint i = 0; i < q->assumptions->len; i++) {
+        const struct orch_assumption *a = q->assumptions->pdata[i];
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s*}", "what", a->what, "value",
+                                              a->value, "option", a->option));
+    }
+    return list;
+}
+
+/* ---- the work ----------------------------------------------------------------------------------
+ */
+
+const struct orch_usual_data ORCH_USUAL_DATA[] = {
+    {"imagenet", 1281167, NULL, 1000, 90, "He et al. 2015"},
+    {"cifar10", 50000, "3x32x32", 10, 164, "He et al. 2015, 64,000 steps of 128"},
+    {"cifar100", 50000, "3x32x32", 100, 164, "He et al. 2015, 64,000 steps of 128"},
+    {"fashion-mnist", 60000, "1x28x28", 10, 0, NULL},
+    {"mnist", 60000, "1x28x28", 10, 0, NULL},
+    {"svhn", 73257, "3x32x32", 10, 0, NULL},
+    {.name = NULL},
+};
+
+const struct orch_usual_data *orch_usual_data_find(const char *name)
+{
+    for (const struct orch_usual_data *d = ORCH_USUAL_DATA; d->name; d++)
+        if (orch_data_set_is_named(d->name, name))
+            return d;
+    return NULL;
+}
+
+const struct orch_usual_data *orch_usual_data_guess(const struct orch_net *net)
+{
+    if (!net)
+        return NULL;
+    struct orch_net_shape in = net->input;
+    if (in.c == 3 && in.h >= 128)
+        return orch_usual_data_find("imagenet");
+    if (in.c == 3 && in.h == 32)
+        return orch_usual_data_find("cifar10");
+    return in.c == 1 && in.h == in.w && in.h <= 32 && in.h > 1
+               ? orch_usual_data_find("fashion-mnist")
+               : NULL;
+}
+
+const char *orch_time_question_sample(const struct orch_time_question *q)
+{
+    return q->net && orch_net_is_sequence(q->net) ? "sequence" : "image";
+}
+
+void orch_time_question_set_work(struct orch_time_question *q, const struct orch_usual_data *set,
+                                 int64_t epochs, bool says_epochs)
+{
+    if (!set && !q->images) {
+        set = orch_usual_data_guess(q->net);
+        if (set)
+            orch_time_question_assume(q, "data set", "--dataset",
+                                      "%s, %" G_GINT64_FORMAT " images a training epoch", set->name,
+                                      set->images);
+    }
+    if (set)
+        q->images = set->images;
+    if (!q->images)
+        orch_time_question_assume(q, "data set", "--dataset",
+                                  "none is usual for this input: no epoch, total or cost; name "
+                                  "one, or the number of its %ss",
+                                  orch_time_question_sample(q));
+    q->epochs = epochs ? epochs : set && set->epochs ? set->epochs : 1;
+    if (epochs || !q->images || !says_epochs)
+        return;
+    if (set && set->epochs)
+        orch_time_question_assume(q, "epochs", "--epochs", "%d (%s)", set->epochs, set->epochs_of);
+    else
+        orch_time_question_assume(q, "epochs", "--epochs", "1 (the data set has no usual number)");
+}
+
+/* ---- the network -------------------------------------------------------------------------------
+ */
+
+/* Replaces the error's hint: the data set's images are too small for the network but can be
+ * enlarged. */
+static void hint_larger_input(struct orch_net_request request, const struct orch_usual_data *set,
+                              GError **error)
+{
+    request.input = NULL;
+    struct orch_net *net = orch_network_open(&request, NULL, NULL);
+    if (!net)
+        return;
+    g_autofree char *hint =
+        g_strdup_printf("images of %s, enlarged: --input %dx%dx%d", set->name, (int)net->input.c,
+                        (int)net->input.h, (int)net->input.w);
+    g_autofree char *what = g_strndup((*error)->message, strcspn((*error)->message, "\n"));
+    int code = (*error)->code;
+    g_clear_error(error);
+    orch_error_set(error, code, hint, "%s", what);
+    orch_net_free(net);
+}
+
+bool orch_time_question_open_table(struct orch_time_question *q, const char *path, const char *net,
+                                   bool table_only, GError **error)
+{
+    q->table = orch_layer_table_read(path, net, error);
+    if (!q->table || !orch_layer_table_check(q->table, error))
+        return false;
+    q->net = !table_only ? orch_net_from_layer_table(q->table, error) : NULL;
+    q->costs = q->net ? orch_net_costs(q->net) : NULL;
+    return table_only || q->net;
+}
+
+bool orch_time_question_open_net(struct orch_time_question *q,
+                                 const struct orch_net_request *request,
+                                 const struct orch_usual_data *set, GPtrArray *notes,
+                                 GError **error)
+{
+    struct orch_net_request all = *request;
+    bool is_file = g_str_has_suffix(request->name, ".onnx");
+    if (!all.input && set)
+        all.input = set->input;
+    if (is_file)
+        all.classes = 0;
+    else if (!all.classes && set && set->input)
+        all.classes = set->classes;
+    q->net = orch_network_open(&all, notes, error);
+    if (!q->net && error && *error && set && set->input && !request->input)
+        hint_larger_input(all, set, error);
+    if (!q->net)
+        return false;
+    if (all.input && !request->input &&
+        !orch_net_is_classifier(
+            q->net)) { /* for tokens or a detector the network's own values apply */
+        orch_net_free(q->net);
+        all.input = NULL;
+        all.classes = 0;
+        q->net = orch_network_open(&all, notes, error);
+        if (!q->net)
+            return false;
+    }
+    q->costs = orch_net_costs(q->net);
+    if (!request->input)
+        orch_time_question_assume(q, "input", "--input", "%dx%dx%d, %s", (int)q->net->input.c,
+                                  (int)q->net->input.h, (int)q->net->input.w,
+                                  all.input ? "the data set's" : "the network's own");
+    return true;
+}
+
+const struct orch_layer_table *orch_time_question_table(struct orch_time_question *q)
+{
+    if (!q->table)
+        q->table = orch_layer_table_from_net(q->net);
+    return q->table;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------
+ */
+
+bool orch_time_question_init(struct orch_time_question *q, GError **error)
+{
+    *q = (struct orch_time_question){.epochs = 1, .states_per_weight = 1};
+    q->ppp_comp = q->ppp_comm = q->price = q->budget_usd = q->deadline_s = (double)NAN;
+    q->assumptions = g_ptr_array_new_with_free_func(free_assumption);
+    q->hardware = orch_hardware_load(error);
+    return q->hardware;
+}
+
+void orch_time_question_release(struct orch_time_question *q)
+{
+    orch_hardware_free(q->hardware);
+    if (q->net)
+        orch_net_free(q->net);
+    g_free(q->costs);
+    orch_layer_table_free(q->table);
+    if (q->assumptions)
+        g_ptr_array_unref(q->assumptions);
+}
+
+int64_t orch_time_question_worker_batch(const struct orch_time_question *q, int64_t batch,
+                                        int64_t workers)
+{
+    return q->strong ? (batch + workers - 1) / workers : batch;
+}
+
+struct orch_rate orch_time_question_rate_of(const struct orch_time_question *q, const char *gpu,
+                                            const char *cloud)
+{
+    if (!isnan(q->price))
+        return (struct orch_rate){.usd_per_hour = q->price, .from = g_strdup("--price")};
+    return orch_rate_of(q->hardware, gpu, cloud, q->spot);
+}
+
+struct orch_rate orch_time_question_rate(const struct orch_time_question *q, const char *gpu)
+{
+    return orch_time_question_rate_of(q, gpu, q->cloud);
+}

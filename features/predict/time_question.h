@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A question about the time and cost of a training: the network, the work, settings common to all
+ * devices, and the assumptions made for unspecified settings. Times in seconds, money in USD. */
+#ifndef ORCH_FEATURES_PREDICT_TIME_QUESTION_H
+#define ORCH_FEATURES_PREDICT_TIME_QUESTION_H
+
+#include "lib/devices/rate.h"
+#include "lib/net/open_net.h"
+
+#include "lib/net/cost.h"
+#include "predictors/exchange.h"
+#include "predictors/geometry.h"
+
+#include <jansson.h>
+
+/** A setting that the user did not specify, with the assumed value. */
+struct orch_assumption {
+    char *what;         /* "batch size" */
+    char *value;        /* "64 images a worker" */
+    const char *option; /* the option of `orch predict` that changes it, or NULL */
+};
+
+/** Which estimates may be used. */
+enum orch_time_model {
+    ORCH_TIME_AUTO,        /* the best tier with an estimate */
+    ORCH_TIME_TRANSFERRED, /* the analytical model calibrated on public measurements alone */
+    ORCH_TIME_PRIOR,       /* the roofline with published shares alone */
+};
+
+#define ORCH_TIME_LIST_MAX 64
+
+struct orch_time_question {
+    struct orch_hardware *hardware;
+    struct orch_net *net;           /* NULL when only a layer table is known */
+    struct orch_net_cost *costs;    /* of net */
+    struct orch_layer_table *table; /* made by orch_time_question_table */
+    int64_t batches[ORCH_TIME_LIST_MAX], workers[ORCH_TIME_LIST_MAX];
+    int batch_count, worker_count;
+    bool strong;               /* the workers share the batch */
+    int64_t images, epochs;    /* images 0: not known */
+    double ppp_comp, ppp_comm; /* NaN: not specified */
+    bool ppp_is_measured;      /* ppp_comp is to be measured from the store's runs */
+    double price;              /* per device hour; NaN: not specified */
+    double budget_usd;         /* NaN: not specified */
+    double deadline_s;         /* for the whole training; NaN: not specified */
+    int64_t per_node, threads; /* 0: not specified */
+    int states_per_weight;
+    bool forward_only;
+    enum orch_time_model model;
+    bool has_precision, has_scheme, has_optimizer; /* specified by the user, not assumed */
+    enum orch_precision precision;
+    enum orch_exchange_scheme scheme;
+    const struct orch_link *link; /* NULL: the link between the GPUs of a node */
+    const char *cloud;            /* NULL: any. Borrowed */
+    bool spot;
+    const char *const *calibrate; /* the only runs that may scale the estimate, or NULL. Borrowed */
+    GPtrArray *assumptions;       /* struct orch_assumption * */
+};
+
+/** Initialises a question with nothing specified and loads the hardware tables. False when a
+ * hardware file is invalid. The caller releases. */
+bool orch_time_question_init(struct orch_time_question *question, GError **error);
+void orch_time_question_release(struct orch_time_question *question);
+
+/** The properties of a data set that a forecast needs. */
+struct orch_usual_data {
+    const char *name;  /* NULL ends the table */
+    int64_t images;    /* for training, as published */
+    const char *input; /* "CxHxW"; NULL: as the network has it */
+    int classes;
+    int epochs; /* of the usual training; 0: there is no usual number */
+    const char *epochs_of;
+};
+/** The table, ended by a NULL name. */
+extern const struct orch_usual_data ORCH_USUAL_DATA[];
+/** Finds a data set by any of its names; NULL when the table has none. */
+const struct orch_usual_data *orch_usual_data_find(const char *name);
+/** The data set that the network's own input suggests; NULL: none. */
+const struct orch_usual_data *orch_usual_data_guess(const struct orch_net *net);
+
+/** Opens the network from a layer table (path.csv with `request->table_net`), the zoo or a file.
+ * The input and classes of `set` (may be NULL) are used where the request has none. `notes` as in
+ * orch_network_open. With `table_only` a layer table is not converted to a network. */
+bool orch_time_question_open_net(struct orch_time_question *question,
+                                 const struct orch_net_request *request,
+                                 const struct orch_usual_data *set, GPtrArray *notes,
+                                 GError **error);
+/** Uses a table of layers as the network; `net` NULL: the table's only network. */
+bool orch_time_question_open_table(struct orch_time_question *question, const char *path,
+                                   const char *net, bool table_only, GError **error);
+/** Sets the work: the number of images from `set`, else as already set, else guessed from the
+ * network's input; `epochs` 0: the data set's usual number, else 1. With `says_epochs` an assumed
+ * number of epochs is recorded as an assumption. */
+void orch_time_question_set_work(struct orch_time_question *question,
+                                 const struct orch_usual_data *set, int64_t epochs,
+                                 bool says_epochs);
+
+/** The name of one sample of the network's input: "image" or "sequence". */
+const char *orch_time_question_sample(const struct orch_time_question *question);
+/** The network as a table of layers. Borrowed. */
+const struct orch_layer_table *orch_time_question_table(struct orch_time_question *question);
+G_GNUC_PRINTF(4, 5)
+void orch_time_question_assume(struct orch_time_question *question, const char *what,
+                               const char *option, const char *format, ...);
+json_t *orch_time_question_assumptions_json(const struct orch_time_question *question);
+/** When the images are small and the zoo has a variant for them, adds the assumption that the
+ * ImageNet stem is meant, with the ratio of multiply-adds of the variant (small_images.c). */
+void orch_time_question_assume_stem(struct orch_time_question *question);
+/** Batch size of one of `workers` workers, for `batch` as the user gave it. */
+int64_t orch_time_question_worker_batch(const struct orch_time_question *question, int64_t batch,
+                                        int64_t workers);
+/** The price of a GPU hour: the one the user specified, else that of the question's cloud. The
+ * caller releases. */
+struct orch_rate orch_time_question_rate(const struct orch_time_question *question,
+                                         const char *gpu);
+/** The same for one cloud (NULL: any). */
+struct orch_rate orch_time_question_rate_of(const struct orch_time_question *question,
+                                            const char *gpu, const char *cloud);
+
+#endif

@@ -1,0 +1,746 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Trials of one plugin on one device are forecast together: their runs are read once, and one law
+ * is fitted to all of them. */
+#include "features/predict/trial_forecasts.h"
+
+#include "core/rows/param_rows.h"
+#include "core/run/environment.h"
+#include "features/predict/estimator.h"
+#include "features/predict/setting_forecast.h"
+#include "lib/base/ident.h"
+#include "lib/base/json.h"
+#include "lib/base/reals.h"
+#include "lib/hw/machine.h"
+#include "lib/wire/library_fact.h"
+#include "predictors/duration.h"
+#include "store/forecast.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Maximum number of runs, the newest first, read of an experiment and of its plugin's other
+ * experiments, each. */
+#define RUNS_MAX 300
+/* Maximum number of cells that a law is fitted to. */
+#define CELLS_MAX 400
+/* Half width, as a factor, of the additional 90 % interval for trials that were only measured while
+ * other programs ran. */
+#define DISTURBED_FACTOR 2.0
+/* A forecast is not made when its interval exceeds this factor to one side. */
+#define WIDEST_FACTOR 10.0
+
+/* The measured times of one setting, over its repeats. */
+struct cell {
+    GHashTable *params; /* char * -> char *: canonical texts */
+    json_t *cost;       /* or NULL */
+    GArray *seconds;    /* double */
+    int worth;          /* of the runs in `seconds`, see worth_of() */
+    bool is_disturbed;  /* other programs kept the CPUs busy during these runs */
+};
+
+/* The forecast of one item. */
+struct known {
+    bool is_known;
+    struct orch_forecast forecast; /* its texts are static, except `why` */
+    char *why;
+    /* the forecast before the first trial ended: */
+    bool is_planned;
+    int64_t planned_ns;
+    struct orch_forecast planned; /* its `why` is NULL */
+};
+
+struct group {
+    const struct orch_manifest *manifest;
+    const char *device_key;
+    char *library;            /* that its trials will use: "libtorch 2.11.0", or NULL */
+    GHashTable *by_signature; /* char * -> struct cell * (owned by cells) */
+    GPtrArray *cells;         /* struct cell * */
+    GArray *items;            /* unsigned: of the plan */
+    size_t runs, runs_answered;
+};
+
+struct orch_forecasts {
+    struct orch_plan *plan;
+    struct orch_estimator *estimator;
+    GPtrArray *groups;       /* struct group * */
+    GHashTable *experiments; /* const struct orch_experiment * -> struct group * */
+    GPtrArray *order;        /* const struct orch_experiment *, in the plan's order */
+    GHashTable *items_of;    /* const struct orch_experiment * -> GArray of unsigned, its items */
+    struct known *known;     /* one for each item */
+    bool has_ended;          /* a trial has ended since the plan was made */
+    char **signatures;       /* of each item, computed on first use */
+    GHashTable *predictors;  /* char * (experiment) -> struct orch_trained *, or NULL: none */
+};
+
+/* ---- trials as texts ---------------------------------------------------------------------------
+ */
+
+static void free_cell(gpointer data)
+{
+    struct cell *cell = data;
+    g_hash_table_unref(cell->params);
+    json_decref(cell->cost);
+    g_array_unref(cell->seconds);
+    g_free(cell);
+}
+
+static gint compare_names(gconstpointer a, gconstpointer b)
+{
+    return strcmp(a, b);
+}
+
+/* Equal for trials that differ only in their repeat. A null value counts as absent. */
+static char *signature_of(GHashTable *params)
+{
+    GString *text = g_string_new(NULL);
+    GList *names = g_list_sort(g_hash_table_get_keys(params), compare_names);
+    for (const GList *at = names; at; at = at->next) {
+        const char *value = g_hash_table_lookup(params, at->data);
+        if (strcmp(value, "null") != 0)
+            g_string_append_printf(text, "%s=%s\n", (const char *)at->data, value);
+    }
+    g_list_free(names);
+    return g_string_free(text, FALSE);
+}
+
+static GHashTable *params_of_item(const struct orch_plan_item *item)
+{
+    GHashTable *params = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+    const char *name;
+    json_t *value;
+    json_object_foreach(item->cell->params, name, value)
+    {
+        if (!orch_param_is_secret(orch_manifest_param(item->cell->experiment->manifest, name)))
+            g_hash_table_insert(params, (gpointer)(uintptr_t)g_intern_string(name),
+                                orch_json_canonical(value));
+    }
+    for (guint i = 0; i < item->cell->refs->len; i++) {
+        const struct orch_ref *ref = item->cell->refs->pdata[i];
+        g_autoptr(json_t) text = json_string(ref->text);
+        g_hash_table_insert(params, (gpointer)(uintptr_t)g_intern_string(ref->param),
+                            orch_json_canonical(text));
+    }
+    return params;
+}
+
+static GHashTable *params_of_timing(const struct orch_manifest *manifest,
+                                    const struct orch_timing *timing)
+{
+    GHashTable *params = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+    for (guint i = 0; i < timing->names->len; i++)
+        if (!orch_param_is_secret(orch_manifest_param(manifest, timing->names->pdata[i])))
+            g_hash_table_insert(params, timing->names->pdata[i],
+                                g_strdup(timing->values->pdata[i]));
+    return params;
+}
+
+static const char *signature_of_item(struct orch_forecasts *f, const struct orch_plan_item *item)
+{
+    size_t index = (size_t)(item - f->plan->items);
+    if (!f->signatures[index]) {
+        g_autoptr(GHashTable) params = params_of_item(item);
+        f->signatures[index] = signature_of(params);
+    }
+    return f->signatures[index];
+}
+
+json_t *orch_forecasts_cost(struct orch_forecasts *f, const struct orch_plan_item *item)
+{
+    const struct orch_cell *cell = item->cell;
+    g_autoptr(json_t) params = json_copy(cell->params);
+    for (guint i = 0; i < cell->refs->len; i++) {
+        const struct orch_ref *ref = cell->refs->pdata[i];
+        json_object_set_new(params, ref->param,
+                            ref->is_result ? json_integer(0) : json_string(ref->text));
+    }
+    json_t *cost = orch_plugins_cost(f->plan->plugins, cell->experiment->manifest, params, NULL);
+    if (json_is_object(cost))
+        return cost;
+    json_decref(cost);
+    return NULL;
+}
+
+/* ---- groups ------------------------------------------------------------------------------------
+ */
+
+static void free_group(gpointer data)
+{
+    struct group *group = data;
+    g_free(group->library);
+    g_hash_table_unref(group->by_signature);
+    g_ptr_array_unref(group->cells);
+    g_array_unref(group->items);
+    g_free(group);
+}
+
+/* The rank of a run within its cell; only runs of the highest rank are used. Runs of other users
+ * are used only for settings that this user has not measured, because pulled runs are unverified.
+ * Disturbed runs are used only for settings without undisturbed runs of the same origin. */
+static int worth_of(bool is_own, bool is_disturbed)
+{
+    return 2 * is_own + !is_disturbed;
+}
+
+/* Takes over `params`; takes a new reference to `cost`. A run of higher rank replaces the cell's
+ * runs. */
+static void add_run(struct group *group, GHashTable *params, json_t *cost, double seconds,
+                    bool is_own, bool is_disturbed)
+{
+    g_autofree char *signature = signature_of(params);
+    int worth = worth_of(is_own, is_disturbed);
+    struct cell *cell = g_hash_table_lookup(group->by_signature, signature);
+    if (!cell && group->cells->len < CELLS_MAX) {
+        cell = g_new0(struct cell, 1);
+        cell->params = g_hash_table_ref(params);
+        cell->cost = json_incref(cost);
+        cell->seconds = g_array_new(FALSE, FALSE, sizeof(double));
+        cell->worth = worth;
+        g_ptr_array_add(group->cells, cell);
+        g_hash_table_insert(group->by_signature, g_steal_pointer(&signature), cell);
+    }
+    if (cell && worth > cell->worth) {
+        group->runs -= cell->seconds->len;
+        g_array_set_size(cell->seconds, 0);
+        cell->worth = worth;
+    }
+    if (cell && worth == cell->worth) {
+        cell->is_disturbed = is_disturbed;
+        g_array_append_val(cell->seconds, seconds);
+        group->runs++;
+    }
+    g_hash_table_unref(params);
+}
+
+/* Runs that shared the machine (co_runners > 0) only inform plans that also run trials in parallel.
+ * A run of another plugin version, or with another version of LibTorch or PyTorch, counts as a
+ * different program. */
+static bool is_like(const struct orch_forecasts *f, const struct group *group,
+                    const struct orch_timing *timing)
+{
+    return isfinite(timing->wall_s) && timing->wall_s > 0 &&
+           (f->plan->options.slots > 1 || timing->co_runners == 0) &&
+           g_strcmp0(timing->plugin_version, group->manifest->version) == 0 &&
+           !orch_libraries_differ(timing->library, group->library);
+}
+
+/* True when there is an undisturbed run. Without one (on a machine that is always loaded) runs are
+ * not treated as disturbed. */
+static bool any_quiet(const struct orch_forecasts *f, const struct group *group,
+                      const GPtrArray *timings)
+{
+    for (guint i = 0; i < timings->len; i++) {
+        const struct orch_timing *timing = timings->pdata[i];
+        if (!timing->is_disturbed && is_like(f, group, timing))
+            return true;
+    }
+    return false;
+}
+
+static void read_runs(struct orch_forecasts *f, struct group *group, const char *experiment)
+{
+    struct orch_timing_query query = {.plugin = group->manifest->name,
+                                      .device_key = group->device_key,
+                                      .is_place = f->plan->options.in_slurm,
+                                      .experiment = experiment,
+                                      .limit = RUNS_MAX};
+    g_autoptr(GPtrArray) timings =
+        f->plan->store ? orch_store_timings(f->plan->store, &query, NULL) : NULL;
+    bool some_quiet = timings && any_quiet(f, group, timings);
+    for (int pass = 0; timings && pass < 2; pass++)
+        for (guint i = 0; i < timings->len; i++) {
+            const struct orch_timing *timing = timings->pdata[i];
+            bool is_own = orch_who_is_same(timing->who, orch_user_name());
+            if (is_own == (pass == 0) && is_like(f, group, timing))
+                add_run(group, params_of_timing(group->manifest, timing), timing->cost,
+                        timing->wall_s, is_own, some_quiet && timing->is_disturbed);
+        }
+}
+
+static struct group *make_group(struct orch_forecasts *f, const struct orch_plan_item *item)
+{
+    const struct orch_experiment *experiment = item->cell->experiment;
+    struct group *group = g_new0(struct group, 1);
+    group->manifest = experiment->manifest;
+    group->device_key = item->device_key;
+    group->library =
+        orch_environment_library(orch_environments_facts(f->plan->environments, experiment));
+    group->by_signature = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    group->cells = g_ptr_array_new_with_free_func(free_cell);
+    group->items = g_array_new(FALSE, FALSE, sizeof(unsigned));
+    group->runs_answered = SIZE_MAX;
+    g_ptr_array_add(f->groups, group);
+    read_runs(f, group, experiment->name);
+    return group;
+}
+
+static void join_group(struct orch_forecasts *f, struct group *group,
+                       const struct orch_experiment *experiment, const GArray *items)
+{
+    g_hash_table_insert(f->experiments, (gpointer)(uintptr_t)experiment, group);
+    for (guint i = 0; i < items->len; i++) {
+        unsigned index = g_array_index(items, unsigned, i);
+        if (f->plan->items[index].state != ORCH_PLAN_UNUSED)
+            g_array_append_val(group->items, index);
+    }
+}
+
+/* The group of all experiments of a plugin on the same device. Its runs are read once, those of the
+ * first experiment before those of the others. All its experiments join it at once, so that it is
+ * answered once and not again for each of a thousand experiments. */
+static struct group *group_of(struct orch_forecasts *f, const struct orch_plan_item *item)
+{
+    const struct orch_experiment *experiment = item->cell->experiment;
+    struct group *group = g_hash_table_lookup(f->experiments, experiment);
+    if (group)
+        return group;
+    group = make_group(f, item);
+    join_group(f, group, experiment, g_hash_table_lookup(f->items_of, experiment));
+    for (guint i = 0; !experiment->program && i < f->order->len; i++) {
+        const struct orch_experiment *other = f->order->pdata[i];
+        const GArray *items = g_hash_table_lookup(f->items_of, other);
+        const struct orch_plan_item *first = &f->plan->items[g_array_index(items, unsigned, 0)];
+        if (other->manifest == group->manifest && !other->program &&
+            g_strcmp0(first->device_key, group->device_key) == 0 &&
+            !g_hash_table_contains(f->experiments, other))
+            join_group(f, group, other, items);
+    }
+    return group;
+}
+
+/* ---- features ----------------------------------------------------------------------------------
+ */
+
+/* Parses a canonical text as a number; NaN when it is none. */
+static double number_of(const char *text)
+{
+    char *end;
+    if (!text || !(g_ascii_isdigit(*text) || *text == '-'))
+        return (double)NAN;
+    double value = g_ascii_strtod(text, &end);
+    return *end || !isfinite(value) ? (double)NAN : value;
+}
+
+static bool is_null(const char *text)
+{
+    return !text || strcmp(text, "null") == 0;
+}
+
+static void add_feature(struct orch_matrix *matrix, const char *name, GPtrArray *rows)
+{
+    bool is_number = true, differs = false;
+    const char *first = g_hash_table_lookup(rows->pdata[0], name);
+    for (guint i = 0; i < rows->len; i++) {
+        const char *text = g_hash_table_lookup(rows->pdata[i], name);
+        differs = differs || g_strcmp0(text, first) != 0;
+        is_number = is_number && (is_null(text) || isfinite(number_of(text)));
+    }
+    if (!differs)
+        return;
+    int column = orch_matrix_cols(matrix);
+    double *values =
+        is_number ? orch_matrix_add_number(matrix, name) : orch_matrix_add_category(matrix, name);
+    for (guint i = 0; i < rows->len; i++) {
+        const char *text = g_hash_table_lookup(rows->pdata[i], name);
+        values[i] =
+            is_number ? number_of(text) : orch_matrix_level(matrix, column, text ? text : "null");
+    }
+}
+
+/* Makes columns for the parameters that differ between the rows (GHashTable * of canonical texts).
+ */
+static struct orch_matrix *features_of(GPtrArray *rows)
+{
+    struct orch_matrix *matrix = orch_matrix_new(rows->len);
+    if (!rows->len)
+        return matrix;
+    g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < rows->len; i++) {
+        GHashTableIter iter;
+        gpointer name;
+        g_hash_table_iter_init(&iter, rows->pdata[i]);
+        while (g_hash_table_iter_next(&iter, &name, NULL))
+            g_hash_table_add(names, name);
+    }
+    GList *sorted = g_list_sort(g_hash_table_get_keys(names), compare_names);
+    for (const GList *at = sorted; at; at = at->next)
+        add_feature(matrix, at->data, rows);
+    g_list_free(sorted);
+    return matrix;
+}
+
+struct orch_matrix *orch_forecasts_features(struct orch_forecasts *f, const unsigned *wanted,
+                                            size_t count)
+{
+    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)g_hash_table_unref);
+    for (size_t i = 0; i < count; i++) {
+        const struct orch_plan_item *item = &f->plan->items[wanted[i]];
+        GHashTable *params = params_of_item(item);
+        g_hash_table_insert(params, (gpointer)(uintptr_t)g_intern_static_string("plugin of trial"),
+                            g_strdup(item->cell->experiment->manifest->name));
+        g_ptr_array_add(rows, params);
+    }
+    return features_of(rows);
+}
+
+bool orch_forecasts_has_run(struct orch_forecasts *f, const struct orch_plan_item *item)
+{
+    return !f->plan->expansion->smoke &&
+           g_hash_table_contains(group_of(f, item)->by_signature, signature_of_item(f, item));
+}
+
+char *orch_forecasts_cell(struct orch_forecasts *f, const struct orch_plan_item *item)
+{
+    return g_strdup_printf("%p\n%s", (const void *)item->cell->experiment->manifest,
+                           signature_of_item(f, item));
+}
+
+/* ---- answers -----------------------------------------------------------------------------------
+ */
+
+static void set_known(struct orch_forecasts *f, unsigned index, struct orch_duration d,
+                      const char *tier, const char *model, char *why)
+{
+    struct known *known = &f->known[index];
+    g_free(known->why);
+    known->why = why;
+    known->is_known = true;
+    known->forecast = (struct orch_forecast){d.p5_s, d.p50_s, d.p95_s, tier, model, known->why};
+}
+
+static double median_of(GArray *values)
+{
+    g_autofree double *sorted = g_memdup2(values->data, values->len * sizeof(double));
+    orch_reals_sort(sorted, values->len);
+    return sorted[values->len / 2];
+}
+
+static struct orch_scatter scatter_of(const struct group *group)
+{
+    g_autoptr(GArray) seconds = g_array_new(FALSE, FALSE, sizeof(double));
+    g_autoptr(GArray) cells = g_array_new(FALSE, FALSE, sizeof(size_t));
+    size_t index = 0; /* of the cells that count: below the number of seconds */
+    for (guint c = 0; c < group->cells->len; c++) {
+        const struct cell *cell = group->cells->pdata[c];
+        if (cell->is_disturbed || cell->seconds->len == 0)
+            continue;
+        g_array_append_vals(seconds, cell->seconds->data, cell->seconds->len);
+        for (guint i = 0; i < cell->seconds->len; i++)
+            g_array_append_val(cells, index);
+        index++;
+    }
+    return orch_scatter_of((const double *)(void *)seconds->data,
+                           (const size_t *)(void *)cells->data, seconds->len);
+}
+
+/* Widens the interval of a disturbed run: while other programs use up to all CPUs, a trial takes up
+ * to twice as long. */
+static struct orch_duration widened(struct orch_duration d)
+{
+    double low = log(d.p50_s / d.p5_s), high = log(d.p95_s / d.p50_s);
+    d.p5_s = d.p50_s * exp(-hypot(low, log(DISTURBED_FACTOR)));
+    d.p95_s = d.p50_s * exp(hypot(high, log(DISTURBED_FACTOR)));
+    return d;
+}
+
+static void describe_measured(struct orch_forecasts *f, unsigned index, const struct cell *cell,
+                              struct orch_scatter scatter)
+{
+    guint n = cell->seconds->len;
+    struct orch_duration d =
+        orch_duration_of_repeats((const double *)(void *)cell->seconds->data, n, scatter);
+    set_known(f, index, cell->is_disturbed ? widened(d) : d, "measured", "repeats",
+              g_strdup_printf("%u run%s of it here%s", n, n == 1 ? "" : "s",
+                              cell->is_disturbed
+                                  ? ", while other programs kept the CPUs busy: a wider interval"
+                                  : ""));
+}
+
+static bool describe_estimator(struct orch_forecasts *f, unsigned index)
+{
+    const struct orch_plan_item *item = &f->plan->items[index];
+    const struct orch_machine *machine = orch_workspace_machine(f->plan->workspace);
+    unsigned gpus = item->gpus;
+    const struct orch_gpu_device *device =
+        gpus && machine->gpus->len ? machine->gpus->pdata[0] : NULL;
+    g_autoptr(json_t) cost = gpus && !device ? NULL : orch_forecasts_cost(f, item);
+    struct orch_device_parts parts = orch_device_key_parse(item->device_key);
+    struct orch_estimate_question question = {cost, device ? device->model : NULL, parts.threads};
+    g_free(parts.device);
+    struct orch_forecast o;
+    if (parts.gpu_share < 1) /* how long it takes depends on the trials beside it */
+        return false;
+    if (!cost || !orch_estimator_forecast(f->estimator, &question, &o))
+        return false;
+    set_known(f, index, (struct orch_duration){o.p5_s, o.p50_s, o.p95_s}, o.tier, o.model,
+              g_strdup(o.why));
+    return true;
+}
+
+/* ---- a trained predictor of the experiment ----------------------------------------------------
+ */
+
+static void free_predictor(gpointer trained)
+{
+    orch_trained_free(trained);
+}
+
+/* The predictor trained on the parameters of the experiment's runs, of this version of its plugin;
+ * NULL when there is none that is better than its baselines. */
+static const struct orch_trained *predictor_of(struct orch_forecasts *f,
+                                               const struct orch_experiment *experiment)
+{
+    gpointer found = NULL;
+    if (g_hash_table_lookup_extended(f->predictors, experiment->name, NULL, &found))
+        return found;
+    struct orch_trained *trained =
+        f->plan->store ? orch_setting_predictor_find(f->plan->store, experiment->name, NULL) : NULL;
+    bool is_usable = trained && trained->is_used &&
+                     g_strcmp0(trained->plugin_version, experiment->manifest->version) == 0;
+    if (!is_usable)
+        g_clear_pointer(&trained, orch_trained_free);
+    g_hash_table_insert(f->predictors, g_strdup(experiment->name), trained);
+    return trained;
+}
+
+/* The item's parameters as the predictor's columns have them. */
+static GHashTable *texts_of_item(const struct orch_plan_item *item)
+{
+    GHashTable *texts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    const char *name;
+    json_t *value;
+    json_object_foreach(item->cell->params, name, value)
+    {
+        g_hash_table_insert(texts, g_strdup(name), orch_param_rows_text(value));
+    }
+    for (guint i = 0; i < item->cell->refs->len; i++) {
+        const struct orch_ref *ref = item->cell->refs->pdata[i];
+        g_hash_table_insert(texts, g_strdup(ref->param), g_strdup(ref->text));
+    }
+    return texts;
+}
+
+/* False when no predictor was trained for the experiment, or its interval is too wide. */
+static bool describe_predictor(struct orch_forecasts *f, unsigned index)
+{
+    const struct orch_plan_item *item = &f->plan->items[index];
+    const struct orch_trained *trained = predictor_of(f, item->cell->experiment);
+    struct orch_setting_forecast forecast;
+    g_autoptr(GHashTable) texts = trained ? texts_of_item(item) : NULL;
+    const struct orch_setting_question question = {item->device_key, texts};
+    if (!trained || orch_device_key_is_share(item->device_key) ||
+        !orch_setting_forecast(trained, &question, &forecast, NULL))
+        return false;
+    bool is_narrow = forecast.high_s <= WIDEST_FACTOR * forecast.value_s &&
+                     forecast.value_s <= WIDEST_FACTOR * forecast.low_s;
+    if (is_narrow) {
+        const char *note = forecast.notes->len ? forecast.notes->pdata[0] : NULL;
+        set_known(f, index,
+                  (struct orch_duration){forecast.low_s, forecast.value_s, forecast.high_s},
+                  forecast.tier, "predictor",
+                  g_strdup_printf("%s%s%s", forecast.why, note ? "; " : "", note ? note : ""));
+    }
+    orch_setting_forecast_clear(&forecast);
+    return is_narrow;
+}
+
+/* The cells that a law is fitted to (borrowed). Disturbed cells are used only when there are no
+ * others. */
+static GPtrArray *learned_cells(const struct group *group)
+{
+    GPtrArray *cells = g_ptr_array_new();
+    for (int disturbed = 0; disturbed < 2 && !cells->len; disturbed++)
+        for (guint i = 0; i < group->cells->len; i++)
+            if (((const struct cell *)group->cells->pdata[i])->is_disturbed == disturbed)
+                g_ptr_array_add(cells, group->cells->pdata[i]);
+    return cells;
+}
+
+/* Fits the group's law and forecasts its items that never ran. `asked`: their indices. */
+static void describe_fitted(struct orch_forecasts *f, const struct group *group,
+                            const GArray *requested, struct orch_scatter scatter)
+{
+    g_autoptr(GPtrArray) known = learned_cells(group);
+    size_t cells = known->len, count = cells + requested->len;
+    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)g_hash_table_unref);
+    g_autofree double *seconds = g_new(double, count), *work = g_new(double, count);
+    g_autofree struct orch_duration *answers = g_new0(struct orch_duration, count);
+    for (size_t i = 0; i < cells; i++) {
+        const struct cell *cell = known->pdata[i];
+        g_ptr_array_add(rows, g_hash_table_ref(cell->params));
+        seconds[i] = median_of(cell->seconds);
+        work[i] = cell->cost ? orch_estimator_work(f->estimator, cell->cost) : (double)NAN;
+    }
+    for (guint i = 0; i < requested->len; i++) {
+        const struct orch_plan_item *item = &f->plan->items[g_array_index(requested, unsigned, i)];
+        g_autoptr(json_t) cost = orch_forecasts_cost(f, item);
+        g_ptr_array_add(rows, params_of_item(item));
+        seconds[cells + i] = (double)NAN;
+        work[cells + i] = cost ? orch_estimator_work(f->estimator, cost) : (double)NAN;
+    }
+    struct orch_matrix *features = features_of(rows);
+    struct orch_duration_law law;
+    orch_duration_law(features, work, seconds, scatter, answers, &law);
+    for (guint i = 0; i < requested->len; i++) {
+        unsigned index = g_array_index(requested, unsigned, i);
+        char *why = NULL;
+        if (isnan(answers[cells + i].p50_s))
+            continue;
+        if (isnan(law.relative_error))
+            why = g_strdup_printf("a law over %u trial%s here", (unsigned)cells,
+                                  cells == 1 ? "" : "s");
+        else
+            why = g_strdup_printf("a law over %u trials here, off by %.2g %% on those left out",
+                                  (unsigned)cells, 100 * law.relative_error);
+        set_known(f, index, answers[cells + i], "fitted", "law", why);
+    }
+    orch_matrix_free(features);
+}
+
+static bool needs_forecast(const struct orch_plan_item *item)
+{
+    return orch_plan_will_run(item) || item->state == ORCH_PLAN_HELD;
+}
+
+static void answer_group(struct orch_forecasts *f, struct group *group)
+{
+    struct orch_scatter scatter = scatter_of(group);
+    g_autoptr(GArray) requested = g_array_new(FALSE, FALSE, sizeof(unsigned));
+    group->runs_answered = group->runs;
+    for (guint i = 0; i < group->items->len; i++) {
+        unsigned index = g_array_index(group->items, unsigned, i);
+        const struct orch_plan_item *item = &f->plan->items[index];
+        if (!needs_forecast(item))
+            continue;
+        const struct cell *cell =
+            g_hash_table_lookup(group->by_signature, signature_of_item(f, item));
+        f->known[index].is_known = false;
+        if (cell)
+            describe_measured(f, index, cell, scatter);
+        else if (!describe_predictor(f, index))
+            g_array_append_val(requested, index);
+    }
+    if (group->cells->len && requested->len)
+        describe_fitted(f, group, requested, scatter);
+    for (guint i = 0; i < requested->len; i++)
+        if (!f->known[g_array_index(requested, unsigned, i)].is_known)
+            describe_estimator(f, g_array_index(requested, unsigned, i));
+}
+
+/* Forecasts are recomputed only after the number of runs has grown by 10 %, so that a thousand
+ * short trials are not delayed. */
+static bool is_outdated(const struct group *group)
+{
+    return group->runs_answered == SIZE_MAX ||
+           group->runs > group->runs_answered + group->runs_answered / 10;
+}
+
+static bool forecast(void *ctx, const struct orch_plan_item *item, struct orch_forecast *out)
+{
+    struct orch_forecasts *f = ctx;
+    if (f->plan->expansion->smoke)
+        return false;
+    struct group *group = group_of(f, item);
+    if (is_outdated(group))
+        answer_group(f, group);
+    struct known *known = &f->known[item - f->plan->items];
+    if (known->is_known && !known->is_planned && !f->has_ended) {
+        known->is_planned = true;
+        known->planned = known->forecast;
+        known->planned.why = NULL;
+        known->planned_ns = orch_now_ns();
+    }
+    if (known->is_known)
+        *out = known->forecast;
+    return known->is_known;
+}
+
+static bool planned(void *ctx, const struct orch_plan_item *item, struct orch_forecast *out,
+                    int64_t *out_made_ns)
+{
+    const struct orch_forecasts *f = ctx;
+    const struct known *known = &f->known[item - f->plan->items];
+    if (!known->is_planned)
+        return false;
+    *out = known->planned;
+    *out_made_ns = known->planned_ns;
+    return true;
+}
+
+static void ended(void *ctx, const struct orch_plan_item *item, double wall_s)
+{
+    struct orch_forecasts *f = ctx;
+    f->has_ended = true;
+    struct group *group = f->plan->expansion->smoke ? NULL : group_of(f, item);
+    g_autoptr(json_t) cost = group ? orch_forecasts_cost(f, item) : NULL;
+    if (group && wall_s > 0)
+        add_run(group, params_of_item(item), cost, wall_s, true, false);
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
+
+static void free_items(gpointer items)
+{
+    g_array_unref(items);
+}
+
+/* Lists the plan's experiments, and the items of each, in one pass. */
+static void list_experiments(struct orch_forecasts *f)
+{
+    f->order = g_ptr_array_new();
+    f->items_of = g_hash_table_new_full(NULL, NULL, NULL, free_items);
+    for (unsigned i = 0; i < f->plan->count; i++) {
+        gpointer experiment = (gpointer)(uintptr_t)f->plan->items[i].cell->experiment;
+        GArray *items = g_hash_table_lookup(f->items_of, experiment);
+        if (!items) {
+            items = g_array_new(FALSE, FALSE, sizeof(unsigned));
+            g_hash_table_insert(f->items_of, experiment, items);
+            g_ptr_array_add(f->order, experiment);
+        }
+        g_array_append_val(items, i);
+    }
+}
+
+struct orch_forecasts *orch_forecasts_new(struct orch_plan *plan)
+{
+    struct orch_forecasts *f = g_new0(struct orch_forecasts, 1);
+    f->plan = plan;
+    f->estimator = orch_estimator_new(plan->workspace);
+    f->groups = g_ptr_array_new_with_free_func(free_group);
+    f->experiments = g_hash_table_new(NULL, NULL);
+    list_experiments(f);
+    f->known = g_new0(struct known, plan->count + 1);
+    f->signatures = g_new0(char *, plan->count + 1);
+    f->predictors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_predictor);
+    return f;
+}
+
+void orch_forecasts_free(struct orch_forecasts *f)
+{
+    if (!f)
+        return;
+    for (unsigned i = 0; i < f->plan->count; i++) {
+        g_free(f->known[i].why);
+        g_free(f->signatures[i]);
+    }
+    g_free(f->known);
+    g_free(f->signatures);
+    g_ptr_array_unref(f->groups);
+    g_hash_table_unref(f->experiments);
+    g_hash_table_unref(f->items_of);
+    g_ptr_array_unref(f->order);
+    g_hash_table_unref(f->predictors);
+    orch_estimator_free(f->estimator);
+    g_free(f);
+}
+
+struct orch_workspace *orch_forecasts_workspace(struct orch_forecasts *f)
+{
+    return f->plan->workspace;
+}
+
+struct orch_forecaster orch_forecasts_forecaster(struct orch_forecasts *f)
+{
+    return (struct orch_forecaster){
+        .ctx = f, .forecast = forecast, .planned = planned, .ended = ended};
+}
