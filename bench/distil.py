@@ -346,7 +346,7 @@ def shifts(errors):
 
 
 def check_shifts(found):
-    source = open(os.path.join(os.path.dirname(__file__), "../core/forecast/step_tiers.c")).read()
+    source = open(os.path.join(os.path.dirname(__file__), "../features/predict/step_tiers.c")).read()
     for name, value in found.items():
         there = float(re.search(name + r"\s*\\?\s*([\d.]+)", source).group(1))
         print(f"  {name} {value:.3f}, in predict_tiers.c {there:.3f}{'' if abs(value - there) <= 0.01 else '  DIFFERS'}")

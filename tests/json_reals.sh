@@ -4,6 +4,6 @@
 # json_pack give NULL for NaN and infinities, and with it NULL for the whole answer.
 set -eu
 cd "${1:-$(dirname "$0")/..}"
-found=$(git ls-files -co --exclude-standard -- 'core/*.c' 'features/*.c' | grep -vE '^core/(host|run|recipe)/' |
+found=$(git ls-files -co --exclude-standard -- 'core/*.c' 'features/*.c' | grep -vE '^core/(host|recipe|workspace|plan|record|schedule)/' |
     xargs grep -nE '(^|[^_a-z])json_real\(|"[^"]*s:f[ ,}?"]' || true)
 [ -z "$found" ] || { printf 'use orch_json_finite (lib/base/json.h):\n%s\n' "$found"; exit 1; }

@@ -8,8 +8,8 @@
 #include "core/plugin/plugins.h"
 #include "core/recipe/recipe.h"
 #include "core/render/table.h"
-#include "core/run/workspace.h"
 #include "core/stats/numbers.h"
+#include "core/workspace/workspace.h"
 
 #include <glib.h>
 #include <jansson.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 
+#include "core/plan/plan.h"
 #include "core/plugin/plugins.h"
-#include "core/run/plan.h"
 #include "lib/base/json.h"
 
 struct check_options {

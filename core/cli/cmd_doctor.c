@@ -3,7 +3,7 @@
  * it. */
 #include "core/cli/cli.h"
 
-#include "core/run/doctor.h"
+#include "core/results/doctor.h"
 #include "features/hardware/bench.h"
 
 static struct orch_table *ceilings_table(const struct orch_ceilings *all)

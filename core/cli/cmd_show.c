@@ -3,10 +3,10 @@
 #include "core/cli/show.h"
 #include "features/share/signatures.h"
 
+#include "core/record/left_files.h"
+#include "core/record/read_files.h"
 #include "core/results/run_named.h"
 #include "core/results/whole_run.h"
-#include "core/run/left_files.h"
-#include "core/run/read_files.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"

@@ -4,8 +4,8 @@
 #include "core/cli/cli.h"
 #include "core/cli/execute.h"
 
+#include "core/recipe/ad_hoc.h"
 #include "core/recipe/option_value.h"
-#include "core/run/ad_hoc.h"
 #include "lib/base/error.h"
 
 struct try_options {

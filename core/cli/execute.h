@@ -4,7 +4,7 @@
 #define ORCH_CORE_CLI_EXECUTE_H
 
 #include "core/cli/cli.h"
-#include "core/run/plan.h"
+#include "core/plan/plan.h"
 #include "features/share/sharing.h"
 
 struct orch_execute_options {

@@ -4,9 +4,9 @@
 #define ORCH_CORE_CLI_FORECAST_SHOW_H
 
 #include "core/cli/cli.h"
-#include "core/forecast/grades.h"
-#include "core/forecast/plan_rate.h"
-#include "core/run/plan_forecast.h"
+#include "core/plan/grades.h"
+#include "core/plan/plan_forecast.h"
+#include "core/plan/plan_rate.h"
 
 /** Finds the price of a device-hour of the plan: --price, else orch_plan_rate. ORCH_ERROR_USAGE for
  * a bad --price. The caller releases. */

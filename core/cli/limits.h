@@ -4,8 +4,8 @@
 #define ORCH_CORE_CLI_LIMITS_H
 
 #include "core/cli/cli.h"
-#include "core/run/plan_forecast.h"
-#include "core/run/schedule.h"
+#include "core/plan/plan_forecast.h"
+#include "core/schedule/schedule.h"
 #include "lib/devices/rate.h"
 
 /** Describes the limits: "budget $5.00 at $3.06 an hour of a device (--price); deadline 2026-11-21

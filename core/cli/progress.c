@@ -3,7 +3,7 @@
 
 #include "core/cli/forecast_show.h"
 #include "core/cli/run_notices.h"
-#include "core/forecast/time_left.h"
+#include "core/schedule/time_left.h"
 
 #include "core/results/whole_run.h"
 #include "core/stats/disturbed.h"

@@ -7,7 +7,7 @@
 #include "core/cli/cli.h"
 #include "core/cli/forecast_show.h"
 #include "core/cli/run_notices.h"
-#include "core/run/schedule.h"
+#include "core/schedule/schedule.h"
 
 struct orch_progress;
 /** `expansion` tells which metrics its trials are about, and is borrowed. */

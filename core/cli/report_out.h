@@ -4,8 +4,8 @@
 #define ORCH_CORE_CLI_REPORT_OUT_H
 
 #include "core/cli/cli.h"
+#include "core/plan/plan.h"
 #include "core/render/notebook.h"
-#include "core/run/plan.h"
 
 struct orch_report_out {
     const char *folder; /* --out; NULL: none (notebooks go into the current folder) */

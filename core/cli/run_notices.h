@@ -6,7 +6,7 @@
 #define ORCH_CORE_CLI_RUN_NOTICES_H
 
 #include "core/cli/cli.h"
-#include "core/run/schedule.h"
+#include "core/schedule/schedule.h"
 
 struct run_notices {
     GPtrArray *faults;       /* struct run_fault, the first RUN_FAULTS_KEPT */

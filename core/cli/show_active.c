@@ -3,7 +3,7 @@
 #include "core/cli/show.h"
 
 #include "core/cli/forecast_show.h"
-#include "core/forecast/live_trial.h"
+#include "core/results/live_trial.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 

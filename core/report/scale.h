@@ -6,7 +6,7 @@
 #ifndef ORCH_CORE_REPORT_SCALE_H
 #define ORCH_CORE_REPORT_SCALE_H
 
-#include "core/run/plan.h"
+#include "core/plan/plan.h"
 
 /** The profile that defines full size. */
 #define ORCH_SCALE_FULL_PROFILE "course"

@@ -4,8 +4,8 @@
 #ifndef ORCH_CORE_REPORT_TRIALS_H
 #define ORCH_CORE_REPORT_TRIALS_H
 
+#include "core/plan/plan.h"
 #include "core/render/document.h"
-#include "core/run/plan.h"
 #include "core/stats/disturbed.h"
 #include "core/stats/group.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/results/difference.h"
 
-#include "core/run/environment.h"
 #include "core/stats/same_trial.h"
+#include "core/workspace/environment.h"
 #include "features/compare/compare_run.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"

@@ -3,7 +3,7 @@
 #ifndef ORCH_CORE_RESULTS_DIFFERENCE_H
 #define ORCH_CORE_RESULTS_DIFFERENCE_H
 
-#include "core/run/workspace.h"
+#include "core/workspace/workspace.h"
 
 struct orch_run_difference {
     const char *kind; /* "parameter", "run", "input", "machine", ...: static */

@@ -3,7 +3,7 @@
 #ifndef ORCH_CORE_RESULTS_REMOVAL_H
 #define ORCH_CORE_RESULTS_REMOVAL_H
 
-#include "core/run/workspace.h"
+#include "core/workspace/workspace.h"
 
 /** Hides runs (struct orch_run *) from reuse, lists and reports: this user's for everybody once
  * they are pushed, others' in this store. */

@@ -3,7 +3,7 @@
 #ifndef ORCH_CORE_RESULTS_SOURCE_COPY_H
 #define ORCH_CORE_RESULTS_SOURCE_COPY_H
 
-#include "core/run/workspace.h"
+#include "core/workspace/workspace.h"
 
 struct orch_source_copy {
     char *run_key, *tree, *folder;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* All runs are read with three queries: the runs, their results, their points. */
 #include "core/rows/run_rows.h"
+#include "core/recipe/declared_cost.h"
 #include "core/rows/pooling.h"
 #include "core/rows/rows_text.h"
-#include "core/run/declared_cost.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/cloud/job_trial.h"
 
-#include "core/run/argv_record.h"
+#include "core/record/argv_record.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

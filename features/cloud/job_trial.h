@@ -3,7 +3,7 @@
 #ifndef ORCH_FEATURES_CLOUD_JOB_TRIAL_H
 #define ORCH_FEATURES_CLOUD_JOB_TRIAL_H
 
-#include "core/run/plan.h"
+#include "core/plan/plan.h"
 
 /** Returns the trial with a number (from 1) or label among those that 'orch run' would consider;
  * for `trial` NULL the only one. NULL with ORCH_ERROR_USAGE or ORCH_ERROR_NOT_FOUND, whose hint

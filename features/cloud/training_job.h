@@ -7,7 +7,7 @@
 #ifndef ORCH_FEATURES_CLOUD_TRAINING_JOB_H
 #define ORCH_FEATURES_CLOUD_TRAINING_JOB_H
 
-#include "core/run/plan.h"
+#include "core/plan/plan.h"
 #include "lib/devices/hardware.h"
 #include "lib/devices/training.h"
 

@@ -5,7 +5,7 @@
 #include "features/compare/compare_show.h"
 #include "features/compare/contrast_limit.h"
 
-#include "core/run/argv_record.h"
+#include "core/record/argv_record.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 

@@ -4,8 +4,8 @@
  * beforehand, because stopping as soon as a difference shows would turn noise into differences. */
 #include "features/compare/compare_run.h"
 
-#include "core/run/collect.h"
-#include "core/run/redirect.h"
+#include "core/record/collect.h"
+#include "core/record/redirect.h"
 #include "features/compare/interleave.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"

@@ -4,7 +4,7 @@
 #define ORCH_FEATURES_COMPARE_COMPARE_RUN_H
 
 #include "core/recipe/recipe.h"
-#include "core/run/workspace.h"
+#include "core/workspace/workspace.h"
 #include "store/store.h"
 
 struct orch_compare_side {

@@ -4,7 +4,7 @@
 #ifndef ORCH_FEATURES_COMPARE_INTERLEAVE_H
 #define ORCH_FEATURES_COMPARE_INTERLEAVE_H
 
-#include "core/run/schedule.h"
+#include "core/schedule/schedule.h"
 
 /** Pairs the requested trials of both sides that have the same label (experiment, swept values,
  * repeat), in the order in which they run: by repeat, then as declared. */

@@ -2,7 +2,7 @@
 /* Computing the fingerprint would need the recipe and the plugins of that commit. Comparing the two
  * trees is enough here, as long as doubtful cases count as changed code: a file added beside the
  * program with the extension of one of its files counts as a change, since it would be counted as
- * code (core/run/fingerprint.c); so does any edited recipe. */
+ * code (core/plan/fingerprint.c); so does any edited recipe. */
 #include "features/compare/same_code.h"
 
 #include "lib/base/json.h"

@@ -4,7 +4,7 @@
 #define ORCH_FEATURES_COST_ALLOWANCE_SHOW_H
 
 #include "core/cli/cli.h"
-#include "core/run/run_limits.h"
+#include "core/schedule/run_limits.h"
 #include "features/cost/allowance_left.h"
 
 /** Reads the allowances at this machine's price (`usd_per_hour`, 0: unknown; `is_given`: from

@@ -3,7 +3,7 @@
 #ifndef ORCH_FEATURES_COST_PLAN_OUTLOOK_H
 #define ORCH_FEATURES_COST_PLAN_OUTLOOK_H
 
-#include "core/run/plan.h"
+#include "core/plan/plan.h"
 #include "features/cost/allowance_left.h"
 
 struct orch_plan_outlook {

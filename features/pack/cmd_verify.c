@@ -5,7 +5,7 @@
 #include "features/pack/rerun.h"
 #include "features/pack/verify.h"
 
-#include "core/run/argv_record.h"
+#include "core/record/argv_record.h"
 #include "features/predict/trial_forecasts.h"
 #include "lib/base/error.h"
 

@@ -15,8 +15,8 @@
 #ifndef ORCH_FEATURES_PACK_PACK_H
 #define ORCH_FEATURES_PACK_PACK_H
 
+#include "core/plan/plan.h"
 #include "core/render/document.h"
-#include "core/run/plan.h"
 
 #define ORCH_PACK_FORMAT 1
 #define ORCH_PACK_KIND "orch pack"

@@ -3,8 +3,8 @@
  * pack has passed the same checks that its reader makes. */
 #include "features/pack/pack.h"
 
+#include "core/plan/fingerprint.h"
 #include "core/render/page.h"
-#include "core/run/fingerprint.h"
 #include "features/pack/pins.h"
 #include "features/pack/sources.h"
 #include "lib/base/error.h"

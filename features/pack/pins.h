@@ -5,7 +5,7 @@
 #ifndef ORCH_FEATURES_PACK_PINS_H
 #define ORCH_FEATURES_PACK_PINS_H
 
-#include "core/run/plan.h"
+#include "core/plan/plan.h"
 
 /** The state of each requested trial: [{index, trial, state, reason, fingerprint, run}]. New
  * reference. */

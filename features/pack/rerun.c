@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/pack/rerun.h"
 
-#include "core/run/schedule.h"
+#include "core/schedule/schedule.h"
 #include "core/stats/numbers.h"
 #include "core/stats/spread.h"
 #include "lib/base/error.h"

@@ -16,7 +16,7 @@
 #ifndef ORCH_FEATURES_PACK_RERUN_H
 #define ORCH_FEATURES_PACK_RERUN_H
 
-#include "core/run/plan_forecast.h"
+#include "core/plan/plan_forecast.h"
 #include "features/pack/verify.h"
 
 struct orch_rerun_options {

@@ -3,7 +3,7 @@
 #ifndef ORCH_FEATURES_PACK_SOURCES_H
 #define ORCH_FEATURES_PACK_SOURCES_H
 
-#include "core/run/plan.h"
+#include "core/plan/plan.h"
 
 /** A file for the pack. */
 struct orch_pack_file {

@@ -2,7 +2,7 @@
 /* `orch predict`: the time and cost of a training before it runs. */
 #include "features/predict/step_show.h"
 
-#include "core/run/limit_options.h"
+#include "core/schedule/limit_options.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 

@@ -2,7 +2,7 @@
 /* Forecasts from a declared cost, where nothing was measured. */
 #include "features/predict/estimator.h"
 
-#include "core/run/declared_cost.h"
+#include "core/recipe/declared_cost.h"
 #include "features/predict/step_answer.h"
 #include "lib/base/json.h"
 #include "lib/net/cost.h"

@@ -3,7 +3,7 @@
 #ifndef ORCH_FEATURES_PREDICT_ESTIMATOR_H
 #define ORCH_FEATURES_PREDICT_ESTIMATOR_H
 
-#include "core/run/plan_forecast.h"
+#include "core/plan/plan_forecast.h"
 #include "lib/devices/hardware.h"
 
 struct orch_estimator;

@@ -3,7 +3,7 @@
 #ifndef ORCH_FEATURES_PREDICT_FORECAST_SCORES_H
 #define ORCH_FEATURES_PREDICT_FORECAST_SCORES_H
 
-#include "core/forecast/grades.h"
+#include "core/plan/grades.h"
 #include "store/store.h"
 
 /** The accuracy of a group of forecasts. Texts are "-" when unknown, and borrowed. */

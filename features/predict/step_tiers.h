@@ -10,7 +10,7 @@
 #ifndef ORCH_FEATURES_PREDICT_STEP_TIERS_H
 #define ORCH_FEATURES_PREDICT_STEP_TIERS_H
 
-#include "core/run/workspace.h"
+#include "core/workspace/workspace.h"
 #include "features/predict/time_question.h"
 #include "predictors/prior.h"
 #include "predictors/trained.h"

@@ -4,7 +4,7 @@
 
 #include "features/networks/nets.h"
 
-#include "core/run/limit_options.h"
+#include "core/schedule/limit_options.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 

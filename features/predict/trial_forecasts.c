@@ -4,7 +4,7 @@
 #include "features/predict/trial_forecasts.h"
 
 #include "core/rows/param_rows.h"
-#include "core/run/environment.h"
+#include "core/workspace/environment.h"
 #include "features/predict/estimator.h"
 #include "features/predict/setting_forecast.h"
 #include "lib/base/ident.h"

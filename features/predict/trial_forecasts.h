@@ -10,7 +10,7 @@
 #ifndef ORCH_FEATURES_PREDICT_TRIAL_FORECASTS_H
 #define ORCH_FEATURES_PREDICT_TRIAL_FORECASTS_H
 
-#include "core/run/plan_forecast.h"
+#include "core/plan/plan_forecast.h"
 #include "predictors/matrix.h"
 
 struct orch_forecasts;
@@ -21,7 +21,7 @@ struct orch_forecasts *orch_forecasts_new(struct orch_plan *plan);
 void orch_forecasts_free(struct orch_forecasts *forecasts);
 /** The plan's workspace. Borrowed. */
 struct orch_workspace *orch_forecasts_workspace(struct orch_forecasts *forecasts);
-/** The interface for core/run. Borrows `forecasts`. */
+/** The interface for core/plan. Borrows `forecasts`. */
 struct orch_forecaster orch_forecasts_forecaster(struct orch_forecasts *forecasts);
 
 /** True when the same trial (any repeat) has ended ok on this device. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/repair/rescue.h"
 
-#include "core/run/collect.h"
+#include "core/record/collect.h"
 #include "lib/base/error.h"
 #include "lib/base/temporary.h"
 #include "lib/base/text.h"

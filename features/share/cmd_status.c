@@ -2,7 +2,7 @@
 #include "features/share/remote_warn.h"
 #include "features/slurm/take_in.h"
 
-#include "core/run/slot_leases.h"
+#include "core/schedule/slot_leases.h"
 #include "features/share/bundle_export.h"
 #include "lib/base/text.h"
 

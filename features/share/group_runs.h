@@ -3,7 +3,7 @@
 #ifndef ORCH_FEATURES_SHARE_GROUP_RUNS_H
 #define ORCH_FEATURES_SHARE_GROUP_RUNS_H
 
-#include "core/run/plan.h"
+#include "core/plan/plan.h"
 
 struct orch_group_runs;
 /** Loads the runs in the plan's store that ended ok or diverged. NULL with an error. The caller

@@ -4,7 +4,7 @@
 #ifndef ORCH_FEATURES_SHARE_REMOTE_H
 #define ORCH_FEATURES_SHARE_REMOTE_H
 
-#include "core/run/workspace.h"
+#include "core/workspace/workspace.h"
 #include "lib/vcs/share.h"
 #include "store/exchange/results_ref.h"
 

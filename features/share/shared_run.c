@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/share/shared_run.h"
 
-#include "core/run/reuse.h"
+#include "core/plan/reuse.h"
 #include "lib/base/error.h"
 #include "store/store_dir.h"
 

@@ -10,7 +10,7 @@
 #ifndef ORCH_FEATURES_SHARE_SHARED_RUN_H
 #define ORCH_FEATURES_SHARE_SHARED_RUN_H
 
-#include "core/run/schedule.h"
+#include "core/schedule/schedule.h"
 #include "store/exchange/claims.h"
 #include "store/exchange/results_ref.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/slurm/execute_slurm.h"
 
-#include "core/run/argv_record.h"
+#include "core/record/argv_record.h"
 #include "features/slurm/slurm_submit.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"

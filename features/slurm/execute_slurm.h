@@ -4,8 +4,8 @@
 #define ORCH_FEATURES_SLURM_EXECUTE_SLURM_H
 
 #include "core/cli/execute.h"
-#include "core/run/plan_forecast.h"
-#include "core/run/run_limits.h"
+#include "core/plan/plan_forecast.h"
+#include "core/schedule/run_limits.h"
 
 /** Reads --executor: sets `*out_is_slurm`; false with an error for another word, and for options
  * that only trials of this machine have. */

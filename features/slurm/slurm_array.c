@@ -4,7 +4,7 @@
  * process until sbatch has named the job, and then to the job. */
 #include "features/slurm/slurm_private.h"
 
-#include "core/run/trialdir.h"
+#include "core/record/trialdir.h"
 #include "features/slurm/slurm_answers.h"
 #include "features/slurm/slurm_command.h"
 #include "features/slurm/slurm_grade.h"

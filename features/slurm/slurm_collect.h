@@ -4,7 +4,7 @@
 #ifndef ORCH_FEATURES_SLURM_SLURM_COLLECT_H
 #define ORCH_FEATURES_SLURM_SLURM_COLLECT_H
 
-#include "core/run/collect.h"
+#include "core/record/collect.h"
 
 /** One trial that was taken in. */
 struct orch_slurm_run {

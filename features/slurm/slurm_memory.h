@@ -3,7 +3,7 @@
 #ifndef ORCH_FEATURES_SLURM_SLURM_MEMORY_H
 #define ORCH_FEATURES_SLURM_SLURM_MEMORY_H
 
-#include "core/run/plan.h"
+#include "core/plan/plan.h"
 
 /** Returns the 95 % quantile of the memory in bytes that the newest runs of an experiment used; 0
  * where none is known, or the experiment itself sets it. `cache`: from experiments to int64_t *,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/slurm/slurm_options.h"
 
-#include "core/run/plan.h"
+#include "core/plan/plan.h"
 
 #include <math.h>
 

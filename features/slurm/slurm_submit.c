@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/slurm/slurm_private.h"
 
-#include "core/run/schedule.h"
+#include "core/schedule/schedule.h"
 #include "features/slurm/slurm_command.h"
 #include "features/slurm/slurm_memory.h"
 

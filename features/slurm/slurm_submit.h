@@ -6,9 +6,9 @@
 #ifndef ORCH_FEATURES_SLURM_SLURM_SUBMIT_H
 #define ORCH_FEATURES_SLURM_SLURM_SUBMIT_H
 
-#include "core/run/plan.h"
-#include "core/run/plan_forecast.h"
-#include "core/run/run_limits.h"
+#include "core/plan/plan.h"
+#include "core/plan/plan_forecast.h"
+#include "core/schedule/run_limits.h"
 #include "features/slurm/slurm_options.h"
 
 /** A submitted array. */

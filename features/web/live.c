@@ -13,8 +13,8 @@
  */
 #include "features/web/internal.h"
 
-#include "core/forecast/time_left.h"
-#include "core/run/schedule.h"
+#include "core/schedule/schedule.h"
+#include "core/schedule/time_left.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/thin.h"

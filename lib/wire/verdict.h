@@ -34,14 +34,14 @@ struct orch_verdict_facts {
 /** Fact of a run: the data files that its command names and that were written while it ran, a list
  * of names. Such a run is not reused. */
 #define ORCH_FACT_REWRITTEN "rewritten"
-/** Facts of a run whose opened files were noted (core/run/read_files.h): {read, left_out}, numbers
- * of files; the names of files that it wrote and had not read before, and of those that it had. Or
- * why they were not noted. */
+/** Facts of a run whose opened files were noted (core/record/read_files.h): {read, left_out},
+ * numbers of files; the names of files that it wrote and had not read before, and of those that it
+ * had. Or why they were not noted. */
 #define ORCH_FACT_WATCHED "watched"
 #define ORCH_FACT_WROTE "wrote"
 #define ORCH_FACT_READ_AND_WRITTEN "read_and_written"
 #define ORCH_FACT_UNWATCHED "unwatched"
-/** Facts of a run that tell a changed comment from changed code (core/run/same_comments.h,
+/** Facts of a run that tell a changed comment from changed code (core/plan/same_comments.h,
  * read_since.h): its fingerprint with Python scripts without their comments, and the digests of
  * such scripts among the files that it read, by name. */
 #define ORCH_FACT_CODE_FINGERPRINT "code_fingerprint"

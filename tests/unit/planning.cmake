@@ -2,15 +2,15 @@
 orch_test(duration "quick" orch_predictors)
 orch_test(remaining "quick" orch_predictors)
 orch_test(design "quick" orch_predictors)
-# core/run: the ledger of hours and money, limits, tables of measurements, files of other trackers
+# The ledger of hours and money, limits, tables of measurements, files of other trackers, the Python of a command
 orch_test(ledger "quick" orch_feature_cost)
-orch_test(limit_options "quick" orch_run)
+orch_test(limit_options "quick" orch_scheduler)
 orch_test(measurements "quick" orch_feature_imports)
 orch_test(import_files "quick" orch_feature_imports)
-orch_test(python_env "quick" orch_run)
-# core/run: the progress of running trials
-orch_test(progress "quick" orch_run)
-# core/run: programs that orch did not start
-orch_test(recording "quick" orch_run)
-# core/run: plans, and the folders of trials
-orch_test(plan "quick" orch_run)
+orch_test(python_env "quick" orch_workspace)
+# core/schedule: the progress of running trials
+orch_test(progress "quick" orch_scheduler)
+# core/record: programs that orch did not start
+orch_test(recording "quick" orch_record)
+# core/plan: plans; core/record: the folders of trials
+orch_test(plan "quick" orch_scheduler)

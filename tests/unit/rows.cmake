@@ -1,5 +1,5 @@
 # core/rows: rows to learn from, and measurements from elsewhere.
-if(TARGET orch_run)
+if(TARGET orch_feature_imports)
   orch_test(rows "quick" orch_feature_imports)
   add_test(NAME reference.import COMMAND bash ${CMAKE_SOURCE_DIR}/tests/reference/import.sh)
   set_tests_properties(reference.import PROPERTIES LABELS "reference" TIMEOUT 600

@@ -1,2 +1,2 @@
-# core/run: files that the text of a Python script names
-orch_test(script_data "quick" orch_run)
+# core/plan: files that the text of a Python script names
+orch_test(script_data "quick" orch_plan)

@@ -1,2 +1,2 @@
-# core/run: what a script's text says that it uses
-orch_test(script_uses "quick" orch_run)
+# core/plan: what a script's text says that it uses
+orch_test(script_uses "quick" orch_plan)

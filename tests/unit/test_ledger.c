@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The ledger: sums by axis, weeks in UTC, unknown prices, one person of several names, dated
  * prices, and the limit that an allowance is. */
-#include "core/run/run_limits.h"
+#include "core/schedule/run_limits.h"
 #include "features/cost/ledger.h"
 #include "lib/base/ident.h"
 #include "lib/devices/prices.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Limits as users write them: amounts of money, and points in time around a known moment. */
-#include "core/run/limit_options.h"
+#include "core/schedule/limit_options.h"
 #include "tests/store/fixture.h"
 
 /* 2026-11-21 12:00:00 UTC; the tests run in this time zone. */

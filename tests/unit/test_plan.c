@@ -4,7 +4,7 @@
 #include "tests/store/fixture.h"
 #include "tests/unit/vcs_fixture.h"
 
-#include "core/run/schedule.h"
+#include "core/schedule/schedule.h"
 #include "lib/base/json.h"
 #include "store/store_dir.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The progress of running trials, read from their journals, and the estimate of the remaining time:
  * from a trial's own pace, its forecast, or other trials of its experiment. */
-#include "core/run/schedule_private.h"
+#include "core/schedule/schedule_private.h"
 #include "tests/store/fixture.h"
 
 /* Estimates use the clock at two moments of one test; both are far apart from this tolerance. */

@@ -2,7 +2,7 @@
 /* The Python that a command starts, its version and its packages, read from folders made here:
  * links, launchers, virtual environments, headers and binaries that say too little. Nothing is
  * executed. */
-#include "core/run/python_env.h"
+#include "core/workspace/python_env.h"
 #include "tests/store/fixture.h"
 
 #include <sys/stat.h>

@@ -3,8 +3,8 @@
  * features: what gives a target away. */
 #include "tests/store/fixture.h"
 
+#include "core/recipe/declared_cost.h"
 #include "core/rows/run_rows.h"
-#include "core/run/declared_cost.h"
 #include "features/imports/import.h"
 #include "predictors/feature_names.h"
 

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the captured tree holds counts by the tree, everything else by its own digest
+ * (named_files.h). Digests are cached by path for the whole plan. */
+#include "core/plan/cell_inputs.h"
+
+#include "core/plan/command_files.h"
+#include "core/plan/fingerprint.h"
+#include "core/plan/named_files.h"
+#include "core/plan/script_uses.h"
+#include "core/recipe/output_words.h"
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+#include "lib/wire/value.h"
+
+#include <string.h>
+
+void orch_plan_files_init(struct orch_plan_files *files)
+{
+    *files = (struct orch_plan_files){
+        .script_files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+                                              (GDestroyNotify)g_hash_table_unref),
+        .path_digests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+        .read_digests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+        .covered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+                                         (GDestroyNotify)g_hash_table_unref),
+    };
+}
+
+void orch_plan_files_clear(struct orch_plan_files *files)
+{
+    g_clear_pointer(&files->tree_files, g_hash_table_unref);
+    g_clear_pointer(&files->tree_paths, g_ptr_array_unref);
+    g_clear_pointer(&files->script_files, g_hash_table_unref);
+    g_clear_pointer(&files->path_digests, g_hash_table_unref);
+    g_clear_pointer(&files->read_digests, g_hash_table_unref);
+    g_clear_pointer(&files->covered, g_hash_table_unref);
+}
+
+/* The search for the inputs of one trial. */
+struct naming {
+    struct orch_plan *plan;
+    const char *tree; /* NULL outside of a repository */
+    GHashTable *files;
+    struct orch_run_spans *spans;
+    GPtrArray *inputs;
+    GPtrArray *elsewhere; /* char *; not NULL: only paths outside that are no inputs are added */
+};
+
+/* The files of the captured tree as a set of paths; empty outside of a repository. Borrowed. */
+static GHashTable *tree_files(struct orch_plan *plan, const char *tree, GError **error)
+{
+    if (plan->files.tree_files)
+        return plan->files.tree_files;
+    plan->files.tree_paths = tree ? orch_vcs_list(plan->workspace->vcs, tree, "", error)
+                                  : g_ptr_array_new_with_free_func(g_free);
+    if (!plan->files.tree_paths)
+        return NULL;
+    plan->files.tree_files = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < plan->files.tree_paths->len; i++)
+        g_hash_table_add(plan->files.tree_files, plan->files.tree_paths->pdata[i]);
+    return plan->files.tree_files;
+}
+
+static bool is_folder_in(GHashTable *files, const char *path)
+{
+    g_autofree char *prefix = g_strconcat(path, "/", NULL);
+    GHashTableIter iter;
+    gpointer name;
+    g_hash_table_iter_init(&iter, files);
+    while (g_hash_table_iter_next(&iter, &name, NULL))
+        if (g_str_has_prefix(name, prefix))
+            return true;
+    return false;
+}
+
+/* Digest of a file's bytes, or of a folder's tree id. NULL: the tree has no such path, or it cannot
+ * be read. The caller frees. */
+static char *digest_of(struct orch_plan *plan, const char *tree, GHashTable *files,
+                       const char *path)
+{
+    char digest[ORCH_SHA256_CHARS];
+    if (g_hash_table_contains(files, path)) {
+        g_autofree char *full = g_build_filename(plan->workspace->root, path, NULL);
+        return orch_file_sha256(full, digest, NULL, NULL) ? g_strdup(digest) : NULL;
+    }
+    if (!tree || !is_folder_in(files, path))
+        return NULL;
+    const char *const paths[] = {path, NULL};
+    g_autofree char *id = orch_vcs_subtree(plan->workspace->vcs, tree, paths, NULL);
+    if (!id)
+        return NULL;
+    orch_sha256(id, strlen(id), digest);
+    return g_strdup(digest);
+}
+
+static bool has_input(const GPtrArray *inputs, const char *name)
+{
+    for (guint i = 0; inputs && i < inputs->len; i++)
+        if (strcmp(((const struct orch_checked_input *)inputs->pdata[i])->name, name) == 0)
+            return true;
+    return false;
+}
+
+static void add_input(GPtrArray *inputs, const char *path, const char *sha256)
+{
+    if (has_input(inputs, path))
+        return;
+    /* one allocation, like the other elements: the name follows the struct */
+    struct orch_checked_input *input = g_malloc0(sizeof *input + strlen(path) + 1);
+    input->name = strcpy((char *)(input + 1), path);
+    g_strlcpy(input->sha256, sha256, sizeof input->sha256);
+    g_ptr_array_add(inputs, input);
+}
+
+/* Adds a path of the tree with the digest of its content, when the tree has it. */
+static void add_content(struct naming *n, const char *path)
+{
+    struct orch_plan *plan = n->plan;
+    const char *known = g_hash_table_lookup(plan->files.path_digests, path);
+    if (!known) {
+        char *digest = digest_of(plan, n->tree, n->files, path);
+        known = digest ? digest : g_strdup("");
+        g_hash_table_insert(plan->files.path_digests, g_strdup(path), (gpointer)(uintptr_t)known);
+    }
+    if (*known)
+        add_input(n->inputs, path, known);
+}
+
+/* The name of an input: relative to the repository when it lies there. Borrowed. */
+static const char *name_of(const struct naming *n, const char *absolute)
+{
+    const char *relative = orch_path_below(absolute, n->plan->workspace->root);
+    return relative ? relative : absolute;
+}
+
+/* Keeps among the plan's digests what is not compared of an input. */
+static void note_extent(struct orch_plan *plan, const char *name, const char *absolute,
+                        enum orch_named_extent extent)
+{
+    bool is_folder = g_file_test(absolute, G_FILE_TEST_IS_DIR);
+    g_autofree char *part = extent == ORCH_NAMED_PART
+                                ? g_strdup_printf("; only its first %d files", ORCH_NAMED_ENTRIES)
+                                : g_strdup("");
+    char *text = g_strdup_printf("%s is too large to be read: compared by %s%s", name,
+                                 is_folder ? "names, sizes and times" : "size and time", part);
+    g_hash_table_insert(plan->files.path_digests, g_strconcat("extent ", name, NULL), text);
+}
+
+char *orch_cell_inputs_not_checked(const struct orch_plan *plan, const GPtrArray *inputs)
+{
+    const char *first = NULL;
+    unsigned count = 0;
+    for (guint i = 0; inputs && i < inputs->len; i++) {
+        const struct orch_checked_input *input = inputs->pdata[i];
+        g_autofree char *key = g_strconcat("extent ", input->name, NULL);
+        const char *text = g_hash_table_lookup(plan->files.path_digests, key);
+        count += text != NULL;
+        first = first ? first : text;
+    }
+    return count > 1 ? g_strdup_printf("%s (and %u more)", first, count - 1) : g_strdup(first);
+}
+
+/* Adds a file, or the files below a folder, that the captured tree does not have. */
+static void add_others(struct naming *n, const char *absolute)
+{
+    const char *name = name_of(n, absolute);
+    const char *known = g_hash_table_lookup(n->plan->files.path_digests, absolute);
+    if (g_hash_table_contains(n->files, name))
+        return;
+    bool is_shared = name != absolute && is_folder_in(n->files, name);
+    g_autofree char *rest = is_shared ? g_strconcat(name, "/", NULL) : g_strdup(name);
+    if (!known) {
+        enum orch_named_extent extent;
+        bool is_output = !g_file_test(absolute, G_FILE_TEST_IS_DIR) &&
+                         orch_run_spans_wrote(n->spans, absolute, name);
+        char *digest = is_output ? NULL
+                                 : orch_named_digest(absolute, n->plan->workspace->root, n->files,
+                                                     n->spans, n->plan->digests, &extent);
+        known = digest ? digest : g_strdup("");
+        g_hash_table_insert(n->plan->files.path_digests, g_strdup(absolute),
+                            (gpointer)(uintptr_t)known);
+        if (digest && extent != ORCH_NAMED_WHOLE)
+            note_extent(n->plan, rest, absolute, extent);
+    }
+    if (*known)
+        add_input(n->inputs, rest, known);
+}
+
+/* The files that a command uses besides those that it names: a set of paths, relative for those of
+ * the tree and absolute for others. `key` stands for the command. Borrowed. */
+static GHashTable *used_files(struct naming *n, const char *key, char *const *words,
+                              const char *folder)
+{
+    struct orch_plan *plan = n->plan;
+    GHashTable *all = g_hash_table_lookup(plan->files.script_files, key);
+    if (all)
+        return all;
+    struct orch_used_files used;
+    orch_used_files_init(&used);
+    orch_command_files(plan->workspace->root, folder, words, plan->files.tree_paths, &used);
+    all = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    GHashTable *const sets[] = {used.code, used.ignored, used.data};
+    for (size_t i = 0; i < G_N_ELEMENTS(sets); i++) {
+        GHashTableIter iter;
+        gpointer path;
+        g_hash_table_iter_init(&iter, sets[i]);
+        while (g_hash_table_iter_next(&iter, &path, NULL))
+            if (sets[i] != used.data || !orch_run_spans_wrote(n->spans, path, NULL))
+                g_hash_table_add(all, g_strdup(path));
+    }
+    orch_used_files_clear(&used);
+    g_hash_table_insert(plan->files.script_files, g_strdup(key), all);
+    return all;
+}
+
+/* Adds the files of such a set: all of them, or only those that the tree does not have. */
+static void add_used(struct naming *n, GHashTable *used, bool has_tree)
+{
+    GHashTableIter iter;
+    gpointer path;
+    g_hash_table_iter_init(&iter, used);
+    while (g_hash_table_iter_next(&iter, &path, NULL)) {
+        const char *name = name_of(n, path);
+        if (!g_hash_table_contains(n->files, name))
+            add_others(n, path);
+        else if (has_tree)
+            add_content(n, name);
+    }
+}
+
+/* Adds the file or folder at an absolute path, and for a script the files it uses. `has_tree`: also
+ * when the tree has it. */
+static void add_path(struct naming *n, const char *absolute, bool has_tree)
+{
+    const char *name = name_of(n, absolute);
+    if (n->elsewhere) {
+        if (name == absolute && !has_input(n->inputs, name) &&
+            !orch_named_is_outside_of_inputs(absolute, n->plan->workspace->root))
+            g_ptr_array_add(n->elsewhere, g_strdup(absolute));
+        return;
+    }
+    if (name != absolute && has_tree)
+        add_content(n, name);
+    add_others(n, absolute);
+    if (orch_script_language_of(name) == ORCH_SCRIPT_NONE || name == absolute || !has_tree)
+        return;
+    char *words[] = {(char *)(uintptr_t)absolute, NULL};
+    add_used(n, used_files(n, name, words, n->plan->expansion->folder), true);
+}
+
+json_t *orch_cell_absolute_params(const struct orch_plan *plan, const struct orch_cell *cell)
+{
+    json_t *params = json_copy(cell->params);
+    const char *name;
+    json_t *value;
+    json_object_foreach(cell->params, name, value)
+    {
+        const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
+        const char *text = json_string_value(value);
+        if (!spec || spec->type != ORCH_PATH || !text || !*text)
+            continue;
+        g_autofree char *absolute = orch_path_absolute(text, plan->expansion->folder);
+        json_object_set_new(params, name, json_string(absolute));
+    }
+    return params;
+}
+
+/* Adds the path that a word of the command names after substitution: the word itself, or the part
+ * after "--data=". Words without parameters and without "=" are the same in every trial, so files
+ * of the tree that they name are covered by orch_inputs_id. */
+static void add_word(struct naming *n, const char *word, const char *folder, const json_t *params)
+{
+    g_autofree char *text = orch_value_expand(word, params, NULL);
+    if (!text || !*text)
+        return;
+    g_autofree char *whole = orch_path_absolute(text, folder);
+    const char *equals = strchr(text, '=');
+    bool varies = strstr(word, "${") || equals;
+    add_path(n, whole, varies);
+    if (equals && equals[1]) {
+        g_autofree char *behind = orch_path_absolute(equals + 1, folder);
+        add_path(n, behind, true);
+    }
+}
+
+/* True for the interpreter that a command begins with: the environment record describes it. */
+static bool is_interpreter(const char *word)
+{
+    static const char *const names[] = {"python", "pypy", "Rscript", "julia", "bash", "sh", "env"};
+    g_autofree char *name = g_path_get_basename(word);
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        if (g_str_has_prefix(name, names[i]) && orch_script_language_of(name) == ORCH_SCRIPT_NONE)
+            return true;
+    return false;
+}
+
+/* Adds the paths that the parameters of type path and the words of the command name. */
+static void add_paths(struct naming *n, const struct orch_cell *cell)
+{
+    const struct orch_experiment *experiment = cell->experiment;
+    const struct orch_manifest *manifest = experiment->manifest;
+    g_autoptr(json_t) params = orch_cell_absolute_params(n->plan, cell);
+    for (guint i = 0; i < manifest->params->len; i++) {
+        const struct orch_param_spec *spec = manifest->params->pdata[i];
+        const char *text = json_string_value(json_object_get(params, spec->name));
+        g_autofree char *option = g_strconcat("--", spec->name, NULL);
+        if (spec->type == ORCH_PATH && text && *text && !(spec->flags & ORCH_PARAM_NEUTRAL) &&
+            !orch_word_is_output(option, text))
+            add_path(n, text, true);
+    }
+    g_autofree char *folder = orch_experiment_folder(n->plan->expansion, experiment);
+    for (char **word = manifest->argv; word && *word; word++)
+        if (word == manifest->argv ? !is_interpreter(*word) : !orch_word_is_output(word[-1], *word))
+            add_word(n, *word, folder, params);
+}
+
+/* Adds these, and the files that the command's scripts use. */
+static void add_named(struct naming *n, const struct orch_cell *cell)
+{
+    const struct orch_experiment *experiment = cell->experiment;
+    const struct orch_manifest *manifest = experiment->manifest;
+    add_paths(n, cell);
+    g_autofree char *folder = orch_experiment_folder(n->plan->expansion, experiment);
+    g_autofree char *key = g_strconcat("command of ", experiment->name, NULL);
+    bool is_inside = strcmp(folder, n->plan->workspace->root) == 0 || *name_of(n, folder) != '/';
+    if (n->tree && !orch_plugin_is_ours(manifest) && is_inside)
+        add_used(n, used_files(n, key, manifest->argv, folder), false);
+}
+
+/* The files and folders of `inputs:` that the captured tree does not have: a set of paths, looked
+ * up once for an experiment. Borrowed; NULL on error. */
+static GHashTable *declared(struct orch_plan *plan, const struct orch_experiment *experiment,
+                            GError **error)
+{
+    g_autofree char *key = g_strconcat("inputs of ", experiment->name, NULL);
+    GHashTable *all = g_hash_table_lookup(plan->files.script_files, key);
+    if (all)
+        return all;
+    g_autoptr(GPtrArray) paths =
+        orch_inputs_not_captured(plan->workspace, plan->expansion, experiment, error);
+    if (!paths)
+        return NULL;
+    all = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (guint i = 0; i < paths->len; i++)
+        g_hash_table_add(all, g_strdup(paths->pdata[i]));
+    g_hash_table_insert(plan->files.script_files, g_strdup(key), all);
+    return all;
+}
+
+bool orch_cell_inputs(struct orch_plan *plan, const struct orch_cell *cell, GPtrArray *inputs,
+                      GError **error)
+{
+    const struct orch_experiment *experiment = cell->experiment;
+    bool is_wrapped = experiment->manifest->kind == ORCH_PLUGIN_WRAPPED;
+    if (!is_wrapped && !experiment->inputs)
+        return true;
+    const struct orch_source *source = orch_workspace_source(plan->workspace, error);
+    GHashTable *files = source ? tree_files(plan, source->tree, error) : NULL;
+    GHashTable *others = files ? declared(plan, experiment, error) : NULL;
+    if (!others)
+        return false;
+    struct naming n = {.plan = plan, .tree = source->tree, .files = files, .inputs = inputs};
+    n.spans = orch_run_spans_new(plan->workspace, plan->expansion, experiment);
+    if (is_wrapped)
+        add_named(&n, cell);
+    add_used(&n, others, false);
+    orch_run_spans_free(n.spans);
+    return true;
+}
+
+void orch_cell_elsewhere(struct orch_plan *plan, const struct orch_plan_item *item,
+                         GPtrArray *paths)
+{
+    struct naming n = {.plan = plan, .inputs = item->inputs, .elsewhere = paths};
+    if (item->cell->experiment->manifest->kind == ORCH_PLUGIN_WRAPPED)
+        add_paths(&n, item->cell);
+}
+
+bool orch_cell_inputs_now(struct orch_plan *plan, const struct orch_cell *cell, GPtrArray *inputs,
+                          GError **error)
+{
+    struct orch_plan_files then = plan->files;
+    orch_plan_files_init(&plan->files);
+    bool ok = orch_cell_inputs(plan, cell, inputs, error);
+    orch_plan_files_clear(&plan->files);
+    plan->files = then;
+    return ok;
+}

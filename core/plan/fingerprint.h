@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What makes two trials the same: SHA-256 over the format number, plugin and version, canonical
+ * parameters (no secrets), seed, digests of the files it reads, fingerprints of the trials it
+ * refers to, the tree of the inputs, and the words of a command given in the recipe. The commit is
+ * not included, so an edited README or a rebase makes no trial stale.
+ */
+#ifndef ORCH_CORE_PLAN_FINGERPRINT_H
+#define ORCH_CORE_PLAN_FINGERPRINT_H
+
+#include "core/recipe/recipe.h"
+#include "core/workspace/workspace.h"
+
+/** A trial that another refers to, as included in the latter's fingerprint. Borrowed. */
+struct orch_fingerprint_ref {
+    const char *param, *artifact, *fingerprint;
+};
+
+/** The id of the code of an experiment. For a wrapped program: the tree of its manifest, of the
+ * files that its command provably uses (command_files.h) and of the files in `inputs:`. For any
+ * compiled plugin with `inputs:`: their tree. Without `inputs:`: a third-party plugin's build id,
+ * or "" for the plugins that come with orch, which are identified by their version. `*out_code_id`
+ * (or NULL): the same for Python scripts without comments where the id is no tree, else NULL. The
+ * caller frees both; NULL on error. */
+char *orch_inputs_id(struct orch_workspace *workspace, const struct orch_expansion *expansion,
+                     const struct orch_experiment *experiment, char **out_code_id, GError **error);
+
+/** An id of the code of a tree of inputs, as it lies on disk, in which comments of Python scripts
+ * do not count; an id that is no tree as it is. The caller frees. */
+char *orch_inputs_code_id(struct orch_workspace *workspace, const char *inputs_id);
+
+/** The files and folders that `inputs:` names and that the captured tree does not have, because git
+ * ignores them or they lie elsewhere; also the captured folders, which may hold such files. char *,
+ * absolute; the caller unrefs; NULL on error. */
+GPtrArray *orch_inputs_not_captured(struct orch_workspace *workspace,
+                                    const struct orch_expansion *expansion,
+                                    const struct orch_experiment *experiment, GError **error);
+
+/** The tree of only the files that `inputs:` names; "" without `inputs:`. The caller frees; NULL on
+ * error. */
+char *orch_inputs_declared_id(struct orch_workspace *workspace,
+                              const struct orch_expansion *expansion,
+                              const struct orch_experiment *experiment, GError **error);
+
+/** The files that orch_inputs_id covers, relative to the workspace's root (patterns where `inputs:`
+ * has patterns); empty for code outside the repository. char *; the caller unrefs; NULL on error.
+ */
+GPtrArray *orch_inputs_paths(struct orch_workspace *workspace,
+                             const struct orch_expansion *expansion,
+                             const struct orch_experiment *experiment, GError **error);
+
+/** Writes 64 hex digits. `inputs`: struct orch_checked_input * (or NULL), in any order. `root`:
+ * root of the work tree; paths in a command are made relative to it. */
+void orch_fingerprint(const struct orch_cell *cell, const GPtrArray *inputs, const char *inputs_id,
+                      const char *root, const struct orch_fingerprint_ref *refs, size_t ref_count,
+                      char out[65]);
+
+/** A digest of the words of an experiment's own command (`program:`), with paths below `root` made
+ * relative to it: 64 hex digits. NULL when the command comes from its plugin. The caller frees. */
+char *orch_command_id(const struct orch_experiment *experiment, const char *root);
+
+/** True for the plugins that come with orch. */
+bool orch_plugin_is_ours(const struct orch_manifest *manifest);
+
+#endif

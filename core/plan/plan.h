@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The plan states for each trial of a recipe what will happen and why. Making a plan has no side
+ * effects. */
+#ifndef ORCH_CORE_PLAN_PLAN_H
+#define ORCH_CORE_PLAN_PLAN_H
+
+#include "core/plugin/plugins.h"
+#include "core/recipe/recipe.h"
+#include "core/workspace/environment.h"
+#include "core/workspace/workspace.h"
+#include "lib/base/file_digests.h"
+
+enum orch_plan_state {
+    ORCH_PLAN_DONE,    /* an earlier run is reused */
+    ORCH_PLAN_MISSING, /* will run: it has no run, or its last run did not end well */
+    ORCH_PLAN_STALE,   /* will run: only an earlier version of it has a run */
+    ORCH_PLAN_WAITING, /* will run or reuse a run once the trials it refers to are done */
+    ORCH_PLAN_HELD,    /* another process runs it now */
+    ORCH_PLAN_SKIPPED, /* will not run: this machine lacks a resource that it needs */
+    ORCH_PLAN_UNUSED,  /* not requested, and no trial that will run refers to it */
+};
+
+struct orch_plan_item {
+    const struct orch_cell *cell;
+    enum orch_plan_state state;
+    char *reason;              /* for people: "done by ada, 2 d ago (any machine)", ... */
+    char fingerprint[65];      /* "" while it depends on an undecided best(..) */
+    char code_fingerprint[65]; /* the same without comments (same_comments.h) */
+    char own_fingerprint[65];  /* the trial's own when `fingerprint` is that of a run of which only
+                                  comments differ; else the same */
+    char *device_key;
+    unsigned gpus;         /* that it has on this machine: declared, or seen undeclared */
+    GPtrArray *inputs;     /* struct orch_checked_input *, or NULL */
+    const char *inputs_id; /* borrowed from the plan */
+    char *run_key;         /* DONE: the reused run */
+    char *other_settings;  /* STALE: the differing settings of its newest run, as options ("-s
+                              epochs=3"); NULL when the difference is not in the settings */
+    char *passed_over; /* why a run of this fingerprint is not reused: it was made by another build
+                          of orch's own plugin, or in another environment; NULL: no such run */
+    int64_t passed_over_ns; /* time of that check; runs that end later are considered again */
+    bool forced;            /* makes a new run although one could be reused */
+    int attempts;           /* runs of this fingerprint so far */
+    bool visited;
+    bool has_other_comments; /* DONE: only comments changed since the run */
+    char *refused; /* with `reads_only`: the reason why the plugin rejects it here, or NULL */
+};
+
+struct orch_plan_options {
+    unsigned slots; /* trials at once; at least 1 */
+    bool force;     /* run the wanted trials even when runs could be reused */
+    bool any_slots; /* for commands that only read: accept runs with any share of this machine's
+                       threads, preferring that of `slots` */
+    /** Nothing will run. A trial that a plugin rejects here (its data may be on another machine) is
+     * no error: its runs are looked up by its parameters, and it is skipped when there are none. */
+    bool reads_only;
+    bool no_watch;    /* do not note which files the trials open (read_files.h) */
+    bool keep_trials; /* keep the folders of ended trials (ORCH_STORE_DIR_KEPT) */
+    /** Trials run on nodes of a Slurm cluster: this machine need not have what they need, and runs
+     * of a `reuse: device` trial are those of the same place in the cluster (orch_slurm_place). */
+    bool in_slurm;
+};
+
+/** What was read of the captured files. */
+struct orch_plan_files {
+    GPtrArray *tree_paths;    /* files of the captured tree, sorted; NULL: not read yet */
+    GHashTable *tree_files;   /* the same as a set; its keys are borrowed */
+    GHashTable *script_files; /* path of a script -> set of the files that it uses */
+    GHashTable *path_digests; /* path -> digest of its content, "" when the tree has no such path */
+    GHashTable *read_digests; /* path that a run read -> its digest now, "" when it is gone */
+    GHashTable *covered;      /* inputs id -> set of the paths in that tree */
+};
+
+struct orch_plan {
+    struct orch_workspace *workspace;
+    struct orch_plugins *plugins;
+    const struct orch_expansion *expansion;
+    struct orch_plan_options options;
+    struct orch_plan_item *items; /* one per cell, same index */
+    unsigned count;
+    unsigned *order; /* indices of the items in starting order: every setting of every experiment
+                        once before any repeat. References may delay an item. */
+    int64_t made_ns; /* before the files outside of a repository were read */
+    GHashTable *inputs_ids;       /* experiment -> char *, borrowed from all_inputs_ids */
+    GHashTable *code_ids;         /* inputs id -> the same without comments (fingerprint.h) */
+    GPtrArray *all_inputs_ids;    /* char *: also those from before orch_plan_recapture */
+    struct orch_plan_files files; /* caches for cell_inputs.c */
+    struct orch_file_digests *digests;
+    struct orch_environments *environments;
+    struct orch_store *store; /* NULL: there is no store yet */
+    GHashTable *active;       /* fingerprint -> struct orch_active_row * */
+    GPtrArray *actives;
+};
+
+/** Makes the plan: lets plugins check every trial, computes its fingerprint and looks for its runs.
+ * When plugins reject trials, adds findings to `diags` and returns NULL. All arguments must outlive
+ * the plan. */
+struct orch_plan *orch_plan_new(struct orch_workspace *workspace, struct orch_plugins *plugins,
+                                const struct orch_expansion *expansion,
+                                const struct orch_plan_options *options, struct orch_diags *diags,
+                                GError **error);
+void orch_plan_free(struct orch_plan *plan);
+
+/** Re-evaluates an item whose references may have ended: sets its state and reason. */
+bool orch_plan_settle(struct orch_plan *plan, unsigned index, GError **error);
+
+/** Captures the source again: trials that start from now on use the files as they are now, once
+ * orch_plan_renew was called for them. Finished and running trials keep the tree that they began
+ * with. */
+bool orch_plan_recapture(struct orch_plan *plan, GError **error);
+/** Determines the inputs of a trial that has not started anew; orch_plan_settle then gives its new
+ * fingerprint and state. */
+bool orch_plan_renew(struct orch_plan *plan, unsigned index, GError **error);
+
+/** Removes files from the inputs of an item that has run, because it has written them: its inputs
+ * and its fingerprint are then those that the next plan finds. `names`: a set. False when the item
+ * has none of them. */
+bool orch_plan_drop_inputs(struct orch_plan *plan, unsigned index, GHashTable *names);
+
+/** Resolves a reference to an item: its only candidate, or the best of several (all must be done).
+ * False with a reason in `*out_why` (the caller frees) when it cannot be resolved. */
+bool orch_plan_choose(struct orch_plan *plan, const struct orch_ref *ref, unsigned *out_index,
+                      char **out_why, GError **error);
+
+/** Checks that the artifacts of a DONE item are available here when trials that will run refer to
+ * them; a run received from elsewhere may lack its artifacts. Returns false when one is missing:
+ * the item is then MISSING and forced, so that it runs again. */
+bool orch_plan_check_files(struct orch_plan *plan, unsigned index);
+
+unsigned orch_plan_count(const struct orch_plan *plan, enum orch_plan_state state);
+/** "done", "missing", ... */
+const char *orch_plan_state_name(enum orch_plan_state state);
+
+/** The default number of parallel trials: as many as fit on this machine's GPUs (`allowed_gpus` of
+ * them; 0: all). When no trial uses a GPU, the recipe's `jobs`, at most one for each of the
+ * machine's threads; 1 without `jobs`. */
+unsigned orch_plan_default_slots(struct orch_workspace *workspace,
+                                 const struct orch_expansion *expansion, unsigned allowed_gpus);
+
+/** Number of GPUs of one trial of the experiment. */
+unsigned orch_experiment_gpus(const struct orch_experiment *experiment);
+/** True for a program of the user's that declares no GPUs, not even 0: as by hand it has all of
+ * this machine's, and holds none of them. */
+bool orch_experiment_sees_gpus(const struct orch_experiment *experiment);
+/** The share of its GPU that one trial uses, in millionths: ORCH_GPU_WHOLE for whole GPUs. */
+unsigned orch_experiment_gpu_millionths(const struct orch_experiment *experiment);
+/** Number of GPUs of one trial, where a share counts as such: 0.5. */
+double orch_experiment_gpu_sum(const struct orch_experiment *experiment);
+/** Number of trials of the experiment among which the machine's CPUs are divided: those that run at
+ * once (`slots`), or those that the machine's GPUs can hold, if these are more. */
+unsigned orch_experiment_shares(const struct orch_experiment *experiment,
+                                const struct orch_machine *machine, unsigned slots);
+/** Number of processes that MPI starts for a trial: what its recipe says, else the `workers` of its
+ * declared cost (may be NULL), else 1. 0 for a plugin that does not use MPI, and for a wrapped
+ * program. */
+unsigned orch_experiment_ranks(const struct orch_experiment *experiment, const json_t *cost);
+/** Number of threads of a trial's slot: the experiment's `cores` if set, else all threads of the
+ * machine for a trial that runs alone, else an equal share (orch_experiment_shares). */
+int orch_experiment_threads(const struct orch_experiment *experiment,
+                            const struct orch_machine *machine, unsigned slots);
+/** No other trial runs beside one of it: a timing plugin's, or `resources: { exclusive: true }`. */
+bool orch_experiment_runs_alone(const struct orch_experiment *experiment);
+/** True when its trials ask for CPUs: by a number of cores, or because they run alone. */
+bool orch_experiment_declares_cpus(const struct orch_experiment *experiment);
+/** True when its trials wait for other runs of this machine: they declare CPUs or need GPUs. */
+bool orch_experiment_waits(const struct orch_experiment *experiment);
+
+/** Stores the plan's recipe, as written and as it was read, so that runs can refer to it. */
+bool orch_plan_store_recipe(const struct orch_plan *plan, GError **error);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/plan/plan_forecast.h"
+
+#include "store/forecast.h"
+
+#include <math.h>
+#include <string.h>
+
+bool orch_plan_will_run(const struct orch_plan_item *item)
+{
+    return item->state == ORCH_PLAN_MISSING || item->state == ORCH_PLAN_STALE ||
+           item->state == ORCH_PLAN_WAITING;
+}
+
+bool orch_plan_uses_gpus(const struct orch_plan *plan)
+{
+    for (unsigned i = 0; i < plan->count; i++)
+        if (orch_plan_will_run(&plan->items[i]) && plan->items[i].gpus)
+            return true;
+    return false;
+}
+
+unsigned orch_plan_item_devices(const struct orch_plan_item *item)
+{
+    return MAX(1u, item->gpus);
+}
+
+double orch_plan_item_charged(const struct orch_plan_item *item)
+{
+    double declared = orch_experiment_gpu_sum(item->cell->experiment);
+    return declared > 0 ? declared : orch_plan_item_devices(item);
+}
+
+/* The order in which the scheduler starts them. */
+static int compare_order(const void *a, const void *b)
+{
+    const struct orch_plan_item *x = *(const struct orch_plan_item *const *)a,
+                                *y = *(const struct orch_plan_item *const *)b;
+    int p = x->cell->repeat, q = y->cell->repeat;
+    return p != q ? p - q : (x > y) - (x < y);
+}
+
+/* The time at which each slot becomes free, seconds from the start. */
+struct slots {
+    double free_s[1024];
+    unsigned count;
+};
+
+static double last(const struct slots *slots)
+{
+    double end = 0;
+    for (unsigned i = 0; i < slots->count; i++)
+        end = fmax(end, slots->free_s[i]);
+    return end;
+}
+
+static void occupy(struct slots *slots, double seconds, bool alone)
+{
+    unsigned first = 0;
+    double end = last(slots);
+    for (unsigned i = 1; i < slots->count; i++)
+        if (slots->free_s[i] < slots->free_s[first])
+            first = i;
+    slots->free_s[first] = (alone ? end : slots->free_s[first]) + seconds;
+    for (unsigned i = 0; alone && i < slots->count; i++)
+        slots->free_s[i] = end + seconds;
+}
+
+/* Widths of the interval to one side: squares of independent errors, sum of shared ones. */
+struct width {
+    double squares, sum;
+};
+
+static void widen(struct width *width, double seconds, bool is_independent)
+{
+    width->squares += is_independent ? seconds * seconds : 0;
+    width->sum += is_independent ? 0 : seconds;
+}
+
+static double width_of(const struct width *width)
+{
+    return sqrt(width->squares) + width->sum;
+}
+
+void orch_forecast_total(const struct orch_plan *plan, const struct orch_forecaster *forecaster,
+                         struct orch_forecast_total *out)
+{
+    g_autoptr(GPtrArray) order = g_ptr_array_new();
+    struct slots slots = {.count = CLAMP(plan->options.slots, 1, 1024)};
+    struct width below = {0}, above = {0}, device_below = {0}, device_above = {0};
+    *out = (struct orch_forecast_total){0};
+    for (unsigned i = 0; i < plan->count; i++)
+        if (orch_plan_will_run(&plan->items[i]))
+            g_ptr_array_add(order, &plan->items[i]);
+    g_ptr_array_sort(order, compare_order);
+    double work_s = 0;
+    for (guint i = 0; i < order->len; i++) {
+        const struct orch_plan_item *item = order->pdata[i];
+        struct orch_forecast f;
+        if (!forecaster->forecast || !forecaster->forecast(forecaster->ctx, item, &f)) {
+            out->unknown++;
+            continue;
+        }
+        double devices = orch_plan_item_charged(item);
+        bool independent = strcmp(f.model, "repeats") == 0;
+        out->known++;
+        work_s += f.p50_s;
+        out->device_p50_s += devices * f.p50_s;
+        occupy(&slots, f.p50_s, orch_experiment_runs_alone(item->cell->experiment));
+        widen(&below, f.p50_s - f.p5_s, independent);
+        widen(&above, f.p95_s - f.p50_s, independent);
+        widen(&device_below, devices * (f.p50_s - f.p5_s), independent);
+        widen(&device_above, devices * (f.p95_s - f.p50_s), independent);
+    }
+    /* errors of trials on parallel slots overlap in time, so the widths are scaled by the same
+     * share */
+    double share = work_s > 0 ? last(&slots) / work_s : 0;
+    out->p50_s = last(&slots);
+    out->p5_s = fmax(0, out->p50_s - share * width_of(&below));
+    out->p95_s = out->p50_s + share * width_of(&above);
+    out->device_p5_s = fmax(0, out->device_p50_s - width_of(&device_below));
+    out->device_p95_s = out->device_p50_s + width_of(&device_above);
+}
+
+bool orch_forecast_store(struct orch_plan *plan, const struct orch_plan_item *item,
+                         const char *run_key, const struct orch_forecast *forecast, int64_t made_ns,
+                         bool is_renewed, GError **error)
+{
+    struct orch_forecast_row row = {.fingerprint = item->fingerprint,
+                                    .machine = orch_workspace_machine_key(plan->workspace),
+                                    .model = forecast->model,
+                                    .tier = forecast->tier,
+                                    .run_key = run_key,
+                                    .made_ns = made_ns,
+                                    .is_renewed = is_renewed,
+                                    .p5_s = forecast->p5_s,
+                                    .p50_s = forecast->p50_s,
+                                    .p95_s = forecast->p95_s};
+    return orch_store_put_forecast(plan->store, &row, error);
+}

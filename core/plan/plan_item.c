@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Decides what will happen to one trial, and why. Items are settled depth first along their
+ * references, because a fingerprint includes the fingerprints of the trials referred to. A
+ * reference to the best of several trials is open until all of them are done; the scheduler then
+ * settles such an item again. */
+#include "core/plan/plan_private.h"
+
+#include "core/plan/cell_inputs.h"
+#include "core/plan/fingerprint.h"
+#include "core/plan/read_since.h"
+#include "core/plan/reuse.h"
+#include "core/plan/same_comments.h"
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "lib/wire/mpi_program.h"
+#include "lib/wire/value.h"
+
+#include <math.h>
+#include <string.h>
+
+void orch_plan_set_state(struct orch_plan_item *item, enum orch_plan_state state, char *reason)
+{
+    item->state = state;
+    g_free(item->reason);
+    item->reason = reason;
+}
+
+static char *ago(int64_t then_ns)
+{
+    double seconds = (double)(orch_now_ns() - then_ns) / 1e9;
+    if (seconds < 60)
+        return g_strdup("just now");
+    if (seconds < 3600)
+        return g_strdup_printf("%d min ago", (int)(seconds / 60));
+    if (seconds < 86400)
+        return g_strdup_printf("%d h ago", (int)(seconds / 3600));
+    return g_strdup_printf("%d d ago", (int)(seconds / 86400));
+}
+
+/* ---- references -------------------------------------------------------------------------------
+ */
+
+/* The value that best() compares: the last point of the metric, else the result. */
+static bool run_value(struct orch_store *store, const char *key, const char *metric, double *out,
+                      GError **error)
+{
+    struct orch_run *run = orch_store_run(store, key, error);
+    if (!run)
+        return false;
+    bool found = false;
+    struct orch_series *series = orch_store_series(store, run->id, metric, error);
+    if (series && series->count) {
+        *out = series->value[series->count - 1];
+        found = true;
+    }
+    orch_series_free(series);
+    g_autoptr(json_t) results = found ? NULL : orch_store_results(store, run->id, NULL);
+    if (!found && results)
+        found = orch_json_get_real(json_object_get(results, metric), out);
+    orch_run_free(run);
+    return found;
+}
+
+bool orch_plan_choose(struct orch_plan *plan, const struct orch_ref *ref, unsigned *out_index,
+                      char **out_why, GError **error)
+{
+    if (!ref->best_metric) {
+        *out_index = g_array_index(ref->cells, unsigned, 0);
+        return true;
+    }
+    bool chosen = false;
+    double best = 0;
+    for (guint i = 0; i < ref->cells->len; i++) {
+        unsigned index = g_array_index(ref->cells, unsigned, i);
+        const struct orch_plan_item *item = &plan->items[index];
+        if (item->state != ORCH_PLAN_DONE) {
+            *out_why =
+                g_strdup_printf("waits for %u trials, to choose %s", ref->cells->len, ref->text);
+            return false;
+        }
+        GError *problem = NULL;
+        double value;
+        if (!run_value(plan->store, item->run_key, ref->best_metric, &value, &problem)) {
+            if (problem) {
+                g_propagate_error(error, problem);
+                return false;
+            }
+            continue;
+        }
+        if (isfinite(value) && (!chosen || (ref->best_is_max ? value > best : value < best))) {
+            chosen = true;
+            best = value;
+            *out_index = index;
+        }
+    }
+    if (!chosen)
+        *out_why = g_strdup_printf("no run of %s has a finite '%s'", ref->text, ref->best_metric);
+    return chosen;
+}
+
+/* ---- one item ---------------------------------------------------------------------------------
+ */
+
+static bool has_mpi(void)
+{
+    bool is_srun;
+    g_autofree char *program = orch_mpi_program(&is_srun);
+    return program;
+}
+
+/* True when this machine can run the item; otherwise marks it as skipped, with the reason. */
+static bool machine_fits(struct orch_plan *plan, struct orch_plan_item *item)
+{
+    const struct orch_experiment *experiment = item->cell->experiment;
+    const struct orch_machine *machine = orch_workspace_machine(plan->workspace);
+    unsigned gpus = orch_experiment_gpus(experiment);
+    if (plan->options.in_slurm)
+        return true;
+    if (gpus > machine->gpus->len) {
+        orch_plan_set_state(item, ORCH_PLAN_SKIPPED,
+                            g_strdup_printf("needs %u GPU%s, this machine has %u (%s)", gpus,
+                                            gpus == 1 ? "" : "s", machine->gpus->len,
+                                            machine->gpu_note ? machine->gpu_note : "NVML"));
+        return false;
+    }
+    unsigned instances = 0;
+    for (guint i = 0; i < machine->gpus->len; i++)
+        instances += ((const struct orch_gpu_device *)machine->gpus->pdata[i])->is_mig;
+    if (gpus > 1 && gpus > machine->gpus->len - instances) {
+        orch_plan_set_state(
+            item, ORCH_PLAN_SKIPPED,
+            g_strdup_printf("needs %u GPUs; %u of this machine's %u are MIG instances, of which "
+                            "CUDA gives a process only one",
+                            gpus, instances, machine->gpus->len));
+        return false;
+    }
+    if (experiment->memory_bytes > machine->memory_bytes) {
+        g_autofree char *wanted = orch_bytes_format(experiment->memory_bytes);
+        g_autofree char *there = orch_bytes_format(machine->memory_bytes);
+        orch_plan_set_state(
+            item, ORCH_PLAN_SKIPPED,
+            g_strdup_printf("needs %s of memory, this machine has %s", wanted, there));
+        return false;
+    }
+    if (orch_experiment_ranks(experiment, NULL) > 0 && !has_mpi()) {
+        orch_plan_set_state(item, ORCH_PLAN_SKIPPED, g_strdup(ORCH_MPI_NO_PROGRAM));
+        return false;
+    }
+    return true;
+}
+
+/* The earlier runs of an item for which none can be reused. Borrowed from its history. */
+struct earlier {
+    const struct orch_history_row *same;  /* the newest run of this fingerprint */
+    const struct orch_history_row *other; /* the newest run of an earlier version that ended well */
+    char *change;                         /* how `other` differs; the caller frees */
+};
+
+static void look_back(struct orch_plan *plan, struct orch_plan_item *item, const GPtrArray *rows,
+                      struct earlier *out)
+{
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_history_row *row = rows->pdata[i];
+        if (strcmp(row->fingerprint, item->fingerprint) == 0) {
+            item->attempts = MAX(item->attempts, row->attempt);
+            out->same = out->same ? out->same : row;
+        } else if (!out->other && orch_verdict_facts(orch_verdict_parse(row->state))->is_reused) {
+            g_autofree char *change = orch_plan_change(plan, item, row);
+            out->other = change ? row : NULL;
+            out->change = g_steal_pointer(&change);
+        }
+    }
+}
+
+/* Handles an item whose fingerprint has a run that cannot be reused. */
+static void set_to_run_again(struct orch_plan_item *item, const struct orch_history_row *same)
+{
+    g_autofree char *who = orch_who_name(same->who);
+    if (!orch_verdict_facts(orch_verdict_parse(same->state))->is_reused)
+        orch_plan_set_state(item, ORCH_PLAN_MISSING,
+                            g_strdup_printf("%s before%s%s", same->state, same->reason ? ": " : "",
+                                            same->reason ? same->reason : ""));
+    else if (item->forced)
+        orch_plan_set_state(item, ORCH_PLAN_MISSING, g_strdup("forced: makes a new run"));
+    else if (item->cell->experiment->reuse == ORCH_RECIPE_REUSE_NEVER)
+        orch_plan_set_state(item, ORCH_PLAN_MISSING, g_strdup("reuse: never"));
+    else if (item->passed_over)
+        orch_plan_set_state(item, ORCH_PLAN_STALE, g_strdup(item->passed_over));
+    else
+        orch_plan_set_state(item, ORCH_PLAN_MISSING,
+                            g_strdup_printf("done by %s on %s; timings count where they are made",
+                                            who, same->device_key));
+}
+
+/* The settings in which an earlier run differs, as command line options; NULL when none differs. */
+static char *settings_of(const struct orch_plan *plan, const struct orch_plan_item *item,
+                         const char *run_key)
+{
+    struct orch_run *run = orch_store_run(plan->store, run_key, NULL);
+    g_autoptr(json_t) then = run ? orch_store_params(plan->store, run->id, NULL) : NULL;
+    GString *words = g_string_new(NULL);
+    const char *name;
+    json_t *value;
+    json_object_foreach(item->cell->params, name, value)
+    {
+        const struct orch_param_spec *spec =
+            orch_manifest_param(item->cell->experiment->manifest, name);
+        json_t *before = then ? json_object_get(then, name) : NULL;
+        if (!orch_cell_identifies(item->cell, spec) || !before || json_equal(before, value))
+            continue;
+        g_autofree char *text = orch_value_format_json(before);
+        g_autofree char *setting =
+            g_strdup_printf("%s.%s=%s", item->cell->experiment->name, name, text);
+        g_autofree char *quoted = g_shell_quote(setting);
+        bool is_plain = !strpbrk(setting, " \t\n'\"$\\*?&;|<>()[]{}`!#~");
+        g_string_append_printf(words, "%s-s %s", words->len ? " " : "",
+                               is_plain ? setting : quoted);
+    }
+    orch_run_free(run);
+    bool any = words->len;
+    char *text = g_string_free(words, !any);
+    return any ? text : NULL;
+}
+
+/* Handles an item for which no run can be reused: records what the store has instead. */
+static bool set_to_run(struct orch_plan *plan, struct orch_plan_item *item, GError **error)
+{
+    const struct orch_cell *cell = item->cell;
+    /* without a recipe, a command with other values is a different trial, not an earlier version */
+    const json_t *values = plan->expansion->is_ad_hoc ? cell->params : cell->coords;
+    g_autoptr(GPtrArray) rows =
+        orch_store_history(plan->store, plan->expansion->name, cell->experiment->name, cell->repeat,
+                           values, 20, error);
+    if (!rows)
+        return false;
+    struct earlier earlier = {0};
+    look_back(plan, item, rows, &earlier);
+    if (earlier.same)
+        set_to_run_again(item, earlier.same);
+    else if (earlier.other) {
+        orch_plan_set_state(item, ORCH_PLAN_STALE, g_steal_pointer(&earlier.change));
+        g_free(item->other_settings);
+        item->other_settings = settings_of(plan, item, earlier.other->key);
+    } else
+        orch_plan_set_state(item, ORCH_PLAN_MISSING, g_strdup("never run"));
+    g_free(earlier.change);
+    return true;
+}
+
+/* Describes how a run's environment differs from the item's current one; NULL when it does not. */
+static char *environment_difference(struct orch_plan *plan, const struct orch_plan_item *item,
+                                    const struct orch_run *run)
+{
+    g_autoptr(json_t) then = orch_environment_recorded(run->facts);
+    return then ? orch_environments_difference(plan->environments, item->cell->experiment, then,
+                                               orch_store_folder(plan->store))
+                : NULL;
+}
+
+static bool find_done(struct orch_plan *plan, struct orch_plan_item *item, bool *out_done,
+                      GError **error)
+{
+    *out_done = false;
+    bool by_device = item->cell->experiment->reuse == ORCH_RECIPE_REUSE_DEVICE;
+    GError *problem = NULL;
+    g_clear_pointer(&item->passed_over, g_free);
+    struct orch_run *run = orch_reuse_find(plan, item, &item->passed_over, &problem);
+    item->passed_over_ns = item->passed_over ? orch_now_ns() : 0;
+    if (problem) {
+        g_propagate_error(error, problem);
+        return false;
+    }
+    if (!run)
+        return true;
+    g_autofree char *when = ago(run->ended_ns);
+    g_autofree char *who = orch_who_name(run->who);
+    g_free(item->run_key);
+    item->run_key = g_strdup(run->key);
+    g_autofree char *other = environment_difference(plan, item, run);
+    g_autofree char *not_compared = orch_read_not_compared(run);
+    item->has_other_comments |= orch_read_other_comments(plan, run);
+    orch_plan_set_state(item, ORCH_PLAN_DONE,
+                        g_strdup_printf("%s %s by %s (%s)%s%s%s%s", run->state, when, who,
+                                        by_device ? run->device_key : "any machine",
+                                        other ? "; environment differs: " : "", other ? other : "",
+                                        not_compared ? "; " : "",
+                                        not_compared ? not_compared : ""));
+    orch_run_free(run);
+    *out_done = true;
+    return true;
+}
+
+static void set_to_held(struct orch_plan_item *item, const struct orch_process *runner)
+{
+    char *reason = orch_runner_is_slurm(runner)
+                       ? g_strdup_printf("submitted to Slurm (job %lld_%lld)",
+                                         (long long)runner->pid, (long long)runner->start)
+                       : g_strdup_printf("running now (process %lld)", (long long)runner->pid);
+    orch_plan_set_state(item, ORCH_PLAN_HELD, reason);
+}
+
+static bool look_up(struct orch_plan *plan, struct orch_plan_item *item, GError **error)
+{
+    if (!plan->store) {
+        orch_plan_set_state(item, ORCH_PLAN_MISSING, g_strdup("never run"));
+        return true;
+    }
+    if (!item->forced && item->cell->experiment->reuse != ORCH_RECIPE_REUSE_NEVER) {
+        bool done;
+        if (!find_done(plan, item, &done, error))
+            return false;
+        if (done)
+            return true;
+        const struct orch_active_row *active = g_hash_table_lookup(plan->active, item->fingerprint);
+        if (active && orch_active_is_alive(active)) {
+            set_to_held(item, &active->runner);
+            return true;
+        }
+    }
+    return set_to_run(plan, item, error);
+}
+
+/* Gets the fingerprints of the trials that the cell refers to; false without error when one is
+ * still open. */
+static bool settle_refs(struct orch_plan *plan, struct orch_plan_item *item,
+                        struct orch_fingerprint_ref *out, GError **error)
+{
+    const GPtrArray *refs = item->cell->refs;
+    for (guint i = 0; i < refs->len; i++) {
+        const struct orch_ref *ref = refs->pdata[i];
+        for (guint j = 0; j < ref->cells->len; j++)
+            if (!orch_plan_settle_once(plan, g_array_index(ref->cells, unsigned, j), error))
+                return false;
+        unsigned chosen;
+        char *why = NULL;
+        if (!orch_plan_choose(plan, ref, &chosen, &why, error)) {
+            if (why)
+                orch_plan_set_state(item, ORCH_PLAN_WAITING, why);
+            return false;
+        }
+        const struct orch_plan_item *other = &plan->items[chosen];
+        if (!other->fingerprint[0]) {
+            orch_plan_set_state(item, ORCH_PLAN_WAITING,
+                                g_strdup_printf("waits for '%s'", other->cell->experiment->name));
+            return false;
+        }
+        out[i] = (struct orch_fingerprint_ref){ref->param, ref->artifact, other->fingerprint};
+    }
+    return true;
+}
+
+/* For commands that only read: an item without its own fingerprint uses the newest run with its
+ * parameters, or is skipped. */
+static bool adopt_run(struct orch_plan *plan, struct orch_plan_item *item, GError **error)
+{
+    struct orch_history_row *row = NULL;
+    if (!orch_reuse_find_by_params(plan, item, &row, error))
+        return false;
+    if (row) {
+        item->run_key = g_strdup(row->key);
+        g_autofree char *who = orch_who_name(row->who);
+        orch_plan_set_state(item, ORCH_PLAN_DONE, g_strdup_printf("done by %s", who));
+    } else if (item->refused) {
+        orch_plan_set_state(item, ORCH_PLAN_SKIPPED, g_strdup(item->refused));
+    }
+    orch_history_row_free(row);
+    return true;
+}
+
+static void set_fingerprints(struct orch_plan *plan, struct orch_plan_item *item,
+                             const struct orch_fingerprint_ref *refs, size_t count)
+{
+    orch_fingerprint(item->cell, item->inputs, item->inputs_id, plan->workspace->root, refs, count,
+                     item->fingerprint);
+    orch_code_fingerprint(plan, item, refs, count, item->code_fingerprint);
+    memcpy(item->own_fingerprint, item->fingerprint, sizeof item->own_fingerprint);
+}
+
+bool orch_plan_settle_once(struct orch_plan *plan, unsigned index, GError **error)
+{
+    struct orch_plan_item *item = &plan->items[index];
+    if (item->visited)
+        return true;
+    item->visited = true;
+    GError *problem = NULL;
+    guint count = item->cell->refs->len;
+    g_autofree struct orch_fingerprint_ref *refs = g_new0(struct orch_fingerprint_ref, count + 1);
+    if (!settle_refs(plan, item, refs, &problem)) {
+        if (problem) {
+            g_propagate_error(error, problem);
+            return false;
+        }
+        item->fingerprint[0] = 0;
+        machine_fits(plan, item);
+        return !plan->options.reads_only || adopt_run(plan, item, error);
+    }
+    if (item->refused)
+        return adopt_run(plan, item, error);
+    set_fingerprints(plan, item, refs, count);
+    item->has_other_comments = orch_adopt_same_code(plan, item);
+    if (!look_up(plan, item, error))
+        return false;
+    g_autofree char *not_checked = orch_cell_inputs_not_checked(plan, item->inputs);
+    if (item->state == ORCH_PLAN_DONE && (item->has_other_comments || not_checked))
+        orch_plan_set_state(
+            item, ORCH_PLAN_DONE,
+            g_strdup_printf("%s%s%s%s", item->reason,
+                            item->has_other_comments ? "; only comments changed since" : "",
+                            not_checked ? "; " : "", not_checked ? not_checked : ""));
+    /* a finished trial counts wherever it ran; only trials that would run must fit this machine */
+    if (item->state == ORCH_PLAN_MISSING || item->state == ORCH_PLAN_STALE)
+        machine_fits(plan, item);
+    return true;
+}
+
+bool orch_plan_settle(struct orch_plan *plan, unsigned index, GError **error)
+{
+    plan->items[index].visited = false;
+    return orch_plan_settle_once(plan, index, error);
+}
+
+/* The tree without files; NULL when it has none of them. The caller frees. */
+static char *tree_without(struct orch_vcs *vcs, const char *tree, GHashTable *names)
+{
+    g_autoptr(GPtrArray) paths = vcs && tree && *tree ? orch_vcs_list(vcs, tree, "", NULL) : NULL;
+    guint before = paths ? paths->len : 0;
+    for (guint i = before; i-- > 0;)
+        if (g_hash_table_contains(names, paths->pdata[i]))
+            g_ptr_array_remove_index(paths, i);
+    if (!paths || paths->len == before)
+        return NULL;
+    if (!paths->len)
+        return g_strdup("");
+    g_ptr_array_add(paths, NULL);
+    return orch_vcs_subtree(vcs, tree, (const char *const *)paths->pdata, NULL);
+}
+
+bool orch_plan_drop_inputs(struct orch_plan *plan, unsigned index, GHashTable *names)
+{
+    struct orch_plan_item *item = &plan->items[index];
+    guint count = item->cell->refs->len, dropped = 0;
+    g_autofree struct orch_fingerprint_ref *refs = g_new0(struct orch_fingerprint_ref, count + 1);
+    for (guint i = item->inputs ? item->inputs->len : 0; i-- > 0;) {
+        const struct orch_checked_input *input = item->inputs->pdata[i];
+        if (!g_hash_table_contains(names, input->name))
+            continue;
+        g_ptr_array_remove_index(item->inputs, i);
+        dropped++;
+    }
+    char *id = tree_without(plan->workspace->vcs, item->inputs_id, names);
+    if (id) {
+        g_ptr_array_add(plan->all_inputs_ids, id);
+        item->inputs_id = id;
+    }
+    if ((!dropped && !id) || !settle_refs(plan, item, refs, NULL))
+        return false;
+    set_fingerprints(plan, item, refs, count);
+    return true;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Compares what a run read (read_files.h) with the files as they are now. */
+#ifndef ORCH_CORE_PLAN_READ_SINCE_H
+#define ORCH_CORE_PLAN_READ_SINCE_H
+
+#include "core/plan/plan.h"
+#include "store/store.h"
+
+/** Why a run of the item's fingerprint cannot be reused because of a file that it read: "data.csv,
+ * which this run read, has changed since". NULL when there is none. Files that the fingerprint
+ * covers are not looked at again, and each file only once for a plan. `*out_name`: the file. The
+ * caller frees both. */
+char *orch_read_since(const struct orch_plan *plan, const struct orch_plan_item *item,
+                      const struct orch_run *run, char **out_name);
+
+/** True when the run wrote one of these files (char *), of which it is not known what it wrote. */
+bool orch_read_wrote(const struct orch_run *run, const GPtrArray *names);
+
+/** True when orch_read_since has found other comments in Python scripts that the run read. */
+bool orch_read_other_comments(const struct orch_plan *plan, const struct orch_run *run);
+
+/** What is not compared of a run that is reused, for people; NULL when there is nothing to say. The
+ * caller frees. */
+char *orch_read_not_compared(const struct orch_run *run);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Digests without comments are kept with the runs, so that the old text need not be kept: scripts
+ * lie in folders that are no repository, too, and git ignores some. */
+#include "core/plan/same_comments.h"
+
+#include "core/plan/reuse.h"
+#include "core/plan/script_same.h"
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+#include "lib/wire/verdict.h"
+
+#include <string.h>
+
+enum { RUNS_MAX = 20 };
+
+/* The digest of an input without comments; the input's own when it is no Python script. Looked up
+ * once for a plan. Borrowed. */
+static const char *code_digest(struct orch_plan *plan, const struct orch_checked_input *input)
+{
+    g_autofree char *key = g_strconcat("code ", input->name, NULL);
+    const char *known = g_hash_table_lookup(plan->files.path_digests, key);
+    if (!known) {
+        char digest[ORCH_SHA256_CHARS];
+        g_autofree char *path = orch_path_absolute(input->name, plan->workspace->root);
+        known = g_strdup(orch_script_file_digest(path, digest) ? digest : "");
+        g_hash_table_insert(plan->files.path_digests, g_strdup(key), (gpointer)(uintptr_t)known);
+    }
+    return *known ? known : input->sha256;
+}
+
+/* The id of the item's inputs without comments. Borrowed. */
+static const char *code_id(struct orch_plan *plan, const char *inputs_id)
+{
+    const char *known = g_hash_table_lookup(plan->code_ids, inputs_id);
+    if (!known) {
+        known = orch_inputs_code_id(plan->workspace, inputs_id);
+        g_hash_table_insert(plan->code_ids, g_strdup(inputs_id), (gpointer)(uintptr_t)known);
+    }
+    return known;
+}
+
+void orch_code_fingerprint(struct orch_plan *plan, const struct orch_plan_item *item,
+                           const struct orch_fingerprint_ref *refs, size_t ref_count, char out[65])
+{
+    g_autoptr(GPtrArray) inputs = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; item->inputs && i < item->inputs->len; i++) {
+        const struct orch_checked_input *input = item->inputs->pdata[i];
+        struct orch_checked_input *code = g_memdup2(input, sizeof *input);
+        g_strlcpy(code->sha256, code_digest(plan, input), sizeof code->sha256);
+        g_ptr_array_add(inputs, code);
+    }
+    orch_fingerprint(item->cell, inputs, code_id(plan, item->inputs_id ? item->inputs_id : ""),
+                     plan->workspace->root, refs, ref_count, out);
+}
+
+/* Gives the item the fingerprint of a run that can be reused; else leaves it alone. */
+static bool take(struct orch_plan *plan, struct orch_plan_item *item, const char *fingerprint)
+{
+    g_autofree char *own = g_strdup(item->fingerprint);
+    g_strlcpy(item->fingerprint, fingerprint, sizeof item->fingerprint);
+    struct orch_run *run = orch_reuse_find(plan, item, NULL, NULL);
+    if (!run)
+        g_strlcpy(item->fingerprint, own, sizeof item->fingerprint);
+    orch_run_free(run);
+    return run != NULL;
+}
+
+static bool take_row(struct orch_plan *plan, struct orch_plan_item *item,
+                     const struct orch_history_row *row)
+{
+    g_autoptr(json_t) facts = row->facts ? json_loads(row->facts, 0, NULL) : NULL;
+    const char *then = facts ? orch_json_text(facts, ORCH_FACT_CODE_FINGERPRINT, "") : "";
+    return strcmp(then, item->code_fingerprint) == 0 &&
+           strcmp(row->fingerprint, item->fingerprint) != 0 &&
+           orch_verdict_facts(orch_verdict_parse(row->state))->is_reused &&
+           take(plan, item, row->fingerprint);
+}
+
+bool orch_adopt_same_code(struct orch_plan *plan, struct orch_plan_item *item)
+{
+    const struct orch_cell *cell = item->cell;
+    if (!plan->store || item->forced || cell->experiment->reuse == ORCH_RECIPE_REUSE_NEVER)
+        return false;
+    struct orch_run *run = orch_reuse_find(plan, item, NULL, NULL);
+    if (run) {
+        orch_run_free(run);
+        return false;
+    }
+    const json_t *values = plan->expansion->is_ad_hoc ? cell->params : cell->coords;
+    g_autoptr(GPtrArray) rows =
+        orch_store_history(plan->store, plan->expansion->name, cell->experiment->name, cell->repeat,
+                           values, RUNS_MAX, NULL);
+    for (guint i = 0; rows && i < rows->len; i++)
+        if (take_row(plan, item, rows->pdata[i]))
+            return true;
+    return false;
+}

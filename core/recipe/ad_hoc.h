@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A recipe made in memory for a command (`orch try`): one experiment, whose plugin is the command
+ * with a parameter for each setting. */
+#ifndef ORCH_CORE_RECIPE_AD_HOC_H
+#define ORCH_CORE_RECIPE_AD_HOC_H
+
+#include "core/recipe/recipe.h"
+#include "store/store.h"
+
+/** Lists are NULL-terminated, or NULL. */
+struct orch_ad_hoc {
+    const char *const
+        *command;          /* its words, with {name} for settings (core/recipe/command_words.h) */
+    const char *name;      /* of the experiment; NULL: from the program's name */
+    const char **settings; /* "NAME=VALUE" */
+    const char **sweeps;   /* "NAME=A,B" */
+    const char *const *artifacts; /* "NAME=FILE": files that the command makes */
+    const char *const *inputs;    /* files that results depend on */
+    const char *const *resources; /* "gpus=1", "gpus=1,cores=4": as in a recipe's `resources` */
+    int repeat;
+    double timeout_s; /* 0: none */
+    const char
+        *metrics_on; /* the stream that metrics are read from: stdout, stderr, both; NULL: stdout */
+    bool from_env;   /* the program reads settings from the environment */
+};
+/** Writes the command's manifest beside the store, under a name that depends on its content, so
+ * that the same command is the same plugin, and expands the recipe. Warnings and findings go to
+ * `diags`. NULL with an error (ORCH_ERROR_USAGE for settings that do not fit the command), or with
+ * errors in `diags`. The caller frees. */
+struct orch_expansion *orch_ad_hoc_expand(struct orch_store *store, struct orch_plugins *plugins,
+                                          const struct orch_ad_hoc *wish, struct orch_diags *diags,
+                                          GError **error);
+
+#endif

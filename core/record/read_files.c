@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/record/read_files.h"
+
+#include "core/plan/cell_inputs.h"
+#include "core/plan/fingerprint.h"
+#include "core/plan/named_files.h"
+#include "core/plan/script_same.h"
+#include "core/plan/script_uses.h"
+#include "lib/base/below.h"
+#include "lib/base/file.h"
+#include "lib/base/ident.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "lib/vcs/secrets.h"
+#include "lib/wire/trial.h"
+
+#include <dirent.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { OPENED_BYTES_MAX = 16 << 20, WROTE_MAX = 100, FOLDER_FILES_MAX = 10000 };
+static const int64_t FOLDER_BYTES_MAX = INT64_C(4) << 30;
+
+/* ---- before a trial ---------------------------------------------------------------------------
+ */
+
+const char *orch_reads_are_off(const struct orch_plan *plan,
+                               const struct orch_experiment *experiment)
+{
+    static const char *const off[] = {"off", "0", "false", "no", NULL};
+    const char *setting = g_getenv("ORCH_WATCH");
+    const struct orch_manifest *manifest = experiment->manifest;
+    if (manifest->kind != ORCH_PLUGIN_WRAPPED || orch_plugin_is_ours(manifest))
+        return NULL;
+    if (plan->options.no_watch)
+        return "--no-watch";
+    return setting && g_strv_contains(off, setting) ? "ORCH_WATCH=off" : NULL;
+}
+
+json_t *orch_reads_elsewhere(struct orch_plan *plan, const struct orch_plan_item *item)
+{
+    json_t *list = json_array();
+    g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+    orch_cell_elsewhere(plan, item, paths);
+    for (guint i = 0; i < paths->len; i++)
+        json_array_append_new(list, orch_json_text_or_null(paths->pdata[i]));
+    return list;
+}
+
+json_t *orch_reads_watch(const struct orch_plan *plan, const struct orch_plan_item *item,
+                         json_t *elsewhere)
+{
+    const struct orch_experiment *experiment = item->cell->experiment;
+    const struct orch_manifest *manifest = experiment->manifest;
+    if (manifest->kind != ORCH_PLUGIN_WRAPPED || orch_plugin_is_ours(manifest) ||
+        orch_reads_are_off(plan, experiment))
+        return NULL;
+    json_t *roots = json_array();
+    json_array_append_new(roots, orch_json_text_or_null(plan->workspace->root));
+    for (guint i = 0; item->inputs && i < item->inputs->len; i++) {
+        const struct orch_checked_input *input = item->inputs->pdata[i];
+        if (*input->name == '/')
+            json_array_append_new(roots, orch_json_text_or_null(input->name));
+    }
+    json_array_extend(roots, elsewhere);
+    return json_pack("{s:o}", "roots", roots);
+}
+
+/* ---- what it opened ---------------------------------------------------------------------------
+ */
+
+/* The reading of one opened.json. */
+struct reading {
+    struct orch_opened_files *out;
+    GHashTable *seen;         /* set of the names in out->read that were opened */
+    GHashTable *looked;       /* and of those that were only looked at */
+    GHashTable *environments; /* folder -> whether it belongs to an environment */
+};
+
+/* True for a folder in an environment of Python's or conda's that lies below the root. */
+static bool is_in_environment(struct reading *r, const char *folder)
+{
+    gpointer known;
+    if (strlen(folder) <= strlen(r->out->folder))
+        return false;
+    if (g_hash_table_lookup_extended(r->environments, folder, NULL, &known))
+        return GPOINTER_TO_INT(known);
+    g_autofree char *venv = g_build_filename(folder, "pyvenv.cfg", NULL);
+    g_autofree char *conda = g_build_filename(folder, "conda-meta", NULL);
+    g_autofree char *above = g_path_get_dirname(folder);
+    bool is_one = g_file_test(venv, G_FILE_TEST_EXISTS) || g_file_test(conda, G_FILE_TEST_EXISTS) ||
+                  (strcmp(above, folder) != 0 && is_in_environment(r, above));
+    g_hash_table_insert(r->environments, g_strdup(folder), GINT_TO_POINTER(is_one));
+    return is_one;
+}
+
+static bool is_in_hidden_folder(const char *name)
+{
+    for (const char *dot = *name == '.' ? name : strstr(name, "/."); dot;
+         dot = strstr(dot + 1, "/."))
+        if (strchr(dot + 1, '/'))
+            return true;
+    return false;
+}
+
+/* "a/m.py" of "a/__pycache__/m.cpython-311.pyc"; the name itself for other files; NULL for other
+ * files of such a folder. The caller frees. */
+static char *source_of(const char *name)
+{
+    const char *cache = strstr(name, "__pycache__/");
+    if (!cache || (cache > name && cache[-1] != '/'))
+        return g_strdup(name);
+    const char *module = cache + strlen("__pycache__/"), *dot = strchr(module, '.');
+    return dot && g_str_has_suffix(name, ".pyc")
+               ? g_strdup_printf("%.*s%.*s.py", (int)(cache - name), name, (int)(dot - module),
+                                 module)
+               : NULL;
+}
+
+/* The name under which an opened file counts; NULL when it does not. The caller frees. */
+static char *counted_name(struct reading *r, const char *name, bool is_folder)
+{
+    const char *root = r->out->folder;
+    g_autofree char *source = source_of(name);
+    if (!source || orch_secret_by_name(source) || (*source != '/' && is_in_hidden_folder(source)))
+        return NULL;
+    g_autofree char *absolute = orch_path_absolute(source, root);
+    g_autofree char *folder = g_path_get_dirname(absolute);
+    if (*source == '/' ? orch_named_is_outside_of_inputs(absolute, root)
+                       : is_in_environment(r, folder))
+        return NULL;
+    return g_file_test(absolute, is_folder ? G_FILE_TEST_IS_DIR : G_FILE_TEST_IS_REGULAR)
+               ? g_steal_pointer(&source)
+               : NULL;
+}
+
+static void add_written(struct orch_opened_files *out, GPtrArray *list, char *name)
+{
+    g_ptr_array_add(list, name);
+    g_hash_table_add(out->written, name);
+}
+
+/* Takes one opening. `kind`: "r", "w" or "u"; "s" when it was only looked at; "d": a folder that
+ * was listed. */
+static void take(struct reading *r, const char *kind, const char *name)
+{
+    struct orch_opened_files *out = r->out;
+    g_autofree char *counted = name ? counted_name(r, name, *kind == 'd') : NULL;
+    if (!counted || g_hash_table_contains(out->written, counted))
+        return;
+    if (*kind == 'd') {
+        g_hash_table_add(out->listed, g_steal_pointer(&counted));
+        return;
+    }
+    bool was_read = g_hash_table_contains(r->seen, counted);
+    if (*kind == 'r' || *kind == 's') {
+        bool is_listed = was_read || g_hash_table_contains(r->looked, counted);
+        g_hash_table_add(*kind == 'r' ? r->seen : r->looked, g_strdup(counted));
+        if (!is_listed)
+            g_ptr_array_add(out->read, g_steal_pointer(&counted));
+    } else {
+        bool is_both = *kind == 'u' || was_read;
+        add_written(out, is_both ? out->both : out->wrote, g_steal_pointer(&counted));
+    }
+}
+
+/* What is written later is no input. */
+static void drop_written(struct orch_opened_files *out)
+{
+    for (guint i = out->read->len; i-- > 0;)
+        if (g_hash_table_contains(out->written, out->read->pdata[i]))
+            g_ptr_array_remove_index(out->read, i);
+}
+
+void orch_opened_files_read(int folder, struct orch_opened_files *out)
+{
+    size_t length = 0;
+    g_autofree char *text = NULL;
+    *out = (struct orch_opened_files){
+        .read = g_ptr_array_new_with_free_func(g_free),
+        .wrote = g_ptr_array_new_with_free_func(g_free),
+        .both = g_ptr_array_new_with_free_func(g_free),
+        .written = g_hash_table_new(g_str_hash, g_str_equal),
+        .listed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
+    if (folder < 0 ||
+        !orch_below_read(folder, ORCH_OPENED_FILES, OPENED_BYTES_MAX, &text, &length, NULL))
+        return;
+    g_autoptr(json_t) all = orch_json_parse(text, length, OPENED_BYTES_MAX, NULL);
+    const json_t *files = json_object_get(all, "files");
+    out->why = g_strdup(orch_json_text(all, "why", NULL));
+    const char *place = orch_json_text(all, "folder", NULL);
+    if (!place || *place != '/' || out->why)
+        return;
+    out->folder = g_strdup(place);
+    out->left_out = CLAMP(orch_json_int(all, "left_out", 0), 0, INT64_C(1000000000));
+    struct reading r = {out, g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+                        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+                        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
+    for (size_t i = 0; i < json_array_size(files); i++) {
+        const json_t *pair = json_array_get(files, i);
+        const char *kind = json_string_value(json_array_get(pair, 0));
+        take(&r, kind ? kind : "r", json_string_value(json_array_get(pair, 1)));
+    }
+    g_hash_table_unref(r.seen);
+    g_hash_table_unref(r.looked);
+    g_hash_table_unref(r.environments);
+    drop_written(out);
+}
+
+void orch_opened_files_clear(struct orch_opened_files *opened)
+{
+    g_free(opened->folder);
+    g_free(opened->why);
+    g_hash_table_unref(opened->written);
+    g_hash_table_unref(opened->listed);
+    g_ptr_array_unref(opened->read);
+    g_ptr_array_unref(opened->wrote);
+    g_ptr_array_unref(opened->both);
+}
+
+/* ---- digests ----------------------------------------------------------------------------------
+ */
+
+static int64_t time_ns(struct timespec time)
+{
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+static void digest_of_stat(const struct stat *info, char out[65])
+{
+    g_autofree char *text = g_strdup_printf("%lld %lld.%09ld", (long long)info->st_size,
+                                            (long long)info->st_mtim.tv_sec, info->st_mtim.tv_nsec);
+    orch_sha256(text, strlen(text), out);
+}
+
+static bool digest_of_file(struct orch_file_digests *digests, const char *path, bool is_content,
+                           char out[65])
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    if (is_content && info.st_size <= ORCH_READS_BYTES)
+        return orch_file_digests_get(digests, path, out, NULL);
+    digest_of_stat(&info, out);
+    return true;
+}
+
+/* The names of the files directly in a folder, sorted, and their size. */
+static GPtrArray *files_in(const char *folder, int64_t from_ns, int64_t to_ns, int64_t *out_bytes)
+{
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        struct stat info;
+        g_autofree char *path = g_build_filename(folder, entry->d_name, NULL);
+        if (*entry->d_name == '.' || orch_secret_by_name(entry->d_name) || stat(path, &info) != 0 ||
+            !S_ISREG(info.st_mode) ||
+            (from_ns <= time_ns(info.st_mtim) && time_ns(info.st_mtim) <= to_ns))
+            continue;
+        g_ptr_array_add(names, g_strdup(entry->d_name));
+        *out_bytes += info.st_size;
+    }
+    if (dir)
+        closedir(dir);
+    g_ptr_array_sort(names, orch_compare_texts);
+    return names;
+}
+
+/* The digest of the names of the files in a folder that end with `suffix`. */
+static bool digest_of_names(const char *pattern, const char *suffix, int64_t from_ns, int64_t to_ns,
+                            char out[65])
+{
+    int64_t bytes = 0;
+    g_autofree char *folder = g_path_get_dirname(pattern);
+    g_autoptr(GPtrArray) names = files_in(folder, from_ns, to_ns, &bytes);
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (guint i = 0; i < names->len; i++)
+        if (g_str_has_suffix(names->pdata[i], suffix))
+            g_string_append_printf(text, "%s\n", (char *)names->pdata[i]);
+    orch_sha256(text->str, text->len, out);
+    return text->len > 0;
+}
+
+bool orch_reads_digest(struct orch_file_digests *digests, const char *absolute, int64_t from_ns,
+                       int64_t to_ns, char out[65])
+{
+    const char *star = strrchr(absolute, '*');
+    if (star && star[-1] == '/')
+        return digest_of_names(absolute, star + 1, from_ns, to_ns, out);
+    if (!g_str_has_suffix(absolute, "/"))
+        return digest_of_file(digests, absolute, true, out);
+    int64_t bytes = 0;
+    g_autoptr(GPtrArray) names = files_in(absolute, from_ns, to_ns, &bytes);
+    bool is_content = names->len <= FOLDER_FILES_MAX && bytes <= FOLDER_BYTES_MAX;
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (guint i = 0; i < names->len; i++) {
+        char digest[ORCH_SHA256_CHARS] = "";
+        g_autofree char *path = g_build_filename(absolute, names->pdata[i], NULL);
+        digest_of_file(digests, path, is_content, digest);
+        g_string_append_printf(text, "%s %s\n", (char *)names->pdata[i], digest);
+    }
+    orch_sha256(text->str, text->len, out);
+    return names->len > 0;
+}
+
+/* ---- after a trial ----------------------------------------------------------------------------
+ */
+
+/* The record of one run. */
+struct keeping {
+    struct gathering *all;
+    const struct orch_opened_files *opened;
+    struct orch_file_digests *digests;
+    GHashTable *there; /* set of the names of inputs that the record has; borrowed from it */
+    json_t *inputs, *rewritten;
+    json_t *code; /* digests of Python scripts without comments, by name */
+    int64_t left_out;
+};
+
+/* Number of read files in each folder ("" for the root's own). */
+static GHashTable *count_by_folder(const GPtrArray *names)
+{
+    GHashTable *counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (guint i = 0; i < names->len; i++) {
+        char *folder = g_path_get_dirname(names->pdata[i]);
+        guint count = GPOINTER_TO_UINT(g_hash_table_lookup(counts, folder));
+        g_hash_table_insert(counts, folder, GUINT_TO_POINTER(count + 1));
+    }
+    return counts;
+}
+
+/* True when an input of the record is the file, or a folder above it. */
+static bool is_there(const struct keeping *k, const char *name)
+{
+    if (g_hash_table_contains(k->there, name))
+        return true;
+    g_autofree char *above = g_strdup(name);
+    for (char *slash; (slash = strrchr(above, '/')) && slash > above;) {
+        slash[1] = 0;
+        if (g_hash_table_contains(k->there, above))
+            return true;
+        *slash = 0;
+        if (g_hash_table_contains(k->there, above))
+            return true;
+    }
+    return false;
+}
+
+/* True for a file that somebody else wrote after the trial had started: which content it read is
+ * unknown. */
+static bool is_newer(const struct keeping *k, const char *absolute)
+{
+    struct stat info;
+    return stat(absolute, &info) == 0 &&
+           time_ns(info.st_mtim) > k->all->started_ns - ORCH_FILE_TIME_LAG_NS;
+}
+
+static void keep_input(struct keeping *k, const char *name)
+{
+    char digest[ORCH_SHA256_CHARS];
+    g_autofree char *absolute =
+        *name == '/' ? g_strdup(name) : g_build_filename(k->opened->folder, name, NULL);
+    if (json_array_size(k->inputs) >= ORCH_READS_MAX) {
+        k->left_out++;
+        return;
+    }
+    if (!g_str_has_suffix(name, "/") && is_newer(k, absolute)) {
+        json_array_append_new(k->rewritten, json_string(name));
+        return;
+    }
+    if (!orch_reads_digest(k->digests, absolute, k->all->started_ns - ORCH_FILE_TIME_LAG_NS,
+                           k->all->ended_ns, digest))
+        return;
+    json_t *row = json_pack("[sns]", name, digest);
+    json_array_append_new(k->inputs, row);
+    if (orch_script_file_digest(absolute, digest))
+        json_object_set_new(k->code, name, json_string(digest));
+    g_hash_table_add(k->there, (gpointer)(uintptr_t)json_string_value(json_array_get(row, 0)));
+}
+
+static void keep_reads(struct keeping *k)
+{
+    const GPtrArray *names = k->opened->read;
+    g_autoptr(GHashTable) counts = count_by_folder(names);
+    for (guint i = 0; i < names->len; i++) {
+        const char *name = names->pdata[i];
+        g_autofree char *folder = g_path_get_dirname(name);
+        g_autofree char *whole = g_strconcat(folder, "/", NULL);
+        guint count = GPOINTER_TO_UINT(g_hash_table_lookup(counts, folder));
+        if (is_there(k, name))
+            continue;
+        keep_input(k, count > ORCH_READS_OF_FOLDER && strcmp(folder, ".") != 0 ? whole : name);
+    }
+}
+
+/* True when the trial wrote something below a folder, where it then looked for its own files. */
+static bool wrote_below(const struct orch_opened_files *opened, const char *folder)
+{
+    GHashTableIter iter;
+    gpointer name;
+    g_hash_table_iter_init(&iter, opened->written);
+    while (g_hash_table_iter_next(&iter, &name, NULL))
+        if (orch_path_below(name, folder))
+            return true;
+    return false;
+}
+
+/* True when a module was read from a folder: Python lists those. */
+static bool has_modules(const GPtrArray *read, const char *folder)
+{
+    for (guint i = 0; i < read->len; i++) {
+        g_autofree char *of = g_path_get_dirname(read->pdata[i]);
+        if (strcmp(of, folder) == 0 && orch_script_language_of(read->pdata[i]) != ORCH_SCRIPT_NONE)
+            return true;
+    }
+    return false;
+}
+
+/* Of a folder that was listed and from which files were read, the names of all files of these kinds
+ * are an input, named by a pattern. Not in the root, where people put files of any purpose. */
+static void keep_listed(struct keeping *k)
+{
+    const GPtrArray *read = k->opened->read;
+    g_autoptr(GHashTable) patterns = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (guint i = 0; i < read->len; i++) {
+        g_autofree char *folder = g_path_get_dirname(read->pdata[i]);
+        g_autofree char *name = g_path_get_basename(read->pdata[i]);
+        const char *dot = strrchr(name, '.');
+        g_autofree char *pattern = g_strconcat(folder, "/*", dot ? dot : "", NULL);
+        if (strcmp(folder, ".") == 0 || !g_hash_table_contains(k->opened->listed, folder) ||
+            !g_hash_table_add(patterns, g_strdup(pattern)) || is_there(k, pattern) ||
+            wrote_below(k->opened, folder) || has_modules(read, folder))
+            continue;
+        keep_input(k, pattern);
+    }
+}
+
+static void set_names(json_t *facts, const char *key, const GPtrArray *names)
+{
+    json_t *list = json_array();
+    for (guint i = 0; i < MIN(names->len, (guint)WROTE_MAX); i++)
+        json_array_append_new(list, json_string(names->pdata[i]));
+    if (json_array_size(list))
+        json_object_set_new(facts, key, list);
+    else
+        json_decref(list);
+}
+
+/* Adds names to the fact `rewritten`. */
+static void add_rewritten(json_t *facts, const json_t *names)
+{
+    json_t *there = json_object_get(facts, ORCH_FACT_REWRITTEN);
+    if (json_array_size(names) && there)
+        json_array_extend(there, (json_t *)(uintptr_t)names);
+    else if (json_array_size(names))
+        json_object_set(facts, ORCH_FACT_REWRITTEN, (json_t *)(uintptr_t)names);
+}
+
+void orch_reads_keep(struct gathering *all, int folder, struct orch_file_digests *digests)
+{
+    struct orch_opened_files opened;
+    orch_opened_files_read(folder, &opened);
+    if (opened.why)
+        json_object_set_new(all->facts, ORCH_FACT_UNWATCHED, json_string(opened.why));
+    if (opened.folder) {
+        json_t *inputs = json_object_get(all->record, "inputs");
+        g_autoptr(GHashTable) there = g_hash_table_new(g_str_hash, g_str_equal);
+        g_autoptr(json_t) rewritten = json_array();
+        g_autoptr(json_t) code = json_object();
+        g_autoptr(json_t) added = inputs ? json_incref(inputs) : json_array();
+        struct keeping k = {.all = all,
+                            .opened = &opened,
+                            .digests = digests,
+                            .there = there,
+                            .inputs = added,
+                            .rewritten = rewritten,
+                            .code = code};
+        for (size_t i = 0; i < json_array_size(added); i++) {
+            const char *name = json_string_value(json_array_get(json_array_get(added, i), 0));
+            if (name)
+                g_hash_table_add(there, (gpointer)(uintptr_t)name);
+        }
+        keep_reads(&k);
+        keep_listed(&k);
+        json_object_set(all->record, "inputs", added);
+        add_rewritten(all->facts, rewritten);
+        if (json_object_size(code))
+            json_object_set(all->facts, ORCH_FACT_READ_CODE, code);
+        json_object_set_new(all->facts, ORCH_FACT_WATCHED,
+                            json_pack("{s:I s:I}", "read", (json_int_t)opened.read->len, "left_out",
+                                      (json_int_t)(opened.left_out + k.left_out)));
+        set_names(all->facts, ORCH_FACT_WROTE, opened.wrote);
+        set_names(all->facts, ORCH_FACT_READ_AND_WRITTEN, opened.both);
+    }
+    orch_opened_files_clear(&opened);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The files that a trial's program really opened, as its host noted them
+ * (core/host/opened_files.h). What it read is kept with digests among the inputs of the run; what
+ * it wrote without having read it is output. */
+#ifndef ORCH_CORE_RECORD_READ_FILES_H
+#define ORCH_CORE_RECORD_READ_FILES_H
+
+#include "core/plan/plan.h"
+#include "core/record/gather.h"
+#include "lib/base/file_digests.h"
+#include "lib/wire/verdict.h"
+
+/** At most so many inputs are kept of a run; a folder of which more than ORCH_READS_OF_FOLDER files
+ * were read is one of them. The number of those left out is kept. */
+#define ORCH_READS_MAX 500
+#define ORCH_READS_OF_FOLDER 50
+/** A file up to this size counts by its content, a larger one by its size and time. */
+#define ORCH_READS_BYTES (INT64_C(2) << 30)
+
+/** Why the files that trials of the experiment open are not noted although it is a program's; NULL
+ * when they are, or when it is none. */
+const char *orch_reads_are_off(const struct orch_plan *plan,
+                               const struct orch_experiment *experiment);
+/** The paths of ORCH_FACT_ELSEWHERE (run_spans.h) for a trial that starts now. New reference. */
+json_t *orch_reads_elsewhere(struct orch_plan *plan, const struct orch_plan_item *item);
+/** `watch` of a trial's trial.json. New reference; NULL: nothing is noted. */
+json_t *orch_reads_watch(const struct orch_plan *plan, const struct orch_plan_item *item,
+                         json_t *elsewhere);
+
+/** What a trial opened, without files of the system, of interpreters, of version control, in hidden
+ * folders, and secrets. Names are relative to `folder`, or absolute. */
+struct orch_opened_files {
+    char *folder; /* NULL: nothing was noted */
+    char *why;    /* nothing was noted, and why; or NULL */
+    int64_t left_out;
+    GPtrArray *read;     /* char *, in the order of reading */
+    GPtrArray *wrote;    /* char *: not read before */
+    GPtrArray *both;     /* char *: read, and written then */
+    GHashTable *written; /* set of the texts of the last two */
+    GHashTable *listed;  /* set of char *: folders whose files were listed */
+};
+/** Reads it from the open folder of an ended trial (-1: there is none). To be cleared. */
+void orch_opened_files_read(int folder, struct orch_opened_files *out);
+void orch_opened_files_clear(struct orch_opened_files *opened);
+
+/** Adds to the record of an ended trial what it opened. `folder` as above. */
+void orch_reads_keep(struct gathering *all, int folder, struct orch_file_digests *digests);
+
+/** The digest of a file, of the names of files in a folder ("FOLDER" "/" "*" ".csv"), or of the
+ * files directly in a folder (a name that ends with '/') apart from hidden ones, secrets, and those
+ * last written between the two times. False when there is no such file. */
+bool orch_reads_digest(struct orch_file_digests *digests, const char *absolute, int64_t from_ns,
+                       int64_t to_ns, char out[65]);
+
+#endif

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/record/recording.h"
+
+#include "core/record/trialdir.h"
+#include "store/store_dir.h"
+#include "store/trial_record.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+#include "lib/base/own_group.h"
+#include "lib/base/text.h"
+#include "lib/wire/secret.h"
+#include "lib/wire/trial.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RECORDED_RECIPE "record" /* recipe and plugin name of recorded runs */
+#define RECORDED_VERSION "1.0.0"
+enum { PARAMS_MAX = 10000, TAGS_MAX = 100, TAG_BYTES_MAX = 200 };
+
+void orch_recording_free(struct orch_recording *recording)
+{
+    if (!recording)
+        return;
+    g_free(recording->trial_dir);
+    g_free(recording->checkpoint_dir);
+    g_free(recording->join_path);
+    g_free(recording->record);
+    g_free(recording);
+}
+
+/* ---- what the program says --------------------------------------------------------------------
+ */
+
+/* "int", "real", "bool" or "string"; NULL for other values. */
+static const char *scalar_type(const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_INTEGER:
+        return "int";
+    case JSON_REAL:
+        return "real";
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return "bool";
+    case JSON_STRING:
+        return "string";
+    default:
+        return NULL;
+    }
+}
+
+/* The type of a list is that of its first element; an empty one is a list of texts. The caller
+ * frees; NULL: neither a scalar nor a list of scalars. */
+static char *value_type(const json_t *value)
+{
+    const char *type = scalar_type(value);
+    if (type || !json_is_array(value))
+        return g_strdup(type);
+    for (size_t i = 0; i < json_array_size(value); i++)
+        if (!scalar_type(json_array_get(value, i)))
+            return NULL;
+    const char *first = json_array_size(value) ? scalar_type(json_array_get(value, 0)) : "string";
+    return g_strconcat("list of ", first, NULL);
+}
+
+static json_t *param_rows(const json_t *params, GError **error)
+{
+    g_autoptr(json_t) rows = json_array();
+    const char *name;
+    json_t *value;
+    if (json_object_size(params) > PARAMS_MAX) {
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL,
+                       "there are %zu parameters, but a run can have at most %d",
+                       json_object_size(params), PARAMS_MAX);
+        return NULL;
+    }
+    json_object_foreach((json_t *)(uintptr_t)params, name, value)
+    {
+        g_autofree char *type = value_type(value);
+        if (!orch_label_is_valid(name) || !type) {
+            orch_error_set(error, ORCH_ERROR_USAGE,
+                           "use a name without spaces and quotes, and a number, true, false, a "
+                           "text, or a list of these",
+                           "parameter '%s': its %s cannot be recorded", name,
+                           type ? "name" : "value");
+            return NULL;
+        }
+        g_autofree char *text = orch_json_canonical(value);
+        json_array_append_new(rows, json_pack("[sss]", name, type, text));
+    }
+    return json_incref(rows);
+}
+
+static bool check_names(const struct orch_recording_spec *spec, GError **error)
+{
+    if (spec->experiment && !orch_name_is_valid(spec->experiment, true)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "use lower-case letters, digits, '_' and '-'",
+                       "experiment '%s' is not a valid name", spec->experiment);
+        return false;
+    }
+    size_t count = json_array_size(spec->tags);
+    for (size_t i = 0; i < count; i++) {
+        const char *tag = json_string_value(json_array_get(spec->tags, i));
+        if (count > TAGS_MAX || !orch_label_is_valid(tag)) {
+            orch_error_set(error, ORCH_ERROR_USAGE,
+                           "use one word for a tag, and at most 100 tags at the start",
+                           "tag '%s' is not valid", tag ? tag : "");
+            return false;
+        }
+    }
+    if (spec->name && !orch_label_is_valid(spec->name)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "use one word", "name '%s' is not valid",
+                       spec->name);
+        return false;
+    }
+    return true;
+}
+
+/* ---- the record -------------------------------------------------------------------------------
+ */
+
+/* Recorded runs of one experiment with equal settings are repeats of each other. The hashed object
+ * has its own format name, so that no trial of a recipe has this fingerprint. */
+static char *fingerprint(const char *experiment, const json_t *params)
+{
+    g_autoptr(json_t) all = json_pack("{s:s s:s s:O}", "format", "record-1", "experiment",
+                                      experiment, "params", params);
+    g_autofree char *text = orch_json_canonical(all);
+    char digest[ORCH_SHA256_CHARS];
+    orch_sha256(text, strlen(text), digest);
+    return g_strdup(digest);
+}
+
+/* The executable of the recorded program: the interpreter that it names, else the file of its
+ * process. NULL: unknown. The caller frees. */
+static char *program_of(const struct orch_recording_spec *spec)
+{
+    const char *interpreter = orch_json_text(spec->facts, "interpreter", NULL);
+    g_autofree char *exe = g_strdup_printf("/proc/%" G_GINT64_FORMAT "/exe", spec->pid);
+    if (interpreter && g_path_is_absolute(interpreter))
+        return g_strdup(interpreter);
+    return spec->pid > 0 ? g_file_read_link(exe, NULL) : NULL;
+}
+
+static json_t *record_facts(struct orch_workspace *workspace,
+                            const struct orch_recording_spec *spec, const json_t *params)
+{
+    json_t *facts =
+        json_is_object(spec->facts) ? json_copy((json_t *)(uintptr_t)spec->facts) : json_object();
+    g_autoptr(json_t) own =
+        json_pack("{s:b s:f s:i s:O}", "recorded", true, "load", orch_machine_load(), "threads",
+                  orch_workspace_machine(workspace)->threads, "coords", params);
+    json_object_update(facts, own);
+    g_autofree char *program = program_of(spec);
+    g_autoptr(json_t) environment =
+        orch_environment_of_program(workspace, program, orch_store_local_folder(workspace->store));
+    if (json_object_size(environment))
+        json_object_set(facts, "environment", environment);
+    g_autoptr(json_t) left_out = json_array();
+    const GPtrArray *files = workspace->source->left_out;
+    for (guint i = 0; i < MIN(files->len, 20u); i++) {
+        const struct orch_left_out *file = files->pdata[i];
+        json_array_append_new(left_out, json_pack("[ss]", file->path, file->why));
+    }
+    if (json_array_size(left_out))
+        json_object_set(facts, "left_out", left_out);
+    return facts;
+}
+
+/* The device key with all GPUs visible to the program, because it has no slot. */
+static char *recording_device(struct orch_workspace *workspace)
+{
+    const struct orch_machine *machine = orch_workspace_machine(workspace);
+    unsigned gpus[64], count = MIN(machine->gpus->len, (guint)G_N_ELEMENTS(gpus));
+    for (unsigned i = 0; i < count; i++)
+        gpus[i] = i;
+    return orch_machine_device_key(machine, gpus, count, 1, machine->threads);
+}
+
+/* The program's command line as text of JSON, without words that look like secrets. NULL when there
+ * is none. The caller frees. */
+static char *recorded_command(const json_t *argv)
+{
+    if (!json_is_array(argv))
+        return NULL;
+    g_autoptr(GPtrArray) words = g_ptr_array_new();
+    for (size_t i = 0; i < json_array_size(argv); i++)
+        if (json_is_string(json_array_get(argv, i)))
+            g_ptr_array_add(words, (char *)(uintptr_t)json_string_value(json_array_get(argv, i)));
+    g_autoptr(json_t) masked =
+        orch_secret_mask_words((const char *const *)words->pdata, words->len);
+    return orch_json_canonical(masked);
+}
+
+static json_t *make_record(struct orch_workspace *workspace, const struct orch_recording_spec *spec,
+                           const char *experiment, uint64_t seed, GError **error)
+{
+    g_autoptr(json_t) params =
+        spec->params ? json_copy((json_t *)(uintptr_t)spec->params) : json_object();
+    guint64 ignored;
+    if (orch_json_get_u64(json_object_get(params, "seed"), &ignored))
+        json_object_del(params, "seed"); /* the run's own seed, and no setting that varies */
+    json_t *rows = param_rows(params, error);
+    if (!rows)
+        return NULL;
+    g_autofree char *print = fingerprint(experiment, params);
+    g_autofree char *device_key = recording_device(workspace);
+    g_autofree char *argv = recorded_command(spec->argv);
+    const struct orch_source *source = workspace->source;
+    json_t *record = orch_record_to_trial(&(struct orch_record){
+        .recipe = RECORDED_RECIPE,
+        .experiment = experiment,
+        .plugin = RECORDED_RECIPE,
+        .plugin_version = RECORDED_VERSION,
+        .source_tree = source->tree,
+        .source_commit = source->commit,
+        .source_branch = source->branch,
+        .source_remote = source->remote,
+        .source_dirty = source->dirty,
+        .fingerprint = print,
+        .device_key = device_key,
+        .seed = seed,
+        .repeat = 1,
+        .attempt = 1,
+        .machine_key = orch_workspace_machine_key(workspace),
+        .who = orch_user_name(),
+        .argv = argv,
+    });
+    json_object_set_new(record, "params", rows);
+    json_object_set_new(record, "inputs", json_array());
+    json_object_set_new(record, "metrics", json_array());
+    json_object_set_new(record, "facts", record_facts(workspace, spec, params));
+    json_object_set(record, "machine_facts", orch_workspace_machine_facts(workspace));
+    if (json_array_size(spec->tags))
+        json_object_set(record, "tags", (json_t *)(uintptr_t)spec->tags);
+    if (spec->name)
+        json_object_set_new(record, "name", json_string(spec->name));
+    return record;
+}
+
+/* ---- the trial --------------------------------------------------------------------------------
+ */
+
+static bool write_trial(const struct orch_recording *recording,
+                        const struct orch_recording_spec *spec, const char *experiment,
+                        GError **error)
+{
+    g_autofree char *cwd = g_get_current_dir();
+    struct orch_manifest *manifest = orch_manifest_new();
+    manifest->kind = ORCH_PLUGIN_WRAPPED;
+    manifest->name = g_strdup(RECORDED_RECIPE);
+    manifest->version = g_strdup(RECORDED_VERSION);
+    manifest->any_metric = true;
+    g_autoptr(json_t) params =
+        spec->params ? json_copy((json_t *)(uintptr_t)spec->params) : json_object();
+    struct orch_trial_spec trial = {
+        .key = (char *)(uintptr_t)recording->key,
+        .recipe = (char *)(uintptr_t)RECORDED_RECIPE,
+        .experiment = (char *)(uintptr_t)experiment,
+        .seed = recording->seed,
+        .repeat = 1,
+        .manifest = manifest,
+        .params = params,
+        .cwd = cwd,
+        .checkpoint_dir = recording->checkpoint_dir,
+        .is_followed = true,
+    };
+    if (spec->pid > 0 && !orch_process_get((pid_t)spec->pid, &trial.follow)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "give the ID of a running process",
+                       "there is no process %" G_GINT64_FORMAT, spec->pid);
+        orch_manifest_free(manifest);
+        return false;
+    }
+    g_autoptr(json_t) json = orch_trial_encode(&trial);
+    orch_manifest_free(manifest);
+    g_autofree char *text = orch_json_canonical(json);
+    g_autofree char *path = g_build_filename(recording->trial_dir, "trial.json", NULL);
+    g_autofree char *record = g_build_filename(recording->trial_dir, ORCH_TRIAL_RECORD, NULL);
+    return orch_file_write(record, recording->record, strlen(recording->record), false, error) &&
+           orch_file_write(path, text, strlen(text), false, error);
+}
+
+/* The host inherits standard input with the program's events. It gets its own process group, so
+ * that Ctrl-C reaches it only through this process. */
+static bool spawn_host(struct orch_recording *recording, GError **error)
+{
+    g_autofree char *program = orch_program_path("orch-host", error);
+    if (!program)
+        return false;
+    g_autofree char *errors = g_build_filename(recording->trial_dir, "host.stderr", NULL);
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    orch_spawn_own_group(&attributes);
+    char *argv[] = {program, recording->trial_dir, NULL};
+    int status = posix_spawn(&recording->host_pid, program, &actions, &attributes, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    if (status != 0)
+        orch_error_set_errno(error, ORCH_ERROR_IO, status, "cannot start '%s'", program);
+    return status == 0;
+}
+
+/* Waits for the journal, which exists as soon as the host reads; TRIALDIR/join is made before it.
+ */
+static bool await_host(const struct orch_recording *recording, GError **error)
+{
+    enum { PATIENCE_S = 20 };
+    g_autofree char *journal = g_build_filename(recording->trial_dir, "journal", NULL);
+    g_autofree char *errors = g_build_filename(recording->trial_dir, "host.stderr", NULL);
+    g_autofree char *said = NULL;
+    int64_t until = orch_mono_ns() + PATIENCE_S * INT64_C(1000000000);
+    int status;
+    while (access(journal, F_OK) != 0) {
+        const struct timespec moment = {0, 500000};
+        if (waitpid(recording->host_pid, &status, WNOHANG) != 0 || orch_mono_ns() > until) {
+            orch_file_read(errors, 65536, &said, NULL, NULL);
+            kill(recording->host_pid, SIGKILL);
+            orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot start recording: %s",
+                           said && *g_strstrip(said) ? said : "orch-host did not start");
+            return false;
+        }
+        nanosleep(&moment, NULL);
+    }
+    return true;
+}
+
+/* Closes this process's copy of standard input, so that the program's next write fails if the host
+ * dies. */
+static void let_go_of_input(void)
+{
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (null >= 0) {
+        dup2(null, STDIN_FILENO);
+        close(null);
+    }
+}
+
+static void passed_signals(sigset_t *out)
+{
+    sigemptyset(out);
+    sigaddset(out, SIGCHLD);
+    sigaddset(out, SIGINT);
+    sigaddset(out, SIGTERM);
+    sigaddset(out, SIGHUP);
+}
+
+static bool launch(struct orch_workspace *workspace, struct orch_recording *recording,
+                   const struct orch_recording_spec *spec, const char *experiment, GError **error)
+{
+    sigset_t set;
+    passed_signals(&set);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    if (orch_store_dir_make(workspace->store, ORCH_STORE_DIR_TRIAL, recording->key, 0700, error) &&
+        orch_store_dir_make_parent(workspace->store, ORCH_STORE_DIR_CHECKPOINT, error) &&
+        write_trial(recording, spec, experiment, error) && spawn_host(recording, error) &&
+        await_host(recording, error)) {
+        let_go_of_input();
+        return true;
+    }
+    orch_store_dir_remove(workspace->store, ORCH_STORE_DIR_TRIAL, recording->key, NULL);
+    orch_store_forget(workspace->store, recording->key, NULL);
+    return false;
+}
+
+static bool claim(struct orch_workspace *workspace, struct orch_recording *recording,
+                  const json_t *record, GError **error)
+{
+    struct orch_active active = {
+        .fingerprint = orch_json_text(record, "fingerprint", NULL),
+        .device_key = orch_json_text(record, ORCH_TRIAL_DEVICE_KEY, NULL),
+        .trial_dir = recording->trial_dir,
+        .record = recording->record,
+        .started_ns = recording->started_ns,
+    };
+    memcpy(active.key, recording->key, sizeof active.key);
+    enum orch_begin begin;
+    char other[ORCH_KEY_CHARS] = "";
+    if (!orch_process_get(getpid(), &active.runner)) {
+        orch_error_set(error, ORCH_ERROR_IO, "mount /proc", "cannot read '/proc/%d/stat'",
+                       (int)getpid());
+        return false;
+    }
+    return orch_store_begin(workspace->store, &active, ORCH_REUSE_NEVER, true, &begin, other,
+                            error);
+}
+
+struct orch_recording *orch_recording_begin(struct orch_workspace *workspace,
+                                            const struct orch_recording_spec *spec, GError **error)
+{
+    unsigned closed, pending;
+    const char *experiment = spec->experiment ? spec->experiment : "run";
+    if (!check_names(spec, error) || !orch_workspace_source(workspace, error) ||
+        !orch_recover(workspace->store, &closed, &pending, error))
+        return NULL;
+    orch_workspace_hold_source(workspace);
+    struct orch_recording *recording = g_new0(struct orch_recording, 1);
+    guint64 seed = 0;
+    if (orch_json_get_u64(json_object_get(spec->params, "seed"), &seed))
+        recording->seed = seed;
+    g_autoptr(json_t) record = make_record(workspace, spec, experiment, recording->seed, error);
+    orch_key_make(recording->key);
+    recording->started_ns = orch_now_ns();
+    recording->record = record ? orch_json_canonical(record) : NULL;
+    recording->trial_dir =
+        orch_store_dir_path(workspace->store, ORCH_STORE_DIR_TRIAL, recording->key);
+    recording->join_path = g_build_filename(recording->trial_dir, "join", NULL);
+    recording->checkpoint_dir = orch_checkpoint_path(workspace->store, recording->key);
+    if (record && claim(workspace, recording, record, error) &&
+        launch(workspace, recording, spec, experiment, error))
+        return recording;
+    orch_recording_free(recording);
+    return NULL;
+}
+
+/* ---- the end ----------------------------------------------------------------------------------
+ */
+
+static void wait_for_host(const struct orch_recording *recording)
+{
+    sigset_t set;
+    siginfo_t info;
+    int status;
+    passed_signals(&set);
+    while (waitpid(recording->host_pid, &status, WNOHANG) == 0) {
+        int number = sigwaitinfo(&set, &info);
+        if (number > 0 && number != SIGCHLD)
+            kill(recording->host_pid, number);
+    }
+}
+
+bool orch_recording_finish(struct orch_workspace *workspace, struct orch_recording *recording,
+                           struct orch_collected *out, GError **error)
+{
+    struct orch_file_digests *digests = orch_file_digests_open();
+    wait_for_host(recording);
+    bool ok = orch_collect(workspace->store, recording->key, recording->record,
+                           recording->started_ns, NULL, digests, out, error) &&
+              orch_store_sync(workspace->store, error);
+    orch_file_digests_close(digests);
+    return ok;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Looks at everything that orch depends on on this machine: what is there, what is missing, and how
+ * to fix it. */
+#ifndef ORCH_CORE_RESULTS_DOCTOR_H
+#define ORCH_CORE_RESULTS_DOCTOR_H
+
+#include "core/plugin/plugins.h"
+#include "core/workspace/workspace.h"
+
+struct orch_finding {
+    char *what;        /* "machine", "GPU", "store: layout", ... */
+    const char *level; /* "ok", "missing" (some feature is not available) or "problem"; static */
+    char *detail;
+    char *hint; /* what to do; "" when there is nothing to do */
+};
+struct orch_findings {
+    GPtrArray *rows; /* struct orch_finding * */
+    unsigned problems;
+};
+void orch_findings_init(struct orch_findings *findings);
+void orch_findings_clear(struct orch_findings *findings);
+/** Adds a row; the texts are copied, but `level` is static. */
+void orch_findings_add(struct orch_findings *findings, const char *what, const char *level,
+                       const char *detail, const char *hint);
+
+/** Looks at the machine, git, the store and its file system, the program's parts and the plugins.
+ * Never fails: what cannot be read is a finding. */
+void orch_doctor_look(struct orch_workspace *workspace, struct orch_plugins *plugins,
+                      struct orch_findings *findings);
+/** Holds the lock of the folder of the workspace's store, so that orch_doctor_look on another host
+ * can test for it. */
+bool orch_doctor_hold(const struct orch_workspace *workspace, unsigned seconds, GError **error);
+/** The folder in which that lock is held. The caller frees. */
+char *orch_doctor_folder(const struct orch_workspace *workspace);
+
+#endif

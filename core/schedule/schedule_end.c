@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Handles exited hosts: records their journals and retries trials. */
+#include "core/record/trial_processes.h"
+#include "core/schedule/schedule_private.h"
+
+#include "lib/base/json.h"
+
+static void keep_wall(struct run *run, const struct host *host, double wall_ms)
+{
+    gpointer experiment = (gpointer)(uintptr_t)host->running.item->cell->experiment;
+    GArray *walls = g_hash_table_lookup(run->wall_by_experiment, experiment);
+    if (!walls) {
+        walls = g_array_new(FALSE, FALSE, sizeof(double));
+        g_hash_table_insert(run->wall_by_experiment, experiment, walls);
+    }
+    double seconds = wall_ms / 1e3;
+    g_array_append_val(walls, seconds);
+}
+
+static void count_end(struct run *run, struct job *job, const struct orch_collected *collected)
+{
+    run->totals.ended[collected->verdict]++;
+    job->status = JOB_ENDED;
+    job->well = orch_verdict_facts(collected->verdict)->is_reused;
+    if (run->options->fail_fast && orch_verdict_facts(collected->verdict)->fault)
+        run->failed_fast = true;
+    orch_schedule_note_end(run, job, collected);
+}
+
+/* How often a trial is retried after a verdict. A lost trial may end well the next time; a trial
+ * that timed out would take as long again, so the recipe must request retries explicitly. */
+static unsigned retries_after(const struct orch_experiment *experiment, enum orch_verdict verdict)
+{
+    return verdict == ORCH_VERDICT_TIMEOUT ? experiment->timeout_retries : experiment->retries;
+}
+
+/* Decides whether the trial gets another attempt. False on error. */
+static bool may_try_again(struct run *run, struct host *host, enum orch_verdict verdict,
+                          bool *out_again, GError **error)
+{
+    struct job *job = host->job;
+    const struct orch_experiment *experiment = host->running.item->cell->experiment;
+    if (host->spoiled)
+        return orch_schedule_repeat(run, job, out_again, error);
+    *out_again = orch_verdict_facts(verdict)->retried && !run->stop_level &&
+                 job->attempts < retries_after(experiment, verdict);
+    if (*out_again) {
+        job->attempts++;
+        job->status = JOB_TODO;
+    }
+    return true;
+}
+
+static bool end_host(struct run *run, struct host *host, GError **error)
+{
+    struct job *job = host->job;
+    struct orch_plan_item *item = &run->plan->items[job->index];
+    struct orch_collected collected = {0};
+    orch_schedule_look_after(run, host);
+    orch_schedule_judge_inputs(run, host);
+    orch_schedule_look_at_written(run, host);
+    g_autofree char *spoiled =
+        host->spoiled ? g_strdup_printf("inputs changed while it ran: %s", host->spoiled) : NULL;
+    const struct orch_outside outside = {
+        .verdict = spoiled ? ORCH_VERDICT_LOST : ORCH_VERDICT_TIMEOUT,
+        .reason = spoiled ? spoiled : host->overdue,
+        .overrules = spoiled != NULL,
+    };
+    if (!orch_collect(run->plan->store, host->running.key, host->record, host->running.started_ns,
+                      outside.reason ? &outside : NULL, run->plan->digests, &collected, error))
+        return false;
+    run->ended_device_s += collected.wall_ms / 1e3 * orch_plan_item_charged(item);
+    if (collected.verdict == ORCH_VERDICT_LOST)
+        orch_kill_leftovers(host->running.key);
+    orch_schedule_unlease(run, &host->running.slot);
+    const char *lost_gpu = orch_json_text(collected.facts, ORCH_FACT_LOST_GPU, NULL);
+    if (lost_gpu)
+        orch_schedule_lose_gpu(run, lost_gpu, collected.reason);
+    run->unsynced = true;
+    g_free(item->run_key);
+    item->run_key = g_strdup(host->running.key);
+    bool again;
+    if (!may_try_again(run, host, collected.verdict, &again, error))
+        return false;
+    if (again) {
+        run->totals.retried++;
+    } else {
+        count_end(run, job, &collected);
+        orch_schedule_unclaim(run, job);
+        if (job->well) {
+            item->state = ORCH_PLAN_DONE;
+            keep_wall(run, host, collected.wall_ms);
+        }
+        const struct orch_forecaster *forecaster = run->options->forecaster;
+        if (collected.verdict == ORCH_VERDICT_OK && forecaster && forecaster->ended)
+            forecaster->ended(forecaster->ctx, item, collected.wall_ms / 1e3);
+    }
+    if (run->listener->ended)
+        run->listener->ended(run->listener->ctx, &host->running, &collected, again, &run->totals);
+    orch_collected_clear(&collected);
+    return true;
+}
+
+bool orch_schedule_collect(struct run *run, GError **error)
+{
+    while (run->ended->len) {
+        bool ok = end_host(run, run->ended->pdata[0], error);
+        g_ptr_array_remove_index(run->ended, 0);
+        if (!ok)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Starts and stops the host processes and detects their exit. */
+#include "core/schedule/schedule_private.h"
+
+#include "lib/base/error.h"
+#include "lib/base/own_group.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int open_pidfd(pid_t pid)
+{
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+    (void)pid;
+    return -1;
+#endif
+}
+
+bool orch_schedule_spawn(struct run *run, struct host *host, GError **error)
+{
+    int pipe_fds[2];
+    if (pipe2(pipe_fds, O_CLOEXEC) != 0) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make a pipe");
+        return false;
+    }
+    g_autofree char *errors = g_build_filename(host->running.trial_dir, "host.stderr", NULL);
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, pipe_fds[0], 0);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    orch_spawn_own_group(&attributes);
+    char *argv[] = {run->host_program, host->running.trial_dir, NULL};
+    int status = posix_spawn(&host->pid, run->host_program, &actions, &attributes, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    close(pipe_fds[0]);
+    if (status != 0) {
+        close(pipe_fds[1]);
+        orch_error_set_errno(error, ORCH_ERROR_IO, status, "cannot start '%s'", run->host_program);
+        return false;
+    }
+    host->stdin_fd = pipe_fds[1];
+    host->pidfd = open_pidfd(host->pid);
+    return true;
+}
+
+void orch_schedule_host_free(void *pointer)
+{
+    struct host *host = pointer;
+    if (host->pidfd >= 0)
+        close(host->pidfd);
+    if (host->stdin_fd >= 0)
+        close(host->stdin_fd);
+    if (host->running.points)
+        g_array_unref(host->running.points);
+    g_free(host->running.trial_dir);
+    g_free(host->record);
+    g_free(host->spoiled);
+    g_ptr_array_unref(host->code);
+    g_ptr_array_unref(host->data);
+    g_free(host->overdue);
+    g_free(host);
+}
+
+void orch_schedule_cancel(struct run *run, int signal_number, const char *why)
+{
+    g_autofree char *line = g_strdup_printf("{\"do\":\"cancel\",\"why\":\"%s\"}\n", why);
+    for (guint i = 0; i < run->hosts->len; i++) {
+        struct host *host = run->hosts->pdata[i];
+        if (signal_number == SIGTERM)
+            kill(host->pid, SIGTERM);
+        else if (!host->cancelled && write(host->stdin_fd, line, strlen(line)) < 0)
+            kill(host->pid, SIGTERM);
+        kill(host->pid,
+             SIGCONT); /* a stopped host (SIGSTOP) must continue before it can end its trial */
+        host->cancelled = true;
+    }
+}
+
+void orch_schedule_reap(struct run *run)
+{
+    for (guint i = 0; i < run->hosts->len;) {
+        struct host *host = run->hosts->pdata[i];
+        int status;
+        pid_t pid = waitpid(host->pid, &status, WNOHANG);
+        if (pid == 0 || (pid < 0 && errno == EINTR)) {
+            i++;
+            continue;
+        }
+        if (pid > 0 && WIFEXITED(status)) /* the host exits after all processes of its trial */
+            orch_schedule_unlease(run, &host->running.slot);
+        g_ptr_array_add(run->ended, g_ptr_array_steal_index(run->hosts, i));
+    }
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where trials of the user's programs run. In the user's folder, as by hand, while their inputs are
+ * as captured, so that the record is true. Once inputs have changed, the remaining trials run from
+ * the captured tree in a folder apart, or (ORCH_ON_CHANGE_LIVE) from the new files, which are
+ * captured first. */
+#include "core/schedule/schedule_private.h"
+
+#include "core/record/apart.h"
+#include "core/record/redirect.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+
+#include <string.h>
+
+/* A trial may change its own inputs: then repeating it does not help. */
+enum { SPOILED_MAX = 3 };
+
+static unsigned count_todo(const struct run *run)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < run->order_count; i++)
+        count += run->jobs[run->order[i]].status == JOB_TODO;
+    return count;
+}
+
+static bool has_tree(const struct run *run)
+{
+    const struct orch_source *source = run->plan->workspace->source;
+    return source && source->tree;
+}
+
+/* Ends the run, because nothing captured the files before they changed. */
+static void refuse(const char *changed, GError **error)
+{
+    orch_error_set(error, ORCH_ERROR_TRIAL,
+                   "run the same command again: finished trials are kept, the rest run with the "
+                   "new files. In a git repository the files are captured, and the rest runs on",
+                   "'%s' changed while its sweep was running", changed);
+}
+
+static void move_apart(struct run *run, const char *changed)
+{
+    unsigned left = count_todo(run);
+    if (run->is_apart)
+        return;
+    run->is_apart = true;
+    orch_schedule_emit(run,
+                       "inputs changed since they were captured: %s; %u trial%s from the captured "
+                       "files in a folder apart (--live: with the new files)",
+                       changed, left, left == 1 ? " runs" : "s run");
+}
+
+/* Looks at the inputs of the trials that run or that have not been recorded yet. */
+static void look_at_others(struct run *run)
+{
+    for (guint i = 0; i < run->hosts->len; i++)
+        orch_schedule_look_after(run, run->hosts->pdata[i]);
+    for (guint i = 0; i < run->ended->len; i++)
+        orch_schedule_look_after(run, run->ended->pdata[i]);
+}
+
+/* Captures the files again for all trials that have not started. Those that run notice beforehand
+ * what has changed for them. */
+static bool renew(struct run *run, const char *changed, GError **error)
+{
+    look_at_others(run);
+    orch_schedule_emit(run, "inputs changed: %s; the remaining trials run with the new files",
+                       changed);
+    if (!orch_plan_recapture(run->plan, error))
+        return false;
+    orch_input_watch_free(run->inputs);
+    run->inputs = orch_input_watch_new(run->plan);
+    for (unsigned i = 0; i < run->order_count; i++) {
+        const struct job *job = &run->jobs[run->order[i]];
+        if ((job->status == JOB_TODO || job->status == JOB_HELD) &&
+            !orch_plan_renew(run->plan, job->index, error))
+            return false;
+    }
+    run->moved = true;
+    return true;
+}
+
+/* Says once for each experiment what uses the work tree although the trial runs apart. */
+static void say_what_leads_back(struct run *run, const struct orch_experiment *experiment)
+{
+    gpointer key = (gpointer)(uintptr_t)experiment;
+    if (!run->apart_experiments)
+        run->apart_experiments = g_hash_table_new(NULL, NULL);
+    if (!has_tree(run) || !orch_trial_may_run_in_place(run->plan, experiment) ||
+        !g_hash_table_add(run->apart_experiments, key))
+        return;
+    g_autoptr(GPtrArray) faults = orch_redirect_faults(run->plan, experiment);
+    for (guint i = 0; i < faults->len; i++)
+        orch_schedule_emit(run,
+                           "%s: leads to the files of the work tree, though the trial runs apart",
+                           (char *)faults->pdata[i]);
+}
+
+/* Notes what a trial would keep, and of the experiments that would keep one file where it lies. */
+static void note_artifacts(struct run *run, const struct orch_plan_item *item, GHashTable *keepers)
+{
+    const struct orch_experiment *experiment = item->cell->experiment;
+    const GPtrArray *artifacts = experiment->manifest->artifacts;
+    if (!artifacts || !artifacts->len || !orch_trial_may_run_in_place(run->plan, experiment))
+        return;
+    g_autofree char *folder = orch_experiment_folder(run->plan->expansion, experiment);
+    for (guint i = 0; i < artifacts->len; i++) {
+        g_autofree char *path = orch_artifact_path(item->cell, artifacts->pdata[i]);
+        if (!path)
+            continue;
+        char *absolute = orch_path_absolute(path, folder);
+        gpointer both[] = {g_hash_table_lookup(keepers, absolute), (gpointer)(uintptr_t)experiment};
+        for (size_t k = 0; both[0] && k < G_N_ELEMENTS(both); k++)
+            if (!g_hash_table_contains(run->own_folders, both[k]))
+                g_hash_table_insert(run->own_folders, both[k], g_strdup(path));
+        g_hash_table_insert(keepers, absolute, (gpointer)(uintptr_t)experiment);
+    }
+}
+
+/* Finds the experiments of which trials at once would write one artifact over each other in the
+ * user's folder, so that one would be kept as another's. */
+static void find_shared_artifacts(struct run *run)
+{
+    g_autoptr(GHashTable) keepers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    run->own_folders = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    for (unsigned i = 0; run->options->slots > 1 && i < run->order_count; i++)
+        if (run->jobs[run->order[i]].status != JOB_ENDED)
+            note_artifacts(run, &run->plan->items[run->jobs[run->order[i]].index], keepers);
+}
+
+/* True when trials at once must not share the user's folder; says so once for each experiment. */
+static bool needs_own_folder(struct run *run, const struct orch_experiment *experiment)
+{
+    gpointer key = (gpointer)(uintptr_t)experiment;
+    if (!has_tree(run))
+        return false;
+    if (!run->own_folders)
+        find_shared_artifacts(run);
+    char *path = g_hash_table_lookup(run->own_folders, key);
+    if (!path)
+        return false;
+    if (*path)
+        orch_schedule_emit(run,
+                           "trials of '%s' run at once in folders of their own, because each keeps "
+                           "'%s' (-j 1: in yours)",
+                           experiment->name, path);
+    *path = 0;
+    return true;
+}
+
+bool orch_schedule_place(struct run *run, struct job *job, struct orch_run_slot *slot,
+                         uint64_t *out_stamp, bool *out_renewed, GError **error)
+{
+    const struct orch_plan_item *item = &run->plan->items[job->index];
+    g_autofree char *changed = NULL;
+    *out_renewed = false;
+    slot->is_apart = run->is_apart || run->options->on_change == ORCH_ON_CHANGE_FROZEN ||
+                     !orch_trial_may_run_in_place(run->plan, item->cell->experiment) ||
+                     needs_own_folder(run, item->cell->experiment);
+    if (slot->is_apart) {
+        say_what_leads_back(run, item->cell->experiment);
+        return true;
+    }
+    if (!run->inputs)
+        run->inputs = orch_input_watch_new(run->plan);
+    if (!orch_input_watch_before(run->inputs, item, out_stamp, &changed, error))
+        return false;
+    if (changed && run->hosts->len + run->ended->len) { /* one of these may have written data */
+        g_clear_pointer(&changed, g_free);
+        look_at_others(run);
+        if (!orch_input_watch_before(run->inputs, item, out_stamp, &changed, error))
+            return false;
+    }
+    if (!changed)
+        return true;
+    if (run->options->on_change == ORCH_ON_CHANGE_LIVE) {
+        *out_renewed = true;
+        return renew(run, changed, error);
+    }
+    if (!has_tree(run)) {
+        refuse(changed, error);
+        return false;
+    }
+    move_apart(run, changed);
+    slot->is_apart = true;
+    say_what_leads_back(run, item->cell->experiment);
+    return true;
+}
+
+void orch_schedule_placed(struct run *run, struct host *host)
+{
+    const struct orch_experiment *experiment = host->running.item->cell->experiment;
+    if (host->running.slot.is_apart)
+        return;
+    if (!run->written)
+        run->written = orch_written_new(run->plan);
+    g_autofree char *folder = orch_experiment_folder(run->plan->expansion, experiment);
+    host->written_number = orch_written_begin(run->written, folder);
+}
+
+/* True for a file that each trial keeps as an artifact before the next one starts. */
+static bool is_kept(const struct run *run, const struct orch_experiment *experiment,
+                    const char *path)
+{
+    const GPtrArray *artifacts = experiment->manifest->artifacts;
+    for (guint i = 0; i < artifacts->len && run->options->slots == 1; i++)
+        if (g_strcmp0(((const struct orch_artifact_spec *)artifacts->pdata[i])->path, path) == 0)
+            return true;
+    return false;
+}
+
+void orch_schedule_look_at_written(struct run *run, const struct host *host)
+{
+    if (host->running.slot.is_apart || !run->written)
+        return;
+    const struct orch_experiment *experiment = host->running.item->cell->experiment;
+    bool is_last = !run->hosts->len && run->ended->len == 1 && !count_todo(run);
+    g_autofree char *path = orch_written_end(run->written, host->written_number, is_last);
+    if (path && !is_kept(run, experiment, path))
+        orch_schedule_emit(run,
+                           "'%s' was written by more than one trial of this sweep\n  hint: use "
+                           "{trial_dir} or a parameter in its name, keep each with --artifact "
+                           "NAME=%s, or give each trial a folder of its own with --frozen",
+                           path, path);
+}
+
+void orch_schedule_places_clear(struct run *run)
+{
+    orch_input_watch_free(run->inputs);
+    orch_written_free(run->written);
+    g_clear_pointer(&run->apart_experiments, g_hash_table_unref);
+    g_clear_pointer(&run->own_folders, g_hash_table_unref);
+}
+
+void orch_schedule_look_after(struct run *run, struct host *host)
+{
+    if (!host->running.slot.is_apart && run->inputs)
+        orch_input_watch_after(run->inputs, host->running.item, host->inputs_stamp, host->code,
+                               host->data);
+}
+
+bool orch_schedule_repeat(struct run *run, struct job *job, bool *out_again, GError **error)
+{
+    *out_again = ++job->spoiled < SPOILED_MAX && !run->stop_level && !run->failed_fast;
+    if (!*out_again)
+        return true;
+    job->status = JOB_TODO;
+    return run->options->on_change != ORCH_ON_CHANGE_LIVE ||
+           orch_plan_renew(run->plan, job->index, error);
+}
