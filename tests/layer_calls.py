@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """layer_calls.py ROOT LEAST: which functions of lower folders the commands call.
 
-docs/layers.txt holds what core/cli includes. A header of core that includes one of the store would let it call the store
+docs/layers.txt holds what core/cli and core/commands include. A header of core that includes one of the store would let it call the store
 all the same, so the calls are held here: a function that store, predictors or lib (but lib/base) declare in a header may
-be named in core/cli only if docs/layer_calls.txt lists it, and what is listed must be called. A line of that file: the
+be named in the two only if docs/layer_calls.txt lists it, and what is listed must be called. A line of that file: the
 functions, a colon, why a command may call them. LEAST is the number of declared functions below which the search itself
 is broken.
 """
@@ -51,14 +51,14 @@ def main(root, least):
     if len(functions) < least:
         sys.exit(f"only {len(functions)} declared functions were found")
     called = {}
-    for path in sorted((root / "core/cli").glob("*.[ch]")):
+    for path in sorted([*(root / "core/cli").glob("*.[ch]"), *(root / "core/commands").glob("*.[ch]")]):
         for word in set(WORD.findall(TYPE.sub(" ", cleaned(path)))):
             if word in functions:
-                called.setdefault(word, []).append(path.name)
+                called.setdefault(word, []).append(str(path.relative_to(root)))
     may = listed(root)
-    faults = [f"core/cli/{', core/cli/'.join(files)}: '{name}' is of {functions[name]}: ask a room of core"
+    faults = [f"{', '.join(files)}: '{name}' is of {functions[name]}: ask a room of core"
               for name, files in sorted(called.items()) if name not in may]
-    faults += [f"docs/layer_calls.txt: '{name}' is not called by core/cli" for name in may if name not in called]
+    faults += [f"docs/layer_calls.txt: '{name}' is not called by core/cli nor core/commands" for name in may if name not in called]
     faults += [f"docs/layer_calls.txt: '{name}' is there twice" for name in sorted({n for n in may if may.count(n) > 1})]
     print("\n".join(faults + [f"{len(called)} functions of {len(functions)} are called"]))
     sys.exit(1 if faults else 0)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# core/cli calls no function of a lower folder but those of docs/layer_calls.txt. A call that is not listed and a line that
+# core/cli and core/commands call no function of a lower folder but those of docs/layer_calls.txt. A call that is not listed and a line that
 # is out of date are found.
 set -u
 root=$1 place=$(mktemp -d)

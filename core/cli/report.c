@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/report.h"
 
-#include "core/cli/execute.h"
+#include "core/commands/execute.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 #ifndef ORCH_FEATURES_CLOUD_JOB_FIND_H
 #define ORCH_FEATURES_CLOUD_JOB_FIND_H
 
-#include "core/cli/execute.h"
+#include "core/commands/execute.h"
 
 struct orch_cli_job {
     struct orch_expansion *expansion;

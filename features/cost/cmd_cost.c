@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch cost`: the measured device-hours and their cost, and a recipe's allowance. */
 #include "core/cli/cli.h"
-#include "core/cli/execute.h"
 #include "core/cli/forecast_show.h"
+#include "core/commands/execute.h"
 #include "core/results/selection.h"
 #include "features/cost/device_prices.h"
 #include "features/cost/plan_outlook.h"

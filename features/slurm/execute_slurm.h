@@ -3,7 +3,7 @@
 #ifndef ORCH_FEATURES_SLURM_EXECUTE_SLURM_H
 #define ORCH_FEATURES_SLURM_EXECUTE_SLURM_H
 
-#include "core/cli/execute.h"
+#include "core/commands/execute.h"
 #include "core/plan/plan_forecast.h"
 #include "core/schedule/run_limits.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shows the limits of a run: before it starts, and what was spent at its end. */
-#ifndef ORCH_CORE_CLI_LIMITS_H
-#define ORCH_CORE_CLI_LIMITS_H
+#ifndef ORCH_CORE_COMMANDS_LIMITS_H
+#define ORCH_CORE_COMMANDS_LIMITS_H
 
 #include "core/cli/cli.h"
 #include "core/plan/plan_forecast.h"

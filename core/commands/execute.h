@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Plans and runs an expanded recipe, for `run`, `plan` and `try`. */
-#ifndef ORCH_CORE_CLI_EXECUTE_H
-#define ORCH_CORE_CLI_EXECUTE_H
+#ifndef ORCH_CORE_COMMANDS_EXECUTE_H
+#define ORCH_CORE_COMMANDS_EXECUTE_H
 
 #include "core/cli/cli.h"
 #include "core/plan/plan.h"

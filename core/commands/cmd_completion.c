@@ -6,7 +6,7 @@
  * its words. So the listing prints only names without any character that a shell interprets, and
  * the scripts read its lines into an array and compare beginnings, without any further expansion.
  */
-#include "core/cli/completion_names.h"
+#include "core/commands/completion_names.h"
 
 #include "lib/base/error.h"
 

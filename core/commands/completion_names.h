@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The names that a shell offers when Tab is pressed: runs and plugins. */
-#ifndef ORCH_CORE_CLI_COMPLETION_NAMES_H
-#define ORCH_CORE_CLI_COMPLETION_NAMES_H
+#ifndef ORCH_CORE_COMMANDS_COMPLETION_NAMES_H
+#define ORCH_CORE_COMMANDS_COMPLETION_NAMES_H
 
 #include "core/cli/cli.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
-#include "core/cli/show.h"
+#include "core/commands/show.h"
 #include "features/share/signatures.h"
 
 #include "core/record/left_files.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shows the progress of a run. On a terminal one block is redrawn; elsewhere each ended trial
  * prints a line. Failures are shown when they occur and again at the end. */
-#ifndef ORCH_CORE_CLI_PROGRESS_H
-#define ORCH_CORE_CLI_PROGRESS_H
+#ifndef ORCH_CORE_COMMANDS_PROGRESS_H
+#define ORCH_CORE_COMMANDS_PROGRESS_H
 
 #include "core/cli/cli.h"
 #include "core/cli/forecast_show.h"
-#include "core/cli/run_notices.h"
+#include "core/commands/run_notices.h"
 #include "core/schedule/schedule.h"
 
 struct orch_progress;

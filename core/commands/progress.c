@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/progress.h"
+#include "core/commands/progress.h"
 
 #include "core/cli/forecast_show.h"
-#include "core/cli/run_notices.h"
+#include "core/commands/run_notices.h"
 #include "core/schedule/time_left.h"
 
 #include "core/results/whole_run.h"

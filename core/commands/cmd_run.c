@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
-#include "core/cli/consent.h"
-#include "core/cli/execute.h"
-#include "core/cli/notify.h"
+#include "core/commands/consent.h"
+#include "core/commands/execute.h"
+#include "core/commands/notify.h"
 
 static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct orch_execute_options, variant),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The lines of 'orch show'. */
 #include "core/cli/cli.h"
-#include "core/cli/show.h"
+#include "core/commands/show.h"
 
 #include "lib/base/json.h"
 #include "lib/base/text.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/stopped.h"
+#include "core/commands/stopped.h"
 
 #include "core/cli/report.h"
 

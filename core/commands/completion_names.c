@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Names of runs and plugins come from files and stores of other people. The pattern here is strict
  * on purpose: what it leaves out can still be typed. */
-#include "core/cli/completion_names.h"
+#include "core/commands/completion_names.h"
 
 #include "core/results/run_list.h"
 

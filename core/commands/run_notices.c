@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/run_notices.h"
+#include "core/commands/run_notices.h"
 
 #include "core/stats/disturbed.h"
 #include "lib/base/json.h"

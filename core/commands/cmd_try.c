@@ -2,7 +2,7 @@
 /* Sweeps any command without a recipe file: makes a recipe in memory, with a manifest that has a
  * parameter for each -x and -s, and runs it like any other. */
 #include "core/cli/cli.h"
-#include "core/cli/execute.h"
+#include "core/commands/execute.h"
 
 #include "core/recipe/ad_hoc.h"
 #include "core/recipe/option_value.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch show`: prints a run that has ended or a trial that is running. */
-#ifndef ORCH_CORE_CLI_SHOW_H
-#define ORCH_CORE_CLI_SHOW_H
+#ifndef ORCH_CORE_COMMANDS_SHOW_H
+#define ORCH_CORE_COMMANDS_SHOW_H
 
 #include "core/cli/cli.h"
 

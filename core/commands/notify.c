@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/notify.h"
+#include "core/commands/notify.h"
 
 #include "core/results/selection.h"
 #include "lib/base/json.h"

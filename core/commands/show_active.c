@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch show` of a running trial: its journal so far, and the remaining time. */
-#include "core/cli/show.h"
+#include "core/commands/show.h"
 
 #include "core/cli/forecast_show.h"
 #include "core/results/live_trial.h"

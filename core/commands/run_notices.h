@@ -2,8 +2,8 @@
 /* Notices for the user of `orch run`. They are collected while trials end, and shown once at the
  * end as text and in --json: failures with the last lines of their stderr, retried trials, and
  * printed values that were not recorded. */
-#ifndef ORCH_CORE_CLI_RUN_NOTICES_H
-#define ORCH_CORE_CLI_RUN_NOTICES_H
+#ifndef ORCH_CORE_COMMANDS_RUN_NOTICES_H
+#define ORCH_CORE_COMMANDS_RUN_NOTICES_H
 
 #include "core/cli/cli.h"
 #include "core/schedule/schedule.h"

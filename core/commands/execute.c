@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/execute.h"
+#include "core/commands/execute.h"
 
 #include "core/cli/forecast_show.h"
-#include "core/cli/limits.h"
-#include "core/cli/progress.h"
-#include "core/cli/stopped.h"
+#include "core/commands/limits.h"
+#include "core/commands/progress.h"
+#include "core/commands/stopped.h"
 #include "core/plan/command_check.h"
 #include "core/plan/plan.h"
 #include "core/record/argv_record.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/limits.h"
+#include "core/commands/limits.h"
 
 #include "lib/base/text.h"
 

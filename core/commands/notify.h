@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef ORCH_CORE_CLI_NOTIFY_H
-#define ORCH_CORE_CLI_NOTIFY_H
+#ifndef ORCH_CORE_COMMANDS_NOTIFY_H
+#define ORCH_CORE_COMMANDS_NOTIFY_H
 
 #include "core/cli/cli.h"
 
