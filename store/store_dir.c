@@ -7,6 +7,7 @@
 
 #include "lib/base/below.h"
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -60,10 +61,8 @@ static const struct {
 static char *part_of(const struct orch_store *store, enum orch_store_dir kind)
 {
     const char *local = KINDS[kind].is_local ? orch_store_local_folder(store) : store->folder;
-    size_t length = strlen(store->folder);
-    bool is_inner = g_str_has_prefix(local, store->folder) && local[length] == '/';
-    return is_inner ? g_build_filename(local + length + 1, KINDS[kind].part, NULL)
-                    : g_strdup(KINDS[kind].part);
+    const char *inner = orch_path_below(local, store->folder);
+    return inner ? g_build_filename(inner, KINDS[kind].part, NULL) : g_strdup(KINDS[kind].part);
 }
 
 static char *relative_path(const struct orch_store *store, enum orch_store_dir kind,

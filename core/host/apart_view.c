@@ -82,15 +82,10 @@ static void translate_trial(const struct apart *apart, struct orch_trial_spec *t
         *word = translate(apart, *word);
 }
 
-static bool is_below(const char *path, const char *folder)
-{
-    size_t length = strlen(folder);
-    return strncmp(path, folder, length) == 0 && (path[length] == '/' || !path[length]);
-}
-
 static char *moved(const char *path, const char *from, const char *to)
 {
-    return is_below(path, from) ? g_strconcat(to, path + strlen(from), NULL) : g_strdup(path);
+    return orch_path_within(path, from) ? g_strconcat(to, path + strlen(from), NULL)
+                                        : g_strdup(path);
 }
 
 char *orch_apart_inside(const struct apart *apart, const char *path)
@@ -100,7 +95,7 @@ char *orch_apart_inside(const struct apart *apart, const char *path)
 
 char *orch_apart_outside(const struct apart *apart, const char *path)
 {
-    bool is_hidden = apart && apart->is_mounted && !is_below(path, apart->trial_dir);
+    bool is_hidden = apart && apart->is_mounted && !orch_path_within(path, apart->trial_dir);
     return is_hidden ? moved(path, apart->origin, apart->copy) : g_strdup(path);
 }
 

@@ -84,13 +84,12 @@ static bool find_artifact(const struct ending *ending, const char *name, const c
                           GError **error)
 {
     const char *trial_dir = ending->setup->trial_dir;
-    size_t length = strlen(trial_dir);
-    bool is_inner = g_str_has_prefix(path, trial_dir) && path[length] == '/';
+    const char *inner = orch_path_below(path, trial_dir);
     int folder = orch_below_root(trial_dir);
-    int fd = is_inner ? orch_below_open_file(folder, path + length + 1) : -1;
+    int fd = inner ? orch_below_open_file(folder, inner) : -1;
     bool ok;
     if (fd >= 0) {
-        *out_path = g_strdup(path + length + 1);
+        *out_path = g_strdup(inner);
         ok = orch_file_sha256_fd(fd, path, sha256, out_bytes, error);
         close(fd);
     } else {

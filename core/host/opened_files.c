@@ -98,14 +98,6 @@ struct writing {
     json_t *files;
 };
 
-/* The rest of a path below a folder; NULL when it lies elsewhere. Borrowed. */
-static const char *below(const char *path, const char *folder)
-{
-    size_t length = folder ? strlen(folder) : 0;
-    bool is_below = length && strncmp(path, folder, length) == 0 && path[length] == '/';
-    return is_below ? path + length + 1 : NULL;
-}
-
 static void add_file(void *ctx, enum orch_watch_kind kind, const char *path)
 {
     static const char *const kinds[] = {[ORCH_WATCH_READ] = "r",
@@ -114,9 +106,11 @@ static void add_file(void *ctx, enum orch_watch_kind kind, const char *path)
                                         [ORCH_WATCH_LOOK] = "s",
                                         [ORCH_WATCH_LIST] = "d"};
     struct writing *w = ctx;
-    const char *name = below(path, orch_apart_copy(w->apart));
-    name = name ? name : below(path, w->opened->root);
-    name = name ? name : below(path, w->opened->real_root);
+    const char *copy = orch_apart_copy(w->apart);
+    const char *name = copy ? orch_path_below(path, copy) : NULL;
+    name = name ? name : orch_path_below(path, w->opened->root);
+    if (!name && w->opened->real_root)
+        name = orch_path_below(path, w->opened->real_root);
     name = name ? name : path;
     if (g_utf8_validate(name, -1, NULL))
         json_array_append_new(w->files, json_pack("[ss]", kinds[kind], name));

@@ -27,15 +27,6 @@ struct search {
     bool sets_path;
 };
 
-/* Path of `absolute` relative to `root`, "" for itself; NULL when it lies elsewhere. Borrowed. */
-static const char *below(const char *root, const char *absolute)
-{
-    size_t length = strlen(root);
-    if (strncmp(absolute, root, length) != 0)
-        return NULL;
-    return absolute[length] == '/' ? absolute + length + 1 : absolute[length] ? NULL : "";
-}
-
 /* "a/b" of "a" and "b"; "" is the root. */
 static char *joined(const char *folder, const char *name)
 {
@@ -84,7 +75,7 @@ static bool choose(struct search *search, const char *path, const char *home)
 static bool choose_from(struct search *search, const char *folder, const char *text)
 {
     g_autofree char *absolute = orch_path_absolute(text, folder);
-    const char *path = below(search->root, absolute);
+    const char *path = orch_path_within(absolute, search->root);
     return path && choose(search, path, NULL);
 }
 
@@ -185,7 +176,7 @@ static void choose_import(struct search *search, const struct orch_script_import
 
 static void add_folder(struct search *search, const char *absolute)
 {
-    const char *path = below(search->root, absolute);
+    const char *path = orch_path_within(absolute, search->root);
     if (path && !g_ptr_array_find_with_equal_func(search->folders, path, g_str_equal, NULL))
         g_ptr_array_add(search->folders, g_strdup(path));
 }
@@ -263,7 +254,7 @@ static void follow_word(struct search *search, const char *folder, char *const *
 {
     const char *word = argv[index], *before = index ? argv[index - 1] : "";
     g_autofree char *absolute = orch_path_absolute(word, search->folder);
-    const char *path = below(search->root, absolute);
+    const char *path = orch_path_within(absolute, search->root);
     g_autofree char *inside = path ? joined(path, "__main__.py") : NULL;
     if (strcmp(before, "-c") == 0) {
         g_autofree char *program = g_path_get_basename(argv[0]);
@@ -299,7 +290,7 @@ static void set_folders(struct search *search)
 
 static void search_once(struct search *search, char *const *argv)
 {
-    const char *folder = below(search->root, search->folder);
+    const char *folder = orch_path_within(search->folder, search->root);
     for (int i = 0; argv && argv[i]; i++)
         follow_word(search, folder ? folder : "", argv, i);
     while (search->left->len) {

@@ -26,16 +26,6 @@ bool orch_plugin_is_ours(const struct orch_manifest *manifest)
 /* ---- the code of a wrapped program ------------------------------------------------------------
  */
 
-/* Path of `absolute` relative to `root`, or NULL when it lies elsewhere. Borrowed from `absolute`.
- */
-static const char *below(const char *root, const char *absolute)
-{
-    size_t n = strlen(root);
-    if (strncmp(absolute, root, n) != 0 || absolute[n] != '/')
-        return NULL;
-    return absolute + n + 1;
-}
-
 /* Adds a file of the tree to the list unless earlier runs wrote it. */
 static void add_used(GPtrArray *out, GHashTable *tree, const char *root, const char *path,
                      struct orch_run_spans *spans)
@@ -60,7 +50,7 @@ static GPtrArray *command_files(const char *root, const char *folder, const char
     orch_used_files_init(&used);
     orch_command_files(root, folder, argv, files, &used);
     GPtrArray *out = g_ptr_array_new_with_free_func(g_free);
-    const char *manifest = manifest_path ? below(root, manifest_path) : NULL;
+    const char *manifest = manifest_path ? orch_path_below(manifest_path, root) : NULL;
     if (manifest && g_hash_table_contains(tree, manifest))
         g_ptr_array_add(out, g_strdup(manifest));
     GHashTableIter iter;
@@ -70,8 +60,8 @@ static GPtrArray *command_files(const char *root, const char *folder, const char
         add_used(out, tree, root, path, spans);
     g_hash_table_iter_init(&iter, used.data);
     while (g_hash_table_iter_next(&iter, &path, NULL))
-        if (below(root, path))
-            add_used(out, tree, root, below(root, path), spans);
+        if (orch_path_below(path, root))
+            add_used(out, tree, root, orch_path_below(path, root), spans);
     orch_used_files_clear(&used);
     g_ptr_array_sort(out, orch_compare_texts);
     return out;
@@ -92,8 +82,8 @@ static GPtrArray *files_below(const char *root, const char *folder, unsigned dep
             g_autoptr(GPtrArray) inner = depth ? files_below(root, path, depth - 1) : NULL;
             for (guint i = 0; inner && i < inner->len; i++)
                 g_ptr_array_add(out, g_strdup(inner->pdata[i]));
-        } else if (below(root, path)) {
-            g_ptr_array_add(out, g_strdup(below(root, path)));
+        } else if (orch_path_below(path, root)) {
+            g_ptr_array_add(out, g_strdup(orch_path_below(path, root)));
         }
     }
     g_ptr_array_sort(out, orch_compare_texts);
@@ -159,7 +149,7 @@ static bool divide_inputs(struct orch_workspace *workspace, const char *folder, 
     const struct orch_source *source = orch_workspace_source(workspace, error);
     for (int i = 0; source && inputs && inputs[i]; i++) {
         g_autofree char *absolute = orch_path_absolute(inputs[i], folder);
-        const char *path = below(workspace->root, absolute);
+        const char *path = orch_path_below(absolute, workspace->root);
         /* a captured folder, or a pattern, may also hold or match files that git ignores */
         bool any = add_matches(others, absolute);
         bool is_in = path && (source->tree ? is_captured(workspace, source->tree, path)
@@ -203,7 +193,7 @@ static GPtrArray *wrapped_paths(struct orch_workspace *workspace,
     if (!source)
         return NULL;
     g_autofree char *folder = orch_experiment_folder(expansion, experiment);
-    *out_inside = strcmp(folder, workspace->root) == 0 || below(workspace->root, folder);
+    *out_inside = strcmp(folder, workspace->root) == 0 || orch_path_below(folder, workspace->root);
     const char *root =
         *out_inside ? workspace->root : folder; /* else the manifest comes from the search path */
     g_autoptr(GPtrArray) files = *out_inside && source->tree
@@ -406,7 +396,7 @@ static json_t *command_json(const struct orch_experiment *experiment, const char
     char *const *argv = experiment->manifest->argv;
     for (size_t i = 0; argv && argv[i]; i++) {
         const char *secret = orch_secret_in_word((const char *const *)argv, i);
-        const char *relative = root ? below(root, argv[i]) : NULL;
+        const char *relative = root ? orch_path_below(argv[i], root) : NULL;
         json_array_append_new(words, secret ? keyed_word(argv[i], secret)
                                             : json_string(relative ? relative : argv[i]));
     }

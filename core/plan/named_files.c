@@ -33,16 +33,15 @@ bool orch_named_is_outside_of_inputs(const char *absolute, const char *root)
     static const char *const inside[] = {
         "/.git/",          "/.orch/",        "/site-packages/",      "/__pycache__/",
         "/dist-packages/", "/node_modules/", "/.ipynb_checkpoints/", NULL};
-    size_t length = strlen(root);
     g_autofree char *path = g_strconcat(absolute, "/", NULL);
-    bool is_below = strncmp(absolute, root, length) == 0 && absolute[length] == '/';
+    bool is_below = orch_path_below(absolute, root);
     bool is_users =
         is_below || g_str_has_prefix(path, "/dev/shm/"); /* files in memory, no devices */
     for (int i = 0; system[i] && !is_users; i++)
         if (g_str_has_prefix(path, system[i]))
             return true;
     for (int i = 0; inside[i]; i++)
-        if (strstr(is_below ? path + length : path, inside[i]))
+        if (strstr(is_below ? path + strlen(root) : path, inside[i]))
             return true;
     return strncmp(root, path, strlen(path)) == 0 || strcmp(root, absolute) == 0 ||
            strcmp(absolute, "/") == 0;

@@ -2,6 +2,7 @@
 #include "core/plugin/described.h"
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 #include "lib/base/json.h"
 
 #include <string.h>
@@ -17,8 +18,7 @@ char *orch_described_name(const char *name)
 
 bool orch_described_is_below(const char *folder, const char *path)
 {
-    size_t length = strlen(folder);
-    return strncmp(path, folder, length) == 0 && path[length] == '/';
+    return orch_path_below(path, folder);
 }
 
 bool orch_described_is(const struct orch_manifest *manifest, const json_t *description)

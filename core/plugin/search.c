@@ -65,8 +65,7 @@ bool orch_search_is_own(const char *path)
 {
     g_autofree char *folder = orch_program_path("plugins", NULL);
     g_autofree char *real = folder ? real_path(folder) : NULL;
-    size_t length = real ? strlen(real) : 0;
-    return length && strncmp(path, real, length) == 0 && path[length] == '/';
+    return real && orch_path_below(path, real);
 }
 
 /* FOLDER/NAME.so or FOLDER/NAME.plugin; NULL when there is neither. */
@@ -190,12 +189,11 @@ static void complain_of_twin(const char *name, const char *own, const char *othe
                              GError **error)
 {
     g_autofree char *real = base ? real_path(base) : NULL;
-    size_t length = real ? strlen(real) : 0;
-    bool is_beside = length && strncmp(other, real, length) == 0 && other[length] == '/';
+    bool is_beside = real && orch_path_below(other, real);
     g_autofree char *hint =
         g_strdup_printf("to use that file, name it by its path: 'plugin: %s%s'; "
                         "else rename it",
-                        is_beside ? "." : "", is_beside ? other + length : other);
+                        is_beside ? "." : "", is_beside ? other + strlen(real) : other);
     orch_error_set(error, ORCH_ERROR_PLUGIN, hint,
                    "plugin '%s' comes with orch ('%s'), and the file '%s' has the same name", name,
                    own, other);

@@ -234,14 +234,6 @@ static void add_live(json_t *live, const char *origin, const char *copy, const c
         json_array_append_new(live, json_string(relative));
 }
 
-/* The folder of the store relative to the work tree, which a trial needs there; NULL: elsewhere. */
-static const char *store_below(const struct orch_plan *plan, const char *origin)
-{
-    const char *folder = orch_store_folder(plan->store);
-    size_t n = strlen(origin);
-    return strncmp(folder, origin, n) == 0 && folder[n] == '/' ? folder + n + 1 : NULL;
-}
-
 static bool make_link(const char *target, const char *link)
 {
     g_autofree char *folder = g_path_get_dirname(link);
@@ -255,7 +247,8 @@ static json_t *link_live(struct orch_plan *plan, const char *origin, const char 
     const struct orch_workspace *workspace = plan->workspace;
     const struct orch_uncaptured *uncaptured =
         (workspace->base ? workspace->base : workspace)->uncaptured;
-    const char *const own[] = {".git", ".orch", store_below(plan, origin)};
+    const char *const own[] = {".git", ".orch",
+                               orch_path_below(orch_store_folder(plan->store), origin)};
     json_t *live = json_array();
     for (unsigned i = 0; i < G_N_ELEMENTS(own); i++) {
         g_autofree char *target = own[i] ? g_build_filename(origin, own[i], NULL) : NULL;

@@ -127,9 +127,8 @@ static void lose_artifact(struct gathering *all, const struct orch_event *event,
 static const char *path_in_trial(const struct orch_event *event, const char *trial_dir)
 {
     const char *path = event->text;
-    size_t length = strlen(trial_dir);
-    if (g_str_has_prefix(path, trial_dir) && path[length] == '/')
-        path += length + 1;
+    const char *inner = orch_path_below(path, trial_dir);
+    path = inner ? inner : path;
     return orch_below_path_is_valid(path) ? path : NULL;
 }
 

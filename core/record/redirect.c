@@ -15,15 +15,6 @@
 
 enum { INSTALL_FILES_MAX = 2000, TEXT_BYTES_MAX = 1 << 20, PATHS_MAX = 200 };
 
-/* The path relative to the work tree, "" for the tree itself; NULL: elsewhere. Borrowed. */
-static const char *below(const char *origin, const char *path)
-{
-    size_t n = strlen(origin);
-    if (strncmp(path, origin, n) != 0)
-        return NULL;
-    return path[n] == '/' ? path + n + 1 : path[n] ? NULL : "";
-}
-
 static void add_once(GPtrArray *list, char *text)
 {
     if (list->len < PATHS_MAX && !g_ptr_array_find_with_equal_func(list, text, g_str_equal, NULL))
@@ -39,7 +30,7 @@ static void read_pth(const char *origin, const char *text, GPtrArray *folders)
 {
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     for (int i = 0; lines[i]; i++) {
-        const char *relative = below(origin, g_strstrip(lines[i]));
+        const char *relative = orch_path_within(g_strstrip(lines[i]), origin);
         if (relative)
             add_once(folders, g_strdup(relative));
     }
@@ -54,7 +45,7 @@ static void read_finder(const char *origin, const char *text, GPtrArray *folders
          g_match_info_next(match, NULL)) {
         g_autofree char *module = g_match_info_fetch(match, 1);
         g_autofree char *place = g_match_info_fetch(match, 2);
-        const char *relative = below(origin, place);
+        const char *relative = orch_path_within(place, origin);
         if (!relative || !*relative)
             continue;
         g_autofree char *name = g_path_get_basename(relative);
@@ -129,7 +120,7 @@ static void look_at_environment(const struct orch_plan *plan, GPtrArray *faults)
     for (int i = 0; env[i]; i++) {
         g_autofree char *name = g_strndup(env[i], strcspn(env[i], "="));
         const char *found = strstr(env[i] + strlen(name), origin);
-        const char *relative = found ? below(origin, found) : NULL;
+        const char *relative = found ? orch_path_within(found, origin) : NULL;
         if (relative && !g_strv_contains(known, name) && !is_shared(plan, relative))
             add_once(faults,
                      g_strdup_printf("the environment variable %s names '%s'", name, origin));

@@ -43,23 +43,14 @@ void orch_trialdir_clear(struct orch_trialdir *trialdir)
 /* ---- where a program starts -------------------------------------------------------------------
  */
 
-/* The path of a folder relative to the workspace's root ("" for the root); NULL: elsewhere. */
-static const char *below_root(const struct orch_plan *plan, const char *folder)
-{
-    const char *root = plan->workspace->root;
-    size_t n = strlen(root);
-    if (strncmp(folder, root, n) != 0)
-        return NULL;
-    return folder[n] == '/' ? folder + n + 1 : folder[n] ? NULL : "";
-}
-
 bool orch_trial_may_run_in_place(const struct orch_plan *plan,
                                  const struct orch_experiment *experiment)
 {
     if (experiment->manifest->kind != ORCH_PLUGIN_WRAPPED)
         return false;
     g_autofree char *home = orch_experiment_folder(plan->expansion, experiment);
-    return below_root(plan, home) && !orch_plugin_is_ours(experiment->manifest);
+    return orch_path_within(home, plan->workspace->root) &&
+           !orch_plugin_is_ours(experiment->manifest);
 }
 
 /* Finds or makes the folder in which the trial starts. `*out_cwd`: absolute, or relative to the

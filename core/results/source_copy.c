@@ -16,10 +16,7 @@ static bool keep_out_of_source(const char *root, const char *dest)
         "# written by 'orch checkout': this copy is no part of the source\n*\n";
     g_autofree char *folder = g_canonicalize_filename(dest, NULL);
     g_autofree char *file = g_build_filename(folder, ".gitignore", NULL);
-    size_t length = strlen(root);
-    bool is_inside = strncmp(folder, root, length) == 0 &&
-                     (folder[length] == '/' || (length && root[length - 1] == '/'));
-    return !is_inside ||
+    return !orch_path_below(folder, root) ||
            (access(file, F_OK) != 0 && orch_file_write(file, text, strlen(text), false, NULL));
 }
 

@@ -73,10 +73,9 @@ void orch_compare_side_clear(struct orch_compare_side *side)
 static char *in_copy(const struct orch_workspace *base, const char *copy, const char *path)
 {
     g_autofree char *absolute = orch_path_absolute(path, NULL);
-    size_t length = strlen(base->root);
-    bool inside = strncmp(absolute, base->root, length) == 0 &&
-                  (absolute[length] == '/' || !absolute[length]);
-    return inside ? g_strconcat(copy, absolute + length, NULL) : g_steal_pointer(&absolute);
+    return orch_path_within(absolute, base->root)
+               ? g_strconcat(copy, absolute + strlen(base->root), NULL)
+               : g_steal_pointer(&absolute);
 }
 
 /* Maps --plugin-path folders in the work tree to the same folders of the copy. */

@@ -362,6 +362,5 @@ char *orch_pack_recipe(const struct orch_pack *pack, char **out_root, GError **e
 
 bool orch_pack_contains(const struct orch_pack *pack, const char *path)
 {
-    size_t length = strlen(pack->folder);
-    return strncmp(path, pack->folder, length) == 0 && path[length] == '/';
+    return orch_path_below(path, pack->folder);
 }

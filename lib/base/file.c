@@ -264,8 +264,14 @@ bool orch_sha256_is_valid(const char *text)
 const char *orch_path_below(const char *path, const char *folder)
 {
     size_t length = strlen(folder);
+    length -= length && folder[length - 1] == '/';
     bool is_below = strncmp(path, folder, length) == 0 && path[length] == '/' && path[length + 1];
     return is_below ? path + length + 1 : NULL;
+}
+
+const char *orch_path_within(const char *path, const char *folder)
+{
+    return strcmp(path, folder) == 0 ? "" : orch_path_below(path, folder);
 }
 
 char *orch_path_absolute(const char *path, const char *base)

@@ -70,9 +70,11 @@ char *orch_path_utf8(const char *folder, GError **error);
  * textually. Caller frees. */
 char *orch_path_absolute(const char *path, const char *base);
 
-/** The part of an absolute path below `folder`, which does not end with '/'; NULL for another path,
- * and for the folder itself. Borrowed from `path`. */
+/** The part of an absolute path below `folder`; NULL for another path, and for the folder itself.
+ * Borrowed from `path`. */
 const char *orch_path_below(const char *path, const char *folder);
+/** The same, but "" for the folder itself. */
+const char *orch_path_within(const char *path, const char *folder);
 
 /** Location of a part of this program, built or installed: "orch-host" (program), "plugins"
  * (folder), "share" (folder of data files such as skeletons and the Python helper; in the source
