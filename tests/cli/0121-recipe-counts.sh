@@ -19,7 +19,7 @@ ok orch report recipes/hw3.recipe --only 3.4c; has_not 'output_channels ='
 
 # hw4 3.3 and 3.4: the same in both profiles, and complete at full size
 for profile in laptop course; do
-    ok orch run recipes/hw4.recipe -p $profile p3 -q
+    ok orch run recipes/hw4.recipe -p $profile vgg19 peak -q
     ok orch report recipes/hw4.recipe -p $profile --points --json
     python3 - "$SCRATCH/out" <<'P' || _fail "points of $profile"
 import json, sys
