@@ -5,6 +5,7 @@
 #define ORCH_CORE_PLAN_PLAN_H
 
 #include "core/plugin/plugins.h"
+#include "core/recipe/needs.h"
 #include "core/recipe/recipe.h"
 #include "core/workspace/environment.h"
 #include "core/workspace/workspace.h"
@@ -135,34 +136,6 @@ const char *orch_plan_state_name(enum orch_plan_state state);
  * machine's threads; 1 without `jobs`. */
 unsigned orch_plan_default_slots(struct orch_workspace *workspace,
                                  const struct orch_expansion *expansion, unsigned allowed_gpus);
-
-/** Number of GPUs of one trial of the experiment. */
-unsigned orch_experiment_gpus(const struct orch_experiment *experiment);
-/** True for a program of the user's that declares no GPUs, not even 0: as by hand it has all of
- * this machine's, and holds none of them. */
-bool orch_experiment_sees_gpus(const struct orch_experiment *experiment);
-/** The share of its GPU that one trial uses, in millionths: ORCH_GPU_WHOLE for whole GPUs. */
-unsigned orch_experiment_gpu_millionths(const struct orch_experiment *experiment);
-/** Number of GPUs of one trial, where a share counts as such: 0.5. */
-double orch_experiment_gpu_sum(const struct orch_experiment *experiment);
-/** Number of trials of the experiment among which the machine's CPUs are divided: those that run at
- * once (`slots`), or those that the machine's GPUs can hold, if these are more. */
-unsigned orch_experiment_shares(const struct orch_experiment *experiment,
-                                const struct orch_machine *machine, unsigned slots);
-/** Number of processes that MPI starts for a trial: what its recipe says, else the `workers` of its
- * declared cost (may be NULL), else 1. 0 for a plugin that does not use MPI, and for a wrapped
- * program. */
-unsigned orch_experiment_ranks(const struct orch_experiment *experiment, const json_t *cost);
-/** Number of threads of a trial's slot: the experiment's `cores` if set, else all threads of the
- * machine for a trial that runs alone, else an equal share (orch_experiment_shares). */
-int orch_experiment_threads(const struct orch_experiment *experiment,
-                            const struct orch_machine *machine, unsigned slots);
-/** No other trial runs beside one of it: a timing plugin's, or `resources: { exclusive: true }`. */
-bool orch_experiment_runs_alone(const struct orch_experiment *experiment);
-/** True when its trials ask for CPUs: by a number of cores, or because they run alone. */
-bool orch_experiment_declares_cpus(const struct orch_experiment *experiment);
-/** True when its trials wait for other runs of this machine: they declare CPUs or need GPUs. */
-bool orch_experiment_waits(const struct orch_experiment *experiment);
 
 /** Stores the plan's recipe, as written and as it was read, so that runs can refer to it. */
 bool orch_plan_store_recipe(const struct orch_plan *plan, GError **error);

@@ -6,7 +6,6 @@
 #include "core/record/apart.h"
 #include "core/record/collect.h"
 #include "core/record/read_files.h"
-#include "core/schedule/slot_leases.h"
 #include "lib/hw/topology.h"
 #include "store/store_dir.h"
 #include "store/trial_record.h"

@@ -3,15 +3,13 @@
 #ifndef ORCH_CORE_SCHEDULE_SLOT_LEASE_H
 #define ORCH_CORE_SCHEDULE_SLOT_LEASE_H
 
+#include "core/recipe/needs.h"
 #include "lib/base/ident.h"
 
 #include <glib.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <sys/types.h>
-
-/** The whole of a GPU, in millionths. */
-#define ORCH_GPU_WHOLE 1000000
 
 /** A GPU or MIG instance, or a share of it. */
 struct orch_lease_gpu {

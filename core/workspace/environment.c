@@ -5,8 +5,8 @@
  * sources, so their sizes are bounded when they are read. */
 #include "core/workspace/environment.h"
 
-#include "core/plan/plan.h"
 #include "core/plugin/search.h"
+#include "core/recipe/needs.h"
 #include "core/workspace/python_env.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The machine resources that an experiment's trials need. */
-#include "core/plan/plan.h"
+#include "core/recipe/needs.h"
 
 #include "core/recipe/declared_cost.h"
-#include "core/schedule/slot_leases.h"
 
 #include <math.h>
 
