@@ -23,7 +23,7 @@ cd sub; ok orch try -- python3 s.py; says 'loss 2'; ok orch try -- python3 ../tr
 # a script that git ignores, or of elsewhere, is no part of the source tree; an edit of it is seen all the same
 ok orch try -- python3 ../outside.py; says '1 ok'
 for script in ignored.py $SCRATCH/outside.py; do
-    ok orch try -- python3 $script; ok orch try -- python3 $script; says 'nothing to run'; echo '# edited' >>$script; ok orch try -- python3 $script; says '1 ok'; says "$script changed"
+    ok orch try -- python3 $script; ok orch try -- python3 $script; says 'nothing to run'; echo 'edited = 1' >>$script; ok orch try -- python3 $script; says '1 ok'; says "$script changed"
 done
 # a recipe's own command likewise
 printf 'format: 1\nrecipe: r\nexperiments:\n  e: { plugin: sleep, with: { seconds: 0 }, program: [python3, gone.py] }\n' >r.recipe
