@@ -7,7 +7,7 @@ set_source_files_properties(${CMAKE_SOURCE_DIR}/plugins/common/torch/adapter/upd
 if(TARGET orch_torch_adapter)
   orch_test(torch "torch" orch_torch)
   add_dependencies(test_torch orch_torch_adapter)
-  set_tests_properties(unit.torch PROPERTIES TIMEOUT 900)
+  set_tests_properties(unit.torch PROPERTIES COST 500 TIMEOUT 900)
   orch_test(torch_fast "torch" orch_torch m)
   add_dependencies(test_torch_fast orch_torch_adapter)
   # needs a GPU

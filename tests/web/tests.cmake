@@ -7,7 +7,7 @@ if(TARGET orch_web)
   set_tests_properties(web.refusals web.page PROPERTIES SKIP_RETURN_CODE 77
     ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR}")
   set_tests_properties(web.refusals PROPERTIES LABELS slow TIMEOUT 600)
-  set_tests_properties(web.page PROPERTIES LABELS slow TIMEOUT 1800)
+  set_tests_properties(web.page PROPERTIES LABELS slow COST 500 TIMEOUT 1800)
 endif()
 orch_test(thin "quick" orch_base)
 orch_test(listing "quick" orch_store)
