@@ -115,9 +115,9 @@ struct frames {
     int fd, left;
 };
 
-static _Unwind_Reason_Code put_frame(struct _Unwind_Context *context, void *frames_of)
+static _Unwind_Reason_Code put_frame(struct _Unwind_Context *context, void *ctx)
 {
-    struct frames *frames = frames_of;
+    struct frames *frames = ctx;
     put_number(frames->fd, "frame", _Unwind_GetIP(context));
     return --frames->left > 0 ? _URC_NO_REASON : _URC_END_OF_STACK;
 }

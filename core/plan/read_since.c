@@ -122,19 +122,17 @@ char *orch_read_since(const struct orch_plan *plan, const struct orch_plan_item 
     return NULL;
 }
 
-bool orch_read_wrote(const struct orch_run *run, const GPtrArray *names)
+const char *orch_read_wrote(const struct orch_run *run, const GPtrArray *names)
 {
     if (!names->len || !has_fact(run, ORCH_FACT_WROTE))
-        return false;
+        return NULL;
     g_autoptr(json_t) facts = json_loads(run->facts, 0, NULL);
     const json_t *wrote = json_object_get(facts, ORCH_FACT_WROTE);
-    for (size_t i = 0; i < json_array_size(wrote); i++) {
-        const char *name = json_string_value(json_array_get(wrote, i));
-        if (name && g_ptr_array_find_with_equal_func((GPtrArray *)(uintptr_t)names, name,
-                                                     g_str_equal, NULL))
-            return true;
-    }
-    return false;
+    for (guint i = 0; i < names->len; i++)
+        for (size_t j = 0; j < json_array_size(wrote); j++)
+            if (g_strcmp0(json_string_value(json_array_get(wrote, j)), names->pdata[i]) == 0)
+                return names->pdata[i];
+    return NULL;
 }
 
 bool orch_read_other_comments(const struct orch_plan *plan, const struct orch_run *run)

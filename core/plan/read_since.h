@@ -13,8 +13,9 @@
 char *orch_read_since(const struct orch_plan *plan, const struct orch_plan_item *item,
                       const struct orch_run *run, char **out_name);
 
-/** True when the run wrote one of these files (char *), of which it is not known what it wrote. */
-bool orch_read_wrote(const struct orch_run *run, const GPtrArray *names);
+/** The first of these files (char *) that the run wrote; NULL: none. What it wrote is not known.
+ * Borrowed from the list. */
+const char *orch_read_wrote(const struct orch_run *run, const GPtrArray *names);
 
 /** True when orch_read_since has found other comments in Python scripts that the run read. */
 bool orch_read_other_comments(const struct orch_plan *plan, const struct orch_run *run);

@@ -53,9 +53,9 @@ static char *read_since(const struct orch_plan *plan, const struct orch_plan_ite
                         const struct orch_run *run, GPtrArray *changed)
 {
     char *name = NULL, *why = orch_read_since(plan, item, run, &name);
-    if (!why && orch_read_wrote(run, changed))
-        return g_strdup_printf("%s, which a later run read, has changed since",
-                               (char *)changed->pdata[0]);
+    const char *wrote = why ? NULL : orch_read_wrote(run, changed);
+    if (wrote)
+        return g_strdup_printf("%s, which a later run read, has changed since", wrote);
     if (name)
         g_ptr_array_add(changed, name);
     return why;

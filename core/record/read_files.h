@@ -46,9 +46,10 @@ void orch_opened_files_clear(struct orch_opened_files *opened);
 /** Adds to the record of an ended trial what it opened. `folder` as above. */
 void orch_reads_keep(struct gathering *all, int folder, struct orch_file_digests *digests);
 
-/** The digest of a file, of the names of files in a folder ("FOLDER" "/" "*" ".csv"), or of the
- * files directly in a folder (a name that ends with '/') apart from hidden ones, secrets, and those
- * last written between the two times. False when there is no such file. */
+/** The digest of a file; or of the files directly in a folder (a name that ends with '/'), or of
+ * the names of those with one suffix (a name whose last part is a star and the suffix), apart from
+ * hidden ones, secrets, and those last written between the two times. False when there is no such
+ * file. */
 bool orch_reads_digest(struct orch_file_digests *digests, const char *absolute, int64_t from_ns,
                        int64_t to_ns, char out[65]);
 
