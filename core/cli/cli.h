@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The command line. Dispatch, help, docs/commands, completion and man pages are generated from one
- * table of commands. A command is one file, cmd_NAME.c, which parses options, calls other modules
- * and prints tables. Only this folder prints: data to stdout, messages to stderr. */
+/* The command line. Dispatch, help, docs/commands, completion and man pages are generated from the
+ * commands that the features list (core/feature/feature.h). A command is one file, cmd_NAME.c,
+ * which parses options, calls other modules and prints tables. Only this folder prints: data to
+ * stdout, messages to stderr. */
 #ifndef ORCH_CORE_CLI_CLI_H
 #define ORCH_CORE_CLI_CLI_H
 
@@ -50,10 +51,10 @@ struct orch_option {
 
 struct orch_cli;
 
-/** A row of the table of commands. */
+/** A command, which a feature lists in its descriptor. */
 struct orch_command {
     const char *name;       /* "run", "db check" */
-    const char *group;      /* heading in the list of commands */
+    const char *group;      /* heading in the list of commands, a word of GROUPS (commands.c) */
     const char *summary;    /* one line */
     const char *usage;      /* the arguments after the name and the options: "RECIPE [NAME...]" */
     int min_args, max_args; /* max_args -1: any number */
@@ -66,8 +67,13 @@ struct orch_command {
     int (*run)(struct orch_cli *cli, const void *options, GError **error);
 };
 
-extern const struct orch_command *const ORCH_COMMANDS[]; /* NULL-terminated, in order of help */
 extern const struct orch_option ORCH_COMMON_OPTIONS[];
+
+struct orch_feature;
+
+/** The program `orch` with the given features (NULL-terminated; the first is ORCH_CORE). Returns
+ * the exit status. */
+int orch_main(int argc, char **argv, const struct orch_feature *const *features);
 
 /** The state that every command receives. */
 struct orch_cli {
@@ -208,6 +214,8 @@ char *orch_help_man(const struct orch_command *command);
 /** Sets the error for an unknown command, with the nearest command, or orch's name for a command
  * known from other tools. */
 void orch_command_unknown(int argc, const char *const *argv, GError **error);
+/** Returns the commands of all features in the order of help, ended by NULL. */
+const struct orch_command *const *orch_commands(void);
 /** Finds a command by name; NULL when there is none. */
 const struct orch_command *orch_command_find(const char *name);
 

@@ -1,32 +1,45 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The table of commands, in the order in which help shows them. */
+/* The commands that all features add, in the order in which help shows them. */
 #include "core/cli/cli.h"
 
+#include "core/feature/feature.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 
 #include <string.h>
 
-/* clang-format off */
-#define COMMANDS(X)                                                                                \
-    X(RUN) X(COLLECT) X(CANCEL) X(PLAN) X(CHECK) X(CONFIG) X(TRY) X(RECORD) X(INIT)                                              \
-    X(REPORT) X(SUBMIT) X(TABLE) X(PLOT) X(LS) X(SHOW) X(LOG) X(NOTE) X(TAG) X(NAME) X(SERVE) X(BEST) X(COMPARE) X(EXPORT) X(EXPORT_JOB) X(DIFF) X(CHECKOUT)  \
-    X(PLUGIN_LS) X(PLUGIN_SHOW) X(PLUGIN_CHECK) X(PLUGIN_NEW) X(PLUGIN_TRUST)                      \
-    X(NET_LS) X(NET_SHOW) X(NET_COMPARE) X(NET_FIELD) X(GPU_LS) X(GPU_SHOW) X(GPU_LINKS) X(GPU_PRICES) X(PREDICT) X(CURVE) X(PALEO) X(PREDICTOR_EVAL) \
-    X(PREDICTOR_ROWS) X(PREDICTOR_TRAIN) X(PREDICTOR_SCORE) X(PREDICTOR_LS) X(PREDICTOR_SHOW) X(PREDICTOR_EXPORT) X(PREDICTOR_RM) \
-    X(DATASET_LS) X(DATASET_GET) X(IMPORT) X(MEASUREMENTS_LS) X(MEASUREMENTS_SHOW) X(MEASUREMENTS_EXPORT) X(MEASUREMENTS_RM) \
-    X(PULL) X(PUSH) X(STATUS) X(COVERAGE) X(COST) X(PACK) X(VERIFY)                                \
-    X(RM) X(PURGE) X(GC) X(DB_INFO) X(DB_CHECK) X(DB_BACKUP) X(DB_MIGRATE) X(DB_MERGE) X(DB_REPAIR) X(DB_ADOPT) \
-    X(DOCTOR) X(COMPLETION) X(HELP)
-/* clang-format on */
+/* The groups of commands, in the order in which help shows them. Any other group comes last. */
+static const char *const GROUPS[] = {"Running", "Looking", "Plugins",    "Networks and hardware",
+                                     "Data",    "Sharing", "Maintenance"};
 
-#define DECLARE(name) extern const struct orch_command ORCH_COMMAND_##name;
-COMMANDS(DECLARE)
-#undef DECLARE
+static size_t group_rank(const char *group)
+{
+    size_t rank = 0;
+    while (rank < G_N_ELEMENTS(GROUPS) && strcmp(GROUPS[rank], group) != 0)
+        rank++;
+    return rank;
+}
 
-#define ROW(name) &ORCH_COMMAND_##name,
-const struct orch_command *const ORCH_COMMANDS[] = {COMMANDS(ROW) NULL};
-#undef ROW
+/* Returns the commands of all features by group, and within a group by feature; ends with NULL. */
+static GPtrArray *commands_by_group(void)
+{
+    GPtrArray *commands = g_ptr_array_new();
+    for (size_t rank = 0; rank <= G_N_ELEMENTS(GROUPS); rank++)
+        for (const struct orch_feature *const *f = orch_features(); *f; f++)
+            for (const struct orch_command *const *c = (*f)->commands; c && *c; c++)
+                if (group_rank((*c)->group) == rank)
+                    g_ptr_array_add(commands, (struct orch_command *)(uintptr_t)*c);
+    g_ptr_array_add(commands, NULL);
+    return commands;
+}
+
+const struct orch_command *const *orch_commands(void)
+{
+    static GPtrArray *commands; /* the features do not change while the process runs */
+    if (!commands)
+        commands = commands_by_group();
+    return (const struct orch_command *const *)commands->pdata;
+}
 
 /* Returns a hint for a word that users of other programs may type; NULL for other words. */
 static const char *usual_word(const char *typed)
@@ -90,9 +103,9 @@ static bool refuse_renamed(int argc, const char *const *argv, GError **error)
 
 const struct orch_command *orch_command_find(const char *name)
 {
-    for (int i = 0; ORCH_COMMANDS[i]; i++)
-        if (strcmp(ORCH_COMMANDS[i]->name, name) == 0)
-            return ORCH_COMMANDS[i];
+    for (const struct orch_command *const *c = orch_commands(); *c; c++)
+        if (strcmp((*c)->name, name) == 0)
+            return *c;
     return NULL;
 }
 
@@ -103,11 +116,10 @@ void orch_command_unknown(int argc, const char *const *argv, GError **error)
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     g_autofree char *prefix = g_strconcat(argv[0], " ", NULL);
     GString *inner = g_string_new(NULL);
-    for (int i = 0; ORCH_COMMANDS[i]; i++) {
-        g_ptr_array_add(names, (char *)(uintptr_t)ORCH_COMMANDS[i]->name);
-        if (g_str_has_prefix(ORCH_COMMANDS[i]->name, prefix))
-            g_string_append_printf(inner, "%s'orch %s'", inner->len ? ", " : "",
-                                   ORCH_COMMANDS[i]->name);
+    for (const struct orch_command *const *c = orch_commands(); *c; c++) {
+        g_ptr_array_add(names, (char *)(uintptr_t)(*c)->name);
+        if (g_str_has_prefix((*c)->name, prefix))
+            g_string_append_printf(inner, "%s'orch %s'", inner->len ? ", " : "", (*c)->name);
     }
     g_ptr_array_add(names, NULL);
     g_autofree char *typed =

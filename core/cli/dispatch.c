@@ -3,6 +3,7 @@
  * status that has the same meaning for every command. */
 #include "core/cli/cli.h"
 
+#include "core/feature/feature.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
@@ -68,9 +69,9 @@ static const struct orch_command *find_command(int argc, char **argv, int *out_w
     const struct orch_command *best = NULL;
     int words;
     *out_words = 0;
-    for (int i = 0; ORCH_COMMANDS[i]; i++)
-        if (starts_with_words(ORCH_COMMANDS[i]->name, argv, argc, &words) && words > *out_words) {
-            best = ORCH_COMMANDS[i];
+    for (const struct orch_command *const *c = orch_commands(); *c; c++)
+        if (starts_with_words((*c)->name, argv, argc, &words) && words > *out_words) {
+            best = *c;
             *out_words = words;
         }
     return best;
@@ -259,8 +260,9 @@ static void print_warnings(struct orch_cli *cli)
         orch_cli_warn(cli, "%s", (char *)warnings->pdata[i]);
 }
 
-int main(int argc, char **argv)
+int orch_main(int argc, char **argv, const struct orch_feature *const *features)
 {
+    orch_features_set(features);
     setlocale(LC_CTYPE, "");
     signal(SIGPIPE, SIG_IGN); /* a child process can exit before orch writes to it */
     struct orch_cli cli = {.argc = argc,

@@ -42,8 +42,8 @@ void orch_help_overview(FILE *out, bool all)
           out);
     const char *group = NULL;
     int columns = orch_terminal_columns(fileno(out));
-    for (int i = 0; all && ORCH_COMMANDS[i]; i++) {
-        const struct orch_command *command = ORCH_COMMANDS[i];
+    for (const struct orch_command *const *c = orch_commands(); all && *c; c++) {
+        const struct orch_command *command = *c;
         if (g_strcmp0(group, command->group) != 0)
             fprintf(out, "%s%s:\n\n", group ? "\n" : "", command->group);
         group = command->group;
@@ -137,16 +137,15 @@ bool orch_help_group(FILE *out, const char *word)
 {
     g_autofree char *prefix = g_strconcat(word, " ", NULL);
     int width = 0;
-    for (int i = 0; ORCH_COMMANDS[i]; i++)
-        if (g_str_has_prefix(ORCH_COMMANDS[i]->name, prefix))
-            width = MAX(width, (int)strlen(ORCH_COMMANDS[i]->name));
+    for (const struct orch_command *const *c = orch_commands(); *c; c++)
+        if (g_str_has_prefix((*c)->name, prefix))
+            width = MAX(width, (int)strlen((*c)->name));
     if (!width)
         return false;
     fprintf(out, "orch %s - several commands\n\nusage: orch %s COMMAND\n\n", word, word);
-    for (int i = 0; ORCH_COMMANDS[i]; i++)
-        if (g_str_has_prefix(ORCH_COMMANDS[i]->name, prefix))
-            fprintf(out, "  orch %-*s  %s\n", width, ORCH_COMMANDS[i]->name,
-                    ORCH_COMMANDS[i]->summary);
+    for (const struct orch_command *const *c = orch_commands(); *c; c++)
+        if (g_str_has_prefix((*c)->name, prefix))
+            fprintf(out, "  orch %-*s  %s\n", width, (*c)->name, (*c)->summary);
     fprintf(out,
             "\n"
             "'orch %s COMMAND --help' describes one.\n",
@@ -252,12 +251,12 @@ static char *man_overview(void)
         "experiments from recipes and record every result\n.SH SYNOPSIS\n.B orch\n"
         ".I COMMAND\n[\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n.SH COMMANDS\n",
         ORCH_VERSION);
-    for (int i = 0; ORCH_COMMANDS[i]; i++) {
-        g_autofree char *dashed = g_strdelimit(g_strdup(ORCH_COMMANDS[i]->name), " ", '-');
+    for (const struct orch_command *const *c = orch_commands(); *c; c++) {
+        g_autofree char *dashed = g_strdelimit(g_strdup((*c)->name), " ", '-');
         g_string_append(out, ".TP\n.BR orch\\-");
         append_roff(out, dashed);
         g_string_append(out, " (1)\n");
-        append_roff(out, ORCH_COMMANDS[i]->summary);
+        append_roff(out, (*c)->summary);
         g_string_append_c(out, '\n');
     }
     g_string_append(out, ".SH OPTIONS OF EVERY COMMAND\n");
@@ -277,14 +276,12 @@ static bool write_pages(const char *folder, bool man, GError **error)
         g_string_new("# Commands\n\nMade by `orch help --markdown docs/commands` from the "
                      "table that the program itself uses.\n\n");
     bool ok = orch_dir_make(folder, error);
-    for (int i = 0; ok && ORCH_COMMANDS[i]; i++) {
-        g_autofree char *dashed = g_strdelimit(g_strdup(ORCH_COMMANDS[i]->name), " ", '-');
+    for (const struct orch_command *const *c = orch_commands(); ok && *c; c++) {
+        g_autofree char *dashed = g_strdelimit(g_strdup((*c)->name), " ", '-');
         g_autofree char *name = g_strdup_printf(man ? "orch-%s.1" : "%s.md", dashed);
-        g_autofree char *text =
-            man ? orch_help_man(ORCH_COMMANDS[i]) : orch_help_markdown(ORCH_COMMANDS[i]);
+        g_autofree char *text = man ? orch_help_man(*c) : orch_help_markdown(*c);
         ok = write_page(folder, name, text, error);
-        g_string_append_printf(index, "- [orch %s](%s) - %s\n", ORCH_COMMANDS[i]->name, name,
-                               ORCH_COMMANDS[i]->summary);
+        g_string_append_printf(index, "- [orch %s](%s) - %s\n", (*c)->name, name, (*c)->summary);
     }
     g_autofree char *common = common_options_text();
     g_autofree char *common_page =

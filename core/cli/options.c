@@ -112,11 +112,9 @@ static char *owners_of(const struct orch_command *command, const char *name)
 {
     GString *text = g_string_new(NULL);
     guint count = 0;
-    for (size_t i = 0; ORCH_COMMANDS[i] && count < OWNERS_MAX; i++)
-        if (ORCH_COMMANDS[i] != command &&
-            find_exact(ORCH_COMMANDS[i]->options, name, strlen(name)))
-            g_string_append_printf(text, "%s'orch %s'", count++ ? ", " : "",
-                                   ORCH_COMMANDS[i]->name);
+    for (const struct orch_command *const *c = orch_commands(); *c && count < OWNERS_MAX; c++)
+        if (*c != command && find_exact((*c)->options, name, strlen(name)))
+            g_string_append_printf(text, "%s'orch %s'", count++ ? ", " : "", (*c)->name);
     if (count)
         g_string_append(text, count == 1 ? " has it" : " have it");
     char *owners = g_string_free(text, !count);

@@ -37,8 +37,8 @@ static char *verb_of(const char *name)
 static GPtrArray *words_after(const char *verb)
 {
     GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
-    for (int i = 0; ORCH_COMMANDS[i]; i++) {
-        const char *name = ORCH_COMMANDS[i]->name;
+    for (const struct orch_command *const *c = orch_commands(); *c; c++) {
+        const char *name = (*c)->name;
         g_autofree char *first = verb_of(name);
         const char *second = name[strlen(first)] ? name + strlen(first) + 1 : NULL;
         if (!verb && !g_ptr_array_find_with_equal_func(words, first, g_str_equal, NULL))
@@ -92,8 +92,8 @@ static void print_rows(void)
 {
     puts("_orch_command() {  # the options, following words and kinds of arguments of a command\n"
          "    case \"$1\" in");
-    for (int i = 0; ORCH_COMMANDS[i]; i++) {
-        print_row(ORCH_COMMANDS[i]->name, ORCH_COMMANDS[i]);
+    for (const struct orch_command *const *c = orch_commands(); *c; c++) {
+        print_row((*c)->name, *c);
     }
     g_autoptr(GPtrArray) verbs = words_after(NULL);
     for (guint i = 0; i < verbs->len; i++)
@@ -250,8 +250,8 @@ static void print_fish(void)
         if (!orch_command_find(verbs->pdata[i]))
             printf("complete -c orch -n '__orch_follows' -f -a '%s' -d 'several commands'\n",
                    (const char *)verbs->pdata[i]);
-    for (int i = 0; ORCH_COMMANDS[i]; i++)
-        print_fish_command(ORCH_COMMANDS[i]);
+    for (const struct orch_command *const *c = orch_commands(); *c; c++)
+        print_fish_command(*c);
     print_fish_options("", ORCH_COMMON_OPTIONS);
 }
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A feature is a folder below features/ that holds everything of one subject. It tells core what it
+ * adds by one struct orch_feature, its descriptor; features/orch.c lists them all. Core includes no
+ * feature: where it needs what features add, it walks over the rows of that list. The first row is
+ * ORCH_CORE, core's own, so a reader of the list has no special case for core.
+ *
+ * This header knows only names of structs: each of them is defined in the header of the folder of
+ * core that uses it. A member that a feature does not need is NULL. */
+#ifndef ORCH_CORE_FEATURE_FEATURE_H
+#define ORCH_CORE_FEATURE_FEATURE_H
+
+struct orch_command;
+
+/** What a feature adds to the program. Every list in it ends with NULL. */
+struct orch_feature {
+    const struct orch_command *const *commands; /* core/cli: dispatch, help, completion */
+};
+
+/** Core's own row (core/commands/core_feature.c). */
+extern const struct orch_feature ORCH_CORE;
+
+/** Sets the features of this process: a list that ends with NULL and remains valid. The program
+ * does it once, before anything else. */
+void orch_features_set(const struct orch_feature *const *features);
+/** Returns the features of this process, a list that ends with NULL. It is empty until
+ * orch_features_set was called. */
+const struct orch_feature *const *orch_features(void);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Jobs for cloud services and clusters, made from a recipe. */
+#include "core/cli/cli.h"
+#include "core/feature/feature.h"
+
+extern const struct orch_command ORCH_COMMAND_EXPORT_JOB;
+
+static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_EXPORT_JOB, NULL};
+
+const struct orch_feature ORCH_FEATURE_CLOUD = {.commands = COMMANDS};

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Comparing runs, experiments and commits. */
+#include "core/cli/cli.h"
+#include "core/feature/feature.h"
+
+extern const struct orch_command ORCH_COMMAND_COMPARE;
+
+static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_COMPARE, NULL};
+
+const struct orch_feature ORCH_FEATURE_COMPARE = {.commands = COMMANDS};

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Predictors that are trained on recorded runs. */
+#include "core/cli/cli.h"
+#include "core/feature/feature.h"
+
+extern const struct orch_command ORCH_COMMAND_PREDICTOR_EVAL, ORCH_COMMAND_PREDICTOR_ROWS,
+    ORCH_COMMAND_PREDICTOR_TRAIN, ORCH_COMMAND_PREDICTOR_LS, ORCH_COMMAND_PREDICTOR_SHOW,
+    ORCH_COMMAND_PREDICTOR_EXPORT, ORCH_COMMAND_PREDICTOR_RM;
+
+static const struct orch_command *const COMMANDS[] = {
+    &ORCH_COMMAND_PREDICTOR_EVAL,  &ORCH_COMMAND_PREDICTOR_ROWS,
+    &ORCH_COMMAND_PREDICTOR_TRAIN, &ORCH_COMMAND_PREDICTOR_LS,
+    &ORCH_COMMAND_PREDICTOR_SHOW,  &ORCH_COMMAND_PREDICTOR_EXPORT,
+    &ORCH_COMMAND_PREDICTOR_RM,    NULL};
+
+const struct orch_feature ORCH_FEATURE_LEARN = {.commands = COMMANDS};

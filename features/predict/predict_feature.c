@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Forecasts of times, and how good they were. */
+#include "core/cli/cli.h"
+#include "core/feature/feature.h"
+
+extern const struct orch_command ORCH_COMMAND_PREDICT, ORCH_COMMAND_PREDICTOR_SCORE;
+
+static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_PREDICT,
+                                                      &ORCH_COMMAND_PREDICTOR_SCORE, NULL};
+
+const struct orch_feature ORCH_FEATURE_PREDICT = {.commands = COMMANDS};

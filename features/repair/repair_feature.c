@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Saving what a damaged store still has. */
+#include "core/cli/cli.h"
+#include "core/feature/feature.h"
+
+extern const struct orch_command ORCH_COMMAND_DB_REPAIR;
+
+static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_DB_REPAIR, NULL};
+
+const struct orch_feature ORCH_FEATURE_REPAIR = {.commands = COMMANDS};

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sharing runs in a group: by git, by bundle, with signatures. */
+#include "core/cli/cli.h"
+#include "core/feature/feature.h"
+
+extern const struct orch_command ORCH_COMMAND_PULL, ORCH_COMMAND_PUSH, ORCH_COMMAND_STATUS,
+    ORCH_COMMAND_COVERAGE, ORCH_COMMAND_DB_MERGE;
+
+static const struct orch_command *const COMMANDS[] = {
+    &ORCH_COMMAND_PULL,     &ORCH_COMMAND_PUSH,     &ORCH_COMMAND_STATUS,
+    &ORCH_COMMAND_COVERAGE, &ORCH_COMMAND_DB_MERGE, NULL};
+
+const struct orch_feature ORCH_FEATURE_SHARE = {.commands = COMMANDS};

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Trials as jobs of Slurm. */
+#include "core/cli/cli.h"
+#include "core/feature/feature.h"
+
+extern const struct orch_command ORCH_COMMAND_COLLECT, ORCH_COMMAND_CANCEL;
+
+static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_COLLECT, &ORCH_COMMAND_CANCEL,
+                                                      NULL};
+
+const struct orch_feature ORCH_FEATURE_SLURM = {.commands = COMMANDS};
