@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # How long orch itself takes to submit trials to Slurm and to collect them, with stand-ins for Slurm's programs
-# (tests/cli/slurm.sh), so that no cluster's speed is in the figures:
+# (tests/slurm/slurm.sh), so that no cluster's speed is in the figures:
 #   1,000 trials in one array; 5,000 under MaxArraySize = 1001; 1,000 ended trials collected, with journals as
 #   orch-host writes them.
 # The rows: elapsed / processor seconds. bench/slurm.sh [BUILD] [--strict]: --strict fails over a limit of elapsed time.
@@ -13,7 +13,7 @@ SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/orch-bench-XXXXXX")
 trap 'cd /; rm -rf "$SCRATCH"' EXIT
 export HOME=$SCRATCH GIT_CONFIG_NOSYSTEM=1 ORCH_USER=bench PATH=$BUILD:$PATH
 mkdir "$SCRATCH/w"; cd "$SCRATCH/w"; git init -q -b main .
-set +e; . "$SOURCE/tests/cli/slurm.sh"; set -e
+set +e; . "$SOURCE/tests/slurm/slurm.sh"; set -e
 failed=0
 TIMEFORMAT='%R %U %S'
 measure() { # WHAT LIMIT CMD...: a row with elapsed and processor seconds

@@ -59,30 +59,29 @@ endfunction()
 # others' turn with their processors spin. Tests of threads ask for theirs.
 set(ORCH_TEST_ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR};OMP_NUM_THREADS=1")
 
-# orch_test(NAME LABEL [DEPS...]): tests/unit/test_NAME.c, a cmocka program, registered with CTest.
+# orch_test(NAME LABEL [DEPS...]): test_NAME.c beside the file that calls it, a cmocka program, registered with CTest.
 # Tests labelled quick take under a minute together.
 function(orch_test name label)
-  add_executable(test_${name} ${CMAKE_SOURCE_DIR}/tests/unit/test_${name}.c)
+  add_executable(test_${name} ${CMAKE_CURRENT_LIST_DIR}/test_${name}.c)
   target_link_libraries(test_${name} PRIVATE ${ARGN} PkgConfig::CMOCKA)
   add_test(NAME unit.${name} COMMAND test_${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
   set_tests_properties(unit.${name} PROPERTIES LABELS "${label}" TIMEOUT 600
     ENVIRONMENT "${ORCH_TEST_ENVIRONMENT}")
 endfunction()
 
-# orch_fuzz(NAME [DEPS...] [ALSO FOLDER...]): tests/fuzz/fuzz_NAME.c. With ORCH_FUZZ it is a libFuzzer
+# orch_fuzz(NAME [DEPS...] [ALSO FOLDER...]): fuzz_NAME.c beside the file that calls it. With ORCH_FUZZ it is a libFuzzer
 # program, which tests/nightly.sh runs; otherwise replay.c feeds it the committed corpus
-# (tests/fuzz/corpus/NAME and the folders of ALSO), as a quick test.
+# (corpus/NAME beside it and the folders of ALSO), as a quick test.
 function(orch_fuzz name)
   cmake_parse_arguments(fuzz "" "" "ALSO" ${ARGN})
-  add_executable(fuzz_${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_${name}.c)
+  add_executable(fuzz_${name} ${CMAKE_CURRENT_LIST_DIR}/fuzz_${name}.c)
   target_link_libraries(fuzz_${name} PRIVATE ${fuzz_UNPARSED_ARGUMENTS})
   if(ORCH_FUZZ)
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
     return()
   endif()
   target_sources(fuzz_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.c)
-  add_test(NAME fuzz.${name} COMMAND fuzz_${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name}
-           ${fuzz_ALSO})
+  add_test(NAME fuzz.${name} COMMAND fuzz_${name} ${CMAKE_CURRENT_LIST_DIR}/corpus/${name} ${fuzz_ALSO})
   set_tests_properties(fuzz.${name} PROPERTIES LABELS quick TIMEOUT 600
     ENVIRONMENT "${ORCH_TEST_ENVIRONMENT}")
 endfunction()

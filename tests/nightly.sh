@@ -47,7 +47,7 @@ fuzz_one() { # fuzz_one TARGET SECONDS
         ASAN_OPTIONS="fast_unwind_on_malloc=$fast" \
         "$FUZZ/fuzz_$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3072 -max_len=65536 \
         -artifact_prefix="$FUZZ/found/$target-" -print_final_stats=1 -verbosity=1 \
-        "$corpus" "tests/fuzz/corpus/$target" $more >"$FUZZ/found/$target.log" 2>&1
+        "$corpus" tests/*/corpus/"$target" $more >"$FUZZ/found/$target.log" 2>&1
     local status=$?
     printf '%-12s %s runs, %s inputs kept%s\n' "$target" \
         "$(sed -n 's/^stat::number_of_executed_units: *//p' "$FUZZ/found/$target.log")" \
@@ -59,7 +59,7 @@ fuzz() { # fuzz SECONDS TARGET...
     local seconds=$1 found=0 target
     shift
     command -v clang >/dev/null || { say "no clang: apt-get install clang libclang-rt-dev"; exit 2; }
-    [ $# -gt 0 ] || set -- $(basename -a tests/fuzz/fuzz_*.c | sed 's/^fuzz_//; s/\.c$//')
+    [ $# -gt 0 ] || set -- $(basename -a tests/*/fuzz_*.c | sed 's/^fuzz_//; s/\.c$//')
     build "$FUZZ" "$(printf 'fuzz_%s ' "$@")" -DCMAKE_C_COMPILER=clang -DORCH_FUZZ=on
     for target in "$@"; do fuzz_one "$target" "$seconds" || found=1; done
     return $found

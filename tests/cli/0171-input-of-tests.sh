@@ -4,5 +4,5 @@
 unread() { grep -nE '^ *(ok|fails [0-9]+) [^;|&]*[^<]<<[^<]' "$@"; }
 printf "ok python3 - <<'P'\nok orch ls; cat <<P\nok orch db info; grep -c x <<<y\n" >sample
 same "$(unread sample)" "1:ok python3 - <<'P'" 'what is found in the sample:'
-out=$(unread "$SOURCE"/tests/cli/*.sh) && _fail 'a text that no command reads; write: command <<... || _fail'
+out=$(unread "$SOURCE"/tests/*/[0-9]*.sh) && _fail 'a text that no command reads; write: command <<... || _fail'
 exit 0

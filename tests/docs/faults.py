@@ -10,7 +10,7 @@ source = sys.argv[1]
 text = open(os.path.join(source, "docs/faults.md")).read()
 host = open(os.path.join(source, "tests/plugins/test_host_trials.c")).read()
 code = "".join(open(path).read() for path in glob.glob(os.path.join(source, "tests/**/*.c"), recursive=True))
-scripts = [os.path.basename(path) for path in glob.glob(os.path.join(source, "tests/cli/*.sh"))]
+scripts = [os.path.basename(path) for path in glob.glob(os.path.join(source, "tests/*/[0-9]*.sh"))]
 rows = [line.split("|")[1:3] for line in text.splitlines() if line.startswith("| ")]
 missing, count = [], 0
 for fault, tests in rows:
@@ -20,7 +20,7 @@ for fault, tests in rows:
         elif word.startswith("test_"):
             known = f"static void {word}(" in code
         elif word.startswith("unit."):
-            known = os.path.exists(os.path.join(source, f"tests/unit/test_{word[5:]}.c"))
+            known = bool(glob.glob(os.path.join(source, f"tests/*/test_{word[5:]}.c")))
         elif re.search(rf"host\.trials[^;|]*\b{word}\b", tests) and word != "host.trials":
             known = f'{{"{word}", ' in host
         else:

@@ -14,3 +14,5 @@ orch_test(error "quick" orch_base)
 orch_test(command "quick" orch_base)
 # files in a folder that others may write to
 orch_test(shared_file "quick" orch_base)
+# a curve of bounded size
+orch_test(thin "quick" orch_base)

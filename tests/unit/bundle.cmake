@@ -1,4 +1,3 @@
 # Items, bundles of them, and a folder of bundles.
 orch_test(bundle "slow" orch_exchange)
 orch_test(folder "quick" orch_exchange)
-orch_fuzz(bundle orch_exchange)

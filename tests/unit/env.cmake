@@ -2,4 +2,3 @@
 orch_test(env_parity "quick" orch_env PkgConfig::JANSSON)
 orch_test(env "quick" orch_env orch_replay)
 orch_test(env_program "quick" orch_env)
-orch_fuzz(env_reply orch_env)

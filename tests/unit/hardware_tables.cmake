@@ -1,4 +1,2 @@
 # share/hardware: every row of the tables, and what is said of rows that are wrong.
 orch_test(hardware_tables "quick" orch_devices)
-# 'orch gpu prices --update', and lib/base/csv.
-orch_fuzz(prices orch_devices)

@@ -6,4 +6,3 @@ orch_test(machine "quick" orch_hw)
 add_dependencies(test_machine fake_nvml)
 target_compile_definitions(test_machine PRIVATE FAKE_NVML_DIR="${CMAKE_BINARY_DIR}/fake_nvml")
 orch_test(topology "quick" orch_hw)
-orch_test(measure "slow" orch_feature_hardware) # several products of large matrices

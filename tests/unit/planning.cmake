@@ -2,11 +2,8 @@
 orch_test(duration "quick" orch_predictors)
 orch_test(remaining "quick" orch_predictors)
 orch_test(design "quick" orch_predictors)
-# The ledger of hours and money, limits, tables of measurements, files of other trackers, the Python of a command
-orch_test(ledger "quick" orch_feature_cost)
+# limits; the Python of a command
 orch_test(limit_options "quick" orch_scheduler)
-orch_test(measurements "quick" orch_feature_imports)
-orch_test(import_files "quick" orch_feature_imports)
 orch_test(python_env "quick" orch_workspace)
 # core/schedule: the progress of running trials
 orch_test(progress "quick" orch_scheduler)

@@ -29,5 +29,3 @@ if(ORCH_PYTHON3)
   set_tests_properties(python.record PROPERTIES LABELS slow TIMEOUT 600
     ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
 endif()
-
-orch_fuzz(manifest orch_plugins)

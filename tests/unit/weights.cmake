@@ -5,7 +5,3 @@ add_test(NAME weights.fresh COMMAND ${CMAKE_SOURCE_DIR}/tests/weights/fresh.sh
          $<TARGET_FILE:test_weights>)
 set_tests_properties(weights.fresh PROPERTIES LABELS torch TIMEOUT 600 SKIP_RETURN_CODE 77
   ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR}")
-
-foreach(part pth safetensors)
-  orch_fuzz(${part} orch_weights ALSO ${CMAKE_SOURCE_DIR}/tests/data/weights)
-endforeach()

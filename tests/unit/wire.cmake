@@ -3,8 +3,6 @@ orch_test(secret "quick" orch_wire)
 orch_test(wire_event "quick" orch_wire)
 orch_test(bounds "quick" orch_wire)
 orch_test(wire_manifest "quick" orch_wire)
-orch_fuzz(wire orch_wire)
-orch_fuzz(printed orch_wire)
 orch_test(printed "quick" orch_wire)
 target_sources(test_printed PRIVATE ${CMAKE_SOURCE_DIR}/core/host/text_metrics.c
   ${CMAKE_SOURCE_DIR}/core/host/text_progress.c

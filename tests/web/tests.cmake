@@ -1,13 +1,11 @@
 # 'orch serve': what it refuses, and its page in a browser.
-if(TARGET orch_web)
-  orch_test(web_guard "quick" orch_web)
-  orch_fuzz(http orch_web)
-  add_test(NAME web.refusals COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/refusals.sh)
-  add_test(NAME web.page COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/page.sh)
-  set_tests_properties(web.refusals web.page PROPERTIES SKIP_RETURN_CODE 77
-    ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR}")
-  set_tests_properties(web.refusals PROPERTIES LABELS slow TIMEOUT 600)
-  set_tests_properties(web.page PROPERTIES LABELS slow COST 500 TIMEOUT 1800)
-endif()
-orch_test(thin "quick" orch_base)
-orch_test(listing "quick" orch_store)
+orch_test(web_guard "quick" orch_web)
+orch_fuzz(http orch_web)
+add_test(NAME web.refusals COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/refusals.sh)
+add_test(NAME web.page COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/page.sh)
+set_tests_properties(web.refusals web.page PROPERTIES SKIP_RETURN_CODE 77
+  ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR}")
+set_tests_properties(web.refusals PROPERTIES LABELS slow TIMEOUT 600)
+set_tests_properties(web.page PROPERTIES LABELS slow COST 500 TIMEOUT 1800)
+# start a browser, open hundreds of connections, kill a server some twenty times
+set_tests_properties(cli.0122-page-curves cli.0202-page-answers cli.0398-kill-serve cli.0401-serve-crowd PROPERTIES LABELS "slow")

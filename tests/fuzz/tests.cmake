@@ -1,0 +1,17 @@
+# Fuzz targets of the program without its features (orch_fuzz in cmake/helpers.cmake).
+orch_fuzz(bundle orch_exchange)
+orch_fuzz(env_reply orch_env)
+# 'orch gpu prices --update', and lib/base/csv.
+orch_fuzz(prices orch_devices)
+orch_fuzz(merge orch_store)
+orch_fuzz(manifest orch_plugins)
+orch_fuzz(recipe orch_recipe)
+orch_fuzz(run_text orch_store)
+orch_fuzz(wire orch_wire)
+orch_fuzz(printed orch_wire)
+# files of weights, also of PyTorch
+foreach(part pth safetensors)
+  orch_fuzz(${part} orch_weights ALSO ${CMAKE_SOURCE_DIR}/tests/data/weights)
+endforeach()
+# archives of strangers
+orch_fuzz(zip orch_zip)

@@ -1,0 +1,12 @@
+orch_test(onnx "quick" orch_feature_onnx)
+orch_test(onnx_constants "quick" orch_feature_onnx)
+
+# Models that the installed PyTorch writes, against the zoo's networks.
+add_executable(print_onnx ${CMAKE_CURRENT_LIST_DIR}/print_onnx.c)
+target_link_libraries(print_onnx PRIVATE orch_feature_onnx)
+add_test(NAME onnx.torch COMMAND ${CMAKE_CURRENT_LIST_DIR}/torch.sh $<TARGET_FILE:print_onnx>)
+# one thread, as all tests: more would wait for each other's turns
+set_tests_properties(onnx.torch PROPERTIES LABELS "torch;slow" COST 900 TIMEOUT 1800 SKIP_RETURN_CODE 77
+  ENVIRONMENT "${ORCH_TEST_ENVIRONMENT}")
+
+orch_fuzz(onnx orch_feature_onnx)

@@ -1,4 +1,0 @@
-orch_test(contrast "quick" orch_feature_compare)
-orch_test(censored "quick" orch_stats)
-orch_test(rank_correlation "quick" orch_stats)
-orch_test(quotient "quick" orch_stats)

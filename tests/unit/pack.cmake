@@ -1,1 +1,0 @@
-orch_test(pack "quick" orch_feature_pack)

@@ -1,2 +1,0 @@
-# lib/zip: archives of strangers.
-orch_fuzz(zip orch_zip)

@@ -1,0 +1,40 @@
+# The page's groups and 'orch best' count runs by one rule: the newest of a trial, averaged by seed.
+. "$(dirname "$0")/../cli/lib.sh"
+orch serve --help >/dev/null 2>&1 || skip "orch serve is not built here"
+cat >fit.plugin <<'P'
+plugin: fit
+command: [sh, fit.sh, "${rate}"]
+metrics_from: lines
+parameters: { rate: { type: real, default: 1 } }
+metrics: { loss: { better: min } }
+P
+cat >fit.recipe <<'R'
+format: 1
+recipe: fit
+experiments:
+  fit: { plugin: ./fit.plugin, sweep: { rate: [1, 2] }, repeat: 3 }
+R
+echo 'echo "loss=$1$ORCH_REPEAT"' >fit.sh
+git add -A; git commit -qm first; ok orch run fit.recipe -q
+echo 'echo "loss=$1.$ORCH_REPEAT"' >fit.sh # the code is edited: the same trials, other numbers
+git commit -qam second; ok orch run fit.recipe -q
+same "$(orch ls --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["runs"]))')" 12 'runs:'
+ok orch best loss --by rate --json; printf "%s" "$out" >best.json
+orch serve --port 0 >served 2>serve.err & server=$!
+trap 'kill "$server" 2>/dev/null; cleanup' EXIT
+for _ in $(seq 200); do [ -s served ] && break; sleep 0.05; done
+python3 - "$(head -n 1 served)" <<'P' || _fail 'the groups of the page'
+import json, sys, urllib.parse, urllib.request
+def groups(**query):
+    return json.load(urllib.request.urlopen(f"{sys.argv[1].rstrip('/')}/api/v1/groups?{urllib.parse.urlencode(query)}"))["groups"]
+best = {s["by"]["rate"]: s for s in json.load(open("best.json"))["rankings"][0]["settings"]}
+for order in ("up", "down"):
+    by_rate = {g["by"][0]: g for g in groups(by="param.rate", values="loss", order=order)}
+    for rate in (1, 2):
+        g = by_rate[rate]
+        assert g["runs"] == 6 and g["values"][0]["n"] == best[str(rate)]["n"] == 3, g
+        assert all(abs(g["values"][0][k] - best[str(rate)][k]) < 1e-9 for k in ("mean", "low", "high")), (g, best)
+# by the commit both stand
+assert sorted((g["runs"], g["values"][0]["n"]) for g in groups(by="commit", values="loss")) == [(6, 3)] * 2
+P
+exit 0
