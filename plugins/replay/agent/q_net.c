@@ -57,11 +57,6 @@ void orch_q_net_free(struct orch_q_net *net)
     g_free(net);
 }
 
-const char *orch_q_net_engine(const struct orch_q_net *net)
-{
-    return net->calls->name;
-}
-
 int64_t orch_q_net_count(const struct orch_q_net *net)
 {
     int64_t count = 0;
@@ -85,11 +80,6 @@ bool orch_q_net_gradients(struct orch_q_net *net, const float *gradients, float 
                           GError **error)
 {
     return net->calls->gradients(net->engine, gradients, out, error);
-}
-
-bool orch_q_net_apply(struct orch_q_net *net, const float *gradients, double rate, GError **error)
-{
-    return net->calls->apply(net->engine, gradients, rate, error);
 }
 
 bool orch_q_net_get(const struct orch_q_net *net, float *out, GError **error)

@@ -44,8 +44,6 @@ struct orch_q_net;
 struct orch_q_net *orch_q_net_new(const struct orch_q_net_options *options, GError **error);
 void orch_q_net_free(struct orch_q_net *net);
 
-/** "plain" or "torch". */
-const char *orch_q_net_engine(const struct orch_q_net *net);
 /** Trained parameters. */
 int64_t orch_q_net_count(const struct orch_q_net *net);
 
@@ -59,8 +57,6 @@ bool orch_q_net_learn(struct orch_q_net *net, const float *gradients, double rat
  * plain only. */
 bool orch_q_net_gradients(struct orch_q_net *net, const float *gradients, float *out,
                           GError **error);
-/** One step of Adam with gradients of the parameters. Engine plain only. */
-bool orch_q_net_apply(struct orch_q_net *net, const float *gradients, double rate, GError **error);
 
 /** Copies the parameters out, and in. */
 bool orch_q_net_get(const struct orch_q_net *net, float *out, GError **error);

@@ -8,13 +8,11 @@
 
 /** Functions of an engine; meanings as in q_net.h. `self` is the engine's own. */
 struct orch_q_engine_calls {
-    const char *name;
     void (*free)(void *self);
     bool (*forward)(void *self, const float *states, int64_t count, bool keep, const float **out,
                     GError **error);
     bool (*learn)(void *self, const float *gradients, double rate, GError **error);
     bool (*gradients)(void *self, const float *gradients, float *out, GError **error);
-    bool (*apply)(void *self, const float *gradients, double rate, GError **error);
     bool (*get)(const void *self, float *out, GError **error);
     bool (*set)(void *self, const float *values, GError **error);
     bool (*blend)(void *self, const void *source, double alpha, GError **error);

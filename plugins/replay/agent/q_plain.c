@@ -250,15 +250,6 @@ static bool plain_gradients(void *self, const float *gradients, float *out, GErr
     return true;
 }
 
-static bool plain_apply(void *self, const float *gradients, double rate, GError **error)
-{
-    struct plain *p = self;
-    (void)error;
-    pack(p, gradients, p->gradients);
-    adam(p, rate);
-    return true;
-}
-
 static bool plain_get(const void *self, float *out, GError **error)
 {
     const struct plain *p = self;
@@ -308,12 +299,10 @@ static bool plain_moments_set(void *self, const float *moments, int64_t steps, G
 }
 
 const struct orch_q_engine_calls orch_q_plain_calls = {
-    .name = "plain",
     .free = plain_free,
     .forward = plain_forward,
     .learn = plain_learn,
     .gradients = plain_gradients,
-    .apply = plain_apply,
     .get = plain_get,
     .set = plain_set,
     .blend = plain_blend,

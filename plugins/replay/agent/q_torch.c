@@ -89,14 +89,6 @@ static bool torch_gradients(void *self, const float *gradients, float *out, GErr
     return no_vectors(error);
 }
 
-static bool torch_apply(void *self, const float *gradients, double rate, GError **error)
-{
-    (void)self;
-    (void)gradients;
-    (void)rate;
-    return no_vectors(error);
-}
-
 static bool torch_get(const void *self, float *out, GError **error)
 {
     const struct torch_net *t = self;
@@ -153,12 +145,10 @@ static bool torch_moments_set(void *self, const float *moments, int64_t steps, G
 }
 
 const struct orch_q_engine_calls orch_q_torch_calls = {
-    .name = "torch",
     .free = torch_free,
     .forward = torch_forward,
     .learn = torch_learn,
     .gradients = torch_gradients,
-    .apply = torch_apply,
     .get = torch_get,
     .set = torch_set,
     .blend = torch_blend,

@@ -92,7 +92,6 @@ struct orch_envs *orch_envs_new(const struct orch_envs_options *options, GError 
 void orch_envs_free(struct orch_envs *envs);
 
 const struct orch_env_kind *orch_envs_kind(const struct orch_envs *envs);
-int64_t orch_envs_count(const struct orch_envs *envs);
 /** The N structs of the kind, for readers; of programs nothing. */
 const void *orch_envs_states(const struct orch_envs *envs);
 

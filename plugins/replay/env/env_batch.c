@@ -101,11 +101,6 @@ const struct orch_env_kind *orch_envs_kind(const struct orch_envs *envs)
     return envs->kind;
 }
 
-int64_t orch_envs_count(const struct orch_envs *envs)
-{
-    return envs->count;
-}
-
 const void *orch_envs_states(const struct orch_envs *envs)
 {
     return envs->states;
