@@ -102,21 +102,6 @@ char *orch_store_folder_of(const char *path)
     return g_strconcat(absolute, ".d", NULL);
 }
 
-char *orch_store_folder_for_reading(const char *path)
-{
-    char *folder = orch_store_folder_of(path);
-    struct stat info;
-    if (lstat(folder, &info) == 0)
-        return folder;
-    g_autofree char *name = g_path_get_basename(path);
-    g_autofree char *parent = g_path_get_dirname(folder);
-    g_autofree char *objects = g_build_filename(parent, "objects", NULL);
-    if (strcmp(name, "results.db") != 0 || lstat(objects, &info) != 0 || !S_ISDIR(info.st_mode))
-        return folder;
-    g_free(folder);
-    return g_steal_pointer(&parent);
-}
-
 void orch_store_shards_free(struct store_shards *shards)
 {
     if (!shards)

@@ -429,7 +429,7 @@ static bool is_same_file(const char *a, const char *b)
 
 static void queue_objects(struct joining *j, const char *path, int64_t limit)
 {
-    g_autofree char *folder = orch_store_folder_for_reading(path);
+    g_autofree char *folder = orch_store_folder_of(path);
     struct store_objects *objects = g_new0(struct store_objects, 1);
     objects->folder = g_build_filename(folder, "objects", NULL);
     objects->limit = limit;

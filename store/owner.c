@@ -129,15 +129,6 @@ static bool fit(struct orch_store *store, json_t *mark, bool writes, bool is_sha
     return true;
 }
 
-/* Uses the folder in which an earlier version kept the objects. */
-static void read_elsewhere(struct orch_store *store)
-{
-    char *folder = orch_store_folder_for_reading(orch_store_path(store));
-    g_free(store->folder);
-    store->folder = folder;
-    store->folder_fd = orch_below_root(folder);
-}
-
 bool orch_store_own_shard_folder(struct orch_store *store, GError **error)
 {
     json_t *mark = NULL;
@@ -172,12 +163,6 @@ bool orch_store_own(struct orch_store *store, enum orch_store_mode mode,
     if (!orch_store_read_id(store, error))
         return false;
     enum store_owner owner = orch_store_owner_look(store, options->is_shard, &mark);
-    if (writes && !*store->id && !orch_store_older_move(store, error))
-        return false;
-    if (writes && owner != STORE_OWNER_ME) { /* moving the older layout has created the folder */
-        json_decref(mark);
-        owner = orch_store_owner_look(store, options->is_shard, &mark);
-    }
     if (owner == STORE_OWNER_NONE && writes) {
         if (!orch_store_give_id(store, error) || !orch_store_folder_make(store, error))
             return false;
@@ -194,8 +179,6 @@ bool orch_store_own(struct orch_store *store, enum orch_store_mode mode,
         return false;
     if (writes && !store->is_own)
         return orch_store_owner_refuse(store, owner, error);
-    if (owner == STORE_OWNER_NONE)
-        read_elsewhere(store);
     warn(store, owner);
     return true;
 }

@@ -71,16 +71,4 @@ bool orch_store_name_is_checkpoint(const char *name);
 /** Like orch_store_actives, but also for a store that does not belong to this user. */
 GPtrArray *orch_store_actives_all(struct orch_store *store, GError **error);
 
-/* ---- older_layout.c ---------------------------------------------------------------------------
- */
-
-/** Moves entries that an earlier version kept elsewhere into the store's folder, once. Only entries
- * with valid names are moved, and only out of folders that were provably created by orch. Each move
- * becomes a warning. */
-bool orch_store_older_move(struct orch_store *store, GError **error);
-
-/** The folder that contains the objects of the store at `path`: FILE.d, or the one of an earlier
- * version. For reading only. The caller frees. */
-char *orch_store_folder_for_reading(const char *path);
-
 #endif

@@ -40,22 +40,3 @@ ln -s "$PWD/theirs.db.d" linked.db.d; fails 3 orch run naps.recipe --db linked.d
 # the database of another store in this one's place
 cp results.db .orch/other.db; cp -r .orch/results.db.d .orch/other.db.d
 fails 3 orch gc --db .orch/other.db; says 'belongs to another store'; says 'orch db adopt'
-
-# ---- what an earlier version left
-mkdir "$SCRATCH/old" && cd "$SCRATCH/old" && git init -q . && cp "$SCRATCH/w/naps.recipe" .
-ok orch run naps.recipe; ok orch log @last; n=$(find .orch/results.db.d/objects -type f | wc -l)
-python3 -c 'import sqlite3; db = sqlite3.connect(".orch/results.db"); db.execute("DELETE FROM meta WHERE key = '"'store.id'"'"); db.commit()'
-older() { rm -f .orch/results.db.d/orch-store .orch/results.db.d/.gitignore; mv .orch/results.db.d/* .orch/; rmdir .orch/results.db.d; }
-older; mkdir -p .orch/checkpoints/$print .orch/checkpoints/mine .orch/work/$tree .orch/objects/zz; echo x >.orch/objects/zz/x
-ln -s /etc/hostname .orch/checkpoints/$key; rm -rf .orch/trials; ln -s "$SCRATCH/victim" .orch/trials
-ok orch ls; same "$(ls .orch/results.db.d 2>/dev/null)" '' 'what reading made'
-ok orch run naps.recipe; says "moved $n objects, 0 trials and 1 checkpoints of an earlier version"
-same "$(find .orch/results.db.d/objects -type f | wc -l)" "$n" 'objects that were moved'
-[ -d .orch/results.db.d/checkpoints/$print ] && [ -d .orch/checkpoints/mine ] && [ -L .orch/checkpoints/$key ] &&
-    [ -d .orch/work/$tree ] && [ -L .orch/trials ] && [ -f "$SCRATCH/victim/sub/file" ] || _fail "$(find .orch)"
-ok orch run naps.recipe; says_not moved; ok orch db check
-# a folder that orch did not make is left alone
-mkdir "$SCRATCH/plain" && cd "$SCRATCH/plain" && mkdir -p objects/ab trials && cp "$SCRATCH/w/results.db" . && cp "$SCRATCH/w/naps.recipe" .
-python3 -c 'import sqlite3; db = sqlite3.connect("results.db"); db.execute("DELETE FROM meta WHERE key = '"'store.id'"'"); db.commit()'
-rest=$(printf '%062d' 3); echo y >objects/ab/$rest
-ok orch run naps.recipe --db results.db; says_not moved; [ -f objects/ab/$rest ] || _fail 'an object of the project went'
