@@ -221,11 +221,6 @@ const struct orch_command *orch_command_find(const char *name);
 
 /** Parses options and arguments (options.c). False with ORCH_ERROR_USAGE. */
 bool orch_options_parse(struct orch_cli *cli, int argc, char **argv, void *options, GError **error);
-/** Checks for options that are now commands of their own (moved_options.c). True with
- * ORCH_ERROR_USAGE, whose hint is the new command line, when `argv` (NULL-terminated words after
- * the command) has one. */
-bool orch_options_moved(const struct orch_command *command, char *const *argv, int argc,
-                        GError **error);
 /** Returns a word as it is typed in a shell, quoted where that is needed. The caller frees. */
 char *orch_cli_shell_word(const char *word);
 /** Parses an integer from 1 to `most`; `*inout` is unchanged when `text` is NULL. False with

@@ -75,32 +75,6 @@ static const char *usual_word(const char *typed)
     return NULL;
 }
 
-/* Renamed commands: the earlier name, and the current one. */
-static const struct {
-    const char *old, *now;
-} RENAMED[] = {
-    {"data ls", "dataset ls"},
-    {"data get", "dataset get"},
-    {"dataset show", "measurements show"},
-    {"dataset rm", "measurements rm"},
-    {"dataset export", "measurements export"},
-};
-
-/* Sets an error with the new name when the command was renamed. False when it was not. */
-static bool refuse_renamed(int argc, const char *const *argv, GError **error)
-{
-    g_autofree char *typed = argc > 1 ? g_strjoin(" ", argv[0], argv[1], NULL) : g_strdup(argv[0]);
-    for (size_t i = 0; i < G_N_ELEMENTS(RENAMED); i++) {
-        if (strcmp(RENAMED[i].old, typed) != 0)
-            continue;
-        g_autofree char *hint = g_strdup_printf("type 'orch %s'", RENAMED[i].now);
-        orch_error_set(error, ORCH_ERROR_USAGE, hint, "'orch %s' is now called 'orch %s'", typed,
-                       RENAMED[i].now);
-        return true;
-    }
-    return false;
-}
-
 const struct orch_command *orch_command_find(const char *name)
 {
     for (const struct orch_command *const *c = orch_commands(); *c; c++)
@@ -111,8 +85,6 @@ const struct orch_command *orch_command_find(const char *name)
 
 void orch_command_unknown(int argc, const char *const *argv, GError **error)
 {
-    if (refuse_renamed(argc, argv, error))
-        return;
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     g_autofree char *prefix = g_strconcat(argv[0], " ", NULL);
     GString *inner = g_string_new(NULL);

@@ -162,8 +162,7 @@ static int run_command(struct orch_cli *cli, int words, GError **error)
     g_autofree void *options = g_malloc0(command->option_bytes + 1);
     char **argv = cli->argv + 1 + words;
     int argc = cli->argc - 1 - words, status = -1;
-    if (!orch_options_moved(command, argv, argc, error) &&
-        orch_options_parse(cli, argc, argv, options, error))
+    if (orch_options_parse(cli, argc, argv, options, error))
         status = run_parsed(cli, options, error);
     free_lists(command->options, options);
     return status;

@@ -75,26 +75,6 @@ static bool has_separator(const struct scan *scan)
     return false;
 }
 
-/* Renamed options. */
-static const struct {
-    const char *command, *old, *now;
-} RENAMED[] = {
-    {"push", "dataset", "measurements"},
-    {"export", "dataset", "measurements"},
-    {"plan", "learn", "most-informative"},
-    {"run", "learn", "most-informative"},
-};
-
-/* Returns what to type instead of an option's earlier name; NULL when the option was not renamed.
- * The caller frees. */
-static char *renamed_hint(const struct orch_command *command, const char *word)
-{
-    for (size_t i = 0; command && i < G_N_ELEMENTS(RENAMED); i++)
-        if (strcmp(RENAMED[i].command, command->name) == 0 && strcmp(RENAMED[i].old, word) == 0)
-            return g_strdup_printf("it is called '--%s' now", RENAMED[i].now);
-    return NULL;
-}
-
 /* Returns the hint for an unknown option without a similar one: the '--' that is missing before a
  * command with its own options, else the help. The caller frees. */
 static char *help_hint(const struct orch_command *command, const struct scan *scan)
@@ -157,9 +137,7 @@ static bool find_long(struct orch_cli *cli, const struct scan *scan, void *optio
     if (matches == 1)
         return true;
     g_autofree char *word = g_strndup(name, length);
-    g_autofree char *renamed = renamed_hint(cli->command, word);
-    g_autofree char *hint =
-        renamed ? g_steal_pointer(&renamed) : near_option(cli->command, word, scan);
+    g_autofree char *hint = near_option(cli->command, word, scan);
     orch_error_set(error, ORCH_ERROR_USAGE, hint,
                    matches ? "option '--%s' is ambiguous" : "unknown option '--%s'", word);
     return false;

@@ -28,6 +28,13 @@ int orch_terminal_columns(int fd)
     return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20 ? size.ws_col : 0;
 }
 
+char *orch_cli_shell_word(const char *word)
+{
+    bool is_plain = *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                          "0123456789-_./=,:@%+") == strlen(word);
+    return is_plain ? g_strdup(word) : g_shell_quote(word);
+}
+
 void orch_cli_print(const char *format, ...)
 {
     va_list args;

@@ -129,14 +129,6 @@ static json_t *sweep_entry(const struct recipe_draft *draft, const void *experim
     return list;
 }
 
-/* Earlier versions wrote 'where' for 'device'. The word stays in the canonical form, so that a
- * recipe keeps its hash. */
-static json_t *reuse_word(const struct orch_yaml *node)
-{
-    bool is_device = node->kind == ORCH_YAML_SCALAR && strcmp(node->text, "device") == 0;
-    return is_device ? json_string("where") : plain(node);
-}
-
 /* The words of a command, without those that look like secrets: the canonical form is stored and
  * shared. */
 static json_t *program_words(const struct orch_yaml *node)
@@ -167,9 +159,7 @@ static json_t *part_entry(const struct recipe_draft *draft, const void *experime
         return map_with(draft, value, with_entry, experiment);
     if (strcmp(key, "sweep") == 0 || strcmp(key, "zip") == 0)
         return map_with(draft, value, sweep_entry, experiment);
-    if (strcmp(key, "program") == 0)
-        return program_words(value);
-    return strcmp(key, "reuse") == 0 ? reuse_word(value) : plain(value);
+    return strcmp(key, "program") == 0 ? program_words(value) : plain(value);
 }
 
 static json_t *experiment_entry(const struct recipe_draft *draft, const void *ctx, const char *key,

@@ -245,13 +245,7 @@ static void read_inputs(struct recipe_draft *draft, const struct orch_yaml *map,
 static void read_reuse(struct recipe_draft *draft, const struct orch_yaml *map,
                        struct recipe_experiment *experiment)
 {
-    const struct orch_yaml *node = orch_yaml_get(map, "reuse");
     unsigned word;
-    if (node && node->kind == ORCH_YAML_SCALAR && strcmp(node->text, "where") == 0) {
-        orch_recipe_error_at(draft, node, "write 'reuse: device'",
-                             "'reuse': 'where' is now called 'device'");
-        return;
-    }
     experiment->has_reuse = orch_recipe_get_choice(draft, map, "reuse", REUSE_WORDS, &word);
     if (experiment->has_reuse)
         experiment->reuse = (enum orch_recipe_reuse)word;

@@ -18,11 +18,6 @@ static const char *const OWN[] = {
     "ended",  "wall_s", "fingerprint",
 };
 
-/* Column names of earlier versions. */
-static const struct {
-    const char *old, *now;
-} RENAMED[] = {{"run", "key"}, {"where", "device_key"}};
-
 /* ---- columns ----------------------------------------------------------------------------------
  */
 
@@ -132,11 +127,7 @@ static bool unknown_column_error(const struct known *known, const char *typed, G
         for (guint i = 0; i < known->names[kind]->len; i++)
             g_ptr_array_add(names, known->names[kind]->pdata[i]);
     g_ptr_array_add(names, NULL);
-    g_autofree char *hint = NULL;
-    for (unsigned i = 0; i < G_N_ELEMENTS(RENAMED); i++)
-        if (strcmp(RENAMED[i].old, typed) == 0)
-            hint = g_strdup_printf("it is now called '%s' (docs/run-fields.md)", RENAMED[i].now);
-    hint = hint ? hint : orch_suggest_hint(typed, (const char *const *)names->pdata);
+    g_autofree char *hint = orch_suggest_hint(typed, (const char *const *)names->pdata);
     orch_error_set(
         error, ORCH_ERROR_USAGE,
         hint ? hint

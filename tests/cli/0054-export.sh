@@ -73,7 +73,6 @@ assert set(points.key) == set(runs[runs.state == "ok"].key) and runs["param.lr"]
 fi
 # wrong words
 fails 2 orch export -c key,los; says "did you mean 'loss'?"
-fails 2 orch export -c run; says "now called 'key'"
 fails 2 orch export -c param.loss; says "has a 'param.loss'"
 fails 2 orch export --format xml; says 'csv, json, jsonl'
 fails 2 orch export --what rows; says 'runs, points'

@@ -253,7 +253,7 @@ fails 2 orch curve @last --metric acc; says "no series 'acc'"
 fails 2 orch curve @last --target-accuracy 92; says '92%'
 fails 2 orch curve @last --form cubic; says optimus
 fails 2 orch curve @last --gpu V100; says "'--gpu' does nothing without --net"
-fails 2 orch predict --gpu V100 --net resnet50 --target-loss 1; says "'orch predict --target-loss' is now called 'orch curve --target-loss'"
+fails 2 orch predict --gpu V100 --net resnet50 --target-loss 1; says "'orch curve' has it"
 fails 2 orch predict @last; says "'orch curve'"
 ok orch run o.recipe nap -q
 fails 2 orch curve @last; says 'has no series'

@@ -149,8 +149,6 @@ static void test_structure_errors(void **state)
          "3:8 'share': 'everything' is not one of none, source\n"},
         {HEAD "experiments: { a: { plugin: train, reuse: sometimes } }\n",
          "3:43 'reuse': 'sometimes' is not one of device, any, never\n"},
-        {HEAD "experiments: { a: { plugin: train, reuse: where } }\n",
-         "3:43 'reuse': 'where' is now called 'device' | write 'reuse: device'\n"},
         {HEAD "experiments: { a: { plugin: train, inputs: [/etc/passwd] } }\n",
          "3:45 'inputs': '/etc/passwd' is not a relative path\n"},
         {HEAD "experiments: { a: { plugin: train, resources: { gpu: 1 } } }\n",
