@@ -275,14 +275,12 @@ static json_t *save_nearness(const struct orch_nearness *n, enum orch_save_style
                      n->usual, "ranges", ranges);
 }
 
-/* Files of an older version have no ranges. */
 static bool load_ranges(struct orch_nearness *n, const json_t *saved, GError **error)
 {
-    size_t k;
-    const json_t *one;
+    const json_t *ranges = orch_load_list(saved, "ranges", error);
     n->ranges = orch_ranges_new();
-    json_array_foreach((json_t *)(uintptr_t)json_object_get(saved, "ranges"), k, one)
-    {
+    for (size_t k = 0; k < json_array_size(ranges); k++) {
+        const json_t *one = json_array_get(ranges, k);
         struct orch_range range = {0};
         const char *name = orch_load_text(one, "name", error);
         if (!name || !orch_load_real(one, "low", &range.low, error) ||
@@ -294,7 +292,7 @@ static bool load_ranges(struct orch_nearness *n, const json_t *saved, GError **e
         range.name = g_strdup(name);
         g_array_append_val(n->ranges, range);
     }
-    return true;
+    return ranges != NULL;
 }
 
 static struct orch_nearness *load_nearness(const json_t *saved, GError **error)

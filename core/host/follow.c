@@ -156,15 +156,17 @@ static void take_artifact(void *ctx, const char *name, const char *given_path)
     }
     g_autofree char *from = orch_path_absolute(given_path, f->trial->cwd);
     g_autofree char *folder = g_build_filename(f->trial_dir, "artifacts", NULL);
-    g_autofree char *to = g_strdup_printf("%s/%d", folder, f->artifact_count++);
+    g_autofree char *path = g_strdup_printf("artifacts/%d", f->artifact_count++);
+    g_autofree char *to = g_build_filename(f->trial_dir, path, NULL);
     if (!orch_dir_make(folder, &error) || !move_or_copy(f, from, to, &error) ||
         !orch_file_sha256(to, sha256, &bytes, &error)) {
         warn(f, "artifact '%s': %s", name, error->message);
         unlink(to);
         return;
     }
-    g_autoptr(json_t) object = json_pack("{s:s s:s s:s s:s s:I}", "event", "artifact", "name", name,
-                                         "path", to, "sha256", sha256, "bytes", (json_int_t)bytes);
+    g_autoptr(json_t) object =
+        json_pack("{s:s s:s s:s s:s s:I}", "event", "artifact", "name", name, "path", path,
+                  "sha256", sha256, "bytes", (json_int_t)bytes);
     orch_journal_out_add(&f->out, object);
 }
 

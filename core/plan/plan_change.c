@@ -55,8 +55,7 @@ static char *seed_change(const struct pair *pair)
     return pair->run->seed == pair->item->cell->seed ? NULL : g_strdup("the seed changed");
 }
 
-/* Compares the words of a command given in the recipe; runs of earlier versions of orch do not
- * record them. */
+/* Compares the words of a command given in the recipe. */
 static char *command_change(const struct pair *pair)
 {
     const char *before = pair->facts ? orch_json_text(pair->facts, "command_id", NULL) : NULL;

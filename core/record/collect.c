@@ -280,12 +280,11 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
                   int64_t started_ns, const struct orch_outside *outside,
                   struct orch_file_digests *digests, struct orch_collected *out, GError **error)
 {
-    g_autofree char *trial_dir = orch_store_dir_path(store, ORCH_STORE_DIR_TRIAL, key);
     int folder = orch_store_dir_open(store, ORCH_STORE_DIR_TRIAL, key);
     struct gathering all;
     int64_t points = 0;
     orch_gathering_init(&all, parse_record(record_json), started_ns);
-    bool ok = folder < 0 || orch_gather_journal(store, &all, folder, trial_dir, error);
+    bool ok = folder < 0 || orch_gather_journal(store, &all, folder, error);
     orch_reads_keep(&all, folder, digests);
     orch_gather_loss(&all, folder);
     judge_outside(&all, outside);

@@ -122,24 +122,14 @@ static void lose_artifact(struct gathering *all, const struct orch_event *event,
         all->lost_artifact = g_steal_pointer(&text);
 }
 
-/* The path of an artifact relative to the trial's folder; NULL when it is elsewhere. Hosts write
- * relative paths; those of earlier versions wrote absolute paths. */
-static const char *path_in_trial(const struct orch_event *event, const char *trial_dir)
-{
-    const char *path = event->text;
-    const char *inner = orch_path_below(path, trial_dir);
-    path = inner ? inner : path;
-    return orch_below_path_is_valid(path) ? path : NULL;
-}
-
 /* Accepts only files in the trial's own folder, reached without symbolic links and with the digest
  * that the host saw, because a journal can name any file. A file that has changed or vanished since
  * (mostly when the runner was killed and a later command collects the trial) affects only this run.
  */
 static bool take_artifact(struct orch_store *store, struct gathering *all, int folder,
-                          const char *trial_dir, const struct orch_event *event, GError **error)
+                          const struct orch_event *event, GError **error)
 {
-    const char *path = path_in_trial(event, trial_dir);
+    const char *path = orch_below_path_is_valid(event->text) ? event->text : NULL;
     int64_t bytes;
     bool fits = false;
     int fd = path ? orch_below_open_file(folder, path) : -1;
@@ -172,7 +162,7 @@ static void judge_artifacts(struct gathering *all)
 }
 
 static bool take_event(struct orch_store *store, struct gathering *all, int folder,
-                       const char *trial_dir, const struct orch_event *event, GError **error)
+                       const struct orch_event *event, GError **error)
 {
     switch (event->kind) {
     case ORCH_EVENT_RESULT:
@@ -186,7 +176,7 @@ static bool take_event(struct orch_store *store, struct gathering *all, int fold
                                event->text);
         return true;
     case ORCH_EVENT_ARTIFACT:
-        return take_artifact(store, all, folder, trial_dir, event, error);
+        return take_artifact(store, all, folder, event, error);
     case ORCH_EVENT_END:
         take_end(all, event);
         return true;
@@ -247,7 +237,7 @@ static bool judge_problem(struct gathering *all, GError *problem, GError **error
 }
 
 bool orch_gather_journal(struct orch_store *store, struct gathering *all, int folder,
-                         const char *trial_dir, GError **error)
+                         GError **error)
 {
     GError *problem = NULL;
     struct orch_journal *journal = orch_journal_open_at(folder, "journal", &problem);
@@ -257,7 +247,7 @@ bool orch_gather_journal(struct orch_store *store, struct gathering *all, int fo
     struct orch_event event;
     bool ok = true;
     while (ok && orch_journal_next(journal, &event, &problem)) {
-        ok = take_event(store, all, folder, trial_dir, &event, &problem);
+        ok = take_event(store, all, folder, &event, &problem);
         orch_event_clear(&event);
     }
     unsigned bad = orch_journal_bad_count(journal);

@@ -42,6 +42,6 @@ void orch_gather_loss(struct gathering *all, int folder);
  * unreadable (for example a pipe in place of the journal), the trial is marked as lost. An error is
  * returned only for failures that a retry may resolve. */
 bool orch_gather_journal(struct orch_store *store, struct gathering *all, int folder,
-                         const char *trial_dir, GError **error);
+                         GError **error);
 
 #endif

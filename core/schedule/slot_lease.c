@@ -124,29 +124,17 @@ json_t *orch_lease_encode(const struct orch_lease *lease)
         json_array_append_new(gpus, json_pack("[si]", gpu->name, (int)gpu->millionths));
     }
     return json_pack(
-        "{s:s s:I s:I s:s s:s? s:s s:I s:I s:b s:b s:b s:b s:o s:o}", "boot", lease->runner.boot_id,
+        "{s:s s:I s:I s:s s:s? s:s s:I s:b s:b s:b s:b s:o s:o}", "boot", lease->runner.boot_id,
         "pid", (json_int_t)lease->runner.pid, "start", (json_int_t)lease->runner.start, "key",
-        lease->key, "trial_dir", lease->trial_dir, "what", lease->what, "since_ns",
-        (json_int_t)since_utc_ns(lease), "since_boot_ns", (json_int_t)lease->since_ns, "yields",
-        lease->yields, "alone", lease->is_alone, "waiting", lease->is_waiting, "lacks_cpus",
-        lease->lacks_cpus, "cpus", cpus, "gpus", gpus);
+        lease->key, "trial_dir", lease->trial_dir, "what", lease->what, "since_boot_ns",
+        (json_int_t)lease->since_ns, "yields", lease->yields, "alone", lease->is_alone, "waiting",
+        lease->is_waiting, "lacks_cpus", lease->lacks_cpus, "cpus", cpus, "gpus", gpus);
 }
 
 /* The text as one line that a terminal shows as it is. Caller frees. */
 static char *safe_line(const char *text)
 {
     return orch_text_line(g_utf8_make_valid(text, (gssize)strnlen(text, TEXT_BYTES_MAX)));
-}
-
-/* Since when, as orch_boot_ns. Entries of earlier versions have only the wall clock's time. */
-static int64_t decode_since(const json_t *json)
-{
-    const int64_t most = INT64_MAX / 4, none = INT64_MIN;
-    int64_t boot_ns = orch_json_int(json, "since_boot_ns", none);
-    if (boot_ns != none)
-        return CLAMP(boot_ns, -most, most);
-    int64_t utc_ns = orch_json_int(json, "since_ns", 0);
-    return orch_boot_ns() - (orch_now_ns() - CLAMP(utc_ns, -most, most));
 }
 
 static bool decode_lists(struct orch_lease *lease, const json_t *json)
@@ -182,7 +170,7 @@ struct orch_lease *orch_lease_decode(const json_t *json, uid_t uid)
     g_strlcpy(lease->key, orch_json_text(json, "key", ""), sizeof lease->key);
     lease->runner.pid = pid;
     lease->runner.start = orch_json_int(json, "start", 0);
-    lease->since_ns = decode_since(json);
+    lease->since_ns = CLAMP(orch_json_int(json, "since_boot_ns", 0), 0, INT64_MAX / 4);
     lease->yields = json_is_true(json_object_get(json, "yields"));
     lease->is_alone = json_is_true(json_object_get(json, "alone"));
     lease->is_waiting = json_is_true(json_object_get(json, "waiting"));

@@ -7,9 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Entries of earlier versions have the wall clock's time, which may have been set since. */
-#define CLOCK_SLACK_NS INT64_C(2000000000)
-
 /** A process that entries name; looked up once. */
 struct runner {
     bool is_alive;
@@ -38,7 +35,7 @@ static enum life life_of(const struct orch_lease *lease, GHashTable *runners, co
         return OVER;
     const struct runner *runner = find_runner(runners, lease->runner.pid);
     if (runner->is_alive && runner->process.start == lease->runner.start) {
-        bool is_later = orch_process_start_ns(&runner->process) <= lease->since_ns + CLOCK_SLACK_NS;
+        bool is_later = orch_process_start_ns(&runner->process) <= lease->since_ns;
         return runner->uid == lease->uid && is_later ? LIVES : OVER;
     }
     return !lease->is_waiting && orch_key_is_valid(lease->key) && lease->trial_dir ? ORPHANED

@@ -5,8 +5,7 @@
  * Several stores can use one repository: one per linked work tree, and any number of --db files.
  * Each has a list of the trees captured for its runs, a file in orch/stores in the git folder that
  * all work trees share. A tree's ref is deleted when no list contains it any more. This does not
- * open any store, so a store that is temporarily absent (another disk) loses nothing. Trees on no
- * list (from earlier versions) are kept.
+ * open any store, so a store that is temporarily absent (another disk) loses nothing.
  *
  * A list is named after the store's id and path, because a copy of a store needs its trees too. It
  * consists of lines: a header, the path, then tree ids.

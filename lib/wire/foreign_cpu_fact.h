@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /** Name of the fact: the share (0 to 1) of the CPUs available to the trial that other processes
- * used while it ran. Absent if not measured (trials under a second, older versions). */
+ * used while it ran. Absent if not measured (trials under a second). */
 #define ORCH_FACT_FOREIGN_CPU "foreign_cpu"
 
 /** A run is disturbed if the share is above this. */

@@ -10,24 +10,22 @@
 /* ---- values of parameters ----------------------------------------------------------------------
  */
 
+#define RECORDED "hmac-sha256:"
+
 json_t *orch_secret_record(const json_t *value, const char *run_key)
 {
     g_autofree char *text = orch_json_canonical(value);
     g_autofree char *both = g_strconcat(run_key, " ", text, NULL);
     g_autofree char *digest = orch_local_key_digest(both);
-    return json_sprintf("hmac-sha256:%s:%s", run_key, digest);
+    return json_sprintf(RECORDED "%s:%s", run_key, digest);
 }
 
 bool orch_secret_is_recorded(const char *text, const char *run_key)
 {
-    static const char *const prefixes[] = {"hmac-sha256:", "sha256:"};
-    for (unsigned i = 0; i < G_N_ELEMENTS(prefixes); i++)
-        if (g_str_has_prefix(text, prefixes[i])) {
-            const char *of = text + strlen(prefixes[i]), *colon = strchr(of, ':');
-            return colon &&
-                   (!run_key || (g_str_has_prefix(of, run_key) && of + strlen(run_key) == colon));
-        }
-    return false;
+    if (!g_str_has_prefix(text, RECORDED))
+        return false;
+    const char *of = text + strlen(RECORDED), *colon = strchr(of, ':');
+    return colon && (!run_key || (g_str_has_prefix(of, run_key) && of + strlen(run_key) == colon));
 }
 
 /* ---- names of secrets --------------------------------------------------------------------------

@@ -16,8 +16,7 @@
  * do not. New reference. */
 json_t *orch_secret_record(const json_t *value, const char *run_key);
 
-/** Whether a parameter's value is the recorded form of a secret; `run_key` NULL: of any run. Stores
- * of earlier versions have "sha256:RUN:DIGEST", with the run's key as salt. */
+/** Whether a parameter's value is the recorded form of a secret; `run_key` NULL: of any run. */
 bool orch_secret_is_recorded(const char *text, const char *run_key);
 
 /** Returns where a secret begins in word `i` of a command line, or NULL. Words are secret after an

@@ -33,7 +33,7 @@ import glob, json, os, sys
 path = glob.glob(sys.argv[1] + "/*.json")[0]
 boot = open("/proc/sys/kernel/random/boot_id").read().strip()
 def entry(**more):
-    return dict(dict(boot=boot, pid=os.getpid(), start=1, key="k", trial_dir="/nonexistent", what="old e", since_ns=1, alone=True,
+    return dict(dict(boot=boot, pid=os.getpid(), start=1, key="k", trial_dir="/nonexistent", what="old e", since_boot_ns=1, alone=True,
                      waiting=False, lacks_cpus=False, cpus=list(range(64)), gpus=[]), **more)
 entries = [entry(), entry(boot="another"), entry(waiting=True, lacks_cpus=True), {"pid": "nonsense"}, 7]
 json.dump({"format": 1, "entries": entries}, open(path, "w"))

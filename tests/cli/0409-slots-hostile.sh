@@ -12,7 +12,7 @@ unshared() { # WHAT...: the run goes on, and says once what is wrong
     for what; do says "$what"; done
     same "$(grep -c 'not shared' <<<"$err")" 1 'how often it is said'
 }
-# a named pipe, a link and a folder in place of the lock that earlier versions had: no part of the list
+# a named pipe, a link and a folder called lock, which is no part of the list
 for make in 'mkfifo' 'ln -s /etc/passwd' 'mkdir'; do
     renew; $make "$ORCH_SLOTS/lock"; quick; says_not shared; has_not waiting
 done
@@ -41,7 +41,7 @@ boot = open("/proc/sys/kernel/random/boot_id").read().strip()
 folder, uid, kind, pid, count = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
 start = int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[19])
 def entry(**more):
-    return dict(dict(boot=boot, pid=pid, start=start, key="f" * 8 + "-ffff-7fff-8fff-" + "f" * 12, trial_dir="/nowhere", what="x", since_ns=0, alone=True,
+    return dict(dict(boot=boot, pid=pid, start=start, key="f" * 8 + "-ffff-7fff-8fff-" + "f" * 12, trial_dir="/nowhere", what="x", alone=True,
                      waiting=False, lacks_cpus=True, cpus=list(range(64)), gpus=[]), **more)
 entries = {"alone": lambda i: entry(),
            "waiting": lambda i: entry(waiting=True, key="", trial_dir=None),
