@@ -25,12 +25,6 @@
  * standard deviation. */
 #define QUANTILE_CELLS 20
 
-static double median_of(const double *values, size_t n)
-{
-    g_autofree double *sorted = g_memdup2(values, n * sizeof *values);
-    return orch_reals_median(sorted, n);
-}
-
 static struct orch_duration around(double log_median, double half)
 {
     return (struct orch_duration){exp(log_median - half), exp(log_median), exp(log_median + half)};
@@ -72,7 +66,7 @@ struct orch_scatter orch_scatter_of(const double *seconds, const size_t *cell, s
 struct orch_duration orch_duration_of_repeats(const double *seconds, size_t n,
                                               struct orch_scatter scatter)
 {
-    double median = median_of(seconds, n), dof = REPEAT_WEIGHT + scatter.dof;
+    double median = orch_reals_median_of(seconds, n), dof = REPEAT_WEIGHT + scatter.dof;
     double variance =
         (REPEAT_WEIGHT * REPEAT_SD * REPEAT_SD + scatter.dof * scatter.sd * scatter.sd) / dof +
         start_variance(median) / 4;
@@ -100,7 +94,7 @@ static void reweigh(struct law *l)
         off[k] = l->y[k] - orch_logs_value(&l->logs, l->which[k], l->beta);
         size[k] = fabs(off[k]);
     }
-    double limit = 1.345 * fmax(1.4826 * median_of(size, l->n), 0.02);
+    double limit = 1.345 * fmax(1.4826 * orch_reals_median_of(size, l->n), 0.02);
     for (size_t k = 0; k < l->n; k++)
         l->weights[k] = size[k] > limit ? limit / size[k] : 1;
 }
@@ -253,7 +247,7 @@ void orch_duration_law(const struct orch_matrix *features, const double *work,
         for (size_t k = 0; k < law.n; k++)
             law.left_out[k] = fabs(expm1(-law.left_out[k]));
         if (law.n >= 3)
-            facts->relative_error = median_of(law.left_out, law.n);
+            facts->relative_error = orch_reals_median_of(law.left_out, law.n);
     }
     law_release(&law);
 }

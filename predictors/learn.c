@@ -341,8 +341,7 @@ static void note_median(struct orch_scenario *q, const double *predictions, cons
     for (size_t i = 0; i < rows; i++)
         if (isfinite(predictions[i]))
             errors[q->heldout_rows++] = fabs(exp(CLAMP(predictions[i] - logs[i], -20, 20)) - 1);
-    orch_reals_sort(errors, q->heldout_rows);
-    q->median = q->heldout_rows ? errors[q->heldout_rows / 2] : (double)NAN;
+    q->median = orch_reals_median(errors, q->heldout_rows);
 }
 
 static bool fit_interval(struct orch_scenario *q, const struct work *w, bool by_groups,

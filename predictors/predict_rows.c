@@ -163,8 +163,6 @@ struct orch_score orch_score_of(const double *target, const struct orch_answer *
     }
     s.coverage_90 = count ? (double)covered / (double)count : 0;
     s.rmse = sqrt(s.rmse);
-    orch_reals_sort(errors, count);
-    s.median_relative_error =
-        count ? (errors[(count - 1) / 2] + errors[count / 2]) / 2 : (double)NAN;
+    s.median_relative_error = orch_reals_median(errors, count);
     return s;
 }

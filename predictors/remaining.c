@@ -82,9 +82,7 @@ static double mean_of(const double *pace, int count)
 
 static double median_of(const double *pace, int count)
 {
-    double sorted[BLOCKS_MAX];
-    memcpy(sorted, pace, (size_t)count * sizeof *sorted);
-    return orch_reals_median(sorted, (size_t)count);
+    return orch_reals_median_of(pace, (size_t)count);
 }
 
 static double ewma_of(const double *pace, int count)

@@ -41,11 +41,6 @@ void orch_trained_free(struct orch_trained *t)
 /* ---- measured configurations -------------------------------------------------------------------
  */
 
-static double median_of(GArray *values)
-{
-    return orch_reals_median((double *)(void *)values->data, values->len);
-}
-
 /* Adds the sum of squares of log(value / mean) and its degrees of freedom. */
 static void add_spread(const GArray *values, double *squares, double *freedom)
 {
@@ -141,7 +136,7 @@ GPtrArray *orch_trained_cells_of_table(const struct orch_csv *csv, const char *t
         struct group *g = group;
         double n = g->targets->len, half = MIDDLE_90 * *repeat_spread * sqrt(1 + 1 / n);
         g->known->count = (int)g->targets->len;
-        g->known->median = median_of(g->targets);
+        g->known->median = orch_reals_median((double *)(void *)g->targets->data, g->targets->len);
         /* kept finite, so that it can be saved */
         g->known->low = MAX(g->known->median * exp(-half), DBL_MIN);
         g->known->high = MIN(g->known->median * exp(half), DBL_MAX);

@@ -54,8 +54,7 @@ static double median_factor(const struct orch_rows *rows, const double *column, 
         if (isfinite(base) && base > 0)
             ratios[count++] = log(rows->target[i] / base);
     }
-    orch_reals_sort(ratios, count);
-    double median = count ? ratios[count / 2] : 0;
+    double median = count ? orch_reals_median(ratios, count) : 0;
     *out_far = count * 2 > rows->rows ? 0 : (double)INFINITY;
     for (size_t k = 0; k < count; k++)
         *out_far += fabs(ratios[k] - median) / (double)count;

@@ -37,12 +37,15 @@ static void fill_interval(struct orch_censored *out, const double *times)
     out->cv_high = variation_of(squares / gsl_cdf_chisq_Pinv(0.025, freedom));
 }
 
-/* Returns the median over all runs. The censored ones are the longest. */
-static double median_of(const double *sorted, size_t reached, size_t runs)
+/* Returns the median over all runs, of which the censored ones are the longest; NaN when these are
+ * half of them or more. */
+static double median_of(const double *times, size_t reached, size_t runs)
 {
-    if (2 * reached <= runs)
-        return (double)NAN;
-    return runs % 2 ? sorted[runs / 2] : (sorted[runs / 2 - 1] + sorted[runs / 2]) / 2;
+    g_autofree double *all = g_new(double, runs);
+    for (size_t i = 0; i < runs; i++)
+        all[i] = i < reached ? times[i] : (double)INFINITY;
+    double median = orch_reals_median(all, runs);
+    return isfinite(median) ? median : (double)NAN;
 }
 
 struct orch_censored orch_censored_of(const double *times, size_t reached, size_t censored)
@@ -52,11 +55,8 @@ struct orch_censored orch_censored_of(const double *times, size_t reached, size_
         reached + censored, reached, none, none, none, none, none, none, none};
     if (!reached)
         return out;
-    g_autofree double *sorted = g_new(double, reached);
-    memcpy(sorted, times, reached * sizeof *sorted);
-    qsort(sorted, reached, sizeof *sorted, orch_compare_reals);
     struct orch_stat stat = orch_stat_of(times, reached);
-    out.median = median_of(sorted, reached, out.runs);
+    out.median = median_of(times, reached, out.runs);
     out.low = stat.min;
     out.high = stat.max;
     out.mean = stat.mean;

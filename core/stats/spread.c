@@ -132,17 +132,6 @@ struct orch_metric_kind orch_metric_kind_for(const char *name, const char *unit,
     return kind;
 }
 
-static double median_of(const double *values, size_t count)
-{
-    g_autofree double *sorted = g_new(double, count + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!isnan(values[i]))
-            sorted[n++] = values[i];
-    qsort(sorted, n, sizeof *sorted, orch_compare_reals);
-    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-}
-
 /* Returns the sample skewness: the third standardised moment, with n in the denominator of sd. */
 static double skewness_of(const double *values, size_t count, const struct orch_stat *stat)
 {
@@ -175,7 +164,7 @@ struct orch_spread orch_spread_of(const double *values, size_t count, const char
     if (!begin_spread(values, count, &kind, &spread))
         return spread;
     const struct orch_stat *stat = &spread.stat;
-    double median = median_of(values, count);
+    double median = orch_reals_median_of(values, count);
     bool is_skewed = kind.is_time && stat->count >= 3 && stat->max > TAIL_LEAST * median &&
                      skewness_of(values, count, stat) > SKEWNESS_MOST;
     if (is_skewed || stat->count < ORCH_INTERVAL_RUNS) {

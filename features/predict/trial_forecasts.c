@@ -407,13 +407,6 @@ static void set_known(struct orch_forecasts *f, unsigned index, struct orch_dura
     known->forecast = (struct orch_forecast){d.p5_s, d.p50_s, d.p95_s, tier, model, known->why};
 }
 
-static double median_of(GArray *values)
-{
-    g_autofree double *sorted = g_memdup2(values->data, values->len * sizeof(double));
-    orch_reals_sort(sorted, values->len);
-    return sorted[values->len / 2];
-}
-
 static struct orch_scatter scatter_of(const struct group *group)
 {
     g_autoptr(GArray) seconds = g_array_new(FALSE, FALSE, sizeof(double));
@@ -567,7 +560,8 @@ static void describe_fitted(struct orch_forecasts *f, const struct group *group,
     for (size_t i = 0; i < cells; i++) {
         const struct cell *cell = known->pdata[i];
         g_ptr_array_add(rows, g_hash_table_ref(cell->params));
-        seconds[i] = median_of(cell->seconds);
+        seconds[i] =
+            orch_reals_median_of((const double *)(void *)cell->seconds->data, cell->seconds->len);
         work[i] = cell->cost ? orch_estimator_work(f->estimator, cell->cost) : (double)NAN;
     }
     for (guint i = 0; i < requested->len; i++) {

@@ -45,7 +45,8 @@ static struct tally *tally_of(GPtrArray *tallies, const char *place, const char 
     return made;
 }
 
-/* `request` 0: the partition's default, which is unknown. */
+/* `request` 0: the partition's default, which is unknown. A job shorter than a second has an
+ * account of 0 s, and so no relative error. */
 static void add(struct tally *tally, double forecast, double account, bool is_within,
                 double request)
 {
@@ -69,18 +70,6 @@ static void add_run(GPtrArray *tallies, const struct orch_run *run)
     if (grade.has_memory)
         add(tally_of(tallies, place, "memory"), (double)grade.p95_bytes,
             (double)grade.max_rss_bytes, grade.is_memory_within, (double)grade.memory_bytes);
-}
-
-/* Jobs shorter than a second have an account of 0 s, and so no relative error. */
-static double median(const GArray *errors)
-{
-    g_autoptr(GArray) known = g_array_new(FALSE, FALSE, sizeof(double));
-    for (guint i = 0; i < errors->len; i++)
-        if (isfinite(g_array_index(errors, double, i)))
-            g_array_append_val(known, g_array_index(errors, double, i));
-    if (!known->len)
-        return NAN;
-    return orch_reals_median((double *)(void *)known->data, known->len);
 }
 
 static int compare_tallies(const void *a, const void *b)
@@ -107,7 +96,8 @@ GPtrArray *orch_slurm_scores_read(struct orch_store *store, GError **error)
         score->place = g_strdup(tally->place);
         score->quantity = tally->quantity;
         score->count = tally->errors->len;
-        score->median_relative_error = median(tally->errors);
+        score->median_relative_error =
+            orch_reals_median_of((const double *)(void *)tally->errors->data, tally->errors->len);
         score->within = (double)tally->within / tally->errors->len;
         score->within_request =
             tally->asked ? (double)tally->within_request / tally->asked : (double)NAN;

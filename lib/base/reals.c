@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/base/reals.h"
 
+#include <glib.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,4 +23,14 @@ double orch_reals_median(double *values, size_t count)
         return (double)NAN;
     orch_reals_sort(values, count);
     return values[(count - 1) / 2] / 2 + values[count / 2] / 2; /* their sum may overflow */
+}
+
+double orch_reals_median_of(const double *values, size_t count)
+{
+    g_autofree double *known = g_new(double, count + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(values[i]))
+            known[n++] = values[i];
+    return orch_reals_median(known, n);
 }

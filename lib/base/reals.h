@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorting and median of arrays of reals, which must not contain NaN. */
+/* Sorting and median of arrays of reals. */
 #ifndef ORCH_BASE_REALS_H
 #define ORCH_BASE_REALS_H
 
@@ -7,10 +7,13 @@
 
 /** Orders two reals, for qsort and g_array_sort. */
 int orch_compare_reals(const void *a, const void *b);
-/** Sorts in ascending order. */
+/** Sorts in ascending order. No value may be NaN. */
 void orch_reals_sort(double *values, size_t count);
 /** Sorts and returns the median (of an even number, the mean of the middle two); NaN for no
- * values. */
+ * values. No value may be NaN. */
 double orch_reals_median(double *values, size_t count);
+/** Returns the median of the values that are not NaN, and leaves their order; NaN when there are
+ * none. */
+double orch_reals_median_of(const double *values, size_t count);
 
 #endif

@@ -2,27 +2,20 @@
 #include "lib/devices/rate_samples.h"
 
 #include "lib/base/ident.h"
+#include "lib/base/reals.h"
 
 #include <glib.h>
-#include <stdlib.h>
 
 enum { SAMPLES_MIN = 5, SAMPLES_MAX = 4096 };
 #define SPREAD_MAX 0.05
 #define PATIENCE 4.0 /* times the seconds asked for */
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static struct orch_measured summary(const double *values, unsigned count)
 {
     double sorted[SAMPLES_MAX];
     for (unsigned i = 0; i < count; i++)
         sorted[i] = values[i];
-    qsort(sorted, count, sizeof *sorted, compare);
-    double median = sorted[count / 2];
+    double median = orch_reals_median(sorted, count);
     return (struct orch_measured){.best = sorted[count - 1],
                                   .median = median,
                                   .spread = (sorted[count * 3 / 4] - sorted[count / 4]) / median,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The measuring of ceilings: when samples have settled, and that the products are products. */
-#include "lib/base/ident.h"
 #include "features/hardware/measure.h"
 #include "features/hardware/own_gemm.h"
+#include "lib/base/ident.h"
 
 #include <glib.h>
 #include <math.h>
@@ -29,8 +29,7 @@ static double next_value(void *ctx)
 static void test_settling(void **state)
 {
     (void)state;
-    static const double steady[] = {100}, wild[] = {100, 10},
-                        broken[] = {100, 100, 0};
+    static const double steady[] = {100}, wild[] = {100, 10}, broken[] = {100, 100, 0};
     struct script s = {steady, 1, 0};
     struct orch_measured m = orch_rate_samples_take(next_value, &s, 0);
     assert_int_equal(m.samples, 5);
@@ -45,6 +44,26 @@ static void test_settling(void **state)
     m = orch_rate_samples_take(next_value, &s, 0.01);
     assert_true(m.best == 0 && m.samples == 0);
     assert_int_equal(s.calls, 3);
+}
+
+/* The n-th value is n; the sixth takes longer than all the time that may pass. */
+static double count_up(void *ctx)
+{
+    unsigned *calls = ctx;
+    if (*calls == 5)
+        g_usleep(100000);
+    return (double)++*calls;
+}
+
+/* Between the middle two of an even number of samples. */
+static void test_median(void **state)
+{
+    (void)state;
+    unsigned calls = 0;
+    struct orch_measured m = orch_rate_samples_take(count_up, &calls, 0.02);
+    assert_int_equal(m.samples, calls);
+    assert_true(m.samples >= 5 && m.samples <= 6);
+    assert_true(m.median == (calls + 1) / 2.0 && m.best == calls);
 }
 
 /* The packed operands of own_gemm.h from a function of row and column. */
@@ -117,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_settling),
+        cmocka_unit_test(test_median),
         cmocka_unit_test(test_own_products),
         cmocka_unit_test(test_rates),
     };

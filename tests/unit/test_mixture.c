@@ -229,6 +229,20 @@ static void test_threads_do_not_show(void **state)
     orch_rows_free(rows);
 }
 
+/* One factor for all rows: the median of an even number lies between the middle two. */
+static void test_factor(void **state)
+{
+    (void)state;
+    struct orch_rows *rows =
+        rows_of("gpu,b,m,k,n,ms\nV100,8,64,512,64,1\nV100,8,64,512,64,4\n", "ms", NULL, NULL);
+    struct orch_whitebox *w = orch_whitebox_fit_factor(rows);
+    double out[2];
+    orch_whitebox_predict(w, rows, out);
+    assert_true(fabs(out[0] - 2) < 1e-9);
+    orch_whitebox_free(w);
+    orch_rows_free(rows);
+}
+
 /* The white box's few constants are found: 1.7 of the peak's time and a launch of 0.02 ms. */
 static void test_whitebox(void **state)
 {
@@ -522,6 +536,7 @@ int main(int argc, char **argv)
         return cmocka_run_group_tests(slow, NULL, NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_far),
+        cmocka_unit_test(test_factor),
         cmocka_unit_test(test_whitebox),
         cmocka_unit_test(test_baseline_wins),
         cmocka_unit_test(test_widths_by_group),

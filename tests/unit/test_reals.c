@@ -30,11 +30,23 @@ static void test_median(void **state)
     assert_true(isnan(orch_reals_median(NULL, 0)));
 }
 
+static void test_median_of(void **state)
+{
+    (void)state;
+    const double values[] = {9, NAN, 1, 4, 2, NAN};
+    assert_true(orch_reals_median_of(values, 6) == 3);
+    assert_true(values[0] == 9);
+    assert_true(orch_reals_median_of(values, 1) == 9);
+    assert_true(isnan(orch_reals_median_of(values + 1, 1)));
+    assert_true(isnan(orch_reals_median_of(NULL, 0)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sort),
         cmocka_unit_test(test_median),
+        cmocka_unit_test(test_median_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static bool test_settled(const struct orch_samples *samples)
     const double half = 0.98 * sqrt((double)count), middle = (double)count / 2;
     const size_t low = (size_t)fmax(0, floor(middle - half)),
                  high = (size_t)fmin((double)count - 1, ceil(middle + half));
-    return times[high] - times[low] <= samples->rule.settled * times[count / 2];
+    return times[high] - times[low] <= samples->rule.settled * orch_reals_median(times, count);
 }
 
 bool orch_samples_need_more(struct orch_samples *samples)
