@@ -10,10 +10,12 @@
 #define ORCH_CORE_FEATURE_FEATURE_H
 
 struct orch_command;
+struct orch_recipe_key;
 
 /** What a feature adds to the program. Every list in it ends with NULL. */
 struct orch_feature {
-    const struct orch_command *const *commands; /* core/cli: dispatch, help, completion */
+    const struct orch_command *const *commands;       /* core/cli: dispatch, help, completion */
+    const struct orch_recipe_key *const *recipe_keys; /* core/recipe: parse.c, parse_profiles.c */
 };
 
 /** Core's own row (core/commands/core_feature.c). */

@@ -297,7 +297,7 @@ static void make_item(struct orch_plan *plan, unsigned index)
         gpus[i] = i;
     item->device_key =
         plan->options.in_slurm
-            ? orch_slurm_place(&plan->expansion->slurm, experiment)
+            ? orch_slurm_place(plan->expansion, experiment)
             : orch_machine_device_key(
                   machine, gpus, gpu_count, orch_experiment_gpu_millionths(experiment) / 1e6,
                   orch_experiment_threads(experiment, machine, plan->options.slots));

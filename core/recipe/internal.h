@@ -15,8 +15,7 @@
 #ifndef ORCH_CORE_RECIPE_INTERNAL_H
 #define ORCH_CORE_RECIPE_INTERNAL_H
 
-#include "core/recipe/recipe.h"
-#include "lib/yaml/yaml.h"
+#include "core/recipe/recipe_key.h"
 
 #define RECIPE_EXPERIMENTS_MAX 1000
 #define RECIPE_PROFILES_MAX 100
@@ -166,19 +165,15 @@ struct recipe_draft {
 /* ---- findings (draft.c) ------------------------------------------------------------------------
  */
 
-/** Add an error at a location; at a node of the recipe; from a GError, whose hint is split off. */
+/** Add an error at a location; from a GError, whose hint is split off. */
 void orch_recipe_error(struct recipe_draft *draft, struct recipe_place place, const char *hint,
                        const char *format, ...) G_GNUC_PRINTF(4, 5);
-void orch_recipe_error_at(struct recipe_draft *draft, const struct orch_yaml *node,
-                          const char *hint, const char *format, ...) G_GNUC_PRINTF(4, 5);
 void orch_recipe_error_from(struct recipe_draft *draft, struct recipe_place place,
                             const GError *error);
 /** Location of a setting's name, and of a node inside its value. */
 struct recipe_place orch_recipe_key_place(const struct recipe_setting *setting);
 struct recipe_place orch_recipe_value_place(const struct recipe_setting *setting,
                                             const struct orch_yaml *node);
-/** "a text", "a list", "a map". */
-const char *orch_recipe_node_kind(const struct orch_yaml *node);
 
 /** "did you mean 'x'?" or "known are: a, b, c"; NULL without candidates, and when the maximum
  * number of findings is reached, because the search is expensive. The caller frees. */
@@ -191,45 +186,17 @@ void orch_recipe_value_clear(struct recipe_value *value);
 void orch_recipe_dimension_free(void *pointer);
 struct recipe_draft *orch_recipe_draft_new(void);
 void orch_recipe_draft_free(struct recipe_draft *draft);
+/** Frees the values of keys that features read; accepts NULL. */
+void orch_recipe_feature_values_free(GHashTable *values);
 
 /** Finds the setting of a parameter, or returns NULL. */
 const struct recipe_setting *orch_recipe_setting_find(const GArray *settings, const char *name);
-
-/* ---- fields of the format (fields.c): each complains and gives false when it does not fit -------
- */
-
-bool orch_recipe_get_text(struct recipe_draft *draft, const struct orch_yaml *map, const char *key,
-                          char **out);
-bool orch_recipe_get_bool(struct recipe_draft *draft, const struct orch_yaml *map, const char *key,
-                          bool *out);
-bool orch_recipe_get_count(struct recipe_draft *draft, const struct orch_yaml *map, const char *key,
-                           const char *min, const char *max, int64_t *out);
-bool orch_recipe_get_duration(struct recipe_draft *draft, const struct orch_yaml *map,
-                              const char *key, double *out);
-bool orch_recipe_get_bytes(struct recipe_draft *draft, const struct orch_yaml *map, const char *key,
-                           int64_t *out);
-/** Index of the word in the NULL-terminated list. */
-bool orch_recipe_get_choice(struct recipe_draft *draft, const struct orch_yaml *map,
-                            const char *key, const char *const *words, unsigned *out);
-/** The value under `key` when it is a map; NULL when it is absent or, after a finding, not a map.
- */
-const struct orch_yaml *orch_recipe_get_map(struct recipe_draft *draft, const struct orch_yaml *map,
-                                            const char *key);
-/** One text or a list of texts, as the nodes themselves. NULL: absent or wrong. The caller unrefs.
- */
-GPtrArray *orch_recipe_get_texts(struct recipe_draft *draft, const struct orch_yaml *map,
-                                 const char *key);
-/** The same for a given node; `key` is its name in findings. */
-GPtrArray *orch_recipe_texts_of(struct recipe_draft *draft, const struct orch_yaml *node,
-                                const char *key);
 
 /* ---- steps -------------------------------------------------------------------------------------
  */
 
 /** Reads the tree into the draft and the expansion. */
 void orch_recipe_parse(struct recipe_draft *draft);
-/** Reads `allowance:` (allowance.c). */
-void orch_recipe_read_allowance(struct recipe_draft *draft);
 /** Reads -s and -x. */
 void orch_recipe_read_options(struct recipe_draft *draft);
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 static const char *const TOP_KEYS[] = {
-    "format", "recipe", "about",         "profile", "profiles",  "problems", "experiments", "with",
-    "seed",   "share",  "require_clean", "report",  "allowance", "jobs",     "slurm",       NULL};
+    "format", "recipe", "about", "profile",       "profiles", "problems", "experiments",
+    "with",   "seed",   "share", "require_clean", "report",   "jobs",     NULL};
 
 static void read_problem(struct recipe_draft *draft, const struct orch_yaml *key,
                          const struct orch_yaml *value)
@@ -90,15 +90,13 @@ void orch_recipe_parse(struct recipe_draft *draft)
                              orch_recipe_node_kind(root));
         return;
     }
-    orch_recipe_check_keys(draft, root, "the recipe", TOP_KEYS);
+    orch_recipe_check_top_keys(draft, root, "the recipe", TOP_KEYS, false);
     read_format(draft);
     read_name(draft);
     read_seed(draft);
     orch_recipe_get_bool(draft, root, "require_clean", &draft->out->require_clean);
-    orch_recipe_read_allowance(draft);
     orch_recipe_read_jobs(draft, root, &draft->out->jobs);
-    draft->out->slurm.margin_s = -1;
-    orch_recipe_read_slurm(draft, root, &draft->out->slurm);
+    orch_recipe_read_feature_keys(draft, root, false);
     orch_recipe_read_share(draft, root, &draft->share_source);
     orch_recipe_read_settings(draft, root, "with", draft->with);
     orch_recipe_read_experiments(draft);

@@ -16,10 +16,6 @@ static inline const struct orch_yaml *orch_recipe_value_at(const struct orch_yam
     return map->items->pdata[i];
 }
 
-/** Adds an error for each unknown key of a map, with a hint for keys of other tools. `where` names
- * the map in the error; `known` is NULL-terminated. */
-void orch_recipe_check_keys(struct recipe_draft *draft, const struct orch_yaml *map,
-                            const char *where, const char *const *known);
 /** Whether a key can be a name; adds an error if not. `kind`: "an experiment". */
 bool orch_recipe_check_name(struct recipe_draft *draft, const struct orch_yaml *key,
                             const char *kind);
@@ -34,11 +30,16 @@ void orch_recipe_read_jobs(struct recipe_draft *draft, const struct orch_yaml *m
 /** Reads `share` of the recipe or of an experiment; `*out` stays when there is none. */
 void orch_recipe_read_share(struct recipe_draft *draft, const struct orch_yaml *map, bool *out);
 
-/** Reads `slurm` of the recipe or of a profile (parse_slurm.c). Settings that it does not name
- * stay.
- */
-void orch_recipe_read_slurm(struct recipe_draft *draft, const struct orch_yaml *parent,
-                            struct orch_slurm_settings *out);
+/** Like orch_recipe_check_keys for the recipe or a profile, which may also have keys that features
+ * read. */
+void orch_recipe_check_top_keys(struct recipe_draft *draft, const struct orch_yaml *map,
+                                const char *where, const char *const *own, bool is_profile);
+/** Reads the keys of features (feature_keys.c): of the recipe, and then of the chosen profile,
+ * whose settings replace the recipe's. */
+void orch_recipe_read_feature_keys(struct recipe_draft *draft, const struct orch_yaml *map,
+                                   bool is_profile);
+/** Checks the keys of features in a profile. */
+void orch_recipe_check_feature_keys(struct recipe_draft *draft, const struct orch_yaml *profile);
 
 /** Reads `experiments`. */
 void orch_recipe_read_experiments(struct recipe_draft *draft);

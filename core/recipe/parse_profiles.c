@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const char *const PROFILE_KEYS[] = {"with", "experiments", "jobs", "slurm", NULL};
+static const char *const PROFILE_KEYS[] = {"with", "experiments", "jobs", NULL};
 static const char *const PART_KEYS[] = {"with", "sweep", "zip", "repeat", "timeout", "skip", NULL};
 static void read_skip(struct recipe_draft *draft, const struct orch_yaml *map,
                       struct recipe_part *part)
@@ -79,13 +79,11 @@ static void read_all(struct recipe_draft *draft)
         profile->parts = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_part);
         g_ptr_array_add(draft->profiles, profile);
         g_autofree char *where = g_strdup_printf("profile '%s'", key->text);
-        orch_recipe_check_keys(draft, value, where, PROFILE_KEYS);
+        orch_recipe_check_top_keys(draft, value, where, PROFILE_KEYS, true);
         orch_recipe_read_settings(draft, value, "with", profile->with);
         read_parts(draft, value, profile);
         orch_recipe_read_jobs(draft, value, &profile->jobs);
-        struct orch_slurm_settings checked = {0};
-        orch_recipe_read_slurm(draft, value, &checked);
-        orch_slurm_settings_clear(&checked);
+        orch_recipe_check_feature_keys(draft, value);
         profile->map = value;
     }
 }
@@ -124,7 +122,7 @@ static void choose_profile(struct recipe_draft *draft)
     if (draft->profile && draft->profile->jobs)
         draft->out->jobs = draft->profile->jobs;
     if (draft->profile)
-        orch_recipe_read_slurm(draft, draft->profile->map, &draft->out->slurm);
+        orch_recipe_read_feature_keys(draft, draft->profile->map, true);
 }
 
 void orch_recipe_read_profiles(struct recipe_draft *draft)

@@ -72,7 +72,7 @@ void orch_expansion_free(struct orch_expansion *expansion)
     g_free(expansion->key);
     g_free(expansion->canonical);
     g_free(expansion->verbatim);
-    orch_slurm_settings_clear(&expansion->slurm);
+    orch_recipe_feature_values_free(expansion->values);
     g_free(expansion);
 }
 

@@ -149,26 +149,6 @@ struct orch_report_item {
     int line, column;
 };
 
-/** Whose runs an allowance limits: those of all people together, or those of each person. */
-enum orch_allowance_scope { ORCH_ALLOWANCE_GROUP, ORCH_ALLOWANCE_PERSON, ORCH_ALLOWANCE_SCOPES };
-
-/** The maximum cost of a recipe over all its runs; without any amount there is no limit. */
-struct orch_allowance {
-    bool has_usd, has_hours;
-    double usd, hours; /* hours: device hours (GPUs, or the machine as one device) */
-};
-
-/** How trials are submitted to Slurm: `slurm:` of the recipe, and over it that of the profile, key
- * by key. A NULL text and a 0 are not set. */
-struct orch_slurm_settings {
-    char *partition, *account, *qos, *constraint, *reservation, *exclude, *gpu_type;
-    char **setup;         /* shell lines before the trial */
-    double time_s;        /* --time of trials that have neither forecast nor resources.time */
-    int64_t memory_bytes; /* --mem of trials that have neither measured runs nor resources.memory */
-    double margin_s;      /* between SIGTERM and the end of --time; < 0: not set */
-    bool no_requeue;
-};
-
 /** A recipe resolved with its options. Owns everything below. */
 struct orch_expansion {
     char *path, *name, *about, *profile; /* profile: NULL when the recipe has none */
@@ -180,11 +160,10 @@ struct orch_expansion {
     unsigned part, part_count; /* only this part of the trials is included (--part 2/5); 0: all */
     bool smoke;
     bool require_clean;
-    unsigned jobs;  /* trials at once where the command line does not say; 0: not set */
-    bool is_ad_hoc; /* made for a command line (`orch try`) and set by the caller: there is no
-                       recipe file, so a trial is never an edited version of another */
-    struct orch_allowance allowances[ORCH_ALLOWANCE_SCOPES]; /* all of them hold */
-    struct orch_slurm_settings slurm;
+    unsigned jobs;      /* trials at once where the command line does not say; 0: not set */
+    bool is_ad_hoc;     /* made for a command line (`orch try`) and set by the caller: there is no
+                           recipe file, so a trial is never an edited version of another */
+    GHashTable *values; /* of keys that features read (recipe_key.h): name -> value */
     GPtrArray *experiments; /* struct orch_experiment * */
     GPtrArray *cells;    /* struct orch_cell *, in declared order; every reference points inside */
     GPtrArray *report;   /* struct orch_report_item * */
@@ -207,9 +186,6 @@ char *orch_experiment_folder(const struct orch_expansion *expansion,
                              const struct orch_experiment *experiment);
 
 void orch_expansion_free(struct orch_expansion *expansion);
-/** True when the recipe limits the cost of its runs. */
-bool orch_expansion_has_allowance(const struct orch_expansion *expansion);
-void orch_slurm_settings_clear(struct orch_slurm_settings *settings);
 
 /** Seed of repeat `k` (from 1) of a recipe with seed `recipe_seed`: the same in every cell. */
 uint64_t orch_recipe_seed(uint64_t recipe_seed, int k);

@@ -93,9 +93,9 @@ bool orch_allowances_left_read(struct orch_store *store, const struct orch_expan
     const struct orch_run_query query = {.recipe = expansion->name, .with_hidden = true};
     *out = (struct orch_allowances_left){0};
     for (unsigned i = 0; i < ORCH_ALLOWANCE_SCOPES; i++) {
-        const struct orch_allowance *a = &expansion->allowances[i];
-        out->each[i].scope = (enum orch_allowance_scope)i;
-        out->each[i].allowance = a->has_usd || a->has_hours ? a : NULL;
+        const enum orch_allowance_scope scope = (enum orch_allowance_scope)i;
+        out->each[i].scope = scope;
+        out->each[i].allowance = orch_allowance_of(expansion, scope);
     }
     if (orch_expansion_has_allowance(expansion) && store &&
         !(orch_store_visit_full_runs(store, &query, add_run, &summing, error) &&

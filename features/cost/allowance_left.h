@@ -3,7 +3,7 @@
 #ifndef ORCH_FEATURES_COST_ALLOWANCE_LEFT_H
 #define ORCH_FEATURES_COST_ALLOWANCE_LEFT_H
 
-#include "core/recipe/recipe.h"
+#include "features/cost/allowance.h"
 #include "features/cost/device_prices.h"
 
 #include <jansson.h>

@@ -2,9 +2,12 @@
 /* What runs cost, and allowances. */
 #include "core/cli/cli.h"
 #include "core/feature/feature.h"
+#include "features/cost/allowance.h"
 
 extern const struct orch_command ORCH_COMMAND_COST;
 
 static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_COST, NULL};
 
-const struct orch_feature ORCH_FEATURE_COST = {.commands = COMMANDS};
+static const struct orch_recipe_key *const RECIPE_KEYS[] = {&ORCH_RECIPE_KEY_ALLOWANCE, NULL};
+
+const struct orch_feature ORCH_FEATURE_COST = {.commands = COMMANDS, .recipe_keys = RECIPE_KEYS};

@@ -27,7 +27,7 @@ static json_t *submission_facts(const struct slurm_submitter *s, const struct sl
                                 const struct slurm_element *element, const char *submission)
 {
     const struct orch_plan_item *item = &s->plan->items[element->item];
-    const struct orch_slurm_settings *settings = &s->plan->expansion->slurm;
+    const struct orch_slurm_settings *settings = orch_slurm_settings_of(s->plan->expansion);
     g_ptr_array_add(batch->options, NULL);
     g_autofree char *options = g_strjoinv(" ", (char **)batch->options->pdata);
     g_ptr_array_set_size(batch->options, (int)batch->options->len - 1);
@@ -199,7 +199,7 @@ static bool write_tasks(struct slurm_submitter *s, const struct slurm_batch *bat
 static bool write_script(struct slurm_submitter *s, const char *folder, GError **error)
 {
     const struct orch_expansion *expansion = s->plan->expansion;
-    char *const *setup = expansion->slurm.setup;
+    char *const *setup = orch_slurm_settings_of(expansion)->setup;
     g_autofree char *tasks = g_build_filename(folder, "tasks", NULL);
     g_autofree char *quoted_tasks = g_shell_quote(tasks);
     g_autofree char *quoted_host = g_shell_quote(s->host_program);

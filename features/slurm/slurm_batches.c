@@ -55,7 +55,7 @@ struct slurm_ready *orch_slurm_ready_new(const struct slurm_submitter *s, unsign
 {
     const struct orch_plan_item *item = &s->plan->items[index];
     const struct orch_experiment *experiment = item->cell->experiment;
-    const struct orch_slurm_settings *settings = &s->plan->expansion->slurm;
+    const struct orch_slurm_settings *settings = orch_slurm_settings_of(s->plan->expansion);
     const struct orch_forecaster *forecaster = s->options->forecaster;
     struct orch_forecast forecast;
     bool is_known = forecaster && forecaster->forecast(forecaster->ctx, item, &forecast);
@@ -141,7 +141,8 @@ static bool submit_batch(struct slurm_submitter *s, const struct slurm_batch *ba
                             &g_array_index(batch->elements, struct slurm_element, from), count);
         for (guint i = 0; !keeps_indices && i < count; i++)
             g_array_index(part.elements, struct slurm_element, i).index = i;
-        orch_slurm_options_add(part.options, &s->plan->expansion->slurm, &part.request);
+        orch_slurm_options_add(part.options, orch_slurm_settings_of(s->plan->expansion),
+                               &part.request);
         bool ok = orch_slurm_batch_submit(s, &part, error);
         g_array_unref(part.elements);
         g_ptr_array_unref(part.options);

@@ -2,10 +2,13 @@
 /* Trials as jobs of Slurm. */
 #include "core/cli/cli.h"
 #include "core/feature/feature.h"
+#include "features/slurm/slurm_settings.h"
 
 extern const struct orch_command ORCH_COMMAND_COLLECT, ORCH_COMMAND_CANCEL;
 
 static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_COLLECT, &ORCH_COMMAND_CANCEL,
                                                       NULL};
 
-const struct orch_feature ORCH_FEATURE_SLURM = {.commands = COMMANDS};
+static const struct orch_recipe_key *const RECIPE_KEYS[] = {&ORCH_RECIPE_KEY_SLURM, NULL};
+
+const struct orch_feature ORCH_FEATURE_SLURM = {.commands = COMMANDS, .recipe_keys = RECIPE_KEYS};

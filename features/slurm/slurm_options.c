@@ -24,9 +24,10 @@ static unsigned cores_of(const struct orch_experiment *experiment)
     return MAX(1u, experiment->cores);
 }
 
-char *orch_slurm_place(const struct orch_slurm_settings *settings,
+char *orch_slurm_place(const struct orch_expansion *expansion,
                        const struct orch_experiment *experiment)
 {
+    const struct orch_slurm_settings *settings = orch_slurm_settings_of(expansion);
     unsigned gpus = orch_experiment_gpus(experiment);
     GString *text = g_string_new("slurm");
     g_string_append_printf(text, " %s", settings->partition ? settings->partition : "default");

@@ -4,14 +4,14 @@
 #ifndef ORCH_FEATURES_SLURM_SLURM_OPTIONS_H
 #define ORCH_FEATURES_SLURM_SLURM_OPTIONS_H
 
-#include "core/recipe/recipe.h"
+#include "features/slurm/slurm_settings.h"
 
 /** Seconds between SIGTERM and the end of --time where the recipe does not say. */
 #define ORCH_SLURM_MARGIN_S 60.0
 
 /** The place in the cluster that timings depend on, in the words of a device key: "slurm gpu, 2
  * GPUs a100, 4 threads". Caller frees. */
-char *orch_slurm_place(const struct orch_slurm_settings *settings,
+char *orch_slurm_place(const struct orch_expansion *expansion,
                        const struct orch_experiment *experiment);
 
 /** Time and memory of a trial. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads `slurm:` of a recipe or of a profile. Texts become arguments of sbatch, so they may not
  * hold spaces, quotes or line ends; the shell lines of `setup` are copied into the job script. */
-#include "core/recipe/parse_parts.h"
+#include "features/slurm/slurm_settings.h"
 
 #include <string.h>
+
+static const struct orch_slurm_settings DEFAULTS = {.margin_s = -1};
 
 static const char *const KEYS[] = {"partition", "account",  "qos",   "constraint", "reservation",
                                    "exclude",   "gpu_type", "setup", "time",       "memory",
@@ -56,13 +58,18 @@ static void read_setup(struct recipe_draft *draft, const struct orch_yaml *map,
     out->setup = (char **)g_ptr_array_free(copies, FALSE);
 }
 
-void orch_recipe_read_slurm(struct recipe_draft *draft, const struct orch_yaml *parent,
-                            struct orch_slurm_settings *out)
+static void *read_settings(struct recipe_draft *draft, const struct orch_yaml *parent,
+                           void *earlier)
 {
-    const struct orch_yaml *map = orch_recipe_get_map(draft, parent, "slurm");
+    const struct orch_yaml *map = orch_recipe_get_map(draft, parent, ORCH_RECIPE_KEY_SLURM.name);
+    struct orch_slurm_settings *out = earlier;
     bool may_requeue;
+    if (!out) {
+        out = g_new(struct orch_slurm_settings, 1);
+        *out = DEFAULTS;
+    }
     if (!map)
-        return;
+        return out;
     orch_recipe_check_keys(draft, map, "'slurm'", KEYS);
     for (unsigned i = 0; i < G_N_ELEMENTS(WORDS); i++)
         read_word(draft, map, WORDS[i].key, (char **)(void *)((char *)out + WORDS[i].offset));
@@ -72,12 +79,25 @@ void orch_recipe_read_slurm(struct recipe_draft *draft, const struct orch_yaml *
     orch_recipe_get_duration(draft, map, "margin", &out->margin_s);
     if (orch_recipe_get_bool(draft, map, "requeue", &may_requeue))
         out->no_requeue = !may_requeue;
+    return out;
 }
 
-void orch_slurm_settings_clear(struct orch_slurm_settings *settings)
+static void free_settings(void *value)
 {
+    struct orch_slurm_settings *settings = value;
+    if (!settings)
+        return;
     for (unsigned i = 0; i < G_N_ELEMENTS(WORDS); i++)
         g_free(*(char **)(void *)((char *)settings + WORDS[i].offset));
     g_strfreev(settings->setup);
-    memset(settings, 0, sizeof *settings);
+    g_free(settings);
+}
+
+const struct orch_recipe_key ORCH_RECIPE_KEY_SLURM = {
+    .name = "slurm", .in_profiles = true, .read = read_settings, .free = free_settings};
+
+const struct orch_slurm_settings *orch_slurm_settings_of(const struct orch_expansion *expansion)
+{
+    const void *value = orch_expansion_value(expansion, &ORCH_RECIPE_KEY_SLURM);
+    return value ? value : &DEFAULTS;
 }

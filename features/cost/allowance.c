@@ -2,7 +2,7 @@
 /* Reads the maximum cost of a recipe: `allowance: 20 usd`, `allowance: 5 h`, a map with `usd`,
  * `hours` and `per`, or a map with `group` and `person`, each an amount or a map with `usd` and
  * `hours`. */
-#include "core/recipe/internal.h"
+#include "features/cost/allowance.h"
 
 #include "lib/base/text.h"
 
@@ -73,7 +73,7 @@ static void read_scope(struct recipe_draft *draft, const struct orch_yaml *node,
     if (node->kind == ORCH_YAML_SCALAR) {
         read_short(draft, node, out);
     } else if (node->kind == ORCH_YAML_MAP) {
-        orch_yaml_check_keys(node, draft->path, "the allowance", AMOUNT_KEYS, draft->diags);
+        orch_recipe_check_keys(draft, node, "the allowance", AMOUNT_KEYS);
         read_amounts(draft, node, out);
     } else {
         orch_recipe_error_at(draft, node, "for example 20 usd, or { usd: 20, hours: 5 }",
@@ -106,19 +106,20 @@ static void read_map(struct recipe_draft *draft, const struct orch_yaml *node,
                      struct orch_allowance *out)
 {
     unsigned scope = ORCH_ALLOWANCE_GROUP;
-    orch_yaml_check_keys(node, draft->path, "the allowance", KEYS, draft->diags);
+    orch_recipe_check_keys(draft, node, "the allowance", KEYS);
     if (read_scopes(draft, node, out))
         return;
     orch_recipe_get_choice(draft, node, "per", SCOPES, &scope);
     read_amounts(draft, node, &out[scope]);
 }
 
-void orch_recipe_read_allowance(struct recipe_draft *draft)
+/* Returns the allowances of the recipe, one of each scope. */
+static void *read_allowances(struct recipe_draft *draft, const struct orch_yaml *recipe,
+                             void *earlier)
 {
-    const struct orch_yaml *node = orch_yaml_get(draft->root, "allowance");
-    struct orch_allowance *out = draft->out->allowances;
-    if (!node)
-        return;
+    const struct orch_yaml *node = orch_yaml_get(recipe, ORCH_RECIPE_KEY_ALLOWANCE.name);
+    struct orch_allowance *out = g_new0(struct orch_allowance, ORCH_ALLOWANCE_SCOPES);
+    (void)earlier;
     if (node->kind == ORCH_YAML_SCALAR)
         read_short(draft, node, &out[ORCH_ALLOWANCE_GROUP]);
     else if (node->kind == ORCH_YAML_MAP)
@@ -127,12 +128,23 @@ void orch_recipe_read_allowance(struct recipe_draft *draft)
         orch_recipe_error_at(draft, node, "for example 20 usd, or { usd: 20, per: person }",
                              "'allowance' takes an amount or a map, found %s",
                              orch_recipe_node_kind(node));
+    return out;
+}
+
+const struct orch_recipe_key ORCH_RECIPE_KEY_ALLOWANCE = {
+    .name = "allowance", .read = read_allowances, .free = g_free};
+
+const struct orch_allowance *orch_allowance_of(const struct orch_expansion *expansion,
+                                               enum orch_allowance_scope scope)
+{
+    const struct orch_allowance *all = orch_expansion_value(expansion, &ORCH_RECIPE_KEY_ALLOWANCE);
+    return all && (all[scope].has_usd || all[scope].has_hours) ? &all[scope] : NULL;
 }
 
 bool orch_expansion_has_allowance(const struct orch_expansion *expansion)
 {
     for (unsigned i = 0; i < ORCH_ALLOWANCE_SCOPES; i++)
-        if (expansion->allowances[i].has_usd || expansion->allowances[i].has_hours)
+        if (orch_allowance_of(expansion, (enum orch_allowance_scope)i))
             return true;
     return false;
 }
