@@ -285,6 +285,7 @@ static GArray *make_pairs(struct orch_store *store, const json_t *params, GError
     return pairs;
 }
 
+/* There are as many texts as numbers of values, so each can be kept. */
 static sqlite3_stmt *prepare_history(struct orch_store *store, const GArray *pairs, GError **error)
 {
     bool by_value = pairs->len && g_array_index(pairs, struct pair, 0).runs <= FEW;
@@ -296,7 +297,7 @@ static sqlite3_stmt *prepare_history(struct orch_store *store, const GArray *pai
                                5 + 2 * i, 6 + 2 * i);
     g_string_append(sql,
                     " AND r.id NOT IN " STORE_HIDDEN " ORDER BY r.ended DESC, r.id DESC LIMIT ?4");
-    return prepare(store, sql->str, error);
+    return orch_store_statement(store, g_intern_string(sql->str), error);
 }
 
 static GPtrArray *read_history(struct orch_store *store, sqlite3_stmt *s, GError **error)
@@ -330,8 +331,9 @@ GPtrArray *orch_store_history(struct orch_store *store, const char *recipe, cons
             sqlite3_bind_text(s, (int)(6 + 2 * i), pair->value, -1, SQLITE_STATIC);
         }
         rows = read_history(store, s, error);
+        sqlite3_reset(s);
+        sqlite3_clear_bindings(s);
     }
-    sqlite3_finalize(s);
     if (pairs)
         g_array_unref(pairs);
     return rows;

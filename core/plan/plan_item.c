@@ -223,17 +223,18 @@ static char *settings_of(const struct orch_plan *plan, const struct orch_plan_it
     return any ? text : NULL;
 }
 
-/* Handles an item for which no run can be reused: records what the store has instead. */
-static bool set_to_run(struct orch_plan *plan, struct orch_plan_item *item, GError **error)
+/* The newest runs of the item's cell, whatever their fingerprint. */
+static GPtrArray *cell_history(struct orch_plan *plan, const struct orch_cell *cell, GError **error)
 {
-    const struct orch_cell *cell = item->cell;
     /* without a recipe, a command with other values is a different trial, not an earlier version */
     const json_t *values = plan->expansion->is_ad_hoc ? cell->params : cell->coords;
-    g_autoptr(GPtrArray) rows =
-        orch_store_history(plan->store, plan->expansion->name, cell->experiment->name, cell->repeat,
-                           values, 20, error);
-    if (!rows)
-        return false;
+    return orch_store_history(plan->store, plan->expansion->name, cell->experiment->name,
+                              cell->repeat, values, 20, error);
+}
+
+/* Handles an item for which no run can be reused: records what the store has instead. */
+static void set_to_run(struct orch_plan *plan, struct orch_plan_item *item, GPtrArray *rows)
+{
     struct earlier earlier = {0};
     look_back(plan, item, rows, &earlier);
     if (earlier.same)
@@ -245,7 +246,6 @@ static bool set_to_run(struct orch_plan *plan, struct orch_plan_item *item, GErr
     } else
         orch_plan_set_state(item, ORCH_PLAN_MISSING, g_strdup("never run"));
     g_free(earlier.change);
-    return true;
 }
 
 /* Describes how a run's environment differs from the item's current one; NULL when it does not. */
@@ -300,25 +300,37 @@ static void set_to_held(struct orch_plan_item *item, const struct orch_process *
     orch_plan_set_state(item, ORCH_PLAN_HELD, reason);
 }
 
+static bool is_held(const struct orch_plan *plan, struct orch_plan_item *item)
+{
+    const struct orch_active_row *active = g_hash_table_lookup(plan->active, item->fingerprint);
+    if (!active || !orch_active_is_alive(active))
+        return false;
+    set_to_held(item, &active->runner);
+    return true;
+}
+
 static bool look_up(struct orch_plan *plan, struct orch_plan_item *item, GError **error)
 {
     if (!plan->store) {
         orch_plan_set_state(item, ORCH_PLAN_MISSING, g_strdup("never run"));
         return true;
     }
-    if (!item->forced && item->cell->experiment->reuse != ORCH_RECIPE_REUSE_NEVER) {
-        bool done;
-        if (!find_done(plan, item, &done, error))
-            return false;
-        if (done)
-            return true;
-        const struct orch_active_row *active = g_hash_table_lookup(plan->active, item->fingerprint);
-        if (active && orch_active_is_alive(active)) {
-            set_to_held(item, &active->runner);
-            return true;
-        }
+    bool done = false;
+    bool may_reuse = !item->forced && item->cell->experiment->reuse != ORCH_RECIPE_REUSE_NEVER;
+    item->has_other_comments = false;
+    if (may_reuse && (!find_done(plan, item, &done, error) || done))
+        return done;
+    g_autoptr(GPtrArray) history = cell_history(plan, item->cell, error);
+    if (!history)
+        return false;
+    if (may_reuse && orch_adopt_same_code(plan, item, history)) {
+        item->has_other_comments = true;
+        if (!find_done(plan, item, &done, error) || done)
+            return done;
     }
-    return set_to_run(plan, item, error);
+    if (!may_reuse || !is_held(plan, item))
+        set_to_run(plan, item, history);
+    return true;
 }
 
 /* Gets the fingerprints of the trials that the cell refers to; false without error when one is
@@ -398,7 +410,6 @@ bool orch_plan_settle_once(struct orch_plan *plan, unsigned index, GError **erro
     if (item->refused)
         return adopt_run(plan, item, error);
     set_fingerprints(plan, item, refs, count);
-    item->has_other_comments = orch_adopt_same_code(plan, item);
     if (!look_up(plan, item, error))
         return false;
     g_autofree char *not_checked = orch_cell_inputs_not_checked(plan, item->inputs);

@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-enum { RUNS_MAX = 20 };
-
 /* The digest of an input without comments; the input's own when it is no Python script. Looked up
  * once for a plan. Borrowed. */
 static const char *code_digest(struct orch_plan *plan, const struct orch_checked_input *input)
@@ -76,22 +74,11 @@ static bool take_row(struct orch_plan *plan, struct orch_plan_item *item,
            take(plan, item, row->fingerprint);
 }
 
-bool orch_adopt_same_code(struct orch_plan *plan, struct orch_plan_item *item)
+bool orch_adopt_same_code(struct orch_plan *plan, struct orch_plan_item *item,
+                          const GPtrArray *history)
 {
-    const struct orch_cell *cell = item->cell;
-    if (!plan->store || item->forced || cell->experiment->reuse == ORCH_RECIPE_REUSE_NEVER)
-        return false;
-    struct orch_run *run = orch_reuse_find(plan, item, NULL, NULL);
-    if (run) {
-        orch_run_free(run);
-        return false;
-    }
-    const json_t *values = plan->expansion->is_ad_hoc ? cell->params : cell->coords;
-    g_autoptr(GPtrArray) rows =
-        orch_store_history(plan->store, plan->expansion->name, cell->experiment->name, cell->repeat,
-                           values, RUNS_MAX, NULL);
-    for (guint i = 0; rows && i < rows->len; i++)
-        if (take_row(plan, item, rows->pdata[i]))
+    for (guint i = 0; i < history->len; i++)
+        if (take_row(plan, item, history->pdata[i]))
             return true;
     return false;
 }

@@ -11,8 +11,10 @@
 void orch_code_fingerprint(struct orch_plan *plan, const struct orch_plan_item *item,
                            const struct orch_fingerprint_ref *refs, size_t ref_count, char out[65]);
 
-/** When no run of the item can be reused, but one of the same code_fingerprint, gives the item that
- * run's fingerprint and returns true. The fingerprint then stands for the same trial. */
-bool orch_adopt_same_code(struct orch_plan *plan, struct orch_plan_item *item);
+/** When a run of `history` (struct orch_history_row *, newest first) has the item's
+ * code_fingerprint and can be reused, gives the item that run's fingerprint and returns true. The
+ * fingerprint then stands for the same trial. */
+bool orch_adopt_same_code(struct orch_plan *plan, struct orch_plan_item *item,
+                          const GPtrArray *history);
 
 #endif

@@ -215,14 +215,20 @@ void orch_collected_clear(struct orch_collected *collected)
     memset(collected, 0, sizeof *collected);
 }
 
-/* Removes the checkpoint named in trial.json, because the trial needs no further attempt. */
-static void drop_checkpoint(struct orch_store *store, int folder)
+/* NULL when the folder has none that can be read. */
+static json_t *read_trial(int folder)
 {
     g_autofree char *text = NULL;
     size_t length;
-    if (!orch_below_read(folder, "trial.json", RECORD_BYTES_MAX, &text, &length, NULL))
-        return;
-    g_autoptr(json_t) trial = orch_json_parse(text, length, RECORD_BYTES_MAX, NULL);
+    return folder >= 0 &&
+                   orch_below_read(folder, "trial.json", RECORD_BYTES_MAX, &text, &length, NULL)
+               ? orch_json_parse(text, length, RECORD_BYTES_MAX, NULL)
+               : NULL;
+}
+
+/* Removes the checkpoint named in trial.json, because the trial needs no further attempt. */
+static void drop_checkpoint(struct orch_store *store, const json_t *trial)
+{
     const char *said = orch_json_text(trial, "checkpoint_dir", NULL);
     g_autofree char *name = said ? g_path_get_basename(said) : NULL;
     g_autofree char *path = orch_store_dir_path(store, ORCH_STORE_DIR_CHECKPOINT, name);
@@ -295,11 +301,12 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
     if (ok) {
         fill_collected(&all, points, out);
         add_label_notes(store, key, all.record);
-        if (folder >= 0 && orch_verdict_facts(all.verdict)->is_reused)
-            drop_checkpoint(store, folder);
+        g_autoptr(json_t) trial = read_trial(folder);
+        if (orch_verdict_facts(all.verdict)->is_reused)
+            drop_checkpoint(store, trial);
         bool is_kept = json_is_true(json_object_get(all.record, ORCH_RECORD_KEEP));
-        if (folder >= 0 && !is_kept)
-            out->left_count = orch_left_files_keep(store, key, folder, &out->left_first);
+        if (trial && !is_kept)
+            out->left_count = orch_left_files_keep(store, key, folder, trial, &out->left_first);
         if (!is_kept || !(out->kept = orch_store_dir_keep(store, key)))
             orch_store_dir_remove(store, ORCH_STORE_DIR_TRIAL, key, NULL);
     }

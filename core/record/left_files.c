@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES_MAX = 10000, DEPTH_MAX = 40, TRIAL_BYTES_MAX = 16 << 20 };
+enum { FILES_MAX = 10000, DEPTH_MAX = 40 };
 
 struct keeper {
     struct orch_store *store;
@@ -78,14 +78,9 @@ static void visit(struct keeper *keeper, const char *folder, int depth)
 }
 
 unsigned orch_left_files_keep(struct orch_store *store, const char *key, int folder,
-                              char **out_first)
+                              const json_t *trial, char **out_first)
 {
-    g_autofree char *text = NULL;
-    size_t length;
     *out_first = NULL;
-    if (!orch_below_read(folder, "trial.json", TRIAL_BYTES_MAX, &text, &length, NULL))
-        return 0;
-    g_autoptr(json_t) trial = orch_json_parse(text, length, TRIAL_BYTES_MAX, NULL);
     const json_t *apart = json_object_get(trial, "apart");
     const char *copy = orch_json_text(apart, "copy", NULL);
     const char *tree = orch_json_text(apart, "tree", NULL);

@@ -6,15 +6,18 @@
 
 #include "store/store.h"
 
+#include <jansson.h>
+
 struct orch_left_file {
     char *path; /* relative to the work tree */
     int64_t bytes;
 };
 
-/** Moves the files from the folder of an ended trial, which `folder` is a descriptor of. Returns
- * their number, and the path of the first in `*out_first` (the caller frees). */
+/** Moves the files from the folder of an ended trial, which `folder` is a descriptor of; `trial` is
+ * its trial.json. Returns their number, and the path of the first in `*out_first` (the caller
+ * frees). */
 unsigned orch_left_files_keep(struct orch_store *store, const char *key, int folder,
-                              char **out_first);
+                              const json_t *trial, char **out_first);
 
 /** The files of a run, by path: struct orch_left_file *. The caller unrefs. */
 GPtrArray *orch_left_files_list(const struct orch_store *store, const char *key);

@@ -65,15 +65,17 @@ static void keep_ending(GPtrArray *rows, GPtrArray *orphaned)
 
 void orch_slots_keep_living(GPtrArray *rows)
 {
-    struct orch_process self = {.pid = 0};
+    struct runner *self = g_new0(struct runner, 1);
     g_autoptr(GHashTable) runners = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     g_autoptr(GPtrArray) all = g_ptr_array_new(), orphaned = g_ptr_array_new();
-    orch_process_get(getpid(), &self);
+    self->is_alive = orch_process_get(getpid(), &self->process);
+    self->uid = geteuid();
+    g_hash_table_insert(runners, GINT_TO_POINTER((int)getpid()), self);
     while (rows->len)
         g_ptr_array_add(all, g_ptr_array_steal_index(rows, rows->len - 1));
     for (guint i = 0; i < all->len; i++) {
         struct orch_lease *lease = all->pdata[i];
-        enum life life = life_of(lease, runners, self.boot_id);
+        enum life life = life_of(lease, runners, self->process.boot_id);
         if (life == OVER)
             orch_lease_free(lease);
         else
