@@ -49,7 +49,7 @@ static void add_source_note(struct orch_salvage *salvage, const char *path, int6
                             const char *what)
 {
     g_ptr_array_add(salvage->sources, g_strdup_printf("%s: %s, %" G_GINT64_FORMAT " run%s taken",
-                                                      path, what, runs, runs == 1 ? "" : "s"));
+                                                      path, what, runs, orch_plural(runs)));
 }
 
 static const char *const WAYS[] = {

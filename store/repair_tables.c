@@ -6,6 +6,7 @@
 #include "store/dataset_text.h"
 
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -184,7 +185,7 @@ static void note_lost(struct store_reading *r, const char *what, GPtrArray *out)
 {
     g_ptr_array_add(out, g_strdup_printf("some %s lay on damaged pages (at %" G_GINT64_FORMAT
                                          " place%s)",
-                                         what, r->gaps, r->gaps == 1 ? "" : "s"));
+                                         what, r->gaps, orch_plural(r->gaps)));
 }
 
 bool orch_store_take_tables(struct store_reading *r, GPtrArray *lost, GError **error)

@@ -86,7 +86,7 @@ static bool arguments_fit(const struct orch_cli *cli, GError **error)
             : g_strdup_printf("it takes options only: see 'orch %s --help'", command->name);
     if (cli->arg_count < command->min_args) {
         orch_error_set(error, ORCH_ERROR_USAGE, hint, "'%s' needs %s argument%s", command->name,
-                       command->min_args == 1 ? "an" : "more", command->min_args == 1 ? "" : "s");
+                       command->min_args == 1 ? "an" : "more", orch_plural(command->min_args));
         return false;
     }
     if (command->max_args >= 0 && cli->arg_count > command->max_args) {

@@ -84,7 +84,7 @@ void orch_cli_forecast_print_total(struct orch_cli *cli, const struct orch_plan 
     g_autofree char *span = orch_cli_span_text(total->p5_s, total->p50_s, total->p95_s);
     GString *line = g_string_new(NULL);
     g_string_append_printf(line, "forecast: %s for %u trial%s, %u at once", span, total->known,
-                           total->known == 1 ? "" : "s", plan->options.slots);
+                           orch_plural(total->known), plan->options.slots);
     if (total->unknown)
         g_string_append_printf(line, "; of %u more nothing is known", total->unknown);
     if (price->usd_per_hour > 0) {

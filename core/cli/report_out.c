@@ -5,6 +5,7 @@
 #include "core/render/page.h"
 #include "core/report/trials.h"
 #include "lib/base/file.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -91,7 +92,7 @@ static bool write_notebooks(struct orch_cli *cli, const struct orch_document *do
         g_ptr_array_add(written, g_strdup(notebook->path));
         if (notebook->kept)
             orch_cli_info(cli, "%s: %u cell%s of yours kept", notebook->path, notebook->kept,
-                          notebook->kept == 1 ? "" : "s");
+                          orch_plural(notebook->kept));
     }
     return notebooks != NULL;
 }

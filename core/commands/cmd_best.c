@@ -116,7 +116,7 @@ static char *count_text(const struct orch_group *group)
     for (guint i = 0; i < seeds; i++)
         runs += g_array_index(group->means, struct orch_seed_mean, i).runs;
     return runs > seeds ? g_strdup_printf("%u seed%s, %u runs averaged by seed", seeds,
-                                          seeds == 1 ? "" : "s", runs)
+                                          orch_plural(seeds), runs)
                         : g_strdup_printf("%u", seeds);
 }
 
@@ -265,7 +265,7 @@ static GPtrArray *with_metric(struct request *r, struct orch_store *store, const
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                        "rank by another value of the metric, for example --value first",
                        "'%s' is NaN in the %u run%s that %s it", r->ranked_by.metric, nan_count,
-                       nan_count == 1 ? "" : "s", nan_count == 1 ? "has" : "have");
+                       orch_plural(nan_count), nan_count == 1 ? "has" : "have");
         return NULL;
     }
     orch_metric_not_found(store, "that ended well", r->ranked_by.metric, error);

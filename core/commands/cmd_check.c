@@ -4,6 +4,7 @@
 #include "core/plan/plan.h"
 #include "core/plugin/plugins.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 struct check_options {
     struct orch_variant variant;
@@ -42,12 +43,12 @@ static void print_summary(const char *path, const struct orch_expansion *expansi
 {
     const unsigned experiments = expansion->experiments->len - left;
     printf("%s: well formed: %u experiment%s, %u trial%s%s%s, %u report item%s", path, experiments,
-           experiments == 1 ? "" : "s", expansion->cells->len,
-           expansion->cells->len == 1 ? "" : "s", expansion->profile ? " under profile " : "",
+           orch_plural(experiments), expansion->cells->len, orch_plural(expansion->cells->len),
+           expansion->profile ? " under profile " : "",
            expansion->profile ? expansion->profile : "", expansion->report->len,
-           expansion->report->len == 1 ? "" : "s");
+           orch_plural(expansion->report->len));
     if (left)
-        printf("; %u experiment%s not checked", left, left == 1 ? "" : "s");
+        printf("; %u experiment%s not checked", left, orch_plural(left));
     putchar('\n');
 }
 

@@ -129,8 +129,8 @@ static void print_check(const struct orch_upkeep_check *check)
     if (!check->findings->len)
         orch_cli_print("all well: %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT
                        " table%s of measurements, every digest as recorded",
-                       check->runs, check->runs == 1 ? "" : "s", check->datasets,
-                       check->datasets == 1 ? "" : "s");
+                       check->runs, orch_plural(check->runs), check->datasets,
+                       orch_plural(check->datasets));
 }
 
 static int run_check(struct orch_cli *cli, const void *options, GError **error)

@@ -5,6 +5,7 @@
 
 #include "core/report/export_table.h"
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -153,8 +154,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         orch_cli_warn(cli, "these runs have no point of '%s' ('orch show RUN' lists their metrics)",
                       o->metrics[0]);
     if (o->out)
-        orch_cli_info(cli, "%" G_GINT64_FORMAT " row%s in '%s'", rows, rows == 1 ? "" : "s",
-                      o->out);
+        orch_cli_info(cli, "%" G_GINT64_FORMAT " row%s in '%s'", rows, orch_plural(rows), o->out);
     return ORCH_EXIT_OK;
 }
 

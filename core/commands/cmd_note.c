@@ -116,9 +116,8 @@ static int run_tag(struct orch_cli *cli, const void *options, GError **error)
     print_tags(cli, runs);
     if (writes && !cli->json)
         orch_cli_info(cli, "%s %u tag%s %s %u run%s%s", o->remove ? "took" : "put", changed,
-                      changed == 1 ? "" : "s", o->remove ? "from" : "on", runs->len,
-                      runs->len == 1 ? "" : "s",
-                      o->is_public && !o->remove ? ", for everybody" : "");
+                      orch_plural(changed), o->remove ? "from" : "on", runs->len,
+                      orch_plural(runs->len), o->is_public && !o->remove ? ", for everybody" : "");
     return ORCH_EXIT_OK;
 }
 

@@ -134,8 +134,8 @@ static void print_freed(struct orch_cli *cli, const struct orch_freed *freed, bo
     else
         orch_cli_print("%s %d file%s and folder%s that no kept run names, %s; %d captured tree%s",
                        dry_run ? "would remove" : "removed", freed->files,
-                       freed->files == 1 ? "" : "s", freed->files == 1 ? "" : "s", size,
-                       freed->trees, freed->trees == 1 ? "" : "s");
+                       orch_plural(freed->files), orch_plural(freed->files), size, freed->trees,
+                       orch_plural(freed->trees));
 }
 
 static int run_gc(struct orch_cli *cli, const void *options, GError **error)

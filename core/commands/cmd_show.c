@@ -156,7 +156,7 @@ static void print_machine(const struct orch_whole_run *s)
     int64_t others = orch_json_int(s->facts, "co_runners", 0);
     if (isfinite(load))
         orch_cli_show_line("load", "%.2f when it started, %d other trial%s beside it", load,
-                           (int)others, others == 1 ? "" : "s");
+                           (int)others, orch_plural(others));
     if (isfinite(s->foreign_cpu))
         orch_cli_show_line(
             "foreign cpu", "%.0f %% of the CPUs were used by other programs%s",
@@ -177,23 +177,23 @@ static void print_output(const struct orch_whole_run *s)
     if (unread > 0)
         orch_cli_show_line("not understood",
                            "%" G_GINT64_FORMAT " printed line%s with numbers, first: %s", unread,
-                           unread == 1 ? "" : "s", orch_json_text(s->facts, "unread_first", "?"));
+                           orch_plural(unread), orch_json_text(s->facts, "unread_first", "?"));
     if (replaced > 0)
         orch_cli_show_line(
             "replaced", "%" G_GINT64_FORMAT " value%s by a later one of the same step, first: %s",
-            replaced, replaced == 1 ? "" : "s", orch_json_text(s->facts, "replaced_first", "?"));
+            replaced, orch_plural(replaced), orch_json_text(s->facts, "replaced_first", "?"));
     int64_t merged = orch_json_int(s->facts, "merged_names", 0);
     if (merged > 0)
         orch_cli_show_line(
             "merged",
             "%" G_GINT64_FORMAT " metric%s of names that differ in their signs only, first: %s",
-            merged, merged == 1 ? "" : "s", orch_json_text(s->facts, "merged_first", "?"));
+            merged, orch_plural(merged), orch_json_text(s->facts, "merged_first", "?"));
     int64_t unheard = orch_json_int(s->facts, "unheard_lines", 0);
     if (unheard > 0)
         orch_cli_show_line("not read",
                            "%" G_GINT64_FORMAT
                            " line%s with numbers on standard error (--metrics-from both reads it)",
-                           unheard, unheard == 1 ? "" : "s");
+                           unheard, orch_plural(unheard));
 }
 
 static void print_table(struct orch_cli *cli, struct orch_table *table, const char *title)

@@ -209,7 +209,7 @@ static void print_plan_counts(struct orch_cli *cli, const struct orch_plan *plan
     const struct orch_expansion *expansion = plan->expansion;
     orch_cli_info(cli, "%s%s%s: %u trial%s: %s", expansion->name,
                   expansion->profile ? ", profile " : "",
-                  expansion->profile ? expansion->profile : "", total, total == 1 ? "" : "s",
+                  expansion->profile ? expansion->profile : "", total, orch_plural(total),
                   line->len ? line->str : "none");
     g_string_free(line, TRUE);
     print_what_is_left_out(cli, expansion);
@@ -488,7 +488,7 @@ static void print_what_changed(struct orch_cli *cli, const struct orch_plan *pla
                           : 0;
         if (!count)
             continue;
-        orch_cli_info(cli, "  stale: %s (%u trial%s)", item->reason, count, count == 1 ? "" : "s");
+        orch_cli_info(cli, "  stale: %s (%u trial%s)", item->reason, count, orch_plural(count));
         g_hash_table_insert(counts, item->reason, NULL);
         shown++;
     }
@@ -702,7 +702,7 @@ int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
         return -1;
     if (closed)
         orch_cli_info(cli, "closed %u trial%s of a run that was killed", closed,
-                      closed == 1 ? "" : "s");
+                      orch_plural(closed));
     struct sharing *sharing = NULL;
     if (!orch_cli_sharing_open(cli, &options->sharing, expansion, &sharing, error))
         return -1;

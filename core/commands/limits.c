@@ -38,10 +38,10 @@ static void print_remaining(struct orch_cli *cli, const struct orch_plan *plan,
                                : NULL;
     g_autofree char *by = orch_limits_describe(limits, totals->limit);
     orch_cli_info(cli, "stopped by the %s: %u trial%s not started, %u cancelled", by,
-                  totals->held_back, totals->held_back == 1 ? "" : "s", totals->cut_off);
+                  totals->held_back, orch_plural(totals->held_back), totals->cut_off);
     if (left.known)
         orch_cli_info(cli, "  left: about %s%s%s for %u trial%s%s", time, usd ? ", " : "",
-                      usd ? usd : "", left.known, left.known == 1 ? "" : "s",
+                      usd ? usd : "", left.known, orch_plural(left.known),
                       left.unknown ? "; of the others nothing is known" : "");
     orch_cli_info(cli, "  %s", go_on);
 }

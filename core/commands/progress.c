@@ -443,7 +443,7 @@ void orch_progress_end(struct orch_progress *progress, const struct orch_totals 
     g_autofree char *took = orch_duration_format(seconds);
     orch_cli_run_notices_print(progress->cli, &progress->notices, totals->planned);
     orch_cli_info(progress->cli, "%u trial%s: %s; %s", totals->planned,
-                  totals->planned == 1 ? "" : "s", line->len ? line->str : "none", took);
+                  orch_plural(totals->planned), line->len ? line->str : "none", took);
     g_string_free(line, TRUE);
     print_grades(progress->cli, "before the run", &progress->planned);
     print_grades(progress->cli, "during the run", &progress->renewed);

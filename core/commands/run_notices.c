@@ -184,8 +184,8 @@ static void print_left(struct orch_cli *cli, const struct run_notices *notices)
         cli,
         "%u file%s in %u trial%s that ran apart, kept until 'orch gc': 'orch show %s' lists "
         "them, 'orch show %s --file %s > %s'",
-        notices->left_files, notices->left_files == 1 ? "" : "s", notices->left_trials,
-        notices->left_trials == 1 ? "" : "s", run, run, notices->left_first, notices->left_first);
+        notices->left_files, orch_plural(notices->left_files), notices->left_trials,
+        orch_plural(notices->left_trials), run, run, notices->left_first, notices->left_first);
 }
 
 static void print_output(struct orch_cli *cli, const struct run_notices *notices)
@@ -194,7 +194,7 @@ static void print_output(struct orch_cli *cli, const struct run_notices *notices
         g_autofree char *unheard =
             notices->unheard_lines
                 ? g_strdup_printf(", where %" G_GINT64_FORMAT " line%s held numbers",
-                                  notices->unheard_lines, notices->unheard_lines == 1 ? "" : "s")
+                                  notices->unheard_lines, orch_plural(notices->unheard_lines))
                 : g_strdup("");
         g_autofree char *more =
             notices->hears_stderr
@@ -206,14 +206,14 @@ static void print_output(struct orch_cli *cli, const struct run_notices *notices
         orch_cli_warn(cli,
                       "%u trial%s ended well and recorded no metric (%s)\n  hint: 'orch log %s' "
                       "shows what was printed; docs/printed-values.md says what is read%s",
-                      notices->silent_count, notices->silent_count == 1 ? "" : "s",
+                      notices->silent_count, orch_plural(notices->silent_count),
                       orch_cli_short_key(notices->silent_run),
                       orch_cli_short_key(notices->silent_run), more);
     }
     if (notices->unread_lines)
         orch_cli_info(
             cli, "%" G_GINT64_FORMAT " line%s held numbers that were not understood, first: %s",
-            notices->unread_lines, notices->unread_lines == 1 ? "" : "s", notices->unread_first);
+            notices->unread_lines, orch_plural(notices->unread_lines), notices->unread_first);
     if (notices->replaced_points)
         orch_cli_info(cli,
                       "%" G_GINT64_FORMAT
@@ -254,7 +254,7 @@ void orch_cli_run_notices_print(struct orch_cli *cli, const struct run_notices *
                       "other programs used over %g %% of the CPUs (up to %.0f %%) while %u trial%s "
                       "ran: comparisons of times and forecasts leave %s out where they can",
                       100 * ORCH_FOREIGN_CPU_MAX, 100 * notices->foreign_cpu_max,
-                      notices->disturbed_count, notices->disturbed_count == 1 ? "" : "s",
+                      notices->disturbed_count, orch_plural(notices->disturbed_count),
                       notices->disturbed_count == 1 ? "it" : "them");
 }
 

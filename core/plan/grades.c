@@ -2,6 +2,7 @@
 #include "core/plan/grades.h"
 
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 
@@ -41,7 +42,7 @@ char *orch_forecast_grades_text(const struct orch_forecast_grades *grades)
     const double percent = 100 * score.median_relative_error;
     g_autofree char *error = g_strdup_printf(percent < 10 ? "%.2g" : "%.0f", percent);
     return g_strdup_printf("%u forecast%s: median error %s %%, %d of %u within the 90 %% interval",
-                           n, n == 1 ? "" : "s", error, (int)lround(score.coverage_90 * n), n);
+                           n, orch_plural(n), error, (int)lround(score.coverage_90 * n), n);
 }
 
 static json_t *one_json(const struct orch_forecast_grades *grades)

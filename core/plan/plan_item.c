@@ -120,7 +120,7 @@ static bool machine_fits(struct orch_plan *plan, struct orch_plan_item *item)
     if (gpus > machine->gpus->len) {
         orch_plan_set_state(item, ORCH_PLAN_SKIPPED,
                             g_strdup_printf("needs %u GPU%s, this machine has %u (%s)", gpus,
-                                            gpus == 1 ? "" : "s", machine->gpus->len,
+                                            orch_plural(gpus), machine->gpus->len,
                                             machine->gpu_note ? machine->gpu_note : "NVML"));
         return false;
     }

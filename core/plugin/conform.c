@@ -12,6 +12,7 @@
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/temporary.h"
+#include "lib/base/text.h"
 #include "lib/wire/value.h"
 
 #include <math.h>
@@ -77,7 +78,7 @@ static struct outcome result_of_error(GError *error)
 /* "1 point", "2 points". The caller frees. */
 static char *count_text(guint count, const char *noun)
 {
-    return g_strdup_printf("%u %s%s", count, noun, count == 1 ? "" : "s");
+    return g_strdup_printf("%u %s%s", count, noun, orch_plural(count));
 }
 
 /* ---- manifest, load time, check, cost ----------------------------------------------------- */

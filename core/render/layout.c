@@ -3,6 +3,7 @@
 
 #include "core/render/font.h"
 #include "core/render/pen.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 
@@ -87,7 +88,7 @@ static char **notes_of(const struct orch_frame *frame, double width)
                                text->len ? "; " : "");
     if (lost)
         g_string_append_printf(text, "%s%u point%s not drawn: no place on %s axis",
-                               text->len ? "; " : "", lost, lost == 1 ? "" : "s",
+                               text->len ? "; " : "", lost, orch_plural(lost),
                                frame->x.is_log || frame->y.is_log ? "a logarithmic" : "the");
     return lines_of(text->str, ORCH_NOTE_SIZE, width);
 }

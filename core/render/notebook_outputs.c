@@ -7,6 +7,7 @@
 #include "core/render/page.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -132,8 +133,7 @@ static void add_runs(json_t *outputs, const struct orch_section *section)
     if (!section->runs->len)
         return;
     g_autoptr(GString) line = g_string_new("made of ");
-    g_string_append_printf(line, "%u run%s:", section->runs->len,
-                           section->runs->len == 1 ? "" : "s");
+    g_string_append_printf(line, "%u run%s:", section->runs->len, orch_plural(section->runs->len));
     for (guint i = 0; i < MIN(section->runs->len, 40u); i++) {
         const char *key = ((struct orch_section_run *)section->runs->pdata[i])->key;
         const size_t length = strlen(key);

@@ -11,6 +11,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -283,7 +284,7 @@ static void append_runs(struct page *page, const struct orch_section *section)
     if (!runs->len || page->options->is_for_paper)
         return;
     orch_html_printf(page->out, "<details><summary>Made of %u run%s</summary>\n", runs->len,
-                     runs->len == 1 ? "" : "s");
+                     orch_plural(runs->len));
     append_run_table(page, runs);
     g_string_append(page->out, "</details>\n");
 }
@@ -296,7 +297,7 @@ static void append_part_runs(struct page *page, const struct orch_outline_part *
     if (!runs->len || !page->options->is_for_paper)
         return;
     orch_html_printf(page->out, "<p class=\"note\">Made of %u run%s:", runs->len,
-                     runs->len == 1 ? "" : "s");
+                     orch_plural(runs->len));
     for (guint i = 0; i < MIN(runs->len, RUNS_MAX); i++) {
         const struct orch_section_run *run = runs->pdata[i];
         orch_html_printf(page->out, " <span class=\"key\">%s</span>", short_key(run->key));
@@ -393,7 +394,7 @@ static void append_others(GString *out, const struct orch_document *document)
     for (guint i = 0; i < others->len; i++) {
         const struct orch_outline_other *other = others->pdata[i];
         orch_html_printf(out, "%s%s (%u run%s)", i ? ", " : "", other->who, other->runs->len,
-                         other->runs->len == 1 ? "" : "s");
+                         orch_plural(other->runs->len));
     }
     g_string_append(out, "</dd>\n");
 }

@@ -219,7 +219,7 @@ char *orch_grid_count_text(const struct orch_grid_cell *cell)
     for (guint i = 0; i < means->len; i++)
         runs += g_array_index(means, struct orch_seed_mean, i).runs;
     return runs > means->len ? g_strdup_printf("%u seed%s, %u runs averaged by seed", means->len,
-                                               means->len == 1 ? "" : "s", runs)
+                                               orch_plural(means->len), runs)
                              : g_strdup_printf("%u", means->len);
 }
 

@@ -2,6 +2,7 @@
 /* The item `correlate`: does one number forecast the order of another? Spearman's rank correlation
  * of two values over settings, within each group of `by`, and its mean over the groups. */
 #include "core/report/items.h"
+#include "lib/base/text.h"
 
 #include "core/stats/rank_correlation.h"
 
@@ -200,7 +201,7 @@ static void add_mean(struct orch_section_context *a, const GPtrArray *groups)
         a->section,
         "mean rank correlation (Spearman) of %zu group%s: %.2f (%s); p %.4f of random "
         "orders within the groups. A setting is the mean of its repeats",
-        mean.groups, mean.groups == 1 ? "" : "s", mean.rho, interval, mean.p);
+        mean.groups, orch_plural(mean.groups), mean.rho, interval, mean.p);
 }
 
 bool orch_section_fill_correlate(struct orch_section_context *a, GError **error)

@@ -9,6 +9,7 @@
 #include "core/stats/censored.h"
 #include "core/stats/numbers.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 
@@ -176,7 +177,7 @@ static void add_notes(const struct tally *t)
     if (t->untimed)
         orch_section_note(section,
                           "%u run%s reached the target but recorded no time, and %s left out",
-                          t->untimed, t->untimed == 1 ? "" : "s", t->untimed == 1 ? "is" : "are");
+                          t->untimed, orch_plural(t->untimed), t->untimed == 1 ? "is" : "are");
 }
 
 bool orch_section_fill_time_to_accuracy(struct orch_section_context *a, GError **error)

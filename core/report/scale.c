@@ -200,7 +200,7 @@ char *orch_scale_why_small(const struct orch_scale *scale, const struct orch_rep
     struct side full = side_of(scale->full, NULL, item, devices->len);
     g_autoptr(GString) why = g_string_new(NULL);
     if (full.trials > here.trials) {
-        g_string_append_printf(why, "%u trial%s", full.trials, full.trials == 1 ? "" : "s");
+        g_string_append_printf(why, "%u trial%s", full.trials, orch_plural(full.trials));
         g_ptr_array_add(devices, NULL);
         g_autofree char *names = g_strjoinv(", ", (char **)devices->pdata);
         if (full.uses_gpus && *names)

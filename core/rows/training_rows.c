@@ -378,7 +378,7 @@ static bool enough(const struct training *t, size_t rows, GError **error)
                     "recipes/hw4.recipe), or import measurements (orch import FILE.csv, then "
                     "--data NAME)",
         "there %s only %zu row%s with '%s' to train on%s, and at least %d are needed",
-        rows == 1 ? "is" : "are", rows, rows == 1 ? "" : "s", r->target, left_out, ROWS_MIN);
+        rows == 1 ? "is" : "are", rows, orch_plural(rows), r->target, left_out, ROWS_MIN);
     return false;
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/plan/fingerprint.h"
 #include "lib/base/file.h"
+#include "lib/base/text.h"
 #include "lib/vcs/share.h"
 
 #include <errno.h>
@@ -33,7 +34,7 @@ static void take_signals(struct run *run)
             orch_schedule_emit(
                 run,
                 "starting nothing more; %u running trial%s may finish. Ctrl-C again stops %s now",
-                run->hosts->len, run->hosts->len == 1 ? "" : "s",
+                run->hosts->len, orch_plural(run->hosts->len),
                 run->hosts->len == 1 ? "it" : "them");
         else if (run->stop_level >= 2)
             orch_schedule_cancel(run, SIGINT, "Ctrl-C was pressed twice");
@@ -215,7 +216,7 @@ static void say_untracked(struct run *run)
                            "%u file%s that the trials wrote %s neither tracked nor ignored by git, "
                            "first: %s; later runs capture %s as source\n  hint: the line '%s' in "
                            ".gitignore leaves %s out",
-                           count, count == 1 ? "" : "s", count == 1 ? "is" : "are", first,
+                           count, orch_plural(count), count == 1 ? "is" : "are", first,
                            count == 1 ? "it" : "them", line, line + 1);
 }
 

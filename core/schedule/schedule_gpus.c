@@ -2,6 +2,7 @@
 /* The GPUs that the trials of a run may use: those that the user chose, without those that were
  * lost. */
 #include "core/schedule/schedule_private.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -73,6 +74,6 @@ char *orch_schedule_gpu_shortage(const struct run *run, const struct orch_experi
     if (left >= wanted)
         return NULL;
     return g_strdup_printf("it needs %u GPU%s, and %u of %u %s left: %s", wanted,
-                           wanted == 1 ? "" : "s", left, orch_schedule_gpu_choices(run),
+                           orch_plural(wanted), left, orch_schedule_gpu_choices(run),
                            left == 1 ? "is" : "are", lost ? lost->why : "'--gpus' allows no more");
 }

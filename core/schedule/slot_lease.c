@@ -87,7 +87,7 @@ char *orch_lease_resources(const struct orch_lease *lease)
         orch_cpu_list_format((const int *)(const void *)lease->cpus->data, lease->cpus->len);
     if (*cpus)
         g_string_append_printf(text, "%sCPU%s %s", text->len ? ", " : "",
-                               lease->cpus->len == 1 ? "" : "s", cpus);
+                               orch_plural(lease->cpus->len), cpus);
     return g_string_free(text, FALSE);
 }
 

@@ -2,6 +2,7 @@
 #include "core/stats/disturbed.h"
 
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 #include "lib/wire/foreign_cpu_fact.h"
 
 #include <math.h>
@@ -74,7 +75,7 @@ char *orch_disturbed_text(guint left_out, guint kept, const char *option)
             text,
             "%s%u run%s during which other programs used over %g %% of the CPUs %s, as %s "
             "setting has no undisturbed run: the times may be too long",
-            text->len ? "; " : "", kept, kept == 1 ? "" : "s", 100 * ORCH_FOREIGN_CPU_MAX,
+            text->len ? "; " : "", kept, orch_plural(kept), 100 * ORCH_FOREIGN_CPU_MAX,
             kept == 1 ? "counts" : "count", kept == 1 ? "its" : "their");
     if (text->len)
         return g_string_free(text, FALSE);

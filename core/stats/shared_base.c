@@ -2,6 +2,7 @@
 #include "core/stats/shared_base.h"
 
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -73,9 +74,9 @@ static char *sentence(const struct base *base)
     guint sources = g_hash_table_size(base->sources), seeds = g_hash_table_size(base->seeds);
     g_autofree char *what =
         base->experiment
-            ? g_strdup_printf("run%s of '%s' (%s)", sources == 1 ? "" : "s", base->experiment,
+            ? g_strdup_printf("run%s of '%s' (%s)", orch_plural(sources), base->experiment,
                               base->name)
-            : g_strdup_printf("pretrained model%s (%s)", sources == 1 ? "" : "s", base->name);
+            : g_strdup_printf("pretrained model%s (%s)", orch_plural(sources), base->name);
     g_autofree char *count = sources == 1 ? g_strdup("one") : g_strdup_printf("%u", sources);
     return g_strdup_printf("the %u repeats share %s %s: their spread does not hold how much the "
                            "result varies with %s",

@@ -4,6 +4,7 @@
 #include "features/cloud/job_instance.h"
 
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 #include "lib/devices/rate.h"
 
 #include <math.h>
@@ -134,10 +135,10 @@ static bool none_fits(const struct orch_job *job, const struct orch_job_platform
                       const char *gpu, GError **error)
 {
     g_autofree char *hint = offered(platform);
-    g_autofree char *gpus =
-        job->gpus || gpu ? g_strdup_printf("%u GPU%s%s%s", MAX(job->gpus, 1),
-                                           job->gpus > 1 ? "s" : "", gpu ? " " : "", gpu ? gpu : "")
-                         : g_strdup("processors only");
+    g_autofree char *gpus = job->gpus || gpu ? g_strdup_printf("%u GPU%s%s%s", MAX(job->gpus, 1),
+                                                               orch_plural(MAX(job->gpus, 1)),
+                                                               gpu ? " " : "", gpu ? gpu : "")
+                                             : g_strdup("processors only");
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint,
                    "no known instance of %s has %s, %u cores and %.3g GB", platform->title, gpus,
                    job->cores, (double)job->memory_bytes / 1e9);

@@ -366,11 +366,11 @@ static void report_outlook(const struct orch_compare_listener *l,
 {
     guint count = interleave->pairs->len;
     format_message(l->on_message, l->ctx, "%u trial%s of each side, in turns: A B B A", count,
-                   count == 1 ? "" : "s");
+                   orch_plural(count));
     for (int i = 0; i < 2; i++)
         if (interleave->alone[i])
             format_message(l->warn, l->ctx, "%u trial%s of %c alone %s left out",
-                           interleave->alone[i], interleave->alone[i] == 1 ? "" : "s", 'A' + i,
+                           interleave->alone[i], orch_plural(interleave->alone[i]), 'A' + i,
                            interleave->alone[i] == 1 ? "is" : "are");
     if (interleave->is_same_code)
         format_message(l->warn, l->ctx,

@@ -5,6 +5,7 @@
 #include "core/stats/shared_base.h"
 #include "core/stats/task.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 
@@ -52,7 +53,7 @@ static char *nan_text(const struct orch_match *m)
     for (size_t i = 0; i < G_N_ELEMENTS(sides); i++)
         if (sides[i].lost)
             g_string_append_printf(text, "%sNaN in all %u run%s of %s", text->len ? ", " : "",
-                                   sides[i].lost, sides[i].lost == 1 ? "" : "s", sides[i].side);
+                                   sides[i].lost, orch_plural(sides[i].lost), sides[i].side);
     bool any = text->len;
     char *out = g_string_free(text, !any);
     return any ? out : NULL;
@@ -211,7 +212,7 @@ static void print_libraries(struct orch_cli *cli, const struct orch_comparison *
                 cli,
                 "times: %u run%s of %c left out, made with another version of LibTorch or "
                 "PyTorch than its newest run",
-                older[i], older[i] == 1 ? "" : "s", 'A' + i);
+                older[i], orch_plural(older[i]), 'A' + i);
 }
 
 /* Prints below the table which runs were compared and how. */
@@ -219,7 +220,7 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
 {
     for (int i = 0; i < 2; i++)
         orch_cli_info(cli, "%c: %s (%s, %u run%s)", 'A' + i, c->sides[i].name, c->sides[i].what,
-                      c->sides[i].runs->len, c->sides[i].runs->len == 1 ? "" : "s");
+                      c->sides[i].runs->len, orch_plural(c->sides[i].runs->len));
     bool pairs[2] = {false, false}, any_time = false;
     unsigned alone = 0, alone_of_task = 0, averaged = 0;
     for (guint i = 0; i < c->rows->len; i++) {
@@ -247,7 +248,7 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
     for (int i = 0; i < 2; i++)
         if (c->other_tasks[i])
             orch_cli_info(cli, "%u run%s of %c left out: %c has none of the same task",
-                          c->other_tasks[i], c->other_tasks[i] == 1 ? "" : "s", 'A' + i, 'B' - i);
+                          c->other_tasks[i], orch_plural(c->other_tasks[i]), 'A' + i, 'B' - i);
     if (pairs[ORCH_MATCH_TRIALS])
         orch_cli_info(cli, "pairs: the same trial (experiment, parameters, seed) on both sides");
     if (pairs[ORCH_MATCH_REPEATS])
@@ -261,7 +262,7 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
             orch_cli_info(cli, "%c: %s", 'A' + i, shared);
     }
     if (alone)
-        orch_cli_info(cli, "%u run%s without a partner left out", alone, alone == 1 ? "" : "s");
+        orch_cli_info(cli, "%u run%s without a partner left out", alone, orch_plural(alone));
     g_autofree char *disturbed =
         orch_disturbed_text(c->disturbed_left_out, c->disturbed_kept, "--disturbed");
     if (any_time && disturbed)

@@ -3,6 +3,7 @@
 
 #include "features/compare/same_code.h"
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 #include "store/find.h"
 
 #include <string.h>
@@ -123,7 +124,7 @@ static void prefer_clean(GPtrArray *notes, GPtrArray *runs, const char *tree, co
     if (!clean && runs->len)
         g_ptr_array_add(notes,
                         g_strdup_printf("the %u run%s of '%s' had uncommitted changes beside it",
-                                        runs->len, runs->len == 1 ? "" : "s", text));
+                                        runs->len, orch_plural(runs->len), text));
     if (clean)
         keep(runs, is_of_tree, tree);
 }

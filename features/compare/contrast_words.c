@@ -67,7 +67,7 @@ static char *unknown_words(const struct orch_contrast *c, double least)
     if (!more)
         return g_strdup("cannot tell: more than a million runs would be needed");
     return g_strdup_printf("cannot tell: about %zu more run%s of each would", more,
-                           more == 1 ? "" : "s");
+                           orch_plural(more));
 }
 
 char *orch_contrast_text(const struct orch_contrast *c, const char *better, const char *unit,

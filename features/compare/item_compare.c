@@ -6,6 +6,7 @@
 #include "core/stats/numbers.h"
 #include "features/compare/contrast.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -298,7 +299,7 @@ static void add_sides(struct orch_section *section, const struct side *predicted
     orch_section_table(section, table);
     if (count)
         orch_section_text(section, "mean of the absolute errors: %.3g %% over %u setting%s",
-                          sum / count, count, count == 1 ? "" : "s");
+                          sum / count, count, orch_plural(count));
     orch_section_note(section, "error: 100 (predicted - measured) / measured");
 }
 

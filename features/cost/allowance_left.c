@@ -169,7 +169,7 @@ char *orch_allowance_left_text(const struct orch_allowance_left *allowance)
             amounts(a, allowance->reserved.usd, allowance->reserved.device_s);
         g_string_append_printf(text, ", after %s for %" G_GINT64_FORMAT " trial%s in progress",
                                reserved, allowance->reserved.runs,
-                               allowance->reserved.runs == 1 ? "" : "s");
+                               orch_plural(allowance->reserved.runs));
     }
     if (a->has_usd && used->unpriced_runs) {
         g_autofree char *time = orch_duration_format(used->unpriced_device_s);

@@ -313,10 +313,10 @@ static void print_outlook(struct orch_cli *cli, const struct orch_plan_outlook *
     }
     if (out->known)
         g_string_append_printf(line, "the plan adds about %s of devices on %s, %s, for %u trial%s",
-                               time, out->device, money, out->known, out->known == 1 ? "" : "s");
+                               time, out->device, money, out->known, orch_plural(out->known));
     if (out->unknown)
         g_string_append_printf(line, "%sof %u trial%s that would run nothing is known on %s",
-                               out->known ? "; " : "", out->unknown, out->unknown == 1 ? "" : "s",
+                               out->known ? "; " : "", out->unknown, orch_plural(out->unknown),
                                out->device);
     if (!out->known && !out->unknown)
         g_string_append(line, "the plan adds nothing: all of it is done");

@@ -295,7 +295,7 @@ static void print_notes(const struct orch_curve_answer *answer, const struct orc
                 replaced += stages->curves[s].replaced;
             orch_cli_print("%s: %zu outlier%s replaced",
                            orch_cli_short_key(curve_of(answer, i)->key), replaced,
-                           replaced == 1 ? "" : "s");
+                           orch_plural(replaced));
         }
 }
 
@@ -379,7 +379,7 @@ static struct orch_curve_answer *answer_of(struct orch_cli *cli, const char *fil
     orch_cli_net_notes(notes);
     if (answer && answer->without)
         orch_cli_info(cli, "%u run%s without such a series %s left out", answer->without,
-                      answer->without == 1 ? "" : "s", answer->without == 1 ? "is" : "are");
+                      orch_plural(answer->without), answer->without == 1 ? "is" : "are");
     return answer;
 }
 

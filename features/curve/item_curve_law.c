@@ -197,7 +197,7 @@ static void add_law(struct orch_section *section, const struct orch_curve_set_la
             section,
             "%d curve%s passed over: other learning-rate stages, or a network that cannot be "
             "counted",
-            law->passed, law->passed == 1 ? "" : "s");
+            law->passed, orch_plural(law->passed));
 }
 
 static void add_test(struct orch_section *section, const struct orch_curve_set_law *law)

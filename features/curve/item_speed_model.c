@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 #include "predictors/speed.h"
 
 #include <math.h>
@@ -163,8 +164,7 @@ static void add_chart(const struct speed_item *s, const struct orch_speed *model
     struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
     for (guint i = 0; i < s->places->len; i++) {
         const struct place *p = &g_array_index(s->places, struct place, i);
-        g_autofree char *name =
-            g_strdup_printf("%d server%s", p->servers, p->servers == 1 ? "" : "s");
+        g_autofree char *name = g_strdup_printf("%d server%s", p->servers, orch_plural(p->servers));
         orch_chart_add(orch_chart_series(panel, name, ORCH_SERIES_MEASURED), p->workers,
                        p->sum / p->count);
         orch_chart_add(orch_chart_series(panel, name, ORCH_SERIES_FITTED), p->workers,

@@ -272,7 +272,7 @@ static void draw_times(struct orch_section *section, const struct answer *a)
     struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
     for (int p = 0; p < a->server_count; p++) {
         g_autofree char *name = g_strdup_printf("%d parameter server%s", (int)a->servers[p],
-                                                a->servers[p] == 1 ? "" : "s");
+                                                orch_plural(a->servers[p]));
         struct orch_chart_series *series = orch_chart_series(panel, name, ORCH_SERIES_PREDICTED);
         for (int w = 0; w < a->worker_count; w++)
             orch_chart_add(series, (double)a->workers[w], time_of(a, p, w) / seconds);

@@ -52,7 +52,7 @@ static void measure_cpu(const struct bench *b, int threads)
     for (int i = 0; i < ORCH_CPU_PRECISIONS; i++) {
         const char *name = orch_cpu_precision_name((enum orch_cpu_precision)i);
         g_autofree char *what =
-            g_strdup_printf("products %s, %d thread%s", name, threads, threads == 1 ? "" : "s");
+            g_strdup_printf("products %s, %d thread%s", name, threads, orch_plural(threads));
         tell(b, what);
         struct orch_cpu_rate rate =
             orch_measure_gemm((enum orch_cpu_precision)i, threads, SECONDS_EACH);

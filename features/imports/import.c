@@ -451,7 +451,7 @@ bool orch_import_csv(const char *path, const struct orch_import_options *options
         judge_columns(&r);
     ok = ok && check_rows(&r, error);
     if (ok && r.skipped)
-        add_note(&r, "%zu bad row%s left out; the first: %s", r.skipped, r.skipped == 1 ? "" : "s",
+        add_note(&r, "%zu bad row%s left out; the first: %s", r.skipped, orch_plural(r.skipped),
                  r.first_bad);
     if (ok)
         *out = (struct orch_import){make_set(&r, sha256), g_ptr_array_ref(r.notes), r.skipped};

@@ -3,6 +3,7 @@
 
 #include "features/imports/import_runs.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 static void add_row(struct orch_table *table, const struct orch_imported_run *run, const char *what)
 {
@@ -63,6 +64,6 @@ int orch_cli_import_runs(struct orch_cli *cli, const char **params, bool dry_run
     orch_cli_table_print(cli, table, "runs");
     if (!cli->json && !dry_run)
         orch_cli_info(cli, "%u run%s added, %u already there, %u refused", added,
-                      added == 1 ? "" : "s", runs->len - added - refused, refused);
+                      orch_plural(added), runs->len - added - refused, refused);
     return refused ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
 }

@@ -85,7 +85,7 @@ static void print_tally(struct orch_cli *cli, const struct orch_rows_tally *tall
         {tally->forward, "ran epochs without training the network (no 'training' in the cost)"},
         {tally->unmeasured, "recorded nothing that the target follows from"}};
     orch_cli_info(cli, "%" G_GINT64_FORMAT " row%s of runs that ended ok", tally->rows,
-                  tally->rows == 1 ? "" : "s");
+                  orch_plural(tally->rows));
     for (size_t i = 0; i < G_N_ELEMENTS(left); i++)
         if (left[i].count)
             orch_cli_info(cli, "left out: %" G_GINT64_FORMAT " that %s", left[i].count,

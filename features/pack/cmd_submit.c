@@ -7,6 +7,7 @@
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/login.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -217,7 +218,7 @@ static void print_zip_contents(const struct submit_options *o, const char *zip,
         const struct orch_notebook *notebook = notebooks->pdata[i];
         printf("  %s_%s", o->netid, notebook->name);
         if (notebook->kept)
-            printf("  (%u cell%s of yours kept)", notebook->kept, notebook->kept == 1 ? "" : "s");
+            printf("  (%u cell%s of yours kept)", notebook->kept, orch_plural(notebook->kept));
         printf("\n");
     }
     if (pack)

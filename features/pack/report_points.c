@@ -3,6 +3,7 @@
 #include "core/cli/report.h"
 
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 static char *points_text(double points)
 {
@@ -43,11 +44,11 @@ void orch_cli_print_points_sums(const struct orch_document *document, const GPtr
         if (count)
             orch_cli_print("  %s: %s in %u part%s",
                            orch_points_state_name((enum orch_points_state)state), points, count,
-                           count == 1 ? "" : "s");
+                           orch_plural(count));
     }
     if (words)
         orch_cli_print("a text of your own is wanted in %u part%s with %s points", words,
-                       words == 1 ? "" : "s", own);
+                       orch_plural(words), own);
 }
 
 void orch_cli_show_points(struct orch_cli *cli, const struct orch_document *document)

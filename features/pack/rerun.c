@@ -6,6 +6,7 @@
 #include "core/stats/spread.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -357,7 +358,7 @@ static void add_reasons(json_t *rows, const json_t *reasons)
     json_object_foreach((json_t *)(uintptr_t)reasons, why, count)
     {
         g_autofree char *which = g_strdup_printf("%d other trial%s", (int)json_integer_value(count),
-                                                 json_integer_value(count) == 1 ? "" : "s");
+                                                 orch_plural(json_integer_value(count)));
         json_array_append_new(rows, json_pack("{s:s, s:n, s:s, s:s, s:[]}", "trial", which, "run",
                                               "outcome", "not run", "why", why, "values"));
     }

@@ -5,6 +5,7 @@
 #include "features/pack/class.h"
 
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -120,7 +121,7 @@ static void print_sum(const GPtrArray *handins)
 {
     static const char *const words[] = {"confirmed",  "partly checked", "differs", "copied",
                                         "undeclared", "problems",       "no pack"};
-    printf("%u hand-in%s:", handins->len, handins->len == 1 ? "" : "s");
+    printf("%u hand-in%s:", handins->len, orch_plural(handins->len));
     const char *between = " ";
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
         unsigned count = 0;

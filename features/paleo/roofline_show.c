@@ -155,7 +155,7 @@ static bool draw(struct orch_cli *cli, const struct orch_roofline_gpu *b, const 
     struct orch_roofline_roofs roofs = orch_roofline_roofs_of(b->gpu);
     g_autofree char *threads = roofs.threads
                                    ? g_strdup_printf(" (%s), %d thread%s", b->gpu->arch,
-                                                     roofs.threads, roofs.threads == 1 ? "" : "s")
+                                                     roofs.threads, orch_plural(roofs.threads))
                                    : g_strdup("");
     g_autofree char *title =
         g_strdup_printf("%s on %s%s: roofline at batch %" G_GINT64_FORMAT ", %s", q->net->name,

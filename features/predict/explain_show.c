@@ -75,7 +75,7 @@ static void print_nearest(const json_t *nearest)
         orch_cli_print("  %s  %s on %s, batch %s%s%s: %s (%d %s%s)", source_of(k),
                        orch_json_text(k, "net", ""), orch_json_text(k, "gpu", ""),
                        orch_json_text(k, "batch", ""), *precision ? ", " : "", precision, time,
-                       (int)count, runs == count ? "run" : "row", count == 1 ? "" : "s");
+                       (int)count, runs == count ? "run" : "row", orch_plural(count));
     }
     if (!json_array_size(nearest))
         printf("  none: the store has no run with a step time\n");

@@ -90,8 +90,8 @@ static struct orch_chart *pareto_chart(const struct orch_time_question *q, GPtrA
             r->pareto ? g_strdup(r->c.gpu->name) : NULL;
     }
     if (unpriced)
-        chart->note = g_strdup_printf("%u GPU%s without a price not shown", unpriced,
-                                      unpriced == 1 ? "" : "s");
+        chart->note =
+            g_strdup_printf("%u GPU%s without a price not shown", unpriced, orch_plural(unpriced));
     return chart;
 }
 

@@ -361,8 +361,7 @@ static void answer_measured(const struct orch_trained_cell *known,
     out->value_s = known->median;
     out->low_s = known->low;
     out->high_s = known->high;
-    out->why =
-        g_strdup_printf("%d run%s of this setting", known->count, known->count == 1 ? "" : "s");
+    out->why = g_strdup_printf("%d run%s of this setting", known->count, orch_plural(known->count));
 }
 
 static bool answer_fitted(const struct orch_trained *t, const struct orch_setting_question *q,

@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 #include "predictors/prior.h"
 
 #include <math.h>
@@ -225,7 +226,7 @@ void orch_time_question_assume_device(struct orch_time_question *q, const char *
         orch_time_question_assume(
             q, "PPP", "--ppp-comp",
             "%.3g: observed over estimated throughput, mean of %d configuration%s run on it",
-            c->ppp.share, c->ppp.workloads, c->ppp.workloads == 1 ? "" : "s");
+            c->ppp.share, c->ppp.workloads, orch_plural(c->ppp.workloads));
     if (!q->has_optimizer && !q->forward_only)
         orch_time_question_assume(q, "optimizer", "--optimizer", "SGD with momentum");
     if (q->worker_count > 1 || q->workers[0] > 1)

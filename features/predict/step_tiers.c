@@ -246,7 +246,7 @@ static char *rows_text(const struct orch_trained *t, size_t rows, size_t runs)
 {
     g_autoptr(GString) text = g_string_new(NULL);
     if (runs || !rows)
-        g_string_append_printf(text, "%zu run%s of the store", runs, runs == 1 ? "" : "s");
+        g_string_append_printf(text, "%zu run%s of the store", runs, orch_plural(runs));
     if (rows <= runs)
         return g_strdup(text->str);
     GString *sets = g_string_new(NULL);
@@ -255,7 +255,7 @@ static char *rows_text(const struct orch_trained *t, size_t rows, size_t runs)
         if (strcmp(t->sources[i], "runs") != 0)
             g_string_append_printf(sets, "%s'%s'", count++ ? ", " : " ", t->sources[i]);
     g_string_append_printf(text, "%s%zu row%s of data set%s%s", runs ? " and " : "", rows - runs,
-                           rows - runs == 1 ? "" : "s", count == 1 ? "" : "s", sets->str);
+                           orch_plural(rows - runs), orch_plural(count), sets->str);
     g_string_free(sets, TRUE);
     return g_strdup(text->str);
 }
@@ -263,7 +263,7 @@ static char *rows_text(const struct orch_trained *t, size_t rows, size_t runs)
 /* Describes the rows that a measurement comes from, with the name of the data set. */
 static char *known_text(const struct orch_trained *t, const struct orch_trained_cell *known)
 {
-    const char *s = known->count == 1 ? "" : "s";
+    const char *s = orch_plural(known->count);
     if (known->runs == known->count)
         return g_strdup_printf("%d run%s of this configuration, the newest %s", known->count, s,
                                orch_run_short_key(known->newest));
@@ -510,7 +510,7 @@ static void add_shift(struct shift *s, double log_ratio, const struct orch_train
 /* "3 configurations run here", "2 configurations of data sets". */
 static char *shift_text(const struct shift *s)
 {
-    const char *plural = s->count == 1 ? "" : "s";
+    const char *plural = orch_plural(s->count);
     if (s->run_here == s->count)
         return g_strdup_printf("%d configuration%s run here", s->count, plural);
     if (!s->run_here)

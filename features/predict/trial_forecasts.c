@@ -10,6 +10,7 @@
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/reals.h"
+#include "lib/base/text.h"
 #include "lib/hw/machine.h"
 #include "lib/wire/library_fact.h"
 #include "predictors/duration.h"
@@ -442,7 +443,7 @@ static void describe_measured(struct orch_forecasts *f, unsigned index, const st
     struct orch_duration d =
         orch_duration_of_repeats((const double *)(void *)cell->seconds->data, n, scatter);
     set_known(f, index, cell->is_disturbed ? widened(d) : d, "measured", "repeats",
-              g_strdup_printf("%u run%s of it here%s", n, n == 1 ? "" : "s",
+              g_strdup_printf("%u run%s of it here%s", n, orch_plural(n),
                               cell->is_disturbed
                                   ? ", while other programs kept the CPUs busy: a wider interval"
                                   : ""));
@@ -580,8 +581,8 @@ static void describe_fitted(struct orch_forecasts *f, const struct group *group,
         if (isnan(answers[cells + i].p50_s))
             continue;
         if (isnan(law.relative_error))
-            why = g_strdup_printf("a law over %u trial%s here", (unsigned)cells,
-                                  cells == 1 ? "" : "s");
+            why =
+                g_strdup_printf("a law over %u trial%s here", (unsigned)cells, orch_plural(cells));
         else
             why = g_strdup_printf("a law over %u trials here, off by %.2g %% on those left out",
                                   (unsigned)cells, 100 * law.relative_error);

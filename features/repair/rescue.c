@@ -68,7 +68,7 @@ static void list_lost(struct orch_rescue *r, const GPtrArray *missing)
     if (r->salvage.nameless)
         g_ptr_array_add(r->lost,
                         g_strdup_printf("%" G_GINT64_FORMAT " run%s whose keys cannot be read",
-                                        r->salvage.nameless, r->salvage.nameless == 1 ? "" : "s"));
+                                        r->salvage.nameless, orch_plural(r->salvage.nameless)));
     for (guint i = 0; i < r->salvage.lost->len; i++)
         g_ptr_array_add(r->lost, g_strdup(r->salvage.lost->pdata[i]));
 }

@@ -161,7 +161,7 @@ static void print_totals(struct orch_cli *cli, const struct coverage *c)
 {
     static const char *const words[] = {"done", "done at other places", "claimed", "missing"};
     unsigned all = trials_of(c);
-    printf("\n%u trial%s:", all, all == 1 ? "" : "s");
+    printf("\n%u trial%s:", all, orch_plural(all));
     const char *between = " ";
     for (int i = 0; i < STANDINGS; i++) {
         if (c->counts[i])

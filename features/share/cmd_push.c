@@ -194,8 +194,8 @@ static void print_pushed(struct orch_cli *cli, const struct orch_remote *remote,
     if (done->sent_items)
         orch_cli_info(cli,
                       "sent to '%s': %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT " item%s, %s",
-                      remote->name, done->sent_runs, done->sent_runs == 1 ? "" : "s",
-                      done->sent_items, done->sent_items == 1 ? "" : "s", bytes);
+                      remote->name, done->sent_runs, orch_plural(done->sent_runs), done->sent_items,
+                      orch_plural(done->sent_items), bytes);
     else
         orch_cli_info(cli, "'%s' has everything", remote->name);
 }

@@ -85,7 +85,7 @@ static void print_ahead(const struct orch_exchanged *there)
     printf("ahead    %" G_GINT64_FORMAT, there->ahead);
     if (there->ahead_notes)
         printf(", and %" G_GINT64_FORMAT " note%s", there->ahead_notes,
-               there->ahead_notes == 1 ? "" : "s");
+               orch_plural(there->ahead_notes));
     puts(there->ahead || there->ahead_notes ? " ('orch push' sends them)" : "");
 }
 
@@ -122,7 +122,7 @@ static void print(const struct orch_store *store, const struct orch_standing *s)
         orch_cli_print("store    %s\ndigest   %.8s, %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT
                        " running",
                        orch_store_path(store), s->info.digest, s->info.runs,
-                       s->info.runs == 1 ? "" : "s", s->info.active);
+                       orch_plural(s->info.runs), s->info.active);
     else
         puts("store    none yet ('orch run RECIPE' or 'orch pull' makes it)");
     if (s->private_notes)

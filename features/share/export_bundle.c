@@ -73,7 +73,7 @@ static void print_text(struct orch_cli *cli, const struct orch_cli_export_bundle
     g_autofree char *bytes = orch_bytes_format(sum->bytes);
     orch_cli_info(cli, "%s'%s': %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT " item%s, %s%s",
                   what->dry_run ? "would go into " : "", what->path, sum->runs,
-                  sum->runs == 1 ? "" : "s", sum->items, sum->items == 1 ? "" : "s", bytes,
+                  orch_plural(sum->runs), sum->items, orch_plural(sum->items), bytes,
                   what->dry_run ? " before compression; nothing was written" : "");
 }
 

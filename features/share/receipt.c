@@ -62,7 +62,7 @@ void orch_cli_receipt_print(struct orch_cli *cli, const struct orch_receipt *rec
         print_rows(cli, receipt);
     g_string_append_printf(
         text, "from '%s': %" G_GINT64_FORMAT " new run%s, %" G_GINT64_FORMAT " known",
-        receipt->origin, receipt->added, receipt->added == 1 ? "" : "s", receipt->known);
+        receipt->origin, receipt->added, orch_plural(receipt->added), receipt->known);
     add_count(text, receipt->recipes, "recipe", "recipes");
     add_count(text, receipt->notes, "note", "notes");
     add_count(text, receipt->tombstones, "removal", "removals");
@@ -73,19 +73,19 @@ void orch_cli_receipt_print(struct orch_cli *cli, const struct orch_receipt *rec
     g_string_free(text, TRUE);
     if (receipt->foreign_tombstones)
         orch_cli_info(cli, "%" G_GINT64_FORMAT " removal%s of others' runs: without effect here",
-                      receipt->foreign_tombstones, receipt->foreign_tombstones == 1 ? "" : "s");
+                      receipt->foreign_tombstones, orch_plural(receipt->foreign_tombstones));
     for (guint i = 0; i < receipt->problems->len; i++)
         orch_cli_warn(cli, "%s", (const char *)receipt->problems->pdata[i]);
     for (guint i = 0; i < receipt->remarks->len; i++)
         orch_cli_info(cli, "%s", (const char *)receipt->remarks->pdata[i]);
     if (receipt->purged)
         orch_cli_info(cli, "%" G_GINT64_FORMAT " run%s not taken: purged there, so without points",
-                      receipt->purged, receipt->purged == 1 ? "" : "s");
+                      receipt->purged, orch_plural(receipt->purged));
     if (receipt->conflicts_here)
         orch_cli_info(cli,
                       "%" G_GINT64_FORMAT " run%s set apart in this store, with the key of "
                       "another",
-                      receipt->conflicts_here, receipt->conflicts_here == 1 ? "" : "s");
+                      receipt->conflicts_here, orch_plural(receipt->conflicts_here));
     int64_t all = receipt->conflicts + receipt->refused;
     if (all > receipt->problems->len)
         orch_cli_warn(cli, "and %" G_GINT64_FORMAT " more", all - receipt->problems->len);

@@ -26,7 +26,7 @@ int orch_cli_signatures_make(struct orch_cli *cli, struct orch_store *store, boo
     g_autoptr(GError) problem = NULL;
     int count = orch_sign_runs(store, dir, &problem);
     if (count > 0)
-        orch_cli_info(cli, "signed %d run%s", count, count == 1 ? "" : "s");
+        orch_cli_info(cli, "signed %d run%s", count, orch_plural(count));
     if (count < 0 && is_requested)
         g_propagate_error(error, g_steal_pointer(&problem));
     else if (count < 0)

@@ -4,6 +4,7 @@
 
 #include "features/slurm/slurm_cancel.h"
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -76,7 +77,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         orch_cli_print_json(json_pack("{s:i}", "cancelled", (int)count));
     else
         orch_cli_info(cli, "cancelled %u trial%s; 'orch collect' takes in what they wrote", count,
-                      count == 1 ? "" : "s");
+                      orch_plural(count));
     return ORCH_EXIT_OK;
 }
 

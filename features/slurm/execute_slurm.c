@@ -65,7 +65,7 @@ static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
         const struct orch_slurm_array *array = s->arrays->pdata[i];
         g_autofree char *request = request_text(&array->request);
         orch_cli_info(cli, "submitted %u trial%s as Slurm job %" G_GINT64_FORMAT "%s%s: %s",
-                      array->trials, array->trials == 1 ? "" : "s", array->job,
+                      array->trials, orch_plural(array->trials), array->job,
                       array->dependency ? ", " : "", array->dependency ? array->dependency : "",
                       request);
     }

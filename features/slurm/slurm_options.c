@@ -2,6 +2,7 @@
 #include "features/slurm/slurm_options.h"
 
 #include "core/plan/plan.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 
@@ -34,11 +35,11 @@ char *orch_slurm_place(const struct orch_expansion *expansion,
     if (settings->constraint)
         g_string_append_printf(text, " %s", settings->constraint);
     if (gpus)
-        g_string_append_printf(text, ", %u GPU%s%s%s", gpus, gpus == 1 ? "" : "s",
+        g_string_append_printf(text, ", %u GPU%s%s%s", gpus, orch_plural(gpus),
                                settings->gpu_type ? " " : "",
                                settings->gpu_type ? settings->gpu_type : "");
     unsigned cores = cores_of(experiment);
-    g_string_append_printf(text, ", %u thread%s", cores, cores == 1 ? "" : "s");
+    g_string_append_printf(text, ", %u thread%s", cores, orch_plural(cores));
     return g_string_free(text, FALSE);
 }
 

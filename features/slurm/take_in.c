@@ -2,6 +2,7 @@
 #include "features/slurm/take_in.h"
 
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 
 static void append(GString *text, const char *separator, unsigned count, const char *what)
 {
@@ -29,7 +30,7 @@ char *orch_cli_collected_text(const struct orch_slurm_collected *c)
     GString *text = g_string_new(NULL);
     if (c->runs->len) {
         g_string_append_printf(text, "collected %u trial%s of Slurm jobs", c->runs->len,
-                               c->runs->len == 1 ? "" : "s");
+                               orch_plural(c->runs->len));
         append_verdicts(text, c->runs);
     }
     append(text, "; ", c->running, "running");

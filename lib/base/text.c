@@ -203,6 +203,11 @@ bool orch_label_is_valid(const char *name)
     return true;
 }
 
+const char *orch_plural(int64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 char *orch_duration_format(double seconds)
 {
     if (seconds >= 0.95e-6 && seconds < 0.95e-3)

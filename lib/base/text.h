@@ -47,6 +47,9 @@ char *orch_name_key(const char *name);
 /** True if both are spellings of one name (orch_name_key). False for NULL. */
 bool orch_name_is_same(const char *a, const char *b);
 
+/** Returns the ending of a regular plural after a count: "" for 1, else "s". */
+const char *orch_plural(int64_t count);
+
 /** Formats a duration: "66 us", "2.5 ms", "800 ms", "12 s", "3 min 20 s", "2 h 5 min", "3 d 4 h".
  * Caller frees. */
 char *orch_duration_format(double seconds);

@@ -4,6 +4,7 @@
  * names no GPU hides itself and all that follow. An index counts in the order of the bus, NVML's
  * and nvidia-smi's, so trials get CUDA_DEVICE_ORDER=PCI_BUS_ID. An entry that names a GPU whose
  * MIG is on means its first instance. */
+#include "lib/base/text.h"
 #include "lib/hw/probe.h"
 
 #include <string.h>
@@ -85,6 +86,6 @@ void orch_visible_gpus_choose(struct orch_machine *machine, const char *list)
     bool is_meant = !wrong || !*wrong || strcmp(wrong, "-1") == 0;
     machine->gpu_note =
         g_strdup_printf("CUDA_VISIBLE_DEVICES='%s' hides %u GPU%s%s%s%s", list, hidden,
-                        hidden == 1 ? "" : "s", is_meant ? "" : ": '", is_meant ? "" : wrong,
+                        orch_plural(hidden), is_meant ? "" : ": '", is_meant ? "" : wrong,
                         is_meant ? "" : "' names none, or one twice, and hides what follows");
 }

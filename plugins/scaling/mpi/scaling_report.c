@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a trial of several workers reports at its end. */
+#include "lib/base/text.h"
 #include "plugins/common/training/notes.h"
 #include "plugins/scaling/mpi/scaling_trial.h"
 
@@ -35,7 +36,7 @@ static double usd_per_hour(const struct scaling *s)
         return 0;
     }
     orch_training_note(s->session->host, "cost: %d %s%s at $%.4g an hour (%s)", devices, device,
-                       devices > 1 ? "s" : "", slot->usd_per_hour,
+                       orch_plural(devices), slot->usd_per_hour,
                        slot->price_from ? slot->price_from : "of unknown source");
     return devices * slot->usd_per_hour;
 }
