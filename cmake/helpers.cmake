@@ -12,7 +12,7 @@ endfunction()
 # still call features by their names.
 function(orch_feature)
   get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
-  orch_library(orch_feature_${folder} ${ARGN} ${ORCH_CORE} orch_predictors orch_exchange orch_store orch_vcs
+  orch_library(orch_feature_${folder} ${ARGN} orch_cli ${ORCH_CORE} orch_predictors orch_exchange orch_store orch_vcs
     orch_open_net orch_net orch_devices orch_hw orch_data orch_zip orch_yaml orch_wire orch_base)
   target_compile_definitions(orch_feature_${folder} PRIVATE ORCH_VERSION="${PROJECT_VERSION}")
   foreach(library ${ORCH_CIRCLE})

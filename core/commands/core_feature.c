@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Core's own row of the list of features: the commands that every user of orch needs. */
+/* Core's own row of the list of features: the commands and the kinds of report items that
+ * every user of orch needs. */
 #include "core/cli/cli.h"
 #include "core/feature/feature.h"
 
@@ -27,4 +28,17 @@ static const struct orch_command *const COMMANDS[] = {
     &ORCH_COMMAND_COMPLETION, &ORCH_COMMAND_HELP, NULL};
 /* clang-format on */
 
-const struct orch_feature ORCH_CORE = {.commands = COMMANDS};
+extern const struct orch_report_kind ORCH_REPORT_TEXT, ORCH_REPORT_TABLE, ORCH_REPORT_PLOT,
+    ORCH_REPORT_IMAGES, ORCH_REPORT_BEST, ORCH_REPORT_WORK, ORCH_REPORT_CONVERGED, ORCH_REPORT_GAIN,
+    ORCH_REPORT_CORRELATE, ORCH_REPORT_SPEEDUP, ORCH_REPORT_LISTING, ORCH_REPORT_TIME_TO_ACCURACY,
+    ORCH_REPORT_STUDENT;
+
+/* clang-format off */
+static const struct orch_report_kind *const REPORT_KINDS[] = {
+    &ORCH_REPORT_TEXT, &ORCH_REPORT_TABLE, &ORCH_REPORT_PLOT, &ORCH_REPORT_IMAGES,
+    &ORCH_REPORT_BEST, &ORCH_REPORT_WORK, &ORCH_REPORT_CONVERGED, &ORCH_REPORT_GAIN,
+    &ORCH_REPORT_CORRELATE, &ORCH_REPORT_SPEEDUP, &ORCH_REPORT_LISTING,
+    &ORCH_REPORT_TIME_TO_ACCURACY, &ORCH_REPORT_STUDENT, NULL};
+/* clang-format on */
+
+const struct orch_feature ORCH_CORE = {.commands = COMMANDS, .report_kinds = REPORT_KINDS};

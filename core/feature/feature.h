@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A feature is a folder below features/ that holds everything of one subject. It tells core what it
- * adds by one struct orch_feature, its descriptor; features/orch.c lists them all. Core includes no
- * feature: where it needs what features add, it walks over the rows of that list. The first row is
- * ORCH_CORE, core's own, so a reader of the list has no special case for core.
+ * adds by one struct orch_feature, its descriptor; features/feature_table.c lists them all. Core
+ * includes no feature: where it needs what features add, it walks over the rows of that list. The
+ * first row is ORCH_CORE, core's own, so a reader of the list has no special case for core.
  *
  * This header knows only names of structs: each of them is defined in the header of the folder of
  * core that uses it. A member that a feature does not need is NULL. */
@@ -11,15 +11,21 @@
 
 struct orch_command;
 struct orch_recipe_key;
+struct orch_report_kind;
 
 /** What a feature adds to the program. Every list in it ends with NULL. */
 struct orch_feature {
-    const struct orch_command *const *commands;       /* core/cli: dispatch, help, completion */
-    const struct orch_recipe_key *const *recipe_keys; /* core/recipe: parse.c, parse_profiles.c */
+    const struct orch_command *const *commands;         /* core/cli: dispatch, help, completion */
+    const struct orch_report_kind *const *report_kinds; /* core/recipe: keys and checks;
+                                                           core/report: sections */
+    const struct orch_recipe_key *const *recipe_keys;   /* core/recipe: parse.c, parse_profiles.c */
 };
 
 /** Core's own row (core/commands/core_feature.c). */
 extern const struct orch_feature ORCH_CORE;
+/** All features of the program, core first (features/feature_table.c). Only main and tests name it:
+ * everything else asks orch_features. */
+extern const struct orch_feature *const ORCH_FEATURES[];
 
 /** Sets the features of this process: a list that ends with NULL and remains valid. The program
  * does it once, before anything else. */

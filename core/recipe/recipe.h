@@ -109,41 +109,10 @@ struct orch_cell {
                     them */
 };
 
-enum orch_report_kind {
-    ORCH_REPORT_TEXT,
-    ORCH_REPORT_TABLE,
-    ORCH_REPORT_PLOT,
-    ORCH_REPORT_IMAGES,
-    ORCH_REPORT_BEST,
-    ORCH_REPORT_COMPARE,
-    ORCH_REPORT_COVERAGE,
-    ORCH_REPORT_WORK,
-    ORCH_REPORT_COLLABORATORS,
-    ORCH_REPORT_CONVERGED,   /* whether a series still changes at its end */
-    ORCH_REPORT_GAIN,        /* what a setting gains for each per cent of cost */
-    ORCH_REPORT_SPEEDUP,     /* a value by workers against that of one worker */
-    ORCH_REPORT_ROOFLINE,    /* measured layers below the roofs of their device */
-    ORCH_REPORT_SPEED_MODEL, /* speed by parameter servers and workers, fitted to trainings */
-    ORCH_REPORT_CORRELATE,   /* whether one number forecasts the order of another */
-    ORCH_REPORT_LISTING,     /* a table produced by runs */
-    ORCH_REPORT_CURVE,
-    ORCH_REPORT_CURVE_LAW,
-    ORCH_REPORT_TIME_TO,
-    ORCH_REPORT_TIME_TO_ACCURACY, /* measured times to a target that runs may miss */
-    ORCH_REPORT_LEARN,     /* regressors compared by cross-validation, also with held-out groups */
-    ORCH_REPORT_LAYERWISE, /* times of networks as sums of measured layer times */
-    ORCH_REPORT_PALEO_SCALING, /* forecasts by workers beside measured and simulated trainings */
-    ORCH_REPORT_PALEO_PASSES,  /* passes of networks as PALEO predicts them, published and measured
-                                */
-    ORCH_REPORT_PALEO_HYBRID,  /* PALEO's hybrid parallelism beside published times */
-    ORCH_REPORT_PALEO,   /* forward passes as PALEO predicts them, and their ratio to a peak */
-    ORCH_REPORT_STUDENT, /* to be written by the student: nothing is computed */
-};
-
 /** An item of `report:`, checked. */
 struct orch_report_item {
-    enum orch_report_kind kind;
-    char *question, *title; /* or NULL */
+    const struct orch_report_kind *kind; /* borrowed: a row of a feature (report_kinds.h) */
+    char *question, *title;              /* or NULL */
     double points;
     json_t *spec; /* the item's own part as written: texts, lists, objects */
     int line, column;

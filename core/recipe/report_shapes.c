@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/recipe/report_shapes.h"
 
+#include "core/recipe/internal.h"
 #include "lib/base/formula.h"
 #include "lib/base/text.h"
 #include "lib/wire/system_metrics.h"
@@ -8,20 +9,9 @@
 
 #include <string.h>
 
-static const char *const PLOT_KINDS[] = {"line", "scatter", "bar", "histogram",
-                                         "box",  "heat",    NULL};
-/* What the item speedup computes (core/report/item_speedup.c). */
-static const char *const SPEEDUP_COLUMNS[] = {"speedup",       "efficiency", "ratio",
-                                              "inverse",       "increase",   "computing",
-                                              "communication", "bandwidth",  NULL};
 /* Ways to summarise a metric's points as one number. */
 static const char *const SUMMARIES[] = {"last",  "best",   "mean",  "min", "max",
                                         "first", "result", "count", NULL};
-/* Predictors as predictors/model.h names them; "aigauge" is the linear form of lecture 7. */
-static const char *const MODELS[] = {"tree",   "forest", "boost",   "mlp",
-                                     "linear", "knn",    "aigauge", NULL};
-static const char *const MODELS_ALONE[] = {"auto", "tree",   "forest", "boost",
-                                           "mlp",  "linear", "knn",    NULL};
 static const char *const PLACES[] = {"machine", "gpu", "threads", NULL};
 static const char *const OTHER_AXES[] = {"experiment", "repeat", "step", NULL};
 
@@ -341,41 +331,15 @@ void orch_report_check_reference(struct report_item *item, const struct orch_yam
     }
 }
 
-static void check_kind(struct report_item *item, const struct orch_yaml *node)
+/* Checks a word of the key's own list. */
+static void check_word(struct report_item *item, const struct orch_report_words *words,
+                       const struct orch_yaml *node)
 {
-    g_autofree char *hint = orch_recipe_hint_names(item->draft, node->text, PLOT_KINDS);
-    if (!g_strv_contains(PLOT_KINDS, node->text))
-        orch_recipe_error_at(item->draft, node, hint, "unknown kind of plot '%s'", node->text);
-}
-
-static void check_speed_mode(struct report_item *item, const struct orch_yaml *node)
-{
-    static const char *const modes[] = {"asynchronous", "synchronous", NULL};
-    if (!g_strv_contains(modes, node->text))
-        orch_recipe_error_at(item->draft, node, "asynchronous or synchronous",
-                             "unknown mode '%s' of a speed model", node->text);
-}
-
-static void check_speedup(struct report_item *item, const struct orch_yaml *node)
-{
-    g_autofree char *near = orch_recipe_hint_names(item->draft, node->text, SPEEDUP_COLUMNS);
-    g_autofree char *all = g_strjoinv(", ", (char **)(uintptr_t)SPEEDUP_COLUMNS);
-    if (!g_strv_contains(SPEEDUP_COLUMNS, node->text))
-        orch_recipe_error_at(item->draft, node, near ? near : all,
-                             "unknown column '%s' of a speedup", node->text);
-    else if (strcmp(node->text, "bandwidth") == 0 && !orch_yaml_get(item->spec, "bytes"))
-        orch_recipe_error_at(item->draft, node, "write bytes: result epoch_reduced_bytes",
-                             "column 'bandwidth' needs 'bytes'");
-}
-
-static void check_model(struct report_item *item, const struct orch_yaml *node,
-                        const char *const *names)
-{
-    g_autofree char *near = orch_recipe_hint_names(item->draft, node->text, names);
-    g_autofree char *all = g_strjoinv(", ", (char **)(uintptr_t)names);
-    if (!g_strv_contains(names, node->text))
-        orch_recipe_error_at(item->draft, node, near ? near : all, "unknown model '%s'",
-                             node->text);
+    if (g_strv_contains(words->words, node->text))
+        return;
+    g_autofree char *near = orch_recipe_hint_names(item->draft, node->text, words->words);
+    orch_recipe_error_at(item->draft, node, words->hint ? words->hint : near, "unknown %s '%s'%s",
+                         words->what, node->text, words->of ? words->of : "");
 }
 
 bool orch_report_names_experiment(const struct report_item *item, const struct orch_yaml *node)
@@ -457,87 +421,95 @@ static bool reads_a_table(const struct report_item *item)
            orch_yaml_get(item->spec, "conv") || orch_yaml_get(item->spec, "dense");
 }
 
-void orch_report_check(struct report_item *item, enum report_shape shape,
+bool orch_report_flag(const struct report_item *item, const char *key)
+{
+    static const char *const yes[] = {"true", "yes", "on", NULL};
+    const struct orch_yaml *node = orch_yaml_get(item->spec, key);
+    return node && node->kind == ORCH_YAML_SCALAR && g_strv_contains(yes, node->text);
+}
+
+bool orch_report_is_heat_map(const struct report_item *item)
+{
+    const struct orch_yaml *kind = orch_yaml_get(item->spec, "kind");
+    return kind && kind->kind == ORCH_YAML_SCALAR && strcmp(kind->text, "heat") == 0;
+}
+
+void orch_report_check(struct report_item *item, const struct orch_report_key *key,
                        const struct orch_yaml *node)
 {
-    switch (shape) {
-    case REPORT_SHAPE_AXES:
-    case REPORT_SHAPE_AXIS:
+    switch (key->shape) {
+    case ORCH_SHAPE_AXES:
+    case ORCH_SHAPE_AXIS:
         check_axis(item, node);
         break;
-    case REPORT_SHAPE_X:
+    case ORCH_SHAPE_Y:
+        if (orch_report_is_heat_map(item))
+            check_axis(item, node);
+        else
+            check_value(item, node);
+        break;
+    case ORCH_SHAPE_X:
         check_x(item, node);
         break;
-    case REPORT_SHAPE_VALUES:
-    case REPORT_SHAPE_VALUE:
+    case ORCH_SHAPE_VALUES:
+    case ORCH_SHAPE_VALUE:
         check_value(item, node);
         break;
-    case REPORT_SHAPE_BETTER:
+    case ORCH_SHAPE_BETTER:
         check_better(item, node);
         break;
-    case REPORT_SHAPE_ARTIFACT:
+    case ORCH_SHAPE_ARTIFACT:
         check_artifact(item, node);
         break;
-    case REPORT_SHAPE_KIND:
-        check_kind(item, node);
+    case ORCH_SHAPE_WORDS:
+    case ORCH_SHAPE_WORD:
+        check_word(item, key->words, node);
         break;
-    case REPORT_SHAPE_SPEEDUP:
-        check_speedup(item, node);
-        break;
-    case REPORT_SHAPE_SPEED_MODE:
-        check_speed_mode(item, node);
-        break;
-    case REPORT_SHAPE_FLAG:
+    case ORCH_SHAPE_FLAG:
         check_flag(item, node);
         break;
-    case REPORT_SHAPE_NUMBERS:
+    case ORCH_SHAPE_NUMBERS:
         check_number(item, node);
         break;
-    case REPORT_SHAPE_SHARE:
+    case ORCH_SHAPE_SHARE:
         check_share(item, node);
         break;
-    case REPORT_SHAPE_COUNTS:
-    case REPORT_SHAPE_COUNT:
+    case ORCH_SHAPE_COUNTS:
+    case ORCH_SHAPE_COUNT:
         check_count(item, node);
         break;
-    case REPORT_SHAPE_COLUMNS:
-    case REPORT_SHAPE_COLUMN:
+    case ORCH_SHAPE_COLUMNS:
+    case ORCH_SHAPE_COLUMN:
         if (!reads_a_table(item))
             check_axis(item, node);
         break;
-    case REPORT_SHAPE_MODELS:
-        check_model(item, node, MODELS);
-        break;
-    case REPORT_SHAPE_MODEL:
-        check_model(item, node, MODELS_ALONE);
-        break;
-    case REPORT_SHAPE_SERIES:
+    case ORCH_SHAPE_SERIES:
         check_series(item, node);
         break;
-    case REPORT_SHAPE_SIDE:
+    case ORCH_SHAPE_SIDE:
         if (!orch_report_names_experiment(item, node))
             check_value(item, node);
         break;
-    case REPORT_SHAPE_FORMULAS:
+    case ORCH_SHAPE_FORMULAS:
         check_formula(item, node);
         break;
-    case REPORT_SHAPE_WHERE:
+    case ORCH_SHAPE_WHERE:
         check_where(item, node);
         break;
-    case REPORT_SHAPE_EXPERIMENTS: /* read before all others */
-    case REPORT_SHAPE_REFERENCE:   /* checked as a whole */
-    case REPORT_SHAPE_BY_PROFILE:  /* checked as a whole */
-    case REPORT_SHAPE_TEXTS:
-    case REPORT_SHAPE_TEXT:
+    case ORCH_SHAPE_EXPERIMENTS: /* these two are read before all others */
+    case ORCH_SHAPE_OTHER_EXPERIMENTS:
+    case ORCH_SHAPE_REFERENCE:  /* checked as a whole */
+    case ORCH_SHAPE_BY_PROFILE: /* checked as a whole */
+    case ORCH_SHAPE_TEXTS:
+    case ORCH_SHAPE_TEXT:
         break;
     }
 }
 
-bool orch_report_takes_list(enum report_shape shape)
+bool orch_report_takes_list(enum orch_report_shape shape)
 {
-    return shape == REPORT_SHAPE_AXES || shape == REPORT_SHAPE_VALUES ||
-           shape == REPORT_SHAPE_EXPERIMENTS || shape == REPORT_SHAPE_NUMBERS ||
-           shape == REPORT_SHAPE_COUNTS || shape == REPORT_SHAPE_TEXTS ||
-           shape == REPORT_SHAPE_COLUMNS || shape == REPORT_SHAPE_MODELS ||
-           shape == REPORT_SHAPE_FORMULAS || shape == REPORT_SHAPE_SPEEDUP;
+    return shape == ORCH_SHAPE_AXES || shape == ORCH_SHAPE_VALUES || shape == ORCH_SHAPE_Y ||
+           shape == ORCH_SHAPE_EXPERIMENTS || shape == ORCH_SHAPE_OTHER_EXPERIMENTS ||
+           shape == ORCH_SHAPE_NUMBERS || shape == ORCH_SHAPE_COUNTS || shape == ORCH_SHAPE_TEXTS ||
+           shape == ORCH_SHAPE_COLUMNS || shape == ORCH_SHAPE_WORDS || shape == ORCH_SHAPE_FORMULAS;
 }

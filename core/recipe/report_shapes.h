@@ -1,43 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The types of values of a report item's keys, and checks for them. Names are checked against the
- * plugins of the experiments that the item covers. */
+/* Checks of the values of a report item's keys, by their types (report_kinds.h). Names are checked
+ * against the plugins of the experiments that the item covers. */
 #ifndef ORCH_CORE_RECIPE_REPORT_SHAPES_H
 #define ORCH_CORE_RECIPE_REPORT_SHAPES_H
 
-#include "core/recipe/internal.h"
-
-/** The type of a key's value. */
-enum report_shape {
-    REPORT_SHAPE_AXES,   /* names to group by: one, or a list */
-    REPORT_SHAPE_AXIS,   /* one of them */
-    REPORT_SHAPE_X,      /* an axis, or a value (to plot a metric against a metric) */
-    REPORT_SHAPE_VALUES, /* "last val_accuracy": one, or a list */
-    REPORT_SHAPE_VALUE,  /* one of them */
-    REPORT_SHAPE_BETTER, /* one value whose metric declares whether higher or lower is better */
-    REPORT_SHAPE_SERIES, /* a metric with a value by step or epoch */
-    REPORT_SHAPE_EXPERIMENTS, /* one, or a list */
-    REPORT_SHAPE_ARTIFACT,
-    REPORT_SHAPE_KIND,       /* of a plot */
-    REPORT_SHAPE_SPEEDUP,    /* columns of a speedup */
-    REPORT_SHAPE_SPEED_MODE, /* synchronous or asynchronous */
-    REPORT_SHAPE_FLAG,
-    REPORT_SHAPE_NUMBERS,
-    REPORT_SHAPE_SHARE,      /* one number above 0 and up to 0.5 */
-    REPORT_SHAPE_REFERENCE,  /* numbers, or {name, x, y, source}, or a list of them */
-    REPORT_SHAPE_COUNTS,     /* integers from 1 */
-    REPORT_SHAPE_BY_PROFILE, /* a number, or a map from profile to number */
-    REPORT_SHAPE_COUNT,      /* one of them */
-    REPORT_SHAPE_COLUMNS,  /* axes; or columns of a data set or an artifact, which are not known yet
-                            */
-    REPORT_SHAPE_COLUMN,   /* one of them */
-    REPORT_SHAPE_MODELS,   /* predictors: one, or a list */
-    REPORT_SHAPE_MODEL,    /* one predictor that gives intervals */
-    REPORT_SHAPE_SIDE,     /* a value, or an experiment */
-    REPORT_SHAPE_FORMULAS, /* "speedup = a / b": one, or a list */
-    REPORT_SHAPE_WHERE,    /* a filter */
-    REPORT_SHAPE_TEXTS,
-    REPORT_SHAPE_TEXT,
-};
+#include "core/recipe/recipe_key.h"
+#include "core/recipe/report_kinds.h"
 
 /** An item while it is checked. */
 struct report_item {
@@ -66,15 +34,19 @@ void orch_report_check_better(struct report_item *item, const struct orch_yaml *
                               const struct orch_metric_spec *metric);
 /** Adds an error when a text does not fit its key's shape; records the metrics and the device
  * property that the item reads. */
-void orch_report_check(struct report_item *item, enum report_shape shape,
+void orch_report_check(struct report_item *item, const struct orch_report_key *key,
                        const struct orch_yaml *node);
-/** The same for REPORT_SHAPE_BY_PROFILE, a number or a map. */
+/** The same for ORCH_SHAPE_BY_PROFILE, a number or a map. */
 void orch_report_check_by_profile(struct report_item *item, const struct orch_yaml *node);
-/** The same for REPORT_SHAPE_REFERENCE. */
+/** The same for ORCH_SHAPE_REFERENCE. */
 void orch_report_check_reference(struct report_item *item, const struct orch_yaml *node);
 /** True when the node is the name of one of the recipe's experiments. */
 bool orch_report_names_experiment(const struct report_item *item, const struct orch_yaml *node);
+/** True when a key of the item is true, yes or on. */
+bool orch_report_flag(const struct report_item *item, const char *key);
+/** True when the item is a plot with `kind: heat`, whose y is a parameter. */
+bool orch_report_is_heat_map(const struct report_item *item);
 /** True when the key accepts a list. */
-bool orch_report_takes_list(enum report_shape shape);
+bool orch_report_takes_list(enum orch_report_shape shape);
 
 #endif

@@ -62,7 +62,7 @@ static void add_winner(struct orch_section *section, const struct orch_grid *gri
         orch_section_note(section, "p: %s", winner->method);
 }
 
-bool orch_section_fill_best(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     struct orch_section_grid *g = orch_section_grid(a, "by", NULL, error);
     if (!g)
@@ -82,3 +82,16 @@ bool orch_section_fill_best(struct orch_section_context *a, GError **error)
     orch_section_grid_free(g);
     return true;
 }
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "value", .shape = ORCH_SHAPE_BETTER, .is_required = true},
+    {.name = "by", .shape = ORCH_SHAPE_AXES},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "where", .shape = ORCH_SHAPE_WHERE},
+    {0}};
+
+const struct orch_report_kind ORCH_REPORT_BEST = {
+    .name = "best",
+    .keys = KEYS,
+    .fill = fill,
+};

@@ -152,7 +152,7 @@ static struct orch_table *make_table(const GPtrArray *settings, const GPtrArray 
     return table;
 }
 
-bool orch_section_fill_converged(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     g_autoptr(GPtrArray) by = orch_texts_from_json(json_object_get(a->item->spec, "by"));
     g_autoptr(GPtrArray) settings = g_ptr_array_new_with_free_func(setting_free);
@@ -178,3 +178,18 @@ bool orch_section_fill_converged(struct orch_section_context *a, GError **error)
     orch_trials_free(trials);
     return ok;
 }
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "value", .shape = ORCH_SHAPE_SERIES, .is_required = true},
+    {.name = "by", .shape = ORCH_SHAPE_AXES},
+    {.name = "within", .shape = ORCH_SHAPE_NUMBERS},
+    {.name = "over", .shape = ORCH_SHAPE_SHARE},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "where", .shape = ORCH_SHAPE_WHERE},
+    {0}};
+
+const struct orch_report_kind ORCH_REPORT_CONVERGED = {
+    .name = "converged",
+    .keys = KEYS,
+    .fill = fill,
+};

@@ -204,7 +204,7 @@ static void add_mean(struct orch_section_context *a, const GPtrArray *groups)
         mean.groups, orch_plural(mean.groups), mean.rho, interval, mean.p);
 }
 
-bool orch_section_fill_correlate(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     g_autoptr(GPtrArray) by = orch_texts_from_json(json_object_get(a->item->spec, "by"));
     g_autoptr(GPtrArray) groups = g_ptr_array_new_with_free_func(group_free);
@@ -221,3 +221,17 @@ bool orch_section_fill_correlate(struct orch_section_context *a, GError **error)
     orch_trials_free(trials);
     return ok;
 }
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "x", .shape = ORCH_SHAPE_VALUE, .is_required = true},
+    {.name = "y", .shape = ORCH_SHAPE_VALUE, .is_required = true},
+    {.name = "by", .shape = ORCH_SHAPE_AXES},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "where", .shape = ORCH_SHAPE_WHERE},
+    {0}};
+
+const struct orch_report_kind ORCH_REPORT_CORRELATE = {
+    .name = "correlate",
+    .keys = KEYS,
+    .fill = fill,
+};

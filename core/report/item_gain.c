@@ -105,7 +105,7 @@ static void fill(struct orch_section_context *a, const struct orch_grid *grid)
                       base->row);
 }
 
-bool orch_section_fill_gain(struct orch_section_context *a, GError **error)
+static bool fill_section(struct orch_section_context *a, GError **error)
 {
     struct orch_section_grid *g = orch_section_grid_begin(a, "by", NULL, error);
     if (!g)
@@ -120,3 +120,18 @@ bool orch_section_fill_gain(struct orch_section_context *a, GError **error)
     orch_section_grid_free(g);
     return ok;
 }
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "value", .shape = ORCH_SHAPE_VALUE, .is_required = true},
+    {.name = "cost", .shape = ORCH_SHAPE_VALUE, .is_required = true},
+    {.name = "by", .shape = ORCH_SHAPE_AXES, .is_required = true},
+    {.name = "baseline", .shape = ORCH_SHAPE_TEXT},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "where", .shape = ORCH_SHAPE_WHERE},
+    {0}};
+
+const struct orch_report_kind ORCH_REPORT_GAIN = {
+    .name = "gain",
+    .keys = KEYS,
+    .fill = fill_section,
+};

@@ -56,7 +56,7 @@ static void add_picture(struct orch_section_context *a, const struct orch_trials
 
 /* With `by`, shows the first picture for each of its values; otherwise one picture for each trial.
  */
-bool orch_section_fill_images(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     const char *artifact = orch_json_text(a->item->spec, "artifact", "");
     g_autoptr(GPtrArray) axes = orch_texts_from_json(json_object_get(a->item->spec, "by"));
@@ -83,3 +83,16 @@ bool orch_section_fill_images(struct orch_section_context *a, GError **error)
     orch_trials_free(trials);
     return true;
 }
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "artifact", .shape = ORCH_SHAPE_ARTIFACT, .is_required = true},
+    {.name = "by", .shape = ORCH_SHAPE_AXES},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "where", .shape = ORCH_SHAPE_WHERE},
+    {0}};
+
+const struct orch_report_kind ORCH_REPORT_IMAGES = {
+    .name = "images",
+    .keys = KEYS,
+    .fill = fill,
+};

@@ -135,7 +135,7 @@ static bool show(struct orch_section_context *a, const struct orch_trials *trial
     return true;
 }
 
-bool orch_section_fill_listing(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     const char *artifact = orch_json_text(a->item->spec, "artifact", "");
     g_autoptr(GPtrArray) axes = orch_texts_from_json(json_object_get(a->item->spec, "by"));
@@ -161,3 +161,18 @@ bool orch_section_fill_listing(struct orch_section_context *a, GError **error)
     orch_trials_free(trials);
     return true;
 }
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "artifact", .shape = ORCH_SHAPE_ARTIFACT, .is_required = true},
+    {.name = "columns", .shape = ORCH_SHAPE_TEXTS},
+    {.name = "bars", .shape = ORCH_SHAPE_TEXTS},
+    {.name = "by", .shape = ORCH_SHAPE_AXES},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "where", .shape = ORCH_SHAPE_WHERE},
+    {0}};
+
+const struct orch_report_kind ORCH_REPORT_LISTING = {
+    .name = "listing",
+    .keys = KEYS,
+    .fill = fill,
+};

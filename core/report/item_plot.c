@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `plot`. */
+#include "core/recipe/report_shapes.h"
 #include "core/report/items.h"
 #include "core/report/plot.h"
 
@@ -8,7 +9,7 @@
 
 #include <string.h>
 
-bool orch_section_fill_plot(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     const json_t *spec = a->item->spec;
     struct orch_plot plot = {
@@ -46,3 +47,82 @@ bool orch_section_fill_plot(struct orch_section_context *a, GError **error)
     orch_trials_free(trials);
     return ok;
 }
+
+static const char *const KIND_WORDS[] = {"line", "scatter", "bar", "histogram",
+                                         "box",  "heat",    NULL};
+static const struct orch_report_words PLOT_KINDS = {.words = KIND_WORDS, .what = "kind of plot"};
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "kind", .shape = ORCH_SHAPE_WORD, .words = &PLOT_KINDS},
+    {.name = "x", .shape = ORCH_SHAPE_X, .is_required = true},
+    {.name = "y", .shape = ORCH_SHAPE_Y, .is_required = true},
+    {.name = "by", .shape = ORCH_SHAPE_AXES},
+    {.name = "facet", .shape = ORCH_SHAPE_AXIS},
+    {.name = "log_x", .shape = ORCH_SHAPE_FLAG},
+    {.name = "log_y", .shape = ORCH_SHAPE_FLAG},
+    {.name = "ideal", .shape = ORCH_SHAPE_FLAG},
+    {.name = "predicted", .shape = ORCH_SHAPE_FLAG},
+    {.name = "z", .shape = ORCH_SHAPE_VALUES},
+    {.name = "reference", .shape = ORCH_SHAPE_REFERENCE},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "where", .shape = ORCH_SHAPE_WHERE},
+    {0}};
+
+/* Checks that predictions are of wall time, because only forecasts of wall time are stored. */
+static void check_predicted(struct report_item *item)
+{
+    const struct orch_yaml *y = orch_yaml_get(item->spec, "y");
+    if (orch_report_flag(item, "predicted") &&
+        !(y && y->kind == ORCH_YAML_SCALAR && strcmp(y->text, "wall_s") == 0))
+        orch_recipe_error_at(item->draft, orch_yaml_get(item->spec, "predicted"),
+                             "write 'y: wall_s'",
+                             "'predicted' needs 'y: wall_s', because forecasts are of wall time");
+}
+
+/* Checks that a heat map has `z` and a single `y`, and that other plots have no `z`. */
+static void check_heat_map(struct report_item *item)
+{
+    const struct orch_yaml *y = orch_yaml_get(item->spec, "y"), *z = orch_yaml_get(item->spec, "z");
+    if (orch_report_is_heat_map(item) && !z)
+        orch_recipe_error_at(item->draft, item->spec, "for example 'z: best val_accuracy'",
+                             "a heat map needs 'z', the value that its colours show");
+    if (!orch_report_is_heat_map(item) && z)
+        orch_recipe_error_at(item->draft, z, "write 'kind: heat', or remove 'z'",
+                             "'z' is only for heat maps");
+    if (orch_report_is_heat_map(item) && y && y->kind == ORCH_YAML_LIST)
+        orch_recipe_error_at(item->draft, y, NULL,
+                             "'y' of a heat map takes one parameter, not a list");
+}
+
+/* Checks that a curve over epochs uses a metric by epoch. */
+static void check_steps(struct report_item *item)
+{
+    const struct orch_yaml *x = orch_yaml_get(item->spec, "x");
+    if (!x || x->kind != ORCH_YAML_SCALAR || orch_report_holder(item, REPORT_NAME_PARAM, x->text) ||
+        !(strcmp(x->text, "step") == 0 || orch_report_holder(item, REPORT_NAME_STEP_UNIT, x->text)))
+        return;
+    for (guint i = 0; i < item->metrics->len; i++) {
+        const struct orch_metric_spec *metric = item->metrics->pdata[i];
+        if (!metric->step_unit)
+            orch_recipe_error_at(item->draft, x, "show it in a table",
+                                 "metric '%s' has one value per trial, so it has no curve by %s",
+                                 metric->name, x->text);
+        else if (strcmp(x->text, "step") != 0 && strcmp(metric->step_unit, x->text) != 0)
+            orch_recipe_error_at(item->draft, x, NULL, "'%s' is recorded by %s, not by %s",
+                                 metric->name, metric->step_unit, x->text);
+    }
+}
+
+static void check(struct report_item *item)
+{
+    check_steps(item);
+    check_predicted(item);
+    check_heat_map(item);
+}
+
+const struct orch_report_kind ORCH_REPORT_PLOT = {
+    .name = "plot",
+    .keys = KEYS,
+    .check = check,
+    .fill = fill,
+};

@@ -2,6 +2,7 @@
 /* The item `speedup`: a value by number of workers against the value of one worker, and what
  * follows from both: speedup, efficiency, seconds of communication, bandwidth. Each column has a
  * formula, which a note repeats. The chart is of the first column. */
+#include "core/recipe/report_shapes.h"
 #include "core/report/items.h"
 
 #include "lib/base/json.h"
@@ -331,7 +332,7 @@ static void add_notes(struct orch_section_context *a, const struct gathered *g,
                           g->oversubscribed_count);
 }
 
-bool orch_section_fill_speedup(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     g_autoptr(GPtrArray) by = orch_texts_from_json(json_object_get(a->item->spec, "by"));
     g_autoptr(GPtrArray) columns = columns_of(a);
@@ -355,3 +356,39 @@ bool orch_section_fill_speedup(struct orch_section_context *a, GError **error)
     orch_trials_free(trials);
     return ok;
 }
+
+static const char *const COLUMN_WORDS[] = {"speedup",       "efficiency", "ratio",
+                                           "inverse",       "increase",   "computing",
+                                           "communication", "bandwidth",  NULL};
+static const struct orch_report_words SPEEDUP_COLUMNS = {
+    .words = COLUMN_WORDS, .what = "column", .of = " of a speedup"};
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "value", .shape = ORCH_SHAPE_VALUE, .is_required = true},
+    {.name = "workers", .shape = ORCH_SHAPE_AXIS},
+    {.name = "by", .shape = ORCH_SHAPE_AXES},
+    {.name = "bytes", .shape = ORCH_SHAPE_VALUE},
+    {.name = "columns", .shape = ORCH_SHAPE_WORDS, .words = &SPEEDUP_COLUMNS},
+    {.name = "oversubscribed", .shape = ORCH_SHAPE_FLAG},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "where", .shape = ORCH_SHAPE_WHERE},
+    {0}};
+
+/* Checks that the bandwidth has bytes to be computed from. */
+static void check_bytes(struct report_item *item)
+{
+    g_autoptr(GPtrArray) columns = orch_recipe_get_texts(item->draft, item->spec, "columns");
+    for (guint i = 0; columns && i < columns->len; i++) {
+        const struct orch_yaml *column = columns->pdata[i];
+        if (strcmp(column->text, "bandwidth") == 0 && !orch_yaml_get(item->spec, "bytes"))
+            orch_recipe_error_at(item->draft, column, "write bytes: result epoch_reduced_bytes",
+                                 "column 'bandwidth' needs 'bytes'");
+    }
+}
+
+const struct orch_report_kind ORCH_REPORT_SPEEDUP = {
+    .name = "speedup",
+    .keys = KEYS,
+    .check = check_bytes,
+    .fill = fill,
+};

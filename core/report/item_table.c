@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `table`. */
+#include "core/recipe/report_shapes.h"
 #include "core/report/items.h"
 
 #include "lib/base/json.h"
@@ -34,7 +35,7 @@ static struct orch_table *table_of_labels(const struct orch_grid *grid, const GP
     return table;
 }
 
-bool orch_section_fill_table(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     struct orch_section_grid *g = orch_section_grid(a, "rows", "columns", error);
     if (!g)
@@ -56,3 +57,53 @@ bool orch_section_fill_table(struct orch_section_context *a, GError **error)
     orch_section_grid_free(g);
     return true;
 }
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "rows", .shape = ORCH_SHAPE_AXES, .is_required = true},
+    {.name = "columns", .shape = ORCH_SHAPE_AXES},
+    {.name = "value", .shape = ORCH_SHAPE_VALUES, .is_required = true},
+    {.name = "deviation", .shape = ORCH_SHAPE_FLAG},
+    {.name = "labels", .shape = ORCH_SHAPE_TEXTS},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "where", .shape = ORCH_SHAPE_WHERE},
+    {0}};
+
+/* Checks that a table with deviations has a column for each value. */
+static void check_deviation(struct report_item *item)
+{
+    const struct orch_yaml *deviation = orch_yaml_get(item->spec, "deviation");
+    if (orch_report_flag(item, "deviation") && orch_yaml_get(item->spec, "columns"))
+        orch_recipe_error_at(item->draft, deviation, "move the names of 'columns' to 'rows'",
+                             "'deviation' needs a table without 'columns'");
+}
+
+/* Checks that a table with labels has a row for each value, with its label. */
+static void check_labels(struct report_item *item)
+{
+    const struct orch_yaml *labels = orch_yaml_get(item->spec, "labels");
+    static const char *const others[] = {"columns", "deviation"};
+    if (!labels)
+        return;
+    for (guint i = 0; i < G_N_ELEMENTS(others); i++)
+        if (orch_yaml_get(item->spec, others[i]))
+            orch_recipe_error_at(item->draft, labels, "remove one of them",
+                                 "'labels' needs a table without '%s'", others[i]);
+    g_autoptr(GPtrArray) texts = orch_recipe_get_texts(item->draft, item->spec, "labels");
+    g_autoptr(GPtrArray) values = orch_recipe_get_texts(item->draft, item->spec, "value");
+    if (texts && values && texts->len != values->len)
+        orch_recipe_error_at(item->draft, labels, "write one label for each value",
+                             "the table has %u labels for %u values", texts->len, values->len);
+}
+
+static void check(struct report_item *item)
+{
+    check_deviation(item);
+    check_labels(item);
+}
+
+const struct orch_report_kind ORCH_REPORT_TABLE = {
+    .name = "table",
+    .keys = KEYS,
+    .check = check,
+    .fill = fill,
+};

@@ -180,7 +180,7 @@ static void add_notes(const struct tally *t)
                           t->untimed, orch_plural(t->untimed), t->untimed == 1 ? "is" : "are");
 }
 
-bool orch_section_fill_time_to_accuracy(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     struct orch_section_grid *g = orch_section_grid(a, "by", NULL, error);
     if (!g)
@@ -197,3 +197,17 @@ bool orch_section_fill_time_to_accuracy(struct orch_section_context *a, GError *
     orch_section_grid_free(g);
     return ok;
 }
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "value", .shape = ORCH_SHAPE_VALUES, .is_required = true},
+    {.name = "reached", .shape = ORCH_SHAPE_VALUE},
+    {.name = "by", .shape = ORCH_SHAPE_AXES},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "where", .shape = ORCH_SHAPE_WHERE},
+    {0}};
+
+const struct orch_report_kind ORCH_REPORT_TIME_TO_ACCURACY = {
+    .name = "time_to_accuracy",
+    .keys = KEYS,
+    .fill = fill,
+};

@@ -266,7 +266,7 @@ static unsigned add_trial(struct work *w)
 /* ---- the item ----------------------------------------------------------------------------------
  */
 
-bool orch_section_fill_work(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     struct work w = {.a = a, .trials = orch_section_trials(a, "experiments", error)};
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -298,3 +298,19 @@ bool orch_section_fill_work(struct orch_section_context *a, GError **error)
     orch_trials_free(w.trials);
     return true;
 }
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "value", .shape = ORCH_SHAPE_VALUES},
+    {.name = "formula", .shape = ORCH_SHAPE_FORMULAS},
+    {.name = "columns", .shape = ORCH_SHAPE_TEXTS},
+    {.name = "by", .shape = ORCH_SHAPE_AXES},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "where", .shape = ORCH_SHAPE_WHERE},
+    {0}};
+
+const struct orch_report_kind ORCH_REPORT_WORK = {
+    .name = "work",
+    .keys = KEYS,
+    .may_be_bare = true,
+    .fill = fill,
+};

@@ -14,6 +14,12 @@ char *orch_section_command(const struct orch_section_context *a, const char *ver
     return g_strdup_printf("orch %s %s%s%s", verb, path, more ? " " : "", more ? more : "");
 }
 
+bool orch_item_without_trials(const json_t *spec)
+{
+    (void)spec;
+    return false;
+}
+
 bool orch_item_flag(const json_t *spec, const char *key)
 {
     static const char *const yes[] = {"true", "yes", "on", NULL};

@@ -6,6 +6,8 @@
 #include "core/report/grid.h"
 #include "core/report/sections.h"
 
+/** The has_trials of kinds that use no trials: false. */
+bool orch_item_without_trials(const json_t *spec);
 /** True where the key of an item is true, yes or on. */
 bool orch_item_flag(const json_t *spec, const char *key);
 /** Returns the trials of the experiments that the item lists under `key`, and records each in

@@ -11,75 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- kinds -------------------------------------------------------------------------------------
- */
-
-static bool fill_text(struct orch_section_context *a, GError **error)
-{
-    (void)error;
-    orch_section_text(a->section, "%s", json_string_value(a->item->spec));
-    return true;
-}
-
-static bool leave_to_student(struct orch_section_context *a, GError **error)
-{
-    (void)error;
-    const char *ctx = json_is_string(a->item->spec) ? json_string_value(a->item->spec) : "";
-    orch_section_student(a->section, "%s", ctx);
-    return true;
-}
-
-static const struct kind {
-    enum orch_report_kind kind;
-    const char *name;
-    bool (*answer)(struct orch_section_context *a, GError **error);
-    bool is_slow; /* it fits models */
-} KINDS[] = {
-    {ORCH_REPORT_TEXT, "text", fill_text, false},
-    {ORCH_REPORT_TABLE, "table", orch_section_fill_table, false},
-    {ORCH_REPORT_BEST, "best", orch_section_fill_best, false},
-    {ORCH_REPORT_COMPARE, "compare", orch_section_fill_compare, false},
-    {ORCH_REPORT_PLOT, "plot", orch_section_fill_plot, false},
-    {ORCH_REPORT_CONVERGED, "converged", orch_section_fill_converged, false},
-    {ORCH_REPORT_GAIN, "gain", orch_section_fill_gain, false},
-    {ORCH_REPORT_CORRELATE, "correlate", orch_section_fill_correlate, false},
-    {ORCH_REPORT_SPEEDUP, "speedup", orch_section_fill_speedup, false},
-    {ORCH_REPORT_ROOFLINE, "roofline", orch_section_fill_roofline, false},
-    {ORCH_REPORT_SPEED_MODEL, "speed_model", orch_section_fill_speed_model, false},
-    {ORCH_REPORT_LISTING, "listing", orch_section_fill_listing, false},
-    {ORCH_REPORT_IMAGES, "images", orch_section_fill_images, false},
-    {ORCH_REPORT_COVERAGE, "coverage", orch_section_fill_coverage, false},
-    {ORCH_REPORT_WORK, "work", orch_section_fill_work, false},
-    {ORCH_REPORT_COLLABORATORS, "collaborators", orch_section_fill_collaborators, false},
-    {ORCH_REPORT_STUDENT, "student", leave_to_student, false},
-    {ORCH_REPORT_CURVE, "curve", orch_section_fill_curve, true},
-    {ORCH_REPORT_CURVE_LAW, "curve_law", orch_section_fill_curve_law, true},
-    {ORCH_REPORT_TIME_TO, "time_to", orch_section_fill_time_to, true},
-    {ORCH_REPORT_TIME_TO_ACCURACY, "time_to_accuracy", orch_section_fill_time_to_accuracy, false},
-    {ORCH_REPORT_LEARN, "learn", orch_section_fill_learn, true},
-    {ORCH_REPORT_LAYERWISE, "layerwise", orch_section_fill_layerwise, true},
-    {ORCH_REPORT_PALEO, "paleo", orch_section_fill_paleo, false},
-    {ORCH_REPORT_PALEO_PASSES, "paleo_passes", orch_section_fill_paleo_passes, false},
-    {ORCH_REPORT_PALEO_HYBRID, "paleo_hybrid", orch_section_fill_paleo_hybrid, false},
-    {ORCH_REPORT_PALEO_SCALING, "paleo_scaling", orch_section_fill_paleo_scaling, false},
-};
-
-static const struct kind *kind_of(const struct orch_report_item *item)
-{
-    for (size_t i = 0; i < G_N_ELEMENTS(KINDS); i++)
-        if (KINDS[i].kind == item->kind)
-            return &KINDS[i];
-    return NULL;
-}
-
-bool orch_report_item_is_slow(const char *kind)
-{
-    for (size_t i = 0; i < G_N_ELEMENTS(KINDS); i++)
-        if (strcmp(KINDS[i].name, kind) == 0)
-            return KINDS[i].is_slow;
-    return false;
-}
-
 /* ---- selection of items ------------------------------------------------------------------------
  */
 
@@ -105,15 +36,10 @@ static bool is_same_problem(const char *a, const char *b)
     return a && b && strcspn(b, ".") == length && strncmp(a, b, length) == 0;
 }
 
-/* Returns whether items of this kind use no trials. */
+/* Returns whether an item uses no trials. */
 static bool is_of_no_trials(const struct orch_report_item *item)
 {
-    static const enum orch_report_kind kinds[] = {ORCH_REPORT_STUDENT, ORCH_REPORT_PALEO,
-                                                  ORCH_REPORT_PALEO_HYBRID, ORCH_REPORT_TEXT};
-    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-        if (item->kind == kinds[i])
-            return true;
-    return item->kind == ORCH_REPORT_PALEO_PASSES && !json_object_get(item->spec, "experiments");
+    return item->kind->has_trials && !item->kind->has_trials(item->spec);
 }
 
 /* An item without trials is requested together with the other items of its problem. When the
@@ -241,11 +167,10 @@ static void describe(struct orch_document *document, struct orch_plan *plan,
 static struct orch_section_context begin_section(struct orch_document *document,
                                                  struct orch_plan *plan,
                                                  const struct orch_report_options *options,
-                                                 const struct orch_report_item *item,
-                                                 const struct kind *kind)
+                                                 const struct orch_report_item *item)
 {
     struct orch_section *section =
-        orch_document_add(document, kind->name, item->question, item->title);
+        orch_document_add(document, item->kind->name, item->question, item->title);
     struct orch_section_context a = {plan, item, options, section, document};
     g_autofree char *only = item->question ? g_strdup_printf("--only %s", item->question) : NULL;
     section->points = item->points;
@@ -253,26 +178,22 @@ static struct orch_section_context begin_section(struct orch_document *document,
     return a;
 }
 
-/* Adds an item's section. Sections about other users' runs depend on all other sections, so they
- * are queued in `waiting`. */
+/* Adds an item's section. Sections that are about the others are queued in `waiting`. */
 static bool add_section(struct orch_document *document, struct orch_plan *plan,
                         const struct orch_report_options *options,
                         const struct orch_report_item *item, const struct orch_scale *scale,
                         GArray *waiting, GError **error)
 {
-    const struct kind *kind = kind_of(item);
-    if (!kind)
-        return true;
-    struct orch_section_context a = begin_section(document, plan, options, item, kind);
-    if (kind->kind == ORCH_REPORT_COLLABORATORS) {
+    struct orch_section_context a = begin_section(document, plan, options, item);
+    if (item->kind->joins) {
         g_array_append_val(waiting, a);
         return true;
     }
-    if (kind->is_slow && options->is_slow_left_out) {
+    if (item->kind->is_slow && options->is_slow_left_out) {
         orch_section_missing(a.section, a.section->command, "left out: it fits models");
         return true;
     }
-    if (!kind->answer(&a, error))
+    if (!item->kind->fill(&a, error))
         return false;
     g_autofree char *disturbed = orch_disturbed_text(
         a.section->disturbed_left_out, a.section->disturbed_kept, "orch report --disturbed");
@@ -282,34 +203,38 @@ static bool add_section(struct orch_document *document, struct orch_plan *plan,
     return true;
 }
 
-static bool uses_others(const struct orch_document *document)
+/* Adds the sections of kinds that join a report without an item of theirs. */
+static bool add_joining(struct orch_document *document, struct orch_plan *plan,
+                        const struct orch_report_options *options, const GArray *waiting,
+                        GError **error)
 {
-    for (guint i = 0; i < document->sections->len; i++) {
-        const struct orch_section *section = document->sections->pdata[i];
-        for (guint j = 0; j < section->runs->len; j++)
-            if (!((const struct orch_section_run *)section->runs->pdata[j])->is_ours)
-                return true;
+    g_autoptr(GPtrArray) kinds = orch_report_kinds();
+    bool ok = true;
+    for (guint i = 0; ok && i < kinds->len; i++) {
+        const struct orch_report_kind *kind = kinds->pdata[i];
+        bool is_there = false;
+        for (guint j = 0; j < waiting->len; j++)
+            is_there |= g_array_index(waiting, struct orch_section_context, j).item->kind == kind;
+        const char *title = kind->joins && !is_there ? kind->joins(document) : NULL;
+        if (!title)
+            continue;
+        const struct orch_report_item item = {.kind = kind, .title = (char *)(uintptr_t)title};
+        struct orch_section_context a = begin_section(document, plan, options, &item);
+        ok = kind->fill(&a, error);
     }
-    return false;
+    return ok;
 }
 
-/* Fills the queued sections about other users' runs. Adds one at the end when the recipe has no
- * such item but the report uses other users' runs. */
-static bool add_collaborators(struct orch_document *document, struct orch_plan *plan,
-                              const struct orch_report_options *options, GArray *waiting,
-                              GError **error)
+/* Fills the sections that are about the others. */
+static bool add_last(struct orch_document *document, struct orch_plan *plan,
+                     const struct orch_report_options *options, const GArray *waiting,
+                     GError **error)
 {
-    static const struct orch_report_item none = {.kind = ORCH_REPORT_COLLABORATORS,
-                                                 .title = (char *)"Runs made by others"};
-    const struct kind *kind = kind_of(&none);
-    bool ok = true;
-    if (kind && !waiting->len && uses_others(document)) {
-        struct orch_section_context a = begin_section(document, plan, options, &none, kind);
-        return orch_section_fill_collaborators(&a, error);
+    bool ok = add_joining(document, plan, options, waiting, error);
+    for (guint i = 0; ok && i < waiting->len; i++) {
+        struct orch_section_context *a = &g_array_index(waiting, struct orch_section_context, i);
+        ok = a->item->kind->fill(a, error);
     }
-    for (guint i = 0; ok && i < waiting->len; i++)
-        ok = orch_section_fill_collaborators(
-            &g_array_index(waiting, struct orch_section_context, i), error);
     return ok;
 }
 
@@ -331,7 +256,7 @@ struct orch_document *orch_report_document(struct orch_plan *plan,
             ok = add_section(document, plan, options, item, scale, waiting, error);
     }
     orch_scale_free(scale);
-    if (ok && add_collaborators(document, plan, options, waiting, error))
+    if (ok && add_last(document, plan, options, waiting, error))
         return document;
     orch_document_free(document);
     return NULL;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Computes a recipe's report from the store: each report item becomes one section of a document.
- * Each kind of item has its own file, item_KIND.c. Nothing here prints. */
+ * Each kind of item has its own file, item_KIND.c, which ends with the row of the kind. Nothing
+ * here prints. */
 #ifndef ORCH_CORE_REPORT_SECTIONS_H
 #define ORCH_CORE_REPORT_SECTIONS_H
 
+#include "core/recipe/report_kinds.h"
 #include "core/report/trials.h"
 
 struct orch_report_options {
@@ -34,41 +36,5 @@ struct orch_section_context {
 struct orch_document *orch_report_document(struct orch_plan *plan,
                                            const struct orch_report_options *options,
                                            GError **error);
-
-/** Computes a coverage document: one section for each experiment with trials in the plan, in the
- * form of the item `coverage`. NULL with an error. The caller frees. */
-struct orch_document *orch_report_coverages(struct orch_plan *plan,
-                                            const struct orch_report_options *options,
-                                            GError **error);
-/** Returns whether this kind of item ("curve") fits models, and is therefore slow. */
-bool orch_report_item_is_slow(const char *kind);
-
-/* ---- items: each fills its section; false with an error when the store cannot be read ---- */
-
-bool orch_section_fill_table(struct orch_section_context *a, GError **error);
-bool orch_section_fill_best(struct orch_section_context *a, GError **error);
-bool orch_section_fill_compare(struct orch_section_context *a, GError **error);
-bool orch_section_fill_plot(struct orch_section_context *a, GError **error);
-bool orch_section_fill_images(struct orch_section_context *a, GError **error);
-bool orch_section_fill_coverage(struct orch_section_context *a, GError **error);
-bool orch_section_fill_work(struct orch_section_context *a, GError **error);
-bool orch_section_fill_collaborators(struct orch_section_context *a, GError **error);
-bool orch_section_fill_converged(struct orch_section_context *a, GError **error);
-bool orch_section_fill_gain(struct orch_section_context *a, GError **error);
-bool orch_section_fill_correlate(struct orch_section_context *a, GError **error);
-bool orch_section_fill_speedup(struct orch_section_context *a, GError **error);
-bool orch_section_fill_roofline(struct orch_section_context *a, GError **error);
-bool orch_section_fill_speed_model(struct orch_section_context *a, GError **error);
-bool orch_section_fill_listing(struct orch_section_context *a, GError **error);
-bool orch_section_fill_curve(struct orch_section_context *a, GError **error);
-bool orch_section_fill_curve_law(struct orch_section_context *a, GError **error);
-bool orch_section_fill_time_to(struct orch_section_context *a, GError **error);
-bool orch_section_fill_time_to_accuracy(struct orch_section_context *a, GError **error);
-bool orch_section_fill_learn(struct orch_section_context *a, GError **error);
-bool orch_section_fill_layerwise(struct orch_section_context *a, GError **error);
-bool orch_section_fill_paleo(struct orch_section_context *a, GError **error);
-bool orch_section_fill_paleo_passes(struct orch_section_context *a, GError **error);
-bool orch_section_fill_paleo_hybrid(struct orch_section_context *a, GError **error);
-bool orch_section_fill_paleo_scaling(struct orch_section_context *a, GError **error);
 
 #endif

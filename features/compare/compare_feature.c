@@ -7,4 +7,9 @@ extern const struct orch_command ORCH_COMMAND_COMPARE;
 
 static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_COMPARE, NULL};
 
-const struct orch_feature ORCH_FEATURE_COMPARE = {.commands = COMMANDS};
+extern const struct orch_report_kind ORCH_REPORT_COMPARE;
+
+static const struct orch_report_kind *const REPORT_KINDS[] = {&ORCH_REPORT_COMPARE, NULL};
+
+const struct orch_feature ORCH_FEATURE_COMPARE = {.commands = COMMANDS,
+                                                  .report_kinds = REPORT_KINDS};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `compare`: settings compared with a baseline, each at its best; or predicted values
  * compared with measured ones. */
+#include "core/recipe/report_shapes.h"
 #include "core/report/items.h"
 
 #include "core/stats/numbers.h"
@@ -322,8 +323,50 @@ static bool against_measured(struct orch_section_context *a, GError **error)
     return ok;
 }
 
-bool orch_section_fill_compare(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     return json_object_get(a->item->spec, "predicted") ? against_measured(a, error)
                                                        : against_baseline(a, error);
 }
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "value", .shape = ORCH_SHAPE_VALUES},
+    {.name = "by", .shape = ORCH_SHAPE_AXES, .is_required = true},
+    {.name = "predicted", .shape = ORCH_SHAPE_SIDE},
+    {.name = "measured", .shape = ORCH_SHAPE_SIDE},
+    {.name = "best_of", .shape = ORCH_SHAPE_AXES},
+    {.name = "baseline", .shape = ORCH_SHAPE_TEXT},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "where", .shape = ORCH_SHAPE_WHERE},
+    {0}};
+
+/* Checks that a comparison has a baseline or two sides. */
+static void check_compare(struct report_item *item)
+{
+    const struct orch_yaml *predicted = orch_yaml_get(item->spec, "predicted");
+    const struct orch_yaml *measured = orch_yaml_get(item->spec, "measured");
+    bool value = orch_yaml_get(item->spec, "value");
+    if (!predicted != !measured)
+        orch_recipe_error_at(item->draft, predicted ? predicted : measured,
+                             "add the other one; each takes a value or an experiment",
+                             "'compare' needs both 'predicted' and 'measured', or neither");
+    else if (!value && (!predicted || orch_report_names_experiment(item, predicted) ||
+                        orch_report_names_experiment(item, measured)))
+        orch_recipe_error_at(item->draft, item->spec, "see docs/reports.md",
+                             "'compare' needs 'value'");
+    if (predicted &&
+        (orch_yaml_get(item->spec, "baseline") || orch_yaml_get(item->spec, "best_of")))
+        orch_recipe_error_at(
+            item->draft, predicted, "leave 'baseline' and 'best_of' out",
+            "'compare' takes either a baseline or 'predicted' and 'measured', not both");
+    const struct orch_yaml *best_of = orch_yaml_get(item->spec, "best_of");
+    for (guint i = 0; best_of && i < item->metrics->len; i++)
+        orch_report_check_better(item, best_of, item->metrics->pdata[i]);
+}
+
+const struct orch_report_kind ORCH_REPORT_COMPARE = {
+    .name = "compare",
+    .keys = KEYS,
+    .check = check_compare,
+    .fill = fill,
+};

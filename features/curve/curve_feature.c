@@ -7,4 +7,11 @@ extern const struct orch_command ORCH_COMMAND_CURVE;
 
 static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_CURVE, NULL};
 
-const struct orch_feature ORCH_FEATURE_CURVE = {.commands = COMMANDS};
+extern const struct orch_report_kind ORCH_REPORT_SPEED_MODEL, ORCH_REPORT_CURVE,
+    ORCH_REPORT_CURVE_LAW, ORCH_REPORT_TIME_TO;
+
+static const struct orch_report_kind *const REPORT_KINDS[] = {
+    &ORCH_REPORT_SPEED_MODEL, &ORCH_REPORT_CURVE, &ORCH_REPORT_CURVE_LAW, &ORCH_REPORT_TIME_TO,
+    NULL};
+
+const struct orch_feature ORCH_FEATURE_CURVE = {.commands = COMMANDS, .report_kinds = REPORT_KINDS};

@@ -74,7 +74,7 @@ static struct orch_table *make_table(const struct orch_curve_set *set)
     return table;
 }
 
-bool orch_section_fill_curve(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     (void)error;
     struct orch_curve_set *set = orch_curve_set_gather(a->plan, a->item, "experiments");
@@ -109,3 +109,18 @@ bool orch_section_fill_curve(struct orch_section_context *a, GError **error)
     orch_curve_set_free(set);
     return true;
 }
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "value", .shape = ORCH_SHAPE_SERIES},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "devices", .shape = ORCH_SHAPE_TEXTS},
+    {0}};
+
+const struct orch_report_kind ORCH_REPORT_CURVE = {
+    .name = "curve",
+    .keys = KEYS,
+    .may_be_bare = true,
+    .is_slow = true,
+    .place = "gpu",
+    .fill = fill,
+};

@@ -354,7 +354,7 @@ static void add_held(struct orch_section *section, const struct orch_report_item
     g_array_unref(held);
 }
 
-bool orch_section_fill_curve_law(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     (void)error;
     GError *problem = NULL;
@@ -378,3 +378,19 @@ bool orch_section_fill_curve_law(struct orch_section_context *a, GError **error)
     orch_curve_set_free(set);
     return true;
 }
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "held_out", .shape = ORCH_SHAPE_OTHER_EXPERIMENTS, .is_required = true},
+    {.name = "value", .shape = ORCH_SHAPE_SERIES},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "devices", .shape = ORCH_SHAPE_TEXTS},
+    {.name = "warmup", .shape = ORCH_SHAPE_NUMBERS},
+    {0}};
+
+const struct orch_report_kind ORCH_REPORT_CURVE_LAW = {
+    .name = "curve_law",
+    .keys = KEYS,
+    .is_slow = true,
+    .place = "gpu",
+    .fill = fill,
+};

@@ -205,7 +205,7 @@ static bool show(struct speed_item *s, GError **error)
     return true;
 }
 
-bool orch_section_fill_speed_model(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     const json_t *spec = a->item->spec;
     const char *mode = orch_json_text(spec, "mode", "asynchronous");
@@ -231,3 +231,24 @@ bool orch_section_fill_speed_model(struct orch_section_context *a, GError **erro
     orch_trials_free(trials);
     return ok;
 }
+
+static const char *const MODE_WORDS[] = {"asynchronous", "synchronous", NULL};
+static const struct orch_report_words SPEED_MODES = {.words = MODE_WORDS,
+                                                     .what = "mode",
+                                                     .of = " of a speed model",
+                                                     .hint = "asynchronous or synchronous"};
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "value", .shape = ORCH_SHAPE_VALUE, .is_required = true},
+    {.name = "servers", .shape = ORCH_SHAPE_AXIS},
+    {.name = "workers", .shape = ORCH_SHAPE_AXIS},
+    {.name = "mode", .shape = ORCH_SHAPE_WORD, .words = &SPEED_MODES},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "where", .shape = ORCH_SHAPE_WHERE},
+    {0}};
+
+const struct orch_report_kind ORCH_REPORT_SPEED_MODEL = {
+    .name = "speed_model",
+    .keys = KEYS,
+    .fill = fill,
+};

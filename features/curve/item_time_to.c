@@ -348,7 +348,7 @@ static void add_model(struct orch_section *section, const struct answer *a)
         }
 }
 
-bool orch_section_fill_time_to(struct orch_section_context *ctx, GError **error)
+static bool fill(struct orch_section_context *ctx, GError **error)
 {
     (void)error;
     GError *problem = NULL;
@@ -387,3 +387,22 @@ bool orch_section_fill_time_to(struct orch_section_context *ctx, GError **error)
     orch_hardware_free(a.hardware);
     return true;
 }
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "accuracy", .shape = ORCH_SHAPE_BY_PROFILE, .is_required = true},
+    {.name = "held_out", .shape = ORCH_SHAPE_OTHER_EXPERIMENTS, .is_required = true},
+    {.name = "speed", .shape = ORCH_SHAPE_OTHER_EXPERIMENTS, .is_required = true},
+    {.name = "servers", .shape = ORCH_SHAPE_COUNTS, .is_required = true},
+    {.name = "workers", .shape = ORCH_SHAPE_COUNTS, .is_required = true},
+    {.name = "link", .shape = ORCH_SHAPE_TEXT, .is_required = true},
+    {.name = "value", .shape = ORCH_SHAPE_SERIES},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {0}};
+
+const struct orch_report_kind ORCH_REPORT_TIME_TO = {
+    .name = "time_to",
+    .keys = KEYS,
+    .is_slow = true,
+    .place = "gpu",
+    .fill = fill,
+};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The items `learn` and `layerwise`: turns the outcomes of learn_item.c and layerwise_item.c into
  * sections. */
+#include "core/recipe/report_shapes.h"
 #include "core/report/items.h"
 #include "core/stats/numbers.h"
 #include "features/learn/learn_item.h"
@@ -167,7 +168,7 @@ static void add_held(struct orch_section *section, const struct orch_learn_outco
                       o->held->folds > 1 ? "5 folds" : "a fifth of them", o->held_model);
 }
 
-bool orch_section_fill_learn(struct orch_section_context *a, GError **error)
+static bool fill_learn(struct orch_section_context *a, GError **error)
 {
     struct orch_learn_outcome *o = orch_learn_item_evaluate(a, error);
     if (!o)
@@ -288,7 +289,7 @@ static void draw_layerwise(struct orch_section *section, const struct orch_layer
     orch_section_chart(section, chart);
 }
 
-bool orch_section_fill_layerwise(struct orch_section_context *a, GError **error)
+static bool fill_layerwise(struct orch_section_context *a, GError **error)
 {
     struct orch_layerwise_outcome *o = orch_layerwise_item_predict(a, error);
     if (!o)
@@ -301,3 +302,89 @@ bool orch_section_fill_layerwise(struct orch_section_context *a, GError **error)
     orch_layerwise_outcome_free(o);
     return true;
 }
+
+/* Predictors as predictors/model.h names them; "aigauge" is the linear form of lecture 7. */
+static const char *const MODEL_WORDS[] = {"tree",   "forest", "boost",   "mlp",
+                                          "linear", "knn",    "aigauge", NULL};
+static const struct orch_report_words MODELS = {.words = MODEL_WORDS, .what = "model"};
+/* Predictors that give intervals. */
+static const char *const MODEL_ALONE_WORDS[] = {"auto", "tree",   "forest", "boost",
+                                                "mlp",  "linear", "knn",    NULL};
+static const struct orch_report_words MODELS_ALONE = {.words = MODEL_ALONE_WORDS, .what = "model"};
+
+static const struct orch_report_key LEARN_KEYS[] = {
+    {.name = "value", .shape = ORCH_SHAPE_VALUES},
+    {.name = "artifact", .shape = ORCH_SHAPE_ARTIFACT},
+    {.name = "dataset", .shape = ORCH_SHAPE_TEXT},
+    {.name = "target", .shape = ORCH_SHAPE_TEXT},
+    {.name = "features", .shape = ORCH_SHAPE_COLUMNS},
+    {.name = "drop", .shape = ORCH_SHAPE_COLUMNS},
+    {.name = "models", .shape = ORCH_SHAPE_WORDS, .words = &MODELS},
+    {.name = "hold_out", .shape = ORCH_SHAPE_COLUMN},
+    {.name = "model", .shape = ORCH_SHAPE_WORD, .words = &MODELS_ALONE},
+    {.name = "most", .shape = ORCH_SHAPE_COUNT},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {0}};
+
+/* Checks that training rows have exactly one source, that a table has `target` and that runs have
+ * `features`. */
+static void check_learn(struct report_item *item)
+{
+    static const char *const sources[] = {"value", "artifact", "dataset"};
+    int count = 0;
+    for (guint i = 0; i < G_N_ELEMENTS(sources); i++)
+        count += orch_yaml_get(item->spec, sources[i]) != NULL;
+    if (count != 1)
+        orch_recipe_error_at(item->draft, item->spec,
+                             "value: a metric of runs; artifact: a CSV that runs write; dataset: a "
+                             "table from 'orch import'",
+                             "'learn' needs one of 'value', 'artifact' and 'dataset', found %d",
+                             count);
+    else if (!orch_yaml_get(item->spec, "value") && !orch_yaml_get(item->spec, "target"))
+        orch_recipe_error_at(item->draft, item->spec, "add 'target: COLUMN', the column to predict",
+                             "'learn' from a table needs 'target'");
+    else if (orch_yaml_get(item->spec, "value") && !orch_yaml_get(item->spec, "features"))
+        orch_recipe_error_at(item->draft, item->spec, "for example 'features: [net, batch]'",
+                             "'learn' from runs needs 'features'");
+}
+
+const struct orch_report_kind ORCH_REPORT_LEARN = {
+    .name = "learn",
+    .keys = LEARN_KEYS,
+    .is_slow = true,
+    .check = check_learn,
+    .fill = fill_learn,
+};
+
+static const struct orch_report_key LAYERWISE_KEYS[] = {
+    {.name = "conv", .shape = ORCH_SHAPE_ARTIFACT},
+    {.name = "dense", .shape = ORCH_SHAPE_ARTIFACT},
+    {.name = "rows", .shape = ORCH_SHAPE_ARTIFACT},
+    {.name = "value", .shape = ORCH_SHAPE_VALUES, .is_required = true},
+    {.name = "target", .shape = ORCH_SHAPE_TEXT},
+    {.name = "features", .shape = ORCH_SHAPE_COLUMNS},
+    {.name = "hold_out", .shape = ORCH_SHAPE_COLUMN},
+    {.name = "model", .shape = ORCH_SHAPE_WORD, .words = &MODELS_ALONE},
+    {.name = "images", .shape = ORCH_SHAPE_COUNT},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {0}};
+
+static void check_layerwise(struct report_item *item)
+{
+    bool has_tables = orch_yaml_get(item->spec, "conv") || orch_yaml_get(item->spec, "dense");
+    const struct orch_yaml *rows = orch_yaml_get(item->spec, "rows");
+    if (!has_tables && !rows)
+        orch_recipe_error_at(item->draft, item->spec, "name the artifact with the measured layers",
+                             "'layerwise' needs 'conv', 'dense' or both, or 'rows'");
+    if (rows && (has_tables || orch_yaml_get(item->spec, "hold_out")))
+        orch_recipe_error_at(item->draft, rows, "leave 'conv', 'dense' and 'hold_out' out",
+                             "'layerwise' with 'rows' sums the parts measured on the same device");
+}
+
+const struct orch_report_kind ORCH_REPORT_LAYERWISE = {
+    .name = "layerwise",
+    .keys = LAYERWISE_KEYS,
+    .is_slow = true,
+    .check = check_layerwise,
+    .fill = fill_layerwise,
+};

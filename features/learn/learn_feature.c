@@ -13,4 +13,9 @@ static const struct orch_command *const COMMANDS[] = {
     &ORCH_COMMAND_PREDICTOR_SHOW,  &ORCH_COMMAND_PREDICTOR_EXPORT,
     &ORCH_COMMAND_PREDICTOR_RM,    NULL};
 
-const struct orch_feature ORCH_FEATURE_LEARN = {.commands = COMMANDS};
+extern const struct orch_report_kind ORCH_REPORT_LEARN, ORCH_REPORT_LAYERWISE;
+
+static const struct orch_report_kind *const REPORT_KINDS[] = {&ORCH_REPORT_LEARN,
+                                                              &ORCH_REPORT_LAYERWISE, NULL};
+
+const struct orch_feature ORCH_FEATURE_LEARN = {.commands = COMMANDS, .report_kinds = REPORT_KINDS};

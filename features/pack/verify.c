@@ -207,7 +207,8 @@ static char *excuse(void *ctx, const json_t *said, const json_t *found, bool dif
     (void)found;
     const struct job *job = ctx;
     const char *kind = orch_json_text(said, "kind", "");
-    if (job->options->is_quick && orch_report_item_is_slow(kind))
+    const struct orch_report_kind *row = orch_report_kind_find(kind);
+    if (job->options->is_quick && row && row->is_slow)
         return g_strdup("it fits models; 'orch verify FILE' without --quick checks it");
     if (differs && leaves_files(kind) && artifacts_left(job->pack))
         return g_strdup_printf("it needs files that runs left, and %u of them are not in the pack",

@@ -172,7 +172,7 @@ static void add_method(const struct paleo_section *p)
                       tflops);
 }
 
-bool orch_section_fill_paleo(struct orch_section_context *a, GError **error)
+static bool fill_section(struct orch_section_context *a, GError **error)
 {
     static const char *const practical[] = {"network", "input", ">PPP", ">ms", ">images/s", NULL};
     static const char *const ratio[] = {"network",
@@ -201,3 +201,18 @@ bool orch_section_fill_paleo(struct orch_section_context *a, GError **error)
     (void)error;
     return true;
 }
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "nets", .shape = ORCH_SHAPE_TEXTS, .is_required = true},
+    {.name = "gpu", .shape = ORCH_SHAPE_TEXT},
+    {.name = "batch", .shape = ORCH_SHAPE_COUNT},
+    {.name = "ppp", .shape = ORCH_SHAPE_NUMBERS},
+    {.name = "peak_tflops", .shape = ORCH_SHAPE_NUMBERS},
+    {0}};
+
+const struct orch_report_kind ORCH_REPORT_PALEO = {
+    .name = "paleo",
+    .keys = KEYS,
+    .has_trials = orch_item_without_trials,
+    .fill = fill_section,
+};

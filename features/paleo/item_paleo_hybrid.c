@@ -199,7 +199,7 @@ static void show(const struct hybrid_item *h)
     add_notes(h);
 }
 
-bool orch_section_fill_paleo_hybrid(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     struct hybrid_item h = {.a = a};
     g_autoptr(GError) problem = NULL;
@@ -213,3 +213,24 @@ bool orch_section_fill_paleo_hybrid(struct orch_section_context *a, GError **err
     orch_layer_table_free(h.layers);
     return true;
 }
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "net", .shape = ORCH_SHAPE_TEXT, .is_required = true},
+    {.name = "split", .shape = ORCH_SHAPE_TEXTS, .is_required = true},
+    {.name = "workers", .shape = ORCH_SHAPE_COUNTS, .is_required = true},
+    {.name = "gpu", .shape = ORCH_SHAPE_TEXT},
+    {.name = "batch", .shape = ORCH_SHAPE_COUNT},
+    {.name = "link", .shape = ORCH_SHAPE_TEXT},
+    {.name = "ppp", .shape = ORCH_SHAPE_NUMBERS},
+    {.name = "ppp_comm", .shape = ORCH_SHAPE_NUMBERS},
+    {.name = "images", .shape = ORCH_SHAPE_COUNT},
+    {.name = "epochs", .shape = ORCH_SHAPE_COUNT},
+    {.name = "published", .shape = ORCH_SHAPE_TEXTS},
+    {0}};
+
+const struct orch_report_kind ORCH_REPORT_PALEO_HYBRID = {
+    .name = "paleo_hybrid",
+    .keys = KEYS,
+    .has_trials = orch_item_without_trials,
+    .fill = fill,
+};

@@ -289,7 +289,7 @@ static void add_notes(const struct passes_item *p)
             "Measured forward and backward are sums over the layers, the step is timed as a whole");
 }
 
-bool orch_section_fill_paleo_passes(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     static const char *const headers[] = {"network",
                                           "device",
@@ -331,3 +331,25 @@ bool orch_section_fill_paleo_passes(struct orch_section_context *a, GError **err
     g_array_unref(p.published);
     return ok;
 }
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "nets", .shape = ORCH_SHAPE_TEXTS, .is_required = true},
+    {.name = "gpu", .shape = ORCH_SHAPE_TEXT},
+    {.name = "batch", .shape = ORCH_SHAPE_COUNT},
+    {.name = "ppp", .shape = ORCH_SHAPE_NUMBERS},
+    {.name = "published", .shape = ORCH_SHAPE_TEXTS},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "where", .shape = ORCH_SHAPE_WHERE},
+    {0}};
+
+static bool has_trials(const json_t *spec)
+{
+    return json_object_get(spec, "experiments");
+}
+
+const struct orch_report_kind ORCH_REPORT_PALEO_PASSES = {
+    .name = "paleo_passes",
+    .keys = KEYS,
+    .has_trials = has_trials,
+    .fill = fill,
+};

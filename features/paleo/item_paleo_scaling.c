@@ -282,7 +282,7 @@ static void show(const struct scaling_item *s)
     add_method(s);
 }
 
-bool orch_section_fill_paleo_scaling(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     struct scaling_item s = {.a = a};
     GError *problem = NULL;
@@ -298,3 +298,27 @@ bool orch_section_fill_paleo_scaling(struct orch_section_context *a, GError **er
     g_clear_error(&problem);
     return true;
 }
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "net", .shape = ORCH_SHAPE_TEXT, .is_required = true},
+    {.name = "workers", .shape = ORCH_SHAPE_COUNTS, .is_required = true},
+    {.name = "gpu", .shape = ORCH_SHAPE_TEXT},
+    {.name = "batch", .shape = ORCH_SHAPE_COUNT},
+    {.name = "scaling", .shape = ORCH_SHAPE_TEXT},
+    {.name = "scheme", .shape = ORCH_SHAPE_TEXT},
+    {.name = "link", .shape = ORCH_SHAPE_TEXT},
+    {.name = "ppp", .shape = ORCH_SHAPE_NUMBERS},
+    {.name = "ppp_comm", .shape = ORCH_SHAPE_NUMBERS},
+    {.name = "calibrate", .shape = ORCH_SHAPE_FLAG},
+    {.name = "images", .shape = ORCH_SHAPE_COUNT},
+    {.name = "price", .shape = ORCH_SHAPE_NUMBERS},
+    {.name = "show", .shape = ORCH_SHAPE_TEXT},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "simulated", .shape = ORCH_SHAPE_EXPERIMENTS, .is_required = true},
+    {0}};
+
+const struct orch_report_kind ORCH_REPORT_PALEO_SCALING = {
+    .name = "paleo_scaling",
+    .keys = KEYS,
+    .fill = fill,
+};

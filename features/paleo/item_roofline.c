@@ -114,7 +114,7 @@ static bool show(const struct roofline_item *item, const struct orch_trials *tri
     return true;
 }
 
-bool orch_section_fill_roofline(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     struct roofline_item item = {.a = a,
                                  .artifact = orch_json_text(a->item->spec, "artifact", "rows")};
@@ -147,3 +147,17 @@ bool orch_section_fill_roofline(struct orch_section_context *a, GError **error)
     orch_hardware_free(item.hardware);
     return ok;
 }
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "artifact", .shape = ORCH_SHAPE_ARTIFACT},
+    {.name = "by", .shape = ORCH_SHAPE_AXES},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "where", .shape = ORCH_SHAPE_WHERE},
+    {0}};
+
+const struct orch_report_kind ORCH_REPORT_ROOFLINE = {
+    .name = "roofline",
+    .keys = KEYS,
+    .may_be_bare = true,
+    .fill = fill,
+};

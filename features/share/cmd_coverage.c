@@ -4,6 +4,7 @@
 #include "core/cli/forecast_show.h"
 #include "core/cli/report.h"
 #include "features/predict/plan_gpus_show.h"
+#include "features/share/coverage.h"
 #include "features/share/group_runs.h"
 #include "features/share/sharing.h"
 

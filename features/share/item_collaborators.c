@@ -122,7 +122,7 @@ static bool any_runs(const struct orch_document *document)
     return false;
 }
 
-bool orch_section_fill_collaborators(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     (void)error;
     const json_t *spec = a->item ? a->item->spec : NULL;
@@ -139,3 +139,34 @@ bool orch_section_fill_collaborators(struct orch_section_context *a, GError **er
         orch_section_text(a->section, "whose runs are one's own is not known");
     return true;
 }
+
+static bool uses_others(const struct orch_document *document)
+{
+    for (guint i = 0; i < document->sections->len; i++) {
+        const struct orch_section *section = document->sections->pdata[i];
+        for (guint j = 0; j < section->runs->len; j++)
+            if (!((const struct orch_section_run *)section->runs->pdata[j])->is_ours)
+                return true;
+    }
+    return false;
+}
+
+/* A report that uses other users' runs names them, asked or not. */
+static const char *joins(const struct orch_document *document)
+{
+    return uses_others(document) ? "Runs made by others" : NULL;
+}
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "by", .shape = ORCH_SHAPE_AXES},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "where", .shape = ORCH_SHAPE_WHERE},
+    {0}};
+
+const struct orch_report_kind ORCH_REPORT_COLLABORATORS = {
+    .name = "collaborators",
+    .keys = KEYS,
+    .may_be_bare = true,
+    .fill = fill,
+    .joins = joins,
+};

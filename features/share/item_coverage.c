@@ -2,6 +2,7 @@
 /* The item `coverage`: which trials are done, and by whom. Runs that others made on their own
  * machines count too, so a group can share one table. */
 #include "core/report/items.h"
+#include "features/share/coverage.h"
 #include "features/share/group_runs.h"
 #include "lib/base/json.h"
 
@@ -208,7 +209,7 @@ static void add_all(struct orch_section_context *a, const struct coverage *all)
                           all->held == 1 ? "is" : "are");
 }
 
-bool orch_section_fill_coverage(struct orch_section_context *a, GError **error)
+static bool fill(struct orch_section_context *a, GError **error)
 {
     struct orch_group_runs *group = orch_group_runs_new(a->plan, error);
     struct orch_section_grid *g =
@@ -277,15 +278,28 @@ struct orch_document *orch_report_coverages(struct orch_plan *plan,
         if (!has_trials(plan, experiment))
             continue;
         g_autoptr(json_t) spec = spec_of(plan, experiment);
-        struct orch_report_item item = {
-            .kind = ORCH_REPORT_COVERAGE, .title = experiment->name, .spec = spec};
+        struct orch_report_item item = {.title = experiment->name, .spec = spec};
         struct orch_section *section =
             orch_document_add(document, "coverage", NULL, experiment->name);
         struct orch_section_context a = {plan, &item, options, section, document};
-        ok = orch_section_fill_coverage(&a, error);
+        ok = fill(&a, error);
     }
     if (ok)
         return document;
     orch_document_free(document);
     return NULL;
 }
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "rows", .shape = ORCH_SHAPE_AXES},
+    {.name = "columns", .shape = ORCH_SHAPE_AXES},
+    {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
+    {.name = "where", .shape = ORCH_SHAPE_WHERE},
+    {0}};
+
+const struct orch_report_kind ORCH_REPORT_COVERAGE = {
+    .name = "coverage",
+    .keys = KEYS,
+    .may_be_bare = true,
+    .fill = fill,
+};

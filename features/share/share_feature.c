@@ -10,4 +10,9 @@ static const struct orch_command *const COMMANDS[] = {
     &ORCH_COMMAND_PULL,     &ORCH_COMMAND_PUSH,     &ORCH_COMMAND_STATUS,
     &ORCH_COMMAND_COVERAGE, &ORCH_COMMAND_DB_MERGE, NULL};
 
-const struct orch_feature ORCH_FEATURE_SHARE = {.commands = COMMANDS};
+extern const struct orch_report_kind ORCH_REPORT_COVERAGE, ORCH_REPORT_COLLABORATORS;
+
+static const struct orch_report_kind *const REPORT_KINDS[] = {&ORCH_REPORT_COVERAGE,
+                                                              &ORCH_REPORT_COLLABORATORS, NULL};
+
+const struct orch_feature ORCH_FEATURE_SHARE = {.commands = COMMANDS, .report_kinds = REPORT_KINDS};

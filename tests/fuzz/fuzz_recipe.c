@@ -3,29 +3,11 @@
  * leak, a hang, or an expansion beside an error is a fault. Built with -fsanitize=fuzzer it fuzzes;
  * with replay.c it runs the committed corpus as a test. */
 #include "core/feature/feature.h"
-#include "core/recipe/recipe_key.h"
+#include "core/recipe/recipe.h"
 #include "tests/unit/fake_plugins.h"
-
-#if __has_include("features/slurm/slurm_settings.h")
-#include "features/slurm/slurm_settings.h"
-#endif
-#if __has_include("features/cost/allowance.h")
-#include "features/cost/allowance.h"
-#endif
 
 #include <stdint.h>
 #include <stdlib.h>
-
-static const struct orch_recipe_key *const KEYS[] = {
-#ifdef ORCH_FEATURES_SLURM_SLURM_SETTINGS_H
-    &ORCH_RECIPE_KEY_SLURM,
-#endif
-#ifdef ORCH_FEATURES_COST_ALLOWANCE_H
-    &ORCH_RECIPE_KEY_ALLOWANCE,
-#endif
-    NULL};
-static const struct orch_feature KEY_ROW = {.recipe_keys = KEYS};
-static const struct orch_feature *const FEATURES[] = {&KEY_ROW, NULL};
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
@@ -52,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     static const char *const sweeps[] = {"batch=1,2,range(3,5)", NULL};
     const struct orch_recipe_options options = {
         .settings = settings, .sweeps = sweeps, .smoke = true, .part = 1, .part_count = 2};
-    orch_features_set(FEATURES);
+    orch_features_set(ORCH_FEATURES);
     struct orch_plugins *plugins = orch_plugins_new(NULL);
     expand(plugins, bytes, length, NULL);
     expand(plugins, bytes, length, &options);

@@ -1,3 +1,4 @@
+orch_test(collaborators "quick" orch_feature_share)
 # Students in clones of one repository, with kills, wrong clocks and a hostile member.
 add_library(skew SHARED ${CMAKE_CURRENT_LIST_DIR}/skew.c)
 set_target_properties(skew PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})

@@ -1,1 +1,3 @@
-orch_test(recipe "quick" orch_recipe)
+# A recipe may contain keys and report items of any feature. The catalogue of plugins in memory takes the place of that in core/plugin.
+orch_test(recipe "quick" orch_feature_table)
+target_link_options(test_recipe PRIVATE -Wl,--allow-multiple-definition)

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The features of the program, a row each. To remove a feature, delete its folder and its row.
+ * Within a group, 'orch help' lists commands in the order of the rows. */
+#include "core/feature/feature.h"
+
+#include <stddef.h>
+
+/* clang-format off */
+#define FEATURE_ROWS(ROW)                                                                          \
+    ROW(SHARE)     /* runs of a group: pull, push, bundles, signatures */                          \
+    ROW(SLURM)     /* trials as jobs of Slurm */                                                   \
+    ROW(NETWORKS)  /* the zoo of networks */                                                       \
+    ROW(HARDWARE)  /* known GPUs, links and prices; measuring this machine */                      \
+    ROW(PREDICT)   /* forecasts of times and costs */                                              \
+    ROW(LEARN)     /* predictors that are trained on runs */                                       \
+    ROW(CURVE)     /* learning curves and the laws fitted to them */                               \
+    ROW(PALEO)     /* PALEO's formulas and the roofline */                                         \
+    ROW(COMPARE)   /* two runs, experiments or commits, and whether they differ */                 \
+    ROW(COST)      /* what runs cost, and allowances */                                            \
+    ROW(PACK)      /* packs that others verify, and hand-ins */                                    \
+    ROW(DATASETS)  /* training sets in the shared cache */                                         \
+    ROW(IMPORTS)   /* other programs' runs and tables of measurements */                           \
+    ROW(CLOUD)     /* training jobs for clusters and clouds */                                     \
+    ROW(WEB)       /* the store in a browser */                                                    \
+    ROW(REPAIR)    /* what a damaged store still has */
+/* clang-format on */
+
+#define DECLARE(name) extern const struct orch_feature ORCH_FEATURE_##name;
+FEATURE_ROWS(DECLARE)
+
+#define ADDRESS(name) &ORCH_FEATURE_##name,
+const struct orch_feature *const ORCH_FEATURES[] = {&ORCH_CORE, FEATURE_ROWS(ADDRESS) NULL};
