@@ -81,6 +81,7 @@ struct orch_cli {
     const char **args; /* positional arguments */
     int arg_count;
     const char **rest; /* arguments after "--" (keeps_rest), NULL-terminated, or NULL */
+    GPtrArray *given;  /* const char *: the long names of the options on the command line */
     char **argv;       /* as typed */
     int argc;
     /* common options */
@@ -106,6 +107,10 @@ struct orch_workspace *orch_cli_workspace(struct orch_cli *cli, const char *fold
 /** Opens the store of the current folder in `mode`; an error with a hint when there is none. */
 struct orch_store *orch_cli_store(struct orch_cli *cli, enum orch_store_mode mode, GError **error);
 struct orch_plugins *orch_cli_plugins(struct orch_cli *cli);
+/** Takes in runs that have ended elsewhere, before the current runs are shown or used. */
+void orch_cli_take_in(struct orch_cli *cli);
+/** Whether an option, by its long name, is on the command line. */
+bool orch_cli_is_given(const struct orch_cli *cli, const char *option);
 /** Returns recipes/ or, without it, the current folder, in which bare names of plugins are also
  * looked up. The caller frees. */
 char *orch_cli_recipe_folder(void);

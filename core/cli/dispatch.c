@@ -269,6 +269,7 @@ int orch_main(int argc, char **argv, const struct orch_feature *const *features)
                            .stdout_is_tty = isatty(STDOUT_FILENO),
                            .stderr_is_tty = isatty(STDERR_FILENO)};
     cli.args = g_new0(const char *, (gsize)argc + 1);
+    cli.given = g_ptr_array_new();
     GError *error = NULL;
     int status = dispatch(&cli, &error);
     if (error) {
@@ -282,5 +283,6 @@ int orch_main(int argc, char **argv, const struct orch_feature *const *features)
     orch_workspace_free(cli.workspace);
     free_lists(ORCH_COMMON_OPTIONS, &cli);
     g_free(cli.args);
+    g_ptr_array_unref(cli.given);
     return close_stdout(status);
 }

@@ -170,11 +170,13 @@ static void append_list(const char ***list, const char *value)
     (*list)[count + 1] = NULL;
 }
 
-static bool store_value(const struct found *found, const char *value, GError **error)
+static bool store_value(struct orch_cli *cli, const struct found *found, const char *value,
+                        GError **error)
 {
     void *at = found->base + found->option->offset;
     int64_t number;
     double real;
+    g_ptr_array_add(cli->given, (gpointer)(uintptr_t)found->option->name);
     switch (found->option->kind) {
     case ORCH_OPT_FLAG:
         *(bool *)at = true;
@@ -226,14 +228,14 @@ static bool take_long(struct orch_cli *cli, struct scan *scan, void *options, GE
                            found.option->name);
             return false;
         }
-        return store_value(&found, NULL, error);
+        return store_value(cli, &found, NULL, error);
     }
     if (!equals && scan->at >= scan->argc) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL, "option '--%s' needs a value: --%s %s",
                        found.option->name, found.option->name, found.option->value);
         return false;
     }
-    return store_value(&found, equals ? equals + 1 : scan->argv[scan->at++], error);
+    return store_value(cli, &found, equals ? equals + 1 : scan->argv[scan->at++], error);
 }
 
 static bool take_letters(struct orch_cli *cli, struct scan *scan, void *options, GError **error)
@@ -244,7 +246,7 @@ static bool take_letters(struct orch_cli *cli, struct scan *scan, void *options,
         if (!find_letter(cli, scan, options, *word, &found, error))
             return false;
         if (found.option->kind == ORCH_OPT_FLAG) {
-            store_value(&found, NULL, error);
+            store_value(cli, &found, NULL, error);
             continue;
         }
         if (!word[1] && scan->at >= scan->argc) {
@@ -252,7 +254,7 @@ static bool take_letters(struct orch_cli *cli, struct scan *scan, void *options,
                            *word, *word, found.option->value);
             return false;
         }
-        return store_value(&found, word[1] ? word + 1 : scan->argv[scan->at++], error);
+        return store_value(cli, &found, word[1] ? word + 1 : scan->argv[scan->at++], error);
     }
     return true;
 }
@@ -281,6 +283,11 @@ bool orch_options_parse(struct orch_cli *cli, int argc, char **argv, void *optio
         }
     }
     return true;
+}
+
+bool orch_cli_is_given(const struct orch_cli *cli, const char *option)
+{
+    return g_ptr_array_find_with_equal_func(cli->given, option, g_str_equal, NULL);
 }
 
 bool orch_cli_count(const char *text, const char *option, int64_t most, int64_t *inout,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 
+#include "core/feature/feature.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
@@ -38,6 +39,13 @@ struct orch_plugins *orch_cli_plugins(struct orch_cli *cli)
     if (!cli->plugins)
         cli->plugins = orch_plugins_new(cli->plugin_paths);
     return cli->plugins;
+}
+
+void orch_cli_take_in(struct orch_cli *cli)
+{
+    for (const struct orch_feature *const *f = orch_features(); *f; f++)
+        if ((*f)->take_in)
+            (*f)->take_in(cli);
 }
 
 char *orch_cli_recipe_folder(void)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "features/slurm/take_in.h"
-
+#include "core/cli/cli.h"
 #include "core/results/run_list.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"

@@ -14,8 +14,6 @@
 #include "features/predict/informative_show.h"
 #include "features/predict/trial_forecasts.h"
 #include "features/share/signatures.h"
-#include "features/slurm/execute_slurm.h"
-#include "features/slurm/take_in.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -49,6 +47,29 @@ static bool parse_gpus(struct orch_cli *cli, const char *text, GArray *out, GErr
     return true;
 }
 
+/* Checks --executor, and that the other options go with it. */
+static bool check_executor(const struct orch_cli *cli, const char *name, GError **error)
+{
+    const struct orch_executor *executor = name ? orch_executor_find(name) : NULL;
+    g_autofree const char **names = orch_executor_names();
+    if (name && !g_strv_contains(names, name)) {
+        g_autofree char *words = g_strjoinv(" or ", (char **)(void *)names);
+        g_autofree char *hint = g_strdup_printf("use %s", words);
+        orch_error_set(error, ORCH_ERROR_USAGE, hint,
+                       "option '--executor': there is no executor '%s'", name);
+        return false;
+    }
+    for (size_t i = 0; executor && executor->refused[i].name; i++) {
+        const struct orch_refused_option *refused = &executor->refused[i];
+        if (!orch_cli_is_given(cli, refused->name))
+            continue;
+        orch_error_set(error, ORCH_ERROR_USAGE, refused->hint,
+                       "option '--%s' does not go with '--executor %s'", refused->name, name);
+        return false;
+    }
+    return true;
+}
+
 struct orch_plan *orch_execute_make_plan(struct orch_cli *cli,
                                          const struct orch_expansion *expansion,
                                          const struct orch_execute_options *options,
@@ -58,7 +79,6 @@ struct orch_plan *orch_execute_make_plan(struct orch_cli *cli,
                          ? (unsigned)options->jobs
                          : orch_plan_default_slots(cli->workspace, expansion, gpu_count);
     struct orch_diags *diags = orch_diags_new();
-    bool in_slurm = g_strcmp0(options->executor, "slurm") == 0;
     struct orch_plan_options plan_options = {
         .slots = slots,
         .force = options->force,
@@ -66,7 +86,7 @@ struct orch_plan *orch_execute_make_plan(struct orch_cli *cli,
         .reads_only = options->reads_only,
         .no_watch = options->no_watch,
         .keep_trials = options->keep_trials,
-        .in_slurm = in_slurm,
+        .executor = options->executor ? orch_executor_find(options->executor) : NULL,
     };
     struct orch_plan *plan = orch_plan_new(cli->workspace, orch_cli_plugins(cli), expansion,
                                            &plan_options, diags, error);
@@ -280,8 +300,7 @@ static bool hold_to_allowance(struct orch_cli *cli, const struct orch_plan *plan
 int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
                       const struct orch_execute_options *options, GError **error)
 {
-    bool is_slurm;
-    if (!orch_execute_read_executor(options, &is_slurm, error))
+    if (!check_executor(cli, options->executor, error))
         return -1;
     if (orch_workspace_has_store(cli->workspace) && !expansion->smoke &&
         !orch_workspace_store(cli->workspace, ORCH_STORE_READ, error))
@@ -438,6 +457,11 @@ struct task {
     struct sharing *sharing; /* NULL: not shared */
 };
 
+static bool is_limited(const struct task *task)
+{
+    return task->limits.budget_usd > 0 || task->limits.deadline_ns || task->limits.has_allowance;
+}
+
 static json_t *limits_json(const struct task *task, const struct orch_totals *totals)
 {
     bool priced = task->limits.usd_per_hour > 0;
@@ -549,8 +573,6 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
         orch_plan_count(plan, ORCH_PLAN_MISSING) + orch_plan_count(plan, ORCH_PLAN_STALE) +
         orch_plan_count(plan, ORCH_PLAN_WAITING) + orch_plan_count(plan, ORCH_PLAN_HELD);
     g_autofree char *argv = orch_argv_record(cli->argv, cli->argc, plan->expansion);
-    bool limited =
-        task->limits.budget_usd > 0 || task->limits.deadline_ns || task->limits.has_allowance;
     struct orch_run_options run_options = {
         .slots = plan->options.slots,
         .on_change = on_change(options, plan->expansion),
@@ -563,7 +585,7 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
         .live = cli->stderr_is_tty && !options->no_progress && !cli->quiet,
         .argv_json = argv,
         .forecaster = plan->expansion->smoke ? NULL : &task->forecaster,
-        .limits = limited ? &task->limits : NULL,
+        .limits = is_limited(task) ? &task->limits : NULL,
         .gpu_price = device_price(&task->price),
         .machine_price = device_price(options->price ? &task->price : &task->machine),
     };
@@ -608,11 +630,14 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
 static int submit_plan(struct orch_cli *cli, struct orch_plan *plan, const struct task *task,
                        GError **error)
 {
-    bool limited =
-        task->limits.budget_usd > 0 || task->limits.deadline_ns || task->limits.has_allowance;
+    const struct orch_submit_request request = {
+        .at_once = (unsigned)task->options->jobs,
+        .requires_all = g_strcmp0(task->options->require, "ok") == 0,
+        .forecaster = &task->forecaster,
+        .limits = is_limited(task) ? &task->limits : NULL,
+    };
     print_outlook(cli, plan, task);
-    return orch_execute_slurm(cli, plan, task->options, &task->forecaster,
-                              limited ? &task->limits : NULL, error);
+    return plan->options.executor->submit(cli, plan, &request, error);
 }
 
 /* With --most-informative, keeps only the trials that it selects. */
@@ -643,7 +668,7 @@ static int run_with_limits(struct orch_cli *cli, struct orch_plan *plan,
         if (keep_most_informative(plan, task.forecasts, options->most_informative, error) &&
             hold_to_allowance(cli, plan, options, &task.forecaster, &task.price, &task.limits,
                               error))
-            status = plan->options.in_slurm ? submit_plan(cli, plan, &task, error)
+            status = plan->options.executor ? submit_plan(cli, plan, &task, error)
                                             : run_plan(cli, plan, &task, error);
     }
     orch_forecasts_free(task.forecasts);
@@ -689,8 +714,7 @@ int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
                        "option '--jobs': %d is not between 1 and 1024", options->jobs);
         return -1;
     }
-    bool is_slurm;
-    if (!orch_execute_read_executor(options, &is_slurm, error))
+    if (!check_executor(cli, options->executor, error))
         return -1;
     if (!expansion->smoke)
         orch_cli_take_in(cli);

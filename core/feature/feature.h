@@ -9,7 +9,9 @@
 #ifndef ORCH_CORE_FEATURE_FEATURE_H
 #define ORCH_CORE_FEATURE_FEATURE_H
 
+struct orch_cli;
 struct orch_command;
+struct orch_executor;
 struct orch_recipe_key;
 struct orch_report_kind;
 
@@ -19,6 +21,10 @@ struct orch_feature {
     const struct orch_report_kind *const *report_kinds; /* core/recipe: keys and checks;
                                                            core/report: sections */
     const struct orch_recipe_key *const *recipe_keys;   /* core/recipe: parse.c, parse_profiles.c */
+    const struct orch_executor *executor;               /* core/plan/executor.h, and `orch run` */
+    /** Takes in runs that have ended elsewhere; a failure is a warning. Commands that show or use
+     * the current runs call it (orch_cli_take_in). */
+    void (*take_in)(struct orch_cli *cli);
 };
 
 /** Core's own row (core/commands/core_feature.c). */

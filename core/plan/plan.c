@@ -5,7 +5,6 @@
 
 #include "core/plan/cell_inputs.h"
 #include "core/plan/fingerprint.h"
-#include "features/slurm/slurm_options.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/wire/value.h"
@@ -289,15 +288,15 @@ static void make_item(struct orch_plan *plan, unsigned index)
     const struct orch_machine *machine = orch_workspace_machine(plan->workspace);
     item->cell = plan->expansion->cells->pdata[index];
     const struct orch_experiment *experiment = item->cell->experiment;
-    bool sees_all = orch_experiment_sees_gpus(experiment) && !plan->options.in_slurm;
+    bool sees_all = orch_experiment_sees_gpus(experiment) && !plan->options.executor;
     unsigned gpus[64], gpu_count = sees_all ? machine->gpus->len : orch_experiment_gpus(experiment);
     item->gpus = gpu_count;
     gpu_count = MIN(MIN(gpu_count, machine->gpus->len), G_N_ELEMENTS(gpus));
     for (unsigned i = 0; i < gpu_count; i++)
         gpus[i] = i;
     item->device_key =
-        plan->options.in_slurm
-            ? orch_slurm_place(plan->expansion, experiment)
+        plan->options.executor
+            ? plan->options.executor->place(plan->expansion, experiment)
             : orch_machine_device_key(
                   machine, gpus, gpu_count, orch_experiment_gpu_millionths(experiment) / 1e6,
                   orch_experiment_threads(experiment, machine, plan->options.slots));

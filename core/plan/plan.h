@@ -4,6 +4,7 @@
 #ifndef ORCH_CORE_PLAN_PLAN_H
 #define ORCH_CORE_PLAN_PLAN_H
 
+#include "core/plan/executor.h"
 #include "core/plugin/plugins.h"
 #include "core/recipe/needs.h"
 #include "core/recipe/recipe.h"
@@ -56,9 +57,9 @@ struct orch_plan_options {
     bool reads_only;
     bool no_watch;    /* do not note which files the trials open (read_files.h) */
     bool keep_trials; /* keep the folders of ended trials (ORCH_STORE_DIR_KEPT) */
-    /** Trials run on nodes of a Slurm cluster: this machine need not have what they need, and runs
-     * of a `reuse: device` trial are those of the same place in the cluster (orch_slurm_place). */
-    bool in_slurm;
+    /** Runs the trials somewhere else: this machine need not have what they need, and runs of a
+     * `reuse: device` trial are those of the same place. NULL: trials run on this machine. */
+    const struct orch_executor *executor;
 };
 
 /** What was read of the captured files. */

@@ -115,7 +115,7 @@ static bool machine_fits(struct orch_plan *plan, struct orch_plan_item *item)
     const struct orch_experiment *experiment = item->cell->experiment;
     const struct orch_machine *machine = orch_workspace_machine(plan->workspace);
     unsigned gpus = orch_experiment_gpus(experiment);
-    if (plan->options.in_slurm)
+    if (plan->options.executor)
         return true;
     if (gpus > machine->gpus->len) {
         orch_plan_set_state(item, ORCH_PLAN_SKIPPED,
@@ -293,10 +293,9 @@ static bool find_done(struct orch_plan *plan, struct orch_plan_item *item, bool 
 
 static void set_to_held(struct orch_plan_item *item, const struct orch_process *runner)
 {
-    char *reason = orch_runner_is_slurm(runner)
-                       ? g_strdup_printf("submitted to Slurm (job %lld_%lld)",
-                                         (long long)runner->pid, (long long)runner->start)
-                       : g_strdup_printf("running now (process %lld)", (long long)runner->pid);
+    char *reason = orch_executor_held(runner);
+    if (!reason)
+        reason = g_strdup_printf("running now (process %lld)", (long long)runner->pid);
     orch_plan_set_state(item, ORCH_PLAN_HELD, reason);
 }
 

@@ -26,11 +26,12 @@ static char *other_build(const struct orch_plan *plan, const struct orch_manifes
                            manifest->name, run->build, manifest->code_id);
 }
 
-/* True when the run was made in that place of a Slurm cluster. */
-static bool was_at(const struct orch_run *run, const char *place)
+/* True when the executor made the run in that place. */
+static bool was_at(const struct orch_run *run, const struct orch_executor *executor,
+                   const char *place)
 {
     g_autoptr(json_t) facts = run->facts ? json_loads(run->facts, 0, NULL) : NULL;
-    return strcmp(orch_json_text(json_object_get(facts, "slurm"), "place", ""), place) == 0;
+    return strcmp(orch_json_text(json_object_get(facts, executor->name), "place", ""), place) == 0;
 }
 
 /* The reason when inputs of the run changed while it ran, or may have changed, else NULL. */
@@ -72,7 +73,8 @@ static char *why_not(const struct orch_plan *plan, const struct orch_plan_item *
     why = why ? why : read_since(plan, item, run, changed);
     if (why || experiment->reuse != ORCH_RECIPE_REUSE_DEVICE)
         return why;
-    if (plan->options.in_slurm && !was_at(run, item->device_key))
+    const struct orch_executor *executor = plan->options.executor;
+    if (executor && !was_at(run, executor, item->device_key))
         return g_strdup_printf("its run on %s is not one of %s", run->device_key, item->device_key);
     g_autoptr(json_t) then = orch_environment_recorded(run->facts);
     g_autofree char *difference =
@@ -105,7 +107,7 @@ struct orch_run *orch_reuse_find(const struct orch_plan *plan, const struct orch
 {
     const struct orch_experiment *experiment = item->cell->experiment;
     const struct orch_machine *machine = orch_workspace_machine(plan->workspace);
-    bool by_device = experiment->reuse == ORCH_RECIPE_REUSE_DEVICE && !plan->options.in_slurm;
+    bool by_device = experiment->reuse == ORCH_RECIPE_REUSE_DEVICE && !plan->options.executor;
     GError *problem = NULL;
     struct orch_run *run =
         find_at(plan, item, by_device ? item->device_key : NULL, out_passed_over, &problem);

@@ -7,7 +7,6 @@
 #include "core/record/read_files.h"
 #include "core/record/trial_processes.h"
 #include "core/schedule/input_watch.h"
-#include "features/slurm/slurm_record.h"
 
 #include "store/repair.h"
 #include "store/store_dir.h"
@@ -156,11 +155,11 @@ static void remove_leftovers(struct orch_store *store, const GPtrArray *folders,
     }
 }
 
-/* True for a trial whose runner died while it submitted it to Slurm: its job may exist. */
+/* True for a trial whose runner died while it submitted it to an executor: its job may exist. */
 static bool is_submission(const struct orch_active_row *row)
 {
     g_autoptr(json_t) record = row->record ? json_loads(row->record, 0, NULL) : NULL;
-    return orch_slurm_record_facts(record) != NULL;
+    return orch_executor_has(record);
 }
 
 bool orch_recover(struct orch_store *store, unsigned *out_closed, unsigned *out_pending,

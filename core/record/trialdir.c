@@ -204,7 +204,7 @@ static bool is_shared(const struct orch_run_slot *slot)
 static json_t *slot_facts(const struct orch_plan *plan, const struct orch_run_slot *slot)
 {
     const GPtrArray *gpus = orch_workspace_machine(plan->workspace)->gpus;
-    if (slot->slurm || (!slot->gpu_count && !slot->cpu_count))
+    if (slot->submission || (!slot->gpu_count && !slot->cpu_count))
         return NULL;
     json_t *facts = json_object(), *names = json_array();
     for (unsigned i = 0; i < slot->gpu_count; i++) {
@@ -241,8 +241,8 @@ static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item 
     if (command_id)
         json_object_set_new(facts, "command_id", json_string(command_id));
     json_object_set_new(facts, ORCH_FACT_CODE_FINGERPRINT, json_string(item->code_fingerprint));
-    if (slot->slurm) { /* the load of this machine says nothing of the node's */
-        json_object_set(facts, "slurm", (json_t *)(uintptr_t)slot->slurm);
+    if (slot->submission) { /* the load of this machine says nothing of the node's */
+        json_object_set(facts, plan->options.executor->name, (json_t *)(uintptr_t)slot->submission);
         json_object_del(facts, "load");
     }
     g_autoptr(json_t) on = slot_facts(plan, slot);
@@ -334,7 +334,7 @@ static void add_threads(GPtrArray *env, const struct orch_plan *plan, const stru
                                         "OPENBLAS_NUM_THREADS"};
     const struct orch_experiment *experiment = cell->experiment;
     bool is_users = experiment->manifest->kind == ORCH_PLUGIN_WRAPPED;
-    bool is_part = slot->slurm || experiment->cores ||
+    bool is_part = slot->submission || experiment->cores ||
                    slot->threads < orch_workspace_machine(plan->workspace)->threads;
     add_environment(env, "ORCH_THREADS=%d", slot->threads);
     for (unsigned i = 0; i < G_N_ELEMENTS(names); i++)
@@ -345,11 +345,11 @@ static void add_threads(GPtrArray *env, const struct orch_plan *plan, const stru
 }
 
 /* The GPUs of the slot. Those that a program of the user's only sees are named where `--gpus` hides
- * others. Slurm sets them on the node. */
+ * others. An executor sets them where the trial runs. */
 static void add_gpus(GPtrArray *env, const struct orch_plan *plan, const struct orch_run_slot *slot)
 {
     const GPtrArray *gpus = orch_workspace_machine(plan->workspace)->gpus;
-    if (!gpus->len || slot->slurm || (slot->only_sees_gpus && slot->gpu_count == gpus->len))
+    if (!gpus->len || slot->submission || (slot->only_sees_gpus && slot->gpu_count == gpus->len))
         return;
     GString *list = g_string_new("CUDA_VISIBLE_DEVICES=");
     for (unsigned i = 0; i < slot->gpu_count; i++)
@@ -401,13 +401,14 @@ static double system_interval_s(const struct orch_experiment *experiment)
     return setting && g_strv_contains(off, setting) ? 0 : experiment->system_interval_s;
 }
 
-/* In a Slurm job a trial may use nearly all of the margin before its time limit to save: half of it
+/* A submitted trial may use nearly all of the margin before its time limit to save: half of it
  * after the message, half after SIGTERM. 0: the host's own default. */
 static double grace_of(const struct orch_run_slot *slot)
 {
     static const double HOST_NEEDS_S = 5, SHORTEST_S = 1;
     double margin_s = 0;
-    if (!slot->slurm || !orch_json_get_real(json_object_get(slot->slurm, "margin_s"), &margin_s))
+    if (!slot->submission ||
+        !orch_json_get_real(json_object_get(slot->submission, "margin_s"), &margin_s))
         return 0;
     return MAX((margin_s - HOST_NEEDS_S) / 2, SHORTEST_S);
 }
@@ -452,7 +453,7 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         .usd_per_hour = slot->price.usd_per_hour,
         .price_from = (char *)(uintptr_t)slot->price.from,
         .ranks = orch_experiment_ranks(experiment, cost),
-        .detached = slot->slurm != NULL,
+        .detached = slot->submission != NULL,
         .grace_s = grace_of(slot),
         .limit_s = experiment->timeout_s,
         .system_interval_s = system_interval_s(experiment),
@@ -489,7 +490,7 @@ bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *
         const struct orch_ref *ref = cell->refs->pdata[i];
         const struct orch_plan_item *other = &plan->items[chosen[i]];
         char sha256[65] = "";
-        if (slot->slurm && other->state != ORCH_PLAN_DONE) {
+        if (slot->submission && other->state != ORCH_PLAN_DONE) {
             defer_ref(plan, ref, other->run_key, params, inputs, refs);
             continue;
         }

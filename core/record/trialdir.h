@@ -29,9 +29,10 @@ struct orch_run_slot {
     bool is_leased;        /* the list of slots has an entry of it (slot_leases.h) */
     unsigned co_runners;   /* other trials on this machine that were running when it started */
     struct orch_device_price
-        price;           /* of one of its GPUs or its share of one, else of the machine */
-    bool is_apart;       /* runs from the captured tree in a folder apart, not in the user's */
-    const json_t *slurm; /* the trial runs in a Slurm job: facts of its submission; else NULL */
+        price;                /* of one of its GPUs or its share of one, else of the machine */
+    bool is_apart;            /* runs from the captured tree in a folder apart, not in the user's */
+    const json_t *submission; /* facts of the submission, when the plan's executor runs the trial;
+                                 else NULL */
 };
 
 struct orch_trialdir {

@@ -241,7 +241,7 @@ static void read_runs(struct orch_forecasts *f, struct group *group, const char 
 {
     struct orch_timing_query query = {.plugin = group->manifest->name,
                                       .device_key = group->device_key,
-                                      .is_place = f->plan->options.in_slurm,
+                                      .is_place = f->plan->options.executor != NULL,
                                       .experiment = experiment,
                                       .limit = RUNS_MAX};
     g_autoptr(GPtrArray) timings =

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/share/remote_warn.h"
-#include "features/slurm/take_in.h"
 
 #include "core/schedule/slot_leases.h"
 #include "features/share/bundle_export.h"

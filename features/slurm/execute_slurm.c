@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/slurm/execute_slurm.h"
 
+#include "core/cli/cli.h"
 #include "core/record/argv_record.h"
 #include "features/slurm/slurm_submit.h"
 #include "lib/base/error.h"
@@ -8,42 +9,6 @@
 #include "lib/base/text.h"
 
 #include <string.h>
-
-bool orch_execute_read_executor(const struct orch_execute_options *o, bool *out_is_slurm,
-                                GError **error)
-{
-    static const char *const words[] = {"local", "slurm", NULL};
-    *out_is_slurm = g_strcmp0(o->executor, "slurm") == 0;
-    if (o->executor && !g_strv_contains(words, o->executor)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "use local or slurm",
-                       "option '--executor': there is no executor '%s'", o->executor);
-        return false;
-    }
-    if (!*out_is_slurm)
-        return true;
-    const struct {
-        bool is_given;
-        const char *option, *hint;
-    } rows[] = {
-        {o->variant.smoke, "--smoke", "smoke the recipe here, without --executor"},
-        {o->gpus != NULL, "--gpus", "Slurm assigns GPUs; write resources.gpus in the recipe"},
-        {o->fail_fast, "--fail-fast", "cancel the rest with 'orch cancel --all'"},
-        {o->no_pin, "--no-pin",
-         "Slurm places trials on processors; see TaskPlugin of the cluster's slurm.conf"},
-        {o->oversubscribe, "--oversubscribe",
-         "Slurm decides which trials share a node; choose a partition that shares"},
-        {o->sharing.shares || o->sharing.waits, "--share",
-         "Slurm's trials are claimed in this store alone; push them once they are collected"},
-    };
-    for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++) {
-        if (!rows[i].is_given)
-            continue;
-        orch_error_set(error, ORCH_ERROR_USAGE, rows[i].hint,
-                       "option '%s' does not go with '--executor slurm'", rows[i].option);
-        return false;
-    }
-    return true;
-}
 
 /* "--time=00:10:00 (95 % forecast)" */
 static char *request_text(const struct orch_slurm_request *request)
@@ -128,35 +93,59 @@ static void print_json(const struct orch_plan *plan, const struct orch_slurm_sub
 }
 
 static int status_of(const struct orch_slurm_submission *s,
-                     const struct orch_execute_options *options)
+                     const struct orch_submit_request *request)
 {
     if (s->held_back)
         return ORCH_EXIT_BUDGET;
-    bool is_short = s->not_run || (s->skipped && g_strcmp0(options->require, "ok") == 0);
+    bool is_short = s->not_run || (s->skipped && request->requires_all);
     return is_short ? ORCH_EXIT_TRIAL : ORCH_EXIT_OK;
 }
 
-int orch_execute_slurm(struct orch_cli *cli, struct orch_plan *plan,
-                       const struct orch_execute_options *options,
-                       const struct orch_forecaster *forecaster, const struct orch_limits *limits,
-                       GError **error)
+static int submit(struct orch_cli *cli, struct orch_plan *plan,
+                  const struct orch_submit_request *request, GError **error)
 {
     g_autofree char *argv = orch_argv_record(cli->argv, cli->argc, plan->expansion);
     const struct orch_slurm_submit_options submit = {
-        .at_once = (unsigned)options->jobs,
+        .at_once = request->at_once,
         .argv_json = argv,
-        .forecaster = forecaster,
-        .limits = limits,
+        .forecaster = request->forecaster,
+        .limits = request->limits,
     };
     struct orch_slurm_submission submission = {0};
     bool ok = orch_slurm_submit(plan, &submit, &submission, error);
     if (cli->json && ok)
         print_json(plan, &submission);
     else if (ok || submission.submitted)
-        print(cli, &submission, limits);
+        print(cli, &submission, request->limits);
     if (submission.submitted)
         print_shares(cli, plan->expansion);
-    int status = ok ? status_of(&submission, options) : -1;
+    int status = ok ? status_of(&submission, request) : -1;
     orch_slurm_submission_clear(&submission);
     return status;
 }
+
+static char *held(const struct orch_process *runner)
+{
+    return orch_runner_is_slurm(runner)
+               ? g_strdup_printf("submitted to Slurm (job %lld_%lld)", (long long)runner->pid,
+                                 (long long)runner->start)
+               : NULL;
+}
+
+static const struct orch_refused_option REFUSED[] = {
+    {"smoke", "smoke the recipe here, without --executor"},
+    {"gpus", "Slurm assigns GPUs; write resources.gpus in the recipe"},
+    {"fail-fast", "cancel the rest with 'orch cancel --all'"},
+    {"no-pin", "Slurm places trials on processors; see TaskPlugin of the cluster's slurm.conf"},
+    {"oversubscribe", "Slurm decides which trials share a node; choose a partition that shares"},
+    {"share", "Slurm's trials are claimed in this store alone; push them once they are collected"},
+    {"wait", "Slurm's trials are claimed in this store alone; push them once they are collected"},
+    {0}};
+
+const struct orch_executor ORCH_EXECUTOR_SLURM = {
+    .name = "slurm",
+    .refused = REFUSED,
+    .place = orch_slurm_place,
+    .held = held,
+    .submit = submit,
+};

@@ -104,7 +104,7 @@ static bool prepare(struct slurm_submitter *s, const struct slurm_batch *batch,
     claim->slot = (struct orch_run_slot){.threads = (int)MAX(1u, experiment->cores),
                                          .gpu_count = orch_experiment_gpus(experiment),
                                          .is_apart = true,
-                                         .slurm = claim->facts};
+                                         .submission = claim->facts};
     return choose_refs(s->plan, item, chosen, error) &&
            orch_trialdir_prepare(s->plan, item, chosen, &claim->slot, s->options->argv_json,
                                  &claim->dir, error);

@@ -2,7 +2,9 @@
 /* Trials as jobs of Slurm. */
 #include "core/cli/cli.h"
 #include "core/feature/feature.h"
+#include "features/slurm/execute_slurm.h"
 #include "features/slurm/slurm_settings.h"
+#include "features/slurm/take_in.h"
 
 extern const struct orch_command ORCH_COMMAND_COLLECT, ORCH_COMMAND_CANCEL;
 
@@ -11,4 +13,7 @@ static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_COLLECT, &OR
 
 static const struct orch_recipe_key *const RECIPE_KEYS[] = {&ORCH_RECIPE_KEY_SLURM, NULL};
 
-const struct orch_feature ORCH_FEATURE_SLURM = {.commands = COMMANDS, .recipe_keys = RECIPE_KEYS};
+const struct orch_feature ORCH_FEATURE_SLURM = {.commands = COMMANDS,
+                                                .recipe_keys = RECIPE_KEYS,
+                                                .executor = &ORCH_EXECUTOR_SLURM,
+                                                .take_in = orch_slurm_take_in};

@@ -44,7 +44,7 @@ char *orch_cli_collected_text(const struct orch_slurm_collected *c)
     return is_empty ? NULL : result;
 }
 
-void orch_cli_take_in(struct orch_cli *cli)
+void orch_slurm_take_in(struct orch_cli *cli)
 {
     g_autoptr(GError) problem = NULL;
     struct orch_slurm_collected collected = {0};

@@ -8,7 +8,7 @@
 
 /** Collects when the workspace's store has trials of Slurm jobs, and says what came. A failure is a
  * warning: the command itself can go on with what is stored. */
-void orch_cli_take_in(struct orch_cli *cli);
+void orch_slurm_take_in(struct orch_cli *cli);
 
 /** "collected 12 trials of Slurm jobs: 10 ok, 2 timeout; 3 running, 5 queued (Priority)". NULL when
  * there is nothing to say. Caller frees. */
