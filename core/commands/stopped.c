@@ -3,12 +3,6 @@
 
 #include "core/cli/report.h"
 
-static bool is_left(const struct orch_plan_item *item)
-{
-    return item->state == ORCH_PLAN_MISSING || item->state == ORCH_PLAN_STALE ||
-           item->state == ORCH_PLAN_WAITING;
-}
-
 /* Returns the experiments with trials that did not end well, " a b". The caller frees. */
 static char *experiments_left(const struct orch_plan *plan)
 {
@@ -16,7 +10,7 @@ static char *experiments_left(const struct orch_plan *plan)
     const char *last = NULL;
     for (unsigned i = 0; i < plan->count; i++) {
         const char *name = plan->items[i].cell->experiment->name;
-        if (!is_left(&plan->items[i]) || g_strcmp0(name, last) == 0)
+        if (!orch_plan_will_run(&plan->items[i]) || g_strcmp0(name, last) == 0)
             continue;
         g_string_append_printf(names, " %s", name);
         last = name;

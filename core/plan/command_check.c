@@ -195,9 +195,7 @@ bool orch_command_check_plan(const struct orch_plan *plan, GError **error)
     for (unsigned i = 0; i < plan->count; i++) {
         const struct orch_plan_item *item = &plan->items[i];
         const struct orch_experiment *experiment = item->cell->experiment;
-        bool will_run = item->state == ORCH_PLAN_MISSING || item->state == ORCH_PLAN_STALE ||
-                        item->state == ORCH_PLAN_WAITING;
-        if (!will_run || experiment->manifest->kind != ORCH_PLUGIN_WRAPPED ||
+        if (!orch_plan_will_run(item) || experiment->manifest->kind != ORCH_PLUGIN_WRAPPED ||
             !g_hash_table_add(seen, (gpointer)(uintptr_t)experiment))
             continue;
         g_autofree char *folder = orch_experiment_folder(plan->expansion, experiment);

@@ -53,12 +53,6 @@ static json_t *params_for_check(const struct orch_plan *plan, const struct orch_
 /* ---- the whole --------------------------------------------------------------------------------
  */
 
-static bool will_run(const struct orch_plan_item *item)
-{
-    return item->state == ORCH_PLAN_MISSING || item->state == ORCH_PLAN_STALE ||
-           item->state == ORCH_PLAN_WAITING;
-}
-
 /* True when the artifact's content is in the store. Otherwise the trial must run again before
  * others can use it. */
 static bool artifact_is_here(struct orch_plan *plan, const struct orch_plan_item *item,
@@ -99,8 +93,8 @@ bool orch_plan_check_files(struct orch_plan *plan, unsigned index)
     for (unsigned i = 0; i < plan->count; i++) {
         const struct orch_plan_item *other = &plan->items[i];
         const GPtrArray *refs = other->cell->refs;
-        for (guint j = 0; j < refs->len && (will_run(other) || other->state == ORCH_PLAN_HELD);
-             j++) {
+        for (guint j = 0;
+             j < refs->len && (orch_plan_will_run(other) || other->state == ORCH_PLAN_HELD); j++) {
             const struct orch_ref *ref = refs->pdata[j];
             if (!means_artifact(ref, index) || artifact_is_here(plan, item, ref->artifact))
                 continue;
@@ -137,7 +131,7 @@ static void mark_needed(struct orch_plan *plan, unsigned index, bool *needed)
         return;
     needed[index] = true;
     const struct orch_plan_item *item = &plan->items[index];
-    for (guint i = 0; will_run(item) && i < item->cell->refs->len; i++)
+    for (guint i = 0; orch_plan_will_run(item) && i < item->cell->refs->len; i++)
         mark_ref(plan, item->cell->refs->pdata[i], needed);
 }
 
@@ -149,7 +143,7 @@ static void spread_skips(struct orch_plan *plan)
         changed = false;
         for (unsigned i = 0; i < plan->count; i++) {
             struct orch_plan_item *item = &plan->items[i];
-            for (guint j = 0; will_run(item) && j < item->cell->refs->len; j++) {
+            for (guint j = 0; orch_plan_will_run(item) && j < item->cell->refs->len; j++) {
                 const struct orch_ref *ref = item->cell->refs->pdata[j];
                 const struct orch_plan_item *other =
                     &plan->items[g_array_index(ref->cells, unsigned, 0)];

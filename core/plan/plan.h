@@ -128,6 +128,8 @@ bool orch_plan_choose(struct orch_plan *plan, const struct orch_ref *ref, unsign
  * the item is then MISSING and forced, so that it runs again. */
 bool orch_plan_check_files(struct orch_plan *plan, unsigned index);
 
+/** True for items that `orch run` would start. */
+bool orch_plan_will_run(const struct orch_plan_item *item);
 unsigned orch_plan_count(const struct orch_plan *plan, enum orch_plan_state state);
 /** "done", "missing", ... */
 const char *orch_plan_state_name(enum orch_plan_state state);

@@ -6,12 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-bool orch_plan_will_run(const struct orch_plan_item *item)
-{
-    return item->state == ORCH_PLAN_MISSING || item->state == ORCH_PLAN_STALE ||
-           item->state == ORCH_PLAN_WAITING;
-}
-
 bool orch_plan_uses_gpus(const struct orch_plan *plan)
 {
     for (unsigned i = 0; i < plan->count; i++)

@@ -28,8 +28,6 @@ struct orch_forecaster {
     void (*ended)(void *ctx, const struct orch_plan_item *item, double wall_s);
 };
 
-/** True for items that `orch run` would start. */
-bool orch_plan_will_run(const struct orch_plan_item *item);
 /** True when a trial that the plan will run uses GPUs. */
 bool orch_plan_uses_gpus(const struct orch_plan *plan);
 /** The number of devices that the item occupies: its GPUs, or 1 for a slot of the machine. */

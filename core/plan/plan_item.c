@@ -19,6 +19,12 @@
 #include <math.h>
 #include <string.h>
 
+bool orch_plan_will_run(const struct orch_plan_item *item)
+{
+    return item->state == ORCH_PLAN_MISSING || item->state == ORCH_PLAN_STALE ||
+           item->state == ORCH_PLAN_WAITING;
+}
+
 void orch_plan_set_state(struct orch_plan_item *item, enum orch_plan_state state, char *reason)
 {
     item->state = state;
