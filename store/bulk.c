@@ -108,8 +108,8 @@ bool orch_store_visit_points(struct orch_store *store, int64_t run_id, const cha
     bool goes_on = true;
     int more = 0;
     while (goes_on && (more = orch_store_step(store, s, error)) > 0) {
-        const struct orch_bulk_point point = {
-            .metric = orch_store_text(s, 0),
+        const struct orch_point point = {
+            .name = orch_store_text(s, 0),
             .step = sqlite3_column_int64(s, 1),
             .t_ms = orch_store_column_real(s, 2),
             .value = orch_store_column_real(s, 3),

@@ -38,14 +38,9 @@ typedef bool (*orch_run_fn)(void *ctx, const struct orch_run *run, GError **erro
 bool orch_store_visit_full_runs(struct orch_store *store, const struct orch_run_query *query,
                                 orch_run_fn visit, void *ctx, GError **error);
 
-/** A point of one run; borrowed for the call. */
-struct orch_bulk_point {
-    const char *metric;
-    int64_t step;
-    double t_ms, value; /* NaN where the store has NULL */
-};
-/** Returns false to stop. */
-typedef bool (*orch_bulk_point_fn)(void *ctx, const struct orch_bulk_point *point);
+/** Returns false to stop. The point is borrowed for the call; NaN stands where the store has
+ * NULL. */
+typedef bool (*orch_bulk_point_fn)(void *ctx, const struct orch_point *point);
 /** Visits every point of a run, metric by metric, by ascending step. `names` (NULL-terminated)
  * restricts it to these metrics; NULL visits all. */
 bool orch_store_visit_points(struct orch_store *store, int64_t run_id, const char *const *names,

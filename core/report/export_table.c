@@ -162,11 +162,11 @@ static void set_metric(struct writer *e, const char *metric)
     json_decref(text);
 }
 
-static bool write_point(void *ctx, const struct orch_bulk_point *point)
+static bool write_point(void *ctx, const struct orch_point *point)
 {
     struct writer *e = ctx;
     guint first = orch_export_columns_count(e->columns);
-    set_metric(e, point->metric);
+    set_metric(e, point->name);
     begin_line(e);
     g_string_append_len(e->line, e->head->str, (gssize)e->head->len);
     g_string_append_len(e->line, e->name->str, (gssize)e->name->len);

@@ -129,7 +129,7 @@ static bool ignore_run(void *ctx, const struct orch_run *run, GError **error)
     return true;
 }
 
-static bool ignore_point(void *ctx, const struct orch_bulk_point *point)
+static bool ignore_point(void *ctx, const struct orch_point *point)
 {
     (void)ctx, (void)point;
     return true;
