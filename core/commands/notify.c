@@ -3,12 +3,11 @@
 
 #include "core/results/selection.h"
 #include "lib/base/json.h"
-#include "lib/base/own_group.h"
+#include "lib/base/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -69,22 +68,18 @@ static int run_command(const char *command, char **env, const char *text)
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) != 0)
         return errno;
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
+    const char *const argv[] = {"/bin/sh", "-c", command, NULL};
+    const struct orch_spawn program = {
+        .argv = argv,
+        .fds = {fds[0], 2, -1}, /* stdout is reserved for orch's own output */
+        .environment = env,
+    };
     pid_t pid;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, fds[0], 0);
-    posix_spawn_file_actions_adddup2(&actions, 2, 1); /* stdout is reserved for orch's own output */
-    orch_spawn_own_group(&attributes);
-    char *argv[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c", (char *)(uintptr_t)command,
-                    NULL};
     /* the summary fits into the pipe, which is filled before the command starts reading */
     bool written = write(fds[1], text, strlen(text)) == (ssize_t)strlen(text);
     close(fds[1]);
-    int code = written ? posix_spawn(&pid, "/bin/sh", &actions, &attributes, argv, env) : EIO;
+    int code = written ? orch_spawn(&program, &pid) : EIO;
     close(fds[0]);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
     return code ? 127 : wait_for(pid);
 }
 

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/host/crash_names.h"
 
+#include "lib/base/command.h"
 #include "lib/base/elf.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { ANSWER_BYTES_MAX = 1 << 20, NAME_BYTES_MAX = 400 };
 static const int64_t PATIENCE_NS = INT64_C(10000000000);
@@ -104,42 +101,22 @@ static void place_in_file(struct place *place)
 /* ---- addr2line --------------------------------------------------------------------------------
  */
 
-/* Reads all that a program prints; NULL when it prints too much or takes too long. */
-static char *read_until(int fd, int64_t until_ns)
-{
-    GString *text = g_string_new(NULL);
-    char part[4096];
-    for (;;) {
-        struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-        int64_t left_ms = (until_ns - orch_mono_ns()) / 1000000;
-        ssize_t n =
-            left_ms > 0 && poll(&poll_fd, 1, (int)left_ms) > 0 ? read(fd, part, sizeof part) : -1;
-        if (n == 0)
-            return g_string_free(text, FALSE);
-        if (n < 0 || text->len > ANSWER_BYTES_MAX)
-            break;
-        g_string_append_len(text, part, n);
-    }
-    g_string_free(text, TRUE);
-    return NULL;
-}
-
-/* Runs a program without the variable that makes it ask servers for debug information. */
+/* Returns all that a program prints, which runs without the variable that makes it ask servers for
+ * debug information; NULL when it prints too much or takes too long. */
 static char *answer_of(char **words, int64_t until_ns)
 {
-    GPid pid;
-    int out;
     g_auto(GStrv) env = g_environ_unsetenv(g_get_environ(), "DEBUGINFOD_URLS");
-    if (!g_spawn_async_with_pipes(NULL, words, env,
-                                  G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD |
-                                      G_SPAWN_STDERR_TO_DEV_NULL,
-                                  NULL, NULL, &pid, NULL, &out, NULL, NULL))
+    const struct orch_command command = {
+        .argv = (const char *const *)words,
+        .environment = env,
+        .timeout_s = MAX((double)(until_ns - orch_mono_ns()) / 1e9, 1e-3),
+        .output_bytes_max = ANSWER_BYTES_MAX,
+    };
+    struct orch_command_end end;
+    if (!orch_command_run(&command, &end, NULL))
         return NULL;
-    char *answer = read_until(out, until_ns);
-    close(out);
-    if (!answer)
-        kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
+    char *answer = g_strdup(end.out->str);
+    orch_command_end_clear(&end);
     return answer;
 }
 

@@ -9,6 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
+#include "lib/base/spawn.h"
 #include "lib/wire/event.h"
 
 #include <errno.h>
@@ -46,14 +47,6 @@ struct orch_batch {
 
 /* ---- start -------------------------------------------------------------------------------- */
 
-/* Runs in the child between fork and exec: gives the host its own process group, so that Ctrl-C
- * reaches only this process, and a hung plugin is killed together with all processes it started. */
-static void own_group(gpointer unused)
-{
-    (void)unused;
-    setpgid(0, 0);
-}
-
 static void set_nonblocking(int fd)
 {
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
@@ -82,27 +75,41 @@ static struct orch_batch *batch_new(const char *plugin, double timeout_s)
     return batch;
 }
 
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* Starts the host. It leads a process group of its own, so that Ctrl-C reaches only this process,
+ * and a hung plugin is killed together with all processes it started. Returns 0 or an errno. */
+static int start(struct orch_batch *batch, const char *const *argv)
+{
+    int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
+    bool is_ready = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) == 0 &&
+                    pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0;
+    const struct orch_spawn program = {.argv = argv, .fds = {in[1], out[1], err[1]}};
+    int code = is_ready ? orch_spawn(&program, &batch->pid) : errno;
+    batch->in = in[0];
+    batch->out = out[0];
+    batch->err = err[0];
+    close_fd(&in[1]);
+    close_fd(&out[1]);
+    close_fd(&err[1]);
+    return code;
+}
+
 struct orch_batch *orch_batch_start(const char *host, const char *plugin, const char *sha256,
                                     double timeout_s, GError **error)
 {
-    int pair[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
-        orch_error_set_errno(error, ORCH_ERROR_PLUGIN, errno, "cannot start '%s'", host);
-        return NULL;
-    }
     struct orch_batch *batch = batch_new(plugin, timeout_s);
     const char *const argv[] = {host, "--batch", plugin, sha256, NULL};
-    GError *cause = NULL;
-    bool ok = g_spawn_async_with_pipes_and_fds(
-        NULL, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_CLOEXEC_PIPES, own_group, NULL,
-        pair[1], -1, -1, NULL, NULL, 0, &batch->pid, NULL, &batch->out, &batch->err, &cause);
-    close(pair[1]);
-    batch->in = pair[0];
-    if (!ok) {
+    int code = start(batch, argv);
+    if (code) {
         orch_error_set(error, ORCH_ERROR_PLUGIN,
                        "orch may not be installed completely: see 'orch doctor'",
-                       "cannot start '%s': %s", host, cause->message);
-        g_error_free(cause);
+                       "cannot start '%s': %s", host, g_strerror(code));
         batch->pid = 0;
         orch_batch_free(batch);
         return NULL;
@@ -126,13 +133,6 @@ static bool reap(struct orch_batch *batch)
     batch->is_status_known = got == batch->pid;
     batch->pid = 0;
     return true;
-}
-
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
 }
 
 /* Waits briefly for the host to end by itself, then kills it and all processes it started. */

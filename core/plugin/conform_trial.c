@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/plugin/conform_trial.h"
 
+#include "core/plugin/host_start.h"
 #include "core/plugin/plugins.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -10,7 +11,6 @@
 #include "lib/wire/trial.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -128,30 +128,17 @@ struct host_process {
     int commands; /* its stdin */
 };
 
-static void own_group(gpointer unused)
-{
-    (void)unused;
-    setpgid(0, 0);
-}
-
 static bool start_host(const char *host, const char *folder, struct host_process *out,
                        GError **error)
 {
     int pair[2];
     g_autofree char *log = g_build_filename(folder, "host.log", NULL);
-    int output = open(log, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    if (output < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot start '%s'", host);
-        if (output >= 0)
-            close(output);
         return false;
     }
-    const char *const argv[] = {host, folder, NULL};
-    bool ok = g_spawn_async_with_pipes_and_fds(NULL, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD,
-                                               own_group, NULL, pair[1], output, output, NULL, NULL,
-                                               0, &out->pid, NULL, NULL, NULL, error);
+    bool ok = orch_host_start(host, folder, pair[1], log, &out->pid, error);
     close(pair[1]);
-    close(output);
     out->commands = pair[0];
     if (!ok)
         close(pair[0]);

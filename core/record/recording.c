@@ -5,10 +5,10 @@
 #include "store/store_dir.h"
 #include "store/trial_record.h"
 
+#include "core/plugin/host_start.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
-#include "lib/base/own_group.h"
 #include "lib/base/text.h"
 #include "lib/wire/secret.h"
 #include "lib/wire/trial.h"
@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -290,27 +289,14 @@ static bool write_trial(const struct orch_recording *recording,
            orch_file_write(path, text, strlen(text), false, error);
 }
 
-/* The host inherits standard input with the program's events. It gets its own process group, so
- * that Ctrl-C reaches it only through this process. */
+/* The host inherits standard input with the program's events. */
 static bool spawn_host(struct orch_recording *recording, GError **error)
 {
     g_autofree char *program = orch_program_path("orch-host", error);
     if (!program)
         return false;
     g_autofree char *errors = g_build_filename(recording->trial_dir, "host.stderr", NULL);
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    orch_spawn_own_group(&attributes);
-    char *argv[] = {program, recording->trial_dir, NULL};
-    int status = posix_spawn(&recording->host_pid, program, &actions, &attributes, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    if (status != 0)
-        orch_error_set_errno(error, ORCH_ERROR_IO, status, "cannot start '%s'", program);
-    return status == 0;
+    return orch_host_start(program, recording->trial_dir, -1, errors, &recording->host_pid, error);
 }
 
 /* Waits for the journal, which exists as soon as the host reads; TRIALDIR/join is made before it.

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Starts and stops the host processes and detects their exit. */
+#include "core/plugin/host_start.h"
 #include "core/schedule/schedule_private.h"
 
 #include "lib/base/error.h"
-#include "lib/base/own_group.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -32,21 +31,11 @@ bool orch_schedule_spawn(struct run *run, struct host *host, GError **error)
         return false;
     }
     g_autofree char *errors = g_build_filename(host->running.trial_dir, "host.stderr", NULL);
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, pipe_fds[0], 0);
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    orch_spawn_own_group(&attributes);
-    char *argv[] = {run->host_program, host->running.trial_dir, NULL};
-    int status = posix_spawn(&host->pid, run->host_program, &actions, &attributes, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
+    bool is_started = orch_host_start(run->host_program, host->running.trial_dir, pipe_fds[0],
+                                      errors, &host->pid, error);
     close(pipe_fds[0]);
-    if (status != 0) {
+    if (!is_started) {
         close(pipe_fds[1]);
-        orch_error_set_errno(error, ORCH_ERROR_IO, status, "cannot start '%s'", run->host_program);
         return false;
     }
     host->stdin_fd = pipe_fds[1];

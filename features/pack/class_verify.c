@@ -7,12 +7,12 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/spawn.h"
 #include "lib/base/temporary.h"
 #include "lib/base/text.h"
 #include "lib/data/unzip.h"
 #include "store/exchange/bundle.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -79,7 +79,7 @@ struct child {
 static GPtrArray *command_of(const char *const *plugin_paths, const char *path, bool is_full)
 {
     GPtrArray *argv = g_ptr_array_new_with_free_func(g_free);
-    g_ptr_array_add(argv, g_strdup("orch"));
+    g_ptr_array_add(argv, g_strdup("/proc/self/exe"));
     g_ptr_array_add(argv, g_strdup("verify"));
     g_ptr_array_add(argv, g_strdup("--json"));
     g_ptr_array_add(argv, g_strdup("--facts"));
@@ -95,11 +95,6 @@ static GPtrArray *command_of(const char *const *plugin_paths, const char *path, 
     return argv;
 }
 
-static int open_out(const char *path)
-{
-    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-}
-
 static bool start(const char *const *plugin_paths, struct child *child, const char *scratch,
                   guint index, bool is_full)
 {
@@ -107,18 +102,13 @@ static bool start(const char *const *plugin_paths, struct child *child, const ch
     child->err = g_strdup_printf("%s/%u.err", scratch, index);
     child->started_ns = orch_mono_ns();
     g_autoptr(GPtrArray) argv = command_of(plugin_paths, child->submission->file, is_full);
-    int out = open_out(child->out), err = open_out(child->err);
-    int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    child->pid = out < 0 || err < 0 || in < 0 ? -1 : fork();
-    if (child->pid == 0) {
-        if (dup2(in, 0) == 0 && dup2(out, 1) == 1 && dup2(err, 2) == 2)
-            execv("/proc/self/exe", (char *const *)(void *)argv->pdata);
-        _exit(127);
-    }
-    close(in);
-    close(out);
-    close(err);
-    return child->pid > 0;
+    const struct orch_spawn program = {
+        .argv = (const char *const *)argv->pdata,
+        .files = {"/dev/null", child->out, child->err},
+        .file_mode = 0600,
+        .shares_group = true,
+    };
+    return orch_spawn(&program, &child->pid) == 0;
 }
 
 static void read_outcome(struct child *child, int status)

@@ -6,7 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
-#include "lib/base/own_group.h"
+#include "lib/base/spawn.h"
 #include "lib/base/text.h"
 #include "lib/base/write_all.h"
 
@@ -14,7 +14,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -99,29 +98,6 @@ static int open_input(const struct orch_command *command)
     return -1;
 }
 
-/* Returns 0 or an errno. */
-static int spawn(const struct orch_command *command, int in, int out, int err, pid_t *out_pid)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    short flags;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in, 0);
-    posix_spawn_file_actions_adddup2(&actions, out, 1);
-    posix_spawn_file_actions_adddup2(&actions, err, 2);
-    if (command->folder)
-        posix_spawn_file_actions_addchdir_np(&actions, command->folder);
-    orch_spawn_own_group(&attributes);
-    if (command->asks && posix_spawnattr_getflags(&attributes, &flags) == 0)
-        posix_spawnattr_setflags(&attributes, (short)(flags & ~POSIX_SPAWN_SETPGROUP));
-    int code = posix_spawnp(out_pid, command->argv[0], &actions, &attributes,
-                            (char *const *)(uintptr_t)command->argv,
-                            command->environment ? command->environment : environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return code;
-}
-
 static void set_unstarted(GError **error, const char *name, int code)
 {
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "cannot start '%s': %s", name,
@@ -141,7 +117,14 @@ static bool start(const struct orch_command *command, struct running *r, GError 
 {
     int out[2] = {-1, -1}, err[2] = {-1, -1}, in = open_input(command);
     bool is_ready = in >= 0 && pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0;
-    int code = is_ready ? spawn(command, in, out[1], err[1], &r->pid) : errno;
+    const struct orch_spawn program = {
+        .argv = command->argv,
+        .fds = {in, out[1], err[1]},
+        .folder = command->folder,
+        .environment = command->environment,
+        .shares_group = command->asks,
+    };
+    int code = is_ready ? orch_spawn(&program, &r->pid) : errno;
     close_fd(&in);
     close_fd(&out[1]);
     close_fd(&err[1]);

@@ -3,7 +3,7 @@
  * settings are run, as in git. Those defined only in a repository's settings may have come with an
  * unpacked archive, so they are not run: looking at a recipe must be safe. */
 #include "lib/vcs/backend.h"
-#include "lib/vcs/spawn.h"
+#include "lib/vcs/git_command.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
 #include "lib/vcs/git_config.h"
 
 #include "lib/base/text.h"
+#include "lib/vcs/git_command.h"
 #include "lib/vcs/setting.h"
-#include "lib/vcs/spawn.h"
 #include "lib/vcs/vcs.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ enum way {
     WAY_UPLOAD, /* git uses the first value, but an option has precedence */
     WAY_RECEIVE,
     WAY_SIGN,  /* ignored by sign.c */
-    WAY_NEVER, /* always disabled by spawn.c, also for the user's own value */
+    WAY_NEVER, /* always disabled by git_command.c, also for the user's own value */
 };
 /* Prefix and suffix of a setting's name; anything may be between them, such as the name of a
  * remote. */

@@ -6,7 +6,7 @@
 #include "lib/base/file.h"
 #include "lib/base/temporary.h"
 #include "lib/vcs/backend.h"
-#include "lib/vcs/spawn.h"
+#include "lib/vcs/git_command.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -3,9 +3,9 @@
 
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
+#include "lib/vcs/git_command.h"
 #include "lib/vcs/git_config.h"
 #include "lib/vcs/setting.h"
-#include "lib/vcs/spawn.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 
 #include "lib/base/error.h"
 #include "lib/vcs/backend.h"
+#include "lib/vcs/git_command.h"
 #include "lib/vcs/secrets.h"
-#include "lib/vcs/spawn.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,11 +3,10 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
-#include "lib/base/own_group.h"
+#include "lib/base/spawn.h"
 #include "lib/base/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,8 +25,6 @@
 #define WHOLE_BYTES_MAX (4096.0 * 1024 * 1024) /* and this is refused */
 #define SEGMENT_BYTES (1024.0 * 1024)          /* of ompi_ring_segmented */
 #define EAGER_BYTES 65536 /* SMPI's smpi/send-is-detached-thresh: shorter sends do not wait */
-
-extern char **environ;
 
 /* The numbers of a platform file are meant as they stand: SimGrid's factors, which were fitted to
  * TCP over Ethernet, are off (as the factor of bandwidths, which scale_of sets), a flow in one
@@ -196,18 +193,13 @@ static GPtrArray *command(const struct simulation *s)
 static bool start(const struct simulation *s, pid_t *out, GError **error)
 {
     g_autoptr(GPtrArray) words = command(s);
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_t files;
-    orch_spawn_own_group(&attributes);
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    const int flags = O_WRONLY | O_CREAT | O_TRUNC;
-    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, OUTPUT_FILE, flags, 0600);
-    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, LOG_FILE, flags, 0600);
-    int failed =
-        posix_spawnp(out, words->pdata[0], &files, &attributes, (char **)words->pdata, environ);
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attributes);
+    int failed = orch_spawn(
+        &(struct orch_spawn){
+            .argv = (const char *const *)words->pdata,
+            .files = {"/dev/null", OUTPUT_FILE, LOG_FILE},
+            .file_mode = 0600,
+        },
+        out);
     if (failed)
         orch_error_set_errno(error, ORCH_ERROR_TRIAL, failed, "cannot start smpirun");
     return !failed;

@@ -12,7 +12,7 @@
 
 #include "store/exchange/results_ref.h"
 
-#include "lib/vcs/spawn.h"
+#include "lib/vcs/git_command.h"
 
 #include <git2.h>
 

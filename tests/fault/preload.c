@@ -150,7 +150,7 @@ CALL(int, pipe2, is_counting, NULL, -1, (int ends[2], int flags), (ends, flags))
 CALL(int, memfd_create, is_counting, NULL, -1, (const char *name, unsigned flags), (name, flags))
 CALL(int, signalfd, is_counting, NULL, -1, (int fd, const sigset_t *set, int flags),
      (fd, set, flags))
-CALL(int, posix_spawn, is_counting, path, errno,
+CALL(int, posix_spawnp, is_counting, path, errno,
      (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,
       const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]),
      (pid, path, actions, attributes, argv, envp))

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lib/base/command.h: a program that hangs, floods or leaves others behind never hangs its caller.
- */
+ * lib/base/spawn.h: what a program that is started has of its own. */
 #include "lib/base/command.h"
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 #include "lib/base/ident.h"
+#include "lib/base/spawn.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -169,13 +172,54 @@ static void test_complaint(void **state)
     assert_string_equal(none, "");
 }
 
+/* Runs a shell with its streams in files, and returns what it wrote. */
+static char *written_by(const char *text, bool shares_group)
+{
+    g_autofree char *folder = g_dir_make_tmp("orch-test-spawn-XXXXXX", NULL);
+    g_autofree char *out = g_build_filename(folder, "out", NULL);
+    g_autofree char *err = g_build_filename(folder, "err", NULL);
+    struct orch_spawn program = {
+        .argv = SH(text),
+        .files = {"/dev/null", out, err},
+        .file_mode = 0600,
+        .shares_group = shares_group,
+    };
+    pid_t pid;
+    int status;
+    char *written = NULL;
+    assert_true(g_file_set_contents(out, "an older and longer text\n", -1, NULL));
+    assert_int_equal(orch_spawn(&program, &pid), 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(orch_file_read(out, 1000, &written, NULL, NULL));
+    assert_int_equal(access(err, F_OK), 0);
+    unlink(out);
+    unlink(err);
+    rmdir(folder);
+    return written;
+}
+
+static void test_spawn(void **state)
+{
+    (void)state;
+    g_autofree char *own = g_strdup_printf("%d\n", (int)getpgrp());
+    const char *group = "cat; cut -d' ' -f5 /proc/self/stat";
+    g_autofree char *shared = written_by(group, true);
+    g_autofree char *apart = written_by(group, false);
+    assert_string_equal(shared, own);
+    assert_string_not_equal(apart, own);
+    pid_t pid;
+    const char *const argv[] = {"orch-no-such-program", NULL};
+    struct orch_spawn missing = {.argv = argv, .fds = {-1, -1, -1}};
+    assert_int_equal(orch_spawn(&missing, &pid), ENOENT);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ends),      cmocka_unit_test(test_missing),
         cmocka_unit_test(test_hangs),     cmocka_unit_test(test_leaves_one),
         cmocka_unit_test(test_floods),    cmocka_unit_test(test_interrupted),
-        cmocka_unit_test(test_complaint),
+        cmocka_unit_test(test_complaint), cmocka_unit_test(test_spawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

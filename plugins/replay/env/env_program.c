@@ -4,7 +4,7 @@
 #include "plugins/replay/env/env_program.h"
 
 #include "lib/base/error.h"
-#include "lib/base/own_group.h"
+#include "lib/base/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -85,15 +85,9 @@ static bool spawn(struct orch_env_program *p, char **words, GError **error)
         }
         return false;
     }
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_t files;
-    orch_spawn_own_group(&attributes);
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, in[1], STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&files, out[1], STDOUT_FILENO);
-    const int problem = posix_spawnp(&p->pid, words[0], &files, &attributes, words, environ);
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attributes);
+    const struct orch_spawn program = {.argv = (const char *const *)words,
+                                       .fds = {in[1], out[1], -1}};
+    const int problem = orch_spawn(&program, &p->pid);
     close(in[1]);
     close(out[1]);
     p->in = in[0];

@@ -9,7 +9,7 @@
  * long as it has much to send, so git ends it after five minutes without a byte (http), and ssh
  * after two minutes without an answer; whatever is left ends after an hour. On a terminal, where
  * somebody may be typing a password, nothing but Ctrl-C ends it. */
-#include "lib/vcs/spawn.h"
+#include "lib/vcs/git_command.h"
 
 #include "lib/base/command.h"
 #include "lib/base/error.h"

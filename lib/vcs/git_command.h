@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs the `git` program, for lib/vcs and store/exchange. */
-#ifndef ORCH_VCS_SPAWN_H
-#define ORCH_VCS_SPAWN_H
+#ifndef ORCH_VCS_GIT_COMMAND_H
+#define ORCH_VCS_GIT_COMMAND_H
 
 #include <glib.h>
 #include <stdbool.h>
