@@ -82,6 +82,7 @@ struct orch_cli {
     int arg_count;
     const char **rest; /* arguments after "--" (keeps_rest), NULL-terminated, or NULL */
     GPtrArray *given;  /* const char *: the long names of the options on the command line */
+    GArray *parts;     /* struct orch_cli_part: what features add to the command (parts.h) */
     char **argv;       /* as typed */
     int argc;
     /* common options */

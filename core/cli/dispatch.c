@@ -3,6 +3,7 @@
  * status that has the same meaning for every command. */
 #include "core/cli/cli.h"
 
+#include "core/cli/parts.h"
 #include "core/feature/feature.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -148,23 +149,17 @@ static int run_parsed(struct orch_cli *cli, const void *options, GError **error)
     return name_user(cli, error) ? command->run(cli, options, error) : -1;
 }
 
-/* Frees the arrays of list options, which grow during parsing. */
-static void free_lists(const struct orch_option *table, void *options)
-{
-    for (; table && table->name; table++)
-        if (table->kind == ORCH_OPT_LIST)
-            g_free(*(void **)(void *)((char *)options + table->offset));
-}
-
 static int run_command(struct orch_cli *cli, int words, GError **error)
 {
     const struct orch_command *command = cli->command;
     g_autofree void *options = g_malloc0(command->option_bytes + 1);
     char **argv = cli->argv + 1 + words;
     int argc = cli->argc - 1 - words, status = -1;
+    cli->parts = orch_parts_new(command);
     if (orch_options_parse(cli, argc, argv, options, error))
         status = run_parsed(cli, options, error);
-    free_lists(command->options, options);
+    orch_parts_free(cli->parts);
+    orch_options_free_lists(command->options, options);
     return status;
 }
 
@@ -281,7 +276,7 @@ int orch_main(int argc, char **argv, const struct orch_feature *const *features)
     print_warnings(&cli);
     orch_plugins_free(cli.plugins);
     orch_workspace_free(cli.workspace);
-    free_lists(ORCH_COMMON_OPTIONS, &cli);
+    orch_options_free_lists(ORCH_COMMON_OPTIONS, &cli);
     g_free(cli.args);
     g_ptr_array_unref(cli.given);
     return close_stdout(status);

@@ -124,3 +124,9 @@ json_t *orch_cli_forecast_total_json(const struct orch_plan *plan,
     json_object_set_new(json, "price_from", orch_json_text_or_null(price->from));
     return json;
 }
+
+void orch_cli_add_percent(struct orch_table *table, double share)
+{
+    g_autofree char *text = isnan(share) ? g_strdup("-") : g_strdup_printf("%.3g %%", 100 * share);
+    orch_table_add(table, text, isnan(share) ? json_null() : orch_json_finite(share));
+}

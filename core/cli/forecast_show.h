@@ -32,4 +32,7 @@ json_t *orch_cli_forecast_total_json(const struct orch_plan *plan,
                                      const struct orch_forecast_total *total,
                                      const struct orch_rate *price);
 
+/** Adds a cell with a share of 1 as a percentage; "-" for NaN. */
+void orch_cli_add_percent(struct orch_table *table, double share);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Generates help from the table of commands in three forms: for the terminal, as a page of
  * docs/commands, and as a man page. */
-#include "core/cli/cli.h"
+#include "core/cli/parts.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -73,7 +73,8 @@ static void append_options(GString *out, const struct orch_option *options, cons
 
 static char *usage_line(const struct orch_command *command)
 {
-    return g_strdup_printf("orch %s%s%s%s", command->name, command->options ? " [OPTION...]" : "",
+    g_autofree struct orch_option *options = orch_command_options(command);
+    return g_strdup_printf("orch %s%s%s%s", command->name, options->name ? " [OPTION...]" : "",
                            *command->usage ? " " : "", command->usage);
 }
 
@@ -98,12 +99,15 @@ static char *help_text(const struct orch_command *command)
     g_autofree char *usage = usage_line(command);
     g_string_append_printf(out, "orch %s - %s\n\nusage: %s\n", command->name, command->summary,
                            usage);
-    if (command->about)
-        g_string_append_printf(out, "\n%s\n", command->about);
-    append_options(out, command->options, "options");
+    g_autofree char *about = orch_command_about(command);
+    g_autofree char *examples = orch_command_examples(command);
+    g_autofree struct orch_option *options = orch_command_options(command);
+    if (about)
+        g_string_append_printf(out, "\n%s\n", about);
+    append_options(out, options, "options");
     g_string_append(out, COMMON_OPTIONS_LINE);
-    if (command->examples)
-        g_string_append_printf(out, "\nexamples:\n%s\n", command->examples);
+    if (examples)
+        g_string_append_printf(out, "\nexamples:\n%s\n", examples);
     return g_string_free(out, FALSE);
 }
 
@@ -203,9 +207,12 @@ char *orch_help_man(const struct orch_command *command)
     g_string_append(out, "\n.SH SYNOPSIS\n.B ");
     append_roff(out, usage);
     g_string_append_c(out, '\n');
-    if (command->about) {
+    g_autofree char *about = orch_command_about(command);
+    g_autofree char *examples = orch_command_examples(command);
+    g_autofree struct orch_option *options = orch_command_options(command);
+    if (about) {
         g_string_append(out, ".SH DESCRIPTION\n");
-        g_auto(GStrv) paragraphs = g_strsplit(command->about, "\n\n", -1);
+        g_auto(GStrv) paragraphs = g_strsplit(about, "\n\n", -1);
         for (int i = 0; paragraphs[i]; i++) {
             g_string_append(out, i ? ".PP\n" : "");
             append_roff(out, paragraphs[i]);
@@ -213,11 +220,11 @@ char *orch_help_man(const struct orch_command *command)
         }
     }
     g_string_append(out, ".SH OPTIONS\n");
-    roff_options(out, command->options);
+    roff_options(out, options);
     g_string_append(out, ".PP\nThe options that every command has are in\n.BR orch (1).\n");
-    if (command->examples) {
+    if (examples) {
         g_string_append(out, ".SH EXAMPLES\n.nf\n");
-        append_roff(out, command->examples);
+        append_roff(out, examples);
         g_string_append(out, "\n.fi\n");
     }
     g_string_append(out,

@@ -2,7 +2,7 @@
 /* Parses options by the GNU conventions, using the tables: --name value, --name=value, -n value,
  * -nvalue, -abc for flags; -- ends the options. Options and arguments can be mixed, and long names
  * can be abbreviated while unique. */
-#include "core/cli/cli.h"
+#include "core/cli/parts.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
@@ -87,13 +87,19 @@ static char *help_hint(const struct orch_command *command, const struct scan *sc
     return g_strdup_printf("see 'orch %s --help'", verb);
 }
 
+static bool has_option(const struct orch_command *command, const char *name)
+{
+    g_autofree struct orch_option *options = orch_command_options(command);
+    return find_exact(options, name, strlen(name));
+}
+
 /* Returns "'orch run' and 'orch predict' have it", or NULL when no command has the option. */
 static char *owners_of(const struct orch_command *command, const char *name)
 {
     GString *text = g_string_new(NULL);
     guint count = 0;
     for (const struct orch_command *const *c = orch_commands(); *c && count < OWNERS_MAX; c++)
-        if (*c != command && find_exact((*c)->options, name, strlen(name)))
+        if (*c != command && has_option(*c, name))
             g_string_append_printf(text, "%s'orch %s'", count++ ? ", " : "", (*c)->name);
     if (count)
         g_string_append(text, count == 1 ? " has it" : " have it");
@@ -107,7 +113,8 @@ static char *near_option(const struct orch_command *command, const char *name,
                          const struct scan *scan)
 {
     g_autoptr(GPtrArray) names = g_ptr_array_new();
-    for (const struct orch_option *o = command ? command->options : NULL; o && o->name; o++)
+    g_autofree struct orch_option *own = command ? orch_command_options(command) : NULL;
+    for (const struct orch_option *o = own; o && o->name; o++)
         g_ptr_array_add(names, (char *)(uintptr_t)o->name);
     for (const struct orch_option *o = ORCH_COMMON_OPTIONS; o->name; o++)
         g_ptr_array_add(names, (char *)(uintptr_t)o->name);
@@ -122,18 +129,41 @@ static char *near_option(const struct orch_command *command, const char *name,
                 : g_steal_pointer(&help);
 }
 
+/* A table of options, with the struct that they fill. */
+struct target {
+    const struct orch_option *table;
+    void *base;
+};
+
+/* Returns the tables of the command, of its parts, and of the common options, in this order. */
+static GArray *tables_of(struct orch_cli *cli, void *options)
+{
+    GArray *tables = g_array_new(FALSE, FALSE, sizeof(struct target));
+    const struct target own = {cli->command ? cli->command->options : NULL, options};
+    const struct target common = {ORCH_COMMON_OPTIONS, cli};
+    g_array_append_val(tables, own);
+    for (guint i = 0; cli->parts && i < cli->parts->len; i++) {
+        const struct orch_cli_part *p = &g_array_index(cli->parts, struct orch_cli_part, i);
+        const struct target of_part = {p->part->options, p->options};
+        g_array_append_val(tables, of_part);
+    }
+    g_array_append_val(tables, common);
+    return tables;
+}
+
 static bool find_long(struct orch_cli *cli, const struct scan *scan, void *options,
                       const char *name, size_t length, struct found *out, GError **error)
 {
-    const struct orch_option *own = cli->command ? cli->command->options : NULL;
-    unsigned matches;
-    if (find_exact(own, name, length))
-        matches = find_in(own, options, name, length, out);
-    else if (find_exact(ORCH_COMMON_OPTIONS, name, length))
-        matches = find_in(ORCH_COMMON_OPTIONS, cli, name, length, out);
-    else
-        matches = find_in(own, options, name, length, out) +
-                  find_in(ORCH_COMMON_OPTIONS, cli, name, length, out);
+    g_autoptr(GArray) tables = tables_of(cli, options);
+    unsigned matches = 0;
+    for (guint i = 0; i < tables->len; i++) {
+        const struct target *target = &g_array_index(tables, struct target, i);
+        if (find_exact(target->table, name, length)) {
+            find_in(target->table, target->base, name, length, out);
+            return true;
+        }
+        matches += find_in(target->table, target->base, name, length, out);
+    }
     if (matches == 1)
         return true;
     g_autofree char *word = g_strndup(name, length);
@@ -146,15 +176,15 @@ static bool find_long(struct orch_cli *cli, const struct scan *scan, void *optio
 static bool find_letter(struct orch_cli *cli, const struct scan *scan, void *options, char letter,
                         struct found *out, GError **error)
 {
-    const struct orch_option *tables[] = {cli->command ? cli->command->options : NULL,
-                                          ORCH_COMMON_OPTIONS};
-    void *bases[] = {options, cli};
-    for (int i = 0; i < 2; i++)
-        for (const struct orch_option *o = tables[i]; o && o->name; o++)
+    g_autoptr(GArray) tables = tables_of(cli, options);
+    for (guint i = 0; i < tables->len; i++) {
+        const struct target *target = &g_array_index(tables, struct target, i);
+        for (const struct orch_option *o = target->table; o && o->name; o++)
             if (o->letter == letter) {
-                *out = (struct found){o, bases[i]};
+                *out = (struct found){o, target->base};
                 return true;
             }
+    }
     g_autofree char *hint = help_hint(cli->command, scan);
     orch_error_set(error, ORCH_ERROR_USAGE, hint, "unknown option '-%c'", letter);
     return false;

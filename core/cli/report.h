@@ -6,7 +6,6 @@
 #include "core/cli/cli.h"
 #include "core/render/show_text.h"
 #include "core/report/sections.h"
-#include "features/pack/assignment_points.h"
 
 /** Makes the plan of the requested trials from the store's current content, as 'orch run' with
  * `jobs` jobs (0: its default) would see it. Changes nothing. NULL with an error. The caller
@@ -22,12 +21,5 @@ char *orch_cli_recipe_words(const struct orch_cli *cli, const struct orch_varian
 /** Prints a document to stdout in the terminal's width and colours. */
 void orch_cli_show_document(const struct orch_cli *cli, const struct orch_document *document,
                             struct orch_show_text how);
-
-/** Prints the state of each part of the assignment and the totals, under --json as an object. All
- * sections of the document must be filled. */
-void orch_cli_show_points(struct orch_cli *cli, const struct orch_document *document);
-
-/** Prints the sums of points, for 'orch report --points' and 'orch submit'. */
-void orch_cli_print_points_sums(const struct orch_document *document, const GPtrArray *parts);
 
 #endif

@@ -6,6 +6,7 @@
  * its words. So the listing prints only names without any character that a shell interprets, and
  * the scripts read its lines into an array and compare beginnings, without any further expansion.
  */
+#include "core/cli/parts.h"
 #include "core/commands/completion_names.h"
 
 #include "lib/base/error.h"
@@ -71,7 +72,8 @@ static void print_row(const char *name, const struct orch_command *command)
     printf("        '%s')", name);
     if (command) {
         printf(" options=(");
-        print_options(command->options);
+        g_autofree struct orch_option *options = orch_command_options(command);
+        print_options(options);
         print_options(ORCH_COMMON_OPTIONS);
         printf(" )");
     }
@@ -229,7 +231,8 @@ static void print_fish_command(const struct orch_command *command)
                    name, KINDS[i].kind);
         else if (takes(command, i) && strcmp(KINDS[i].kind, "shell") == 0)
             printf("complete -c orch -n '__orch_command %s' -f -a 'bash zsh fish'\n", name);
-    print_fish_options(name, command->options);
+    g_autofree struct orch_option *options = orch_command_options(command);
+    print_fish_options(name, options);
 }
 
 static void print_fish(void)

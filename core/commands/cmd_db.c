@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
-#include "features/share/signatures.h"
+#include "core/cli/parts.h"
 
 #include "core/results/upkeep.h"
 #include "lib/base/error.h"
@@ -102,23 +102,14 @@ const struct orch_command ORCH_COMMAND_DB_INFO = {
     .run = run_info,
 };
 
-struct check_options {
-    bool signatures;
-};
-
-static const struct orch_option CHECK_OPTIONS[] = {
-    {"signatures", 0, NULL, ORCH_OPT_FLAG, offsetof(struct check_options, signatures),
-     "also verify every signature: signer, runs, and whether it matches"},
-    {0}};
-
-static json_t *check_json(const struct orch_upkeep_check *check, json_t *signatures)
+static json_t *check_json(const struct orch_upkeep_check *check, json_t *of_parts)
 {
     json_t *list = json_array();
     for (guint i = 0; i < check->findings->len; i++)
         json_array_append_new(list, json_string(check->findings->pdata[i]));
     json_t *all = json_pack("{s:I s:I s:o}", "runs", (json_int_t)check->runs, "datasets",
                             (json_int_t)check->datasets, "findings", list);
-    json_object_update(all, signatures);
+    json_object_update(all, of_parts);
     return all;
 }
 
@@ -135,15 +126,15 @@ static void print_check(const struct orch_upkeep_check *check)
 
 static int run_check(struct orch_cli *cli, const void *options, GError **error)
 {
-    const struct check_options *o = options;
+    (void)options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     struct orch_upkeep_check check = {0};
-    g_autoptr(json_t) signatures = json_object();
-    bool ok = store && orch_upkeep_check(store, &check, error) &&
-              (!o->signatures ||
-               orch_cli_signatures_check(cli, store, check.findings, signatures, error));
+    g_autoptr(json_t) of_parts = cli->json ? json_object() : NULL;
+    bool ok = store && orch_upkeep_check(store, &check, error);
+    const struct orch_subject subject = {.store = store, .faults = check.findings};
+    ok = ok && orch_cli_parts_show(cli, &subject, of_parts, error);
     if (ok && cli->json)
-        orch_cli_print_json(check_json(&check, signatures));
+        orch_cli_print_json(check_json(&check, of_parts));
     else if (ok)
         print_check(&check);
     int status = !ok ? -1 : check.findings->len ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
@@ -157,12 +148,7 @@ const struct orch_command ORCH_COMMAND_DB_CHECK = {
     .summary = "recompute every digest and look for damage",
     .usage = "",
     .max_args = 0,
-    .options = CHECK_OPTIONS,
-    .option_bytes = sizeof(struct check_options),
-    .about = "Exits with 7 when something differs from what was recorded. With --signatures also "
-             "when a signature is bad, names a run that has another digest here, or is not by the "
-             "run's author. An unknown key or an unsigned run is no error; both are counted. "
-             "docs/sharing.md says how keys are set up.",
+    .about = "Exits with 7 when something differs from what was recorded.",
     .run = run_check,
 };
 

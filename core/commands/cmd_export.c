@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Exports runs and points as a table for other programs, or as a bundle. */
-#include "core/cli/cli.h"
-#include "features/share/export_bundle.h"
+/* Exports runs and points as a table for other programs. */
+#include "core/cli/named.h"
+#include "core/cli/parts.h"
 
 #include "core/report/export_table.h"
 #include "lib/base/error.h"
@@ -12,9 +12,7 @@
 struct export_options {
     const char *where, *recipe, *experiment, *what, *format, *columns, *out;
     const char **metrics;
-    const char *bundle, *artifacts;
-    const char **datasets;
-    bool dry_run, safe_csv;
+    bool safe_csv;
 };
 #define AT(member) offsetof(struct export_options, member)
 
@@ -33,14 +31,6 @@ static const struct orch_option OPTIONS[] = {
      "put ' before texts that a spreadsheet would take for a formula"},
     {"out", 'o', "FILE", ORCH_OPT_TEXT, AT(out),
      "write to FILE (its suffix selects the format) instead of stdout"},
-    {"bundle", 0, "FILE", ORCH_OPT_TEXT, AT(bundle),
-     "write the runs themselves into one file for 'orch db merge' elsewhere"},
-    {"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT, AT(artifacts),
-     "with --bundle: largest artifact to include (default 4MiB)"},
-    {"measurements", 0, "NAME", ORCH_OPT_LIST, AT(datasets),
-     "with --bundle: include this imported table of measurements"},
-    {"dry-run", 'n', NULL, ORCH_OPT_FLAG, AT(dry_run),
-     "with --bundle: list every name and its size; write nothing"},
     {0}};
 
 static const char *const FORMATS[] = {"csv", "json", "jsonl"}; /* enum orch_export_format */
@@ -106,46 +96,41 @@ static bool read_options(struct orch_cli *cli, const struct export_options *o,
     return false;
 }
 
-/* Checks that options of bundles and of tables are not mixed. */
-static bool options_fit(const struct export_options *o, GError **error)
+/* Runs the part of the command that stands alone, such as --bundle. */
+static int run_part(struct orch_cli *cli, const struct export_options *o, GError **error)
 {
-    const char *wrong = NULL;
-    if (!o->bundle && (o->artifacts || o->datasets || o->dry_run))
-        wrong = "--artifacts, --measurements and --dry-run are for --bundle";
-    else if (o->bundle &&
-             (o->what || o->columns || o->metrics || o->format || o->out || o->safe_csv))
-        wrong = "--what, --columns, --metric, --format, --safe-csv and --out are for tables, not "
-                "for --bundle";
-    if (wrong)
-        orch_error_set(error, ORCH_ERROR_USAGE, "see 'orch help export'", "%s", wrong);
-    return !wrong;
+    const struct orch_selection selection = {
+        .where = o->where, .recipe = o->recipe, .experiment = o->experiment};
+    bool is_of_table = o->what || o->columns || o->metrics || o->format || o->out || o->safe_csv;
+    const struct orch_subject subject = {
+        .selection = &selection,
+        .not_alone = is_of_table ? "--what, --columns, --metric, --format, --safe-csv and --out "
+                                   "are for tables"
+                                 : NULL,
+    };
+    return orch_cli_parts_show(cli, &subject, NULL, error) ? ORCH_EXIT_OK : -1;
 }
 
 static bool export_table(struct orch_cli *cli, const struct export_options *o,
                          struct orch_export_wish *wish, int64_t *out_rows, GError **error)
 {
-    struct orch_cli_export_named named = {0};
+    struct orch_cli_named named = {0};
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    bool ok = store && orch_cli_export_named_read(cli, store, &named, error);
+    bool ok = store && orch_cli_named_read(cli, store, &named, error);
     if (ok) {
         wish->selection.any_recipes = (const char *const *)(void *)named.recipes->pdata;
         wish->selection.any_runs = (const char *const *)(void *)named.runs->pdata;
         ok = orch_export_table(store, wish, o->out, stdout, out_rows, error);
     }
-    orch_cli_export_named_clear(&named);
+    orch_cli_named_clear(&named);
     return ok;
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct export_options *o = options;
-    if (!options_fit(o, error))
-        return -1;
-    if (o->bundle) {
-        const struct orch_cli_export_bundle what = {o->bundle, o->artifacts,  o->datasets, o->where,
-                                                    o->recipe, o->experiment, o->dry_run};
-        return orch_cli_export_bundle(cli, &what, error) ? ORCH_EXIT_OK : -1;
-    }
+    if (orch_cli_part_alone(cli))
+        return run_part(cli, o, error);
     struct orch_export_wish wish;
     int64_t rows = 0;
     if (!read_options(cli, o, &wish, error) || !export_table(cli, o, &wish, &rows, error))
@@ -179,15 +164,10 @@ const struct orch_command ORCH_COMMAND_EXPORT = {
         "Texts are written as they are, and runs of others can have any text: a spreadsheet "
         "evaluates a cell that begins with = + - @ or a tab. --safe-csv puts an apostrophe before "
         "such texts; numbers stay numbers. Use it for a table that is opened in a spreadsheet, and "
-        "not for one that a program reads.\n"
-        "\n"
-        "--bundle writes the runs themselves with what they own (recipes, artifacts, public "
-        "notes; all runs unless some are named) for 'orch db merge' elsewhere, see "
-        "docs/sharing.md.",
+        "not for one that a program reads.",
     .examples = "  orch export @last --what points\n"
                 "  orch export --where 'recipe = hw4 and state = ok' -o runs.csv\n"
                 "  orch export -c key,lr,best.val_accuracy,wall_s --format jsonl\n"
-                "  orch export --what points -m val_loss -c key,lr -o points.csv\n"
-                "  orch export --bundle mine.orch --where 'who = ada'",
+                "  orch export --what points -m val_loss -c key,lr -o points.csv",
     .run = run,
 };

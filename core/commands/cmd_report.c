@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/parts.h"
 #include "core/cli/report.h"
 #include "core/cli/report_out.h"
 
@@ -11,7 +12,7 @@ struct report_options {
     struct orch_variant variant;
     const char **only;
     int jobs;
-    bool ascii, runs, quick, points, disturbed;
+    bool ascii, runs, quick, disturbed;
     struct orch_report_out out;
 };
 
@@ -29,8 +30,6 @@ static const struct orch_option OPTIONS[] = {
      "also count times of runs during which other programs kept the CPUs busy"},
     {"quick", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, quick),
      "leave out the items that fit models"},
-    {"points", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, points),
-     "show the state and the points of each part of the assignment instead"},
     {"out", 0, "DIR", ORCH_OPT_TEXT, offsetof(struct report_options, out.folder),
      "write a page (index.html), charts (SVG, PNG, PDF, CSV) and tables (CSV, Markdown, LaTeX)"},
     {"html", 0, "FILE", ORCH_OPT_TEXT, offsetof(struct report_options, out.html),
@@ -66,10 +65,9 @@ static bool give(struct orch_cli *cli, const struct orch_document *document,
 {
     if (o->out.folder || o->out.html || o->out.pdf || o->out.is_notebook)
         return orch_cli_report_write(cli, document, plan, &o->out, error);
-    if (o->points) {
-        orch_cli_show_points(cli, document);
-        return true;
-    }
+    const struct orch_subject subject = {.document = document};
+    if (orch_cli_part_alone(cli))
+        return orch_cli_parts_show(cli, &subject, NULL, error);
     if (cli->json) {
         orch_cli_print_json(orch_document_json(document));
         return true;
@@ -95,21 +93,13 @@ static bool check_whole(const struct orch_cli *cli, const struct report_options 
     return !(o->out.is_notebook && is_part);
 }
 
-/* Rejects partial reports with --points: points are for the whole assignment. */
-static bool check_points(const struct orch_cli *cli, const struct report_options *o, GError **error)
-{
-    bool is_part = cli->arg_count > 1 || o->only || o->quick;
-    if (!o->points || !is_part)
-        return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "leave the problems, --only and --quick out",
-                   "option '--points': points are counted over the whole report");
-    return false;
-}
-
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct report_options *o = options;
-    if (!check_whole(cli, o, error) || !check_points(cli, o, error))
+    bool is_part = cli->arg_count > 1 || o->only || o->quick;
+    const struct orch_subject subject = {.not_alone =
+                                             is_part ? "the problems, --only and --quick" : NULL};
+    if (!check_whole(cli, o, error) || !orch_cli_parts_look(cli, &subject, error))
         return -1;
     struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
     struct orch_plan *plan =
@@ -135,14 +125,12 @@ const struct orch_command ORCH_COMMAND_REPORT = {
         "Computes every item of the recipe's 'report:' from the runs in the store. No trial is "
         "run and nothing is changed. A trial that nobody has run is shown as missing, with the "
         "command that runs it. docs/reports.md explains how to write a report.",
-    .examples =
-        "  orch report recipes/hw4.recipe                 # all of it\n"
-        "  orch report recipes/hw4.recipe --only 1.1c     # one question\n"
-        "  orch report recipes/hw4.recipe p1 --runs       # problem 1, with its runs\n"
-        "  orch report recipes/hw4.recipe --out report    # a page, charts and tables\n"
-        "  orch report recipes/hw4.recipe --pdf hw4.pdf\n"
-        "  orch report recipes/hw4.recipe --ipynb         # notebooks to hand in\n"
-        "  orch report recipes/hw4.recipe --points        # what is done, and what is left\n"
-        "  orch report recipes/hw4.recipe --json",
+    .examples = "  orch report recipes/hw4.recipe                 # all of it\n"
+                "  orch report recipes/hw4.recipe --only 1.1c     # one question\n"
+                "  orch report recipes/hw4.recipe p1 --runs       # problem 1, with its runs\n"
+                "  orch report recipes/hw4.recipe --out report    # a page, charts and tables\n"
+                "  orch report recipes/hw4.recipe --pdf hw4.pdf\n"
+                "  orch report recipes/hw4.recipe --ipynb         # notebooks to hand in\n"
+                "  orch report recipes/hw4.recipe --json",
     .run = run,
 };

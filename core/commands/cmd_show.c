@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/cli.h"
+#include "core/cli/parts.h"
 #include "core/commands/show.h"
-#include "features/share/signatures.h"
 
 #include "core/record/left_files.h"
 #include "core/record/read_files.h"
@@ -88,17 +87,6 @@ static void print_hidden(const struct orch_whole_run *s)
                            orch_cli_short_key(s->run->key));
     else
         orch_cli_show_line("", "%s alone can bring it back", name);
-}
-
-static void print_signatures(struct orch_cli *cli, struct orch_store *store,
-                             const struct orch_run *run)
-{
-    g_autoptr(GError) problem = NULL;
-    g_autoptr(GPtrArray) texts = orch_cli_signatures_of(cli, store, run->key, &problem);
-    if (!texts)
-        orch_cli_show_line("signed", "it cannot be judged here: %s", problem->message);
-    for (guint i = 0; texts && i < texts->len; i++)
-        orch_cli_show_line("signed", "%s", (const char *)texts->pdata[i]);
 }
 
 static void print_source(const struct orch_whole_run *s)
@@ -403,9 +391,11 @@ static json_t *as_json(struct orch_cli *cli, struct orch_store *store,
     json_t *json = orch_whole_run_json(store, s, error);
     if (!json)
         return NULL;
-    json_t *signatures = orch_cli_signatures_json(cli, store, s->run->key, NULL);
-    json_object_set_new(json, "signatures", signatures ? signatures : json_null());
-    return json;
+    const struct orch_subject subject = {.store = store, .run = s->run};
+    if (orch_cli_parts_show(cli, &subject, json, error))
+        return json;
+    json_decref(json);
+    return NULL;
 }
 
 static void add_points(void *ctx, const struct orch_series *series)
@@ -445,12 +435,14 @@ static int show_artifact(struct orch_cli *cli, struct orch_store *store,
     return bytes ? ORCH_EXIT_OK : -1;
 }
 
-static void print_whole(struct orch_cli *cli, struct orch_store *store,
-                        const struct orch_whole_run *whole)
+static bool print_whole(struct orch_cli *cli, struct orch_store *store,
+                        const struct orch_whole_run *whole, GError **error)
 {
+    const struct orch_subject subject = {.store = store, .run = whole->run};
     print_head(whole);
     print_hidden(whole);
-    print_signatures(cli, store, whole->run);
+    if (!orch_cli_parts_show(cli, &subject, NULL, error))
+        return false;
     print_source(whole);
     print_machine(whole);
     print_output(whole);
@@ -461,6 +453,7 @@ static void print_whole(struct orch_cli *cli, struct orch_store *store,
     print_files(whole);
     print_left(store, whole->run->key);
     print_notes(whole);
+    return true;
 }
 
 static int show_ended(struct orch_cli *cli, struct orch_store *store, const struct orch_run *run,
@@ -482,8 +475,8 @@ static int show_ended(struct orch_cli *cli, struct orch_store *store, const stru
             orch_cli_print_json(json);
         else
             status = -1;
-    } else {
-        print_whole(cli, store, &whole);
+    } else if (!print_whole(cli, store, &whole, error)) {
+        status = -1;
     }
     orch_whole_run_clear(&whole);
     return status;

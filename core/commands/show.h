@@ -3,13 +3,8 @@
 #ifndef ORCH_CORE_COMMANDS_SHOW_H
 #define ORCH_CORE_COMMANDS_SHOW_H
 
-#include "core/cli/cli.h"
+#include "core/cli/show_lines.h"
 
-/** Prints "  name           text". */
-void orch_cli_show_line(const char *name, const char *format, ...) G_GNUC_PRINTF(2, 3);
-/** Prints the members of an object below a heading; nothing for an empty object. `round_reals`
- * rounds measured values to four digits; settings are printed unchanged. */
-void orch_cli_show_values(const char *heading, const json_t *object, bool round_reals);
 /** Prints a running trial (show_active.c). `on` is a GPU for a forecast of the remaining
  * time, or NULL. Returns an exit status, or -1 with an error. */
 int orch_cli_show_active(struct orch_cli *cli, struct orch_store *store,

@@ -11,6 +11,7 @@
 
 struct orch_cli;
 struct orch_command;
+struct orch_command_part;
 struct orch_executor;
 struct orch_recipe_key;
 struct orch_report_kind;
@@ -18,6 +19,8 @@ struct orch_report_kind;
 /** What a feature adds to the program. Every list in it ends with NULL. */
 struct orch_feature {
     const struct orch_command *const *commands;         /* core/cli: dispatch, help, completion */
+    const struct orch_command_part *const *parts;       /* core/cli/parts.h: options of this feature
+                                                           on another folder's commands */
     const struct orch_report_kind *const *report_kinds; /* core/recipe: keys and checks;
                                                            core/report: sections */
     const struct orch_recipe_key *const *recipe_keys;   /* core/recipe: parse.c, parse_profiles.c */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/cloud/job_find.h"
 
+#include "core/cli/parts.h"
 #include "core/results/run_named.h"
 #include "features/cloud/job_trial.h"
 #include "lib/base/error.h"
@@ -36,7 +37,10 @@ static void free_variant(struct orch_execute_options *options)
 static bool read_words(struct orch_cli *cli, char **words, int count,
                        struct orch_execute_options *options, GError **error)
 {
-    struct orch_cli then = {.command = &ORCH_COMMAND_RUN, .args = g_new0(const char *, count + 1)};
+    struct orch_cli then = {.command = &ORCH_COMMAND_RUN,
+                            .args = g_new0(const char *, count + 1),
+                            .parts = orch_parts_new(&ORCH_COMMAND_RUN),
+                            .given = g_ptr_array_new()};
     bool ok = orch_options_parse(&then, count, words, options, error) && then.arg_count > 0;
     if (ok) {
         g_free(cli->args);
@@ -44,6 +48,8 @@ static bool read_words(struct orch_cli *cli, char **words, int count,
         cli->arg_count = then.arg_count;
         options->variant.part = NULL; /* the trial is counted among all of them */
     }
+    g_ptr_array_unref(then.given);
+    orch_parts_free(then.parts);
     g_free(then.args);
     g_free(then.plugin_paths);
     return ok;

@@ -10,4 +10,8 @@ static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_GPU_LS, &ORC
                                                       &ORCH_COMMAND_GPU_LINKS,
                                                       &ORCH_COMMAND_GPU_PRICES, NULL};
 
-const struct orch_feature ORCH_FEATURE_HARDWARE = {.commands = COMMANDS};
+extern const struct orch_command_part ORCH_PART_DOCTOR_BENCH;
+
+static const struct orch_command_part *const PARTS[] = {&ORCH_PART_DOCTOR_BENCH, NULL};
+
+const struct orch_feature ORCH_FEATURE_HARDWARE = {.commands = COMMANDS, .parts = PARTS};

@@ -3,6 +3,7 @@
 #include "core/cli/report_out.h"
 #include "features/pack/handin.h"
 #include "features/pack/pack.h"
+#include "features/pack/points_show.h"
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"

@@ -8,4 +8,8 @@ extern const struct orch_command ORCH_COMMAND_SUBMIT, ORCH_COMMAND_PACK, ORCH_CO
 static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_SUBMIT, &ORCH_COMMAND_PACK,
                                                       &ORCH_COMMAND_VERIFY, NULL};
 
-const struct orch_feature ORCH_FEATURE_PACK = {.commands = COMMANDS};
+extern const struct orch_command_part ORCH_PART_REPORT_POINTS;
+
+static const struct orch_command_part *const PARTS[] = {&ORCH_PART_REPORT_POINTS, NULL};
+
+const struct orch_feature ORCH_FEATURE_PACK = {.commands = COMMANDS, .parts = PARTS};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch predictor score`: the accuracy of past forecasts, by model, device and network. */
-#include "core/cli/cli.h"
+#include "core/cli/forecast_show.h"
+#include "core/cli/parts.h"
 #include "features/predict/forecast_scores.h"
-#include "features/slurm/slurm_scores.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -10,21 +10,13 @@
 #include <math.h>
 
 struct score_options {
-    bool slurm, all;
+    bool all;
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"slurm", 0, NULL, ORCH_OPT_FLAG, offsetof(struct score_options, slurm),
-     "compare the forecasts behind --time and --mem with Slurm's accounts"},
     {"all", 0, NULL, ORCH_OPT_FLAG, offsetof(struct score_options, all),
      "also score runs during which other programs kept the CPUs busy, apart"},
     {0}};
-
-static void add_percent(struct orch_table *table, double share)
-{
-    g_autofree char *text = isnan(share) ? g_strdup("-") : g_strdup_printf("%.3g %%", 100 * share);
-    orch_table_add(table, text, isnan(share) ? json_null() : orch_json_finite(share));
-}
 
 static void add_row(struct orch_table *table, const struct orch_forecast_score_row *row, bool all)
 {
@@ -36,45 +28,17 @@ static void add_row(struct orch_table *table, const struct orch_forecast_score_r
     orch_table_add(table, row->where, NULL);
     orch_table_add(table, row->network, NULL);
     orch_table_add_int(table, (int64_t)row->count);
-    add_percent(table, row->score.median_relative_error);
-    add_percent(table, row->score.mean_relative_error);
-    add_percent(table, row->score.coverage_90);
-}
-
-static int show_slurm(struct orch_cli *cli, GError **error)
-{
-    static const char *const headers[] = {"place",   "quantity",        ">jobs", ">median_error",
-                                          ">within", ">within_request", NULL};
-    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    g_autoptr(GPtrArray) scores = store ? orch_slurm_scores_read(store, error) : NULL;
-    if (!scores)
-        return -1;
-    if (!scores->len && !cli->json)
-        orch_cli_info(cli, "no Slurm job with a forecast and an account has ended well yet");
-    struct orch_table *table = orch_table_new(headers);
-    for (guint i = 0; i < scores->len; i++) {
-        const struct orch_slurm_score *score = scores->pdata[i];
-        orch_table_add(table, score->place, NULL);
-        orch_table_add(table, score->quantity, NULL);
-        orch_table_add_int(table, score->count);
-        add_percent(table, score->median_relative_error);
-        add_percent(table, score->within);
-        add_percent(table, score->within_request);
-    }
-    orch_cli_table_print(cli, table, "scores");
-    return ORCH_EXIT_OK;
+    orch_cli_add_percent(table, row->score.median_relative_error);
+    orch_cli_add_percent(table, row->score.mean_relative_error);
+    orch_cli_add_percent(table, row->score.coverage_90);
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct score_options *o = options;
-    if (o->slurm && o->all) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "give one of them",
-                       "option '--all' does nothing with --slurm");
-        return -1;
-    }
-    if (o->slurm)
-        return show_slurm(cli, error);
+    const struct orch_subject subject = {.not_alone = o->all ? "option '--all'" : NULL};
+    if (orch_cli_part_alone(cli))
+        return orch_cli_parts_show(cli, &subject, NULL, error) ? ORCH_EXIT_OK : -1;
     static const char *const headers[] = {
         "load",       "tier",          "model",       "made",         "where", "network",
         ">forecasts", ">median_error", ">mean_error", ">coverage_90", NULL};
@@ -111,14 +75,7 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_SCORE = {
         "|forecast - measured| / measured, and the share of measured times within the 90 %\n"
         "interval. Forecasts made before the run and during it are scored apart. With --all, runs\n"
         "during which other programs kept the CPUs busy are scored in rows of their own (load\n"
-        "'foreign').\n"
-        "\n"
-        "With --slurm it compares the forecasts from which --time and --mem of Slurm jobs came "
-        "with "
-        "the accounts (Elapsed and MaxRSS of sacct). 'within' is the share of times inside the 90 "
-        "% interval, and of memory at most the 95 % quantile; 'within_request' is the share at "
-        "most --time or --mem.",
-    .examples = "  orch predictor score\n"
-                "  orch predictor score --slurm",
+        "'foreign').",
+    .examples = "  orch predictor score",
     .run = run,
 };

@@ -1,56 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "features/share/export_bundle.h"
+/* 'orch export --bundle': results in one file, to send or copy. */
+#include "core/cli/named.h"
+#include "core/cli/parts.h"
 
-#include "core/results/run_named.h"
 #include "features/share/bundle_export.h"
+#include "lib/base/error.h"
 #include "lib/base/text.h"
 
-static bool name_recipe(struct orch_cli *cli, const char *path, GPtrArray *recipes, GError **error)
-{
-    static const struct orch_variant as_written;
-    struct orch_expansion *expansion = orch_cli_recipe(cli, path, &as_written, error);
-    if (expansion)
-        g_ptr_array_add(recipes, g_strdup(expansion->name));
-    orch_expansion_free(expansion);
-    return expansion != NULL;
-}
+struct bundle_options {
+    const char *bundle;
+    const char *artifacts; /* a value for orch_artifact_bytes_parse */
+    const char **datasets;
+    bool dry_run;
+};
+#define AT(member) offsetof(struct bundle_options, member)
 
-static bool name_run(struct orch_store *store, const char *word, GPtrArray *runs, GError **error)
-{
-    g_autoptr(GPtrArray) found = orch_named_runs(store, &word, 1, error);
-    if (found)
-        g_ptr_array_add(runs, g_strdup(((const struct orch_run *)found->pdata[0])->key));
-    return found != NULL;
-}
-
-bool orch_cli_export_named_read(struct orch_cli *cli, struct orch_store *store,
-                                struct orch_cli_export_named *out, GError **error)
-{
-    *out = (struct orch_cli_export_named){g_ptr_array_new_with_free_func(g_free),
-                                          g_ptr_array_new_with_free_func(g_free)};
-    for (int i = 0; i < cli->arg_count; i++)
-        if (!(g_str_has_suffix(cli->args[i], ".recipe")
-                  ? name_recipe(cli, cli->args[i], out->recipes, error)
-                  : name_run(store, cli->args[i], out->runs, error)))
-            return false;
-    g_ptr_array_add(out->recipes, NULL);
-    g_ptr_array_add(out->runs, NULL);
-    return true;
-}
-
-void orch_cli_export_named_clear(struct orch_cli_export_named *named)
-{
-    g_clear_pointer(&named->recipes, g_ptr_array_unref);
-    g_clear_pointer(&named->runs, g_ptr_array_unref);
-}
+static const struct orch_option OPTIONS[] = {
+    {"bundle", 0, "FILE", ORCH_OPT_TEXT, AT(bundle),
+     "write the runs themselves into one file for 'orch db merge' elsewhere"},
+    {"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT, AT(artifacts),
+     "with --bundle: largest artifact to include (default 4MiB)"},
+    {"measurements", 0, "NAME", ORCH_OPT_LIST, AT(datasets),
+     "with --bundle: include this imported table of measurements"},
+    {"dry-run", 'n', NULL, ORCH_OPT_FLAG, AT(dry_run),
+     "with --bundle: list every name and its size; write nothing"},
+    {0}};
 
 /* ---- output -----------------------------------------------------------------------------------
  */
 
-static void print_json(const struct orch_cli_export_bundle *what, const struct orch_bundle_sum *sum)
+static void print_json(const struct bundle_options *o, const struct orch_bundle_sum *sum)
 {
     json_t *object =
-        json_pack("{s:s s:I s:I s:I}", "bundle", what->path, "runs", (json_int_t)sum->runs, "items",
+        json_pack("{s:s s:I s:I s:I}", "bundle", o->bundle, "runs", (json_int_t)sum->runs, "items",
                   (json_int_t)sum->items, "bytes", (json_int_t)sum->bytes);
     json_t *list = sum->list ? json_array() : NULL;
     for (guint i = 0; list && i < sum->list->len; i++) {
@@ -63,7 +45,7 @@ static void print_json(const struct orch_cli_export_bundle *what, const struct o
     orch_cli_print_json(object);
 }
 
-static void print_text(struct orch_cli *cli, const struct orch_cli_export_bundle *what,
+static void print_text(struct orch_cli *cli, const struct bundle_options *o,
                        const struct orch_bundle_sum *sum)
 {
     for (guint i = 0; sum->list && i < sum->list->len; i++) {
@@ -72,45 +54,84 @@ static void print_text(struct orch_cli *cli, const struct orch_cli_export_bundle
     }
     g_autofree char *bytes = orch_bytes_format(sum->bytes);
     orch_cli_info(cli, "%s'%s': %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT " item%s, %s%s",
-                  what->dry_run ? "would go into " : "", what->path, sum->runs,
-                  orch_plural(sum->runs), sum->items, orch_plural(sum->items), bytes,
-                  what->dry_run ? " before compression; nothing was written" : "");
+                  o->dry_run ? "would go into " : "", o->bundle, sum->runs, orch_plural(sum->runs),
+                  sum->items, orch_plural(sum->items), bytes,
+                  o->dry_run ? " before compression; nothing was written" : "");
 }
 
-static bool export_named(struct orch_cli *cli, const struct orch_cli_export_bundle *what,
+static bool export_named(struct orch_cli *cli, const struct bundle_options *o,
                          struct orch_store *store, const struct orch_bundle_request *request,
                          GError **error)
 {
     struct orch_bundle_sum sum = {0};
-    bool ok = orch_bundle_export(store, request, what->dry_run, &sum, error);
+    bool ok = orch_bundle_export(store, request, o->dry_run, &sum, error);
     if (ok && cli->json)
-        print_json(what, &sum);
+        print_json(o, &sum);
     else if (ok)
-        print_text(cli, what, &sum);
+        print_text(cli, o, &sum);
     if (ok && !sum.runs)
         orch_cli_warn(cli, "no run is in it ('orch ls' lists the runs)");
     orch_bundle_sum_clear(&sum);
     return ok;
 }
 
-bool orch_cli_export_bundle(struct orch_cli *cli, const struct orch_cli_export_bundle *what,
-                            GError **error)
+static bool export_bundle(struct orch_cli *cli, const struct bundle_options *o,
+                          const struct orch_selection *selection, GError **error)
 {
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    struct orch_cli_export_named named = {0};
-    struct orch_bundle_request request = {.path = what->path, .datasets = what->datasets};
-    bool ok = store && (what->dry_run || orch_bundle_may_write(what->path, error)) &&
-              orch_artifact_bytes_parse(what->artifacts, &request.artifact_bytes, error) &&
-              orch_cli_export_named_read(cli, store, &named, error);
+    struct orch_cli_named named = {0};
+    struct orch_bundle_request request = {.path = o->bundle, .datasets = o->datasets};
+    bool ok = store && (o->dry_run || orch_bundle_may_write(o->bundle, error)) &&
+              orch_artifact_bytes_parse(o->artifacts, &request.artifact_bytes, error) &&
+              orch_cli_named_read(cli, store, &named, error);
     if (ok) {
         request.selection = (struct orch_selection){
-            .where = what->where,
-            .recipe = what->recipe,
-            .experiment = what->experiment,
+            .where = selection->where,
+            .recipe = selection->recipe,
+            .experiment = selection->experiment,
             .any_recipes = (const char *const *)(void *)named.recipes->pdata,
             .any_runs = (const char *const *)(void *)named.runs->pdata};
-        ok = export_named(cli, what, store, &request, error);
+        ok = export_named(cli, o, store, &request, error);
     }
-    orch_cli_export_named_clear(&named);
+    orch_cli_named_clear(&named);
     return ok;
 }
+
+/* ---- the part of 'orch export' ------------------------------------------------------------------
+ */
+
+static bool is_asked(const void *options)
+{
+    const struct bundle_options *o = options;
+    return o->bundle || o->artifacts || o->datasets || o->dry_run;
+}
+
+static bool show(struct orch_cli *cli, void *options, const struct orch_subject *subject,
+                 json_t *json, GError **error)
+{
+    (void)json;
+    const struct bundle_options *o = options;
+    static const char hint[] = "see 'orch help export'";
+    if (!o->bundle)
+        orch_error_set(error, ORCH_ERROR_USAGE, hint,
+                       "--artifacts, --measurements and --dry-run are for --bundle");
+    else if (subject->not_alone)
+        orch_error_set(error, ORCH_ERROR_USAGE, hint, "%s, not for --bundle", subject->not_alone);
+    else
+        return export_bundle(cli, o, subject->selection, error);
+    return false;
+}
+
+const struct orch_command_part ORCH_PART_EXPORT_BUNDLE = {
+    .command = "export",
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct bundle_options),
+    .about = "\n\n"
+             "--bundle writes the runs themselves with what they own (recipes, artifacts, public "
+             "notes; all runs unless some are named) for 'orch db merge' elsewhere, see "
+             "docs/sharing.md.",
+    .examples = "  orch export --bundle mine.orch --where 'who = ada'",
+    .is_alone = true,
+    .is_asked = is_asked,
+    .show = show,
+};

@@ -15,4 +15,11 @@ extern const struct orch_report_kind ORCH_REPORT_COVERAGE, ORCH_REPORT_COLLABORA
 static const struct orch_report_kind *const REPORT_KINDS[] = {&ORCH_REPORT_COVERAGE,
                                                               &ORCH_REPORT_COLLABORATORS, NULL};
 
-const struct orch_feature ORCH_FEATURE_SHARE = {.commands = COMMANDS, .report_kinds = REPORT_KINDS};
+extern const struct orch_command_part ORCH_PART_EXPORT_BUNDLE, ORCH_PART_SHOW_SIGNATURES,
+    ORCH_PART_CHECK_SIGNATURES;
+
+static const struct orch_command_part *const PARTS[] = {
+    &ORCH_PART_EXPORT_BUNDLE, &ORCH_PART_SHOW_SIGNATURES, &ORCH_PART_CHECK_SIGNATURES, NULL};
+
+const struct orch_feature ORCH_FEATURE_SHARE = {
+    .commands = COMMANDS, .parts = PARTS, .report_kinds = REPORT_KINDS};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/share/signatures.h"
 
+#include "core/cli/parts.h"
+#include "core/cli/show_lines.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -61,8 +63,9 @@ static char *worth(const struct orch_signature_check *judged, const struct orch_
                            run->fits ? "" : ", who is not the one that it says ran it");
 }
 
-GPtrArray *orch_cli_signatures_of(struct orch_cli *cli, struct orch_store *store,
-                                  const char *run_key, GError **error)
+/* Returns one text for each signature of a run: "signed by ada@example.org". */
+static GPtrArray *texts_of(struct orch_cli *cli, struct orch_store *store, const char *run_key,
+                           GError **error)
 {
     g_autoptr(GPtrArray) all = orch_signatures_check(store, cli->workspace->folder, run_key, error);
     if (!all)
@@ -78,12 +81,12 @@ GPtrArray *orch_cli_signatures_of(struct orch_cli *cli, struct orch_store *store
     return texts;
 }
 
-json_t *orch_cli_signatures_json(struct orch_cli *cli, struct orch_store *store,
-                                 const char *run_key, GError **error)
+/* The same as JSON: [{state, signer, fits}]; null when they cannot be judged. */
+static json_t *json_of(struct orch_cli *cli, struct orch_store *store, const char *run_key)
 {
-    g_autoptr(GPtrArray) all = orch_signatures_check(store, cli->workspace->folder, run_key, error);
+    g_autoptr(GPtrArray) all = orch_signatures_check(store, cli->workspace->folder, run_key, NULL);
     if (!all)
-        return NULL;
+        return json_null();
     json_t *list = json_array();
     for (guint i = 0; i < all->len; i++) {
         const struct orch_signature_check *judged = all->pdata[i];
@@ -96,6 +99,26 @@ json_t *orch_cli_signatures_json(struct orch_cli *cli, struct orch_store *store,
     }
     return list;
 }
+
+/* 'orch show RUN' says by whom a run is signed. */
+static bool show_of_run(struct orch_cli *cli, void *options, const struct orch_subject *subject,
+                        json_t *json, GError **error)
+{
+    (void)options, (void)error; /* signatures that cannot be judged are no reason to show less */
+    if (json) {
+        json_object_set_new(json, "signatures", json_of(cli, subject->store, subject->run->key));
+        return true;
+    }
+    g_autoptr(GError) problem = NULL;
+    g_autoptr(GPtrArray) texts = texts_of(cli, subject->store, subject->run->key, &problem);
+    if (!texts)
+        orch_cli_show_line("signed", "it cannot be judged here: %s", problem->message);
+    for (guint i = 0; texts && i < texts->len; i++)
+        orch_cli_show_line("signed", "%s", (const char *)texts->pdata[i]);
+    return true;
+}
+
+const struct orch_command_part ORCH_PART_SHOW_SIGNATURES = {.command = "show", .show = show_of_run};
 
 /* ---- all signatures ----------------------------------------------------------------------------
  */
@@ -192,9 +215,12 @@ static json_t *counts_json(GHashTable *by_signer)
     return counts;
 }
 
-bool orch_cli_signatures_check(struct orch_cli *cli, struct orch_store *store, GPtrArray *findings,
-                               json_t *json, GError **error)
+/* Verifies all signatures of the store. Problems are added to the subject's faults. */
+static bool show_all(struct orch_cli *cli, void *options, const struct orch_subject *subject,
+                     json_t *json, GError **error)
 {
+    (void)options;
+    struct orch_store *store = subject->store;
     g_autoptr(GPtrArray) all = orch_signatures_check(store, cli->workspace->folder, NULL, error);
     g_autoptr(GPtrArray) runs = all ? orch_store_run_digests(store, error) : NULL;
     if (!runs)
@@ -203,13 +229,13 @@ bool orch_cli_signatures_check(struct orch_cli *cli, struct orch_store *store, G
         g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)g_hash_table_unref);
     g_autoptr(GHashTable) any = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < all->len; i++)
-        note_faults(all->pdata[i], findings);
+        note_faults(all->pdata[i], subject->faults);
     count_signed(all, by_signer, any);
     guint signed_runs = g_hash_table_size(any);
-    json_object_set_new(json, "signed", json_integer(signed_runs));
-    json_object_set_new(json, "unsigned", json_integer(runs->len - signed_runs));
-    json_object_set_new(json, "signed_by", counts_json(by_signer));
-    if (cli->json) {
+    if (json) {
+        json_object_set_new(json, "signed", json_integer(signed_runs));
+        json_object_set_new(json, "unsigned", json_integer(runs->len - signed_runs));
+        json_object_set_new(json, "signed_by", counts_json(by_signer));
         json_object_set_new(json, "signatures", orch_cli_table_to_json(make_table(all)));
         return true;
     }
@@ -219,3 +245,29 @@ bool orch_cli_signatures_check(struct orch_cli *cli, struct orch_store *store, G
     print_counts(cli, by_signer, signed_runs, runs->len);
     return true;
 }
+
+struct check_options {
+    bool signatures;
+};
+
+static const struct orch_option CHECK_OPTIONS[] = {
+    {"signatures", 0, NULL, ORCH_OPT_FLAG, offsetof(struct check_options, signatures),
+     "also verify every signature: signer, runs, and whether it matches"},
+    {0}};
+
+static bool check_is_asked(const void *options)
+{
+    return ((const struct check_options *)options)->signatures;
+}
+
+const struct orch_command_part ORCH_PART_CHECK_SIGNATURES = {
+    .command = "db check",
+    .options = CHECK_OPTIONS,
+    .option_bytes = sizeof(struct check_options),
+    .about = " With --signatures also "
+             "when a signature is bad, names a run that has another digest here, or is not by the "
+             "run's author. An unknown key or an unsigned run is no error; both are counted. "
+             "docs/sharing.md says how keys are set up.",
+    .is_asked = check_is_asked,
+    .show = show_all,
+};

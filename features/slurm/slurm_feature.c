@@ -13,7 +13,12 @@ static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_COLLECT, &OR
 
 static const struct orch_recipe_key *const RECIPE_KEYS[] = {&ORCH_RECIPE_KEY_SLURM, NULL};
 
+extern const struct orch_command_part ORCH_PART_SCORE_SLURM;
+
+static const struct orch_command_part *const PARTS[] = {&ORCH_PART_SCORE_SLURM, NULL};
+
 const struct orch_feature ORCH_FEATURE_SLURM = {.commands = COMMANDS,
+                                                .parts = PARTS,
                                                 .recipe_keys = RECIPE_KEYS,
                                                 .executor = &ORCH_EXECUTOR_SLURM,
                                                 .take_in = orch_slurm_take_in};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The lines of 'orch show'. */
-#include "core/cli/cli.h"
-#include "core/commands/show.h"
+#include "core/cli/show_lines.h"
 
 #include "lib/base/json.h"
 #include "lib/base/text.h"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch report --points`. */
-#include "core/cli/report.h"
+#include "features/pack/points_show.h"
 
+#include "core/cli/parts.h"
+#include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
@@ -51,17 +53,60 @@ void orch_cli_print_points_sums(const struct orch_document *document, const GPtr
                        orch_plural(words), own);
 }
 
-void orch_cli_show_points(struct orch_cli *cli, const struct orch_document *document)
+struct points_options {
+    bool points;
+};
+
+static const struct orch_option OPTIONS[] = {
+    {"points", 0, NULL, ORCH_OPT_FLAG, offsetof(struct points_options, points),
+     "show the state and the points of each part of the assignment instead"},
+    {0}};
+
+static bool is_asked(const void *options)
 {
+    return ((const struct points_options *)options)->points;
+}
+
+/* Rejects partial reports: points are for the whole assignment. */
+static bool look(struct orch_cli *cli, void *options, const struct orch_subject *subject,
+                 GError **error)
+{
+    (void)cli, (void)options;
+    g_autofree char *hint =
+        subject->not_alone ? g_strdup_printf("leave %s out", subject->not_alone) : NULL;
+    if (hint)
+        orch_error_set(error, ORCH_ERROR_USAGE, hint,
+                       "option '--points': points are counted over the whole report");
+    return !hint;
+}
+
+/* Prints the state of each part of the assignment and the totals, under --json as an object. */
+static bool show(struct orch_cli *cli, void *options, const struct orch_subject *subject,
+                 json_t *json, GError **error)
+{
+    (void)options, (void)json, (void)error;
+    const struct orch_document *document = subject->document;
     g_autoptr(GPtrArray) parts = orch_points_of(document);
     struct orch_table *table = make_table(parts);
     if (cli->json) {
         orch_cli_print_json(json_pack("{s:s s:o s:o}", "recipe", document->name, "parts",
                                       orch_cli_table_to_json(table), "totals",
                                       orch_points_totals_json(parts)));
-        return;
+        return true;
     }
     orch_cli_table_print(cli, table, "parts");
     printf("\n");
     orch_cli_print_points_sums(document, parts);
+    return true;
 }
+
+const struct orch_command_part ORCH_PART_REPORT_POINTS = {
+    .command = "report",
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct points_options),
+    .examples = "  orch report recipes/hw4.recipe --points        # what is done, and what is left",
+    .is_alone = true,
+    .is_asked = is_asked,
+    .look = look,
+    .show = show,
+};

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/parts.h"
+
+#include "core/feature/feature.h"
+
+#include <string.h>
+
+/* Calls `visit` for each part that a feature adds to a command. */
+static void each_part(const struct orch_command *command,
+                      void (*visit)(const struct orch_command_part *part, void *ctx), void *ctx)
+{
+    for (const struct orch_feature *const *f = orch_features(); *f; f++)
+        for (const struct orch_command_part *const *p = (*f)->parts; p && *p; p++)
+            if (strcmp((*p)->command, command->name) == 0)
+                visit(*p, ctx);
+}
+
+static void add_part(const struct orch_command_part *part, void *ctx)
+{
+    struct orch_cli_part added = {part, g_malloc0(part->option_bytes + 1)};
+    g_array_append_val((GArray *)ctx, added);
+}
+
+GArray *orch_parts_new(const struct orch_command *command)
+{
+    GArray *parts = g_array_new(FALSE, FALSE, sizeof(struct orch_cli_part));
+    each_part(command, add_part, parts);
+    return parts;
+}
+
+void orch_options_free_lists(const struct orch_option *table, void *options)
+{
+    for (; table && table->name; table++)
+        if (table->kind == ORCH_OPT_LIST)
+            g_free(*(void **)(void *)((char *)options + table->offset));
+}
+
+void orch_parts_free(GArray *parts)
+{
+    for (guint i = 0; i < parts->len; i++) {
+        const struct orch_cli_part *p = &g_array_index(parts, struct orch_cli_part, i);
+        orch_options_free_lists(p->part->options, p->options);
+        g_free(p->options);
+    }
+    g_array_unref(parts);
+}
+
+/* ---- the running command -----------------------------------------------------------------------
+ */
+
+static bool is_asked(const struct orch_cli_part *p)
+{
+    return !p->part->is_asked || p->part->is_asked(p->options);
+}
+
+const struct orch_command_part *orch_cli_part_alone(const struct orch_cli *cli)
+{
+    for (guint i = 0; i < cli->parts->len; i++) {
+        const struct orch_cli_part *p = &g_array_index(cli->parts, struct orch_cli_part, i);
+        if (p->part->is_alone && is_asked(p))
+            return p->part;
+    }
+    return NULL;
+}
+
+bool orch_cli_parts_look(struct orch_cli *cli, const struct orch_subject *subject, GError **error)
+{
+    bool ok = true;
+    for (guint i = 0; ok && i < cli->parts->len; i++) {
+        const struct orch_cli_part *p = &g_array_index(cli->parts, struct orch_cli_part, i);
+        if (p->part->look && is_asked(p))
+            ok = p->part->look(cli, p->options, subject, error);
+    }
+    return ok;
+}
+
+bool orch_cli_parts_show(struct orch_cli *cli, const struct orch_subject *subject, json_t *json,
+                         GError **error)
+{
+    bool ok = true;
+    for (guint i = 0; ok && i < cli->parts->len; i++) {
+        const struct orch_cli_part *p = &g_array_index(cli->parts, struct orch_cli_part, i);
+        if (p->part->show && is_asked(p))
+            ok = p->part->show(cli, p->options, subject, json, error);
+    }
+    return ok;
+}
+
+/* ---- options and help --------------------------------------------------------------------------
+ */
+
+static void add_options(const struct orch_command_part *part, void *ctx)
+{
+    for (const struct orch_option *option = part->options; option && option->name; option++)
+        g_array_append_val((GArray *)ctx, *option);
+}
+
+struct orch_option *orch_command_options(const struct orch_command *command)
+{
+    GArray *options = g_array_new(TRUE, FALSE, sizeof(struct orch_option));
+    for (const struct orch_option *option = command->options; option && option->name; option++)
+        g_array_append_val(options, *option);
+    each_part(command, add_options, options);
+    return (struct orch_option *)(void *)g_array_free(options, FALSE);
+}
+
+static void add_about(const struct orch_command_part *part, void *ctx)
+{
+    g_string_append(ctx, part->about ? part->about : "");
+}
+
+char *orch_command_about(const struct orch_command *command)
+{
+    GString *text = g_string_new(command->about);
+    each_part(command, add_about, text);
+    return g_string_free(text, !text->len);
+}
+
+static void add_examples(const struct orch_command_part *part, void *ctx)
+{
+    if (part->examples)
+        g_string_append_printf(ctx, "%s%s", ((GString *)ctx)->len ? "\n" : "", part->examples);
+}
+
+char *orch_command_examples(const struct orch_command *command)
+{
+    GString *text = g_string_new(command->examples);
+    each_part(command, add_examples, text);
+    return g_string_free(text, !text->len);
+}

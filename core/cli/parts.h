@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Parts that features add to a command of another folder: options, and what they show. A feature
+ * lists them in its descriptor (core/feature/feature.h). The options of a part are parsed into a
+ * struct of its own, so that the command does not know them. */
+#ifndef ORCH_CORE_CLI_PARTS_H
+#define ORCH_CORE_CLI_PARTS_H
+
+#include "core/cli/cli.h"
+
+struct orch_document;
+struct orch_findings;
+
+/** What a command is about. A command sets the members that its parts need (the comments of the
+ * command's call say which), and leaves the others NULL. */
+struct orch_subject {
+    struct orch_store *store;
+    const struct orch_run *run;
+    const struct orch_document *document;
+    const struct orch_selection *selection; /* of runs, by the command's own options */
+    struct orch_findings *findings;         /* of `doctor`; a part may add to it */
+    GPtrArray *faults;                      /* char *, of `db check`; a part may add to it */
+    const char *not_alone; /* what was asked for that a part that stands alone does not go with:
+                              "--what and --out are for tables"; or NULL */
+};
+
+struct orch_command_part {
+    const char *command;                   /* its name: "export" */
+    const struct orch_option *options;     /* or NULL */
+    size_t option_bytes;                   /* of the struct that the options fill */
+    const char *about, *examples;          /* continue the texts of the command's help; or NULL */
+    bool (*is_asked)(const void *options); /* NULL: always */
+    bool is_alone; /* when it is asked for, the command prints nothing of its own */
+    /** Finds out what `show` shows, before the command prints, and may keep it in the options.
+     * NULL: nothing is to be done before. */
+    bool (*look)(struct orch_cli *cli, void *options, const struct orch_subject *subject,
+                 GError **error);
+    /** Sets members of `json`, the object that the command prints under --json, or prints lines
+     * when `json` is NULL. A part that stands alone prints in both cases. */
+    bool (*show)(struct orch_cli *cli, void *options, const struct orch_subject *subject,
+                 json_t *json, GError **error);
+};
+
+/* ---- for commands ------------------------------------------------------------------------------
+ */
+
+/** Returns the part of the running command that is asked for and stands alone; NULL: none. */
+const struct orch_command_part *orch_cli_part_alone(const struct orch_cli *cli);
+/** Calls `look`, then `show`, of each part of the running command that is asked for. */
+bool orch_cli_parts_look(struct orch_cli *cli, const struct orch_subject *subject, GError **error);
+bool orch_cli_parts_show(struct orch_cli *cli, const struct orch_subject *subject, json_t *json,
+                         GError **error);
+
+/* ---- for the command line ----------------------------------------------------------------------
+ */
+
+/** A part of the running command, with its options. */
+struct orch_cli_part {
+    const struct orch_command_part *part;
+    void *options;
+};
+/** Returns the parts of a command (struct orch_cli_part) with options that are all absent. */
+GArray *orch_parts_new(const struct orch_command *command);
+void orch_parts_free(GArray *parts);
+/** Returns the options of a command and of its parts, ended by an option without a name. The
+ * caller frees. */
+struct orch_option *orch_command_options(const struct orch_command *command);
+/** Returns the command's text `about`, or its `examples`, with those of its parts; NULL: none. The
+ * caller frees. */
+char *orch_command_about(const struct orch_command *command);
+char *orch_command_examples(const struct orch_command *command);
+/** Frees the arrays of list options, which grow during parsing. */
+void orch_options_free_lists(const struct orch_option *table, void *options);
+
+#endif
