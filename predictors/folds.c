@@ -93,7 +93,7 @@ int *orch_folds_new(char *const *groups, size_t rows, uint64_t seed)
 
 char **orch_levels_of(const struct orch_matrix *matrix, int column)
 {
-    const struct orch_feature *f = orch_matrix_feature(matrix, column);
+    const struct orch_matrix_feature *f = orch_matrix_feature(matrix, column);
     const double *values = orch_matrix_column(matrix, column);
     static char none[] = "";
     char **out = g_new(char *, matrix->rows + 1);

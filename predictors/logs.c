@@ -96,7 +96,7 @@ static void code(struct coding *c, struct orch_logs *out)
     for (size_t i = 0; i < rows; i++)
         constant[i] = 1;
     for (int f = 0; f < orch_matrix_cols(c->matrix); f++) {
-        const struct orch_feature *feature = orch_matrix_feature(c->matrix, f);
+        const struct orch_matrix_feature *feature = orch_matrix_feature(c->matrix, f);
         const double *values = orch_matrix_column(c->matrix, f);
         if (feature->levels)
             code_category(c, values, feature->levels->len);

@@ -6,7 +6,7 @@
 
 static void free_feature(gpointer data)
 {
-    struct orch_feature *f = data;
+    struct orch_matrix_feature *f = data;
     g_free(f->name);
     if (f->levels)
         g_ptr_array_unref(f->levels);
@@ -33,7 +33,7 @@ void orch_matrix_free(struct orch_matrix *m)
 
 static double *add_column(struct orch_matrix *m, const char *name, bool is_category)
 {
-    struct orch_feature *f = g_new0(struct orch_feature, 1);
+    struct orch_matrix_feature *f = g_new0(struct orch_matrix_feature, 1);
     double *column = g_new(double, MAX(m->rows, 1));
     f->name = g_strdup(name);
     f->levels = is_category ? g_ptr_array_new_with_free_func(g_free) : NULL;
@@ -54,7 +54,7 @@ double *orch_matrix_add_category(struct orch_matrix *m, const char *name)
     return add_column(m, name, true);
 }
 
-static int find_level(const struct orch_feature *f, const char *level)
+static int find_level(const struct orch_matrix_feature *f, const char *level)
 {
     for (guint i = 0; f->levels && i < f->levels->len; i++)
         if (strcmp(f->levels->pdata[i], level) == 0)
@@ -64,7 +64,7 @@ static int find_level(const struct orch_feature *f, const char *level)
 
 double orch_matrix_level(struct orch_matrix *m, int column, const char *level)
 {
-    const struct orch_feature *f = orch_matrix_feature(m, column);
+    const struct orch_matrix_feature *f = orch_matrix_feature(m, column);
     int index = find_level(f, level);
     if (index >= 0)
         return index;
@@ -77,7 +77,7 @@ int orch_matrix_cols(const struct orch_matrix *m)
     return (int)m->features->len;
 }
 
-const struct orch_feature *orch_matrix_feature(const struct orch_matrix *m, int column)
+const struct orch_matrix_feature *orch_matrix_feature(const struct orch_matrix *m, int column)
 {
     return m->features->pdata[column];
 }
@@ -95,7 +95,8 @@ int orch_matrix_find(const struct orch_matrix *m, const char *name)
     return -1;
 }
 
-static void copy_levels(const struct orch_feature *from, const struct orch_feature *to)
+static void copy_levels(const struct orch_matrix_feature *from,
+                        const struct orch_matrix_feature *to)
 {
     for (guint i = 0; from->levels && i < from->levels->len; i++)
         g_ptr_array_add(to->levels, g_strdup(from->levels->pdata[i]));
@@ -105,7 +106,7 @@ struct orch_matrix *orch_matrix_pick(const struct orch_matrix *m, const size_t *
 {
     struct orch_matrix *out = orch_matrix_new(count);
     for (int c = 0; c < orch_matrix_cols(m); c++) {
-        const struct orch_feature *f = orch_matrix_feature(m, c);
+        const struct orch_matrix_feature *f = orch_matrix_feature(m, c);
         const double *from = orch_matrix_column(m, c);
         double *to = add_column(out, f->name, f->levels != NULL);
         copy_levels(f, orch_matrix_feature(out, c));
@@ -121,7 +122,7 @@ struct orch_matrix *orch_matrix_without(const struct orch_matrix *m,
 {
     struct orch_matrix *out = orch_matrix_new(m->rows);
     for (int c = 0; c < orch_matrix_cols(m); c++) {
-        const struct orch_feature *f = orch_matrix_feature(m, c);
+        const struct orch_matrix_feature *f = orch_matrix_feature(m, c);
         if (hides(f->name, data))
             continue;
         double *column = add_column(out, f->name, f->levels != NULL);

@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct orch_feature {
+struct orch_matrix_feature {
     char *name;
     GPtrArray *levels; /* char *: of a category, in order of appearance; NULL for a number */
 };
 
 struct orch_matrix {
     size_t rows;
-    GPtrArray *features; /* struct orch_feature * */
+    GPtrArray *features; /* struct orch_matrix_feature * */
     GPtrArray *columns;  /* double *, `rows` long: a number or the index of a level; NaN: missing */
 };
 
@@ -31,7 +31,7 @@ double *orch_matrix_add_category(struct orch_matrix *matrix, const char *name);
 double orch_matrix_level(struct orch_matrix *matrix, int column, const char *level);
 
 int orch_matrix_cols(const struct orch_matrix *matrix);
-const struct orch_feature *orch_matrix_feature(const struct orch_matrix *matrix, int column);
+const struct orch_matrix_feature *orch_matrix_feature(const struct orch_matrix *matrix, int column);
 const double *orch_matrix_column(const struct orch_matrix *matrix, int column);
 /** Index of a feature, -1 if there is none. */
 int orch_matrix_find(const struct orch_matrix *matrix, const char *name);

@@ -119,7 +119,7 @@ static double level_mean(const struct level_sums *s, int level)
 
 static void fit_means(struct part *p, const struct orch_matrix *m, const double *target)
 {
-    const struct orch_feature *f = orch_matrix_feature(m, p->source);
+    const struct orch_matrix_feature *f = orch_matrix_feature(m, p->source);
     struct level_sums s = sum_levels(m, p->source, target, -1);
     p->means = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     p->centre = s.all;
@@ -185,7 +185,7 @@ static struct column_facts look(const double *column, size_t rows)
 static void code_category(struct orch_coder *coder, const struct orch_matrix *m, int c,
                           const double *target, enum orch_coding coding)
 {
-    const struct orch_feature *f = orch_matrix_feature(m, c);
+    const struct orch_matrix_feature *f = orch_matrix_feature(m, c);
     if (!look(orch_matrix_column(m, c), m->rows).varies)
         return;
     for (int bit = 0; coding == ORCH_CODING_NEAR && f->levels->len > LEVELS_MAX && bit < SIGNS;
@@ -290,7 +290,7 @@ static double code_level(const struct part *p, const char *level)
 }
 
 /* Values for each level of the rows' own category. Caller frees. */
-static double *level_values(const struct part *p, const struct orch_feature *f)
+static double *level_values(const struct part *p, const struct orch_matrix_feature *f)
 {
     double *values = g_new(double, f->levels->len + 1);
     for (guint i = 0; i < f->levels->len; i++)
@@ -326,7 +326,7 @@ static double code_as_level(const struct part *p, double value)
 static void code_column(const struct part *p, const struct orch_matrix *m, int c, double *out)
 {
     bool to_level = p->kind == LEVEL_MEAN || p->kind == LEVEL_IS || p->kind == LEVEL_SIGN;
-    const struct orch_feature *f = c >= 0 ? orch_matrix_feature(m, c) : NULL;
+    const struct orch_matrix_feature *f = c >= 0 ? orch_matrix_feature(m, c) : NULL;
     const double *column = c >= 0 ? orch_matrix_column(m, c) : NULL;
     g_autofree double *levels = f && f->levels && to_level ? level_values(p, f) : NULL;
     for (size_t i = 0; i < m->rows; i++) {

@@ -88,7 +88,7 @@ static GArray *fit_ranges(const struct orch_matrix *m)
 {
     GArray *out = orch_ranges_new();
     for (int c = 0; c < orch_matrix_cols(m); c++) {
-        const struct orch_feature *f = orch_matrix_feature(m, c);
+        const struct orch_matrix_feature *f = orch_matrix_feature(m, c);
         struct orch_range range = {0};
         if (f->levels || is_looked_up(f->name) ||
             !fit_range(&range, orch_matrix_column(m, c), m->rows))

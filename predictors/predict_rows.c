@@ -23,7 +23,7 @@ static void mark_rows(const struct orch_scenario *q, const struct orch_rows *row
         out[i] = false;
     if (column < 0 || !orch_matrix_feature(rows->matrix, column)->levels)
         return;
-    const struct orch_feature *f = orch_matrix_feature(rows->matrix, column);
+    const struct orch_matrix_feature *f = orch_matrix_feature(rows->matrix, column);
     g_autofree bool *known = g_new(bool, f->levels->len + 1);
     g_autoptr(GHashTable) levels = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint k = 0; k < q->known->len; k++)

@@ -12,7 +12,6 @@
 #include "core/schedule/schedule.h"
 #include "features/cost/allowance_show.h"
 #include "features/predict/informative_show.h"
-#include "features/predict/trial_forecasts.h"
 #include "features/share/signatures.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -321,15 +320,13 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
         orch_plan_free(plan);
         return -1;
     }
-    struct orch_forecasts *forecasts = orch_forecasts_new(plan);
-    struct orch_forecaster forecaster = orch_forecasts_forecaster(forecasts);
+    struct orch_forecaster forecaster = orch_forecaster_open(plan);
     unsigned left = 0;
     for (unsigned i = 0; i < plan->count; i++)
         left += orch_plan_will_run(&plan->items[i]);
-    GArray *choices =
-        options->most_informative
-            ? orch_cli_plan_informative(plan, forecasts, options->most_informative, error)
-            : NULL;
+    GArray *choices = options->most_informative
+                          ? orch_cli_plan_informative(plan, options->most_informative, error)
+                          : NULL;
     bool ok = choices || !options->most_informative;
     if (choices) {
         orch_cli_plan_informative_print(cli, plan, choices, &forecaster);
@@ -338,7 +335,7 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
         print_plan(cli, plan, options->all, &forecaster, &price, left);
         ok = hold_to_allowance(cli, plan, options, &forecaster, &price, NULL, error);
     }
-    orch_forecasts_free(forecasts);
+    orch_forecaster_close(&forecaster);
     orch_rate_release(&price);
     orch_plan_free(plan);
     if (!ok)
@@ -449,7 +446,6 @@ static void print_why_nothing_runs(struct orch_cli *cli, const struct orch_plan 
 struct task {
     const struct orch_execute_options *options;
     const GArray *gpus;
-    struct orch_forecasts *forecasts;
     struct orch_forecaster forecaster;
     struct orch_rate price;   /* of a device of the plan */
     struct orch_rate machine; /* of this machine without its GPUs */
@@ -641,12 +637,11 @@ static int submit_plan(struct orch_cli *cli, struct orch_plan *plan, const struc
 }
 
 /* With --most-informative, keeps only the trials that it selects. */
-static bool keep_most_informative(struct orch_plan *plan, struct orch_forecasts *forecasts,
-                                  const char *count, GError **error)
+static bool keep_most_informative(struct orch_plan *plan, const char *count, GError **error)
 {
     if (!count)
         return true;
-    g_autoptr(GArray) choices = orch_cli_plan_informative(plan, forecasts, count, error);
+    g_autoptr(GArray) choices = orch_cli_plan_informative(plan, count, error);
     if (choices)
         orch_informative_keep(plan, choices);
     return choices != NULL;
@@ -663,15 +658,14 @@ static int run_with_limits(struct orch_cli *cli, struct orch_plan *plan,
         orch_limits_read(options->budget, options->deadline, task.price.usd_per_hour, orch_now_ns(),
                          &task.limits, error)) {
         find_machine_price(cli, plan, &task.machine);
-        task.forecasts = orch_forecasts_new(plan);
-        task.forecaster = orch_forecasts_forecaster(task.forecasts);
-        if (keep_most_informative(plan, task.forecasts, options->most_informative, error) &&
+        task.forecaster = orch_forecaster_open(plan);
+        if (keep_most_informative(plan, options->most_informative, error) &&
             hold_to_allowance(cli, plan, options, &task.forecaster, &task.price, &task.limits,
                               error))
             status = plan->options.executor ? submit_plan(cli, plan, &task, error)
                                             : run_plan(cli, plan, &task, error);
     }
-    orch_forecasts_free(task.forecasts);
+    orch_forecaster_close(&task.forecaster);
     orch_rate_release(&task.price);
     orch_rate_release(&task.machine);
     return status;

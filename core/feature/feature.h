@@ -13,6 +13,7 @@ struct orch_cli;
 struct orch_command;
 struct orch_command_part;
 struct orch_executor;
+struct orch_forecasting;
 struct orch_recipe_key;
 struct orch_report_kind;
 
@@ -25,6 +26,7 @@ struct orch_feature {
                                                            core/report: sections */
     const struct orch_recipe_key *const *recipe_keys;   /* core/recipe: parse.c, parse_profiles.c */
     const struct orch_executor *executor;               /* core/plan/executor.h, and `orch run` */
+    const struct orch_forecasting *forecasting;         /* core/plan/plan_forecast.h */
     /** Takes in runs that have ended elsewhere; a failure is a warning. Commands that show or use
      * the current runs call it (orch_cli_take_in). */
     void (*take_in)(struct orch_cli *cli);

@@ -1,10 +1,54 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/plan/plan_forecast.h"
 
+#include "core/feature/feature.h"
 #include "store/forecast.h"
 
 #include <math.h>
 #include <string.h>
+
+/* ---- who makes forecasts -----------------------------------------------------------------------
+ */
+
+const struct orch_forecasting *orch_forecasting(void)
+{
+    for (const struct orch_feature *const *f = orch_features(); *f; f++)
+        if ((*f)->forecasting)
+            return (*f)->forecasting;
+    return NULL;
+}
+
+static bool no_forecast(void *ctx, const struct orch_plan_item *item, struct orch_forecast *out)
+{
+    (void)ctx;
+    (void)item;
+    (void)out;
+    return false;
+}
+
+static bool nothing_elsewhere(void *ctx, const struct orch_plan_item *item, const char *gpu,
+                              struct orch_forecast *out)
+{
+    (void)gpu;
+    return no_forecast(ctx, item, out);
+}
+
+struct orch_forecaster orch_forecaster_open(struct orch_plan *plan)
+{
+    const struct orch_forecasting *forecasting = orch_forecasting();
+    return forecasting
+               ? forecasting->open(plan)
+               : (struct orch_forecaster){.forecast = no_forecast, .elsewhere = nothing_elsewhere};
+}
+
+void orch_forecaster_close(struct orch_forecaster *forecaster)
+{
+    if (forecaster->close)
+        forecaster->close(forecaster->ctx);
+}
+
+/* ---- the plan's items --------------------------------------------------------------------------
+ */
 
 bool orch_plan_uses_gpus(const struct orch_plan *plan)
 {

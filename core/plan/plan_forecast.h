@@ -26,7 +26,34 @@ struct orch_forecaster {
     /** Called when a trial of the plan has ended ok, so that later forecasts can use its time. May
      * be NULL. */
     void (*ended)(void *ctx, const struct orch_plan_item *item, double wall_s);
+    /** Like forecast, for one of the GPUs that `gpu` names, from the trial's declared cost alone.
+     */
+    bool (*elsewhere)(void *ctx, const struct orch_plan_item *item, const char *gpu,
+                      struct orch_forecast *out);
+    void (*close)(void *ctx); /* NULL: nothing to free */
 };
+
+struct orch_remaining;
+struct orch_time_left_on_gpu;
+
+/** What makes forecasts: a feature lists it in its descriptor. */
+struct orch_forecasting {
+    /** Makes the forecasts of a plan's trials, which must outlive them. `forecast` and `elsewhere`
+     * are never NULL. */
+    struct orch_forecaster (*open)(struct orch_plan *plan);
+    /** Estimates the time that a running trial would still take on another GPU
+     * (orch_time_left_on_other_gpu). */
+    bool (*time_left)(const json_t *record, const char *gpu, double share,
+                      const struct orch_remaining *here, struct orch_time_left_on_gpu *out,
+                      GError **error);
+};
+
+/** Returns the forecasting of the first feature that has one, or NULL. */
+const struct orch_forecasting *orch_forecasting(void);
+/** Opens the forecasts of a plan's trials, which must outlive them. Without a feature that makes
+ * forecasts there is none for any trial. */
+struct orch_forecaster orch_forecaster_open(struct orch_plan *plan);
+void orch_forecaster_close(struct orch_forecaster *forecaster);
 
 /** True when a trial that the plan will run uses GPUs. */
 bool orch_plan_uses_gpus(const struct orch_plan *plan);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/cloud/export_job.h"
 
+#include "core/plan/plan_forecast.h"
 #include "core/results/run_named.h"
-#include "features/predict/trial_forecasts.h"
 
 #include <math.h>
 #include <string.h>
@@ -57,8 +57,7 @@ static double time_of_run(const struct orch_plan *plan, const struct orch_plan_i
 
 static void set_limit(struct orch_job *job, const struct orch_cli_job *trial, double given_s)
 {
-    struct orch_forecasts *forecasts = orch_forecasts_new(trial->plan);
-    struct orch_forecaster forecaster = orch_forecasts_forecaster(forecasts);
+    struct orch_forecaster forecaster = orch_forecaster_open(trial->plan);
     struct orch_forecast forecast;
     double p95_s = time_of_run(trial->plan, trial->item);
     g_autofree char *basis =
@@ -71,7 +70,7 @@ static void set_limit(struct orch_job *job, const struct orch_cli_job *trial, do
                                 forecast.why);
     }
     orch_job_set_limit(job, trial->item->cell->experiment, given_s, p95_s, basis);
-    orch_forecasts_free(forecasts);
+    orch_forecaster_close(&forecaster);
 }
 
 static GPtrArray *copy_words(const GPtrArray *words)

@@ -1,43 +1,36 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/cost/plan_outlook.h"
 
-#include "features/predict/estimator.h"
-#include "features/predict/trial_forecasts.h"
+#include "core/plan/plan_forecast.h"
 #include "lib/base/json.h"
 
 /* Forecasts a trial: on this machine as `orch plan` does, for another GPU from the declared cost
  * only. False when nothing is known. */
-static bool forecast_one(struct orch_forecasts *forecasts, struct orch_estimator *estimator,
-                         const struct orch_plan_item *item, const char *gpu, double *out_p50_s)
+static bool forecast_one(const struct orch_forecaster *f, const struct orch_plan_item *item,
+                         const char *gpu, double *out_p50_s)
 {
-    struct orch_forecaster here = orch_forecasts_forecaster(forecasts);
-    g_autoptr(json_t) cost = gpu ? orch_forecasts_cost(forecasts, item) : NULL;
-    struct orch_estimate_question question = {cost, gpu, 0};
     struct orch_forecast o;
-    bool known = gpu ? cost && orch_estimator_forecast(estimator, &question, &o)
-                     : here.forecast(here.ctx, item, &o);
+    bool known = gpu ? f->elsewhere(f->ctx, item, gpu, &o) : f->forecast(f->ctx, item, &o);
     *out_p50_s = known ? o.p50_s : 0;
     return known;
 }
 
 static void add_up(struct orch_plan *plan, const char *gpu, struct orch_plan_outlook *out)
 {
-    struct orch_forecasts *forecasts = orch_forecasts_new(plan);
-    struct orch_estimator *estimator = orch_estimator_new(plan->workspace);
+    struct orch_forecaster forecaster = orch_forecaster_open(plan);
     for (unsigned i = 0; i < plan->count; i++) {
         double p50_s;
         const struct orch_plan_item *item = &plan->items[i];
         if (!orch_plan_will_run(item))
             continue;
-        if (forecast_one(forecasts, estimator, item, gpu, &p50_s)) {
+        if (forecast_one(&forecaster, item, gpu, &p50_s)) {
             out->known++;
             out->device_s += p50_s * orch_plan_item_charged(item);
         } else {
             out->unknown++;
         }
     }
-    orch_estimator_free(estimator);
-    orch_forecasts_free(forecasts);
+    orch_forecaster_close(&forecaster);
 }
 
 bool orch_plan_outlook_read(struct orch_plan *plan, const char *gpu,

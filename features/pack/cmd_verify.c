@@ -6,7 +6,6 @@
 #include "features/pack/verify.h"
 
 #include "core/record/argv_record.h"
-#include "features/predict/trial_forecasts.h"
 #include "lib/base/error.h"
 
 #include "lib/base/login.h"
@@ -38,21 +37,6 @@ static const struct orch_option OPTIONS[] = {
      "with --json: include what each run measured"},
     {0}};
 
-/* Makes forecasts for this machine, for the plan that is rerun. */
-static struct orch_forecaster begin_forecasts(void *ctx, struct orch_plan *plan)
-{
-    struct orch_forecasts **forecasts = ctx;
-    *forecasts = orch_forecasts_new(plan);
-    return orch_forecasts_forecaster(*forecasts);
-}
-
-static void end_forecasts(void *ctx)
-{
-    struct orch_forecasts **forecasts = ctx;
-    orch_forecasts_free(*forecasts);
-    *forecasts = NULL;
-}
-
 static json_t *rerun(struct orch_cli *cli, const struct orch_pack *pack,
                      const struct orch_verified *verified, const struct verify_options *o,
                      GError **error)
@@ -62,14 +46,8 @@ static json_t *rerun(struct orch_cli *cli, const struct orch_pack *pack,
         !orch_cli_count(o->seed, "--seed", G_MAXINT, &seed, error))
         return NULL;
     g_autofree char *argv = orch_argv_record(cli->argv, cli->argc, NULL);
-    struct orch_forecasts *forecasts = NULL;
-    const struct orch_rerun_options options = {.count = (unsigned)count,
-                                               .seed = (unsigned)seed,
-                                               .trusts = o->trusts,
-                                               .argv_json = argv,
-                                               .forecaster = begin_forecasts,
-                                               .done = end_forecasts,
-                                               .ctx = &forecasts};
+    const struct orch_rerun_options options = {
+        .count = (unsigned)count, .seed = (unsigned)seed, .trusts = o->trusts, .argv_json = argv};
     return orch_pack_rerun(pack, verified, orch_cli_plugins(cli), &options, error);
 }
 

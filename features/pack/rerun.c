@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/pack/rerun.h"
 
+#include "core/plan/plan_forecast.h"
 #include "core/schedule/schedule.h"
 #include "core/stats/numbers.h"
 #include "core/stats/spread.h"
@@ -20,7 +21,6 @@ struct job {
     struct orch_plan *plan;
     GHashTable *new_runs; /* item -> char *: key of the new run */
     struct orch_forecaster forecaster;
-    bool has_forecaster;
 };
 
 /* ---- which -------------------------------------------------------------------------------------
@@ -263,8 +263,7 @@ static void compare_time(struct pair *pair, const char *name, const char *unit, 
     } else if (pair->same_place) {
         add_value(pair, name, recorded, found, "not comparable",
                   numbers(recorded, found, "one repeat tells no spread"));
-    } else if (is_wall && job->has_forecaster &&
-               job->forecaster.forecast(job->forecaster.ctx, pair->item, &forecast)) {
+    } else if (is_wall && job->forecaster.forecast(job->forecaster.ctx, pair->item, &forecast)) {
         bool within = found >= forecast.p5_s && found <= forecast.p95_s;
         g_autofree char *rest = g_strdup_printf(
             "%s the forecast for this machine, %.3g to %.3g s (%s)", within ? "within" : "outside",
@@ -368,10 +367,7 @@ static json_t *rerun(struct job *job, GError **error)
 {
     g_autoptr(json_t) reasons = json_object();
     g_autoptr(GArray) chosen = choose(job, reasons);
-    if (job->options->forecaster) {
-        job->forecaster = job->options->forecaster(job->options->ctx, job->plan);
-        job->has_forecaster = job->forecaster.forecast != NULL;
-    }
+    job->forecaster = orch_forecaster_open(job->plan);
     if (chosen->len && !run_all(job, error))
         return NULL;
     json_t *rows = json_array();
@@ -390,8 +386,7 @@ json_t *orch_pack_rerun(const struct orch_pack *pack, const struct orch_verified
     struct job job = {.pack = pack, .verified = verified, .options = options};
     job.new_runs = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     json_t *rows = open_plan(&job, plugins, error) ? rerun(&job, error) : NULL;
-    if (options->done)
-        options->done(options->ctx);
+    orch_forecaster_close(&job.forecaster);
     orch_plan_free(job.plan);
     orch_workspace_free(job.workspace);
     g_hash_table_unref(job.new_runs);

@@ -16,7 +16,6 @@
 #ifndef ORCH_FEATURES_PACK_RERUN_H
 #define ORCH_FEATURES_PACK_RERUN_H
 
-#include "core/plan/plan_forecast.h"
 #include "features/pack/verify.h"
 
 struct orch_rerun_options {
@@ -24,10 +23,6 @@ struct orch_rerun_options {
     unsigned seed;         /* for the random choice of trials */
     bool trusts;           /* allow running the pack's programs */
     const char *argv_json; /* the command line, for the records */
-    /** A forecaster for a plan; may be NULL. It lives until `done` is called. */
-    struct orch_forecaster (*forecaster)(void *ctx, struct orch_plan *plan);
-    void (*done)(void *ctx);
-    void *ctx;
 };
 
 /** Runs trials again, in the pack's scratch folder and store: [{trial, run, outcome, why,

@@ -20,7 +20,7 @@ static json_t *features_json(const struct orch_rows *rows)
 {
     json_t *list = json_array();
     for (int c = 0; c < orch_matrix_cols(rows->matrix); c++) {
-        const struct orch_feature *f = orch_matrix_feature(rows->matrix, c);
+        const struct orch_matrix_feature *f = orch_matrix_feature(rows->matrix, c);
         double value = orch_matrix_column(rows->matrix, c)[0];
         if (isnan(value))
             continue;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/predict/informative.h"
 
+#include "features/predict/trial_forecasts.h"
 #include "predictors/design.h"
 
 #include <string.h>
@@ -56,9 +57,9 @@ static void find_cells(struct orch_plan *plan, struct orch_forecasts *forecasts,
             add_item(cells, by_cell, plan, i, forecasts);
 }
 
-GArray *orch_informative_choose(struct orch_plan *plan, struct orch_forecasts *forecasts, int count,
-                                GError **error)
+GArray *orch_informative_choose(struct orch_plan *plan, int count, GError **error)
 {
+    struct orch_forecasts *forecasts = orch_forecasts_new(plan);
     struct cells cells;
     cells_init(&cells);
     find_cells(plan, forecasts, &cells);
@@ -79,6 +80,7 @@ GArray *orch_informative_choose(struct orch_plan *plan, struct orch_forecasts *f
         g_array_append_val(choices, choice);
     }
     orch_matrix_free(features);
+    orch_forecasts_free(forecasts);
     cells_release(&cells);
     return choices;
 }

@@ -3,7 +3,7 @@
 #ifndef ORCH_FEATURES_PREDICT_INFORMATIVE_H
 #define ORCH_FEATURES_PREDICT_INFORMATIVE_H
 
-#include "features/predict/trial_forecasts.h"
+#include "core/plan/plan.h"
 #include "predictors/design.h"
 
 struct orch_informative_trial {
@@ -19,8 +19,7 @@ struct orch_informative_trial {
  * because repeats add little. Settings already measured on this device count as known. Returns
  * struct orch_informative_trial in the order of choice, or NULL with ORCH_ERROR_USAGE when there
  * are too many trials. The caller unrefs. */
-GArray *orch_informative_choose(struct orch_plan *plan, struct orch_forecasts *forecasts, int count,
-                                GError **error);
+GArray *orch_informative_choose(struct orch_plan *plan, int count, GError **error);
 /** Restricts the plan to these trials and the trials they refer to. */
 void orch_informative_keep(struct orch_plan *plan, const GArray *choices);
 #endif

@@ -6,12 +6,11 @@
 
 #include <string.h>
 
-GArray *orch_cli_plan_informative(struct orch_plan *plan, struct orch_forecasts *forecasts,
-                                  const char *text, GError **error)
+GArray *orch_cli_plan_informative(struct orch_plan *plan, const char *text, GError **error)
 {
     int64_t count = 0;
     return orch_cli_count(text, "--most-informative", ORCH_INFORMATIVE_MAX, &count, error)
-               ? orch_informative_choose(plan, forecasts, (int)count, error)
+               ? orch_informative_choose(plan, (int)count, error)
                : NULL;
 }
 

@@ -8,8 +8,7 @@
 
 /** Calls orch_informative_choose with the value of --most-informative. ORCH_ERROR_USAGE for a bad
  * value. */
-GArray *orch_cli_plan_informative(struct orch_plan *plan, struct orch_forecasts *forecasts,
-                                  const char *text, GError **error);
+GArray *orch_cli_plan_informative(struct orch_plan *plan, const char *text, GError **error);
 /** Prints the chosen trials with their forecasts, and a command that runs only these. */
 void orch_cli_plan_informative_print(struct orch_cli *cli, const struct orch_plan *plan,
                                      const GArray *choices,

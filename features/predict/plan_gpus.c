@@ -2,6 +2,7 @@
 #include "features/predict/plan_gpus.h"
 
 #include "features/predict/estimator.h"
+#include "features/predict/trial_forecasts.h"
 #include "lib/base/json.h"
 
 #include <math.h>
@@ -31,8 +32,9 @@ static void free_row(gpointer data)
 /* ---- the work ----------------------------------------------------------------------------------
  */
 
-static GPtrArray *works_of(struct orch_forecasts *forecasts, const GPtrArray *items)
+static GPtrArray *works_of(struct orch_plan *plan, const GPtrArray *items)
 {
+    struct orch_forecasts *forecasts = orch_forecasts_new(plan);
     GPtrArray *works = g_ptr_array_new_with_free_func(free_work);
     g_autoptr(GHashTable) by_text = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint i = 0; i < items->len; i++) {
@@ -52,6 +54,7 @@ static GPtrArray *works_of(struct orch_forecasts *forecasts, const GPtrArray *it
         if (work)
             work->trials++;
     }
+    orch_forecasts_free(forecasts);
     return works;
 }
 
@@ -165,12 +168,12 @@ static void drop_incomplete(GPtrArray *rows)
     }
 }
 
-struct orch_plan_gpus *orch_plan_gpus_new(struct orch_forecasts *forecasts, const GPtrArray *items,
+struct orch_plan_gpus *orch_plan_gpus_new(struct orch_plan *plan, const GPtrArray *items,
                                           const char *names, double price, GError **error)
 {
     struct orch_plan_gpus *all = g_new0(struct orch_plan_gpus, 1);
     all->rows = g_ptr_array_new_with_free_func(free_row);
-    all->works = works_of(forecasts, items);
+    all->works = works_of(plan, items);
     all->trials = items->len;
     all->is_priced = price > 0;
     all->hardware = orch_hardware_load(error);
@@ -179,7 +182,7 @@ struct orch_plan_gpus *orch_plan_gpus_new(struct orch_forecasts *forecasts, cons
         orch_plan_gpus_free(all);
         return NULL;
     }
-    struct orch_estimator *estimator = orch_estimator_new(orch_forecasts_workspace(forecasts));
+    struct orch_estimator *estimator = orch_estimator_new(plan->workspace);
     for (guint i = 0; i < specs->len; i++)
         add_rows(all, forecast_on_gpu(all, estimator, specs->pdata[i]), price);
     orch_estimator_free(estimator);

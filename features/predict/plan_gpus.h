@@ -3,7 +3,7 @@
 #ifndef ORCH_FEATURES_PREDICT_PLAN_GPUS_H
 #define ORCH_FEATURES_PREDICT_PLAN_GPUS_H
 
-#include "features/predict/trial_forecasts.h"
+#include "core/plan/plan.h"
 #include "lib/devices/rate.h"
 
 /** All trials on one GPU model at one price. */
@@ -24,10 +24,10 @@ struct orch_plan_gpus {
     unsigned trials;
     bool is_priced; /* a price was given */
 };
-/** Estimates the items (const struct orch_plan_item *) on the GPUs listed in `names` ("V100",
- * "V100,K80" or "all"). `price`: dollars per GPU hour, 0 for the dated price table. NULL with an
- * error for an unknown GPU or an invalid hardware file. The caller frees. */
-struct orch_plan_gpus *orch_plan_gpus_new(struct orch_forecasts *forecasts, const GPtrArray *items,
+/** Estimates items of the plan (const struct orch_plan_item *) on the GPUs listed in `names`
+ * ("V100", "V100,K80" or "all"). `price`: dollars per GPU hour, 0 for the dated price table. NULL
+ * with an error for an unknown GPU or an invalid hardware file. The caller frees. */
+struct orch_plan_gpus *orch_plan_gpus_new(struct orch_plan *plan, const GPtrArray *items,
                                           const char *names, double price, GError **error);
 void orch_plan_gpus_free(struct orch_plan_gpus *gpus);
 /** Cost in dollars of `device_s` at the row's price; NaN when the price is unknown. */

@@ -2,10 +2,12 @@
 /* Forecasts of times, and how good they were. */
 #include "core/cli/cli.h"
 #include "core/feature/feature.h"
+#include "features/predict/trial_forecasts.h"
 
 extern const struct orch_command ORCH_COMMAND_PREDICT, ORCH_COMMAND_PREDICTOR_SCORE;
 
 static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_PREDICT,
                                                       &ORCH_COMMAND_PREDICTOR_SCORE, NULL};
 
-const struct orch_feature ORCH_FEATURE_PREDICT = {.commands = COMMANDS};
+const struct orch_feature ORCH_FEATURE_PREDICT = {.commands = COMMANDS,
+                                                  .forecasting = &ORCH_FORECASTING_PREDICT};

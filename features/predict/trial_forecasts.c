@@ -729,13 +729,29 @@ void orch_forecasts_free(struct orch_forecasts *f)
     g_free(f);
 }
 
-struct orch_workspace *orch_forecasts_workspace(struct orch_forecasts *f)
+static bool elsewhere(void *ctx, const struct orch_plan_item *item, const char *gpu,
+                      struct orch_forecast *out)
 {
-    return f->plan->workspace;
+    struct orch_forecasts *f = ctx;
+    g_autoptr(json_t) cost = orch_forecasts_cost(f, item);
+    struct orch_estimate_question question = {cost, gpu, 0};
+    return cost && orch_estimator_forecast(f->estimator, &question, out);
 }
 
-struct orch_forecaster orch_forecasts_forecaster(struct orch_forecasts *f)
+static void close_forecaster(void *ctx)
 {
-    return (struct orch_forecaster){
-        .ctx = f, .forecast = forecast, .planned = planned, .ended = ended};
+    orch_forecasts_free(ctx);
 }
+
+static struct orch_forecaster open_forecaster(struct orch_plan *plan)
+{
+    return (struct orch_forecaster){.ctx = orch_forecasts_new(plan),
+                                    .forecast = forecast,
+                                    .planned = planned,
+                                    .ended = ended,
+                                    .elsewhere = elsewhere,
+                                    .close = close_forecaster};
+}
+
+const struct orch_forecasting ORCH_FORECASTING_PREDICT = {.open = open_forecaster,
+                                                          .time_left = orch_predict_time_left};

@@ -19,10 +19,13 @@ struct orch_forecasts;
  * there are no forecasts. The plan must outlive the object. */
 struct orch_forecasts *orch_forecasts_new(struct orch_plan *plan);
 void orch_forecasts_free(struct orch_forecasts *forecasts);
-/** The plan's workspace. Borrowed. */
-struct orch_workspace *orch_forecasts_workspace(struct orch_forecasts *forecasts);
-/** The interface for core/plan. Borrows `forecasts`. */
-struct orch_forecaster orch_forecasts_forecaster(struct orch_forecasts *forecasts);
+/** The interface for core/plan, whose forecasters are these forecasts. */
+extern const struct orch_forecasting ORCH_FORECASTING_PREDICT;
+/** The remaining time of a running trial on another GPU, as orch_time_left_on_other_gpu
+ * (time_left_on_gpu.c). */
+bool orch_predict_time_left(const json_t *record, const char *gpu, double share,
+                            const struct orch_remaining *here, struct orch_time_left_on_gpu *out,
+                            GError **error);
 
 /** True when the same trial (any repeat) has ended ok on this device. */
 bool orch_forecasts_has_run(struct orch_forecasts *forecasts, const struct orch_plan_item *item);

@@ -48,7 +48,6 @@ struct coverage {
     unsigned cannot_run_here; /* missing trials that cannot run on this machine */
     const char *why_not;
     GPtrArray *missing; /* struct orch_plan_item * */
-    struct orch_forecasts *forecasts;
     struct orch_forecast_total total;
     struct orch_rate price;
     struct orch_plan_gpus *gpus; /* NULL: not requested */
@@ -57,7 +56,6 @@ struct coverage {
 static void release(struct coverage *c)
 {
     orch_plan_gpus_free(c->gpus);
-    orch_forecasts_free(c->forecasts);
     orch_rate_release(&c->price);
     orch_group_runs_free(c->group);
     orch_cli_sharing_close(c->sharing);
@@ -138,12 +136,12 @@ static bool forecast(const struct coverage_options *o, struct coverage *c, GErro
             c->plan->items[i].state = ORCH_PLAN_UNUSED;
     if (!orch_cli_plan_price_find(c->plan, o->price, &c->price, error))
         return false;
-    c->forecasts = orch_forecasts_new(c->plan);
-    struct orch_forecaster forecaster = orch_forecasts_forecaster(c->forecasts);
+    struct orch_forecaster forecaster = orch_forecaster_open(c->plan);
     orch_forecast_total(c->plan, &forecaster, &c->total);
+    orch_forecaster_close(&forecaster);
     double price = o->price ? c->price.usd_per_hour : 0;
     if (o->gpu)
-        c->gpus = orch_plan_gpus_new(c->forecasts, c->missing, o->gpu, price, error);
+        c->gpus = orch_plan_gpus_new(c->plan, c->missing, o->gpu, price, error);
     return !o->gpu || c->gpus;
 }
 
