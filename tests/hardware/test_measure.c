@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -117,6 +118,52 @@ static void test_own_products(void **state)
     check_own(ORCH_OWN_FP64, 16, 3);
 }
 
+/* Seconds of processor time, so that a busy machine changes little. */
+static double cpu_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* FLOP/s of scalar products, one multiply-add after the other. */
+static double scalar_rate(const double *a, const double *b, double *c)
+{
+    enum { N = 256 };
+    const double begin = cpu_s();
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < N; j++)
+            for (size_t k = 0; k < N; k++)
+                c[i * N + j] += a[i * N + k] * b[j * N + k];
+    return 2.0 * N * N * N / (cpu_s() - begin);
+}
+
+/* A ceiling that is no faster than plain code would be none: the kernels use the vectors that the
+ * processor has. */
+static void test_own_products_use_vectors(void **state)
+{
+    (void)state;
+    const size_t side = ORCH_OWN_GEMM_SIDE;
+    double *operands = NULL, scalar = 0;
+    assert_int_equal(posix_memalign((void **)&operands, 64, 3 * side * side * sizeof(double)), 0);
+    memset(operands, 0, 3 * side * side * sizeof(double));
+    double *a = operands, *b = a + side * side, *c = b + side * side;
+    for (int i = 0; i < 3; i++)
+        scalar = fmax(scalar, scalar_rate(a, b, c));
+    for (enum orch_own_gemm type = ORCH_OWN_FP32; type <= ORCH_OWN_FP64; type++) {
+        double own = 0;
+        for (int i = 0; i < 3; i++) {
+            const double begin = cpu_s();
+            orch_own_gemm_run(type, a, b, c, 1);
+            own = fmax(own, 2.0 * (double)(side * side * side) / (cpu_s() - begin));
+        }
+        print_message("%s: %.1f times scalar code\n", type == ORCH_OWN_FP32 ? "fp32" : "fp64",
+                      own / scalar);
+        assert_true(own > 2 * scalar);
+    }
+    free(operands);
+}
+
 /* Every processor has fp32 and fp64, a core is no faster than all of them allow, and memory has a
  * rate. Generous bounds: the machine may be busy. */
 static void test_rates(void **state)
@@ -135,9 +182,8 @@ static void test_rates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_settling),
-        cmocka_unit_test(test_median),
-        cmocka_unit_test(test_own_products),
+        cmocka_unit_test(test_settling),     cmocka_unit_test(test_median),
+        cmocka_unit_test(test_own_products), cmocka_unit_test(test_own_products_use_vectors),
         cmocka_unit_test(test_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
