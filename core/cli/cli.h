@@ -165,6 +165,8 @@ void orch_cli_warnings(struct orch_cli *cli, const struct orch_diags *diags);
 void orch_cli_warn_of_source(struct orch_cli *cli);
 /** Prints "orch: warning: ..." to stderr, unless --quiet. */
 void orch_cli_warn(struct orch_cli *cli, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/** Prints each text (char *) as a warning. */
+void orch_cli_warn_all(struct orch_cli *cli, const GPtrArray *texts);
 /** Prints a message line to stderr, unless --quiet. */
 void orch_cli_info(struct orch_cli *cli, const char *format, ...) G_GNUC_PRINTF(2, 3);
 

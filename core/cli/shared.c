@@ -94,6 +94,12 @@ void orch_cli_warn(struct orch_cli *cli, const char *format, ...)
     va_end(args);
 }
 
+void orch_cli_warn_all(struct orch_cli *cli, const GPtrArray *texts)
+{
+    for (guint i = 0; i < texts->len; i++)
+        orch_cli_warn(cli, "%s", (const char *)texts->pdata[i]);
+}
+
 void orch_cli_warnings(struct orch_cli *cli, const struct orch_diags *diags)
 {
     for (guint i = 0; i < diags->items->len; i++) {

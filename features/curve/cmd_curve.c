@@ -2,7 +2,6 @@
 /* `orch curve`: the loss curves of stored runs, and when they reach a target. */
 #include "features/curve/curve_answer.h"
 #include "features/curve/curve_show.h"
-#include "features/networks/nets.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -374,9 +373,8 @@ static struct orch_curve_answer *answer_of(struct orch_cli *cli, const char *fil
         runs
             ? orch_curve_answer_new(orch_cli_plugins(cli), store, runs, ask, warnings, notes, error)
             : NULL;
-    for (guint i = 0; i < warnings->len; i++)
-        orch_cli_warn(cli, "%s", (const char *)warnings->pdata[i]);
-    orch_cli_net_notes(notes);
+    orch_cli_warn_all(cli, warnings);
+    orch_cli_warn_all(cli, notes);
     if (answer && answer->without)
         orch_cli_info(cli, "%u run%s without such a series %s left out", answer->without,
                       orch_plural(answer->without), answer->without == 1 ? "is" : "are");

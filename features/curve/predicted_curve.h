@@ -4,8 +4,8 @@
 #ifndef ORCH_FEATURES_CURVE_PREDICTED_CURVE_H
 #define ORCH_FEATURES_CURVE_PREDICTED_CURVE_H
 
+#include "core/workspace/open_network.h"
 #include "features/curve/curve_set.h"
-#include "lib/net/open_net.h"
 
 /** The network, device and length to predict for. */
 struct orch_curve_question {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The structure and the cost of networks, without running them: tables from lib/net. */
 #include "core/cli/cli.h"
-#include "features/networks/nets.h"
+#include "core/workspace/open_network.h"
 
 #include "features/networks/network_counts.h"
 #include "lib/base/error.h"
@@ -94,6 +94,16 @@ struct showing {
     struct orch_network_counts *counts;
     struct orch_count_options how;
 };
+
+/* Opens a network, and warns of parts of a file that were counted as zero. */
+static struct orch_net *open_net(struct orch_cli *cli, const struct orch_net_request *request,
+                                 GError **error)
+{
+    g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
+    struct orch_net *net = orch_network_open(request, notes, error);
+    orch_cli_warn_all(cli, notes);
+    return net;
+}
 
 static int word_index(const char *word, const char *const *words, const char *option,
                       GError **error)
@@ -333,8 +343,8 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
                        "--json and --format cannot be combined");
         return -1;
     }
-    s.net = orch_cli_net(
-        &(struct orch_net_request){cli->args[0], o->input, (int)classes, o->table_net}, error);
+    s.net = open_net(
+        cli, &(struct orch_net_request){cli->args[0], o->input, (int)classes, o->table_net}, error);
     if (!s.net)
         return -1;
     s.counts = orch_network_counts_new(s.net, &s.how);
@@ -443,8 +453,8 @@ static int run_compare(struct orch_cli *cli, const void *options, GError **error
     struct orch_net *nets[2] = {NULL, NULL};
     struct orch_network_counts *counts[2] = {NULL, NULL};
     for (int i = 0; i < 2 && (!i || nets[0]); i++) {
-        nets[i] = orch_cli_net(&(struct orch_net_request){cli->args[i], o->input, o->classes, NULL},
-                               error);
+        nets[i] = open_net(
+            cli, &(struct orch_net_request){cli->args[i], o->input, o->classes, NULL}, error);
         counts[i] = nets[i] ? orch_network_counts_new(nets[i], &how) : NULL;
     }
     bool ok = counts[1] != NULL;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/networks/network_counts.h"
 
+#include "lib/net/open_net.h"
+
 #include <string.h>
 
 /* ---- layers -----------------------------------------------------------------------------------
@@ -166,8 +168,7 @@ GArray *orch_known_networks(void)
     GArray *rows = g_array_new(FALSE, FALSE, sizeof(struct orch_known_network));
     for (const struct orch_net_family *f = orch_net_families(); f->pattern; f++) {
         g_autofree char *name = g_strndup(f->pattern, strcspn(f->pattern, ":"));
-        struct orch_net *net =
-            orch_network_open(&(struct orch_net_request){.name = name}, NULL, NULL);
+        struct orch_net *net = orch_network_of_record(name, NULL, 0);
         const struct orch_known_network row = {.name = f->pattern,
                                                .about = f->about,
                                                .c = f->input.c,

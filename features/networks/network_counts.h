@@ -3,7 +3,8 @@
 #ifndef ORCH_FEATURES_NETWORKS_NETWORK_COUNTS_H
 #define ORCH_FEATURES_NETWORKS_NETWORK_COUNTS_H
 
-#include "lib/net/open_net.h"
+#include "lib/net/cost.h"
+#include "lib/net/net.h"
 
 struct orch_count_options {
     int64_t batch;        /* images of a batch */

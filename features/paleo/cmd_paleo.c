@@ -111,7 +111,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     int status = -1;
     if (!options_fit(cli, o, error))
         return -1;
-    if (orch_cli_time_options_read(&q, &o->time, !o->roofline, error)) {
+    if (orch_cli_time_options_read(cli, &q, &o->time, !o->roofline, error)) {
         if (!o->roofline)
             orch_time_question_assume_stem(&q);
         status = (o->roofline ? orch_cli_roofline_show : orch_cli_paleo_show)(cli, o, &q, error);

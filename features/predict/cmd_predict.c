@@ -147,7 +147,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     if (o->experiment)
         return orch_cli_predict_setting(cli, o, error);
-    if (orch_cli_time_options_read(&q, &o->time, false, error) && read_limits(o, &q, error))
+    if (orch_cli_time_options_read(cli, &q, &o->time, false, error) && read_limits(o, &q, error))
         status = answer(cli, o, &q, error);
     orch_time_question_release(&q);
     return status;

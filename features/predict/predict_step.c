@@ -183,8 +183,7 @@ bool orch_cli_predict_open_tiers(struct orch_cli *cli, const struct orch_time_qu
     if (needs_store && !orch_cli_store(cli, ORCH_STORE_READ, error))
         return false;
     bool ok = orch_step_tiers_open(workspace, q, true, out, notes, error);
-    for (guint i = 0; i < notes->len; i++)
-        orch_cli_warn(cli, "%s", (const char *)notes->pdata[i]);
+    orch_cli_warn_all(cli, notes);
     return ok;
 }
 

@@ -2,8 +2,6 @@
 /* Converts options into a question about the time of a training. */
 #include "features/predict/time_options.h"
 
-#include "features/networks/nets.h"
-
 #include "core/schedule/limit_options.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
@@ -162,8 +160,9 @@ static bool is_table_name(const char *name)
     return name && g_str_has_suffix(name, ".csv");
 }
 
-static bool open_net(const struct time_options *o, struct orch_time_question *q,
-                     const struct orch_usual_data *set, bool is_paleo, GError **error)
+static bool open_net(struct orch_cli *cli, const struct time_options *o,
+                     struct orch_time_question *q, const struct orch_usual_data *set, bool is_paleo,
+                     GError **error)
 {
     const char *path = o->net_table ? o->net_table : is_table_name(o->net) ? o->net : NULL;
     if (path)
@@ -181,7 +180,7 @@ static bool open_net(const struct time_options *o, struct orch_time_question *q,
     g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
     struct orch_net_request request = {.name = o->net, .input = o->input, .classes = (int)classes};
     bool ok = orch_time_question_open_net(q, &request, set, notes, error);
-    orch_cli_net_notes(notes);
+    orch_cli_warn_all(cli, notes);
     return ok;
 }
 
@@ -254,13 +253,13 @@ static bool read_numbers(const struct time_options *o, struct orch_time_question
            read_cloud(o, q, error);
 }
 
-bool orch_cli_time_options_read(struct orch_time_question *q, const struct time_options *o,
-                                bool is_paleo, GError **error)
+bool orch_cli_time_options_read(struct orch_cli *cli, struct orch_time_question *q,
+                                const struct time_options *o, bool is_paleo, GError **error)
 {
     const struct orch_usual_data *set = NULL;
     int64_t epochs = 0;
     if (!orch_time_question_init(q, error) || !read_data(o, q, &set, error) ||
-        !open_net(o, q, set, is_paleo, error) || !read_epochs(o->epochs, &epochs, error))
+        !open_net(cli, o, q, set, is_paleo, error) || !read_epochs(o->epochs, &epochs, error))
         return false;
     orch_time_question_set_work(q, set, epochs, !is_paleo);
     q->forward_only = o->forward_only;

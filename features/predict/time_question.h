@@ -4,8 +4,8 @@
 #ifndef ORCH_FEATURES_PREDICT_TIME_QUESTION_H
 #define ORCH_FEATURES_PREDICT_TIME_QUESTION_H
 
+#include "core/workspace/open_network.h"
 #include "lib/devices/rate.h"
-#include "lib/net/open_net.h"
 
 #include "lib/net/cost.h"
 #include "predictors/exchange.h"

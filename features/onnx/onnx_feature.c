@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Networks in files of ONNX. */
+#include "core/feature/feature.h"
+#include "features/onnx/onnx.h"
+#include "lib/net/open_net.h"
+
+/* Adds a line for each operator that was counted as zero. */
+static void add_notes(GPtrArray *out, const char *path, const struct orch_onnx_notes *notes)
+{
+    for (guint i = 0; out && notes->items && i < notes->items->len; i++) {
+        const struct orch_onnx_note *note = notes->items->pdata[i];
+        g_autofree char *more =
+            note->params ? g_strdup_printf(", with %" G_GINT64_FORMAT " weights", note->params)
+                         : NULL;
+        g_ptr_array_add(
+            out,
+            g_strdup_printf("'%s': operator %s is not known: counted as zero (%d of it, the first "
+                            "is '%s'%s)%s",
+                            path, note->op, note->count, note->node ? note->node : "",
+                            more ? more : "", note->is_known ? "" : "; its shape is a guess"));
+    }
+}
+
+static struct orch_net *read_file(const struct orch_net_request *request,
+                                  struct orch_net_shape input, GPtrArray *out_notes, GError **error)
+{
+    struct orch_onnx_notes notes = {0};
+    struct orch_net *net = orch_onnx_load(request->name, input, &notes, error);
+    if (net)
+        add_notes(out_notes, request->name, &notes);
+    orch_onnx_notes_release(&notes);
+    return net;
+}
+
+static const struct orch_net_reader READER = {.ending = ".onnx", .read = read_file};
+static const struct orch_net_reader *const READERS[] = {&READER, NULL};
+
+const struct orch_feature ORCH_FEATURE_ONNX = {.net_readers = READERS};
