@@ -25,12 +25,12 @@
  * standard deviation. */
 #define QUANTILE_CELLS 20
 
-static struct orch_duration around(double log_median, double half)
+static struct orch_interval around(double log_median, double half)
 {
-    return (struct orch_duration){exp(log_median - half), exp(log_median), exp(log_median + half)};
+    return (struct orch_interval){exp(log_median - half), exp(log_median), exp(log_median + half)};
 }
 
-struct orch_duration orch_duration_of_spread(double seconds, double sd)
+struct orch_interval orch_duration_of_spread(double seconds, double sd)
 {
     return around(log(seconds), Z_90 * sd);
 }
@@ -63,7 +63,7 @@ struct orch_scatter orch_scatter_of(const double *seconds, const size_t *cell, s
     return scatter;
 }
 
-struct orch_duration orch_duration_of_repeats(const double *seconds, size_t n,
+struct orch_interval orch_duration_of_repeats(const double *seconds, size_t n,
                                               struct orch_scatter scatter)
 {
     double median = orch_reals_median_of(seconds, n), dof = REPEAT_WEIGHT + scatter.dof;
@@ -206,7 +206,7 @@ static void law_release(struct law *l)
     g_free(l->which);
 }
 
-static void answer(const struct law *l, const double *work, double half, struct orch_duration *out)
+static void answer(const struct law *l, const double *work, double half, struct orch_interval *out)
 {
     for (size_t i = 0; i < l->logs.rows; i++) {
         double value = orch_logs_value(&l->logs, i, l->beta) + (work ? log(work[i]) : 0);
@@ -228,12 +228,12 @@ static bool work_is_known(const double *work, const double *seconds, size_t rows
 
 void orch_duration_law(const struct orch_matrix *features, const double *work,
                        const double *seconds, struct orch_scatter scatter,
-                       struct orch_duration *out, struct orch_duration_law *facts)
+                       struct orch_interval *out, struct orch_duration_law *facts)
 {
     struct law law = {0};
     *facts = (struct orch_duration_law){.relative_error = (double)NAN};
     for (size_t i = 0; i < features->rows; i++) {
-        out[i] = (struct orch_duration){(double)NAN, (double)NAN, (double)NAN};
+        out[i] = (struct orch_interval){(double)NAN, (double)NAN, (double)NAN};
         facts->cells += seconds[i] > 0;
     }
     if (!facts->cells)

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Forecasts of a trial's duration from trials of the same kind on the same machine: from repeats of
- * the same cell, or by a regression over its parameters. */
+ * the same cell, or by a regression over its parameters. Each is a median and its 90 % interval, in
+ * seconds. */
 #ifndef ORCH_PREDICTORS_DURATION_H
 #define ORCH_PREDICTORS_DURATION_H
 
+#include "lib/base/interval.h"
 #include "predictors/matrix.h"
-
-/** Seconds: median and 90 % interval. */
-struct orch_duration {
-    double p5_s, p50_s, p95_s;
-};
 
 /** Variation between runs of the same cell. */
 struct orch_scatter {
@@ -22,7 +19,7 @@ struct orch_scatter orch_scatter_of(const double *seconds, const size_t *cell, s
 /** Forecast from n >= 1 runs of the same cell (times above 0). A single run gives an interval of
  * about a factor of 1.4 to each side, narrower if `scatter` shows that trials of its kind repeat
  * well. */
-struct orch_duration orch_duration_of_repeats(const double *seconds, size_t n,
+struct orch_interval orch_duration_of_repeats(const double *seconds, size_t n,
                                               struct orch_scatter scatter);
 
 struct orch_duration_law {
@@ -41,9 +38,9 @@ struct orch_duration_law {
  * NaN if nothing was measured or if the interval exceeds a factor of 10 to one side. */
 void orch_duration_law(const struct orch_matrix *features, const double *work,
                        const double *seconds, struct orch_scatter scatter,
-                       struct orch_duration *out, struct orch_duration_law *facts);
+                       struct orch_interval *out, struct orch_duration_law *facts);
 
 /** 90 % interval around a median, given the standard deviation of the log. */
-struct orch_duration orch_duration_of_spread(double seconds, double sd);
+struct orch_interval orch_duration_of_spread(double seconds, double sd);
 
 #endif

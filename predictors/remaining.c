@@ -243,8 +243,8 @@ bool orch_remaining(const struct orch_progress_point *points, size_t count, doub
     double half = half_of(&w, &t, drift != 0, tau, left);
     half = fmax(half, half_by_steps(points, count, &w, left)) + fabs(drift) / 2;
     *out = (struct orch_remaining){.tau_s = tau, .estimate = estimate->name, .drift = drift};
-    out->seconds = fmax(0, full - since);
-    out->low_s = fmax(0, full * exp(-half) - since);
-    out->high_s = fmax(out->seconds, full * exp(half) - since);
+    out->left_s.mid = fmax(0, full - since);
+    out->left_s.low = fmax(0, full * exp(-half) - since);
+    out->left_s.high = fmax(out->left_s.mid, full * exp(half) - since);
     return true;
 }

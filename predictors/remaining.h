@@ -12,6 +12,8 @@
 #ifndef ORCH_PREDICTORS_REMAINING_H
 #define ORCH_PREDICTORS_REMAINING_H
 
+#include "lib/base/interval.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -22,11 +24,10 @@ struct orch_progress_point {
 };
 
 struct orch_remaining {
-    double seconds;       /* from now on */
-    double low_s, high_s; /* 90 % interval */
-    double tau_s;         /* time per unit of progress */
-    const char *estimate; /* estimator of tau: "mean", "median" or "ewma" */
-    double drift;         /* share by which tau is expected to change until the end; bounded */
+    struct orch_interval left_s; /* from now on: median and 90 % interval */
+    double tau_s;                /* time per unit of progress */
+    const char *estimate;        /* estimator of tau: "mean", "median" or "ewma" */
+    double drift; /* share by which tau is expected to change until the end; bounded */
 };
 
 /** Needs at least two points with progress between them. `now_s` is on the same clock and not

@@ -138,8 +138,8 @@ bool orch_store_put_forecast(struct orch_store *store, const struct orch_forecas
             store, error,
             "INSERT OR REPLACE INTO forecast(fingerprint, machine, model, made, p5, p50, p95,"
             " tier, run) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            "tttirrrtt", row->fingerprint, row->machine, model, row->made_ns, row->p5_s, row->p50_s,
-            row->p95_s, row->tier, row->run_key))
+            "tttirrrtt", row->fingerprint, row->machine, model, row->made_ns, row->time_s.low,
+            row->time_s.mid, row->time_s.high, row->tier, row->run_key))
         return orch_store_transaction_commit(store, error);
     orch_store_transaction_rollback(store);
     return false;
@@ -164,9 +164,9 @@ bool orch_store_forecast_of(struct orch_store *store, const char *run_key,
     orch_store_bind(s, "t", run_key);
     if (orch_store_step(store, s, error) <= 0)
         return false;
-    *out = (struct orch_forecast_row){.p5_s = sqlite3_column_double(s, 0),
-                                      .p50_s = sqlite3_column_double(s, 1),
-                                      .p95_s = sqlite3_column_double(s, 2),
+    *out = (struct orch_forecast_row){.time_s.low = sqlite3_column_double(s, 0),
+                                      .time_s.mid = sqlite3_column_double(s, 1),
+                                      .time_s.high = sqlite3_column_double(s, 2),
                                       .made_ns = sqlite3_column_int64(s, 3),
                                       .tier = interned(s, 4),
                                       .model = interned(s, 5)};
@@ -208,9 +208,9 @@ GPtrArray *orch_store_grades(struct orch_store *store, GError **error)
         grade->is_renewed = g_str_has_suffix(grade->model, RENEWED);
         if (grade->is_renewed)
             grade->model[strlen(grade->model) - strlen(RENEWED)] = 0;
-        grade->p5_s = sqlite3_column_double(s, 6);
-        grade->p50_s = sqlite3_column_double(s, 7);
-        grade->p95_s = sqlite3_column_double(s, 8);
+        grade->time_s.low = sqlite3_column_double(s, 6);
+        grade->time_s.mid = sqlite3_column_double(s, 7);
+        grade->time_s.high = sqlite3_column_double(s, 8);
         grade->wall_s = sqlite3_column_double(s, 9) / 1e3;
         grade->made_ns = sqlite3_column_int64(s, 10);
         grade->is_disturbed = orch_facts_are_disturbed((const char *)sqlite3_column_text(s, 11));

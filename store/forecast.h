@@ -4,6 +4,7 @@
 #ifndef ORCH_STORE_FORECAST_H
 #define ORCH_STORE_FORECAST_H
 
+#include "lib/base/interval.h"
 #include "store/store.h"
 
 /** The columns of a run that ended ok which forecasts use. */
@@ -38,7 +39,7 @@ struct orch_forecast_row {
     const char *fingerprint, *machine, *model, *tier;
     const char *run_key; /* the run that it was made for */
     int64_t made_ns;
-    double p5_s, p50_s, p95_s;
+    struct orch_interval time_s;
     bool is_renewed; /* computed again while the run that had planned with an earlier forecast was
                         under way */
 };
@@ -55,7 +56,8 @@ bool orch_store_forecast_of(struct orch_store *store, const char *run_key,
 struct orch_grade {
     char *run_key, *tier, *model, *experiment, *device_key;
     char *network; /* as the run declared it, or NULL */
-    double p5_s, p50_s, p95_s, wall_s;
+    struct orch_interval time_s;
+    double wall_s;
     int64_t made_ns;
     bool is_disturbed; /* other programs kept the CPUs busy while the run ran */
     bool is_renewed;

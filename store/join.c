@@ -349,9 +349,9 @@ static char *forecast_fault(const struct orch_run_forecast *forecast)
         double value;
     } numbers[] = {
         {ORCH_BOUNDED_MADE_NS, (double)forecast->made_ns},
-        {ORCH_BOUNDED_P5, forecast->p5},
-        {ORCH_BOUNDED_P50, forecast->p50},
-        {ORCH_BOUNDED_P95, forecast->p95},
+        {ORCH_BOUNDED_P5, forecast->time_s.low},
+        {ORCH_BOUNDED_P50, forecast->time_s.mid},
+        {ORCH_BOUNDED_P95, forecast->time_s.high},
     };
     char *fault = NULL;
     for (size_t i = 0; !fault && i < G_N_ELEMENTS(numbers); i++)
@@ -385,8 +385,8 @@ bool orch_join_forecast(struct orch_join *join, const struct orch_run_forecast *
             " run) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
             " WHERE EXISTS (SELECT 1 FROM run WHERE key = ?9) ON CONFLICT DO NOTHING",
             "tttirrrtt", forecast->fingerprint, forecast->machine, forecast->model,
-            forecast->made_ns, forecast->p5, forecast->p50, forecast->p95, forecast->tier,
-            forecast->run))
+            forecast->made_ns, forecast->time_s.low, forecast->time_s.mid, forecast->time_s.high,
+            forecast->tier, forecast->run))
         return false;
     join->receipt->forecasts += added(join);
     return true;

@@ -16,6 +16,7 @@
 #define ORCH_STORE_JOIN_H
 
 #include "lib/base/file.h"
+#include "lib/base/interval.h"
 #include "store/dataset.h"
 #include "store/store.h"
 
@@ -85,7 +86,7 @@ bool orch_join_note(struct orch_join *join, const struct orch_note *note, GError
 struct orch_run_forecast {
     const char *fingerprint, *machine, *model, *tier, *run;
     int64_t made_ns;
-    double p5, p50, p95;
+    struct orch_interval time_s;
 };
 bool orch_join_forecast(struct orch_join *join, const struct orch_run_forecast *forecast,
                         GError **error);

@@ -190,9 +190,9 @@ static bool join_forecasts(struct joining *j, const char *key, GError **error)
     while ((more = step(j, s, "forecasts", error)) > 0) {
         struct orch_run_forecast f = {.run = key,
                                       .made_ns = sqlite3_column_int64(s, 4),
-                                      .p5 = orch_store_column_real(s, 5),
-                                      .p50 = orch_store_column_real(s, 6),
-                                      .p95 = orch_store_column_real(s, 7)};
+                                      .time_s.low = orch_store_column_real(s, 5),
+                                      .time_s.mid = orch_store_column_real(s, 6),
+                                      .time_s.high = orch_store_column_real(s, 7)};
         if (!text(j, s, 0, &f.fingerprint) || !text(j, s, 1, &f.machine) ||
             !text(j, s, 2, &f.model) || !text(j, s, 3, &f.tier))
             orch_join_refuse(j->join, "forecast of run %s: one of its fields is not valid", key);

@@ -62,9 +62,9 @@ static const struct run_text_field FORECAST[] = {
     {"machine", RUN_TEXT_NAME, OF(orch_run_forecast, machine)},
     {"model", RUN_TEXT_NAME, OF(orch_run_forecast, model)},
     {"made_ns", RUN_TEXT_INT64, OF(orch_run_forecast, made_ns)},
-    {"p5", RUN_TEXT_REAL, OF(orch_run_forecast, p5)},
-    {"p50", RUN_TEXT_REAL, OF(orch_run_forecast, p50)},
-    {"p95", RUN_TEXT_REAL, OF(orch_run_forecast, p95)},
+    {"p5", RUN_TEXT_REAL, OF(orch_run_forecast, time_s.low)},
+    {"p50", RUN_TEXT_REAL, OF(orch_run_forecast, time_s.mid)},
+    {"p95", RUN_TEXT_REAL, OF(orch_run_forecast, time_s.high)},
     {"tier", RUN_TEXT_TEXT, OF(orch_run_forecast, tier)},
     {0}};
 

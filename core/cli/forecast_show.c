@@ -33,11 +33,11 @@ static double usd_of(const struct orch_rate *price, double device_s)
 /* ---- one forecast ------------------------------------------------------------------------------
  */
 
-char *orch_cli_span_text(double p5_s, double p50_s, double p95_s)
+char *orch_cli_span_text(struct orch_interval time_s)
 {
-    g_autofree char *low = orch_duration_format(p5_s);
-    g_autofree char *middle = orch_duration_format(p50_s);
-    g_autofree char *high = orch_duration_format(p95_s);
+    g_autofree char *low = orch_duration_format(time_s.low);
+    g_autofree char *middle = orch_duration_format(time_s.mid);
+    g_autofree char *high = orch_duration_format(time_s.high);
     return g_strdup_printf("%s (%s to %s)", middle, low, high);
 }
 
@@ -54,20 +54,20 @@ json_t *orch_cli_forecast_json(const struct orch_forecast *forecast, double devi
     if (!forecast)
         return json_null();
     json_t *json = json_pack(
-        "{s:o s:o s:o s:s s:s s:s s:o}", "total_s", orch_json_finite(forecast->p50_s), "low_s",
-        orch_json_finite(forecast->p5_s), "high_s", orch_json_finite(forecast->p95_s), "tier",
-        forecast->tier, "model", forecast->model, "because", forecast->why, "devices",
+        "{s:o s:o s:o s:s s:s s:s s:o}", "total_s", orch_json_finite(forecast->time_s.mid), "low_s",
+        orch_json_finite(forecast->time_s.low), "high_s", orch_json_finite(forecast->time_s.high),
+        "tier", forecast->tier, "model", forecast->model, "because", forecast->why, "devices",
         devices < 1 ? orch_json_finite(devices) : json_integer((json_int_t)devices));
-    add_costs(json, usd_of(price, forecast->p5_s * devices),
-              usd_of(price, forecast->p50_s * devices), usd_of(price, forecast->p95_s * devices));
+    add_costs(json, usd_of(price, forecast->time_s.low * devices),
+              usd_of(price, forecast->time_s.mid * devices),
+              usd_of(price, forecast->time_s.high * devices));
     return json;
 }
 
 void orch_cli_forecast_add_cell(struct orch_table *table, const struct orch_forecast *forecast,
                                 double devices)
 {
-    g_autofree char *span =
-        forecast ? orch_cli_span_text(forecast->p5_s, forecast->p50_s, forecast->p95_s) : NULL;
+    g_autofree char *span = forecast ? orch_cli_span_text(forecast->time_s) : NULL;
     g_autofree char *text = forecast ? g_strdup_printf("%s, %s", span, forecast->tier) : NULL;
     orch_table_add(table, text ? text : "-", orch_cli_forecast_json(forecast, devices, NULL));
 }
@@ -81,16 +81,16 @@ void orch_cli_forecast_print_total(struct orch_cli *cli, const struct orch_plan 
 {
     if (!total->known)
         return;
-    g_autofree char *span = orch_cli_span_text(total->p5_s, total->p50_s, total->p95_s);
+    g_autofree char *span = orch_cli_span_text(total->time_s);
     GString *line = g_string_new(NULL);
     g_string_append_printf(line, "forecast: %s for %u trial%s, %u at once", span, total->known,
                            orch_plural(total->known), plan->options.slots);
     if (total->unknown)
         g_string_append_printf(line, "; of %u more nothing is known", total->unknown);
     if (price->usd_per_hour > 0) {
-        g_autofree char *usd = orch_money_format(usd_of(price, total->device_p50_s));
-        g_autofree char *low = orch_money_format(usd_of(price, total->device_p5_s));
-        g_autofree char *high = orch_money_format(usd_of(price, total->device_p95_s));
+        g_autofree char *usd = orch_money_format(usd_of(price, total->device_s.mid));
+        g_autofree char *low = orch_money_format(usd_of(price, total->device_s.low));
+        g_autofree char *high = orch_money_format(usd_of(price, total->device_s.high));
         g_string_append_printf(line, "; %s (%s to %s) at $%.4g an hour of a device (%s)", usd, low,
                                high, price->usd_per_hour, price->from);
     }
@@ -109,15 +109,15 @@ json_t *orch_cli_forecast_total_json(const struct orch_plan *plan,
     const struct {
         const char *name;
         double value;
-    } numbers[] = {{"total_s", total->p50_s},
-                   {"low_s", total->p5_s},
-                   {"high_s", total->p95_s},
-                   {"device_s", total->device_p50_s}};
+    } numbers[] = {{"total_s", total->time_s.mid},
+                   {"low_s", total->time_s.low},
+                   {"high_s", total->time_s.high},
+                   {"device_s", total->device_s.mid}};
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
         json_object_set_new(json, numbers[i].name, orch_json_finite(numbers[i].value + nothing));
-    add_costs(json, usd_of(price, total->device_p5_s) + nothing,
-              usd_of(price, total->device_p50_s) + nothing,
-              usd_of(price, total->device_p95_s) + nothing);
+    add_costs(json, usd_of(price, total->device_s.low) + nothing,
+              usd_of(price, total->device_s.mid) + nothing,
+              usd_of(price, total->device_s.high) + nothing);
     json_object_set_new(json, "usd_per_hour",
                         price->usd_per_hour > 0 ? orch_json_finite(price->usd_per_hour)
                                                 : json_null());

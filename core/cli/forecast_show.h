@@ -7,6 +7,7 @@
 #include "core/plan/grades.h"
 #include "core/plan/plan_forecast.h"
 #include "core/plan/plan_rate.h"
+#include "lib/base/interval.h"
 
 /** Finds the price of a device-hour of the plan: --price, else orch_plan_rate. ORCH_ERROR_USAGE for
  * a bad --price. The caller releases. */
@@ -14,7 +15,7 @@ bool orch_cli_plan_price_find(const struct orch_plan *plan, const char *option,
                               struct orch_rate *out, GError **error);
 
 /** Formats a time span: "3 min 10 s (2 min 50 s to 3 min 40 s)". The caller frees. */
-char *orch_cli_span_text(double low_s, double middle_s, double high_s);
+char *orch_cli_span_text(struct orch_interval time_s);
 /** Appends a forecast to a table: "12 s (9.8 s to 15 s), measured", or "-". In JSON the cell is
  * orch_cli_forecast_json. */
 void orch_cli_forecast_add_cell(struct orch_table *table, const struct orch_forecast *forecast,

@@ -292,7 +292,7 @@ static bool hold_to_allowance(struct orch_cli *cli, const struct orch_plan *plan
     struct orch_forecast_total total;
     orch_forecast_total(plan, forecaster, &total);
     return orch_cli_allowance_apply(cli, plan->expansion, price->usd_per_hour,
-                                    options->price != NULL, total.device_p50_s,
+                                    options->price != NULL, total.device_s.mid,
                                     options->over_allowance, limits, error);
 }
 

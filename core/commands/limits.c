@@ -32,9 +32,9 @@ static void print_remaining(struct orch_cli *cli, const struct orch_plan *plan,
 {
     struct orch_forecast_total left;
     orch_forecast_total(plan, forecaster, &left);
-    g_autofree char *time = orch_duration_format(left.p50_s);
+    g_autofree char *time = orch_duration_format(left.time_s.mid);
     g_autofree char *usd = limits->usd_per_hour > 0
-                               ? orch_money_format(orch_limits_usd(limits, left.device_p50_s))
+                               ? orch_money_format(orch_limits_usd(limits, left.device_s.mid))
                                : NULL;
     g_autofree char *by = orch_limits_describe(limits, totals->limit);
     orch_cli_info(cli, "stopped by the %s: %u trial%s not started, %u cancelled", by,

@@ -54,11 +54,9 @@ json_t *orch_progress_grades_json(const struct orch_progress *progress)
 static void grade(struct orch_progress *progress, const struct orch_running *trial, double wall_s)
 {
     if (trial->has_planned)
-        orch_forecast_grades_add(&progress->planned, trial->planned_p5_s, trial->planned_p50_s,
-                                 trial->planned_p95_s, wall_s);
+        orch_forecast_grades_add(&progress->planned, trial->planned_s, wall_s);
     if (trial->is_renewed)
-        orch_forecast_grades_add(&progress->renewed, trial->forecast_p5_s, trial->forecast_p50_s,
-                                 trial->forecast_p95_s, wall_s);
+        orch_forecast_grades_add(&progress->renewed, trial->forecast_s, wall_s);
 }
 
 static void print_grades(struct orch_cli *cli, const char *which,
@@ -173,16 +171,15 @@ static void append_left(GString *rest, const struct orch_running *trial, double 
 {
     struct orch_remaining left;
     if (orch_time_left(trial->points, trial->total, elapsed_s, &left)) {
-        g_autofree char *text = orch_cli_span_text(left.low_s, left.seconds, left.high_s);
-        if (left.seconds >= 1)
+        g_autofree char *text = orch_cli_span_text(left.left_s);
+        if (left.left_s.mid >= 1)
             g_string_append_printf(rest, "  %s left", text);
     } else if (trial->has_forecast &&
-               orch_time_left_of_forecast(trial->forecast_p5_s, trial->forecast_p50_s,
-                                          trial->forecast_p95_s, elapsed_s, &left)) {
-        g_autofree char *text = orch_cli_span_text(left.low_s, left.seconds, left.high_s);
-        if (left.seconds >= 1)
+               orch_time_left_of_forecast(trial->forecast_s, elapsed_s, &left)) {
+        g_autofree char *text = orch_cli_span_text(left.left_s);
+        if (left.left_s.mid >= 1)
             g_string_append_printf(rest, "  %s left by the forecast", text);
-    } else if (trial->has_forecast && elapsed_s - trial->forecast_p50_s >= 1) {
+    } else if (trial->has_forecast && elapsed_s - trial->forecast_s.mid >= 1) {
         g_string_append(rest, "  longer than forecast");
     }
 }

@@ -13,10 +13,11 @@ static json_t *remaining_json(const struct orch_live_trial *g)
 {
     if (!g->has_left)
         return json_null();
-    return json_pack("{s:o s:o s:o s:o s:s s:o}", "seconds", orch_json_finite(g->left.seconds),
-                     "low_s", orch_json_finite(g->left.low_s), "high_s",
-                     orch_json_finite(g->left.high_s), "tau_s", orch_json_finite(g->left.tau_s),
-                     "estimate", g->left.estimate, "drift", orch_json_finite(g->left.drift));
+    return json_pack("{s:o s:o s:o s:o s:s s:o}", "seconds", orch_json_finite(g->left.left_s.mid),
+                     "low_s", orch_json_finite(g->left.left_s.low), "high_s",
+                     orch_json_finite(g->left.left_s.high), "tau_s",
+                     orch_json_finite(g->left.tau_s), "estimate", g->left.estimate, "drift",
+                     orch_json_finite(g->left.drift));
 }
 
 static json_t *going_json(const struct orch_active_row *row, const struct orch_live_trial *g,
@@ -33,16 +34,16 @@ static json_t *going_json(const struct orch_active_row *row, const struct orch_l
     if (g->has_forecast) {
         json_object_set_new(
             json, "forecast",
-            json_pack("{s:o s:o s:o s:b}", "total_s", orch_json_finite(g->forecast_p50_s), "low_s",
-                      orch_json_finite(g->forecast_p5_s), "high_s",
-                      orch_json_finite(g->forecast_p95_s), "longer_than_forecast", g->is_longer));
+            json_pack("{s:o s:o s:o s:b}", "total_s", orch_json_finite(g->forecast_s.mid), "low_s",
+                      orch_json_finite(g->forecast_s.low), "high_s",
+                      orch_json_finite(g->forecast_s.high), "longer_than_forecast", g->is_longer));
     }
     if (there->tier)
         json_object_set_new(json, "elsewhere",
                             json_pack("{s:s s:s s:o s:o s:o s:s}", "gpu", there->gpu, "tier",
-                                      there->tier, "seconds", orch_json_finite(there->seconds),
-                                      "low_s", orch_json_finite(there->low_s), "high_s",
-                                      orch_json_finite(there->high_s), "because", there->why));
+                                      there->tier, "seconds", orch_json_finite(there->left_s.mid),
+                                      "low_s", orch_json_finite(there->left_s.low), "high_s",
+                                      orch_json_finite(there->left_s.high), "because", there->why));
     return json;
 }
 
@@ -59,17 +60,16 @@ static void print_going(const struct orch_active_row *row, const struct orch_liv
         orch_cli_show_line("progress", "%.4g of %.4g (%d %%)", g->done, g->total,
                            (int)(100 * CLAMP(g->done / g->total, 0, 1)));
     if (g->has_left) {
-        g_autofree char *text = orch_cli_span_text(g->left.low_s, g->left.seconds, g->left.high_s);
+        g_autofree char *text = orch_cli_span_text(g->left.left_s);
         orch_cli_show_line("remaining", "%s%s", text,
                            strcmp(g->left.estimate, "forecast") == 0 ? ", by the forecast" : "");
     }
     if (g->is_longer) {
-        g_autofree char *whole =
-            orch_cli_span_text(g->forecast_p5_s, g->forecast_p50_s, g->forecast_p95_s);
+        g_autofree char *whole = orch_cli_span_text(g->forecast_s);
         orch_cli_show_line("remaining", "longer than forecast: that was %s in all", whole);
     }
     if (there->tier) {
-        g_autofree char *text = orch_cli_span_text(there->low_s, there->seconds, there->high_s);
+        g_autofree char *text = orch_cli_span_text(there->left_s);
         orch_cli_show_line("on that GPU", "%s on %s, %s: %s", text, there->gpu, there->tier,
                            there->why);
     }

@@ -18,10 +18,11 @@ void orch_forecast_grades_release(struct orch_forecast_grades *grades)
     g_array_unref(grades->answers);
 }
 
-void orch_forecast_grades_add(struct orch_forecast_grades *grades, double p5_s, double p50_s,
-                              double p95_s, double wall_s)
+void orch_forecast_grades_add(struct orch_forecast_grades *grades, struct orch_interval forecast_s,
+                              double wall_s)
 {
-    struct orch_answer answer = {.value = p50_s, .low = p5_s, .high = p95_s};
+    struct orch_answer answer = {
+        .value = forecast_s.mid, .low = forecast_s.low, .high = forecast_s.high};
     g_array_append_val(grades->wall_s, wall_s);
     g_array_append_val(grades->answers, answer);
 }

@@ -3,6 +3,7 @@
 #ifndef ORCH_CORE_PLAN_GRADES_H
 #define ORCH_CORE_PLAN_GRADES_H
 
+#include "lib/base/interval.h"
 #include "predictors/learn.h"
 
 #include <jansson.h>
@@ -14,8 +15,8 @@ struct orch_forecast_grades {
 };
 void orch_forecast_grades_init(struct orch_forecast_grades *grades);
 void orch_forecast_grades_release(struct orch_forecast_grades *grades);
-void orch_forecast_grades_add(struct orch_forecast_grades *grades, double p5_s, double p50_s,
-                              double p95_s, double wall_s);
+void orch_forecast_grades_add(struct orch_forecast_grades *grades, struct orch_interval forecast_s,
+                              double wall_s);
 struct orch_score orch_forecast_grades_score(const struct orch_forecast_grades *grades);
 /** "4 forecasts: median error 3 %, 4 of 4 within their 90 % interval"; NULL for none. The caller
  * frees. */

@@ -142,22 +142,22 @@ void orch_forecast_total(const struct orch_plan *plan, const struct orch_forecas
         double devices = orch_plan_item_charged(item);
         bool independent = strcmp(f.model, "repeats") == 0;
         out->known++;
-        work_s += f.p50_s;
-        out->device_p50_s += devices * f.p50_s;
-        occupy(&slots, f.p50_s, orch_experiment_runs_alone(item->cell->experiment));
-        widen(&below, f.p50_s - f.p5_s, independent);
-        widen(&above, f.p95_s - f.p50_s, independent);
-        widen(&device_below, devices * (f.p50_s - f.p5_s), independent);
-        widen(&device_above, devices * (f.p95_s - f.p50_s), independent);
+        work_s += f.time_s.mid;
+        out->device_s.mid += devices * f.time_s.mid;
+        occupy(&slots, f.time_s.mid, orch_experiment_runs_alone(item->cell->experiment));
+        widen(&below, f.time_s.mid - f.time_s.low, independent);
+        widen(&above, f.time_s.high - f.time_s.mid, independent);
+        widen(&device_below, devices * (f.time_s.mid - f.time_s.low), independent);
+        widen(&device_above, devices * (f.time_s.high - f.time_s.mid), independent);
     }
     /* errors of trials on parallel slots overlap in time, so the widths are scaled by the same
      * share */
     double share = work_s > 0 ? last(&slots) / work_s : 0;
-    out->p50_s = last(&slots);
-    out->p5_s = fmax(0, out->p50_s - share * width_of(&below));
-    out->p95_s = out->p50_s + share * width_of(&above);
-    out->device_p5_s = fmax(0, out->device_p50_s - width_of(&device_below));
-    out->device_p95_s = out->device_p50_s + width_of(&device_above);
+    out->time_s.mid = last(&slots);
+    out->time_s.low = fmax(0, out->time_s.mid - share * width_of(&below));
+    out->time_s.high = out->time_s.mid + share * width_of(&above);
+    out->device_s.low = fmax(0, out->device_s.mid - width_of(&device_below));
+    out->device_s.high = out->device_s.mid + width_of(&device_above);
 }
 
 bool orch_forecast_store(struct orch_plan *plan, const struct orch_plan_item *item,
@@ -171,8 +171,6 @@ bool orch_forecast_store(struct orch_plan *plan, const struct orch_plan_item *it
                                     .run_key = run_key,
                                     .made_ns = made_ns,
                                     .is_renewed = is_renewed,
-                                    .p5_s = forecast->p5_s,
-                                    .p50_s = forecast->p50_s,
-                                    .p95_s = forecast->p95_s};
+                                    .time_s = forecast->time_s};
     return orch_store_put_forecast(plan->store, &row, error);
 }

@@ -5,11 +5,12 @@
 #define ORCH_CORE_PLAN_PLAN_FORECAST_H
 
 #include "core/plan/plan.h"
+#include "lib/base/interval.h"
 
 /** Wall seconds of one trial: the median and the middle 90 %. Texts are borrowed from the
  * forecaster. */
 struct orch_forecast {
-    double p5_s, p50_s, p95_s;
+    struct orch_interval time_s;
     const char *tier;  /* "measured", "fitted", "transferred", "prior" */
     const char *model; /* "repeats", "law", "roofline", ... */
     const char *why;   /* for people: "3 runs of it", "a law over 12 trials, off by 4 %" */
@@ -65,9 +66,9 @@ double orch_plan_item_charged(const struct orch_plan_item *item);
 
 /** Sums over all trials of a plan that will run, scheduled on its slots. */
 struct orch_forecast_total {
-    unsigned known, unknown;   /* trials with and without a forecast */
-    double p5_s, p50_s, p95_s; /* wall seconds of the trials with a forecast; 0 without any */
-    double device_p5_s, device_p50_s, device_p95_s; /* sum of wall time x devices */
+    unsigned known, unknown;       /* trials with and without a forecast */
+    struct orch_interval time_s;   /* wall seconds of the trials with a forecast; 0 without any */
+    struct orch_interval device_s; /* sum of wall time x devices */
 };
 /** Errors of measured trials are treated as independent, so that their squares add up. Errors of
  * other forecasts share one cause (the same law or analytical model), so that their widths add up.

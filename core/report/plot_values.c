@@ -336,9 +336,9 @@ static bool add_forecasts(struct orch_plot_values *v, GError **error)
         if (!grade)
             continue;
         value.role = ORCH_SERIES_PREDICTED;
-        value.y = grade->p50_s;
-        value.low = grade->p5_s;
-        value.high = grade->p95_s;
+        value.y = grade->time_s.mid;
+        value.low = grade->time_s.low;
+        value.high = grade->time_s.high;
         g_array_append_val(v->values, value);
         v->has_forecasts = true;
     }

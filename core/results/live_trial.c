@@ -12,9 +12,7 @@ static void read_forecast(struct orch_store *store, const char *key, struct orch
     out->has_forecast = orch_store_forecast_of(store, key, &row, NULL);
     if (!out->has_forecast)
         return;
-    out->forecast_p5_s = row.p5_s;
-    out->forecast_p50_s = row.p50_s;
-    out->forecast_p95_s = row.p95_s;
+    out->forecast_s = row.time_s;
 }
 
 /* Estimates the remaining time from the trial's progress (struct orch_running_point), or from its
@@ -26,8 +24,7 @@ static void find_left(const GArray *progress, double now_s, struct orch_live_tri
     out->has_left = orch_time_left(progress, out->total, now_s, &out->left);
     if (out->has_left || !out->has_forecast)
         return;
-    out->has_left = orch_time_left_of_forecast(out->forecast_p5_s, out->forecast_p50_s,
-                                               out->forecast_p95_s, now_s, &out->left);
+    out->has_left = orch_time_left_of_forecast(out->forecast_s, now_s, &out->left);
     out->is_longer = !out->has_left;
 }
 

@@ -4,6 +4,7 @@
 #define ORCH_CORE_RESULTS_LIVE_TRIAL_H
 
 #include "core/schedule/time_left.h"
+#include "lib/base/interval.h"
 #include "store/store.h"
 
 struct orch_live_trial {
@@ -15,9 +16,8 @@ struct orch_live_trial {
     bool has_left;
     struct orch_remaining left; /* by its own progress, else by its forecast */
     bool has_forecast;
-    double forecast_p5_s, forecast_p50_s,
-        forecast_p95_s; /* of the whole trial, with has_forecast */
-    bool is_longer;     /* it has already run longer than forecast */
+    struct orch_interval forecast_s; /* of the whole trial, with has_forecast */
+    bool is_longer;                  /* it has already run longer than forecast */
 };
 /** Reads the trial's journal and estimates its remaining time. What cannot be read counts as not
  * reported. Clear with orch_live_trial_clear. */

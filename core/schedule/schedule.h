@@ -9,6 +9,7 @@
 #include "core/record/collect.h"
 #include "core/record/trialdir.h"
 #include "core/schedule/run_limits.h"
+#include "lib/base/interval.h"
 #include "lib/wire/event.h"
 
 /** Progress at one point in time. */
@@ -42,10 +43,10 @@ struct orch_running {
     struct orch_running_value values[ORCH_RUNNING_VALUES]; /* the newest ones, the first first */
     unsigned value_count;
     bool has_forecast;
-    double forecast_p5_s, forecast_p50_s, forecast_p95_s;
+    struct orch_interval forecast_s;
     bool has_planned, is_renewed; /* there is a forecast from before the run; the current forecast
                                      differs from it */
-    double planned_p5_s, planned_p50_s, planned_p95_s;
+    struct orch_interval planned_s;
 };
 
 /** How much the trial's run is about a metric: the lower, the more. The metrics that the recipe's

@@ -15,7 +15,7 @@ static struct orch_usage usage_of(const struct run *run)
         double devices = orch_plan_item_charged(running->item);
         usage.spent_s += devices * elapsed;
         if (running->has_forecast)
-            usage.expected_s += devices * MAX(0.0, running->forecast_p50_s - elapsed);
+            usage.expected_s += devices * MAX(0.0, running->forecast_s.mid - elapsed);
     }
     return usage;
 }
@@ -25,7 +25,7 @@ bool orch_schedule_is_refused(struct run *run, const struct orch_plan_item *item
     if (!run->options->limits)
         return false;
     struct orch_forecast forecast;
-    double p50_s = orch_schedule_forecast(run, item, &forecast) ? forecast.p50_s : (double)NAN;
+    double p50_s = orch_schedule_forecast(run, item, &forecast) ? forecast.time_s.mid : (double)NAN;
     struct orch_usage usage = usage_of(run);
     enum orch_limit limit = orch_limits_refuse(run->options->limits, &usage, p50_s,
                                                orch_plan_item_charged(item), orch_now_ns());

@@ -100,7 +100,7 @@ static double left_of(struct run *run, const struct orch_running *running)
                    (elapsed - last->t_s);
     }
     if (running->has_forecast)
-        return running->forecast_p50_s - elapsed;
+        return running->forecast_s.mid - elapsed;
     return expected_s(run, running->item->cell->experiment) - elapsed;
 }
 
@@ -113,7 +113,7 @@ static double estimate(struct run *run)
         struct orch_forecast forecast;
         if (job->status == JOB_TODO)
             total += orch_schedule_forecast(run, item, &forecast)
-                         ? forecast.p50_s
+                         ? forecast.time_s.mid
                          : expected_s(run, item->cell->experiment);
     }
     total /= run->options->slots;

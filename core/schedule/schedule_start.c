@@ -78,17 +78,14 @@ static void keep_forecast(struct run *run, struct host *host)
     if (!orch_schedule_forecast(run, running->item, &now))
         return;
     running->has_forecast = running->is_renewed = true;
-    running->forecast_p5_s = now.p5_s;
-    running->forecast_p50_s = now.p50_s;
-    running->forecast_p95_s = now.p95_s;
+    running->forecast_s = now.time_s;
     if (forecaster->planned &&
         forecaster->planned(forecaster->ctx, running->item, &planned, &made_ns)) {
         running->has_planned = true;
-        running->planned_p5_s = planned.p5_s;
-        running->planned_p50_s = planned.p50_s;
-        running->planned_p95_s = planned.p95_s;
-        running->is_renewed =
-            planned.p5_s != now.p5_s || planned.p50_s != now.p50_s || planned.p95_s != now.p95_s;
+        running->planned_s = planned.time_s;
+        running->is_renewed = planned.time_s.low != now.time_s.low ||
+                              planned.time_s.mid != now.time_s.mid ||
+                              planned.time_s.high != now.time_s.high;
         store_forecast(run, running, &planned, made_ns, false);
     }
     if (running->is_renewed)

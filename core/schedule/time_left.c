@@ -18,14 +18,14 @@ bool orch_time_left(const GArray *points, double total, double now_s, struct orc
     return orch_remaining(copy, count, total, now_s, out);
 }
 
-bool orch_time_left_of_forecast(double p5_s, double p50_s, double p95_s, double elapsed_s,
+bool orch_time_left_of_forecast(struct orch_interval forecast_s, double elapsed_s,
                                 struct orch_remaining *out)
 {
-    if (!(p50_s > elapsed_s))
+    if (!(forecast_s.mid > elapsed_s))
         return false;
-    *out = (struct orch_remaining){.seconds = p50_s - elapsed_s,
-                                   .low_s = fmax(0, p5_s - elapsed_s),
-                                   .high_s = p95_s - elapsed_s,
+    *out = (struct orch_remaining){.left_s = {.low = fmax(0, forecast_s.low - elapsed_s),
+                                              .mid = forecast_s.mid - elapsed_s,
+                                              .high = forecast_s.high - elapsed_s},
                                    .tau_s = (double)NAN,
                                    .estimate = "forecast",
                                    .drift = (double)NAN};

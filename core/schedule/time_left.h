@@ -12,14 +12,14 @@ bool orch_time_left(const GArray *points, double total, double now_s, struct orc
 /** Estimates the remaining time of a trial that reports no progress: its forecast (wall seconds)
  * minus the elapsed time. `estimate` is "forecast"; tau and drift are NaN. False when the trial has
  * already run longer than the median. */
-bool orch_time_left_of_forecast(double p5_s, double p50_s, double p95_s, double elapsed_s,
+bool orch_time_left_of_forecast(struct orch_interval forecast_s, double elapsed_s,
                                 struct orch_remaining *out);
 /** The remaining time of a trial on another GPU. */
 struct orch_time_left_on_gpu {
     const char *tier; /* "transferred": its own pace times the ratio of analytical step times, or
                          the calibrated analytical model alone; "prior": the roofline alone */
     char *gpu, *why;
-    double seconds, low_s, high_s;
+    struct orch_interval left_s; /* median and 90 % interval */
 };
 /** `record`: the active trial's record, with its declared cost and its device; `share`: the
  * fraction of its work that is left; `here`: its remaining time on its own device, or NULL. Fails

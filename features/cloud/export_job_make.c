@@ -65,7 +65,7 @@ static void set_limit(struct orch_job *job, const struct orch_cli_job *trial, do
             ? g_strdup_printf("run %s took it", orch_cli_short_key(trial->item->run_key))
             : NULL;
     if (!basis && forecaster.forecast(forecaster.ctx, trial->item, &forecast)) {
-        p95_s = forecast.p95_s;
+        p95_s = forecast.time_s.high;
         basis = g_strdup_printf("95 %% of the forecast for this machine, %s: %s", forecast.tier,
                                 forecast.why);
     }

@@ -41,7 +41,7 @@ static double expected_s(struct orch_store *store, const struct orch_active_row 
 {
     struct orch_forecast_row forecast;
     bool known = orch_store_forecast_of(store, row->key, &forecast, NULL);
-    double own_s = known ? forecast.p50_s : 0;
+    double own_s = known ? forecast.time_s.mid : 0;
     double since_s = (double)(orch_now_ns() - row->started_ns) / 1e9;
     return orch_process_is_alive(&row->runner) ? MAX(own_s, since_s) : own_s;
 }

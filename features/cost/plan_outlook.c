@@ -11,7 +11,7 @@ static bool forecast_one(const struct orch_forecaster *f, const struct orch_plan
 {
     struct orch_forecast o;
     bool known = gpu ? f->elsewhere(f->ctx, item, gpu, &o) : f->forecast(f->ctx, item, &o);
-    *out_p50_s = known ? o.p50_s : 0;
+    *out_p50_s = known ? o.time_s.mid : 0;
     return known;
 }
 

@@ -264,10 +264,10 @@ static void compare_time(struct pair *pair, const char *name, const char *unit, 
         add_value(pair, name, recorded, found, "not comparable",
                   numbers(recorded, found, "one repeat tells no spread"));
     } else if (is_wall && job->forecaster.forecast(job->forecaster.ctx, pair->item, &forecast)) {
-        bool within = found >= forecast.p5_s && found <= forecast.p95_s;
+        bool within = found >= forecast.time_s.low && found <= forecast.time_s.high;
         g_autofree char *rest = g_strdup_printf(
             "%s the forecast for this machine, %.3g to %.3g s (%s)", within ? "within" : "outside",
-            forecast.p5_s, forecast.p95_s, forecast.why);
+            forecast.time_s.low, forecast.time_s.high, forecast.why);
         add_value(pair, name, recorded, found, within ? "confirmed" : "not comparable",
                   numbers(recorded, found, rest));
     } else {

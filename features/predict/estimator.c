@@ -174,7 +174,7 @@ bool orch_estimator_white(struct orch_estimator *estimator, const json_t *cost,
     if (ok)
         *out = (struct orch_white_estimate){.is_transferred = answer.prior.is_transferred,
                                             .step_s = answer.step.total_s,
-                                            .whole_s = answer.total_s,
+                                            .whole_s = answer.total_s.mid,
                                             .spread = answer.prior.error_90 / NORMAL_90};
     orch_step_answer_clear(&answer);
     return ok;
@@ -227,15 +227,15 @@ bool orch_estimator_forecast(struct orch_estimator *estimator,
         return false;
     question.threads = asked->threads;
     bool ok = answer_of(&question, tiers_of(estimator, &question), gpu, &answer) &&
-              isfinite(answer.total_s);
+              isfinite(answer.total_s.mid);
     if (ok) {
-        double spread = log(fmax(answer.high_s / answer.total_s, answer.total_s / answer.low_s));
-        struct orch_duration d =
-            orch_duration_of_spread(answer.total_s, hypot(spread / NORMAL_90, BESIDE_STEPS));
+        double spread = log(fmax(answer.total_s.high / answer.total_s.mid,
+                                 answer.total_s.mid / answer.total_s.low));
+        struct orch_interval d =
+            orch_duration_of_spread(answer.total_s.mid, hypot(spread / NORMAL_90, BESIDE_STEPS));
         g_free(estimator->why);
         estimator->why = why_of(&answer, gpu);
-        *out = (struct orch_forecast){d.p5_s,      d.p50_s,           d.p95_s,
-                                      answer.tier, model_of(&answer), estimator->why};
+        *out = (struct orch_forecast){d, answer.tier, model_of(&answer), estimator->why};
     }
     orch_step_answer_clear(&answer);
     return ok;

@@ -97,9 +97,8 @@ bool orch_forecast_scores_read(struct orch_store *store, bool with_disturbed,
         const struct orch_grade *g = grades->pdata[i];
         bool is_apart = with_disturbed && g->is_disturbed;
         struct line *line = line_of(lines, by_key, g, is_apart);
-        orch_forecast_grades_add(&line->grades, g->p5_s, g->p50_s, g->p95_s, g->wall_s);
-        orch_forecast_grades_add(&all[g->is_renewed + 2 * is_apart].grades, g->p5_s, g->p50_s,
-                                 g->p95_s, g->wall_s);
+        orch_forecast_grades_add(&line->grades, g->time_s, g->wall_s);
+        orch_forecast_grades_add(&all[g->is_renewed + 2 * is_apart].grades, g->time_s, g->wall_s);
     }
     g_ptr_array_sort(lines, compare_lines);
     for (guint i = 0; i < lines->len; i++)

@@ -64,12 +64,12 @@ static void add_work(struct orch_plan_gpu *row, const struct work *work,
 {
     double n = work->trials, devices = MAX(1u, work->gpus);
     row->known += work->trials;
-    row->low_s += n * one->p5_s;
-    row->time_s += n * one->p50_s;
-    row->high_s += n * one->p95_s;
-    row->device_low_s += n * devices * one->p5_s;
-    row->device_s += n * devices * one->p50_s;
-    row->device_high_s += n * devices * one->p95_s;
+    row->time_s.low += n * one->time_s.low;
+    row->time_s.mid += n * one->time_s.mid;
+    row->time_s.high += n * one->time_s.high;
+    row->device_s.low += n * devices * one->time_s.low;
+    row->device_s.mid += n * devices * one->time_s.mid;
+    row->device_s.high += n * devices * one->time_s.high;
     row->tier = !row->tier || strcmp(row->tier, one->tier) == 0 ? one->tier : "mixed";
 }
 
@@ -149,9 +149,9 @@ static gint by_time(gconstpointer a, gconstpointer b)
 {
     const struct orch_plan_gpu *x = *(const struct orch_plan_gpu *const *)a,
                                *y = *(const struct orch_plan_gpu *const *)b;
-    double p = orch_plan_gpu_usd(x, x->device_s), q = orch_plan_gpu_usd(y, y->device_s);
-    if (x->time_s < y->time_s || x->time_s > y->time_s)
-        return x->time_s < y->time_s ? -1 : 1;
+    double p = orch_plan_gpu_usd(x, x->device_s.mid), q = orch_plan_gpu_usd(y, y->device_s.mid);
+    if (x->time_s.mid < y->time_s.mid || x->time_s.mid > y->time_s.mid)
+        return x->time_s.mid < y->time_s.mid ? -1 : 1;
     return p < q ? -1 : p > q;
 }
 
@@ -191,7 +191,7 @@ struct orch_plan_gpus *orch_plan_gpus_new(struct orch_plan *plan, const GPtrArra
     double cheapest = INFINITY;
     for (guint i = 0; i < all->rows->len; i++) {
         struct orch_plan_gpu *row = all->rows->pdata[i];
-        row->pareto = orch_pareto_step(orch_plan_gpu_usd(row, row->device_s), &cheapest);
+        row->pareto = orch_pareto_step(orch_plan_gpu_usd(row, row->device_s.mid), &cheapest);
     }
     return all;
 }

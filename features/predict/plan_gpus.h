@@ -4,14 +4,15 @@
 #define ORCH_FEATURES_PREDICT_PLAN_GPUS_H
 
 #include "core/plan/plan.h"
+#include "lib/base/interval.h"
 #include "lib/devices/rate.h"
 
 /** All trials on one GPU model at one price. */
 struct orch_plan_gpu {
-    const char *gpu;              /* borrowed from the hardware */
-    unsigned known;               /* trials */
-    double low_s, time_s, high_s; /* with the trials run one after another */
-    double device_low_s, device_s, device_high_s;
+    const char *gpu;             /* borrowed from the hardware */
+    unsigned known;              /* trials */
+    struct orch_interval time_s; /* with the trials run one after another */
+    struct orch_interval device_s;
     const char *tier; /* "prior", "transferred", "mixed"; NULL: none */
     struct orch_rate rate;
     bool pareto;

@@ -18,8 +18,8 @@ static void print_cheapest(const struct orch_plan_gpus *gpus)
     }
     if (!best)
         return;
-    g_autofree char *time = orch_duration_format(best->time_s);
-    g_autofree char *usd = orch_money_format(orch_plan_gpu_usd(best, best->device_s));
+    g_autofree char *time = orch_duration_format(best->time_s.mid);
+    g_autofree char *usd = orch_money_format(orch_plan_gpu_usd(best, best->device_s.mid));
     orch_cli_print("cheapest: %s (%s): %s, %s", best->gpu, best->rate.from, time, usd);
 }
 
@@ -35,12 +35,12 @@ void orch_cli_plan_gpus_show(struct orch_cli *cli, const struct orch_plan_gpus *
     const struct orch_plan_gpu *first = gpus->rows->pdata[0];
     for (guint i = 0; i < gpus->rows->len; i++) {
         const struct orch_plan_gpu *row = gpus->rows->pdata[i];
-        g_autofree char *span = orch_cli_span_format(row->low_s, row->high_s);
+        g_autofree char *span = orch_cli_span_format(row->time_s);
         orch_table_add(table, row->gpu, NULL);
         orch_table_add_int(table, row->known);
-        orch_cli_add_duration(table, row->time_s);
+        orch_cli_add_duration(table, row->time_s.mid);
         orch_table_add(table, span, NULL);
-        orch_cli_add_money(table, orch_plan_gpu_usd(row, row->device_s));
+        orch_cli_add_money(table, orch_plan_gpu_usd(row, row->device_s.mid));
         orch_table_add(table, row->pareto ? "*" : "", NULL);
         orch_table_add(table, row->tier, NULL);
         orch_table_add(table, row->rate.from ? row->rate.from : "-", NULL);
@@ -61,15 +61,15 @@ json_t *orch_cli_plan_gpus_json(const struct orch_plan_gpus *gpus)
         json_t *one = json_pack(
             "{s:s s:i s:i s:o s:o s:o s:o s:s s:s? s:b}", "gpu", row->gpu, "trials",
             (int)row->known, "unknown", (int)(gpus->trials - row->known), "total_s",
-            orch_json_finite(row->time_s), "low_s", orch_json_finite(row->low_s), "high_s",
-            orch_json_finite(row->high_s), "device_s", orch_json_finite(row->device_s), "tier",
-            row->tier, "price_from", row->rate.from, "pareto", row->pareto);
+            orch_json_finite(row->time_s.mid), "low_s", orch_json_finite(row->time_s.low), "high_s",
+            orch_json_finite(row->time_s.high), "device_s", orch_json_finite(row->device_s.mid),
+            "tier", row->tier, "price_from", row->rate.from, "pareto", row->pareto);
         json_object_set_new(one, "cost_usd",
-                            orch_json_finite(orch_plan_gpu_usd(row, row->device_s)));
+                            orch_json_finite(orch_plan_gpu_usd(row, row->device_s.mid)));
         json_object_set_new(one, "cost_low_usd",
-                            orch_json_finite(orch_plan_gpu_usd(row, row->device_low_s)));
+                            orch_json_finite(orch_plan_gpu_usd(row, row->device_s.low)));
         json_object_set_new(one, "cost_high_usd",
-                            orch_json_finite(orch_plan_gpu_usd(row, row->device_high_s)));
+                            orch_json_finite(orch_plan_gpu_usd(row, row->device_s.high)));
         json_array_append_new(out, one);
     }
     return out;

@@ -18,14 +18,14 @@ static const char *const HEADERS[] = {"gpu",    "precision",      ">images/s", "
 static void add_ranked(struct orch_table *table, const struct orch_ranked_gpu *r)
 {
     g_autofree char *rate = orch_number_format(r->a.step.images_per_s);
-    g_autofree char *span = orch_cli_span_format(r->a.low_s, r->a.high_s);
+    g_autofree char *span = orch_cli_span_format(r->a.total_s);
     orch_table_add(table, r->c.gpu->name, NULL);
     orch_table_add(table, orch_precision_names()[r->c.precision], NULL);
     orch_table_add(table, rate, orch_json_finite(r->a.step.images_per_s));
     orch_cli_add_duration(table, r->a.epoch_s);
-    orch_cli_add_duration(table, r->a.total_s);
+    orch_cli_add_duration(table, r->a.total_s.mid);
     orch_table_add(table, span, NULL);
-    orch_cli_add_money(table, r->a.usd);
+    orch_cli_add_money(table, r->a.usd.mid);
     orch_table_add(table, r->pareto ? "*" : "", json_boolean(r->pareto));
     orch_table_add(table, r->a.step.fits ? "yes" : "no", json_boolean(r->a.step.fits));
     orch_table_add(table, r->a.tier, NULL);
@@ -40,14 +40,14 @@ static void print_choice(const struct orch_time_question *q, const struct orch_g
         orch_cli_print("%s", why);
         return;
     }
-    g_autofree char *usd = orch_money_format(best->a.usd);
-    g_autofree char *low = orch_money_format(best->a.low_usd),
-                    *high = orch_money_format(best->a.high_usd);
+    g_autofree char *usd = orch_money_format(best->a.usd.mid);
+    g_autofree char *low = orch_money_format(best->a.usd.low),
+                    *high = orch_money_format(best->a.usd.high);
     g_autofree char *time = orch_duration_format(orch_ranked_s(best));
     orch_cli_print("recommended: %s (%s): %s, %s (%s to %s)", best->c.gpu->name, best->c.rate.from,
                    time, usd, low, high);
     if (!isnan(q->budget_usd) || !isnan(q->deadline_s)) {
-        g_autofree char *late = orch_duration_format(best->a.high_s);
+        g_autofree char *late = orch_duration_format(best->a.total_s.high);
         orch_cli_print(
             "limits: compared with the median; 95 %% of such trainings stay within %s and %s", late,
             high);
@@ -79,14 +79,14 @@ static struct orch_chart *pareto_chart(const struct orch_time_question *q, GPtrA
         const struct orch_ranked_gpu *r = list->pdata[i];
         if (!r->a.step.fits)
             continue;
-        if (!(r->a.usd > 0)) {
+        if (!(r->a.usd.mid > 0)) {
             unpriced++;
             continue;
         }
         double hours = orch_ranked_s(r) / 3600;
         if (r->pareto)
-            orch_chart_add(line, hours, r->a.usd);
-        orch_chart_add(r->pareto ? best : others, hours, r->a.usd)->label =
+            orch_chart_add(line, hours, r->a.usd.mid);
+        orch_chart_add(r->pareto ? best : others, hours, r->a.usd.mid)->label =
             r->pareto ? g_strdup(r->c.gpu->name) : NULL;
     }
     if (unpriced)

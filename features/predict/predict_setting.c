@@ -255,9 +255,10 @@ static json_t *forecast_to_json(const struct asking *a, GHashTable *values,
     for (guint i = 0; i < f->nearest->len; i++)
         json_array_append_new(nearest, known_json(a, f->nearest->pdata[i]));
     return json_pack("{s:o s:o s:o s:o s:s s:s s:b s:o s:o}", "params", values_json(a, values),
-                     "total_s", orch_json_finite(f->value_s), "low_s", orch_json_finite(f->low_s),
-                     "high_s", orch_json_finite(f->high_s), "tier", f->tier, "because", f->why,
-                     "extrapolates", f->extrapolates, "notes", notes, "nearest", nearest);
+                     "total_s", orch_json_finite(f->time_s.mid), "low_s",
+                     orch_json_finite(f->time_s.low), "high_s", orch_json_finite(f->time_s.high),
+                     "tier", f->tier, "because", f->why, "extrapolates", f->extrapolates, "notes",
+                     notes, "nearest", nearest);
 }
 
 static struct orch_table *table_of(const struct asking *a)
@@ -276,12 +277,12 @@ static struct orch_table *table_of(const struct asking *a)
 static void add_row(const struct asking *a, struct orch_table *table, GHashTable *values,
                     const struct orch_setting_forecast *f)
 {
-    g_autofree char *span = orch_cli_span_format(f->low_s, f->high_s);
+    g_autofree char *span = orch_cli_span_format(f->time_s);
     for (guint i = 0; i < a->swept->len; i++) {
         const struct swept *swept = a->swept->pdata[i];
         orch_table_add(table, g_hash_table_lookup(values, swept->name), NULL);
     }
-    orch_cli_add_duration(table, f->value_s);
+    orch_cli_add_duration(table, f->time_s.mid);
     orch_table_add(table, span, NULL);
     orch_table_add(table, f->tier, NULL);
 }

@@ -9,12 +9,12 @@
 #include <math.h>
 #include <string.h>
 
-char *orch_cli_span_format(double low, double high)
+char *orch_cli_span_format(struct orch_interval interval)
 {
-    if (isnan(low))
+    if (isnan(interval.low))
         return g_strdup("-");
-    g_autofree char *a = orch_duration_format(low);
-    g_autofree char *b = orch_duration_format(high);
+    g_autofree char *a = orch_duration_format(interval.low);
+    g_autofree char *b = orch_duration_format(interval.high);
     return g_strdup_printf("%s to %s", a, b);
 }
 
@@ -64,15 +64,15 @@ static void add_answer(struct orch_table *table, const struct orch_time_question
                        const struct orch_step_answer *a)
 {
     g_autofree char *rate = orch_number_format(a->step.images_per_s);
-    g_autofree char *span = orch_cli_span_format(a->low_s, a->high_s);
+    g_autofree char *span = orch_cli_span_format(a->total_s);
     orch_table_add_int(table, a->workers);
     orch_table_add_int(table, a->batch);
     orch_cli_add_duration(table, a->step.total_s);
     orch_table_add(table, rate, orch_json_finite(a->step.images_per_s));
     orch_cli_add_duration(table, a->epoch_s);
-    orch_cli_add_duration(table, a->total_s);
+    orch_cli_add_duration(table, a->total_s.mid);
     orch_table_add(table, span, NULL);
-    orch_cli_add_money(table, a->usd);
+    orch_cli_add_money(table, a->usd.mid);
     orch_table_add(table, a->step.fits ? "yes" : "no", json_boolean(a->step.fits));
     orch_table_add(table, a->tier, NULL);
     if (has_limits(q))
@@ -97,20 +97,21 @@ static void print_memory(const struct orch_time_question *q, const struct orch_c
  * such trainings exceed. */
 static void print_limits(const struct orch_time_question *q, const struct orch_step_answer *a)
 {
-    if (!has_limits(q) || isnan(a->high_s))
+    if (!has_limits(q) || isnan(a->total_s.high))
         return;
-    g_autofree char *time = orch_duration_format(a->high_s), *usd = orch_money_format(a->high_usd);
+    g_autofree char *time = orch_duration_format(a->total_s.high),
+                    *usd = orch_money_format(a->usd.high);
     orch_cli_print("limits: compared with the median; 95 %% of such trainings stay within %s%s%s",
-                   time, a->usd > 0 ? " and " : "", a->usd > 0 ? usd : "");
+                   time, a->usd.mid > 0 ? " and " : "", a->usd.mid > 0 ? usd : "");
 }
 
 /* Prints the cheapest price when it is far below the default price, which is that of a large
  * cloud. */
 static void print_cheaper(const struct orch_candidate *c, const struct orch_step_answer *a)
 {
-    if (!orch_rate_is_far_from_cheapest(&c->rate) || !(a->usd > 0))
+    if (!orch_rate_is_far_from_cheapest(&c->rate) || !(a->usd.mid > 0))
         return;
-    g_autofree char *usd = orch_money_format(a->usd * c->rate.low_usd / c->rate.usd_per_hour);
+    g_autofree char *usd = orch_money_format(a->usd.mid * c->rate.low_usd / c->rate.usd_per_hour);
     orch_cli_print("price: the cheapest offer is $%.4g an hour (%s); the total is then %s",
                    c->rate.low_usd, c->rate.low_from, usd);
 }

@@ -25,7 +25,7 @@ static void free_ranked(gpointer data)
 
 double orch_ranked_s(const struct orch_ranked_gpu *r)
 {
-    return isnan(r->a.total_s) ? r->a.step.total_s : r->a.total_s;
+    return isnan(r->a.total_s.mid) ? r->a.step.total_s : r->a.total_s.mid;
 }
 
 static gint by_time(gconstpointer a, gconstpointer b)
@@ -35,7 +35,7 @@ static gint by_time(gconstpointer a, gconstpointer b)
     double x = orch_ranked_s(p), y = orch_ranked_s(o);
     if (x < y || x > y)
         return x < y ? -1 : 1;
-    return p->a.usd < o->a.usd ? -1 : p->a.usd > o->a.usd;
+    return p->a.usd.mid < o->a.usd.mid ? -1 : p->a.usd.mid > o->a.usd.mid;
 }
 
 /* Marks the Pareto front: entries for which no priced entry within the limits is both faster and
@@ -45,7 +45,7 @@ static void mark_pareto(GPtrArray *list)
     double cheapest = INFINITY;
     for (guint i = 0; i < list->len; i++) {
         struct orch_ranked_gpu *r = list->pdata[i];
-        r->pareto = r->a.step.fits && orch_pareto_step(r->a.usd, &cheapest);
+        r->pareto = r->a.step.fits && orch_pareto_step(r->a.usd.mid, &cheapest);
     }
 }
 
@@ -66,9 +66,9 @@ static void add_clouds(struct orch_time_question *q, const struct orch_ranked_gp
         r->owns_why = false;
         double ratio = rate.usd_per_hour / first->c.rate.usd_per_hour;
         r->c.rate = rate;
-        r->a.usd *= ratio;
-        r->a.low_usd *= ratio;
-        r->a.high_usd *= ratio;
+        r->a.usd.mid *= ratio;
+        r->a.usd.low *= ratio;
+        r->a.usd.high *= ratio;
         g_ptr_array_add(list, r);
     }
 }
@@ -135,9 +135,10 @@ static const struct orch_ranked_gpu *choose(const struct orch_time_question *q,
     bool by_money = isnan(q->budget_usd) || !isnan(q->deadline_s);
     for (guint i = 0; i < list->len; i++) {
         const struct orch_ranked_gpu *r = list->pdata[i];
-        if (!r->a.step.fits || isnan(r->a.usd) || !orch_step_answer_keeps_limits(q, &r->a))
+        if (!r->a.step.fits || isnan(r->a.usd.mid) || !orch_step_answer_keeps_limits(q, &r->a))
             continue;
-        if (!best || (by_money ? r->a.usd < best->a.usd : orch_ranked_s(r) < orch_ranked_s(best)))
+        if (!best ||
+            (by_money ? r->a.usd.mid < best->a.usd.mid : orch_ranked_s(r) < orch_ranked_s(best)))
             best = r;
     }
     return best;
@@ -150,9 +151,9 @@ static char *raise_limits(const struct orch_time_question *q, const GPtrArray *a
     const struct orch_ranked_gpu *cheapest = NULL, *fastest = NULL;
     for (guint i = 0; i < all->len; i++) {
         const struct orch_ranked_gpu *r = all->pdata[i];
-        if (!r->a.step.fits || isnan(r->a.usd))
+        if (!r->a.step.fits || isnan(r->a.usd.mid))
             continue;
-        cheapest = !cheapest || r->a.usd < cheapest->a.usd ? r : cheapest;
+        cheapest = !cheapest || r->a.usd.mid < cheapest->a.usd.mid ? r : cheapest;
         fastest = !fastest || orch_ranked_s(r) < orch_ranked_s(fastest) ? r : fastest;
     }
     const bool has_budget = !isnan(q->budget_usd), has_deadline = !isnan(q->deadline_s);
@@ -161,7 +162,7 @@ static char *raise_limits(const struct orch_time_question *q, const GPtrArray *a
                            has_budget && has_deadline ? " or " : "",
                            has_deadline ? "--deadline" : "");
     if (has_budget) {
-        g_autofree char *usd = orch_money_format(cheapest->a.usd);
+        g_autofree char *usd = orch_money_format(cheapest->a.usd.mid);
         g_string_append_printf(text, "the cheapest, %s, costs %s", cheapest->c.gpu->name, usd);
     }
     if (has_deadline) {
@@ -180,7 +181,7 @@ char *orch_gpu_ranking_why_empty(const struct orch_time_question *q,
     for (guint i = 0; i < all->len; i++) {
         const struct orch_ranked_gpu *r = all->pdata[i];
         fits |= r->a.step.fits;
-        has_price |= r->a.step.fits && !isnan(r->a.usd);
+        has_price |= r->a.step.fits && !isnan(r->a.usd.mid);
     }
     if (!fits)
         return g_strdup("the batch fits the memory of no GPU: take a smaller --batch");

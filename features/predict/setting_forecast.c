@@ -358,9 +358,9 @@ static void answer_measured(const struct orch_trained_cell *known,
                             struct orch_setting_forecast *out)
 {
     out->tier = "measured";
-    out->value_s = known->median;
-    out->low_s = known->low;
-    out->high_s = known->high;
+    out->time_s.mid = known->median;
+    out->time_s.low = known->low;
+    out->time_s.high = known->high;
     out->why = g_strdup_printf("%d run%s of this setting", known->count, orch_plural(known->count));
 }
 
@@ -375,9 +375,9 @@ static bool answer_fitted(const struct orch_trained *t, const struct orch_settin
     if (texts)
         widen(&answer, half_range(t) * sqrt(texts));
     out->tier = "fitted";
-    out->value_s = answer.value;
-    out->low_s = answer.low;
-    out->high_s = answer.high;
+    out->time_s.mid = answer.value;
+    out->time_s.low = answer.low;
+    out->time_s.high = answer.high;
     out->extrapolates = answer.extrapolates || out->notes->len;
     if (answer.extrapolates && !out->notes->len)
         g_ptr_array_add(out->notes, g_strdup("no similar setting was measured"));

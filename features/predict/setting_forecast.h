@@ -6,6 +6,7 @@
 #define ORCH_FEATURES_PREDICT_SETTING_FORECAST_H
 
 #include "core/rows/kept_predictors.h"
+#include "lib/base/interval.h"
 
 /** The predictor that the store keeps for an experiment, the newest of several; NULL without error
  * when there is none. The caller frees. */
@@ -31,11 +32,11 @@ struct orch_setting_question {
 };
 
 struct orch_setting_forecast {
-    const char *tier; /* "measured": runs of this setting; "fitted": by the predictor */
-    double value_s, low_s, high_s; /* median and 90 % interval */
-    bool extrapolates;             /* the setting is outside what was measured; see `notes` */
-    char *why;                     /* "12 runs of 6 settings ..." */
-    GPtrArray *notes;              /* char *: what is outside of the measured range */
+    const char *tier;            /* "measured": runs of this setting; "fitted": by the predictor */
+    struct orch_interval time_s; /* median and 90 % interval */
+    bool extrapolates;           /* the setting is outside what was measured; see `notes` */
+    char *why;                   /* "12 runs of 6 settings ..." */
+    GPtrArray *notes;            /* char *: what is outside of the measured range */
     GPtrArray
         *nearest; /* const struct orch_trained_cell *: the nearest measured settings, borrowed */
 };

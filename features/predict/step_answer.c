@@ -108,12 +108,12 @@ bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_ste
         q->images ? ceil((double)q->images / (double)(work.batch * workers)) : (double)NAN;
     double hours = c->rate.usd_per_hour * (double)workers / 3600;
     out->epoch_s = steps * out->step.total_s;
-    out->total_s = out->epoch_s * (double)q->epochs;
-    out->low_s = steps * out->step.low_s * (double)q->epochs;
-    out->high_s = steps * out->step.high_s * (double)q->epochs;
-    out->usd = hours > 0 ? out->total_s * hours : (double)NAN;
-    out->low_usd = hours > 0 ? out->low_s * hours : (double)NAN;
-    out->high_usd = hours > 0 ? out->high_s * hours : (double)NAN;
+    out->total_s.mid = out->epoch_s * (double)q->epochs;
+    out->total_s.low = steps * out->step.low_s * (double)q->epochs;
+    out->total_s.high = steps * out->step.high_s * (double)q->epochs;
+    out->usd.mid = hours > 0 ? out->total_s.mid * hours : (double)NAN;
+    out->usd.low = hours > 0 ? out->total_s.low * hours : (double)NAN;
+    out->usd.high = hours > 0 ? out->total_s.high * hours : (double)NAN;
     return true;
 }
 
@@ -125,8 +125,8 @@ void orch_step_answer_clear(struct orch_step_answer *answer)
 bool orch_step_answer_keeps_limits(const struct orch_time_question *q,
                                    const struct orch_step_answer *a)
 {
-    bool costly = !isnan(q->budget_usd) && !(a->usd <= q->budget_usd);
-    bool late = !isnan(q->deadline_s) && !(a->total_s <= q->deadline_s);
+    bool costly = !isnan(q->budget_usd) && !(a->usd.mid <= q->budget_usd);
+    bool late = !isnan(q->deadline_s) && !(a->total_s.mid <= q->deadline_s);
     return !costly && !late;
 }
 
@@ -153,12 +153,12 @@ json_t *orch_step_answer_json(const struct orch_time_question *q, const struct o
     json_object_set_new(o, "sample", json_string(orch_time_question_sample(q)));
     json_object_set_new(o, "images_per_s", orch_json_finite(a->step.images_per_s));
     json_object_set_new(o, "epoch_s", orch_json_finite(a->epoch_s));
-    json_object_set_new(o, "total_s", orch_json_finite(a->total_s));
-    json_object_set_new(o, "low_s", orch_json_finite(a->low_s));
-    json_object_set_new(o, "high_s", orch_json_finite(a->high_s));
-    json_object_set_new(o, "cost_usd", orch_json_finite(a->usd));
-    json_object_set_new(o, "cost_low_usd", orch_json_finite(a->low_usd));
-    json_object_set_new(o, "cost_high_usd", orch_json_finite(a->high_usd));
+    json_object_set_new(o, "total_s", orch_json_finite(a->total_s.mid));
+    json_object_set_new(o, "low_s", orch_json_finite(a->total_s.low));
+    json_object_set_new(o, "high_s", orch_json_finite(a->total_s.high));
+    json_object_set_new(o, "cost_usd", orch_json_finite(a->usd.mid));
+    json_object_set_new(o, "cost_low_usd", orch_json_finite(a->usd.low));
+    json_object_set_new(o, "cost_high_usd", orch_json_finite(a->usd.high));
     json_object_set_new(o, "usd_per_hour",
                         c->rate.usd_per_hour > 0 ? orch_json_finite(c->rate.usd_per_hour)
                                                  : json_null());

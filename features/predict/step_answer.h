@@ -5,6 +5,7 @@
 #define ORCH_FEATURES_PREDICT_STEP_ANSWER_H
 
 #include "features/predict/step_tiers.h"
+#include "lib/base/interval.h"
 
 /* A device to estimate for. */
 struct orch_candidate {
@@ -25,8 +26,9 @@ struct orch_step_answer {
     bool extrapolates;
     struct orch_prior prior; /* as shifted for this question */
     struct orch_prior_step step;
-    double epoch_s, total_s, low_s, high_s; /* NaN without a number of images */
-    double usd, low_usd, high_usd;          /* NaN without a price */
+    double epoch_s;               /* NaN without a number of images */
+    struct orch_interval total_s; /* the same */
+    struct orch_interval usd;     /* NaN without a price */
 };
 
 /** Determines the precision, analytical model and price of a device. A question without a precision

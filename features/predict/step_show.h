@@ -5,6 +5,7 @@
 
 #include "features/predict/step_answer.h"
 #include "features/predict/time_options.h"
+#include "lib/base/interval.h"
 
 struct predict_options {
     struct time_options time;
@@ -29,7 +30,7 @@ int orch_cli_predict_setting(struct orch_cli *cli, const struct predict_options 
 struct orch_table *orch_cli_rate_table_new(const struct orch_time_question *q,
                                            const char *const *headers);
 /** Formats a range of times: "1 h to 2 h"; "-" for NaN. The caller frees. */
-char *orch_cli_span_format(double low, double high);
+char *orch_cli_span_format(struct orch_interval interval);
 void orch_cli_add_duration(struct orch_table *table, double seconds);
 void orch_cli_add_money(struct orch_table *table, double usd);
 

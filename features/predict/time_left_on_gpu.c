@@ -23,12 +23,9 @@ static const struct orch_gpu_spec *gpu_of(const struct orch_hardware *hardware,
 static void set(struct orch_time_left_on_gpu *out, const char *tier, double seconds, double spread,
                 char *why)
 {
-    struct orch_duration d = orch_duration_of_spread(seconds, spread);
     out->tier = tier;
     out->why = why;
-    out->seconds = d.p50_s;
-    out->low_s = d.p5_s;
-    out->high_s = d.p95_s;
+    out->left_s = orch_duration_of_spread(seconds, spread);
 }
 
 /* Uses the trial's pace when that and its own device are known, else the analytical model alone. */
@@ -49,10 +46,10 @@ static bool answer(struct orch_estimator *estimator, const json_t *record,
                        gpu->name);
         return false;
     }
-    if (own && here && here->seconds > 0 && orch_estimator_white(estimator, cost, own, &mine)) {
+    if (own && here && here->left_s.mid > 0 && orch_estimator_white(estimator, cost, own, &mine)) {
         double ratio = there.step_s / mine.step_s;
-        double own_spread = log(here->high_s / here->seconds) / 1.645;
-        set(out, "transferred", here->seconds * ratio,
+        double own_spread = log(here->left_s.high / here->left_s.mid) / 1.645;
+        set(out, "transferred", here->left_s.mid * ratio,
             hypot(own_spread, hypot(there.spread, mine.spread)),
             g_strdup_printf("a step takes %.3g times as long as on %s, by the roofline", ratio,
                             own->name));

@@ -398,14 +398,14 @@ char *orch_forecasts_cell(struct orch_forecasts *f, const struct orch_plan_item 
 /* ---- answers -----------------------------------------------------------------------------------
  */
 
-static void set_known(struct orch_forecasts *f, unsigned index, struct orch_duration d,
+static void set_known(struct orch_forecasts *f, unsigned index, struct orch_interval d,
                       const char *tier, const char *model, char *why)
 {
     struct known *known = &f->known[index];
     g_free(known->why);
     known->why = why;
     known->is_known = true;
-    known->forecast = (struct orch_forecast){d.p5_s, d.p50_s, d.p95_s, tier, model, known->why};
+    known->forecast = (struct orch_forecast){d, tier, model, known->why};
 }
 
 static struct orch_scatter scatter_of(const struct group *group)
@@ -428,11 +428,11 @@ static struct orch_scatter scatter_of(const struct group *group)
 
 /* Widens the interval of a disturbed run: while other programs use up to all CPUs, a trial takes up
  * to twice as long. */
-static struct orch_duration widened(struct orch_duration d)
+static struct orch_interval widened(struct orch_interval d)
 {
-    double low = log(d.p50_s / d.p5_s), high = log(d.p95_s / d.p50_s);
-    d.p5_s = d.p50_s * exp(-hypot(low, log(DISTURBED_FACTOR)));
-    d.p95_s = d.p50_s * exp(hypot(high, log(DISTURBED_FACTOR)));
+    double low = log(d.mid / d.low), high = log(d.high / d.mid);
+    d.low = d.mid * exp(-hypot(low, log(DISTURBED_FACTOR)));
+    d.high = d.mid * exp(hypot(high, log(DISTURBED_FACTOR)));
     return d;
 }
 
@@ -440,7 +440,7 @@ static void describe_measured(struct orch_forecasts *f, unsigned index, const st
                               struct orch_scatter scatter)
 {
     guint n = cell->seconds->len;
-    struct orch_duration d =
+    struct orch_interval d =
         orch_duration_of_repeats((const double *)(void *)cell->seconds->data, n, scatter);
     set_known(f, index, cell->is_disturbed ? widened(d) : d, "measured", "repeats",
               g_strdup_printf("%u run%s of it here%s", n, orch_plural(n),
@@ -465,8 +465,7 @@ static bool describe_estimator(struct orch_forecasts *f, unsigned index)
         return false;
     if (!cost || !orch_estimator_forecast(f->estimator, &question, &o))
         return false;
-    set_known(f, index, (struct orch_duration){o.p5_s, o.p50_s, o.p95_s}, o.tier, o.model,
-              g_strdup(o.why));
+    set_known(f, index, o.time_s, o.tier, o.model, g_strdup(o.why));
     return true;
 }
 
@@ -524,13 +523,11 @@ static bool describe_predictor(struct orch_forecasts *f, unsigned index)
     if (!trained || orch_device_key_is_share(item->device_key) ||
         !orch_setting_forecast(trained, &question, &forecast, NULL))
         return false;
-    bool is_narrow = forecast.high_s <= WIDEST_FACTOR * forecast.value_s &&
-                     forecast.value_s <= WIDEST_FACTOR * forecast.low_s;
+    bool is_narrow = forecast.time_s.high <= WIDEST_FACTOR * forecast.time_s.mid &&
+                     forecast.time_s.mid <= WIDEST_FACTOR * forecast.time_s.low;
     if (is_narrow) {
         const char *note = forecast.notes->len ? forecast.notes->pdata[0] : NULL;
-        set_known(f, index,
-                  (struct orch_duration){forecast.low_s, forecast.value_s, forecast.high_s},
-                  forecast.tier, "predictor",
+        set_known(f, index, forecast.time_s, forecast.tier, "predictor",
                   g_strdup_printf("%s%s%s", forecast.why, note ? "; " : "", note ? note : ""));
     }
     orch_setting_forecast_clear(&forecast);
@@ -557,7 +554,7 @@ static void describe_fitted(struct orch_forecasts *f, const struct group *group,
     size_t cells = known->len, count = cells + requested->len;
     g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)g_hash_table_unref);
     g_autofree double *seconds = g_new(double, count), *work = g_new(double, count);
-    g_autofree struct orch_duration *answers = g_new0(struct orch_duration, count);
+    g_autofree struct orch_interval *answers = g_new0(struct orch_interval, count);
     for (size_t i = 0; i < cells; i++) {
         const struct cell *cell = known->pdata[i];
         g_ptr_array_add(rows, g_hash_table_ref(cell->params));
@@ -578,7 +575,7 @@ static void describe_fitted(struct orch_forecasts *f, const struct group *group,
     for (guint i = 0; i < requested->len; i++) {
         unsigned index = g_array_index(requested, unsigned, i);
         char *why = NULL;
-        if (isnan(answers[cells + i].p50_s))
+        if (isnan(answers[cells + i].mid))
             continue;
         if (isnan(law.relative_error))
             why =

@@ -31,14 +31,13 @@ static json_t *submission_facts(const struct slurm_submitter *s, const struct sl
     g_ptr_array_add(batch->options, NULL);
     g_autofree char *options = g_strjoinv(" ", (char **)batch->options->pdata);
     g_ptr_array_set_size(batch->options, (int)batch->options->len - 1);
-    return json_pack("{s:s s:I s:s s:s s:o s:o s:I s:o}", "submission", submission, "index",
-                     (json_int_t)element->index, "place", item->device_key, "options", options,
-                     "time_s", orch_json_finite(batch->request.time_s), "margin_s",
-                     orch_json_finite(orch_slurm_margin_s(settings, batch->request.time_s)),
-                     "memory_bytes", (json_int_t)batch->request.memory_bytes, "forecast",
-                     orch_slurm_forecast_json(element->expected.p5_s, element->expected.p50_s,
-                                              element->expected.p95_s,
-                                              element->expected.p95_bytes));
+    return json_pack(
+        "{s:s s:I s:s s:s s:o s:o s:I s:o}", "submission", submission, "index",
+        (json_int_t)element->index, "place", item->device_key, "options", options, "time_s",
+        orch_json_finite(batch->request.time_s), "margin_s",
+        orch_json_finite(orch_slurm_margin_s(settings, batch->request.time_s)), "memory_bytes",
+        (json_int_t)batch->request.memory_bytes, "forecast",
+        orch_slurm_forecast_json(element->expected.time_s, element->expected.p95_bytes));
 }
 
 static bool choose_refs(struct orch_plan *plan, const struct orch_plan_item *item, unsigned *chosen,

@@ -63,11 +63,10 @@ struct slurm_ready *orch_slurm_ready_new(const struct slurm_submitter *s, unsign
     ready->item = index;
     ready->deps = g_array_ref(deps);
     ready->deps_text = places_text(deps);
-    ready->expected = (struct slurm_expected){NAN, NAN, NAN, memory_bytes};
+    ready->expected = (struct slurm_expected){.time_s = {NAN, NAN, NAN}, .p95_bytes = memory_bytes};
     if (is_known)
-        ready->expected =
-            (struct slurm_expected){forecast.p5_s, forecast.p50_s, forecast.p95_s, memory_bytes};
-    orch_slurm_request_make(settings, experiment, ready->expected.p95_s, memory_bytes,
+        ready->expected.time_s = forecast.time_s;
+    orch_slurm_request_make(settings, experiment, ready->expected.time_s.high, memory_bytes,
                             &ready->request);
     ready->options = orch_slurm_options(settings, experiment, ranks_of(s, item));
     g_ptr_array_add(ready->options, NULL);

@@ -5,6 +5,8 @@
 #ifndef ORCH_FEATURES_SLURM_SLURM_GRADE_H
 #define ORCH_FEATURES_SLURM_SLURM_GRADE_H
 
+#include "lib/base/interval.h"
+
 #include <glib.h>
 #include <jansson.h>
 #include <stdbool.h>
@@ -15,12 +17,13 @@
 
 /** Returns {p5_s, p50_s, p95_s, p95_bytes} without the unknown ones (NaN, 0); JSON null when all
  * are. */
-json_t *orch_slurm_forecast_json(double p5_s, double p50_s, double p95_s, int64_t p95_bytes);
+json_t *orch_slurm_forecast_json(struct orch_interval time_s, int64_t p95_bytes);
 
 /** Forecast and account of a trial. */
 struct orch_slurm_grade {
     bool has_time, has_memory; /* both the forecast and the account are known */
-    double p5_s, p50_s, p95_s, elapsed_s;
+    struct orch_interval forecast_s;
+    double elapsed_s;
     int64_t p95_bytes, max_rss_bytes;
     bool is_time_within;   /* the elapsed time lies in the forecast's 90 % interval */
     bool is_memory_within; /* at most the forecast's 95 % quantile */

@@ -5,10 +5,11 @@
 #define ORCH_FEATURES_SLURM_SLURM_PRIVATE_H
 
 #include "features/slurm/slurm_submit.h"
+#include "lib/base/interval.h"
 
 /** What is forecast of a trial; NaN and 0 where there is no forecast. */
 struct slurm_expected {
-    double p5_s, p50_s, p95_s;
+    struct orch_interval time_s;
     int64_t p95_bytes;
 };
 

@@ -65,8 +65,8 @@ static void add_run(GPtrArray *tallies, const struct orch_run *run)
     struct orch_slurm_grade grade;
     orch_slurm_grade_read(slurm, &grade);
     if (grade.has_time)
-        add(tally_of(tallies, place, "time"), grade.p50_s, grade.elapsed_s, grade.is_time_within,
-            grade.time_s);
+        add(tally_of(tallies, place, "time"), grade.forecast_s.mid, grade.elapsed_s,
+            grade.is_time_within, grade.time_s);
     if (grade.has_memory)
         add(tally_of(tallies, place, "memory"), (double)grade.p95_bytes,
             (double)grade.max_rss_bytes, grade.is_memory_within, (double)grade.memory_bytes);

@@ -83,13 +83,13 @@ static bool is_refused(struct slurm_submitter *s, const struct orch_plan_item *i
     bool is_known = forecaster && forecaster->forecast(forecaster->ctx, item, &forecast);
     const struct orch_usage usage = {.expected_s = s->planned_s};
     unsigned devices = orch_plan_item_devices(item);
-    enum orch_limit limit =
-        s->options->limits
-            ? orch_limits_refuse(s->options->limits, &usage,
-                                 is_known ? forecast.p50_s : (double)NAN, devices, orch_now_ns())
-            : ORCH_LIMIT_NONE;
+    enum orch_limit limit = s->options->limits
+                                ? orch_limits_refuse(s->options->limits, &usage,
+                                                     is_known ? forecast.time_s.mid : (double)NAN,
+                                                     devices, orch_now_ns())
+                                : ORCH_LIMIT_NONE;
     if (limit == ORCH_LIMIT_NONE) {
-        s->planned_s += is_known ? forecast.p50_s * devices : 0;
+        s->planned_s += is_known ? forecast.time_s.mid * devices : 0;
         return false;
     }
     s->out->limit = limit;

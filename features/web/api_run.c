@@ -97,8 +97,8 @@ json_t *orch_web_forecast_json(struct orch_store *store, const char *key)
     if (!orch_store_forecast_of(store, key, &f, NULL))
         return json_null();
     return json_pack("{s:s? s:s? s:o s:o s:o s:o}", "model", f.model, "tier", f.tier, "p5_s",
-                     orch_json_finite(f.p5_s), "p50_s", orch_json_finite(f.p50_s), "p95_s",
-                     orch_json_finite(f.p95_s), "made_ms",
+                     orch_json_finite(f.time_s.low), "p50_s", orch_json_finite(f.time_s.mid),
+                     "p95_s", orch_json_finite(f.time_s.high), "made_ms",
                      orch_json_finite((double)f.made_ns / 1e6));
 }
 

@@ -178,8 +178,9 @@ static json_t *remaining_json(const struct trial *t, double now_s)
     struct orch_remaining left;
     if (!orch_time_left(t->progress, t->points_total, now_s, &left))
         return json_null();
-    return json_pack("{s:o s:o s:o}", "seconds", orch_json_finite(left.seconds), "low_s",
-                     orch_json_finite(left.low_s), "high_s", orch_json_finite(left.high_s));
+    return json_pack("{s:o s:o s:o}", "seconds", orch_json_finite(left.left_s.mid), "low_s",
+                     orch_json_finite(left.left_s.low), "high_s",
+                     orch_json_finite(left.left_s.high));
 }
 
 static json_t *trial_json(const struct trial *t)

@@ -66,9 +66,9 @@ static inline bool calls_put_forecast(struct orch_store *store, GError **error)
                                     .tier = "measured",
                                     .run_key = FIXTURE_KEY,
                                     .made_ns = 1,
-                                    .p5_s = 1,
-                                    .p50_s = 2,
-                                    .p95_s = 3};
+                                    .time_s.low = 1,
+                                    .time_s.mid = 2,
+                                    .time_s.high = 3};
     return orch_store_put_forecast(store, &row, error);
 }
 

@@ -46,7 +46,7 @@ static double error_of(const struct orch_matrix *m, const double *truth, const b
                        int *held)
 {
     double seconds[CELLS], sum = 0;
-    struct orch_duration out[CELLS];
+    struct orch_interval out[CELLS];
     struct orch_duration_law law;
     int count = 0;
     for (int i = 0; i < CELLS; i++)
@@ -55,7 +55,7 @@ static double error_of(const struct orch_matrix *m, const double *truth, const b
     for (int i = 0; i < CELLS; i++) {
         if (measured[i])
             continue;
-        *held += isnan(out[i].p50_s) || (truth[i] >= out[i].p5_s && truth[i] <= out[i].p95_s);
+        *held += isnan(out[i].mid) || (truth[i] >= out[i].low && truth[i] <= out[i].high);
         /* no answer counts as the mean of what was measured */
         double guess = 0, n = 0;
         for (int j = 0; j < CELLS; j++)
@@ -63,7 +63,7 @@ static double error_of(const struct orch_matrix *m, const double *truth, const b
                 guess += log(truth[j]);
                 n++;
             }
-        double value = isnan(out[i].p50_s) ? guess / n : log(out[i].p50_s);
+        double value = isnan(out[i].mid) ? guess / n : log(out[i].mid);
         sum += fabs(value - log(truth[i]));
         count++;
     }

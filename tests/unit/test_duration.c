@@ -34,15 +34,15 @@ static void test_one_run_alone_is_not_trusted(void **state)
     (void)state;
     struct orch_scatter nothing = {0}, steady = {.sd = 0.01, .dof = 50};
     double one[] = {100};
-    struct orch_duration wide = orch_duration_of_repeats(one, 1, nothing);
-    struct orch_duration narrow = orch_duration_of_repeats(one, 1, steady);
-    assert_true(fabs(wide.p50_s - 100) < 1e-9);
-    assert_true(wide.p5_s < 75 && wide.p95_s > 133);
-    assert_true(narrow.p95_s < 108 && narrow.p95_s > 101);
+    struct orch_interval wide = orch_duration_of_repeats(one, 1, nothing);
+    struct orch_interval narrow = orch_duration_of_repeats(one, 1, steady);
+    assert_true(fabs(wide.mid - 100) < 1e-9);
+    assert_true(wide.low < 75 && wide.high > 133);
+    assert_true(narrow.high < 108 && narrow.high > 101);
     double nine[] = {99, 100, 101, 98, 102, 100, 99, 101, 100};
-    struct orch_duration many =
+    struct orch_interval many =
         orch_duration_of_repeats(nine, 9, orch_scatter_of(nine, (size_t[9]){0}, 9));
-    assert_true(many.p95_s - many.p5_s < (wide.p95_s - wide.p5_s) / 2);
+    assert_true(many.high - many.low < (wide.high - wide.low) / 2);
 }
 
 /* A further run of the same trial, at several scatters and numbers of runs. */
@@ -57,9 +57,9 @@ static void test_coverage_of_repeats(void **state)
             for (int i = 0; i < n; i++)
                 seconds[i] = 50 * exp(sd * normal(&random));
             struct orch_scatter scatter = orch_scatter_of(seconds, (size_t[9]){0}, (size_t)n);
-            struct orch_duration d = orch_duration_of_repeats(seconds, (size_t)n, scatter);
+            struct orch_interval d = orch_duration_of_repeats(seconds, (size_t)n, scatter);
             double next = 50 * exp(sd * normal(&random));
-            held += next >= d.p5_s && next <= d.p95_s;
+            held += next >= d.low && next <= d.high;
         }
         double coverage = (double)held / all;
         if (coverage < 0.88 || coverage > (n == 1 ? 1 : 0.98)) /* one alone: on the safe side */
@@ -102,13 +102,13 @@ static void test_law_is_recovered(void **state)
     make_sweep(&s, 40, 0, 3);
     for (size_t i = 30; i < 40; i++)
         s.seconds[i] = (double)NAN;
-    struct orch_duration out[40];
+    struct orch_interval out[40];
     struct orch_duration_law law;
     orch_duration_law(s.matrix, NULL, s.seconds, (struct orch_scatter){0}, out, &law);
     assert_int_equal(law.cells, 30);
     assert_true(law.relative_error < 0.02);
     for (size_t i = 30; i < 40; i++)
-        assert_true(fabs(out[i].p50_s / s.truth[i] - 1) < 0.05);
+        assert_true(fabs(out[i].mid / s.truth[i] - 1) < 0.05);
     orch_matrix_free(s.matrix);
 }
 
@@ -119,14 +119,14 @@ static void test_coverage_of_the_law(void **state)
         int held = 0, all = 0;
         for (uint64_t seed = 1; seed <= 60; seed++) {
             struct sweep s;
-            struct orch_duration out[200];
+            struct orch_interval out[200];
             struct orch_duration_law law;
             make_sweep(&s, rows + 10, 0.2, seed * 7919);
             for (size_t i = rows; i < rows + 10; i++)
                 s.seconds[i] = (double)NAN;
             orch_duration_law(s.matrix, NULL, s.seconds, (struct orch_scatter){0}, out, &law);
             for (size_t i = rows; i < rows + 10; i++, all++)
-                held += s.truth[i] >= out[i].p5_s && s.truth[i] <= out[i].p95_s;
+                held += s.truth[i] >= out[i].low && s.truth[i] <= out[i].high;
             orch_matrix_free(s.matrix);
         }
         double coverage = (double)held / all;
@@ -143,11 +143,11 @@ static void test_outlier_does_not_lead_the_law(void **state)
     s.seconds[4] *= 30; /* the machine slept */
     for (size_t i = 30; i < 40; i++)
         s.seconds[i] = (double)NAN;
-    struct orch_duration out[40];
+    struct orch_interval out[40];
     struct orch_duration_law law;
     orch_duration_law(s.matrix, NULL, s.seconds, (struct orch_scatter){0}, out, &law);
     for (size_t i = 30; i < 40; i++)
-        assert_true(fabs(out[i].p50_s / s.truth[i] - 1) < 0.15);
+        assert_true(fabs(out[i].mid / s.truth[i] - 1) < 0.15);
     orch_matrix_free(s.matrix);
 }
 
@@ -161,16 +161,16 @@ static void test_one_cell(void **state)
     double seconds[] = {10, (double)NAN, (double)NAN};
     for (int i = 0; i < 3; i++)
         epochs[i] = numbers[i];
-    struct orch_duration out[3];
+    struct orch_interval out[3];
     struct orch_duration_law law;
     orch_duration_law(m, work, seconds, (struct orch_scatter){0}, out, &law);
-    assert_true(fabs(out[2].p50_s - 1000) < 1e-6 && out[2].p95_s > 2000 && out[2].p5_s < 500);
+    assert_true(fabs(out[2].mid - 1000) < 1e-6 && out[2].high > 2000 && out[2].low < 500);
     orch_duration_law(m, NULL, seconds, (struct orch_scatter){0}, out, &law);
-    assert_true(fabs(out[1].p50_s - 10) < 1e-6 && out[1].p95_s > 12);
-    assert_true(isnan(out[2].p50_s));
+    assert_true(fabs(out[1].mid - 10) < 1e-6 && out[1].high > 12);
+    assert_true(isnan(out[2].mid));
     seconds[0] = (double)NAN;
     orch_duration_law(m, NULL, seconds, (struct orch_scatter){0}, out, &law);
-    assert_true(isnan(out[1].p50_s));
+    assert_true(isnan(out[1].mid));
     orch_matrix_free(m);
 }
 
@@ -184,19 +184,19 @@ static void test_the_unknown_is_wide(void **state)
     double *net = (double *)(uintptr_t)orch_matrix_column(s.matrix, 1);
     for (size_t i = 30; i < 32; i++)
         s.seconds[i] = (double)NAN;
-    struct orch_duration out[32];
+    struct orch_interval out[32];
     struct orch_duration_law law;
     epochs[30] = 10;
     epochs[31] = 10;
     net[30] = orch_matrix_level(s.matrix, 1, "a");
     net[31] = orch_matrix_level(s.matrix, 1, "new");
     orch_duration_law(s.matrix, NULL, s.seconds, (struct orch_scatter){0}, out, &law);
-    double known = log(out[30].p95_s / out[30].p5_s), unknown = log(out[31].p95_s / out[31].p5_s);
+    double known = log(out[30].high / out[30].low), unknown = log(out[31].high / out[31].low);
     assert_true(known < 0.4 && unknown > 2);
     epochs[31] = 2000;
     net[31] = net[30];
     orch_duration_law(s.matrix, NULL, s.seconds, (struct orch_scatter){0}, out, &law);
-    assert_true(log(out[31].p95_s / out[31].p5_s) > 3 * known);
+    assert_true(log(out[31].high / out[31].low) > 3 * known);
     orch_matrix_free(s.matrix);
 }
 

@@ -250,7 +250,7 @@ static bool forecast_60(void *ctx, const struct orch_plan_item *item, struct orc
     const struct scene *scene = ctx;
     if (item->cell->experiment != &scene->experiments[0])
         return false;
-    *out = (struct orch_forecast){.p5_s = 50, .p50_s = 60, .p95_s = 70};
+    *out = (struct orch_forecast){.time_s.low = 50, .time_s.mid = 60, .time_s.high = 70};
     return true;
 }
 
@@ -299,9 +299,9 @@ static void test_estimate_from_forecasts(void **state)
     assert_eta(scene, 60 + 60 + 100 + 100);
     struct orch_running *running = start(scene, 0, 40, NULL);
     running->has_forecast = true;
-    running->forecast_p50_s = 60;
+    running->forecast_s.mid = 60;
     assert_eta(scene, 20 + 60 + 100 + 100);
-    running->forecast_p50_s = 30; /* it is late: nothing is left, not less than nothing */
+    running->forecast_s.mid = 30; /* it is late: nothing is left, not less than nothing */
     assert_eta(scene, 60 + 100 + 100);
     scene_free(scene);
 }
@@ -318,7 +318,7 @@ static void test_estimate_from_pace(void **state)
               "{\"event\":\"progress\",\"done\":1,\"total\":100,\"t_ms\":1000}\n"
               "{\"event\":\"progress\",\"done\":4,\"total\":100,\"t_ms\":4000}\n");
     running->has_forecast = true;
-    running->forecast_p50_s = 1000;
+    running->forecast_s.mid = 1000;
     assert_eta(scene, 96 + 50);
     scene_free(scene);
 }

@@ -35,8 +35,8 @@ static double error_at(const struct orch_progress_point *points, size_t n, doubl
 {
     struct orch_remaining r;
     assert_true(orch_remaining(points, n + 1, STEPS, points[n].t_s, &r));
-    assert_true(r.low_s <= r.seconds && r.seconds <= r.high_s);
-    return (points[n].t_s + r.seconds - truth) / truth;
+    assert_true(r.left_s.low <= r.left_s.mid && r.left_s.mid <= r.left_s.high);
+    return (points[n].t_s + r.left_s.mid - truth) / truth;
 }
 
 static void test_constant_steps_are_exact(void **state)
@@ -119,7 +119,7 @@ static double coverage(double correlation, double sd, uint64_t seed)
             struct orch_remaining r;
             orch_remaining(points, n + 1, STEPS, points[n].t_s, &r);
             double left = truth - points[n].t_s;
-            held += left >= r.low_s && left <= r.high_s;
+            held += left >= r.left_s.low && left <= r.left_s.high;
         }
     }
     return (double)held / all;
@@ -149,9 +149,9 @@ static void test_time_since_the_last_step(void **state)
                                            {4, 4}, {5, 5}, {6, 6}, {7, 7}};
     struct orch_remaining r;
     assert_true(orch_remaining(points, 8, 10, 7.75, &r));
-    assert_true(fabs(r.seconds - 2.25) < 1e-9);
+    assert_true(fabs(r.left_s.mid - 2.25) < 1e-9);
     assert_true(orch_remaining(points, 8, 10, 70, &r));
-    assert_true(r.seconds == 0 && r.low_s == 0);
+    assert_true(r.left_s.mid == 0 && r.left_s.low == 0);
 }
 
 static void test_nothing_to_say(void **state)
@@ -165,7 +165,8 @@ static void test_nothing_to_say(void **state)
     assert_false(orch_remaining(points, 3, 1, 2, &r));  /* it is done */
     assert_false(orch_remaining(points, 3, (double)NAN, 2, &r));
     assert_true(orch_remaining(points, 3, 10, 2, &r));
-    assert_true(r.high_s > 1.3 * r.seconds && r.low_s < r.seconds / 1.3); /* one step says little */
+    assert_true(r.left_s.high > 1.3 * r.left_s.mid &&
+                r.left_s.low < r.left_s.mid / 1.3); /* one step says little */
 }
 
 int main(void)

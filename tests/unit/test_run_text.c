@@ -101,8 +101,8 @@ static void assert_survives(const char *key)
     for (size_t i = 0; i < run->forecast_count; i++) {
         const struct orch_run_forecast *f = &run->forecasts[i];
         assert_string_equal(f->run, key);
-        struct orch_forecast_row row = {f->fingerprint, f->machine, f->model, f->tier, f->run,
-                                        f->made_ns,     f->p5,      f->p50,   f->p95,  false};
+        struct orch_forecast_row row = {f->fingerprint, f->machine, f->model,  f->tier,
+                                        f->run,         f->made_ns, f->time_s, false};
         assert_ok(orch_store_put_forecast(other, &row, error));
     }
     GString *again = encode(other, key);
@@ -129,9 +129,9 @@ static void test_golden_text(void **state)
                                          .tier = "fitted",
                                          .run_key = FIXTURE_KEY,
                                          .made_ns = INT64_C(1763699999000000000),
-                                         .p5_s = 10.5,
-                                         .p50_s = 12,
-                                         .p95_s = (double)NAN};
+                                         .time_s.low = 10.5,
+                                         .time_s.mid = 12,
+                                         .time_s.high = (double)NAN};
     assert_ok(orch_store_put_forecast(store, &forecast, error));
     GString *text = encode(store, FIXTURE_KEY);
     assert_string_equal(text->str, GOLDEN);

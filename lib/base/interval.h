@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* A value with the interval around it. */
+#ifndef ORCH_BASE_INTERVAL_H
+#define ORCH_BASE_INTERVAL_H
+
+/** An estimate and the ends of its interval, in one unit: low <= mid <= high; NaN: not known. Of a
+ * forecast they are the 5 %, 50 % and 95 % quantiles. */
+struct orch_interval {
+    double low, mid, high;
+};
+
+#endif
