@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The features of the program, a row each. To remove a feature, delete its folder and its row.
- * Within a group, 'orch help' lists commands in the order of the rows. */
+ * Within a group, 'orch help' lists commands in the order of the rows, and parts of run and plan
+ * are asked in this order. */
 #include "core/feature/feature.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
-#include "core/cli/report.h"
+#include "core/cli/recipe_plan.h"
 
 void orch_cli_show_document(const struct orch_cli *cli, const struct orch_document *document,
                             struct orch_show_text how)

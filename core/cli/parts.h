@@ -9,6 +9,9 @@
 
 struct orch_document;
 struct orch_findings;
+struct orch_forecaster;
+struct orch_plan;
+struct orch_run_part;
 
 /** What a command is about. A command sets the members that its parts need (the comments of the
  * command's call say which), and leaves the others NULL. */
@@ -16,9 +19,11 @@ struct orch_subject {
     struct orch_store *store;
     const struct orch_run *run;
     const struct orch_document *document;
-    const struct orch_selection *selection; /* of runs, by the command's own options */
-    struct orch_findings *findings;         /* of `doctor`; a part may add to it */
-    GPtrArray *faults;                      /* char *, of `db check`; a part may add to it */
+    struct orch_plan *plan;
+    const struct orch_forecaster *forecaster; /* of the plan */
+    const struct orch_selection *selection;   /* of runs, by the command's own options */
+    struct orch_findings *findings;           /* of `doctor`; a part may add to it */
+    GPtrArray *faults;                        /* char *, of `db check`; a part may add to it */
     const char *not_alone; /* what was asked for that a part that stands alone does not go with:
                               "--what and --out are for tables"; or NULL */
 };
@@ -38,6 +43,7 @@ struct orch_command_part {
      * when `json` is NULL. A part that stands alone prints in both cases. */
     bool (*show)(struct orch_cli *cli, void *options, const struct orch_subject *subject,
                  json_t *json, GError **error);
+    const struct orch_run_part *run; /* of a part of run, plan or try (run_part.h); or NULL */
 };
 
 /* ---- for commands ------------------------------------------------------------------------------

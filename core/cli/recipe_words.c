@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
-#include "core/cli/report.h"
+#include "core/cli/recipe_plan.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/parts.h"
-#include "core/cli/report.h"
+#include "core/cli/recipe_plan.h"
 #include "core/cli/report_out.h"
 
 #include "lib/base/error.h"

@@ -43,19 +43,8 @@ static const struct orch_option OPTIONS[] = {
      "start no trial whose forecast ends later: 18:00, 2h, or a date and time"},
     {"price", 0, "USD", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, price),
      "price of a device hour (default: the dated price of this machine's GPU)"},
-    {"over-allowance", 0, NULL, ORCH_OPT_FLAG,
-     offsetof(struct orch_execute_options, over_allowance),
-     "run even if the recipe's allowance is used up"},
-    {"most-informative", 0, "N", ORCH_OPT_TEXT,
-     offsetof(struct orch_execute_options, most_informative),
-     "run only the N most informative trials: those that improve the other forecasts most"},
     {"notify", 0, "COMMAND", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, notify),
      "run COMMAND at the end, with JSON on its stdin (default: $ORCH_NOTIFY)"},
-    {"sign", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, sign),
-     "sign your runs with git's key when they have ended (always: git config orch.sign true)"},
-    ORCH_SHARING_OPTIONS(struct orch_execute_options, sharing),
-    {"wait", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, sharing.waits),
-     "with --share: wait for trials that others run, and take over abandoned ones"},
     {"no-progress", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, no_progress),
      "print a line for each trial instead of live progress"},
     {"keep-trials", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, keep_trials),
@@ -124,25 +113,11 @@ const struct orch_command ORCH_COMMAND_RUN = {
         "rest of the running trials and its own forecast together stay within the limit. When "
         "the limit is reached, running trials are cancelled and the exit status is 6; the same "
         "command resumes from there. The amount spent is wall hours x devices (GPUs, or the "
-        "machine as one) x price, of this invocation alone. A recipe's 'allowance:' limits "
-        "trials in the same way, but counts every run of the recipe in the store; "
-        "--over-allowance ignores it.\n"
-        "\n"
-        "With --share, a group runs one recipe together: results that others have sent are "
-        "reused, each trial is claimed before it starts, and its result is sent when it has "
-        "ended. Trials that others are running are left out: run the command again later to "
-        "use their results, or add --wait. Hosts that share a store on a network file system "
-        "also claim trials in its folder, with or without a remote. See docs/sharing.md.\n"
-        "\n"
-        "With --executor slurm every trial is submitted at once, as job arrays, and the command "
-        "returns; trials that refer to others become dependent jobs, and -j limits how many of an "
-        "array run at once. 'orch collect' takes in what has ended. See docs/slurm.md.",
+        "machine as one) x price, of this invocation alone.",
     .examples = "  orch run recipes/hw4.recipe            # everything\n"
                 "  orch run recipes/hw4.recipe p1 -j 2    # problem 1, two trials at once\n"
                 "  orch run r.recipe -x lr=0.1,0.01       # sweep a parameter\n"
                 "  orch run r.recipe --budget 5usd --deadline 18:00 --price 3.06\n"
-                "  orch run r.recipe --share --wait       # with your group\n"
-                "  orch run r.recipe --executor slurm     # submit to the cluster\n"
                 "  orch run r.recipe --smoke              # does it work at all?",
     .run = run,
 };
@@ -157,10 +132,6 @@ static const struct orch_option PLAN_OPTIONS[] = {
      "plan as 'orch run --force' would"},
     {"price", 0, "USD", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, price),
      "price of a device hour (default: the dated price of this machine's GPU)"},
-    {"most-informative", 0, "N", ORCH_OPT_TEXT,
-     offsetof(struct orch_execute_options, most_informative),
-     "show the N most informative trials: those that improve the other forecasts most"},
-    ORCH_SHARING_OPTIONS(struct orch_execute_options, sharing),
     {"all", 'a', NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, all),
      "show every trial, however many"},
     {"exit-code", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, exit_code),
@@ -184,9 +155,7 @@ const struct orch_command ORCH_COMMAND_PLAN = {
         "(measured: runs of the same trial; fitted: a law over other trials here; prior: its "
         "declared "
         "cost). A '-' means that there is no basis for an estimate.",
-    .examples =
-        "  orch plan recipes/hw4.recipe\n"
-        "  orch plan recipes/hw4.recipe --most-informative 5        # which five to measure first\n"
-        "  orch plan recipes/hw4.recipe finetune --json",
+    .examples = "  orch plan recipes/hw4.recipe\n"
+                "  orch plan recipes/hw4.recipe finetune --json",
     .run = plan,
 };

@@ -58,8 +58,6 @@ static const struct orch_option OPTIONS[] = {
      "show the plan only"},
     {"yes", 'y', NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.yes),
      "run more than 500 trials without asking"},
-    {"sign", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.sign),
-     "sign your runs with git's key when they have ended (always: git config orch.sign true)"},
     {"no-progress", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.no_progress),
      "print a line for each trial instead of live progress"},
     {"keep-trials", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.keep_trials),

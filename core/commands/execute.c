@@ -2,17 +2,18 @@
 #include "core/commands/execute.h"
 
 #include "core/cli/forecast_show.h"
+#include "core/cli/parts.h"
+#include "core/cli/recipe_plan.h"
 #include "core/commands/limits.h"
+#include "core/commands/plan_show.h"
 #include "core/commands/progress.h"
+#include "core/commands/run_parts.h"
 #include "core/commands/stopped.h"
 #include "core/plan/command_check.h"
 #include "core/plan/plan.h"
 #include "core/record/argv_record.h"
 #include "core/schedule/limit_options.h"
 #include "core/schedule/schedule.h"
-#include "features/cost/allowance_show.h"
-#include "features/predict/informative_show.h"
-#include "features/share/signatures.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -22,8 +23,6 @@
 
 /* With more trials, --yes is required. */
 #define TRIALS_WITHOUT_CONFIRMATION 500
-/* Rows of a plan that are shown; the rest is only counted. */
-#define PLAN_ROWS 60
 
 /* ---- resources --------------------------------------------------------------------------------
  */
@@ -69,231 +68,44 @@ static bool check_executor(const struct orch_cli *cli, const char *name, GError 
     return true;
 }
 
-struct orch_plan *orch_execute_make_plan(struct orch_cli *cli,
-                                         const struct orch_expansion *expansion,
-                                         const struct orch_execute_options *options,
-                                         unsigned gpu_count, GError **error)
+static struct orch_plan *make_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
+                                   const struct orch_execute_options *options, unsigned gpu_count,
+                                   GError **error)
 {
-    unsigned slots = options->jobs > 0
-                         ? (unsigned)options->jobs
-                         : orch_plan_default_slots(cli->workspace, expansion, gpu_count);
-    struct orch_diags *diags = orch_diags_new();
-    struct orch_plan_options plan_options = {
-        .slots = slots,
+    const struct orch_plan_options plan_options = {
+        .slots = (unsigned)options->jobs,
         .force = options->force,
-        .any_slots = options->any_slots,
-        .reads_only = options->reads_only,
         .no_watch = options->no_watch,
         .keep_trials = options->keep_trials,
         .executor = options->executor ? orch_executor_find(options->executor) : NULL,
     };
-    struct orch_plan *plan = orch_plan_new(cli->workspace, orch_cli_plugins(cli), expansion,
-                                           &plan_options, diags, error);
-    orch_cli_warnings(cli, diags);
-    if (!plan && diags->error_count)
-        orch_diags_to_error(diags, error && !*error ? error : NULL);
-    orch_diags_free(diags);
-    return plan;
+    return orch_cli_plan(cli, expansion, plan_options, gpu_count, error);
 }
 
 /* ---- plan -------------------------------------------------------------------------------------
  */
 
-/* Returns the forecast of a trial that will run; NULL when it will not run or nothing is known. */
-static const struct orch_forecast *ask(const struct orch_forecaster *forecaster,
-                                       const struct orch_plan_item *item, struct orch_forecast *out)
+/* Shows a plan with its forecasts, or lets the part show it that stands alone. */
+static bool show_plan(struct orch_cli *cli, struct orch_plan *plan,
+                      const struct orch_execute_options *options,
+                      const struct orch_run_parts *parts, const struct orch_rate *price,
+                      unsigned left, GError **error)
 {
-    bool may_run = orch_plan_will_run(item) || item->state == ORCH_PLAN_HELD;
-    return may_run && forecaster->forecast(forecaster->ctx, item, out) ? out : NULL;
-}
-
-/* The words for enum orch_recipe_reuse in recipes, in its order. */
-static const char *const REUSE_WORDS[] = {"device", "any", "never"};
-
-static void add_plan_row(struct orch_table *table, const struct orch_plan_item *item,
-                         const struct orch_forecaster *forecaster)
-{
-    struct orch_forecast forecast;
-    const struct orch_experiment *experiment = item->cell->experiment;
-    g_autofree char *label = orch_cell_label(item->cell);
-    const char *state = orch_plan_state_name(item->state);
-    orch_table_add(table, label, NULL);
-    orch_table_add(table, state, NULL);
-    orch_table_add(table, item->reason, NULL);
-    orch_table_add(table, item->run_key ? orch_cli_short_key(item->run_key) : "-",
-                   orch_json_text_or_null(item->run_key));
-    orch_table_add(table, REUSE_WORDS[experiment->reuse], NULL);
-    orch_cli_forecast_add_cell(table, ask(forecaster, item, &forecast),
-                               orch_plan_item_charged(item));
-}
-
-/* Returns the parameters, with "(secret)" in place of secret values. */
-static json_t *shown_params(const struct orch_cell *cell)
-{
-    json_t *params = json_copy(cell->params);
-    const struct orch_manifest *manifest = cell->experiment->manifest;
-    for (guint i = 0; i < manifest->params->len; i++) {
-        const struct orch_param_spec *spec = manifest->params->pdata[i];
-        if (orch_param_is_secret(spec) && json_object_get(params, spec->name))
-            json_object_set_new(params, spec->name, json_string("(secret)"));
+    struct orch_forecaster forecaster = orch_forecaster_open(plan);
+    const struct orch_subject subject = {.plan = plan, .forecaster = &forecaster};
+    const struct orch_run_outlook outlook = {.plan = plan,
+                                             .forecaster = &forecaster,
+                                             .price = price,
+                                             .is_price_given = options->price != NULL};
+    bool ok;
+    if (orch_cli_part_alone(cli)) {
+        ok = orch_cli_parts_show(cli, &subject, NULL, error);
+    } else {
+        orch_cli_plan_show(cli, plan, options->all, &forecaster, price, left);
+        ok = orch_run_parts_limit(parts, &outlook, error);
     }
-    return params;
-}
-
-static json_t *plan_as_json(const struct orch_plan *plan, const struct orch_forecaster *forecaster,
-                            const struct orch_rate *price)
-{
-    json_t *rows = json_array();
-    struct orch_forecast forecast;
-    for (unsigned i = 0; i < plan->count; i++) {
-        const struct orch_plan_item *item = &plan->items[plan->order[i]];
-        const struct orch_experiment *experiment = item->cell->experiment;
-        if (item->state == ORCH_PLAN_UNUSED)
-            continue;
-        g_autofree char *label = orch_cell_label(item->cell);
-        json_array_append_new(
-            rows,
-            json_pack("{s:s s:s s:o s:i s:s s:s s:s? s:s? s:s s:s s:s s:s s:o}", "trial", label,
-                      "experiment", experiment->name, "params", shown_params(item->cell), "repeat",
-                      item->cell->repeat, "state", orch_plan_state_name(item->state), "reason",
-                      item->reason ? item->reason : "", "run", item->run_key, "fingerprint",
-                      item->fingerprint[0] ? item->fingerprint : NULL, "device_key",
-                      item->device_key, "reuse", REUSE_WORDS[experiment->reuse], "reuse_why",
-                      experiment->reuse_why ? experiment->reuse_why : "", "plugin",
-                      experiment->manifest->name, "forecast",
-                      orch_cli_forecast_json(ask(forecaster, item, &forecast),
-                                             orch_plan_item_charged(item), price)));
-    }
-    return rows;
-}
-
-/* Returns whether none of the experiment's trials is planned because it was not named. */
-static bool is_unnamed(const struct orch_expansion *expansion,
-                       const struct orch_experiment *experiment)
-{
-    for (guint i = 0; experiment->only_when_named && i < expansion->cells->len; i++)
-        if (((const struct orch_cell *)expansion->cells->pdata[i])->experiment == experiment)
-            return false;
-    return experiment->only_when_named;
-}
-
-static const char *left_out_reason(const struct orch_experiment *experiment)
-{
-    if (!experiment->skipped)
-        return "runs only when it is named (only_when_named)";
-    return experiment->skip_reason ? experiment->skip_reason : "no reason given";
-}
-
-/* Returns what is left out, by the profile, because a plugin is not trusted, or because it must be
- * named, as {experiment: reason}. When there are targets, the recipe's reader warns of those among
- * them. */
-static json_t *left_out(struct orch_cli *cli, const struct orch_expansion *expansion)
-{
-    json_t *reasons = json_object();
-    for (guint i = 0; cli->arg_count == 1 && i < expansion->experiments->len; i++) {
-        const struct orch_experiment *experiment = expansion->experiments->pdata[i];
-        if (experiment->skipped || is_unnamed(expansion, experiment))
-            json_object_set_new(reasons, experiment->name,
-                                json_string(left_out_reason(experiment)));
-    }
-    return reasons;
-}
-
-static void print_what_is_left_out(struct orch_cli *cli, const struct orch_expansion *expansion)
-{
-    for (guint i = 0; cli->arg_count == 1 && i < expansion->experiments->len; i++) {
-        const struct orch_experiment *experiment = expansion->experiments->pdata[i];
-        const char *reason = left_out_reason(experiment);
-        if (experiment->is_untrusted)
-            orch_cli_info(cli, "  %s: left out: %s", experiment->name, reason);
-        else if (experiment->skipped)
-            orch_cli_info(cli, "  %s: skipped by profile '%s': %s", experiment->name,
-                          expansion->profile, reason);
-        else if (is_unnamed(expansion, experiment))
-            orch_cli_info(cli, "  %s: left out: %s", experiment->name, reason);
-    }
-}
-
-static void print_plan_counts(struct orch_cli *cli, const struct orch_plan *plan)
-{
-    GString *line = g_string_new(NULL);
-    unsigned total = 0;
-    for (int state = ORCH_PLAN_DONE; state < ORCH_PLAN_UNUSED; state++) {
-        unsigned count = orch_plan_count(plan, (enum orch_plan_state)state);
-        total += count;
-        if (count)
-            g_string_append_printf(line, "%s%u %s", line->len ? ", " : "", count,
-                                   orch_plan_state_name((enum orch_plan_state)state));
-    }
-    const struct orch_expansion *expansion = plan->expansion;
-    orch_cli_info(cli, "%s%s%s: %u trial%s: %s", expansion->name,
-                  expansion->profile ? ", profile " : "",
-                  expansion->profile ? expansion->profile : "", total, orch_plural(total),
-                  line->len ? line->str : "none");
-    g_string_free(line, TRUE);
-    print_what_is_left_out(cli, expansion);
-}
-
-static void print_plan_table(struct orch_cli *cli, const struct orch_plan *plan, bool all,
-                             const struct orch_forecaster *forecaster)
-{
-    static const char *const headers[] = {"trial", "state",    "reason", "run",
-                                          "reuse", "forecast", NULL};
-    struct orch_table *table = orch_table_new(headers);
-    unsigned shown = 0, total = 0;
-    for (unsigned i = 0; i < plan->count; i++) {
-        const struct orch_plan_item *item = &plan->items[plan->order[i]];
-        if (item->state == ORCH_PLAN_UNUSED)
-            continue;
-        total++;
-        if (shown < PLAN_ROWS || all || !cli->stdout_is_tty) {
-            add_plan_row(table, item, forecaster);
-            shown++;
-        }
-    }
-    orch_cli_table_print(cli, table, "trials");
-    if (shown < total)
-        printf("... and %u more (--all shows them)\n", total - shown);
-    fflush(stdout);
-    print_plan_counts(cli, plan);
-}
-
-static void print_plan(struct orch_cli *cli, const struct orch_plan *plan, bool all,
-                       const struct orch_forecaster *forecaster, const struct orch_rate *price,
-                       unsigned left)
-{
-    const struct orch_expansion *expansion = plan->expansion;
-    struct orch_forecast_total total;
-    orch_forecast_total(plan, forecaster, &total);
-    if (!cli->json) {
-        print_plan_table(cli, plan, all, forecaster);
-        if (!total.known && total.unknown)
-            orch_cli_info(cli,
-                          "forecast: none: nothing like these trials has been measured here. The "
-                          "first runs give a basis; 'orch pull' brings those of a group");
-        orch_cli_forecast_print_total(cli, plan, &total, price);
-        return;
-    }
-    orch_cli_print_json(json_pack("{s:s s:s? s:s s:o s:o s:i s:o}", "recipe", expansion->name,
-                                  "profile", expansion->profile, "recipe_key", expansion->key,
-                                  "trials", plan_as_json(plan, forecaster, price), "left_out",
-                                  left_out(cli, expansion), "left", (int)left, "forecast",
-                                  orch_cli_forecast_total_json(plan, &total, price)));
-}
-
-/* Compares the recipe's allowances with the plan's forecast. With `limits` NULL nothing is limited.
- */
-static bool hold_to_allowance(struct orch_cli *cli, const struct orch_plan *plan,
-                              const struct orch_execute_options *options,
-                              const struct orch_forecaster *forecaster,
-                              const struct orch_rate *price, struct orch_limits *limits,
-                              GError **error)
-{
-    struct orch_forecast_total total;
-    orch_forecast_total(plan, forecaster, &total);
-    return orch_cli_allowance_apply(cli, plan->expansion, price->usd_per_hour,
-                                    options->price != NULL, total.device_s.mid,
-                                    options->over_allowance, limits, error);
+    orch_forecaster_close(&forecaster);
+    return ok;
 }
 
 int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
@@ -304,38 +116,23 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
     if (orch_workspace_has_store(cli->workspace) && !expansion->smoke &&
         !orch_workspace_store(cli->workspace, ORCH_STORE_READ, error))
         return -1;
-    struct orch_plan *plan = orch_execute_make_plan(cli, expansion, options, 0, error);
+    struct orch_plan *plan = make_plan(cli, expansion, options, 0, error);
     struct orch_rate price = {0};
     struct orch_limits limits;
-    if (!plan || !orch_command_check_plan(plan, error) ||
-        !orch_cli_plan_price_find(plan, options->price, &price, error) ||
-        !orch_limits_read(options->budget, options->deadline, price.usd_per_hour, orch_now_ns(),
-                          &limits, error)) {
-        orch_rate_release(&price);
-        orch_plan_free(plan);
-        return -1;
-    }
-    if (!orch_cli_sharing_mark(cli, &options->sharing, plan, error)) {
-        orch_rate_release(&price);
-        orch_plan_free(plan);
-        return -1;
-    }
-    struct orch_forecaster forecaster = orch_forecaster_open(plan);
+    struct orch_run_parts *parts = NULL;
     unsigned left = 0;
-    for (unsigned i = 0; i < plan->count; i++)
-        left += orch_plan_will_run(&plan->items[i]);
-    GArray *choices = options->most_informative
-                          ? orch_cli_plan_informative(plan, options->most_informative, error)
-                          : NULL;
-    bool ok = choices || !options->most_informative;
-    if (choices) {
-        orch_cli_plan_informative_print(cli, plan, choices, &forecaster);
-        g_array_unref(choices);
-    } else if (ok) {
-        print_plan(cli, plan, options->all, &forecaster, &price, left);
-        ok = hold_to_allowance(cli, plan, options, &forecaster, &price, NULL, error);
+    bool ok = plan && orch_command_check_plan(plan, error) &&
+              orch_cli_plan_price_find(plan, options->price, &price, error) &&
+              orch_limits_read(options->budget, options->deadline, price.usd_per_hour,
+                               orch_now_ns(), &limits, error) &&
+              (parts = orch_run_parts_begin(cli, expansion, true, error));
+    if (ok) {
+        orch_run_parts_mark(parts, plan);
+        for (unsigned i = 0; i < plan->count; i++)
+            left += orch_plan_will_run(&plan->items[i]);
+        ok = show_plan(cli, plan, options, parts, &price, left, error);
     }
-    orch_forecaster_close(&forecaster);
+    orch_run_parts_free(parts);
     orch_rate_release(&price);
     orch_plan_free(plan);
     if (!ok)
@@ -450,7 +247,7 @@ struct task {
     struct orch_rate price;   /* of a device of the plan */
     struct orch_rate machine; /* of this machine without its GPUs */
     struct orch_limits limits;
-    struct sharing *sharing; /* NULL: not shared */
+    const struct orch_run_parts *parts;
 };
 
 static bool is_limited(const struct task *task)
@@ -484,7 +281,7 @@ static void print_totals_json(const struct orch_plan *plan, const struct task *t
         "skipped", (int)totals->skipped, "not_run", (int)totals->not_run, "held", (int)totals->held,
         "interrupted", totals->interrupted || totals->terminated, "seconds",
         orch_json_finite(seconds), "forecasts", grades, "limits", limits_json(task, totals),
-        "trials", plan_as_json(plan, &task->forecaster, &task->price));
+        "trials", orch_cli_plan_json(plan, &task->forecaster, &task->price));
     json_object_update(object, (json_t *)(uintptr_t)notices);
     orch_cli_print_json(object);
 }
@@ -522,7 +319,7 @@ static void print_outlook(struct orch_cli *cli, const struct orch_plan *plan,
 {
     struct orch_forecast_total total;
     orch_forecast_total(plan, &task->forecaster, &total);
-    print_plan_counts(cli, plan);
+    orch_cli_plan_print_counts(cli, plan);
     print_what_changed(cli, plan);
     orch_cli_forecast_print_total(cli, plan, &total, &task->price);
     g_autofree char *limits = orch_cli_limits_text(&task->limits, &task->price);
@@ -536,13 +333,11 @@ static void print_end(struct orch_cli *cli, const struct orch_plan *plan, const 
     g_autofree char *go_on = orch_cli_how_to_go_on(cli, plan, task->options);
     if (totals->interrupted || totals->terminated)
         orch_cli_info(cli, "stopped; what ended is kept. %s", go_on);
-    if (totals->held && !task->sharing)
+    if (totals->held && !orch_run_parts_print_held(task->parts, plan))
         orch_cli_info(cli,
                       "%u trial%s not run: in Slurm jobs, or waiting for trials that are; 'orch "
                       "collect' takes in what has ended",
                       totals->held, totals->held == 1 ? " was" : "s were");
-    else if (totals->held)
-        orch_cli_sharing_print_held(cli, task->sharing, plan);
     orch_cli_limits_print_end(cli, plan, &task->limits, totals, &task->forecaster, go_on);
 }
 
@@ -591,27 +386,21 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
     struct orch_listener listener = orch_progress_listener(progress);
     struct orch_totals totals = {0};
     struct orch_sharing sharing;
-    if (task->sharing) {
-        sharing = orch_cli_sharing_hooks(task->sharing, plan, &listener);
+    if (orch_run_parts_share(task->parts, plan, &listener, &sharing))
         run_options.sharing = &sharing;
-    }
     bool ok = orch_run_plan(plan, &run_options, &listener, &totals, error);
     double seconds = (double)(orch_mono_ns() - begin) / 1e9;
     if (!left && ok) {
         orch_cli_info(cli, "nothing to run: %u of %u trials are done", totals.reused,
                       totals.planned);
         print_why_nothing_runs(cli, plan);
-        print_what_is_left_out(cli, plan->expansion);
+        orch_cli_plan_print_left_out(cli, plan->expansion);
     }
     g_autoptr(json_t) grades = orch_progress_grades_json(progress);
     g_autoptr(json_t) notices = json_object();
     orch_cli_run_notices_to_json(orch_progress_notices(progress), notices);
     orch_progress_end(progress, &totals, seconds);
-    bool may_sign = ok && !plan->expansion->smoke && !totals.interrupted && !totals.terminated;
-    int signatures =
-        may_sign ? orch_cli_signatures_make(cli, plan->store, options->sign, error) : 0;
-    orch_cli_sharing_finish(task->sharing, signatures > 0);
-    if (!ok || signatures < 0)
+    if (!orch_run_parts_ended(task->parts, plan, ok ? &totals : NULL, ok ? error : NULL) || !ok)
         return -1;
     print_end(cli, plan, task, &totals);
     if (cli->json)
@@ -636,32 +425,24 @@ static int submit_plan(struct orch_cli *cli, struct orch_plan *plan, const struc
     return plan->options.executor->submit(cli, plan, &request, error);
 }
 
-/* With --most-informative, keeps only the trials that it selects. */
-static bool keep_most_informative(struct orch_plan *plan, const char *count, GError **error)
-{
-    if (!count)
-        return true;
-    g_autoptr(GArray) choices = orch_cli_plan_informative(plan, count, error);
-    if (choices)
-        orch_informative_keep(plan, choices);
-    return choices != NULL;
-}
-
 /* Runs a checked plan with its forecasts and limits. */
 static int run_with_limits(struct orch_cli *cli, struct orch_plan *plan,
                            const struct orch_execute_options *options, const GArray *gpus,
-                           struct sharing *sharing, GError **error)
+                           const struct orch_run_parts *parts, GError **error)
 {
-    struct task task = {.options = options, .gpus = gpus, .sharing = sharing};
+    struct task task = {.options = options, .gpus = gpus, .parts = parts};
     int status = -1;
     if (orch_cli_plan_price_find(plan, options->price, &task.price, error) &&
         orch_limits_read(options->budget, options->deadline, task.price.usd_per_hour, orch_now_ns(),
                          &task.limits, error)) {
         find_machine_price(cli, plan, &task.machine);
         task.forecaster = orch_forecaster_open(plan);
-        if (keep_most_informative(plan, options->most_informative, error) &&
-            hold_to_allowance(cli, plan, options, &task.forecaster, &task.price, &task.limits,
-                              error))
+        const struct orch_run_outlook outlook = {.plan = plan,
+                                                 .forecaster = &task.forecaster,
+                                                 .price = &task.price,
+                                                 .is_price_given = options->price != NULL,
+                                                 .limits = &task.limits};
+        if (orch_run_parts_limit(parts, &outlook, error))
             status = plan->options.executor ? submit_plan(cli, plan, &task, error)
                                             : run_plan(cli, plan, &task, error);
     }
@@ -671,25 +452,20 @@ static int run_with_limits(struct orch_cli *cli, struct orch_plan *plan,
     return status;
 }
 
-/* Plans and runs in the open store, with the group's claims when the run is shared. */
+/* Plans and runs in the open store. */
 static int execute_in(struct orch_cli *cli, const struct orch_expansion *expansion,
-                      const struct orch_execute_options *options, struct sharing *sharing,
-                      GError **error)
+                      const struct orch_execute_options *options, const GArray *gpus,
+                      const struct orch_run_parts *parts, GError **error)
 {
-    struct orch_store *store = cli->workspace->store;
-    g_autoptr(GArray) gpus = g_array_new(FALSE, FALSE, sizeof(unsigned));
-    if (options->gpus && !parse_gpus(cli, options->gpus, gpus, error))
-        return -1;
-    orch_cli_sharing_pull(sharing, store);
-    struct orch_plan *plan = orch_execute_make_plan(cli, expansion, options, gpus->len, error);
+    struct orch_plan *plan = make_plan(cli, expansion, options, gpus->len, error);
     if (!plan)
         return -1;
-    orch_cli_sharing_mark_held(sharing, plan);
+    orch_run_parts_mark(parts, plan);
     int status = -1;
     if (may_start(cli, expansion, options, plan, error)) {
         orch_cli_warn_of_source(cli);
         if (orch_plan_store_recipe(plan, error))
-            status = run_with_limits(cli, plan, options, gpus, sharing, error);
+            status = run_with_limits(cli, plan, options, gpus, parts, error);
     }
     orch_plan_free(plan);
     return status;
@@ -721,10 +497,11 @@ int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
     if (closed)
         orch_cli_info(cli, "closed %u trial%s of a run that was killed", closed,
                       orch_plural(closed));
-    struct sharing *sharing = NULL;
-    if (!orch_cli_sharing_open(cli, &options->sharing, expansion, &sharing, error))
+    g_autoptr(GArray) gpus = g_array_new(FALSE, FALSE, sizeof(unsigned));
+    if (options->gpus && !parse_gpus(cli, options->gpus, gpus, error))
         return -1;
-    int status = execute_in(cli, expansion, options, sharing, error);
-    orch_cli_sharing_close(sharing);
+    struct orch_run_parts *parts = orch_run_parts_begin(cli, expansion, false, error);
+    int status = parts ? execute_in(cli, expansion, options, gpus, parts, error) : -1;
+    orch_run_parts_free(parts);
     return status;
 }

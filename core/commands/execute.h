@@ -5,20 +5,17 @@
 
 #include "core/cli/cli.h"
 #include "core/plan/plan.h"
-#include "features/share/sharing.h"
 
 struct orch_execute_options {
-    struct orch_variant variant;
+    struct orch_variant variant; /* must be the first member: 'orch export job' reads the options
+                                    of an earlier 'orch run' again, and knows no other */
     int jobs;
     const char *gpus, *require, *executor;
-    const char *price, *budget, *deadline, *most_informative, *notify;
-    bool over_allowance;
-    struct sharing_options sharing;
-    bool any_slots, reads_only; /* plan options for commands that only show the plan */
+    const char *price, *budget, *deadline, *notify;
     bool no_pin, oversubscribe;
     bool no_watch;     /* plan option */
     bool live, frozen; /* what happens when inputs change (enum orch_on_change) */
-    bool force, fail_fast, require_clean, dry_run, yes, sign, no_progress, all, exit_code, trust,
+    bool force, fail_fast, require_clean, dry_run, yes, no_progress, all, exit_code, trust,
         keep_trials, keep_going;
 };
 
@@ -45,13 +42,6 @@ int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
 /** Prints the plan. */
 int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
                       const struct orch_execute_options *options, GError **error);
-
-/** Makes the plan of a recipe. The number of concurrent trials comes from the options or the number
- * of GPUs (0: all of the machine). Prints warnings. NULL with an error. The caller frees. */
-struct orch_plan *orch_execute_make_plan(struct orch_cli *cli,
-                                         const struct orch_expansion *expansion,
-                                         const struct orch_execute_options *options,
-                                         unsigned gpu_count, GError **error);
 
 /** Prints the report on the trials that the plan was asked for (execute_report.c). */
 void orch_execute_report(struct orch_cli *cli, struct orch_plan *plan,

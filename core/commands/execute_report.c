@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Prints the report at the end of `orch run`, for the trials that were requested, as text. */
-#include "core/cli/report.h"
+#include "core/cli/recipe_plan.h"
 #include "core/commands/execute.h"
 
 #include "lib/base/ident.h"

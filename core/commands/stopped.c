@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/commands/stopped.h"
 
-#include "core/cli/report.h"
+#include "core/cli/recipe_plan.h"
 
 /* Returns the experiments with trials that did not end well, " a b". The caller frees. */
 static char *experiments_left(const struct orch_plan *plan)

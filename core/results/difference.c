@@ -3,7 +3,6 @@
 
 #include "core/stats/same_trial.h"
 #include "core/workspace/environment.h"
-#include "features/compare/compare_run.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/wire/value.h"

@@ -282,6 +282,25 @@ const struct orch_source *orch_workspace_source(struct orch_workspace *workspace
     return workspace->source;
 }
 
+bool orch_workspace_commit(struct orch_workspace *workspace, const char *text, char **out_commit,
+                           char **out_tree, GError **error)
+{
+    if (!workspace->vcs) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the runs",
+                       "'%s' is not a run, and '%s' is not in a git repository", text,
+                       workspace->folder);
+        return false;
+    }
+    if (strcmp(text, ".") != 0)
+        return orch_vcs_resolve(workspace->vcs, text, out_commit, out_tree, error);
+    const struct orch_source *source = orch_workspace_source(workspace, error);
+    if (!source)
+        return false;
+    *out_commit = g_strdup(source->commit);
+    *out_tree = g_strdup(source->tree);
+    return true;
+}
+
 void orch_workspace_hold_source(struct orch_workspace *workspace)
 {
     const struct orch_source *source = workspace->source;

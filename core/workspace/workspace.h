@@ -69,6 +69,11 @@ struct orch_store *orch_workspace_scratch(struct orch_workspace *workspace, GErr
 /** Captures the source tree once. Outside a repository: an empty source (tree NULL). Borrowed. */
 const struct orch_source *orch_workspace_source(struct orch_workspace *workspace, GError **error);
 
+/** Resolves a name to a commit (NULL for the uncommitted changes of ".") and a tree of the
+ * workspace's repository; the caller frees both. */
+bool orch_workspace_commit(struct orch_workspace *workspace, const char *text, char **out_commit,
+                           char **out_tree, GError **error);
+
 /** Records in the repository that the open store needs the captured tree, so that no other store of
  * the repository releases it (lib/vcs/holders.h). Failures are ignored; the tree then stays. */
 void orch_workspace_hold_source(struct orch_workspace *workspace);

@@ -6,8 +6,6 @@
 #include "features/cloud/job_trial.h"
 #include "lib/base/error.h"
 
-extern const struct orch_command ORCH_COMMAND_RUN;
-
 void orch_cli_job_clear(struct orch_cli_job *trial)
 {
     orch_plan_free(trial->plan);
@@ -21,32 +19,26 @@ static bool expand(struct orch_cli *cli, const struct orch_variant *wish, struct
     struct orch_variant variant = *wish;
     variant.leaves_out_unnamed = true; /* as 'orch run' does, so that --part counts alike */
     out->expansion = orch_cli_recipe(cli, cli->args[0], &variant, error);
-    const struct orch_execute_options options = {.jobs = 1, .any_slots = true, .reads_only = true};
+    const struct orch_plan_options options = {.slots = 1, .any_slots = true, .reads_only = true};
     if (out->expansion)
-        out->plan = orch_execute_make_plan(cli, out->expansion, &options, 0, error);
+        out->plan = orch_cli_plan(cli, out->expansion, options, 0, error);
     return out->plan != NULL;
 }
 
-static void free_variant(struct orch_execute_options *options)
+/* Reads that command line again into `options` of 'orch run', and makes its arguments those of
+ * `cli`. */
+static bool read_words(struct orch_cli *cli, const struct orch_command *run, char **words,
+                       int count, void *options, GError **error)
 {
-    g_free(options->variant.settings);
-    g_free(options->variant.sweeps);
-}
-
-/* Reads that command line again, and makes its arguments those of `cli`. */
-static bool read_words(struct orch_cli *cli, char **words, int count,
-                       struct orch_execute_options *options, GError **error)
-{
-    struct orch_cli then = {.command = &ORCH_COMMAND_RUN,
+    struct orch_cli then = {.command = run,
                             .args = g_new0(const char *, count + 1),
-                            .parts = orch_parts_new(&ORCH_COMMAND_RUN),
+                            .parts = orch_parts_new(run),
                             .given = g_ptr_array_new()};
     bool ok = orch_options_parse(&then, count, words, options, error) && then.arg_count > 0;
     if (ok) {
         g_free(cli->args);
         cli->args = g_steal_pointer(&then.args);
         cli->arg_count = then.arg_count;
-        options->variant.part = NULL; /* the trial is counted among all of them */
     }
     g_ptr_array_unref(then.given);
     orch_parts_free(then.parts);
@@ -83,13 +75,15 @@ static bool find_of_run(struct orch_cli *cli, const struct orch_run *run, struct
 {
     int count = 0;
     g_auto(GStrv) words = orch_job_run_words(run, &count, error);
-    struct orch_execute_options options = {0};
-    bool ok = words && read_words(cli, words, count, &options, error) &&
-              expand(cli, &options.variant, out, error) &&
-              (out->item = orch_job_trial_of_run(out->plan, run, error));
+    const struct orch_command *command = orch_command_find("run");
+    g_autofree struct orch_variant *variant = g_malloc0(command->option_bytes); /* it is first */
+    bool ok = words && read_words(cli, command, words, count, variant, error);
+    variant->part = NULL; /* the trial is counted among all of them */
+    ok = ok && expand(cli, variant, out, error) &&
+         (out->item = orch_job_trial_of_run(out->plan, run, error));
     if (ok)
-        out->words = command_words(cli, out, &options.variant);
-    free_variant(&options);
+        out->words = command_words(cli, out, variant);
+    orch_options_free_lists(command->options, variant);
     return ok;
 }
 

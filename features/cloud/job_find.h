@@ -3,7 +3,7 @@
 #ifndef ORCH_FEATURES_CLOUD_JOB_FIND_H
 #define ORCH_FEATURES_CLOUD_JOB_FIND_H
 
-#include "core/commands/execute.h"
+#include "core/cli/recipe_plan.h"
 
 struct orch_cli_job {
     struct orch_expansion *expansion;

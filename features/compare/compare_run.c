@@ -89,25 +89,6 @@ static struct orch_plugins *plugins_in_copy(const struct orch_workspace *base,
     return orch_plugins_new((const char *const *)folders->pdata);
 }
 
-bool orch_workspace_commit(struct orch_workspace *workspace, const char *text, char **out_commit,
-                           char **out_tree, GError **error)
-{
-    if (!workspace->vcs) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the runs",
-                       "'%s' is not a run, and '%s' is not in a git repository", text,
-                       workspace->folder);
-        return false;
-    }
-    if (strcmp(text, ".") != 0)
-        return orch_vcs_resolve(workspace->vcs, text, out_commit, out_tree, error);
-    const struct orch_source *source = orch_workspace_source(workspace, error);
-    if (!source)
-        return false;
-    *out_commit = g_strdup(source->commit);
-    *out_tree = g_strdup(source->tree);
-    return true;
-}
-
 /* The files of the work tree that a recipe consists of: its own, and the plugins of its
  * repository. The caller unrefs. */
 static GPtrArray *files_of_recipe(struct arm *arm, const char *const *plugin_paths,

@@ -42,9 +42,4 @@ bool orch_compare_run_both(struct orch_workspace *workspace, const char *const *
                            const struct orch_compare_listener *listener,
                            struct orch_compare_side sides[2], GError **error);
 
-/** Resolves a name to a commit (NULL for the uncommitted changes of ".") and a tree of the
- * workspace's repository; the caller frees both. */
-bool orch_workspace_commit(struct orch_workspace *workspace, const char *text, char **out_commit,
-                           char **out_tree, GError **error);
-
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "features/cost/allowance_show.h"
-
+/* Applies a recipe's allowances for `plan` and `run`. */
+#include "core/cli/parts.h"
+#include "core/cli/run_part.h"
+#include "features/cost/allowance_left.h"
 #include "lib/base/text.h"
 
 #include <math.h>
@@ -45,12 +47,13 @@ static void show_all(struct orch_cli *cli, const struct orch_allowances_left *al
             show(cli, &all->each[i], usd_per_hour, planned_s);
 }
 
-bool orch_cli_allowance_apply(struct orch_cli *cli, const struct orch_expansion *expansion,
-                              double usd_per_hour, bool is_given, double planned_s, bool may_exceed,
-                              struct orch_limits *limits, GError **error)
+/* Reads the allowances at this machine's price (`usd_per_hour`, 0: unknown; `is_given`: from
+ * --price). Warns when `planned_s` device seconds exceed one, and lowers `limits` to the tighter
+ * one unless `may_exceed`. */
+static bool apply(struct orch_cli *cli, const struct orch_expansion *expansion, double usd_per_hour,
+                  bool is_given, double planned_s, bool may_exceed, struct orch_limits *limits,
+                  GError **error)
 {
-    if (!orch_expansion_has_allowance(expansion) || expansion->smoke)
-        return true;
     struct orch_device_prices *prices = orch_device_prices_new(NULL, error);
     struct orch_allowances_left all;
     if (!prices)
@@ -74,3 +77,61 @@ bool orch_cli_allowance_apply(struct orch_cli *cli, const struct orch_expansion 
     orch_device_prices_free(prices);
     return ok;
 }
+
+/* ---- orch run and plan -------------------------------------------------------------------------
+ */
+
+struct run_options {
+    bool over_allowance;
+};
+
+static const struct orch_option OPTIONS[] = {{"over-allowance", 0, NULL, ORCH_OPT_FLAG,
+                                              offsetof(struct run_options, over_allowance),
+                                              "run even if the recipe's allowance is used up"},
+                                             {0}};
+
+struct run {
+    struct orch_cli *cli;
+    bool may_exceed;
+};
+
+static bool begin(struct orch_cli *cli, const void *options, const struct orch_expansion *expansion,
+                  bool only_plans, void **out_state, GError **error)
+{
+    (void)only_plans, (void)error;
+    if (!orch_expansion_has_allowance(expansion) || expansion->smoke)
+        return true;
+    struct run *run = g_new0(struct run, 1);
+    *run = (struct run){.cli = cli,
+                        .may_exceed = ((const struct run_options *)options)->over_allowance};
+    *out_state = run;
+    return true;
+}
+
+static bool limit(void *state, const struct orch_run_outlook *outlook, GError **error)
+{
+    const struct run *run = state;
+    struct orch_forecast_total total;
+    orch_forecast_total(outlook->plan, outlook->forecaster, &total);
+    return apply(run->cli, outlook->plan->expansion, outlook->price->usd_per_hour,
+                 outlook->is_price_given, total.device_s.mid, run->may_exceed, outlook->limits,
+                 error);
+}
+
+static const struct orch_run_part RUN_PART = {.begin = begin, .limit = limit, .close = g_free};
+
+const struct orch_command_part ORCH_PART_RUN_ALLOWANCE = {
+    .command = "run",
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct run_options),
+    .about = "\n\n"
+             "A recipe's 'allowance:' limits trials as --budget does, but counts every run of the "
+             "recipe in the store; --over-allowance ignores it.",
+    .run = &RUN_PART,
+};
+
+const struct orch_command_part ORCH_PART_PLAN_ALLOWANCE = {
+    .command = "plan",
+    .option_bytes = sizeof(struct run_options),
+    .run = &RUN_PART,
+};

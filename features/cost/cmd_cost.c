@@ -2,7 +2,7 @@
 /* `orch cost`: the measured device-hours and their cost, and a recipe's allowance. */
 #include "core/cli/cli.h"
 #include "core/cli/forecast_show.h"
-#include "core/commands/execute.h"
+#include "core/cli/recipe_plan.h"
 #include "core/results/selection.h"
 #include "features/cost/device_prices.h"
 #include "features/cost/plan_outlook.h"
@@ -285,8 +285,8 @@ static bool look_ahead(struct orch_cli *cli, const struct orch_expansion *expans
                        const struct cost_options *o, struct orch_device_prices *prices,
                        struct orch_plan_outlook *out, GError **error)
 {
-    const struct orch_execute_options options = {.variant.profile = o->profile};
-    struct orch_plan *plan = orch_execute_make_plan(cli, expansion, &options, 0, error);
+    const struct orch_plan_options options = {0};
+    struct orch_plan *plan = orch_cli_plan(cli, expansion, options, 0, error);
     bool ok = plan && orch_plan_outlook_read(plan, o->gpu, prices, out, error);
     orch_plan_free(plan);
     return ok;

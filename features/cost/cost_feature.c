@@ -10,4 +10,10 @@ static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_COST, NULL};
 
 static const struct orch_recipe_key *const RECIPE_KEYS[] = {&ORCH_RECIPE_KEY_ALLOWANCE, NULL};
 
-const struct orch_feature ORCH_FEATURE_COST = {.commands = COMMANDS, .recipe_keys = RECIPE_KEYS};
+extern const struct orch_command_part ORCH_PART_RUN_ALLOWANCE, ORCH_PART_PLAN_ALLOWANCE;
+
+static const struct orch_command_part *const PARTS[] = {&ORCH_PART_RUN_ALLOWANCE,
+                                                        &ORCH_PART_PLAN_ALLOWANCE, NULL};
+
+const struct orch_feature ORCH_FEATURE_COST = {
+    .commands = COMMANDS, .parts = PARTS, .recipe_keys = RECIPE_KEYS};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/curve/curve_show.h"
 
-#include "core/cli/report.h"
+#include "core/cli/recipe_plan.h"
 #include "features/curve/curve_items.h"
 #include "lib/base/json.h"
 

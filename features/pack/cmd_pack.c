@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/report.h"
+#include "core/cli/recipe_plan.h"
 
 #include "core/recipe/option_value.h"
 #include "features/pack/pack.h"

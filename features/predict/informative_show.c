@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "features/predict/informative_show.h"
-
+/* `orch plan --most-informative N` and `orch run --most-informative N`. */
 #include "core/cli/forecast_show.h"
+#include "core/cli/parts.h"
+#include "core/cli/run_part.h"
+#include "features/predict/informative.h"
 #include "lib/base/json.h"
 
 #include <string.h>
 
-GArray *orch_cli_plan_informative(struct orch_plan *plan, const char *text, GError **error)
+struct informative_options {
+    const char *count;
+};
+
+/* Chooses the trials; ORCH_ERROR_USAGE for a bad number of them. */
+static GArray *choose(struct orch_plan *plan, const char *text, GError **error)
 {
     int64_t count = 0;
     return orch_cli_count(text, "--most-informative", ORCH_INFORMATIVE_MAX, &count, error)
@@ -28,9 +35,9 @@ static char *run_command(const struct orch_cli *cli)
     return g_string_free(text, FALSE);
 }
 
-void orch_cli_plan_informative_print(struct orch_cli *cli, const struct orch_plan *plan,
-                                     const GArray *choices,
-                                     const struct orch_forecaster *forecaster)
+/* Prints the chosen trials with their forecasts, and a command that runs only these. */
+static void print_choices(struct orch_cli *cli, const struct orch_plan *plan, const GArray *choices,
+                          const struct orch_forecaster *forecaster)
 {
     static const char *const headers[] = {"measure", ">uncertainty_left", "forecast", NULL};
     struct orch_table *table = orch_table_new(headers);
@@ -60,3 +67,72 @@ void orch_cli_plan_informative_print(struct orch_cli *cli, const struct orch_pla
     else
         orch_cli_info(cli, "every trial of the plan has been measured here");
 }
+
+/* ---- the parts of run and plan -----------------------------------------------------------------
+ */
+
+static const struct orch_option RUN_OPTIONS[] = {
+    {"most-informative", 0, "N", ORCH_OPT_TEXT, offsetof(struct informative_options, count),
+     "run only the N most informative trials: those that improve the other forecasts most"},
+    {0}};
+static const struct orch_option PLAN_OPTIONS[] = {
+    {"most-informative", 0, "N", ORCH_OPT_TEXT, offsetof(struct informative_options, count),
+     "show the N most informative trials: those that improve the other forecasts most"},
+    {0}};
+
+static bool is_asked(const void *options)
+{
+    return ((const struct informative_options *)options)->count;
+}
+
+/* Shows the chosen trials instead of the plan. */
+static bool show(struct orch_cli *cli, void *options, const struct orch_subject *subject,
+                 json_t *json, GError **error)
+{
+    (void)json;
+    const struct informative_options *o = options;
+    g_autoptr(GArray) choices = choose(subject->plan, o->count, error);
+    if (choices)
+        print_choices(cli, subject->plan, choices, subject->forecaster);
+    return choices;
+}
+
+static bool begin(struct orch_cli *cli, const void *options, const struct orch_expansion *expansion,
+                  bool only_plans, void **out_state, GError **error)
+{
+    (void)cli, (void)expansion, (void)only_plans, (void)error;
+    *out_state = g_strdup(((const struct informative_options *)options)->count);
+    return true;
+}
+
+/* Keeps only the chosen trials. */
+static bool limit(void *state, const struct orch_run_outlook *outlook, GError **error)
+{
+    g_autoptr(GArray) choices = choose(outlook->plan, state, error);
+    if (choices)
+        orch_informative_keep(outlook->plan, choices);
+    return choices;
+}
+
+static const struct orch_run_part RUN_PART = {.begin = begin, .limit = limit, .close = g_free};
+
+const struct orch_command_part ORCH_PART_RUN_INFORMATIVE = {
+    .command = "run",
+    .options = RUN_OPTIONS,
+    .option_bytes = sizeof(struct informative_options),
+    .is_alone = true, /* with --dry-run, which shows the plan */
+    .is_asked = is_asked,
+    .show = show,
+    .run = &RUN_PART,
+};
+
+const struct orch_command_part ORCH_PART_PLAN_INFORMATIVE = {
+    .command = "plan",
+    .options = PLAN_OPTIONS,
+    .option_bytes = sizeof(struct informative_options),
+    .examples =
+        "  orch plan recipes/hw4.recipe --most-informative 5        # which five to measure first",
+    .is_alone = true,
+    .is_asked = is_asked,
+    .show = show,
+};

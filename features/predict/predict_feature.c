@@ -9,5 +9,10 @@ extern const struct orch_command ORCH_COMMAND_PREDICT, ORCH_COMMAND_PREDICTOR_SC
 static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_PREDICT,
                                                       &ORCH_COMMAND_PREDICTOR_SCORE, NULL};
 
-const struct orch_feature ORCH_FEATURE_PREDICT = {.commands = COMMANDS,
-                                                  .forecasting = &ORCH_FORECASTING_PREDICT};
+extern const struct orch_command_part ORCH_PART_RUN_INFORMATIVE, ORCH_PART_PLAN_INFORMATIVE;
+
+static const struct orch_command_part *const PARTS[] = {&ORCH_PART_RUN_INFORMATIVE,
+                                                        &ORCH_PART_PLAN_INFORMATIVE, NULL};
+
+const struct orch_feature ORCH_FEATURE_PREDICT = {
+    .commands = COMMANDS, .parts = PARTS, .forecasting = &ORCH_FORECASTING_PREDICT};

@@ -2,7 +2,7 @@
 /* `orch coverage`: who has run which trials of a recipe, who is running which, what is missing,
  * and what the missing trials would take. */
 #include "core/cli/forecast_show.h"
-#include "core/cli/report.h"
+#include "core/cli/recipe_plan.h"
 #include "features/predict/plan_gpus_show.h"
 #include "features/share/coverage.h"
 #include "features/share/group_runs.h"

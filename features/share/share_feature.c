@@ -15,11 +15,17 @@ extern const struct orch_report_kind ORCH_REPORT_COVERAGE, ORCH_REPORT_COLLABORA
 static const struct orch_report_kind *const REPORT_KINDS[] = {&ORCH_REPORT_COVERAGE,
                                                               &ORCH_REPORT_COLLABORATORS, NULL};
 
-extern const struct orch_command_part ORCH_PART_EXPORT_BUNDLE, ORCH_PART_SHOW_SIGNATURES,
+extern const struct orch_command_part ORCH_PART_RUN_SHARING, ORCH_PART_PLAN_SHARING,
+    ORCH_PART_TRY_SIGN, ORCH_PART_EXPORT_BUNDLE, ORCH_PART_SHOW_SIGNATURES,
     ORCH_PART_CHECK_SIGNATURES;
 
-static const struct orch_command_part *const PARTS[] = {
-    &ORCH_PART_EXPORT_BUNDLE, &ORCH_PART_SHOW_SIGNATURES, &ORCH_PART_CHECK_SIGNATURES, NULL};
+static const struct orch_command_part *const PARTS[] = {&ORCH_PART_RUN_SHARING,
+                                                        &ORCH_PART_PLAN_SHARING,
+                                                        &ORCH_PART_TRY_SIGN,
+                                                        &ORCH_PART_EXPORT_BUNDLE,
+                                                        &ORCH_PART_SHOW_SIGNATURES,
+                                                        &ORCH_PART_CHECK_SIGNATURES,
+                                                        NULL};
 
 const struct orch_feature ORCH_FEATURE_SHARE = {
     .commands = COMMANDS, .parts = PARTS, .report_kinds = REPORT_KINDS};

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/share/sharing.h"
 
+#include "core/cli/parts.h"
+#include "core/cli/run_part.h"
 #include "features/share/remote.h"
+#include "features/share/signatures.h"
 #include "lib/base/error.h"
 
 struct sharing {
@@ -65,37 +68,6 @@ struct sharing *orch_cli_sharing_open_readonly(struct orch_cli *cli, const char 
     return NULL;
 }
 
-static bool options_agree(const struct sharing_options *options,
-                          const struct orch_expansion *expansion, GError **error)
-{
-    if ((options->remote || options->waits) && !options->shares)
-        orch_error_set(error, ORCH_ERROR_USAGE, "add --share",
-                       "option '--%s' does nothing without --share",
-                       options->waits ? "wait" : "remote");
-    else if (options->shares && expansion->smoke)
-        orch_error_set(
-            error, ORCH_ERROR_USAGE, NULL,
-            "options '--share' and '--smoke' cannot be combined: a smoke run is not recorded");
-    else
-        return true;
-    return false;
-}
-
-bool orch_cli_sharing_open(struct orch_cli *cli, const struct sharing_options *options,
-                           const struct orch_expansion *expansion, struct sharing **out,
-                           GError **error)
-{
-    *out = NULL;
-    if (!options_agree(options, expansion, error))
-        return false;
-    if (!options->shares)
-        return true;
-    *out = orch_cli_sharing_open_readonly(cli, options->remote, error);
-    if (*out)
-        (*out)->options.waits = options->waits;
-    return *out != NULL;
-}
-
 void orch_cli_sharing_close(struct sharing *sharing)
 {
     if (!sharing)
@@ -104,18 +76,6 @@ void orch_cli_sharing_close(struct sharing *sharing)
     orch_remote_clear(&sharing->remote);
     g_free(sharing->store_folder);
     g_free(sharing);
-}
-
-void orch_cli_sharing_pull(struct sharing *sharing, struct orch_store *store)
-{
-    if (sharing)
-        orch_share_pull(sharing->share, store);
-}
-
-void orch_cli_sharing_mark_held(struct sharing *sharing, struct orch_plan *plan)
-{
-    if (sharing)
-        orch_share_mark(sharing->share, plan, false);
 }
 
 void orch_cli_sharing_mark_anywhere(struct sharing *sharing, struct orch_plan *plan)
@@ -129,39 +89,166 @@ const struct orch_claim *orch_cli_sharing_holder(const struct sharing *sharing,
     return sharing ? orch_share_holder(sharing->share, item) : NULL;
 }
 
-struct orch_sharing orch_cli_sharing_hooks(struct sharing *sharing, struct orch_plan *plan,
-                                           const struct orch_listener *listener)
+/* ---- orch run, plan and try -------------------------------------------------------------------
+ */
+
+struct run_options {
+    const char *remote;
+    bool shares, waits, sign;
+};
+#define AT(member) offsetof(struct run_options, member)
+#define SHARING_OPTIONS                                                                            \
+    {                                                                                              \
+        "share",    0,                                                                             \
+        NULL,       ORCH_OPT_FLAG,                                                                 \
+        AT(shares), "share trials with your group through the git remote or a folder"},            \
+    {                                                                                              \
+        "remote", 0, "NAME|FOLDER", ORCH_OPT_TEXT, AT(remote),                                     \
+            "with --share: another git remote (URL, path), or a shared folder"                     \
+    }
+
+static const struct orch_option RUN_OPTIONS[] = {
+    {"sign", 0, NULL, ORCH_OPT_FLAG, AT(sign),
+     "sign your runs with git's key when they have ended (always: git config orch.sign true)"},
+    SHARING_OPTIONS,
+    {"wait", 0, NULL, ORCH_OPT_FLAG, AT(waits),
+     "with --share: wait for trials that others run, and take over abandoned ones"},
+    {0}};
+static const struct orch_option PLAN_OPTIONS[] = {SHARING_OPTIONS, {0}};
+static const struct orch_option TRY_OPTIONS[] = {
+    {"sign", 0, NULL, ORCH_OPT_FLAG, AT(sign),
+     "sign your runs with git's key when they have ended (always: git config orch.sign true)"},
+    {0}};
+
+/* A run with its options. */
+struct run {
+    struct orch_cli *cli;
+    const struct run_options *options;
+    struct sharing *sharing; /* NULL: not shared */
+};
+
+static bool options_agree(const struct run_options *o, bool shares,
+                          const struct orch_expansion *expansion, GError **error)
 {
-    sharing->listener = listener;
-    return orch_share_hooks(sharing->share, plan);
+    if ((o->remote || o->waits) && !shares)
+        orch_error_set(error, ORCH_ERROR_USAGE, "add --share",
+                       "option '--%s' does nothing without --share", o->waits ? "wait" : "remote");
+    else if (shares && expansion->smoke)
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, NULL,
+            "options '--share' and '--smoke' cannot be combined: a smoke run is not recorded");
+    else
+        return true;
+    return false;
 }
 
-void orch_cli_sharing_finish(struct sharing *sharing, bool has_more)
+static void close_run(void *state)
 {
-    if (!sharing)
-        return;
-    sharing->listener = NULL; /* the progress display has ended */
-    orch_share_finish(sharing->share, has_more);
+    struct run *run = state;
+    orch_cli_sharing_close(run->sharing);
+    g_free(run);
 }
 
-void orch_cli_sharing_print_held(struct orch_cli *cli, const struct sharing *sharing,
-                                 const struct orch_plan *plan)
+/* Merges what others have sent, so that the plan reuses it; a network failure is only a warning. */
+static bool begin(struct orch_cli *cli, const void *options, const struct orch_expansion *expansion,
+                  bool only_plans, void **out_state, GError **error)
 {
-    g_autofree char *text = orch_share_held_text(sharing->share, plan);
-    if (text)
-        orch_cli_info(cli, "%s; run again to use them, or --wait", text);
-}
-
-bool orch_cli_sharing_mark(struct orch_cli *cli, const struct sharing_options *options,
-                           struct orch_plan *plan, GError **error)
-{
-    struct sharing_options with_remote = *options;
-    with_remote.shares =
-        with_remote.shares || with_remote.remote; /* for looking, --remote alone is enough */
-    struct sharing *sharing;
-    if (!orch_cli_sharing_open(cli, &with_remote, plan->expansion, &sharing, error))
+    const struct run_options *o = options;
+    bool shares = o->shares || (only_plans && o->remote); /* for looking, --remote is enough */
+    if (!options_agree(o, shares, expansion, error))
         return false;
-    orch_cli_sharing_mark_held(sharing, plan);
-    orch_cli_sharing_close(sharing);
+    struct run *run = g_new0(struct run, 1);
+    *run = (struct run){.cli = cli, .options = o};
+    if (shares) {
+        run->sharing = orch_cli_sharing_open_readonly(cli, o->remote, error);
+        if (!run->sharing) {
+            close_run(run);
+            return false;
+        }
+        run->sharing->options.waits = o->waits;
+        if (!only_plans)
+            orch_share_pull(run->sharing->share, cli->workspace->store);
+    }
+    *out_state = run;
     return true;
 }
+
+static void mark(void *state, struct orch_plan *plan)
+{
+    const struct run *run = state;
+    if (run->sharing)
+        orch_share_mark(run->sharing->share, plan, false);
+}
+
+static bool share(void *state, struct orch_plan *plan, const struct orch_listener *listener,
+                  struct orch_sharing *out)
+{
+    const struct run *run = state;
+    if (!run->sharing)
+        return false;
+    run->sharing->listener = listener;
+    *out = orch_share_hooks(run->sharing->share, plan);
+    return true;
+}
+
+/* Signs the new runs, sends what has not been sent yet, and releases the claims. */
+static bool ended(void *state, struct orch_plan *plan, const struct orch_totals *totals,
+                  GError **error)
+{
+    const struct run *run = state;
+    bool may_sign =
+        totals && !plan->expansion->smoke && !totals->interrupted && !totals->terminated;
+    int signatures =
+        may_sign ? orch_cli_signatures_make(run->cli, plan->store, run->options->sign, error) : 0;
+    if (run->sharing) {
+        run->sharing->listener = NULL; /* the progress display has ended */
+        orch_share_finish(run->sharing->share, signatures > 0);
+    }
+    return signatures >= 0;
+}
+
+static bool print_held(void *state, const struct orch_plan *plan)
+{
+    const struct run *run = state;
+    g_autofree char *text = run->sharing ? orch_share_held_text(run->sharing->share, plan) : NULL;
+    if (text)
+        orch_cli_info(run->cli, "%s; run again to use them, or --wait", text);
+    return run->sharing;
+}
+
+static const struct orch_run_part RUN_PART = {
+    .begin = begin,
+    .mark = mark,
+    .share = share,
+    .ended = ended,
+    .print_held = print_held,
+    .close = close_run,
+};
+
+const struct orch_command_part ORCH_PART_RUN_SHARING = {
+    .command = "run",
+    .options = RUN_OPTIONS,
+    .option_bytes = sizeof(struct run_options),
+    .about = "\n\n"
+             "With --share, a group runs one recipe together: results that others have sent are "
+             "reused, each trial is claimed before it starts, and its result is sent when it has "
+             "ended. Trials that others are running are left out: run the command again later to "
+             "use their results, or add --wait. Hosts that share a store on a network file system "
+             "also claim trials in its folder, with or without a remote. See docs/sharing.md.",
+    .examples = "  orch run r.recipe --share --wait       # with your group",
+    .run = &RUN_PART,
+};
+
+const struct orch_command_part ORCH_PART_PLAN_SHARING = {
+    .command = "plan",
+    .options = PLAN_OPTIONS,
+    .option_bytes = sizeof(struct run_options),
+    .run = &RUN_PART,
+};
+
+const struct orch_command_part ORCH_PART_TRY_SIGN = {
+    .command = "try",
+    .options = TRY_OPTIONS,
+    .option_bytes = sizeof(struct run_options),
+    .run = &RUN_PART,
+};

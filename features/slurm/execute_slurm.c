@@ -2,6 +2,7 @@
 #include "features/slurm/execute_slurm.h"
 
 #include "core/cli/cli.h"
+#include "core/cli/parts.h"
 #include "core/record/argv_record.h"
 #include "features/slurm/slurm_submit.h"
 #include "lib/base/error.h"
@@ -148,4 +149,14 @@ const struct orch_executor ORCH_EXECUTOR_SLURM = {
     .place = orch_slurm_place,
     .held = held,
     .submit = submit,
+};
+
+const struct orch_command_part ORCH_PART_RUN_SLURM = {
+    .command = "run",
+    .about =
+        "\n\n"
+        "With --executor slurm every trial is submitted at once, as job arrays, and the command "
+        "returns; trials that refer to others become dependent jobs, and -j limits how many of an "
+        "array run at once. 'orch collect' takes in what has ended. See docs/slurm.md.",
+    .examples = "  orch run r.recipe --executor slurm     # submit to the cluster",
 };

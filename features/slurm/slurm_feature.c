@@ -13,9 +13,10 @@ static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_COLLECT, &OR
 
 static const struct orch_recipe_key *const RECIPE_KEYS[] = {&ORCH_RECIPE_KEY_SLURM, NULL};
 
-extern const struct orch_command_part ORCH_PART_SCORE_SLURM;
+extern const struct orch_command_part ORCH_PART_RUN_SLURM, ORCH_PART_SCORE_SLURM;
 
-static const struct orch_command_part *const PARTS[] = {&ORCH_PART_SCORE_SLURM, NULL};
+static const struct orch_command_part *const PARTS[] = {&ORCH_PART_RUN_SLURM,
+                                                        &ORCH_PART_SCORE_SLURM, NULL};
 
 const struct orch_feature ORCH_FEATURE_SLURM = {.commands = COMMANDS,
                                                 .parts = PARTS,

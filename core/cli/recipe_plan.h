@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared by the commands that show reports. */
-#ifndef ORCH_CORE_CLI_REPORT_H
-#define ORCH_CORE_CLI_REPORT_H
+/* The plan of a recipe that a command names, and the report on it. */
+#ifndef ORCH_CORE_CLI_RECIPE_PLAN_H
+#define ORCH_CORE_CLI_RECIPE_PLAN_H
 
 #include "core/cli/cli.h"
+#include "core/plan/plan.h"
 #include "core/render/show_text.h"
 #include "core/report/sections.h"
 
+/** Makes the plan of a recipe as `options` say; `options.slots` 0: the recipe's own number of
+ * trials at once, or one for each of `gpu_count` GPUs (0: all of the machine). Prints warnings.
+ * NULL with an error. The caller frees. */
+struct orch_plan *orch_cli_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
+                                struct orch_plan_options options, unsigned gpu_count,
+                                GError **error);
 /** Makes the plan of the requested trials from the store's current content, as 'orch run' with
  * `jobs` jobs (0: its default) would see it. Changes nothing. NULL with an error. The caller
  * frees. */
