@@ -23,9 +23,11 @@ struct orch_subject {
     const struct orch_forecaster *forecaster; /* of the plan */
     const struct orch_selection *selection;   /* of runs, by the command's own options */
     struct orch_findings *findings;           /* of `doctor`; a part may add to it */
-    GPtrArray *faults;                        /* char *, of `db check`; a part may add to it */
-    const char *not_alone; /* what was asked for that a part that stands alone does not go with:
-                              "--what and --out are for tables"; or NULL */
+    const GPtrArray *items; /* const struct orch_plan_item *: trials of the plan */
+    double usd_per_hour;    /* of a device, as given; 0: not given */
+    GPtrArray *faults;      /* char *, of `db check`; a part may add to it */
+    const char *not_alone;  /* what was asked for that a part that stands alone does not go with:
+                               "--what and --out are for tables"; or NULL */
 };
 
 struct orch_command_part {

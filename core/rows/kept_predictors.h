@@ -5,6 +5,9 @@
 
 #include "core/rows/training_rows.h"
 
+/** The name of the predictor that forecasts a step's time of any network. */
+#define ORCH_PREDICTOR_STEP "step_ms"
+
 /** Reads a stored predictor. With `whole` all its parts are checked. NULL with an error that names
  * it. The caller frees. */
 struct orch_trained *orch_kept_predictor_read(const struct orch_predictor_row *row, bool whole,

@@ -5,7 +5,6 @@
 #include "features/learn/learned_show.h"
 
 #include "core/rows/kept_predictors.h"
-#include "features/predict/step_tiers.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

@@ -3,11 +3,11 @@
 
 #include "core/recipe/option_value.h"
 #include "features/pack/pack.h"
-#include "features/share/bundle_export.h"
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "lib/base/login.h"
 #include "lib/base/text.h"
+#include "store/exchange/bundle.h"
 
 #include <string.h>
 

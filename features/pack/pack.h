@@ -25,9 +25,6 @@
 #define ORCH_PACK_JSON_MAX ((size_t)64 << 20)
 #define ORCH_PACK_NO_TREE "none"
 
-/** True when the path is one of the files that a pack has beside its runs. */
-bool orch_pack_is_file(const char *path);
-
 /** The recipe options, from which the same trials can be expanded again. Borrowed. */
 struct orch_pack_request {
     const char *words; /* as typed: "hw4.recipe -p course" */

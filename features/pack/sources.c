@@ -36,12 +36,6 @@ void orch_pack_files_add(GPtrArray *files, const char *path, char *bytes, size_t
     g_ptr_array_add(files, file);
 }
 
-bool orch_pack_is_file(const char *path)
-{
-    static const char *const names[] = {"pack.json", "report.json", "report.html", NULL};
-    return g_strv_contains(names, path) || g_str_has_prefix(path, "source/");
-}
-
 char *orch_pack_recipe_path(const struct orch_plan *plan)
 {
     g_autofree char *absolute = orch_path_absolute(plan->expansion->path, NULL);

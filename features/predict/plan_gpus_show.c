@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "features/predict/plan_gpus_show.h"
-
+/* Shows what trials would take and cost on other GPUs (`orch coverage --gpu`). */
+#include "core/cli/parts.h"
+#include "features/predict/plan_gpus.h"
 #include "features/predict/step_show.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -23,7 +24,8 @@ static void print_cheapest(const struct orch_plan_gpus *gpus)
     orch_cli_print("cheapest: %s (%s): %s, %s", best->gpu, best->rate.from, time, usd);
 }
 
-void orch_cli_plan_gpus_show(struct orch_cli *cli, const struct orch_plan_gpus *gpus)
+/* Prints a table with the basis of its numbers. */
+static void print_gpus(struct orch_cli *cli, const struct orch_plan_gpus *gpus)
 {
     static const char *const headers[] = {
         "gpu", ">trials", ">time", ">90 % interval", ">cost", "Pareto", "tier", "price", NULL};
@@ -53,7 +55,7 @@ void orch_cli_plan_gpus_show(struct orch_cli *cli, const struct orch_plan_gpus *
     print_cheapest(gpus);
 }
 
-json_t *orch_cli_plan_gpus_json(const struct orch_plan_gpus *gpus)
+static json_t *gpus_json(const struct orch_plan_gpus *gpus)
 {
     json_t *out = json_array();
     for (guint i = 0; i < gpus->rows->len; i++) {
@@ -74,3 +76,56 @@ json_t *orch_cli_plan_gpus_json(const struct orch_plan_gpus *gpus)
     }
     return out;
 }
+
+/* ---- the part of 'orch coverage' ----------------------------------------------------------------
+ */
+
+struct gpus_options {
+    const char *gpu;
+    struct orch_plan_gpus *gpus; /* the answer, between `look` and `show` */
+};
+
+static const struct orch_option OPTIONS[] = {
+    {"gpu", 0, "NAMES|all", ORCH_OPT_TEXT, offsetof(struct gpus_options, gpu),
+     "estimate time and cost of the missing trials on these GPUs"},
+    {0}};
+
+static bool is_asked(const void *options)
+{
+    return ((const struct gpus_options *)options)->gpu;
+}
+
+static bool look(struct orch_cli *cli, void *options, const struct orch_subject *subject,
+                 GError **error)
+{
+    (void)cli;
+    struct gpus_options *o = options;
+    o->gpus =
+        orch_plan_gpus_new(subject->plan, subject->items, o->gpu, subject->usd_per_hour, error);
+    return o->gpus;
+}
+
+static bool show(struct orch_cli *cli, void *options, const struct orch_subject *subject,
+                 json_t *json, GError **error)
+{
+    (void)error;
+    struct gpus_options *o = options;
+    if (json)
+        json_object_set_new(json, "gpus", gpus_json(o->gpus));
+    else if (subject->items->len)
+        print_gpus(cli, o->gpus);
+    g_clear_pointer(&o->gpus, orch_plan_gpus_free);
+    return true;
+}
+
+const struct orch_command_part ORCH_PART_COVERAGE_GPU = {
+    .command = "coverage",
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct gpus_options),
+    .about = " --gpu estimates time and cost of the missing trials on other GPUs from what the "
+             "plugins declare.",
+    .examples = "  orch coverage recipes/hw4.recipe p4 --gpu all",
+    .is_asked = is_asked,
+    .look = look,
+    .show = show,
+};

@@ -10,13 +10,11 @@
 #ifndef ORCH_FEATURES_PREDICT_STEP_TIERS_H
 #define ORCH_FEATURES_PREDICT_STEP_TIERS_H
 
+#include "core/rows/kept_predictors.h"
 #include "core/workspace/workspace.h"
 #include "features/predict/time_question.h"
 #include "predictors/prior.h"
 #include "predictors/trained.h"
-
-/** The name under which `orch predict` looks for a predictor. */
-#define ORCH_PREDICTOR_STEP "step_ms"
 
 struct orch_step_tiers {
     struct orch_trained *trained; /* NULL: none; `learned` in it may be NULL */

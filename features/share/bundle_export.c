@@ -25,15 +25,6 @@ bool orch_artifact_bytes_parse(const char *text, int64_t *out, GError **error)
     return false;
 }
 
-bool orch_bundle_may_write(const char *path, GError **error)
-{
-    if (!g_file_test(path, G_FILE_TEST_IS_REGULAR) || orch_bundle_is(path))
-        return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "choose another name, such as results.orch",
-                   "'%s' already exists, and is neither a bundle nor a pack", path);
-    return false;
-}
-
 /* ---- the list of a dry run --------------------------------------------------------------------
  */
 

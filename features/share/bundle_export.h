@@ -28,10 +28,6 @@ bool orch_bundle_export(struct orch_store *store, const struct orch_bundle_reque
                         bool dry_run, struct orch_bundle_sum *out, GError **error);
 void orch_bundle_sum_clear(struct orch_bundle_sum *sum);
 
-/** Checks that `path` may be overwritten. ORCH_ERROR_USAGE when a file exists that is neither a
- * bundle nor a pack, so that a typing error does not destroy it. */
-bool orch_bundle_may_write(const char *path, GError **error);
-
 /** Parses the size of the largest artifact to exchange: "all" (-1), "none" (0) or a size ("4MiB");
  * NULL: the default, 4 MiB. ORCH_ERROR_USAGE, which names --artifacts. */
 bool orch_artifact_bytes_parse(const char *text, int64_t *out, GError **error);

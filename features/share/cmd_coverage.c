@@ -2,8 +2,8 @@
 /* `orch coverage`: who has run which trials of a recipe, who is running which, what is missing,
  * and what the missing trials would take. */
 #include "core/cli/forecast_show.h"
+#include "core/cli/parts.h"
 #include "core/cli/recipe_plan.h"
-#include "features/predict/plan_gpus_show.h"
 #include "features/share/coverage.h"
 #include "features/share/group_runs.h"
 #include "features/share/sharing.h"
@@ -15,7 +15,7 @@
 
 struct coverage_options {
     struct orch_variant variant;
-    const char *remote, *gpu, *price;
+    const char *remote, *price;
     int jobs;
     bool offline;
 };
@@ -26,8 +26,6 @@ static const struct orch_option OPTIONS[] = {
      "where the group's claims are (default: the remote that 'orch pull' uses)"},
     {"offline", 0, NULL, ORCH_OPT_FLAG, offsetof(struct coverage_options, offline),
      "do not contact the remote; leave out claims"},
-    {"gpu", 0, "NAMES|all", ORCH_OPT_TEXT, offsetof(struct coverage_options, gpu),
-     "estimate time and cost of the missing trials on these GPUs"},
     {"price", 0, "USD", ORCH_OPT_TEXT, offsetof(struct coverage_options, price),
      "price of a device hour (default: dated prices)"},
     {"jobs", 'j', "N", ORCH_OPT_COUNT, offsetof(struct coverage_options, jobs),
@@ -50,12 +48,10 @@ struct coverage {
     GPtrArray *missing; /* struct orch_plan_item * */
     struct orch_forecast_total total;
     struct orch_rate price;
-    struct orch_plan_gpus *gpus; /* NULL: not requested */
 };
 
 static void release(struct coverage *c)
 {
-    orch_plan_gpus_free(c->gpus);
     orch_rate_release(&c->price);
     orch_group_runs_free(c->group);
     orch_cli_sharing_close(c->sharing);
@@ -139,10 +135,7 @@ static bool forecast(const struct coverage_options *o, struct coverage *c, GErro
     struct orch_forecaster forecaster = orch_forecaster_open(c->plan);
     orch_forecast_total(c->plan, &forecaster, &c->total);
     orch_forecaster_close(&forecaster);
-    double price = o->price ? c->price.usd_per_hour : 0;
-    if (o->gpu)
-        c->gpus = orch_plan_gpus_new(c->plan, c->missing, o->gpu, price, error);
-    return !o->gpu || c->gpus;
+    return true;
 }
 
 /* ---- printing ----------------------------------------------------------------------------------
@@ -156,7 +149,8 @@ static unsigned trials_of(const struct coverage *c)
     return all;
 }
 
-static void print_totals(struct orch_cli *cli, const struct coverage *c)
+static bool print_totals(struct orch_cli *cli, const struct coverage *c,
+                         const struct orch_subject *subject, GError **error)
 {
     static const char *const words[] = {"done", "done at other places", "claimed", "missing"};
     unsigned all = trials_of(c);
@@ -174,8 +168,7 @@ static void print_totals(struct orch_cli *cli, const struct coverage *c)
     orch_cli_forecast_print_total(cli, c->plan, &c->total, &c->price);
     if (!c->total.known && c->total.unknown)
         orch_cli_info(cli, "what they would take here is not known");
-    if (c->gpus && c->missing->len)
-        orch_cli_plan_gpus_show(cli, c->gpus);
+    return orch_cli_parts_show(cli, subject, NULL, error);
 }
 
 static json_t *runs_json(const struct coverage *c, const struct orch_plan_item *item)
@@ -229,18 +222,22 @@ static json_t *totals_json(const struct coverage *c)
     return out;
 }
 
-static void print_json(const struct coverage *c, const struct orch_document *document,
-                       json_t *trials)
+static bool print_json(struct orch_cli *cli, const struct coverage *c,
+                       const struct orch_document *document, json_t *trials,
+                       const struct orch_subject *subject, GError **error)
 {
     json_t *shown = orch_document_json(document);
-    json_t *out = json_pack("{s:s s:s? s:O s:o s:o s:b s:o s:o}", "recipe",
-                            c->plan->expansion->name, "profile", c->plan->expansion->profile,
-                            "experiments", json_object_get(shown, "sections"), "trials", trials,
-                            "totals", totals_json(c), "claims_known", c->sharing != NULL,
-                            "forecast", orch_cli_forecast_total_json(c->plan, &c->total, &c->price),
-                            "gpus", c->gpus ? orch_cli_plan_gpus_json(c->gpus) : json_null());
+    json_t *out = json_pack(
+        "{s:s s:s? s:O s:o s:o s:b s:o s:o}", "recipe", c->plan->expansion->name, "profile",
+        c->plan->expansion->profile, "experiments", json_object_get(shown, "sections"), "trials",
+        trials, "totals", totals_json(c), "claims_known", c->sharing != NULL, "forecast",
+        orch_cli_forecast_total_json(c->plan, &c->total, &c->price), "gpus", json_null());
     json_decref(shown);
-    orch_cli_print_json(out);
+    bool ok = orch_cli_parts_show(cli, subject, out, error);
+    if (ok)
+        orch_cli_print_json(json_incref(out));
+    json_decref(out);
+    return ok;
 }
 
 /* ---- the command -------------------------------------------------------------------------------
@@ -261,10 +258,11 @@ static bool cover(struct orch_cli *cli, const struct coverage_options *o, struct
     if (!cli->json)
         orch_cli_show_document(cli, document, (struct orch_show_text){0});
     bool ok = forecast(o, c, error);
-    if (ok && cli->json)
-        print_json(c, document, json_incref(trials));
-    else if (ok)
-        print_totals(cli, c);
+    const struct orch_subject subject = {
+        .plan = c->plan, .items = c->missing, .usd_per_hour = o->price ? c->price.usd_per_hour : 0};
+    ok = ok && orch_cli_parts_look(cli, &subject, error) &&
+         (cli->json ? print_json(cli, c, document, json_incref(trials), &subject, error)
+                    : print_totals(cli, c, &subject, error));
     json_decref(trials);
     orch_document_free(document);
     return ok;
@@ -295,11 +293,9 @@ const struct orch_command ORCH_COMMAND_COVERAGE = {
         "A table for each experiment: swept parameters as rows and columns, and in each cell "
         "who has run its trials, how many of the repeats, and what others are running now, "
         "until when. Runs made on another device are shown with its name. Then come the totals "
-        "and the expected time of the missing trials on this machine; --gpu estimates time and "
-        "cost on other GPUs from what the plugins declare. Nothing is run or changed: 'orch "
-        "pull' fetches what others have sent.",
+        "and the expected time of the missing trials on this machine. Nothing is run or changed: "
+        "'orch pull' fetches what others have sent.",
     .examples = "  orch coverage recipes/hw4.recipe\n"
-                "  orch coverage recipes/hw4.recipe p4 --gpu all\n"
                 "  orch coverage recipes/hw4.recipe --offline --json",
     .run = run,
 };

@@ -2,11 +2,11 @@
 /* orch db merge: merges stores, bundles, and folders of them into this store. */
 #include "features/share/receipt.h"
 
-#include "features/pack/pack.h"
 #include "features/share/bundle_export.h"
 #include "features/share/merge.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "store/exchange/bundle.h"
 
 struct merge_options {
     const char *artifacts;

@@ -6,6 +6,7 @@
 #include "features/share/bundle_export.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "store/exchange/bundle.h"
 
 struct bundle_options {
     const char *bundle;

@@ -212,6 +212,21 @@ bool orch_bundle_is(const char *path)
     return ok && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
+bool orch_bundle_may_write(const char *path, GError **error)
+{
+    if (!g_file_test(path, G_FILE_TEST_IS_REGULAR) || orch_bundle_is(path))
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, "choose another name, such as results.orch",
+                   "'%s' already exists, and is neither a bundle nor a pack", path);
+    return false;
+}
+
+bool orch_pack_is_file(const char *path)
+{
+    static const char *const names[] = {"pack.json", "report.json", "report.html", NULL};
+    return g_strv_contains(names, path) || g_str_has_prefix(path, "source/");
+}
+
 struct reading {
     struct orch_tar *tar;
     struct orch_join *join;

@@ -37,6 +37,12 @@ bool orch_bundle_join(struct orch_join *join, struct orch_store *store, const ch
                       orch_bundle_extra_fn extra, void *ctx, GError **error);
 /** True when the first bytes are those of a bundle. */
 bool orch_bundle_is(const char *path);
+/** Checks that `path` may be overwritten. ORCH_ERROR_USAGE when a file exists that is neither a
+ * bundle nor a pack, so that a typing error does not destroy it. */
+bool orch_bundle_may_write(const char *path, GError **error);
+/** True when the path is one of the entries that a pack (a bundle with a report and its sources)
+ * has beside its runs: a reader of bundles may pass over them. */
+bool orch_pack_is_file(const char *path);
 
 /** The result of an exchange, and how far the store and the remote differ. */
 struct orch_exchanged {
