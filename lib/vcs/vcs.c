@@ -20,8 +20,9 @@
 
 #define IGNORED_MAX 20000
 
-/* True if `.git` exists in `dir` or above: if libgit2 finds no repository there, it may be damaged,
- * which must not count as "no repository". */
+/* True if `.git` exists in `dir` or above. Without one there is no repository, and libgit2 need not
+ * start, which takes longer than most commands: it reads the certificates of the system. If libgit2
+ * finds none although there is one, it may be damaged, which must not count as "no repository". */
 static bool is_below_dot_git(const char *dir)
 {
     g_autofree char *at = orch_path_absolute(dir, NULL);
@@ -64,13 +65,13 @@ static bool open_any(struct orch_vcs *vcs, const char *dir, GError **error)
     g_autofree char *refusal = NULL;
     vcs->backend = &ORCH_BACKEND_LIBGIT2;
     vcs->name = g_strdup("libgit2");
+    if (!is_below_dot_git(dir))
+        return true;
     if (orch_libgit2_open(vcs, dir, &refusal)) {
         if (vcs->root) {
             g_autofree char *limits = orch_libgit2_limits(vcs);
             return !limits || orch_vcs_use_gitprog(vcs, limits, error);
         }
-        if (!is_below_dot_git(dir))
-            return true;
         refusal = g_strdup("libgit2 finds no repository");
     }
     vcs->backend = &ORCH_BACKEND_GIT;
