@@ -37,7 +37,7 @@ static bool find_done(struct orch_store *store, const struct orch_active *a, con
     sqlite3_stmt *s = orch_store_statement(
         store,
         "SELECT r.key FROM run r WHERE r.fingerprint = ?1 AND r.state IN " STORE_REUSED_STATES
-        " AND (?2 IS NULL OR r.where_key = ?2) AND r.ended > ?3"
+        " AND (?2 IS NULL OR r.device_key = ?2) AND r.ended > ?3"
         " AND r.id NOT IN " STORE_HIDDEN " ORDER BY r.ended DESC LIMIT 1",
         error);
     if (!s)
@@ -54,7 +54,7 @@ static bool find_holder(struct orch_store *store, const struct orch_active *a,
     sqlite3_stmt *s =
         orch_store_statement(store,
                              "SELECT a.key FROM active a JOIN lease l ON l.owner = a.key"
-                             " WHERE a.fingerprint = ?1 AND (?2 IS NULL OR a.where_key = ?2)"
+                             " WHERE a.fingerprint = ?1 AND (?2 IS NULL OR a.device_key = ?2)"
                              " AND l.resource <> a.key LIMIT 1",
                              error);
     if (!s)
@@ -68,10 +68,10 @@ static bool insert_active(struct orch_store *store, const struct orch_active *a,
 {
     return orch_store_run_statement(
                store, error,
-               "INSERT INTO active(key, fingerprint, where_key, trial_dir, record, boot_id,"
-               " pid, pid_start, started) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-               "ttttttiii", a->key, a->fingerprint, a->device_key, a->trial_dir, a->record,
-               a->runner.boot_id, a->runner.pid, a->runner.start, a->started_ns) &&
+               "INSERT INTO active(key, fingerprint, device_key, record, boot_id,"
+               " pid, pid_start, started) VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+               "tttttiii", a->key, a->fingerprint, a->device_key, a->record, a->runner.boot_id,
+               a->runner.pid, a->runner.start, a->started_ns) &&
            orch_store_run_statement(store, error, "INSERT INTO lease(resource, owner) VALUES(?, ?)",
                                     "tt", resource, a->key);
 }
@@ -155,7 +155,7 @@ GPtrArray *orch_store_actives_all(struct orch_store *store, GError **error)
 {
     sqlite3_stmt *s = orch_store_statement(
         store,
-        "SELECT key, fingerprint, where_key, record, boot_id, pid, pid_start, started"
+        "SELECT key, fingerprint, device_key, record, boot_id, pid, pid_start, started"
         " FROM active ORDER BY started, key",
         error);
     if (!s)

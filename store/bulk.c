@@ -11,7 +11,7 @@ bool orch_store_visit_runs(struct orch_store *store, const struct orch_where *wh
     if (where && !orch_store_where_check_names(store, where, error))
         return false;
     g_autofree char *sql = g_strdup_printf(
-        "SELECT r.id, r.key, r.where_key, m.facts, r.facts, r.wall_ms FROM run r" STORE_RUN_JOINS
+        "SELECT r.id, r.key, r.device_key, m.facts, r.facts, r.wall_ms FROM run r" STORE_RUN_JOINS
         " WHERE r.state = 'ok' AND r.id NOT IN " STORE_HIDDEN "%s%s%s"
         " ORDER BY r.id",
         where ? " AND (" : "", where ? orch_store_where_sql(where) : "", where ? ")" : "");

@@ -145,7 +145,7 @@ static void add_row(GByteArray *out, sqlite3_stmt *row, int first, const char *t
 #define DIGEST_SIGNAL "i"
 #define DIGEST_TIME "i"
 #define DIGEST_MS "r"
-#define DIGEST(kind, member, text, table, column, shown, what) DIGEST_##kind
+#define DIGEST(kind, member, table, column, shown, what) DIGEST_##kind
 static const char HEAD[] = STORE_RUN_FIELDS(DIGEST);
 
 static bool add_head(struct orch_store *store, int64_t run_id, const char *key, GByteArray *out,

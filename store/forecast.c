@@ -22,7 +22,7 @@
 #define TIMING_COLUMNS                                                                             \
     "SELECT r.id, r.experiment, r.plugin_version, r.fingerprint, r.wall_ms,"                       \
     " json_extract(" FACTS ", '$.co_runners'), json_extract(" FACTS ", '$.cost'), r.who, r.facts"  \
-    " FROM (SELECT id FROM (SELECT id, plugin, state, where_key, wall_ms, ended"
+    " FROM (SELECT id FROM (SELECT id, plugin, state, device_key, wall_ms, ended"
 #define TIMING_FILTER(device)                                                                      \
     " WHERE plugin = ?1 AND state = 'ok' AND " device " AND wall_ms" SANE_MS                       \
     " AND id NOT IN " STORE_HIDDEN " ORDER BY ended DESC LIMIT ?4) q"                              \
@@ -33,7 +33,7 @@
 #define BY_PLUGIN                                                                                  \
     TIMING_COLUMNS " FROM run INDEXED BY run_by_ended WHERE experiment IS NOT ?3"                  \
                    " ORDER BY ended DESC LIMIT " LOOKED_AT ") i"
-#define ON_DEVICE TIMING_FILTER("where_key = ?2")
+#define ON_DEVICE TIMING_FILTER("device_key = ?2")
 /* the device key of such a run is that of its node, which is not known before it runs */
 #define AT_PLACE                                                                                   \
     TIMING_FILTER("(SELECT json_extract(" FACTS ", '$.slurm.place') = ?2 FROM run r"               \
@@ -189,7 +189,7 @@ GPtrArray *orch_store_grades(struct orch_store *store, GError **error)
 {
     sqlite3_stmt *s = orch_store_statement(
         store,
-        "SELECT r.key, f.tier, f.model, r.experiment, r.where_key,"
+        "SELECT r.key, f.tier, f.model, r.experiment, r.device_key,"
         " json_extract(" FACTS ", '$.cost.network'), f.p5, f.p50, f.p95, r.wall_ms, f.made, r.facts"
         " FROM forecast f JOIN run r ON r.key = f.run WHERE r.state = 'ok' AND r.wall_ms" SANE_MS
         " AND f.p5" SANE_S " AND f.p50" SANE_S " AND f.p95" SANE_S " AND r.id NOT IN " STORE_HIDDEN

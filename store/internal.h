@@ -121,6 +121,8 @@ struct store_migration {
 struct store_migrations {
     int target;         /* the schema version that this program uses */
     const char *create; /* SQL that creates a new store of version `target` */
+    /* another shape of `target`, and the SQL that brings it to that of `create`; or NULL */
+    const char *before, *renames;
     const struct store_migration *steps;
     size_t step_count;
 };
@@ -130,6 +132,10 @@ extern const struct store_migrations store_migrations;
  * migrates an older schema, and refuses everything else. */
 bool orch_store_migrate(struct orch_store *store, const struct store_migrations *migrations,
                         bool may_create, GError **error);
+
+/** Brings a file with the shape `before` to that of `create`, after a backup. */
+bool orch_store_rename(struct orch_store *store, const struct store_migrations *migrations,
+                       GError **error);
 
 /** Classifies the file. Returns 1 for an orch store, whose schema is `*out_schema`, 0 for an empty
  * file, and -1 with an error for everything else. */

@@ -30,7 +30,7 @@ static const struct {
     {"reason", "r.reason"},
     {"dirty", "s.dirty"},
     {"plugin_version", "r.plugin_version"},
-    {"device_key", "r.where_key"},
+    {"device_key", "r.device_key"},
 };
 
 static bool find_column(const char *text, struct store_column *out, GError **error)

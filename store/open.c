@@ -114,8 +114,17 @@ static bool leave_wal(struct orch_store *store, GError **error)
 static bool has_our_shape(struct orch_store *store, const struct store_migrations *migrations,
                           GError **error)
 {
-    return !migrations->create || !*migrations->create ||
-           orch_store_check_shape(store, migrations->create, error);
+    GError *problem = NULL;
+    if (!migrations->create || !*migrations->create ||
+        orch_store_check_shape(store, migrations->create, &problem))
+        return true;
+    if (migrations->before && orch_store_check_shape(store, migrations->before, NULL)) {
+        g_clear_error(&problem);
+        return orch_store_rename(store, migrations, error) &&
+               orch_store_check_shape(store, migrations->create, error);
+    }
+    g_propagate_error(error, problem);
+    return false;
 }
 
 static bool settle(struct orch_store *store, const struct store_options *options, bool may_create,

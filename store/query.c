@@ -199,7 +199,7 @@ enum { PAIRS_MAX = 256 };
 #define FEW 500
 
 #define HISTORY_COLUMNS                                                                            \
-    "SELECT r.key, r.state, r.reason, r.plugin_version, r.fingerprint, r.where_key, r.who,"        \
+    "SELECT r.key, r.state, r.reason, r.plugin_version, r.fingerprint, r.device_key, r.who,"       \
     " r.facts, r.ended, r.wall_ms, r.attempt FROM "
 #define HISTORY_CELL " r.recipe IS ?1 AND r.experiment IS ?2 AND r.repeat = ?3"
 

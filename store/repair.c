@@ -143,26 +143,26 @@ struct orch_store *orch_salvage_open(const char *path, const char *of, GError **
     return orch_store_open_with(path, ORCH_STORE_CREATE, &options, error);
 }
 
-static bool insert_trial(struct orch_store *into, const char *key, const char *trial_dir,
-                         const char *record, int64_t started_ns, bool *out_added, GError **error)
+static bool insert_trial(struct orch_store *into, const char *key, const char *record,
+                         int64_t started_ns, bool *out_added, GError **error)
 {
     sqlite3_stmt *row =
-        orch_store_statement(into, "SELECT ?1, NULL, NULL, ?2, ?3, '', 0, 0, ?4", error);
+        orch_store_statement(into, "SELECT ?1, NULL, NULL, ?2, '', 0, 0, ?3", error);
     if (!row)
         return false;
-    orch_store_bind(row, "ttti", key, trial_dir, record, started_ns);
+    orch_store_bind(row, "tti", key, record, started_ns);
     bool ok =
         orch_store_step(into, row, error) > 0 && orch_store_put_active(into, row, out_added, error);
     sqlite3_reset(row);
     return ok;
 }
 
-bool orch_salvage_trial(struct orch_store *into, const char *key, const char *trial_dir,
-                        const char *record, int64_t started_ns, bool *out_added, GError **error)
+bool orch_salvage_trial(struct orch_store *into, const char *key, const char *record,
+                        int64_t started_ns, bool *out_added, GError **error)
 {
     if (!orch_store_transaction_begin(into, error))
         return false;
-    if (insert_trial(into, key, trial_dir, record, started_ns, out_added, error))
+    if (insert_trial(into, key, record, started_ns, out_added, error))
         return orch_store_transaction_commit(into, error);
     orch_store_transaction_rollback(into);
     return false;

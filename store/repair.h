@@ -36,8 +36,8 @@ bool orch_salvage_file(struct orch_store *into, const char *path, bool is_first,
 
 /** Restores the active row of a trial from the contents of its folder, so that the next run closes
  * the trial from its journal. Does nothing when the run or the row exists. */
-bool orch_salvage_trial(struct orch_store *into, const char *key, const char *trial_dir,
-                        const char *record, int64_t started_ns, bool *out_added, GError **error);
+bool orch_salvage_trial(struct orch_store *into, const char *key, const char *record,
+                        int64_t started_ns, bool *out_added, GError **error);
 
 /** Runs that were seen in the source but are not stored in `into`, one "KEY: reason" each. The
  * caller unrefs. */

@@ -117,8 +117,8 @@ bool orch_store_put_active(struct orch_store *into, sqlite3_stmt *row, bool *out
         return true;
     sqlite3_stmt *insert = orch_store_statement(
         into,
-        "INSERT INTO active(key, fingerprint, where_key, trial_dir, record, boot_id, pid,"
-        " pid_start, started) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        "INSERT INTO active(key, fingerprint, device_key, record, boot_id, pid,"
+        " pid_start, started) VALUES(?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         error);
     if (!insert)
         return false;
@@ -137,7 +137,7 @@ static bool take_active(struct store_reading *r, sqlite3_stmt *row, GError **err
 {
     bool added;
     if (!is_plausible(row, ORCH_KEY_CHARS - 1) || !sqlite3_column_text(row, 3) ||
-        !sqlite3_column_text(row, 4) || !sqlite3_column_text(row, 5)) {
+        !sqlite3_column_text(row, 4)) {
         r->gaps++;
         return true;
     }
@@ -169,7 +169,7 @@ static const struct {
      "SELECT key, digest, origin, record, found FROM conflict WHERE key >= ? ORDER BY key",
      take_conflict, NULL, NULL},
     {"trials under way",
-     "SELECT key, fingerprint, where_key, trial_dir, record, boot_id, pid, pid_start, started"
+     "SELECT key, fingerprint, device_key, record, boot_id, pid, pid_start, started"
      " FROM active WHERE key >= ? ORDER BY key",
      take_active, "SELECT count(*) FROM active NOT INDEXED",
      "SELECT count(*) FROM active INDEXED BY active_by_fingerprint"},

@@ -97,7 +97,7 @@ struct orch_run *orch_store_find_reusable(struct orch_store *store, const char *
         store,
         STORE_RUN_COLUMNS " FROM run r" STORE_RUN_JOINS
                           " WHERE r.fingerprint = ?1 AND r.state IN " STORE_REUSED_STATES
-                          " AND (?2 IS NULL OR r.where_key = ?2) AND r.id NOT IN " STORE_HIDDEN
+                          " AND (?2 IS NULL OR r.device_key = ?2) AND r.id NOT IN " STORE_HIDDEN
                           " ORDER BY r.ended DESC, r.id DESC LIMIT 1 OFFSET ?3",
         error);
     if (!s)

@@ -5,9 +5,9 @@
 
 enum { OWN_r = true, OWN_s = false, OWN_m = false };
 
-#define ROW(kind_, member_, text_, table_, column_, shown_, what_)                                 \
+#define ROW(kind_, member_, table_, column_, shown_, what_)                                        \
     {                                                                                              \
-        .text = #text_,                                                                            \
+        .text = #member_,                                                                          \
         .shown = shown_,                                                                           \
         .what = what_,                                                                             \
         .kind = STORE_FIELD_##kind_,                                                               \

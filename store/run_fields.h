@@ -3,10 +3,10 @@
  * The fields of a run, listed once: every file of the store that writes, reads, copies, hashes or
  * displays a run takes its fields from this table.
  *
- * A row is F(kind, member, text, table, column, shown, what):
+ * A row is F(kind, member, table, column, shown, what):
  *   kind     enum store_field_kind without its prefix: how it is stored, hashed and written as text
- *   member   of struct orch_record and of struct orch_run
- *   text     its key in a run's text and in a trial's record, which earlier versions wrote too
+ *   member   of struct orch_record and of struct orch_run, and its key in a run's text and in a
+ *            trial's record
  *   table    the table that stores it: r (run), s (source), m (machine)
  *   column   of that table
  *   shown    its name in JSON, in exported tables and in conditions (docs/run-fields.md)
@@ -36,37 +36,37 @@ enum store_field_kind {
 };
 
 #define STORE_RUN_FIELDS(F)                                                                        \
-    F(NAME, key, key, r, key, "key", "key")                                                        \
-    F(TEXT, recipe_key, recipe_key, r, recipe_key, "recipe_key", "recipe key")                     \
-    F(TEXT, recipe, recipe, r, recipe, "recipe", "recipe")                                         \
-    F(TEXT, experiment, experiment, r, experiment, "experiment", "experiment")                     \
-    F(TEXT, plugin, plugin, r, plugin, "plugin", "plugin")                                         \
-    F(TEXT, plugin_version, plugin_version, r, plugin_version, "plugin_version", "version")        \
-    F(TEXT, build, build, r, build, "build", "build")                                              \
-    F(TEXT, source_tree, source_tree, s, tree, "tree", "tree")                                     \
-    F(TEXT, source_commit, source_commit, s, commit_oid, "commit", "commit")                       \
-    F(TEXT, source_branch, source_branch, s, branch, "branch", "branch")                           \
-    F(TEXT, source_remote, source_remote, s, remote, "remote", "remote")                           \
-    F(BOOL, source_dirty, source_dirty, s, dirty, "dirty", "uncommitted changes")                  \
-    F(TEXT, fingerprint, fingerprint, r, fingerprint, "fingerprint", "fingerprint")                \
-    F(TEXT, device_key, where_key, r, where_key, "device_key", "device")                           \
-    F(SEED, seed, seed, r, seed, "seed", "seed")                                                   \
-    F(INT, repeat, repeat, r, repeat, "repeat", "repeat")                                          \
-    F(INT, attempt, attempt, r, attempt, "attempt", "attempt")                                     \
-    F(NAME, state, state, r, state, "state", "state")                                              \
-    F(LONG, reason, reason, r, reason, "reason", "reason")                                         \
-    F(EXIT, exit_code, exit_code, r, exit_code, "exit_code", "exit status")                        \
-    F(SIGNAL, signal, signal, r, signal, "signal", "signal")                                       \
-    F(TEXT, machine_key, machine_key, m, key, "machine", "machine")                                \
-    F(JSON, machine_facts, machine_facts, m, facts, "machine_facts", "description of the machine") \
-    F(TEXT, who, who, r, who, "who", "author")                                                     \
-    F(JSON, argv, argv, r, argv, "argv", "command line")                                           \
-    F(TIME, started_ns, started_ns, r, started, "started", "time of the start")                    \
-    F(TIME, ended_ns, ended_ns, r, ended, "ended", "time of the end")                              \
-    F(MS, wall_ms, wall_ms, r, wall_ms, "wall_s", "seconds it took")                               \
-    F(JSON, facts, facts, r, facts, "facts", "facts")
+    F(NAME, key, r, key, "key", "key")                                                             \
+    F(TEXT, recipe_key, r, recipe_key, "recipe_key", "recipe key")                                 \
+    F(TEXT, recipe, r, recipe, "recipe", "recipe")                                                 \
+    F(TEXT, experiment, r, experiment, "experiment", "experiment")                                 \
+    F(TEXT, plugin, r, plugin, "plugin", "plugin")                                                 \
+    F(TEXT, plugin_version, r, plugin_version, "plugin_version", "version")                        \
+    F(TEXT, build, r, build, "build", "build")                                                     \
+    F(TEXT, source_tree, s, tree, "tree", "tree")                                                  \
+    F(TEXT, source_commit, s, commit_oid, "commit", "commit")                                      \
+    F(TEXT, source_branch, s, branch, "branch", "branch")                                          \
+    F(TEXT, source_remote, s, remote, "remote", "remote")                                          \
+    F(BOOL, source_dirty, s, dirty, "dirty", "uncommitted changes")                                \
+    F(TEXT, fingerprint, r, fingerprint, "fingerprint", "fingerprint")                             \
+    F(TEXT, device_key, r, device_key, "device_key", "device")                                     \
+    F(SEED, seed, r, seed, "seed", "seed")                                                         \
+    F(INT, repeat, r, repeat, "repeat", "repeat")                                                  \
+    F(INT, attempt, r, attempt, "attempt", "attempt")                                              \
+    F(NAME, state, r, state, "state", "state")                                                     \
+    F(LONG, reason, r, reason, "reason", "reason")                                                 \
+    F(EXIT, exit_code, r, exit_code, "exit_code", "exit status")                                   \
+    F(SIGNAL, signal, r, signal, "signal", "signal")                                               \
+    F(TEXT, machine_key, m, key, "machine", "machine")                                             \
+    F(JSON, machine_facts, m, facts, "machine_facts", "description of the machine")                \
+    F(TEXT, who, r, who, "who", "author")                                                          \
+    F(JSON, argv, r, argv, "argv", "command line")                                                 \
+    F(TIME, started_ns, r, started, "started", "time of the start")                                \
+    F(TIME, ended_ns, r, ended, "ended", "time of the end")                                        \
+    F(MS, wall_ms, r, wall_ms, "wall_s", "seconds it took")                                        \
+    F(JSON, facts, r, facts, "facts", "facts")
 
-#define STORE_FIELD_ONE(kind, member, text, table, column, shown, what) +1
+#define STORE_FIELD_ONE(kind, member, table, column, shown, what) +1
 
 /** A row of the table. */
 struct store_run_field {
@@ -86,15 +86,14 @@ static inline bool store_field_is_text(enum store_field_kind kind)
 /* Macros that build the SQL of the fields, for literals. */
 
 /** ", r.key, r.recipe_key, ...": all fields in order, to be appended to another column. */
-#define STORE_FIELD_SELECT(kind, member, text, table, column, shown, what) ", " #table "." #column
+#define STORE_FIELD_SELECT(kind, member, table, column, shown, what) ", " #table "." #column
 /** ", key, recipe_key, ...": the fields in table run; STORE_FIELD_PLACE gives ", ?" for each.
  */
-#define STORE_FIELD_OWN(kind, member, text, table, column, shown, what)                            \
-    STORE_FIELD_OWN_##table(column)
+#define STORE_FIELD_OWN(kind, member, table, column, shown, what) STORE_FIELD_OWN_##table(column)
 #define STORE_FIELD_OWN_r(column) ", " #column
 #define STORE_FIELD_OWN_s(column)
 #define STORE_FIELD_OWN_m(column)
-#define STORE_FIELD_PLACE(kind, member, text, table, column, shown, what) STORE_FIELD_PLACE_##table
+#define STORE_FIELD_PLACE(kind, member, table, column, shown, what) STORE_FIELD_PLACE_##table
 #define STORE_FIELD_PLACE_r ", ?"
 #define STORE_FIELD_PLACE_s
 #define STORE_FIELD_PLACE_m

@@ -100,7 +100,7 @@ struct field {
     json_t *(*compute)(const struct orch_run *run); /* NULL: the value is the member */
 };
 
-#define FIELD(kind, member, text, table, column, shown, what)                                      \
+#define FIELD(kind, member, table, column, shown, what)                                            \
     {shown, STORE_FIELD_##kind, offsetof(struct orch_run, member), NULL},
 #define MEMBER(kind, member, shown)                                                                \
     {                                                                                              \

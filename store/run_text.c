@@ -32,8 +32,8 @@
 #define TEXT_OF_SIGNAL RUN_TEXT_INT
 #define TEXT_OF_TIME RUN_TEXT_INT64
 #define TEXT_OF_MS RUN_TEXT_REAL
-#define FIELD(kind, member, text, table, column, shown, what)                                      \
-    {#text, TEXT_OF_##kind, OF(orch_record, member)},
+#define FIELD(kind, member, table, column, shown, what)                                            \
+    {#member, TEXT_OF_##kind, OF(orch_record, member)},
 
 const struct run_text_field run_text_record[] = {STORE_RUN_FIELDS(FIELD){0}};
 
@@ -291,7 +291,7 @@ static struct orch_run *read_run(struct orch_store *store, int64_t run_id, GErro
     return run;
 }
 
-#define COPY(kind, member, text, table, column, shown, what) .member = run->member,
+#define COPY(kind, member, table, column, shown, what) .member = run->member,
 
 static void fill_record(const struct orch_run *run, struct orch_record *out)
 {

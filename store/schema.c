@@ -40,101 +40,120 @@
     "CREATE TRIGGER " table "_update BEFORE UPDATE ON " table                                      \
     " BEGIN SELECT RAISE(ABORT, 'this row never changes'); END;"
 
-static const char SCHEMA_1[] =
-    "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
-    "INSERT INTO meta VALUES('schema', '1'), ('min_reader', '1');"
+/* The device key's column is named `device`; `more` are further columns of `active`. */
+#define SCHEMA(device, more)                                                                       \
+    "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"          \
+    "INSERT INTO meta VALUES('schema', '1'), ('min_reader', '1');"                                 \
+                                                                                                   \
+    "CREATE TABLE source(id INTEGER PRIMARY KEY, tree TEXT, commit_oid TEXT, branch TEXT,"         \
+    " dirty INTEGER NOT NULL CHECK(dirty IN (0, 1)), remote TEXT) STRICT;"                         \
+    "CREATE UNIQUE INDEX source_whole ON source(coalesce(tree, ''), coalesce(commit_oid, ''),"     \
+    " coalesce(branch, ''), dirty, coalesce(remote, ''));"                                         \
+                                                                                                   \
+    "CREATE TABLE machine(id INTEGER PRIMARY KEY, key TEXT NOT NULL, facts TEXT NOT NULL,"         \
+    " UNIQUE(key, facts)) STRICT;"                                                                 \
+                                                                                                   \
+    "CREATE TABLE recipe(key TEXT PRIMARY KEY, name TEXT, canonical TEXT NOT NULL, verbatim TEXT)" \
+    " STRICT, WITHOUT ROWID;"                                                                      \
+                                                                                                   \
+    "CREATE TABLE run("                                                                            \
+    " id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE CHECK(key <> ''),"                          \
+    " recipe_key TEXT, recipe TEXT, experiment TEXT, plugin TEXT, plugin_version TEXT, build "     \
+    "TEXT,"                                                                                        \
+    " source INTEGER REFERENCES source(id), fingerprint TEXT, " device " TEXT,"                    \
+    " seed INTEGER NOT NULL, repeat INTEGER NOT NULL, attempt INTEGER NOT NULL,"                   \
+    " state TEXT NOT NULL CHECK(state <> ''), reason TEXT, exit_code INTEGER, signal INTEGER,"     \
+    " machine INTEGER REFERENCES machine(id), who TEXT,"                                           \
+    " started INTEGER NOT NULL, ended INTEGER NOT NULL, wall_ms REAL, argv TEXT, facts TEXT,"      \
+    " digest_v INTEGER NOT NULL, digest TEXT NOT NULL) STRICT;"                                    \
+    "CREATE INDEX run_by_ended ON run(ended);"                                                     \
+    "CREATE INDEX run_by_recipe ON run(recipe, ended);"                                            \
+    "CREATE INDEX run_by_experiment ON run(experiment, ended);"                                    \
+    "CREATE INDEX run_by_state ON run(state, ended);"                                              \
+    "CREATE INDEX run_by_fingerprint ON run(fingerprint, ended);"                                  \
+    "CREATE INDEX run_by_cell ON run(recipe, experiment, repeat, ended);"                          \
+    "CREATE INDEX run_by_tail ON run(substr(key, -8));"                                            \
+                                                                                                   \
+    "CREATE TABLE param(run INTEGER NOT NULL REFERENCES run(id), name TEXT NOT NULL,"              \
+    " type TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(run, name)) STRICT, WITHOUT ROWID;"     \
+    "CREATE INDEX param_by_value ON param(name, value);"                                           \
+    "CREATE TABLE input(run INTEGER NOT NULL REFERENCES run(id), name TEXT NOT NULL,"              \
+    " from_key TEXT, sha256 TEXT, PRIMARY KEY(run, name)) STRICT, WITHOUT ROWID;"                  \
+    "CREATE TABLE result(run INTEGER NOT NULL REFERENCES run(id), name TEXT NOT NULL,"             \
+    " value REAL, unit TEXT NOT NULL, better TEXT NOT NULL, PRIMARY KEY(run, name))"               \
+    " STRICT, WITHOUT ROWID;"                                                                      \
+    "CREATE INDEX result_by_value ON result(name, value);"                                         \
+    "CREATE TABLE artifact(run INTEGER NOT NULL REFERENCES run(id), name TEXT NOT NULL,"           \
+    " sha256 TEXT NOT NULL, bytes INTEGER NOT NULL, PRIMARY KEY(run, name)) STRICT, WITHOUT "      \
+    "ROWID;"                                                                                       \
+    "CREATE INDEX artifact_by_sha256 ON artifact(sha256);"                                         \
+    "CREATE TABLE metric_name(id INTEGER PRIMARY KEY, name TEXT NOT NULL, unit TEXT NOT NULL,"     \
+    " better TEXT NOT NULL, UNIQUE(name, unit, better)) STRICT;"                                   \
+    "CREATE TABLE metric(run INTEGER NOT NULL REFERENCES run(id),"                                 \
+    " name_id INTEGER NOT NULL REFERENCES metric_name(id), step INTEGER NOT NULL,"                 \
+    " t_ms REAL, value REAL, PRIMARY KEY(run, name_id, step)) STRICT, WITHOUT ROWID;"              \
+                                                                                                   \
+    "CREATE TABLE note(key TEXT PRIMARY KEY, target TEXT NOT NULL, kind TEXT NOT NULL,"            \
+    " public INTEGER NOT NULL CHECK(public IN (0, 1)), text TEXT, who TEXT, made INTEGER NOT "     \
+    "NULL)"                                                                                        \
+    " STRICT, WITHOUT ROWID;"                                                                      \
+    "CREATE INDEX note_by_target ON note(target);"                                                 \
+    "CREATE INDEX note_tombstone ON note(target) WHERE kind = 'tombstone';"                        \
+                                                                                                   \
+    "CREATE TABLE forecast(fingerprint TEXT NOT NULL, machine TEXT NOT NULL, model TEXT NOT NULL," \
+    " made INTEGER NOT NULL, p5 REAL, p50 REAL, p95 REAL, tier TEXT, run TEXT,"                    \
+    " PRIMARY KEY(fingerprint, machine, model, made)) STRICT, WITHOUT ROWID;"                      \
+    "CREATE INDEX forecast_by_run ON forecast(run);"                                               \
+    "CREATE TABLE dataset(id INTEGER PRIMARY KEY, name TEXT NOT NULL, source TEXT, licence TEXT,"  \
+    " sha256 TEXT NOT NULL UNIQUE) STRICT;"                                                        \
+    "CREATE TABLE sample(dataset INTEGER NOT NULL REFERENCES dataset(id), row INTEGER NOT NULL,"   \
+    " target REAL, features TEXT NOT NULL, PRIMARY KEY(dataset, row)) STRICT, WITHOUT ROWID;"      \
+                                                                                                   \
+    /* local: never merged */                                                                      \
+    "CREATE TABLE active(key TEXT PRIMARY KEY, fingerprint TEXT, " device " TEXT," more            \
+    " record TEXT, boot_id TEXT NOT NULL, pid INTEGER NOT NULL, pid_start INTEGER NOT NULL,"       \
+    " started INTEGER NOT NULL) STRICT, WITHOUT ROWID;"                                            \
+    "CREATE INDEX active_by_fingerprint ON active(fingerprint);"                                   \
+    "CREATE TABLE lease(resource TEXT PRIMARY KEY,"                                                \
+    " owner TEXT NOT NULL REFERENCES active(key) ON DELETE CASCADE) STRICT, WITHOUT ROWID;"        \
+    "CREATE INDEX lease_by_owner ON lease(owner);"                                                 \
+    "CREATE TABLE conflict(key TEXT NOT NULL, digest TEXT NOT NULL, origin TEXT NOT NULL,"         \
+    " record TEXT NOT NULL, found INTEGER NOT NULL, PRIMARY KEY(key, digest))"                     \
+    " STRICT, WITHOUT ROWID;"                                                                      \
+    "CREATE TABLE predictor(name TEXT PRIMARY KEY, made INTEGER NOT NULL, model TEXT NOT NULL)"    \
+    " STRICT, WITHOUT ROWID;"                                                                      \
+    "CREATE TABLE purged(run INTEGER PRIMARY KEY REFERENCES run(id), made INTEGER NOT NULL)"       \
+    " STRICT;"                                                                                     \
+                                                                                                   \
+    "CREATE TRIGGER run_insert BEFORE INSERT ON run"                                               \
+    " WHEN EXISTS (SELECT 1 FROM run WHERE key = NEW.key OR id = NEW.id)"                          \
+    " BEGIN SELECT RAISE(ABORT, 'an ended run never changes'); END;"                               \
+    "CREATE TRIGGER run_update BEFORE UPDATE ON run WHEN OLD.digest <> ''"                         \
+    " BEGIN SELECT RAISE(ABORT, 'an ended run never changes'); END;"                               \
+    "CREATE TRIGGER run_delete BEFORE DELETE ON run"                                               \
+    " BEGIN SELECT RAISE(ABORT, 'an ended run never changes'); END;" FINAL("param", "")            \
+        FINAL("input", "") FINAL("result", "") FINAL("artifact", UNLESS_PURGED)                    \
+            NO_CHANGE("metric", UNLESS_PURGED) NEVER_UPDATED("source") NEVER_UPDATED("machine")    \
+                NEVER_UPDATED("recipe") NEVER_UPDATED("metric_name") NEVER_UPDATED("note")
 
-    "CREATE TABLE source(id INTEGER PRIMARY KEY, tree TEXT, commit_oid TEXT, branch TEXT,"
-    " dirty INTEGER NOT NULL CHECK(dirty IN (0, 1)), remote TEXT) STRICT;"
-    "CREATE UNIQUE INDEX source_whole ON source(coalesce(tree, ''), coalesce(commit_oid, ''),"
-    " coalesce(branch, ''), dirty, coalesce(remote, ''));"
+static const char SCHEMA_1[] = SCHEMA("device_key", "");
 
-    "CREATE TABLE machine(id INTEGER PRIMARY KEY, key TEXT NOT NULL, facts TEXT NOT NULL,"
-    " UNIQUE(key, facts)) STRICT;"
-
-    "CREATE TABLE recipe(key TEXT PRIMARY KEY, name TEXT, canonical TEXT NOT NULL, verbatim TEXT)"
-    " STRICT, WITHOUT ROWID;"
-
-    "CREATE TABLE run("
-    " id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE CHECK(key <> ''),"
-    " recipe_key TEXT, recipe TEXT, experiment TEXT, plugin TEXT, plugin_version TEXT, build TEXT,"
-    " source INTEGER REFERENCES source(id), fingerprint TEXT, where_key TEXT,"
-    " seed INTEGER NOT NULL, repeat INTEGER NOT NULL, attempt INTEGER NOT NULL,"
-    " state TEXT NOT NULL CHECK(state <> ''), reason TEXT, exit_code INTEGER, signal INTEGER,"
-    " machine INTEGER REFERENCES machine(id), who TEXT,"
-    " started INTEGER NOT NULL, ended INTEGER NOT NULL, wall_ms REAL, argv TEXT, facts TEXT,"
-    " digest_v INTEGER NOT NULL, digest TEXT NOT NULL) STRICT;"
-    "CREATE INDEX run_by_ended ON run(ended);"
-    "CREATE INDEX run_by_recipe ON run(recipe, ended);"
-    "CREATE INDEX run_by_experiment ON run(experiment, ended);"
-    "CREATE INDEX run_by_state ON run(state, ended);"
-    "CREATE INDEX run_by_fingerprint ON run(fingerprint, ended);"
-    "CREATE INDEX run_by_cell ON run(recipe, experiment, repeat, ended);"
-    "CREATE INDEX run_by_tail ON run(substr(key, -8));"
-
-    "CREATE TABLE param(run INTEGER NOT NULL REFERENCES run(id), name TEXT NOT NULL,"
-    " type TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(run, name)) STRICT, WITHOUT ROWID;"
-    "CREATE INDEX param_by_value ON param(name, value);"
-    "CREATE TABLE input(run INTEGER NOT NULL REFERENCES run(id), name TEXT NOT NULL,"
-    " from_key TEXT, sha256 TEXT, PRIMARY KEY(run, name)) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE result(run INTEGER NOT NULL REFERENCES run(id), name TEXT NOT NULL,"
-    " value REAL, unit TEXT NOT NULL, better TEXT NOT NULL, PRIMARY KEY(run, name))"
-    " STRICT, WITHOUT ROWID;"
-    "CREATE INDEX result_by_value ON result(name, value);"
-    "CREATE TABLE artifact(run INTEGER NOT NULL REFERENCES run(id), name TEXT NOT NULL,"
-    " sha256 TEXT NOT NULL, bytes INTEGER NOT NULL, PRIMARY KEY(run, name)) STRICT, WITHOUT ROWID;"
-    "CREATE INDEX artifact_by_sha256 ON artifact(sha256);"
-    "CREATE TABLE metric_name(id INTEGER PRIMARY KEY, name TEXT NOT NULL, unit TEXT NOT NULL,"
-    " better TEXT NOT NULL, UNIQUE(name, unit, better)) STRICT;"
-    "CREATE TABLE metric(run INTEGER NOT NULL REFERENCES run(id),"
-    " name_id INTEGER NOT NULL REFERENCES metric_name(id), step INTEGER NOT NULL,"
-    " t_ms REAL, value REAL, PRIMARY KEY(run, name_id, step)) STRICT, WITHOUT ROWID;"
-
-    "CREATE TABLE note(key TEXT PRIMARY KEY, target TEXT NOT NULL, kind TEXT NOT NULL,"
-    " public INTEGER NOT NULL CHECK(public IN (0, 1)), text TEXT, who TEXT, made INTEGER NOT NULL)"
-    " STRICT, WITHOUT ROWID;"
-    "CREATE INDEX note_by_target ON note(target);"
-    "CREATE INDEX note_tombstone ON note(target) WHERE kind = 'tombstone';"
-
-    "CREATE TABLE forecast(fingerprint TEXT NOT NULL, machine TEXT NOT NULL, model TEXT NOT NULL,"
-    " made INTEGER NOT NULL, p5 REAL, p50 REAL, p95 REAL, tier TEXT, run TEXT,"
-    " PRIMARY KEY(fingerprint, machine, model, made)) STRICT, WITHOUT ROWID;"
-    "CREATE INDEX forecast_by_run ON forecast(run);"
-    "CREATE TABLE dataset(id INTEGER PRIMARY KEY, name TEXT NOT NULL, source TEXT, licence TEXT,"
-    " sha256 TEXT NOT NULL UNIQUE) STRICT;"
-    "CREATE TABLE sample(dataset INTEGER NOT NULL REFERENCES dataset(id), row INTEGER NOT NULL,"
-    " target REAL, features TEXT NOT NULL, PRIMARY KEY(dataset, row)) STRICT, WITHOUT ROWID;"
-
-    /* local: never merged */
-    "CREATE TABLE active(key TEXT PRIMARY KEY, fingerprint TEXT, where_key TEXT, trial_dir TEXT,"
-    " record TEXT, boot_id TEXT NOT NULL, pid INTEGER NOT NULL, pid_start INTEGER NOT NULL,"
-    " started INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
-    "CREATE INDEX active_by_fingerprint ON active(fingerprint);"
-    "CREATE TABLE lease(resource TEXT PRIMARY KEY,"
-    " owner TEXT NOT NULL REFERENCES active(key) ON DELETE CASCADE) STRICT, WITHOUT ROWID;"
-    "CREATE INDEX lease_by_owner ON lease(owner);"
-    "CREATE TABLE conflict(key TEXT NOT NULL, digest TEXT NOT NULL, origin TEXT NOT NULL,"
-    " record TEXT NOT NULL, found INTEGER NOT NULL, PRIMARY KEY(key, digest))"
-    " STRICT, WITHOUT ROWID;"
-    "CREATE TABLE predictor(name TEXT PRIMARY KEY, made INTEGER NOT NULL, model TEXT NOT NULL)"
-    " STRICT, WITHOUT ROWID;"
-    "CREATE TABLE purged(run INTEGER PRIMARY KEY REFERENCES run(id), made INTEGER NOT NULL)"
-    " STRICT;"
-
-    "CREATE TRIGGER run_insert BEFORE INSERT ON run"
-    " WHEN EXISTS (SELECT 1 FROM run WHERE key = NEW.key OR id = NEW.id)"
-    " BEGIN SELECT RAISE(ABORT, 'an ended run never changes'); END;"
-    "CREATE TRIGGER run_update BEFORE UPDATE ON run WHEN OLD.digest <> ''"
-    " BEGIN SELECT RAISE(ABORT, 'an ended run never changes'); END;"
-    "CREATE TRIGGER run_delete BEFORE DELETE ON run"
-    " BEGIN SELECT RAISE(ABORT, 'an ended run never changes'); END;" FINAL("param", "")
-        FINAL("input", "") FINAL("result", "") FINAL("artifact", UNLESS_PURGED)
-            NO_CHANGE("metric", UNLESS_PURGED) NEVER_UPDATED("source") NEVER_UPDATED("machine")
-                NEVER_UPDATED("recipe") NEVER_UPDATED("metric_name") NEVER_UPDATED("note");
+/* Before the first release, schema 1 had another name for the device key, and a column that nothing
+ * reads. A store with that shape is brought to the present one when it is opened. */
+static const char BEFORE_RELEASE[] = SCHEMA("where_key", " trial_dir TEXT,");
+static const char RENAMES[] = "ALTER TABLE run RENAME COLUMN where_key TO device_key;"
+                              "ALTER TABLE active RENAME COLUMN where_key TO device_key;"
+                              "ALTER TABLE active DROP COLUMN trial_dir;"
+                              "UPDATE active SET record ="
+                              " replace(record, '\"where_key\":', '\"device_key\":');"
+                              "UPDATE conflict SET record ="
+                              " replace(record, '\"where_key\":', '\"device_key\":');";
 
 const struct store_migrations store_migrations = {
     .target = ORCH_STORE_SCHEMA,
     .create = SCHEMA_1,
+    .before = BEFORE_RELEASE,
+    .renames = RENAMES,
 };
 
 static bool read_version_parts(struct orch_store *store, int64_t *out_schema,
@@ -247,6 +266,37 @@ static bool change_schema(struct orch_store *store, const struct store_migration
     bool ok = found == 0 ? orch_store_exec(store, migrations->create, "create", error)
                          : back_up_and_step(store, migrations, (int)version, error);
     return ok && set_version(store, migrations->target, error);
+}
+
+/* Runs inside one IMMEDIATE transaction: another process may have been first. */
+static bool rename_shape(struct orch_store *store, const struct store_migrations *migrations,
+                         GError **error)
+{
+    if (!orch_store_check_shape(store, migrations->before, NULL))
+        return true;
+    g_autofree char *backup = backup_name(store, migrations->target);
+    return orch_store_backup_to(store, backup, error) &&
+           orch_store_exec(store, migrations->renames, "migrate", error);
+}
+
+bool orch_store_rename(struct orch_store *store, const struct store_migrations *migrations,
+                       GError **error)
+{
+    if (sqlite3_db_readonly(store->db, "main") == 1) {
+        orch_error_set(error, ORCH_ERROR_STORE, "copy it to a folder that you may write to",
+                       "cannot read store '%s': a development version of orch made it, and it "
+                       "must be brought up to date first",
+                       store->path);
+        return false;
+    }
+    bool readonly = store->readonly; /* a reader may write the file, too, for this alone */
+    store->readonly = false;
+    bool ok = orch_store_transaction_begin(store, error);
+    if (ok && !(ok = rename_shape(store, migrations, error)))
+        orch_store_transaction_rollback(store);
+    ok = ok && orch_store_transaction_commit(store, error);
+    store->readonly = readonly;
+    return ok;
 }
 
 bool orch_store_migrate(struct orch_store *store, const struct store_migrations *migrations,

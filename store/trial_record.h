@@ -6,10 +6,6 @@
 
 #include "store/store.h"
 
-/** The key of the device in a trial's record. The name dates from earlier versions, which wrote
- * such records. */
-#define ORCH_TRIAL_DEVICE_KEY "where_key"
-
 /** Reads the fields of a run that a trial's record contains into `out`. The texts are borrowed from
  * `trial`. */
 void orch_record_from_trial(const json_t *trial, struct orch_record *out);

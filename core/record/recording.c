@@ -366,8 +366,7 @@ static bool claim(struct orch_workspace *workspace, struct orch_recording *recor
 {
     struct orch_active active = {
         .fingerprint = orch_json_text(record, "fingerprint", NULL),
-        .device_key = orch_json_text(record, ORCH_TRIAL_DEVICE_KEY, NULL),
-        .trial_dir = recording->trial_dir,
+        .device_key = orch_json_text(record, "device_key", NULL),
         .record = recording->record,
         .started_ns = recording->started_ns,
     };

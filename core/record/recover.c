@@ -215,7 +215,7 @@ static bool recover_folder(struct orch_store *store, const char *key, unsigned *
         return true;
     }
     int64_t started = (int64_t)info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec;
-    if (!orch_salvage_trial(store, key, path, record, started, &is_new, error))
+    if (!orch_salvage_trial(store, key, record, started, &is_new, error))
         return false;
     *added += is_new;
     return true;

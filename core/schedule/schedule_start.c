@@ -155,7 +155,6 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
         return false;
     struct orch_active active = {.fingerprint = item->fingerprint,
                                  .device_key = item->device_key,
-                                 .trial_dir = dir.path,
                                  .record = dir.record,
                                  .runner = run->self,
                                  .started_ns = orch_now_ns(),

@@ -115,7 +115,6 @@ static struct orch_beginning beginning_of(const struct slurm_submitter *s,
     const struct orch_plan_item *item = &s->plan->items[claim->element->item];
     struct orch_beginning row = {.active = {.fingerprint = item->fingerprint,
                                             .device_key = item->device_key,
-                                            .trial_dir = claim->dir.path,
                                             .record = claim->dir.record,
                                             .runner = s->self,
                                             .started_ns = orch_now_ns(),

@@ -54,7 +54,7 @@ static void take_inputs(json_t *record, const json_t *report)
 static void take_report(json_t *record, json_t *slurm, const json_t *report)
 {
     take_text(record, "machine_key", report, "machine_key");
-    take_text(record, ORCH_TRIAL_DEVICE_KEY, report, "device_key");
+    take_text(record, "device_key", report, "device_key");
     json_t *machine = json_object_get(report, "machine_facts");
     if (json_is_object(machine))
         json_object_set(record, "machine_facts", machine);

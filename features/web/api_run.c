@@ -78,7 +78,7 @@ json_t *orch_web_active_json(const struct orch_active_row *row)
         orch_active_is_alive(row), "experiment", orch_json_text(record, "experiment", "?"),
         "recipe", orch_json_text(record, "recipe", "-"), "plugin",
         orch_json_text(record, "plugin", "?"), "who", orch_json_text(record, "who", "?"),
-        "device_key", orch_json_text(record, ORCH_TRIAL_DEVICE_KEY, "-"), "repeat",
+        "device_key", orch_json_text(record, "device_key", "-"), "repeat",
         (json_int_t)orch_json_int(record, "repeat", 1), "started", started, "setting", coords,
         "units", units_json(record), "params", params_json(record));
 }

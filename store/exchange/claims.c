@@ -14,8 +14,6 @@
 #include <string.h>
 
 #define CLAIM_FORMAT 1
-/* The JSON member for the device, as earlier versions named it. */
-#define DEVICE_MEMBER "where_key"
 #define NAME_BYTES_MAX 400 /* maximum bytes of who, host, device_key */
 #define NAME_CHARS 100     /* maximum characters of our own who and host */
 #define ATTEMPTS_MAX 5
@@ -111,7 +109,7 @@ static char *claim_text(const struct orch_claim *claim)
     orch_key_make(id);
     g_autoptr(json_t) json = json_pack(
         "{s:i s:s s:s s:s? s:s s:s s:I s:I}", "format", CLAIM_FORMAT, "id", id, "fingerprint",
-        claim->fingerprint, DEVICE_MEMBER, claim->device_key, "who", claim->who, "host",
+        claim->fingerprint, "device_key", claim->device_key, "who", claim->who, "host",
         claim->host, "made", (json_int_t)claim->made_ns, "expires", (json_int_t)claim->expires_ns);
     return json ? orch_json_canonical(json) : NULL;
 }
@@ -128,7 +126,7 @@ static char *plain_line(const json_t *json, const char *key)
 struct orch_claim *orch_claims_parse(const char *resource, const char *text, size_t length)
 {
     g_autoptr(json_t) json = orch_json_parse(text, length, CLAIMS_TEXT_MAX, NULL);
-    const json_t *device = json ? json_object_get(json, DEVICE_MEMBER) : NULL;
+    const json_t *device = json ? json_object_get(json, "device_key") : NULL;
     const char *fingerprint = orch_json_text(json, "fingerprint", "");
     if (!json || orch_json_int(json, "format", 0) != CLAIM_FORMAT ||
         !orch_sha256_is_valid(fingerprint) ||
@@ -139,7 +137,7 @@ struct orch_claim *orch_claims_parse(const char *resource, const char *text, siz
     struct orch_claim *claim = g_new0(struct orch_claim, 1);
     g_strlcpy(claim->resource, resource, sizeof claim->resource);
     claim->fingerprint = g_strdup(fingerprint);
-    claim->device_key = plain_line(json, DEVICE_MEMBER);
+    claim->device_key = plain_line(json, "device_key");
     claim->who = plain_line(json, "who");
     claim->host = plain_line(json, "host");
     claim->made_ns = orch_json_int(json, "made", -1);

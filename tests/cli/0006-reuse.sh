@@ -12,7 +12,7 @@ ok orch db info --json; path=$(json path)
 # the same rows, as if another GPU model had made them
 sqlite3 "$path" "PRAGMA writable_schema=0; SELECT name FROM sqlite_master WHERE type='trigger'" >triggers
 while read -r name; do printf 'DROP TRIGGER "%s";\n' "$name"; done <triggers >sql
-echo "UPDATE run SET where_key='1x Tesla K80';" >>sql
+echo "UPDATE run SET device_key='1x Tesla K80';" >>sql
 sqlite3 "$path" <sql
 ok orch plan both.recipe --json
 states=$(printf '%s' "$out" | python3 -c '

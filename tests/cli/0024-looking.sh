@@ -41,7 +41,7 @@ ok orch compare n=0 n=1 -m value; has 'higher and better'
 ok orch db info --json; path=$(json path)
 cp "$path" other.db
 { sqlite3 other.db "SELECT 'DROP TRIGGER \"'||name||'\";' FROM sqlite_master WHERE type='trigger'"
-  echo "UPDATE run SET where_key='8x Tesla V100' WHERE id IN (SELECT run FROM param WHERE name='n' AND value='1');"; } >sql
+  echo "UPDATE run SET device_key='8x Tesla V100' WHERE id IN (SELECT run FROM param WHERE name='n' AND value='1');"; } >sql
 sqlite3 other.db <sql
 ok orch compare n=0 n=1 --db other.db; has 'other machine'; has 'higher and better'
 ok orch compare n=0 n=1 --db other.db --across; has_not 'other machine'

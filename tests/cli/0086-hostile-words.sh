@@ -48,7 +48,7 @@ python3 "$SOURCE/tests/store/forge.py" ../evil/results.db \
     "INSERT INTO note SELECT '01900000-0000-7000-8000-00000000000' || id, key, 'note', 1, $E, $E, 1 FROM run" \
     "INSERT INTO forecast SELECT fingerprint, $E, $E, 1, 1, 2, 3, $E, key FROM run" || _fail 'no forged store'
 python3 "$SOURCE/tests/store/forge.py" ../worse/results.db \
-    "UPDATE run SET key = substr(key, 1, 35) || substr('123456789abcdef0', instr('0123456789abcdef', substr(key, 36)), 1), recipe = $E, experiment = $E, plugin = $E, plugin_version = $E, state = $E, where_key = $E, fingerprint = $E, who = $E" \
+    "UPDATE run SET key = substr(key, 1, 35) || substr('123456789abcdef0', instr('0123456789abcdef', substr(key, 36)), 1), recipe = $E, experiment = $E, plugin = $E, plugin_version = $E, state = $E, device_key = $E, fingerprint = $E, who = $E" \
     "UPDATE run SET state = 'ok' WHERE id = 2" "UPDATE machine SET key = $E, facts = $E" \
     "UPDATE param SET name = $E, type = $E, value = $E WHERE name = 'note'" \
     "UPDATE artifact SET name = CASE run WHEN 1 THEN $E ELSE '../../stray' END WHERE name = 'out'" \

@@ -31,9 +31,9 @@ db = sqlite3.connect(".orch/results.db")
 boot = open("/proc/sys/kernel/random/boot_id").read().strip()
 db.execute("DELETE FROM active")
 for n, (boot_id, pid) in enumerate([("", 0), (boot, 1), ("x" * 100, 99), (boot, 4000000)]):
-    db.execute("INSERT INTO active(key, fingerprint, where_key, trial_dir, record, boot_id, pid, pid_start, started)"
-               " VALUES(?, 'f', 'w', ?, ?, ?, ?, 1, 1)", ("01890000-0000-7000-8000-00000000000%d" % n, victim, record, boot_id, pid))
-db.execute("INSERT INTO active(key, trial_dir, record, boot_id, pid, pid_start, started) VALUES('../../victim', ?, ?, '', 0, 0, 0)", (victim, record))
+    db.execute("INSERT INTO active(key, fingerprint, device_key, record, boot_id, pid, pid_start, started)"
+               " VALUES(?, 'f', 'w', ?, ?, ?, 1, 1)", ("01890000-0000-7000-8000-00000000000%d" % n, record, boot_id, pid))
+db.execute("INSERT INTO active(key, record, boot_id, pid, pid_start, started) VALUES('../../victim', ?, '', 0, 0, 0)", (record,))
 db.commit()
 P
 }

@@ -23,8 +23,8 @@ for n in 1 2 3; do
     python3 - $key$n <<'P'
 import sqlite3, sys
 db = sqlite3.connect(".orch/results.db")
-db.execute("INSERT INTO active(key, fingerprint, where_key, trial_dir, record, boot_id, pid, pid_start, started)"
-           " VALUES(?, ?, 'w', '', '{}', '', 0, 0, 1)", (sys.argv[1], "%064d" % 4))
+db.execute("INSERT INTO active(key, fingerprint, device_key, record, boot_id, pid, pid_start, started)"
+           " VALUES(?, ?, 'w', '{}', '', 0, 0, 1)", (sys.argv[1], "%064d" % 4))
 db.commit()
 P
     mkdir -p $d/$key$n

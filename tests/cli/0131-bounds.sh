@@ -49,8 +49,8 @@ import os, sqlite3, sys
 db = sqlite3.connect(".orch/results.db")
 db.execute("DELETE FROM active")
 boot = open("/proc/sys/kernel/random/boot_id").read().strip()
-db.execute("INSERT INTO active(key, fingerprint, where_key, trial_dir, record, boot_id, pid, pid_start, started)"
-           " VALUES(?, 'f', 'w', '', ?, ?, 4000000, 1, 1)", (sys.argv[1], '{"experiment":"e","plugin":"p"}', boot))
+db.execute("INSERT INTO active(key, fingerprint, device_key, record, boot_id, pid, pid_start, started)"
+           " VALUES(?, 'f', 'w', ?, ?, 4000000, 1, 1)", (sys.argv[1], '{"experiment":"e","plugin":"p"}', boot))
 db.commit()
 P
     mkdir -p .orch/results.db.d/trials/$key

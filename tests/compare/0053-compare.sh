@@ -80,7 +80,7 @@ fails 2 orch compare main..empty; says 'no run that ended well was made from'; s
 ok orch db info --json; path=$(json path)
 cp "$path" other.db
 { sqlite3 other.db "SELECT 'DROP TRIGGER \"'||name||'\";' FROM sqlite_master WHERE type='trigger'"
-  echo "UPDATE run SET where_key='8x Tesla V100' WHERE source IN (SELECT id FROM source WHERE branch='feature');"; } >sql
+  echo "UPDATE run SET device_key='8x Tesla V100' WHERE source IN (SELECT id FROM source WHERE branch='feature');"; } >sql
 sqlite3 other.db <sql
 ok orch compare main..feature --db other.db; has 'other machine'; has 'equal in every pair'; says "B on '8x Tesla V100'"
 fails 2 orch compare main..feature --db other.db -m epoch_time; says "'epoch_time' is a timing, but A ran on"; says "B on '8x Tesla V100'"; says '--across'

@@ -16,7 +16,7 @@ at = 1732492800 * 10**9  # 2024-11-25, a Monday, 00:00 UTC
 rows = [r for (r,) in db.execute("SELECT id FROM run ORDER BY id")]
 places = ["1x Tesla V100-SXM2-16GB", "2x Tesla V100-SXM2-16GB", "1x Tesla K80", "1x Tesla K80", "AMD EPYC, 4 threads", "1x My Card", "1x Tesla K80"]
 for i, (run, place) in enumerate(zip(rows, places)):
-    db.execute("UPDATE run SET where_key = ?, wall_ms = ?, ended = ? WHERE id = ?", (place, 3600e3 * (i % 3 + 1), at - 1 if i == 0 else at + i, run))
+    db.execute("UPDATE run SET device_key = ?, wall_ms = ?, ended = ? WHERE id = ?", (place, 3600e3 * (i % 3 + 1), at - 1 if i == 0 else at + i, run))
 db.commit()
 P
 ok orch cost --json

@@ -49,7 +49,7 @@ static int write_runs(int count)
     struct orch_store *store = orch_store_open(path, ORCH_STORE_WRITE, &problem);
     for (int i = 0; store && !problem && i < count; i++) {
         char other[ORCH_KEY_CHARS];
-        struct orch_active a = {.trial_dir = "/nowhere", .record = "{}", .fingerprint = "f"};
+        struct orch_active a = {.record = "{}", .fingerprint = "f"};
         enum orch_begin begun;
         orch_key_make(a.key);
         if (orch_store_begin(store, &a, ORCH_REUSE_NEVER, false, &begun, other, &problem))

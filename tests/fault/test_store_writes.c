@@ -31,7 +31,6 @@ static bool write_begin(struct orch_store *store, GError **error)
     struct orch_active active = {
         .fingerprint = "1f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0bd822cd15d6c15b0f00a8",
         .device_key = "here",
-        .trial_dir = "/nowhere",
         .record = "{}",
         .runner = self,
         .started_ns = 1};

@@ -77,7 +77,7 @@ hub, kind, *prints = sys.argv[1:]
 def git(*args, text=""): return subprocess.run(["git", "-C", hub, *args], input=text.encode(), capture_output=True, check=True).stdout.decode().strip()
 tree = git("mktree")
 for print_ in prints:
-    claim = {"format": 1, "id": "x", "fingerprint": print_, "where_key": None, "who": "\x1b[2Jeve\u202e\nx", "host": "\x9bh", "made": 1, "expires": 2**63 - 1}
+    claim = {"format": 1, "id": "x", "fingerprint": print_, "device_key": None, "who": "\x1b[2Jeve\u202e\nx", "host": "\x9bh", "made": 1, "expires": 2**63 - 1}
     if kind == "huge": claim["who"] = "e" * 5000000
     if kind == "deep": text = "[" * 50000
     elif kind == "types": text = json.dumps({k: [v] for k, v in claim.items()})

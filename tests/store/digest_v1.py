@@ -29,7 +29,7 @@ def text(value):
 ENCODE = {"t": text, "i": integer, "r": real, "e": lambda v: integer(-1 if v is None else v)}
 
 HEAD = """SELECT r.key, r.recipe_key, r.recipe, r.experiment, r.plugin, r.plugin_version, r.build,
- s.tree, s.commit_oid, s.branch, s.remote, s.dirty, r.fingerprint, r.where_key, r.seed, r.repeat,
+ s.tree, s.commit_oid, s.branch, s.remote, s.dirty, r.fingerprint, r.device_key, r.seed, r.repeat,
  r.attempt, r.state, r.reason, r.exit_code, r.signal, m.key, m.facts, r.who, r.argv, r.started,
  r.ended, r.wall_ms, r.facts
  FROM run r LEFT JOIN source s ON s.id = r.source LEFT JOIN machine m ON m.id = r.machine

@@ -180,7 +180,6 @@ static inline void fixture_active(struct orch_active *a, const char *fingerprint
 {
     *a = (struct orch_active){.fingerprint = fingerprint,
                               .device_key = device_key,
-                              .trial_dir = "/nowhere",
                               .record = "{}",
                               .started_ns = orch_now_ns()};
     orch_key_make(a->key);

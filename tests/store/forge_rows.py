@@ -17,7 +17,7 @@ from digest_v1 import digest
 
 BIG = (1 << 63) - 1
 TABLES = ("param", "input", "result", "artifact", "metric")
-TEXTS = ("recipe_key", "recipe", "experiment", "plugin", "plugin_version", "build", "fingerprint", "where_key", "reason",
+TEXTS = ("recipe_key", "recipe", "experiment", "plugin", "plugin_version", "build", "fingerprint", "device_key", "reason",
          "who", "argv", "facts")
 DEEP = "[" * 25 + "]" * 25
 FACTS = ("load", "co_runners", "max_rss_bytes", "max_pss_bytes", "notes", "left_out", "stderr_tail", "log_dropped_bytes",
@@ -144,7 +144,7 @@ LOOSE = {
                ("UPDATE run SET source = last_insert_rowid() WHERE id = :id",)],
     "machine": [("INSERT INTO machine VALUES(NULL, NULL, x'ff')",),
                 ("UPDATE run SET machine = last_insert_rowid() WHERE id = :id",)],
-    "active": [("INSERT INTO active SELECT key, NULL, NULL, NULL, NULL, NULL, 'x', 'y', 'z' FROM run WHERE id = :id",)],
+    "active": [("INSERT INTO active SELECT key, NULL, NULL, NULL, NULL, 'x', 'y', 'z' FROM run WHERE id = :id",)],
     "conflict": [("INSERT INTO conflict VALUES(x'ff', x'ff', NULL, NULL, NULL)",)],
     "recipe": [("INSERT INTO recipe VALUES('x', NULL, NULL, x'ff')",)],
     "dataset": [("INSERT INTO dataset VALUES(7, NULL, NULL, NULL, NULL)",), ("INSERT INTO sample VALUES(7, 0, 'x', NULL)",),

@@ -12,7 +12,8 @@ orch_test(store_shards "slow" orch_store)
 add_test(NAME fault.store_repair COMMAND test_store_repair all)
 set_tests_properties(fault.store_repair PROPERTIES LABELS "slow" TIMEOUT 1800)
 
-# tests/data/store-v1.db was written by it; a new schema version gets a file of its own
+# tests/data/store-v1.db was written by it (and store-v1-before-release.db by it before columns were renamed); a new schema
+# version gets a file of its own
 add_executable(make_golden_store ${CMAKE_SOURCE_DIR}/tests/store/make_golden.c)
 target_link_libraries(make_golden_store PRIVATE orch_store PkgConfig::CMOCKA)
 find_package(Python3 COMPONENTS Interpreter)

@@ -257,7 +257,7 @@ static void test_races(void **state)
 static char *claim_json(const char *fingerprint, int64_t made_ns, int64_t expires_ns)
 {
     return g_strdup_printf(
-        "{\"format\":1,\"fingerprint\":\"%s\",\"where_key\":null,"
+        "{\"format\":1,\"fingerprint\":\"%s\",\"device_key\":null,"
         "\"who\":\"m\\u001b[31mallory\\nx\",\"host\":\"h\",\"made\":%" G_GINT64_FORMAT
         ",\"expires\":%" G_GINT64_FORMAT "}",
         fingerprint, made_ns, expires_ns);

@@ -187,7 +187,7 @@ static void test_what_travels(void **state)
     exec(store, "INSERT INTO forecast VALUES('f', 'm', 'paleo', 7, 1, 2, 3, 'fitted', '" KEY_1 "'),"
                 " ('f', 'm', 'paleo', 8, 1, 2, 3, 'fitted', NULL);"
                 "INSERT INTO predictor VALUES('p', 1, '{}');"
-                "INSERT INTO active VALUES('x', NULL, NULL, NULL, NULL, 'b', 1, 1, 1)");
+                "INSERT INTO active VALUES('x', NULL, NULL, NULL, 'b', 1, 1, 1)");
     struct orch_dataset *set = orch_dataset_new("alpha", "ms", "", 2);
     set->targets[0] = 1, set->targets[1] = 2;
     orch_dataset_add_numbers(set, "x")[0] = 3;

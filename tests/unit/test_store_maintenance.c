@@ -176,7 +176,6 @@ static void test_gc_keeps_active_trials(void **state)
     g_autofree char *text = g_strdup_printf("{\"params\":{\"weights\":\"%s\"}}", used_path);
     assert_ok(orch_file_write(json, text, strlen(text), false, error));
     make_old(trial);
-    a.trial_dir = trial;
     a.record = "{\"tree\":\"4b825dc642cb6eb9a060e54bf8d69288fbee4904\"}";
     g_autofree char *work = make_folder("work", "4b825dc642cb6eb9a060e54bf8d69288fbee4904");
     g_autofree char *other_work = make_folder("work", "0000000000cb6eb9a060e54bf8d69288fbee4904");
