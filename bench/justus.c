@@ -167,11 +167,11 @@ static bool print_vgg16(const char *folder, const struct orch_rows *conv,
         printf("%5d %-6s %9.1f", (int)job.batch, opt, measured);
         for (int s = 0; s < 3; s++) {
             struct orch_layerwise_time *t = orch_layerwise_predict(by[s], net, &job, NULL);
-            double error = (t->batch_ms - measured) / measured;
+            double error = (t->batch_ms.mid - measured) / measured;
             errors[s] += fabs(error) / (double)rows;
             outside = MAX(outside, t->outside);
-            printf("  %7.1f [%.0f, %.0f] %+.0f %%", t->batch_ms, t->low_ms, t->high_ms,
-                   100 * error);
+            printf("  %7.1f [%.0f, %.0f] %+.0f %%", t->batch_ms.mid, t->batch_ms.low,
+                   t->batch_ms.high, 100 * error);
             if (i + 1 == rows && s == 2) {
                 g_autofree char *left = orch_layerwise_left_out_text(t);
                 printf("\nlayers: %u covered, up to %d of them beyond the sizes measured; left "

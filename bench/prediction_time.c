@@ -97,8 +97,8 @@ int main(int argc, char **argv)
         least = MIN(least, cpu_ms() - used);
     }
     for (size_t i = 0; i < test->rows; i++) {
-        values += log(answers[i].value);
-        widths += log(answers[i].high / answers[i].low) + answers[i].distance;
+        values += log(answers[i].value.mid);
+        widths += log(answers[i].value.high / answers[i].value.low) + answers[i].distance;
     }
     printf("%s: %zu rows in %.2f ms, %.2f ms of processor time; sums %.15g %.15g\n", argv[4],
            test->rows, best, least, values, widths);

@@ -31,7 +31,7 @@ static bool is_of(const struct evaluation *c, size_t row, const char *group)
 static void clear_answers(struct evaluation *c)
 {
     for (size_t i = 0; i < c->rows->rows; i++)
-        c->predictions[i].value = (double)NAN;
+        c->predictions[i].value.mid = (double)NAN;
 }
 
 /* Trains on the rows `seen` and predicts the rows `held_out`. */
@@ -63,7 +63,7 @@ static struct orch_score score(const struct evaluation *c, const char *group)
     g_autofree size_t *which = g_new(size_t, c->rows->rows + 1);
     size_t count = 0;
     for (size_t i = 0; i < c->rows->rows; i++)
-        if (!isnan(c->predictions[i].value) && (!group || is_of(c, i, group)))
+        if (!isnan(c->predictions[i].value.mid) && (!group || is_of(c, i, group)))
             which[count++] = i;
     struct orch_score none = {0};
     return count ? orch_score_of(c->rows->target, c->predictions, which, count) : none;

@@ -320,7 +320,7 @@ static bool add_learned(const struct orch_layer_rows *rows, const GPtrArray *unk
         g_autofree struct orch_answer *answers = g_new(struct orch_answer, asked->rows);
         orch_learned_predict(learned, asked, answers);
         for (guint i = 0; i < unknown->len; i++)
-            out->learned_ms += answers[i].value;
+            out->learned_ms += answers[i].value.mid;
         out->layers_ms += out->learned_ms;
         out->learned = (int)unknown->len;
     }

@@ -271,14 +271,14 @@ static bool predict_kind(const struct orch_layerwise *l, const struct kind *kind
         const struct orch_net_node *node = nodes->pdata[i];
         struct orch_layerwise_layer layer = {.name = node->name,
                                              .is_conv = node->op == ORCH_NET_CONV2D,
-                                             .ms = predictions[i].value,
-                                             .low = predictions[i].low,
-                                             .high = predictions[i].high,
+                                             .ms.mid = predictions[i].value.mid,
+                                             .ms.low = predictions[i].value.low,
+                                             .ms.high = predictions[i].value.high,
                                              .is_outside = is_outside(kind, rows, i)};
         g_array_append_val(out->layers, layer);
-        out->batch_ms += layer.ms;
-        out->low_ms += layer.low;
-        out->high_ms += layer.high;
+        out->batch_ms.mid += layer.ms.mid;
+        out->batch_ms.low += layer.ms.low;
+        out->batch_ms.high += layer.ms.high;
         out->outside += layer.is_outside;
     }
     orch_rows_free(rows);

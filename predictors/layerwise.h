@@ -8,6 +8,7 @@
 #ifndef ORCH_PREDICTORS_LAYERWISE_H
 #define ORCH_PREDICTORS_LAYERWISE_H
 
+#include "lib/base/interval.h"
 #include "lib/net/net.h"
 #include "predictors/learn.h"
 
@@ -33,17 +34,17 @@ struct orch_layerwise_job {
 struct orch_layerwise_layer {
     const char *name; /* borrowed from the network */
     bool is_conv;
-    double ms, low, high;
+    struct orch_interval ms;
     bool is_outside; /* a size is outside the measured range */
 };
 
 struct orch_layerwise_time {
-    GArray *layers;                   /* struct orch_layerwise_layer: the covered layers */
-    double batch_ms, low_ms, high_ms; /* sums over the layers, as if all errors had the same sign */
-    int outside;                      /* number of layers outside the measured range */
-    int left_out[ORCH_NET_OP_COUNT];  /* operations not covered. Activations after a layer are
-                                         covered;  operations that move no data (flatten) are not
-                                         counted */
+    GArray *layers;                  /* struct orch_layerwise_layer: the covered layers */
+    struct orch_interval batch_ms;   /* sums over the layers, as if all errors had the same sign */
+    int outside;                     /* number of layers outside the measured range */
+    int left_out[ORCH_NET_OP_COUNT]; /* operations not covered. Activations after a layer are
+                                        covered;  operations that move no data (flatten) are not
+                                        counted */
     int left_out_count;
 };
 

@@ -11,6 +11,7 @@
 #ifndef ORCH_PREDICTORS_LEARN_H
 #define ORCH_PREDICTORS_LEARN_H
 
+#include "lib/base/interval.h"
 #include "predictors/model.h"
 #include "predictors/rows.h"
 
@@ -103,11 +104,10 @@ bool orch_learned_is_baseline(const struct orch_learned *learned, int question);
 char *orch_learned_text(const struct orch_learned *learned, int question);
 
 struct orch_answer {
-    double value;      /* in the unit of the target */
-    double low, high;  /* 90 % interval */
-    double distance;   /* to the nearest training row, relative to the usual distance; see
-                          predictors/nearness.h */
-    bool extrapolates; /* distance above 1, or an unseen GPU or network */
+    struct orch_interval value; /* in the unit of the target: the 90 % interval */
+    double distance;            /* to the nearest training row, relative to the usual distance; see
+                                   predictors/nearness.h */
+    bool extrapolates;          /* distance above 1, or an unseen GPU or network */
     int question;
 };
 /** Predicts all rows, which have the columns of the training rows. `out` has one entry a row. */

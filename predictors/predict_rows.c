@@ -139,9 +139,9 @@ void orch_learned_predict(const struct orch_learned *l, const struct orch_rows *
         widen_beyond(l, rows, k, out, half);
     orch_nearness_of(l->nearness, rows->matrix, distances);
     for (size_t i = 0; i < rows->rows; i++) {
-        out[i].value = exp(logs[i]);
-        out[i].low = exp(logs[i] - half[i]);
-        out[i].high = exp(logs[i] + half[i]);
+        out[i].value.mid = exp(logs[i]);
+        out[i].value.low = exp(logs[i] - half[i]);
+        out[i].value.high = exp(logs[i] + half[i]);
         out[i].distance = distances[i];
         out[i].extrapolates = distances[i] > 1 || l->scenarios[out[i].question]->column;
     }
@@ -155,11 +155,11 @@ struct orch_score orch_score_of(const double *target, const struct orch_answer *
     g_autofree double *errors = g_new(double, MAX(count, 1));
     for (size_t k = 0; k < count; k++) {
         size_t i = which ? which[k] : k;
-        double difference = predictions[i].value - target[i];
+        double difference = predictions[i].value.mid - target[i];
         errors[k] = fabs(difference) / target[i];
         s.mean_relative_error += errors[k] / (double)count;
         s.rmse += difference * difference / (double)count;
-        covered += predictions[i].low <= target[i] && target[i] <= predictions[i].high;
+        covered += predictions[i].value.low <= target[i] && target[i] <= predictions[i].value.high;
     }
     s.coverage_90 = count ? (double)covered / (double)count : 0;
     s.rmse = sqrt(s.rmse);

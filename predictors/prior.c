@@ -163,7 +163,7 @@ static void exchange_gradients(const struct orch_net *net, const struct orch_exc
 
 bool orch_prior_predict(const struct orch_net *net, const struct orch_net_cost *costs,
                         const struct orch_prior *prior, const struct orch_roofline_work *work,
-                        const struct orch_exchange *exchange, const struct orch_prior_own *own,
+                        const struct orch_exchange *exchange, const struct orch_interval *own,
                         struct orch_prior_step *out, GError **error)
 {
     *out = (struct orch_prior_step){0};
@@ -173,18 +173,18 @@ bool orch_prior_predict(const struct orch_net *net, const struct orch_net_cost *
         !orch_exchange_check(exchange, error))
         return false;
     if (own && out->own.total_s > 0)
-        scale_own(layers, net->nodes->len, own->seconds / out->own.total_s, &out->own);
+        scale_own(layers, net->nodes->len, own->mid / out->own.total_s, &out->own);
     if (work->training)
         exchange_gradients(net, exchange, layers, out);
-    out->total_s = out->own.total_s + out->exposed_s;
+    out->total_s.mid = out->own.total_s + out->exposed_s;
     /* best case: the exchange overlaps completely; worst case: not at all; each with its error */
     double factor =
         exp(exchange->workers > 1 ? MAX(prior->error_90, SEVERAL_ERROR) : prior->error_90);
     double low = own ? own->low : out->own.total_s / factor;
     double high = own ? own->high : out->own.total_s * factor;
-    out->low_s = low;
-    out->high_s = high + MAX(out->exchange_s, out->exposed_s) * factor;
-    out->images_per_s = (double)(work->batch * exchange->workers) / out->total_s;
+    out->total_s.low = low;
+    out->total_s.high = high + MAX(out->exchange_s, out->exposed_s) * factor;
+    out->images_per_s = (double)(work->batch * exchange->workers) / out->total_s.mid;
     struct orch_net_memory memory = orch_net_memory(net, costs, work->batch, work->element_bytes,
                                                     work->states_per_weight, work->training);
     out->memory_bytes = memory.total + RESERVED_BYTES;

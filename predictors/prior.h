@@ -6,6 +6,7 @@
 #ifndef ORCH_PREDICTORS_PRIOR_H
 #define ORCH_PREDICTORS_PRIOR_H
 
+#include "lib/base/interval.h"
 #include "lib/devices/gpus.h"
 #include "lib/steptime/roofline.h"
 #include "lib/steptime/transfer.h"
@@ -47,20 +48,15 @@ struct orch_prior_step {
     struct orch_roofline_step own; /* of one worker */
     double exchange_s;             /* of all gradients, without overlap */
     double exposed_s;              /* part of the exchange that does not overlap */
-    double total_s;
-    double low_s, high_s;  /* 90 % interval */
-    double images_per_s;   /* over all workers */
+    struct orch_interval total_s;  /* 90 % interval */
+    double images_per_s;           /* over all workers */
     double memory_bytes;   /* needed per worker, including 0.75 GB for context and workspaces */
     int64_t largest_batch; /* that fits on a worker; 0: memory unknown, or none fits */
     bool fits;
 };
-/** A given time of the device itself with its interval, used instead of an estimate. */
-struct orch_prior_own {
-    double seconds, low, high;
-};
 bool orch_prior_predict(const struct orch_net *net, const struct orch_net_cost *costs,
                         const struct orch_prior *prior, const struct orch_roofline_work *work,
-                        const struct orch_exchange *exchange, const struct orch_prior_own *own,
+                        const struct orch_exchange *exchange, const struct orch_interval *own,
                         struct orch_prior_step *out, GError **error);
 
 #endif

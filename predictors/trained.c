@@ -136,10 +136,10 @@ GPtrArray *orch_trained_cells_of_table(const struct orch_csv *csv, const char *t
         struct group *g = group;
         double n = g->targets->len, half = MIDDLE_90 * *repeat_spread * sqrt(1 + 1 / n);
         g->known->count = (int)g->targets->len;
-        g->known->median = orch_reals_median((double *)(void *)g->targets->data, g->targets->len);
+        g->known->time.mid = orch_reals_median((double *)(void *)g->targets->data, g->targets->len);
         /* kept finite, so that it can be saved */
-        g->known->low = MAX(g->known->median * exp(-half), DBL_MIN);
-        g->known->high = MIN(g->known->median * exp(half), DBL_MAX);
+        g->known->time.low = MAX(g->known->time.mid * exp(-half), DBL_MIN);
+        g->known->time.high = MIN(g->known->time.mid * exp(half), DBL_MAX);
     }
     return known;
 }
@@ -204,8 +204,8 @@ static char **load_texts(const json_t *list)
 static json_t *save_known(const struct orch_trained_cell *k)
 {
     return json_pack("{s:o, s:i, s:i, s:f, s:f, s:f, s:s}", "values", save_texts(k->values),
-                     "count", k->count, "runs", k->runs, "median", k->median, "low", k->low, "high",
-                     k->high, "newest", k->newest ? k->newest : "");
+                     "count", k->count, "runs", k->runs, "median", k->time.mid, "low", k->time.low,
+                     "high", k->time.high, "newest", k->newest ? k->newest : "");
 }
 
 static bool load_known(const json_t *saved, guint columns, GPtrArray *out, GError **error)
@@ -217,15 +217,15 @@ static bool load_known(const json_t *saved, guint columns, GPtrArray *out, GErro
     const char *newest = json_string_value(json_object_get(saved, "newest"));
     k->newest = g_strdup(newest ? newest : "");
     bool ok = orch_load_int(saved, "count", 1, INT32_MAX, &count, error) &&
-              orch_load_real(saved, "median", &k->median, error) &&
-              orch_load_real(saved, "low", &k->low, error) &&
-              orch_load_real(saved, "high", &k->high, error);
+              orch_load_real(saved, "median", &k->time.mid, error) &&
+              orch_load_real(saved, "low", &k->time.low, error) &&
+              orch_load_real(saved, "high", &k->time.high, error);
     k->count = ok ? (int)count : 0;
     json_int_t runs = json_integer_value(json_object_get(saved, "runs"));
     k->runs = (int)CLAMP(runs, 0, k->count);
     if (!json_object_get(saved, "runs") && g_uuid_string_is_valid(k->newest))
         k->runs = k->count; /* saved by a version that did not distinguish runs */
-    if (ok && !(k->low > 0 && k->low <= k->median && k->median <= k->high))
+    if (ok && !(k->time.low > 0 && k->time.low <= k->time.mid && k->time.mid <= k->time.high))
         return orch_load_fail("known", "contains an invalid time", error);
     return ok && (g_strv_length(k->values) == columns ||
                   orch_load_fail("known", "has the wrong number of columns", error));

@@ -8,6 +8,7 @@
 #define ORCH_PREDICTORS_TRAINED_H
 
 #include "lib/base/csv.h"
+#include "lib/base/interval.h"
 #include "predictors/learn.h"
 
 #define ORCH_TRAINED_FORMAT 1
@@ -16,8 +17,8 @@
 struct orch_trained_cell {
     char **values;   /* of the columns, NULL-terminated; "" where unknown */
     int count, runs; /* measurements, and how many of them are runs (named by a key) */
-    double median, low,
-        high;     /* of the target; low to high is the 90 % interval of one measurement */
+    struct orch_interval
+        time;     /* of the target: the median, and the 90 % interval of one measurement */
     char *newest; /* name of the newest measurement (a run's key), or "" */
 };
 

@@ -123,8 +123,8 @@ static char *count_text(const struct orch_group *group)
 static void print_margin(const struct orch_group *second, const struct orch_difference *d)
 {
     g_autofree char *other = orch_text_plain(g_strdup(second->label));
-    g_autofree char *margin = orch_within_format(d->mean, d->low, d->high);
-    g_autofree char *interval = orch_interval_format(d->low, d->high);
+    g_autofree char *margin = orch_within_format(d->mean.mid, d->mean.low, d->mean.high);
+    g_autofree char *interval = orch_interval_format(d->mean.low, d->mean.high);
     g_autofree char *p = orch_p_format(d->p), *corrected = orch_p_format(d->p_corrected);
     if (isnan(d->p))
         orch_cli_print(
@@ -180,11 +180,11 @@ static void print_text(const struct request *r, const GPtrArray *rankings)
 
 static json_t *margin_json(const struct orch_difference *d)
 {
-    return json_pack("{s:o s:o s:o s:s s:b s:o s:o s:b}", "better_by", orch_json_finite(d->mean),
-                     "low", orch_json_finite(d->low), "high", orch_json_finite(d->high), "test",
-                     orch_difference_test(d), "paired", d->is_paired, "p", orch_json_finite(d->p),
-                     "p_corrected", orch_json_finite(d->p_corrected), "more_than_noise",
-                     d->is_more_than_noise);
+    return json_pack("{s:o s:o s:o s:s s:b s:o s:o s:b}", "better_by",
+                     orch_json_finite(d->mean.mid), "low", orch_json_finite(d->mean.low), "high",
+                     orch_json_finite(d->mean.high), "test", orch_difference_test(d), "paired",
+                     d->is_paired, "p", orch_json_finite(d->p), "p_corrected",
+                     orch_json_finite(d->p_corrected), "more_than_noise", d->is_more_than_noise);
 }
 
 static json_t *setting_json(const struct orch_ranking *ranking, guint i)

@@ -21,8 +21,7 @@ void orch_forecast_grades_release(struct orch_forecast_grades *grades)
 void orch_forecast_grades_add(struct orch_forecast_grades *grades, struct orch_interval forecast_s,
                               double wall_s)
 {
-    struct orch_answer answer = {
-        .value = forecast_s.mid, .low = forecast_s.low, .high = forecast_s.high};
+    struct orch_answer answer = {.value = forecast_s};
     g_array_append_val(grades->wall_s, wall_s);
     g_array_append_val(grades->answers, answer);
 }

@@ -20,13 +20,13 @@ static void add_margins(struct orch_section *section, const struct orch_grid *gr
         const struct orch_grid_cell *cell = winner->others->pdata[i];
         const struct orch_difference *d = &winner->margins[i + 1];
         struct orch_spread spread = orch_grid_spread(grid, cell, 0);
-        g_autofree char *margin = orch_within_format(d->mean, d->low, d->high);
-        g_autofree char *interval = orch_interval_format(d->low, d->high);
+        g_autofree char *margin = orch_within_format(d->mean.mid, d->mean.low, d->mean.high);
+        g_autofree char *interval = orch_interval_format(d->mean.low, d->mean.high);
         g_autofree char *p = orch_p_format(d->p_corrected);
         orch_table_add(table, cell->row, NULL);
         orch_table_add_spread(table, &spread, cell->done, cell->planned);
         orch_table_add_int(table, (int64_t)spread.stat.count);
-        orch_table_add(table, margin, orch_json_finite(d->mean));
+        orch_table_add(table, margin, orch_json_finite(d->mean.mid));
         orch_table_add(table, interval, NULL);
         orch_table_add(table, p, orch_json_finite(d->p_corrected));
     }
@@ -53,7 +53,7 @@ static void add_winner(struct orch_section *section, const struct orch_grid *gri
                       count);
     const struct orch_grid_cell *second = winner->others->pdata[0];
     const struct orch_difference *d = &winner->margins[1];
-    g_autofree char *margin = orch_within_format(d->mean, d->low, d->high);
+    g_autofree char *margin = orch_within_format(d->mean.mid, d->mean.low, d->mean.high);
     g_autofree char *noise = orch_difference_text(d, NULL);
     orch_section_text(section, "margin over %s: %s; %s", second->row, margin, noise);
     if (winner->others->len > 1)

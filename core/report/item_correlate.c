@@ -193,15 +193,15 @@ static void add_mean(struct orch_section_context *a, const GPtrArray *groups)
         return;
     }
     g_autofree char *interval =
-        isnan(mean.low)
+        isnan(mean.rho.low)
             ? g_strdup("no interval: too few settings")
-            : g_strdup_printf("95 %% interval %.2f to %.2f, %s", mean.low, mean.high,
+            : g_strdup_printf("95 %% interval %.2f to %.2f, %s", mean.rho.low, mean.rho.high,
                               mean.groups > 1 ? "Student's t over the groups" : "Fisher's z");
     orch_section_note(
         a->section,
         "mean rank correlation (Spearman) of %zu group%s: %.2f (%s); p %.4f of random "
         "orders within the groups. A setting is the mean of its repeats",
-        mean.groups, orch_plural(mean.groups), mean.rho, interval, mean.p);
+        mean.groups, orch_plural(mean.groups), mean.rho.mid, interval, mean.p);
 }
 
 static bool fill(struct orch_section_context *a, GError **error)

@@ -48,14 +48,15 @@ static void add_row(struct orch_table *table, const struct orch_grid_cell *base,
                     const struct orch_grid_cell *cell)
 {
     const struct orch_quotient q = quotient_of(base, cell);
-    g_autofree char *interval = q.count < 2    ? g_strdup("-")
-                                : isnan(q.low) ? g_strdup("unbounded")
-                                               : orch_interval_format(q.low, q.high);
+    g_autofree char *interval = q.count < 2 ? g_strdup("-")
+                                : isnan(q.value.low)
+                                    ? g_strdup("unbounded")
+                                    : orch_interval_format(q.value.low, q.value.high);
     orch_table_add(table, cell->row, NULL);
     orch_table_add_int(table, (int64_t)q.count);
     orch_table_add_real(table, q.y);
     orch_table_add_real(table, q.x);
-    orch_table_add_real(table, isnan(q.low) ? (double)NAN : q.value);
+    orch_table_add_real(table, isnan(q.value.low) ? (double)NAN : q.value.mid);
     orch_table_add(table, interval, NULL);
 }
 

@@ -313,9 +313,9 @@ struct orch_difference orch_pooled_difference(const struct orch_pooled *p, const
         limit = orch_studentized_range_limit(ORCH_NOISE_LEVEL, p->given, scatter.degrees);
     double error = sqrt(scatter.variance * (1.0 / a->len + 1.0 / b->len));
     double half = limit * error / M_SQRT2 * slope, t = fabs(shift) / error;
-    struct orch_difference d = {.mean = y - x,
-                                .low = y - x - half,
-                                .high = y - x + half,
+    struct orch_difference d = {.mean.mid = y - x,
+                                .mean.low = y - x - half,
+                                .mean.high = y - x + half,
                                 .count_a = a->len,
                                 .count_b = b->len,
                                 .is_paired = p->by_seed,

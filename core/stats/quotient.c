@@ -18,20 +18,24 @@ static void set_interval(const double *x, const double *y, struct orch_quotient 
     if (a <= 0)
         return;
     double root = sqrt(fmax(0, b * b - a * c));
-    q->low = (b - root) / a;
-    q->high = (b + root) / a;
+    q->value.low = (b - root) / a;
+    q->value.high = (b + root) / a;
 }
 
 struct orch_quotient orch_quotient_of(const double *x, const double *y, size_t count)
 {
     const double none = (double)NAN;
-    struct orch_quotient q = {
-        .count = count, .x = none, .y = none, .value = none, .low = none, .high = none};
+    struct orch_quotient q = {.count = count,
+                              .x = none,
+                              .y = none,
+                              .value.mid = none,
+                              .value.low = none,
+                              .value.high = none};
     if (!count)
         return q;
     q.x = gsl_stats_mean(x, 1, count);
     q.y = gsl_stats_mean(y, 1, count);
-    q.value = q.x != 0 ? q.y / q.x : none;
+    q.value.mid = q.x != 0 ? q.y / q.x : none;
     if (count > 1)
         set_interval(x, y, &q);
     return q;

@@ -3,6 +3,8 @@
 #ifndef ORCH_CORE_STATS_QUOTIENT_H
 #define ORCH_CORE_STATS_QUOTIENT_H
 
+#include "lib/base/interval.h"
+
 #include <stddef.h>
 
 /** mean(y) / mean(x) with its 95 % interval by Fieller's theorem (1954), which allows for the
@@ -10,10 +12,9 @@
 struct orch_quotient {
     size_t count;
     double x, y; /* means */
-    double value;
-    /* NaN with fewer than 2 pairs, and where mean(x) cannot be told from 0 at the 5 % level: then
-     * no quotient is excluded */
-    double low, high;
+    /* low and high are NaN with fewer than 2 pairs, and where mean(x) cannot be told from 0 at the
+     * 5 % level: then no quotient is excluded */
+    struct orch_interval value;
 };
 /** `x` and `y` have `count` finite numbers each. */
 struct orch_quotient orch_quotient_of(const double *x, const double *y, size_t count);

@@ -111,23 +111,23 @@ struct orch_rank_mean orch_rank_correlation_mean(const struct orch_rank_group *g
                                                  uint64_t seed)
 {
     const double none = (double)NAN;
-    struct orch_rank_mean mean = {.rho = none, .low = none, .high = none, .p = none};
+    struct orch_rank_mean mean = {.rho.mid = none, .rho.low = none, .rho.high = none, .p = none};
     g_autofree double *rhos = g_new(double, count + 1);
     mean.groups = rhos_of(groups, count, rhos);
     if (!mean.groups)
         return mean;
-    mean.rho = mean_of(rhos, mean.groups);
-    mean.p = permutation_p(groups, count, mean.rho, seed);
+    mean.rho.mid = mean_of(rhos, mean.groups);
+    mean.p = permutation_p(groups, count, mean.rho.mid, seed);
     const size_t pairs = largest(groups, count);
     if (mean.groups > 1) {
         const struct orch_stat stat = orch_stat_of(rhos, mean.groups);
-        mean.low = fmax(-1, mean.rho - stat.half);
-        mean.high = fmin(1, mean.rho + stat.half);
-    } else if (pairs >= INTERVAL_PAIRS_MIN && fabs(mean.rho) < 1) {
+        mean.rho.low = fmax(-1, mean.rho.mid - stat.half);
+        mean.rho.high = fmin(1, mean.rho.mid + stat.half);
+    } else if (pairs >= INTERVAL_PAIRS_MIN && fabs(mean.rho.mid) < 1) {
         const double half = gsl_cdf_ugaussian_Pinv(0.975) *
-                            sqrt((1 + mean.rho * mean.rho / 2) / ((double)pairs - 3));
-        mean.low = tanh(atanh(mean.rho) - half);
-        mean.high = tanh(atanh(mean.rho) + half);
+                            sqrt((1 + mean.rho.mid * mean.rho.mid / 2) / ((double)pairs - 3));
+        mean.rho.low = tanh(atanh(mean.rho.mid) - half);
+        mean.rho.high = tanh(atanh(mean.rho.mid) + half);
     }
     return mean;
 }

@@ -3,6 +3,8 @@
 #ifndef ORCH_CORE_STATS_RANK_CORRELATION_H
 #define ORCH_CORE_STATS_RANK_CORRELATION_H
 
+#include "lib/base/interval.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,10 +20,10 @@ double orch_rank_correlation(const struct orch_rank_group *group);
 
 /** The mean of the groups' rho. */
 struct orch_rank_mean {
-    size_t groups;    /* those that have a rho */
-    double rho;       /* their mean; NaN: no group has one */
-    double low, high; /* 95 % interval within [-1, 1]; NaN: too few groups or pairs */
-    double p;         /* two-sided; NaN without a rho */
+    size_t groups;            /* those that have a rho */
+    struct orch_interval rho; /* their mean (NaN: no group has one) with its 95 % interval within
+                                 [-1, 1] (NaN: too few groups or pairs) */
+    double p;                 /* two-sided; NaN without a rho */
 };
 /** Computes the mean rho. With 2 groups or more the interval is Student's t over the groups. With
  * one group of 5 pairs or more it is Fisher's z with the variance (1 + rho^2 / 2) / (n - 3) of

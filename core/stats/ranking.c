@@ -18,7 +18,7 @@
 #define HOLM_SETTINGS_MAX 200
 
 static const struct orch_difference NO_DIFFERENCE = {
-    .mean = NAN, .low = NAN, .high = NAN, .p = NAN, .p_corrected = NAN};
+    .mean.mid = NAN, .mean.low = NAN, .mean.high = NAN, .p = NAN, .p_corrected = NAN};
 
 /* Applies Holm's correction over all pairs of settings. The winner's tests are first in `p`. */
 static void correct_by_holm(const GArray *const *means, size_t count, double *p)

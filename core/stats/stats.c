@@ -61,9 +61,9 @@ static struct orch_difference tested(double mean, double standard_error, double 
                                      size_t b, bool paired)
 {
     double half = standard_error > 0 ? t_quantile(degrees) * standard_error : standard_error;
-    struct orch_difference d = {.mean = mean,
-                                .low = mean - half,
-                                .high = mean + half,
+    struct orch_difference d = {.mean.mid = mean,
+                                .mean.low = mean - half,
+                                .mean.high = mean + half,
                                 .count_a = a,
                                 .count_b = b,
                                 .is_paired = paired,
@@ -102,9 +102,9 @@ struct orch_difference orch_difference_paired(const double *a, const double *b, 
 struct orch_difference orch_difference_turned(const struct orch_difference *difference)
 {
     struct orch_difference turned = *difference;
-    turned.mean = -difference->mean;
-    turned.low = -difference->high;
-    turned.high = -difference->low;
+    turned.mean.mid = -difference->mean.mid;
+    turned.mean.low = -difference->mean.high;
+    turned.mean.high = -difference->mean.low;
     turned.count_a = difference->count_b;
     turned.count_b = difference->count_a;
     return turned;

@@ -4,6 +4,8 @@
 #ifndef ORCH_CORE_STATS_STATS_H
 #define ORCH_CORE_STATS_STATS_H
 
+#include "lib/base/interval.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -22,7 +24,7 @@ struct orch_stat orch_stat_of(const double *values, size_t count);
 
 /** A difference of two means with its 95 % interval and test. */
 struct orch_difference {
-    double mean, low, high; /* low and high are NaN when n < 2 */
+    struct orch_interval mean; /* low and high are NaN when n < 2 */
     size_t count_a, count_b;
     bool is_paired;
     bool is_pooled;          /* Tukey's test with the scatter of all settings (pooled.h) */

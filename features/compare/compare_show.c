@@ -32,11 +32,11 @@ static void add_change(struct orch_table *table, const struct orch_contrast *c)
 {
     double shift = c->is_ratio ? 1 : 0;
     g_autofree char *number =
-        orch_within_format(c->change + shift, c->low + shift, c->high + shift);
-    g_autofree char *text = c->is_ratio
-                                ? g_strdup(number)
-                                : g_strdup_printf("B - A = %s", isnan(c->change) ? "-" : number);
-    g_autofree char *interval = orch_interval_format(c->low + shift, c->high + shift);
+        orch_within_format(c->change.mid + shift, c->change.low + shift, c->change.high + shift);
+    g_autofree char *text =
+        c->is_ratio ? g_strdup(number)
+                    : g_strdup_printf("B - A = %s", isnan(c->change.mid) ? "-" : number);
+    g_autofree char *interval = orch_interval_format(c->change.low + shift, c->change.high + shift);
     orch_table_add(table, text, NULL);
     orch_table_add(table, interval, NULL);
 }
@@ -149,8 +149,8 @@ static json_t *row_json(const struct orch_comparison *c, const struct orch_compa
         nan ? g_steal_pointer(&nan) : orch_contrast_text(k, m->better, m->unit, c->least);
     json_t *rest = json_pack(
         "{s:o s:o s:o s:o s:o s:s s:o s:I s:s s:s}", k->is_ratio ? "ratio" : "difference",
-        orch_json_finite(k->change + shift), "low", orch_json_finite(k->low + shift), "high",
-        orch_json_finite(k->high + shift), "p", orch_json_finite(k->p), "p_holm",
+        orch_json_finite(k->change.mid + shift), "low", orch_json_finite(k->change.low + shift),
+        "high", orch_json_finite(k->change.high + shift), "p", orch_json_finite(k->p), "p_holm",
         orch_json_finite(k->adjusted), "test", orch_contrast_test_name(k->test), "would_show",
         orch_json_finite(k->shows), "more_runs", (json_int_t)orch_contrast_more(k, c->least),
         "verdict", says[orch_contrast_result(k, c->least)], "words", words);

@@ -173,9 +173,9 @@ static double t_p(double shift, double standard_error, double degrees)
 static void fill(struct orch_contrast *c, double shift, double standard_error, double degrees)
 {
     double half = gsl_cdf_tdist_Pinv(1 - LEVEL / 2, degrees) * standard_error;
-    c->change = back(c, shift);
-    c->low = back(c, shift - half);
-    c->high = back(c, shift + half);
+    c->change.mid = back(c, shift);
+    c->change.low = back(c, shift - half);
+    c->change.high = back(c, shift + half);
     c->shows = back(c, wanted_errors(degrees) * standard_error);
     c->p = c->adjusted = t_p(shift, standard_error, degrees);
 }
@@ -184,9 +184,9 @@ static struct orch_contrast begin(const double *a, size_t count_a, const double 
 {
     struct orch_contrast c = {.a = orch_stat_of(a, count_a),
                               .b = orch_stat_of(b, count_b),
-                              .change = NAN,
-                              .low = NAN,
-                              .high = NAN,
+                              .change.mid = NAN,
+                              .change.low = NAN,
+                              .change.high = NAN,
                               .p = NAN,
                               .adjusted = NAN,
                               .shows = NAN,
@@ -203,7 +203,7 @@ struct orch_contrast orch_contrast_paired(const double *a, const double *b, size
     for (size_t i = 0; i < count; i++)
         y[i] -= x[i];
     struct orch_stat differences = orch_stat_of(y, count);
-    c.change = back(&c, differences.mean);
+    c.change.mid = back(&c, differences.mean);
     if (differences.count < 2 || !isfinite(differences.sd))
         return c;
     c.sd = differences.sd;
@@ -218,10 +218,10 @@ struct orch_contrast orch_contrast_samples(const double *a, size_t count_a, cons
     struct orch_contrast c = begin(a, count_a, b, count_b);
     g_autofree double *x = in_terms(a, count_a, c.is_ratio), *y = in_terms(b, count_b, c.is_ratio);
     struct orch_stat s = orch_stat_of(x, count_a), t = orch_stat_of(y, count_b);
-    c.change = back(&c, t.mean - s.mean);
+    c.change.mid = back(&c, t.mean - s.mean);
     double n = (double)count_a, m = (double)count_b;
     double vx = s.sd * s.sd / n, vy = t.sd * t.sd / m, sum = vx + vy;
-    if (count_a < 2 || count_b < 2 || !isfinite(c.change) || !isfinite(sum))
+    if (count_a < 2 || count_b < 2 || !isfinite(c.change.mid) || !isfinite(sum))
         return c;
     double share = sum > 0 ? vx / sum : 0, rest = 1 - share; /* shares' squares cannot overflow */
     double degrees = sum > 0 ? 1 / (share * share / (n - 1) + rest * rest / (m - 1)) : n + m - 2;
@@ -260,9 +260,9 @@ enum orch_contrast_result orch_contrast_result(const struct orch_contrast *c, do
 {
     if (isnan(c->p))
         return ORCH_CONTRAST_UNDECIDED;
-    if (!(c->low < 0) && !(c->high > 0))
+    if (!(c->change.low < 0) && !(c->change.high > 0))
         return ORCH_CONTRAST_EQUIVALENT;
-    if (c->adjusted < LEVEL && (c->low > 0 || c->high < 0))
+    if (c->adjusted < LEVEL && (c->change.low > 0 || c->change.high < 0))
         return ORCH_CONTRAST_DIFFERENT;
     return c->shows <= least_change(c, least) ? ORCH_CONTRAST_IDENTICAL : ORCH_CONTRAST_UNDECIDED;
 }
@@ -271,7 +271,7 @@ size_t orch_contrast_more(const struct orch_contrast *c, double least)
 {
     if (isnan(c->sd))
         return 0;
-    double wanted = fmax(fabs(c->change), least_change(c, least));
+    double wanted = fmax(fabs(c->change.mid), least_change(c, least));
     size_t needed = orch_runs_needed(c->is_ratio ? log1p(wanted) : wanted, c->sd, c->pairs > 0);
     size_t have = c->pairs ? c->pairs : MIN(c->a.count, c->b.count);
     return !needed ? 0 : needed > have ? needed - have : 1;

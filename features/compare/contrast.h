@@ -5,6 +5,7 @@
 #define ORCH_FEATURES_COMPARE_CONTRAST_H
 
 #include "core/stats/stats.h"
+#include "lib/base/interval.h"
 
 enum orch_contrast_test {
     ORCH_TEST_NONE,         /* too few runs for a test */
@@ -20,7 +21,7 @@ struct orch_contrast {
     struct orch_stat a, b;
     size_t pairs; /* 0: the samples are not paired */
     bool is_ratio;
-    double change, low, high; /* B against A, with its 95 % interval; NaN where n < 2 */
+    struct orch_interval change; /* B against A, with its 95 % interval; NaN where n < 2 */
     enum orch_contrast_test test;
     double p;        /* p-value of "A and B are the same"; NaN: no test */
     double adjusted; /* p after orch_contrasts_adjust */

@@ -46,7 +46,7 @@ static double change_of(const struct orch_contrast_limit *limit, const struct or
 {
     if (!limit->is_percent)
         return c->b.mean - c->a.mean;
-    return 100 * (c->is_ratio ? c->change : c->change / fabs(c->a.mean));
+    return 100 * (c->is_ratio ? c->change.mid : c->change.mid / fabs(c->a.mean));
 }
 
 enum orch_limit_check orch_contrast_limit_check(const struct orch_contrast_limit *limit,

@@ -45,9 +45,9 @@ static char *amount(const struct orch_contrast *c, double change, const char *un
 /* Formats the interval as sizes without sign. */
 static char *interval(const struct orch_contrast *c, const char *unit)
 {
-    double scale = c->is_ratio ? 100 : 1, sign = c->change < 0 ? -1 : 1;
-    double low = scale * fmin(sign * c->low, sign * c->high);
-    double high = scale * fmax(sign * c->low, sign * c->high);
+    double scale = c->is_ratio ? 100 : 1, sign = c->change.mid < 0 ? -1 : 1;
+    double low = scale * fmin(sign * c->change.low, sign * c->change.high);
+    double high = scale * fmax(sign * c->change.low, sign * c->change.high);
     const char *suffix = c->is_ratio ? " %" : "";
     if (!(high > low))
         return g_strdup("always");
@@ -85,7 +85,7 @@ char *orch_contrast_text(const struct orch_contrast *c, const char *better, cons
     case ORCH_CONTRAST_DIFFERENT:
         break;
     }
-    g_autofree char *size = amount(c, c->change, unit), *range = interval(c, unit),
-                    *word = direction(c->change, better, unit);
+    g_autofree char *size = amount(c, c->change.mid, unit), *range = interval(c, unit),
+                    *word = direction(c->change.mid, better, unit);
     return g_strdup_printf("B is %s %s (%s), more than noise", size, word, range);
 }

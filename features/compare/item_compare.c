@@ -98,11 +98,12 @@ static const char *timing_verdict(const struct orch_grid *grid, const struct orc
     if (!orch_unit_is_timing(grid->units[0], &is_rate))
         return NULL;
     if (d->is_more_than_noise)
-        return (d->mean > 0) == is_rate ? "FASTER" : "SLOWER";
-    double most = fmax(fabs(d->low), fabs(d->high)),
+        return (d->mean.mid > 0) == is_rate ? "FASTER" : "SLOWER";
+    double most = fmax(fabs(d->mean.low), fabs(d->mean.high)),
            mean = fabs(orch_grid_spread(grid, base, 0).stat.mean);
-    return isfinite(d->low) && isfinite(d->high) && most <= SAME_TIME_SHARE * mean ? "SAME"
-                                                                                   : "UNSURE";
+    return isfinite(d->mean.low) && isfinite(d->mean.high) && most <= SAME_TIME_SHARE * mean
+               ? "SAME"
+               : "UNSURE";
 }
 
 static void add_contrast(struct orch_section *section, const struct orch_grid *grid,
@@ -114,12 +115,12 @@ static void add_contrast(struct orch_section *section, const struct orch_grid *g
         return;
     }
     const struct orch_difference *d = &c->difference;
-    g_autofree char *mean = orch_within_format(d->mean, d->low, d->high),
+    g_autofree char *mean = orch_within_format(d->mean.mid, d->mean.low, d->mean.high),
                     *own = orch_grid_text(grid, c->cell);
     g_autofree char *noise = orch_difference_text(d, grid->better);
     const char *verdict = timing_verdict(grid, base, d);
     orch_section_text(section, "%s: %s%s%s; %s%s against %s; %s", label, verdict ? verdict : "",
-                      verdict ? ", " : "", own, d->mean > 0 ? "+" : "", mean, base->row, noise);
+                      verdict ? ", " : "", own, d->mean.mid > 0 ? "+" : "", mean, base->row, noise);
 }
 
 /* Compares all other rows with the baseline, with p-values corrected for the number of rows. */

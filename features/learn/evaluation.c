@@ -133,7 +133,8 @@ bool orch_evaluation_write(const struct orch_evaluation *e, const char *path, GE
     g_autoptr(GString) text = g_string_new("target,value,low,high,distance,extrapolates\n");
     for (size_t i = 0; i < e->test->rows; i++) {
         const struct orch_answer *a = &e->answers[i];
-        double values[] = {e->test->target[i], a->value, a->low, a->high, a->distance};
+        double values[] = {e->test->target[i], a->value.mid, a->value.low, a->value.high,
+                           a->distance};
         for (size_t k = 0; k < G_N_ELEMENTS(values); k++) {
             char number[G_ASCII_DTOSTR_BUF_SIZE];
             g_string_append_printf(text, "%s,",

@@ -187,20 +187,19 @@ static bool fill_learn(struct orch_section_context *a, GError **error)
 /* ---- layer by layer ----------------------------------------------------------------------------
  */
 
-static void add_guess(struct orch_table *table, const struct orch_layerwise_estimate *g,
-                      double measured)
+static void add_guess(struct orch_table *table, const struct orch_interval *g, double measured)
 {
-    g_autofree char *ms = orch_number_format(g->ms);
+    g_autofree char *ms = orch_number_format(g->mid);
     g_autofree char *text =
-        isnan(g->ms) ? g_strdup("-")
-                     : g_strdup_printf("%s (%+.0f %%)", ms, 100 * (g->ms - measured) / measured);
+        isnan(g->mid) ? g_strdup("-")
+                      : g_strdup_printf("%s (%+.0f %%)", ms, 100 * (g->mid - measured) / measured);
     orch_table_add(table, text, NULL);
 }
 
-static void add_interval(struct orch_table *table, const struct orch_layerwise_estimate *g)
+static void add_interval(struct orch_table *table, const struct orch_interval *g)
 {
     g_autofree char *text =
-        isnan(g->ms) || isnan(g->low) ? g_strdup("-") : orch_interval_format(g->low, g->high);
+        isnan(g->mid) || isnan(g->low) ? g_strdup("-") : orch_interval_format(g->low, g->high);
     orch_table_add(table, text, NULL);
 }
 
@@ -242,7 +241,7 @@ static void add_layerwise(struct orch_section *section, const struct orch_layerw
             add_guess(table, &row->left_out, row->measured_ms);
         }
         if (o->images) {
-            add_epoch(table, row->all.ms, row, o->images);
+            add_epoch(table, row->all.mid, row, o->images);
             add_epoch(table, row->measured_ms, row, o->images);
         }
         orch_table_add(table, layers, NULL);
@@ -267,11 +266,11 @@ static void draw_layerwise(struct orch_section *section, const struct orch_layer
     chart->log_x = chart->log_y = true;
     for (guint i = 0; i < o->rows->len; i++) {
         const struct orch_layerwise_row *row = o->rows->pdata[i];
-        if (!(row->measured_ms > 0) || !(row->all.ms > 0))
+        if (!(row->measured_ms > 0) || !(row->all.mid > 0))
             continue;
         struct orch_chart_series *series =
             orch_chart_series(panel, row->facts, ORCH_SERIES_MEASURED);
-        struct orch_chart_point *point = orch_chart_add(series, row->measured_ms, row->all.ms);
+        struct orch_chart_point *point = orch_chart_add(series, row->measured_ms, row->all.mid);
         point->low = row->all.low;
         point->high = row->all.high;
         point->n = 1;

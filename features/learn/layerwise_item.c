@@ -182,18 +182,17 @@ static char *facts_text(char **facts)
     return g_string_free(text, FALSE);
 }
 
-static struct orch_layerwise_estimate guess(struct bench *b, struct orch_layerwise_row *row,
-                                            const struct orch_net *net,
-                                            const struct orch_layerwise_job *job, const char *group,
-                                            enum scope scope)
+static struct orch_interval guess(struct bench *b, struct orch_layerwise_row *row,
+                                  const struct orch_net *net, const struct orch_layerwise_job *job,
+                                  const char *group, enum scope scope)
 {
-    struct orch_layerwise_estimate none = {(double)NAN, (double)NAN, (double)NAN};
+    struct orch_interval none = {(double)NAN, (double)NAN, (double)NAN};
     g_autoptr(GError) unable = NULL;
     const struct orch_layerwise *l = scope == SCOPE_ALL || group ? model_of(b, group, scope) : NULL;
     struct orch_layerwise_time *t = l ? orch_layerwise_predict(l, net, job, &unable) : NULL;
     if (!t)
         return none;
-    struct orch_layerwise_estimate made = {t->batch_ms, t->low_ms, t->high_ms};
+    struct orch_interval made = t->batch_ms;
     if (scope == SCOPE_ALL) {
         row->layers = (int)t->layers->len;
         row->outside = t->outside;
@@ -218,18 +217,18 @@ static void sum_rows(struct bench *b, const struct orch_run *run, const struct o
                                       (const char *const *)values->pdata};
     struct orch_layer_rows_sum sum;
     double none = (double)NAN;
-    row->all = row->own = row->left_out = (struct orch_layerwise_estimate){none, none, none};
+    row->all = row->own = row->left_out = (struct orch_interval){none, none, none};
     if (!orch_layer_rows_sum(b->layer_rows, net, &job, &b->options, &sum, &unable)) {
         row->left_out_text = g_strdup("everything");
         g_ptr_array_add(b->out->source.notes, g_strdup_printf("%s: %s", row->net, unable->message));
         return;
     }
-    row->all.ms = sum.layers_ms + sum.others_ms;
+    row->all.mid = sum.layers_ms + sum.others_ms;
     row->layers = sum.measured + sum.learned;
     row->left_out_text = sum.learned
                              ? g_strdup_printf("nothing; %d layers were not measured, but learned: "
                                                "%.0f %% of the time",
-                                               sum.learned, 100 * sum.learned_ms / row->all.ms)
+                                               sum.learned, 100 * sum.learned_ms / row->all.mid)
                              : g_strdup("nothing");
 }
 

@@ -6,6 +6,7 @@
 #define ORCH_FEATURES_LEARN_LEARN_ITEM_H
 
 #include "core/report/items.h"
+#include "lib/base/interval.h"
 #include "predictors/heldout.h"
 #include "predictors/layerwise.h"
 #include "predictors/regressors.h"
@@ -35,14 +36,11 @@ struct orch_learn_outcome {
 struct orch_learn_outcome *orch_learn_item_evaluate(struct orch_section_context *a, GError **error);
 void orch_learn_outcome_free(struct orch_learn_outcome *outcome);
 
-struct orch_layerwise_estimate {
-    double ms, low, high; /* NaN: there were no rows to learn from */
-};
 struct orch_layerwise_row {
     char *net, *facts; /* "vgg11", "AMD EPYC, 2 threads": the values of its features */
     int64_t batch;
     double measured_ms;
-    struct orch_layerwise_estimate own, all, left_out; /* predicted from layers of the row's own
+    struct orch_interval own, all, left_out; /* predicted from layers of the row's own
                                                   group, of all groups, of the other groups */
     int layers, outside;
     char *left_out_text;

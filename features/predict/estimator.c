@@ -160,7 +160,7 @@ static bool answer_of(const struct orch_time_question *q, struct orch_step_tiers
     bool ok =
         orch_candidate_estimate(q, tiers, &candidate, q->workers[0], q->batches[0], out, NULL);
     orch_rate_release(&candidate.rate);
-    return ok && out->step.total_s > 0;
+    return ok && out->step.total_s.mid > 0;
 }
 
 bool orch_estimator_white(struct orch_estimator *estimator, const json_t *cost,
@@ -173,7 +173,7 @@ bool orch_estimator_white(struct orch_estimator *estimator, const json_t *cost,
               answer_of(&question, &none, gpu, &answer);
     if (ok)
         *out = (struct orch_white_estimate){.is_transferred = answer.prior.is_transferred,
-                                            .step_s = answer.step.total_s,
+                                            .step_s = answer.step.total_s.mid,
                                             .whole_s = answer.total_s.mid,
                                             .spread = answer.prior.error_90 / NORMAL_90};
     orch_step_answer_clear(&answer);

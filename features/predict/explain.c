@@ -71,7 +71,7 @@ static json_t *record_json(const struct orch_trained *t, const struct orch_train
     static const char *const columns[] = {"net", "gpu", "batch", "precision"};
     for (size_t i = 0; i < G_N_ELEMENTS(columns); i++)
         json_object_set_new(o, columns[i], json_string(orch_trained_cell_value(t, k, columns[i])));
-    json_object_set_new(o, "step_s", orch_json_finite(k->median / 1e3));
+    json_object_set_new(o, "step_s", orch_json_finite(k->time.mid / 1e3));
     json_object_set_new(o, "count", json_integer(k->count));
     json_object_set_new(o, "runs", json_integer(k->runs));
     return o;
@@ -99,7 +99,7 @@ static json_t *learned_part(const struct orch_trained *t, const struct orch_rows
         return json_null();
     struct orch_answer answer;
     orch_learned_predict(t->learned, rows, &answer);
-    return json_pack("{s:o, s:o, s:b}", "step_s", orch_json_finite(answer.value / 1e3),
+    return json_pack("{s:o, s:o, s:b}", "step_s", orch_json_finite(answer.value.mid / 1e3),
                      "roofline_s", orch_json_finite(rows->white[0] / 1e3), "extrapolates",
                      answer.extrapolates);
 }

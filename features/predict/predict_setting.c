@@ -243,7 +243,7 @@ static json_t *known_json(const struct asking *a, const struct orch_trained_cell
             g_hash_table_insert(values, (gpointer)(uintptr_t)name, (gpointer)(uintptr_t)value);
     }
     return json_pack("{s:s s:o s:o s:i}", "source", known->newest, "params", values_json(a, values),
-                     "total_s", orch_json_finite(known->median), "count", known->count);
+                     "total_s", orch_json_finite(known->time.mid), "count", known->count);
 }
 
 static json_t *forecast_to_json(const struct asking *a, GHashTable *values,
@@ -290,7 +290,7 @@ static void add_row(const struct asking *a, struct orch_table *table, GHashTable
 static void print_known(const struct asking *a, const struct orch_trained_cell *known)
 {
     g_autoptr(GString) text = g_string_new(NULL);
-    g_autofree char *time = orch_duration_format(known->median);
+    g_autofree char *time = orch_duration_format(known->time.mid);
     for (guint i = 0; i < a->params->len; i++) {
         const struct orch_setting_param *param = a->params->pdata[i];
         if (param->texts->len > 1)

@@ -67,7 +67,7 @@ static void add_answer(struct orch_table *table, const struct orch_time_question
     g_autofree char *span = orch_cli_span_format(a->total_s);
     orch_table_add_int(table, a->workers);
     orch_table_add_int(table, a->batch);
-    orch_cli_add_duration(table, a->step.total_s);
+    orch_cli_add_duration(table, a->step.total_s.mid);
     orch_table_add(table, rate, orch_json_finite(a->step.images_per_s));
     orch_cli_add_duration(table, a->epoch_s);
     orch_cli_add_duration(table, a->total_s.mid);

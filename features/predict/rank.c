@@ -25,7 +25,7 @@ static void free_ranked(gpointer data)
 
 double orch_ranked_s(const struct orch_ranked_gpu *r)
 {
-    return isnan(r->a.total_s.mid) ? r->a.step.total_s : r->a.total_s.mid;
+    return isnan(r->a.total_s.mid) ? r->a.step.total_s.mid : r->a.total_s.mid;
 }
 
 static gint by_time(gconstpointer a, gconstpointer b)

@@ -220,7 +220,7 @@ static struct orch_csv *table_of(const struct orch_trained *t, char *const *valu
     g_string_append_c(text, '\n');
     for (guint i = 0; i < t->known->len; i++) {
         const struct orch_trained_cell *known = t->known->pdata[i];
-        append_row(text, known->values, known->median);
+        append_row(text, known->values, known->time.mid);
     }
     append_row(text, values, 1);
     return orch_csv_parse("(settings)", text->str, text->len, error);
@@ -242,7 +242,8 @@ static bool predict(const struct orch_trained *t, char *const *values, struct or
     orch_learned_predict(t->learned, rows, answers);
     *out = answers[rows->rows - 1];
     orch_rows_free(rows);
-    if (out->low > 0 && out->low <= out->value && out->value <= out->high && isfinite(out->high))
+    if (out->value.low > 0 && out->value.low <= out->value.mid &&
+        out->value.mid <= out->value.high && isfinite(out->value.high))
         return true;
     orch_error_set(error, ORCH_ERROR_STORE, "train it again with 'orch predictor train'",
                    "the forecast of predictor '%s' is not finite", t->name);
@@ -255,8 +256,8 @@ static double half_range(const struct orch_trained *t)
     double least = INFINITY, most = 0;
     for (guint i = 0; i < t->known->len; i++) {
         const struct orch_trained_cell *known = t->known->pdata[i];
-        least = fmin(least, known->median);
-        most = fmax(most, known->median);
+        least = fmin(least, known->time.mid);
+        most = fmax(most, known->time.mid);
     }
     return most > least ? log(most / least) / 2 : 0;
 }
@@ -264,8 +265,8 @@ static double half_range(const struct orch_trained *t)
 /* Widens the interval by `half`, a half width of logarithms, as an independent error. */
 static void widen(struct orch_answer *a, double half)
 {
-    a->low = a->value * exp(-hypot(log(a->value / a->low), half));
-    a->high = a->value * exp(hypot(log(a->high / a->value), half));
+    a->value.low = a->value.mid * exp(-hypot(log(a->value.mid / a->value.low), half));
+    a->value.high = a->value.mid * exp(hypot(log(a->value.high / a->value.mid), half));
 }
 
 /* Notes each parameter outside of what was measured. Returns the number of new texts. */
@@ -358,9 +359,9 @@ static void answer_measured(const struct orch_trained_cell *known,
                             struct orch_setting_forecast *out)
 {
     out->tier = "measured";
-    out->time_s.mid = known->median;
-    out->time_s.low = known->low;
-    out->time_s.high = known->high;
+    out->time_s.mid = known->time.mid;
+    out->time_s.low = known->time.low;
+    out->time_s.high = known->time.high;
     out->why = g_strdup_printf("%d run%s of this setting", known->count, orch_plural(known->count));
 }
 
@@ -375,9 +376,9 @@ static bool answer_fitted(const struct orch_trained *t, const struct orch_settin
     if (texts)
         widen(&answer, half_range(t) * sqrt(texts));
     out->tier = "fitted";
-    out->time_s.mid = answer.value;
-    out->time_s.low = answer.low;
-    out->time_s.high = answer.high;
+    out->time_s.mid = answer.value.mid;
+    out->time_s.low = answer.value.low;
+    out->time_s.high = answer.value.high;
     out->extrapolates = answer.extrapolates || out->notes->len;
     if (answer.extrapolates && !out->notes->len)
         g_ptr_array_add(out->notes, g_strdup("no similar setting was measured"));

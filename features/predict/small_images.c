@@ -61,7 +61,7 @@ void orch_time_question_assume_stem_on(struct orch_time_question *q, struct orch
     that.table = NULL;
     struct orch_step_answer longer = {0};
     if (orch_candidate_estimate(&that, tiers, c, answer->workers, answer->batch, &longer, NULL))
-        assume(q, other, "takes", longer.step.total_s / answer->step.total_s, "as long");
+        assume(q, other, "takes", longer.step.total_s.mid / answer->step.total_s.mid, "as long");
     orch_step_answer_clear(&longer);
     g_free(that.costs);
     orch_layer_table_free(that.table);

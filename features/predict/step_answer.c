@@ -103,14 +103,14 @@ bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_ste
     if (!orch_prior_predict(q->net, q->costs, &out->prior, &work, whole ? &none : &exchange,
                             estimate.tier ? &estimate.own : NULL, &out->step, error))
         return false;
-    out->step.images_per_s = (double)(work.batch * workers) / out->step.total_s;
+    out->step.images_per_s = (double)(work.batch * workers) / out->step.total_s.mid;
     double steps =
         q->images ? ceil((double)q->images / (double)(work.batch * workers)) : (double)NAN;
     double hours = c->rate.usd_per_hour * (double)workers / 3600;
-    out->epoch_s = steps * out->step.total_s;
+    out->epoch_s = steps * out->step.total_s.mid;
     out->total_s.mid = out->epoch_s * (double)q->epochs;
-    out->total_s.low = steps * out->step.low_s * (double)q->epochs;
-    out->total_s.high = steps * out->step.high_s * (double)q->epochs;
+    out->total_s.low = steps * out->step.total_s.low * (double)q->epochs;
+    out->total_s.high = steps * out->step.total_s.high * (double)q->epochs;
     out->usd.mid = hours > 0 ? out->total_s.mid * hours : (double)NAN;
     out->usd.low = hours > 0 ? out->total_s.low * hours : (double)NAN;
     out->usd.high = hours > 0 ? out->total_s.high * hours : (double)NAN;
@@ -145,9 +145,9 @@ json_t *orch_step_answer_json(const struct orch_time_question *q, const struct o
     json_object_set_new(o, "precision", json_string(orch_precision_names()[c->precision]));
     json_object_set_new(o, "workers", json_integer(a->workers));
     json_object_set_new(o, "batch_per_worker", json_integer(a->batch));
-    json_object_set_new(o, "step_s", orch_json_finite(a->step.total_s));
-    json_object_set_new(o, "step_low_s", orch_json_finite(a->step.low_s));
-    json_object_set_new(o, "step_high_s", orch_json_finite(a->step.high_s));
+    json_object_set_new(o, "step_s", orch_json_finite(a->step.total_s.mid));
+    json_object_set_new(o, "step_low_s", orch_json_finite(a->step.total_s.low));
+    json_object_set_new(o, "step_high_s", orch_json_finite(a->step.total_s.high));
     json_object_set_new(o, "exchange_s", orch_json_finite(a->step.exchange_s));
     json_object_set_new(o, "exposed_exchange_s", orch_json_finite(a->step.exposed_s));
     json_object_set_new(o, "sample", json_string(orch_time_question_sample(q)));

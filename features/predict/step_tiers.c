@@ -278,7 +278,8 @@ static void fill_measured(const struct orch_step_tiers *tiers,
                           const struct orch_trained_cell *known, struct orch_step_estimate *out)
 {
     out->tier = "measured";
-    out->own = (struct orch_prior_own){known->median / 1e3, known->low / 1e3, known->high / 1e3};
+    out->own = (struct orch_interval){known->time.low / 1e3, known->time.mid / 1e3,
+                                      known->time.high / 1e3};
     out->whole = true;
     g_autofree char *what = known_text(tiers->trained, known);
     bool is_repeated = known->runs == known->count && known->count > 1;
@@ -333,16 +334,17 @@ static bool fill_fitted(const struct orch_step_tiers *tiers, const struct orch_s
     struct orch_answer answer;
     orch_learned_predict(t->learned, rows, &answer);
     orch_rows_free(rows);
-    if (!(answer.low > 0 && answer.low <= answer.value && answer.value <= answer.high &&
-          isfinite(answer.high))) {
+    if (!(answer.value.low > 0 && answer.value.low <= answer.value.mid &&
+          answer.value.mid <= answer.value.high && isfinite(answer.value.high))) {
         orch_load_fail("members", "cannot be read", error);
         return false;
     }
     out->extrapolates = answer.extrapolates;
-    if (answer.extrapolates && log(answer.high / answer.low) / 2 > WHITE_ERROR)
+    if (answer.extrapolates && log(answer.value.high / answer.value.low) / 2 > WHITE_ERROR)
         return true; /* the analytical model is more precise here */
     out->tier = "fitted";
-    out->own = (struct orch_prior_own){answer.value / 1e3, answer.low / 1e3, answer.high / 1e3};
+    out->own = (struct orch_interval){answer.value.low / 1e3, answer.value.mid / 1e3,
+                                      answer.value.high / 1e3};
     g_autofree char *rows_learned = rows_text(t, t->rows, t->run_rows);
     out->why = g_strdup_printf("learned from %s (%.1f %% mean relative error on %s left out)%s",
                                rows_learned, 100 * orch_learned_error(t->learned, answer.question),
@@ -538,7 +540,7 @@ void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step
         double white = white_of(tiers, i, prior->is_transferred);
         if (!(white > 0))
             continue;
-        double ratio = log(known->median / 1e3 / white);
+        double ratio = log(known->time.mid / 1e3 / white);
         add_shift(&any, ratio, known);
         if (same_net && same_gpu && is_same_precision(t, known, ask))
             add_shift(&own, ratio, known);
@@ -632,7 +634,7 @@ bool orch_step_tiers_ppp(struct orch_step_tiers *tiers, const struct orch_gpu_sp
         double peak_s = estimate(tiers, cell, BASIS_PEAK);
         if (!(peak_s > 0))
             continue;
-        ppp.share += peak_s / (cell->median / 1e3);
+        ppp.share += peak_s / (cell->time.mid / 1e3);
         ppp.workloads++;
     }
     ppp.share /= MAX(1, ppp.workloads);

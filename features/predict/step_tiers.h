@@ -46,9 +46,9 @@ struct orch_step_question {
 
 /** A step's time by what the store has. */
 struct orch_step_estimate {
-    const char *tier;          /* "measured" or "fitted"; NULL: the store has no estimate */
-    struct orch_prior_own own; /* seconds of a step */
-    bool whole;                /* includes the exchange between workers */
+    const char *tier;         /* "measured" or "fitted"; NULL: the store has no estimate */
+    struct orch_interval own; /* seconds of a step */
+    bool whole;               /* includes the exchange between workers */
     bool extrapolates;
     char *why; /* a sentence, or NULL; the caller frees */
 };

@@ -117,7 +117,7 @@ static void test_winner(void **state)
     assert_string_equal(winner.first->row, "0.1");
     assert_int_equal(winner.others->len, 2);
     assert_string_equal(((const struct orch_grid_cell *)winner.others->pdata[0])->row, "0.01");
-    assert_true(fabs(winner.margins[1].mean - 0.1) < 1e-12);
+    assert_true(fabs(winner.margins[1].mean.mid - 0.1) < 1e-12);
     assert_true(winner.margins[1].is_paired); /* the same seeds */
     assert_true(winner.margins[1].is_more_than_noise);
     assert_true(isnan(winner.margins[2].p)); /* one run only */
@@ -154,7 +154,7 @@ static void test_one_repeat(void **state)
     (void)state;
     struct bench b = begin(SINGLE, G_N_ELEMENTS(SINGLE), "result accuracy", "lr", "");
     struct orch_winner winner = orch_grid_winner(b.grid);
-    assert_true(isnan(winner.margins[1].low)); /* not to be told from noise */
+    assert_true(isnan(winner.margins[1].mean.low)); /* not to be told from noise */
     g_autofree char *text = orch_difference_text(&winner.margins[1], NULL);
     orch_winner_clear(&winner);
     assert_non_null(strstr(text, "cannot be told from noise"));

@@ -29,22 +29,22 @@ static void test_scipy(void **state)
     (void)state;
     struct orch_difference d = orch_difference_paired(A, B, 5);
     near(d.p, 0.0161300899);
-    near(d.low, 0.007341329369);
-    near(d.high, 0.04065867063);
+    near(d.mean.low, 0.007341329369);
+    near(d.mean.high, 0.04065867063);
     d = orch_difference_welch(A, 5, B, 5);
     near(d.p, 0.09455633241);
-    near(d.low, -0.005197485605);
-    near(d.high, 0.0531974856);
+    near(d.mean.low, -0.005197485605);
+    near(d.mean.high, 0.0531974856);
     assert_false(d.is_more_than_noise);
     d = orch_difference_welch(X, 4, Y, 6);
-    near(d.mean, 4.416666667);
+    near(d.mean.mid, 4.416666667);
     near(d.p, 0.002206282889);
-    near(d.low, 2.129555222);
-    near(d.high, 6.703778111);
+    near(d.mean.low, 2.129555222);
+    near(d.mean.high, 6.703778111);
     struct orch_difference turned = orch_difference_turned(&d);
-    near(turned.mean, -4.416666667);
-    near(turned.low, -6.703778111);
-    near(turned.high, -2.129555222);
+    near(turned.mean.mid, -4.416666667);
+    near(turned.mean.low, -6.703778111);
+    near(turned.mean.high, -2.129555222);
 }
 
 /* p.adjust(c(0.01, 0.02, 0.03, 0.04, 0.2), "holm") is 0.05 0.08 0.09 0.09 0.20 */
@@ -57,7 +57,7 @@ static void test_holm(void **state)
     for (int i = 0; i < 6; i++)
         assert_true(isnan(expected[i]) ? isnan(p[i]) : fabs(p[i] - expected[i]) < 1e-12);
     /* two contrasts with one baseline: 0.028 is no longer below 0.05 */
-    struct orch_difference one = {.mean = 1, .p = 0.028}, two = {.mean = 1, .p = 0.4};
+    struct orch_difference one = {.mean.mid = 1, .p = 0.028}, two = {.mean.mid = 1, .p = 0.4};
     struct orch_difference *both[] = {&one, &two};
     orch_differences_holm(both, 2);
     near(one.p_corrected, 0.056);
@@ -93,7 +93,7 @@ static void test_seeds(void **state)
     struct orch_difference d = orch_seed_difference(x, y); /* 4, 4.5, 9.5: 2, 1.5, 2.5 more */
     assert_true(d.is_paired);
     assert_int_equal(d.count_a, 3);
-    near(d.mean, 2);
+    near(d.mean.mid, 2);
     /* runs without a seed stand alone, and are no pairs */
     const uint64_t none[] = {0, 0, 0, 0, 0, 0};
     g_autoptr(GArray) no = ids(none, 6), free_a = orch_seed_means(one, no),
@@ -201,8 +201,8 @@ static void test_clear_winner(void **state)
                                            sign > 0 ? &HIGHER : &LOWER, margins, &method),
                          SETTINGS - 1);
         for (int i = 1; i < SETTINGS; i++) {
-            assert_true(margins[i].mean > 0 && margins[i].low > 0 &&
-                        margins[i].low < margins[i].high);
+            assert_true(margins[i].mean.mid > 0 && margins[i].mean.low > 0 &&
+                        margins[i].mean.low < margins[i].mean.high);
             assert_true(margins[i].p_corrected >= margins[i].p);
         }
         for (int i = 0; i < SETTINGS; i++)

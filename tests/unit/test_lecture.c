@@ -297,9 +297,9 @@ static void vgg_is_the_sum_of_its_layers(void **state)
         assert_int_equal(t->left_out[ORCH_NET_MAXPOOL2D], 5);
         assert_int_equal(t->left_out[ORCH_NET_RELU], 0); /* they belong to their layers */
         assert_int_equal(t->outside, 0);
-        assert_true(fabs(t->batch_ms / truth - 1) < 0.05);
-        assert_true(fabs(t->batch_ms / i->batch_ms - 3) < 0.1);
-        assert_true(t->low_ms <= t->batch_ms && t->batch_ms <= t->high_ms);
+        assert_true(fabs(t->batch_ms.mid / truth - 1) < 0.05);
+        assert_true(fabs(t->batch_ms.mid / i->batch_ms.mid - 3) < 0.1);
+        assert_true(t->batch_ms.low <= t->batch_ms.mid && t->batch_ms.mid <= t->batch_ms.high);
         g_autofree char *left = orch_layerwise_left_out_text(t);
         assert_non_null(strstr(left, "5 maxpool2d"));
         orch_layerwise_time_free(t);

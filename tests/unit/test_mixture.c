@@ -89,7 +89,7 @@ static void test_questions(void **state)
     struct orch_score s = judge(l, same, answers);
     assert_true(s.mean_relative_error < 0.1); /* the noise alone makes 0.08 */
     assert_true(s.coverage_90 > 0.84 && s.coverage_90 < 0.96);
-    double width = log(answers[0].high / answers[0].low);
+    double width = log(answers[0].value.high / answers[0].value.low);
     size_t far = 0;
     for (int i = 0; i < 300; i++)
         far += answers[i].extrapolates;
@@ -99,8 +99,8 @@ static void test_questions(void **state)
     assert_true(s.coverage_90 > 0.8);
     assert_true(answers[0].question == 1 && answers[0].extrapolates);
     /* GPUs differ by little but noise here: a little wider, and no less than 90 % of the noise */
-    assert_true(log(answers[0].high / answers[0].low) > 1.1 * width);
-    assert_true(log(answers[0].high / answers[0].low) > 2 * 0.164);
+    assert_true(log(answers[0].value.high / answers[0].value.low) > 1.1 * width);
+    assert_true(log(answers[0].value.high / answers[0].value.low) > 2 * 0.164);
     orch_learned_free(l);
     orch_rows_free(seen);
     orch_rows_free(same);
@@ -127,7 +127,7 @@ static void test_far(void **state)
 
 static double half_width(const struct orch_answer *a)
 {
-    return log(a->high / a->low) / 2;
+    return log(a->value.high / a->value.low) / 2;
 }
 
 /* Far beyond the batches that were seen the interval is wider, also after saving; a batch between
@@ -153,7 +153,7 @@ static void test_beyond(void **state)
     assert_true(!answers[0].extrapolates && !answers[1].extrapolates && answers[2].extrapolates);
     assert_true(half_width(&answers[1]) < 0.2);
     assert_true(half_width(&answers[2]) > 0.4);
-    assert_true(answers[2].low < 83 && 83 < answers[2].high);
+    assert_true(answers[2].value.low < 83 && 83 < answers[2].value.high);
     for (int i = 0; i < 3; i++)
         assert_true(fabs(half_width(&again[i]) - half_width(&answers[i])) < 1e-4);
     /* a model without a white box is kept as it is, with or without what goes into one */
@@ -224,8 +224,9 @@ static void test_threads_do_not_show(void **state)
     }
     omp_set_num_threads(usual);
     for (int i = 0; i < 120; i++)
-        assert_true(!(one[i].value < four[i].value) && !(one[i].value > four[i].value) &&
-                    !(one[i].low < four[i].low) && !(one[i].high > four[i].high));
+        assert_true(
+            !(one[i].value.mid < four[i].value.mid) && !(one[i].value.mid > four[i].value.mid) &&
+            !(one[i].value.low < four[i].value.low) && !(one[i].value.high > four[i].value.high));
     orch_rows_free(rows);
 }
 
@@ -311,11 +312,12 @@ static void test_widths_by_group(void **state)
     size_t inside[2] = {0};
     orch_learned_predict(l, rows[1], answers);
     for (int i = 0; i < 400; i++)
-        inside[i % 2] +=
-            answers[i].low <= rows[1]->target[i] && rows[1]->target[i] <= answers[i].high;
+        inside[i % 2] += answers[i].value.low <= rows[1]->target[i] &&
+                         rows[1]->target[i] <= answers[i].value.high;
     for (int k = 0; k < 2; k++)
         assert_true(inside[k] > 166 && inside[k] < 194); /* of 200, three deviations */
-    assert_true(log(answers[0].high / answers[0].low) > 4 * log(answers[1].high / answers[1].low));
+    assert_true(log(answers[0].value.high / answers[0].value.low) >
+                4 * log(answers[1].value.high / answers[1].value.low));
     orch_learned_free(l);
     orch_rows_free(rows[0]);
     orch_rows_free(rows[1]);
@@ -444,9 +446,10 @@ static void expect_answer(const char *text, double wanted, double within)
     for (size_t k = 0; k < G_N_ELEMENTS(models); k++) {
         struct orch_learned *l = learn(rows, models[k]);
         orch_learned_predict(l, rows, answers);
-        if (!(fabs(answers[0].value - wanted) <= within))
-            fail_msg("%s says %g, not %g", models[k], answers[0].value, wanted);
-        assert_true(answers[0].low <= answers[0].value && answers[0].value <= answers[0].high);
+        if (!(fabs(answers[0].value.mid - wanted) <= within))
+            fail_msg("%s says %g, not %g", models[k], answers[0].value.mid, wanted);
+        assert_true(answers[0].value.low <= answers[0].value.mid &&
+                    answers[0].value.mid <= answers[0].value.high);
         orch_learned_free(l);
     }
     orch_rows_free(rows);
@@ -495,7 +498,8 @@ static void test_other_columns(void **state)
     for (size_t k = 0; k < G_N_ELEMENTS(odd); k++) {
         struct orch_answer a;
         orch_learned_predict(l, odd[k], &a);
-        assert_true(a.value > 3 && a.value < 6 && a.low <= a.value && a.high >= a.value);
+        assert_true(a.value.mid > 3 && a.value.mid < 6 && a.value.low <= a.value.mid &&
+                    a.value.high >= a.value.mid);
         orch_rows_free(odd[k]);
     }
     orch_learned_free(l);

@@ -229,9 +229,9 @@ static void test_tukey(void **state)
         orch_pooled_of((const GArray *const *)(void *)all, 3, "points", NULL);
     struct orch_difference d =
         orch_pooled_difference(&pooled, all[0], all[2], orch_pooled_limit(&pooled));
-    assert_true(fabs(d.mean - 1.4333333) < 1e-6);
+    assert_true(fabs(d.mean.mid - 1.4333333) < 1e-6);
     assert_true(fabs(d.p_corrected - 0.7346793) < 1e-5);
-    assert_true(fabs(d.low - -4.29289) < 1e-3 && fabs(d.high - 7.15956) < 1e-3);
+    assert_true(fabs(d.mean.low - -4.29289) < 1e-3 && fabs(d.mean.high - 7.15956) < 1e-3);
     orch_pooled_clear(&pooled);
     for (int i = 0; i < 3; i++)
         g_array_unref(all[i]);

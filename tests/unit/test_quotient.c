@@ -25,9 +25,9 @@ static void test_constant_divisor(void **state)
     const double x[] = {10, 10, 10}, y[] = {1, 2, 3};
     const double half = 4.302652729696142 / sqrt(3); /* t of 2 degrees of freedom, sd 1 */
     struct orch_quotient q = orch_quotient_of(x, y, 3);
-    near(q.value, 0.2, TOLERANCE);
-    near(q.low, (2 - half) / 10, TOLERANCE);
-    near(q.high, (2 + half) / 10, TOLERANCE);
+    near(q.value.mid, 0.2, TOLERANCE);
+    near(q.value.low, (2 - half) / 10, TOLERANCE);
+    near(q.value.high, (2 + half) / 10, TOLERANCE);
 }
 
 /* Proportional pairs leave no doubt about the quotient, however much they spread. */
@@ -36,9 +36,9 @@ static void test_proportional(void **state)
     (void)state;
     const double x[] = {-5, -8, -6, -7}, y[] = {10, 16, 12, 14};
     struct orch_quotient q = orch_quotient_of(x, y, 4);
-    near(q.value, -2, TOLERANCE);
-    near(q.low, -2, 1e-6);
-    near(q.high, -2, 1e-6);
+    near(q.value.mid, -2, TOLERANCE);
+    near(q.value.low, -2, 1e-6);
+    near(q.value.high, -2, 1e-6);
 }
 
 static void test_unbounded(void **state)
@@ -46,13 +46,13 @@ static void test_unbounded(void **state)
     (void)state;
     const double x[] = {-1, 1, 2}, y[] = {1, 2, 3};
     struct orch_quotient q = orch_quotient_of(x, y, 3);
-    near(q.value, 3, TOLERANCE);
-    assert_true(isnan(q.low) && isnan(q.high));
+    near(q.value.mid, 3, TOLERANCE);
+    assert_true(isnan(q.value.low) && isnan(q.value.high));
     q = orch_quotient_of(x, y, 1);
-    near(q.value, -1, TOLERANCE);
-    assert_true(isnan(q.low));
+    near(q.value.mid, -1, TOLERANCE);
+    assert_true(isnan(q.value.low));
     q = orch_quotient_of(NULL, NULL, 0);
-    assert_true(q.count == 0 && isnan(q.value));
+    assert_true(q.count == 0 && isnan(q.value.mid));
 }
 
 static double uniform(uint64_t *state)
@@ -83,7 +83,7 @@ static void test_coverage(void **state)
             y[i] = 5 + 0.6 * shared + 0.8 * normal(&random);
         }
         struct orch_quotient q = orch_quotient_of(x, y, PAIRS);
-        covered += q.low <= 0.5 && 0.5 <= q.high;
+        covered += q.value.low <= 0.5 && 0.5 <= q.value.high;
     }
     near((double)covered / SAMPLES, 0.95, 0.014);
 }

@@ -46,13 +46,13 @@ static void test_interval_of_one_group(void **state)
     const struct orch_rank_mean mean = orch_rank_correlation_mean(&group, 1, 1);
     const double half = 1.959963984540054 * sqrt((1 + 0.32) / 2);
     assert_int_equal(mean.groups, 1);
-    near(mean.rho, 0.8, TOLERANCE);
-    near(mean.low, tanh(atanh(0.8) - half), 1e-9);
-    near(mean.high, tanh(atanh(0.8) + half), 1e-9);
+    near(mean.rho.mid, 0.8, TOLERANCE);
+    near(mean.rho.low, tanh(atanh(0.8) - half), 1e-9);
+    near(mean.rho.high, tanh(atanh(0.8) + half), 1e-9);
     /* of the 120 orders 16 have |rho| >= 0.8: 1 + 4 + 3 with +, as many with - */
     near(mean.p, 16.0 / 120, P_TOLERANCE);
     assert_true(
-        isnan(orch_rank_correlation_mean(&(struct orch_rank_group){UP, swapped, 4}, 1, 1).low));
+        isnan(orch_rank_correlation_mean(&(struct orch_rank_group){UP, swapped, 4}, 1, 1).rho.low));
 }
 
 static void test_mean_of_groups(void **state)
@@ -63,17 +63,17 @@ static void test_mean_of_groups(void **state)
         {UP, UP, 3}, {UP, level, 3}, {UP, y, 3}, {UP, same, 3}, {UP, UP, 2}};
     const struct orch_rank_mean mean = orch_rank_correlation_mean(groups, 5, 1);
     assert_int_equal(mean.groups, 3); /* without the constant one and the pair of two */
-    near(mean.rho, (1 + 1 + 0.5) / 3, TOLERANCE);
+    near(mean.rho.mid, (1 + 1 + 0.5) / 3, TOLERANCE);
     /* sd = sqrt(1/12), t of 2 degrees of freedom 4.302653 */
-    near(mean.low, mean.rho - 4.302652729911275 * sqrt(1.0 / 12) / sqrt(3), 1e-9);
-    near(mean.high, 1, TOLERANCE); /* cut off at 1 */
+    near(mean.rho.low, mean.rho.mid - 4.302652729911275 * sqrt(1.0 / 12) / sqrt(3), 1e-9);
+    near(mean.rho.high, 1, TOLERANCE); /* cut off at 1 */
     const struct orch_rank_mean two = orch_rank_correlation_mean(groups, 2, 1);
     near(two.p, 2.0 / 36, P_TOLERANCE); /* both up or both down */
     near(orch_rank_correlation_mean(groups, 1, 1).p, 2.0 / 6, P_TOLERANCE);
     near(orch_rank_correlation_mean(groups, 1, 1).p, orch_rank_correlation_mean(groups, 1, 1).p, 0);
     const struct orch_rank_mean none = orch_rank_correlation_mean(groups + 3, 2, 1);
     assert_int_equal(none.groups, 0);
-    assert_true(isnan(none.rho) && isnan(none.low) && isnan(none.p));
+    assert_true(isnan(none.rho.mid) && isnan(none.rho.low) && isnan(none.p));
 }
 
 int main(void)

@@ -75,9 +75,12 @@ static void test_round_trip(void **state)
             assert_non_null(loaded);
             orch_learned_predict(loaded, rows, after);
             for (size_t i = 0; i < rows->rows; i++) {
-                assert_true(fabs(before[i].value - after[i].value) <= 1e-9 * before[i].value);
-                assert_true(fabs(before[i].low - after[i].low) <= 1e-9 * before[i].value);
-                assert_true(fabs(before[i].high - after[i].high) <= 1e-9 * before[i].value);
+                assert_true(fabs(before[i].value.mid - after[i].value.mid) <=
+                            1e-9 * before[i].value.mid);
+                assert_true(fabs(before[i].value.low - after[i].value.low) <=
+                            1e-9 * before[i].value.mid);
+                assert_true(fabs(before[i].value.high - after[i].value.high) <=
+                            1e-9 * before[i].value.mid);
             }
             orch_learned_free(loaded);
             json_decref(saved);
@@ -238,7 +241,7 @@ static void test_trained(void **state)
     orch_learned_predict(of_text->learned, rows, b);
     assert_true(a[0].question > 0 && a[0].extrapolates);
     for (size_t i = 0; i < rows->rows; i++)
-        assert_true(fabs(a[i].value - b[i].value) <= 1e-9 * a[i].value);
+        assert_true(fabs(a[i].value.mid - b[i].value.mid) <= 1e-9 * a[i].value.mid);
     orch_trained_free(of_text);
     /* the last model of those lines is broken: said each time, NaN as an answer, nothing left over
      */
@@ -247,7 +250,7 @@ static void test_trained(void **state)
     of_text = orch_trained_of_text(kept, &error);
     assert_non_null(of_text);
     orch_learned_predict(of_text->learned, rows, b);
-    assert_true(isnan(b[0].value));
+    assert_true(isnan(b[0].value.mid));
     for (int k = 0; k < 2; k++) {
         assert_false(orch_learned_ready(of_text->learned, &error));
         assert_non_null(strstr(error->message, "damaged"));
@@ -292,10 +295,10 @@ static void test_lone_gpu_is_kept(void **state)
     orch_learned_predict(t->learned, rows, before);
     orch_learned_predict(back->learned, rows, after);
     for (size_t i = 0; i < rows->rows; i++) {
-        double wide = log(after[i].high / after[i].low) / 2;
+        double wide = log(after[i].value.high / after[i].value.low) / 2;
         assert_true(wide >= 0.8 - 1e-9); /* LONE_SPREAD of predictors/learn.c */
-        assert_true(wide > 3 * log(seen[i].high / seen[i].low) / 2);
-        assert_true(fabs(wide - log(before[i].high / before[i].low) / 2) < 1e-9);
+        assert_true(wide > 3 * log(seen[i].value.high / seen[i].value.low) / 2);
+        assert_true(fabs(wide - log(before[i].value.high / before[i].value.low) / 2) < 1e-9);
     }
     orch_rows_free(rows);
     orch_trained_free(back);
@@ -349,7 +352,7 @@ static void test_base_is_kept(void **state)
     orch_learned_predict(learned, rows, before);
     orch_learned_predict(loaded, rows, after);
     for (size_t i = 0; i < rows->rows; i++)
-        assert_true(fabs(before[i].value - after[i].value) <= 1e-9 * before[i].value);
+        assert_true(fabs(before[i].value.mid - after[i].value.mid) <= 1e-9 * before[i].value.mid);
     free(dump);
     json_decref(saved);
     orch_learned_free(learned);
@@ -391,12 +394,12 @@ static void test_known(void **state)
     const char *const asked[] = {"V100", "8", "resnet18", "4", NULL};
     const struct orch_trained_cell *k = orch_trained_find(&t, names, asked);
     assert_int_equal(k->count, 3);
-    assert_true(fabs(k->median - 11) < 1e-12);
-    assert_true(k->low < 10.5 && k->low > 8 && k->high > 11.5 && k->high < 15);
+    assert_true(fabs(k->time.mid - 11) < 1e-12);
+    assert_true(k->time.low < 10.5 && k->time.low > 8 && k->time.high > 11.5 && k->time.high < 15);
     const char *const other[] = {"V100", "32", "resnet18", "", NULL};
     assert_null(orch_trained_find(&t, names, other));
     const char *const any_batch[] = {"P100", "64", "resnet18", "", NULL};
-    assert_true(fabs(orch_trained_find(&t, names, any_batch)->median - 33) < 1e-12);
+    assert_true(fabs(orch_trained_find(&t, names, any_batch)->time.mid - 33) < 1e-12);
     g_ptr_array_unref(t.known);
     g_strfreev(t.columns);
     orch_csv_free(csv);
