@@ -156,7 +156,6 @@ static void judge(struct collector *c, struct orch_slurm_trial *row)
     }
     orch_slurm_evidence_gather(c->store, &c->status, row, &e);
     row->judgement = orch_slurm_judge(&e);
-    row->judgement = orch_slurm_judge(&e);
     if (row->judgement.action == ORCH_SLURM_WAIT && c->trusts_journals && e.has_end)
         row->judgement = (struct orch_slurm_judgement){.action = ORCH_SLURM_COLLECT};
     if (row->judgement.action == ORCH_SLURM_WAIT)

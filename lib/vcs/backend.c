@@ -23,7 +23,7 @@ void orch_entry_free(struct orch_entry *entry)
     g_free(entry);
 }
 
-struct orch_change *orch_job_change(struct orch_job *job, const char *path)
+struct orch_change *orch_capture_change(struct orch_capture *job, const char *path)
 {
     struct orch_change *change = g_hash_table_lookup(job->changes, path);
     if (!change) {

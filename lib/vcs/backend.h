@@ -45,7 +45,7 @@ struct orch_change {
 };
 
 /** A capture in progress. */
-struct orch_job {
+struct orch_capture {
     struct orch_vcs *vcs;
     char *folder;        /* private; contains the temporary index */
     char *index_path;    /* copy of the user's index; does not exist if there is no index yet */
@@ -60,14 +60,14 @@ struct orch_job {
 };
 
 /** Returns the change of `path`, creating it if necessary. Owned by the job. */
-struct orch_change *orch_job_change(struct orch_job *job, const char *path);
+struct orch_change *orch_capture_change(struct orch_capture *job, const char *path);
 
 struct orch_backend {
     /** Finds commit, branch, head_tree and every path that differs between HEAD, index and work
      * tree, except ignored ones. */
-    bool (*scan)(struct orch_job *job, GError **error);
+    bool (*scan)(struct orch_capture *job, GError **error);
     /** Applies the actions of the changes to the temporary index and writes its tree. */
-    char *(*write)(struct orch_job *job, GError **error);
+    char *(*write)(struct orch_capture *job, GError **error);
     /** Resolves `rev` (which must not begin with '-') to its commit and tree; false if there is
      * none. */
     bool (*resolve)(struct orch_vcs *vcs, const char *rev, char **out_commit, char **out_tree);

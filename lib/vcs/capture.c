@@ -55,7 +55,7 @@ static void change_free(void *item)
 }
 
 /* Discards the results of a scan. */
-static void job_reset(struct orch_job *job)
+static void job_reset(struct orch_capture *job)
 {
     g_hash_table_remove_all(job->changes);
     g_clear_pointer(&job->commit, g_free);
@@ -66,7 +66,7 @@ static void job_reset(struct orch_job *job)
     g_clear_pointer(&job->repository, git_repository_free);
 }
 
-static void job_clear(struct orch_job *job)
+static void job_clear(struct orch_capture *job)
 {
     if (job->changes) {
         job_reset(job);
@@ -96,7 +96,7 @@ static bool copy_index(const char *from, const char *to, GError **error)
     return false;
 }
 
-static bool job_init(struct orch_job *job, struct orch_vcs *vcs, GError **error)
+static bool job_init(struct orch_capture *job, struct orch_vcs *vcs, GError **error)
 {
     job->vcs = vcs;
     job->folder = orch_temporary_folder("vcs", error);
@@ -253,7 +253,7 @@ static int compare_left_out(const void *a, const void *b)
 }
 
 /* Sets the action of every change. */
-static void decide(struct orch_job *job, struct intake *intake)
+static void decide(struct orch_capture *job, struct intake *intake)
 {
     g_autoptr(GPtrArray) changes = g_ptr_array_new();
     GHashTableIter iter;
@@ -278,7 +278,7 @@ static void decide(struct orch_job *job, struct intake *intake)
  */
 
 /* True if a new or changed attributes file names a filter that libgit2 does not apply. */
-static bool has_new_filter(struct orch_job *job)
+static bool has_new_filter(struct orch_capture *job)
 {
     GHashTableIter iter;
     void *key;
@@ -294,7 +294,7 @@ static bool has_new_filter(struct orch_job *job)
     return false;
 }
 
-static bool scan(struct orch_job *job, GError **error)
+static bool scan(struct orch_capture *job, GError **error)
 {
     if (!job->vcs->backend->scan(job, error))
         return false;
@@ -314,7 +314,7 @@ static char *public_remote(struct orch_vcs *vcs, const char *branch)
 struct orch_source *orch_vcs_capture(struct orch_vcs *vcs, const struct orch_capture_limits *limits,
                                      GError **error)
 {
-    struct orch_job job = {0};
+    struct orch_capture job = {0};
     struct orch_source *source = NULL;
     struct intake intake = {.limits = limits ? limits : &ORCH_CAPTURE_LIMITS};
     g_autofree char *tree = NULL;

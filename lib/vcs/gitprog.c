@@ -96,7 +96,7 @@ static const char *behind_fields(const char *record, unsigned count)
 
 /* Parses "1 XY sub mH mI mW hH hI path" (`head_mode` 3, `head_oid` 6, `path` 8), or the record of a
  * conflict, in which stage 2 is HEAD's: "u XY sub m1 m2 m3 mW h1 h2 h3 path". */
-static bool note_tracked(struct orch_job *job, const char *record, unsigned head_mode,
+static bool note_tracked(struct orch_capture *job, const char *record, unsigned head_mode,
                          unsigned head_oid, unsigned path)
 {
     const char *name = behind_fields(record, path);
@@ -108,7 +108,7 @@ static bool note_tracked(struct orch_job *job, const char *record, unsigned head
     const char *submodule = behind_fields(record, 2);
     const char *mode_here = behind_fields(record, head_mode + 2);
     const char *oid = behind_fields(record, head_oid);
-    struct orch_change *change = orch_job_change(job, name);
+    struct orch_change *change = orch_capture_change(job, name);
     change->head_mode = (unsigned)g_ascii_strtoull(behind_fields(record, head_mode), NULL, 8);
     if (change->head_mode)
         g_strlcpy(change->head_oid, oid, MIN(sizeof change->head_oid, strcspn(oid, " ") + 1));
@@ -118,17 +118,18 @@ static bool note_tracked(struct orch_job *job, const char *record, unsigned head
     return true;
 }
 
-static void note_untracked(struct orch_job *job, const char *name)
+static void note_untracked(struct orch_capture *job, const char *name)
 {
     g_autofree char *path = g_strdup(name);
     size_t length = strlen(path);
     bool is_folder = length && path[length - 1] == '/';
     if (is_folder)
         path[length - 1] = 0;
-    orch_job_change(job, path)->is_nested = is_folder; /* other folders are listed file by file */
+    orch_capture_change(job, path)->is_nested =
+        is_folder; /* other folders are listed file by file */
 }
 
-static bool note_header(struct orch_job *job, const char *record)
+static bool note_header(struct orch_capture *job, const char *record)
 {
     static const char oid[] = "# branch.oid ", head[] = "# branch.head ";
     if (g_str_has_prefix(record, oid) && record[strlen(oid)] != '(')
@@ -139,7 +140,7 @@ static bool note_header(struct orch_job *job, const char *record)
 }
 
 /* Parses one record of `git status --porcelain=v2 -z`. */
-static bool note_record(struct orch_job *job, const char *record)
+static bool note_record(struct orch_capture *job, const char *record)
 {
     switch (*record) {
     case '#':
@@ -158,7 +159,7 @@ static bool note_record(struct orch_job *job, const char *record)
 
 /* True for a line of `git ls-files -v` about a file that git treats as unchanged whatever lies in
  * the work tree: assume-unchanged (lower case), or skip-worktree (S) although it exists. */
-static bool is_hidden(const struct orch_job *job, const char *record)
+static bool is_hidden(const struct orch_capture *job, const char *record)
 {
     if (g_ascii_tolower(*record) == 's') {
         struct stat info;
@@ -170,7 +171,7 @@ static bool is_hidden(const struct orch_job *job, const char *record)
 
 /* Removes these marks from the temporary index, so that what is on disk is captured. Files that a
  * sparse checkout leaves out keep theirs. */
-static bool reveal_hidden(struct orch_job *job, GError **error)
+static bool reveal_hidden(struct orch_capture *job, GError **error)
 {
     if (access(job->index_path, F_OK) != 0)
         return true;
@@ -190,7 +191,7 @@ static bool reveal_hidden(struct orch_job *job, GError **error)
     return true;
 }
 
-static bool scan(struct orch_job *job, GError **error)
+static bool scan(struct orch_capture *job, GError **error)
 {
     if (!reveal_hidden(job, error))
         return false;
@@ -226,7 +227,7 @@ static void add_index_info(GString *input, unsigned mode, const char *oid, const
 }
 
 /* Applies the changes to the temporary index in three steps; a step without paths is skipped. */
-static bool stage(struct orch_job *job, GError **error)
+static bool stage(struct orch_capture *job, GError **error)
 {
     g_autoptr(GString) removed = g_string_new(NULL), restored = g_string_new(NULL),
                        taken = g_string_new(NULL);
@@ -259,7 +260,7 @@ static char *write_tree(struct orch_vcs *vcs, const char *index_path, GError **e
     return out ? g_strchomp(g_string_free(out, FALSE)) : NULL;
 }
 
-static char *write_captured(struct orch_job *job, GError **error)
+static char *write_captured(struct orch_capture *job, GError **error)
 {
     return stage(job, error) ? write_tree(job->vcs, job->index_path, error) : NULL;
 }

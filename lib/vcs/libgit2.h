@@ -10,8 +10,8 @@
 #include <git2/sys/errors.h>
 #endif
 
-bool orch_libgit2_scan(struct orch_job *job, GError **error);
-char *orch_libgit2_write(struct orch_job *job, GError **error);
+bool orch_libgit2_scan(struct orch_capture *job, GError **error);
+char *orch_libgit2_write(struct orch_capture *job, GError **error);
 GPtrArray *orch_libgit2_ignored(struct orch_vcs *vcs, GError **error);
 
 GPtrArray *orch_libgit2_entries(struct orch_vcs *vcs, const char *tree, GError **error);

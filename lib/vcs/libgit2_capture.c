@@ -19,7 +19,7 @@
 /* ---- scan -------------------------------------------------------------------------------------
  */
 
-static bool open_second_handle(struct orch_job *job, GError **error)
+static bool open_second_handle(struct orch_capture *job, GError **error)
 {
     if (git_repository_open(&job->repository, job->vcs->root) == 0 &&
         git_index_open(&job->index, job->index_path) == 0 &&
@@ -36,7 +36,7 @@ static bool is_hidden(const git_index_entry *entry)
            (entry->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE);
 }
 
-static bool exists(const struct orch_job *job, const char *path)
+static bool exists(const struct orch_capture *job, const char *path)
 {
     struct stat info;
     g_autofree char *full_path = g_build_filename(job->vcs->root, path, NULL);
@@ -45,7 +45,7 @@ static bool exists(const struct orch_job *job, const char *path)
 
 /* Removes the marks assume-unchanged and skip-worktree from the files that exist, so that what is
  * on disk is captured. Files of a sparse checkout that do not exist keep theirs. */
-static bool reveal_hidden(struct orch_job *job, GError **error)
+static bool reveal_hidden(struct orch_capture *job, GError **error)
 {
     g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
     for (size_t i = 0; i < git_index_entrycount(job->index); i++) {
@@ -71,7 +71,7 @@ static bool reveal_hidden(struct orch_job *job, GError **error)
 }
 
 /* Reads whether the file system has executable bits. */
-static void read_has_modes(struct orch_job *job)
+static void read_has_modes(struct orch_capture *job)
 {
     git_config *config = NULL;
     int has_modes = 1;
@@ -96,7 +96,7 @@ static char *unborn_branch(git_repository *repository)
     return branch;
 }
 
-static bool read_head(struct orch_job *job, GError **error)
+static bool read_head(struct orch_capture *job, GError **error)
 {
     git_reference *head = NULL;
     git_object *commit = NULL;
@@ -122,7 +122,7 @@ static bool read_head(struct orch_job *job, GError **error)
 }
 
 /* Sets HEAD's mode and object id for the change's path. */
-static void fill_head(struct orch_job *job, struct orch_change *change)
+static void fill_head(struct orch_capture *job, struct orch_change *change)
 {
     git_tree_entry *entry = NULL;
     if (change->head_mode || !job->tree ||
@@ -136,14 +136,14 @@ static void fill_head(struct orch_job *job, struct orch_change *change)
 }
 
 /* True if the folder (a path of the work tree) is a repository. */
-static bool is_repository(const struct orch_job *job, const char *folder)
+static bool is_repository(const struct orch_capture *job, const char *folder)
 {
     g_autofree char *path = g_build_filename(job->vcs->root, folder, ".git", NULL);
     return access(path, F_OK) == 0;
 }
 
 /* Notes a folder of the work tree that contains a repository and is not in the index. */
-static void note_nested(struct orch_job *job, const git_diff_delta *delta)
+static void note_nested(struct orch_capture *job, const git_diff_delta *delta)
 {
     g_autofree char *path = g_strdup(delta->new_file.path);
     size_t length = strlen(path);
@@ -157,10 +157,10 @@ static void note_nested(struct orch_job *job, const git_diff_delta *delta)
         (git_ignore_path_is_ignored(&is_ignored, job->repository, delta->new_file.path) != 0 ||
          is_ignored))
         return;
-    orch_job_change(job, path)->is_nested = true;
+    orch_capture_change(job, path)->is_nested = true;
 }
 
-static void note_submodule(struct orch_job *job, struct orch_change *change)
+static void note_submodule(struct orch_capture *job, struct orch_change *change)
 {
     unsigned status = 0;
     change->is_submodule = true;
@@ -170,13 +170,13 @@ static void note_submodule(struct orch_job *job, struct orch_change *change)
 }
 
 /* True for a file that a sparse checkout leaves out: it is not deleted. */
-static bool is_not_checked_out(const struct orch_job *job, const char *path)
+static bool is_not_checked_out(const struct orch_capture *job, const char *path)
 {
     const git_index_entry *entry = git_index_get_bypath(job->index, path, 0);
     return entry && (entry->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE);
 }
 
-static void note_delta(struct orch_job *job, const git_diff_delta *delta)
+static void note_delta(struct orch_capture *job, const git_diff_delta *delta)
 {
     const char *path = delta->new_file.path ? delta->new_file.path : delta->old_file.path;
     size_t length = strlen(path);
@@ -188,7 +188,7 @@ static void note_delta(struct orch_job *job, const git_diff_delta *delta)
     }
     if (delta->status == GIT_DELTA_DELETED && is_not_checked_out(job, path))
         return;
-    struct orch_change *change = orch_job_change(job, path);
+    struct orch_change *change = orch_capture_change(job, path);
     fill_head(job, change);
     if (delta->new_file.mode == GIT_FILEMODE_COMMIT && delta->status != GIT_DELTA_DELETED)
         note_submodule(job, change);
@@ -196,7 +196,7 @@ static void note_delta(struct orch_job *job, const git_diff_delta *delta)
 
 /* Finds staged changes relative to HEAD, which must pass the same checks as unstaged ones. Removals
  * are in the index already. */
-static bool scan_staged(struct orch_job *job, GError **error)
+static bool scan_staged(struct orch_capture *job, GError **error)
 {
     git_diff_options options;
     git_diff *diff = NULL;
@@ -215,7 +215,7 @@ static bool scan_staged(struct orch_job *job, GError **error)
     return true;
 }
 
-static bool scan_work_tree(struct orch_job *job, GError **error)
+static bool scan_work_tree(struct orch_capture *job, GError **error)
 {
     git_diff_options options;
     git_diff *diff = NULL;
@@ -235,7 +235,7 @@ static bool scan_work_tree(struct orch_job *job, GError **error)
     return true;
 }
 
-bool orch_libgit2_scan(struct orch_job *job, GError **error)
+bool orch_libgit2_scan(struct orch_capture *job, GError **error)
 {
     if (!open_second_handle(job, error) || !reveal_hidden(job, error) || !read_head(job, error))
         return false;
@@ -247,14 +247,14 @@ bool orch_libgit2_scan(struct orch_job *job, GError **error)
  */
 
 /* Removes the path from the index, including conflicts. */
-static void drop_entry(struct orch_job *job, const char *path)
+static void drop_entry(struct orch_capture *job, const char *path)
 {
     git_index_conflict_remove(job->index, path); /* fails if there is none */
     git_index_remove(job->index, path, 0);
     git_error_clear();
 }
 
-static bool add_entry(struct orch_job *job, const char *path, unsigned mode, const git_oid *oid,
+static bool add_entry(struct orch_capture *job, const char *path, unsigned mode, const git_oid *oid,
                       GError **error)
 {
     git_index_entry entry = {.mode = mode, .id = *oid, .path = path};
@@ -265,7 +265,7 @@ static bool add_entry(struct orch_job *job, const char *path, unsigned mode, con
 }
 
 /* Restores HEAD's version in the index. */
-static bool restore(struct orch_job *job, const struct orch_change *change, GError **error)
+static bool restore(struct orch_capture *job, const struct orch_change *change, GError **error)
 {
     git_oid oid;
     drop_entry(job, change->path);
@@ -274,7 +274,8 @@ static bool restore(struct orch_job *job, const struct orch_change *change, GErr
 }
 
 /* Uses the submodule's HEAD; if it is not checked out, the index entry stays. */
-static bool take_submodule(struct orch_job *job, const struct orch_change *change, GError **error)
+static bool take_submodule(struct orch_capture *job, const struct orch_change *change,
+                           GError **error)
 {
     g_autofree char *full_path = g_build_filename(job->vcs->root, change->path, NULL);
     git_repository *inner = NULL;
@@ -288,7 +289,7 @@ static bool take_submodule(struct orch_job *job, const struct orch_change *chang
 
 /* Writes bytes as an object. git_blob_create_from_buffer is avoided because it compresses and
  * writes a file even if the object exists. */
-static int write_blob(struct orch_job *job, const char *bytes, size_t length, git_oid *out)
+static int write_blob(struct orch_capture *job, const char *bytes, size_t length, git_oid *out)
 {
     git_odb *odb = NULL;
     int status = git_repository_odb(&odb, job->repository);
@@ -299,7 +300,7 @@ static int write_blob(struct orch_job *job, const char *bytes, size_t length, gi
 }
 
 /* Writes a link's target as an object. */
-static int write_link(struct orch_job *job, const char *full_path, git_oid *out)
+static int write_link(struct orch_capture *job, const char *full_path, git_oid *out)
 {
     char target[PATH_MAX];
     ssize_t n = readlink(full_path, target, sizeof target);
@@ -307,7 +308,8 @@ static int write_link(struct orch_job *job, const char *full_path, git_oid *out)
 }
 
 /* Writes a file as an object, with git's conversions (line ends, $Id$). */
-static int write_file(struct orch_job *job, const char *path, const char *full_path, git_oid *out)
+static int write_file(struct orch_capture *job, const char *path, const char *full_path,
+                      git_oid *out)
 {
     g_autofree char *bytes = NULL;
     size_t length;
@@ -328,7 +330,7 @@ static int write_file(struct orch_job *job, const char *path, const char *full_p
 }
 
 /* Mode in the tree. Without executable bits in the file system, the index's mode is used. */
-static unsigned mode_of(struct orch_job *job, const char *path, const struct stat *info)
+static unsigned mode_of(struct orch_capture *job, const char *path, const struct stat *info)
 {
     if (S_ISLNK(info->st_mode))
         return ORCH_MODE_LINK;
@@ -338,7 +340,7 @@ static unsigned mode_of(struct orch_job *job, const char *path, const struct sta
     return entry && entry->mode == ORCH_MODE_PROGRAM ? ORCH_MODE_PROGRAM : ORCH_MODE_FILE;
 }
 
-static bool take(struct orch_job *job, const struct orch_change *change, GError **error)
+static bool take(struct orch_capture *job, const struct orch_change *change, GError **error)
 {
     if (change->is_submodule)
         return take_submodule(job, change, error);
@@ -361,7 +363,7 @@ static bool take(struct orch_job *job, const struct orch_change *change, GError 
     return add_entry(job, change->path, mode, &oid, error);
 }
 
-char *orch_libgit2_write(struct orch_job *job, GError **error)
+char *orch_libgit2_write(struct orch_capture *job, GError **error)
 {
     GHashTableIter iter;
     void *value;

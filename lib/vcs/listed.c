@@ -227,13 +227,13 @@ static bool no_objects(GError **error)
     return false;
 }
 
-static bool scan_none(struct orch_job *job, GError **error)
+static bool scan_none(struct orch_capture *job, GError **error)
 {
     (void)job;
     return no_objects(error);
 }
 
-static char *write_none(struct orch_job *job, GError **error)
+static char *write_none(struct orch_capture *job, GError **error)
 {
     (void)job;
     no_objects(error);
