@@ -12,22 +12,24 @@ static const struct orch_param PARAMS[] = {
                .help = "processes that sum their numbers"),
     ORCH_PARAM(struct allreduce_params, algorithm, ORCH_ENUM, .def = "auto",
                .choices = orch_comm_algorithm_names,
-               .help =
-                   "of the all-reduce (docs/plugins/allreduce.md); auto: the library's own choice"),
+               .help = "algorithm of the all-reduce (docs/plugins/allreduce.md); auto: the "
+                       "library's own choice"),
     ORCH_PARAM(struct allreduce_params, device, ORCH_ENUM, .def = "cpu", .choices = DEVICES,
                .help = "cpu: MPI sums in memory; cuda: NCCL sums on a GPU of each worker"),
     ORCH_PARAM(struct allreduce_params, workers_per_node, ORCH_INT, .def = "0", .min = "0",
                .max = "4096",
-               .help = "that hierarchical takes for one machine; 0: all workers of a machine"),
+               .help = "algorithm hierarchical: workers that count as one machine; 0: all workers "
+                       "of a machine"),
     ORCH_PARAM(struct allreduce_params, bytes, ORCH_LIST | ORCH_BYTES,
                .def = "[1KiB, 4KiB, 16KiB, 64KiB, 256KiB, 1MiB, 4MiB, 16MiB, 64MiB, 256MiB]",
                .min = "4", .max = "17179869184", .help = "sizes of the all-reduce, in fp32"),
     ORCH_PARAM(struct allreduce_params, repeats, ORCH_INT, .def = "50", .min = "1",
                .max = "1000000", .help = "timed all-reduces of each size"),
     ORCH_PARAM(struct allreduce_params, warmup, ORCH_INT, .def = "10", .min = "1", .max = "1000000",
-               .help = "all-reduces before them; the first is checked"),
+               .help =
+                   "untimed all-reduces before the timed ones; the sum of the first is checked"),
     ORCH_PARAM(struct allreduce_params, time_limit, ORCH_DURATION, .def = "5s", .min = "0",
-               .help = "no further repeat of a size begins after so long; at least 3 are timed"),
+               .help = "longest time for the repeats of a size; at least 3 are timed"),
 };
 
 static const struct orch_metric METRICS[] = {
@@ -64,11 +66,11 @@ static const struct orch_metric METRICS[] = {
     {.name = "latency",
      .unit = "s",
      .better = ORCH_BETTER_MIN,
-     .help = "alpha of the fit: of a message"},
+     .help = "latency of a message: alpha of the fit"},
     {.name = "bandwidth",
      .unit = "GB/s",
      .better = ORCH_BETTER_MAX,
-     .help = "1 / beta of the fit: of a link"},
+     .help = "bandwidth of a link: 1 / beta of the fit"},
     {.name = "fit_error",
      .unit = "s/s",
      .better = ORCH_BETTER_MIN,

@@ -8,7 +8,7 @@ static const char *const VARIANTS[] = {"cpu", "naive", "fast", NULL};
 
 #define PARAM(member, type, ...) ORCH_PARAM(struct gpukernels_params, member, type, __VA_ARGS__)
 static const struct orch_param PARAMS[] = {
-    PARAM(kernel, ORCH_ENUM, .def = "saxpy", .choices = KERNELS, .help = "what is computed"),
+    PARAM(kernel, ORCH_ENUM, .def = "saxpy", .choices = KERNELS, .help = "computation"),
     PARAM(variant, ORCH_ENUM, .def = "fast", .choices = VARIANTS,
           .help =
               "the reference on one thread of the processor, the plain kernel, or the fast one"),
@@ -16,11 +16,10 @@ static const struct orch_param PARAMS[] = {
     PARAM(columns, ORCH_INT, .def = "4096", .min = "1", .max = "1000000",
           .help = "columns; saxpy and reduction work on rows x columns numbers"),
     PARAM(min_samples, ORCH_INT, .def = "10", .min = "1", .max = "100000",
-          .help = "samples, at least"),
-    PARAM(min_time, ORCH_DURATION, .def = "0.5s", .min = "0",
-          .help = "sampling goes on for at least so long"),
+          .help = "smallest number of samples"),
+    PARAM(min_time, ORCH_DURATION, .def = "0.5s", .min = "0", .help = "shortest time of sampling"),
     PARAM(time_limit, ORCH_DURATION, .def = "5s", .min = "0",
-          .help = "after so long no further sample begins; at least 3 are taken"),
+          .help = "longest time of sampling; at least 3 samples are taken"),
     PARAM(settled, ORCH_REAL, .def = "0.02", .min = "0.0001", .max = "1",
           .help = "sampling ends when the 95 % interval of the median is this share of the median"),
 };

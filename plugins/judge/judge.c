@@ -26,12 +26,14 @@ static const struct orch_param PARAMS[] = {
                .help =
                    "the trained network: ${experiment.weights}, or a .safetensors or .pth file"),
     ORCH_PARAM(struct params, net, ORCH_STRING, .def = "resnet20",
-               .help = "its architecture, a network of docs/networks.md"),
-    ORCH_PARAM(struct params, dataset, ORCH_STRING, .def = "fashion-mnist",
-               .help = "what it was trained on: its classes, image shape and normalisation"),
+               .help = "architecture of the network, one of docs/networks.md"),
+    ORCH_PARAM(
+        struct params, dataset, ORCH_STRING, .def = "fashion-mnist",
+        .help =
+            "data set that the network was trained on: its classes, image shape and normalisation"),
     ORCH_PARAM(struct params, images, ORCH_STRING, .def = "fashion-mnist",
-               .help = "what it is judged on: a folder with test/CLASS/*.png or .jpg, or a data "
-                       "set, of which the test images are used"),
+               .help = "images to judge: a folder with test/CLASS/*.png or .jpg, or a data set, of "
+                       "which the test images are used"),
     ORCH_PARAM(struct params, data_root, ORCH_PATH,
                .flags = ORCH_PARAM_OPTIONAL | ORCH_PARAM_NEUTRAL,
                .help = "folder to look for both (default: $ORCH_DATA, the cache, "
@@ -48,7 +50,8 @@ static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct params, device, ORCH_STRING, .def = "auto",
                .help = "auto (a GPU when the trial has one), cpu, cuda, cuda:N"),
     ORCH_PARAM(struct params, threads, ORCH_INT, .def = "0", .min = "0", .max = "1024",
-               .flags = ORCH_PARAM_NEUTRAL, .help = "0: those of the trial's slot"),
+               .flags = ORCH_PARAM_NEUTRAL,
+               .help = "processor threads; 0: as many as the trial's slot has"),
 };
 
 static const struct orch_metric METRICS[] = {

@@ -14,7 +14,7 @@ static const struct orch_param PARAMS[] = {
 };
 
 static const struct orch_metric METRICS[] = {
-    {.name = "slept_s", .unit = "s", .help = "time that it took"},
+    {.name = "slept_s", .unit = "s", .help = "time that the wait took"},
 };
 
 /* Maximum delay before a cancel is noticed. */

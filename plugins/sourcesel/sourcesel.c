@@ -37,7 +37,7 @@ static const struct orch_param PARAMS[] = {
     ROW(reference_images, ORCH_INT, .def = "100", .min = "1", .unit = "images",
         .help = "images of each source class whose source is known: they give the mean vectors"),
     ROW(epsilon, ORCH_REAL, .def = "1e-8", .min = "1e-300", .max = "1",
-        .help = "added to each share of a distribution of features"),
+        .help = "constant that is added to each share of a distribution of features"),
     ROW(min_images, ORCH_INT, .def = "20", .min = "1", .unit = "images",
         .help = "pseudo-labels with fewer training images are dropped with their images"),
     ROW(mode, ORCH_ENUM, .def = "full", .choices = MODES,

@@ -24,20 +24,19 @@ static const struct orch_param PARAMS[] = {
     PARAM(millions, ORCH_INT, .def = "1", .min = "1", .max = "100000", .unit = "million",
           .help = "elements of each array"),
     PARAM(elements, ORCH_INT, .def = "0", .min = "0", .max = "100000000000",
-          .help = "0: as millions says; else the number of elements itself"),
+          .help = "number of elements; 0: the parameter millions sets it"),
     PARAM(warmup, ORCH_INT, .def = "2", .min = "0", .max = "1000",
           .help = "kernel runs after the first pass and before the samples; none where the first "
                   "took over 1 s"),
     PARAM(min_samples, ORCH_INT, .def = "10", .min = "1", .max = "100000",
-          .help = "samples of the kernel, at least"),
-    PARAM(min_time, ORCH_DURATION, .def = "0.5s", .min = "0",
-          .help = "sampling goes on for at least so long"),
+          .help = "smallest number of samples of the kernel"),
+    PARAM(min_time, ORCH_DURATION, .def = "0.5s", .min = "0", .help = "shortest time of sampling"),
     PARAM(time_limit, ORCH_DURATION, .def = "5s", .min = "0",
-          .help = "after so long no further sample begins; at least 3 are taken"),
+          .help = "longest time of sampling; at least 3 samples are taken"),
     PARAM(settled, ORCH_REAL, .def = "0.02", .min = "0.0001", .max = "1",
           .help = "sampling ends when the 95 % interval of the median is this share of the median"),
     PARAM(threads, ORCH_INT, .def = "0", .min = "0", .max = "4096",
-          .help = "of cpu_all; 0: those of the trial's slot"),
+          .help = "threads of scenario cpu_all; 0: as many as the trial's slot has"),
 };
 
 #define MS(metric, text)                                                                           \
@@ -65,13 +64,15 @@ static const struct orch_metric METRICS[] = {
     MS("first_kernel_time", "first addition of the program, from launch to completion"),
     MS("program_time", "start of the process until the first result is back"),
     RATE("bandwidth", "12 bytes x elements / kernel_time"),
-    RATE("measured_bandwidth", "of the same memory in this trial: triad of all threads, or copy "
-                               "kernel or cudaMemcpy on the GPU"),
+    RATE("measured_bandwidth", "bandwidth of the same memory, measured in this trial: triad of all "
+                               "threads, or copy kernel or cudaMemcpy on the GPU"),
     {.name = "bandwidth_share",
      .unit = "s/s",
      .better = ORCH_BETTER_MAX,
      .help = "bandwidth / measured_bandwidth"},
-    RATE("nominal_bandwidth", "of the GPU's memory, as the driver gives clock and bus width"),
+    RATE(
+        "nominal_bandwidth",
+        "peak bandwidth of the GPU's memory, from the clock and bus width that the driver reports"),
     {.name = "nominal_share",
      .unit = "s/s",
      .better = ORCH_BETTER_MAX,

@@ -22,7 +22,8 @@
         {.name = "communication_time",                                                             \
          .unit = "s",                                                                              \
          .better = ORCH_BETTER_MIN,                                                                \
-         .help = "all-reduce of a step's gradients, whether it was hidden or not"},                \
+         .help =                                                                                   \
+             "all-reduce of a step's gradients, including the part that overlaps with computing"}, \
         {.name = "exposed_communication_time",                                                     \
          .unit = "s",                                                                              \
          .better = ORCH_BETTER_MIN,                                                                \

@@ -27,13 +27,13 @@
                           .help = "factor of the learning rate of batch norms' biases; they "      \
                                   "decay as fast as other weights"),                               \
         ORCH_TRAINING_ROW(owner, freeze_norm_scale, ORCH_BOOL, .def = "false",                     \
-                          .help = "batch norms' scales stay 1"),                                   \
+                          .help = "keep the scales of batch norms at 1"),                          \
         ORCH_TRAINING_ROW(owner, whiten, ORCH_BOOL, .def = "false",                                \
                           .help = "the first convolution's filters whiten the patches of the "     \
                                   "training images, and keep their values"),                       \
-        ORCH_TRAINING_ROW(owner, whiten_epsilon, ORCH_REAL, .def = "0.0005", .min = "1e-9",        \
-                          .max = "1000",                                                           \
-                          .help = "whiten: added to the variance of each direction"),              \
+        ORCH_TRAINING_ROW(                                                                         \
+            owner, whiten_epsilon, ORCH_REAL, .def = "0.0005", .min = "1e-9", .max = "1000",       \
+            .help = "whiten: constant that is added to the variance of each direction"),           \
         ORCH_TRAINING_ROW(owner, filter_init, ORCH_ENUM, .def = "usual",                           \
                           .choices = ORCH_TRAINING_FILTER_INIT_NAMES,                              \
                           .help = "dirac: the first filters of a convolution pass its inputs on "  \

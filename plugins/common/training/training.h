@@ -88,13 +88,13 @@ struct orch_training {
         ORCH_TRAINING_ROW(owner, image_size, ORCH_INT, .def = "224", .min = "8", .max = "1024",    \
                           .unit = "pixels", .help = "side of the images of a folder"),             \
         ORCH_TRAINING_ROW(owner, val_images, ORCH_INT, .def = "1000", .min = "0",                  \
-                          .help =                                                                  \
-                              "validate on at most so many images an epoch, the same in each; "    \
-                              "0: on all"),                                                        \
+                          .help = "images to validate on in each epoch, always the same ones; "    \
+                                  "0: all"),                                                       \
         ORCH_TRAINING_ROW(owner, full_validation, ORCH_BOOL, .def = "true",                        \
                           .help = "after the last epoch validate on all images as well"),          \
-        ORCH_TRAINING_ROW(owner, crop_pad, ORCH_INT, .def = "0", .min = "0", .max = "64",          \
-                          .unit = "pixels", .help = "pad and crop at random by so much"),          \
+        ORCH_TRAINING_ROW(                                                                         \
+            owner, crop_pad, ORCH_INT, .def = "0", .min = "0", .max = "64", .unit = "pixels",      \
+            .help = "pad the image and crop it at a random place, by up to this many pixels"),     \
         ORCH_TRAINING_ROW(owner, flip, ORCH_BOOL, .def = "false",                                  \
                           .help = "mirror every other image"),                                     \
         ORCH_TRAINING_ROW(owner, transforms, ORCH_LIST | ORCH_STRING, .def = transforms_default,   \
@@ -137,7 +137,8 @@ struct orch_training {
         ORCH_TRAINING_ROW(owner, gamma, ORCH_REAL, .def = "0.1", .min = "0", .max = "1",           \
                           .help = "schedule steps: factor of each drop"),                          \
         ORCH_TRAINING_ROW(owner, warmup_epochs, ORCH_REAL, .def = "0", .min = "0",                 \
-                          .unit = "epochs", .help = "the rate rises from 0 over so long")
+                          .unit = "epochs",                                                        \
+                          .help = "epochs in which the learning rate rises from 0")
 
 #define ORCH_TRAINING_NET_PARAMS(owner) ORCH_TRAINING_NET_PARAMS_OF(owner, "resnet20")
 
@@ -145,24 +146,27 @@ struct orch_training {
 #define ORCH_TRAINING_PLACE_PARAMS(owner)                                                          \
     ORCH_TRAINING_ROW(owner, device, ORCH_STRING, .def = "auto",                                   \
                       .help = "auto (a GPU when the trial has one), cpu, cuda, cuda:N"),           \
-        ORCH_TRAINING_ROW(owner, precision, ORCH_ENUM, .def = "fp32",                              \
-                          .choices = ORCH_TRAINING_PRECISION_NAMES,                                \
-                          .help = "of convolutions and products; weights are fp32. fp32 is tf32 "  \
-                                  "where a GPU has it, as in PyTorch's convolutions; fp32-ieee "   \
-                                  "is fp32 there, too"),                                           \
-        ORCH_TRAINING_ROW(owner, deterministic, ORCH_BOOL, .def = "false",                         \
-                          .help = "on a GPU only algorithms that repeat to the last bit, which "   \
-                                  "are slower"),                                                   \
+        ORCH_TRAINING_ROW(                                                                         \
+            owner, precision, ORCH_ENUM, .def = "fp32", .choices = ORCH_TRAINING_PRECISION_NAMES,  \
+            .help =                                                                                \
+                "precision of convolutions and matrix products; weights are fp32. fp32 is tf32 "   \
+                "where a GPU has it, as in PyTorch's convolutions; fp32-ieee "                     \
+                "is fp32 there, too"),                                                             \
+        ORCH_TRAINING_ROW(                                                                         \
+            owner, deterministic, ORCH_BOOL, .def = "false",                                       \
+            .help = "on a GPU use only algorithms that give the same bits each time, which "       \
+                    "are slower"),                                                                 \
         ORCH_TRAINING_ROW(owner, layout, ORCH_ENUM, .def = "auto",                                 \
                           .choices = ORCH_TRAINING_LAYOUT_NAMES,                                   \
-                          .help = "how images lie in memory; auto: the faster one, measured once " \
+                          .help = "memory layout of images; auto: the faster one, measured once "  \
                                   "for a network and device"),                                     \
         ORCH_TRAINING_ROW(owner, data_path, ORCH_ENUM, .def = "auto",                              \
                           .choices = ORCH_TRAINING_DATA_PATH_NAMES, .flags = ORCH_PARAM_NEUTRAL,   \
                           .help = "where batches are made; auto: on the GPU if there is one and "  \
                                   "the data set fits in its memory; changes no batch"),            \
         ORCH_TRAINING_ROW(owner, threads, ORCH_INT, .def = "0", .min = "0", .max = "1024",         \
-                          .flags = ORCH_PARAM_NEUTRAL, .help = "0: those of the trial's slot"),    \
+                          .flags = ORCH_PARAM_NEUTRAL,                                             \
+                          .help = "processor threads; 0: as many as the trial's slot has"),        \
         ORCH_TRAINING_ROW(owner, loader_threads, ORCH_INT, .def = "1", .min = "0", .max = "64",    \
                           .flags = ORCH_PARAM_NEUTRAL,                                             \
                           .help = "threads that make batches; their number changes no batch")
@@ -175,7 +179,7 @@ struct orch_training {
                                   "can"),                                                          \
         ORCH_TRAINING_ROW(owner, checkpoint_every, ORCH_DURATION, .def = "30s", .min = "0",        \
                           .flags = ORCH_PARAM_NEUTRAL,                                             \
-                          .help = "at least so long between checkpoints, which are written at "    \
+                          .help = "shortest time between checkpoints, which are written at "       \
                                   "the end of epochs; 0: after each")
 
 #define ORCH_TRAINING_OPTIMIZER_NAMES ((const char *const[]){"sgd", "adam", "adamw", "muon", NULL})
@@ -283,10 +287,12 @@ struct orch_training {
         {.name = "train_images", .unit = "images", .help = "training images"},                     \
         {.name = "epoch_val_images", .unit = "images", .help = "validation images of each epoch"}, \
         {.name = "val_images_total", .unit = "images", .help = "all validation images"},           \
-        {.name = "image_channels", .unit = "channels", .help = "of an image: 1 grey, 3 colour"},   \
+        {.name = "image_channels",                                                                 \
+         .unit = "channels",                                                                       \
+         .help = "channels of an image: 1 grey, 3 colour"},                                        \
         {.name = "image_height",                                                                   \
          .unit = "pixels",                                                                         \
-         .help = "of the images as they are trained on"},                                          \
+         .help = "height of the images that the network is trained on"},                           \
         {.name = "image_width", .unit = "pixels"},                                                 \
         {.name = "class_images_min",                                                               \
          .unit = "images",                                                                         \
