@@ -44,7 +44,9 @@ static double unary(int variant, double x, int type)
     }
 }
 
-bool orch_onnx_run_unary(struct onnx_call *c)
+/* An operator whose outputs have the shape of its first input; further inputs are ignored. Of
+ * constants the value is computed where the variant is known. */
+bool orch_onnx_run_same_shape(struct onnx_call *c)
 {
     if (!orch_onnx_need(c, 1))
         return false;

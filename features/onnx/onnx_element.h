@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Arithmetic of operators on constants: the variants of orch_onnx_run_unary, orch_onnx_run_binary
- * and orch_onnx_run_reduce. */
+/* Arithmetic of operators on constants: the variants of orch_onnx_run_same_shape,
+ * orch_onnx_run_binary and orch_onnx_run_reduce. */
 #ifndef ORCH_FEATURES_ONNX_ONNX_ELEMENT_H
 #define ORCH_FEATURES_ONNX_ONNX_ELEMENT_H
 

@@ -122,7 +122,7 @@ bool orch_onnx_run_pad(struct onnx_call *c);
 bool orch_onnx_run_depth_space(struct onnx_call *c);
 
 /* onnx_element.c */
-bool orch_onnx_run_unary(struct onnx_call *c);
+bool orch_onnx_run_same_shape(struct onnx_call *c);
 bool orch_onnx_run_binary(struct onnx_call *c);
 bool orch_onnx_run_where(struct onnx_call *c);
 

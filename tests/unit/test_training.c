@@ -142,8 +142,14 @@ static void test_cost(void **state)
     assert_string_equal(cost.input, "3x8x8");
     assert_int_equal(cost.images, 0);
     assert_int_equal(cost.classes, 0);
-    /* generated images have the size that is asked for, too */
+    /* generated images have the size that is asked for, too; texts of one cost outlive the next */
+    struct orch_cost other = {0};
     t.dataset = "synthetic";
+    t.image_size = 16;
+    assert_int_equal(orch_training_cost(&t, &other), ORCH_OK);
+    assert_string_equal(other.input, "3x16x16");
+    assert_string_equal(cost.input, "3x8x8");
+    t.image_size = 8;
     assert_int_equal(orch_training_cost(&t, &cost), ORCH_OK);
     assert_string_equal(cost.input, "3x8x8");
     assert_int_equal(cost.classes, 10);

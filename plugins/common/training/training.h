@@ -29,8 +29,8 @@ struct orch_training {
     bool stop_at_target;    /* training stops after that epoch */
     double lr, momentum, weight_decay;
     bool nesterov;
-    const char *optimizer;       /* sgd, adam */
-    const char *schedule;        /* steps, cosine, constant */
+    const char *optimizer;       /* of ORCH_TRAINING_OPTIMIZER_NAMES */
+    const char *schedule;        /* of ORCH_TRAINING_SCHEDULE_NAMES */
     struct orch_list milestones; /* const char *: "30%" or "60" */
     double gamma, warmup_epochs;
     /* fast training (fast_params.h); zero is what a training without these parameters does */
@@ -40,8 +40,8 @@ struct orch_training {
     bool freeze_norm_scale;  /* batch norms' scales keep their values */
     bool whiten;             /* the first convolution's filters whiten patches, and are frozen */
     double whiten_epsilon;   /* added to the variances, > 0 with whiten */
-    const char *filter_init; /* usual, dirac; NULL: usual */
-    const char *average;     /* none, ema, lookahead; NULL: none */
+    const char *filter_init; /* of ORCH_TRAINING_FILTER_INIT_NAMES; NULL: usual */
+    const char *average;     /* of ORCH_TRAINING_AVERAGE_NAMES; NULL: none */
     int64_t average_every;   /* steps between updates of the average, > 0 where there is one */
     double average_decay;    /* of a step, in [0, 1) */
     int64_t first_size;      /* side of the first images, which grow; 0: whole images */
@@ -52,9 +52,9 @@ struct orch_training {
     /* execution */
     const char *device, *precision;
     bool deterministic;
-    const char *layout;              /* auto, plain, channels_last */
-    const char *data_path;           /* auto, cpu, gpu */
-    const char *graphs;              /* auto, on, off; NULL: auto */
+    const char *layout;              /* of ORCH_TRAINING_LAYOUT_NAMES */
+    const char *data_path;           /* of ORCH_TRAINING_DATA_PATH_NAMES */
+    const char *graphs;              /* of ORCH_TRAINING_GRAPHS_NAMES; NULL: auto */
     int64_t threads, loader_threads; /* 0: those of the slot */
     double checkpoint_every;         /* seconds; 0: after each epoch */
     /* transfer learning; not set by plugin train */

@@ -10,7 +10,6 @@
 #include "plugins/common/training/image_growth.h"
 #include "plugins/common/training/notes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct orch_image_set_options orch_work_data(const struct orch_training *t, enum orch_split split)
@@ -188,15 +187,14 @@ int orch_training_cost(const struct orch_training *t, struct orch_cost *out)
     const struct orch_image_set_facts *facts = orch_image_set_find(t->dataset);
     int channels, side;
     int64_t classes;
-    static char input[64];
     orch_work_shape(t, &channels, &side, &classes);
-    snprintf(input, sizeof input, "%dx%dx%d", channels, side, side);
+    g_autofree char *input = g_strdup_printf("%dx%dx%d", channels, side, side);
     out->workers = 1;
     g_autofree char *net = orch_net_canonical_name(t->net);
     out->network = g_intern_string(net ? net : t->net);
     out->precision = t->precision;
     out->framework = "libtorch";
-    out->input = input;
+    out->input = g_intern_string(input);
     out->classes = classes;
     out->batch = t->batch;
     out->epochs = (double)t->epochs;
