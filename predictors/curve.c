@@ -208,33 +208,6 @@ static bool reach(const struct orch_curve *curve, double loss, double *out_k)
     return true;
 }
 
-bool orch_curve_reach(const struct orch_curve *curve, double loss, double *out_k, GError **error)
-{
-    if (!isfinite(loss))
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "the target loss is not a finite number");
-    else if (reach(curve, loss, out_k))
-        return true;
-    else
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
-                       "loss %.6g is never reached: the fitted curve tends to %.6g", loss,
-                       orch_curve_limit(curve));
-    return false;
-}
-
-int orch_curve_stop_epoch(const struct orch_curve *curve, const struct orch_stop_rule *rule,
-                          int progress)
-{
-    /* the curve never rises, so the fall over the whole window is the largest one */
-    int window = MAX(rule->epochs - 1, 0);
-    for (int e = MAX(progress, window); e <= rule->last_epoch; e++) {
-        double before = orch_curve_loss(curve, (e - window) * rule->k_per_epoch);
-        double fall = before - orch_curve_loss(curve, e * rule->k_per_epoch);
-        if (fall <= rule->drop * (rule->is_relative ? before : curve->loss_scale) && isfinite(fall))
-            return e;
-    }
-    return -1;
-}
-
 /* --- stages --- */
 
 static bool check_drops(const double *drops, size_t count, GError **error)

@@ -96,30 +96,6 @@ void orch_curve_errors(const struct orch_curve *curve, const double *k, const do
 /** Limit of the loss for large k, in the caller's units. */
 double orch_curve_limit(const struct orch_curve *curve);
 
-/** Finds the least k (real, at or after the curve's start) at which the loss is at most `loss`.
- * Fails with ORCH_ERROR_NOT_FOUND if there is none, ORCH_ERROR_USAGE if `loss` is not finite. */
-bool orch_curve_reach(const struct orch_curve *curve, double loss, double *out_k, GError **error);
-
-/** Criterion for convergence of a training. */
-struct orch_stop_rule {
-    double drop;        /* maximum fall of the loss, in the fitted unit (loss over loss_scale) */
-    bool is_relative;   /* `drop` is a share of the earlier loss instead, as in the paper */
-    int epochs;         /* window in epochs, including the current one */
-    int last_epoch;     /* maximum epoch of the search */
-    double k_per_epoch; /* steps per epoch; 1 if k counts epochs */
-};
-/** As in the published program: 0.05, 10 epochs, at most 100, k in epochs. */
-#define ORCH_STOP_RULE_DEFAULT                                                                     \
-    ((struct orch_stop_rule){.drop = 0.05, .epochs = 10, .last_epoch = 100, .k_per_epoch = 1})
-
-/** Returns the least epoch e >= `progress` (epochs done) with l(e - i) - l(e) <= drop for each i
- * below rule->epochs, or -1 if it exceeds rule->last_epoch. There are no epochs before 0, so e is
- * at least rule->epochs - 1. The published program indexes its list of losses from `progress` by
- * absolute epochs; this function deliberately does not. Part of the published method; no command
- * uses it, because the report item `converged` judges measured values instead. */
-int orch_curve_stop_epoch(const struct orch_curve *curve, const struct orch_stop_rule *rule,
-                          int progress);
-
 /** One curve per stage between drops of the learning rate. */
 struct orch_stages {
     size_t count;
@@ -139,7 +115,9 @@ struct orch_stages *orch_stages_fit(const double *k, const double *loss, size_t 
 void orch_stages_free(struct orch_stages *stages);
 /** Like orch_curve_loss. After the last stage's points its curve is extrapolated. */
 double orch_stages_loss(const struct orch_stages *stages, double k);
-/** Like orch_curve_reach: the least k over all stages. */
+/** Finds the least k (real, at or after a curve's start) at which the loss is at most `loss`, over
+ * all stages. Fails with ORCH_ERROR_NOT_FOUND if there is none, ORCH_ERROR_USAGE if `loss` is not
+ * finite. */
 bool orch_stages_reach(const struct orch_stages *stages, double loss, double *out_k,
                        GError **error);
 

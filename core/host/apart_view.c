@@ -99,11 +99,6 @@ char *orch_apart_outside(const struct apart *apart, const char *path)
     return is_hidden ? moved(path, apart->origin, apart->copy) : g_strdup(path);
 }
 
-char *orch_apart_original(const struct apart *apart, const char *path)
-{
-    return apart ? moved(path, apart->copy, apart->origin) : g_strdup(path);
-}
-
 const char *orch_apart_copy(const struct apart *apart)
 {
     return apart ? apart->copy : NULL;

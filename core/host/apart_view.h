@@ -36,9 +36,6 @@ char *orch_apart_inside(const struct apart *apart, const char *path);
 /** The path at which others see a path that a trial's process named. Caller frees. `apart` may be
  * NULL. */
 char *orch_apart_outside(const struct apart *apart, const char *path);
-/** The path in the work tree of a file that a trial's process opened. Caller frees. `apart` may be
- * NULL. */
-char *orch_apart_original(const struct apart *apart, const char *path);
 /** The path of the copy; NULL when `apart` is NULL. Borrowed. */
 const char *orch_apart_copy(const struct apart *apart);
 /** Puts folders of the copy before those of the work tree in the variables that list folders. Takes

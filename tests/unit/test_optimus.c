@@ -258,6 +258,15 @@ static void test_curve_of_a_reference_case(void **state)
     }
 }
 
+/* orch_stages_reach of a single curve. */
+static bool reaches(const struct orch_curve *curve, double loss, double *out_k, GError **error)
+{
+    double start = 0;
+    struct orch_curve only = *curve;
+    const struct orch_stages stages = {.count = 1, .starts = &start, .curves = &only};
+    return orch_stages_reach(&stages, loss, out_k, error);
+}
+
 /* 1 + 3 (k + 5)^-0.5; and the optimus law as a power law of exponent 1 */
 static void test_power_law(void **state)
 {
@@ -272,7 +281,7 @@ static void test_power_law(void **state)
     near(curve.b[2], 0.5, 1e-6);
     near(curve.b[3], 5, 1e-5);
     double k;
-    assert_true(orch_curve_reach(&curve, 1.1, &k, NULL));
+    assert_true(reaches(&curve, 1.1, &k, NULL));
     near(k, 895, 1e-3); /* (3 / 0.1)^2 - 5 */
     double optimus = fitted(POINTS, (struct orch_curve_options){0}).sse;
     assert_true(curve.sse < 1e-6 * optimus);
@@ -344,11 +353,10 @@ static void test_flat_curves(void **state)
         near(orch_curve_loss(&curve, 1e6), 0.5, 1e-12);
         near(orch_curve_limit(&curve), 0.5, 1e-12);
         double k = -1;
-        assert_true(orch_curve_reach(&curve, 0.6, &k, NULL));
+        assert_true(reaches(&curve, 0.6, &k, NULL));
         near(k, 0, 0);
         GError *error = NULL;
-        refused(orch_curve_reach(&curve, 0.4, &k, &error), &error, ORCH_ERROR_NOT_FOUND, "0.5");
-        assert_int_equal(orch_curve_stop_epoch(&curve, &ORCH_STOP_RULE_DEFAULT, 0), 9);
+        refused(reaches(&curve, 0.4, &k, &error), &error, ORCH_ERROR_NOT_FOUND, "0.5");
         for (int i = 0; i < POINTS; i++)
             loss_of[i] = 1 + i;
         curve = fitted(POINTS, options);
@@ -357,38 +365,20 @@ static void test_flat_curves(void **state)
     }
 }
 
-static void test_reach_and_stop(void **state)
+static void test_reach(void **state)
 {
     (void)state;
     fill(0.25, 1, 0.1);
     struct orch_curve curve = fitted(POINTS, (struct orch_curve_options){0});
     double k = -1;
-    assert_true(orch_curve_reach(&curve, 0.3, &k, NULL)); /* 1/0.2 = 5 = 0.25 k + 1 */
+    assert_true(reaches(&curve, 0.3, &k, NULL)); /* 1/0.2 = 5 = 0.25 k + 1 */
     near(k, 16, 1e-8);
-    assert_true(orch_curve_reach(&curve, 5, &k, NULL));
+    assert_true(reaches(&curve, 5, &k, NULL));
     near(k, 0, 0);
     GError *error = NULL;
-    refused(orch_curve_reach(&curve, 0.0999, &k, &error), &error, ORCH_ERROR_NOT_FOUND, "never");
-    refused(orch_curve_reach(&curve, NAN, &k, &error), &error, ORCH_ERROR_USAGE, "finite");
+    refused(reaches(&curve, 0.0999, &k, &error), &error, ORCH_ERROR_NOT_FOUND, "never");
+    refused(reaches(&curve, NAN, &k, &error), &error, ORCH_ERROR_USAGE, "finite");
     near(k, 0, 0); /* untouched */
-
-    /* l(e - 9) - l(e) <= 0.05: 4/(e - 5) - 4/(e + 4) = 36/((e - 5)(e + 4)), 720 <= (e - 5)(e + 4):
-     * e = 27 gives 682, e = 28 gives 736 */
-    struct orch_stop_rule rule = ORCH_STOP_RULE_DEFAULT;
-    assert_int_equal(orch_curve_stop_epoch(&curve, &rule, 0), 28);
-    assert_int_equal(orch_curve_stop_epoch(&curve, &rule, 40), 40);
-    rule.drop = 0.001;
-    assert_int_equal(orch_curve_stop_epoch(&curve, &rule, 0), -1);
-    rule.last_epoch = 1000;
-    assert_int_equal(orch_curve_stop_epoch(&curve, &rule, 0), 191); /* (e - 5)(e + 4) >= 36000 */
-    rule = ORCH_STOP_RULE_DEFAULT;
-    rule.k_per_epoch = 10; /* 3.6/((e - 8.6)(e + 0.4)) <= 0.05 */
-    assert_int_equal(orch_curve_stop_epoch(&curve, &rule, 0), 14);
-    rule = ORCH_STOP_RULE_DEFAULT;
-    rule.is_relative = true;
-    int stop = orch_curve_stop_epoch(&curve, &rule, 0);
-    assert_true(orch_curve_loss(&curve, stop) >= 0.95 * orch_curve_loss(&curve, stop - 9));
-    assert_true(orch_curve_loss(&curve, stop - 1) < 0.95 * orch_curve_loss(&curve, stop - 10));
 }
 
 static void test_curve_refuses(void **state)
@@ -756,7 +746,7 @@ int main(void)
         cmocka_unit_test(test_normalised),
         cmocka_unit_test(test_outliers),
         cmocka_unit_test(test_flat_curves),
-        cmocka_unit_test(test_reach_and_stop),
+        cmocka_unit_test(test_reach),
         cmocka_unit_test(test_curve_refuses),
         cmocka_unit_test(test_noisy_fit_is_a_minimum),
         cmocka_unit_test(test_stages),

@@ -20,15 +20,17 @@
 /* ---- parts of a plugin's own ------------------------------------------------------------------
  */
 
-/* Softmax cross-entropy, as the built-in loss. */
-static bool cross_entropy(void *ctx, const struct orch_torch_batch *batch,
-                          const struct orch_torch_array *outputs, float *const *gradients,
-                          size_t output_count, struct orch_torch_totals *totals, GError **error)
+/* A step of a plugin's own: softmax cross-entropy, as the built-in loss. */
+struct own_loss {
+    int *calls;
+    struct orch_torch_totals totals;
+};
+
+static bool cross_entropy(struct own_loss *own, const struct orch_torch_batch *batch,
+                          const struct orch_torch_array *outputs, float *gradients, GError **error)
 {
-    int *calls = ctx;
     int64_t classes = outputs[0].shape[1];
-    assert_int_equal(output_count, 1);
-    if (++*calls < 0) {
+    if (++*own->calls < 0) {
         orch_error_set(error, ORCH_ERROR_TRIAL, NULL, "the loss has no value");
         return false;
     }
@@ -38,20 +40,49 @@ static bool cross_entropy(void *ctx, const struct orch_torch_batch *batch,
         for (int64_t c = 0; c < classes; c++)
             sum += exp((double)scores[c]);
         for (int64_t c = 0; c < classes; c++)
-            gradients[0][i * classes + c] =
+            gradients[i * classes + c] =
                 (float)((exp((double)scores[c]) / sum - (c == batch->labels[i])) /
                         (double)batch->count);
-        totals->loss += log(sum) - (double)scores[batch->labels[i]];
+        own->totals.loss += log(sum) - (double)scores[batch->labels[i]];
     }
-    totals->images += batch->count;
+    own->totals.images += batch->count;
+    return true;
+}
+
+static bool learn_own(void *ctx, const struct orch_session *s, const struct orch_torch_batch *batch,
+                      GError **error)
+{
+    struct orch_torch_array output = {0};
+    assert_int_equal(s->torch->output_count(s->model), 1);
+    if (!s->torch->forward(s->model, batch, ORCH_TORCH_TRAIN, false, &output, error))
+        return false;
+    g_autofree float *values = g_new0(float, batch->count *output.shape[1]);
+    struct orch_torch_array gradient = output;
+    gradient.data = values;
+    return cross_entropy(ctx, batch, &output, values, error) &&
+           s->torch->backward(s->model, &gradient, 1, error) && s->torch->update(s->model, error);
+}
+
+static bool take_own(void *ctx, const struct orch_session *s, struct orch_torch_totals *out,
+                     GError **error)
+{
+    struct own_loss *own = ctx;
+    (void)s;
+    (void)error;
+    *out = own->totals;
+    own->totals = (struct orch_torch_totals){0};
     return true;
 }
 
 static struct orch_step *own_step(void *ctx, const struct orch_session *session, GError **error)
 {
+    struct orch_step *step = g_new0(struct orch_step, 1);
+    struct own_loss *own = g_new0(struct own_loss, 1);
     (void)session;
     (void)error;
-    return orch_step_of_loss(&(struct orch_step_loss){.ctx = ctx, .loss = cross_entropy});
+    own->calls = ctx;
+    *step = (struct orch_step){.ctx = own, .learn = learn_own, .take = take_own, .free = g_free};
+    return step;
 }
 
 static bool pass_on(void *ctx, const struct orch_torch_bucket *bucket, GError **error)

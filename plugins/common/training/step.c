@@ -44,64 +44,6 @@ struct orch_step *orch_step_classify(void)
     return step;
 }
 
-/* ---- a caller's loss --------------------------------------------------------------------------
- */
-
-struct own_loss {
-    struct orch_step_loss loss;
-    struct orch_torch_totals totals;
-};
-
-static int64_t elements_of(const struct orch_torch_array *array)
-{
-    int64_t count = 1;
-    for (int i = 0; i < array->rank; i++)
-        count *= array->shape[i];
-    return count;
-}
-
-static bool learn_by_loss(void *ctx, const struct orch_session *s,
-                          const struct orch_torch_batch *batch, GError **error)
-{
-    struct own_loss *own = ctx;
-    size_t count = s->torch->output_count(s->model);
-    g_autofree struct orch_torch_array *outputs = g_new0(struct orch_torch_array, count);
-    g_autofree struct orch_torch_array *gradients = g_new0(struct orch_torch_array, count);
-    g_autoptr(GPtrArray) data = g_ptr_array_new_with_free_func(g_free);
-    if (!s->torch->forward(s->model, batch, ORCH_TORCH_TRAIN, false, outputs, error))
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        g_ptr_array_add(data, g_new0(float, elements_of(&outputs[i])));
-        gradients[i] = outputs[i];
-        gradients[i].data = data->pdata[i];
-    }
-    return own->loss.loss(own->loss.ctx, batch, outputs, (float *const *)data->pdata, count,
-                          &own->totals, error) &&
-           s->torch->backward(s->model, gradients, count, error) &&
-           s->torch->update(s->model, error);
-}
-
-static bool take_own_totals(void *ctx, const struct orch_session *s, struct orch_torch_totals *out,
-                            GError **error)
-{
-    (void)s;
-    (void)error;
-    struct own_loss *own = ctx;
-    *out = own->totals;
-    own->totals = (struct orch_torch_totals){0};
-    return true;
-}
-
-struct orch_step *orch_step_of_loss(const struct orch_step_loss *loss)
-{
-    struct orch_step *step = g_new0(struct orch_step, 1);
-    struct own_loss *own = g_new0(struct own_loss, 1);
-    own->loss = *loss;
-    *step = (struct orch_step){
-        .ctx = own, .learn = learn_by_loss, .take = take_own_totals, .free = g_free};
-    return step;
-}
-
 /* ---- gradients of several workers -------------------------------------------------------------
  */
 

@@ -30,20 +30,6 @@ struct orch_step {
  * parameters say. */
 struct orch_step *orch_step_classify(void);
 
-/** A loss of the plugin's own. `loss` reads the outputs of the network for a batch and writes d
- * loss / d output to the data of `gradients`, whose arrays have the outputs' shapes and zeros; it
- * adds the loss to `totals` (summed over the samples), with the count of samples and of those that
- * are right (0 where that means nothing). All arrays lie in ordinary memory. */
-struct orch_step_loss {
-    void *ctx;
-    bool (*loss)(void *ctx, const struct orch_torch_batch *batch,
-                 const struct orch_torch_array *outputs, float *const *gradients,
-                 size_t output_count, struct orch_torch_totals *totals, GError **error);
-};
-/** Learns by `loss`: forward, the loss, backward, update. The validation of epochs stays that of
- * classifiers. `loss` is copied, its ctx is the caller's. */
-struct orch_step *orch_step_of_loss(const struct orch_step_loss *loss);
-
 /** Reduces gradients across workers while backward makes them: `inner` learns, and each bucket is
  * given to `calls` when it is ready (torch.h): the first one of about `first_bytes`, the others of
  * about `bucket_bytes`. Takes `inner`. Fails with NULL for a size of 0; then `inner` is freed. */
