@@ -8,16 +8,12 @@ function(orch_library name)
 endfunction()
 
 # orch_feature([DEPS...]): a static library orch_feature_NAME of every .c file of features/NAME, which may call all of core
-# but its commands, and whatever lies below. The program links each of them, and so do the libraries of core that
-# still call features by their names.
+# but its commands, and whatever lies below. Nothing links it but the table of features, and tests.
 function(orch_feature)
   get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   orch_library(orch_feature_${folder} ${ARGN} orch_cli ${ORCH_CORE} orch_predictors orch_exchange orch_store orch_vcs
     orch_net orch_devices orch_hw orch_data orch_zip orch_yaml orch_wire orch_base)
   target_compile_definitions(orch_feature_${folder} PRIVATE ORCH_VERSION="${PROJECT_VERSION}")
-  foreach(library ${ORCH_CIRCLE})
-    target_link_libraries(${library} PUBLIC orch_feature_${folder})
-  endforeach()
   set_property(GLOBAL APPEND PROPERTY ORCH_FEATURES orch_feature_${folder})
 endfunction()
 

@@ -69,6 +69,11 @@ struct orch_command {
 
 extern const struct orch_option ORCH_COMMON_OPTIONS[];
 
+/** A word that users of other programs may type as a command. */
+struct orch_typed_word {
+    const char *word, *hint; /* word NULL ends a table */
+};
+
 struct orch_feature;
 
 /** The program `orch` with the given features (NULL-terminated; the first is ORCH_CORE). Returns

@@ -44,34 +44,10 @@ const struct orch_command *const *orch_commands(void)
 /* Returns a hint for a word that users of other programs may type; NULL for other words. */
 static const char *usual_word(const char *typed)
 {
-    static const struct {
-        const char *word, *hint;
-    } table[] = {
-        {"merge",
-         "'orch db merge FILE' joins a store or bundle, 'orch pull' what the group pushed"},
-        {"sync", "'orch pull' gets the group's runs, 'orch push' sends yours"},
-        {"share", "'orch push' sends your runs; 'orch run RECIPE --share' runs what nobody has"},
-        {"fetch", "'orch pull' gets the group's runs"},
-        {"clone", "'git clone' the repository, then 'orch pull'"},
-        {"remote", "'git remote add origin URL' names a remote"},
-        {"bundle", "'orch export --bundle FILE' writes one, 'orch db merge FILE' joins one"},
-        {"stop",
-         "'orch cancel RUN' cancels a trial in a Slurm job; Ctrl-C in 'orch run' stops those here"},
-        {"wait", "'orch collect' takes in the trials of Slurm jobs that have ended"},
-        {"claim", "'orch run RECIPE --share' claims trials, 'orch coverage RECIPE' shows claims"},
-        {"claims", "'orch run RECIPE --share' claims trials, 'orch coverage RECIPE' shows claims"},
-        {"ledger", "'orch cost' sums what it cost the group"},
-        {"sign", "'orch push --sign' signs your runs, 'orch db check --signatures' judges them"},
-        {"remove", "'orch rm RUN' hides a run"},
-        {"delete", "'orch rm RUN' hides a run"},
-        {"undo", "'orch rm --undo RUN' brings a removed run back"},
-        {"restore", "'orch rm --undo RUN' brings a removed run back"},
-        {"list", "'orch ls' lists runs"},
-        {"data", "'orch dataset ls' lists training sets, 'orch measurements ls' imported tables"},
-    };
-    for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
-        if (strcmp(table[i].word, typed) == 0)
-            return table[i].hint;
+    for (const struct orch_feature *const *f = orch_features(); *f; f++)
+        for (const struct orch_typed_word *w = (*f)->words; w && w->word; w++)
+            if (strcmp(w->word, typed) == 0)
+                return w->hint;
     return NULL;
 }
 

@@ -41,4 +41,14 @@ static const struct orch_report_kind *const REPORT_KINDS[] = {
     &ORCH_REPORT_TIME_TO_ACCURACY, &ORCH_REPORT_STUDENT, NULL};
 /* clang-format on */
 
-const struct orch_feature ORCH_CORE = {.commands = COMMANDS, .report_kinds = REPORT_KINDS};
+/* Words of other programs for what is here. */
+static const struct orch_typed_word WORDS[] = {
+    {"remove", "'orch rm RUN' hides a run"},
+    {"delete", "'orch rm RUN' hides a run"},
+    {"undo", "'orch rm --undo RUN' brings a removed run back"},
+    {"restore", "'orch rm --undo RUN' brings a removed run back"},
+    {"list", "'orch ls' lists runs"},
+    {0}};
+
+const struct orch_feature ORCH_CORE = {
+    .commands = COMMANDS, .report_kinds = REPORT_KINDS, .words = WORDS};

@@ -16,7 +16,10 @@ struct orch_executor;
 struct orch_forecasting;
 struct orch_net_reader;
 struct orch_recipe_key;
+struct orch_findings;
 struct orch_report_kind;
+struct orch_typed_word;
+struct orch_workspace;
 
 /** What a feature adds to the program. Every list in it ends with NULL. */
 struct orch_feature {
@@ -32,6 +35,9 @@ struct orch_feature {
     /** Takes in runs that have ended elsewhere; a failure is a warning. Commands that show or use
      * the current runs call it (orch_cli_take_in). */
     void (*take_in)(struct orch_cli *cli);
+    /** Adds what `orch doctor` finds of the feature on this machine (core/results/doctor.h). */
+    void (*doctor)(struct orch_workspace *workspace, struct orch_findings *findings);
+    const struct orch_typed_word *words; /* core/cli: hints for words of other programs */
 };
 
 /** Core's own row (core/commands/core_feature.c). */

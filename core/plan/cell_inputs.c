@@ -13,6 +13,7 @@
 #include "lib/wire/value.h"
 
 #include <string.h>
+#include <unistd.h>
 
 void orch_plan_files_init(struct orch_plan_files *files)
 {
@@ -385,4 +386,28 @@ bool orch_cell_inputs_now(struct orch_plan *plan, const struct orch_cell *cell, 
     orch_plan_files_clear(&plan->files);
     plan->files = then;
     return ok;
+}
+
+char *orch_input_names(const char *first, unsigned count)
+{
+    return count == 1 ? g_strdup(first) : g_strdup_printf("%s and %u more", first, count - 1);
+}
+
+bool orch_input_is_code(const char *absolute)
+{
+    static const char *const sources[] = {".c",  ".cc", ".cpp", ".cu",   ".cuh",  ".f90",   ".go",
+                                          ".h",  ".hh", ".hpp", ".java", ".m",    ".ipynb", ".pyx",
+                                          ".rs", ".so", ".nf",  ".smk",  ".scala"};
+    if (orch_script_language_of(absolute) != ORCH_SCRIPT_NONE)
+        return true;
+    for (size_t i = 0; i < G_N_ELEMENTS(sources); i++)
+        if (g_str_has_suffix(absolute, sources[i]))
+            return true;
+    char start[3] = "";
+    FILE *file = orch_file_open_stream(absolute, NULL);
+    if (!file)
+        return false;
+    bool is_script = fread(start, 1, 2, file) == 2 && strcmp(start, "#!") == 0;
+    fclose(file);
+    return is_script || access(absolute, X_OK) == 0;
 }

@@ -36,4 +36,10 @@ char *orch_cell_inputs_not_checked(const struct orch_plan *plan, const GPtrArray
  * relative to its folder. New reference. */
 json_t *orch_cell_absolute_params(const struct orch_plan *plan, const struct orch_cell *cell);
 
+/** "a.py" for the first of one, "a.py and 2 more" for the first of three. The caller frees. */
+char *orch_input_names(const char *first, unsigned count);
+
+/** True for code: a script, a source file, or a program. */
+bool orch_input_is_code(const char *absolute);
+
 #endif

@@ -2,7 +2,6 @@
 #include "core/plan/reuse.h"
 
 #include "core/plan/read_since.h"
-#include "core/record/collect.h"
 #include "lib/base/json.h"
 #include "lib/hw/machine.h"
 #include "lib/wire/verdict.h"

@@ -16,9 +16,6 @@
 
 /** Member of a record: the root of the work tree, for a trial that runs in the user's folder. */
 #define ORCH_RECORD_IN_PLACE "in_place"
-/** Fact of a run, which is then not reused: orch was killed before it looked at the run's inputs
- * again, and cannot find out whether they changed. */
-#define ORCH_FACT_NOT_LOOKED_AT "inputs_not_looked_at"
 
 /** How a collected trial ended. */
 struct orch_collected {

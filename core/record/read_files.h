@@ -14,8 +14,6 @@
  * were read is one of them. The number of those left out is kept. */
 #define ORCH_READS_MAX 500
 #define ORCH_READS_OF_FOLDER 50
-/** A file up to this size counts by its content, a larger one by its size and time. */
-#define ORCH_READS_BYTES (INT64_C(2) << 30)
 
 /** Why the files that trials of the experiment open are not noted although it is a program's; NULL
  * when they are, or when it is none. */
@@ -45,12 +43,5 @@ void orch_opened_files_clear(struct orch_opened_files *opened);
 
 /** Adds to the record of an ended trial what it opened. `folder` as above. */
 void orch_reads_keep(struct gathering *all, int folder, struct orch_file_digests *digests);
-
-/** The digest of a file; or of the files directly in a folder (a name that ends with '/'), or of
- * the names of those with one suffix (a name whose last part is a star and the suffix), apart from
- * hidden ones, secrets, and those last written between the two times. False when there is no such
- * file. */
-bool orch_reads_digest(struct orch_file_digests *digests, const char *absolute, int64_t from_ns,
-                       int64_t to_ns, char out[65]);
 
 #endif

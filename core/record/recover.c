@@ -4,9 +4,10 @@
  * never have to break a lock. */
 #include "core/record/collect.h"
 
+#include "core/plan/cell_inputs.h"
+#include "core/plan/reuse.h"
 #include "core/record/read_files.h"
 #include "core/record/trial_processes.h"
-#include "core/schedule/input_watch.h"
 
 #include "store/repair.h"
 #include "store/store_dir.h"

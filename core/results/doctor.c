@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/results/doctor.h"
 
+#include "core/feature/feature.h"
 #include "core/schedule/slot_leases.h"
 
 #include "lib/base/error.h"
@@ -47,6 +48,12 @@ static char *first_line(const GError *error)
 {
     g_auto(GStrv) lines = g_strsplit(error->message, "\n", 2);
     return g_strdup(lines[0]);
+}
+
+void orch_findings_add_program(struct orch_findings *findings, const char *name)
+{
+    g_autofree char *path = g_find_program_in_path(name);
+    orch_findings_add(findings, name, path ? "ok" : "missing", path ? path : "not on the PATH", "");
 }
 
 static void look_at_machine(struct orch_workspace *workspace, struct orch_findings *f)
@@ -250,12 +257,17 @@ static void look_at_parts(struct orch_findings *f)
     bool there = torch && access(torch, F_OK) == 0;
     orch_findings_add(f, "LibTorch adapter", there ? "ok" : "missing",
                       there ? torch : "training is left out", there ? "" : "./build.sh torch");
-    static const char *const programs[] = {"git", "python3", "mpirun", "nvcc", "sbatch"};
-    for (unsigned i = 0; i < G_N_ELEMENTS(programs); i++) {
-        g_autofree char *path = g_find_program_in_path(programs[i]);
-        orch_findings_add(f, programs[i], path ? "ok" : "missing", path ? path : "not on the PATH",
-                          "");
-    }
+    static const char *const programs[] = {"git", "python3", "mpirun", "nvcc"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(programs); i++)
+        orch_findings_add_program(f, programs[i]);
+}
+
+/* What the features need. */
+static void look_at_features(struct orch_workspace *workspace, struct orch_findings *f)
+{
+    for (const struct orch_feature *const *feature = orch_features(); *feature; feature++)
+        if ((*feature)->doctor)
+            (*feature)->doctor(workspace, f);
 }
 
 /* How trials run apart from the user's folder. */
@@ -301,6 +313,7 @@ void orch_doctor_look(struct orch_workspace *workspace, struct orch_plugins *plu
     look_at_filesystem(workspace, findings);
     look_at_disk(workspace, findings);
     look_at_parts(findings);
+    look_at_features(workspace, findings);
     look_at_apart(findings);
     look_at_plugins(plugins, findings);
 }

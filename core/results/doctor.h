@@ -23,6 +23,9 @@ void orch_findings_clear(struct orch_findings *findings);
 void orch_findings_add(struct orch_findings *findings, const char *what, const char *level,
                        const char *detail, const char *hint);
 
+/** Adds whether a program is on the PATH; trials that need it are skipped when it is not. */
+void orch_findings_add_program(struct orch_findings *findings, const char *name);
+
 /** Looks at the machine, git, the store and its file system, the program's parts and the plugins.
  * Never fails: what cannot be read is a finding. */
 void orch_doctor_look(struct orch_workspace *workspace, struct orch_plugins *plugins,

@@ -199,11 +199,6 @@ static bool is_too_new(const struct orch_input_watch *watch, const struct look *
     return changed_ns > watch->captured_ns - 2 * ORCH_FILE_TIME_LAG_NS;
 }
 
-char *orch_input_names(const char *first, unsigned count)
-{
-    return count == 1 ? g_strdup(first) : g_strdup_printf("%s and %u more", first, count - 1);
-}
-
 /* ---- contents ---------------------------------------------------------------------------------
  */
 
@@ -249,25 +244,6 @@ static bool has_captured_contents(struct orch_input_watch *watch, const struct o
 
 /* ---- before and after a trial -----------------------------------------------------------------
  */
-
-bool orch_input_is_code(const char *absolute)
-{
-    static const char *const sources[] = {".c",  ".cc", ".cpp", ".cu",   ".cuh",  ".f90",   ".go",
-                                          ".h",  ".hh", ".hpp", ".java", ".m",    ".ipynb", ".pyx",
-                                          ".rs", ".so", ".nf",  ".smk",  ".scala"};
-    if (orch_script_language_of(absolute) != ORCH_SCRIPT_NONE)
-        return true;
-    for (size_t i = 0; i < G_N_ELEMENTS(sources); i++)
-        if (g_str_has_suffix(absolute, sources[i]))
-            return true;
-    char start[3] = "";
-    FILE *file = orch_file_open_stream(absolute, NULL);
-    if (!file)
-        return false;
-    bool is_script = fread(start, 1, 2, file) == 2 && strcmp(start, "#!") == 0;
-    fclose(file);
-    return is_script || access(absolute, X_OK) == 0;
-}
 
 static bool is_code(const struct orch_input_watch *watch, const struct input *input)
 {

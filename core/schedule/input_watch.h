@@ -31,10 +31,4 @@ void orch_input_watch_after(struct orch_input_watch *watch, const struct orch_pl
 /** From now on a change of this input does not move trials apart: a trial has written it. */
 void orch_input_watch_accept(struct orch_input_watch *watch, const char *name);
 
-/** "a.py" for the first of one, "a.py and 2 more" for the first of three. The caller frees. */
-char *orch_input_names(const char *first, unsigned count);
-
-/** True for code: a script, a source file, or a program. */
-bool orch_input_is_code(const char *absolute);
-
 #endif

@@ -2,6 +2,7 @@
 /* What a trial has written is its output, although its command names it or git has it. Known from
  * the files that its processes opened (read_files.h); without these, data that changed may be the
  * trial's output or somebody's edit. */
+#include "core/plan/cell_inputs.h"
 #include "core/record/read_files.h"
 #include "core/schedule/schedule_private.h"
 

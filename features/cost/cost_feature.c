@@ -15,5 +15,9 @@ extern const struct orch_command_part ORCH_PART_RUN_ALLOWANCE, ORCH_PART_PLAN_AL
 static const struct orch_command_part *const PARTS[] = {&ORCH_PART_RUN_ALLOWANCE,
                                                         &ORCH_PART_PLAN_ALLOWANCE, NULL};
 
+/* Words of other programs for what is here. */
+static const struct orch_typed_word WORDS[] = {
+    {"ledger", "'orch cost' sums what it cost the group"}, {0}};
+
 const struct orch_feature ORCH_FEATURE_COST = {
-    .commands = COMMANDS, .parts = PARTS, .recipe_keys = RECIPE_KEYS};
+    .commands = COMMANDS, .parts = PARTS, .recipe_keys = RECIPE_KEYS, .words = WORDS};

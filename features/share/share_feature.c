@@ -27,5 +27,19 @@ static const struct orch_command_part *const PARTS[] = {&ORCH_PART_RUN_SHARING,
                                                         &ORCH_PART_CHECK_SIGNATURES,
                                                         NULL};
 
+/* Words of other programs for what is here. */
+static const struct orch_typed_word WORDS[] = {
+    {"merge", "'orch db merge FILE' joins a store or bundle, 'orch pull' what the group pushed"},
+    {"sync", "'orch pull' gets the group's runs, 'orch push' sends yours"},
+    {"share", "'orch push' sends your runs; 'orch run RECIPE --share' runs what nobody has"},
+    {"fetch", "'orch pull' gets the group's runs"},
+    {"clone", "'git clone' the repository, then 'orch pull'"},
+    {"remote", "'git remote add origin URL' names a remote"},
+    {"bundle", "'orch export --bundle FILE' writes one, 'orch db merge FILE' joins one"},
+    {"claim", "'orch run RECIPE --share' claims trials, 'orch coverage RECIPE' shows claims"},
+    {"claims", "'orch run RECIPE --share' claims trials, 'orch coverage RECIPE' shows claims"},
+    {"sign", "'orch push --sign' signs your runs, 'orch db check --signatures' judges them"},
+    {0}};
+
 const struct orch_feature ORCH_FEATURE_SHARE = {
-    .commands = COMMANDS, .parts = PARTS, .report_kinds = REPORT_KINDS};
+    .commands = COMMANDS, .parts = PARTS, .report_kinds = REPORT_KINDS, .words = WORDS};

@@ -2,6 +2,7 @@
 /* Trials as jobs of Slurm. */
 #include "core/cli/cli.h"
 #include "core/feature/feature.h"
+#include "core/results/doctor.h"
 #include "features/slurm/execute_slurm.h"
 #include "features/slurm/slurm_settings.h"
 #include "features/slurm/take_in.h"
@@ -18,8 +19,23 @@ extern const struct orch_command_part ORCH_PART_RUN_SLURM, ORCH_PART_SCORE_SLURM
 static const struct orch_command_part *const PARTS[] = {&ORCH_PART_RUN_SLURM,
                                                         &ORCH_PART_SCORE_SLURM, NULL};
 
+/* Words of other programs for what is here. */
+static const struct orch_typed_word WORDS[] = {
+    {"stop",
+     "'orch cancel RUN' cancels a trial in a Slurm job; Ctrl-C in 'orch run' stops those here"},
+    {"wait", "'orch collect' takes in the trials of Slurm jobs that have ended"},
+    {0}};
+
+static void doctor(struct orch_workspace *workspace, struct orch_findings *findings)
+{
+    (void)workspace;
+    orch_findings_add_program(findings, "sbatch");
+}
+
 const struct orch_feature ORCH_FEATURE_SLURM = {.commands = COMMANDS,
                                                 .parts = PARTS,
                                                 .recipe_keys = RECIPE_KEYS,
                                                 .executor = &ORCH_EXECUTOR_SLURM,
-                                                .take_in = orch_slurm_take_in};
+                                                .take_in = orch_slurm_take_in,
+                                                .doctor = doctor,
+                                                .words = WORDS};
