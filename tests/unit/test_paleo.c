@@ -165,287 +165,108 @@ static void test_tables_of_hardware(void **state)
     assert_true(!options.pipeline && options.algorithm == ORCH_PALEO_GEMM);
 }
 
-/* Rows of scaling_open.csv, alex_v2: exchange, whole step and images a second by each scheme, in
- * the order of enum orch_paleo_scheme. */
-static const struct {
-    const char *device, *network;
-    double ppp_comp, ppp_comm;
-    bool pipeline;
-    int64_t batch;
-    enum orch_paleo_scaling scaling;
-    int64_t workers, worker_batch, effective_batch;
-    double fwd_ms, bwd_ms, update_ms;
-    struct {
-        double comm_ms, total_ms, images_per_s;
-    } schemes[ORCH_PALEO_SCHEME_COUNT];
-} STEPS[] = {
-    {"K80",
-     "ethernet20",
-     0.62,
-     0.72,
-     false,
-     128,
-     ORCH_PALEO_STRONG,
-     1,
-     128,
-     128,
-     57.12192822145155,
-     154.905505825543,
-     1.1891949037839045,
-     {{0.0, 213.21662895077847, 600.3284107336164},
-      {0.0, 213.21662895077847, 600.3284107336164},
-      {0.0, 213.21662895077847, 600.3284107336164},
-      {111.7864711111111, 325.00310006188954, 393.8423971205975}}},
-    {"K80",
-     "ethernet20",
-     0.62,
-     0.72,
-     false,
-     128,
-     ORCH_PALEO_STRONG,
-     16,
-     8,
-     128,
-     4.160334929504395,
-     10.86175030825073,
-     1.1891949037839045,
-     {{3353.594133333333, 3369.8054134748722, 37.9843890950395},
-      {894.2917688888888, 910.5030490304279, 140.58162697676192},
-      {447.1458844444444, 463.3571645859834, 276.2447843325568},
-      {111.7864711111111, 127.99775125265012, 1000.017568647323}}},
-    {"K80",
-     "ethernet20",
-     0.62,
-     0.72,
-     false,
-     128,
-     ORCH_PALEO_WEAK,
-     4,
-     128,
-     512,
-     57.12192822145155,
-     154.905505825543,
-     1.1891949037839045,
-     {{670.7188266666667, 883.9354556174452, 579.227812105759},
-      {447.1458844444444, 660.3625133952229, 775.3317149508927},
-      {223.5729422222222, 436.7895711730007, 1172.1891587865096},
-      {111.7864711111111, 325.00310006188954, 1575.36958848239}}},
-    {"K80",
-     "ethernet20",
-     0.62,
-     0.72,
-     true,
-     128,
-     ORCH_PALEO_WEAK,
-     8,
-     128,
-     1024,
-     55.02443862950028,
-     150.72632721936208,
-     1.1712292209267616,
-     {{1565.0105955555555, 1771.9325906253446, 577.900087970397},
-      {670.7188266666666, 877.6408217364557, 1166.7643238995715},
-      {335.3594133333333, 542.2814084031224, 1888.318471059912},
-      {111.7864711111111, 318.70846618090025, 3212.967676292519}}},
-    {"K40",
-     "ethernet20",
-     1.0,
-     1.0,
-     false,
-     64,
-     ORCH_PALEO_STRONG,
-     4,
-     16,
-     64,
-     6.425338477087747,
-     16.944918900581694,
-     1.97550040877071,
-     {{482.91755520000004, 508.2633129864402, 125.91898404775762},
-      {321.94503679999997, 347.29079458644014, 184.28360612383148},
-      {160.97251839999998, 186.31827618644013, 343.49824026902303},
-      {80.48625919999999, 105.83201698644014, 604.7319310582551}}},
-    {"TITAN_X",
-     "ethernet20",
-     0.62,
-     0.72,
-     true,
-     32,
-     ORCH_PALEO_WEAK,
-     2,
-     32,
-     64,
-     12.69358934099327,
-     34.49662126384997,
-     1.6706984429267329,
-     {{223.5729422222222, 272.43385126999215, 234.9194114521899},
-      {223.5729422222222, 272.43385126999215, 234.9194114521899},
-      {111.7864711111111, 160.64738015888108, 398.3880716679206},
-      {111.7864711111111, 160.64738015888108, 398.3880716679206}}},
-    {"K20",
-     "ethernet20",
-     0.62,
-     0.72,
-     false,
-     128,
-     ORCH_PALEO_STRONG,
-     8,
-     16,
-     128,
-     12.878180409189698,
-     33.78093702727557,
-     2.7314184318589603,
-     {{1565.0105955555555, 1614.4011314238796, 79.286366633741},
-      {670.7188266666666, 720.1093625349909, 177.7507787836606},
-      {335.3594133333333, 384.7499492016575, 332.68360467777956},
-      {111.7864711111111, 161.17700697943533, 794.1579410041508}}},
-    {"K80",
-     "aws",
-     0.62,
-     0.72,
-     false,
-     128,
-     ORCH_PALEO_WEAK,
-     8,
-     128,
-     1024,
-     57.12192822145155,
-     154.905505825543,
-     1.1891949037839045,
-     {{15650.105955555557, 15863.322584506335, 64.5514200789271},
-      {6707.188266666666, 6920.404895617445, 147.9682208548923},
-      {3353.594133333333, 3566.8107622841117, 287.09120506977825},
-      {1117.864711111111, 1331.0813400618895, 769.2993427076278}}},
-    {"K80",
-     "pcie3",
-     0.62,
-     0.72,
-     false,
-     128,
-     ORCH_PALEO_WEAK,
-     8,
-     128,
-     1024,
-     57.12192822145155,
-     154.905505825543,
-     1.1891949037839045,
-     {{244.53290555555557, 457.74953450633404, 2237.0312208058194},
-      {104.79981666666666, 318.01644561744513, 3219.9592634646674},
-      {52.39990833333333, 265.6165372841118, 3855.1816482145364},
-      {17.46663611111111, 230.68326506188959, 4438.986936157996}}},
+/* Rows of a table in tests/data/paleo, and the one that is compared. */
+struct rows {
+    struct orch_csv *csv;
+    size_t at;
 };
 
+static void rows_open(struct rows *rows, const char *name)
+{
+    GError *error = NULL;
+    const char *source = g_getenv("ORCH_SOURCE_DIR");
+    g_autofree char *path =
+        g_build_filename(source ? source : ".", "tests", "data", "paleo", name, NULL);
+    *rows = (struct rows){.csv = orch_csv_read(path, &error)};
+    if (!rows->csv)
+        fail_msg("%s", error->message);
+}
+
+static bool rows_remain(struct rows *rows)
+{
+    if (rows->at < orch_csv_rows(rows->csv))
+        return true;
+    g_clear_pointer(&rows->csv, orch_csv_free);
+    return false;
+}
+
+static const char *text_of(const struct rows *rows, const char *column)
+{
+    return orch_csv_text(rows->csv, rows->at, orch_csv_find(rows->csv, column));
+}
+
+static double real_of(const struct rows *rows, const char *column)
+{
+    GError *error = NULL;
+    double value = 0;
+    if (!orch_csv_real(rows->csv, rows->at, orch_csv_find(rows->csv, column), &value, &error))
+        fail_msg("%s", error->message);
+    return value;
+}
+
+static int64_t int_of(const struct rows *rows, const char *column)
+{
+    return (int64_t)real_of(rows, column);
+}
+
+/* steps.csv: rows of scaling_open.csv, alex_v2: exchange, whole step and images a second. */
 static void test_steps(void **state)
 {
     (void)state;
     struct orch_layer_table *table = parse(ALEX);
-    for (size_t i = 0; i < G_N_ELEMENTS(STEPS) * ORCH_PALEO_SCHEME_COUNT; i++) {
-        size_t row = i / ORCH_PALEO_SCHEME_COUNT, scheme = i % ORCH_PALEO_SCHEME_COUNT;
+    struct rows r;
+    for (rows_open(&r, "steps.csv"); rows_remain(&r); r.at++) {
         struct orch_paleo_options options = {
-            .device = *orch_paleo_device_find(STEPS[row].device, NULL),
-            .network = *orch_paleo_network_find(STEPS[row].network, NULL),
-            .ppp_comp = STEPS[row].ppp_comp,
-            .ppp_comm = STEPS[row].ppp_comm,
-            .pipeline = STEPS[row].pipeline,
-            .batch = STEPS[row].batch,
-            .scaling = STEPS[row].scaling,
-            .scheme = (enum orch_paleo_scheme)scheme,
+            .device = *orch_paleo_device_find(text_of(&r, "device"), NULL),
+            .network = *orch_paleo_network_find(text_of(&r, "network"), NULL),
+            .ppp_comp = real_of(&r, "ppp_comp"),
+            .ppp_comm = real_of(&r, "ppp_comm"),
+            .pipeline = int_of(&r, "pipeline") != 0,
+            .batch = int_of(&r, "batch"),
+            .scaling = int_of(&r, "strong") ? ORCH_PALEO_STRONG : ORCH_PALEO_WEAK,
         };
         struct orch_paleo_step step;
-        assert_true(orch_paleo_simulate(table, &options, STEPS[row].workers, &step, NULL));
-        assert_int_equal(step.worker_batch, STEPS[row].worker_batch);
-        assert_int_equal(step.effective_batch, STEPS[row].effective_batch);
+        assert_true(orch_paleo_scheme_find(text_of(&r, "scheme"), &options.scheme, NULL));
+        assert_true(orch_paleo_simulate(table, &options, int_of(&r, "workers"), &step, NULL));
+        assert_int_equal(step.worker_batch, int_of(&r, "worker_batch"));
+        assert_int_equal(step.effective_batch, int_of(&r, "effective_batch"));
         NEAR(step.params_bytes, 201215648);
-        NEAR(step.fwd_ms, STEPS[row].fwd_ms);
-        NEAR(step.bwd_ms, STEPS[row].bwd_ms);
-        NEAR(step.update_ms, STEPS[row].update_ms);
-        NEAR(step.comp_ms, STEPS[row].fwd_ms + STEPS[row].bwd_ms + STEPS[row].update_ms);
-        NEAR(step.comm_ms, STEPS[row].schemes[scheme].comm_ms);
-        NEAR(step.total_ms, STEPS[row].schemes[scheme].total_ms);
-        NEAR(step.images_per_s, STEPS[row].schemes[scheme].images_per_s);
+        NEAR(step.fwd_ms, real_of(&r, "fwd_ms"));
+        NEAR(step.bwd_ms, real_of(&r, "bwd_ms"));
+        NEAR(step.update_ms, real_of(&r, "update_ms"));
+        NEAR(step.comp_ms,
+             real_of(&r, "fwd_ms") + real_of(&r, "bwd_ms") + real_of(&r, "update_ms"));
+        NEAR(step.comm_ms, real_of(&r, "comm_ms"));
+        NEAR(step.total_ms, real_of(&r, "total_ms"));
+        NEAR(step.images_per_s, real_of(&r, "images_per_s"));
     }
     orch_layer_table_free(table);
 }
 
-/* Rows of layers_open.csv, alex_v2 on the K80 at PPP 1: FLOPs, bytes and the two times forward,
- * then FLOPs and bytes of both gradients, then the times of each and of both. */
-static const struct {
-    const char *layer;
-    int64_t batch, params;
-    double fwd[4], bwd[4], bwd_ms[3];
-} LAYERS[] = {
-    {"conv1",
-     1,
-     23296,
-     {135489024.0, 1441536.0, 0.024194468571428575, 0.002796947956085205},
-     {0, 0, 135489024.0000002, 1441536.000000001},
-     {0.0, 0.026991416527513815, 0.026991416527513815}},
-    {"dropout6",
-     1,
-     0,
-     {4096.0, 32768.0, 1.7857142857142857e-06, 6.357828776041667e-05},
-     {4096.0, 32768.0, 0, 0},
-     {6.536400204613096e-05, 0.0, 6.536400204613096e-05}},
-    {"conv1",
-     128,
-     23296,
-     {17342595072.0, 172714752.0, 3.0968919771428576, 0.33511072397232056},
-     {0, 0, 17342595072.000027, 172714752.00000012},
-     {0.0, 3.4320027011151826, 3.4320027011151826}},
-    {"pool1",
-     128,
-     0,
-     {99680256.0, 117702656.0, 0.01780004571428571, 0.22837320963541669},
-     {99680256.0, 117702656.0, 0, 0},
-     {0.24617325534970239, 0.0, 0.24617325534970239}},
-    {"conv2",
-     128,
-     307392,
-     {53162803200.0, 97173504.0, 9.493357714285715, 0.18854141235351562},
-     {53162803200.0, 111853568.0, 53162803200.0, 97173504.0},
-     {9.710382199555896, 9.68189912663923, 19.392281326195125}},
-    {"fc6",
-     128,
-     26218496,
-     {6710886400.0, 110231552.0, 1.1983725714285713, 0.21387736002604166},
-     {167772160000.0, 278003712.0, 6710886400.0, 110231552.0},
-     {30.498712479073664, 1.412249931454613, 31.910962410528278}},
-    {"dropout6",
-     128,
-     0,
-     {524288.0, 4194304.0, 9.362285714285714e-05, 0.008138020833333334},
-     {524288.0, 4194304.0, 0, 0},
-     {0.00823164369047619, 0.0, 0.00823164369047619}},
-    {"fc8",
-     128,
-     4097000,
-     {1048576000.0, 18993152.0, 0.1872457142857143, 0.03685156504313151},
-     {1048576000.0, 18993152.0, 1048576000.0, 18993152.0},
-     {0.2240972793288458, 0.22409727932884582, 0.44819455865769164}},
-    {"softmax", 128, 0, {0, 0, 0.0, 0.0}, {0, 0, 0, 0}, {0.0, 0.0, 0.0}},
-};
-
+/* layers.csv: rows of layers_open.csv, alex_v2 on the K80 at PPP 1. */
 static void test_layers(void **state)
 {
     (void)state;
     struct orch_layer_table *table = parse(ALEX);
     struct orch_paleo_options options = orch_paleo_defaults();
     options.ppp_comp = 1;
-    for (size_t i = 0; i < G_N_ELEMENTS(LAYERS); i++) {
-        const struct orch_layer *layer = layer_of(table, LAYERS[i].layer);
-        struct orch_paleo_layer_time time = orch_paleo_layer(layer, &options, LAYERS[i].batch);
-        assert_int_equal(layer->params, LAYERS[i].params);
-        NEAR(time.fwd.flops, LAYERS[i].fwd[0]);
-        NEAR(time.fwd.bytes, LAYERS[i].fwd[1]);
-        NEAR(time.fwd.comp_ms, LAYERS[i].fwd[2]);
-        NEAR(time.fwd.mem_ms, LAYERS[i].fwd[3]);
-        NEAR(time.fwd_ms, LAYERS[i].fwd[2] + LAYERS[i].fwd[3]);
-        NEAR(time.bwd_data.flops, LAYERS[i].bwd[0]);
-        NEAR(time.bwd_data.bytes, LAYERS[i].bwd[1]);
-        NEAR(time.bwd_filter.flops, LAYERS[i].bwd[2]);
-        NEAR(time.bwd_filter.bytes, LAYERS[i].bwd[3]);
-        NEAR(orch_paleo_time_ms(time.bwd_data, false), LAYERS[i].bwd_ms[0]);
-        NEAR(orch_paleo_time_ms(time.bwd_filter, false), LAYERS[i].bwd_ms[1]);
-        NEAR(time.bwd_ms, LAYERS[i].bwd_ms[2]);
+    struct rows r;
+    for (rows_open(&r, "layers.csv"); rows_remain(&r); r.at++) {
+        const struct orch_layer *layer = layer_of(table, text_of(&r, "layer"));
+        struct orch_paleo_layer_time time = orch_paleo_layer(layer, &options, int_of(&r, "batch"));
+        assert_int_equal(layer->params, int_of(&r, "params"));
+        NEAR(time.fwd.flops, real_of(&r, "fwd_flops"));
+        NEAR(time.fwd.bytes, real_of(&r, "fwd_bytes"));
+        NEAR(time.fwd.comp_ms, real_of(&r, "fwd_comp_ms"));
+        NEAR(time.fwd.mem_ms, real_of(&r, "fwd_mem_ms"));
+        NEAR(time.fwd_ms, real_of(&r, "fwd_comp_ms") + real_of(&r, "fwd_mem_ms"));
+        NEAR(time.bwd_data.flops, real_of(&r, "bwd_data_flops"));
+        NEAR(time.bwd_data.bytes, real_of(&r, "bwd_data_bytes"));
+        NEAR(time.bwd_filter.flops, real_of(&r, "bwd_filter_flops"));
+        NEAR(time.bwd_filter.bytes, real_of(&r, "bwd_filter_bytes"));
+        NEAR(orch_paleo_time_ms(time.bwd_data, false), real_of(&r, "bwd_data_ms"));
+        NEAR(orch_paleo_time_ms(time.bwd_filter, false), real_of(&r, "bwd_filter_ms"));
+        NEAR(time.bwd_ms, real_of(&r, "bwd_ms"));
     }
     orch_layer_table_free(table);
 }
@@ -466,111 +287,58 @@ static struct orch_paleo_time conv_time(const struct orch_layer *layer, enum dir
                                         : time.bwd_filter;
 }
 
-/* Rows of fft_layers_open.csv, alex_v2, 128 images on the K80 at PPP 0.62. */
-static const struct {
-    const char *layer;
-    enum direction direction;
-    enum orch_paleo_algorithm algorithm;
-    double comp_ms, mem_ms, flops, bytes;
-} TRANSFORMS[] = {
-    {"conv1", FORWARD, ORCH_PALEO_FFT, 14.225842138248847, 22.68924508043515, 49392123904.0,
-     7250247680.0},
-    {"conv1", FORWARD, ORCH_PALEO_FFT_TILING, 7.4801831520737325, 12.254202237693214, 534839296.0,
-     241565696.0},
-    {"conv1", FILTER_GRADIENT, ORCH_PALEO_FFT, 8.185657806451612, 27.415248495276256, 28420603904.0,
-     8760421120.0},
-    {"conv1", FILTER_GRADIENT, ORCH_PALEO_FFT_TILING, 1.7585241658986175, 12.05801563237303,
-     330039296.0, 178875136.0},
-    {"conv2", FORWARD, ORCH_PALEO_FFT, 2.144265437788018, 2.469093568863407, 7444889600.0,
-     788987904.0},
-    {"conv2", FORWARD, ORCH_PALEO_FFT_TILING, 2.3689602949308757, 2.780627178889449, 8225030144.0,
-     888537088.0},
-    {"conv2", DATA_GRADIENT, ORCH_PALEO_FFT, 2.023461751152074, 2.51503400905158, 7025459200.0,
-     803667968.0},
-    {"conv2", DATA_GRADIENT, ORCH_PALEO_FFT_TILING, 2.2481566082949307, 2.8519989341817875,
-     7805599744.0, 911343616.0},
-    {"conv2", FILTER_GRADIENT, ORCH_PALEO_FFT, 2.05366267281106, 2.40341309578188, 7130316800.0,
-     768000000.0},
-    {"conv2", FILTER_GRADIENT, ORCH_PALEO_FFT_TILING, 2.278357529953917, 2.7340201921360467,
-     7910457344.0, 873644032.0},
-    {"fc6", FORWARD, ORCH_PALEO_FFT, 4.454635944700461, 2.354857742145498, 15466496000.0,
-     752484352.0},
-    {"fc6", FORWARD, ORCH_PALEO_FFT_TILING, 174.04428741013822, 96.19271883400539, 604281765888.0,
-     30737956864.0},
-    {"fc6", DATA_GRADIENT, ORCH_PALEO_FFT, 14.94099996313364, 8.117101525747648, 51875151872.0,
-     2593783808.0},
-    {"fc6", DATA_GRADIENT, ORCH_PALEO_FFT_TILING, 170.42017681105992, 102.49681370232697,
-     591698853888.0, 32752402432.0},
-    {"fc6", FILTER_GRADIENT, ORCH_PALEO_FFT, 4.232659170506912, 1.9873342206401212, 14695792640.0,
-     635043840.0},
-    {"fc6", FILTER_GRADIENT, ORCH_PALEO_FFT_TILING, 168.12490676497697, 63.75220514112904,
-     583729676288.0, 20371734528.0},
-};
-
+/* transforms.csv: rows of fft_layers_open.csv, alex_v2, 128 images on the K80 at PPP 0.62. */
 static void test_transforms(void **state)
 {
     (void)state;
     struct orch_layer_table *table = parse(ALEX);
-    for (size_t i = 0; i < G_N_ELEMENTS(TRANSFORMS); i++) {
+    struct rows r;
+    for (rows_open(&r, "transforms.csv"); rows_remain(&r); r.at++) {
+        const char *way = text_of(&r, "direction");
+        enum direction direction = strcmp(way, "forward") == 0         ? FORWARD
+                                   : strcmp(way, "data_gradient") == 0 ? DATA_GRADIENT
+                                                                       : FILTER_GRADIENT;
+        bool is_tiled = strcmp(text_of(&r, "algorithm"), "fft_tiling") == 0;
         struct orch_paleo_time time =
-            conv_time(layer_of(table, TRANSFORMS[i].layer), TRANSFORMS[i].direction,
-                      TRANSFORMS[i].algorithm, 0.62, 128);
-        NEAR(time.comp_ms, TRANSFORMS[i].comp_ms);
-        NEAR(time.mem_ms, TRANSFORMS[i].mem_ms);
-        NEAR(time.flops, TRANSFORMS[i].flops);
-        NEAR(time.bytes, TRANSFORMS[i].bytes);
+            conv_time(layer_of(table, text_of(&r, "layer")), direction,
+                      is_tiled ? ORCH_PALEO_FFT_TILING : ORCH_PALEO_FFT, 0.62, 128);
+        NEAR(time.comp_ms, real_of(&r, "comp_ms"));
+        NEAR(time.mem_ms, real_of(&r, "mem_ms"));
+        NEAR(time.flops, real_of(&r, "flops"));
+        NEAR(time.bytes, real_of(&r, "bytes"));
     }
     orch_layer_table_free(table);
 }
 
-/* Rows of hybrid_alex.csv: alex_v2 of "one weird trick" on K20s over pcie2, 128 images a worker,
- * PPP 0.46 and 0.75. */
-static const struct {
-    int64_t workers;
-    bool pipeline;
-    double data_fwd_ms, data_bwd_ms, data_update_ms, data_comm_ms;
-    double split_fwd_ms, split_bwd_ms, split_update_ms;
-} HYBRIDS[] = {
-    {1, false, 108.12209290345187, 302.7763827634622, 2.6913784086695065, 0.0, 0.0, 0.0, 3e-06},
-    {1, true, 101.89358002078423, 290.31864626584354, 2.66321562230587, 0.0, 0.0, 0.0, 3e-06},
-    {2, false, 99.80121172654509, 184.78869181027704, 0.35656062874025596, 8.755594666666667,
-     9.946116573922428, 119.66523490802379, 2.33481777992925},
-    {2, true, 95.34035503243925, 177.49866775971202, 0.3528295514675287, 8.755594666666667,
-     9.946116573922428, 119.66523490802379, 2.33481777992925},
-    {4, false, 99.80121172654509, 184.78869181027704, 0.35656062874025596, 17.511189333333334,
-     10.956088507276663, 120.77982395702391, 2.33481777992925},
-    {4, true, 95.34035503243925, 177.49866775971202, 0.3528295514675287, 17.511189333333334,
-     10.956088507276663, 120.77982395702391, 2.33481777992925},
-    {8, false, 100.85915443487843, 185.84663451861036, 0.35656062874025596, 26.266784,
-     33.7991931812768, 143.8321628623159, 2.33481777992925},
-    {8, true, 96.39829774077259, 178.55661046804533, 0.3528295514675287, 26.266784,
-     33.7991931812768, 143.8321628623159, 2.33481777992925},
-};
 static const char *const CUT[] = {"fc6", "dropout6", "fc7", "dropout7", NULL};
 
+/* hybrids.csv: rows of hybrid_alex.csv: alex_v2 of "one weird trick" on K20s over pcie2, 128 images
+ * a worker, PPP 0.46 and 0.75. */
 static void test_hybrids(void **state)
 {
     (void)state;
     struct orch_layer_table *table = parse(ALEX_OWT);
-    for (size_t i = 0; i < G_N_ELEMENTS(HYBRIDS); i++) {
+    struct rows r;
+    for (rows_open(&r, "hybrids.csv"); rows_remain(&r); r.at++) {
+        int64_t workers = int_of(&r, "workers");
         struct orch_paleo_options options = {
             .device = *orch_paleo_device_find("K20", NULL),
             .network = *orch_paleo_network_find("pcie2", NULL),
             .ppp_comp = 0.46,
             .ppp_comm = 0.75,
-            .pipeline = HYBRIDS[i].pipeline,
+            .pipeline = int_of(&r, "pipeline") != 0,
             .batch = 128,
         };
         struct orch_paleo_hybrid_step step;
-        assert_true(orch_paleo_hybrid(table, &options, CUT, HYBRIDS[i].workers, &step, NULL));
-        assert_int_equal(step.effective_batch, 128 * HYBRIDS[i].workers);
-        NEAR(step.data_fwd_ms, HYBRIDS[i].data_fwd_ms);
-        NEAR(step.data_bwd_ms, HYBRIDS[i].data_bwd_ms);
-        NEAR(step.data_update_ms, HYBRIDS[i].data_update_ms);
-        NEAR(step.data_comm_ms, HYBRIDS[i].data_comm_ms);
-        NEAR(step.split_fwd_ms, HYBRIDS[i].split_fwd_ms);
-        NEAR(step.split_bwd_ms, HYBRIDS[i].split_bwd_ms);
-        NEAR(step.split_update_ms, HYBRIDS[i].split_update_ms);
+        assert_true(orch_paleo_hybrid(table, &options, CUT, workers, &step, NULL));
+        assert_int_equal(step.effective_batch, 128 * workers);
+        NEAR(step.data_fwd_ms, real_of(&r, "data_fwd_ms"));
+        NEAR(step.data_bwd_ms, real_of(&r, "data_bwd_ms"));
+        NEAR(step.data_update_ms, real_of(&r, "data_update_ms"));
+        NEAR(step.data_comm_ms, real_of(&r, "data_comm_ms"));
+        NEAR(step.split_fwd_ms, real_of(&r, "split_fwd_ms"));
+        NEAR(step.split_bwd_ms, real_of(&r, "split_bwd_ms"));
+        NEAR(step.split_update_ms, real_of(&r, "split_update_ms"));
         NEAR(step.images_per_s, 1000.0 * (double)step.effective_batch / step.total_ms);
     }
     orch_layer_table_free(table);
