@@ -1,6 +1,10 @@
 . "$(dirname "$0")/lib.sh"
 rm -rf .git
 sleeps naps 0.01
-ok orch run naps.recipe; says 'unversioned'; says '1 ok'
-ok orch show @last; has unversioned
-fails 3 orch --db other.db ls; says other.db
+ok orch run naps.recipe
+says 'unversioned'
+says '1 ok'
+ok orch show @last
+has unversioned
+fails 3 orch --db other.db ls
+says other.db

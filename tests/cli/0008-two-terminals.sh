@@ -2,26 +2,44 @@
 . "$(dirname "$0")/lib.sh"
 sleeps naps '0.10, 0.11, 0.12, 0.13, 0.14, 0.15, 0.16, 0.17'
 ok orch init # so that neither is late because it makes the store
-orch run naps.recipe --json >o1 2>e1 & a=$!
-orch run naps.recipe --json >o2 2>e2 & b=$!
-wait $a; same $? 0 'the first exit status'
-wait $b; same $? 0 'the second exit status'
-ok orch ls --json -n 0; same "$(json runs.#)" 8 'the number of runs'
+orch run naps.recipe --json >o1 2>e1 &
+a=$!
+orch run naps.recipe --json >o2 2>e2 &
+b=$!
+wait $a
+same $? 0 'the first exit status'
+wait $b
+same $? 0 'the second exit status'
+ok orch ls --json -n 0
+same "$(json runs.#)" 8 'the number of runs'
 same "$(python3 -c 'import json
 print(sorted({r["setting"]["seconds"] for r in json.load(open("'"$SCRATCH/out"'"))["runs"]}))')" \
     '[0.1, 0.11, 0.12, 0.13, 0.14, 0.15, 0.16, 0.17]' 'what ran'
-out=$(cat o1); first=$(json ended.ok) first_reused=$(json done_before)
-out=$(cat o2); second=$(json ended.ok) second_reused=$(json done_before)
+out=$(cat o1)
+first=$(json ended.ok) first_reused=$(json done_before)
+out=$(cat o2)
+second=$(json ended.ok) second_reused=$(json done_before)
 same $((first + second)) 8 'what both ran together'
 same "$((first + first_reused)) $((second + second_reused))" '8 8' 'what each ran or took as done'
 # one of the two is killed: the other takes over what it held
 sleeps more '0.40, 0.41, 0.42, 0.43'
-orch run more.recipe >o1 2>e1 & a=$!
-for _ in $(seq 400); do [ -n "$(ls .orch/results.db.d/trials/*/journal 2>/dev/null)" ] && break; sleep 0.005; done
-orch run more.recipe >o2 2>e2 & b=$!
-sleep 0.1; kill -KILL $a; wait $a 2>/dev/null
-wait $b; same $? 0 'the exit status of the one that is left'
-ok orch ls --recipe more --state ok --json -n 0; same "$(json runs.#)" 4 'the trials that ended well'
-ok orch ls --json; has_not '"running"'; has_not '"interrupted"'
+orch run more.recipe >o1 2>e1 &
+a=$!
+for _ in $(seq 400); do
+    [ -n "$(ls .orch/results.db.d/trials/*/journal 2>/dev/null)" ] && break
+    sleep 0.005
+done
+orch run more.recipe >o2 2>e2 &
+b=$!
+sleep 0.1
+kill -KILL $a
+wait $a 2>/dev/null
+wait $b
+same $? 0 'the exit status of the one that is left'
+ok orch ls --recipe more --state ok --json -n 0
+same "$(json runs.#)" 4 'the trials that ended well'
+ok orch ls --json
+has_not '"running"'
+has_not '"interrupted"'
 [ -z "$(ls .orch/results.db.d/trials)" ] || _fail 'a folder of a trial is left'
 ok orch db check

@@ -25,18 +25,32 @@ recipe: count
 experiments:
   count: { plugin: exp/count.plugin, sweep: { n: [2, 3, 4] } }
 R
-git add -A; git commit -qm first
+git add -A
+git commit -qm first
 # an edit while the sweep runs changes nothing
-orch run count.recipe >o 2>e & pid=$!
-for _ in $(seq 3000); do sleep 0.02; [ -n "$(ls .orch/results.db.d/trials/*/journal 2>/dev/null)" ] && break; done
+orch run count.recipe >o 2>e &
+pid=$!
+for _ in $(seq 3000); do
+    sleep 0.02
+    [ -n "$(ls .orch/results.db.d/trials/*/journal 2>/dev/null)" ] && break
+done
 echo 'FACTOR = 1000' >exp/helper.py
-wait $pid; same $? 0 'the exit status'
-ok orch best value --max; has 'n=4'; has '6'; has_not 1000
+wait $pid
+same $? 0 'the exit status'
+ok orch best value --max
+has 'n=4'
+has '6'
+has_not 1000
 # the edit makes them stale, taking it back makes them done again; README does not
-ok orch plan count.recipe; has stale; has helper.py
-git checkout -q exp/helper.py; echo x >README.md
-ok orch plan count.recipe --json; same "$(json left)" 0
-fails 2 orch check count.recipe -x n=0; says minimum
+ok orch plan count.recipe
+has stale
+has helper.py
+git checkout -q exp/helper.py
+echo x >README.md
+ok orch plan count.recipe --json
+same "$(json left)" 0
+fails 2 orch check count.recipe -x n=0
+says minimum
 # in folders apart, what a trial writes over is its own: neither the user's file nor that of another trial
 cat >exp/over.py <<'P'
 import sys, time
@@ -45,10 +59,13 @@ open("sub/deep.txt", "a").write(sys.argv[1] + "\n")
 time.sleep(0.2)
 print("lines", len(open("table.txt").readlines()) + len(open("sub/deep.txt").readlines()))
 P
-mkdir -p exp/sub; echo head >exp/table.txt; echo head >exp/sub/deep.txt
+mkdir -p exp/sub
+echo head >exp/table.txt
+echo head >exp/sub/deep.txt
 sed 's/^plugin: .*/plugin: over/; s/count.py/over.py/; s/value:/lines:/' exp/count.plugin >exp/over.plugin
 printf 'format: 1\nrecipe: over\nexperiments:\n  over: { plugin: exp/over.plugin, sweep: { n: [2, 3, 4] } }\n' >over.recipe
-ok orch run over.recipe -j 3 --frozen; says '3 ok'
+ok orch run over.recipe -j 3 --frozen
+says '3 ok'
 same "$(cat exp/table.txt exp/sub/deep.txt)" "$(printf 'head\nhead')" 'the user files'
 ok orch ls -m lines --recipe over --json
 same "$(json runs.0.lines) $(json runs.1.lines) $(json runs.2.lines)" '4.0 4.0 4.0'

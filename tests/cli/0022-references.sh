@@ -42,11 +42,15 @@ experiments:
   each: { plugin: exp/use/use.plugin, with: { from: "${make.file}" }, sweep: { n: [1, 2, 3] }, repeat: 2 }
   best: { plugin: exp/use/use.plugin, with: { from: "${best(make, score).file}" }, repeat: 2 }
 R
-fails 2 orch check chain.recipe; says "best"
+fails 2 orch check chain.recipe
+says "best"
 sed -i 's/^  best:/  top:/' chain.recipe
-git add -A; git commit -qm first
-ok orch plan chain.recipe; has waiting
-ok orch run chain.recipe -j 2; says '14 trials: 14 ok'
+git add -A
+git commit -qm first
+ok orch plan chain.recipe
+has waiting
+ok orch run chain.recipe -j 2
+says '14 trials: 14 ok'
 # each trial read the artifact of its own setting and repeat, the top ones that of the best n
 for n in 1 2 3; do
     for repeat in 1 2; do
@@ -54,23 +58,37 @@ for n in 1 2 3; do
         same "$(json runs.#)" 1
     done
 done
-ok orch ls --where 'experiment=each' --json; same "$(json runs.#)" 6
-ok orch ls --where 'experiment=top and read_n=3' --json; same "$(json runs.#)" 2
-ok orch ls --where 'experiment=top and repeat=2 and read_repeat=2' --json; same "$(json runs.#)" 1
-ok orch run chain.recipe; says 'nothing to run: 14 of 14'
+ok orch ls --where 'experiment=each' --json
+same "$(json runs.#)" 6
+ok orch ls --where 'experiment=top and read_n=3' --json
+same "$(json runs.#)" 2
+ok orch ls --where 'experiment=top and repeat=2 and read_repeat=2' --json
+same "$(json runs.#)" 1
+ok orch run chain.recipe
+says 'nothing to run: 14 of 14'
 # one experiment brings along what it refers to
-ok orch plan chain.recipe top --json; same "$(json left)" 0
+ok orch plan chain.recipe top --json
+same "$(json left)" 0
 rm -rf .orch
-ok orch run chain.recipe top; says '8 ok'
-ok orch run chain.recipe; says '6 ok, 8 done before'
+ok orch run chain.recipe top
+says '8 ok'
+ok orch run chain.recipe
+says '6 ok, 8 done before'
 # bytes that are gone: nothing to do while nobody needs them
 rm -rf .orch/results.db.d/objects
-ok orch plan chain.recipe --json; same "$(json left)" 0
+ok orch plan chain.recipe --json
+same "$(json left)" 0
 # a forced reader needs them, so the makers run again first, and the plan says why
-ok orch plan chain.recipe top --force; has 'make n=3'; has 'is not on this machine'
-ok orch run chain.recipe top -s top.n=2; says ' ok'; says_not failed
-ok orch ls --where 'experiment=top and n=2 and read_n=3' --json; same "$(json runs.#)" 2
+ok orch plan chain.recipe top --force
+has 'make n=3'
+has 'is not on this machine'
+ok orch run chain.recipe top -s top.n=2
+says ' ok'
+says_not failed
+ok orch ls --where 'experiment=top and n=2 and read_n=3' --json
+same "$(json runs.#)" 2
 ok orch db check
 # what a failed trial should have made is not waited for
 sed -i 's/^echo "score/[ $1 = 2 ] \&\& exit 3; &/' exp/make/make.sh
-fails 1 orch run chain.recipe each -x n=1,2; says 'did not end well'
+fails 1 orch run chain.recipe each -x n=1,2
+says 'did not end well'

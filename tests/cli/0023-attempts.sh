@@ -6,22 +6,32 @@ recipe: r
 experiments:
   slow: { plugin: sleep, with: { seconds: 30 }, timeout: 300ms, retries: 2 }
 R
-fails 1 orch run r.recipe; says timeout
+fails 1 orch run r.recipe
+says timeout
 # what is tried again is said, trial by trial and in --json
-says 'tried again: attempt 2 follows'; says '2 tried again'
-ok orch ls --json -n 0; same "$(json runs.#)" 3 'attempts'
+says 'tried again: attempt 2 follows'
+says '2 tried again'
+ok orch ls --json -n 0
+same "$(json runs.#)" 3 'attempts'
 same "$(json runs.0.state) $(json runs.1.state) $(json runs.2.state)" 'timeout timeout timeout'
-ok orch show @last --json; same "$(json attempt)" 3
+ok orch show @last --json
+same "$(json attempt)" 3
 sed -i 's/retries: 2/retries: 0/' r.recipe
-fails 1 orch run r.recipe; ok orch ls --json -n 0; same "$(json runs.#)" 4
-ok orch show @last --json; same "$(json attempt)" 4
+fails 1 orch run r.recipe
+ok orch ls --json -n 0
+same "$(json runs.#)" 4
+ok orch show @last --json
+same "$(json attempt)" 4
 # without 'retries' a trial that ran out of time is not tried again; a program that ignores SIGTERM is killed soon
 # after a short limit
 sed -i 's/, retries: 0//' r.recipe
-fails 1 orch run r.recipe --json; same "$(json ended.timeout) $(json retried) $(json tried_again.#)" '1 0 0'
+fails 1 orch run r.recipe --json
+same "$(json ended.timeout) $(json retried) $(json tried_again.#)" '1 0 0'
 printf "trap '' TERM\nwhile :; do sleep 0.05; done\n" >deaf.sh
-fails 1 orch try --timeout 0.4 -- sh deaf.sh; says 'ran past its limit of 400 ms; it did not end within 500 ms of SIGTERM and was killed'
-ok orch show @last --json; python3 -c "assert 0.9 <= $(json wall_s) < 3"
+fails 1 orch try --timeout 0.4 -- sh deaf.sh
+says 'ran past its limit of 400 ms; it did not end within 500 ms of SIGTERM and was killed'
+ok orch show @last --json
+python3 -c "assert 0.9 <= $(json wall_s) < 3"
 # a failure is no accident: it is not tried again
 mkdir exp
 cat >exp/bad.plugin <<'Y'
@@ -29,7 +39,10 @@ plugin: bad
 command: [sh, -c, "exit 7"]
 Y
 printf 'format: 1\nrecipe: bad\nexperiments:\n  bad: { plugin: exp/bad.plugin, retries: 5 }\n' >bad.recipe
-fails 1 orch run bad.recipe; ok orch ls --recipe bad --json; same "$(json runs.#)" 1; same "$(json runs.0.state)" failed
+fails 1 orch run bad.recipe
+ok orch ls --recipe bad --json
+same "$(json runs.#)" 1
+same "$(json runs.0.state)" failed
 # counts on from where the last attempt was stopped
 cat >exp/count.plugin <<'Y'
 plugin: count
@@ -49,11 +62,14 @@ echo "reached $i"
 echo "attempts $(wc -l <"$1/attempts")"
 S
 printf 'format: 1\nrecipe: count\nexperiments:\n  count: { plugin: exp/count.plugin, timeout: 900ms, retries: 4 }\n' >count.recipe
-ok orch run count.recipe; says '1 ok'
+ok orch run count.recipe
+says '1 ok'
 ok orch show @last --json
-attempt=$(json attempt); [ "$attempt" -ge 2 ] || _fail 'it was not stopped before it ended'
+attempt=$(json attempt)
+[ "$attempt" -ge 2 ] || _fail 'it was not stopped before it ended'
 same "$(json results.attempts.value 2>/dev/null || json results.attempts)" "$attempt.0"
-ok orch ls --recipe count --json; same "$(json runs.#)" "$attempt"
+ok orch ls --recipe count --json
+same "$(json runs.#)" "$attempt"
 # over the memory that it may have
 cat >exp/eat.plugin <<'Y'
 plugin: eat
@@ -66,5 +82,8 @@ for i in range(0, len(block), 4096): block[i] = 1
 time.sleep(20)
 P
 printf 'format: 1\nrecipe: eat\nexperiments:\n  eat: { plugin: exp/eat.plugin, resources: { memory: 100MiB } }\n' >eat.recipe
-fails 1 orch run eat.recipe; says memory
-ok orch show @last; has '100'; has memory
+fails 1 orch run eat.recipe
+says memory
+ok orch show @last
+has '100'
+has memory

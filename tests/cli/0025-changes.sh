@@ -12,27 +12,49 @@ recipe: m
 experiments:
   m: { plugin: mine/mine.so, sweep: { lr: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8] }, repeat: 4 }
 R
-orch run m.recipe >o 2>e & pid=$!
-for _ in $(seq 3000); do sleep 0.02; grep -q '^\[3/' e && break; done
+orch run m.recipe >o 2>e &
+pid=$!
+for _ in $(seq 3000); do
+    sleep 0.02
+    grep -q '^\[3/' e && break
+done
 build
-wait $pid; same $? 4 'the exit status'
-grep -q "changed while its sweep was running" e || { cat e; _fail 'the reason'; }
-ok orch ls --state ok --json -n 0; kept=$(json runs.#)
+wait $pid
+same $? 4 'the exit status'
+grep -q "changed while its sweep was running" e || {
+    cat e
+    _fail 'the reason'
+}
+ok orch ls --state ok --json -n 0
+kept=$(json runs.#)
 [ "$kept" -ge 3 ] && [ "$kept" -lt 32 ] || _fail "$kept runs were kept"
 # the same build id (the source is the same): the runs that ended are reused
-ok orch plan m.recipe --json; same "$(json left)" $((32 - kept))
-ok orch run m.recipe -j 8; says "$((32 - kept)) ok, $kept done before"
+ok orch plan m.recipe --json
+same "$(json left)" $((32 - kept))
+ok orch run m.recipe -j 8
+says "$((32 - kept)) ok, $kept done before"
 # another version makes them stale, and the plan says so
-sed -i 's/\.version = "0.1.0"/.version = "0.2.0"/' mine/mine.c; build
-ok orch plan m.recipe --json; same "$(json left)" 32; same "$(json trials.0.state)" stale
-ok orch plan m.recipe; has '0.1.0'; has '0.2.0'
-sed -i 's/\.version = "0.2.0"/.version = "0.1.0"/' mine/mine.c; build
-ok orch plan m.recipe --json; same "$(json left)" 0
+sed -i 's/\.version = "0.1.0"/.version = "0.2.0"/' mine/mine.c
+build
+ok orch plan m.recipe --json
+same "$(json left)" 32
+same "$(json trials.0.state)" stale
+ok orch plan m.recipe
+has '0.1.0'
+has '0.2.0'
+sed -i 's/\.version = "0.2.0"/.version = "0.1.0"/' mine/mine.c
+build
+ok orch plan m.recipe --json
+same "$(json left)" 0
 # many trials are not started by accident
 printf 'format: 1\nrecipe: many\nexperiments:\n  n: { plugin: "null", repeat: 501 }\n' >many.recipe
-fails 2 orch run many.recipe; says 501; says --yes
-ok orch ls --state ok --json -n 0; same "$(json runs.#)" 32
-ok orch run many.recipe --yes; says '501 ok'
+fails 2 orch run many.recipe
+says 501
+says --yes
+ok orch ls --state ok --json -n 0
+same "$(json runs.#)" 32
+ok orch run many.recipe --yes
+says '501 ok'
 # a folder that cannot be written
 if [ "$(id -u)" = 0 ]; then
     run_as() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
@@ -43,12 +65,16 @@ if [ "$(id -u)" = 0 ]; then
 else
     run_as() { "$@"; }
 fi
-ok orch ls --json -n 0; before=$(json runs.#)
+ok orch ls --json -n 0
+before=$(json runs.#)
 chmod -R a-w .orch
 _run run_as orch -C "$PWD" ls --json -n 0 --db "$PWD/.orch/results.db"
 [ $status = 0 ] || _fail 'a store that is only read needs no permission to write'
 same "$(json runs.#)" "$before"
 _run run_as orch run many.recipe -x metrics=3 --yes --db "$PWD/.orch/results.db"
-same $status 3 'the exit status'; says 'results.db'
+same $status 3 'the exit status'
+says 'results.db'
 chmod -R u+w .orch
-ok orch db check; ok orch ls --json -n 0; same "$(json runs.#)" "$before"
+ok orch db check
+ok orch ls --json -n 0
+same "$(json runs.#)" "$before"

@@ -47,7 +47,8 @@ for plugin in $(sed -n 's/^ *\(.*[{ ]\)\{0,1\}plugin: *"\{0,1\}\([a-z][a-z0-9_-]
     fi
 done
 [ -z "$missing" ] || skip "plugins that are not built here:$missing"
-profiles=$(python3 - "$recipe" <<'P'
+profiles=$(
+    python3 - "$recipe" <<'P'
 import re, sys
 inside = False
 for line in open(sys.argv[1]):
@@ -58,16 +59,22 @@ for line in open(sys.argv[1]):
 P
 )
 for profile in ${profiles:-none}; do
-    set --; [ "$profile" = none ] || set -- --profile "$profile"
+    set --
+    [ "$profile" = none ] || set -- --profile "$profile"
     # the values are right; a data set that is not installed is named
     _run orch check "$recipe" "$@"
-    [ $status = 0 ] || { same $status 2; says 'was not found in'; says_not 'unknown'; }
+    [ $status = 0 ] || {
+        same $status 2
+        says 'was not found in'
+        says_not 'unknown'
+    }
     ok orch check "$recipe" --smoke "$@"
     ok orch run "$recipe" --smoke "$@" --dry-run --json
     new=$(python3 new.py known <<<"$out")
     if [ -n "$new" ]; then
         # shellcheck disable=SC2086 # names of experiments
-        ok orch run "$recipe" $new --smoke "$@"; says_not failed
+        ok orch run "$recipe" $new --smoke "$@"
+        says_not failed
         case $err in *'trials: '*' not for this machine or profile;'* | *' skipped '*'no CUDA device'*) ;; *) says 'ok' ;; esac # all want a GPU
     fi
     ok orch report "$recipe" --smoke "$@" # names every part, run or not
@@ -77,6 +84,10 @@ for profile in ${profiles:-none}; do
 done
 # problem 4 of homework 4 has its cells, on both kinds of device
 if [ "$recipe" = recipes/hw4.recipe ]; then
-    ok orch plan recipes/hw4.recipe p4 --smoke; has 'curves net=resnet-cifar:8'; has 'curves2 net=resnet-cifar:32'
-    has held2; has 'speed batch=4'; has_not pretrain
+    ok orch plan recipes/hw4.recipe p4 --smoke
+    has 'curves net=resnet-cifar:8'
+    has 'curves2 net=resnet-cifar:32'
+    has held2
+    has 'speed batch=4'
+    has_not pretrain
 fi

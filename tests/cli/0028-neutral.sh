@@ -23,14 +23,21 @@ experiments:
     plugin: exp/quiet.plugin
     sweep: { workers: [1, 2, 3] }
 R
-ok orch check quiet.recipe; says_not warning
-ok orch run quiet.recipe -j 3; says '3 ok'; says_not warning
-ok orch run quiet.recipe; says 'nothing to run: 3 of 3'
+ok orch check quiet.recipe
+says_not warning
+ok orch run quiet.recipe -j 3
+says '3 ok'
+says_not warning
+ok orch run quiet.recipe
+says 'nothing to run: 3 of 3'
 ok orch ls -m seen -n 3 --json
 same "$(json runs.0.seen) $(json runs.1.seen) $(json runs.2.seen)" '1.0 1.0 1.0' 'checkpoints'
 same "$(ls .orch/results.db.d/checkpoints)" '' 'what is left of checkpoints'
 # a value that is only set is no other trial
 sed '/sweep:/d' quiet.recipe >plain.recipe
-ok orch run plain.recipe; says '1 ok'
-ok orch run plain.recipe -s quiet.workers=7; says 'nothing to run: 1 of 1'
-ok orch run plain.recipe -x workers=7; says '1 ok'
+ok orch run plain.recipe
+says '1 ok'
+ok orch run plain.recipe -s quiet.workers=7
+says 'nothing to run: 1 of 1'
+ok orch run plain.recipe -x workers=7
+says '1 ok'

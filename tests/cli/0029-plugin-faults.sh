@@ -6,8 +6,15 @@ trust "$BUILD"/tests/plugins/*.so
 # cannot be loaded: which field, expected and found, the path, the cure; the same from every command
 while IFS='|' read -r name what cure; do
     printf 'format: 1\nrecipe: x\nexperiments:\n  x: { plugin: %s }\n' "$name" >x.recipe
-    fails 4 orch plugin show "$name"; says "$name"; says "$what"; says "$cure"
-    fails 4 orch check x.recipe; says "$name"; says "$what"; says 'at: x.recipe:4:16'; says "$cure"
+    fails 4 orch plugin show "$name"
+    says "$name"
+    says "$what"
+    says "$cure"
+    fails 4 orch check x.recipe
+    says "$name"
+    says "$what"
+    says 'at: x.recipe:4:16'
+    says "$cure"
 done <<'CASES'
 bad_abi|built for ABI 2, this orch accepts 1|hint: rebuild the plugin
 next_major|built for ABI 2, this orch accepts 1|hint: rebuild the plugin
@@ -19,10 +26,15 @@ no_run|descriptor field 'run': expected a function, found NULL|hint: set it
 crash_load|signal 11 (SIGSEGV)|crash_load.so
 not_there|no plugin 'not_there'|hint: see 'orch plugin ls'
 CASES
-fails 4 orch run x.recipe; says "no plugin 'not_there'"
+fails 4 orch run x.recipe
+says "no plugin 'not_there'"
 [ ! -e .orch ] || _fail 'a plugin that cannot be loaded left a store behind'
 # one broken plugin hides no other
-ok orch plugin ls; has bad_abi.so; has broken; has misbehave; has sleep
+ok orch plugin ls
+has bad_abi.so
+has broken
+has misbehave
+has sleep
 # in check: no trial starts; a refusal is the recipe's error, a crash the plugin's
 cat >x.recipe <<'R'
 format: 1
@@ -30,8 +42,12 @@ recipe: x
 experiments:
   x: { plugin: misbehave, retries: 0, with: { how: nothing } }
 R
-fails 4 orch run x.recipe -s how=crash_check; says 'crashed in check: signal 11 (SIGSEGV)'; says 'at: x.recipe:4:3'
-fails 2 orch run x.recipe -s how=refuse; says 'not this way'; says 'x.recipe:4:3'
+fails 4 orch run x.recipe -s how=crash_check
+says 'crashed in check: signal 11 (SIGSEGV)'
+says 'at: x.recipe:4:3'
+fails 2 orch run x.recipe -s how=refuse
+says 'not this way'
+says 'x.recipe:4:3'
 # in the other calls, and misdeeds: one line each, and the others run on
 cat >cases <<'CASES'
 crash_open|crashed|signal 11 (SIGSEGV)
@@ -53,7 +69,8 @@ CASES
 sed -i 's/retries: 0/&, timeout: 1s/' x.recipe
 fails 1 orch run x.recipe -j 4 -x how="$(cut -d'|' -f1 cases | paste -sd,)"
 says '4 ok, 1 failed, 3 crashed, 2 timeout, 5 protocol-error'
-ok orch ls -n 0 --json; printf '%s' "$out" >runs.json
+ok orch ls -n 0 --json
+printf '%s' "$out" >runs.json
 python3 -c 'import json
 for r in json.load(open("runs.json"))["runs"]: open("key." + r["setting"]["how"], "w").write(r["key"] + "\n")'
 while IFS='|' read -r how state reason; do
@@ -63,13 +80,19 @@ while IFS='|' read -r how state reason; do
     case $(json reason) in *"$reason"*) ;; *) _fail "$how: the reason lacks '$reason'" ;; esac
 done <cases
 # what came before a crash is kept, with the end of its stderr
-ok orch show "$(cat key.crash_run)"; has 'value      118'; has 'last words'
-ok orch log "$(cat key.crash_run)"; has 'last words'; says 'crashed: signal 11 (SIGSEGV)'
+ok orch show "$(cat key.crash_run)"
+has 'value      118'
+has 'last words'
+ok orch log "$(cat key.crash_run)"
+has 'last words'
+says 'crashed: signal 11 (SIGSEGV)'
 # NaN is a value: kept, and no number
-ok orch show "$(cat key.nan)"; has 'nan'
+ok orch show "$(cat key.nan)"
+has 'nan'
 # a process that outlived its trial is gone, and that is said
 for how in grandchild grandchild_session; do
-    ok orch log "$(cat key.$how)"; has 'warning: 1 process outlived the trial and was ended: '
+    ok orch log "$(cat key.$how)"
+    has 'warning: 1 process outlived the trial and was ended: '
 done
 # a log without end: its begin and its end are kept, what is missing is said
 orch log "$(cat key.endless_output)" >big 2>/dev/null
@@ -79,10 +102,14 @@ same "$(tail -n 1 big)" 'the last line' 'the last line'
 [ "$(wc -c <big)" -lt 17000000 ] || _fail "the log holds $(wc -c <big) bytes"
 # more memory than it may have
 sed -i 's/timeout: 1s/timeout: 30s, resources: { memory: 64MiB }/' x.recipe
-fails 1 orch run x.recipe -s how=memory; says 'failed'; says 'memory over the limit: '; says ' of 64.0 MiB'
+fails 1 orch run x.recipe -s how=memory
+says 'failed'
+says 'memory over the limit: '
+says ' of 64.0 MiB'
 # nothing is left of any of them
 [ "$(find .orch/results.db.d/trials -mindepth 1 | wc -l)" = 0 ] || _fail "folders of trials are left"
 left=$(grep -lsz "^ORCH_RUN=" /proc/[0-9]*/environ 2>/dev/null | while read -r file; do
-    readlink "${file%environ}cwd" | grep "^$SCRATCH/"; done)
+    readlink "${file%environ}cwd" | grep "^$SCRATCH/"
+done)
 same "$left" '' 'processes that are left'
 ok orch db check

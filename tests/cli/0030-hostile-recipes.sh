@@ -18,11 +18,13 @@ for name, text in files.items():
     open(name + ".recipe", "w").write(text)
 open("junk.recipe", "wb").write(bytes(random.randrange(256) for _ in range(100000)))
 P
-mkdir folder.recipe; mkfifo pipe.recipe
+mkdir folder.recipe
+mkfifo pipe.recipe
 for verb in check plan run config; do
     while IFS='|' read -r name what; do
         fails 2 timeout 300 orch $verb "$name.recipe"
-        says "$what"; says "at: $name.recipe"
+        says "$what"
+        says "at: $name.recipe"
         [ ${#err} -lt 40000 ] || _fail "${#err} bytes of findings"
     done <<'CASES'
 big|larger than 1048576 bytes

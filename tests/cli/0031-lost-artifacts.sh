@@ -26,29 +26,53 @@ sleeps naps 0.01
 trials=.orch/results.db.d/trials
 # stops the runner while its trial sleeps, and kills it when that has ended
 kill_runner() {
-    orch run leave.recipe -s to="$1" >/dev/null 2>&1 & pid=$!
-    for _ in $(seq 400); do [ -n "$(ls $trials/*/journal 2>/dev/null)" ] && break; sleep 0.005; done
+    orch run leave.recipe -s to="$1" >/dev/null 2>&1 &
+    pid=$!
+    for _ in $(seq 400); do
+        [ -n "$(ls $trials/*/journal 2>/dev/null)" ] && break
+        sleep 0.005
+    done
     kill -STOP $pid
-    for _ in $(seq 400); do grep -qs '"event":"end"' $trials/*/journal && break; sleep 0.01; done
-    kill -KILL $pid; wait $pid 2>/dev/null
+    for _ in $(seq 400); do
+        grep -qs '"event":"end"' $trials/*/journal && break
+        sleep 0.01
+    done
+    kill -KILL $pid
+    wait $pid 2>/dev/null
     grep -qs '"verdict":"ok"' $trials/*/journal || skip 'the runner was too quick to be stopped'
 }
 bytes() { cat ".orch/results.db.d/objects/$(json "artifacts.0.sha256" | sed 's#^..#&/#')"; }
 ok orch run naps.recipe # the store is there
-kill_runner "$PWD/out/gone"; rm out/gone
-ok orch run naps.recipe; says 'closed 1 trial'
-ok orch show @last --json; same "$(json state)" ok; same "$(bytes)" one
-kill_runner "$PWD/out/changed"; echo two >out/changed
-ok orch run naps.recipe; ok orch show @last --json; same "$(json state)" ok; same "$(bytes)" one
+kill_runner "$PWD/out/gone"
+rm out/gone
+ok orch run naps.recipe
+says 'closed 1 trial'
+ok orch show @last --json
+same "$(json state)" ok
+same "$(bytes)" one
+kill_runner "$PWD/out/changed"
+echo two >out/changed
+ok orch run naps.recipe
+ok orch show @last --json
+same "$(json state)" ok
+same "$(bytes)" one
 # in the trial's folder: it is what the host saw, or it is lost
-kill_runner gone.bin; find $trials -name gone.bin -delete
-ok orch run naps.recipe; says 'closed 1 trial'
-ok orch show @last --json; same "$(json state)" lost
+kill_runner gone.bin
+find $trials -name gone.bin -delete
+ok orch run naps.recipe
+says 'closed 1 trial'
+ok orch show @last --json
+same "$(json state)" lost
 case $(json reason) in *"artifact 'model': '"*"gone.bin' was removed"*) ;; *) _fail "the reason: $(json reason)" ;; esac
-ok orch log @last; has "warning: artifact 'model'"
-kill_runner changed.bin; find $trials -name changed.bin -exec sh -c 'echo two >"$1"' - {} ';'
-ok orch run naps.recipe; ok orch show @last --json; same "$(json state)" lost
+ok orch log @last
+has "warning: artifact 'model'"
+kill_runner changed.bin
+find $trials -name changed.bin -exec sh -c 'echo two >"$1"' - {} ';'
+ok orch run naps.recipe
+ok orch show @last --json
+same "$(json state)" lost
 case $(json reason) in *"changed.bin' changed after the trial had ended"*) ;; *) _fail "the reason: $(json reason)" ;; esac
 # lost ones run again
-ok orch run leave.recipe -x to="$PWD/out/gone,gone.bin,changed.bin"; says '2 ok, 1 done before'
+ok orch run leave.recipe -x to="$PWD/out/gone,gone.bin,changed.bin"
+says '2 ok, 1 done before'
 ok orch db check

@@ -63,24 +63,34 @@ report:
   - { question: 1.5, title: Why, points: 3, student: }
   - { question: 2.1, title: Large, points: 5, table: { rows: batch, value: result final, experiments: [huge] } }
 R
-git add -A; git commit -qm first
+git add -A
+git commit -qm first
 ok orch check r.recipe
 # nothing was run: every cell is there as missing, with what to run
 ok orch report r.recipe --only 1.1a
-has 'missing: 8 of 8 trials are not run'; has 'to have it: orch run r.recipe tune feature'
+has 'missing: 8 of 8 trials are not run'
+has 'to have it: orch run r.recipe tune feature'
 ok orch run r.recipe tune -q
 ORCH_USER=bob ok orch run r.recipe feature -x lr=0.01 -q
 ok orch report r.recipe --runs --disturbed # other programs may run beside this test
 row() { printf '%s\n' "$out" | tr -s ' ' | sed 's/^ //' | grep -m1 "^$1 " || _fail "no line that begins with '$1'"; }
-has 'r: A report of every kind'; has 'profile small'; has 'Two ways of training.'
+has 'r: A report of every kind'
+has 'profile small'
+has 'Two ways of training.'
 same "$(row 0.1)" '0.1 0.9015 (0.9010..0.9020) (0.9015) missing'
-has 'winner by experiment, lr: tune 0.1 with 0.9015'; has 'margin over tune 0.01: 0.0900; simultaneous 95 % interval of the difference'; has ': more than noise'
+has 'winner by experiment, lr: tune 0.1 with 0.9015'
+has 'margin over tune 0.01: 0.0900; simultaneous 95 % interval of the difference'
+has ': more than noise'
 has '+0.2900 against feature'
-same "$(row 'tune 105.6')" 'tune 105.6 96 10.000'; has 'mean of the absolute errors: 10 % over 1 setting'
-same "$(row 'feature lr=0.01')" 'feature lr=0.01 bob bob'; same "$(row 'feature lr=0.1')" 'feature lr=0.1 missing missing'
+same "$(row 'tune 105.6')" 'tune 105.6 96 10.000'
+has 'mean of the absolute errors: 10 % over 1 setting'
+same "$(row 'feature lr=0.01')" 'feature lr=0.01 bob bob'
+same "$(row 'feature lr=0.1')" 'feature lr=0.1 missing missing'
 has '6 of 8 trials are there: tester 4, bob 2'
 has 'tune: images_per_s = batch * steps_per_s = 64 * 1.500 = 96 images/s'
-has '10*10 + 10 = 110'; has 'lr 0.01, run '; has 'yours to write'
+has '10*10 + 10 = 110'
+has 'lr 0.01, run '
+has 'yours to write'
 has 'missing: huge is left out by profile '"'small': needs a large machine"
 same "$(row bob | cut -d' ' -f1-7)" 'bob feature 2 lr=0.01 #1, lr=0.01 #2'
 has 'runs: 6 of 8 trials'
@@ -102,18 +112,32 @@ assert len(others) == 1 and {r["who"] for r in others[0]["runs"]} == {"bob"}, ot
 assert all(s["command"].startswith("orch report r.recipe") for s in d["sections"])
 ' || _fail 'the report as JSON is wrong'
 # bob sees himself as the one, and tester as another
-ORCH_USER=bob ok orch report r.recipe --only 1.1a; has 'Runs made by others'; has 'tester  tune'
+ORCH_USER=bob ok orch report r.recipe --only 1.1a
+has 'Runs made by others'
+has 'tester  tune'
 # nobody else's runs: no such section
-ok orch report r.recipe --only 1.2 p1; has 'Speed'
-ok orch report r.recipe --only 1.5; has_not 'Runs made by others'
+ok orch report r.recipe --only 1.2 p1
+has 'Speed'
+ok orch report r.recipe --only 1.5
+has_not 'Runs made by others'
 # questions: a problem, a part, several; an unknown one is said with those that there are
-ok orch report r.recipe --only 2; has '2.1  Large'; has_not '1.1a'
-ok orch report r.recipe --only 1.1a --only 1.5; has 'Final'; has 'Why'; has_not 'Winner'
-fails 2 orch report r.recipe --only 1.9; says "no question '1.9'"; says '1.1, 1.1a, 1.1b'
+ok orch report r.recipe --only 2
+has '2.1  Large'
+has_not '1.1a'
+ok orch report r.recipe --only 1.1a --only 1.5
+has 'Final'
+has 'Why'
+has_not 'Winner'
+fails 2 orch report r.recipe --only 1.9
+says "no question '1.9'"
+says '1.1, 1.1a, 1.1b'
 # a problem: only items about it
-ok orch report r.recipe p1; has 'Final'; has_not '2.1  Large'
+ok orch report r.recipe p1
+has 'Final'
+has_not '2.1  Large'
 # another profile: what is asked and what it takes to have it
-ok orch report r.recipe -p large --only 2.1; has 'to have it: orch run r.recipe -p large huge'
+ok orch report r.recipe -p large --only 2.1
+has 'to have it: orch run r.recipe -p large huge'
 # points
 ok orch report r.recipe --points --json
 printf '%s' "$out" | python3 -c '
@@ -123,12 +147,22 @@ state = {p["part"]: (p["points"], p["state"]) for p in d["parts"]}
 assert state["1.1a"] == (4, "partial") and state["1.5"] == (3, "yours to write") and state["2.1"] == (5, "skipped"), state
 assert d["totals"]["all"] == 14 and d["totals"]["skipped"] == 5, d["totals"]
 ' || _fail 'the points are wrong'
-ok orch report r.recipe --points; has '14 points in all; as done under profile small'; has 'needs a large machine'
-fails 2 orch report r.recipe --points --only 1.1a; says 'whole report'
+ok orch report r.recipe --points
+has '14 points in all; as done under profile small'
+has 'needs a large machine'
+fails 2 orch report r.recipe --points --only 1.1a
+says 'whole report'
 # the end of a run shows the same, for what was asked
-ok orch run r.recipe feature -q; has '1.1a  Final'; has_not 'Large'
+ok orch run r.recipe feature -q
+has '1.1a  Final'
+has_not 'Large'
 # wrong items are found when the recipe is read, each at its place
-bad() { sed "s|coverage: }|$1 }|" r.recipe >bad.recipe; fails 2 orch check bad.recipe; says "$2"; says 'bad.recipe:19:'; }
+bad() {
+    sed "s|coverage: }|$1 }|" r.recipe >bad.recipe
+    fails 2 orch check bad.recipe
+    says "$2"
+    says 'bad.recipe:19:'
+}
 bad 'table: { rows: lr, value: result final, where: "lrr < 1" }' "unknown parameter or metric 'lrr'"
 bad 'table: { rows: lr, value: result final, where: "lr <" }' "expected a value after 'lr <'"
 bad 'table: { rows: lr, value: result final, where: "who = ada and state = ok and lr < 1" }, points: x' 'is not a number'
@@ -154,15 +188,24 @@ import json, sys
 rows = {r["lr"]: r for r in json.load(sys.stdin)["rows"]}
 assert rows["0.1"]["tune"] == 0.901 and rows["0.01"]["feature"] == 0.611, rows' || _fail 'the table is wrong'
 ok orch table --rows experiment,lr --value 'max accuracy' --value wall_s --format csv
-has '"experiment, lr",'; has 'wall_s (s)'
-ok orch table --rows lr --value 'result final' --format latex; has '\begin{tabular}'
-ok orch table --rows lr --value 'result final' --format markdown --across; has '| lr'
-ok orch table --rows lr --value 'result final' --format markdown; has '| experiment, lr'
-fails 2 orch table --rows lrr --value final; says "none of 8 runs has a 'lrr'"
-fails 2 orch table --rows lr --value 'result finale'; says "'finale'"
-fails 2 orch table --rows lr; says 'needs --rows and --value'
-fails 2 orch table --rows lr --value final --format pdf; says pdf
-fails 2 orch table --rows lr --value final --where 'lrr = 1'; says lrr
+has '"experiment, lr",'
+has 'wall_s (s)'
+ok orch table --rows lr --value 'result final' --format latex
+has '\begin{tabular}'
+ok orch table --rows lr --value 'result final' --format markdown --across
+has '| lr'
+ok orch table --rows lr --value 'result final' --format markdown
+has '| experiment, lr'
+fails 2 orch table --rows lrr --value final
+says "none of 8 runs has a 'lrr'"
+fails 2 orch table --rows lr --value 'result finale'
+says "'finale'"
+fails 2 orch table --rows lr
+says 'needs --rows and --value'
+fails 2 orch table --rows lr --value final --format pdf
+says pdf
+fails 2 orch table --rows lr --value final --where 'lrr = 1'
+says lrr
 # what a plugin refuses here (its data may be on another machine) is looked up by its parameters; what nobody has run
 # of it is skipped, with the plugin's words. Here a stand-in made the runs that the real netstat refuses.
 mkdir other
@@ -194,10 +237,15 @@ report:
 R
 sed 's/, nor-this//; s/plugin: netstat/plugin: other\/netstat.plugin/' far.recipe >near.recipe
 ok orch run near.recipe -q
-fails 2 orch plan far.recipe; says "unknown network 'not-a-net'"
-ok orch report far.recipe; has "1 of 2 trials cannot run here: plugin 'netstat' rejects"; same "$(row not-a-net)" 'not-a-net 7'
-ok orch report far.recipe --points; has 'partial'
-fails 2 orch table --rows lr --value final --where 'lr = 77'; says 'no run that ended well matches the filter'
+fails 2 orch plan far.recipe
+says "unknown network 'not-a-net'"
+ok orch report far.recipe
+has "1 of 2 trials cannot run here: plugin 'netstat' rejects"
+same "$(row not-a-net)" 'not-a-net 7'
+ok orch report far.recipe --points
+has 'partial'
+fails 2 orch table --rows lr --value final --where 'lr = 77'
+says 'no run that ended well matches the filter'
 
 # rows and columns of numbers stand in their order, whenever they were run
 ok orch try -x 'lr=0.2,10,0.03' -x 'n=100,9' -- sh -c 'echo lr_is={lr} # {n}'
@@ -207,19 +255,29 @@ has 'lr,9,100'
 
 # what a recipe or a run is called never speaks to the terminal
 esc=$(printf '\033]0;evil\007')
-ok orch try -x "tag=${esc}red,plain" -- sh -c 'echo tagged=1 # {tag}'; says_not "$esc"; says 'tag=?]0;evil?red'
+ok orch try -x "tag=${esc}red,plain" -- sh -c 'echo tagged=1 # {tag}'
+says_not "$esc"
+says 'tag=?]0;evil?red'
 for words in 'table --rows tag --value tagged' 'ls --where tagged=1' 'best tagged --max --by tag' \
     'plot --x tag --y tagged --ascii' 'report esc.recipe'; do
     printf 'format: 1\nrecipe: esc\nabout: "a\\e[31m"\nexperiments: { nap: { plugin: sleep } }\nreport:\n  - { title: "t\\e[2J\\nu", text: "x\\e[31mred" }\n' >esc.recipe
-    ok orch $words; has_not "$(printf '\033')"; says_not "$(printf '\033')"
+    ok orch $words
+    has_not "$(printf '\033')"
+    says_not "$(printf '\033')"
 done
-has 't?[2J u'; has 'x?[31mred'
-ok orch table --rows tag --value tagged --json; same "$(json rows.0.tag)" "${esc}red" 'the data itself is whole:'
+has 't?[2J u'
+has 'x?[31mred'
+ok orch table --rows tag --value tagged --json
+same "$(json rows.0.tag)" "${esc}red" 'the data itself is whole:'
 
 # a page of somebody else's is not written over; one of ours is
-mkdir site; echo 'my own page' >site/index.html
-fails 2 orch report esc.recipe --out site; says 'was not written by orch'; same "$(ls site)" index.html
-ok orch report esc.recipe --out ours; ok orch report esc.recipe --out ours
+mkdir site
+echo 'my own page' >site/index.html
+fails 2 orch report esc.recipe --out site
+says 'was not written by orch'
+same "$(ls site)" index.html
+ok orch report esc.recipe --out ours
+ok orch report esc.recipe --out ours
 
 # infinite values and values that are no number: an answer, and no crash
 cat >odd.plugin <<'P'
@@ -241,14 +299,20 @@ report:
   - { title: heat, plot: { x: n, y: repeat, z: up, kind: heat } }
 R
 ok orch run odd.recipe -q
-ok orch report odd.recipe; has '2: inf; +inf against 1; an infinite value cannot be told from noise'
+ok orch report odd.recipe
+has '2: inf; +inf against 1; an infinite value cannot be told from noise'
 has 'missing: no setting has a number to win by'
-has 'mean over n = 2 runs'; has_not 'also over n' # what an axis shows is not averaged over
-ok orch report odd.recipe --json; same "$(json sections.#)" 4
+has 'mean over n = 2 runs'
+has_not 'also over n' # what an axis shows is not averaged over
+ok orch report odd.recipe --json
+same "$(json sections.#)" 4
 
 # a full disk is said, whenever it was met; a reader that went away is not
 if [ -w /dev/full ]; then
-    orch report odd.recipe >/dev/full 2>full.txt; same $? 3 'a full disk:'; grep -q 'cannot write to standard output' full.txt || _fail 'nothing said'
+    orch report odd.recipe >/dev/full 2>full.txt
+    same $? 3 'a full disk:'
+    grep -q 'cannot write to standard output' full.txt || _fail 'nothing said'
 fi
-orch report odd.recipe --json 2>gone.txt | true; same "${PIPESTATUS[0]} $(cat gone.txt)" '0 ' 'a reader that went away:'
+orch report odd.recipe --json 2>gone.txt | true
+same "${PIPESTATUS[0]} $(cat gone.txt)" '0 ' 'a reader that went away:'
 exit 0

@@ -44,14 +44,16 @@ report:
   - { title: Map, plot: { kind: heat, x: lr, y: repeat, z: last loss, experiments: fit } }
   - { title: Names, plot: { x: mode, y: rate, experiments: named } }
 R
-git add -A; git commit -qm first
+git add -A
+git commit -qm first
 ok orch check fit.recipe
 # nothing was run: every plot says so
 fails 3 orch plot --y loss
 ok orch report fit.recipe --json
 same "$(json sections.0.state)" missing
 # two of three repeats of one learning rate
-ok orch run fit.recipe fit -x fit.lr=0.1 --part 1/3; ok orch run fit.recipe fit -x fit.lr=0.1 --part 2/3
+ok orch run fit.recipe fit -x fit.lr=0.1 --part 1/3
+ok orch run fit.recipe fit -x fit.lr=0.1 --part 2/3
 ok orch report fit.recipe --json
 printf '%s' "$out" | python3 -c '
 import json, sys
@@ -96,17 +98,31 @@ assert charts["Names"]["kind"] == "bar"                         # names are cate
 ' || _fail 'the charts of the report'
 # the same without a recipe
 ok orch plot --x step --y loss --by lr -w experiment=fit --ascii
-has 'A lr=0.1   B lr=0.01'; has 'loss (nats)'; has 'n = 3'; has step
-ok orch plot --x workers --y rate --ideal --reference 250 -w experiment=scale; has 'rate (images/s)'; has 'reference 250'
-ok orch plot --x lr --y loss -w experiment=fit --json; same "$(json series.0.points.0.n)" 3
-ok orch plot --x lr --y loss --kind bar -w experiment=fit; has '○'; has 'drawn as well'
-ok orch plot --x lr --y loss --kind box --facet repeat -w experiment=fit; has 'repeat=2'
-ok orch plot --y loss --kind histogram -w experiment=fit; has points
-ok orch plot --kind heat --x lr --y repeat --z loss -w experiment=fit; has 'repeat (down) by lr (across)'
-ok orch plot --kind heat --x experiment --y repeat --z loss -w experiment=fit; has 'means are also over lr'
-ok orch plot --x rate --y loss -w experiment=scale; has 'each point is a run'
+has 'A lr=0.1   B lr=0.01'
+has 'loss (nats)'
+has 'n = 3'
+has step
+ok orch plot --x workers --y rate --ideal --reference 250 -w experiment=scale
+has 'rate (images/s)'
+has 'reference 250'
+ok orch plot --x lr --y loss -w experiment=fit --json
+same "$(json series.0.points.0.n)" 3
+ok orch plot --x lr --y loss --kind bar -w experiment=fit
+has '○'
+has 'drawn as well'
+ok orch plot --x lr --y loss --kind box --facet repeat -w experiment=fit
+has 'repeat=2'
+ok orch plot --y loss --kind histogram -w experiment=fit
+has points
+ok orch plot --kind heat --x lr --y repeat --z loss -w experiment=fit
+has 'repeat (down) by lr (across)'
+ok orch plot --kind heat --x experiment --y repeat --z loss -w experiment=fit
+has 'means are also over lr'
+ok orch plot --x rate --y loss -w experiment=scale
+has 'each point is a run'
 # means over something that is not a repeat say so
-ok orch plot --x repeat --y loss --by experiment -w experiment=fit; has 'means are also over lr'
+ok orch plot --x repeat --y loss --by experiment -w experiment=fit
+has 'means are also over lr'
 # a long curve keeps its extremes
 ok orch plot --y wave --json
 printf '%s' "$out" | python3 -c '
@@ -120,10 +136,13 @@ assert ys == sorted(ys) and "5000" in chart["note"], chart["note"]
 ok orch plot --x lr --y loss -w experiment=fit -o loss.csv
 same "$(head -n 1 loss.csv)" panel,series,role,x,y,low,high,z,n
 for file in loss.svg loss.png loss.pdf; do
-    ok orch plot --x lr --y loss -w experiment=fit -o $file; [ -s $file ] || _fail "no $file"
-    ok orch plot --x lr --y loss -w experiment=fit -o again.${file#*.}; cmp $file again.${file#*.} || _fail "$file drawn again differs"
+    ok orch plot --x lr --y loss -w experiment=fit -o $file
+    [ -s $file ] || _fail "no $file"
+    ok orch plot --x lr --y loss -w experiment=fit -o again.${file#*.}
+    cmp $file again.${file#*.} || _fail "$file drawn again differs"
 done
-same "$(head -c 4 loss.pdf)" %PDF; same "$(head -c 4 loss.png | tail -c 3)" PNG
+same "$(head -c 4 loss.pdf)" %PDF
+same "$(head -c 4 loss.png | tail -c 3)" PNG
 ok orch plot --x mode --y rate -w experiment=named -o names.svg --title "'\"\`touch there\`\$(touch there)"
 python3 -c '
 import sys, xml.etree.ElementTree as tree
@@ -138,26 +157,44 @@ if command -v pdftotext >/dev/null; then
     for text in 'Rate η of μ' '<script>x</script>'; do grep -qF "$text" names.txt || _fail "the PDF lacks the text $text"; done
 fi
 # a chart that cannot be written leaves nothing behind
-fails 3 orch plot --x lr --y loss -w experiment=fit -o nowhere/loss.svg; says nowhere
+fails 3 orch plot --x lr --y loss -w experiment=fit -o nowhere/loss.svg
+says nowhere
 [ ! -e here ] && [ ! -e there ] || _fail 'a name was run as a command'
-ok orch plot --x mode --y rate -w experiment=named; has '<script>x'
+ok orch plot --x mode --y rate -w experiment=named
+has '<script>x'
 # what cannot be
-fails 2 orch plot; says "'--y' is missing"
-fails 2 orch plot --y nothing; says nothing
-fails 2 orch plot --y loss --x nowhere; says nowhere
-fails 2 orch plot --y loss --by nobody; says nobody
-fails 2 orch plot --y loss --kind pie; says pie
-fails 2 orch plot --y loss -o loss.gif; says FILE.svg
-fails 2 orch plot --y loss --z loss; says heat
-fails 2 orch plot --y lr --kind heat --x lr; says '--z'
-fails 2 orch plot --y loss --predicted; says wall_s
-fails 2 orch plot --y loss --reference much; says much
-fails 2 orch plot --y loss -w 'lr = 77'; says 'matches the filter'
+fails 2 orch plot
+says "'--y' is missing"
+fails 2 orch plot --y nothing
+says nothing
+fails 2 orch plot --y loss --x nowhere
+says nowhere
+fails 2 orch plot --y loss --by nobody
+says nobody
+fails 2 orch plot --y loss --kind pie
+says pie
+fails 2 orch plot --y loss -o loss.gif
+says FILE.svg
+fails 2 orch plot --y loss --z loss
+says heat
+fails 2 orch plot --y lr --kind heat --x lr
+says '--z'
+fails 2 orch plot --y loss --predicted
+says wall_s
+fails 2 orch plot --y loss --reference much
+says much
+fails 2 orch plot --y loss -w 'lr = 77'
+says 'matches the filter'
 refused() { # refused PLOT PLACE WHAT: at the last PLACE of that line
     local line="  - plot: { $1 }" before
     before=${line%"$2"*}
-    { sed '/^report:/,$d' fit.recipe; printf 'report:\n%s\n' "$line"; } >bad.recipe
-    fails 2 orch check bad.recipe; says "bad.recipe:9:$((${#before} + 1))"; says "$3"
+    {
+        sed '/^report:/,$d' fit.recipe
+        printf 'report:\n%s\n' "$line"
+    } >bad.recipe
+    fails 2 orch check bad.recipe
+    says "bad.recipe:9:$((${#before} + 1))"
+    says "$3"
 }
 refused 'x: step, y: loss, kind: pie' pie "kind of plot 'pie'"
 refused 'x: lr, y: repeat, kind: heat' '{' "needs 'z'"
@@ -173,5 +210,7 @@ refused 'x: lr, y: loss, refernce: 3' refernce "'refernce'"
 
 # a panel each for very many values is refused; runs without a value to draw are told apart
 ok orch try -x 'n=range(1,70)' -- sh -c 'test {n} = 3 && echo top=inf || echo top=1'
-fails 2 orch plot --x repeat --y top --facet n -w 'recipe = try' -o many.png; says 'at most 60 panels'
-ok orch plot --x repeat --y top --by n -w 'recipe = try' --ascii; says 'without a value to draw: sh n=3 #1'
+fails 2 orch plot --x repeat --y top --facet n -w 'recipe = try' -o many.png
+says 'at most 60 panels'
+ok orch plot --x repeat --y top --by n -w 'recipe = try' --ascii
+says 'without a value to draw: sh n=3 #1'

@@ -5,8 +5,11 @@ check() { python3 "$SOURCE/tests/report/$1" "$2" >"$SCRATCH/said" || _fail "$2: 
 
 # the folder: a page that stands alone, charts, tables, data; what else is there stays
 mkdir -p out && echo mine >out/notes.txt
-ok orch report recipes/hw9.recipe --out out; says 'out/index.html'; same "$out" ''
-check check_page.py out/index.html; grep -q '6 tables, ' "$SCRATCH/said" || _fail 'tables are missing on the page'
+ok orch report recipes/hw9.recipe --out out
+says 'out/index.html'
+same "$out" ''
+check check_page.py out/index.html
+grep -q '6 tables, ' "$SCRATCH/said" || _fail 'tables are missing on the page'
 check check_contrast.py out/index.html
 same "$(cat out/notes.txt)" mine
 grep -q '<script' out/index.html && _fail 'a name became a script'
@@ -22,7 +25,8 @@ grep -q 'begin{tabular}' out/tables/1.2-my-own-program.tex || _fail 'no LaTeX'
 same "$(cut -d, -f3 out/charts/1.1b-loss-by-epoch.csv | sort | uniq -c | xargs)" '6 measured 1 role 12 run' 'the chart: 2 rates, 3 epochs, 2 runs each'
 for ending in svg png pdf; do [ -s out/charts/1.1b-loss-by-epoch.$ending ] || _fail "no chart as $ending"; done
 grep -q '<svg' out/index.html || _fail 'no chart in the page'
-ok orch db info --json; grep -qF "$(json digest)" out/index.html || _fail "the page lacks the store's digest"
+ok orch db info --json
+grep -qF "$(json digest)" out/index.html || _fail "the page lacks the store's digest"
 # pages and charts need no other program; a PDF needs WeasyPrint, and says so
 mkdir -p "$SCRATCH/bin"
 for program in python3 git; do ln -sf "$(command -v $program)" "$SCRATCH/bin/$program"; done
@@ -30,22 +34,28 @@ ok env PATH="$SCRATCH/bin" "$BUILD/orch" report recipes/hw9.recipe --out plain
 for ending in svg png pdf; do
     cmp out/charts/1.1b-loss-by-epoch.$ending plain/charts/1.1b-loss-by-epoch.$ending || _fail "the $ending drawn again differs"
 done
-fails 3 env PATH="$SCRATCH/bin" "$BUILD/orch" report recipes/hw9.recipe --pdf x.pdf; says 'apt install weasyprint'
+fails 3 env PATH="$SCRATCH/bin" "$BUILD/orch" report recipes/hw9.recipe --pdf x.pdf
+says 'apt install weasyprint'
 [ ! -e x.pdf ] || _fail 'half a PDF'
 if command -v weasyprint >/dev/null; then
-    ok orch report recipes/hw9.recipe --pdf x.pdf; says 'wrote x.pdf'
+    ok orch report recipes/hw9.recipe --pdf x.pdf
+    says 'wrote x.pdf'
     [ "$(head -c 5 x.pdf)" = '%PDF-' ] || _fail 'x.pdf is no PDF'
     if command -v pdftotext >/dev/null; then
-        pdftotext x.pdf x.txt; grep -q 'Loss by epoch' x.txt || _fail 'the PDF lacks a title'
+        pdftotext x.pdf x.txt
+        grep -q 'Loss by epoch' x.txt || _fail 'the PDF lacks a title'
     fi
 fi
 fails 3 orch report recipes/hw9.recipe --out out/notes.txt
-ok orch report recipes/hw9.recipe --out out --json; same "$(json written.0)" out/tables/1.1a-which-i-rate-i.csv
+ok orch report recipes/hw9.recipe --out out --json
+same "$(json written.0)" out/tables/1.1a-which-i-rate-i.csv
 
 # notebooks: a problem each; a part alone would lose the others
-fails 2 orch report recipes/hw9.recipe --ipynb --only 1.1a; says 'whole problem'
+fails 2 orch report recipes/hw9.recipe --ipynb --only 1.1a
+says 'whole problem'
 fails 2 orch report recipes/hw9.recipe own --ipynb
-ok orch report recipes/hw9.recipe --ipynb --out handin; says 'wrote handin/hw9_p2.ipynb'
+ok orch report recipes/hw9.recipe --ipynb --out handin
+says 'wrote handin/hw9_p2.ipynb'
 cat >look.py <<'P'
 import json, sys
 nb = json.load(open("handin/hw9_p%s.ipynb" % sys.argv[1]))
@@ -54,7 +64,8 @@ P
 _run python3 look.py 1
 has 'markdown|orch-1-1a|## 1.1a Which &lt;i&gt;rate&lt;/i&gt;? (4 points)'
 has 'code|orch-1-1a-run|!orch report recipes/hw9.recipe --only 1.1a'
-has "code|orch-1-2-program-1|!cat 'recipes/mine.py'"; has 'markdown|orch-1-1b-answer|'
+has "code|orch-1-2-program-1|!cat 'recipes/mine.py'"
+has 'markdown|orch-1-1b-answer|'
 python3 -c '
 import json
 cells = {c["id"]: c for c in json.load(open("handin/hw9_p1.ipynb"))["cells"]}
@@ -67,10 +78,14 @@ assert all(c["execution_count"] is None for c in cells.values() if c["cell_type"
 
 # handing in: says what is missing, refuses nothing
 for id in '' '../x' 'a b' '-x' .x "$(printf 'a%.0s' $(seq 33))"; do fails 2 orch submit recipes/hw9.recipe --netid "$id"; done
-fails 2 orch submit recipes/hw9.recipe; says '--netid abc123'
+fails 2 orch submit recipes/hw9.recipe
+says '--netid abc123'
 fails 8 orch submit recipes/hw9.recipe --netid abc123 --out handin
-has '2.2'; has 'orch run recipes/hw9.recipe later'; has 'a text of your own is wanted in 2 parts with 5 points'
-has 'still empty: 1.1b (hw9_p1.ipynb), 2.1 (hw9_p2.ipynb)'; has 'handin/abc123_hw9.zip'
+has '2.2'
+has 'orch run recipes/hw9.recipe later'
+has 'a text of your own is wanted in 2 parts with 5 points'
+has 'still empty: 1.1b (hw9_p1.ipynb), 2.1 (hw9_p2.ipynb)'
+has 'handin/abc123_hw9.zip'
 # what was written is in the archive, and still in the notebook
 python3 - <<'P'
 import json
@@ -82,7 +97,10 @@ json.dump(nb, open(path, "w"))
 P
 ok orch run recipes/hw9.recipe -q
 fails 8 orch submit recipes/hw9.recipe --netid abc123 --out handin
-has_not 'not complete'; has 'still empty: 1.1b (hw9_p1.ipynb)'; has_not '2.1 ('; has '2 cells of yours kept'
+has_not 'not complete'
+has 'still empty: 1.1b (hw9_p1.ipynb)'
+has_not '2.1 ('
+has '2 cells of yours kept'
 python3 -c '
 import json, zipfile
 z = zipfile.ZipFile("handin/abc123_hw9.zip")
@@ -96,6 +114,7 @@ fails 8 orch submit recipes/hw9.recipe --netid abc123 --out handin --json
 same "$(json totals.to_write) $(json answers.1.question) $(json answers.1.empty) $(json missing.#)" '5.0 2.1 false 0'
 # a notebook of someone else's is not written over
 echo '{"cells": []}' >handin/hw9_p1.ipynb
-fails 3 orch submit recipes/hw9.recipe --netid abc123 --out handin; says "handin/hw9_p1.ipynb"
+fails 3 orch submit recipes/hw9.recipe --netid abc123 --out handin
+says "handin/hw9_p1.ipynb"
 same "$(cat handin/hw9_p1.ipynb)" '{"cells": []}'
 exit 0

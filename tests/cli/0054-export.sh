@@ -25,9 +25,11 @@ experiments:
   talk: { plugin: exp/talk.plugin, sweep: { lr: [0.1, 0.001] }, repeat: 2 }
   bad: { plugin: exp/talk.plugin, with: { lr: 9 } }
 R
-git add -A; git commit -qm first
+git add -A
+git commit -qm first
 _run orch run talk.recipe
-ok orch export --out all.csv; says "5 rows in 'all.csv'"
+ok orch export --out all.csv
+says "5 rows in 'all.csv'"
 python3 - <<'P' || _fail 'all.csv'
 import csv, datetime
 rows = list(csv.DictReader(open("all.csv", newline="")))
@@ -49,22 +51,28 @@ P
 # chosen columns; the three formats say the same
 ok orch export -c key,lr,best.loss,loss,min.loss --where 'lr < 0.01'
 same "$(printf '%s\n' "$out" | head -1 | tr -d '\r')" 'key,lr,best.loss,loss,min.loss'
-has ',0.001,0.001,0.002,0.001'; has_not ',0.1,'
+has ',0.001,0.001,0.002,0.001'
+has_not ',0.1,'
 ok orch export --columns lr,repeat,metric.loss --format json --where 'state = ok'
 same "$(json '#') $(json 0.lr) $(json 0.repeat)" '4 0.1 1'
 ok orch export --columns lr,repeat --out r.jsonl --where 'state = ok'
 same "$(python3 -c 'import json; print([json.loads(l) for l in open("r.jsonl")][0])')" "{'lr': 0.1, 'repeat': 1}"
-ok orch export --where 'lr = 77' -f json; same "$(json '#')" 0
-ok orch export --where 'lr = 77' -c key; same "$(printf '%s' "$out" | tr -d '\r')" key
+ok orch export --where 'lr = 77' -f json
+same "$(json '#')" 0
+ok orch export --where 'lr = 77' -c key
+same "$(printf '%s' "$out" | tr -d '\r')" key
 # points, NaN as nothing
 ok orch export --what points --metric odd -c lr,repeat --where 'lr = 0.1'
 same "$(printf '%s\n' "$out" | wc -l)" 7
 has 'lr,repeat,metric,step,t_s,value'
 same "$(printf '%s\n' "$out" | tr -d '\r' | grep -c ',odd,1,[0-9.e-]*,$')" 2
 # named, because a run of over a second has system metrics, too
-ok orch export --what points -m loss -m odd --json; same "$(json '#')" 24
-same "$(json 0.metric) $(json 0.step)" 'loss 0'; python3 -c 'import sys; assert len(sys.argv[1]) == 36' "$(json 0.key)" || _fail 'no run key'
-ok orch export --what points -m loss -m odd -f jsonl --out p.jsonl; same "$(wc -l <p.jsonl)" 24
+ok orch export --what points -m loss -m odd --json
+same "$(json '#')" 24
+same "$(json 0.metric) $(json 0.step)" 'loss 0'
+python3 -c 'import sys; assert len(sys.argv[1]) == 36' "$(json 0.key)" || _fail 'no run key'
+ok orch export --what points -m loss -m odd -f jsonl --out p.jsonl
+same "$(wc -l <p.jsonl)" 24
 if python3 -c 'import pandas' 2>/dev/null; then
     ok python3 -c '
 import pandas
@@ -72,16 +80,26 @@ runs, points = pandas.read_csv("all.csv"), pandas.read_json("p.jsonl", lines=Tru
 assert set(points.key) == set(runs[runs.state == "ok"].key) and runs["param.lr"].dtype == float'
 fi
 # wrong words
-fails 2 orch export -c key,los; says "did you mean 'loss'?"
-fails 2 orch export -c param.loss; says "has a 'param.loss'"
-fails 2 orch export --format xml; says 'csv, json, jsonl'
-fails 2 orch export --what rows; says 'runs, points'
-fails 2 orch export -m loss; says "does nothing with --what runs"
+fails 2 orch export -c key,los
+says "did you mean 'loss'?"
+fails 2 orch export -c param.loss
+says "has a 'param.loss'"
+fails 2 orch export --format xml
+says 'csv, json, jsonl'
+fails 2 orch export --what rows
+says 'runs, points'
+fails 2 orch export -m loss
+says "does nothing with --what runs"
 # a full disk, a missing folder: nothing is lost
-fails 3 orch export --out nowhere/x.csv; says 'nowhere/x.csv'
+fails 3 orch export --out nowhere/x.csv
+says 'nowhere/x.csv'
 printf keep >kept.csv
-fails 2 orch export --out kept.csv -c wrong; same "$(cat kept.csv)" keep
-if [ -w /dev/full ]; then orch export >/dev/full 2>e; same $? 3 'a full disk'; fi
+fails 2 orch export --out kept.csv -c wrong
+same "$(cat kept.csv)" keep
+if [ -w /dev/full ]; then
+    orch export >/dev/full 2>e
+    same $? 3 'a full disk'
+fi
 ls ./*.tmp* 2>/dev/null && _fail 'a temporary file is left'
 
 # one language: the same condition finds the same runs, and the same mistake says the same
@@ -102,4 +120,5 @@ for wrong in 'lr <' 'lrr = 1' 'lr = loss' '(lr = 1' 'lr = 1) or (lr = 2' 'learni
     done
 done
 # a name that no run has is said, and is no silent empty table
-ok orch export --what points -m nobody; says "no point of 'nobody'"
+ok orch export --what points -m nobody
+says "no point of 'nobody'"

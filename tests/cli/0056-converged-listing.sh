@@ -39,7 +39,10 @@ report:
   - { question: "5", title: Some, listing: { artifact: classes, columns: [class, training images], by: kind, experiments: all } }
   - { question: "6", title: None, listing: { artifact: classes, columns: [klass], experiments: all } }
 R
-ok orch report c.recipe; has missing; has 'orch run c.recipe'; says_not fail
+ok orch report c.recipe
+has missing
+has 'orch run c.recipe'
+says_not fail
 ok orch run c.recipe -q
 ok orch report c.recipe --only 1
 python3 - "$SCRATCH/out" <<'P' || _fail 'converged'
@@ -52,11 +55,18 @@ assert rows["rises"][-1] == "no" and float(rows["rises"][1]) == 300, rows
 assert rows["broken"][-1] == "diverged", rows
 assert rows["short"] == ["missing"] * 3, rows
 P
-has 'last 2 points'; has 'within 1 %'
-ok orch report c.recipe --only 2; has 'last 1 points'; has 'within 80 %'
+has 'last 2 points'
+has 'within 1 %'
+ok orch report c.recipe --only 2
+has 'last 1 points'
+has 'within 80 %'
 same "$(printf '%s\n' "$out" | awk '$1 == "falls" { print $NF }')" yes
-ok orch report c.recipe --only 3; has 'not in every repeat'
-ok orch report c.recipe --only 4; has 'Bag, hand'; has '<b>'; has images
+ok orch report c.recipe --only 3
+has 'not in every repeat'
+ok orch report c.recipe --only 4
+has 'Bag, hand'
+has '<b>'
+has images
 ok orch report c.recipe --only 4 --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the listing'
 import json, sys
@@ -65,13 +75,17 @@ chart = [b["chart"] for b in blocks if b.get("chart")][0]
 assert chart["kind"] == "bar" and chart["x_names"] == ["Bag, hand", "Boot", "<b>"] and chart["y"] == "images", chart
 assert [[p["y"] for p in s["points"]] for s in chart["series"]] == [[40, 30, 5], [10, 10, 0]], chart
 P
-ok orch report c.recipe --only 5; has_not 'validation images'
+ok orch report c.recipe --only 5
+has_not 'validation images'
 same "$(printf '%s\n' "$out" | grep -c 'Boot')" 4 'settings with a table'
-ok orch report c.recipe --only 6; has "klass"; has missing
+ok orch report c.recipe --only 6
+has "klass"
+has missing
 # wrong items are found when the recipe is read
 for wrong in 'value: loss/value: result' 'value: loss/value: los' 'over: 0.05/over: 0.9' 'artifact: classes/artifact: klasses' 'by: kind/by: king'; do
     sed "s/$wrong/" c.recipe >bad.recipe
-    fails 2 orch check bad.recipe; says 'bad.recipe:'
+    fails 2 orch check bad.recipe
+    says 'bad.recipe:'
 done
 # a report counts runs of this machine whatever share of its threads their slots had; a plan does not
 cat >j.recipe <<'R'
@@ -84,5 +98,9 @@ report:
   - { question: "1", table: { rows: [experiment, kind], value: last loss } }
 R
 ok orch run j.recipe -j 2 -q
-ok orch report j.recipe; has_not missing
-[ "$(nproc)" -lt 2 ] || { ok orch plan j.recipe; has 'timings count where they are made'; }
+ok orch report j.recipe
+has_not missing
+[ "$(nproc)" -lt 2 ] || {
+    ok orch plan j.recipe
+    has 'timings count where they are made'
+}

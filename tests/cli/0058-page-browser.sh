@@ -5,8 +5,10 @@ browser=$(command -v chromium || command -v chromium-browser || command -v googl
 ok orch report recipes/hw9.recipe --out out
 browse() { timeout 300 "$browser" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
     --user-data-dir="$SCRATCH/chromium" --virtual-time-budget=4000 "$@"; }
-ok browse --enable-logging=stderr --dump-dom "file://$PWD/out/index.html"; has 'Made by orch'
-says_not 'Refused to'; says_not 'CONSOLE'
+ok browse --enable-logging=stderr --dump-dom "file://$PWD/out/index.html"
+has 'Made by orch'
+says_not 'Refused to'
+says_not 'CONSOLE'
 # the width that it takes in a window of 390 pixels, in light and dark alike
 python3 - <<'P'
 import json
@@ -28,6 +30,7 @@ ok browse --print-to-pdf="$PWD/page.pdf" "file://$PWD/out/index.html"
 [ "$(head -c 5 page.pdf)" = '%PDF-' ] || _fail 'it does not print'
 if command -v pdftotext >/dev/null; then
     # what is folded on the screen is there on paper
-    pdftotext page.pdf page.txt; grep -q 'setting' page.txt || _fail 'the runs are not printed'
+    pdftotext page.pdf page.txt
+    grep -q 'setting' page.txt || _fail 'the runs are not printed'
 fi
 exit 0

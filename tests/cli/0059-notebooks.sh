@@ -2,7 +2,10 @@
 . "$(dirname "$0")/lib.sh"
 python=
 for candidate in python3 /usr/bin/python3; do
-    "$candidate" -c 'import nbformat, nbconvert, ipykernel' 2>/dev/null && { python=$candidate; break; }
+    "$candidate" -c 'import nbformat, nbconvert, ipykernel' 2>/dev/null && {
+        python=$candidate
+        break
+    }
 done
 [ -n "$python" ] || skip 'no python3 with nbformat, nbconvert and ipykernel (./build.sh paper)'
 . "$SOURCE/tests/cli/paper.sh"

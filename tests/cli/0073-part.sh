@@ -27,8 +27,13 @@ experiments:
   make: { plugin: ./make.plugin, sweep: { n: [1, 2, 3] } }
   use: { plugin: ./use.plugin, with: { from: "${make.file}" }, sweep: { n: [1, 2, 3], m: [1, 2, 3] } }
 R
-ok orch plan chain.recipe --json; same "$(json trials.#)" 12; whole=$out
-for k in 1 2 3 4 5; do ok orch plan chain.recipe --part $k/5 --json; echo "$out" >part$k; done
+ok orch plan chain.recipe --json
+same "$(json trials.#)" 12
+whole=$out
+for k in 1 2 3 4 5; do
+    ok orch plan chain.recipe --part $k/5 --json
+    echo "$out" >part$k
+done
 echo "$whole" >whole
 python3 - <<'P' || _fail 'the parts are not the plan'
 import json
@@ -47,14 +52,33 @@ for k in range(1, 6):
 assert seen == {t: 1 for t in whole}, seen
 P
 # coverage of a part is of what the part is to run
-ok orch coverage chain.recipe --part 2/5 --json --offline; same "$(json totals.trials)" "$(python3 -c 'import json; print(len(json.load(open("part2"))["trials"]))')"
+ok orch coverage chain.recipe --part 2/5 --json --offline
+same "$(json totals.trials)" "$(python3 -c 'import json; print(len(json.load(open("part2"))["trials"]))')"
 # two members take a half each, at once: what both halves need is run once
-cd "$SCRATCH"; git init -q --bare hub.git
-for who in ada bob; do git clone -q hub.git $who 2>/dev/null; cp w/*.plugin w/*.recipe $who; done
+cd "$SCRATCH"
+git init -q --bare hub.git
+for who in ada bob; do
+    git clone -q hub.git $who 2>/dev/null
+    cp w/*.plugin w/*.recipe $who
+done
 export ORCH_CLAIM_S=60
-(cd ada; ORCH_USER=ada orch run chain.recipe --part 1/2 --share --wait >../ada.out 2>&1; echo $? >../ada.status) &
-(cd bob; ORCH_USER=bob orch run chain.recipe --part 2/2 --share --wait >../bob.out 2>&1; echo $? >../bob.status) &
+(
+    cd ada
+    ORCH_USER=ada orch run chain.recipe --part 1/2 --share --wait >../ada.out 2>&1
+    echo $? >../ada.status
+) &
+(
+    cd bob
+    ORCH_USER=bob orch run chain.recipe --part 2/2 --share --wait >../bob.out 2>&1
+    echo $? >../bob.status
+) &
 wait
 same "$(cat ada.status bob.status)" "$(printf '0\n0')" "exit statuses ($(cat ada.out bob.out))"
-for who in ada bob; do ok orch -C $who pull; ok orch -C $who ls --json -n 100; same "$(json runs.#)" 12 "runs of $who"; done
-cd ada; ok orch coverage chain.recipe --json; same "$(json totals.done) $(json totals.claimed)" "12 0"
+for who in ada bob; do
+    ok orch -C $who pull
+    ok orch -C $who ls --json -n 100
+    same "$(json runs.#)" 12 "runs of $who"
+done
+cd ada
+ok orch coverage chain.recipe --json
+same "$(json totals.done) $(json totals.claimed)" "12 0"

@@ -12,16 +12,25 @@ case $(found 'store: layout') in *'one file'*) ;; *) _fail "layout: $(found 'sto
 same "$(found 'probe: lock of another host')" 'none | '
 same "$(ls -A .orch | grep -c doctor)" 0 'files that the probes left'
 # two at once: the one sees the lock of the other
-orch doctor --hold 20 2>/dev/null & holder=$!
-for _ in $(seq 100); do [ -s .orch/doctor.lock ] && break; sleep 0.05; done
+orch doctor --hold 20 2>/dev/null &
+holder=$!
+for _ in $(seq 100); do
+    [ -s .orch/doctor.lock ] && break
+    sleep 0.05
+done
 _run orch doctor --json
 case $(found 'probe: lock of another host') in ok*'is seen here'*) ;; *) _fail 'the lock is not seen' ;; esac
-kill $holder; wait $holder 2>/dev/null
-fails 2 orch doctor --hold never; says '--hold'
+kill $holder
+wait $holder 2>/dev/null
+fails 2 orch doctor --hold never
+says '--hold'
 # shared, and why; a damaged shard; a journal that a dead writer left
 export ORCH_SHARDS=1 ORCH_SHARD_HOST=anna
 _run orch doctor --json
 case $(found 'store: layout') in *'ORCH_SHARDS=1'*) ;; *) _fail "layout: $(found 'store: layout')" ;; esac
 head -c 9000 /dev/zero >.orch/results.db.d/shards/bert.db
-printf 'x' >.orch/results.db.d/shards/bert.db-journal; touch -d '1 hour ago' .orch/results.db.d/shards/bert.db-journal
-fails 7 orch doctor; has 'bert.db'; has 'bert.db-journal'
+printf 'x' >.orch/results.db.d/shards/bert.db-journal
+touch -d '1 hour ago' .orch/results.db.d/shards/bert.db-journal
+fails 7 orch doctor
+has 'bert.db'
+has 'bert.db-journal'

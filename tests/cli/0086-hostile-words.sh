@@ -36,9 +36,12 @@ report:
   - { question: 1.2, title: By epoch, plot: { x: epoch, y: accuracy, by: lr } }
   - { question: 1.3, title: Best, best: { value: result final, by: [experiment, lr] } }
 R
-git add -A; git commit -qm one
+git add -A
+git commit -qm one
 ok orch run r.recipe -q
-cp -r .orch ../evil; cp -r .orch ../worse; rm -r .orch
+cp -r .orch ../evil
+cp -r .orch ../worse
+rm -r .orch
 # one store of runs that the recipe takes, and one where every text is hostile
 python3 "$SOURCE/tests/store/forge.py" ../evil/results.db \
     "UPDATE run SET who = $E || ' <a@b>', reason = $E, argv = $E, build = $E, facts = json_object('stderr_tail', $E, 'notes', json_array($E), 'left_out', json_array(json_array($E, $E)), $E, $E)" \
@@ -60,16 +63,26 @@ clean() { # the last output
     grep -q '^run 00000000: forged' <<<"$text" && _fail "a line that a stranger wrote: $*"
     [ "$status" -lt 8 ] || _fail "status $status: $*"
 }
-any() { _run "$@"; clean "$@"; }
-any orch db merge ../evil/results.db; same $status 0; has 'alert(1)'
-any orch db merge ../worse/results.db; same $status 0
-any orch ls -n 0; same "$(wc -l <<<"$out")" 5 'lines of ls'
+any() {
+    _run "$@"
+    clean "$@"
+}
+any orch db merge ../evil/results.db
+same $status 0
+has 'alert(1)'
+any orch db merge ../worse/results.db
+same $status 0
+any orch ls -n 0
+same "$(wc -l <<<"$out")" 5 'lines of ls'
 any orch ls -n 0 --json
 keys=$(python3 -c 'import json, sys; print(*[r["key"] for r in json.load(sys.stdin)["runs"]])' <<<"$out")
-set -- $keys; same $# 4 runs
+set -- $keys
+same $# 4 runs
 for key in $keys; do
-    any orch show "$key"; same $status 0
-    any orch show "$key" --json; same $status 0
+    any orch show "$key"
+    same $status 0
+    any orch show "$key" --json
+    same $status 0
     any orch diff "$key" @last
     any orch compare "$key" @last
     any orch checkout "$key"
@@ -91,6 +104,11 @@ grep -q 'alert(1)' page.html || _fail 'the page tells nothing of who ran it'
 
 # what a trial printed, on a terminal and to a file
 screen() { python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$@" </dev/null; }
-cp -r ../evil .orch2; key=$(orch ls --db .orch2/results.db --json | "$BUILD/json_get" runs.0.key)
-out=$(screen orch log "$key" --db .orch2/results.db) err=; clean 'log on a terminal'; has 'end'; has 'final 0.5'
-ok orch log "$key" --db .orch2/results.db; has $'\e[2J'
+cp -r ../evil .orch2
+key=$(orch ls --db .orch2/results.db --json | "$BUILD/json_get" runs.0.key)
+out=$(screen orch log "$key" --db .orch2/results.db) err=
+clean 'log on a terminal'
+has 'end'
+has 'final 0.5'
+ok orch log "$key" --db .orch2/results.db
+has $'\e[2J'

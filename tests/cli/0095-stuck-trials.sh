@@ -1,7 +1,8 @@
 # A journal that is no file, and a host that is stopped, cost their own run and block nothing.
 . "$(dirname "$0")/lib.sh"
 sleeps naps 0.01
-mkdir exp; d=.orch/results.db.d/trials
+mkdir exp
+d=.orch/results.db.d/trials
 cat >exp/odd.plugin <<'Y'
 plugin: odd
 command: [sh, odd.sh, "${make}"]
@@ -13,10 +14,12 @@ printf 'format: 1\nrecipe: odd\nexperiments:\n  odd: { plugin: exp/odd.plugin, r
 for make in mkfifo mkdir 'ln -s /dev/zero' 'ln -s /etc/passwd' 'cp /dev/null'; do
     _run timeout 300 orch run odd.recipe -s make="$make"
     [ $status = 1 ] || _fail "$make: status $status, expected 1"
-    ok timeout 300 orch run naps.recipe; says_not closed
+    ok timeout 300 orch run naps.recipe
+    says_not closed
     [ -z "$(ls $d)" ] || _fail "$make: the trial's folder is left"
 done
-ok orch ls --state lost --json; same "$(json runs.#)" 5 'lost runs'
+ok orch ls --state lost --json
+same "$(json runs.#)" 5 'lost runs'
 # left by a runner that was killed: the same
 key=01890000-0000-7000-8000-00000000000
 for n in 1 2 3; do
@@ -29,24 +32,49 @@ db.commit()
 P
     mkdir -p $d/$key$n
 done
-mkfifo $d/${key}1/journal; mkdir $d/${key}2/journal; ln -s /dev/zero $d/${key}3/journal
-ok timeout 300 orch run naps.recipe; says 'closed 3 trials'; ok orch db check
+mkfifo $d/${key}1/journal
+mkdir $d/${key}2/journal
+ln -s /dev/zero $d/${key}3/journal
+ok timeout 300 orch run naps.recipe
+says 'closed 3 trials'
+ok orch db check
 # a host that is stopped: killed by the runner when the time limit is over
 printf 'format: 1\nrecipe: stuck\nexperiments:\n  nap: { plugin: sleep, with: { seconds: 600 }, timeout: 1 s, retries: 0 }\n' >stuck.recipe
-orch run stuck.recipe >"$SCRATCH/stuck" 2>&1 & pid=$!
-for _ in $(seq 3000); do sleep 0.01; grep -qs '"event":"start"' $d/*/journal && break; done
+orch run stuck.recipe >"$SCRATCH/stuck" 2>&1 &
+pid=$!
+for _ in $(seq 3000); do
+    sleep 0.01
+    grep -qs '"event":"start"' $d/*/journal && break
+done
 host=$(python3 -c 'import json, sys; print(json.loads(open(sys.argv[1]).readline())["host"]["pid"])' $d/*/journal)
-kill -STOP "$host"; begin=$SECONDS
-wait $pid; status=$?; [ $((SECONDS - begin)) -lt 120 ] || _fail 'it took longer than 120 s'
-same $status 1; ok orch ls --state timeout --json; same "$(json runs.#)" 1
-ok orch show @last --json; case $(json reason) in *'time limit of 1 s; its host was stopped and was killed'*) ;; *) _fail "the reason: $(json reason)" ;; esac
+kill -STOP "$host"
+begin=$SECONDS
+wait $pid
+status=$?
+[ $((SECONDS - begin)) -lt 120 ] || _fail 'it took longer than 120 s'
+same $status 1
+ok orch ls --state timeout --json
+same "$(json runs.#)" 1
+ok orch show @last --json
+case $(json reason) in *'time limit of 1 s; its host was stopped and was killed'*) ;; *) _fail "the reason: $(json reason)" ;; esac
 [ -z "$(ls $d)" ] || _fail 'a folder of a trial is left'
 # without a time limit, a stopped host goes on when the user interrupts, and ends its trial
 printf 'format: 1\nrecipe: long\nexperiments:\n  nap: { plugin: sleep, with: { seconds: 601 } }\n' >long.recipe
-orch run long.recipe >"$SCRATCH/long" 2>&1 & pid=$!
-for _ in $(seq 3000); do sleep 0.01; grep -qs '"event":"start"' $d/*/journal && break; done
+orch run long.recipe >"$SCRATCH/long" 2>&1 &
+pid=$!
+for _ in $(seq 3000); do
+    sleep 0.01
+    grep -qs '"event":"start"' $d/*/journal && break
+done
 host=$(python3 -c 'import json, sys; print(json.loads(open(sys.argv[1]).readline())["host"]["pid"])' $d/*/journal)
-kill -STOP "$host"; begin=$SECONDS
-kill -INT $pid; sleep 0.2; kill -INT $pid
-wait $pid; status=$?; [ $((SECONDS - begin)) -lt 120 ] || _fail 'an interrupt took longer than 120 s'
-same $status 130; ok orch ls --state cancelled --json; same "$(json runs.#)" 1
+kill -STOP "$host"
+begin=$SECONDS
+kill -INT $pid
+sleep 0.2
+kill -INT $pid
+wait $pid
+status=$?
+[ $((SECONDS - begin)) -lt 120 ] || _fail 'an interrupt took longer than 120 s'
+same $status 130
+ok orch ls --state cancelled --json
+same "$(json runs.#)" 1

@@ -33,7 +33,8 @@ report:
   - { question: 1.3, title: Best, best: { value: result final, by: [experiment, lr] } }
 R
 printf 'lr,ms\n1,2\n2,3\n3,4\n' >data.csv
-git add -A; git commit -qm one
+git add -A
+git commit -qm one
 ok orch run r.recipe -q
 for copy in sound hostile merged edited; do cp -r .orch "../$copy"; done
 rm -r .orch

@@ -23,15 +23,23 @@ recipe: r
 experiments:
   one: { plugin: ./loud.plugin }
 R
-git add -A; git commit -qm one
+git add -A
+git commit -qm one
 plain() { # nothing of the plugin's that a terminal obeys or hides is in the last output
     local text=$out$err
     for bad in $'\e]0' $'\a' $'\e[2J' $'\xe2\x80\x8b' $'\xe2\x80\xae' $'\xf3\xa0\x81\x81'; do
         case $text in *"$bad"*) _fail "$1: $(printf %q "$bad")" ;; esac
     done
 }
-ok terminal orch run r.recipe; plain 'the live block'; has 'hidden'
-ok orch show @last -a out; has $'\e[2J' # whole to a file or a pipe
-out=$(python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' orch show @last -a out </dev/null) err=; plain 'show -a'; has red
-ok orch plugin show ./loud.plugin; plain 'plugin show'; has much
+ok terminal orch run r.recipe
+plain 'the live block'
+has 'hidden'
+ok orch show @last -a out
+has $'\e[2J' # whole to a file or a pipe
+out=$(python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' orch show @last -a out </dev/null) err=
+plain 'show -a'
+has red
+ok orch plugin show ./loud.plugin
+plain 'plugin show'
+has much
 ok orch show @last --json

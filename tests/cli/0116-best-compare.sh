@@ -40,24 +40,32 @@ report:
   - { question: 1.3, title: Each at its best, compare: { value: result accuracy, by: experiment, best_of: lr, baseline: tune, experiments: [tune, other] } }
   - { question: 1.4, title: Table, table: { rows: lr, value: result accuracy, experiments: [tune, other] } }
 R
-git add -A; git commit -qm first
+git add -A
+git commit -qm first
 ok orch run r.recipe -q
 
 # each task has a ranking of its own, and the winner is told apart in text and JSON
 ok orch best accuracy
-has 'experiment tune, class_count 10'; has 'experiment easy, class_count 2'; says 'tasks are ranked apart'
+has 'experiment tune, class_count 10'
+has 'experiment easy, class_count 2'
+says 'tasks are ranked apart'
 has 'note: the 3 repeats share one run of '"'pretrain'"' (base): their spread does not hold'
 ok orch best accuracy --experiment tune --json
-same "$(json rankings.0.settings.0.by.lr)" 0.1; same "$(json rankings.0.settings.0.n)" 3
+same "$(json rankings.0.settings.0.by.lr)" 0.1
+same "$(json rankings.0.settings.0.n)" 3
 same "$(json rankings.0.settings.1.margin.test)" "Tukey's range"
 case $out in *'all 3 pairs of 3 settings'*) ;; *) _fail 'no family in JSON' ;; esac
 # --across and --by put tasks together
-ok orch best accuracy --across; has_not 'experiment easy,'; has 'best: pretrain lr=0.3'
-ok orch best accuracy --by experiment -w 'experiment = tune or experiment = other'; says_not 'apart'
+ok orch best accuracy --across
+has_not 'experiment easy,'
+has 'best: pretrain lr=0.3'
+ok orch best accuracy --by experiment -w 'experiment = tune or experiment = other'
+says_not 'apart'
 has '3 seeds, 9 runs averaged by seed' # three rates a seed
 # six runs of three seeds are three numbers
 ok orch best accuracy --by lr --across -w 'experiment = tune or experiment = other' --json
-same "$(json rankings.0.settings.0.n)" 3; same "$(json rankings.0.settings.1.margin.paired)" true
+same "$(json rankings.0.settings.0.n)" 3
+same "$(json rankings.0.settings.1.margin.paired)" true
 # less is better: the margin is positive and lies in its interval
 ok orch best val_loss --experiment other --json
 printf '%s' "$out" | python3 -c '
@@ -69,13 +77,17 @@ for s in r["settings"][1:]:
     assert 0 < m["low"] < m["better_by"] < m["high"], m
     assert m["p"] <= m["p_corrected"], m
 ' || _fail 'margins of --min'
-ok orch best val_loss --experiment other; has 'margin over lr=0.02: 0.0'
+ok orch best val_loss --experiment other
+has 'margin over lr=0.02: 0.0'
 
 # the report says the family, n and the test
 ok orch report r.recipe
-has "Tukey's range test for all 3 pairs of 3 settings"; has "n = 3 pairs, Tukey's range, p "
-has "Holm's correction for 2 contrasts with 0.01"; has 'p allows for the choice of lr'
-has 'runs of one seed are averaged first'; has 'share one run of '"'pretrain'"
+has "Tukey's range test for all 3 pairs of 3 settings"
+has "n = 3 pairs, Tukey's range, p "
+has "Holm's correction for 2 contrasts with 0.01"
+has 'p allows for the choice of lr'
+has 'runs of one seed are averaged first'
+has 'share one run of '"'pretrain'"
 ok orch report r.recipe --json
 printf '%s' "$out" | python3 -c '
 import json, sys
@@ -86,5 +98,8 @@ assert spread["n"] == 3 and spread["form"] == "runs" and spread["low"] < spread[
 
 # compare: runs of one seed are averaged, a shared base is said
 ok orch compare 'lr = 0.1 and experiment != easy' 'lr = 0.02' -m accuracy --across --json
-same "$(json metrics.0.a.n)" 3; same "$(json metrics.0.averaged)" 6; same "$(json correction)" none
-ok orch compare tune other -m accuracy; says 'A: the 3 repeats share one run of'
+same "$(json metrics.0.a.n)" 3
+same "$(json metrics.0.averaged)" 6
+same "$(json correction)" none
+ok orch compare tune other -m accuracy
+says 'A: the 3 repeats share one run of'

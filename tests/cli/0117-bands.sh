@@ -27,7 +27,8 @@ report:
   - { question: "3", title: Bars of few, plot: { kind: bar, x: experiment, y: result final, experiments: [few, many] } }
   - { question: "4", title: Table, table: { rows: experiment, value: result final, experiments: [few, many] } }
 R
-git add -A; git commit -qm first
+git add -A
+git commit -qm first
 ok orch run r.recipe -q
 ok orch report r.recipe --json
 printf '%s' "$out" | python3 -c '
@@ -48,8 +49,12 @@ key = [k for k in rows[0] if k.endswith("_spread")][0]
 assert rows[0][key]["form"] == "runs" and rows[0][key]["low"] == 0.62 and rows[0][key]["high"] == 1, rows
 assert rows[1][key]["form"] == "interval" and rows[1][key]["high"] < 1 and rows[1][key]["n"] == 6, rows
 ' || _fail 'bands and runs'
-ok orch report r.recipe; has '(0.6200..1)'; has '[95 % interval]'
-ok orch plot --x epoch --y accuracy -w 'experiment = few' -o few.svg; [ -s few.svg ] || _fail 'no picture'
-ok orch plot --x experiment --y 'result final' --kind bar -o bars.svg; [ -s bars.svg ] || _fail 'no bars'
+ok orch report r.recipe
+has '(0.6200..1)'
+has '[95 % interval]'
+ok orch plot --x epoch --y accuracy -w 'experiment = few' -o few.svg
+[ -s few.svg ] || _fail 'no picture'
+ok orch plot --x experiment --y 'result final' --kind bar -o bars.svg
+[ -s bars.svg ] || _fail 'no bars'
 ok orch plot --x epoch --y accuracy -w 'experiment = few' -o few.csv
 [ "$(grep -c ',run,' few.csv)" = 9 ] || _fail 'points of runs in CSV'

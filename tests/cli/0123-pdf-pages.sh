@@ -20,7 +20,8 @@ P
     done
 } >fit.recipe
 ok orch run fit.recipe -q
-ok orch report fit.recipe --pdf fit.pdf; says 'wrote fit.pdf'
+ok orch report fit.recipe --pdf fit.pdf
+says 'wrote fit.pdf'
 pdftoppm -r 20 -gray fit.pdf page
 python3 - page-*.pgm <<'P' || _fail 'a page is half empty'
 import re, sys

@@ -64,7 +64,9 @@ ok orch ls --where 'run_name = base' --json
 same "$(json runs.0.key) $(json runs.1.key)" "$one "
 
 # nothing of it leaves unless --public says so
-git init -q --bare ../hub.git; git remote add origin "$PWD/../hub.git"; git commit -q --allow-empty -m x
+git init -q --bare ../hub.git
+git remote add origin "$PWD/../hub.git"
+git commit -q --allow-empty -m x
 ok orch tag "$two" open --public
 ok orch name "$two" shown --public
 ok orch note "$two" 'for all' --public

@@ -6,17 +6,21 @@
 printf '%s\n' 'plugin: job' 'version: 1.0.0' 'command: [sh, -c, "echo step=1 accuracy=0.5"]' 'metrics_from: lines' \
     'metrics: { accuracy: { step: epoch } }' >job.plugin
 printf '%s\n' 'format: 1' 'recipe: nap' 'experiments: { one: { plugin: ./job.plugin, repeat: 3 } }' >nap.recipe
-git add -A; git commit -qm one
+git add -A
+git commit -qm one
 ok orch run nap.recipe -q
 ok orch db info
 python3 -c 'import sqlite3; db = sqlite3.connect(".orch/results.db"); db.execute("PRAGMA journal_mode = DELETE")'
 forge() { python3 "$SOURCE/tests/store/forge_pages.py" "$@" || _fail 'no forged file'; }
 refused() { # CMD...: ends soon, and says why
-    fails 3 timeout 300 "$@"; says 'belongs to two tables'; says "hint: 'orch db repair' recovers the runs"
+    fails 3 timeout 300 "$@"
+    says 'belongs to two tables'
+    says "hint: 'orch db repair' recovers the runs"
 }
 for table in run sqlite_schema; do
     for kind in shared self log; do
-        rm -rf ../bad; cp -r .orch ../bad
+        rm -rf ../bad
+        cp -r .orch ../bad
         forge ../bad/results.db $table $kind
         [ $kind$table != sharedrun ] || python3 - ../bad/results.db <<'P' || _fail 'reading the forged file ends: it proves nothing'
 import sqlite3, sys, time
@@ -40,20 +44,26 @@ P
         refused orch db merge ../bad/results.db
     done
 done
-ok orch db check; ok orch ls --json; same "$(json runs.#)" 3
+ok orch db check
+ok orch ls --json
+same "$(json runs.#)" 3
 
 # 'orch db repair' reads such files, each table of which it goes through, and ends
 for table in run note metric sqlite_schema; do
     for kind in shared self log; do
-        rm -rf ../bad ../new.db*; cp -r .orch ../bad
+        rm -rf ../bad ../new.db*
+        cp -r .orch ../bad
         forge ../bad/results.db $table $kind
-        timeout 300 orch db repair --db ../bad/results.db --to ../new.db >../out 2>../err; status=$?
+        timeout 300 orch db repair --db ../bad/results.db --to ../new.db >../out 2>../err
+        status=$?
         [ $status = 0 ] || [ $status = 7 ] || _fail "repair of $table $kind: $status: $(cat ../err)"
         ok orch --db ../new.db db check
     done
 done
 
 # MLflow's database
-cp "$SOURCE/tests/data/runs/mlflow.db" m.db; chmod u+w m.db
+cp "$SOURCE/tests/data/runs/mlflow.db" m.db
+chmod u+w m.db
 forge m.db runs shared
-fails 3 timeout 300 orch import --runs m.db; says 'reading it does not end'
+fails 3 timeout 300 orch import --runs m.db
+says 'reading it does not end'

@@ -11,14 +11,19 @@ with orch.start(lr=0.5) as run:
     while time.time() < until:
         run.log(loss=sum(range(20000)))
 P
-git add -A; git commit -qm one
+git add -A
+git commit -qm one
 ok python3 train.py 2.5
-ok orch show @last --json; same "$(json state)" ok
+ok orch show @last --json
+same "$(json state)" ok
 version=$(python3 -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')
 same "$(json facts.environment.python)" "$version"
-digest=$(json facts.environment.packages); same "${#digest}" 64
+digest=$(json facts.environment.packages)
+same "${#digest}" 64
 list=.orch/results.db.d/environments/$digest.txt
 same "$(sha256sum <"$list" | cut -d' ' -f1)" "$digest" 'the list of packages'
-share=$(json facts.foreign_cpu); [ "$share" ] || _fail 'the load of others is not recorded'
+share=$(json facts.foreign_cpu)
+[ "$share" ] || _fail 'the load of others is not recorded'
 echo '{"event":"done","status":"ok"}' | orch record 2>/dev/null || _fail 'a pipe'
-ok orch show @last --json; same "$(json state)" ok
+ok orch show @last --json
+same "$(json state)" ok

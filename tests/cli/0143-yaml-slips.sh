@@ -2,7 +2,11 @@
 . "$(dirname "$0")/lib.sh"
 slip() { # slip SED PLACE WHAT HINT
     printf 'format: 1\nrecipe: y\nabout: hi\nexperiments:\n  a:\n    plugin: sleep\n    sweep: { seconds: [0.1, 0.2] }\n' | sed "$1" >y.recipe
-    fails 2 orch check y.recipe; says "$3"; says "at: y.recipe:$2"; says "hint: $4"; same "$(grep -c ^orch: <<<"$err")" 1 "errors of $1"
+    fails 2 orch check y.recipe
+    says "$3"
+    says "at: y.recipe:$2"
+    says "hint: $4"
+    same "$(grep -c ^orch: <<<"$err")" 1 "errors of $1"
 }
 slip 's/\[0.1, 0.2\]/range(1, 3)/' 7:23 "a comma splits 'range(1, 3)'" 'put quotes around it: "range(1, 3)"'
 slip 's/\[0.1, 0.2\]/range(1, 9, 2)/' 7:23 "a comma splits 'range(1, 9, 2)'" 'put quotes around it: "range(1, 9, 2)"'
@@ -21,4 +25,5 @@ slip 's/about: hi/about: - hi/' 3:8 'not valid YAML' "put quotes around a text t
 slip 's/about: hi/about: @hi/' 3:8 'not valid YAML' 'put quotes around a text that begins with this sign'
 # quoted, or on a line of its own, it is a range; parentheses without a comma are a text
 printf 'format: 1\nrecipe: y\nabout: f(x, y) (really)\nexperiments:\n  a:\n    plugin: "null"\n    sweep: { metrics: "range(1, 3)" }\n  b:\n    plugin: "null"\n    sweep:\n      metrics: range(1, 3)\n' >y.recipe
-ok orch check y.recipe; has '2 experiments, 4 trials'
+ok orch check y.recipe
+has '2 experiments, 4 trials'

@@ -14,9 +14,16 @@ metrics:
 P
 printf 'format: 1\nrecipe: n\nexperiments:\n  e: { plugin: ./n.plugin }\n' >n.recipe
 ok orch run n.recipe -q -x s=0.1,0.2,0.3
-burners=; for _ in $(seq "$(nproc)"); do timeout 20 sh -c 'while :; do :; done' & burners="$burners $!"; done
-ok orch run n.recipe -q -s s=1.3; kill $burners
-ok orch ls --where 's = 1.3' --json; key=$(json runs.0.key); ok orch show "$key" --json
+burners=
+for _ in $(seq "$(nproc)"); do
+    timeout 20 sh -c 'while :; do :; done' &
+    burners="$burners $!"
+done
+ok orch run n.recipe -q -s s=1.3
+kill $burners
+ok orch ls --where 's = 1.3' --json
+key=$(json runs.0.key)
+ok orch show "$key" --json
 python3 -c "import sys; sys.exit(not $(json facts.foreign_cpu) > 0.1)" || skip 'the burners got no CPU'
 ok orch plan n.recipe --force -s s=1.3 --json
 same "$(json trials.0.forecast.tier) $(json trials.0.forecast.model)" 'measured repeats'
@@ -24,5 +31,7 @@ case $(json trials.0.forecast.because) in '1 run of it here, while other program
 python3 -c 'import sys; p, h, l = map(float, sys.argv[1:]); sys.exit(not (1.2 < p < 3 and h / p > 1.9 and p / l > 1.9))' \
     "$(json trials.0.forecast.total_s)" "$(json trials.0.forecast.high_s)" "$(json trials.0.forecast.low_s)" || _fail 'the interval'
 # an undisturbed run of it replaces them
-ok orch run n.recipe --force -q -s s=1.3; ok orch ls --where 's = 1.3' --json
-ok orch plan n.recipe --force -s s=1.3 --json; case $(json trials.0.forecast.because) in *busy*) sleep 0 ;; '1 run of it here') ;; *) _fail 'the undisturbed run' ;; esac
+ok orch run n.recipe --force -q -s s=1.3
+ok orch ls --where 's = 1.3' --json
+ok orch plan n.recipe --force -s s=1.3 --json
+case $(json trials.0.forecast.because) in *busy*) sleep 0 ;; '1 run of it here') ;; *) _fail 'the undisturbed run' ;; esac

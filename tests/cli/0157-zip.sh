@@ -10,7 +10,8 @@ experiments:
 report:
   - { question: 1.1, title: How long?, table: { rows: seconds, value: slept_s } }
 R
-ok orch run -q hw.recipe; ok orch submit hw.recipe --netid abc123 --out hw --pack
+ok orch run -q hw.recipe
+ok orch submit hw.recipe --netid abc123 --out hw --pack
 python3 - <<'P' || _fail 'the archives'
 import struct, sys, time, warnings, zipfile
 warnings.simplefilter("ignore")
@@ -64,12 +65,25 @@ change("longer.zip", 24, struct.pack("<I", len(pack) + 1), "comment.zip")
 change("shorter.zip", 24, struct.pack("<I", len(pack) - 1), "comment.zip")
 change("huge.zip", 24, struct.pack("<I", 0xfffffffe), "comment.zip")
 P
-for name in stored windows zip64 streamed comment; do ok orch verify $name.zip; has '0 differ'; done
-for name in link folder device; do fails 3 orch verify $name.zip; says 'there is no pack'; done
-unreadable() { fails 3 orch verify "$1.zip"; says "$1.zip"; says "$2"; [ -z "$(ls -d "${TMPDIR:-/tmp}"/orch-handin* 2>/dev/null)" ] || _fail 'a scratch folder was left'; }
-export TMPDIR=$SCRATCH/tmp; mkdir "$TMPDIR"
+for name in stored windows zip64 streamed comment; do
+    ok orch verify $name.zip
+    has '0 differ'
+done
+for name in link folder device; do
+    fails 3 orch verify $name.zip
+    says 'there is no pack'
+done
+unreadable() {
+    fails 3 orch verify "$1.zip"
+    says "$1.zip"
+    says "$2"
+    [ -z "$(ls -d "${TMPDIR:-/tmp}"/orch-handin* 2>/dev/null)" ] || _fail 'a scratch folder was left'
+}
+export TMPDIR=$SCRATCH/tmp
+mkdir "$TMPDIR"
 unreadable twice 'a name occurs twice'
-unreadable lzma 'neither stored nor deflated'; says 'zip it again with deflate'
+unreadable lzma 'neither stored nor deflated'
+says 'zip it again with deflate'
 unreadable locked 'an entry is encrypted'
 unreadable crc 'CRC-32'
 unreadable outside 'is not at the offset given in its directory'

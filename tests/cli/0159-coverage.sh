@@ -2,7 +2,8 @@
 # it by folder.
 . "$(dirname "$0")/lib.sh"
 cc=$(command -v gcc) && command -v gcov >/dev/null || skip 'no gcc with gcov'
-mkdir -p tree/core/a tree/plugins/b made; cd tree
+mkdir -p tree/core/a tree/plugins/b made
+cd tree
 cat >core/a/main.c <<'C'
 #include <dlfcn.h>
 #include <signal.h>
@@ -33,19 +34,32 @@ flags="--coverage -fPIC -fvisibility=hidden"
 link="-Wl,--wrap=_exit -Wl,--undefined=orch_coverage_register -Wl,--export-dynamic-symbol=orch_coverage_register -Wl,--export-dynamic-symbol=orch_coverage_exit"
 for part in $link; do grep -q -e "${part#-Wl,}" "$SOURCE/cmake/flags.cmake" || _fail "cmake/flags.cmake does not have $part"; done
 build() { ok "$cc" $flags -c "$PWD/$1" -o "../made/$2.o"; }
-build core/a/main.c main; build plugins/b/b.c b; ok "$cc" $flags -c "$SOURCE/tests/coverage/flush.c" -o ../made/flush.o
+build core/a/main.c main
+build plugins/b/b.c b
+ok "$cc" $flags -c "$SOURCE/tests/coverage/flush.c" -o ../made/flush.o
 ok "$cc" $flags $link ../made/main.o ../made/flush.o -ldl -o ../made/main
 ok "$cc" $flags $link -shared -Wl,-z,defs ../made/b.o ../made/flush.o -o ../made/b.so
 table() { ok python3 "$SOURCE/tests/coverage/table.py" . ../made; }
 row() { printf '%s\n' "$out" | awk -v name="$1" '$1 == name { print $2, $3, $5, $6 }'; }
 # by a signal: the program's lines before it, and none of the plugin's
 for number in 15 11; do
-    rm -f ../made/*.gcda; fails $((128 + number)) ../made/main ../made/b.so $number
-    table; same "$(row core/a)" '10 70.0 6 50.0'; same "$(row plugins/b)" '4 0.0 2 0.0'
+    rm -f ../made/*.gcda
+    fails $((128 + number)) ../made/main ../made/b.so $number
+    table
+    same "$(row core/a)" '10 70.0 6 50.0'
+    same "$(row plugins/b)" '4 0.0 2 0.0'
 done
 # by the plugin's _exit: counted in both, beside what other processes counted
-ok ../made/main ../made/b.so 0; table
-same "$(row core/a)" '10 80.0 6 66.7'; same "$(row plugins/b)" '4 75.0 2 50.0'; same "$(row all)" '14 78.6 8 62.5'
-ok python3 "$SOURCE/tests/coverage/table.py" . ../made --files; has plugins/b/b.c
-mv plugins/b/b.c plugins/b/renamed.c; table; has_not plugins/b # what an earlier build counted of a file that is gone
-mkdir ../none; fails 1 python3 "$SOURCE/tests/coverage/table.py" . ../none; says '*.gcno'
+ok ../made/main ../made/b.so 0
+table
+same "$(row core/a)" '10 80.0 6 66.7'
+same "$(row plugins/b)" '4 75.0 2 50.0'
+same "$(row all)" '14 78.6 8 62.5'
+ok python3 "$SOURCE/tests/coverage/table.py" . ../made --files
+has plugins/b/b.c
+mv plugins/b/b.c plugins/b/renamed.c
+table
+has_not plugins/b # what an earlier build counted of a file that is gone
+mkdir ../none
+fails 1 python3 "$SOURCE/tests/coverage/table.py" . ../none
+says '*.gcno'

@@ -15,7 +15,8 @@ format: 1
 recipe: talk
 experiments: { talk: { plugin: ./talk.plugin, sweep: { lr: [0.1, 0.2] } } }
 R
-git add -A; git commit -qm first
+git add -A
+git commit -qm first
 ok orch run talk.recipe -q
 ok orch tag @last good
 orch show @last --json >show.json || _fail 'show'
@@ -26,9 +27,13 @@ import re, sys
 print(",".join(re.findall(r"^\| `(\w+)` \| [^|]+ \|$", open(sys.argv[1]).read(), re.M)))' "$SOURCE/docs/run-fields.md")" >all.json || _fail 'export of every documented field'
 echo null >page.json
 if orch serve --help >/dev/null 2>&1; then
-    orch serve --port 0 >served 2>serve.err & server=$!
+    orch serve --port 0 >served 2>serve.err &
+    server=$!
     trap 'kill "$server" 2>/dev/null; cleanup' EXIT
-    for _ in $(seq 200); do [ -s served ] && break; sleep 0.05; done
+    for _ in $(seq 200); do
+        [ -s served ] && break
+        sleep 0.05
+    done
     base=$(head -n 1 served)
     python3 - "${base%/}" >page.json <<'P' || _fail 'the page'
 import json, sys, urllib.request

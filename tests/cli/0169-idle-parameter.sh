@@ -12,9 +12,14 @@ experiments:
   a: { plugin: ./train.plugin, sweep: { epochs: [5, 7] } }
   b: { plugin: ./train.plugin, with: { epochs: 9 } }
 R
-ok orch check my.recipe; has 'well formed'
-says "parameter 'epochs' is not in the command"; says "$PWD/train.plugin:2:"; says 'hint: pass it on: --epochs'
+ok orch check my.recipe
+has 'well formed'
+says "parameter 'epochs' is not in the command"
+says "$PWD/train.plugin:2:"
+says 'hint: pass it on: --epochs'
 [ "$(grep -c 'is not in the command' <<<"$err")" = 1 ] || _fail 'one file is named once'
-ok orch plugin check ./train.plugin; has "0 artifacts; warning: parameter 'epochs'"
+ok orch plugin check ./train.plugin
+has "0 artifacts; warning: parameter 'epochs'"
 sed -i 's/echo ${lr}/echo ${lr} ${epochs}/' train.plugin
-ok orch check my.recipe; says_not 'is not in the command'
+ok orch check my.recipe
+says_not 'is not in the command'

@@ -1,7 +1,13 @@
 # What newcomers do wrong in a recipe or on the command line: the message names the cure.
 . "$(dirname "$0")/lib.sh"
 recipe() { printf 'format: 1\nrecipe: y\nexperiments:\n  a:\n    plugin: sleep  # waits\n    sweep: { seconds: [0.1, 0.2] }\n' | sed "$1" >y.recipe; }
-slip() { recipe "$1"; fails 2 orch check y.recipe; says "at: y.recipe:$2"; says "hint: $3"; same "$(grep -c ^orch: <<<"$err")" 1 "errors of $1"; }
+slip() {
+    recipe "$1"
+    fails 2 orch check y.recipe
+    says "at: y.recipe:$2"
+    says "hint: $3"
+    same "$(grep -c ^orch: <<<"$err")" 1 "errors of $1"
+}
 
 # the parser stumbles over a line without a key one line later
 slip 's/plugin: sleep/plugin sleep/' 6:5 'the line above has no key: write a colon and a space'
@@ -16,25 +22,45 @@ slip 's/\[0.1, 0.2\]/[0,1, 0,25]/' 6: 'write decimal numbers with a point, not a
 slip 's/\[0.1, 0.2\]/[0.1, 0.1]/' 6: "for more trials of equal values, use 'repeat'"
 orch plugin new mine --language python >"$SCRATCH/new" 2>&1
 printf 'format: 1\nrecipe: y\nexperiments:\n  a:\n    plugin: mine\n    sweep: { epochs: "range(1, 100000000)" }\n' >y.recipe
-fails 2 orch check y.recipe; says "'range(1, 100000000)' has 99999999 values, at most 100000 are allowed"; says 'hint: sweep fewer values'
+fails 2 orch check y.recipe
+says "'range(1, 100000000)' has 99999999 values, at most 100000 are allowed"
+says 'hint: sweep fewer values'
 sed 's/    sweep: .*/    with: { learning_rate: 0.1 }/' y.recipe >l.recipe
-fails 2 orch check l.recipe; says "unknown parameter 'learning_rate'"; says "did you mean 'lr'?"
+fails 2 orch check l.recipe
+says "unknown parameter 'learning_rate'"
+says "did you mean 'lr'?"
 
 # one recipe at a time; an option of another command; a bundle; a file that is neither
-recipe ''; cp y.recipe z.recipe
-fails 2 orch check y.recipe z.recipe; says 'give one recipe at a time'
-fails 2 orch try -x n=1 --budget 1usd -- true; says "'orch run', 'orch predict' have it; see 'orch try --help'"; says_not quiet
-fails 2 orch try --budget 1usd true; says "have it; put '--' before the command"
-fails 2 orch run y.recipe --repeat 1; says "'orch try', 'orch compare' have it"
-fails 2 orch report y.recipe --ipynb handin; says "--out DIR sets the folder of the notebooks"
+recipe ''
+cp y.recipe z.recipe
+fails 2 orch check y.recipe z.recipe
+says 'give one recipe at a time'
+fails 2 orch try -x n=1 --budget 1usd -- true
+says "'orch run', 'orch predict' have it; see 'orch try --help'"
+says_not quiet
+fails 2 orch try --budget 1usd true
+says "have it; put '--' before the command"
+fails 2 orch run y.recipe --repeat 1
+says "'orch try', 'orch compare' have it"
+fails 2 orch report y.recipe --ipynb handin
+says "--out DIR sets the folder of the notebooks"
 ok orch run y.recipe --quiet
 ok orch export --bundle m.orch
-fails 2 orch import m.orch; says "'orch db merge FILE' merges a bundle"
-fails 3 orch db merge y.recipe; says "'y.recipe' is neither a store nor a bundle"; says_not '--with'
+fails 2 orch import m.orch
+says "'orch db merge FILE' merges a bundle"
+fails 3 orch db merge y.recipe
+says "'y.recipe' is neither a store nor a bundle"
+says_not '--with'
 # commits where runs are compared
 git add y.recipe && git commit -qm one
-fails 2 orch diff HEAD @last; says "'HEAD' is a commit, not a run"; says "'orch compare A B' compares the runs of two commits"
-fails 2 orch diff @last nosuch; says "'nosuch' is not the key or the name of a run"
+fails 2 orch diff HEAD @last
+says "'HEAD' is a commit, not a run"
+says "'orch compare A B' compares the runs of two commits"
+fails 2 orch diff @last nosuch
+says "'nosuch' is not the key or the name of a run"
 # a reference whose braces were forgotten is no path
 printf 'format: 1\nrecipe: b\nexperiments:\n  pre: { plugin: train, with: { net: lenet5, dataset: synthetic } }\n  fine: { plugin: finetune, with: { weights: $pre.weights } }\n' >b.recipe
-fails 2 orch check b.recipe; says "'\$pre.weights' is a reference without braces"; says "write '\${pre.weights}'"; says 'b.recipe:5:'
+fails 2 orch check b.recipe
+says "'\$pre.weights' is a reference without braces"
+says "write '\${pre.weights}'"
+says 'b.recipe:5:'

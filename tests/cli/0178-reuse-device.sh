@@ -7,10 +7,18 @@ experiments:
   nap: { plugin: sleep, with: { seconds: 0.01 }, reuse: device }
   any: { plugin: sleep, with: { seconds: 0.02 }, reuse: any }
 R
-ok orch run timed.recipe; says '2 ok'
-ok orch plan timed.recipe; has device
-ok orch plan timed.recipe --json; same "$(json left)" 0
-key=$(json trials.0.device_key); same "$(json trials.0.reuse) $(json trials.1.reuse)" 'device any'
-ok orch show @last --json; same "$(json device_key)" "$key"
-ok orch show @last; has 'device '; has "$key"
-ok orch coverage timed.recipe --json; same "$(json trials.0.runs.0.device_key)" "$key"
+ok orch run timed.recipe
+says '2 ok'
+ok orch plan timed.recipe
+has device
+ok orch plan timed.recipe --json
+same "$(json left)" 0
+key=$(json trials.0.device_key)
+same "$(json trials.0.reuse) $(json trials.1.reuse)" 'device any'
+ok orch show @last --json
+same "$(json device_key)" "$key"
+ok orch show @last
+has 'device '
+has "$key"
+ok orch coverage timed.recipe --json
+same "$(json trials.0.runs.0.device_key)" "$key"

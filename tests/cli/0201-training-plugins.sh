@@ -19,22 +19,36 @@ experiments:
     plugin: finetune
     with: { mode: scratch, dataset: synthetic, image_size: 8, net: "mlp:8", epochs: 1, batch: 32, per_class: 4 }
 R
-run_of() { ok orch ls --where "experiment=$1" --json; ok orch show "$(json runs.0.key)" --json; }
+run_of() {
+    ok orch ls --where "experiment=$1" --json
+    ok orch show "$(json runs.0.key)" --json
+}
 ok orch run t.recipe -q
-ok orch ls --json; same "$(json runs.0.state) $(json runs.1.state) $(json runs.2.state) $(json runs.3.state)" 'ok ok ok ok'
+ok orch ls --json
+same "$(json runs.0.state) $(json runs.1.state) $(json runs.2.state) $(json runs.3.state)" 'ok ok ok ok'
 grep -q '^optimizer adam frozen 0 rates 2$' "$TINY_TORCH_LOG" || _fail "mode full: $(cat "$TINY_TORCH_LOG")"
 grep -q '^optimizer sgd frozen 1 rates 0$' "$TINY_TORCH_LOG" || _fail "mode feature: $(cat "$TINY_TORCH_LOG")"
 run_of feature
-same "$(json results.trained_params)" 18.0 'parameters of the head'; same "$(json results.class_count)" 2.0
-has 'features an image were computed once'; has 'the head is new (2 of other shape'
-run_of scratch; has_not 'the base network gave'
+same "$(json results.trained_params)" 18.0 'parameters of the head'
+same "$(json results.class_count)" 2.0
+has 'features an image were computed once'
+has 'the head is new (2 of other shape'
+run_of scratch
+has_not 'the base network gave'
 
 # a smoke run reads no weights and no data
 ok orch run t.recipe --smoke -q
 
 # one PLUGIN SETTINGS: plans and runs a single trial, anew; what is printed
-one() { printf 'format: 1\nrecipe: o\nexperiments: { o: { plugin: %s, with: { %s } } }\n' "$1" "$2" >o.recipe; orch run o.recipe --force 2>&1; }
-prints() { case $1 in *"$2"*) ;; *) out=$1; _fail "not printed: $2" ;; esac; }
+one() {
+    printf 'format: 1\nrecipe: o\nexperiments: { o: { plugin: %s, with: { %s } } }\n' "$1" "$2" >o.recipe
+    orch run o.recipe --force 2>&1
+}
+prints() { case $1 in *"$2"*) ;; *)
+    out=$1
+    _fail "not printed: $2"
+    ;;
+esac }
 small='dataset: synthetic, image_size: 8, net: "mlp:4"'
 
 # refused before it runs
@@ -60,7 +74,8 @@ ok orch run l.recipe -q
 run_of both
 same "$(json results.conv_layers) $(json results.dense_layers)" '3.0 2.0'
 same "$(json results.layer_time) $(json results.layer_spread)" '3.0 4.0' 'median and spread of 1 to 5 ms:'
-run_of conv; has_not '"dense"'
+run_of conv
+has_not '"dense"'
 ok orch show "$(json key)" -a conv
 has 'batch,in_hw,kernel,cin,cout,stride,pad_same,act,bias,opt,ms,ms_min,ms_max'
 same "$(printf '%s\n' "$out" | grep -Ec '^2,4,3,2,2,1,[01],relu,[01],sgd,3,1,5$')" 3 'rows:'
@@ -77,7 +92,9 @@ same "$(json results.layer_sum_queued)" 18.0 'a processor has nothing to queue:'
 same "$(json results.input_time) $(json results.loss_time) $(json results.update_time) $(json results.parts_sum)" '2.0 6.0 2.0 28.0'
 same "$(json results.peak_gflop_s)" 3699.376128 'a convolution of 3.7 GFLOP in 1 ms:'
 ok orch show "$(json key)" -a rows
-has 'dense,dense 16 -> 4,2,'; has 'relu 4x1x1,2,'; has 'dense,dense 4 -> 3,2,'
+has 'dense,dense 16 -> 4,2,'
+has 'relu 4x1x1,2,'
+has 'dense,dense 4 -> 3,2,'
 has 'update,update 83 in 4,2,'
 layers() { one layerbench "$1"; }
 prints "$(layers 'batch: [3]')" 'batch: write two numbers, from and to, at most 1000000'

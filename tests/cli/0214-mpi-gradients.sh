@@ -23,7 +23,10 @@ r = json.load(sys.stdin)["results"]
 assert r["ranks"] == int(sys.argv[1]) and r["buckets"] > 4 and r["largest"] > 0.01, r
 assert eval(sys.argv[2], {}, r), r' "$1" "$2" <<<"$out" || _fail "$2"
 }
-ok orch run gradients.recipe two; results 2 'difference <= 1e-6 and weight_difference <= 1e-6'
-ok orch run gradients.recipe three; results 3 'difference <= 1e-6 and weight_difference <= 1e-6'
+ok orch run gradients.recipe two
+results 2 'difference <= 1e-6 and weight_difference <= 1e-6'
+ok orch run gradients.recipe three
+results 3 'difference <= 1e-6 and weight_difference <= 1e-6'
 # gradients that are not reduced are far from them
-ok orch run gradients.recipe apart; results 2 'difference > 1e-3 and weight_difference > 1e-5'
+ok orch run gradients.recipe apart
+results 2 'difference > 1e-3 and weight_difference > 1e-5'

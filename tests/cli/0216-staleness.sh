@@ -4,7 +4,9 @@ cp -r "$SOURCE/recipes" .
 ok orch run recipes/hw7.recipe staleness -q
 ok orch report recipes/hw7.recipe --only 1
 has 'mean_staleness = (0 + 0 + 2 + 1 + 0 + 2) / 6 = 0.833'
-ok orch show @last; has 'g[L1,1], g[L1,2], g[L1,3], g[L1,4]: 0, 0, 1, 0'; has 'g[L2,1], g[L2,2]: 2, 2'
+ok orch show @last
+has 'g[L1,1], g[L1,2], g[L1,3], g[L1,4]: 0, 0, 1, 0'
+has 'g[L2,1], g[L2,2]: 2, 2'
 ok orch report recipes/hw7.recipe --only 1 --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the table of updates'
 import json, sys
@@ -41,6 +43,9 @@ assert len(set(drawn)) == 2, drawn # another seed draws other times
 P
 _run orch plugin check staleness # its load time depends on the machine's load
 for step in manifest check 'smoke run' 'equal seeds' 'declared names' cancel; do grep -Eq "^$step +ok" <<<"$out" || _fail "$step"; done
-refused() { fails 2 orch run s.recipe "$1" "$2" "$3" "$4" "$5"; says "$6"; }
+refused() {
+    fails 2 orch run s.recipe "$1" "$2" "$3" "$4" "$5"
+    says "$6"
+}
 refused modes -s learners=3 -s bound=2 "speeds has the values of 4 learners, learners is 3"
 refused modes -s bound=-1 -s learners=4 'bound'

@@ -61,15 +61,20 @@ gone() {
 # a learner that fails says why
 ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so TINY_TORCH_FAIL=train:5 _run orch run t.recipe uneven --force -q
 [ $status = 1 ] || _fail "status $status of a failing learner"
-ok orch show @last --json; same "$(json state)" failed; case $(json reason) in 'rank '[12]': '*train*) ;; *) _fail "reason: $(json reason)" ;; esac
+ok orch show @last --json
+same "$(json state)" failed
+case $(json reason) in 'rank '[12]': '*train*) ;; *) _fail "reason: $(json reason)" ;; esac
 gone
 # a loss that is not finite
 ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so TINY_TORCH_NAN=100 _run orch run t.recipe uneven --force -q
-ok orch show @last --json; same "$(json state)" diverged; same "$(json reason)" 'the loss is not finite'
+ok orch show @last --json
+same "$(json state)" diverged
+same "$(json reason)" 'the loss is not finite'
 gone
 # start: four ranks train; their ids are in pids
 start() {
-    orch run t.recipe endless --force -q >out1 2>err1 & pid=$!
+    orch run t.recipe endless --force -q >out1 2>err1 &
+    pid=$!
     for _ in $(seq 1200); do
         dir=$(ls -td .orch/results.db.d/trials/*/ 2>/dev/null | head -n 1)
         [ -n "$dir" ] && grep -qs '"training"' "$dir/journal" && return
@@ -77,12 +82,25 @@ start() {
     done
     _fail "it does not train: $(cat err1)"
 }
-start; host=$(pgrep -f "orch-host $PWD/$dir" | head -n 1); sleep 0.5
+start
+host=$(pgrep -f "orch-host $PWD/$dir" | head -n 1)
+sleep 0.5
 victim=$(for p in /proc/[0-9]*; do [ "$({ tr '\0' '\n' <"$p/environ"; } 2>/dev/null | grep -c '^OMPI_COMM_WORLD_RANK=3$')" = 1 ] &&
-    case $(readlink "$p/cwd") in "$PWD"/.orch/results.db.d/trials/*) echo "${p#/proc/}" ;; esac; done | sort -n | tail -n 1)
-kill -KILL "$victim"; wait $pid
-ok orch show @last --json; same "$(json state)" crashed; same "$(json reason)" 'rank 3 was killed by signal 9 (SIGKILL)'; gone
-start; kill -INT $pid; sleep 0.3; kill -INT $pid; wait $pid
-ok orch show @last --json; same "$(json state)" cancelled; gone
+    case $(readlink "$p/cwd") in "$PWD"/.orch/results.db.d/trials/*) echo "${p#/proc/}" ;; esac done | sort -n | tail -n 1)
+kill -KILL "$victim"
+wait $pid
+ok orch show @last --json
+same "$(json state)" crashed
+same "$(json reason)" 'rank 3 was killed by signal 9 (SIGKILL)'
+gone
+start
+kill -INT $pid
+sleep 0.3
+kill -INT $pid
+wait $pid
+ok orch show @last --json
+same "$(json state)" cancelled
+gone
 # contradictions
-fails 2 orch run t.recipe uneven -s learners=3; says 'slowdown has 2 values for 3 learners'
+fails 2 orch run t.recipe uneven -s learners=3
+says 'slowdown has 2 values for 3 learners'

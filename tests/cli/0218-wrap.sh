@@ -1,9 +1,13 @@
 # The adapters for other frameworks: each is listed, and skipped with the name of the module that is missing; a program is
 # timed; DistributedDataParallel trains where PyTorch is installed, with the parameters of orch's network.
 . "$(dirname "$0")/lib.sh"
-for plugin in ddp dp mirrored multiworker horovod timed; do ok orch plugin show $plugin; has step_time; done
+for plugin in ddp dp mirrored multiworker horovod timed; do
+    ok orch plugin show $plugin
+    has step_time
+done
 # an interpreter without any installed package
-printf '#!/bin/sh\nexec python3 -S "$@"\n' >"$SCRATCH/bin/bare-python"; chmod +x "$SCRATCH/bin/bare-python"
+printf '#!/bin/sh\nexec python3 -S "$@"\n' >"$SCRATCH/bin/bare-python"
+chmod +x "$SCRATCH/bin/bare-python"
 cat >w.recipe <<R
 format: 1
 recipe: w
@@ -17,12 +21,17 @@ experiments:
   failing: { plugin: timed, with: { run: "sh -c 'exit 3'" } }
   absent: { plugin: timed, with: { run: no-such-program } }
 R
-reason() { ok orch ls --where "experiment = $1" --json; ok orch show "$(json runs.0.key)" --json; same "$(json state): $(json reason)" "$2" "$1"; }
+reason() {
+    ok orch ls --where "experiment = $1" --json
+    ok orch show "$(json runs.0.key)" --json
+    same "$(json state): $(json reason)" "$2" "$1"
+}
 ok orch run w.recipe ddp dp mirrored multiworker horovod absent timed -q
 for name in ddp dp horovod; do reason $name 'skipped: no module torch'; done
 for name in mirrored multiworker; do reason $name 'skipped: no module tensorflow'; done
 reason absent 'skipped: no program no-such-program'
-ok orch ls --where 'experiment = timed' --json; ok orch show "$(json runs.0.key)" --json
+ok orch ls --where 'experiment = timed' --json
+ok orch show "$(json runs.0.key)" --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'a timed program'
 import json, sys
 run = json.load(open(sys.argv[1]))
@@ -31,10 +40,17 @@ assert run["state"] == "ok" and r["step_time"] >= 0.01 and r["worker_count"] == 
 assert abs(r["throughput"] * r["step_time"] - 80) < 1e-6 and r["total_time"] >= 5 * 0.01, r
 assert [m["points"] for m in run["metrics"] if m["name"] == "run_time"] == [4], run["metrics"]
 P
-fails 1 orch run w.recipe failing -q; reason failing 'failed: sh ended with status 3'
+fails 1 orch run w.recipe failing -q
+reason failing 'failed: sh ended with status 3'
 # with PyTorch
-for python in python3 /usr/bin/python3; do "$python" -c 'import torch.distributed' 2>/dev/null && break; python=; done
-[ -n "$python" ] || { echo 'DistributedDataParallel was not run: no Python with PyTorch'; exit 0; }
+for python in python3 /usr/bin/python3; do
+    "$python" -c 'import torch.distributed' 2>/dev/null && break
+    python=
+done
+[ -n "$python" ] || {
+    echo 'DistributedDataParallel was not run: no Python with PyTorch'
+    exit 0
+}
 cat >t.recipe <<R
 format: 1
 recipe: t

@@ -4,17 +4,23 @@
 d=.orch/results.db.d/trials
 record() { # what happens to orch-host, whose number is $1, while it records
     mkfifo "$SCRATCH/events"
-    orch record -e loop <"$SCRATCH/events" >"$SCRATCH/said" 2>&1 & pid=$!
+    orch record -e loop <"$SCRATCH/events" >"$SCRATCH/said" 2>&1 &
+    pid=$!
     exec 9>"$SCRATCH/events"
     echo '{"event":"metric","name":"loss","step":1,"value":0.5}' >&9
-    for _ in $(seq 3000); do sleep 0.01; grep -qs '"loss"' $d/*/journal && break; done
+    for _ in $(seq 3000); do
+        sleep 0.01
+        grep -qs '"loss"' $d/*/journal && break
+    done
     host=$(python3 -c 'import json, sys; print(json.loads(open(sys.argv[1]).readline())["host"]["pid"])' $d/*/journal)
     "$@" "$host" || _fail "$*"
     exec 9>&-
-    wait $pid; status=$?
+    wait $pid
+    status=$?
     rm "$SCRATCH/events"
     same "$status" 1 'exit status'
-    ok orch show @last --json; same "$(json state)" lost
+    ok orch show @last --json
+    same "$(json state)" lost
 }
 record kill -9
 same "$(json reason)" 'orch-host, which recorded it, ended early: killed, or the machine went down'

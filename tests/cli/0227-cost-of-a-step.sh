@@ -17,20 +17,30 @@ P
 plugin copied 'images: "50000", epochs: "3", batch: "${batch}", copies: "${copies}"'
 plugin plain 'images: "50000", epochs: "3", batch: "${batch}"'
 plugin stepped 'unit: frames, samples: "${batch}", steps: "${steps}", actors: "${actors}"'
-total() { local r=$1; shift; ok orch plan "$r.recipe" "$@" --json; found=$(json trials.0.forecast.total_s); }
+total() {
+    local r=$1
+    shift
+    ok orch plan "$r.recipe" "$@" --json
+    found=$(json trials.0.forecast.total_s)
+}
 is() { python3 -c "import sys; assert $1, sys.argv[1:]" "$found" "$before" || _fail "$1: $found and $before"; }
 
 # one copy is what it was; four copies are a batch and an epoch of four times as many images
-total plain; before=$found
-total copied; same "$found" "$before" 'forecasts without copies and with one'
-total copied -s copies=4; is "2.5 < $found / $before < 4.5"
+total plain
+before=$found
+total copied
+same "$found" "$before" 'forecasts without copies and with one'
+total copied -s copies=4
+is "2.5 < $found / $before < 4.5"
 four=$found
 ok orch predict --gpu "$FAKE_NVML_MODEL" --net resnet18 --input 3x224x224 --classes 1000 --dataset 200000 --epochs 3 --batch 256 --precision fp32 --json
 same "$(json predictions.0.total_s)" "$four" 'four copies and a batch of four times the size'
 
 # steps: 100 of 64 frames; twice as many take twice the time
-total stepped; before=$found
-total stepped -s steps=200; is "abs($found / $before - 2) < 1e-9"
+total stepped
+before=$found
+total stepped -s steps=200
+is "abs($found / $before - 2) < 1e-9"
 ok orch predict --gpu "$FAKE_NVML_MODEL" --net resnet18 --input 3x224x224 --classes 1000 --dataset 6400 --epochs 1 --batch 64 --precision fp32 --json
 same "$(json predictions.0.total_s)" "$before" '100 steps of 64 and an epoch of 6400'
 
@@ -50,6 +60,9 @@ has '256'
 
 # what is no number or no member is an error that names it
 plugin wrong 'images: "50000", batch: "${batch}", copies: "many"'
-fails 7 orch plugin check ./wrong.plugin; has 'cost.copies'
+fails 7 orch plugin check ./wrong.plugin
+has 'cost.copies'
 plugin unknown 'images: "50000", batch: "${batch}", copy: "4"'
-fails 4 orch check unknown.recipe; says "'copy'"; says 'copies, actors, steps'
+fails 4 orch check unknown.recipe
+says "'copy'"
+says 'copies, actors, steps'

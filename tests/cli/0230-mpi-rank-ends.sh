@@ -13,21 +13,28 @@ R
 # gone: none of the processes whose ids the ranks and their guards wrote is left
 gone() {
     local pid
-    cat .orch/results.db.d/kept/*/work/pid.* >pids 2>/dev/null; [ -s pids ] || _fail "no ids: $1"
+    cat .orch/results.db.d/kept/*/work/pid.* >pids 2>/dev/null
+    [ -s pids ] || _fail "no ids: $1"
     for pid in $(cat pids); do
-        for _ in $(seq 40); do kill -0 "$pid" 2>/dev/null || continue 2; sleep 0.05; done
+        for _ in $(seq 40); do
+            kill -0 "$pid" 2>/dev/null || continue 2
+            sleep 0.05
+        done
         case $(cat "/proc/$pid/stat" 2>/dev/null) in *') Z '*) ;; *) _fail "process $pid is left: $1" ;; esac
     done
 }
 # ends STATE REASON -s ...: one trial, its state and its reason
 ends() {
-    local state=$1 reason=$2; shift 2
+    local state=$1 reason=$2
+    shift 2
     _run orch run sum.recipe --force --keep-trials -q "$@"
     ok orch show @last --json
     same "$(json state)" "$state" "states ($*)"
-    local found; found=$(json reason)
+    local found
+    found=$(json reason)
     same "${found% at mpi_sum.c:*}" "$reason" "reasons ($*)"
-    gone "$*"; rm -rf .orch/results.db.d/kept
+    gone "$*"
+    rm -rf .orch/results.db.d/kept
 }
 ends crashed 'rank 2 was killed by signal 9 (SIGKILL)' -s end=signal -s who=2
 same "$(json signal)" 9 'the signal'
@@ -47,5 +54,8 @@ ends protocol-error "undeclared metric 'undeclared': the plugin declares others"
 # the launcher ends the others when one rank exits without MPI_Finalize: which is seen first is a matter of time
 _run orch run sum.recipe --force --keep-trials -q -s end=unfinished
 [ $status = 1 ] || _fail 'a rank without MPI_Finalize'
-ok orch show @last --json; has 'does each rank call MPI_Finalize?'; gone unfinished; rm -rf .orch/results.db.d/kept
+ok orch show @last --json
+has 'does each rank call MPI_Finalize?'
+gone unfinished
+rm -rf .orch/results.db.d/kept
 ends ok null -s end=well

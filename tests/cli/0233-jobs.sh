@@ -26,16 +26,40 @@ R
 most() { awk -v which="$1" '$1 ~ which { n += $2 == "begin" ? 1 : -1; if (n > m) m = n } END { print m + 0 }' log; }
 beside() { awk '$1 ~ /[12]/ && $2 == "begin" && n { bad = 1 } { n += $2 == "begin" ? 1 : -1 } $1 ~ /[34]/ && $2 == "begin" && alone { bad = 1 }
     $1 ~ /[12]/ { alone += $2 == "begin" ? 1 : -1 } END { print bad + 0 }' log; }
-run() { rm -f log; ok orch run r.recipe --force "$@"; says '4 ok'; }
+run() {
+    rm -f log
+    ok orch run r.recipe --force "$@"
+    says '4 ok'
+}
 
-recipe '' ''; run; same "$(most .)" 1 'one at a time without jobs'
-recipe 'jobs: 2' ''; run; same "$(most '[34]')" 2 'two of the recipe'; same "$(beside)" 0 'an exclusive trial beside another'
+recipe '' ''
+run
+same "$(most .)" 1 'one at a time without jobs'
+recipe 'jobs: 2' ''
+run
+same "$(most '[34]')" 2 'two of the recipe'
+same "$(beside)" 0 'an exclusive trial beside another'
 threads=$(nproc)
 grep -q "^1 begin $threads" log || _fail "an exclusive trial has not all $threads threads: $(cat log)"
 grep -q "^3 begin $((threads / 2))" log || _fail "a trial beside another has not its share: $(cat log)"
-recipe 'jobs: 2' 'jobs: 1'; run; same "$(most .)" 1 'the profile wins over the recipe'
-run -j 2; same "$(most '[34]')" 2 'the command line wins over both'; same "$(beside)" 0 'an exclusive trial beside another'
-recipe 'jobs: 1000' ''; ok orch plan r.recipe --force --json; [ "$(json forecast.slots)" -le "$threads" ] || _fail "more trials than threads"
-for wrong in 0 -1 2.5 x 5000 '[1]'; do recipe "jobs: $wrong" ''; fails 2 orch check r.recipe; says "r.recipe:3"; says "'jobs'"; done
-recipe '' 'jobs: none'; fails 2 orch check r.recipe; says "'jobs'"
-sed 's/exclusive: true/exclusive: perhaps/; s/jobs: none//' r.recipe >w.recipe; fails 2 orch check w.recipe; says exclusive
+recipe 'jobs: 2' 'jobs: 1'
+run
+same "$(most .)" 1 'the profile wins over the recipe'
+run -j 2
+same "$(most '[34]')" 2 'the command line wins over both'
+same "$(beside)" 0 'an exclusive trial beside another'
+recipe 'jobs: 1000' ''
+ok orch plan r.recipe --force --json
+[ "$(json forecast.slots)" -le "$threads" ] || _fail "more trials than threads"
+for wrong in 0 -1 2.5 x 5000 '[1]'; do
+    recipe "jobs: $wrong" ''
+    fails 2 orch check r.recipe
+    says "r.recipe:3"
+    says "'jobs'"
+done
+recipe '' 'jobs: none'
+fails 2 orch check r.recipe
+says "'jobs'"
+sed 's/exclusive: true/exclusive: perhaps/; s/jobs: none//' r.recipe >w.recipe
+fails 2 orch check w.recipe
+says exclusive

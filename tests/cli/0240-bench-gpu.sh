@@ -8,13 +8,18 @@ fails 77 bash "$SOURCE/bench/gpu.sh" --build "$SCRATCH/w/built"
 says 'there is no GPU on this machine (nvidia-smi names none): nothing was built or measured'
 [ ! -e built ] || _fail 'a folder was made'
 same "$(cksum <"$SOURCE/docs/measurements.md")" "$before" 'docs/measurements.md'
-fails 2 bash "$SOURCE/bench/gpu.sh" --stage 1; says "unknown option '--stage'"
+fails 2 bash "$SOURCE/bench/gpu.sh" --stage 1
+says "unknown option '--stage'"
 
 mkdir r
 row() { # WHO RATE FAILED
     printf '{"net": "resnet50", "side": 224, "batch": 64, "precision": "bf16", "augment": false, "who": "%s", "images_per_s": %s, "rounds": [], "failed": %s}\n' "$1" "$2" "$3"
 }
-{ row orch 1800 null; row 'PyTorch eager' 1500 null; row torch.compile null '"no compiler"'; } >r/rates.jsonl
+{
+    row orch 1800 null
+    row 'PyTorch eager' 1500 null
+    row torch.compile null '"no compiler"'
+} >r/rates.jsonl
 printf '{"net": "resnet50", "precision": "bf16", "images_per_s": 900.0}\n' >r/predict.jsonl
 printf '0\n0\n90\n97\n99\n98\n' >r/utilisation.txt
 printf '   812345 images/s, made by 1 worker thread\n 40123456 images/s, made by the GPU, plans of 1 worker thread\nratio 9.5: of this to that\n' >r/data_path.txt

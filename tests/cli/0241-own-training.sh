@@ -11,7 +11,10 @@ experiments:
 R
 ok orch plugin trust plugins/noisy.so
 ok orch run t.recipe -q
-run_of() { ok orch ls --where "experiment=$1" --json; ok orch show "$(json runs.0.key)" --json; }
+run_of() {
+    ok orch ls --where "experiment=$1" --json
+    ok orch show "$(json runs.0.key)" --json
+}
 run_of clean
 same "$(json results.noisy_images)" 0.0
 clean=$(json results.final_accuracy)

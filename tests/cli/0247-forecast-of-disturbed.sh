@@ -10,7 +10,10 @@ experiments:
   work: { plugin: exp/work.plugin, sweep: { lr: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] } }
 R
 burners=
-for _ in $(seq "$(nproc)"); do timeout 20 sh -c 'while :; do :; done' & burners="$burners $!"; done
+for _ in $(seq "$(nproc)"); do
+    timeout 20 sh -c 'while :; do :; done' &
+    burners="$burners $!"
+done
 ok orch run r.recipe -j 12
 kill $burners
 says 'other programs used over 10 % of the CPUs'

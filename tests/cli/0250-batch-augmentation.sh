@@ -46,20 +46,30 @@ for name, group in runs.items():
 P
 
 # the same weights, bit for bit
-weights() { ok orch ls --where "experiment=$1" --json; ok orch show "$(json "runs.$2.key")" --json; printf '%s\n' "$out" | python3 -c 'import json, sys; print(*[a["sha256"] for a in json.load(sys.stdin)["artifacts"] if a["name"] == "weights"])'; }
+weights() {
+    ok orch ls --where "experiment=$1" --json
+    ok orch show "$(json "runs.$2.key")" --json
+    printf '%s\n' "$out" | python3 -c 'import json, sys; print(*[a["sha256"] for a in json.load(sys.stdin)["artifacts"] if a["name"] == "weights"])'
+}
 plain=$(weights plain 0)
-same "$(weights one 0)" "$plain" 'weights after one copy'; same "$(weights one 1)" "$plain" 'weights after one copy'
+same "$(weights one 0)" "$plain" 'weights after one copy'
+same "$(weights one 1)" "$plain" 'weights after one copy'
 [ "$(weights four 0)" != "$plain" ] || _fail 'four copies give the weights of one'
 
 # notes: how the gradient was computed; what has no effect
-ok orch ls --where 'experiment=four and gradient=at_once' --json; four=$(json runs.0.key)
-ok orch show "$four"; has 'gradient of 4 x 32 images at once: batch norms see all 128'
-ok orch ls --where 'experiment=four and gradient=accumulated' --json; ok orch show "$(json runs.0.key)"
+ok orch ls --where 'experiment=four and gradient=at_once' --json
+four=$(json runs.0.key)
+ok orch show "$four"
+has 'gradient of 4 x 32 images at once: batch norms see all 128'
+ok orch ls --where 'experiment=four and gradient=accumulated' --json
+ok orch show "$(json runs.0.key)"
 has 'gradient accumulated over 4 passes of 32 images: batch norms see 32 images and update their running statistics 4 times a step'
-ok orch ls --where 'experiment=equal and copies=3' --json; ok orch show "$(json runs.0.key)"
+ok orch ls --where 'experiment=equal and copies=3' --json
+ok orch show "$(json runs.0.key)"
 has 'there are no random transforms: all copies are equal'
 has '1 of 2 drops of the learning rate fall within the 3 epochs'
-ok orch show "$four" --json; same "$(json facts.cost.copies) $(json facts.cost.samples) $(json facts.cost.images)" '4 32 100' 'cost'
+ok orch show "$four" --json
+same "$(json facts.cost.copies) $(json facts.cost.samples) $(json facts.cost.images)" '4 32 100' 'cost'
 
 # the picture: two rows of six images of 112 pixels, with gaps and names; grey squares where cutout was
 orch show "$four" -a copies >copies.png
@@ -107,13 +117,19 @@ experiments:
 R
 TINY_TORCH_FAIL=train:6 orch run r.recipe -q >/dev/null 2>&1 && _fail 'the sixth step did not fail'
 ok orch run r.recipe -q
-ok orch show @last; has 'an earlier attempt had finished 1 epochs'
+ok orch show @last
+has 'an earlier attempt had finished 1 epochs'
 ok orch show @last --json
 awk -v a="$(json results.time_to_accuracy)" -v b="$(json results.training_time)" 'BEGIN { exit !(a > 0 && a < b) }' || _fail 'the earlier attempt is not counted'
 same "$(json results.epochs_to_accuracy)" 1.0
 
 # refused before anything runs, with place and hint
-refused() { printf 'format: 1\nrecipe: o\nexperiments: { o: { plugin: batchaug, with: { %s } } }\n' "$1" >o.recipe; fails 2 orch check o.recipe; says "$2"; says 'at: o.recipe:3'; }
+refused() {
+    printf 'format: 1\nrecipe: o\nexperiments: { o: { plugin: batchaug, with: { %s } } }\n' "$1" >o.recipe
+    fails 2 orch check o.recipe
+    says "$2"
+    says 'at: o.recipe:3'
+}
 refused 'copies: 0' "parameter 'copies': 0 is below its minimum 1"
 refused 'dataset: synthetic, image_size: 8, net: "mlp:8"' "'cutout 16': 16 pixels are more than the images have, which are 8 wide and 8 high: choose at most 8"
 refused 'dataset: synthetic, image_size: 512, net: "mlp:8", copies: 4096, batch: 65536' 'batch size 65536 x 4096 copies of 3x512x512 values take'

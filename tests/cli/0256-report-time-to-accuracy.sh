@@ -33,10 +33,14 @@ report:
   - { question: "4", title: By machine, time_to_accuracy: { value: result tta, reached: result reached, by: machine } }
 R
 # trials that have not run have no machine; they are missing all the same
-ok orch report t.recipe --only 4; has '35 of 35 trials are not run'
+ok orch report t.recipe --only 4
+has '35 of 35 trials are not run'
 ok orch run t.recipe -q
-ok orch report t.recipe --disturbed --only 1; has_not missing
-has 'Koopmans'; has '1 run reached the target but recorded no time'; has 'half or fewer reached it'
+ok orch report t.recipe --disturbed --only 1
+has_not missing
+has 'Koopmans'
+has '1 run reached the target but recorded no time'
+has 'half or fewer reached it'
 ok orch report t.recipe --disturbed --only 1 --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the table'
 import json, math, sys
@@ -62,10 +66,17 @@ wanted = [math.sqrt(math.expm1(squares / (-2 * math.log(q)))) for q in (0.025, 0
 assert abs(rows["most"]["cv"] - 0.5) < 1e-12, rows["most"]
 assert all(abs(a - b) < 1e-9 * b for a, b in zip(rows["most"]["cv_interval"], wanted)), (rows["most"], wanted)
 P
-ok orch report t.recipe --disturbed --only 2; has 'tta (s)'; has epochs; has '3 of 5'
-ok orch report t.recipe --disturbed --only 3; has '5 of 5'; has 'all '; has_not 'counts as longer'
+ok orch report t.recipe --disturbed --only 2
+has 'tta (s)'
+has epochs
+has '3 of 5'
+ok orch report t.recipe --disturbed --only 3
+has '5 of 5'
+has 'all '
+has_not 'counts as longer'
 # wrong items are found when the recipe is read
 for wrong in 's/value: result tta, r/r/' 's/reached: result reached/reached: [result reached]/' 's/result tta/result ttb/' 's/by: kind }/by: king }/'; do
     sed "$wrong" t.recipe >bad.recipe
-    fails 2 orch check bad.recipe; says 'bad.recipe:'
+    fails 2 orch check bad.recipe
+    says 'bad.recipe:'
 done

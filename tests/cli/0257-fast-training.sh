@@ -27,20 +27,32 @@ assert plain.get("result.whitening_time") is None and fast["result.whitening_tim
 assert plain["result.trained_params"] - fast["result.trained_params"] == 24 * 12 + 18, (plain, fast)
 assert fast["result.training_time"] >= fast["result.whitening_time"], fast
 P
-ok orch plan t.recipe fast -s fast.pad_ahead=false; has 'done'; has_not 'missing'
+ok orch plan t.recipe fast -s fast.pad_ahead=false
+has 'done'
+has_not 'missing'
 
 fails 2 orch plan t.recipe -s fast.flip=false
-says 'flip_alternate: the training images are not flipped'; says 'hint: set flip: true'
+says 'flip_alternate: the training images are not flipped'
+says 'hint: set flip: true'
 fails 2 orch plan t.recipe -s fast.net=mlp:8
-says "whiten: the first layer of network 'mlp:8' is no plain convolution"; says 'hint: set whiten: false'
-fails 2 orch plan t.recipe -s fast.label_smoothing=1; says label_smoothing
-fails 2 orch plan t.recipe -s fast.average=swa; says 'average'
-fails 2 orch plan t.recipe -s fast.test_flip_below=90; says test_flip_below
-fails 2 orch plan t.recipe -s fast.net=airbench:64,x,3; says "'64,x,3' is not a list of 1 to 5 widths"
+says "whiten: the first layer of network 'mlp:8' is no plain convolution"
+says 'hint: set whiten: false'
+fails 2 orch plan t.recipe -s fast.label_smoothing=1
+says label_smoothing
+fails 2 orch plan t.recipe -s fast.average=swa
+says 'average'
+fails 2 orch plan t.recipe -s fast.test_flip_below=90
+says test_flip_below
+fails 2 orch plan t.recipe -s fast.net=airbench:64,x,3
+says "'64,x,3' is not a list of 1 to 5 widths"
 # progressive sizes: part of what makes a trial, and refused where the images or the network do not allow them
-ok orch plan t.recipe plain -s plain.first_size=16; has_not done
+ok orch plan t.recipe plain -s plain.first_size=16
+has_not done
 ok orch run t.recipe plain -q -s plain.first_size=16 -s plain.growth=1
-fails 2 orch plan t.recipe -s plain.first_size=32; says 'first_size: 32, but the images have 32x32 pixels'
+fails 2 orch plan t.recipe -s plain.first_size=32
+says 'first_size: 32, but the images have 32x32 pixels'
 fails 2 orch plan t.recipe -s plain.first_size=16 -s plain.net=lenet5
-says "first_size: 16: network 'lenet5' cannot take images of 16x16"; says 'a pool over the whole image'
-fails 2 orch plan t.recipe -s plain.first_size=2; says 'cannot take images of 2x2'
+says "first_size: 16: network 'lenet5' cannot take images of 16x16"
+says 'a pool over the whole image'
+fails 2 orch plan t.recipe -s plain.first_size=2
+says 'cannot take images of 2x2'

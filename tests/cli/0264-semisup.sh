@@ -20,7 +20,8 @@ ok orch run t.recipe -q
 ok orch export --format json
 cp "$SCRATCH/out" runs.json
 for name in semi weak rare; do # the pre-training set of each run by class
-    ok orch ls --where "experiment=$name" --json; n=$(json runs.#)
+    ok orch ls --where "experiment=$name" --json
+    n=$(json runs.#)
     for ((i = 0; i < n; i++)); do orch show "$(json "runs.$i.key")" -a pretraining_set >"$name.$i.csv"; done
 done
 python3 - runs.json <<'P' || _fail 'what the trainings give'
@@ -79,7 +80,8 @@ for name in glob.glob("*.csv"):
             assert int(row["images"]) <= int(row["candidates"]) <= 250, row
             assert row["images"] == "0" or 0 < float(row["lowest score"]) <= 1, row
 P
-ok orch ls --where 'experiment=semi' --json; ok orch show "$(json runs.0.key)" --json
+ok orch ls --where 'experiment=semi' --json
+ok orch show "$(json runs.0.key)" --json
 same "$(json facts.cost.images) $(json facts.cost.epochs)" '50 21.2' 'cost' # 2 epochs and 60 steps of 16 of 50 images
 
 # what an earlier attempt finished is not done again: fine-tuning fails in its first step (the 61st)
@@ -90,21 +92,35 @@ with: { $small }
 experiments: { r: { plugin: semisup, with: { supervision: weak, noise: 0.2, checkpoint_every: 0 } }, s: { plugin: semisup, with: { supervision: weak, noise: 0.2 } } }
 R
 TINY_TORCH_FAIL=train:61 orch run r.recipe r -q >/dev/null 2>&1 && _fail 'the 61st step did not fail'
-ok orch run r.recipe r -q; ok orch run r.recipe s --force -q
-ok orch ls --where 'recipe=r and experiment=r and state=ok' --json; resumed=$(json runs.0.key)
-ok orch ls --where 'recipe=r and experiment=s' --json; whole=$(json runs.0.key)
-ok orch show "$resumed"; has 'an earlier attempt had pre-trained the student'
-ok orch show "$resumed" --json; a="$(json results.final_loss) $(json results.pretrained_accuracy) $(json results.pretraining_images)"
-ok orch show "$whole" --json; same "$a" "$(json results.final_loss) $(json results.pretrained_accuracy) $(json results.pretraining_images)" 'a resumed training'
+ok orch run r.recipe r -q
+ok orch run r.recipe s --force -q
+ok orch ls --where 'recipe=r and experiment=r and state=ok' --json
+resumed=$(json runs.0.key)
+ok orch ls --where 'recipe=r and experiment=s' --json
+whole=$(json runs.0.key)
+ok orch show "$resumed"
+has 'an earlier attempt had pre-trained the student'
+ok orch show "$resumed" --json
+a="$(json results.final_loss) $(json results.pretrained_accuracy) $(json results.pretraining_images)"
+ok orch show "$whole" --json
+same "$a" "$(json results.final_loss) $(json results.pretrained_accuracy) $(json results.pretraining_images)" 'a resumed training'
 same "$(orch show "$resumed" -a pretraining_set)" "$(orch show "$whole" -a pretraining_set)" 'the set of a resumed training'
 
 # a loss that is not finite, in a stage: diverged, and which
 TINY_TORCH_NAN=1 orch run r.recipe s --force -q >/dev/null 2>&1
-ok orch ls --where 'recipe=r and experiment=s and state=diverged' --json; same "$(json runs.#)" 1
-ok orch show "$(json runs.0.key)"; has 'pre-training the student: the loss is not finite: first in step'
+ok orch ls --where 'recipe=r and experiment=s and state=diverged' --json
+same "$(json runs.#)" 1
+ok orch show "$(json runs.0.key)"
+has 'pre-training the student: the loss is not finite: first in step'
 
 # refused before anything runs, with the place; what only the images tell, before anything is trained
-refused() { printf 'format: 1\nrecipe: o\nexperiments: { o: { plugin: semisup, with: { %s } } }\n' "$1" >o.recipe; fails 2 orch check o.recipe; says "$2"; says 'at: o.recipe:3'; says "$3"; }
+refused() {
+    printf 'format: 1\nrecipe: o\nexperiments: { o: { plugin: semisup, with: { %s } } }\n' "$1" >o.recipe
+    fails 2 orch check o.recipe
+    says "$2"
+    says 'at: o.recipe:3'
+    says "$3"
+}
 refused 'per_class: 100, k: 801' 'k: 801 images a class, but there are 800 unlabelled images' 'hint: choose k from 1'
 refused 'unlabelled: 300, k: 301' 'k: 301 images a class, but there are 300 unlabelled images' 'hint: choose k from 1'
 refused 'p: 11' 'p: 11 classes an image, but there are 10 classes' 'hint: choose p from 1'
@@ -124,6 +140,8 @@ experiments:
   checkpoint: { plugin: semisup, with: { k: 40, teacher: "\${other.weights}" } }
 R
 orch run bad.recipe -q >/dev/null 2>&1 && _fail 'a checkpoint of another network was accepted'
-ok orch ls --where 'recipe=bad and experiment=checkpoint and state=failed' --json; ok orch show "$(json runs.0.key)"
-has "teacher of network 'mlp:64': "; has_not 'teacher_accuracy'
+ok orch ls --where 'recipe=bad and experiment=checkpoint and state=failed' --json
+ok orch show "$(json runs.0.key)"
+has "teacher of network 'mlp:64': "
+has_not 'teacher_accuracy'
 exit 0

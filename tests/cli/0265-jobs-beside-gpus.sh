@@ -12,5 +12,6 @@ experiments:
   cpu: { plugin: sleep, sweep: { seconds: [0.1, 0.2] } }
   gpu: { plugin: sleep, resources: { gpus: 1 }, with: { seconds: 0.3 } }
 R
-ok orch plan t.recipe --json; same "$(json forecast.slots)" 2
+ok orch plan t.recipe --json
+same "$(json forecast.slots)" 2
 exit 0

@@ -44,7 +44,10 @@ for run in runs["guess"]:
 assert len({run["result.divergence"] for run in runs["single"]}) == 3
 assert len({run["result.full_loss"] for run in runs["single"]}) == 1  # sources change no weights
 P
-key() { ok orch ls --where "$1" --json; json runs.0.key; }
+key() {
+    ok orch ls --where "$1" --json
+    json runs.0.key
+}
 orch show "$(key 'experiment=known and target=a')" -a sources >sources.csv
 python3 - sources.csv <<'P' || _fail 'sources by divergence'
 import csv, sys
@@ -62,24 +65,36 @@ assert names == sorted(names) and all(len(set(n)) == 3 and set(n) <= set("abcd")
 assert all(int(r["images"]) >= 4 and 0 < float(r["share of it"]) <= 1 for r in rows), rows
 P
 ok orch show "$(key 'experiment=base and target=e and labels=cfa')"
-has 'distance KL(image || source) of'; has 'epsilon 1e-08'
+has 'distance KL(image || source) of'
+has 'epsilon 1e-08'
 
 # equal seeds and settings: equal results
 ok orch run t.recipe base --force -q
 ok orch ls --where 'experiment=base and target=a and labels=cfa' --json
 [ "$(json runs.0.key)" != "$(json runs.1.key)" ] || _fail 'it did not run again'
-ok orch ls --where 'experiment=base and target=a and labels=cfa' --json; first=$(json runs.0.key); second=$(json runs.1.key)
-weights() { ok orch show "$1" --json; printf '%s\n' "$out" | python3 -c 'import json, sys; print(*[a["sha256"] for a in json.load(sys.stdin)["artifacts"] if a["name"] == "weights"])'; }
+ok orch ls --where 'experiment=base and target=a and labels=cfa' --json
+first=$(json runs.0.key)
+second=$(json runs.1.key)
+weights() {
+    ok orch show "$1" --json
+    printf '%s\n' "$out" | python3 -c 'import json, sys; print(*[a["sha256"] for a in json.load(sys.stdin)["artifacts"] if a["name"] == "weights"])'
+}
 same "$(weights "$first")" "$(weights "$second")" 'weights of equal seeds'
 
 # refused before anything runs, with place and hint
-refused() { printf 'format: 1\nrecipe: o\nexperiments: { o: { plugin: sourcesel, with: { dataset: synthetic, image_size: 12, net: "mlp:8", %s } } }\n' "$1" >o.recipe; fails 2 orch check o.recipe; says "$2"; says 'at: o.recipe:3'; }
+refused() {
+    printf 'format: 1\nrecipe: o\nexperiments: { o: { plugin: sourcesel, with: { dataset: synthetic, image_size: 12, net: "mlp:8", %s } } }\n' "$1" >o.recipe
+    fails 2 orch check o.recipe
+    says "$2"
+    says 'at: o.recipe:3'
+}
 refused 'sources: [a 0 1], labels: nearest3' 'labels: nearest3 names an image by three sources, but there is 1'
 refused 'sources: [a 0 1, b 2 3, c 4], target: a, labels: cfa' 'labels: cfa names an image by three sources, but there are 2'
 says 'hint: name more sets in sources or use'
 refused 'sources: [a 0 1], labels: sources' 'labels: sources needs at least 2 sources, there is one'
 refused 'sources: [a 0 1, b], labels: sources' "sources: 'b' has no classes"
-refused 'sources: [a 0 1, b 1 2]' "sources: class 1 is in 'a' and in 'b'"; says 'hint: an image belongs to one source'
+refused 'sources: [a 0 1, b 1 2]' "sources: class 1 is in 'a' and in 'b'"
+says 'hint: an image belongs to one source'
 refused 'sources: [a 0 1, b 2 3, c 4], target: a, use: [a, b]' "use: 'a' is the target"
 refused 'sources: [a 0 1, b 2 3], target: hats' "target: there is no set 'hats'"
 refused 'sources: [a 0 1], target: a' 'sources: the target is the only set'
@@ -90,7 +105,11 @@ refused 'labels: cfa' 'labels: nearest3 and cfa need a network that gives featur
 refused 'classes: [1, 2]' 'classes: sourcesel takes its classes from the lists of sources'
 
 # refused when the files are read, before the first step
-breaks() { printf 'format: 1\nrecipe: o\nexperiments: { o: { plugin: sourcesel, with: { %s, %s } } }\n' "${small%, min_images*}" "$1" >o.recipe; fails 1 orch run o.recipe -q; says "$2"; }
+breaks() {
+    printf 'format: 1\nrecipe: o\nexperiments: { o: { plugin: sourcesel, with: { %s, %s } } }\n' "${small%, min_images*}" "$1" >o.recipe
+    fails 1 orch run o.recipe -q
+    says "$2"
+}
 breaks 'sources: [a 0 1, b 2 30]' "class 30 of 'synthetic': expected 0 to"
 orch show "$(key "experiment='extractor' and target=a")" -a weights >w.safetensors
 breaks "$sets, target: a, labels: cfa, extractor: w.safetensors, extractor_net: \"mlp:9\"" "extractor: the weights do not fit network 'mlp:9'"

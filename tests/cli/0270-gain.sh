@@ -20,17 +20,22 @@ report:
   - { question: "2", title: The first is the baseline, gain: { value: good, cost: cost, by: with } }
 R
 ok orch check t.recipe
-ok orch report t.recipe --only 1; has 'missing'
+ok orch report t.recipe --only 1
+has 'missing'
 ok orch run t.recipe -q
 ok orch report t.recipe --only 1
 grep -Eq '^ *slow +3 +0\.3000 +10\.00 +0\.0300 +0\.005 to 0\.055$' "$SCRATCH/out" || _fail 'the row'
 grep -Eq '^ *fast +3 +0\.1000 .* - +unbounded$' "$SCRATCH/out" || _fail 'the row'
 has 'compared with none, pairs of equal seeds'
-ok orch report t.recipe --only 2; has 'compared with none'
+ok orch report t.recipe --only 2
+has 'compared with none'
 sed 's/repeat: 3/repeat: 4/' t.recipe >more.recipe
-ok orch report more.recipe --only 1; has 'missing'
+ok orch report more.recipe --only 1
+has 'missing'
 sed 's/baseline: none/baseline: nothing/' t.recipe >other.recipe
-ok orch report other.recipe --only 1; has 'nothing has no number yet'
+ok orch report other.recipe --only 1
+has 'nothing has no number yet'
 sed 's/cost: cost, by/by/' t.recipe >o.recipe
-fails 2 orch check o.recipe; says "cost"
+fails 2 orch check o.recipe
+says "cost"
 exit 0

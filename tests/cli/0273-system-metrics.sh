@@ -40,9 +40,16 @@ report:
 R
 # several drivers at once, each with a store and made-up GPUs of its own
 start() { (ORCH_DB=$SCRATCH/$2.db ORCH_SLOTS=$SCRATCH/slots.$2 FAKE_NVML=$1 FAKE_NVML_COUNT=${3:-2} orch run s.recipe "$2" -q >"$SCRATCH/$2.out" 2>&1) & }
-start '' sampled; start vanishes lost; start hangs hung; start '' off; start '' slow
+start '' sampled
+start vanishes lost
+start hangs hung
+start '' off
+start '' slow
 wait
-shown() { ok env ORCH_DB="$SCRATCH/$1.db" orch show @last --json; same "$(json state)" "${2:-ok}" "the trial $1"; }
+shown() {
+    ok env ORCH_DB="$SCRATCH/$1.db" orch show @last --json
+    same "$(json state)" "${2:-ok}" "the trial $1"
+}
 
 shown sampled
 python3 - "$SCRATCH/out" <<'P' || _fail 'what was sampled'
@@ -62,12 +69,18 @@ cost = run["facts"]["sampling_cpu_s"]
 print("sampling took %.2f ms of CPU in %.2f s" % (1e3 * cost, run["wall_s"]))
 assert 0 < cost < 0.005 * run["wall_s"] + 0.1, cost  # 0.1 s to open NVML and to start the thread
 P
-ok env ORCH_DB="$SCRATCH/sampled.db" orch show @last; has 'machine while it ran'; has 'system/gpu0_power'
+ok env ORCH_DB="$SCRATCH/sampled.db" orch show @last
+has 'machine while it ran'
+has 'system/gpu0_power'
 # a report charts it and gives the mean; other outputs have the plugin's metrics alone
 ok env ORCH_DB="$SCRATCH/sampled.db" orch report s.recipe sampled
-has 'system/gpu0_core'; has 80; has_not missing
-ok env ORCH_DB="$SCRATCH/sampled.db" orch export; has_not 'system/gpu'
-ok env ORCH_DB="$SCRATCH/sampled.db" orch table --rows experiment --value 'mean system/gpu0_power'; has 250.5
+has 'system/gpu0_core'
+has 80
+has_not missing
+ok env ORCH_DB="$SCRATCH/sampled.db" orch export
+has_not 'system/gpu'
+ok env ORCH_DB="$SCRATCH/sampled.db" orch table --rows experiment --value 'mean system/gpu0_power'
+has 250.5
 ok env ORCH_DB="$SCRATCH/sampled.db" orch db check
 
 shown lost lost
@@ -94,5 +107,6 @@ ok env ORCH_DB="$SCRATCH/env.db" ORCH_SYSTEM_METRICS=off orch run s.recipe slow 
 # wrong values are errors of the recipe
 for wrong in 's/system_metrics: off/system_metrics: 0.2s/' 's/system_metrics: off/system_metrics: often/' 's/system_metrics: off/system_metric: off/' 's/gpu0_core/gpu0_cor/' 's/x: second/x: seconds/'; do
     sed "$wrong" s.recipe >bad.recipe
-    fails 2 orch check bad.recipe; says 'bad.recipe:'
+    fails 2 orch check bad.recipe
+    says 'bad.recipe:'
 done

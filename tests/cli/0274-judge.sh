@@ -52,7 +52,10 @@ for repeat in (1, 2):
 assert runs["inverted", 1] != runs["same", 1] and runs["inverted", 1]["loss"] != runs["same", 1]["loss"]
 assert (runs["few", 1]["judged_images"], runs["few", 1]["judged_classes"]) == (2, 2), runs["few", 1]
 P
-ok orch report j.recipe same wild; has_not missing; has 'deviation of accuracy'; has 'with n - 1'
+ok orch report j.recipe same wild
+has_not missing
+has 'deviation of accuracy'
+has 'with n - 1'
 ok orch report j.recipe same wild --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the deviation'
 import json, statistics, sys
@@ -64,14 +67,19 @@ assert abs(row["deviation_of_accuracy"] - statistics.stdev(each)) < 1e-9, (row, 
 assert {str(r["class"]): int(r["images"]) for r in tables[2]} == {"3": 4, "7": 2}, tables[2]
 P
 # a checkpoint of another network; images that are not there, or of no class that the network knows
-fails 1 orch run j.recipe another -q; says "is not a checkpoint of network 'mlp:9' with 10 classes"
+fails 1 orch run j.recipe another -q
+says "is not a checkpoint of network 'mlp:9' with 10 classes"
 for wrong in 'empty/has no classes' 'hollow/is empty' 'nowhere/was not found'; do
     sed "s/images: wild, per_class/images: ${wrong%%/*}, per_class/" j.recipe >bad.recipe
-    fails 2 orch run bad.recipe few -q; says "${wrong#*/}"
+    fails 2 orch run bad.recipe few -q
+    says "${wrong#*/}"
 done
 sed "s/images: wild, per_class/images: other, per_class/" j.recipe >bad.recipe
-fails 1 orch run bad.recipe few -q; says "class 'zebra'"
+fails 1 orch run bad.recipe few -q
+says "class 'zebra'"
 sed "s/transforms: \[crop 2, flip, cutout 4\]/transforms: [cutout 99]/" j.recipe >bad.recipe
-fails 2 orch run bad.recipe few -q; says cutout
+fails 2 orch run bad.recipe few -q
+says cutout
 sed 's/value: result accuracy, deviation: true/value: result accuracy, columns: repeat, deviation: true/' j.recipe >bad.recipe
-fails 2 orch check bad.recipe; says "'deviation' needs a table without 'columns'"
+fails 2 orch check bad.recipe
+says "'deviation' needs a table without 'columns'"

@@ -20,7 +20,8 @@ experiments:
 R
 ok orch run t.recipe -q
 ok orch export --format json
-cp "$SCRATCH/out" runs.json; out=
+cp "$SCRATCH/out" runs.json
+out=
 python3 - runs.json <<'P' || _fail 'what the trainings give'
 import json, sys
 runs = {}
@@ -59,16 +60,23 @@ for name, least, most in ("fp16", 1e-6, 2e-3), ("bf16", 1e-4, 2e-2):
     assert least < run["result.compression_error"] < most and near(run, one, 10 * most) and not near(run, one, 0), run
     assert run["result.reduced_bytes"] * 2 == late["result.reduced_bytes"], run
 P
-ok orch show @last; has 'weights of all workers: SHA-256'
+ok orch show @last
+has 'weights of all workers: SHA-256'
 # more workers than processors: it runs, and says so
 ok orch run t.recipe workers -q -s workers=4 -s threads=64
-ok orch show @last; has 'oversubscribed: 4 workers with 64 threads each share'
-ok orch show @last --json; python3 -c 'import json, sys; assert json.load(sys.stdin)["results"]["oversubscribed"] == 1' <<<"$out" || _fail 'oversubscribed'
+ok orch show @last
+has 'oversubscribed: 4 workers with 64 threads each share'
+ok orch show @last --json
+python3 -c 'import json, sys; assert json.load(sys.stdin)["results"]["oversubscribed"] == 1' <<<"$out" || _fail 'oversubscribed'
 # what cannot be
-fails 2 orch run t.recipe weak -q -s scaling=strong -s workers=5 -s batch=12; says 'a batch of 12 images cannot be shared by 5 workers equally'
-fails 2 orch run t.recipe weak -q -s untimed_epochs=2; says 'untimed_epochs: 2 leaves none of 2 epochs'
-_run orch run t.recipe weak -q --force -s batch=200; [ $status = 1 ] || _fail 'a batch larger than the data'
-ok orch show @last --json; case $(json reason) in *'a step takes 400 images of all workers together, there are 200'*) ;; *) _fail "$(json reason)" ;; esac
+fails 2 orch run t.recipe weak -q -s scaling=strong -s workers=5 -s batch=12
+says 'a batch of 12 images cannot be shared by 5 workers equally'
+fails 2 orch run t.recipe weak -q -s untimed_epochs=2
+says 'untimed_epochs: 2 leaves none of 2 epochs'
+_run orch run t.recipe weak -q --force -s batch=200
+[ $status = 1 ] || _fail 'a batch larger than the data'
+ok orch show @last --json
+case $(json reason) in *'a step takes 400 images of all workers together, there are 200'*) ;; *) _fail "$(json reason)" ;; esac
 # on GPUs: NCCL sums the buckets, on a stream of its own (tests/plugins/fake_nccl.c stands in for it)
 export TINY_TORCH_CUDA=2 ORCH_CUDART=$BUILD/tests/mpi/fake_nccl.so ORCH_NCCL=$BUILD/tests/mpi/fake_nccl.so
 cat >gpu.recipe <<R
@@ -80,7 +88,8 @@ experiments:
 R
 ok orch run gpu.recipe -q
 ok orch export --format json
-cp "$SCRATCH/out" gpus.json; out=
+cp "$SCRATCH/out" gpus.json
+out=
 python3 - gpus.json runs.json <<'P' || _fail 'what the trainings on GPUs give'
 import json, sys
 gpu, cpu = (json.load(open(path)) for path in sys.argv[1:])
@@ -95,13 +104,24 @@ for run in gpu:
         assert run["result.buckets"] == 1 and run["result.communication_time"] > 0, run  # the stand-in trains the head alone
         assert (run["result.overlap"] == 0) == (not run["param.overlap"]), run
 P
-ok orch show @last; has 'weights of all workers: SHA-256'
-reason() { _run orch run gpu.recipe two -q --force -x two.overlap=true "$@"; [ $status = 1 ] || _fail "status $status: $*"; ok orch show @last --json; out=$(json reason); }
-reason -x two.algorithm=rabenseifner; has "algorithm 'rabenseifner': NCCL does not have it"
-reason -x two.algorithm=auto -s two.device=cuda:1; has "device: 'cuda:1' is one GPU"
-reason -x two.algorithm=auto -s two.compression=fp16; has "compression: 'fp16' is for workers on processors"
+ok orch show @last
+has 'weights of all workers: SHA-256'
+reason() {
+    _run orch run gpu.recipe two -q --force -x two.overlap=true "$@"
+    [ $status = 1 ] || _fail "status $status: $*"
+    ok orch show @last --json
+    out=$(json reason)
+}
+reason -x two.algorithm=rabenseifner
+has "algorithm 'rabenseifner': NCCL does not have it"
+reason -x two.algorithm=auto -s two.device=cuda:1
+has "device: 'cuda:1' is one GPU"
+reason -x two.algorithm=auto -s two.compression=fp16
+has "compression: 'fp16' is for workers on processors"
 for failing in ncclGetUniqueId ncclCommInitRank cudaStreamSynchronize; do
-    FAKE_NCCL_FAIL=$failing reason -x two.algorithm=auto; has 'on purpose'
+    FAKE_NCCL_FAIL=$failing reason -x two.algorithm=auto
+    has 'on purpose'
 done
-ORCH_NCCL=/nowhere/libnccl.so reason -x two.algorithm=auto; has 'there is no libnccl'
+ORCH_NCCL=/nowhere/libnccl.so reason -x two.algorithm=auto
+has 'there is no libnccl'
 exit 0

@@ -15,7 +15,8 @@ experiments:
 R
 ok orch run a.recipe -q
 ok orch export --format json
-cp "$SCRATCH/out" runs.json; out=
+cp "$SCRATCH/out" runs.json
+out=
 python3 - runs.json <<'P' || _fail 'what was measured'
 import json, sys
 runs = [r for r in json.load(open(sys.argv[1])) if r["experiment"] == "sizes"]
@@ -29,10 +30,14 @@ for r in runs:
     assert abs(r["metric.fitted_time"] / time - 1 - r["metric.fit_residual"]) < 1e-9, r
     assert r["result.latency"] >= 0 and r["result.fit_error"] >= abs(r["metric.fit_residual"]) / 3 - 1e-12, r
 P
-ok orch show @last; has 'latency and bandwidth take all-reduces of two sizes'
-ok orch ls --where 'algorithm = ring' --json; ring=$(json runs.0.key)
-ok orch show "$ring"; has 'fitted: t = 2 (n-1) a + 2 (n-1)/n S/B, n = 3'
+ok orch show @last
+has 'latency and bandwidth take all-reduces of two sizes'
+ok orch ls --where 'algorithm = ring' --json
+ring=$(json runs.0.key)
+ok orch show "$ring"
+has 'fitted: t = 2 (n-1) a + 2 (n-1)/n S/B, n = 3'
 # what cannot be
 fails 2 orch run a.recipe one -q -s workers=1
 fails 2 orch run a.recipe one -q -s algorithm=butterfly
-fails 2 orch run a.recipe one -q -s 'bytes=[]'; says 'bytes: no size is given'
+fails 2 orch run a.recipe one -q -s 'bytes=[]'
+says 'bytes: no size is given'

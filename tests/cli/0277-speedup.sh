@@ -13,9 +13,12 @@ S
 all='speedup, efficiency, ratio, inverse, increase, computing, communication, bandwidth'
 recipe() { # FIRST-WORKERS ITEM...
     printf 'format: 1\nrecipe: t\nexperiments:\n  t: { plugin: ./time.plugin, sweep: { kind: [strong, weak], workers: [%s] } }\nreport:\n' "$1" >t.recipe
-    shift; for item; do printf '  - { title: T, speedup: { %s } }\n' "$item" >>t.recipe; done
+    shift
+    for item; do printf '  - { title: T, speedup: { %s } }\n' "$item" >>t.recipe; done
 }
-rows() { ok orch report t.recipe --json; python3 - "$SCRATCH/out" "$@" <<'P' || _fail "rows $*"
+rows() {
+    ok orch report t.recipe --json
+    python3 - "$SCRATCH/out" "$@" <<'P' || _fail "rows $*"
 import json, sys
 ORDER = ["kind", "workers", "seconds_(s)", "rate_(images/s)", "speedup", "share_of_the_ideal_n", "t(n)/t(1)", "t(1)/t(n)", "increase_(%)",
          "computing", "communication", "bandwidth_(gb/s)"]
@@ -33,9 +36,13 @@ recipe '1, 2, 4' "value: result seconds, by: kind, bytes: result sent, columns: 
 ok orch run t.recipe -q
 rows '[["strong",1,8,1,1,1,1,0,8,0,None], ["strong",2,5,1.6,.8,.625,1.6,-37.5,4,1,6], ["strong",4,4,2,.5,.5,2,-50,2,2,4.5],
        ["weak",1,8,1,1,1,1,0,8,0,None], ["weak",2,10,.8,.4,1.25,.8,25,4,6,1], ["weak",4,12,2/3,1/6,1.5,2/3,50,2,10,.9]]'
-ok orch report t.recipe; has 'speedup = S(n) = t(1) / t(n)'; has 'communication = t(n) - t(1) / n'; has '2 (n-1)/n x bytes / communication / 10^9'
+ok orch report t.recipe
+has 'speedup = S(n) = t(1) / t(n)'
+has 'communication = t(n) - t(1) / n'
+has '2 (n-1)/n x bytes / communication / 10^9'
 # the chart has the first column of each group, and the ideal
-ok orch report t.recipe --json; python3 - "$SCRATCH/out" <<'P' || _fail 'the chart'
+ok orch report t.recipe --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'the chart'
 import json, sys
 chart, = (b for b in json.load(open(sys.argv[1]))["sections"][0]["blocks"] if "panels" in b or "series" in b or b.get("kind") == "chart")
 text = json.dumps(chart)
@@ -45,15 +52,21 @@ P
 # of a rate more is better; speedup and efficiency are the usual columns
 recipe '1, 2, 4' 'value: result rate, by: kind, where: kind = weak'
 rows '[["weak",1,100,1,1], ["weak",2,160,1.6,.8], ["weak",4,200,2,.5]]'
-ok orch report t.recipe; has 'speedup = S(n) = v(n) / v(1)'
+ok orch report t.recipe
+has 'speedup = S(n) = v(n) / v(1)'
 # without one worker there is nothing to compare with
 recipe '2, 4' 'value: result seconds, by: kind, where: kind = strong'
 rows '[["strong",2,5,None,None], ["strong",4,4,None,None]]'
-ok orch report t.recipe; has 'a dash: one worker was not measured'
+ok orch report t.recipe
+has 'a dash: one worker was not measured'
 # what cannot be
 recipe '1, 2' 'value: result seconds, columns: [speedups]'
-fails 2 orch check t.recipe; says "unknown column 'speedups' of a speedup"; says "did you mean 'speedup'?"
+fails 2 orch check t.recipe
+says "unknown column 'speedups' of a speedup"
+says "did you mean 'speedup'?"
 recipe '1, 2' 'value: result seconds, columns: [bandwidth]'
-fails 2 orch check t.recipe; says "column 'bandwidth' needs 'bytes'"
+fails 2 orch check t.recipe
+says "column 'bandwidth' needs 'bytes'"
 recipe '1, 2' 'value: result seconds, workers: nodes'
-fails 2 orch check t.recipe; says nodes
+fails 2 orch check t.recipe
+says nodes

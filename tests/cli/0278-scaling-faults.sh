@@ -15,12 +15,24 @@ experiments:
             layout: plain, threads: 1, loader_threads: 0 }
 R
 # the processes of trials: those that work in a trial's folder
-those() { for p in /proc/[0-9]*; do case $(readlink "$p/cwd" 2>/dev/null) in "$PWD"/.orch/*"$1") echo "${p#/proc/}" ;; esac; done; }
-none_left() { for _ in $(seq 200); do [ -z "$(those '')" ] && return; sleep 0.1; done; ps -o pid,stat,args -p "$(those '' | paste -sd,)"; _fail "processes are left: $1"; }
-ended() { ok orch show @last --json; same "$(json state)" "$1" states; case $(json reason) in *"$2"*) ;; *) _fail "reason: $(json reason)" ;; esac; }
+those() { for p in /proc/[0-9]*; do case $(readlink "$p/cwd" 2>/dev/null) in "$PWD"/.orch/*"$1") echo "${p#/proc/}" ;; esac done }
+none_left() {
+    for _ in $(seq 200); do
+        [ -z "$(those '')" ] && return
+        sleep 0.1
+    done
+    ps -o pid,stat,args -p "$(those '' | paste -sd,)"
+    _fail "processes are left: $1"
+}
+ended() {
+    ok orch show @last --json
+    same "$(json state)" "$1" states
+    case $(json reason) in *"$2"*) ;; *) _fail "reason: $(json reason)" ;; esac
+}
 # start OPTION...: the workers are training; the folder of worker 1 tells its process
 start() {
-    orch run t.recipe --force "$@" >out1 2>err1 & pid=$!
+    orch run t.recipe --force "$@" >out1 2>err1 &
+    pid=$!
     for _ in $(seq 600); do
         grep -qs train_loss .orch/results.db.d/trials/*/journal && [ -n "$(those /worker-1)" ] && break
         sleep 0.1
@@ -29,27 +41,48 @@ start() {
     [ -n "$worker" ] || _fail "no worker 1: $(cat err1)"
     [ "$(those '' | wc -l)" -ge 4 ] || _fail 'fewer processes than two workers and their guards'
 }
-start; kill -KILL "$worker"; wait $pid
-ended crashed 'rank 1 was killed by signal 9 (SIGKILL)'; none_left 'a worker was killed'
-start; kill -KILL "$(those /work | while read -r p; do grep -qs 'orch-plugin' "/proc/$p/cmdline" && echo "$p"; done)"; wait $pid
-ended crashed 'rank 0 was killed by signal 9 (SIGKILL)'; none_left 'worker 0 was killed'
+start
+kill -KILL "$worker"
+wait $pid
+ended crashed 'rank 1 was killed by signal 9 (SIGKILL)'
+none_left 'a worker was killed'
+start
+kill -KILL "$(those /work | while read -r p; do grep -qs 'orch-plugin' "/proc/$p/cmdline" && echo "$p"; done)"
+wait $pid
+ended crashed 'rank 0 was killed by signal 9 (SIGKILL)'
+none_left 'worker 0 was killed'
 # it hangs: the others wait for its gradients until the time limit
 sed 's/retries: 0/retries: 0\n    timeout: 30s/' t.recipe >limit.recipe && mv limit.recipe t.recipe
-start; kill -STOP "$worker"; wait $pid
-ended timeout 'ran past its limit of 30 s'; none_left 'a worker hung'
+start
+kill -STOP "$worker"
+wait $pid
+ended timeout 'ran past its limit of 30 s'
+none_left 'a worker hung'
 # the trial is cancelled while it trains: all workers leave the loop after the same step
-start; kill -INT $pid; sleep 0.3; kill -INT $pid; wait $pid
-ended cancelled ''; none_left 'Ctrl-C'
+start
+kill -INT $pid
+sleep 0.3
+kill -INT $pid
+wait $pid
+ended cancelled ''
+none_left 'Ctrl-C'
 # a training that fails, before it begins and while it runs
-TINY_TORCH_FAIL=model_new _run orch run t.recipe --force -q; ended failed 'model_new failed on purpose'; none_left 'opening failed'
-TINY_TORCH_FAIL=train:5 _run orch run t.recipe --force -q; ended failed 'train failed on purpose'; none_left 'a step failed'
+TINY_TORCH_FAIL=model_new _run orch run t.recipe --force -q
+ended failed 'model_new failed on purpose'
+none_left 'opening failed'
+TINY_TORCH_FAIL=train:5 _run orch run t.recipe --force -q
+ended failed 'train failed on purpose'
+none_left 'a step failed'
 # a host that cannot be reached
 echo 'nowhere.invalid slots=2' >hosts
 export OMPI_MCA_orte_default_hostfile=$PWD/hosts PRTE_MCA_prte_default_hostfile=$PWD/hosts # Open MPI 4, and 5
-_run orch run t.recipe --force -q; [ $status = 1 ] || _fail "status $status"
-ended failed 'when 0 of 2 ranks had started'; none_left 'an unreachable host'
+_run orch run t.recipe --force -q
+[ $status = 1 ] || _fail "status $status"
+ended failed 'when 0 of 2 ranks had started'
+none_left 'an unreachable host'
 unset OMPI_MCA_orte_default_hostfile PRTE_MCA_prte_default_hostfile
 # no launcher
 mkdir tools
 for tool in sh bash env git sed; do at=$(command -v $tool) && ln -s "$at" "tools/$tool"; done
-PATH=$BUILD:$PWD/tools ok orch plan t.recipe; has 'no mpirun on the PATH: install Open MPI'
+PATH=$BUILD:$PWD/tools ok orch plan t.recipe
+has 'no mpirun on the PATH: install Open MPI'

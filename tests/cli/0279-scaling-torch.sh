@@ -16,7 +16,8 @@ experiments:
 R
 ok orch run t.recipe -q
 ok orch export --format json
-cp "$SCRATCH/out" runs.json; out=
+cp "$SCRATCH/out" runs.json
+out=
 python3 - runs.json <<'P' || _fail 'what the trainings give'
 import json, sys
 runs = json.load(open(sys.argv[1]))
@@ -58,6 +59,7 @@ assert sorted(name for name, _ in pairs) == ["norms", "plain", "shared", "shared
 for name, distance in pairs:
     assert distance > 1e-3 if name == "norms" else distance < 1e-4, pairs
 P
-ok orch show @last; has 'weights of all workers: SHA-256'
+ok orch show @last
+has 'weights of all workers: SHA-256'
 # the conformance run starts as many workers as the parameters say
 ok orch plugin check scaling -s workers=3 -s dataset=synthetic -s image_size=32 -s per_class=16 -s net=lenet5 -s batch=48 -s threads=1

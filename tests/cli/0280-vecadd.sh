@@ -19,7 +19,8 @@ event '{"event":"result","name":"kernel_time","value":4.5}'
 [ "$1 $2" = "gpu_grid 5" ] || exit 1
 event '{"event":"done","status":"ok"}'
 S
-git add -A; git commit -qm one
+git add -A
+git commit -qm one
 ok orch run v.recipe add mine -q
 ok orch export --format json
 python3 - "$SCRATCH/out" <<'P' || _fail 'what was measured'
@@ -39,23 +40,37 @@ for r in runs:
     assert got("program_time") >= got("fill_time") + got("first_kernel_time") - 10, r  # a process's start counts in ticks of 10 ms
     assert got("streaming_stores") in (0, 1) if r["param.scenario"] == "cpu_all" else True, r
 P
-ok orch ls --where 'experiment = mine' --json; mine=$(json runs.0.key)
-ok orch show "$mine"; has 'kernel_time'; has '4.5'
-ok orch report v.recipe add; has 'Time by size'
+ok orch ls --where 'experiment = mine' --json
+mine=$(json runs.0.key)
+ok orch show "$mine"
+has 'kernel_time'
+has '4.5'
+ok orch report v.recipe add
+has 'Time by size'
 # a GPU, or the reason why there is none
 ok orch run v.recipe on_gpu -q
-ok orch ls --where 'experiment = on_gpu' --json; cp "$SCRATCH/out" gpu.json
+ok orch ls --where 'experiment = on_gpu' --json
+cp "$SCRATCH/out" gpu.json
 python3 - gpu.json <<'P' || _fail 'GPU scenarios'
 import json, sys
 runs = json.load(open(sys.argv[1]))["runs"]
 assert len(runs) == 4 and all(r["state"] in ("ok", "skipped") for r in runs), runs
 P
-if grep -q skipped gpu.json; then ok orch show @last; grep -qE 'no CUDA device|no concurrent managed access' "$SCRATCH/out" || _fail 'the reason'; fi
+if grep -q skipped gpu.json; then
+    ok orch show @last
+    grep -qE 'no CUDA device|no concurrent managed access' "$SCRATCH/out" || _fail 'the reason'
+fi
 # what cannot be
-fails 1 orch run v.recipe large -q; says 'GB of the machine'; says 'nothing was allocated'
-fails 2 orch run v.recipe add -q -s memory=pinned; says "memory: 'pinned' has no effect on scenario 'cpu_1'"
+fails 1 orch run v.recipe large -q
+says 'GB of the machine'
+says 'nothing was allocated'
+fails 2 orch run v.recipe add -q -s memory=pinned
+says "memory: 'pinned' has no effect on scenario 'cpu_1'"
 fails 2 orch run v.recipe add -q -s elements=-1
-fails 2 orch run v.recipe add -q -s scenario=gpu_grids; says "gpu_grid"
+fails 2 orch run v.recipe add -q -s scenario=gpu_grids
+says "gpu_grid"
 # the recipe
-ok orch plan "$ORCH_SOURCE_DIR/recipes/lab5.recipe" p3 --db other.db; has 'add scenario=cpu_all millions=100'
-ok orch plan "$ORCH_SOURCE_DIR/recipes/lab5.recipe" p3 --profile course --db other.db; has 'memory=managed_advice millions=100'
+ok orch plan "$ORCH_SOURCE_DIR/recipes/lab5.recipe" p3 --db other.db
+has 'add scenario=cpu_all millions=100'
+ok orch plan "$ORCH_SOURCE_DIR/recipes/lab5.recipe" p3 --profile course --db other.db
+has 'memory=managed_advice millions=100'

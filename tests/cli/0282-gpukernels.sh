@@ -23,4 +23,5 @@ for r in runs:
     if r["experiment"] == "fast":
         assert r["state"] in ("ok", "skipped"), r
 P
-fails 2 orch run k.recipe fast -q -s kernel=softmin; says softmax
+fails 2 orch run k.recipe fast -q -s kernel=softmin
+says softmax

@@ -22,9 +22,12 @@ experiments:
 Y
 ask() { orch predict --dataset cifar10 --epochs 1 --precision fp32 --model prior "$@"; }
 fails 2 ask --gpu V100 --net resnet20 --ppp-comp measured
-says 'PPP cannot be measured: no run with a step time on V100'; says 'run a training there, or give a share: 0.62'
-fails 2 ask --gpu V100 --net resnet20 --ppp-comp nearly; says "'nearly' is out of range"
-fails 2 orch paleo --gpu V100 --net resnet50 --ppp-comp measured; says "'measured' is out of range"
+says 'PPP cannot be measured: no run with a step time on V100'
+says 'run a training there, or give a share: 0.62'
+fails 2 ask --gpu V100 --net resnet20 --ppp-comp nearly
+says "'nearly' is out of range"
+fails 2 orch paleo --gpu V100 --net resnet50 --ppp-comp measured
+says "'measured' is out of range"
 
 ok orch run f.recipe --no-progress
 ok orch predictor rows --json
@@ -52,5 +55,6 @@ P
 
 # faster than the peak allows: the peak is wrong, which is said
 printf 'gpus:\n  - { name: "%s", fp32_tflops: 0.001, bandwidth_gbs: 0.1, memory_gb: 8 }\n' "$gpu" >hardware.yaml
-fails 2 ask --gpu "$gpu" --net resnet20 --ppp-comp measured; says 'its runs are faster than its peak allows'
+fails 2 ask --gpu "$gpu" --net resnet20 --ppp-comp measured
+says 'its runs are faster than its peak allows'
 exit 0

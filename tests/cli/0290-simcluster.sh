@@ -94,5 +94,6 @@ near(nodes[4, "ring"], 2 * 3 * 60e-6 + 1.5 * 0.1, 0.02)
 near(nodes[4, "hierarchical"], 2 * 0.01 + 0.1, 0.02)  # up, a ring of two leaders, down
 P
 # a run is found by what it is: simulated
-ok orch ls --where 'result.simulated = 1' --json; [ "$(json runs.#)" -gt 15 ] || _fail 'runs with simulated = 1'
+ok orch ls --where 'result.simulated = 1' --json
+[ "$(json runs.#)" -gt 15 ] || _fail 'runs with simulated = 1'
 exit 0

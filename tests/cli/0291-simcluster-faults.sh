@@ -2,14 +2,21 @@
 # that have too few hosts or a missing route; unknown names; a simulation that is stopped leaves no process.
 . "$(dirname "$0")/lib.sh"
 recipe() { printf 'format: 1\nrecipe: r\nexperiments:\n  r: { plugin: simcluster, with: { %s } }\n' "$1" >r.recipe; }
-refused() { recipe "$1"; fails 2 orch check r.recipe; says "$2"; says 'at: r.recipe:4'; says "hint: "; }
+refused() {
+    recipe "$1"
+    fails 2 orch check r.recipe
+    says "$2"
+    says 'at: r.recipe:4'
+    says "hint: "
+}
 printf '<platform version="4.1">\n <zone id="z" routing="Full">\n  <host id="a" speed="1Gf">\n </zone>\n</platform>\n' >open.xml
 refused 'platform: open.xml' "open.xml', line 4: "
 refused 'platform: none.xml' "none.xml"
 mkdir -p sub/platforms # a path is relative to the recipe, wherever orch is called
 cp open.xml sub/platforms/p.xml
 printf 'format: 1\nrecipe: r\nexperiments:\n  r: { plugin: simcluster, with: { platform: platforms/p.xml } }\n' >sub/r.recipe
-fails 2 orch check sub/r.recipe; says "sub/platforms/p.xml', line 4: "
+fails 2 orch check sub/r.recipe
+says "sub/platforms/p.xml', line 4: "
 refused 'algorithm: rings' "'rings'"
 refused 'net: resnet51' "resnet51"
 refused 'gpu: K8000' "gpu: unknown GPU 'K8000'"
@@ -20,10 +27,21 @@ recipe 'workers: 2'
 mkdir tools
 for tool in sh bash env git cat sed awk grep rm mkdir id dirname basename python3 chmod; do at=$(command -v $tool) && ln -s "$at" "tools/$tool"; done
 ok env PATH="$BUILD:$PWD/tools" orch run r.recipe -q
-ok orch show @last --json; same "$(json state)" skipped; case $(json reason) in *'no smpirun on the PATH'*libsimgrid-dev*) ;; *) _fail "reason: $(json reason)" ;; esac
-command -v smpirun >/dev/null || { echo 'skipped: no smpirun on the PATH (libsimgrid-dev): what follows needs it'; exit 77; }
+ok orch show @last --json
+same "$(json state)" skipped
+case $(json reason) in *'no smpirun on the PATH'*libsimgrid-dev*) ;; *) _fail "reason: $(json reason)" ;; esac
+command -v smpirun >/dev/null || {
+    echo 'skipped: no smpirun on the PATH (libsimgrid-dev): what follows needs it'
+    exit 77
+}
 [ -x "$BUILD/plugins/common/orch-smpi-worker" ] || skip 'built without SimGrid (libsimgrid-dev): what follows needs it'
-failed() { recipe "$1"; fails 1 orch run r.recipe -q --force; ok orch show @last --json; same "$(json state)" failed; case $(json reason) in *"$2"*) ;; *) _fail "reason: $(json reason)" ;; esac; }
+failed() {
+    recipe "$1"
+    fails 1 orch run r.recipe -q --force
+    ok orch show @last --json
+    same "$(json state)" failed
+    case $(json reason) in *"$2"*) ;; *) _fail "reason: $(json reason)" ;; esac
+}
 platform() { printf '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n<platform version="4.1">\n <zone id="z" routing="Full">\n  <host id="a" speed="1Gf"/>\n  <host id="b" speed="1Gf"/>\n  <link id="l" %s/>\n%s </zone>\n</platform>\n' "$1" "$2" >p.xml; }
 platform 'bandwidth="1GBps" latencyy="5us"' ''
 failed 'platform: p.xml, bytes: 1KB' 'p.xml:7: Invalid XML'
@@ -36,22 +54,41 @@ failed 'platform: p.xml, bytes: 1KB' "the simulation on platform file '"
 platform 'bandwidth="1GBps" latency="5us"' '  <route src="a" dst="b"><link_ctn id="l"/></route>
 '
 recipe 'platform: p.xml, bytes: 1KB'
-ok orch run r.recipe -q; ok orch run r.recipe; says '1 done before'
+ok orch run r.recipe -q
+ok orch run r.recipe
+says '1 done before'
 sed -i 's/1GBps/2GBps/' p.xml
-ok orch run r.recipe; says '1 ok'
+ok orch run r.recipe
+says '1 ok'
 # stopped by a limit of time, by Ctrl-C: no simulator is left
-simulators() { pgrep -f 'smpimain.*orch-smpi-worker' | while read -r id; do case $(readlink "/proc/$id/cwd") in "$PWD"/*) echo "$id" ;; esac; done; }
+simulators() { pgrep -f 'smpimain.*orch-smpi-worker' | while read -r id; do case $(readlink "/proc/$id/cwd") in "$PWD"/*) echo "$id" ;; esac done }
 recipe 'workers: 128, batch: 128, steps: 1000'
 sed -i 's/} }$/}, timeout: 3s }/' r.recipe
-fails 1 orch run r.recipe -q; ok orch show @last --json; same "$(json state)" timeout
-for _ in $(seq 200); do [ -z "$(simulators)" ] && break; sleep 0.05; done
+fails 1 orch run r.recipe -q
+ok orch show @last --json
+same "$(json state)" timeout
+for _ in $(seq 200); do
+    [ -z "$(simulators)" ] && break
+    sleep 0.05
+done
 same "$(simulators)" '' 'simulators after a limit of time'
 sed -i 's/timeout: 3s/timeout: 600s/' r.recipe
-orch run r.recipe -q >/dev/null 2>&1 & pid=$!
-for _ in $(seq 600); do [ -n "$(simulators)" ] && break; sleep 0.05; done
+orch run r.recipe -q >/dev/null 2>&1 &
+pid=$!
+for _ in $(seq 600); do
+    [ -n "$(simulators)" ] && break
+    sleep 0.05
+done
 [ -n "$(simulators)" ] || _fail 'no simulator was started'
-kill -INT $pid; sleep 0.5; kill -INT $pid; wait $pid # the first one waits for running trials
-for _ in $(seq 200); do [ -z "$(simulators)" ] && break; sleep 0.05; done
+kill -INT $pid
+sleep 0.5
+kill -INT $pid
+wait $pid # the first one waits for running trials
+for _ in $(seq 200); do
+    [ -z "$(simulators)" ] && break
+    sleep 0.05
+done
 same "$(simulators)" '' 'simulators after Ctrl-C'
-ok orch show @last --json; same "$(json state)" cancelled
+ok orch show @last --json
+same "$(json state)" cancelled
 exit 0

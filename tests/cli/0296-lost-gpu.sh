@@ -46,7 +46,8 @@ same "$(query 'select state, reason from run')" lost 'the state of a trial that 
 recipe fine 'resources: { gpus: 2 }, with: { seconds: 1.5 }'
 rm -rf .orch
 ok env FAKE_NVML=xid FAKE_NVML_XID=31 orch run fine.recipe
-ok orch show @last --json; same "$(json state)" ok 'its state'
+ok orch show @last --json
+same "$(json state)" ok 'its state'
 has 'the driver reported on GPU 1: Xid 31 (GPU memory page fault)'
 # a GPU that the trial does not use is not its loss
 recipe other 'resources: { gpus: 1 }, with: { seconds: 1.5 }'
@@ -54,4 +55,5 @@ rm -rf .orch
 ok env FAKE_NVML=gone orch run other.recipe --gpus 0
 same "$(query 'select state from run')" ok 'the trial on the other GPU'
 # too few GPUs by the user's choice end with a reason, too
-fails 1 orch run both.recipe --gpus 0; says "it needs 2 GPUs, and 1 of 1 is left: '--gpus' allows no more"
+fails 1 orch run both.recipe --gpus 0
+says "it needs 2 GPUs, and 1 of 1 is left: '--gpus' allows no more"

@@ -8,10 +8,14 @@ small='dataset: synthetic, image_size: 12, net: "mlp:8", epochs: 2, batch: 16, p
 # before anything runs, in each plugin that trains
 refused() { # PLUGIN WITH MESSAGE HINT
     printf 'format: 1\nrecipe: o\nexperiments: { o: { plugin: %s, with: { %s } } }\n' "$1" "$2" >o.recipe
-    fails 2 orch check o.recipe; says "$3"; says 'at: o.recipe:3'; says "$4"
+    fails 2 orch check o.recipe
+    says "$3"
+    says 'at: o.recipe:3'
+    says "$4"
 }
 for plugin in train 'finetune/mode: scratch,' 'batchaug/transforms: [flip],' 'semisup/labelled: 5,'; do
-    own=; [ "$plugin" = "${plugin%/*}" ] || own=${plugin#*/}
+    own=
+    [ "$plugin" = "${plugin%/*}" ] || own=${plugin#*/}
     refused "${plugin%%/*}" "$own $small, classes: [3]" 'classes: one class only, so there is nothing to tell apart' 'hint: name at least two classes'
     refused "${plugin%%/*}" "$own $small, classes: [3, 4, 3]" 'classes: 3 is given twice' 'hint: name each class once'
     refused "${plugin%%/*}" "$own dataset: cifar10, net: resnet20, classes: [3, 10]" "classes: 10, but 'cifar10' has classes 0 to 9" ''
@@ -47,7 +51,11 @@ experiments:
   student: { plugin: semisup, with: { $small, labelled: 5, k: 10, supervision: labels, pretrain_steps: 40 } }
 R
 sed -i '/other:/s/mlp:8/mlp:9/' r.recipe
-breaks() { fails 1 orch run r.recipe "$1" -q; says "$2"; says "$3"; }
+breaks() {
+    fails 1 orch run r.recipe "$1" -q
+    says "$2"
+    says "$3"
+}
 if ! orch run r.recipe cats -q 2>&1 | grep -q 'without libpng'; then
     breaks cats "the images of 'cats' have one class only" ''
     breaks many 'k: 5 images a class, but there are 4 unlabelled images' ''
@@ -58,8 +66,10 @@ breaks teacher "teacher of network 'mlp:9'" 'fc1.weight'
 # diverged, with the step: images are counted from the first, 16 a step (40 with two copies: 32 a step)
 diverges() { # EXPERIMENT FIRST-BAD-IMAGE MESSAGE
     TINY_TORCH_NAN=$2 orch run r.recipe "$1" --force -q >"$SCRATCH/out" 2>&1
-    ok orch ls --where "experiment='$1' and state=diverged" --json; same "$(json runs.#)" 1 "a diverged run of $1"
-    ok orch show "$(json runs.0.key)"; has "$3"
+    ok orch ls --where "experiment='$1' and state=diverged" --json
+    same "$(json runs.#)" 1 "a diverged run of $1"
+    ok orch show "$(json runs.0.key)"
+    has "$3"
 }
 diverges base 40 'first in step 3 (epoch 1)'
 diverges tuned 40 'first in step 3 (epoch 1)'

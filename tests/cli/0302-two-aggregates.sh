@@ -14,7 +14,10 @@ report:
   - { title: T, table: { rows: experiment, value: [mean load, max load, last rate] } }
 R
 ok orch run t.recipe -q
-ok orch report t.recipe; has 'mean load (MB)'; has 'max load (MB)'; has_not 'last rate'
+ok orch report t.recipe
+has 'mean load (MB)'
+has 'max load (MB)'
+has_not 'last rate'
 ok orch report t.recipe --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the columns'
 import json, sys
@@ -22,5 +25,7 @@ section = json.load(open(sys.argv[1]))["sections"][0]
 row, = [block["rows"] for block in section["blocks"] if "rows" in block][0]
 assert {k: v for k, v in row.items() if "load" in k} == {"mean_load_(mb)": 3, "max_load_(mb)": 6}, row
 P
-ok orch table --rows experiment --value 'min load' --value 'max load'; has 'min load'; has 'max load'
+ok orch table --rows experiment --value 'min load' --value 'max load'
+has 'min load'
+has 'max load'
 exit 0

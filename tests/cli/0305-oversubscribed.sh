@@ -28,7 +28,10 @@ assert claims == [[1, 8, 1], [2, 4, 2], [4, None, None]], claims
 assert everything == [[1, 8, 1], [2, 4, 2], [4, 1, 8]], everything
 assert without == [[1, 8, 1], [2, 4, 2]], without
 P
-ok orch report t.recipe --only 1; has '1 oversubscribed trials are left out'
-ok orch report t.recipe --only 2; has_not 'oversubscribed trials are left out'
+ok orch report t.recipe --only 1
+has '1 oversubscribed trials are left out'
+ok orch report t.recipe --only 2
+has_not 'oversubscribed trials are left out'
 sed -i 's/oversubscribed: true/oversubscribed: maybe/' t.recipe
-fails 2 orch check t.recipe; says "'maybe' is not true or false"
+fails 2 orch check t.recipe
+says "'maybe' is not true or false"

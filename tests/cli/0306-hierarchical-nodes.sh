@@ -15,7 +15,8 @@ experiments:
 R
 ok orch run h.recipe -q
 # the formula that the fit uses has as many messages as the nodes need: k workers on each of m nodes
-ok orch ls --where 'experiment = sums' --json; same "$(json runs.#)" 3
+ok orch ls --where 'experiment = sums' --json
+same "$(json runs.#)" 3
 ok orch export --format json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the curves'
 import json, sys
@@ -57,6 +58,8 @@ P
 for failing in ncclReduce ncclBroadcast ncclCommInitRank; do
     FAKE_NCCL_FAIL=$failing _run orch run h.recipe nodes -q --force -x nodes.workers_per_node=3
     [ $status = 1 ] || _fail "status $status: $failing"
-    ok orch show @last --json; out=$(json reason); has 'on purpose'
+    ok orch show @last --json
+    out=$(json reason)
+    has 'on purpose'
 done
 exit 0

@@ -16,13 +16,17 @@ experiments:
 R
 # ends STATE REASON OPTION...
 ends() {
-    local state=$1 reason=$2; shift 2
+    local state=$1 reason=$2
+    shift 2
     _run orch run t.recipe --force -q "$@"
-    ok orch show @last --json; same "$(json state)" "$state" "the state of $*"
-    out=$(json reason); has "$reason"
+    ok orch show @last --json
+    same "$(json state)" "$state" "the state of $*"
+    out=$(json reason)
+    has "$reason"
 }
 export TINY_TORCH_FAIL=train:3 TINY_TORCH_FAIL_TEXT='LibTorch: CUDA out of memory. Tried to allocate 2.00 GiB'
-ends skipped 'memory is full at 12 images a worker: ' -s workers=2; has 'Tried to allocate 2.00 GiB'
+ends skipped 'memory is full at 12 images a worker: ' -s workers=2
+has 'Tried to allocate 2.00 GiB'
 ends skipped 'memory is full at 24 images a worker: ' -s workers=1
 ends failed 'out of memory' -s out_of_memory=fail
 TINY_TORCH_FAIL=model_new ends skipped 'memory is full at 12 images a worker: ' -s workers=2

@@ -26,7 +26,8 @@ report:
   - { question: "2", title: Rates, compare: { value: result throughput, by: version, baseline: old, experiments: all } }
   - { question: "3", title: One each, compare: { value: result duration, by: version, baseline: old, experiments: once } }
 R
-git add -A; git commit -qm one
+git add -A
+git commit -qm one
 ok orch run k.recipe -q
 ok orch report k.recipe --disturbed
 for question in 1 2; do # a lower time is faster, and so is a higher rate

@@ -20,7 +20,8 @@ experiments:
 R
 ok orch run r.recipe catch -q
 ok orch run r.recipe fragile -q
-fails 1 orch run r.recipe mortal -q; says 'all 2 actors have ended'
+fails 1 orch run r.recipe mortal -q
+says 'all 2 actors have ended'
 ok orch export --format json
 python3 - "$SCRATCH/out" <<'P' || _fail 'what actors do'
 import json, sys
@@ -36,10 +37,14 @@ for r in runs:
         assert r["result.best_return"] > 0, r
 P
 key=$(orch export --where 'experiment = fragile' --format json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["key"])')
-ok orch show "$key"; has 'ended with status 1; training goes on with 1 of 2'
+ok orch show "$key"
+has 'ended with status 1; training goes on with 1 of 2'
 ps -e -o args= >processes
 if grep -q "$SCRATCH" processes; then _fail 'a program of an actor stayed'; fi
-ok orch run r.recipe catch --smoke; says '2 ok'
+ok orch run r.recipe catch --smoke
+says '2 ok'
 printf 'format: 1\nrecipe: b\nexperiments:\n  b: { plugin: replay, with: { agent: tabular, environment: gridworld, actors: 2 } }\n' >b.recipe
-fails 2 orch run b.recipe -q; says "agent 'tabular' has no actors"
-fails 2 "$BUILD/plugins/common/orch-replay-actor"; says 'only a learner of plugin replay'
+fails 2 orch run b.recipe -q
+says "agent 'tabular' has no actors"
+fails 2 "$BUILD/plugins/common/orch-replay-actor"
+says 'only a learner of plugin replay'

@@ -39,12 +39,14 @@ assert one["result.episodes"] == two["result.episodes"] and one["metric.loss"] !
 stopped = runs[0]["dueling", 1, "uniform"]
 assert stopped["result.solved"] == 1 and stopped["result.steps_to_solve"] == stopped["result.frames"] < 6000, stopped
 P
-ok orch run r.recipe catch dueling --smoke; says '3 ok'
+ok orch run r.recipe catch dueling --smoke
+says '3 ok'
 
 # what it refuses, before a trial runs where parameters say so
 refuses() { # PARAMETERS MESSAGE
     printf 'format: 1\nrecipe: b\nexperiments:\n  b: { plugin: replay, with: { %s } }\n' "$1" >b.recipe
-    fails 2 orch run b.recipe -q; says "$2"
+    fails 2 orch run b.recipe -q
+    says "$2"
 }
 refuses 'capacity: 0' 'capacity'
 refuses 'capacity: 32, batch: 64, learning_starts: 10' 'a batch has more steps than the buffer holds'
@@ -55,10 +57,14 @@ refuses 'agent: tabular' "agent 'tabular' needs an environment with numbered sta
 refuses 'environment: pong' "unknown environment 'pong' (known: cartpole"
 refuses 'net: "mlp:0"' "'0' is not a size"
 printf 'format: 1\nrecipe: b\nexperiments:\n  b: { plugin: replay, with: { capacity: 2000000000, environment: breakout } }\n' >b.recipe
-fails 1 orch run b.recipe -q; says 'records need'; says 'of memory are free'
+fails 1 orch run b.recipe -q
+says 'records need'
+says 'of memory are free'
 printf 'format: 1\nrecipe: b\nexperiments:\n  b: { plugin: replay, with: { program: "python3 nowhere.py", envs: 1 } }\n' >b.recipe
-fails 1 orch run b.recipe -q; says 'nowhere.py'
+fails 1 orch run b.recipe -q
+says 'nowhere.py'
 # an environment whose reward is not a number
 sed 's/"reward": 1 if place == 3 else -0.1/"reward": float("nan")/' walk.py >nan.py
 printf 'format: 1\nrecipe: b\nexperiments:\n  b: { plugin: replay, with: { program: "python3 %s/w/nan.py", envs: 1 } }\n' "$SCRATCH" >b.recipe
-fails 1 orch run b.recipe -q; says 'nan.py'
+fails 1 orch run b.recipe -q
+says 'nan.py'

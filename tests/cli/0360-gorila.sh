@@ -41,11 +41,13 @@ assert runs["cartpole", "local"]["result.best_return"] > 45, runs["cartpole", "l
 strict = runs["strict", "local"]
 assert strict["result.gradients_dropped"] > 0 and strict["result.max_gradient_staleness"] > 2, strict
 P
-ok orch run r.recipe --smoke; says '5 ok'
+ok orch run r.recipe --smoke
+says '5 ok'
 
 refuses() { # PARAMETERS MESSAGE
     printf 'format: 1\nrecipe: b\nexperiments:\n  b: { plugin: replay, with: { %s } }\n' "$1" >b.recipe
-    fails 2 orch run b.recipe -q; says "$2"
+    fails 2 orch run b.recipe -q
+    says "$2"
 }
 refuses 'architecture: gorila' "architecture 'gorila' has actors as processes (actors is 0)"
 refuses 'actors: 2, learners: 2' "architecture 'apex' has one learner"
@@ -56,8 +58,14 @@ refuses 'architecture: gorila, actors: 2, engine: torch' "compute gradients with
 refuses 'architecture: gorila, actors: 2, environment: breakout, net: minatar-dqn' 'use net mlp:..., device cpu'
 refuses 'architecture: gorilla, actors: 2' "did you mean 'gorila'"
 printf 'format: 1\nrecipe: b\nexperiments:\n  b: { plugin: replay, with: { architecture: gorila, actors: 1, environment: catch, net: "mlp:1", server_shards: 256 } }\n' >b.recipe
-fails 1 orch run b.recipe -q; says "256 shards are more than the network's 57 parameters"; says 'lower server_shards'
+fails 1 orch run b.recipe -q
+says "256 shards are more than the network's 57 parameters"
+says 'lower server_shards'
 printf 'format: 1\nrecipe: b\nexperiments:\n  b: { plugin: replay, with: { architecture: gorila, actors: 2, learners: 2, net: "mlp:32", lr: 10, server_optimizer: sgd, huber: false, target: false, steps: 8000, learning_starts: 100, capacity: 1000, loss_deviations: 0 } }\n' >b.recipe
-ok orch run b.recipe -q --db diverged.db; ok orch export --format json --db diverged.db; same "$(json 0.state)" diverged state
-ok orch show "$(json 0.key)" --db diverged.db; has 'is not finite'
-fails 2 "$BUILD/plugins/common/orch-replay-learner"; says 'only a trial of plugin replay'
+ok orch run b.recipe -q --db diverged.db
+ok orch export --format json --db diverged.db
+same "$(json 0.state)" diverged state
+ok orch show "$(json 0.key)" --db diverged.db
+has 'is not finite'
+fails 2 "$BUILD/plugins/common/orch-replay-learner"
+says 'only a trial of plugin replay'

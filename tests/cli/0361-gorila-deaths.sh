@@ -30,7 +30,10 @@ wait_for() {
     local i found
     for ((i = 0; i < 1200; i++)); do
         found=$(ours "$1" "$2")
-        [ -n "$found" ] && { echo "$found"; return; }
+        [ -n "$found" ] && {
+            echo "$found"
+            return
+        }
         sleep 0.05
     done
     return 1
@@ -63,9 +66,16 @@ kill_one() { # PROGRAM INDEX
     kill -9 "$(ours "$1" "$2" | cut -d' ' -f1)"
 }
 
-start local; kill_one orch-replay-learner 1; touch go; finish
+start local
+kill_one orch-replay-learner 1
+touch go
+finish
 [ $status = 0 ] || _fail 'a training without learner 1'
-start shared; kill_one orch-replay-learner 0; kill_one orch-replay-actor 1; touch go; finish
+start shared
+kill_one orch-replay-learner 0
+kill_one orch-replay-actor 1
+touch go
+finish
 [ $status = 0 ] || _fail 'a training without learner 0 and actor 1'
 nothing_stays
 ok orch export --format json
@@ -77,16 +87,24 @@ for memory, r in runs.items():
     assert r["result.frames"] == 2000 and r["result.updates"] > 0, r
 P
 keys=$(python3 -c 'import json, sys; print(*(r["key"] for r in sorted(json.load(open(sys.argv[1])), key=lambda r: r["param.replay_memory"])))' "$SCRATCH/out")
-ok orch show "${keys% *}"; has 'learner 1 was ended by signal 9 (Killed); training goes on with 1 of 2 and without its actors'
-ok orch show "${keys#* }"; has 'learner 0 was ended by signal 9 (Killed); training goes on with 1 of 2'; has 'actor 1 was ended by signal 9'
+ok orch show "${keys% *}"
+has 'learner 1 was ended by signal 9 (Killed); training goes on with 1 of 2 and without its actors'
+ok orch show "${keys#* }"
+has 'learner 0 was ended by signal 9 (Killed); training goes on with 1 of 2'
+has 'actor 1 was ended by signal 9'
 
 # nobody is left to learn
-start bundle; kill_one orch-replay-learner 0; kill_one orch-replay-actor 1; finish
+start bundle
+kill_one orch-replay-learner 0
+kill_one orch-replay-actor 1
+finish
 [ $status = 1 ] || _fail 'a training without a whole bundle'
 case $err in *'no learner has actors any more: 1 of 2 actors and 1 of 2 learners have ended'*) ;; *) _fail 'why it failed' ;; esac
 nothing_stays
 
 # the trial itself is killed
-start killed; kill -9 "$(cut -d' ' -f2 "$SCRATCH/last")"; finish
+start killed
+kill -9 "$(cut -d' ' -f2 "$SCRATCH/last")"
+finish
 [ $status = 1 ] || _fail 'a killed trial'
 nothing_stays

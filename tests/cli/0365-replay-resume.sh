@@ -27,19 +27,23 @@ interrupt() {
     done
     kill -TERM $pid
     wait $pid && _fail "$1 ended before it was interrupted"
-    ok orch ls --where "experiment = $1" --json -n 0; same "$(json runs.0.state)" preempted "$1"
+    ok orch ls --where "experiment = $1" --json -n 0
+    same "$(json runs.0.state)" preempted "$1"
     folder=$(dirname .orch/results.db.d/checkpoints/*/training.safetensors)
 }
 for e in table uniform proportional rank; do
     interrupt $e
     ok orch run r.recipe $e -q
-    ok orch show @last; has 'an earlier attempt had taken'
+    ok orch show @last
+    has 'an earlier attempt had taken'
     [ ! -e "$folder" ] || _fail "the checkpoint of $e stayed"
 done
 ok orch run r.recipe table uniform proportional rank -q --db whole.db
 for db in .orch/results.db whole.db; do
-    ok orch export --where 'state = ok' --what points -c experiment --format json --db $db; cp "$SCRATCH/out" "points.$(basename $db)"
-    ok orch export --where 'state = ok' --format json --db $db; cp "$SCRATCH/out" "runs.$(basename $db)"
+    ok orch export --where 'state = ok' --what points -c experiment --format json --db $db
+    cp "$SCRATCH/out" "points.$(basename $db)"
+    ok orch export --where 'state = ok' --format json --db $db
+    cp "$SCRATCH/out" "runs.$(basename $db)"
 done
 python3 - <<'P' || _fail 'a resumed training'
 import json
@@ -62,7 +66,8 @@ P
 for e in apex walk; do
     interrupt $e
     ok orch run r.recipe $e -q
-    ok orch show @last; has 'an earlier attempt had taken'
+    ok orch show @last
+    has 'an earlier attempt had taken'
     ok orch export --where "experiment = $e and state = ok" --format json
     python3 -c "import json, sys; [r] = json.load(sys.stdin); assert r['result.frames'] == r['param.steps'], r" <"$SCRATCH/out" || _fail "frames of $e"
 done
@@ -70,18 +75,30 @@ done
 # a checkpoint that was cut short, of another shape, or without its buffer
 interrupt broken
 cp -r "$folder" kept
-keep() { rm -rf "$folder"; cp -r kept "$folder"; }
+keep() {
+    rm -rf "$folder"
+    cp -r kept "$folder"
+}
 head -c 300 kept/training.safetensors >"$folder/training.safetensors"
-fails 1 orch run r.recipe broken -q; says 'cannot go on from the checkpoint in'; says 'training.safetensors'; says 'remove this folder'
-keep; for b in kept/*.buffer; do head -c 5000 "$b" >"$folder/$(basename "$b")"; done
-fails 1 orch run r.recipe broken -q; says "$(basename kept/*.buffer)': it was cut short"
-keep; rm "$folder"/*.buffer
-fails 1 orch run r.recipe broken -q; says 'cannot open the replay buffer'
-keep; python3 - "$folder/training.safetensors" <<'P' # another name for the field 'step'
+fails 1 orch run r.recipe broken -q
+says 'cannot go on from the checkpoint in'
+says 'training.safetensors'
+says 'remove this folder'
+keep
+for b in kept/*.buffer; do head -c 5000 "$b" >"$folder/$(basename "$b")"; done
+fails 1 orch run r.recipe broken -q
+says "$(basename kept/*.buffer)': it was cut short"
+keep
+rm "$folder"/*.buffer
+fails 1 orch run r.recipe broken -q
+says 'cannot open the replay buffer'
+keep
+python3 - "$folder/training.safetensors" <<'P' # another name for the field 'step'
 import sys
 data = open(sys.argv[1], "rb").read()
 open(sys.argv[1], "wb").write(data.replace(b'"step"', b'"stop"'))
 P
-fails 1 orch run r.recipe broken -q; says "'step' has 0 bytes there, 8 here"
+fails 1 orch run r.recipe broken -q
+says "'step' has 0 bytes there, 8 here"
 keep
 ok orch run r.recipe broken -q

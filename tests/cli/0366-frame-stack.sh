@@ -18,7 +18,8 @@ experiments:
   actors: { plugin: replay, with: { environment: catch, net: "mlp:32", frame_stack: 2, actors: 2, envs: 2, steps: 3000, learning_starts: 500, capacity: 3000, sampling: proportional } }
 R
 ok orch run r.recipe -q
-ok orch export --what points -c experiment --format json; cp "$SCRATCH/out" points.json
+ok orch export --what points -c experiment --format json
+cp "$SCRATCH/out" points.json
 ok orch export --format json
 python3 - points.json "$SCRATCH/out" <<'P' || _fail 'frame stacks'
 import json, sys
@@ -41,4 +42,5 @@ for kind, one, all_ in (("list", 8, 24), ("planes", 24, 96)):
     assert bytes_of[kind + "_inside"] == 2000 * (one + 16 + 4.25) and bytes_of[kind + "_outside"] == 2000 * (all_ + 16 + 4.25), bytes_of
 P
 printf 'format: 1\nrecipe: b\nexperiments:\n  b: { plugin: replay, with: { frame_stack: 40, capacity: 300, batch: 8, learning_starts: 10 } }\n' >b.recipe
-fails 2 orch run b.recipe -q; says 'must exceed n_step + frame_stack'
+fails 2 orch run b.recipe -q
+says 'must exceed n_step + frame_stack'

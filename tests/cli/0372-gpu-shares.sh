@@ -30,28 +30,40 @@ recipe() { # NAME SHARE HOW N...
 recipe pair 0.5 meet 1,2
 ok timeout 100 orch run pair.recipe
 same "$(cat "$LOG")" $'pair 0.500000\npair 0.500000' 'what they saw'
-ok orch show @last; has 'gpu            0.5 of GPU-fake-0, shared'
-ok orch show @last --json; same "$(json device_key)" '0.5x Tesla V100-SXM2-16GB'; same "$(json facts.slot.gpu_share)" 0.5
+ok orch show @last
+has 'gpu            0.5 of GPU-fake-0, shared'
+ok orch show @last --json
+same "$(json device_key)" '0.5x Tesla V100-SXM2-16GB'
+same "$(json facts.slot.gpu_share)" 0.5
 # four runs of three trials each: never more than two at once
 : >"$LOG"
 for name in p q r s; do
     recipe $name 0.5 alone 1,2,3
-    orch run $name.recipe >$name.out 2>&1 & pids="${pids-} $!"
+    orch run $name.recipe >$name.out 2>&1 &
+    pids="${pids-} $!"
 done
 for pid in $pids; do wait $pid || _fail "$(cat ?.out)"; done
 same "$(grep -c CLASH "$LOG")" 0 'trials that found both halves taken'
 same "$(grep -c 0.5 "$LOG")" 12 'trials that ran'
 # a whole GPU: not the same device, so nothing is reused, and the times of shares are no basis of a forecast
 recipe whole 1 alone 1
-ok orch plan whole.recipe --json; same "$(json trials.0.forecast)" null; same "$(json trials.0.device_key)" '1x Tesla V100-SXM2-16GB'
+ok orch plan whole.recipe --json
+same "$(json trials.0.forecast)" null
+same "$(json trials.0.device_key)" '1x Tesla V100-SXM2-16GB'
 recipe again 0.5 alone 1
-ok orch plan again.recipe --json; same "$(json trials.0.device_key)" '0.5x Tesla V100-SXM2-16GB'; has '"total_s"'
+ok orch plan again.recipe --json
+same "$(json trials.0.device_key)" '0.5x Tesla V100-SXM2-16GB'
+has '"total_s"'
 # three of a third fit on one, and devices are charged by their share
 recipe third 0.333333 alone 1,2,3
-ok orch plan third.recipe --json; same "$(json forecast.slots)" 3 'trials at once'
-ok orch cost --json; python3 -c 'import json, sys; d = json.load(sys.stdin)["total"]; assert abs(d["device_hours"] - d["hours"] / 2) < 1e-6, d' <<<"$out" || _fail 'devices that are charged'
+ok orch plan third.recipe --json
+same "$(json forecast.slots)" 3 'trials at once'
+ok orch cost --json
+python3 -c 'import json, sys; d = json.load(sys.stdin)["total"]; assert abs(d["device_hours"] - d["hours"] / 2) < 1e-6, d' <<<"$out" || _fail 'devices that are charged'
 # what is no share
 for bad in 1.5 0.001 -0.5 half; do
     recipe bad $bad alone 1
-    fails 2 orch check bad.recipe; says "'gpus'"; says 'bad.recipe:4'
+    fails 2 orch check bad.recipe
+    says "'gpus'"
+    says 'bad.recipe:4'
 done

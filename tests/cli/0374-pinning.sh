@@ -18,23 +18,35 @@ recipe one 'cores: 1' 'n: 1'
 ok orch run one.recipe -q
 pinned=$(allowed @last)
 case " ${cpus[*]} " in *" $pinned "*) ;; *) _fail "one core is CPU '$pinned'" ;; esac
-ok orch log @last; has 'threads 1'
-ok orch show @last --json; same "$(json facts.slot.pinned_to)" "$pinned" 'what is recorded'
-ok orch show @last; has "pinned         to CPUs $pinned"
+ok orch log @last
+has 'threads 1'
+ok orch show @last --json
+same "$(json facts.slot.pinned_to)" "$pinned" 'what is recorded'
+ok orch show @last
+has "pinned         to CPUs $pinned"
 # without pinning; a slot with all CPUs
-ok orch run one.recipe -q --force --no-pin; same "$(allowed @last)" "$all" 'CPUs with --no-pin'
-ok orch show @last; has_not pinned
-ok orch try -q --no-pin --name t -- sh -c 'grep Cpus_allowed_list /proc/self/status; echo loss 1'; same "$(allowed @last)" "$all"
+ok orch run one.recipe -q --force --no-pin
+same "$(allowed @last)" "$all" 'CPUs with --no-pin'
+ok orch show @last
+has_not pinned
+ok orch try -q --no-pin --name t -- sh -c 'grep Cpus_allowed_list /proc/self/status; echo loss 1'
+same "$(allowed @last)" "$all"
 recipe whole '' 'n: 1'
-ok orch run whole.recipe -q; same "$(allowed @last)" "$all" 'CPUs of a slot with all'
+ok orch run whole.recipe -q
+same "$(allowed @last)" "$all" 'CPUs of a slot with all'
 # a caller with fewer CPUs
 last=${cpus[-1]}
-ok taskset -c "$last" orch run one.recipe -q --force; same "$(allowed @last)" "$last" 'the only CPU'
+ok taskset -c "$last" orch run one.recipe -q --force
+same "$(allowed @last)" "$last" 'the only CPU'
 # two runs at once: each trial waits until the other one is there
 recipe x 'cores: 1' "n: 1, meet: $SCRATCH/y.here, tell: $SCRATCH/x.here"
 recipe y 'cores: 1' "n: 1, tell: $SCRATCH/y.here"
-orch run x.recipe >x.out 2>&1 & x=$!
-for _ in $(seq 900); do [ -e "$SCRATCH/x.here" ] && break; sleep 0.05; done
+orch run x.recipe >x.out 2>&1 &
+x=$!
+for _ in $(seq 900); do
+    [ -e "$SCRATCH/x.here" ] && break
+    sleep 0.05
+done
 ok orch run y.recipe
 wait $x || _fail "$(cat x.out)"
 python3 - <<'P' || _fail 'CPUs of two trials that ran at once'
@@ -45,4 +57,5 @@ P
 # more trials than CPUs within a run are the user's choice: those beyond are not pinned
 recipe many 'cores: 1' 'n: 1'
 sed -i 's/with: { n: 1 }/sweep: { n: [1, 2, 3] }/' many.recipe
-ok taskset -c "${cpus[0]},${cpus[1]}" orch run many.recipe -j 3 --force; says '3 ok'
+ok taskset -c "${cpus[0]},${cpus[1]}" orch run many.recipe -j 3 --force
+says '3 ok'

@@ -2,7 +2,10 @@
 # worker that fails ends the trial. Horovod itself is seldom installed, so a package of the same names stands in for it, with
 # gradients summed by torch.distributed.
 . "$(dirname "$0")/lib.sh"
-for python in python3 /usr/bin/python3; do "$python" -c 'import torch.distributed' 2>/dev/null && break; python=; done
+for python in python3 /usr/bin/python3; do
+    "$python" -c 'import torch.distributed' 2>/dev/null && break
+    python=
+done
 [ -n "$python" ] || skip 'no Python with PyTorch'
 mkdir -p packages/horovod/runner
 echo '__version__ = "9.8.7"' >packages/horovod/__init__.py
@@ -82,12 +85,20 @@ for scaling, worker in (("strong", 4), ("weak", 8)):
     assert r["parameter_bytes"] == 4 * ((192 + 1) * 7 + (7 + 1) * 10), r
     assert abs(r["throughput"] * r["step_time"] - 2 * worker) < 1e-6 and r["total_time"] > r["timed_epoch_time"] > 0, r
 P
-ok orch show @last; has 'horovod 9.8.7 over MPI, torch '
+ok orch show @last
+has 'horovod 9.8.7 over MPI, torch '
 # a batch that the workers cannot share, a worker that fails
-fails 1 orch run h.recipe -q -x scaling=strong -s workers=3; ok orch show @last --json
+fails 1 orch run h.recipe -q -x scaling=strong -s workers=3
+ok orch show @last --json
 same "$(json state)" failed 'an odd batch'
 FAILING_WORKER=1 fails 1 orch run h.recipe -q --force -x scaling=strong -s workers=1 -s workers=2
-ok orch show @last --json; same "$(json reason)" 'horovodrun ended with status 1' 'a failing worker'
+ok orch show @last --json
+same "$(json reason)" 'horovodrun ended with status 1' 'a failing worker'
 # without the package
 unset PYTHONPATH
-"$python" -c 'import horovod' 2>/dev/null || { _run orch run h.recipe -q --force -x scaling=strong; ok orch show @last --json; same "$(json state)" skipped states; case $(json reason) in "No module named 'horovod'; horovod 0.28.1"*) ;; *) _fail "$(json reason)" ;; esac; }
+"$python" -c 'import horovod' 2>/dev/null || {
+    _run orch run h.recipe -q --force -x scaling=strong
+    ok orch show @last --json
+    same "$(json state)" skipped states
+    case $(json reason) in "No module named 'horovod'; horovod 0.28.1"*) ;; *) _fail "$(json reason)" ;; esac
+}

@@ -14,9 +14,11 @@ experiments:
 R
 # priced USD_PER_HOUR NOTE ORCH_RUN_ARGUMENT...: what the last run says; null: without a cost
 priced() {
-    local usd=$1 note=$2; shift 2
+    local usd=$1 note=$2
+    shift 2
     ok orch run t.recipe -q --force "$@"
-    ok orch show @last; has "$note"
+    ok orch show @last
+    has "$note"
     ok orch show @last --json
     python3 - "$usd" "$SCRATCH/out" <<'P' || _fail "the cost ($*)"
 import json, sys
@@ -30,22 +32,30 @@ P
 }
 priced null 'no cost: no price of this machine is known; set price, or add one to hardware.yaml' cpu
 priced 7.2 'weights of all workers' cpu -s price=3.6
-ok orch show @last; has_not 'no cost'
+ok orch show @last
+has_not 'no cost'
 priced 0.5 'cost: 1 machine at $0.5 an hour (--price)' cpu --price 0.5
 mkdir -p "$XDG_CONFIG_HOME/orch"
-ok orch show @last --json; cpu=$(json cpu)
+ok orch show @last --json
+cpu=$(json cpu)
 printf 'prices:\n  - { gpu: "%s", usd_per_hour: 0.25, as_of: 2026-11 }\n' "$cpu" >"$XDG_CONFIG_HOME/orch/hardware.yaml"
-priced 0.25 'cost: 1 machine at $0.25 an hour (yours' cpu; ok orch show @last; has 'as of 2026-11'
+priced 0.25 'cost: 1 machine at $0.25 an hour (yours' cpu
+ok orch show @last
+has 'as of 2026-11'
 # a hardware file with an error: the training runs, and the file is named
 printf 'prices:\n  - { gpu: x, usd_per_hour: many }\n' >"$XDG_CONFIG_HOME/orch/hardware.yaml"
-priced null 'no cost' cpu; ok orch run t.recipe cpu --force; says 'the price of this machine is not known'; says hardware.yaml
+priced null 'no cost' cpu
+ok orch run t.recipe cpu --force
+says 'the price of this machine is not known'
+says hardware.yaml
 rm "$XDG_CONFIG_HOME/orch/hardware.yaml"
 # two GPUs, of the dated table
 [ -e "$BUILD/fake_nvml/libnvidia-ml.so.1" ] || skip 'on GPUs: the build has no made-up ones'
 export LD_LIBRARY_PATH=$BUILD/fake_nvml FAKE_NVML_COUNT=2 TINY_TORCH_CUDA=2
 export ORCH_CUDART=$BUILD/tests/mpi/fake_nccl.so ORCH_NCCL=$BUILD/tests/mpi/fake_nccl.so
 ok orch predict --gpu V100 --net resnet18 --json
-usd=$(json predictions.0.usd_per_hour); from=$(json predictions.0.price_from)
+usd=$(json predictions.0.usd_per_hour)
+from=$(json predictions.0.price_from)
 priced "$(python3 -c "print(2 * $usd)")" "cost: 2 GPUs at \$$usd an hour ($from)" gpu
 priced 3 'cost: 2 GPUs at $1.5 an hour (--price)' gpu --price 1.5
 FAKE_NVML_MODEL='A card of tomorrow' priced null 'no cost: no price of this GPU is known' gpu

@@ -16,7 +16,8 @@ experiments:
 R
 ok orch run a.recipe sizes -q
 ok orch export --format json
-cp "$SCRATCH/out" runs.json; out=
+cp "$SCRATCH/out" runs.json
+out=
 python3 - runs.json <<'P' || _fail 'what was measured'
 import json, sys
 runs = json.load(open(sys.argv[1]))
@@ -29,16 +30,22 @@ for r in runs:
     assert abs(r["metric.bus_bandwidth"] / r["metric.algorithm_bandwidth"] - 1.5) < 1e-9, r
 P
 # the formula of the fit is NCCL's, whose tree is pipelined
-note() { ok orch ls --where "algorithm = $1" --json; ok orch show "$(json runs.0.key)"; has "$2"; }
+note() {
+    ok orch ls --where "algorithm = $1" --json
+    ok orch show "$(json runs.0.key)"
+    has "$2"
+}
 note ring 'fitted: t = 2 (n-1) a + 2 (n-1)/n S/B, n = 4'
 note reduce_broadcast 'fitted: t = 2 ceil(log2 n) a + 2 (n-1)/n S/B, n = 4'
 note hierarchical 'fitted: t = 2 (k-1) a + 2 S/B + 2 (m-1) a + 2 (m-1)/m S/B, k workers on each of m nodes, n = 4'
 note auto 'fitted: t = a + S/B (of the whole call), n = 4'
 # ends STATE REASON [-s ...]: one trial
 ends() {
-    local state=$1 reason=$2; shift 2
+    local state=$1 reason=$2
+    shift 2
     _run orch run a.recipe one -q --force "$@"
-    ok orch show @last --json; same "$(json state)" "$state" "states ($reason)"
+    ok orch show @last --json
+    same "$(json state)" "$state" "states ($reason)"
     case $(json reason) in *"$reason"*) ;; *) _fail "reason: $(json reason)" ;; esac
 }
 ends failed "algorithm 'linear': NCCL does not have it" -s algorithm=linear
@@ -48,4 +55,5 @@ FAKE_CUDA_DEVICES=1 ends skipped '2 workers on a machine need a GPU each, and th
 FAKE_NCCL_FAIL=cudaGetDeviceCount ends skipped 'there is no GPU: invalid on purpose'
 ORCH_NCCL=/nowhere/libnccl.so.2 ends skipped 'there is no libnccl'
 ORCH_CUDART=/nowhere/libcudart.so ends skipped 'there is no libcudart'
-fails 2 orch run a.recipe one -q -s device=gpu; says 'device'
+fails 2 orch run a.recipe one -q -s device=gpu
+says 'device'

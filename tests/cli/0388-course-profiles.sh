@@ -6,16 +6,23 @@ cp -r "$SOURCE/recipes" . # the store beside a recipe is its own: not that of th
 python3 "$SOURCE/tests/cli/small_sets.py" "$SCRATCH/data" 1000
 for name in hw3 hw4 hw7; do
     recipe=recipes/$name.recipe
-    ORCH_DATA=$SCRATCH/data ok orch check "$recipe" -p course; has 'well formed'; has 'under profile course'
+    ORCH_DATA=$SCRATCH/data ok orch check "$recipe" -p course
+    has 'well formed'
+    has 'under profile course'
     ORCH_DATA=$SCRATCH/none fails 2 orch check "$recipe" -p course
-    says "data set 'cifar10' was not found in $SCRATCH/none/cifar10"; says 'hint: orch dataset get cifar10'
+    says "data set 'cifar10' was not found in $SCRATCH/none/cifar10"
+    says 'hint: orch dataset get cifar10'
 done
-ORCH_DATA=$SCRATCH/none fails 2 orch check recipes/hw4.recipe p1 -p course; says 'hint: orch dataset get aircraft'
+ORCH_DATA=$SCRATCH/none fails 2 orch check recipes/hw4.recipe p1 -p course
+says 'hint: orch dataset get aircraft'
 # what is planned
 export ORCH_DATA=$SCRATCH/data
 for part in 'hw3 p1 p2 p4' 'hw4 p3 p4' 'hw7 p1 p2'; do
-    set -- $part; name=$1; shift
-    ok orch plan recipes/$name.recipe "$@" -p course --json; cp "$SCRATCH/out" "$name.json"
+    set -- $part
+    name=$1
+    shift
+    ok orch plan recipes/$name.recipe "$@" -p course --json
+    cp "$SCRATCH/out" "$name.json"
 done
 python3 - <<'P' || _fail 'the trials of the course profiles'
 import json

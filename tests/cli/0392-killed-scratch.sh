@@ -1,6 +1,7 @@
 # What a killed command leaves in the folder for temporary files, the next one removes: of dead processes only.
 . "$(dirname "$0")/lib.sh"
-export TMPDIR=$SCRATCH/tmp ORCH_SLOTS=off; mkdir "$TMPDIR"
+export TMPDIR=$SCRATCH/tmp ORCH_SLOTS=off
+mkdir "$TMPDIR"
 cat >slow.plugin <<'P'
 plugin: slow
 command: [sh, -c, "touch $SCRATCH/begun; sleep ${seconds}; echo x 1"]
@@ -13,18 +14,28 @@ sed -i "s#\$SCRATCH#$SCRATCH#" slow.plugin
 printf 'format: 1\nrecipe: r\nexperiments:\n  a: { plugin: ./slow.plugin }\n' >r.recipe
 begin() { # begins a run in a scratch store, and waits until its trial runs
     rm -f "$SCRATCH/begun"
-    orch run --smoke -q r.recipe >/dev/null 2>&1 & main=$!
-    for _ in $(seq 600); do [ -e "$SCRATCH/begun" ] && return; sleep 0.1; done
+    orch run --smoke -q r.recipe >/dev/null 2>&1 &
+    main=$!
+    for _ in $(seq 600); do
+        [ -e "$SCRATCH/begun" ] && return
+        sleep 0.1
+    done
     _fail 'the trial did not begin'
 }
-begin; dead=$(echo "$TMPDIR"/orch-smoke*); [ -d "$dead" ] || _fail "no scratch folder: $dead"
-kill -KILL $main; wait $main 2>/dev/null
-begin; living=$(ls -d "$TMPDIR"/orch-smoke* | grep -vxF "$dead"); [ -d "$living" ] || _fail 'no second scratch folder'
+begin
+dead=$(echo "$TMPDIR"/orch-smoke*)
+[ -d "$dead" ] || _fail "no scratch folder: $dead"
+kill -KILL $main
+wait $main 2>/dev/null
+begin
+living=$(ls -d "$TMPDIR"/orch-smoke* | grep -vxF "$dead")
+[ -d "$living" ] || _fail 'no second scratch folder'
 [ ! -e "$dead" ] || _fail "left: $dead"
 # another one, while that runs: it leaves what belongs to a living process
 ok orch run --smoke -q r.recipe -s seconds=0
 [ -d "$living" ] || _fail "gone: $living"
-kill -KILL $main; wait $main 2>/dev/null
+kill -KILL $main
+wait $main 2>/dev/null
 # whatever needs such a folder removes it, here the index of a capture
 ok orch run -q r.recipe -s seconds=0
 [ ! -e "$living" ] || _fail "left: $living"

@@ -29,7 +29,10 @@ S
 chmod +x "$SCRATCH/bin/debootstrap"
 TMPDIR=$SCRATCH/tmp "$SOURCE/tests/systems.sh" trixie >"$SCRATCH/said" 2>&1 &
 script=$!
-for _ in $(seq 600); do [ -s "$SCRATCH/making" ] && break; sleep 0.1; done
+for _ in $(seq 600); do
+    [ -s "$SCRATCH/making" ] && break
+    sleep 0.1
+done
 [ -s "$SCRATCH/making" ] || _fail "no system is being made: $(cat "$SCRATCH/said")"
 kill -TERM $script
 wait $script
@@ -45,7 +48,8 @@ echo 13.99 >"$root/etc/debian_version"
 cp -L /bin/bash "$root/bin/"
 for library in $(ldd /bin/bash | grep -o '/[^ ]*'); do cp -L --parents "$library" "$root"; done
 fails 1 "$SOURCE/tests/systems.sh" trixie --keep "$SCRATCH/keep" -- bash -c 'pwd; echo "$(</proc/1/comm) $HOME"; : >/dev/null </dev/fd/0 || exit; exit 3'
-has 'status 3'; says 'trixie: Debian 13.99'
+has 'status 3'
+says 'trixie: Debian 13.99'
 same "$(cat "$ORCH_BUILD_DIR-systems/trixie.1.log")" $'/tmp/orch\nbash /root' 'what the command saw'
 before=$(cd "$root/tmp/orch" && stat -c '%y %n' build.sh lib/base/*.h)
 ok "$SOURCE/tests/systems.sh" trixie --keep "$SCRATCH/keep" -- bash -c ':'

@@ -22,20 +22,40 @@ plain() {
         case $out$err in *"$bad"*) _fail "$1: $(printf %q "$bad")" ;; esac
     done
 }
-shown() { out=$(python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' "$@" </dev/null) || _fail "$* failed"; err=; }
-shown orch export -c word,number; plain 'csv'; has 'red'; has 'plain'; has '?'
-shown orch export -c word --format json; plain 'json'; has '\u202e'; has '\u001B'
+shown() {
+    out=$(python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' "$@" </dev/null) || _fail "$* failed"
+    err=
+}
+shown orch export -c word,number
+plain 'csv'
+has 'red'
+has 'plain'
+has '?'
+shown orch export -c word --format json
+plain 'json'
+has '\u202e'
+has '\u001B'
 same "$(python3 -c 'import json, sys; print(sum("\u202e" in row["word"] for row in json.loads(sys.stdin.read())))' <<<"$out")" 1 'texts that decode to the same'
-shown orch export -c word --format jsonl; plain 'jsonl'
-shown orch export -c word --what points; plain 'points'
+shown orch export -c word --format jsonl
+plain 'jsonl'
+shown orch export -c word --what points
+plain 'points'
 # in a pipe and in a file
-ok orch export -c word,number; has $'\e[2Jred'; has $'\xe2\x80\xae'; has $'\n=1+1,-1.5'
-ok orch export -c word,number -o t.csv; same "$(tr -d '\r' <t.csv)" "$(orch export -c word,number | tr -d '\r')" 'file and pipe'
+ok orch export -c word,number
+has $'\e[2Jred'
+has $'\xe2\x80\xae'
+has $'\n=1+1,-1.5'
+ok orch export -c word,number -o t.csv
+same "$(tr -d '\r' <t.csv)" "$(orch export -c word,number | tr -d '\r')" 'file and pipe'
 # formulas
 ok orch export -c word,number --safe-csv
 for text in '=1+1' '+1+1' "-cmd|' /C calc'!A0" '@SUM(1)' $'\t=1'; do has $'\n'"'$text,-1.5"; done
 for text in -5 +.5e3 plain; do has $'\n'"$text,-1.5"; done
-ok orch export -c word --safe-csv -o t.csv; same "$(grep -c "^'" t.csv)" 5 'texts with an apostrophe'
-fails 2 orch export --safe-csv --format json; says "'--safe-csv' is for CSV only"
-fails 2 orch export --safe-csv --bundle b.orch; says '--safe-csv'
-ok orch help export; has '--safe-csv'
+ok orch export -c word --safe-csv -o t.csv
+same "$(grep -c "^'" t.csv)" 5 'texts with an apostrophe'
+fails 2 orch export --safe-csv --format json
+says "'--safe-csv' is for CSV only"
+fails 2 orch export --safe-csv --bundle b.orch
+says '--safe-csv'
+ok orch help export
+has '--safe-csv'

@@ -44,18 +44,36 @@ cc -shared -fPIC -O1 -o "$SCRATCH/clock.so" "$SCRATCH/clock.c" -ldl || skip 'the
 [ -z "$(ldd "$BUILD/orch" | grep -i asan)" ] || skip 'AddressSanitizer must be loaded first'
 now=$(date +%s)
 at() { # at YEAR COMMAND...: with the clock at the beginning of that year
-    local start; start=$(date -u -d "$1-01-01" +%s); shift
+    local start
+    start=$(date -u -d "$1-01-01" +%s)
+    shift
     LD_PRELOAD=$SCRATCH/clock.so CLOCK_AHEAD_S=$((start - now)) "$@"
 }
 sleeps nap '0'
 for year in 2231 2200 1999 1970; do
     fails 3 at $year orch run nap.recipe
-    says "the clock of this machine is wrong: it says "; says ' UTC, and only times from 2000 to 2199'; says 'hint: set it'
+    says "the clock of this machine is wrong: it says "
+    says ' UTC, and only times from 2000 to 2199'
+    says 'hint: set it'
 done
-fails 3 at 2231 orch record -s a=1 </dev/null; says 'the clock of this machine is wrong'
-ok at 2150 orch run nap.recipe; ok at 2150 orch ls; has 'nap'
-ok orch export --bundle far.orch; mkdir other; (cd other; git init -q .; ok orch db merge ../far.orch; ok orch ls; has nap) || exit 1
-ok at 2231 orch ls; has nap; fails 3 at 2231 orch note @last 'late'; says 'the clock'
+fails 3 at 2231 orch record -s a=1 </dev/null
+says 'the clock of this machine is wrong'
+ok at 2150 orch run nap.recipe
+ok at 2150 orch ls
+has 'nap'
+ok orch export --bundle far.orch
+mkdir other
+(
+    cd other
+    git init -q .
+    ok orch db merge ../far.orch
+    ok orch ls
+    has nap
+) || exit 1
+ok at 2231 orch ls
+has nap
+fails 3 at 2231 orch note @last 'late'
+says 'the clock'
 # the clock goes wrong while a trial runs: its record is still one that others take
 cat >jump.plugin <<'Y'
 plugin: jump
@@ -66,5 +84,10 @@ printf 'touch "$CLOCK_FROM"; echo seen 1\n' >jump.sh
 printf 'format: 1\nrecipe: j\nexperiments:\n  jump: { plugin: ./jump.plugin }\n' >jump.recipe
 _run env CLOCK_FROM="$SCRATCH/now" LD_PRELOAD="$SCRATCH/clock.so" CLOCK_AHEAD_S=$((205 * 31557600)) orch run jump.recipe
 [ -e "$SCRATCH/now" ] || _fail 'the trial did not run'
-ok orch ls -e jump; has jump
-ok orch export --bundle jumped.orch -e jump; cd other; ok orch db merge ../jumped.orch; ok orch ls -e jump; has jump
+ok orch ls -e jump
+has jump
+ok orch export --bundle jumped.orch -e jump
+cd other
+ok orch db merge ../jumped.orch
+ok orch ls -e jump
+has jump

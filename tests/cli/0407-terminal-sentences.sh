@@ -16,7 +16,9 @@ plain() {
     done
 }
 for command in 'best seen' 'ls' 'show @last' 'compare r r' 'cost r.recipe' 'coverage r.recipe' 'status' 'db info' 'table seen' 'plan r.recipe' 'config r.recipe' 'diff @last @{1}'; do
-    _run orch $command; plain "$command"
+    _run orch $command
+    plain "$command"
 done
 printf 'gpu,words,y\na,1,2\nb,2,3\n' >d.csv
-_run orch import d.csv --name n --target y; plain import
+_run orch import d.csv --name n --target y
+plain import

@@ -33,14 +33,19 @@ for _ in range(3):
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     least = spent if least is None else min(least, spent)
-print(least)' "$@"; }
-git add -A; git commit -qm x
+print(least)' "$@"
+}
+git add -A
+git commit -qm x
 ok orch init
 # what a plan of one experiment takes is subtracted; the time is that of the processor, so a loaded machine does not matter
-recipe one.recipe 1 flat; one=$(seconds orch plan one.recipe)
+recipe one.recipe 1 flat
+one=$(seconds orch plan one.recipe)
 for kind in flat chain; do
     for count in 247 990; do recipe "$kind$count.recipe" $count $kind; done
-    ok orch plan $kind"990.recipe"; small=$(seconds orch plan $kind"247.recipe"); large=$(seconds orch plan $kind"990.recipe")
+    ok orch plan $kind"990.recipe"
+    small=$(seconds orch plan $kind"247.recipe")
+    large=$(seconds orch plan $kind"990.recipe")
     echo "$kind: 1 experiment $one s, 247 experiments $small s, 990 experiments $large s"
     python3 -c "raise SystemExit(($large - $one) / max($small - $one, 0.02) > 7)" || _fail "$kind: four times the experiments take $large s instead of $small s"
 done

@@ -6,17 +6,27 @@ echo "step 0 loss=$1"; echo "step 1 loss=nan acc=0.$2"
 S
 ok orch try -x v=1,2 --repeat 2 -- sh t.sh '{v}' 5
 # the runs that are named, as the usage line says
-ok orch export @last --what points -m loss -m acc --format jsonl; one=$(wc -l <<<"$out")
-ok orch export --what points -m loss -m acc --format jsonl; all=$(wc -l <<<"$out")
+ok orch export @last --what points -m loss -m acc --format jsonl
+one=$(wc -l <<<"$out")
+ok orch export --what points -m loss -m acc --format jsonl
+all=$(wc -l <<<"$out")
 [ "$one" -ge 1 ] && [ $((4 * one)) = "$all" ] || _fail "$one points of a run, $all of four"
-ok orch export @last -c key,v --format jsonl; same "$(wc -l <<<"$out")" 1
-ok orch ls -n 0 --json; key=$(json runs.3.key)
-ok orch export "$key" @last -c key --format jsonl; same "$(wc -l <<<"$out")" 2
-fails 2 orch export nosuchrun --what points; says nosuchrun
-ok orch export "$key" --where 'v = 17' -c key --format jsonl; same "$out" ''
-fails 2 orch export "$key" --artifacts all; says '--artifacts, --measurements and --dry-run are for --bundle'
+ok orch export @last -c key,v --format jsonl
+same "$(wc -l <<<"$out")" 1
+ok orch ls -n 0 --json
+key=$(json runs.3.key)
+ok orch export "$key" @last -c key --format jsonl
+same "$(wc -l <<<"$out")" 2
+fails 2 orch export nosuchrun --what points
+says nosuchrun
+ok orch export "$key" --where 'v = 17' -c key --format jsonl
+same "$out" ''
+fails 2 orch export "$key" --artifacts all
+says '--artifacts, --measurements and --dry-run are for --bundle'
 # a metric that is NaN at the end of all runs of a side is shown as that
-ok orch compare v=1 v=2; has 'loss'; has 'NaN in all 2 runs of A, NaN in all 2 runs of B'
+ok orch compare v=1 v=2
+has 'loss'
+has 'NaN in all 2 runs of A, NaN in all 2 runs of B'
 ok orch compare v=1 v=2 --json
 python3 -c '
 import json, sys
@@ -24,10 +34,12 @@ rows = {r["metric"]: r for r in json.load(sys.stdin)["metrics"]}
 loss, acc = rows["loss"], rows["acc"]
 assert loss["a"]["n"] == 0 and loss["nan_a"] == 2 and loss["nan_b"] == 2 and loss["verdict"] == "unknown", loss
 assert acc["a"]["n"] == 2 and acc["nan_a"] == 0, acc' <<<"$out" || _fail 'compare --json'
-ok orch compare v=1 v=2 --metric loss; has 'NaN in all 2 runs of A'
+ok orch compare v=1 v=2 --metric loss
+has 'NaN in all 2 runs of A'
 fails 2 orch compare v=1 v=2 --metric nosuch
 # forecasts of disturbed runs: apart, when asked for
-fails 2 orch predictor score --all --slurm; says "option '--all' does nothing with --slurm"
+fails 2 orch predictor score --all --slurm
+says "option '--all' does nothing with --slurm"
 python3 - <<'P'
 import json, sqlite3
 db = sqlite3.connect(".orch/results.db", isolation_level=None)

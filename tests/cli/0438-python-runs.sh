@@ -49,23 +49,38 @@ assert run.seed == 7
 for i in range(4): run.log(loss=float(i), step=i * 0.25)
 run.log({"val loss": 1, "val_loss": 2}, step=1)
 P
-git add -A; git commit -qm first
+git add -A
+git commit -qm first
 ok python3 threads.py
-ok orch ls -n 0 --where "kind=thread and state=ok" --json; same "$(json runs.#)" 3
-ok orch ls -n 0 --where "lr=4" --json; same "$(json runs.0.state)" failed
-ok orch export --what points -m loss -w 'kind=thread and state=ok' --format csv; same "$(grep -c loss <<<"$out")" 12
+ok orch ls -n 0 --where "kind=thread and state=ok" --json
+same "$(json runs.#)" 3
+ok orch ls -n 0 --where "lr=4" --json
+same "$(json runs.0.state)" failed
+ok orch export --what points -m loss -w 'kind=thread and state=ok' --format csv
+same "$(grep -c loss <<<"$out")" 12
 ok python3 side.py
-ok orch ls -n 0 --where "experiment=gen or experiment=disc or experiment=loop" --json; same "$(json runs.#)" 4; has_not '"failed"'
-ok orch export --what points -m loss -w 'experiment=gen' --format csv; same "$(grep -c loss <<<"$out")" 3
+ok orch ls -n 0 --where "experiment=gen or experiment=disc or experiment=loop" --json
+same "$(json runs.#)" 4
+has_not '"failed"'
+ok orch export --what points -m loss -w 'experiment=gen' --format csv
+same "$(grep -c loss <<<"$out")" 3
 for method in fork spawn; do
     ok python3 pool.py $method $method
-    ok orch ls -n 0 --where "experiment=$method" --json; same "$(json runs.#)" 3
-    ok orch ls -n 0 --where "experiment=$method and lr=3" --json; same "$(json runs.0.state)" failed
-    ok python3 pool.py with_$method $method parent; says 'its parent process records run'
-    ok orch ls -n 0 --where "experiment=with_$method" --json; same "$(json runs.#)" 0
+    ok orch ls -n 0 --where "experiment=$method" --json
+    same "$(json runs.#)" 3
+    ok orch ls -n 0 --where "experiment=$method and lr=3" --json
+    same "$(json runs.0.state)" failed
+    ok python3 pool.py with_$method $method parent
+    says 'its parent process records run'
+    ok orch ls -n 0 --where "experiment=with_$method" --json
+    same "$(json runs.#)" 0
 done
-ok python3 steps.py; says "the metric 'step'"; says "'val_loss_2'"
-ok orch ls --where 'experiment=steps and seed=7'; has 'a=1'; has_not 'seed='
+ok python3 steps.py
+says "the metric 'step'"
+says "'val_loss_2'"
+ok orch ls --where 'experiment=steps and seed=7'
+has 'a=1'
+has_not 'seed='
 cat >read.py <<'P'
 import math, orch
 runs = orch.runs(where="experiment = steps")
@@ -89,6 +104,9 @@ with orch.start(experiment="kept") as run:
     run.table("scores", [{"name": "a, b", "f1": 0.5}, {"name": "c", "f1": 1}])
     run.table("columns", {"x": [1, 2], "y": [3, 4]})
 P
-ok python3 kept.py; says_not warning
-ok orch show @last --artifact scores.csv; same "$out" $'name,f1\r\n"a, b",0.5\r\nc,1\r'
-orch show @last --artifact colours.png >c.png; same "$(head -c 4 c.png | tail -c 3)" PNG
+ok python3 kept.py
+says_not warning
+ok orch show @last --artifact scores.csv
+same "$out" $'name,f1\r\n"a, b",0.5\r\nc,1\r'
+orch show @last --artifact colours.png >c.png
+same "$(head -c 4 c.png | tail -c 3)" PNG

@@ -40,9 +40,14 @@ run = orch.start({"learning rate": 1, "learning_rate": 2}, kind="names"); run.en
 try: orch.start([1, 2])
 except orch.Error as error: print(error)
 P
-git add -A; git commit -qm first
-ok python3 c.py; has 'cannot read parameters from a list'; says "'learning_rate_2'"
-ok orch ls -n 0 --where 'lr = 0.1 and opt.m = 0.9' --json; same "$(json runs.#)" 11 'mappings that were read'
-ok orch ls --where 'learning_rate = 1 and learning_rate_2 = 2' --json; same "$(json runs.#)" 1
+git add -A
+git commit -qm first
+ok python3 c.py
+has 'cannot read parameters from a list'
+says "'learning_rate_2'"
+ok orch ls -n 0 --where 'lr = 0.1 and opt.m = 0.9' --json
+same "$(json runs.#)" 11 'mappings that were read'
+ok orch ls --where 'learning_rate = 1 and learning_rate_2 = 2' --json
+same "$(json runs.#)" 1
 printf 'import orch\nrun = orch.start(v="x", n=1.0)\nassert (run.v, run.n) == ("1.10", 1.1), run.params\nprint("n 1")\n' >t.py
 ok orch try -s v=1.10 -s n=1.10 -- python3 t.py

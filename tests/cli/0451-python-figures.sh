@@ -18,9 +18,14 @@ plt.figure(); plt.plot([3, 1])
 run.figure("current")           # the current one
 axes.plot([3, 2, 1])            # drawing goes on: what was kept stays
 P
-    ok python3 figures.py; says_not 'not kept'
-    ok orch ls --json; key=$(json runs.0.key)
-    for name in fit axes current; do ok orch show "$key" --artifact $name.png; png $name; done
+    ok python3 figures.py
+    says_not 'not kept'
+    ok orch ls --json
+    key=$(json runs.0.key)
+    for name in fit axes current; do
+        ok orch show "$key" --artifact $name.png
+        png $name
+    done
     [ "$(orch show "$key" --artifact fit.png | cksum)" != "$(orch show "$key" --artifact current.png | cksum)" ] || _fail 'two figures are one'
     ran="$ran figures"
 fi
@@ -35,8 +40,10 @@ for lr in (0.1, 0.01):
     run.log(loss=lr)
     run.end()
 P
-    ok python3 tables.py; says_not 'not kept'
-    ok orch ls --where 'lr = 0.01' --json; key=$(json runs.0.key)
+    ok python3 tables.py
+    says_not 'not kept'
+    ok orch ls --where 'lr = 0.01' --json
+    key=$(json runs.0.key)
     ok orch show "$key" --artifact scores.csv
     printf '%s\n' "$out" >scores.csv
     cat >read.py <<'P'
@@ -53,7 +60,8 @@ assert frame.groupby("param.lr")["metric.loss"].mean()[0.1] == 0.1, frame
 assert len(orch.runs(where="kind = nothing").to_pandas()) == 0
 print("frame", len(frame.columns))
 P
-    ok python3 read.py; has 'frame '
+    ok python3 read.py
+    has 'frame '
     ran="$ran tables"
 fi
 [ -n "$ran" ] || skip 'neither matplotlib nor pandas for this python3'

@@ -5,7 +5,10 @@
 . "$(dirname "$0")/lib.sh"
 mkdir data lib p "$SCRATCH/else"
 printf 'data/\nlib/\n*.bin\n' >.gitignore
-echo 0.1 >data/x.csv; echo 0.1 >"$SCRATCH/else/y.csv"; echo 'A = 0.5' >lib/m.py; echo a >big.bin
+echo 0.1 >data/x.csv
+echo 0.1 >"$SCRATCH/else/y.csv"
+echo 'A = 0.5' >lib/m.py
+echo a >big.bin
 printf 'import sys; print("acc", open(sys.argv[1]).read())\n' >b.py
 printf 'import sys; sys.path.insert(0, "lib"); import m; print("acc", m.A)\n' >a.py
 cat >p/p.plugin <<'P'
@@ -27,9 +30,11 @@ git add -A && git commit -qm one
 # again CMD...: the command is run, has nothing to do a second time, and something after `$change`
 again() {
     ok "$@"
-    ok "$@"; says "1 done before"
+    ok "$@"
+    says "1 done before"
     eval "$change"
-    ok "$@"; says_not "1 done before"
+    ok "$@"
+    says_not "1 done before"
 }
 change='echo 0.7 >data/x.csv' again orch try -- python3 b.py data/x.csv
 change='echo 0.9 >data/x.csv' again orch run r.recipe
@@ -53,5 +58,6 @@ print("acc", 1)
 P
 for made in "$SCRATCH/else/new.pt" "$SCRATCH/else/new2.pt"; do
     ok orch try -- python3 w.py "$made"
-    ok orch try -- python3 w.py "$made"; says "1 done before"
+    ok orch try -- python3 w.py "$made"
+    says "1 done before"
 done

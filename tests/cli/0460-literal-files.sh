@@ -5,7 +5,11 @@
 . "$(dirname "$0")/lib.sh"
 mkdir -p ign sub
 printf 'ign/\n' >.gitignore
-echo 1 >known.csv; echo 2 >ign/set.csv; echo 3 >sub/near.csv; echo 4 >late.csv; echo 5 >"$SCRATCH/far.csv"
+echo 1 >known.csv
+echo 2 >ign/set.csv
+echo 3 >sub/near.csv
+echo 4 >late.csv
+echo 5 >"$SCRATCH/far.csv"
 cat >sub/t.py <<P
 import os
 from pathlib import Path
@@ -17,9 +21,14 @@ P
 git add -A && git commit -qm one
 ok orch try -- python3 sub/t.py
 for file in known.csv ign/set.csv sub/near.csv "$SCRATCH/far.csv"; do
-    ok orch try -- python3 sub/t.py; says "1 done before"
-    echo 7 >>"$file"; sed -i '$!d' "$file"
-    ok orch try -- python3 sub/t.py; says_not "1 done before"; says "$(basename "$file") changed"
+    ok orch try -- python3 sub/t.py
+    says "1 done before"
+    echo 7 >>"$file"
+    sed -i '$!d' "$file"
+    ok orch try -- python3 sub/t.py
+    says_not "1 done before"
+    says "$(basename "$file") changed"
 done
 echo 9 >late.csv # nobody names it
-ok orch try -- python3 sub/t.py; says "1 done before"
+ok orch try -- python3 sub/t.py
+says "1 done before"

@@ -15,11 +15,16 @@ git add -A && git commit -qm one
 ok orch try -- python3 a.py
 ok orch try -- python3 b.py
 printf '# about m\n\ndef half():  # half\n    "the half"\n\n    return 0.5\n' >m.py
-ok orch try -- python3 a.py; says "1 done before"
+ok orch try -- python3 a.py
+says "1 done before"
 ok orch try --dry-run -- python3 a.py
 has "only comments changed since"
-ok orch try -- python3 b.py; says "1 done before"
+ok orch try -- python3 b.py
+says "1 done before"
 printf 'def half():\n    "one half"\n    return 0.5\n' >m.py
-ok orch try -- python3 a.py; says_not "1 done before"; says "m.py changed"
+ok orch try -- python3 a.py
+says_not "1 done before"
+says "m.py changed"
 printf 'def half():\n    "one half"\n    return 0.25 # 0.5\n' >m.py
-ok orch try -- python3 a.py; says_not "1 done before"
+ok orch try -- python3 a.py
+says_not "1 done before"

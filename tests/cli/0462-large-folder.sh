@@ -11,9 +11,14 @@ ok orch try -- python3 a.py data
 ok orch try --dry-run -- python3 a.py data
 has "data is too large to be read: compared by names, sizes and times"
 echo x >data/7
-ok orch try -- python3 a.py data; says_not "1 done before"; says "data changed"
+ok orch try -- python3 a.py data
+says_not "1 done before"
+says "data changed"
 rm data/8
-ok orch try -- python3 a.py data; says "1 trial:"; says_not "1 done before"
+ok orch try -- python3 a.py data
+says "1 trial:"
+says_not "1 done before"
 rm data/9
 ok orch try -- python3 a.py data
-ok orch try --dry-run -- python3 a.py data; has_not "too large"
+ok orch try --dry-run -- python3 a.py data
+has_not "too large"

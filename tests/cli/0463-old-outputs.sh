@@ -12,9 +12,17 @@ h = open(hist, "a"); h.write("x")
 with open(PATH, "wb") as f: f.write(b"x")
 print("acc", cfg["a"] + float(sys.argv[1]))
 P
-echo '{"a": 1}' >cfg.json; git add -A; git commit -qm one
-echo old >net.pth; echo old >hist.txt
-ok orch try -x n=1,2,3 -- python3 a.py '{n}'; says "3 ok"; says_not "apart"
-ok orch try -x n=1,2,3 -- python3 a.py '{n}'; says "3 done before"
+echo '{"a": 1}' >cfg.json
+git add -A
+git commit -qm one
+echo old >net.pth
+echo old >hist.txt
+ok orch try -x n=1,2,3 -- python3 a.py '{n}'
+says "3 ok"
+says_not "apart"
+ok orch try -x n=1,2,3 -- python3 a.py '{n}'
+says "3 done before"
 echo '{"a": 2}' >cfg.json
-ok orch try -x n=1,2,3 -- python3 a.py '{n}'; says "cfg.json changed"; says "3 ok"
+ok orch try -x n=1,2,3 -- python3 a.py '{n}'
+says "cfg.json changed"
+says "3 ok"

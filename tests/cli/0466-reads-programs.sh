@@ -27,25 +27,39 @@ int main(void)
 }
 C
 gcc -o dynamic p.c || _fail 'gcc'
-ok orch try -- ./dynamic; ok orch show @last; has 'data.csv'
+ok orch try -- ./dynamic
+ok orch show @last
+has 'data.csv'
 # static: it runs, and the run says that nothing was noted
 if gcc -static -o static p.c 2>/dev/null; then
-    ok orch try -- ./static; says '1 ok'; ok orch show @last; has 'what it read was not noted'; has 'static'
+    ok orch try -- ./static
+    says '1 ok'
+    ok orch show @last
+    has 'what it read was not noted'
+    has 'static'
 fi
 # under AddressSanitizer, by itself and from a shell, with options of the user's
 if gcc -fsanitize=address -o asan p.c 2>/dev/null && ASAN_OPTIONS=detect_leaks=0 ./asan >/dev/null 2>&1; then
     export ASAN_OPTIONS=detect_leaks=0
-    ok orch try -- ./asan; says '1 ok'; ok orch show @last; has 'data.csv'
-    ok orch try -- sh -c './asan && true'; says '1 ok'
+    ok orch try -- ./asan
+    says '1 ok'
+    ok orch show @last
+    has 'data.csv'
+    ok orch try -- sh -c './asan && true'
+    says '1 ok'
     unset ASAN_OPTIONS
 fi
 # a library that the user preloads stays first
 printf 'int other_library(void) { return 1; }\n' >other.c
 gcc -shared -fPIC -o "$SCRATCH/other.so" other.c || _fail 'gcc -shared'
 LD_PRELOAD=$SCRATCH/other.so ok "$BUILD/orch" try -- ./dynamic --again
-ok orch show @last; has 'data.csv'; ok orch show @last --artifact stderr; has "preload=$SCRATCH/other.so:"
+ok orch show @last
+has 'data.csv'
+ok orch show @last --artifact stderr
+has "preload=$SCRATCH/other.so:"
 # without an environment
-ok orch try -- env -i ./dynamic; says '1 ok'
+ok orch try -- env -i ./dynamic
+says '1 ok'
 # forked children, threads, and handlers that open files on a small stack
 cat >many.c <<'C'
 #define _GNU_SOURCE
@@ -102,13 +116,23 @@ int main(void)
 C
 gcc -pthread -o many many.c || _fail 'gcc -pthread'
 echo 1 >handler.csv
-ok orch try -- ./many; says '1 ok'
-ok orch show @last; has 'handler.csv'; [[ $out == *t[0-3]-*.csv* ]] || _fail 'no file of a thread'
+ok orch try -- ./many
+says '1 ok'
+ok orch show @last
+has 'handler.csv'
+[[ $out == *t[0-3]-*.csv* ]] || _fail 'no file of a thread'
 # a program of another C library
 if command -v musl-gcc >/dev/null && musl-gcc -o musl p.c 2>/dev/null; then
-    ok orch try -- ./musl; says '1 ok'; ok orch show @last; has 'data.csv'
+    ok orch try -- ./musl
+    says '1 ok'
+    ok orch show @last
+    has 'data.csv'
 fi
 # an orch that lies where the library cannot be named
-mkdir "$SCRATCH/a b"; cp -r "$BUILD/orch" "$BUILD/orch-host" "$BUILD/orch-watch.so" "$SCRATCH/a b/"
+mkdir "$SCRATCH/a b"
+cp -r "$BUILD/orch" "$BUILD/orch-host" "$BUILD/orch-watch.so" "$SCRATCH/a b/"
 ln -s "$BUILD/plugins" "$SCRATCH/a b/plugins"
-ok "$SCRATCH/a b/orch" try -- ./dynamic --blank; says '1 ok'; ok orch show @last; has 'has a space or a colon'
+ok "$SCRATCH/a b/orch" try -- ./dynamic --blank
+says '1 ok'
+ok orch show @last
+has 'has a space or a colon'

@@ -16,9 +16,14 @@ for i in range(41):
 print("time 1.5")
 print("accuracy 0.9")
 P
-git add -A; git commit -qm first
+git add -A
+git commit -qm first
 ok terminal orch try -- python3 -u epochs.py
-has ' % '; has ' left '; has '  loss 0.'
+has ' % '
+has ' left '
+has '  loss 0.'
 grep -q '^  epochs.*\(time\|lr\) .*loss' <<<"$out" && _fail 'a time or a rate stands before the loss'
-ok terminal orch try -- python3 -u bar.py; has ' % '; has ' left'
+ok terminal orch try -- python3 -u bar.py
+has ' % '
+has ' left'
 grep -Eq '[2-9][0-9] %' <<<"$out" || _fail 'no share of the bar on standard error'

@@ -25,9 +25,13 @@ experiments:
 report:
   - { title: All, plot: { x: step, y: loss, by: experiment } }
 Y
-git add -A; git commit -qm first
+git add -A
+git commit -qm first
 ok orch run c.recipe
-ok orch report c.recipe; has 'many (8 runs, to step 40: 2 ended before step 100)'; has 'few (3 runs, to step 45: 1 ended before step 100)'; has_not 'whole ('
+ok orch report c.recipe
+has 'many (8 runs, to step 40: 2 ended before step 100)'
+has 'few (3 runs, to step 45: 1 ended before step 100)'
+has_not 'whole ('
 has 'means end at the last step that all of their runs have reached'
 ok orch report c.recipe --json
 ends() { python3 -c '
@@ -62,7 +66,11 @@ import json, sys, urllib.request
 a = json.load(urllib.request.urlopen(sys.argv[1]))
 steps = [s for s, c in zip(a["step"], a["centre"]) if c is not None]
 print(int(a["end"]), a["ended"], max(steps, default=None), max(a["step"]), sum(r["value"][-1] is not None for r in a["runs"]))' "$(head -n 1 "$SCRATCH/served")api/v1/band?runs=$keys&metric=loss${1-}"; }
-band; same "$out" '40 8 runs, to step 40: 2 ended before step 100 40 100 6'
-band '&from=30&to=60'; same "$out" '40 8 runs, to step 40: 2 ended before step 100 40 60 6'
-band '&from=50'; same "$out" '40 8 runs, to step 40: 2 ended before step 100 None 100 6'
-kill $server; wait $server
+band
+same "$out" '40 8 runs, to step 40: 2 ended before step 100 40 100 6'
+band '&from=30&to=60'
+same "$out" '40 8 runs, to step 40: 2 ended before step 100 40 60 6'
+band '&from=50'
+same "$out" '40 8 runs, to step 40: 2 ended before step 100 None 100 6'
+kill $server
+wait $server

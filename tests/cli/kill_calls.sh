@@ -7,7 +7,8 @@ case $(ldd "$BUILD/orch") in *libasan* | *libtsan*) skip 'a sanitizer wants to b
 
 # killed_at N PROGRAM CMD...: PROGRAM, which CMD is or starts, is killed at its call N; $SCRATCH/hit says which it was
 killed_at() {
-    local n=$1 program=$2; shift 2
+    local n=$1 program=$2
+    shift 2
     rm -f "$SCRATCH/hit"
     LD_PRELOAD=$FAULT_LIBRARY ORCH_FAULT_PROGRAM=$program ORCH_FAULT_UNDER=$PWD ORCH_FAULT_AT=$n ORCH_FAULT_ERRNO=kill \
         ORCH_FAULT_LOG=$SCRATCH/hit "$@"

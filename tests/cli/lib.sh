@@ -24,8 +24,19 @@ mkdir -p "$HOME" "$SCRATCH/w" "$SCRATCH/bin"
 printf '#!/bin/sh\nexec "%s" "$@"\n' "${ORCH_PYTHON:-$(command -v python3)}" >"$SCRATCH/bin/python3"
 chmod +x "$SCRATCH/bin/python3"
 PATH=$SCRATCH/bin:$PATH
-cleanup() { cd /; chmod -R u+w "$SCRATCH" 2>/dev/null; rm -rf "$SCRATCH"; }
+# A test that ends with a failure names its line: that of ok, has, ..., else that of the last command that failed.
+failed_line= is_said=
+cleanup() {
+    local status=$?
+    [ $status = 0 ] || [ $status = 77 ] || [ "$is_said" ] ||
+        printf 'FAILED: status %s; the last command that failed: %s:%s\n' "$status" "$(basename "$0")" "${failed_line:-?}"
+    cd /
+    chmod -R u+w "$SCRATCH" 2>/dev/null
+    rm -rf "$SCRATCH"
+}
 trap cleanup EXIT
+set -E
+trap 'failed_line=$LINENO' ERR
 cd "$SCRATCH/w"
 git init -q -b main . 2>/dev/null
 
@@ -35,20 +46,39 @@ _run() {
     status=$?
     out=$(<"$SCRATCH/out") err=$(<"$SCRATCH/err")
 }
+# the lines of the script that led here, the outermost last: "12 40"
+_lines() {
+    local i
+    for ((i = 2; i < ${#BASH_SOURCE[@]}; i++)); do
+        [ "${BASH_SOURCE[i]}" != "$0" ] || printf ' %s' "${BASH_LINENO[i - 1]}"
+    done
+}
 _fail() {
-    printf 'FAILED: %s\n  in: %s\n--- stdout\n%s\n--- stderr\n%s\n' "$1" "$(basename "$0")" "$out" "$err"
+    is_said=yes
+    printf 'FAILED: %s\n  in: %s, line%s\n--- stdout\n%s\n--- stderr\n%s\n' "$1" "$(basename "$0")" "$(_lines)" "$out" "$err"
     exit 1
 }
-ok() { _run "$@"; [ $status = 0 ] || _fail "status $status, expected 0: $*"; }
-fails() { local want=$1; shift; _run "$@"; [ $status = "$want" ] || _fail "status $status, expected $want: $*"; }
-has() { case $out in *"$1"*) ;; *) _fail "stdout lacks: $1" ;; esac; }
-has_not() { case $out in *"$1"*) _fail "stdout has: $1" ;; esac; }
-says() { case $err in *"$1"*) ;; *) _fail "stderr lacks: $1" ;; esac; }
-says_not() { case $err in *"$1"*) _fail "stderr has: $1" ;; esac; }
+ok() {
+    _run "$@"
+    [ $status = 0 ] || _fail "status $status, expected 0: $*"
+}
+fails() {
+    local want=$1
+    shift
+    _run "$@"
+    [ $status = "$want" ] || _fail "status $status, expected $want: $*"
+}
+has() { case $out in *"$1"*) ;; *) _fail "stdout lacks: $1" ;; esac }
+has_not() { case $out in *"$1"*) _fail "stdout has: $1" ;; esac }
+says() { case $err in *"$1"*) ;; *) _fail "stderr lacks: $1" ;; esac }
+says_not() { case $err in *"$1"*) _fail "stderr has: $1" ;; esac }
 same() { [ "$1" = "$2" ] || _fail "${3:-values} differ: '$1' and '$2'"; }
 # trust FILE...: compiled plugins from outside the build folder are loaded only when the user trusts them
 trust() { "$BUILD/orch" plugin trust -q "$@" >/dev/null || _fail "cannot trust $*"; }
-skip() { printf 'skipped: %s\n' "$1"; exit 77; }
+skip() {
+    printf 'skipped: %s\n' "$1"
+    exit 77
+}
 # json PATH: a value of the last stdout, e.g. json runs.0.state
 json() { "$BUILD/json_get" "$1" <<<"$out"; }
 # terminal CMD...: runs it with a terminal for its stderr, which comes as stdout here; its stdout as stderr
@@ -72,7 +102,8 @@ reader.join()
 sys.stderr.buffer.write(out[0])
 sys.exit(run.wait())' "$@"; }
 # a recipe of sleeps: sleeps NAME SECONDS-LIST [REPEAT]
-sleeps() { cat >"$1.recipe" <<R
+sleeps() {
+    cat >"$1.recipe" <<R
 format: 1
 recipe: $1
 experiments:

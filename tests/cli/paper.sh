@@ -36,5 +36,6 @@ report:
   - { question: 2.2, points: 6, title: Not run yet, table: { rows: lr, value: result final_accuracy, experiments: [later] } }
 R
 printf '*.ipynb\n*.zip\nout/\nhandin/\n' >.gitignore
-git add -A; git commit -qm recipe
+git add -A
+git commit -qm recipe
 ok orch run recipes/hw9.recipe base own -q

@@ -2,7 +2,8 @@
 . "$(dirname "$0")/../cli/lib.sh"
 checked=
 has_module() { python3 -c "import $1" 2>/dev/null && checked="$checked $1"; }
-has_module botocore; has_module azure.ai.ml
+has_module botocore
+has_module azure.ai.ml
 [ "$checked" ] || skip 'neither botocore nor azure-ai-ml is installed'
 cat >j.recipe <<'R'
 format: 1
@@ -22,10 +23,12 @@ known = set(model.shape_for('TrainingInstanceType').enum)
 lost = [r['instance'] for r in csv.DictReader(open(sys.argv[2])) if r['platform'] == 'sagemaker' and r['instance'] not in known]
 assert not lost, lost
 P
-    ok python3 check.py job.json "$SOURCE/share/hardware/training.csv" ;;
+    ok python3 check.py job.json "$SOURCE/share/hardware/training.csv"
+    ;;
 esac
 case $checked in *azure*)
     ok orch export job j.recipe --to azureml --image i --results azureml://datastores/x/paths/y --data azureml://datastores/x/paths/d --gpu T4 -o job.yaml
-    ok python3 -c 'from azure.ai.ml import load_job; job = load_job("job.yaml"); assert job.limits.timeout == 7200 and job.resources.instance_type == "Standard_NC4as_T4_v3"' ;;
+    ok python3 -c 'from azure.ai.ml import load_job; job = load_job("job.yaml"); assert job.limits.timeout == 7200 and job.resources.instance_type == "Standard_NC4as_T4_v3"'
+    ;;
 esac
 printf 'checked with%s\n' "$checked"

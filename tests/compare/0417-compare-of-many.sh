@@ -13,9 +13,11 @@ for _ in range(3):
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime - before.ru_utime
     least = spent if least is None else min(least, spent)
-print(least)' "$@"; }
+print(least)' "$@"
+}
 for n in 4000 16000; do
-    mkdir s$n; "$BUILD/bench_store_fill" s$n/r.db $n timed >/dev/null 2>&1 || _fail "cannot fill a store with $n runs"
+    mkdir s$n
+    "$BUILD/bench_store_fill" s$n/r.db $n timed >/dev/null 2>&1 || _fail "cannot fill a store with $n runs"
 done
 small=$(seconds orch compare experiment=n experiment=n --db s4000/r.db)
 large=$(seconds orch compare experiment=n experiment=n --db s16000/r.db)

@@ -36,21 +36,41 @@ assert rows[bob, "AMD EPYC"]["cost_usd"] is None and rows[bob, "AMD EPYC"]["unpr
 assert d["without_price"] == ["AMD EPYC", "My Card"], d["without_price"]
 assert any("as of 2024" in p for p in d["prices"]) and d["allowance"] is None and d["plan"] is None, d
 ' <<<"$out" || _fail 'the sums are wrong'
-ok orch cost; has 'Ada Lovelace'; has_not 'ada@example.org'; has 'unknown'; has_not '$0.00'; has '$2.75'; has '$7.25 + unknown'
-says 'as of 2024'; says 'no price is known of: AMD EPYC; My Card'; says 'hint: --price'
+ok orch cost
+has 'Ada Lovelace'
+has_not 'ada@example.org'
+has 'unknown'
+has_not '$0.00'
+has '$2.75'
+has '$7.25 + unknown'
+says 'as of 2024'
+says 'no price is known of: AMD EPYC; My Card'
+says 'hint: --price'
 # a rate of one's own, for a card and for every processor; one that nobody used
 ok orch cost --price 'My Card=2' --price cpu=0.5 --price T4=1 --json
-same "$(json total.unpriced_hours)" 0.0; same "$(json total.cost_usd)" "14.25"
-ok orch cost --price 'My Card=2' --price cpu=0.5 --price T4=1; has '$14.25'; says '--price names what no run used: T4'; says_not 'no price is known'
+same "$(json total.unpriced_hours)" 0.0
+same "$(json total.cost_usd)" "14.25"
+ok orch cost --price 'My Card=2' --price cpu=0.5 --price T4=1
+has '$14.25'
+says '--price names what no run used: T4'
+says_not 'no price is known'
 # by week (UTC) and month, since, where
-ok orch cost --by week --json; same "$(json rows.0.week) $(json rows.0.runs) $(json rows.1.week) $(json rows.1.runs)" '2024-W47 1 2024-W48 6'
-ok orch cost --by month,experiment,recipe,machine --json; same "$(json rows.0.month)" 2024-11
-ok orch cost --since 2024-11-25 --json; same "$(json total.runs)" 6
-ok orch cost --since 2024-11-25 --where 'who = bob or state != ok' --json; same "$(json total.runs)" 4
-ok orch cost --since 1d --json; same "$(json total.runs)" 0
-ok orch cost --where 'who = nobody'; has total
+ok orch cost --by week --json
+same "$(json rows.0.week) $(json rows.0.runs) $(json rows.1.week) $(json rows.1.runs)" '2024-W47 1 2024-W48 6'
+ok orch cost --by month,experiment,recipe,machine --json
+same "$(json rows.0.month)" 2024-11
+ok orch cost --since 2024-11-25 --json
+same "$(json total.runs)" 6
+ok orch cost --since 2024-11-25 --where 'who = bob or state != ok' --json
+same "$(json total.runs)" 4
+ok orch cost --since 1d --json
+same "$(json total.runs)" 0
+ok orch cost --where 'who = nobody'
+has total
 # what was removed was paid for
-ok orch rm @last; ok orch cost --json; same "$(json total.runs)" 7
+ok orch rm @last
+ok orch cost --json
+same "$(json total.runs)" 7
 # a price of the lab, of two dates: the one that held
 mkdir -p "$XDG_CONFIG_HOME/orch"
 cat >"$XDG_CONFIG_HOME/orch/hardware.yaml" <<'H'
@@ -66,12 +86,23 @@ rows = {r["gpu"]: r for r in json.load(sys.stdin)["rows"]}
 assert abs(rows["Tesla K80"]["cost_usd"] - 0.5) < 1e-9 and abs(rows["AMD EPYC"]["cost_usd"] - 0.5) < 1e-9, rows
 ' <<<"$out" || _fail 'the own prices are wrong'
 # what is wrong is said
-fails 2 orch cost --by whom; says "cannot group by 'whom'"; says "did you mean 'who'"
-fails 2 orch cost --by who,who; says twice
-fails 2 orch cost --price V100; says 'GPU=USD'
-fails 2 orch cost --price V100=-1; says 'GPU=USD'
-fails 2 orch cost --since tomorrow; says "'tomorrow'"
-fails 2 orch cost --since "1d' or 'a"; says "ended"
-fails 2 orch cost --where 'nothing = 1'; says nothing
-fails 2 orch cost --gpu T4; says 'needs a recipe'
-ok orch cost s.recipe --json; same "$(json total.runs)" 6; same "$(json allowance)" null
+fails 2 orch cost --by whom
+says "cannot group by 'whom'"
+says "did you mean 'who'"
+fails 2 orch cost --by who,who
+says twice
+fails 2 orch cost --price V100
+says 'GPU=USD'
+fails 2 orch cost --price V100=-1
+says 'GPU=USD'
+fails 2 orch cost --since tomorrow
+says "'tomorrow'"
+fails 2 orch cost --since "1d' or 'a"
+says "ended"
+fails 2 orch cost --where 'nothing = 1'
+says nothing
+fails 2 orch cost --gpu T4
+says 'needs a recipe'
+ok orch cost s.recipe --json
+same "$(json total.runs)" 6
+same "$(json allowance)" null

@@ -64,7 +64,9 @@ report:
       link: ethernet10, experiments: family, held_out: held, speed: speed } }
 R
 ok orch run c.recipe family -q
-has '4 of 4 models'; has 'left-out network is not among'; has 'missing: the left-out network has not been run'
+has '4 of 4 models'
+has 'left-out network is not among'
+has 'missing: the left-out network has not been run'
 has 'to have it: orch run c.recipe held speed'
 # the curve of a network that was not run, from those of the family
 ok orch curve --where 'experiment=family' --net resnet-cifar:20 --target-loss 0.6 --target-accuracy 85% --json
@@ -86,12 +88,21 @@ assert len(mine) == 2 and abs(mine[0]["step"] - 82) <= 8 and mine[0]["reached"] 
 assert abs(mine[0]["epochs"] - mine[0]["step"] / 10) < 0.11
 P
 ok orch curve --where 'experiment=family' --net resnet-cifar:20 --gpu thread
-has 'predicted for resnet-cifar:20'; has 'left-out error %'; has 'each of 4 networks is left out'; has 'thread'
-ok orch curve --where 'experiment=family' --net resnet-cifar:20 --format csv; has 'step,loss'
-ok orch curve --where 'experiment=family and net=resnet-cifar:8' --net resnet-cifar:20; has 'needs runs of 3 networks'; has 'constants'
-fails 2 orch curve --where 'experiment=family' --net resnet-cifar:21; says 'resnet-cifar'
-fails 2 orch curve --where 'experiment=family' --net resnet-cifar:20 --gpu V100; says "none of these runs was made on 'V100'"
-fails 2 orch curve --where 'experiment=family' --net resnet-cifar:20 --form power; says '--form'
+has 'predicted for resnet-cifar:20'
+has 'left-out error %'
+has 'each of 4 networks is left out'
+has 'thread'
+ok orch curve --where 'experiment=family' --net resnet-cifar:20 --format csv
+has 'step,loss'
+ok orch curve --where 'experiment=family and net=resnet-cifar:8' --net resnet-cifar:20
+has 'needs runs of 3 networks'
+has 'constants'
+fails 2 orch curve --where 'experiment=family' --net resnet-cifar:21
+says 'resnet-cifar'
+fails 2 orch curve --where 'experiment=family' --net resnet-cifar:20 --gpu V100
+says "none of these runs was made on 'V100'"
+fails 2 orch curve --where 'experiment=family' --net resnet-cifar:20 --form power
+says '--form'
 ok orch run c.recipe -q
 printf '%s' "$out" >answers
 python3 - answers <<'P' || _fail 'the answers are wrong'
@@ -176,7 +187,9 @@ assert abs(accuracy["loss"] - 0.8) < 0.05 and accuracy["seen_at_epoch"] == 5.0, 
 assert abs(end["loss"] - (1 / (0.03 * 1000 + 0.4) + 0.25)) < 1e-6 and end["step"] == 1000
 assert len(a["bridge"]) <= 8
 P
-ok orch curve @last; has optimus; has 'b0 k + b1'
+ok orch curve @last
+has optimus
+has 'b0 k + b1'
 # standard errors of the parameters: those of the linearised fit, from the points themselves
 cat >noisy.plugin <<'Y'
 command: [python3, noisy.py]
@@ -212,13 +225,17 @@ for j, name in enumerate(("b0_error", "b1_error", "b2_error")):
     want = (minor / det3(m) * squares / (200 - 3)) ** 0.5
     assert abs(c[name] / want - 1) < 1e-3, (name, c[name], want)
 P
-ok orch curve @last --form optimus; has 'in brackets: standard errors'
+ok orch curve @last --form optimus
+has 'in brackets: standard errors'
 [[ $out =~ 0\.0[0-9]+\ \(0\.000[0-9]+\) ]] || _fail 'no standard error in the table'
-ok orch curve @last --form optimus --weights segments --json; same "$(json curves.0.b0_error)" null
+ok orch curve @last --form optimus --weights segments --json
+same "$(json curves.0.b0_error)" null
 ok orch run c.recipe held --force -q
 ok orch curve --where 'experiment=family' --format csv
-same "$(printf '%s\n' "$out" | wc -l)" 5; has 'run,net,where'
-ok orch curve @last --target-loss 0.1; has never
+same "$(printf '%s\n' "$out" | wc -l)" 5
+has 'run,net,where'
+ok orch curve @last --target-loss 0.1
+has never
 # the form, and stages
 cat >o.recipe <<'R'
 format: 1
@@ -231,8 +248,10 @@ experiments:
   nap: { plugin: sleep, with: { seconds: 0 } }
 R
 ok orch run o.recipe power -q
-ok orch curve @last --json; same "$(json curves.0.form)" power
-ok orch curve @last --form optimus --json; same "$(json curves.0.form)" optimus
+ok orch curve @last --json
+same "$(json curves.0.form)" power
+ok orch curve @last --form optimus --json
+same "$(json curves.0.form)" optimus
 ok orch run o.recipe drop -q
 ok orch curve @last --target-loss 0.27 --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the stages are wrong'
@@ -244,23 +263,42 @@ assert abs(two["b0"] - 2) < 1e-4 and abs(two["b1"] - 4) < 1e-4 and abs(two["b2"]
 assert a["targets"][0]["step"] in (64, 65)      # 41 + (1/0.02 - 4)/2
 P
 # wrong questions
-ok orch run o.recipe short -q; fails 2 orch curve @last; says "has 2 points of 'step_loss'"
-ok orch run o.recipe broken -q; fails 2 orch curve @last; says negative
-ok orch curve --where 'plugin=law' --json; says 'left out:'; says negative
-fails 2 orch curve; says 'no runs are named'
-fails 2 orch curve nothing; says "nothing"
-fails 2 orch curve @last --metric acc; says "no series 'acc'"
-fails 2 orch curve @last --target-accuracy 92; says '92%'
-fails 2 orch curve @last --form cubic; says optimus
-fails 2 orch curve @last --gpu V100; says "'--gpu' does nothing without --net"
-fails 2 orch predict --gpu V100 --net resnet50 --target-loss 1; says "'orch curve' has it"
-fails 2 orch predict @last; says "'orch curve'"
+ok orch run o.recipe short -q
+fails 2 orch curve @last
+says "has 2 points of 'step_loss'"
+ok orch run o.recipe broken -q
+fails 2 orch curve @last
+says negative
+ok orch curve --where 'plugin=law' --json
+says 'left out:'
+says negative
+fails 2 orch curve
+says 'no runs are named'
+fails 2 orch curve nothing
+says "nothing"
+fails 2 orch curve @last --metric acc
+says "no series 'acc'"
+fails 2 orch curve @last --target-accuracy 92
+says '92%'
+fails 2 orch curve @last --form cubic
+says optimus
+fails 2 orch curve @last --gpu V100
+says "'--gpu' does nothing without --net"
+fails 2 orch predict --gpu V100 --net resnet50 --target-loss 1
+says "'orch curve' has it"
+fails 2 orch predict @last
+says "'orch curve'"
 ok orch run o.recipe nap -q
-fails 2 orch curve @last; says 'has no series'
-for wrong in 'value: train_images' 'held_out: nobody' ; do
+fails 2 orch curve @last
+says 'has no series'
+for wrong in 'value: train_images' 'held_out: nobody'; do
     sed "s/curve_law: { experiments: family, held_out: held }/curve_law: { experiments: family, held_out: held, $wrong }/; s/held_out: held, held_out/held_out/" c.recipe >bad.recipe
     fails 2 orch check bad.recipe
 done
 says "unknown experiment 'nobody'"
-sed 's/small: 0.85/smal: 0.85/' c.recipe >bad.recipe; fails 2 orch check bad.recipe; says "did you mean 'small'"
-sed 's/servers: \[2, 4\]/servers: [0]/' c.recipe >bad.recipe; fails 2 orch check bad.recipe; says 'whole number'
+sed 's/small: 0.85/smal: 0.85/' c.recipe >bad.recipe
+fails 2 orch check bad.recipe
+says "did you mean 'small'"
+sed 's/servers: \[2, 4\]/servers: [0]/' c.recipe >bad.recipe
+fails 2 orch check bad.recipe
+says 'whole number'

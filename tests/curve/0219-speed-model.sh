@@ -34,4 +34,6 @@ assert "one batch of all workers together" in json.dumps(b), b
 P
 # what cannot be
 sed 's/mode: synchronous, experiments: .same./mode: sync, experiments: [same]/' t.recipe >u.recipe
-fails 2 orch check u.recipe; says "unknown mode 'sync' of a speed model"; says 'asynchronous or synchronous'
+fails 2 orch check u.recipe
+says "unknown mode 'sync' of a speed model"
+says 'asynchronous or synchronous'

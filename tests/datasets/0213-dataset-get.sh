@@ -35,5 +35,6 @@ has ' of 9.5 MiB'
 has "'$ORCH_DATA_MIRROR/mnist/train-images-idx3-ubyte.gz': it is larger than the 9912422 bytes expected"
 has 'hint: put the file into place by hand'
 [ -e "$ORCH_DATA/mnist/train-images-idx3-ubyte.gz" ] && _fail 'the wrong file is in place'
-fails 2 orch dataset get nosuchset; says nosuchset
+fails 2 orch dataset get nosuchset
+says nosuchset
 exit 0

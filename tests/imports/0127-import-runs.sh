@@ -59,7 +59,8 @@ ok orch show @last
 ok orch db check
 
 # a run that went on is imported again, and the earlier one is hidden
-cp -r "$D/mlruns" more; chmod -R u+w more
+cp -r "$D/mlruns" more
+chmod -R u+w more
 metric=$(ls -d more/*/*/metrics/train/loss)
 echo '1795342999000 0.1 5' >>"$metric"
 imported more
@@ -70,13 +71,16 @@ same "$(python3 -c 'import json,sys; print(len(json.load(sys.stdin)["runs"]))' <
 
 # broken and hostile files: what can be read is, nothing is followed, nothing hangs
 mkdir t && cp "$D"/tensorboard/simple/* t/e.tfevents.1
-truncate -s -5 t/e.tfevents.1; chmod u+w t/*
+truncate -s -5 t/e.tfevents.1
+chmod u+w t/*
 imported t
 says 'it is cut off'
 printf 'x' | dd of=t/e.tfevents.1 bs=1 seek=300 conv=notrunc 2>/dev/null
 imported t
 says 'a checksum is wrong'
-rm t/*; mkfifo t/a.tfevents.1; ln -s "$D"/tensorboard/simple/events* t/b.tfevents.1
+rm t/*
+mkfifo t/a.tfevents.1
+ln -s "$D"/tensorboard/simple/events* t/b.tfevents.1
 ok timeout 300 orch import --runs t
 says 'cannot be read'
 python3 - <<'P'
@@ -89,13 +93,16 @@ db.commit()
 P
 fails 2 timeout 300 orch import --runs evil.db
 says 'is not an MLflow database'
-mkdir m m/0 m/0/r; echo 'name: "x' >m/0/meta.yaml; ln -s /etc/passwd m/0/r/meta.yaml
+mkdir m m/0 m/0/r
+echo 'name: "x' >m/0/meta.yaml
+ln -s /etc/passwd m/0/r/meta.yaml
 ok orch import --runs m
 says 'is not YAML'
 mkdir empty
 fails 2 orch import --runs empty
 says 'holds no runs that orch can read'
-echo 'a,b' >x.csv; echo '1,2' >>x.csv
+echo 'a,b' >x.csv
+echo '1,2' >>x.csv
 fails 2 orch import --runs x.csv
 says 'it lacks the columns'
 
@@ -122,4 +129,7 @@ open("ml/1/r/metrics/loss", "w").write("\n" * 20000000 + "1700000000000 0.5 1\n"
 P
 ok timeout 300 orch import --runs w
 says 'a part of a record stands without its begin'
-(ulimit -v 400000; exec timeout 300 orch import --runs ml) >ml.out 2>&1 || _fail "reading a metric of line ends: $(cat ml.out)"
+(
+    ulimit -v 400000
+    exec timeout 300 orch import --runs ml
+) >ml.out 2>&1 || _fail "reading a metric of line ends: $(cat ml.out)"

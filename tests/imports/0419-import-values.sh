@@ -7,7 +7,8 @@ import sqlite3, sys
 db = sqlite3.connect(".orch/results.db")
 run = db.execute("SELECT max(id) FROM run").fetchone()[0]
 print(*["%d:%s" % (s, "nan" if v is None else "%g" % v) for s, v in db.execute("SELECT m.step, m.value FROM metric m JOIN metric_name n ON n.id = m.name_id"
-      " WHERE m.run = ? AND n.name = ? ORDER BY m.step", (run, sys.argv[1]))])' "$1"; }
+      " WHERE m.run = ? AND n.name = ? ORDER BY m.step", (run, sys.argv[1]))])' "$1"
+}
 params() { python3 -c '
 import sqlite3
 db = sqlite3.connect(".orch/results.db")
@@ -20,20 +21,36 @@ mkdir -p $run/params $run/metrics
 printf "artifact_location: file:///x\nexperiment_id: '105667358367797464'\nlifecycle_stage: active\nname: exp\n" >mlruns/105667358367797464/meta.yaml
 printf "run_id: 6eb3f67d12fd4e9289ea4f680a4b3d9a\nexperiment_id: '105667358367797464'\nlifecycle_stage: active\nrun_name: r\nstatus: 3\nuser_id: t\nstart_time: 1700000000000\nend_time: 1700000001000\n" >$run/meta.yaml
 put() { printf '%s' "$2" >"$run/params/$1"; }
-put zip 00123; put version 1.10; put big 12345678901234567890; put under 1_000; put commit 72225e2; put plus +5
-put lr 0.1; put small 1e-05; put one 1.0; put count 64; put flag True; put minus -3
+put zip 00123
+put version 1.10
+put big 12345678901234567890
+put under 1_000
+put commit 72225e2
+put plus +5
+put lr 0.1
+put small 1e-05
+put one 1.0
+put count 64
+put flag True
+put minus -3
 printf '1700000000100 1.0 0\n1700000000101 inf 1\n1700000000102 -inf 2\n1700000000103 nan 3\n1700000000104 Infinity 4\n' >$run/metrics/loss
-printf '1700000000100 1.0 0\n' >"$run/metrics/val loss"; printf '1700000000100 2.0 0\n' >$run/metrics/val_loss
+printf '1700000000100 1.0 0\n' >"$run/metrics/val loss"
+printf '1700000000100 2.0 0\n' >$run/metrics/val_loss
 ok orch import --runs mlruns
 same "$(points loss)" '0:1 1:inf 2:-inf 3:nan 4:inf'
 same "$(params)" 'big="12345678901234567890" commit="72225e2" count=64 flag=true lr=0.1 minus=-3 one=1.0 plus="+5" small=1e-05 under="1_000" version="1.10" zip="00123"'
 same "$(points val_loss) $(points val_loss_2)" '0:2 0:1'
 says "its metric 'val loss' is stored as 'val_loss_2', because another one is stored as 'val_loss'"
-ok orch import --runs mlruns/105667358367797464; says '0 runs added, 1 already there'
-ok orch import --runs $run; says '0 runs added, 1 already there'
-ok orch ls --where 'loss = inf' --json; same "$(json runs.#)" 1 'runs whose last loss is infinite'
-ok orch ls --where 'loss > 1e300 and loss != -inf' --json; same "$(json runs.#)" 1
-ok orch ls --where 'loss = -inf' --json; same "$(json runs.#)" 0
+ok orch import --runs mlruns/105667358367797464
+says '0 runs added, 1 already there'
+ok orch import --runs $run
+says '0 runs added, 1 already there'
+ok orch ls --where 'loss = inf' --json
+same "$(json runs.#)" 1 'runs whose last loss is infinite'
+ok orch ls --where 'loss > 1e300 and loss != -inf' --json
+same "$(json runs.#)" 1
+ok orch ls --where 'loss = -inf' --json
+same "$(json runs.#)" 0
 
 # MLflow's database keeps an infinity as the largest double
 python3 - <<'P'
@@ -51,7 +68,9 @@ for name, count in (("many", 5000), ("few", 3)):
     db.executemany("INSERT INTO metrics VALUES(?, ?, 1.0, 1700000002100, 0, 0)", [(name, "m%d" % i) for i in range(count)])
 db.commit()
 P
-ok orch import --runs mlflow.db; says '3 runs added'; says "run 'many': it has more than 4096 metrics"
+ok orch import --runs mlflow.db
+says '3 runs added'
+says "run 'many': it has more than 4096 metrics"
 ok orch ls --where 'run_name = q' --json
 python3 - <<'P' || _fail 'the infinities of mlflow.db'
 import sqlite3
@@ -64,7 +83,8 @@ P
 printf '"Name","State","Created","lr","acc","loss","zip"\n"r","finished","2024-03-01T12:00:00.000Z","0.1","Infinity","-Infinity","00123"\n' >w.csv
 ok orch import --runs w.csv --param lr --param zip
 same "$(params)" 'lr=0.1 zip="00123"'
-ok orch ls --where 'plugin = import:wandb and acc = inf and loss = -inf' --json; same "$(json runs.#)" 1
+ok orch ls --where 'plugin = import:wandb and acc = inf and loss = -inf' --json
+same "$(json runs.#)" 1
 
 # TensorBoard: a resumed run with 'purge_step', and hyperparameters
 python3 - <<'P'
@@ -121,10 +141,14 @@ printf 'gpu\tbatch\tstep_ms\nV100\t32\t1.5\n' >tab.csv
 printf 'sep=,\ngpu,batch,step_ms\nV100,32,1.5\n' >sep.csv
 printf 'gpu;batch;step_ms\nV100;32;1,5\n' >semi.csv
 printf 'sep=;\ngpu;batch;step_ms\nV100;32;1,5\n' >sepsemi.csv
-ok orch import tab.csv --target step_ms --source x --licence y; has "added measurements 'tab': 1 rows, target step_ms (ms), 2 features"
-ok orch import sep.csv --target step_ms --source x --licence y; has "these 1 rows are there already"
+ok orch import tab.csv --target step_ms --source x --licence y
+has "added measurements 'tab': 1 rows, target step_ms (ms), 2 features"
+ok orch import sep.csv --target step_ms --source x --licence y
+has "these 1 rows are there already"
 for file in semi.csv sepsemi.csv; do
-    fails 2 orch import $file --target step_ms; says 'columns are separated by semicolons, not by commas'
+    fails 2 orch import $file --target step_ms
+    says 'columns are separated by semicolons, not by commas'
 done
 sed 's/,/;/g' w.csv >w-semi.csv
-fails 2 orch import --runs w-semi.csv; says 'columns are separated by semicolons, not by commas'
+fails 2 orch import --runs w-semi.csv
+says 'columns are separated by semicolons, not by commas'

@@ -123,9 +123,17 @@ P
 # too little ran yet: shown as missing, not left out
 sed 's/experiments: \[layers, whole\]/experiments: [layers, whole, job]/' lesson.recipe >early.recipe
 ok orch run early.recipe job -x net=lenet5 -x batch=16 --db other.db --no-progress
-has 'are too few'; has 'no layers are measured yet'; has 'to have it: orch run early.recipe -x net=lenet5 -x batch=16 --db other.db layers whole'; has 'to have it: more settings: orch run early.recipe, '
+has 'are too few'
+has 'no layers are measured yet'
+has 'to have it: orch run early.recipe -x net=lenet5 -x batch=16 --db other.db layers whole'
+has 'to have it: more settings: orch run early.recipe, '
 # wrong items are found before anything runs
-bad() { sed "s|learn: { dataset: justus_conv, target: ms, hold_out: gpu }|$1|" lesson.recipe >bad.recipe; fails 2 orch check bad.recipe; says "$2"; says 'bad.recipe:'; }
+bad() {
+    sed "s|learn: { dataset: justus_conv, target: ms, hold_out: gpu }|$1|" lesson.recipe >bad.recipe
+    fails 2 orch check bad.recipe
+    says "$2"
+    says 'bad.recipe:'
+}
 bad 'learn: { dataset: x, target: ms, models: [tre] }' "unknown model 'tre'"
 bad 'learn: { dataset: x, target: ms, models: [forest], model: aigauge }' "unknown model 'aigauge'"
 bad 'learn: { dataset: x }' "needs 'target'"

@@ -10,16 +10,20 @@ report:
   - { question: 1.1, title: Values, table: { rows: metrics, value: last value } }
   - { question: 1.2, title: By step, plot: { x: step, y: value, by: metrics } }
 R
-git add -A; git commit -qm hw; mkdir "$SCRATCH/class"
+git add -A
+git commit -qm hw
+mkdir "$SCRATCH/class"
 for i in $(seq -w 1 36); do
     ORCH_USER=student$i ok orch run hw.recipe --force -q
     ORCH_USER=student$i ok orch pack hw.recipe "$SCRATCH/class/$i.orch" -q
     [ "$i" = 03 ] && cp .orch/results.db "$SCRATCH/eve.db" && cp .orch/results.db "$SCRATCH/mallory.db"
 done
 # nothing of one's own: a classmate's runs, with their name
-ORCH_USER=sharer ok orch run hw.recipe -q; ORCH_USER=sharer ok orch pack hw.recipe "$SCRATCH/class/37.orch" -q
+ORCH_USER=sharer ok orch run hw.recipe -q
+ORCH_USER=sharer ok orch pack hw.recipe "$SCRATCH/class/37.orch" -q
 # student03's runs under another name, digests and all: eve makes new keys too, mallory keeps them
-rename() { PYTHONPATH=$SOURCE/tests/store python3 - "$@" <<'P'
+rename() {
+    PYTHONPATH=$SOURCE/tests/store python3 - "$@" <<'P'
 import sqlite3, sys, uuid, digest_v1
 path, who, new_keys = sys.argv[1:]
 db = sqlite3.connect(path)
@@ -31,7 +35,8 @@ for run, key in db.execute("SELECT id, key FROM run WHERE who = 'student03'").fe
 db.commit()
 P
 }
-rename "$SCRATCH/eve.db" eve yes; rename "$SCRATCH/mallory.db" mallory no
+rename "$SCRATCH/eve.db" eve yes
+rename "$SCRATCH/mallory.db" mallory no
 for who in eve mallory; do ORCH_USER=$who ok orch pack hw.recipe --db "$SCRATCH/$who.db" "$SCRATCH/class/$who.orch" -q; done
 # a number that its rows do not give
 mkdir "$SCRATCH/class/38"
@@ -47,11 +52,15 @@ with gzip.open(sys.argv[2], "wb") as out, tarfile.open(fileobj=out, mode="w", fo
             data = json.dumps(report).encode()
         info = tarfile.TarInfo(name); info.size = len(data); tar.addfile(info, io.BytesIO(data))
 P
-rm "$SCRATCH/class/09.orch"; echo 'not mine' >"$SCRATCH/class/readme.txt"; head -c 900 "$SCRATCH/class/05.orch" >"$SCRATCH/class/cut.orch"
-cd "$SCRATCH"; export ORCH_USER=ta
+rm "$SCRATCH/class/09.orch"
+echo 'not mine' >"$SCRATCH/class/readme.txt"
+head -c 900 "$SCRATCH/class/05.orch" >"$SCRATCH/class/cut.orch"
+cd "$SCRATCH"
+export ORCH_USER=ta
 begin=$(date +%s)
 fails 7 orch verify class --json
-seconds=$(($(date +%s) - begin)); [ $seconds -lt 300 ] || _fail "a class of 40 took $seconds s"
+seconds=$(($(date +%s) - begin))
+[ $seconds -lt 300 ] || _fail "a class of 40 took $seconds s"
 printf '%s' "$out" | python3 -c '
 import json, sys
 d = json.load(sys.stdin)
@@ -69,9 +78,19 @@ what = {c["what"].split(":")[0] for c in copies}
 assert what == {"equal to the last bit", "one key with two contents"}, what
 assert any("when it began" in c["what"] and "the times of its 12 points" in c["what"] for c in copies), copies
 ' || _fail 'the class as JSON'
-fails 7 orch verify class/; has 'cut.orch: '; has '38/hw.orch: 1.1 Values: '; has 'its rows give'; has 'copied run: '; has 'shared run: '
+fails 7 orch verify class/
+has 'cut.orch: '
+has '38/hw.orch: 1.1 Values: '
+has 'its rows give'
+has 'copied run: '
+has 'shared run: '
 has 'made by student36, handed in by sharer, declared'
-mkdir good; cp class/1*.orch class/37.orch good; ok orch verify good -j 2
-mkdir none; fails 3 orch verify none; says 'there is no pack'
-fails 2 orch verify good --rerun 1; says 'is a folder'
+mkdir good
+cp class/1*.orch class/37.orch good
+ok orch verify good -j 2
+mkdir none
+fails 3 orch verify none
+says 'there is no pack'
+fails 2 orch verify good --rerun 1
+says 'is a folder'
 exit 0

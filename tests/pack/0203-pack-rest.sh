@@ -33,17 +33,25 @@ R
 head -c 1500000 /dev/zero | tr '\0' x >big.txt
 ln -s job.py link.py
 printf 'old text\n' >changes.txt
-mkdir -p sub; git -C sub init -q; git -C sub commit -q --allow-empty -m sub
-git add job.py job.plugin r.recipe big.txt link.py changes.txt; git add sub 2>/dev/null; git commit -qm first
+mkdir -p sub
+git -C sub init -q
+git -C sub commit -q --allow-empty -m sub
+git add job.py job.plugin r.recipe big.txt link.py changes.txt
+git add sub 2>/dev/null
+git commit -qm first
 ok orch run r.recipe -q
 printf 'new text\n' >changes.txt
 ok orch run r.recipe wrong -q --force
 ok orch pack r.recipe r.orch
-says 'big.txt: larger than 1 MiB'; says 'link.py: a symbolic link'; says 'sub: a submodule'
+says 'big.txt: larger than 1 MiB'
+says 'link.py: a symbolic link'
+says 'sub: a submodule'
 tar xzf r.orch --to-stdout --wildcards 'source/*/changes.txt' >texts
 same "$(sort texts | tr '\n' ' ')" 'new text old text ' 'the file in both trees:'
 ok orch pack r.recipe bare.orch --artifacts none
-export ORCH_USER=ta; mkdir "$SCRATCH/ta"; cd "$SCRATCH/ta"
+export ORCH_USER=ta
+mkdir "$SCRATCH/ta"
+cd "$SCRATCH/ta"
 # a trial reads from another's run: only with the artifact in the pack
 ok orch verify "$SCRATCH/w/bare.orch" --rerun 9 --trust --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'reruns without artifacts'
@@ -73,8 +81,14 @@ assert wall["outcome"] != "differs" and ("another machine" in wall["why"] or "fo
 P
 fi
 # outside of a repository: the inputs are read from the disk, but for secrets and what is gone
-export ORCH_USER=ada; mkdir "$SCRATCH/plain"; cd "$SCRATCH/plain"; cp "$SCRATCH"/w/job.* .
-mkdir in; echo data >in/data.txt; echo 'KEY=1' >in/.env; echo gone >gone.txt
+export ORCH_USER=ada
+mkdir "$SCRATCH/plain"
+cd "$SCRATCH/plain"
+cp "$SCRATCH"/w/job.* .
+mkdir in
+echo data >in/data.txt
+echo 'KEY=1' >in/.env
+echo gone >gone.txt
 cat >p.recipe <<'R'
 format: 1
 recipe: p
@@ -82,13 +96,24 @@ experiments:
   wrong: { plugin: ./job.plugin, with: { kind: other }, inputs: [ in/data.txt, in/.env, gone.txt ] }
 report: [ { table: { rows: kind, value: size } } ]
 R
-ok orch run p.recipe -q; rm gone.txt
+ok orch run p.recipe -q
+rm gone.txt
 _run orch pack p.recipe p.orch
-case $status in 0) says 'in/.env: '; says 'gone.txt: ';; *) _fail "status $status" ;; esac
-tar tzf p.orch >names; grep -q '/in/data.txt$' names || _fail 'no data'; ! grep -q 'env$' names || _fail 'a secret'
+case $status in 0)
+    says 'in/.env: '
+    says 'gone.txt: '
+    ;;
+*) _fail "status $status" ;; esac
+tar tzf p.orch >names
+grep -q '/in/data.txt$' names || _fail 'no data'
+! grep -q 'env$' names || _fail 'a secret'
 cd "$SCRATCH/w"
 # no place for the work
-TMPDIR=/proc fails 3 orch pack r.recipe x.orch; says 'set TMPDIR to a writable folder'
-TMPDIR=/proc fails 3 orch verify r.orch; says 'set TMPDIR to a writable folder'
-mkdir none; fails 3 orch verify none; says 'orch pack RECIPE FILE'
+TMPDIR=/proc fails 3 orch pack r.recipe x.orch
+says 'set TMPDIR to a writable folder'
+TMPDIR=/proc fails 3 orch verify r.orch
+says 'set TMPDIR to a writable folder'
+mkdir none
+fails 3 orch verify none
+says 'orch pack RECIPE FILE'
 exit 0

@@ -53,11 +53,13 @@ report:
   - { question: 1.6, title: Not run, table: { rows: lr, value: result final, experiments: [later] } }
 R
 echo samples.png >.gitignore # what the program writes
-git add -A; git commit -qm first
+git add -A
+git commit -qm first
 export ORCH_USER=ada
 # retar IN OUT CODE: writes a pack again after CODE changed `files` (a list of [name, bytes]); get, put and edit (a
 # JSON file, with its line of the list of files) help
-retar() { python3 - "$@" <<'P'
+retar() {
+    python3 - "$@" <<'P'
 import gzip, hashlib, io, json, sys, tarfile
 source, target, code = sys.argv[1:]
 files = []

@@ -20,7 +20,9 @@ R
 }
 common='net: inception_v3, workers: [1, 2, 4], batch: 128, gpu: "paleo:K80", link: pcie3, ppp: 0.62, ppp_comm: 0.72, images: 50000, price: 0.9'
 recipe "$common, experiments: [real], simulated: [sim]"
-ok orch report t.recipe; has 'missing: 2 of 2 trials are not run'; has 'missing: 3 of 3 trials are not run'
+ok orch report t.recipe
+has 'missing: 2 of 2 trials are not run'
+has 'missing: 3 of 3 trials are not run'
 ok orch run t.recipe -q
 ok orch paleo --net inception_v3 --gpu paleo:K80 --workers 1,2,4 --batch 128 --scaling strong --network pcie3 --ppp-comp 0.62 --ppp-comm 0.72 --scheme TreeAllReduce --json
 cp "$SCRATCH/out" paleo.json
@@ -50,12 +52,33 @@ for i, row in enumerate(tables[3][:2]):
     assert value(row, "simgrid") == 0, row
 assert value(tables[3][2], "paleo") is None
 P
-recipe "$common, simulated: [sim]"; ok orch report t.recipe; has 'simulated (SimGrid)'; has_not 'measured: '; has_not 'error (%)'
-has 'no machine ran these trainings'; has 'PALEO on its K80 (5600 GFLOP/s'
-recipe "$common, show: errors, experiments: [real], simulated: [sim]"; ok orch report t.recipe; has 'PALEO: error (%)'; has_not 'time of an epoch (s)'
-recipe "$common, show: charts, experiments: [real], simulated: [sim]"; ok orch report t.recipe; has 'time of an epoch (s)'; has_not 'error (%)'
-recipe "$common, scheme: TreeReduce, simulated: [sim]"; ok orch report t.recipe; has "TreeReduce"; has_not 'images/s'
-recipe "$common, scaling: both, simulated: [sim]"; ok orch report t.recipe; has "unknown scaling 'both'"
-recipe "$common, simulated: [other]"; fails 2 orch check t.recipe; says "unknown experiment 'other' in the report"; says 'at: t.recipe:7'
-recipe "$common"; fails 2 orch check t.recipe; says "'paleo_scaling' needs 'simulated'"
+recipe "$common, simulated: [sim]"
+ok orch report t.recipe
+has 'simulated (SimGrid)'
+has_not 'measured: '
+has_not 'error (%)'
+has 'no machine ran these trainings'
+has 'PALEO on its K80 (5600 GFLOP/s'
+recipe "$common, show: errors, experiments: [real], simulated: [sim]"
+ok orch report t.recipe
+has 'PALEO: error (%)'
+has_not 'time of an epoch (s)'
+recipe "$common, show: charts, experiments: [real], simulated: [sim]"
+ok orch report t.recipe
+has 'time of an epoch (s)'
+has_not 'error (%)'
+recipe "$common, scheme: TreeReduce, simulated: [sim]"
+ok orch report t.recipe
+has "TreeReduce"
+has_not 'images/s'
+recipe "$common, scaling: both, simulated: [sim]"
+ok orch report t.recipe
+has "unknown scaling 'both'"
+recipe "$common, simulated: [other]"
+fails 2 orch check t.recipe
+says "unknown experiment 'other' in the report"
+says 'at: t.recipe:7'
+recipe "$common"
+fails 2 orch check t.recipe
+says "'paleo_scaling' needs 'simulated'"
 exit 0

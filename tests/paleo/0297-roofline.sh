@@ -11,18 +11,24 @@ report:
   - { question: "1", title: Where the layers lie, roofline: { experiments: layers } }
 R
 # before anything was measured
-ok orch report r.recipe; has '1 of 1 trials is not run'
-ok orch paleo --roofline --net resnet18 --gpu V100 --batch 64 --chart nominal.svg; says 'nominal.svg (0 measured layers)'
+ok orch report r.recipe
+has '1 of 1 trials is not run'
+ok orch paleo --roofline --net resnet18 --gpu V100 --batch 64 --chart nominal.svg
+says 'nominal.svg (0 measured layers)'
 grep -q 'roofs: nominal, from the data sheet' nominal.svg || _fail 'the chart does not say that its roofs are nominal'
 for text in 'memory 900 GB/s' 'fp32 15.67 TFLOP/s' 'fp16 125 TFLOP/s' 'arithmetic intensity (FLOP/byte)' 'rate (TFLOP/s)' 'batchnorm'; do
     grep -q "$text" nominal.svg || _fail "the chart lacks: $text"
 done
-fails 2 orch paleo --net resnet18 --gpu V100 --chart x.svg; says 'without --roofline'
-fails 2 orch paleo --roofline --net resnet18 --gpu V100 --chart x.gif; says .gif
-fails 2 orch paleo --roofline --net lenet5 --gpu here --chart x.svg; says 'orch doctor --bench'
+fails 2 orch paleo --net resnet18 --gpu V100 --chart x.svg
+says 'without --roofline'
+fails 2 orch paleo --roofline --net resnet18 --gpu V100 --chart x.gif
+says .gif
+fails 2 orch paleo --roofline --net lenet5 --gpu here --chart x.svg
+says 'orch doctor --bench'
 # the layers of one network
 ok orch run r.recipe -q
-ok orch report r.recipe; has "run 'orch doctor --bench'"
+ok orch report r.recipe
+has "run 'orch doctor --bench'"
 # this machine's ceilings, as 'orch doctor --bench' leaves them
 key=$(python3 -c 'import sqlite3; print(sqlite3.connect(".orch/results.db").execute("SELECT key FROM machine").fetchone()[0])')
 mkdir -p "$XDG_DATA_HOME/orch/devices"
@@ -44,7 +50,8 @@ case $err in *'(0 measured'*) _fail 'no measured layers' ;; *'measured layers)'*
 for text in 'roofs: measured on 2026-11-20' 'Filled: measured' 'memory 20 GB/s' 'fp32 100 GFLOP/s' 'bf16 400 GFLOP/s' 'fp64 50 GFLOP/s \*' 'a processor' '2 threads'; do
     grep -q "$text" here.svg || _fail "the chart lacks: $text"
 done
-ok orch paleo --roofline --net lenet5 --gpu V100 --batch 8 --chart gpu.svg; says '(0 measured layers)'
+ok orch paleo --roofline --net lenet5 --gpu V100 --batch 8 --chart gpu.svg
+says '(0 measured layers)'
 for text in 'memory 790 GB/s' 'fp32 14 TFLOP/s' 'fp16 125 TFLOP/s \*'; do grep -q "$text" gpu.svg || _fail "the chart lacks: $text"; done
 # the report: each layer's share of its roof is its rate over the lesser of peak and bandwidth times intensity
 ok orch report r.recipe --json

@@ -30,11 +30,14 @@ R
 }
 passes='nets: [alexnet-v2, vgg16 at 64], gpu: "paleo:TITAN_X", batch: 128, published: [alexnet-v2 forward 45.96 44.00, alexnet-v2 backward 118.44 -]'
 recipe "paleo_passes: { $passes, experiments: [passes] }"
-ok orch report t.recipe; has 'missing: 2 of 2 trials are not run'; has 45.96
+ok orch report t.recipe
+has 'missing: 2 of 2 trials are not run'
+has 45.96
 ok orch run t.recipe -q
 for what in 'alexnet-v2 128 TITAN_X' 'vgg16 64 TITAN_X' 'alexnet-v2 4 K80'; do
     set -- $what
-    ok orch paleo --net "$1" --batch "$2" --gpu "paleo:$3" --ppp-comp 1 --json; cp "$SCRATCH/out" "$1-$2.json"
+    ok orch paleo --net "$1" --batch "$2" --gpu "paleo:$3" --ppp-comp 1 --json
+    cp "$SCRATCH/out" "$1-$2.json"
 done
 ok orch report t.recipe --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the table of passes'
@@ -63,7 +66,10 @@ assert len(table) == 16, len(table)
 P
 # a run without a peak: its times alone
 recipe "paleo_passes: { $passes, experiments: [blind] }"
-ok orch run t.recipe blind -q; ok orch report t.recipe; has 'measured no peak of its device'; has "set 'peak: true'"
+ok orch run t.recipe blind -q
+ok orch report t.recipe
+has 'measured no peak of its device'
+has "set 'peak: true'"
 
 # PALEO's published hours, to their last digit; those of four and eight data-parallel workers by their published speedups
 hybrid='net: alexnet-owt, split: [fc6, relu15, dropout16, fc7, relu18, dropout19], workers: [1, 2, 4, 8], link: pcie2, ppp: 0.46, ppp_comm: 0.75'
@@ -82,19 +88,42 @@ row = hours["hybrid", 2]
 assert row["measured_h"] == 50.24 and abs(row["error_published_percent"] - 100 * (49.57 - 50.24) / 50.24) < 1e-9, row
 P
 # the recipe of lecture 7 shows both without a run
-mkdir lecture; cp "$SOURCE/recipes/lecture7.recipe" lecture
-ok orch report lecture/lecture7.recipe paleo; has 49.57; has 118.4; has 'orch run lecture/lecture7.recipe'
+mkdir lecture
+cp "$SOURCE/recipes/lecture7.recipe" lecture
+ok orch report lecture/lecture7.recipe paleo
+has 49.57
+has 118.4
+has 'orch run lecture/lecture7.recipe'
 
 # bad input: which row, and what it should be
 for wrong in "alexnet-v2 sideways 1 2/is not a published row" "alexnet-v2 forward 1/is not a published row" "alexnet-v2 forward quick 2/'quick' in 'published: alexnet-v2 forward quick 2' is not a published figure"; do
-    recipe "paleo_passes: { nets: [alexnet-v2], published: [${wrong%%/*}] }"; ok orch report t.recipe; has "${wrong#*/}"
+    recipe "paleo_passes: { nets: [alexnet-v2], published: [${wrong%%/*}] }"
+    ok orch report t.recipe
+    has "${wrong#*/}"
 done
-recipe 'paleo_passes: { nets: [vgg61] }'; ok orch report t.recipe; has 'vgg61'; has_not 'forward'
-recipe 'paleo_passes: { nets: [vgg16 at 0] }'; ok orch report t.recipe; has "'vgg16 at 0': the batch after 'at' is not from 1"
-recipe 'paleo_passes: { nets: [vgg16], gpu: "paleo:K88" }'; ok orch report t.recipe; has 'K88'
-recipe 'paleo_passes: { net: [vgg16] }'; fails 2 orch check t.recipe; says "'paleo_passes' needs 'nets'"
-recipe "paleo_hybrid: { $hybrid, published: [hybrid 3 1 1] }"; ok orch report t.recipe; has "'published: hybrid 3 1 1' is not a published row"
-recipe "paleo_hybrid: { net: alexnet-owt, split: [fc66], workers: [2] }"; ok orch report t.recipe; has "has no layer 'fc66'"
-recipe "paleo_hybrid: { net: alexnet-owt, split: [fc6], workers: [3] }"; ok orch report t.recipe; has 'cannot be split among 3 workers'
-recipe "paleo_hybrid: { net: alexnet-owt, workers: [2] }"; fails 2 orch check t.recipe; says "'paleo_hybrid' needs 'split'"
+recipe 'paleo_passes: { nets: [vgg61] }'
+ok orch report t.recipe
+has 'vgg61'
+has_not 'forward'
+recipe 'paleo_passes: { nets: [vgg16 at 0] }'
+ok orch report t.recipe
+has "'vgg16 at 0': the batch after 'at' is not from 1"
+recipe 'paleo_passes: { nets: [vgg16], gpu: "paleo:K88" }'
+ok orch report t.recipe
+has 'K88'
+recipe 'paleo_passes: { net: [vgg16] }'
+fails 2 orch check t.recipe
+says "'paleo_passes' needs 'nets'"
+recipe "paleo_hybrid: { $hybrid, published: [hybrid 3 1 1] }"
+ok orch report t.recipe
+has "'published: hybrid 3 1 1' is not a published row"
+recipe "paleo_hybrid: { net: alexnet-owt, split: [fc66], workers: [2] }"
+ok orch report t.recipe
+has "has no layer 'fc66'"
+recipe "paleo_hybrid: { net: alexnet-owt, split: [fc6], workers: [3] }"
+ok orch report t.recipe
+has 'cannot be split among 3 workers'
+recipe "paleo_hybrid: { net: alexnet-owt, workers: [2] }"
+fails 2 orch check t.recipe
+says "'paleo_hybrid' needs 'split'"
 exit 0

@@ -21,7 +21,8 @@ R
 }
 recipe 'workers: [1, 2], gpu: "paleo:K80", calibrate: true, experiments: [real]'
 ok orch check t.recipe
-ok orch report t.recipe; has 'calibrate: no training with one worker was measured'
+ok orch report t.recipe
+has 'calibrate: no training with one worker was measured'
 ok orch run t.recipe -q
 ok orch report t.recipe --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the calibrated forecast'
@@ -38,10 +39,14 @@ assert abs(mean / errors[1] - 1) < 1e-2, (mean, errors)
 ppp = float(re.search(r"PPP ([\d.]+) \(computing\)", text)[1])
 assert 0 < ppp < 1, ppp
 P
-ok orch report t.recipe; has 'only more workers are judged'
+ok orch report t.recipe
+has 'only more workers are judged'
 # a faster device than PALEO's
 recipe 'workers: [1, 2], gpu: "paleo:CPU_I7", calibrate: true, experiments: [real]'
-ok orch report t.recipe; has 'one worker trained 20 images/s, which is more than the peak of PALEO'; has 'name another gpu'
+ok orch report t.recipe
+has 'one worker trained 20 images/s, which is more than the peak of PALEO'
+has 'name another gpu'
 # nothing was measured with one worker
 recipe 'workers: [2, 4], gpu: "paleo:K80", calibrate: true, experiments: [real]'
-ok orch report t.recipe; has 'no training with one worker was measured'
+ok orch report t.recipe
+has 'no training with one worker was measured'

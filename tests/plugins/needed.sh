@@ -9,13 +9,19 @@ if command -v readelf >/dev/null 2>&1; then
 else
     needed=$(objdump -p "$host" | sed -n 's/^ *NEEDED *//p')
 fi
-echo "$needed" | grep -q '^libglib-2.0.so' || { echo "no libraries found in $host"; exit 1; }
+echo "$needed" | grep -q '^libglib-2.0.so' || {
+    echo "no libraries found in $host"
+    exit 1
+}
 status=0
 for library in $needed; do
     case $library in
-    libglib-2.0.so.* | libjansson.so.* | libc.so.* | libm.so.* | libdl.so.*) ;;
-    libasan.so.* | libubsan.so.* | ld-linux*) ;;
-    *) echo "orch-host needs $library"; status=1 ;;
+        libglib-2.0.so.* | libjansson.so.* | libc.so.* | libm.so.* | libdl.so.*) ;;
+        libasan.so.* | libubsan.so.* | ld-linux*) ;;
+        *)
+            echo "orch-host needs $library"
+            status=1
+            ;;
     esac
 done
 exit $status

@@ -57,7 +57,8 @@ both said "$v100" transferred resnet18 64 1 fp32
 both said "$v100" transferred resnet50 32 4 float16
 # workers are what the plugin declares, not the GPUs that the trial is given
 export FAKE_NVML_MODEL=$a100
-ok orch plan said.recipe -s net=vgg16 --json; one=$(json trials.0.forecast.total_s)
+ok orch plan said.recipe -s net=vgg16 --json
+one=$(json trials.0.forecast.total_s)
 ok orch predict --gpu "$a100" --net vgg16 --input 3x224x224 --classes 1000 --dataset 50000 --epochs 3 --batch 64 --json
 same "$one" "$(json predictions.0.total_s)" 'a trial of one worker on four GPUs'
 # what the store measured answers both: the record says fp32, which an A100 multiplies in tf32
@@ -77,4 +78,5 @@ ok orch predict --gpu "$a100" --net resnet34 --input 3x224x224 --classes 1000 --
 same "$(json tier) $(json predictions.0.precision)" 'measured fp16'
 ok orch predict --gpu "$a100" --net resnet34 --input 3x224x224 --classes 1000 --dataset 50000 --batch 64
 has 'fp16, as in the runs of this network'
-fails 2 orch predict --gpu "$a100" --net vgg16 --precision fp31; says 'use fp64, fp32, fp32-ieee, tf32, fp16, bf16 or auto'
+fails 2 orch predict --gpu "$a100" --net vgg16 --precision fp31
+says 'use fp64, fp32, fp32-ieee, tf32, fp16, bf16 or auto'

@@ -2,17 +2,26 @@
 . "$(dirname "$0")/../cli/lib.sh"
 # transformers take sequences, and have the interval of networks that were not measured
 ok orch predict --gpu V100 --net bert-base --dataset 10000 --batch 8
-has 'sequences/s'; has_not 'images/s'; has 'none of its networks was a transformer'
-ok orch predict --gpu V100 --net bert-base --dataset 10000 --batch 8 --json; wide=$(json predictions.0.step_high_s)/$(json predictions.0.step_s)
+has 'sequences/s'
+has_not 'images/s'
+has 'none of its networks was a transformer'
+ok orch predict --gpu V100 --net bert-base --dataset 10000 --batch 8 --json
+wide=$(json predictions.0.step_high_s)/$(json predictions.0.step_s)
 same "$(json predictions.0.sample)" sequence
-ok orch predict --gpu V100 --net resnet50 --json; same "$(json predictions.0.sample)" image
+ok orch predict --gpu V100 --net resnet50 --json
+same "$(json predictions.0.sample)" image
 python3 -c "import sys; sys.exit(not $wide > 1.1 * $(json predictions.0.step_high_s) / $(json predictions.0.step_s))" || _fail 'the interval of a transformer'
-ok orch predict --gpu all --net gpt2 --dataset 1000 --batch 1; has 'sequences/s'
+ok orch predict --gpu all --net gpt2 --dataset 1000 --batch 1
+has 'sequences/s'
 # limits are held against the median, and that is said
-ok orch predict --gpu V100 --net resnet18 --dataset cifar10 --deadline 36h; has 'limits: compared with the median; 95 % of such trainings stay within '
-ok orch predict --gpu V100 --net resnet18 --dataset cifar10; has_not 'limits:'
+ok orch predict --gpu V100 --net resnet18 --dataset cifar10 --deadline 36h
+has 'limits: compared with the median; 95 % of such trainings stay within '
+ok orch predict --gpu V100 --net resnet18 --dataset cifar10
+has_not 'limits:'
 # nothing keeps to them: a sentence, no empty table
-ok orch predict --gpu all --net resnet50 --budget 0.0001usd; has 'no GPU keeps to the limits'; has_not 'Pareto'
+ok orch predict --gpu all --net resnet50 --budget 0.0001usd
+has 'no GPU keeps to the limits'
+has_not 'Pareto'
 # a row that was imported has the interval of other measurements, and says so
 python3 - >rows.csv <<'P'
 print("gpu,net,batch,precision,step_ms")
@@ -24,12 +33,16 @@ ok orch import rows.csv --target step_ms
 ok orch predictor train --no-runs --data rows --untuned
 [ "$(printf '%s\n' "$out" | wc -l)" -lt 24 ] || _fail 'more than one screen'
 has 'more (--verbose lists them)'
-ok orch predictor train --no-runs --data rows --untuned --verbose; has_not '(--verbose'
+ok orch predictor train --no-runs --data rows --untuned --verbose
+has_not '(--verbose'
 ok orch predict --gpu V100 --net resnet18 --dataset cifar10 --batch 64
 case $out in *'tier measured'*) has 'single measurements of other configurations, wherever they were made, spread by' ;; *) _fail 'not measured' ;; esac
 # one GPU was measured: there is no error of unseen ones
-ok orch predictor ls --json; same "$(json predictors.0.unseen_gpu)" null
-ok orch predictor show step_ms; has 'unseen gpu (only one was measured'
+ok orch predictor ls --json
+same "$(json predictors.0.unseen_gpu)" null
+ok orch predictor show step_ms
+has 'unseen gpu (only one was measured'
 # only one predictor is asked
 ok orch predictor train --no-runs --data rows --untuned --name mine
-ok orch predictor ls; has "'orch predict' uses only 'step_ms'"
+ok orch predictor ls
+has "'orch predict' uses only 'step_ms'"

@@ -8,18 +8,24 @@ cp "$data"/*.csv "$data"/*.md .
 count=0
 while IFS='|' read -r _ rows command _; do
     case $command in *'`orch import '*) ;; *) continue ;; esac
-    command=${command#*\`}; command=${command%\`*}
-    ok $command --json; says_not 'gives the target'; says_not 'nothing says'
+    command=${command#*\`}
+    command=${command%\`*}
+    ok $command --json
+    says_not 'gives the target'
+    says_not 'nothing says'
     printf '%s' "$out" | python3 -c '
 import json, sys
 s = json.load(sys.stdin)
 assert s["did"] == "added" and s["rows"] == int(sys.argv[1]) and s["source"] and s["licence"], s
 ' "$rows" || _fail "$command"
-    ok $command; has 'nothing added'
+    ok $command
+    has 'nothing added'
     count=$((count + 1))
 done <"$SOURCE/docs/import.md"
 same $count 20 'number of imports'
-ok orch db check; has '20 tables of measurements'
+ok orch db check
+has '20 tables of measurements'
 ok orch measurements export justus_conv -o x.set
-ok orch import x.set --db other.db; has '42405 rows'
+ok orch import x.set --db other.db
+has '42405 rows'
 printf '%s imports, %s\n' "$count" "$(du -h .orch/results.db | cut -f1)"

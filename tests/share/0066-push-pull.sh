@@ -4,7 +4,11 @@
 # users' repositories changes; pushers who meet are all served; a clone whose store is lost gets it back.
 . "$(dirname "$0")/../cli/lib.sh"
 unset ORCH_USER
-as() { local who=$1; shift; (cd "$SCRATCH/$who" && ORCH_USER=$who "$@"); }
+as() {
+    local who=$1
+    shift
+    (cd "$SCRATCH/$who" && ORCH_USER=$who "$@")
+}
 run() { as "$1" orch run nap.recipe --force >/dev/null 2>&1 || _fail "$1 cannot run"; }
 digest() { as "$1" orch db info --json | "$BUILD/json_get" digest; }
 # all of a repository that push and pull must leave alone

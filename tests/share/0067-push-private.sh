@@ -4,7 +4,11 @@
 # request only, then only those that `inputs:` name, never notebooks or keys.
 . "$(dirname "$0")/../cli/lib.sh"
 unset ORCH_USER
-as() { local who=$1; shift; (cd "$SCRATCH/$who" && ORCH_USER=$who "$@"); }
+as() {
+    local who=$1
+    shift
+    (cd "$SCRATCH/$who" && ORCH_USER=$who "$@")
+}
 HUB=$SCRATCH/hub.git
 leaked() { git -C "$HUB" cat-file --batch-all-objects --batch | grep -aq "$1"; }
 stays() { for word in "$@"; do ! leaked "$word" || _fail "'$word' is at the remote"; done; }

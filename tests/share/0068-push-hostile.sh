@@ -4,7 +4,11 @@
 # harmed, what was deleted or replaced comes back with the next push, junk is named and not handed on.
 . "$(dirname "$0")/../cli/lib.sh"
 unset ORCH_USER
-as() { local who=$1; shift; (cd "$SCRATCH/$who" && ORCH_USER=$who "$@"); }
+as() {
+    local who=$1
+    shift
+    (cd "$SCRATCH/$who" && ORCH_USER=$who "$@")
+}
 run() { as "$1" orch run nap.recipe --force >/dev/null 2>&1 || _fail "$1 cannot run"; }
 digest() { as "$1" orch db info --json | "$BUILD/json_get" digest; }
 HUB=$SCRATCH/hub.git
@@ -53,12 +57,18 @@ good=$(git write-tree)
 unset GIT_INDEX_FILE
 # names that git itself would not write
 tree_of() { # tree_of MODE NAME OID: a tree of one entry, whatever its name
-    { printf '%s %s\0' "$1" "$2"; printf '%s' "$3" | sed 's/../\\x&/g' | xargs -0 printf '%b'; } |
+    {
+        printf '%s %s\0' "$1" "$2"
+        printf '%s' "$3" | sed 's/../\\x&/g' | xargs -0 printf '%b'
+    } |
         git hash-object -w -t tree --stdin --literally
 }
 up=$(tree_of 100644 .. "$blob")
 dotgit=$(tree_of 40000 .git "$up")
-evil=$( (git ls-tree "$good"; printf '040000 tree %s\tzz\n' "$dotgit") | git mktree --missing)
+evil=$( (
+    git ls-tree "$good"
+    printf '040000 tree %s\tzz\n' "$dotgit"
+) | git mktree --missing)
 force "$evil"
 
 ok as bob orch status

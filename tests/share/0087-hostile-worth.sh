@@ -23,7 +23,8 @@ recipe: r
 experiments:
   tune: { plugin: ./job.plugin, reuse: any, inputs: [job.sh], sweep: { lr: [0.01, 0.1] }, repeat: 2 }
 R
-git add -A; git commit -qm one
+git add -A
+git commit -qm one
 
 # a secret: neither the command line nor anything else of the run tells it
 ok orch run r.recipe tune -q --set key=SECRET-1
@@ -35,10 +36,14 @@ grep -aq '"key=(secret)' "$SCRATCH/all" || grep -aq 'key=(secret)' "$SCRATCH/all
 ! grep -aq 'SECRET-' .orch/results.db || _fail 'a secret in the store'
 
 # times: what one measured oneself counts, and what a joined run says counts only where it can be
-forecast() { ok orch plan r.recipe --force --json; json forecast.p50_s 2>/dev/null; }
+forecast() {
+    ok orch plan r.recipe --force --json
+    json forecast.p50_s 2>/dev/null
+}
 ok orch plan r.recipe --force
 before=$err
-ok orch predictor score --json; scores=$out
+ok orch predictor score --json
+scores=$out
 n=0
 for time in 1e-300 1e-5 3e12 1e300 1e15; do
     n=$((n + 1))
@@ -48,7 +53,16 @@ for time in 1e-300 1e-5 3e12 1e300 1e15; do
         "DELETE FROM forecast" \
         "INSERT INTO forecast SELECT fingerprint, 'm', 'repeats', id, min($time, 3e9), min($time, 3e9), min($time, 3e9), 'measured', key FROM run" || _fail 'no forged store'
     _run orch db merge "../times$n/results.db"
-    case $time in 1e300 | 1e15) says 'its wall_ms is 1e+'; says 'beyond 0 to'; same "$status" 7 ;; *) says 'new runs'; says_not ' 0 new runs' ;; esac
+    case $time in 1e300 | 1e15)
+        says 'its wall_ms is 1e+'
+        says 'beyond 0 to'
+        same "$status" 7
+        ;;
+    *)
+        says 'new runs'
+        says_not ' 0 new runs'
+        ;;
+    esac
 done
 ok orch plan r.recipe --force
 same "$err" "$before" 'the forecast'
@@ -56,20 +70,30 @@ for words in 'predictor score' 'ls -n 0' cost 'coverage r.recipe --offline' 'rep
     _run orch $words
     [ $status -lt 8 ] || _fail "status $status: $words"
 done
-ok orch ls -n 0; has '34722 d'
+ok orch ls -n 0
+has '34722 d'
 # who has no run of his own asks the others': still a number, an order, an end
-mkdir ../other; (cd ../other && git init -q .)
-cp job.* r.recipe ../other; cd ../other; git add -A; git commit -qm one
+mkdir ../other
+(cd ../other && git init -q .)
+cp job.* r.recipe ../other
+cd ../other
+git add -A
+git commit -qm one
 export ORCH_USER=newcomer
 for n in 1 3; do ok orch db merge "../times$n/results.db"; done
-ok orch plan r.recipe --force; says_not nan; says_not inf; says_not 'e+'
-cd ../w; export ORCH_USER=tester
+ok orch plan r.recipe --force
+says_not nan
+says_not inf
+says_not 'e+'
+cd ../w
+export ORCH_USER=tester
 
 # a signature in her name, of her runs, by nobody: it does not keep hers away
 command -v ssh-keygen >/dev/null || skip 'no ssh-keygen (openssh-client)'
 ssh-keygen -q -t ed25519 -N '' -C me -f "$HOME/me"
 ssh-keygen -q -t ed25519 -N '' -C eve -f "$HOME/eve"
-git config gpg.format ssh; git config user.signingKey '~/me.pub'
+git config gpg.format ssh
+git config user.signingKey '~/me.pub'
 cp -r .orch ../forged
 python3 - ../forged/results.db "$HOME" <<'P'
 import json, sqlite3, subprocess, sys
@@ -82,14 +106,17 @@ for n, signature in enumerate((good, "-----BEGIN SSH SIGNATURE-----\nnone\n", "-
     db.execute("INSERT INTO note VALUES(?, ?, 'signature', 1, ?, 'tester', ?)", ("01900000-0000-7000-8000-%012d" % n, lines[0][:36], text, n))
 db.commit()
 P
-ok orch db merge ../forged/results.db; says '4 notes'
+ok orch db merge ../forged/results.db
+says '4 notes'
 ok orch run r.recipe -q --sign
-ok orch run r.recipe --sign; says_not signed # once
+ok orch run r.recipe --sign
+says_not signed # once
 printf 'tester namespaces="orch" %s\n' "$(cat "$HOME/me.pub")" >"$HOME/signers"
 git config gpg.ssh.allowedSignersFile '~/signers'
 _run orch db check --signatures --json
 same "$(json signed_by.tester)" 8 'runs signed'
-ok orch run r.recipe --sign; says_not signed
+ok orch run r.recipe --sign
+says_not signed
 # a thousand of them are not judged one by one for a look at one run
 python3 - .orch/results.db >"$SCRATCH/key" <<'P'
 import json, sqlite3, sys
@@ -101,4 +128,6 @@ for n in range(1000):
 db.commit()
 print(line[:36])
 P
-ok orch show "$(<"$SCRATCH/key")"; has 'and maybe more'; same "$(grep -c '^  signed' <<<"$out")" 101
+ok orch show "$(<"$SCRATCH/key")"
+has 'and maybe more'
+same "$(grep -c '^  signed' <<<"$out")" 101

@@ -22,11 +22,15 @@ recipe: r
 experiments:
   tune: { plugin: ./job.plugin, reuse: any, inputs: [job.sh], sweep: { lr: [0.01, 0.1] } }
 R
-git add -A; git commit -qm one
+git add -A
+git commit -qm one
 git remote add origin "$HUB"
 ok orch run r.recipe -q
 ok orch push
-digest() { ok orch db info --json; json digest; }
+digest() {
+    ok orch db info --json
+    json digest
+}
 want=$(digest)
 good=$(git -C "$HUB" rev-parse refs/orch/results)
 base=$(git -C "$HUB" rev-parse 'refs/orch/results^{tree}')
@@ -34,11 +38,15 @@ hub() { git -C "$HUB" "$@"; }
 blob=$(echo junk | hub hash-object -w --stdin)
 force() { hub update-ref --no-deref refs/orch/results "$1"; }
 commit() { hub commit-tree "$1" -p "$good" -m $'\e[2Jhostile\e]0;x\a'; }
-plain() { case $out$err in *$'\e'* | *$'\a'*) _fail 'an escape sequence' ;; esac; }
+plain() { case $out$err in *$'\e'* | *$'\a'*) _fail 'an escape sequence' ;; esac }
 # after pull and push: nothing lost, nothing hung; NAME STATUS WORDS
 withstands() {
-    fails "$2" timeout 300 orch pull; says "$3"; plain
-    _run timeout 300 orch push; [ $status = "$2" ] || _fail "status $status of push: $1"; plain
+    fails "$2" timeout 300 orch pull
+    says "$3"
+    plain
+    _run timeout 300 orch push
+    [ $status = "$2" ] || _fail "status $status of push: $1"
+    plain
     same "$(digest)" "$want" "digest after $1"
 }
 for what in "$blob" "$base" \
@@ -54,14 +62,21 @@ wide=$(python3 -c 'import sys
 for i in range(20000): print(f"100644 blob {sys.argv[1]}\tf{i:07d}")' "$blob" | hub mktree)
 for tree in "$deep" "$fold" "$wide"; do
     for folder in runs sources; do
-        force "$(commit "$( (hub ls-tree "$base" | grep -v "	$folder$"; printf '040000 tree %s\t%s\n' "$tree" "$folder") | hub mktree)")"
+        force "$(commit "$( (
+            hub ls-tree "$base" | grep -v "	$folder$"
+            printf '040000 tree %s\t%s\n' "$tree" "$folder"
+        ) | hub mktree)")"
         withstands "a tree as $folder" 7 "warning: '"
     done
 done
-force "$(commit "$( (hub ls-tree -z "$base"; printf '100644 blob %s\tz\033[2J\nfoo\342\200\256\0' "$blob") | hub mktree -z)")"
+force "$(commit "$( (
+    hub ls-tree -z "$base"
+    printf '100644 blob %s\tz\033[2J\nfoo\342\200\256\0' "$blob"
+) | hub mktree -z)")"
 withstands 'a name of controls' 7 'z?[2J foo???'
 force "$good"
-ok orch pull; ok orch push
+ok orch pull
+ok orch push
 
 # claims: 2,000 refs to a run's commit, and texts of every kind for the very trials that are asked for
 python3 - "$good" <<'P' | hub update-ref --stdin
@@ -69,9 +84,12 @@ import hashlib, sys
 for i in range(2000): print("create refs/orch/claims/" + hashlib.sha256(str(i).encode()).hexdigest(), sys.argv[1])
 P
 # of the trials of another sweep, which nobody has run
-aim() { ok orch coverage r.recipe -x "lr=$1" --json
-    fingerprints=$(python3 -c 'import json, sys; print(*[t["fingerprint"] for t in json.load(sys.stdin)["trials"]])' <<<"$out"); }
-claims() { python3 - "$HUB" "$1" $fingerprints <<'P'
+aim() {
+    ok orch coverage r.recipe -x "lr=$1" --json
+    fingerprints=$(python3 -c 'import json, sys; print(*[t["fingerprint"] for t in json.load(sys.stdin)["trials"]])' <<<"$out")
+}
+claims() {
+    python3 - "$HUB" "$1" $fingerprints <<'P'
 import hashlib, json, subprocess, sys
 hub, kind, *prints = sys.argv[1:]
 def git(*args, text=""): return subprocess.run(["git", "-C", hub, *args], input=text.encode(), capture_output=True, check=True).stdout.decode().strip()
@@ -89,15 +107,27 @@ P
 }
 lr=1
 for kind in huge deep types past; do
-    lr=$((lr + 1)); aim $lr
+    lr=$((lr + 1))
+    aim $lr
     claims $kind || _fail "no claims: $kind"
-    ok timeout 300 orch coverage r.recipe -x lr=$lr; plain; has '1 missing'
-    ok timeout 300 orch run r.recipe -x lr=$lr --share; plain; says '1 ok'
+    ok timeout 300 orch coverage r.recipe -x lr=$lr
+    plain
+    has '1 missing'
+    ok timeout 300 orch run r.recipe -x lr=$lr --share
+    plain
+    says '1 ok'
 done
-aim 20; claims far || _fail 'no claims'
-ok timeout 300 orch coverage r.recipe -x lr=20; plain; has '?[2Jeve??? x'; has '1 claimed'
-ok timeout 300 orch coverage r.recipe -x lr=20 --json; plain; same "$(json trials.0.claim.host)" '??h'
+aim 20
+claims far || _fail 'no claims'
+ok timeout 300 orch coverage r.recipe -x lr=20
+plain
+has '?[2Jeve??? x'
+has '1 claimed'
+ok timeout 300 orch coverage r.recipe -x lr=20 --json
+plain
+same "$(json trials.0.claim.host)" '??h'
 # one that never ends counts as made when it was first seen: it is over after a claim's time
 export ORCH_CLAIM_S=1
-ok timeout 300 orch run r.recipe -x lr=20 --share --wait; plain
+ok timeout 300 orch run r.recipe -x lr=20 --share --wait
+plain
 ok orch db check

@@ -4,7 +4,9 @@
 . "$(dirname "$0")/../cli/lib.sh"
 git init -q --bare ../hub.git
 sleeps nap 0.001
-git add -A; git commit -qm one; git remote add origin ../hub.git
+git add -A
+git commit -qm one
+git remote add origin ../hub.git
 ok orch run nap.recipe -q
 ok orch push
 ok orch pull
@@ -12,15 +14,22 @@ tracking=$(git for-each-ref --format='%(refname)' refs/orch | grep -v '^refs/orc
 [ -n "$tracking" ] || _fail "no tracking ref among $(git for-each-ref --format='%(refname)' refs/orch)"
 for ref in "$tracking" refs/orch/results; do
     # somebody else has something new, so that both refs move
-    rm -rf ../other; git clone -q ../hub.git ../other 2>/dev/null; cp nap.recipe ../other
+    rm -rf ../other
+    git clone -q ../hub.git ../other 2>/dev/null
+    cp nap.recipe ../other
     (cd ../other && orch run nap.recipe --force -q && orch push -q) >/dev/null 2>&1 || _fail 'no news'
     touch ".git/$ref.lock"
-    (sleep 0.3; rm ".git/$ref.lock") &
+    (
+        sleep 0.3
+        rm ".git/$ref.lock"
+    ) &
     ok orch pull
     wait
     says '1 new run'
 done
-rm -rf ../other; git clone -q ../hub.git ../other 2>/dev/null; cp nap.recipe ../other
+rm -rf ../other
+git clone -q ../hub.git ../other 2>/dev/null
+cp nap.recipe ../other
 (cd ../other && orch run nap.recipe --force -q && orch push -q) >/dev/null 2>&1 || _fail 'no news'
 for i in 1 2 3 4; do
     orch pull >"../pull$i" 2>&1 &

@@ -45,11 +45,15 @@ for o in --partition=gpu --account=lab --qos=high '--constraint=a100&nvlink' --g
 grep -qx 'export FROM_SETUP=1' "$CLUSTER/jobs/102/script" || _fail 'setup is not in the script'
 head -n 1 "$CLUSTER/jobs/102/script" | grep -q -e '-l$' || _fail 'setup needs a login shell'
 # ---- nothing twice, and what is submitted is shown
-ok orch run r.recipe plain --executor slurm; says '8 already submitted'
+ok orch run r.recipe plain --executor slurm
+says '8 already submitted'
 same "$(calls sbatch)" 2 'calls of sbatch'
-ok orch plan r.recipe plain --executor slurm; has 'submitted to Slurm (job 101_0)'
-ok orch run r.recipe plain; says '8 held' # the local executor leaves them alone
-ok orch ls; has queued
+ok orch plan r.recipe plain --executor slurm
+has 'submitted to Slurm (job 101_0)'
+ok orch run r.recipe plain
+says '8 held' # the local executor leaves them alone
+ok orch ls
+has queued
 # ---- arrays are cut where the cluster says: MaxArraySize bounds the index
 echo 5 >"$CLUSTER/max"
 ok orch run r.recipe plain --executor slurm --force
@@ -70,25 +74,44 @@ ok orch run d.recipe --executor slurm --json
 same "$(json submitted)/$(json waiting)" 9/1 'submitted, and the best of them still open'
 base=$(json arrays.0.job)
 same "$(json arrays.0.trials)/$(json arrays.0.dependency)" 4/null 'base and one have equal options'
-same "$(json arrays.1.dependency)" "aftercorr:$base"; same "$(json arrays.1.trials)" 3
-same "$(json arrays.2.dependency)" "afterok:${base}_3"; same "$(json arrays.2.trials)" 2
+same "$(json arrays.1.dependency)" "aftercorr:$base"
+same "$(json arrays.1.trials)" 3
+same "$(json arrays.2.dependency)" "afterok:${base}_3"
+same "$(json arrays.2.trials)" 2
 option $((base + 1)) --kill-on-invalid-dep=yes
 # ---- errors
-fails 2 orch run r.recipe --executor slrum; says "no executor 'slrum'"
-for bad in --smoke --fail-fast '--gpus 0' --share; do fails 2 orch run r.recipe --executor slurm $bad; says "does not go with '--executor slurm'"; done
+fails 2 orch run r.recipe --executor slrum
+says "no executor 'slrum'"
+for bad in --smoke --fail-fast '--gpus 0' --share; do
+    fails 2 orch run r.recipe --executor slurm $bad
+    says "does not go with '--executor slurm'"
+done
 sed 's/partition: p,/partition: nowhere,/' r.recipe >n.recipe
-fails 3 orch run n.recipe plain --force --executor slurm; says 'sbatch refused the trials'; says 'invalid partition specified: nowhere'; says 'the command was: sbatch'
+fails 3 orch run n.recipe plain --force --executor slurm
+says 'sbatch refused the trials'
+says 'invalid partition specified: nowhere'
+says 'the command was: sbatch'
 before=$(ls .orch/results.db.d/trials | wc -l)
 echo down >"$CLUSTER/controller"
-fails 3 orch run r.recipe plain --force --executor slurm; says 'cannot ask Slurm for its limits'; says 'Unable to contact slurm controller'
+fails 3 orch run r.recipe plain --force --executor slurm
+says 'cannot ask Slurm for its limits'
+says 'Unable to contact slurm controller'
 same "$(ls .orch/results.db.d/trials | wc -l)" "$before" 'folders are left of trials that were refused'
 echo up >"$CLUSTER/controller"
-wrong() { sed "s|^slurm:.*|slurm: { $1 }|" r.recipe >w.recipe; fails 2 orch check w.recipe; says "w.recipe:3"; says "$2"; }
+wrong() {
+    sed "s|^slurm:.*|slurm: { $1 }|" r.recipe >w.recipe
+    fails 2 orch check w.recipe
+    says "w.recipe:3"
+    says "$2"
+}
 wrong 'partitoin: p' partition
 wrong 'partition: "a b"' "'partition': 'a b' is not a word that sbatch takes"
 wrong 'account: "-x"' "'account'"
 wrong 'margin: soon' "'margin'"
 wrong 'memory: 5 apples' "'memory'"
 wrong 'requeue: perhaps' "'requeue'"
-sed 's/partition: gpu/partitions: gpu/' r.recipe >w.recipe; fails 2 orch check w.recipe; says "w.recipe:5"; says partition
+sed 's/partition: gpu/partitions: gpu/' r.recipe >w.recipe
+fails 2 orch check w.recipe
+says "w.recipe:5"
+says partition
 ok orch check r.recipe

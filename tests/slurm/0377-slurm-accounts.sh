@@ -35,7 +35,10 @@ submit() { # EXPERIMENT [PROFILE]
     job[$1]=$(json arrays.0.job)
     key[$1]=$(basename "$(cut -d' ' -f2 "$(grep -l "^${job[$1]}$" .orch/results.db.d/slurm/*/job | xargs dirname)/tasks")")
 }
-taken() { ask; orch collect && orch ls -n 0 --json | grep -q "${key[$1]}" && ! orch show "${key[$1]}" --json | grep -q '"state": "running"'; }
+taken() {
+    ask
+    orch collect && orch ls -n 0 --json | grep -q "${key[$1]}" && ! orch show "${key[$1]}" --json | grep -q '"state": "running"'
+}
 verdict() { # EXPERIMENT STATE ORCH-STATE [PHRASE]: collects once the job has ended and the accounts have it
     until_ok 90 "job of $1 has ended" gone "${job[$1]}"
     until_ok 40 "the trial of $1 is collected" taken "$1"
@@ -49,12 +52,15 @@ verdict() { # EXPERIMENT STATE ORCH-STATE [PHRASE]: collects once the job has en
 submit limit minute
 submit frozen
 submit foreign
-submit quick; submit bad; submit drained
+submit quick
+submit bad
+submit drained
 [ $MEMORY = none ] || submit big
 verdict quick COMPLETED ok
 same "$(json facts.slurm.exit_status)" 0:0
 verdict bad FAILED failed 'exit status 3'
-if [ $MEMORY = none ]; then echo "OUT_OF_MEMORY is stood in for by cli.0342: no memory controller of cgroups v1 can be written here"
+if [ $MEMORY = none ]; then
+    echo "OUT_OF_MEMORY is stood in for by cli.0342: no memory controller of cgroups v1 can be written here"
 else verdict big OUT_OF_MEMORY failed 'ran out of memory'; fi # although its program ended with status 0
 # ---- cancelled by another than orch
 until_ok 30 'the trial has begun' begun "${job[foreign]}"
@@ -65,18 +71,24 @@ until_ok 30 'the trial has begun' begun "${job[frozen]}"
 pkill -STOP -f "orch-host --job .*${key[frozen]}"
 scontrol update jobid="${job[frozen]}_0" endtime=now+2seconds || _fail 'scontrol refuses an end'
 # ---- preempted: one trial is requeued, and goes on from its checkpoint; the other must not be requeued
-submit requeued low; submit preempted low_once
+submit requeued low
+submit preempted low_once
 until_ok 30 'the trial has saved' saved saves_requeued
 until_ok 30 'the trial has begun' begun "${job[preempted]}"
 submit urgent high
 verdict urgent COMPLETED ok
 verdict preempted PREEMPTED preempted
 # ---- the controller is down for a while, and slurmdbd, too: nothing that they do not know is decided
-kill $accounts; wait $accounts 2>/dev/null
-kill $controller; wait $controller 2>/dev/null; start_controller
+kill $accounts
+wait $accounts 2>/dev/null
+kill $controller
+wait $controller 2>/dev/null
+start_controller
 until_ok 60 'the controller answers' scontrol ping
 until_ok 90 'the requeued trial has ended' gone "${job[requeued]}"
-ask; ok orch collect --json; has_not "${key[requeued]}"
+ask
+ok orch collect --json
+has_not "${key[requeued]}"
 start_accounts
 verdict requeued COMPLETED ok
 same "$(json results.value)/$(json facts.slurm.restarts)" 500.0/1 'it went on from its checkpoint'
@@ -87,12 +99,15 @@ verdict frozen TIMEOUT timeout 'killed at its time limit'
 scontrol update nodename="n2_$$" state=drain reason=test
 scontrol requeue "${job[drained]}_0"
 until_ok 30 'it waits for its node' pending "${job[drained]}"
-ask; ok orch collect --json; same "$(json runs)" '[]' 'a requeued trial is open'
+ask
+ok orch collect --json
+same "$(json runs)" '[]' 'a requeued trial is open'
 scontrol update nodename="n2_$$" state=resume
 verdict drained COMPLETED ok
 same "$(json results.value)/$(json facts.slurm.restarts)" 500.0/1 'it went on from its checkpoint'
 # ---- a node dies with two trials, one of which may be requeued
-submit node once; submit moved
+submit node once
+submit moved
 until_ok 30 'the trial has begun' begun "${job[node]}"
 until_ok 30 'the trial has saved' saved saves_moved
 kill_node 2
@@ -100,5 +115,6 @@ verdict node NODE_FAIL lost 'lost its node'
 start_node 2
 verdict moved COMPLETED ok
 same "$(json results.value)/$(json facts.slurm.restarts)" 500.0/1 'it went on from its checkpoint'
-ok orch collect --json; same "$(json runs)/$(json running)/$(json queued)" '[]/0/0'
+ok orch collect --json
+same "$(json runs)/$(json running)/$(json queued)" '[]/0/0'
 nothing_left

@@ -17,11 +17,18 @@ experiments:
   dies: { plugin: $plugin, with: { workers: 2, end: signal, who: 1 }, timeout: 60s }
 R
 ok orch run sum.recipe --executor slurm --json
-same "$(json submitted)" 2; case $(json arrays.0.options) in *--ntasks=2*) ;; *) _fail 'the job has not two tasks' ;; esac
-jobs=$(json arrays.0.job); [ -z "$(json arrays.1.job 2>/dev/null)" ] || jobs=$jobs,$(json arrays.1.job)
+same "$(json submitted)" 2
+case $(json arrays.0.options) in *--ntasks=2*) ;; *) _fail 'the job has not two tasks' ;; esac
+jobs=$(json arrays.0.job)
+[ -z "$(json arrays.1.job 2>/dev/null)" ] || jobs=$jobs,$(json arrays.1.job)
 until_ok 60 'the jobs have ended' gone "$jobs"
-ask; ok orch collect --json; same "$(states)" 'crashed ok'
-ok orch ls -e dies --json; ok orch show "$(json runs.0.key)" --json; same "$(json reason)" 'rank 1 was killed by signal 9 (SIGKILL)'
-ok orch ls -e sum --json; ok orch show "$(json runs.0.key)" --json
+ask
+ok orch collect --json
+same "$(states)" 'crashed ok'
+ok orch ls -e dies --json
+ok orch show "$(json runs.0.key)" --json
+same "$(json reason)" 'rank 1 was killed by signal 9 (SIGKILL)'
+ok orch ls -e sum --json
+ok orch show "$(json runs.0.key)" --json
 same "$(json facts.slurm.environment.SLURM_NTASKS)/$(json facts.slurm.modules)" 2/cuda/12.4:mpi
 nothing_left

@@ -12,16 +12,22 @@ experiments:
 R
 }
 elements() { awk '{ n += $2 - $1 + 1 } END { print n + 0 }' "$CLUSTER"/jobs/*/ranges; }
-recipe 3; ok orch run a.recipe --executor slurm; play 101; minute; ok orch collect
+recipe 3
+ok orch run a.recipe --executor slurm
+play 101
+minute
+ok orch collect
 recipe 7
 # a budget without a price is refused as on this machine
-fails 2 orch run a.recipe --executor slurm --budget 1usd; says price
+fails 2 orch run a.recipe --executor slurm --budget 1usd
+says price
 # no budget is left for any, whatever they take
 fails 6 orch run a.recipe --executor slurm --budget 0.000001usd --price 36 --json
 same "$(json submitted) $(json held_back) $(json stopped_by)" '0 4 budget'
 same "$(elements)" 3 'elements of jobs'
 fails 6 orch run a.recipe --executor slurm --budget 0.000001usd --price 36
-says '4 trials were held back: the budget would be exceeded, by the forecasts'; says_not 'nothing to submit'
+says '4 trials were held back: the budget would be exceeded, by the forecasts'
+says_not 'nothing to submit'
 # a deadline before the end of any of them
 fails 6 orch run a.recipe --executor slurm --deadline 0.001s --json
 same "$(json submitted) $(json held_back) $(json stopped_by)" '0 4 deadline'
@@ -30,11 +36,15 @@ says '4 trials were held back: the deadline would be exceeded, by the forecasts'
 same "$(elements)" 3 'elements of jobs'
 
 # a budget for two and a half of them by the forecast submits two; a further command has the whole budget again
-ok orch plan a.recipe --executor slurm --json; same "$(json forecast.trials) $(json forecast.unknown)" '4 0' 'trials forecast'
+ok orch plan a.recipe --executor slurm --json
+same "$(json forecast.trials) $(json forecast.unknown)" '4 0' 'trials forecast'
 budget=$(python3 -c 'import sys; print("%.9f" % (float(sys.argv[1]) / 4 * 2.5 * 36 / 3600))' "$(json forecast.device_s)")
 fails 6 orch run a.recipe --executor slurm --budget "${budget}usd" --price 36 --json
-same "$(json submitted) $(json held_back) $(json stopped_by)" '2 2 budget'; same "$(elements)" 5 'elements of jobs'
+same "$(json submitted) $(json held_back) $(json stopped_by)" '2 2 budget'
+same "$(elements)" 5 'elements of jobs'
 ok orch run a.recipe --executor slurm --budget "${budget}usd" --price 36 --json
-same "$(json submitted) $(json held_back) $(json stopped_by)" '2 0 null'; same "$(elements)" 7 'elements of jobs'
+same "$(json submitted) $(json held_back) $(json stopped_by)" '2 0 null'
+same "$(elements)" 7 'elements of jobs'
 # nothing is left to do: 0, whatever the limit
-ok orch run a.recipe --executor slurm --budget 0.000001usd --price 36 --json; same "$(json submitted) $(json held)" '0 4'
+ok orch run a.recipe --executor slurm --budget 0.000001usd --price 36 --json
+same "$(json submitted) $(json held)" '0 4'

@@ -6,10 +6,12 @@ recipe() { printf 'format: 1\nrecipe: a\nslurm: { partition: p }\nexperiments:\n
 recipe ''
 for option in --no-pin --oversubscribe; do
     fails 2 orch run a.recipe --executor slurm $option
-    says "option '$option' does not go with '--executor slurm'"; says 'hint: Slurm'
+    says "option '$option' does not go with '--executor slurm'"
+    says 'hint: Slurm'
 done
 [ ! -s "$CLUSTER/calls" ] || _fail 'Slurm was asked'
-ok orch run a.recipe --executor slurm; says_not 'a whole one'
+ok orch run a.recipe --executor slurm
+says_not 'a whole one'
 ! grep -q gres "$CLUSTER/jobs/101/options" || _fail 'a GPU was asked for'
 recipe ', resources: { gpus: 0.5 }'
 ok orch run a.recipe --executor slurm --force

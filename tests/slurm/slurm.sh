@@ -5,10 +5,19 @@
 # when it is in $CLUSTER/accounts, sacct) answers; with $CLUSTER/late sacct knows only these. Each call is a line of $CLUSTER/calls.
 export CLUSTER=$SCRATCH/cluster
 mkdir -p "$CLUSTER/jobs" "$CLUSTER/accounts" "$SCRATCH/slurm-bin"
-: >"$CLUSTER/calls"; echo 1001 >"$CLUSTER/max"; echo on >"$CLUSTER/accounting"; echo up >"$CLUSTER/controller"
+: >"$CLUSTER/calls"
+echo 1001 >"$CLUSTER/max"
+echo on >"$CLUSTER/accounting"
+echo up >"$CLUSTER/controller"
 PATH=$SCRATCH/slurm-bin:$PATH
 
-stand_in() { { printf '#!/bin/bash\necho "%s $*" >>"$CLUSTER/calls"\n' "$1"; cat; } >"$SCRATCH/slurm-bin/$1"; chmod +x "$SCRATCH/slurm-bin/$1"; }
+stand_in() {
+    {
+        printf '#!/bin/bash\necho "%s $*" >>"$CLUSTER/calls"\n' "$1"
+        cat
+    } >"$SCRATCH/slurm-bin/$1"
+    chmod +x "$SCRATCH/slurm-bin/$1"
+}
 
 stand_in scontrol <<'S'
 [ "$(cat "$CLUSTER/controller")" = up ] || { echo "slurm_load_ctl_conf error: Unable to contact slurm controller (connect failure)" >&2; exit 1; }
@@ -64,13 +73,14 @@ S
 
 # play JOB [INDEX...]: runs elements (all without INDEX), one after the other, and gives them their state
 play() {
-    local job=$1 index last indices first; shift; indices=$*
+    local job=$1 index last indices first
+    shift
+    indices=$*
     [ -n "$indices" ] || indices=$(awk '{ for (i = $1; i <= $2; i++) print i }' "$CLUSTER/jobs/$job/ranges")
     for index in $indices; do
         last=$(sed "s|%%|\x01|g; s|%a|$index|g; s|%[A-Za-z]|EXPANDED|g; s|\x01|%|g" "$CLUSTER/jobs/$job/output")
         if SLURM_JOB_ID=$((job * 1000 + index)) SLURM_ARRAY_JOB_ID=$job SLURM_ARRAY_TASK_ID=$index SLURM_JOB_PARTITION=p SLURMD_NODENAME=n1 \
-            sh "$CLUSTER/jobs/$job/script" </dev/null >>"$last" 2>&1
-        then set_state "${job}_$index" COMPLETED; else set_state "${job}_$index" FAILED; fi
+            sh "$CLUSTER/jobs/$job/script" </dev/null >>"$last" 2>&1; then set_state "${job}_$index" COMPLETED; else set_state "${job}_$index" FAILED; fi
     done
 }
 set_state() { echo "${1#*_} $2" >>"$CLUSTER/jobs/${1%_*}/changes"; }
@@ -80,8 +90,11 @@ slurm_folder() { echo "$PWD/.orch/results.db.d/slurm"; }
 # a minute later: the kept answer is old
 minute() { [ ! -f "$(slurm_folder)/answer.json" ] || sed -i 's/"asked_ns": *[0-9]*/"asked_ns":1/' "$(slurm_folder)/answer.json"; }
 # the first answer without a job is long ago
-long_ago() { minute; python3 -c '
+long_ago() {
+    minute
+    python3 -c '
 import json, sys
 a = json.load(open(sys.argv[1])); a["absent"] = {k: 1000 + max(a["absent"].values(), default=0) - 3600 * 10**9 for k in a["absent"]}
-json.dump(a, open(sys.argv[1], "w"))' "$(slurm_folder)/answer.json"; }
+json.dump(a, open(sys.argv[1], "w"))' "$(slurm_folder)/answer.json"
+}
 calls() { grep -c "^$1 " "$CLUSTER/calls"; }

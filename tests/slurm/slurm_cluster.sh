@@ -9,7 +9,8 @@
 [ "$(id -u)" = 0 ] || skip 'it starts slurmctld as root'
 PATH=$PATH:/usr/sbin
 need_programs() { # PACKAGES PROGRAM...
-    local packages=$1 program; shift
+    local packages=$1 program
+    shift
     for program; do command -v "$program" >/dev/null || skip "$program is not installed ($packages)"; done
 }
 need_programs 'slurm-wlm, munge' slurmctld slurmd munged sbatch squeue scancel scontrol sinfo
@@ -19,25 +20,47 @@ CPUS=${CPUS:-8} MEMORY=none pids=() nodes=()
 of_cluster() { grep -lzs "^SLURM_CONF=$SLURM_CONF" /proc/[0-9]*/environ | sed 's|/proc/\([0-9]*\)/environ|\1|' | grep -v "^$$\$"; }
 stop() {
     local pid
-    scancel --me -s KILL >/dev/null 2>&1; scancel --me >/dev/null 2>&1
+    scancel --me -s KILL >/dev/null 2>&1
+    scancel --me >/dev/null 2>&1
     for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null; done
     sleep 0.5
     # the list first: a program that waits for it in a pipe would be in it, and be killed before it has killed the others
-    local left; left=$(of_cluster; pgrep -f "$SCRATCH/" | grep -v "^$$\$")
+    local left
+    left=$(
+        of_cluster
+        pgrep -f "$SCRATCH/" | grep -v "^$$\$"
+    )
     [ -z "$left" ] || kill -9 $left 2>/dev/null
-    for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null; wait "$pid" 2>/dev/null; done
+    for pid in "${pids[@]}"; do
+        kill -9 "$pid" 2>/dev/null
+        wait "$pid" 2>/dev/null
+    done
     [ $MEMORY = none ] || find /sys/fs/cgroup/memory/slurm_n[12]_$$ -depth -type d -exec rmdir {} + 2>/dev/null
 }
 trap 'stop; cleanup' EXIT
 port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 until_ok() {
-    local end=$((SECONDS + $1)) what=$2; shift 2
+    local end=$((SECONDS + $1)) what=$2
+    shift 2
     until "$@" >/dev/null 2>&1; do
-        [ $SECONDS -lt $end ] || _fail "not within its time: $what: $(squeue 2>&1; sinfo 2>&1; tail -n 5 "$SCRATCH"/slurm*.log)"; sleep 0.2
+        [ $SECONDS -lt $end ] || _fail "not within its time: $what: $(
+            squeue 2>&1
+            sinfo 2>&1
+            tail -n 5 "$SCRATCH"/slurm*.log
+        )"
+        sleep 0.2
     done
 }
-start_controller() { slurmctld -D >/dev/null 2>&1 & controller=$!; pids+=($controller); }
-start_node() { slurmd -D -N "n$1_$$" >/dev/null 2>&1 & nodes[$1]=$!; pids+=($!); }
+start_controller() {
+    slurmctld -D >/dev/null 2>&1 &
+    controller=$!
+    pids+=($controller)
+}
+start_node() {
+    slurmd -D -N "n$1_$$" >/dev/null 2>&1 &
+    nodes[$1]=$!
+    pids+=($!)
+}
 kill_node() {
     local hosts steps
     kill -9 "${nodes[$1]}"
@@ -56,7 +79,10 @@ start_database() {
         --innodb-lock-wait-timeout=900 >"$SCRATCH/mariadbd.log" 2>&1 &
     pids+=($!)
     until_ok 30 'mariadbd listens' grep -q 'ready for connections' "$SCRATCH/mariadbd.log"
-    (umask 077; cat >"$SCRATCH/slurmdbd.conf") <<C
+    (
+        umask 077
+        cat >"$SCRATCH/slurmdbd.conf"
+    ) <<C
 AuthType=auth/munge
 AuthInfo=socket=$SCRATCH/munge.sock
 DbdHost=localhost
@@ -72,17 +98,23 @@ StorageUser=root
 StorageLoc=accounts
 C
 }
-start_accounts() { slurmdbd -D >/dev/null 2>&1 & accounts=$!; pids+=($accounts); }
+start_accounts() {
+    slurmdbd -D >/dev/null 2>&1 &
+    accounts=$!
+    pids+=($accounts)
+}
 # why slurmdbd cannot work here, e.g. with a MariaDB whose library refuses its first question (11.8.9 of Debian 13)
 accounts_fatal() { sed -n 's/.*fatal: //p' "$SCRATCH/slurmdbd.log" 2>/dev/null | head -n 1 | grep .; }
 # --mem is enforced where the memory controller of cgroups v1 is mounted and may be written
 choose_memory() {
     mkdir "/sys/fs/cgroup/memory/slurm_n1_$$" 2>/dev/null || return
-    rmdir "/sys/fs/cgroup/memory/slurm_n1_$$"; MEMORY=cgroup
+    rmdir "/sys/fs/cgroup/memory/slurm_n1_$$"
+    MEMORY=cgroup
     printf 'CgroupPlugin=cgroup/v1\nCgroupAutomount=no\nConstrainRAMSpace=yes\n' >"$SCRATCH/cgroup.conf"
 }
 write_config() { # ACCOUNTING-LINES
-    local host; host=$(hostname)
+    local host
+    host=$(hostname)
     cat >"$SLURM_CONF" <<C
 ClusterName=orch
 SlurmctldHost=$host(127.0.0.1)
@@ -125,8 +157,10 @@ C
 }
 both_idle() { [ "$(sinfo -h -N -o '%N %t' | sort -u | grep -c ' idle')" = 2 ]; }
 start_cluster() {
-    mkdir "$SCRATCH/slurm-state"; chmod 755 "$SCRATCH"
-    head -c 1024 /dev/urandom >"$SCRATCH/munge.key"; chmod 400 "$SCRATCH/munge.key"
+    mkdir "$SCRATCH/slurm-state"
+    chmod 755 "$SCRATCH"
+    head -c 1024 /dev/urandom >"$SCRATCH/munge.key"
+    chmod 400 "$SCRATCH/munge.key"
     munged --force --foreground --key-file="$SCRATCH/munge.key" --socket="$SCRATCH/munge.sock" --pid-file="$SCRATCH/munged.pid" \
         --log-file="$SCRATCH/munged.log" --seed-file="$SCRATCH/munge.seed" >/dev/null 2>&1 &
     pids+=($!)
@@ -148,7 +182,9 @@ AccountingStoragePass=$SCRATCH/munge.sock"
     else
         write_config $'JobAcctGatherType=jobacct_gather/none\nAccountingStorageType=accounting_storage/none'
     fi
-    start_controller; start_node 1; start_node 2
+    start_controller
+    start_node 1
+    start_node 2
     until_ok 60 'the nodes are idle' both_idle
 }
 
@@ -199,5 +235,9 @@ saved() { ls .orch/results.db.d/checkpoints/*/"$1"; } # KIND
 nothing_left() {
     local left pid
     stop
-    left=$(pgrep -fa "$SCRATCH/" | grep -v "^$$ "; for pid in $(of_cluster); do ps -o pid=,args= -p "$pid" | grep -v " /bin/bash\| xargs\| sed "; done); [ -z "$left" ] || _fail "processes are left: $left"
+    left=$(
+        pgrep -fa "$SCRATCH/" | grep -v "^$$ "
+        for pid in $(of_cluster); do ps -o pid=,args= -p "$pid" | grep -v " /bin/bash\| xargs\| sed "; done
+    )
+    [ -z "$left" ] || _fail "processes are left: $left"
 }

@@ -27,12 +27,18 @@ report:
   - { title: Time, table: { rows: way, value: mean epoch_time } }
   - { title: Extra, plot: { x: epoch, y: [extra, accuracy] } }
 R
-git add -A; git commit -qm first
+git add -A
+git commit -qm first
 ok orch run fit.recipe -q
-orch serve --port 0 >served 2>serve.err & server=$!
+orch serve --port 0 >served 2>serve.err &
+server=$!
 trap 'kill "$server" 2>/dev/null; cleanup' EXIT
-for _ in $(seq 200); do [ -s served ] && break; sleep 0.05; done
-base=$(head -n 1 served); [ -n "$base" ] || _fail "the server did not start: $(cat serve.err)"
+for _ in $(seq 200); do
+    [ -s served ] && break
+    sleep 0.05
+done
+base=$(head -n 1 served)
+[ -n "$base" ] || _fail "the server did not start: $(cat serve.err)"
 python3 - "${base%/}" <<'P' || _fail 'bands and the order of metrics'
 import json, sys, urllib.error, urllib.parse, urllib.request
 def get(path, **query):
@@ -72,11 +78,19 @@ run = get(f"runs/{few[0]}")
 assert min(run["metrics"], key=lambda m: m["rank"])["name"] == "extra", run["metrics"]
 assert min(get(f"runs/{few[0]}/metrics")["metrics"], key=lambda m: m["rank"])["name"] == "extra"
 P
-kill "$server"; wait "$server"
+kill "$server"
+wait "$server"
 # without a report: what a plugin calls better, and no time first
-sed -i '/^report:/,$d; s/recipe: fit/recipe: bare/' fit.recipe; rm -rf .orch; ok orch run fit.recipe few -q
-rm served; orch serve --port 0 >served 2>serve.err & server=$!
-for _ in $(seq 200); do [ -s served ] && break; sleep 0.05; done
+sed -i '/^report:/,$d; s/recipe: fit/recipe: bare/' fit.recipe
+rm -rf .orch
+ok orch run fit.recipe few -q
+rm served
+orch serve --port 0 >served 2>serve.err &
+server=$!
+for _ in $(seq 200); do
+    [ -s served ] && break
+    sleep 0.05
+done
 python3 - "$(head -n 1 served)" <<'P' || _fail 'the order of metrics without a report'
 import json, sys, urllib.request
 names = json.load(urllib.request.urlopen(sys.argv[1].rstrip("/") + "/api/v1/names"))["names"]

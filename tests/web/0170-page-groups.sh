@@ -15,14 +15,22 @@ experiments:
   fit: { plugin: ./fit.plugin, sweep: { rate: [1, 2] }, repeat: 3 }
 R
 echo 'echo "loss=$1$ORCH_REPEAT"' >fit.sh
-git add -A; git commit -qm first; ok orch run fit.recipe -q
+git add -A
+git commit -qm first
+ok orch run fit.recipe -q
 echo 'echo "loss=$1.$ORCH_REPEAT"' >fit.sh # the code is edited: the same trials, other numbers
-git commit -qam second; ok orch run fit.recipe -q
+git commit -qam second
+ok orch run fit.recipe -q
 same "$(orch ls --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["runs"]))')" 12 'runs:'
-ok orch best loss --by rate --json; printf "%s" "$out" >best.json
-orch serve --port 0 >served 2>serve.err & server=$!
+ok orch best loss --by rate --json
+printf "%s" "$out" >best.json
+orch serve --port 0 >served 2>serve.err &
+server=$!
 trap 'kill "$server" 2>/dev/null; cleanup' EXIT
-for _ in $(seq 200); do [ -s served ] && break; sleep 0.05; done
+for _ in $(seq 200); do
+    [ -s served ] && break
+    sleep 0.05
+done
 python3 - "$(head -n 1 served)" <<'P' || _fail 'the groups of the page'
 import json, sys, urllib.parse, urllib.request
 def groups(**query):

@@ -28,19 +28,34 @@ metrics: any
 artifacts: { picture: {}, photo: {}, page: {}, large: {}, lost: {} }
 Y
 printf 'format: 1\nrecipe: w\nexperiments: { w: { plugin: ./work.plugin, sweep: { kind: [plain, files] } }, slow: { plugin: ./work.plugin, with: { kind: slow } } }\n' >w.recipe
-git add -A; git commit -qm first
+git add -A
+git commit -qm first
 ok orch run w.recipe w -q
-object() { ok orch show "$files" --json; local sha; sha=$(python3 -c 'import json, sys; print(next(a["sha256"] for a in json.load(sys.stdin)["artifacts"] if a["name"] == sys.argv[1]))' "$1" <<<"$out"); echo ".orch/results.db.d/objects/${sha:0:2}/${sha:2}"; }
-ok orch ls --where 'kind=files' --json; files=$(json runs.0.key)
-ok orch ls --where 'kind=plain' --json; plain=$(json runs.0.key)
-large=$(object large); [ -f "$large" ] || large=.orch/objects/${large#*objects/}
+object() {
+    ok orch show "$files" --json
+    local sha
+    sha=$(python3 -c 'import json, sys; print(next(a["sha256"] for a in json.load(sys.stdin)["artifacts"] if a["name"] == sys.argv[1]))' "$1" <<<"$out")
+    echo ".orch/results.db.d/objects/${sha:0:2}/${sha:2}"
+}
+ok orch ls --where 'kind=files' --json
+files=$(json runs.0.key)
+ok orch ls --where 'kind=plain' --json
+plain=$(json runs.0.key)
+large=$(object large)
+[ -f "$large" ] || large=.orch/objects/${large#*objects/}
 [ -f "$large" ] || _fail "no object $large"
-chmod u+w "$large"; truncate -s 33M "$large"
-lost=$(object lost); [ -f "$lost" ] || lost=.orch/objects/${lost#*objects/}
+chmod u+w "$large"
+truncate -s 33M "$large"
+lost=$(object lost)
+[ -f "$lost" ] || lost=.orch/objects/${lost#*objects/}
 rm -f "$lost"
-orch serve --port 0 >served 2>serve.err & server=$!
+orch serve --port 0 >served 2>serve.err &
+server=$!
 trap 'kill "$server" 2>/dev/null; cleanup' EXIT
-for _ in $(seq 200); do [ -s served ] && break; sleep 0.05; done
+for _ in $(seq 200); do
+    [ -s served ] && break
+    sleep 0.05
+done
 cat >ask.py <<'P'
 import json, subprocess, sys, urllib.error, urllib.parse, urllib.request
 base, files, plain = sys.argv[1].rstrip("/") + "/api/v1/", sys.argv[2], sys.argv[3]

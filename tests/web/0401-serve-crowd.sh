@@ -3,11 +3,16 @@
 # whose Host is not of the form NAME or NAME:PORT. Connections that are only held lock nobody out.
 . "$(dirname "$0")/../cli/lib.sh"
 [ -x "$BUILD/orch-web" ] || skip 'orch was built without the HTTP library'
-sleeps nap '0'; ok orch run nap.recipe
+sleeps nap '0'
+ok orch run nap.recipe
 orch serve --port 0 >"$SCRATCH/served" 2>"$SCRATCH/serve.err" &
 server=$!
-holder=; trap 'kill $server $holder 2>/dev/null; cleanup' EXIT
-for _ in $(seq 400); do [ -s "$SCRATCH/served" ] && break; sleep 0.05; done
+holder=
+trap 'kill $server $holder 2>/dev/null; cleanup' EXIT
+for _ in $(seq 400); do
+    [ -s "$SCRATCH/served" ] && break
+    sleep 0.05
+done
 port=$(sed -n '1s|^http://127.0.0.1:\([0-9]*\)/.*|\1|p' "$SCRATCH/served")
 [ -n "$port" ] || _fail "the server did not start: $(cat "$SCRATCH/serve.err")"
 cat >crowd.py <<'P'
@@ -43,21 +48,28 @@ for s in socks:
     seen[status] += 1
 print(*("%s:%d" % item for item in sorted(seen.items())))
 P
-ok python3 crowd.py "$port" 200 "127.0.0.1:$port"; same "$out" '200:200' 'the answers to 200 at once'
+ok python3 crowd.py "$port" 200 "127.0.0.1:$port"
+same "$out" '200:200' 'the answers to 200 at once'
 # more connections than there may be, on which nobody asks for anything
 cat >holders.py <<'P'
 import socket, sys, time
 held = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for _ in range(int(sys.argv[2]))]
 print("held", flush=True); time.sleep(600)
 P
-python3 holders.py "$port" 700 >held & holder=$!
+python3 holders.py "$port" 700 >held &
+holder=$!
 until grep -q held held; do sleep 0.1; done
-ok python3 crowd.py "$port" 20 "127.0.0.1:$port"; same "$out" '200:20' 'the answers beside 700 connections that say nothing'
-kill $holder; wait $holder 2>/dev/null
+ok python3 crowd.py "$port" 20 "127.0.0.1:$port"
+same "$out" '200:20' 'the answers beside 700 connections that say nothing'
+kill $holder
+wait $holder 2>/dev/null
 ok python3 crowd.py "$port" 700 "127.0.0.1:$port"
 same "$(tr ' ' '\n' <<<"$out" | grep -vcE '^(200|503):')" 0 "other answers in '$out'"
 same "$(tr ' :' '\n\n' <<<"$out" | awk '!(NR % 2) { sum += $1 } END { print sum }')" 700 "answers in '$out'"
 ok python3 crowd.py "$port" 40 "127.0.0.1:1@evil" 'evil' '127.0.0.1:' '[::1]x' '127.0.0.1:99999'
 same "$(tr ' ' '\n' <<<"$out" | grep -vcE '^(400|421):')" 0 "foreign hosts: other answers in '$out'"
-ok python3 crowd.py "$port" 200 localhost "[::1]:$port"; same "$out" '200:200' 'the answers afterwards'
-kill $server; wait $server; same $? 0 'the exit status of orch serve'
+ok python3 crowd.py "$port" 200 localhost "[::1]:$port"
+same "$out" '200:200' 'the answers afterwards'
+kill $server
+wait $server
+same $? 0 'the exit status of orch serve'

@@ -15,9 +15,14 @@ unserve
 # at every address of the machine there is a token without being asked for
 serve --bind 0.0.0.0
 case $base in *'/?token='*) ;; *) _fail "no token in $base" ;; esac
-port=${base#http://*:}; port=${port%%/*}
-fails 3 orch serve --port "$port"; says "cannot listen"; says '--port'
+port=${base#http://*:}
+port=${port%%/*}
+fails 3 orch serve --port "$port"
+says "cannot listen"
+says '--port'
 unserve
-fails 2 orch serve --bind nowhere; says 'nowhere'
+fails 2 orch serve --bind nowhere
+says 'nowhere'
 fails 2 orch serve --port 70000
-fails 3 orch serve --db none.db; says 'no store'
+fails 3 orch serve --db none.db
+says 'no store'

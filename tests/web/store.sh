@@ -44,7 +44,8 @@ report:
   - { title: Loss by step, plot: { x: step, y: loss, by: rate, experiments: [curves] } }
   - { title: Nobody ran this, table: { rows: steps, value: result accuracy, experiments: [live] } }
 Y
-git add -A; git commit -qm first
+git add -A
+git commit -qm first
 ok orch run curve.recipe curves hostile
 
 # serve ARG...: starts the server; its address in $base, its process in $server
@@ -56,6 +57,11 @@ serve() {
     base=$(head -n 1 "$SCRATCH/served")
     [ -n "$base" ] || _fail "the server did not start: $(cat "$SCRATCH/serve.err")"
 }
-unserve() { kill "$server" 2>/dev/null; wait "$server"; same $? 0 'the exit status of orch serve'; server=; }
+unserve() {
+    kill "$server" 2>/dev/null
+    wait "$server"
+    same $? 0 'the exit status of orch serve'
+    server=
+}
 server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null; cleanup' EXIT
