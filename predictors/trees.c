@@ -13,7 +13,7 @@
 struct orch_trees *orch_trees_new(void)
 {
     struct orch_trees *t = g_new0(struct orch_trees, 1);
-    t->steps = g_array_new(FALSE, FALSE, sizeof(struct orch_step));
+    t->steps = g_array_new(FALSE, FALSE, sizeof(struct orch_tree_step));
     t->roots = g_array_new(FALSE, FALSE, sizeof(guint));
     return t;
 }
@@ -38,13 +38,13 @@ void orch_trees_append(struct orch_trees *trees, struct orch_tree *tree)
     g_array_append_val(trees->roots, trees->steps->len);
     for (guint i = 0; i < tree->nodes->len; i++) {
         const struct orch_tree_node *n = &g_array_index(tree->nodes, struct orch_tree_node, i);
-        struct orch_step step = {.number = n->value, .left = i};
+        struct orch_tree_step step = {.number = n->value, .left = i};
         if (n->feature >= 0)
-            step = (struct orch_step){.number = n->threshold,
-                                      .left = (uint32_t)n->left,
-                                      .column = (uint16_t)n->feature,
-                                      .missing_right = !n->missing_left,
-                                      .inner = 1};
+            step = (struct orch_tree_step){.number = n->threshold,
+                                           .left = (uint32_t)n->left,
+                                           .column = (uint16_t)n->feature,
+                                           .missing_right = !n->missing_left,
+                                           .inner = 1};
         g_array_append_val(trees->steps, step);
     }
     orch_tree_free(tree);
@@ -54,13 +54,13 @@ void orch_trees_append(struct orch_trees *trees, struct orch_tree *tree)
  */
 
 /* LANES rows (row-major) descend in parallel, which overlaps their memory accesses. */
-static void walk(const struct orch_step *steps, const double *lines, size_t cols, uint32_t *at)
+static void walk(const struct orch_tree_step *steps, const double *lines, size_t cols, uint32_t *at)
 {
     for (uint32_t moved = 1; moved;) {
         for (int level = 0; level < STRIDE; level++) {
             moved = 0;
             for (size_t k = 0; k < LANES; k++) {
-                const struct orch_step *s = &steps[at[k]];
+                const struct orch_tree_step *s = &steps[at[k]];
                 double v = lines[k * cols + s->column];
                 uint32_t right = (v > s->number) | (isnan(v) & s->missing_right);
                 at[k] = s->left + (right & s->inner);
@@ -80,8 +80,9 @@ static void walk_block(const struct orch_trees *trees, const double *values, siz
         for (size_t k = 0; k < some; k++)
             lines[k * cols + c] = values[c * rows + first + k];
     for (guint t = 0; t < trees->roots->len; t++) {
-        const struct orch_step *steps = (const struct orch_step *)(const void *)trees->steps->data +
-                                        g_array_index(trees->roots, guint, t);
+        const struct orch_tree_step *steps =
+            (const struct orch_tree_step *)(const void *)trees->steps->data +
+            g_array_index(trees->roots, guint, t);
         for (size_t k = 0; k < some; k += LANES) {
             uint32_t at[LANES] = {0};
             walk(steps, lines + k * cols, cols, at);
@@ -136,7 +137,7 @@ json_t *orch_trees_save(const struct orch_trees *trees, enum orch_save_style sty
         sizes[t] = (int32_t)(end - g_array_index(trees->roots, guint, t));
     }
     for (guint i = 0; i < count; i++) {
-        const struct orch_step *s = &g_array_index(trees->steps, struct orch_step, i);
+        const struct orch_tree_step *s = &g_array_index(trees->steps, struct orch_tree_step, i);
         /* the split's column and the side of missing values in one number */
         split[i] = s->inner ? s->column * 2 + !s->missing_right : LEAF;
         left[i] = s->inner ? (int32_t)s->left : 0;
@@ -174,7 +175,7 @@ static bool read_tree(struct orch_trees *trees, const struct arrays *a, size_t b
     for (int32_t i = 0; i < size; i++) {
         size_t at = begin + (size_t)i;
         int32_t code = a->split[at], left = a->left[at];
-        struct orch_step step = {.number = a->number[at], .left = (uint32_t)i};
+        struct orch_tree_step step = {.number = a->number[at], .left = (uint32_t)i};
         if (code != LEAF) {
             if (code < 0 || code / 2 >= MIN(cols, UINT16_MAX) || left <= i || left >= size - 1 ||
                 a->right[at] != left + 1)

@@ -8,7 +8,7 @@
 #define ORCH_TREES_BLOCK 512 /* rows that pass through one tree before the next */
 
 /** A leaf is its own child on both sides, so that descending needs no branches. */
-struct orch_step {
+struct orch_tree_step {
     double number;   /* threshold: this and lower values go left; a leaf's value */
     uint32_t left;   /* index within its tree; the right child follows the left one */
     uint16_t column; /* 0 for a leaf */
@@ -18,7 +18,7 @@ struct orch_step {
 
 struct orch_ranked;
 struct orch_trees {
-    GArray *steps;              /* struct orch_step */
+    GArray *steps;              /* struct orch_tree_step */
     GArray *roots;              /* guint: start of each tree */
     struct orch_ranked *ranked; /* NULL: not built, or a column has too many cuts */
     gsize made;                 /* for g_once_init_enter; 0: not tried yet */

@@ -78,7 +78,7 @@ static bool add_cut(GArray *cuts, double value)
 static bool find_cuts(struct orch_ranked *r, const struct orch_trees *trees)
 {
     for (guint i = 0; i < trees->steps->len; i++) {
-        const struct orch_step *s = &g_array_index(trees->steps, struct orch_step, i);
+        const struct orch_tree_step *s = &g_array_index(trees->steps, struct orch_tree_step, i);
         if (!s->inner)
             continue;
         if (s->column >= r->cols || isnan(s->number) || !add_cut(r->cuts[s->column], s->number))
@@ -133,20 +133,20 @@ static void rank_block(const struct orch_ranked *r, const double *values, size_t
 /* ---- building ----------------------------------------------------------------------------------
  */
 
-static int slot_of(const struct orch_ranked *r, const struct orch_step *s)
+static int slot_of(const struct orch_ranked *r, const struct orch_tree_step *s)
 {
     return r->slots[2 * s->column + s->missing_right];
 }
 
 /* Ranks above this go right. */
-static int8_t cut_of(const struct orch_ranked *r, const struct orch_step *s)
+static int8_t cut_of(const struct orch_ranked *r, const struct orch_tree_step *s)
 {
     return (int8_t)(LEAST + (int)rank_of(r->cuts[s->column], s->number));
 }
 
 /* Numbers the leaves from the left. `splits` is indexed by step; only entries of splits are
  * used. */
-static void number_leaves(struct orch_ranked *r, const struct orch_step *steps, uint32_t at,
+static void number_leaves(struct orch_ranked *r, const struct orch_tree_step *steps, uint32_t at,
                           guint first, struct small_split *splits)
 {
     if (!steps[at].inner) {
@@ -159,7 +159,7 @@ static void number_leaves(struct orch_ranked *r, const struct orch_step *steps, 
 }
 
 /* Stores the splits level by level, because neighbours on a level are independent. */
-static void take_small(struct orch_ranked *r, const struct orch_step *steps, guint count)
+static void take_small(struct orch_ranked *r, const struct orch_tree_step *steps, guint count)
 {
     struct small_split by_step[2 * SMALL_MAX] = {{0}};
     uint8_t numbers[2 * SMALL_MAX] = {0};
@@ -187,7 +187,7 @@ struct pending {
 
 /* Each node is followed by its left child, so that most of a path is in the same cache line.
  * Returns false if a step does not fit 16 bits. */
-static bool take_large(struct orch_ranked *r, const struct orch_step *steps, guint count)
+static bool take_large(struct orch_ranked *r, const struct orch_tree_step *steps, guint count)
 {
     guint root = r->nodes->len, waiting = 1;
     g_autofree struct pending *stack = g_new(struct pending, count + 1);
@@ -196,7 +196,7 @@ static bool take_large(struct orch_ranked *r, const struct orch_step *steps, gui
     g_array_append_val(r->roots, root);
     while (waiting) {
         struct pending next = stack[--waiting];
-        const struct orch_step *s = &steps[next.step];
+        const struct orch_tree_step *s = &steps[next.step];
         uint32_t at = r->nodes->len, node = 0;
         if (next.parent != NONE) {
             fits &= at - next.parent <= UINT16_MAX;
@@ -215,7 +215,7 @@ static bool take_large(struct orch_ranked *r, const struct orch_step *steps, gui
 
 static bool take_trees(struct orch_ranked *r, const struct orch_trees *trees)
 {
-    const struct orch_step *steps = (const void *)trees->steps->data;
+    const struct orch_tree_step *steps = (const void *)trees->steps->data;
     bool fits = true;
     for (guint t = 0; t < trees->roots->len; t++) {
         guint begin = g_array_index(trees->roots, guint, t);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/host/crash_names.h"
 
-#include "lib/base/command.h"
 #include "lib/base/elf.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
+#include "lib/base/subprocess.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -106,17 +106,17 @@ static void place_in_file(struct place *place)
 static char *answer_of(char **words, int64_t until_ns)
 {
     g_auto(GStrv) env = g_environ_unsetenv(g_get_environ(), "DEBUGINFOD_URLS");
-    const struct orch_command command = {
+    const struct orch_subprocess command = {
         .argv = (const char *const *)words,
         .environment = env,
         .timeout_s = MAX((double)(until_ns - orch_mono_ns()) / 1e9, 1e-3),
         .output_bytes_max = ANSWER_BYTES_MAX,
     };
-    struct orch_command_end end;
-    if (!orch_command_run(&command, &end, NULL))
+    struct orch_subprocess_end end;
+    if (!orch_subprocess_run(&command, &end, NULL))
         return NULL;
     char *answer = g_strdup(end.out->str);
-    orch_command_end_clear(&end);
+    orch_subprocess_end_clear(&end);
     return answer;
 }
 

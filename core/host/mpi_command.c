@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/host/mpi_command.h"
 
-#include "lib/base/command.h"
+#include "lib/base/subprocess.h"
 #include "lib/wire/mpi_program.h"
 
 #include <string.h>
@@ -20,12 +20,12 @@ enum orch_mpi_kind orch_mpi_kind_of_version(const char *text)
 static enum orch_mpi_kind kind_of(const char *mpirun)
 {
     const char *const words[] = {mpirun, "--version", NULL};
-    const struct orch_command command = {.argv = words, .timeout_s = VERSION_S};
-    struct orch_command_end end;
-    if (!orch_command_run(&command, &end, NULL))
+    const struct orch_subprocess command = {.argv = words, .timeout_s = VERSION_S};
+    struct orch_subprocess_end end;
+    if (!orch_subprocess_run(&command, &end, NULL))
         return orch_mpi_kind_of_version("");
     enum orch_mpi_kind kind = orch_mpi_kind_of_version(end.out->str);
-    orch_command_end_clear(&end);
+    orch_subprocess_end_clear(&end);
     return kind;
 }
 

@@ -143,7 +143,7 @@ static void add(struct utilisation *u, unsigned metric, double value)
 
 static void sample_machine(struct utilisation *u, double since_s)
 {
-    struct orch_usage usage;
+    struct orch_machine_usage usage;
     orch_usage_meter_read(u->meter, &usage);
     add(u, ORCH_SYSTEM_CPU_TRIAL, 100 * usage.cpu_tree_s / since_s / u->threads);
     add(u, ORCH_SYSTEM_CPU_MACHINE, 100 * usage.cpu_machine);

@@ -6,11 +6,11 @@
 
 #include "core/plugin/batch.h"
 #include "core/plugin/conform_trial.h"
-#include "lib/base/command.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
+#include "lib/base/subprocess.h"
 #include "lib/base/temporary.h"
 #include "lib/base/text.h"
 #include "lib/wire/value.h"
@@ -128,12 +128,12 @@ static double children_ms(void)
 static double start_ms(const char *program)
 {
     const char *const argv[] = {program, "--version", NULL};
-    const struct orch_command command = {.argv = argv, .timeout_s = ORCH_BATCH_TIMEOUT_S};
-    struct orch_command_end end;
+    const struct orch_subprocess command = {.argv = argv, .timeout_s = ORCH_BATCH_TIMEOUT_S};
+    struct orch_subprocess_end end;
     const double before_ms = children_ms();
-    if (!orch_command_run(&command, &end, NULL))
+    if (!orch_subprocess_run(&command, &end, NULL))
         return (double)NAN;
-    orch_command_end_clear(&end);
+    orch_subprocess_end_clear(&end);
     return children_ms() - before_ms;
 }
 

@@ -2,11 +2,11 @@
 #include "features/hardware/bench.h"
 
 #include "features/hardware/measure.h"
-#include "lib/base/command.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
+#include "lib/base/subprocess.h"
 #include "lib/base/text.h"
 #include "lib/devices/hardware.h"
 
@@ -106,10 +106,10 @@ static void measure_gpu(const struct bench *b, guint number)
     g_auto(GStrv) env = g_get_environ();
     env = g_environ_setenv(env, "CUDA_VISIBLE_DEVICES", gpu->visible, TRUE);
     env = g_environ_setenv(env, "CUDA_DEVICE_ORDER", "PCI_BUS_ID", TRUE);
-    struct orch_command_end end = {0};
-    const struct orch_command command = {
+    struct orch_subprocess_end end = {0};
+    const struct orch_subprocess command = {
         .argv = argv, .environment = env, .timeout_s = GPU_BENCH_S};
-    bool ran = orch_command_run(&command, &end, &problem);
+    bool ran = orch_subprocess_run(&command, &end, &problem);
     g_auto(GStrv) lines = g_strsplit(ran ? end.out->str : "", "\n", -1);
     for (char **line = lines; *line; line++) {
         g_autoptr(json_t) json = **line ? orch_json_parse(*line, strlen(*line), 65536, NULL) : NULL;
@@ -119,7 +119,7 @@ static void measure_gpu(const struct bench *b, guint number)
     }
     if (!ran || end.status != 0)
         skip_gpu(b, !ran ? problem->message : *end.err ? g_strstrip(end.err) : "it crashed");
-    orch_command_end_clear(&end);
+    orch_subprocess_end_clear(&end);
 }
 
 static void measure_gpus(const struct bench *b)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/slurm/slurm_command.h"
 
-#include "lib/base/command.h"
 #include "lib/base/error.h"
+#include "lib/base/subprocess.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,15 +40,15 @@ int orch_slurm_run(const char *const *argv, char **out, char **err, GError **err
 {
     g_auto(GStrv) env = make_environment();
     GError *problem = NULL;
-    struct orch_command_end end;
-    const struct orch_command command = {
+    struct orch_subprocess_end end;
+    const struct orch_subprocess command = {
         .argv = argv, .environment = env, .timeout_s = limit_s(argv[0])};
     *out = *err = NULL;
-    if (orch_command_run(&command, &end, &problem)) {
+    if (orch_subprocess_run(&command, &end, &problem)) {
         int status = end.status;
         *out = g_string_free(g_steal_pointer(&end.out), FALSE);
         *err = g_steal_pointer(&end.err);
-        orch_command_end_clear(&end);
+        orch_subprocess_end_clear(&end);
         return status;
     }
     if (g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND)) {

@@ -9,10 +9,10 @@
  *
  * ORCH is the program's path. ADDRESS "" means 127.0.0.1. TOKEN and QUIET are 0 or 1. */
 #include "features/web/web.h"
-#include "lib/base/command.h"
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
+#include "lib/base/subprocess.h"
 #include "lib/base/text.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ struct request {
 };
 
 /* Converts the error output of a failed command into an error. */
-static void fail_with(const struct orch_command_end *end, GError **error)
+static void fail_with(const struct orch_subprocess_end *end, GError **error)
 {
     g_autofree char *text = g_strchomp(g_strdup(end->err));
     const char *start = g_str_has_prefix(text, "orch: ") ? text + strlen("orch: ") : text;
@@ -48,22 +48,22 @@ static void fail_with(const struct orch_command_end *end, GError **error)
  * (char *). The caller frees. */
 static char *query_text(const struct request *request, GPtrArray *words, GError **error)
 {
-    struct orch_command_end end;
+    struct orch_subprocess_end end;
     g_ptr_array_insert(words, 0, g_strdup(request->program));
     g_ptr_array_add(words, g_strdup("--quiet"));
     g_ptr_array_add(words, g_strdup_printf("--db=%s", request->db));
     g_ptr_array_add(words, NULL);
     g_autofree char *name = g_strdup_printf("orch %s", (const char *)words->pdata[1]);
-    const struct orch_command command = {.argv = (const char *const *)words->pdata,
-                                         .name = name,
-                                         .timeout_s = ANSWER_S,
-                                         .output_bytes_max = ANSWER_BYTES};
-    if (!orch_command_run(&command, &end, error))
+    const struct orch_subprocess command = {.argv = (const char *const *)words->pdata,
+                                            .name = name,
+                                            .timeout_s = ANSWER_S,
+                                            .output_bytes_max = ANSWER_BYTES};
+    if (!orch_subprocess_run(&command, &end, error))
         return NULL;
     char *out = end.status == 0 ? g_string_free(g_steal_pointer(&end.out), FALSE) : NULL;
     if (!out)
         fail_with(&end, error);
-    orch_command_end_clear(&end);
+    orch_subprocess_end_clear(&end);
     return out;
 }
 

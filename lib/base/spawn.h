@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts another program with its streams, folder and process group. lib/base/command.h also waits
- * for it, with limits of time and output. */
+/* Starts another program with its streams, folder and process group. lib/base/subprocess.h also
+ * waits for it, with limits of time and output. */
 #ifndef ORCH_BASE_SPAWN_H
 #define ORCH_BASE_SPAWN_H
 

@@ -228,7 +228,7 @@ static double grow(struct base *base, double now)
     return is_smaller ? 0 : now - before;
 }
 
-void orch_usage_meter_read(struct orch_usage_meter *meter, struct orch_usage *out)
+void orch_usage_meter_read(struct orch_usage_meter *meter, struct orch_machine_usage *out)
 {
     const double none = (double)NAN, page_mb = (double)sysconf(_SC_PAGESIZE) / 1e6;
     struct sums now = read_sums(meter);
@@ -237,7 +237,7 @@ void orch_usage_meter_read(struct orch_usage_meter *meter, struct orch_usage *ou
     double read = grow(&meter->read, now.read_bytes);
     double written = grow(&meter->written, now.written_bytes);
     meter->has_bytes = now.has_bytes;
-    *out = (struct orch_usage){
+    *out = (struct orch_machine_usage){
         .cpu_tree_s = now.has_tree ? ticks / (double)sysconf(_SC_CLK_TCK) : none,
         .cpu_machine = read_busy(meter),
         .memory_tree_mb = now.has_tree ? now.resident_pages * page_mb : none,

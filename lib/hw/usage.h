@@ -5,7 +5,7 @@
 #define ORCH_HW_USAGE_H
 
 /** One reading. NaN where it is not known. */
-struct orch_usage {
+struct orch_machine_usage {
     double cpu_tree_s;     /* CPU time of the tree since the previous reading, in seconds */
     double cpu_machine;    /* busy share of all CPUs of the machine, 0 to 1 */
     double memory_tree_mb; /* resident memory of the tree, 10^6 bytes; pages that processes share
@@ -22,6 +22,6 @@ struct orch_usage_meter *orch_usage_meter_new(const char *proc);
 void orch_usage_meter_free(struct orch_usage_meter *meter);
 /** Reads what the tree and the machine used since the previous reading, or since the meter was
  * made. */
-void orch_usage_meter_read(struct orch_usage_meter *meter, struct orch_usage *out);
+void orch_usage_meter_read(struct orch_usage_meter *meter, struct orch_machine_usage *out);
 
 #endif

@@ -11,8 +11,8 @@
  * somebody may be typing a password, nothing but Ctrl-C ends it. */
 #include "lib/vcs/git_command.h"
 
-#include "lib/base/command.h"
 #include "lib/base/error.h"
+#include "lib/base/subprocess.h"
 #include "lib/vcs/git_config.h"
 
 #include <errno.h>
@@ -152,7 +152,7 @@ static char *unsafe_folder(const char *message)
 }
 
 static void set_failure(GError **error, const struct orch_git_run *run,
-                        const struct orch_command_end *end, const char *message)
+                        const struct orch_subprocess_end *end, const char *message)
 {
     g_autofree char *folder = unsafe_folder(message);
     g_autofree char *hint =
@@ -167,26 +167,26 @@ static void set_failure(GError **error, const struct orch_git_run *run,
 }
 
 /* Runs git. False with an error only for ends that are none of git's own. */
-static bool run_command(const struct orch_git_run *run, struct orch_command_end *end,
+static bool run_command(const struct orch_git_run *run, struct orch_subprocess_end *end,
                         GError **error)
 {
     g_autoptr(GPtrArray) argv = child_argv(run);
     g_auto(GStrv) environment = child_environment(run);
     g_autofree char *name = g_strdup_printf("git %s", run->args[0]);
     g_autoptr(GError) problem = NULL;
-    const struct orch_command command = {.argv = (const char *const *)argv->pdata,
-                                         .name = name,
-                                         .environment = environment,
-                                         .input = run->input ? run->input->str : NULL,
-                                         .input_bytes = run->input ? run->input->len : 0,
-                                         .timeout_s = run->may_ask           ? 0
-                                                      : talks_to_remote(run) ? REMOTE_S
-                                                                             : LOCAL_S,
-                                         .output_bytes_max =
-                                             run->max_output ? run->max_output : OUTPUT_BYTES_MAX,
-                                         .is_cut = run->max_output > 0,
-                                         .asks = run->may_ask};
-    if (orch_command_run(&command, end, &problem))
+    const struct orch_subprocess command = {.argv = (const char *const *)argv->pdata,
+                                            .name = name,
+                                            .environment = environment,
+                                            .input = run->input ? run->input->str : NULL,
+                                            .input_bytes = run->input ? run->input->len : 0,
+                                            .timeout_s = run->may_ask           ? 0
+                                                         : talks_to_remote(run) ? REMOTE_S
+                                                                                : LOCAL_S,
+                                            .output_bytes_max = run->max_output ? run->max_output
+                                                                                : OUTPUT_BYTES_MAX,
+                                            .is_cut = run->max_output > 0,
+                                            .asks = run->may_ask};
+    if (orch_subprocess_run(&command, end, &problem))
         return true;
     if (g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND))
         orch_error_set(error, ORCH_ERROR_IO, "install git: 'apt install git'",
@@ -198,7 +198,7 @@ static bool run_command(const struct orch_git_run *run, struct orch_command_end 
 
 bool orch_git_spawn(const struct orch_git_run *run, GString **out, int *out_status, GError **error)
 {
-    struct orch_command_end end;
+    struct orch_subprocess_end end;
     g_autoptr(GError) problem = NULL;
     if (!run_command(run, &end, &problem)) {
         if (run->out_stderr)
@@ -206,7 +206,7 @@ bool orch_git_spawn(const struct orch_git_run *run, GString **out, int *out_stat
         g_propagate_error(error, g_steal_pointer(&problem));
         return false;
     }
-    g_autofree char *message = orch_command_complaint(end.err, STDERR_LINES_MAX);
+    g_autofree char *message = orch_subprocess_complaint(end.err, STDERR_LINES_MAX);
     bool ok = end.was_cut || end.status == 0 ||
               (run->quiet_status && !end.signal && end.status == run->quiet_status);
     if (!ok)
@@ -217,6 +217,6 @@ bool orch_git_spawn(const struct orch_git_run *run, GString **out, int *out_stat
         *out = g_steal_pointer(&end.out);
     if (ok && out_status)
         *out_status = end.was_cut ? 0 : end.status;
-    orch_command_end_clear(&end);
+    orch_subprocess_end_clear(&end);
     return ok;
 }

@@ -5,10 +5,10 @@
  * not the local settings, determines how it is verified, because a group may use both kinds. */
 #include "lib/vcs/identity.h"
 
-#include "lib/base/command.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
+#include "lib/base/subprocess.h"
 #include "lib/vcs/git_config.h"
 #include "lib/vcs/setting.h"
 
@@ -48,22 +48,22 @@ static bool run_program(const char *const *argv, const char *input, bool may_ask
                         struct result *out, GError **error)
 {
     g_auto(GStrv) environment = g_environ_setenv(g_get_environ(), "LC_ALL", "C", TRUE);
-    struct orch_command_end end;
+    struct orch_subprocess_end end;
     GError *problem = NULL;
     const bool asks = may_ask && isatty(STDERR_FILENO);
-    const struct orch_command command = {.argv = argv,
-                                         .environment = environment,
-                                         .input = input,
-                                         .input_bytes = strlen(input),
-                                         .output_bytes_max = OUTPUT_BYTES_MAX,
-                                         .is_cut = true,
-                                         .timeout_s = asks ? 0 : ANSWER_S,
-                                         .asks = asks};
-    if (orch_command_run(&command, &end, &problem)) {
+    const struct orch_subprocess command = {.argv = argv,
+                                            .environment = environment,
+                                            .input = input,
+                                            .input_bytes = strlen(input),
+                                            .output_bytes_max = OUTPUT_BYTES_MAX,
+                                            .is_cut = true,
+                                            .timeout_s = asks ? 0 : ANSWER_S,
+                                            .asks = asks};
+    if (orch_subprocess_run(&command, &end, &problem)) {
         *out = (struct result){end.signal ? -1 : end.status,
                                g_string_free(g_steal_pointer(&end.out), FALSE),
                                g_steal_pointer(&end.err)};
-        orch_command_end_clear(&end);
+        orch_subprocess_end_clear(&end);
         return true;
     }
     if (g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND)) {

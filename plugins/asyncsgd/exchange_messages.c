@@ -58,8 +58,9 @@ bool orch_messages_values(const struct orch_host *host, int from, float *out, in
     return receive(host, from, PUSHED_TAG, out, count, MPI_FLOAT, MPI_STATUS_IGNORE);
 }
 
-bool orch_messages_answer(const struct orch_host *host, int to, const struct orch_answer *answer,
-                          const float *values, int64_t count)
+bool orch_messages_answer(const struct orch_host *host, int to,
+                          const struct orch_server_answer *answer, const float *values,
+                          int64_t count)
 {
     return send(host, to, ANSWER_TAG, answer, sizeof *answer, MPI_BYTE) &&
            send(host, to, PULLED_TAG, values, count, MPI_FLOAT);

@@ -27,7 +27,7 @@ struct orch_request {
 };
 
 /** What a server answers; its values follow. */
-struct orch_answer {
+struct orch_server_answer {
     int64_t version; /* of the values */
     int64_t goes_on; /* 0: the learner computes no further gradient */
 };
@@ -39,11 +39,12 @@ bool orch_messages_request(const struct orch_host *host, int server,
 bool orch_messages_next(const struct orch_host *host, struct orch_request *out, int *out_from);
 /** Receives the values of a PUSH. */
 bool orch_messages_values(const struct orch_host *host, int from, float *out, int64_t count);
-bool orch_messages_answer(const struct orch_host *host, int to, const struct orch_answer *answer,
-                          const float *values, int64_t count);
+bool orch_messages_answer(const struct orch_host *host, int to,
+                          const struct orch_server_answer *answer, const float *values,
+                          int64_t count);
 /** The answer of a server that is on its way. */
 struct orch_awaited {
-    struct orch_answer answer;
+    struct orch_server_answer answer;
     MPI_Request transfers[2];
 };
 

@@ -47,7 +47,7 @@ static double epochs_of(const struct server *s, int64_t gradients)
 
 static bool answer(struct server *s, int rank)
 {
-    struct orch_answer answer = {.version = s->shard.version, .goes_on = 1};
+    struct orch_server_answer answer = {.version = s->shard.version, .goes_on = 1};
     if (s->index == 0) {
         answer.goes_on = s->allowed < s->total && !s->has_diverged;
         s->allowed += answer.goes_on;
@@ -60,7 +60,7 @@ static bool answer_peek(struct server *s)
     if (s->peek_version < 0 || s->shard.version < s->peek_version)
         return true;
     s->peek_version = -1;
-    const struct orch_answer answer = {.version = s->shard.version};
+    const struct orch_server_answer answer = {.version = s->shard.version};
     return orch_messages_answer(s->host, 0, &answer, s->shard.values, s->shard.count);
 }
 

@@ -17,7 +17,7 @@ struct apex {
     struct orch_worker_pool *pool;
     struct orch_replay *buffer;
     struct orch_q_learner *learner;
-    struct orch_curve curve;
+    struct orch_learning_curve curve;
     struct orch_saved saved;
     struct orch_sampled_batch batch;
     float *parameters;

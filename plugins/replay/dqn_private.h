@@ -27,7 +27,7 @@ struct orch_dqn {
     struct orch_envs *envs;
     struct orch_replay *buffer;
     struct orch_q_learner *learner;
-    struct orch_curve curve;
+    struct orch_learning_curve curve;
     struct dqn_stage stage;
     struct orch_frame_stack frames;
     struct orch_sampled_batch batch;

@@ -21,7 +21,7 @@ struct gorila {
     struct orch_worker_pool *actor_pool, *learner_pool;
     struct orch_replay *buffer; /* the central replay memory; NULL: the learners have their own */
     uint8_t *frame;
-    struct orch_curve curve;
+    struct orch_learning_curve curve;
     int64_t batches; /* of the central memory: drawn so far */
     int64_t deaths_at_us, actors_died, learners_died;
     int64_t points; /* of the series gradient_staleness */

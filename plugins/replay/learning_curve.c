@@ -22,23 +22,23 @@ static int64_t time_after(int64_t ms)
     return (ms / apart + 1) * apart;
 }
 
-void orch_curve_init(struct orch_curve *c, const struct orch_host *host, int64_t envs,
+void orch_curve_init(struct orch_learning_curve *c, const struct orch_host *host, int64_t envs,
                      int64_t steps, double solved_return)
 {
-    *c = (struct orch_curve){.host = host,
-                             .envs = envs,
-                             .returns = g_new0(double, envs),
-                             .solved_return = solved_return,
-                             .best = -INFINITY,
-                             .solved_step = -1,
-                             .solved_ms = -1,
-                             .start_us = g_get_monotonic_time(),
-                             .next_ms = time_after(0),
-                             .step_every = MAX(steps / ORCH_CURVE_POINTS, 1),
-                             .points = g_array_new(FALSE, FALSE, sizeof(struct point))};
+    *c = (struct orch_learning_curve){.host = host,
+                                      .envs = envs,
+                                      .returns = g_new0(double, envs),
+                                      .solved_return = solved_return,
+                                      .best = -INFINITY,
+                                      .solved_step = -1,
+                                      .solved_ms = -1,
+                                      .start_us = g_get_monotonic_time(),
+                                      .next_ms = time_after(0),
+                                      .step_every = MAX(steps / ORCH_CURVE_POINTS, 1),
+                                      .points = g_array_new(FALSE, FALSE, sizeof(struct point))};
 }
 
-void orch_curve_clear(struct orch_curve *c)
+void orch_curve_clear(struct orch_learning_curve *c)
 {
     g_free(c->returns);
     c->returns = NULL;
@@ -47,19 +47,19 @@ void orch_curve_clear(struct orch_curve *c)
     c->points = NULL;
 }
 
-static void report(struct orch_curve *c, enum series series, int64_t step, double value)
+static void report(struct orch_learning_curve *c, enum series series, int64_t step, double value)
 {
     const struct point point = {series, step, value};
     g_array_append_val(c->points, point);
     c->host->metric(c->host, SERIES[series], step, value);
 }
 
-int64_t orch_curve_ms(const struct orch_curve *c)
+int64_t orch_curve_ms(const struct orch_learning_curve *c)
 {
     return (g_get_monotonic_time() - c->start_us) / 1000;
 }
 
-double orch_curve_mean(const struct orch_curve *c)
+double orch_curve_mean(const struct orch_learning_curve *c)
 {
     const int64_t count = MIN(c->episodes, ORCH_CURVE_WINDOW);
     double sum = 0;
@@ -68,7 +68,7 @@ double orch_curve_mean(const struct orch_curve *c)
     return count > 0 ? sum / (double)count : (double)NAN;
 }
 
-static void end_episode(struct orch_curve *c, int64_t step, double value)
+static void end_episode(struct orch_learning_curve *c, int64_t step, double value)
 {
     c->last[c->episodes++ % ORCH_CURVE_WINDOW] = value;
     if (c->episodes <= ORCH_CURVE_EPISODES)
@@ -83,7 +83,8 @@ static void end_episode(struct orch_curve *c, int64_t step, double value)
     }
 }
 
-void orch_curve_lane(struct orch_curve *c, int64_t step, int64_t env, float reward, uint8_t end)
+void orch_curve_lane(struct orch_learning_curve *c, int64_t step, int64_t env, float reward,
+                     uint8_t end)
 {
     c->returns[env] += (double)reward;
     if (end == 0)
@@ -92,20 +93,21 @@ void orch_curve_lane(struct orch_curve *c, int64_t step, int64_t env, float rewa
     c->returns[env] = 0;
 }
 
-void orch_curve_step(struct orch_curve *c, int64_t step, const float *rewards, const uint8_t *ends)
+void orch_curve_step(struct orch_learning_curve *c, int64_t step, const float *rewards,
+                     const uint8_t *ends)
 {
     for (int64_t i = 0; i < c->envs; i++)
         orch_curve_lane(c, step, i, rewards[i], ends[i]);
 }
 
-void orch_curve_update(struct orch_curve *c, double loss, double mean_value)
+void orch_curve_update(struct orch_learning_curve *c, double loss, double mean_value)
 {
     c->loss += loss;
     c->value += mean_value;
     c->updates++;
 }
 
-static void report_times(struct orch_curve *c, bool is_last)
+static void report_times(struct orch_learning_curve *c, bool is_last)
 {
     const int64_t ms = orch_curve_ms(c);
     for (; c->next_ms <= ms; c->next_ms = time_after(c->next_ms))
@@ -114,7 +116,7 @@ static void report_times(struct orch_curve *c, bool is_last)
         report(c, TIMED_RETURN, c->next_ms, orch_curve_mean(c));
 }
 
-void orch_curve_point(struct orch_curve *c, int64_t step, double epsilon, bool now)
+void orch_curve_point(struct orch_learning_curve *c, int64_t step, double epsilon, bool now)
 {
     if (step < c->next_point && !now)
         return;
@@ -132,12 +134,12 @@ void orch_curve_point(struct orch_curve *c, int64_t step, double epsilon, bool n
     c->updates = 0;
 }
 
-bool orch_curve_is_solved(const struct orch_curve *c)
+bool orch_curve_is_solved(const struct orch_learning_curve *c)
 {
     return c->solved_step >= 0;
 }
 
-void orch_curve_finish(const struct orch_curve *c, int64_t step)
+void orch_curve_finish(const struct orch_learning_curve *c, int64_t step)
 {
     const struct orch_host *host = c->host;
     host->result(host, "episodes", (double)c->episodes);
@@ -154,7 +156,7 @@ void orch_curve_finish(const struct orch_curve *c, int64_t step)
     host->result(host, "time_to_solve", (double)c->solved_ms / 1000);
 }
 
-double orch_curve_finish_learner(const struct orch_curve *c, int64_t step,
+double orch_curve_finish_learner(const struct orch_learning_curve *c, int64_t step,
                                  const struct orch_learner_counts *n)
 {
     const struct orch_host *host = c->host;
@@ -175,7 +177,7 @@ double orch_curve_finish_learner(const struct orch_curve *c, int64_t step,
 /* ---- checkpoints ------------------------------------------------------------------------------
  */
 
-void orch_curve_list(struct orch_curve *c, struct orch_saved *saved)
+void orch_curve_list(struct orch_learning_curve *c, struct orch_saved *saved)
 {
     orch_saved_field(saved, "returns", c->returns, (size_t)c->envs * sizeof *c->returns);
     orch_saved_field(saved, "last_returns", c->last, sizeof c->last);
@@ -192,17 +194,17 @@ void orch_curve_list(struct orch_curve *c, struct orch_saved *saved)
     orch_saved_array(saved, "points", c->points);
 }
 
-void orch_curve_stop(struct orch_curve *c)
+void orch_curve_stop(struct orch_learning_curve *c)
 {
     c->elapsed_us = g_get_monotonic_time() - c->start_us;
 }
 
-void orch_curve_go_on(struct orch_curve *c)
+void orch_curve_go_on(struct orch_learning_curve *c)
 {
     c->start_us = g_get_monotonic_time() - c->elapsed_us;
 }
 
-void orch_curve_resume(struct orch_curve *c)
+void orch_curve_resume(struct orch_learning_curve *c)
 {
     for (guint i = 0; i < c->points->len; i++) {
         const struct point *p = &g_array_index(c->points, struct point, i);
@@ -212,7 +214,7 @@ void orch_curve_resume(struct orch_curve *c)
     orch_curve_go_on(c);
 }
 
-void orch_curve_cut(struct orch_curve *c)
+void orch_curve_cut(struct orch_learning_curve *c)
 {
     for (int64_t i = 0; i < c->envs; i++)
         c->returns[i] = 0;

@@ -17,7 +17,7 @@ struct table_run {
     struct orch_exploration exploration;
     struct orch_envs *envs;
     struct orch_q_table table;
-    struct orch_curve curve;
+    struct orch_learning_curve curve;
     struct orch_saved saved;
     uint8_t *seen, *next, *finals; /* observations: one-hot */
     float *rewards;

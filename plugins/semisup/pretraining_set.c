@@ -43,8 +43,8 @@ static bool fill_selected(struct orch_pretraining_set *set, const struct orch_se
                           const float *scores, GError **error)
 {
     const struct orch_subset *from = semi->unlabelled;
-    struct orch_selection *s = orch_semisup_select(scores, from->rows, from->count, from->classes,
-                                                   semi->params->p, semi->k, error);
+    struct orch_top_images *s = orch_semisup_select(scores, from->rows, from->count, from->classes,
+                                                    semi->params->p, semi->k, error);
     if (!s)
         return false;
     set->candidates = g_memdup2(s->candidates, sizeof *s->candidates * (gsize)s->classes);
@@ -52,7 +52,7 @@ static bool fill_selected(struct orch_pretraining_set *set, const struct orch_se
     for (int64_t i = 0; i < s->count; i++)
         set->lowest_score[s->labels[i]] = s->scores[i]; /* in each class they fall */
     bool ok = describe(set, from, s->positions, s->labels, s->count, error);
-    orch_selection_free(s);
+    orch_top_images_free(s);
     return ok;
 }
 

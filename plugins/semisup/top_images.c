@@ -82,10 +82,10 @@ static bool collect(GArray **by_class, const float *scores, const int64_t *ids, 
     return true;
 }
 
-static struct orch_selection *selection_new(GArray **by_class, int classes,
-                                            int64_t images_per_class)
+static struct orch_top_images *selection_new(GArray **by_class, int classes,
+                                             int64_t images_per_class)
 {
-    struct orch_selection *s = g_new0(struct orch_selection, 1);
+    struct orch_top_images *s = g_new0(struct orch_top_images, 1);
     s->classes = classes;
     s->candidates = g_new0(int64_t, classes);
     s->selected = g_new0(int64_t, classes);
@@ -100,7 +100,7 @@ static struct orch_selection *selection_new(GArray **by_class, int classes,
     return s;
 }
 
-static void take_best(struct orch_selection *s, GArray **by_class)
+static void take_best(struct orch_top_images *s, GArray **by_class)
 {
     int64_t at = 0;
     for (int c = 0; c < s->classes; c++) {
@@ -114,13 +114,13 @@ static void take_best(struct orch_selection *s, GArray **by_class)
     }
 }
 
-struct orch_selection *orch_semisup_select(const float *scores, const int64_t *ids, int64_t count,
-                                           int classes, int64_t top_classes,
-                                           int64_t images_per_class, GError **error)
+struct orch_top_images *orch_semisup_select(const float *scores, const int64_t *ids, int64_t count,
+                                            int classes, int64_t top_classes,
+                                            int64_t images_per_class, GError **error)
 {
     if (!orch_semisup_select_fits(count, classes, top_classes, images_per_class, error))
         return NULL;
-    struct orch_selection *selection = NULL;
+    struct orch_top_images *selection = NULL;
     GArray **by_class = g_new(GArray *, classes);
     for (int c = 0; c < classes; c++)
         by_class[c] = g_array_new(FALSE, FALSE, sizeof(struct candidate));
@@ -134,7 +134,7 @@ struct orch_selection *orch_semisup_select(const float *scores, const int64_t *i
     return selection;
 }
 
-void orch_selection_free(struct orch_selection *selection)
+void orch_top_images_free(struct orch_top_images *selection)
 {
     if (!selection)
         return;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /** Selected images, class by class, in each class from the highest score down. */
-struct orch_selection {
+struct orch_top_images {
     int64_t count;
     int classes;
     int64_t *positions;  /* count: rows of the scores */
@@ -25,11 +25,11 @@ struct orch_selection {
  * to the images, not to their order, so a permutation of the images selects the same images.
  * Fails with NULL and ORCH_ERROR_RECIPE for top_classes (P) outside 1 to `classes` and
  * images_per_class (K) outside 1 to `count`, and with ORCH_ERROR_TRIAL for a score that is not a
- * number. Free with orch_selection_free. */
-struct orch_selection *orch_semisup_select(const float *scores, const int64_t *ids, int64_t count,
-                                           int classes, int64_t top_classes,
-                                           int64_t images_per_class, GError **error);
-void orch_selection_free(struct orch_selection *selection);
+ * number. Free with orch_top_images_free. */
+struct orch_top_images *orch_semisup_select(const float *scores, const int64_t *ids, int64_t count,
+                                            int classes, int64_t top_classes,
+                                            int64_t images_per_class, GError **error);
+void orch_top_images_free(struct orch_top_images *selection);
 
 /** True if `top_classes` (P) and `images_per_class` (K) fit; else fails as orch_semisup_select. */
 bool orch_semisup_select_fits(int64_t count, int classes, int64_t top_classes,

@@ -11,7 +11,7 @@ orch_test(below "quick" orch_base)
 # errors and their hints
 orch_test(error "quick" orch_base)
 # programs that hang or write without an end
-orch_test(command "quick" orch_base)
+orch_test(subprocess "quick" orch_base)
 # files in a folder that others may write to
 orch_test(shared_file "quick" orch_base)
 # a curve of bounded size

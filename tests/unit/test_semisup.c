@@ -55,7 +55,7 @@ static void test_exactly_k_of_each_class(void **state)
     for (int p = 1; p <= CLASSES; p++)
         for (size_t n = 0; n < G_N_ELEMENTS(ks); n++) {
             const int64_t k = ks[n];
-            struct orch_selection *s =
+            struct orch_top_images *s =
                 orch_semisup_select(scores, ids, IMAGES, CLASSES, p, k, NULL);
             int64_t at = 0;
             for (int c = 0; c < CLASSES; c++) {
@@ -86,7 +86,7 @@ static void test_exactly_k_of_each_class(void **state)
             assert_true(s->count <= k * CLASSES);
             if (p == CLASSES)
                 assert_int_equal(s->count, k * CLASSES); /* every image is a candidate of all */
-            orch_selection_free(s);
+            orch_top_images_free(s);
         }
 }
 
@@ -98,14 +98,14 @@ static void test_an_image_is_in_at_most_p_classes(void **state)
     g_autofree int64_t *ids = ids_from(0, IMAGES);
     for (int p = 1; p <= CLASSES; p++) {
         int most = 0, times[IMAGES] = {0};
-        struct orch_selection *s =
+        struct orch_top_images *s =
             orch_semisup_select(scores, ids, IMAGES, CLASSES, p, IMAGES, NULL);
         for (int64_t i = 0; i < s->count; i++)
             times[s->positions[i]]++;
         for (int64_t i = 0; i < IMAGES; i++)
             most = MAX(most, times[i]);
         assert_int_equal(most, p); /* with K = all images it is P exactly */
-        orch_selection_free(s);
+        orch_top_images_free(s);
     }
 }
 
@@ -115,7 +115,7 @@ static void test_permutation_selects_the_same(void **state)
     (void)state;
     g_autofree float *scores = coarse_scores(IMAGES, CLASSES, 3);
     g_autofree int64_t *ids = ids_from(1000, IMAGES);
-    struct orch_selection *first = orch_semisup_select(scores, ids, IMAGES, CLASSES, 2, 37, NULL);
+    struct orch_top_images *first = orch_semisup_select(scores, ids, IMAGES, CLASSES, 2, 37, NULL);
     for (uint64_t seed = 0; seed < 5; seed++) {
         g_autofree int64_t *order = ids_from(0, IMAGES), *moved_ids = ids_from(0, IMAGES);
         g_autofree float *moved = g_new(float, IMAGES *CLASSES);
@@ -124,20 +124,20 @@ static void test_permutation_selects_the_same(void **state)
             memcpy(moved + i * CLASSES, scores + order[i] * CLASSES, sizeof *moved * CLASSES);
             moved_ids[i] = ids[order[i]];
         }
-        struct orch_selection *again =
+        struct orch_top_images *again =
             orch_semisup_select(moved, moved_ids, IMAGES, CLASSES, 2, 37, NULL);
         assert_int_equal(again->count, first->count);
         for (int64_t i = 0; i < first->count; i++) {
             assert_int_equal(moved_ids[again->positions[i]], ids[first->positions[i]]);
             assert_int_equal(again->labels[i], first->labels[i]);
         }
-        orch_selection_free(again);
+        orch_top_images_free(again);
     }
-    orch_selection_free(first);
+    orch_top_images_free(first);
 }
 
 /* Share of the selected images whose true class is not the one they were selected for. */
-static double noise_of(const struct orch_selection *s, const int32_t *truth)
+static double noise_of(const struct orch_top_images *s, const int32_t *truth)
 {
     int64_t wrong = 0;
     for (int64_t i = 0; i < s->count; i++)
@@ -169,7 +169,7 @@ static void test_noise_grows_with_k(void **state)
     double before = -1;
     const int64_t ks[] = {500, 2000, 4000, 8000, COUNT / KINDS * 2};
     for (size_t n = 0; n < G_N_ELEMENTS(ks); n++) {
-        struct orch_selection *s = orch_semisup_select(scores, ids, COUNT, KINDS, 1, ks[n], NULL);
+        struct orch_top_images *s = orch_semisup_select(scores, ids, COUNT, KINDS, 1, ks[n], NULL);
         const double noise = noise_of(s, truth);
         const double expected = (1 - accuracy) * (double)s->count / COUNT;
         /* 3 standard deviations of a share of s->count images */
@@ -177,7 +177,7 @@ static void test_noise_grows_with_k(void **state)
                     3 * sqrt(expected * (1 - expected) / (double)s->count) + 0.005);
         assert_true(noise > before);
         before = noise;
-        orch_selection_free(s);
+        orch_top_images_free(s);
     }
     assert_true(fabs(before - (1 - accuracy)) < 0.01); /* all of them: the teacher's own error */
 }
@@ -210,13 +210,13 @@ static void test_class_without_candidates(void **state)
     (void)state;
     const float scores[] = {0.5f, 0.3f, 0.2f, 0.6f, 0.4f, 0, 0.4f, 0.35f, 0.25f};
     const int64_t ids[] = {4, 5, 6};
-    struct orch_selection *s = orch_semisup_select(scores, ids, 3, 3, 1, 2, NULL);
+    struct orch_top_images *s = orch_semisup_select(scores, ids, 3, 3, 1, 2, NULL);
     assert_int_equal(s->count, 2);
     assert_int_equal(s->selected[0], 2);
     assert_int_equal(s->selected[1] + s->selected[2], 0);
     assert_int_equal(s->positions[0], 1);
     assert_int_equal(s->positions[1], 0);
-    orch_selection_free(s);
+    orch_top_images_free(s);
 }
 
 /* ---- weak labels ------------------------------------------------------------------------------

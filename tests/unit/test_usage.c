@@ -65,7 +65,7 @@ static bool has_children_file(void)
 static void test_tree(void **state)
 {
     (void)state;
-    struct orch_usage usage;
+    struct orch_machine_usage usage;
     if (!has_children_file()) {
         print_message("skipped: this kernel does not list children in /proc\n");
         skip();
@@ -108,7 +108,7 @@ static void test_memory(void **state)
     char byte;
     assert_int_equal(read(ready[0], &byte, 1), 1);
     struct orch_usage_meter *meter = orch_usage_meter_new("/proc");
-    struct orch_usage usage;
+    struct orch_machine_usage usage;
     orch_usage_meter_read(meter, &usage);
     assert_true(usage.memory_tree_mb > 64 && usage.memory_tree_mb < 640);
     assert_true(usage.memory_machine > 0 && usage.memory_machine < 1);
@@ -166,7 +166,7 @@ static void test_made_up(void **state)
     put(root, "stat", "cpu  130 0 100 720 150 0 0 0 0 0\n");
     put_process(root, "77", 10 + 7, 1000000 + 250000);
     put_process(root, "78", 20 + 5, 2000000);
-    struct orch_usage usage;
+    struct orch_machine_usage usage;
     orch_usage_meter_read(meter, &usage);
     assert_true(fabs(usage.cpu_tree_s - 12 / ticks) < 1e-9);
     assert_true(fabs(usage.cpu_machine - 0.3) < 1e-9);
@@ -222,7 +222,7 @@ static void test_cost(void **state)
             for (;;)
                 pause();
     struct orch_usage_meter *meter = orch_usage_meter_new("/proc");
-    struct orch_usage usage;
+    struct orch_machine_usage usage;
     double before = cpu_of(RUSAGE_THREAD);
     for (int i = 0; i < SAMPLES; i++)
         orch_usage_meter_read(meter, &usage);

@@ -2,7 +2,7 @@
 /* End of file does not prove that a program has ended, because a process that it started may hold
  * the pipe (ssh's ControlPersist does), so its end is seen through a pidfd, or by asking waitpid
  * where the kernel has none. */
-#include "lib/base/command.h"
+#include "lib/base/subprocess.h"
 
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
@@ -33,7 +33,7 @@ static const int END_SIGNALS[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 /** A running program. */
 struct running {
-    const struct orch_command *command;
+    const struct orch_subprocess *command;
     pid_t pid;
     int pidfd, out_fd, err_fd; /* -1: closed, or none */
     GString *out, *err;
@@ -44,7 +44,7 @@ struct running {
     int wait_status;
 };
 
-static const char *name_of(const struct orch_command *command)
+static const char *name_of(const struct orch_subprocess *command)
 {
     return command->name ? command->name : command->argv[0];
 }
@@ -86,7 +86,7 @@ static bool is_told_to_end(void)
  */
 
 /* A descriptor from which the program reads its input; -1 on error. */
-static int open_input(const struct orch_command *command)
+static int open_input(const struct orch_subprocess *command)
 {
     if (!command->input)
         return open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -104,7 +104,7 @@ static void set_unstarted(GError **error, const char *name, int code)
                    g_strerror(code));
 }
 
-static double limit_s(const struct orch_command *command)
+static double limit_s(const struct orch_subprocess *command)
 {
     const char *set = g_getenv("ORCH_PROGRAM_TIMEOUT");
     double seconds;
@@ -113,7 +113,7 @@ static double limit_s(const struct orch_command *command)
     return command->timeout_s;
 }
 
-static bool start(const struct orch_command *command, struct running *r, GError **error)
+static bool start(const struct orch_subprocess *command, struct running *r, GError **error)
 {
     int out[2] = {-1, -1}, err[2] = {-1, -1}, in = open_input(command);
     bool is_ready = in >= 0 && pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0;
@@ -237,9 +237,9 @@ static bool wait_for(struct running *r, GError **error)
     return false;
 }
 
-static void take_end(struct running *r, struct orch_command_end *out)
+static void take_end(struct running *r, struct orch_subprocess_end *out)
 {
-    *out = (struct orch_command_end){.was_cut = r->out->len > r->output_bytes_max};
+    *out = (struct orch_subprocess_end){.was_cut = r->out->len > r->output_bytes_max};
     if (out->was_cut)
         g_string_truncate(r->out, r->output_bytes_max);
     out->signal = WIFSIGNALED(r->wait_status) ? WTERMSIG(r->wait_status) : 0;
@@ -248,7 +248,7 @@ static void take_end(struct running *r, struct orch_command_end *out)
     out->err = g_string_free(g_steal_pointer(&r->err), FALSE);
 }
 
-static bool run(struct running *r, struct orch_command_end *out, GError **error)
+static bool run(struct running *r, struct orch_subprocess_end *out, GError **error)
 {
     if (!start(r->command, r, error))
         return false;
@@ -268,8 +268,8 @@ static bool run(struct running *r, struct orch_command_end *out, GError **error)
     return ok;
 }
 
-bool orch_command_run(const struct orch_command *command, struct orch_command_end *out,
-                      GError **error)
+bool orch_subprocess_run(const struct orch_subprocess *command, struct orch_subprocess_end *out,
+                         GError **error)
 {
     struct running r = {
         .command = command, .pidfd = -1, .out_fd = -1, .err_fd = -1, .timeout_s = limit_s(command)};
@@ -281,15 +281,15 @@ bool orch_command_run(const struct orch_command *command, struct orch_command_en
     return ok;
 }
 
-void orch_command_end_clear(struct orch_command_end *end)
+void orch_subprocess_end_clear(struct orch_subprocess_end *end)
 {
     if (end->out)
         g_string_free(end->out, TRUE);
     g_free(end->err);
-    *end = (struct orch_command_end){0};
+    *end = (struct orch_subprocess_end){0};
 }
 
-char *orch_command_complaint(const char *err, unsigned lines_max)
+char *orch_subprocess_complaint(const char *err, unsigned lines_max)
 {
     GString *text = g_string_new(NULL);
     g_auto(GStrv) lines = g_strsplit(err ? err : "", "\n", -1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* lib/base/command.h: a program that hangs, floods or leaves others behind never hangs its caller.
- * lib/base/spawn.h: what a program that is started has of its own. */
-#include "lib/base/command.h"
+/* lib/base/subprocess.h: a program that hangs, floods or leaves others behind never hangs its
+ * caller. lib/base/spawn.h: what a program that is started has of its own. */
+#include "lib/base/subprocess.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -21,9 +21,9 @@
 
 enum { SOON_S = 30 }; /* on a loaded machine */
 
-static struct orch_command shell(const char *const *argv, double timeout_s)
+static struct orch_subprocess shell(const char *const *argv, double timeout_s)
 {
-    return (struct orch_command){.argv = argv, .timeout_s = timeout_s};
+    return (struct orch_subprocess){.argv = argv, .timeout_s = timeout_s};
 }
 
 #define SH(text)                                                                                   \
@@ -35,35 +35,35 @@ static struct orch_command shell(const char *const *argv, double timeout_s)
 static void test_ends(void **state)
 {
     (void)state;
-    struct orch_command_end end;
-    struct orch_command command = shell(SH("cat; echo two >&2; exit 3"), 60);
+    struct orch_subprocess_end end;
+    struct orch_subprocess command = shell(SH("cat; echo two >&2; exit 3"), 60);
     command.input = "one\n";
     command.input_bytes = 4;
-    assert_true(orch_command_run(&command, &end, NULL));
+    assert_true(orch_subprocess_run(&command, &end, NULL));
     assert_string_equal(end.out->str, "one\n");
     assert_string_equal(end.err, "two\n");
     assert_int_equal(end.status, 3);
     assert_int_equal(end.signal, 0);
-    orch_command_end_clear(&end);
+    orch_subprocess_end_clear(&end);
     command = shell(SH("pwd; kill -9 $$"), 60);
     command.folder = "/";
-    assert_true(orch_command_run(&command, &end, NULL));
+    assert_true(orch_subprocess_run(&command, &end, NULL));
     assert_string_equal(end.out->str, "/\n");
     assert_int_equal(end.signal, 9);
     assert_int_equal(end.status, 137);
-    orch_command_end_clear(&end);
+    orch_subprocess_end_clear(&end);
     command = shell(SH("cat"), 60); /* no input is an empty one */
-    assert_true(orch_command_run(&command, &end, NULL));
+    assert_true(orch_subprocess_run(&command, &end, NULL));
     assert_int_equal(end.out->len, 0);
-    orch_command_end_clear(&end);
+    orch_subprocess_end_clear(&end);
 }
 
-static void fails(const struct orch_command *command, int code, const char *text)
+static void fails(const struct orch_subprocess *command, int code, const char *text)
 {
-    struct orch_command_end end = {0};
+    struct orch_subprocess_end end = {0};
     g_autoptr(GError) error = NULL;
     int64_t begin = orch_mono_ns();
-    assert_false(orch_command_run(command, &end, &error));
+    assert_false(orch_subprocess_run(command, &end, &error));
     assert_null(end.out);
     if (!g_error_matches(error, ORCH_ERROR, code) || !strstr(error->message, text))
         fail_msg("%s", error->message);
@@ -74,7 +74,7 @@ static void test_missing(void **state)
 {
     (void)state;
     static const char *const argv[] = {"orch-no-such-program", NULL};
-    struct orch_command command = shell(argv, 60);
+    struct orch_subprocess command = shell(argv, 60);
     fails(&command, ORCH_ERROR_NOT_FOUND, "cannot start 'orch-no-such-program'");
     command.name = "the probe";
     fails(&command, ORCH_ERROR_NOT_FOUND, "cannot start 'the probe'");
@@ -88,11 +88,11 @@ static void test_hangs(void **state)
                                         "sleep 600 & sleep 600; true", "exec >&- 2>&-; sleep 600",
                                         "trap '' TERM; while :; do :; done"};
     for (unsigned i = 0; i < G_N_ELEMENTS(texts); i++) {
-        const struct orch_command command = shell(SH(texts[i]), 0.2);
+        const struct orch_subprocess command = shell(SH(texts[i]), 0.2);
         fails(&command, ORCH_ERROR_IO, "'sh' gave no answer within 0.2 s");
     }
     g_setenv("ORCH_PROGRAM_TIMEOUT", "0.3", TRUE);
-    const struct orch_command command = shell(SH("sleep 600"), 60);
+    const struct orch_subprocess command = shell(SH("sleep 600"), 60);
     fails(&command, ORCH_ERROR_IO, "within 0.3 s");
     g_unsetenv("ORCH_PROGRAM_TIMEOUT");
 }
@@ -101,35 +101,35 @@ static void test_hangs(void **state)
 static void test_leaves_one(void **state)
 {
     (void)state;
-    struct orch_command_end end;
-    const struct orch_command command = shell(SH("sleep 600 & echo $!"), 600);
+    struct orch_subprocess_end end;
+    const struct orch_subprocess command = shell(SH("sleep 600 & echo $!"), 600);
     int64_t begin = orch_mono_ns();
-    assert_true(orch_command_run(&command, &end, NULL));
+    assert_true(orch_subprocess_run(&command, &end, NULL));
     assert_true((double)(orch_mono_ns() - begin) / 1e9 < SOON_S);
     pid_t left = (pid_t)g_ascii_strtoll(end.out->str, NULL, 10);
     assert_true(left > 0);
     kill(left, SIGKILL);
-    orch_command_end_clear(&end);
+    orch_subprocess_end_clear(&end);
 }
 
 static void test_floods(void **state)
 {
     (void)state;
-    struct orch_command_end end;
-    struct orch_command command = shell(SH("yes"), 600);
+    struct orch_subprocess_end end;
+    struct orch_subprocess command = shell(SH("yes"), 600);
     command.output_bytes_max = 100000;
     fails(&command, ORCH_ERROR_IO, "'sh' wrote more than 97.7 KiB");
     command.is_cut = true;
-    assert_true(orch_command_run(&command, &end, NULL));
+    assert_true(orch_subprocess_run(&command, &end, NULL));
     assert_true(end.was_cut);
     assert_int_equal(end.out->len, 100000);
-    orch_command_end_clear(&end);
+    orch_subprocess_end_clear(&end);
     /* on stderr what is too much is dropped */
     command = shell(SH("head -c 3000000 /dev/zero | tr '\\0' x >&2; echo done"), 600);
-    assert_true(orch_command_run(&command, &end, NULL));
+    assert_true(orch_subprocess_run(&command, &end, NULL));
     assert_string_equal(end.out->str, "done\n");
     assert_true(strlen(end.err) >= 65536 && strlen(end.err) < 70000);
-    orch_command_end_clear(&end);
+    orch_subprocess_end_clear(&end);
     command = shell(SH("yes >&2"), 0.3);
     fails(&command, ORCH_ERROR_IO, "gave no answer");
 }
@@ -144,9 +144,9 @@ static void test_interrupted(void **state)
     if (child == 0) {
         close(ends[0]);
         dup2(ends[1], 3);
-        struct orch_command_end end;
-        const struct orch_command command = shell(SH("echo $$ >&3; exec sleep 600"), 600);
-        orch_command_run(&command, &end, NULL);
+        struct orch_subprocess_end end;
+        const struct orch_subprocess command = shell(SH("echo $$ >&3; exec sleep 600"), 600);
+        orch_subprocess_run(&command, &end, NULL);
         _exit(0);
     }
     char text[32] = "";
@@ -166,9 +166,9 @@ static void test_interrupted(void **state)
 static void test_complaint(void **state)
 {
     (void)state;
-    g_autofree char *two = orch_command_complaint("\n one \n\ntwo\nthree\n", 2);
+    g_autofree char *two = orch_subprocess_complaint("\n one \n\ntwo\nthree\n", 2);
     assert_string_equal(two, "one; two");
-    g_autofree char *none = orch_command_complaint(NULL, 2);
+    g_autofree char *none = orch_subprocess_complaint(NULL, 2);
     assert_string_equal(none, "");
 }
 

@@ -4,15 +4,15 @@
  * The program gets a process group of its own, which is ended when a limit is exceeded or this
  * process is told to end meanwhile (Ctrl-C, SIGTERM). Its stdin is a text or empty; it is started
  * from an argument vector, never through a shell. */
-#ifndef ORCH_BASE_COMMAND_H
-#define ORCH_BASE_COMMAND_H
+#ifndef ORCH_BASE_SUBPROCESS_H
+#define ORCH_BASE_SUBPROCESS_H
 
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 /** A program to run. Zero-initialise for defaults. */
-struct orch_command {
+struct orch_subprocess {
     const char *const *argv;  /* argv[0] is searched in PATH; NULL-terminated */
     const char *name;         /* in messages, such as "git fetch"; NULL: argv[0] */
     const char *folder;       /* working folder; NULL: that of this process */
@@ -26,7 +26,7 @@ struct orch_command {
 };
 
 /** How it ended. */
-struct orch_command_end {
+struct orch_subprocess_end {
     GString *out; /* stdout */
     char *err;    /* the first 64 KiB of stderr */
     int status;   /* exit status; 128 + its number for a signal */
@@ -37,11 +37,11 @@ struct orch_command_end {
 /** Runs the program. False with ORCH_ERROR_NOT_FOUND when it cannot be started, ORCH_ERROR_IO when
  * it exceeded a limit, ORCH_ERROR_INTERRUPTED when a signal to end reached this process; `out` is
  * then untouched. Any exit status is no error. */
-bool orch_command_run(const struct orch_command *command, struct orch_command_end *out,
-                      GError **error);
-void orch_command_end_clear(struct orch_command_end *end);
+bool orch_subprocess_run(const struct orch_subprocess *command, struct orch_subprocess_end *out,
+                         GError **error);
+void orch_subprocess_end_clear(struct orch_subprocess_end *end);
 
 /** The first `lines_max` non-blank lines of a program's stderr, joined by "; ". Caller frees. */
-char *orch_command_complaint(const char *err, unsigned lines_max);
+char *orch_subprocess_complaint(const char *err, unsigned lines_max);
 
 #endif
