@@ -290,10 +290,10 @@ static void look_at_plugins(struct orch_plugins *plugins, struct orch_findings *
     for (guint i = 0; i < entries->len; i++) {
         const struct orch_plugin_entry *entry = entries->pdata[i];
         good += entry->manifest != NULL;
-        g_autofree char *cure = g_strdup_printf("orch plugin trust %s", entry->path);
+        g_autofree char *hint = g_strdup_printf("orch plugin trust %s", entry->path);
         g_autofree char *untrusted = g_strdup_printf("%s is not trusted: not loaded", entry->path);
         if (entry->is_untrusted)
-            orch_findings_add(f, "plugin", "missing", untrusted, cure);
+            orch_findings_add(f, "plugin", "missing", untrusted, hint);
         else if (entry->problem)
             orch_findings_add(f, "plugin", "problem", entry->problem, "");
         if (entry->shadowed_by)

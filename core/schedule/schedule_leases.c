@@ -28,13 +28,13 @@ static void tell(struct orch_slot_question *a)
     struct run *run = a->run;
     g_autofree char *key = g_strdup_printf("%s %d", a->missing, (int)a->by->runner.pid);
     g_autofree char *holder = orch_lease_text(a->by);
-    if (g_strcmp0(key, run->told) == 0)
+    if (g_strcmp0(key, run->notice) == 0)
         return;
     a->news = g_strdup_printf(
         "waiting for %s: %s %s%s", a->missing, a->by->is_waiting ? "first served is" : "held by",
         holder, a->wish->lacks_cpus ? " ('--oversubscribe' does not wait for CPUs)" : "");
-    g_free(run->told);
-    run->told = g_steal_pointer(&key);
+    g_free(run->notice);
+    run->notice = g_steal_pointer(&key);
 }
 
 static void start_watching(struct run *run)
@@ -176,8 +176,8 @@ static bool begin(struct run *run, struct orch_slot_leases *out)
         go_unshared(run, problem);
         return false;
     }
-    if (out->left_out && !run->told_left_out) {
-        run->told_left_out = true;
+    if (out->left_out && !run->has_named_left_out) {
+        run->has_named_left_out = true;
         orch_schedule_emit(run, "CPUs and GPUs are not shared with all other users: %s",
                            out->left_out->message);
     }
@@ -202,7 +202,7 @@ static void tell_beside(struct orch_slot_question *a)
         return;
     g_autofree char *key = g_strdup_printf("beside %d", (int)other->runner.pid);
     g_autofree char *holder = orch_lease_text(other);
-    if (g_strcmp0(key, run->told) == 0)
+    if (g_strcmp0(key, run->notice) == 0)
         return;
     a->news = g_strdup_printf(
         alone ? "runs beside a trial that asked for the whole machine: %s (a trial that declares "
@@ -210,8 +210,8 @@ static void tell_beside(struct orch_slot_question *a)
               : "declares no GPUs and sees all, as by hand, also what another trial holds: %s ("
                 "'resources: { gpus: 1 }' waits for a free one)",
         holder);
-    g_free(run->told);
-    run->told = g_steal_pointer(&key);
+    g_free(run->notice);
+    run->notice = g_steal_pointer(&key);
 }
 
 static enum orch_slot_answer ask(struct orch_slot_question *a)
@@ -278,7 +278,7 @@ void orch_schedule_leases_close(struct run *run)
     release(run, NULL);
     stop_watching(run);
     g_ptr_array_unref(run->released);
-    g_clear_pointer(&run->told, g_free);
+    g_clear_pointer(&run->notice, g_free);
     g_clear_pointer(&run->topology, orch_topology_free);
 }
 

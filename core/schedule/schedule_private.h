@@ -85,7 +85,7 @@ struct run {
     bool moved;       /* the last call of orch_schedule_start changed something */
     int64_t last_sync_ns, last_tick_ns, last_held_ns, last_sharing_ns;
     bool shares_slots;   /* with other runs of this machine (slot_leases.h) */
-    bool told_left_out;  /* the user knows that a file of another user is left out of the list */
+    bool has_named_left_out;  /* the user knows that a file of another user is left out of the list */
     bool is_queued;      /* this run has a waiting entry in the list of slots */
     int64_t turn_ns;     /* since when this run waited for the slot that it has now but did not use,
                             because another run has done the trial meanwhile; 0: it used it */
@@ -98,12 +98,12 @@ struct run {
     bool told_rewritten;             /* the user knows that runs are kept but not reused, */
     bool told_overwritten;           /* and that a committed file was overwritten */
     GHashTable *own_folders;       /* experiments whose trials at once each have a folder -> char *,
-                                      the artifact for which they have, "" once the user was told */
-    GHashTable *apart_experiments; /* those that have run apart, of which the user was told what
-                                      leads back into the work tree */
+                                      the artifact for which they have, "" once a notice was printed */
+    GHashTable *apart_experiments; /* those that have run apart, for which a notice was printed of
+                                      what leads back into the work tree */
     bool is_apart;                 /* the remaining trials run apart */
     bool told_seen_gpus;           /* the user knows that trials at once see the same GPUs */
-    char *told;                    /* what the user was last told about waiting, or NULL */
+    char *notice;                  /* the last notice about waiting, or NULL */
     struct orch_topology *topology; /* NULL: not read yet */
 };
 
@@ -116,7 +116,7 @@ void orch_schedule_emit(struct run *run, const char *format, ...) G_GNUC_PRINTF(
 enum orch_slot_answer {
     ORCH_SLOT_TAKEN,
     ORCH_SLOT_BUSY, /* this run's own trials use it */
-    ORCH_SLOT_HELD, /* other runs of this machine use it; the user was told */
+    ORCH_SLOT_HELD, /* other runs of this machine use it; a notice was printed */
 };
 /** Finds a free slot for a trial of the experiment. */
 enum orch_slot_answer orch_schedule_take_slot(struct run *run,
@@ -147,7 +147,7 @@ char *orch_schedule_gpu_shortage(const struct run *run, const struct orch_experi
  */
 
 /** Begins to share slots with other runs of the machine. When that is not possible, now or later,
- * the user is told why once, and the run uses the machine as if it were alone. */
+ * a notice says why once, and the run uses the machine as if it were alone. */
 void orch_schedule_leases_open(struct run *run);
 /** Removes all of this run's entries. */
 void orch_schedule_leases_close(struct run *run);

@@ -1,3 +1,4 @@
+# Every command has help with its usage, and a page in docs/commands that equals the help.
 . "$(dirname "$0")/lib.sh"
 ok orch --version
 has 'orch 0.'

@@ -1,3 +1,4 @@
+# 'orch run' runs missing trials only: repeated commands, commits that change nothing, failures and their messages.
 . "$(dirname "$0")/lib.sh"
 sleeps naps '0.01, 0.2' 2
 git add -A

@@ -1,3 +1,4 @@
+# Errors of recipes, each with file, line, column and a hint.
 . "$(dirname "$0")/lib.sh"
 cat >bad.recipe <<'R'
 format: 1

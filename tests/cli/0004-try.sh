@@ -1,3 +1,4 @@
+# 'orch try' records a sweep of any command: parameters, metrics, reuse after edits, and refused input.
 . "$(dirname "$0")/lib.sh"
 cat >train.py <<'P'
 import sys

@@ -1,3 +1,4 @@
+# orch outside of a git repository: recipes, stores and plugins.
 . "$(dirname "$0")/lib.sh"
 rm -rf .git
 sleeps naps 0.01

@@ -1,3 +1,4 @@
+# Runs that were made on another machine count in a plan, except their timings.
 . "$(dirname "$0")/lib.sh"
 # A store made elsewhere: timings do not count here, everything else does.
 cat >both.recipe <<'R'

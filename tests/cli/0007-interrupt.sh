@@ -1,3 +1,4 @@
+# After the first Ctrl-C no further trial starts and running trials finish; the second Ctrl-C stops them.
 . "$(dirname "$0")/lib.sh"
 sleeps long '20, 21'
 # once: nothing more is started, what runs may finish; twice: it is stopped

@@ -1,4 +1,4 @@
-# Two terminals, one recipe: both work on it, and each trial runs once.
+# Two runs of one recipe in two terminals share the work, and each trial runs once.
 . "$(dirname "$0")/lib.sh"
 sleeps naps '0.10, 0.11, 0.12, 0.13, 0.14, 0.15, 0.16, 0.17'
 ok orch init # so that neither is late because it makes the store

@@ -1,3 +1,4 @@
+# 'orch plugin': ls, show, check and new.
 . "$(dirname "$0")/lib.sh"
 ok orch plugin ls
 has sleep

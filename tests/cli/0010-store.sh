@@ -1,3 +1,4 @@
+# 'orch db': info, check, backup and merge, and stores that were changed by hand.
 . "$(dirname "$0")/lib.sh"
 sleeps naps 0.01
 ok orch run naps.recipe

@@ -1,3 +1,4 @@
+# Wrapped programs: the manifest, metrics, artifacts, failures, and edits during a sweep.
 . "$(dirname "$0")/lib.sh"
 mkdir exp
 cat >exp/count.py <<'P'

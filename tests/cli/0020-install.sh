@@ -1,4 +1,4 @@
-# What 'build.sh install' puts there works from there, found through pkg-config, wherever it is moved.
+# The files that 'build.sh install' writes work from there, are found through pkg-config, and can be moved.
 . "$(dirname "$0")/lib.sh"
 grep -q 'cmake --install "\$BUILD" --prefix "\$prefix"' "$SOURCE/build.sh" || _fail 'build.sh installs in another way'
 root=$SCRATCH/root

@@ -1,4 +1,4 @@
-# What selects and sets: profiles, -s and -x, zip, parts, --require-clean.
+# Options that select trials and set parameters: profiles, -s and -x, zip, --part, --require-clean.
 . "$(dirname "$0")/lib.sh"
 cat >v.recipe <<'R'
 format: 1

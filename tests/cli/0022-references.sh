@@ -1,4 +1,5 @@
-# Real chains: the second experiment reads what the first one made; the best of several; a missing object.
+# References between experiments: an experiment reads what another one made, the best of several trials is chosen, and a
+# missing object is reported.
 . "$(dirname "$0")/lib.sh"
 mkdir -p exp/make exp/use
 cat >exp/make/make.plugin <<'Y'

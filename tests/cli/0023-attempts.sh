@@ -1,4 +1,4 @@
-# Retries, limits, and the folder that survives the attempts of a trial.
+# Retries, limits of time, and the work folder that all attempts of a trial share.
 . "$(dirname "$0")/lib.sh"
 cat >r.recipe <<'R'
 format: 1

@@ -1,4 +1,4 @@
-# diff, compare, gc, log -f on what is there.
+# Commands that read the store: diff, compare, gc and log -f.
 . "$(dirname "$0")/lib.sh"
 mkdir exp
 cat >exp/talk.plugin <<'Y'

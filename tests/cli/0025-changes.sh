@@ -1,4 +1,4 @@
-# What changes under orch's feet: a rebuilt plugin, another version, a store that cannot be written.
+# Changes while orch runs: a rebuilt plugin, another version, a store that becomes read-only.
 . "$(dirname "$0")/lib.sh"
 # a compiled plugin that is rebuilt stops the sweep; what ended is kept
 mkdir mine

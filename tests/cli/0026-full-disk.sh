@@ -1,4 +1,5 @@
-# The disk fills while trials run: an error, nothing lost, and the same command goes on once there is space.
+# When the disk fills during a run, the run ends with an error and loses no result, and the same command resumes once
+# there is space.
 . "$(dirname "$0")/lib.sh"
 mkdir "$SCRATCH/small"
 if mount -t tmpfs -o size=3m none "$SCRATCH/small" 2>/dev/null; then

@@ -1,9 +1,10 @@
-# 0027-recipes.sh RECIPE: every profile of a recipe (tests/cli/tests.cmake makes a test of each): its values are right, and it
-# runs, two steps on synthetic data. Of the experiments those run that show something new. The plugins have no code for one
-# learning rate, number of images or depth of a network, only for a value being negative, zero, a share, one or more, and what a
-# value does alone or together with another one shows in any trial that has both: so an experiment runs whose trials have such a
-# value, or a pair of them, that no earlier one of its plugin had. Where there is no CUDA device, all trials that want one end
-# alike, before they look at anything else: one of each plugin runs.
+# 0027-recipes.sh RECIPE runs a smoke test of every profile of a recipe (tests/cli/tests.cmake makes one test for each
+# recipe): the values of the parameters are checked, and trials run for two steps on synthetic data. Not every
+# experiment runs, because plugins have no code for one particular learning rate, number of images or depth of a
+# network, only for values that are negative, zero, a share, one or more, and for combinations of two parameters. An
+# experiment runs when its trials have such a value, or such a pair, that no earlier experiment of the same plugin had.
+# Without a CUDA device all trials that require one end in the same way before they read anything else, so one trial of
+# each plugin runs.
 . "$(dirname "$0")/lib.sh"
 cat >new.py <<'P'
 # new.py KNOWN: prints the experiments of a plan (stdin) that show something new, and adds what they show to the file KNOWN.

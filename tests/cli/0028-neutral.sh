@@ -1,5 +1,5 @@
-# A parameter that changes no result: its values are one trial, unless a sweep or zip gives them: then every value
-# runs, each with checkpoints of its own.
+# A parameter marked neutral does not change the identity of a trial, unless a sweep or zip lists it: then each of its
+# values is a trial with checkpoints of its own.
 . "$(dirname "$0")/lib.sh"
 mkdir exp
 cat >exp/quiet.plugin <<'Y'

@@ -1,20 +1,20 @@
-# Plugins that do everything wrong, as the user meets them: what is said, which exit status, what is
-# kept. (What they do to orch-host: tests/plugins/test_host.c.)
+# Plugins that break the protocol in every known way, run from the command line: the message, the exit status and the
+# results that are kept. (tests/plugins/test_host_trials.c tests orch-host alone.)
 . "$(dirname "$0")/lib.sh"
 export ORCH_PLUGIN_PATH=$BUILD/tests/plugins ASAN_OPTIONS=handle_segv=0
 trust "$BUILD"/tests/plugins/*.so
-# cannot be loaded: which field, expected and found, the path, the cure; the same from every command
-while IFS='|' read -r name what cure; do
+# cannot be loaded: which field, expected and found, the path, the hint; the same from every command
+while IFS='|' read -r name what hint; do
     printf 'format: 1\nrecipe: x\nexperiments:\n  x: { plugin: %s }\n' "$name" >x.recipe
     fails 4 orch plugin show "$name"
     says "$name"
     says "$what"
-    says "$cure"
+    says "$hint"
     fails 4 orch check x.recipe
     says "$name"
     says "$what"
     says 'at: x.recipe:4:16'
-    says "$cure"
+    says "$hint"
 done <<'CASES'
 bad_abi|built for ABI 2, this orch accepts 1|hint: rebuild the plugin
 next_major|built for ABI 2, this orch accepts 1|hint: rebuild the plugin

@@ -1,5 +1,5 @@
-# Recipes that nobody wrote in good faith: refused with a place, in a moment, with bounded output, and
-# without a store. (Every message: tests/unit/test_recipe.c and test_yaml.c.)
+# Malicious recipes are refused at once, with the place of the error, bounded output and no store.
+# (tests/unit/test_recipe.c and test_yaml.c test every message.)
 . "$(dirname "$0")/lib.sh"
 python3 - <<'P'
 import random

@@ -1,6 +1,6 @@
-# A trial leaves an artifact, its runner is killed, and the file changes or goes before another command
-# closes the trial. One outside of the trial's folder was copied there when the trial ended: nothing is
-# lost. One in the folder that changed costs this run, and nothing else.
+# The runner is killed after a trial has left an artifact, and the file is changed or removed before another command
+# records the trial. An artifact outside of the trial's folder was copied when the trial ended, so it is not lost. A
+# changed artifact inside of the folder makes only that run fail.
 . "$(dirname "$0")/lib.sh"
 mkdir exp out
 cat >exp/leave.plugin <<'Y'

@@ -1,5 +1,4 @@
-# Stores that cannot be used, from every command that a user would try: what is wrong, what to do, and
-# the file as it was.
+# Every command on a store that cannot be opened explains the problem and the remedy, and leaves the file unchanged.
 . "$(dirname "$0")/lib.sh"
 sleeps naps 0.01
 ok orch run naps.recipe

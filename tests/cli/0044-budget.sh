@@ -1,5 +1,5 @@
-# A budget and a deadline: nothing is started that would break them, what runs is cancelled at the
-# limit, exit status 6, and the same command goes on.
+# --budget and --deadline: no trial starts that would exceed the limit, running trials are cancelled when it is reached,
+# the exit status is 6, and the same command resumes.
 . "$(dirname "$0")/lib.sh"
 sleeps naps '0.2, 0.3, 0.5'
 ok orch run naps.recipe -x seconds=0.2,0.3

@@ -1,5 +1,5 @@
-# A recipe's report: every kind of item from runs of a wrapped program whose numbers are known, some of them
-# made by somebody else, some missing.
+# Every kind of report item, on runs of a wrapped program with known numbers; some runs are another user's, some are
+# missing.
 . "$(dirname "$0")/lib.sh"
 mkdir exp
 cat >exp/job.py <<'P'

@@ -1,5 +1,5 @@
-# orch plot, and the report item of that name: curves, means with their intervals, what is missing,
-# ideal and reference lines, thinning, files; names that would be commands or markup.
+# 'orch plot' and the report item plot: curves, means with intervals, missing runs, ideal and reference lines, thinning,
+# output files, and names that look like commands or markup.
 . "$(dirname "$0")/lib.sh"
 mkdir exp
 cat >exp/fit.plugin <<'Y'
@@ -208,7 +208,7 @@ refused 'x: lr, y: loss, reference: { x: [1], y: [1] }' '{' "'name'"
 refused 'x: lr, y: loss, reference: { name: a, x: [1], y: [b] }' b "'b'"
 refused 'x: lr, y: loss, refernce: 3' refernce "'refernce'"
 
-# a panel each for very many values is refused; runs without a value to draw are told apart
+# a panel each for very many values is refused; runs without a value to draw are named apart
 ok orch try -x 'n=range(1,70)' -- sh -c 'test {n} = 3 && echo top=inf || echo top=1'
 fails 2 orch plot --x repeat --y top --facet n -w 'recipe = try' -o many.png
 says 'at most 60 panels'

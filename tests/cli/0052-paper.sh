@@ -1,4 +1,4 @@
-# A report as a page, as files, as a PDF and as notebooks to hand in.
+# A report as a page, as files, as a PDF and as notebooks for the hand-in.
 . "$(dirname "$0")/lib.sh"
 . "$SOURCE/tests/cli/paper.sh"
 check() { python3 "$SOURCE/tests/report/$1" "$2" >"$SCRATCH/said" || _fail "$2: $(cat "$SCRATCH/said")"; }

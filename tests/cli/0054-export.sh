@@ -1,4 +1,4 @@
-# Runs and points as tables for other programs, and one language of filters for all commands.
+# 'orch export' writes runs and points as tables, and all commands accept the same filters.
 . "$(dirname "$0")/lib.sh"
 mkdir exp
 cat >exp/talk.plugin <<'Y'

@@ -1,5 +1,5 @@
-# Reports of the recipes: every part of a problem is there with its points, run or not; what needs no training
-# is run for real and its figures are the published ones.
+# Reports of the shipped recipes contain every part of each problem with its points. Experiments without training are
+# run, and their results equal the published numbers.
 . "$(dirname "$0")/lib.sh"
 cp -r "$SOURCE/recipes" .
 for plugin in train finetune batchaug semisup netstat judge layerbench scaling allreduce; do

@@ -1,4 +1,4 @@
-# The report's items 'converged' and 'listing', on a program that leaves known series and a table.
+# The report items 'converged' and 'listing', on a program that reports known series and a table.
 . "$(dirname "$0")/lib.sh"
 cat >series.py <<'P'
 import sys

@@ -1,4 +1,4 @@
-# A training leaves the images of each class as a table, and the report shows it.
+# A training stores the number of images of each class as a table, and the report shows it.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/plugins/common/orch-torch.so" ] || export ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so # built without LibTorch
 cat >t.recipe <<'R'

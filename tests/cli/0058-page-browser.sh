@@ -1,4 +1,5 @@
-# The report's page in a real browser: nothing is refused or fetched, nothing sticks out on a phone, it prints.
+# The report's page in a real browser: no resource is refused or fetched from elsewhere, it fits the width of a phone,
+# and it prints.
 . "$(dirname "$0")/lib.sh"
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip 'no chromium'
 . "$SOURCE/tests/cli/paper.sh"

@@ -1,4 +1,5 @@
-# The notebooks against nbformat, shown by nbconvert, and run again. Skipped without these programs.
+# Notebooks are valid by nbformat, nbconvert renders them, and they can be run. The test is skipped without these
+# programs.
 . "$(dirname "$0")/lib.sh"
 python=
 for candidate in python3 /usr/bin/python3; do

@@ -1,5 +1,5 @@
-# --part K/N: every N-th trial, beginning with the K-th, in declared order; what a trial of the part refers
-# to comes along. The parts together are the plan, each trial once but for what is referred to.
+# --part K/N selects every N-th trial, beginning with the K-th in declared order, and the trials that these refer to.
+# The parts together are the whole plan, and only referenced trials are in several parts.
 . "$(dirname "$0")/lib.sh"
 cat >make.plugin <<'Y'
 plugin: make

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Who ran it: --who, $ORCH_USER, git's name and address, the login name; and who is the same person.
+# The user's name is taken from --who, $ORCH_USER, git's identity or the login name; and the rule by which two names
+# mean one person.
 . "$(dirname "$0")/lib.sh"
 sleeps s 0
 login=$(id -un)
@@ -10,7 +11,7 @@ who() {
     json runs.0.who
 }
 
-# nobody told git a name: the login name
+# git has no name: the login name
 ok orch run s.recipe -q
 same "$(who)" "$login" 'the author'
 # as git knows her: for the repository before for the user

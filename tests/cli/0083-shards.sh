@@ -1,3 +1,4 @@
+# A store on a network file system that three hosts share, each with its own file (ORCH_SHARD_HOST).
 . "$(dirname "$0")/lib.sh"
 # a store of three hosts, played by ORCH_SHARD_HOST
 export ORCH_SHARDS=1

@@ -1,3 +1,4 @@
+# 'orch doctor' reports what the machine has, and tests whether two hosts see each other's locks.
 . "$(dirname "$0")/lib.sh"
 sleeps naps 0.01
 ok orch run naps.recipe --quiet

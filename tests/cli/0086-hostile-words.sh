@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A joined run may hold any text. No command hands an escape sequence of it to the terminal, nor a character that turns
-# the direction of writing; no name makes a line of its own; JSON reads back as it was; a page holds no script of it.
+# A merged run may contain any text. No command prints its escape sequences or characters that change the direction of
+# writing, names cannot begin a new line, JSON is read back unchanged, and a page contains no script.
 . "$(dirname "$0")/lib.sh"
 evil=$'\e]0;title\a\e[2J\xc2\x9b31m\xe2\x80\xae\xe2\x81\xa6\x7f<script>alert(1)</script>"\x27&\nrun 00000000: forged'
 sql() { python3 -c 'import sys; print("\x27" + sys.argv[1].replace("\x27", "\x27\x27") + "\x27")' "$1"; }

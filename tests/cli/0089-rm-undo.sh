@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A removed run comes back: one's own for everybody, somebody else's here alone; and who may undo what.
+# 'orch rm --undo' restores a removed run: the user's own for everybody, another user's in this store only; and who may
+# undo which removal.
 . "$(dirname "$0")/lib.sh"
 unset ORCH_USER
 as() {

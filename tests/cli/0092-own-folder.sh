@@ -1,5 +1,5 @@
-# A store owns its folder FILE.d and nothing else: a project's folders of the same names beside the
-# database, entries with foreign names, and whatever lies behind a link are neither read nor removed.
+# A store owns only its folder FILE.d. Folders of a project with the same names, entries with foreign names and targets
+# of links are neither read nor removed.
 . "$(dirname "$0")/lib.sh"
 sleeps naps 0.01
 # --db results.db in a project that has such folders itself

@@ -1,5 +1,5 @@
-# A store that came from elsewhere (an archive, a clone with a forced .orch) is a stranger's: its runs can be
-# looked at and merged; nothing else in it is followed, run, removed or sent. A store of one's own stays it.
+# The runs of a store that came from elsewhere (an archive, a clone with a committed .orch) can be read and merged, but
+# no path, program or remote in it is used. The user's own store is not affected.
 . "$(dirname "$0")/lib.sh"
 sleeps naps 0.01
 mark=.orch/results.db.d/orch-store

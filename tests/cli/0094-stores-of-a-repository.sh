@@ -1,5 +1,5 @@
-# Several stores of one repository (linked work trees, --db): a captured tree goes when no store needs it any
-# more. One that is away for a while keeps its trees.
+# Several stores of one repository (linked work trees, --db): a captured tree is removed when no store needs it. The
+# trees of a store that is temporarily unavailable are kept.
 . "$(dirname "$0")/lib.sh"
 trees() { git for-each-ref refs/orch/src | wc -l; }
 tree_of() { orch show "$2" --db "$1" --json | "$BUILD/json_get" source.tree; }

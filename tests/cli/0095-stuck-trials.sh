@@ -1,4 +1,4 @@
-# A journal that is no file, and a host that is stopped, cost their own run and block nothing.
+# A journal that is not a regular file, or a host that is stopped, makes only its own run fail and blocks no other.
 . "$(dirname "$0")/lib.sh"
 sleeps naps 0.01
 mkdir exp

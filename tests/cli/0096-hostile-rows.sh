@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Runs of a stranger with numbers and texts that no honest run has: no command crashes, hangs or fails over the whole
-# store because of one of them. All commands are tried, as the program itself lists them.
+# Runs from elsewhere with numbers and texts that no real run has: no command crashes, hangs or fails for the whole
+# store. Every command that the program lists is run.
 . "$(dirname "$0")/lib.sh"
 cat >job.sh <<'S'
 for i in 1 2 3; do echo "step=$i accuracy=0.$i"; done

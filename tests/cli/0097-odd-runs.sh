@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The quick part of 0096: a joined run without a wall time or without texts, sizes whose sum overflows.
+# A quick subset of 0096: a merged run without wall time or without texts, and sizes whose sum overflows.
 . "$(dirname "$0")/lib.sh"
 printf '%s\n' 'plugin: job' 'version: 1.0.0' 'command: [sh, -c, echo hello >out.txt]' 'artifacts: { out: out.txt }' >job.plugin
 printf '%s\n' 'format: 1' 'recipe: nap' 'experiments: { one: { plugin: ./job.plugin } }' >nap.recipe

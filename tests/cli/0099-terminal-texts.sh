@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What a plugin says while it runs, and an artifact that is shown, on a terminal: nothing of it is obeyed or hidden.
+# The output of a plugin during a run, and an artifact printed on a terminal: no control sequence is executed, and no
+# text is hidden.
 . "$(dirname "$0")/lib.sh"
 cat >loud.plugin <<'Y'
 plugin: loud

@@ -1,4 +1,5 @@
-# A compiled plugin from elsewhere is loaded only when the user trusts its bytes: nothing that reads a recipe runs it.
+# A compiled plugin from elsewhere is loaded only when the user trusts its digest. No command that only reads a recipe
+# loads it.
 . "$(dirname "$0")/lib.sh"
 mkdir src
 cat >src/job.c <<'C'
@@ -37,7 +38,7 @@ experiments:
 report:
   - { title: Twice, table: { rows: experiment, value: last twice } }
 R
-# not trusted: named with the cure, not loaded, and the rest goes on
+# not trusted: named with the command that trusts it, not loaded, and the rest goes on
 ok orch plan r.recipe
 kept_off plan
 has next

@@ -1,4 +1,4 @@
-# What runs is what was built: a rebuilt plugin is run again, and the plan says why.
+# A rebuilt plugin makes its results stale: its trials run again, and the plan gives the reason.
 . "$(dirname "$0")/lib.sh"
 ok orch plugin new mine --language c --dir mine
 build() { cc -std=c11 -shared -fPIC -I"$SOURCE/include" "$@" -o mine/new.so mine/mine.c -lm && mv mine/new.so mine/mine.so && trust mine/mine.so; }

@@ -1,4 +1,4 @@
-# What a run was made with besides its code: the interpreter, its packages, the data files that it names.
+# The recorded environment of a run: the interpreter, its packages and the data files that the command names.
 . "$(dirname "$0")/lib.sh"
 # two environments with packages in them; their interpreter is a link, and a program that must not run
 real=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
@@ -79,7 +79,7 @@ has 1.13.1
 has 2.5.0
 ok orch diff "$one" @last --json
 case $out in *'"environment"'*) ;; *) _fail 'diff --json' ;; esac
-# a package that no run names is told from the list that is kept once
+# a package that no run names is found in the list that is stored once
 same "$(find .orch -path '*environments*' -name '*.txt' | wc -l)" 2 'kept lists'
 use three
 ok orch plan r.recipe

@@ -1,4 +1,4 @@
-# Programs that a repository's own .git/config names came with it when it was unpacked: orch does not run them.
+# orch does not run programs that a repository's own .git/config names, because an unpacked archive may contain it.
 . "$(dirname "$0")/lib.sh"
 sleeps naps 0.01
 echo '*.dat filter=evil diff=evil' >.gitattributes

@@ -1,4 +1,4 @@
-# What a refusal names can be typed, and works.
+# Commands in the hints of error messages can be typed, and work.
 . "$(dirname "$0")/lib.sh"
 
 ok orch predict --net nature-dqn --gpu all

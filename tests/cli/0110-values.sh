@@ -1,4 +1,4 @@
-# What programs get and print: seeds that every library takes, reasons that say why a program failed.
+# Values that programs receive and print: seeds in the range of every library, and the reason of a failure.
 . "$(dirname "$0")/lib.sh"
 # {seed} is what numpy.random.seed and a C int take; {seed64} is the whole of it
 ok orch try --name seeds --repeat 3 -- sh -c 'echo fits $(( {seed} < 2147483648 )); echo equal $(( {seed64} & 2147483647 == {seed} )); [ {seed} = $ORCH_SEED ] && [ {seed64} = $ORCH_SEED64 ]'

@@ -1,4 +1,5 @@
-# A run during which other programs kept the CPUs busy is marked, and times leave it out where they can.
+# A run during which other programs used the CPUs is marked as disturbed, and comparisons of times leave it out where
+# they can.
 . "$(dirname "$0")/lib.sh"
 burn() { for _ in $(seq "$(nproc)"); do
     timeout 20 sh -c 'while :; do :; done' &

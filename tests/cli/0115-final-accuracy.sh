@@ -1,5 +1,5 @@
-# The last and the best epoch of a training are judged on the same images, and the accuracy on all
-# validation images is a result of its own.
+# The final and the best accuracy of a training are measured on the same images; the accuracy on all validation images
+# is a separate result.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/plugins/common/orch-torch.so" ] || export ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so # built without LibTorch
 cat >t.recipe <<'R'

@@ -1,5 +1,5 @@
-# What is called best, and with what right: tasks apart, seeds averaged, the sign of a margin, corrections,
-# and repeats that share one trained model.
+# 'orch best': separate rankings for different tasks, means over seeds, the sign of the margin, corrected p values, and
+# repeats that share one pretrained model.
 . "$(dirname "$0")/lib.sh"
 cat >job.py <<'P'
 import os, sys
@@ -44,7 +44,7 @@ git add -A
 git commit -qm first
 ok orch run r.recipe -q
 
-# each task has a ranking of its own, and the winner is told apart in text and JSON
+# each task has a ranking of its own, and the winner of each is named in text and JSON
 ok orch best accuracy
 has 'experiment tune, class_count 10'
 has 'experiment easy, class_count 2'

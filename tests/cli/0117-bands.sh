@@ -1,5 +1,5 @@
-# Charts of few and of many runs: fewer than five are drawn one by one, more have a band that stays where an
-# accuracy can be; tables show the same.
+# Charts draw fewer than five runs one by one, and more as a mean with a band that stays within the possible range of an
+# accuracy. Tables show the same intervals.
 . "$(dirname "$0")/lib.sh"
 cat >job.sh <<'S'
 i=$ORCH_REPEAT

@@ -1,5 +1,6 @@
-# "complete at small scale": the profile 'course' of a recipe is the size that the assignment asks for. What is complete
-# under another profile, but smaller, says so in every form of the report; --points and submit count the same.
+# A part of a report is "complete at small scale" when its runs used another profile than 'course', which has the size
+# that the assignment asks for. Every form of the report says so, and --points and 'orch submit' count it in the same
+# way.
 . "$(dirname "$0")/lib.sh"
 cat >fit.plugin <<'P'
 plugin: fit

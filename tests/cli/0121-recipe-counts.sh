@@ -1,5 +1,5 @@
-# Parts of the assignments that need neither training nor a GPU, read as a grader reads them: workings, published
-# counts, PALEO's practical throughput and its ratio to the peak in both conventions of a multiply-add.
+# Parts of the assignments that need neither training nor a GPU: workings, published counts, PALEO's practical
+# throughput and its ratio to the peak for both conventions of a multiply-add.
 . "$(dirname "$0")/lib.sh"
 cp -r "$SOURCE/recipes" .
 orch plugin show train >/dev/null 2>&1 || skip 'plugin train is not built here'

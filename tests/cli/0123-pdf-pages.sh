@@ -1,4 +1,4 @@
-# The PDF of a report: pages are filled, charts stay readable, and the runs of a part stand once.
+# The PDF of a report fills its pages, its charts are readable, and it lists the runs of a part once.
 . "$(dirname "$0")/lib.sh"
 command -v weasyprint >/dev/null && command -v pdftoppm >/dev/null || skip 'weasyprint or pdftoppm is missing (./build.sh paper)'
 cat >fit.sh <<'P'

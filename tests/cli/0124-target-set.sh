@@ -1,4 +1,4 @@
-# Homework 4, 1.1a: what is said of the target set holds the size of its images.
+# Homework 4, 1.1a: the description of the target data set contains the size of its images.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/plugins/common/orch-torch.so" ] || export ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so # built without LibTorch
 cp -r "$SOURCE/recipes" .

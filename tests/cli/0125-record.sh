@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A program that orch did not start is recorded: from a pipe, and by two lines of Python.
+# A program that orch did not start is recorded through a pipe, or by two lines of Python.
 . "$(dirname "$0")/lib.sh"
 
 events() {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Notes, tags and names: what they find, what leaves, what is refused.
+# Notes, tags and names: which runs they select, which of them are pushed, and which are refused.
 . "$(dirname "$0")/lib.sh"
 
 for lr in 0.1 0.2; do

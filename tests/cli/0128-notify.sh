@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# orch run --notify: a command of the user's hears how the run ended, and changes nothing of it.
+# 'orch run --notify' passes the result of the run to a command of the user, whose failure changes nothing.
 . "$(dirname "$0")/lib.sh"
 sleeps nap '0.01, 0.02'
 ok orch run nap.recipe --notify 'cat >said; echo "$ORCH_RECIPE $ORCH_STATE $ORCH_STATUS" >env; echo talk'

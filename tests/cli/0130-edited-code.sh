@@ -1,4 +1,4 @@
-# After an edit the runs of the edited code replace those from before it in winners, tables, comparisons and charts.
+# After an edit, the runs of the new code replace the older ones in winners, tables, comparisons and charts.
 . "$(dirname "$0")/lib.sh"
 printf 'import sys\nprint("accuracy", 0.9 - float(sys.argv[1]))\n' >train.py
 git add -A

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A number that no run can have is refused where it comes in (merge, journal, import), by its name, value and the run's
-# key; the other runs are taken.
+# Numbers outside of the valid range are refused wherever they enter (merge, journal, import), with name, value and run
+# key; all other runs are accepted.
 . "$(dirname "$0")/lib.sh"
 printf '%s\n' 'plugin: job' 'version: 1.0.0' 'command: [sh, -c, "echo step=1 accuracy=0.5; echo hello >out.txt"]' 'metrics_from: lines' \
     'metrics: { accuracy: { step: epoch } }' 'artifacts: { out: out.txt }' >job.plugin

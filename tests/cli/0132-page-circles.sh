@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A SQLite file whose pages name one another in circles, or one child many times, holds any number of rows. Whatever
-# reads it says so at once, whether the file is opened as the store, joined or imported.
+# A damaged SQLite file whose pages refer to each other in circles, or to one child many times, seems to have endless
+# rows. Opening, merging and importing it fails at once.
 . "$(dirname "$0")/lib.sh"
 printf '%s\n' 'plugin: job' 'version: 1.0.0' 'command: [sh, -c, "echo step=1 accuracy=0.5"]' 'metrics_from: lines' \
     'metrics: { accuracy: { step: epoch } }' >job.plugin

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A run that 'import orch' records has the interpreter, its packages and the load of others, as a trial has.
+# A run recorded by 'import orch' has the interpreter, its packages and the load of other programs, like a trial.
 . "$(dirname "$0")/lib.sh"
 export PYTHONPATH=$SOURCE/share/python PYTHONDONTWRITEBYTECODE=1
 cat >train.py <<'P'

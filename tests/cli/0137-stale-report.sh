@@ -1,5 +1,5 @@
-# A report tells trials that nobody ran from those with runs of an earlier version or with other settings,
-# names the command for each, says which settings it is of, and calls a part of the trials no small scale.
+# A report distinguishes trials that never ran from those with runs of an earlier version or of other settings, gives
+# the command for each, and does not call a part of the trials "small scale".
 . "$(dirname "$0")/lib.sh"
 cat >job.plugin <<'Y'
 plugin: job

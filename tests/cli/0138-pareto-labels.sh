@@ -1,4 +1,4 @@
-# The chart of `predict --pareto`: each name stands at the point of its own GPU.
+# The chart of 'orch predict --pareto' puts each label at the point of its GPU.
 . "$(dirname "$0")/lib.sh"
 ok orch predict --gpu all --net resnet50 --pareto chart.svg --json
 printf '%s' "$out" >ranking.json

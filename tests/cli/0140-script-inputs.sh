@@ -1,4 +1,5 @@
-# What makes the trials of a script stale: the script, what it imports from the repository, what --inputs names; no other file.
+# The files that make the trials of a script stale: the script, its imports from the repository and the files of
+# --inputs, but no others.
 . "$(dirname "$0")/lib.sh"
 mkdir -p pkg/deep lib src/inplace
 cat >train.py <<'P'

@@ -1,4 +1,5 @@
-# A run that is cut short has every setting once before any is repeated, as the plan lists them; why trials run again is said.
+# Trials run in the order that the plan lists: every setting once before any is repeated. The plan gives the reason why
+# a trial runs again.
 . "$(dirname "$0")/lib.sh"
 printf 'print("loss", 1)\n' >t.py
 git add -A

@@ -1,4 +1,4 @@
-# A command that cannot start is refused once, before the first trial; one that can is run from where the user stands.
+# A command that cannot start is refused once, before the first trial. Commands are run from the user's current folder.
 . "$(dirname "$0")/lib.sh"
 printf 'print("loss", 1)\n' >train.py
 printf '#!/usr/bin/env python3\r\nprint(1)\r\n' >ends.py

@@ -1,4 +1,4 @@
-# Common slips of YAML: one error each, with its line and the cure.
+# Common mistakes in YAML give one error each, with its line and a hint.
 . "$(dirname "$0")/lib.sh"
 slip() { # slip SED PLACE WHAT HINT
     printf 'format: 1\nrecipe: y\nabout: hi\nexperiments:\n  a:\n    plugin: sleep\n    sweep: { seconds: [0.1, 0.2] }\n' | sed "$1" >y.recipe

@@ -1,4 +1,4 @@
-# A setting that was measured only beside other programs is forecast from those runs, with a wider interval.
+# A setting that was only measured beside other programs is forecast from those runs, with a wider interval.
 . "$(dirname "$0")/lib.sh"
 cat >n.plugin <<'P'
 plugin: n

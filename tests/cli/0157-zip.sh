@@ -1,4 +1,5 @@
-# The ZIP of a hand-in: other programs read ours, and we read theirs; what is no plain file of it is never taken.
+# The ZIP of a hand-in can be read by other programs, and theirs by orch. Entries that are not regular files are
+# refused.
 . "$(dirname "$0")/lib.sh"
 ok orch init
 mkdir hw

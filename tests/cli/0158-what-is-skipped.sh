@@ -1,4 +1,4 @@
-# './build.sh test' installs what tests need; without root or network it goes on, and names each test that was skipped.
+# './build.sh test' installs what the tests need. Without root or a network it continues, and names each skipped test.
 . "$(dirname "$0")/lib.sh"
 # the system's own Python may have the modules or not: only the stub below is asked
 sed 's#/usr/bin/python3#python3#g' "$SOURCE/build.sh" >build.sh

@@ -1,5 +1,5 @@
-# A coverage build counts what ends by _exit or by a signal, in programs and in the plugins that they load; the table sums
-# it by folder.
+# A coverage build counts code of programs that end by _exit or a signal, and of the plugins that they load. The table
+# sums it by folder.
 . "$(dirname "$0")/lib.sh"
 cc=$(command -v gcc) && command -v gcov >/dev/null || skip 'no gcc with gcov'
 mkdir -p tree/core/a tree/plugins/b made

@@ -1,4 +1,5 @@
-# Folders of trials that stay for debugging: named, run again by orch-host alone, removed by gc.
+# Folders that --keep-trials keeps for debugging: they are listed, orch-host can run them again alone, and 'orch gc'
+# removes them.
 . "$(dirname "$0")/lib.sh"
 # its standard input stays open, as a terminal's does: the end of it would mean that the runner is gone
 hosted() {

@@ -1,4 +1,4 @@
-# One name for one thing of a run: show, ls, export and the page's API say the same, and the same values.
+# show, ls, export and the page's API use the same names and values for the fields of a run.
 . "$(dirname "$0")/lib.sh"
 cat >talk.sh <<'P'
 printf '{"metric": "loss", "value": %s, "step": 0}\n' "$1"

@@ -1,4 +1,4 @@
-# A metric whose last value is NaN is still one that the run has: plot draws its finite points, best names the runs
+# A metric whose last value is NaN is still a metric of the run: plot draws its finite points, and best names the runs
 # that it cannot rank.
 . "$(dirname "$0")/lib.sh"
 cat >train.py <<'P'

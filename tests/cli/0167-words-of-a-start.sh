@@ -1,4 +1,5 @@
-# What a newcomer types first at try and table, and how the end of a run reads.
+# First steps with 'orch try' and 'orch table': messages for a missing or misspelled argument, and the summary at the
+# end of a run.
 . "$(dirname "$0")/lib.sh"
 # an option that does not exist, before a '--' that stands where it should
 fails 2 orch try -x lr=1 --again -- sh -c 'echo loss {lr}'

@@ -1,5 +1,5 @@
-# A plugin's first check: what is counted reads well, what did not come is named, findings stand apart, and the
-# path that was meant is named.
+# The first 'orch plugin check' of a new plugin: the summary, missing declarations, separate findings, and a hint for a
+# wrong path.
 . "$(dirname "$0")/lib.sh"
 ok orch plugin new mine --language shell
 ok orch plugin check plugins/mine/mine.plugin

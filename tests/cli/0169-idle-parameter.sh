@@ -1,4 +1,5 @@
-# A parameter of a script's manifest that its command does not hold: 'check' of a recipe warns, as 'plugin check' does.
+# A parameter in a script's manifest that its command does not use: 'orch check' of a recipe warns, as 'orch plugin
+# check' does.
 . "$(dirname "$0")/lib.sh"
 cat >train.plugin <<'P'
 command: [sh, -c, "echo loss 1; echo ${lr}"]

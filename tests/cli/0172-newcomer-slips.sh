@@ -1,4 +1,4 @@
-# What newcomers do wrong in a recipe or on the command line: the message names the cure.
+# Mistakes that beginners make in a recipe or on the command line: the message says how to correct them.
 . "$(dirname "$0")/lib.sh"
 recipe() { printf 'format: 1\nrecipe: y\nexperiments:\n  a:\n    plugin: sleep  # waits\n    sweep: { seconds: [0.1, 0.2] }\n' | sed "$1" >y.recipe; }
 slip() {

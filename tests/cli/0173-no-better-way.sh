@@ -1,4 +1,4 @@
-# A metric that does not declare whether high or low is better is higher or lower in a report, never better or worse.
+# A report calls a difference of a metric without a declared direction "higher" or "lower", never "better" or "worse".
 . "$(dirname "$0")/lib.sh"
 printf 'format: 1\nrecipe: y\nexperiments:\n  a:\n    plugin: sleep\n    sweep: { seconds: [0.01, 0.1] }\n    repeat: 3\nreport:\n  - { title: Against, compare: { by: seconds, value: slept_s } }\n  - { title: Times, table: { rows: seconds, value: slept_s } }\n' >y.recipe
 ok orch report y.recipe

@@ -1,4 +1,4 @@
-# A list of secrets is as secret as one: a plan that compares a trial with an earlier run neither shows nor compares it.
+# A list of secrets is treated like a single secret: a plan neither shows it nor compares it with earlier runs.
 . "$(dirname "$0")/lib.sh"
 cat >s.plugin <<'P'
 plugin: s

@@ -1,4 +1,4 @@
-# `reuse: device`: runs count on the same kind of device.
+# 'reuse: device' accepts runs that were made on the same kind of device.
 . "$(dirname "$0")/lib.sh"
 cat >timed.recipe <<'R'
 format: 1

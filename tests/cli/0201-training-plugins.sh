@@ -1,5 +1,5 @@
-# The plugins that use LibTorch, on a stand-in that computes nothing but the head of a network: a base network is
-# trained, finetuned and used as a feature extractor, layers are timed, and what cannot run here is skipped or refused.
+# The training plugins with a stand-in for LibTorch that only computes the last layer: a network is trained, finetuned
+# and used as a feature extractor, layers are timed, and trials that cannot run are skipped or refused.
 . "$(dirname "$0")/lib.sh"
 export ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so TINY_TORCH_LOG=$SCRATCH/torch.log
 cat >t.recipe <<'R'

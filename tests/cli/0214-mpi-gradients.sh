@@ -1,5 +1,5 @@
-# Gradients that MPI ranks reduce, each from its shard of a batch, equal one process' gradients of the whole batch, and
-# so do the weights after three steps.
+# The gradients that MPI ranks sum, each from its shard of a batch, equal those of one process with the whole batch; so
+# do the weights after three steps.
 . "$(dirname "$0")/lib.sh"
 command -v mpirun >/dev/null || skip 'no mpirun on the PATH'
 [ -e "$BUILD/plugins/common/orch-torch.so" ] || skip 'built without LibTorch'

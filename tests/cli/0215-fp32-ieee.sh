@@ -1,4 +1,5 @@
-# fp32 means tf32 where a GPU has it; fp32-ieee (PyTorch: ieee) means fp32 everywhere, in forecasts and in trainings.
+# fp32 means tf32 on GPUs that support it; fp32-ieee (PyTorch: ieee) means fp32 everywhere, in forecasts and in
+# trainings.
 . "$(dirname "$0")/lib.sh"
 step() { # step GPU PRECISION: the forecast of a step, and what the output says of its precision
     ok orch predict --gpu "$1" --net resnet50 --dataset imagenet --epochs 1 --batch 64 --precision "$2" --json

@@ -1,4 +1,5 @@
-# The plugin staleness: the assignment's table in the report, results of modes, equal seeds, contradictions before a run.
+# The plugin staleness: the assignment's table in the report, the results of each mode, equal results for equal seeds,
+# and contradictory parameters, which are refused before a run.
 . "$(dirname "$0")/lib.sh"
 cp -r "$SOURCE/recipes" .
 ok orch run recipes/hw7.recipe staleness -q

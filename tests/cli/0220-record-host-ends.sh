@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# orch-host ends before the program that it records: the run is lost, with what orch-host said, or that it was killed.
+# When orch-host ends before the program that it records, the run is lost, and its reason contains the error output of
+# orch-host or the signal that killed it.
 . "$(dirname "$0")/lib.sh"
 d=.orch/results.db.d/trials
 record() { # what happens to orch-host, whose number is $1, while it records

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# -x is read alike by run, plan, try and predict: several values, several parameters, text that looks so in quotes.
+# run, plan, try and predict read -x in the same way: several values, several parameters, and quoted text that looks
+# like a list.
 . "$(dirname "$0")/lib.sh"
 cat >two.plugin <<'P'
 plugin: two

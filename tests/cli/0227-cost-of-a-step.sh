@@ -1,5 +1,5 @@
-# A plugin declares copies of each sample, steps in place of epochs, and samples in place of a batch of images:
-# the forecast is of what is computed, and all of it is recorded.
+# A plugin that declares copies of each sample, steps instead of epochs, or samples instead of images: the forecast
+# counts all of the work, and the run records it.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/fake_nvml/libnvidia-ml.so.1" ] || skip 'the build has no made-up GPUs'
 export LD_LIBRARY_PATH=$BUILD/fake_nvml FAKE_NVML_COUNT=1 FAKE_NVML_MODEL='NVIDIA A100-SXM4-40GB'

@@ -1,5 +1,5 @@
-# A compiled plugin asks the host for its slot: threads, GPUs, memory. One built against the header of ABI 1.0
-# runs as before.
+# A compiled plugin asks the host for its threads, GPUs and memory. A plugin built against the header of ABI 1.0 still
+# runs.
 . "$(dirname "$0")/lib.sh"
 plugins=$BUILD/tests/plugins
 trust "$plugins/plain.so" "$plugins/abi_1_0.so"

@@ -1,5 +1,5 @@
-# A plugin that needs MPI runs as several ranks: as many as its cost has workers, or as the recipe says. Rank 0
-# reports; what the others note and log has their number in front.
+# A plugin that needs MPI runs as several ranks: as many as its declared cost has workers, or as the recipe says. Rank 0
+# reports, and notes and log lines of other ranks begin with their number.
 . "$(dirname "$0")/lib.sh"
 plugin=$BUILD/tests/mpi/mpi_sum.so
 [ -e "$plugin" ] || skip 'built without MPI (libopenmpi-dev, openmpi-bin)'

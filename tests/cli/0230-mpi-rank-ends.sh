@@ -1,4 +1,4 @@
-# A rank that dies, or that does not end well, ends the trial with its number and the way it ended. None is left.
+# A rank that crashes or fails ends the trial; the reason contains its number and how it ended. No process is left.
 . "$(dirname "$0")/lib.sh"
 plugin=$BUILD/tests/mpi/mpi_sum.so
 [ -e "$plugin" ] || skip 'built without MPI (libopenmpi-dev, openmpi-bin)'

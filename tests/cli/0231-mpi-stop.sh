@@ -1,4 +1,4 @@
-# Time limits, Ctrl-C, and the deaths of runner, host, launcher and guard reach all ranks: none is left.
+# Time limits, Ctrl-C and the death of the runner, host, launcher or guard end all ranks, and no process is left.
 . "$(dirname "$0")/lib.sh"
 plugin=$BUILD/tests/mpi/mpi_sum.so
 [ -e "$plugin" ] || skip 'built without MPI (libopenmpi-dev, openmpi-bin)'
@@ -44,7 +44,7 @@ start() {
     same "$(wc -l <pids)" 3 ranks
     host=$(pgrep -f "orch-host $PWD/$trials/$(basename "$dir")") || _fail "no host: $(cat err1)"
 }
-# a time limit: every rank is told, and one that neither listens nor ends on SIGTERM is killed
+# a time limit: every rank is asked to stop, and one that neither reads it nor ends on SIGTERM is killed
 recipe hang 3s
 start
 wait $pid

@@ -1,5 +1,5 @@
-# Which launcher starts the ranks: srun inside of a Slurm allocation, else mpirun of either family; without one the
-# trial is skipped. Launchers that start too few ranks, or none, or end badly, end the trial with a message.
+# The launcher of MPI ranks: srun inside of a Slurm allocation, otherwise mpirun of Open MPI or MPICH; without either
+# the trial is skipped. A launcher that starts too few ranks or fails ends the trial with a message.
 . "$(dirname "$0")/lib.sh"
 plugin=$BUILD/tests/plugins/ranks.so
 trust "$plugin"

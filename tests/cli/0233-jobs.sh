@@ -1,5 +1,5 @@
-# 'jobs' of a recipe or profile is the number of trials at once where -j is not given; an exclusive trial has
-# the machine for itself.
+# The key 'jobs' of a recipe or profile sets the number of parallel trials unless -j is given. An exclusive trial runs
+# alone on the machine.
 . "$(dirname "$0")/lib.sh"
 unset OMP_NUM_THREADS # nproc reads it
 [ "$(nproc)" -ge 2 ] || skip 'it needs two CPUs'

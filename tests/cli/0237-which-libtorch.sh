@@ -1,4 +1,4 @@
-# Which LibTorch is built against: the newest of Python's, conda's and the system's, or what ORCH_TORCH_FROM says.
+# The build uses the newest LibTorch of Python, conda and the system, or the one that ORCH_TORCH_FROM names.
 . "$(dirname "$0")/lib.sh"
 unset Torch_DIR CONDA_PREFIX
 torch() { # torch FOLDER MAJOR MINOR PATCH: what a PyTorch installs, as far as it is looked at

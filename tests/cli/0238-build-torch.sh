@@ -1,5 +1,5 @@
-# './build.sh torch' says which LibTorch it takes and why, and a choice of --torch holds for later commands. The build
-# itself is left out: cmake notes what it is asked to configure.
+# './build.sh torch' prints which LibTorch it uses and why, and later commands keep the choice of --torch. A stand-in
+# for cmake records the configuration, so nothing is built.
 . "$(dirname "$0")/lib.sh"
 unset Torch_DIR CONDA_PREFIX ORCH_BUILD_DIR
 for probe in g++ ninja pkg-config protoc-c make; do command -v $probe >/dev/null || skip "no $probe"; done

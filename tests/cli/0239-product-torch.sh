@@ -1,4 +1,4 @@
-# What './build.sh torch' builds, the target 'product', has the LibTorch adapter in it, and its version comes with it.
+# The target 'product', which './build.sh torch' builds, contains the LibTorch adapter and its version.
 . "$(dirname "$0")/lib.sh"
 grep -q '^ORCH_TORCH_FOUND:[^=]*=.' "$BUILD/CMakeCache.txt" || skip 'built without LibTorch'
 command -v ninja >/dev/null && [ -f "$BUILD/build.ninja" ] || skip 'no ninja'

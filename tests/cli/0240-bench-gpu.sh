@@ -1,5 +1,5 @@
-# bench/gpu.sh on a machine without a GPU says so and ends with 77 before anything is built or written. Its table replaces
-# an earlier section of the same GPU and leaves the rest of the page as it was.
+# bench/gpu.sh exits with 77 and a reason on a machine without a GPU, before it builds or writes anything. Its table
+# replaces the previous section of the same GPU and leaves the rest of the page unchanged.
 . "$(dirname "$0")/lib.sh"
 printf '#!/bin/sh\nexit 9\n' >"$SCRATCH/bin/nvidia-smi"
 chmod +x "$SCRATCH/bin/nvidia-smi"

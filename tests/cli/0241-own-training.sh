@@ -1,4 +1,4 @@
-# The example of docs/training-plugins.md: a plugin with a feed, an observer and a checkpoint of its own.
+# The example of docs/training-plugins.md: a training plugin with its own feed, observer and checkpoint.
 . "$(dirname "$0")/lib.sh"
 export ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so
 mkdir -p plugins && cp "$BUILD/tests/plugins/noisy.so" plugins/

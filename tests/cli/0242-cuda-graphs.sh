@@ -1,5 +1,6 @@
-# The parameter graphs of train and finetune: 'on' needs a GPU and says so before anything runs where that can be known; 'auto'
-# is on where there is a GPU; a run records whether its steps were replayed, and why not. On a stand-in for LibTorch.
+# The parameter graphs of train and finetune: 'on' requires a GPU and is refused before the run where that is known;
+# 'auto' uses graphs where there is a GPU. A run records whether steps were replayed, and the reason if not. With a
+# stand-in for LibTorch.
 . "$(dirname "$0")/lib.sh"
 export ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so TINY_TORCH_LOG=$SCRATCH/torch.log
 recipe() { # SETTINGS

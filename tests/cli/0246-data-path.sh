@@ -1,5 +1,5 @@
-# Where batches are made: data_path of train and finetune. Images made on a (made-up) GPU train to the same numbers as those of
-# the processor; what was chosen is recorded, and the reason is noted where the GPU cannot.
+# The parameter data_path of train and finetune: batches made on a simulated GPU train to the same numbers as those made
+# on the processor. The run records the choice, and the reason when the GPU cannot be used.
 . "$(dirname "$0")/lib.sh"
 export ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so
 recipe() { # recipe PATH DEVICE [REUSE]

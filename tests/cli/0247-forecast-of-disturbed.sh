@@ -1,4 +1,4 @@
-# A forecast counts the settings that were not disturbed, wherever they stand among those that were.
+# A forecast uses the undisturbed settings, wherever they stand among disturbed ones.
 . "$(dirname "$0")/lib.sh"
 mkdir exp
 printf 'plugin: work\ncommand: [sh, work.sh, "${lr}"]\nparameters: {lr: 0.1}\nmetrics: {took: {unit: s, better: min}}\n' >exp/work.plugin

@@ -1,5 +1,6 @@
-# The plugin batchaug: one copy is plain training to the last bit; the gradient of all copies at once is that of one copy
-# at a time; times to a target accuracy, the share of making copies, the picture, a resumed training, and bad input.
+# The plugin batchaug: one copy equals plain training to the last bit, and the gradient of all copies at once equals the
+# accumulated one; also times to a target accuracy, the share of time for making copies, the sample picture, resumed
+# training and bad input.
 . "$(dirname "$0")/lib.sh"
 export ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so
 small='dataset: synthetic, image_size: 16, net: "mlp:8", epochs: 3, batch: 32, per_class: 10, val_images: 30, layout: plain'

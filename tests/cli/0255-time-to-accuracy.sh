@@ -1,5 +1,5 @@
-# train with target_accuracy: it stops at the target and gives the time until then. A run that never gets there is a run without a
-# time and no failure. Without a target nothing changes. On a stand-in for LibTorch.
+# train with target_accuracy stops at the target and reports the time until then. A run that does not reach it has no
+# such time and does not fail. Without a target nothing changes. With a stand-in for LibTorch.
 . "$(dirname "$0")/lib.sh"
 export ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so
 cat >t.recipe <<'R'

@@ -1,4 +1,4 @@
-# The report's item 'time_to_accuracy', on a program with known times of which some runs never reach the target.
+# The report item 'time_to_accuracy', on a program with known times, some of whose runs never reach the target.
 . "$(dirname "$0")/lib.sh"
 cat >times.py <<'P'
 import os, sys

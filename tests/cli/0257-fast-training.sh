@@ -1,5 +1,5 @@
-# train with the parameters of fast training: they are recorded, what does not fit is refused with a hint before anything runs, and
-# padding ahead makes no other trial. On a stand-in for LibTorch.
+# train with the parameters of fast training: they are recorded, invalid combinations are refused with a hint before the
+# run, and pad_ahead does not change the identity of a trial. With a stand-in for LibTorch.
 . "$(dirname "$0")/lib.sh"
 export ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so
 cat >t.recipe <<'R'

@@ -1,5 +1,5 @@
-# An experiment with only_when_named is left out of a run of the whole recipe, and runs by its name, its problem's, or for
-# an experiment that refers to it. Reports include it; --part divides the other trials; --smoke tests it.
+# An experiment with only_when_named is left out when the whole recipe runs. It runs when its name or problem is given,
+# or when another experiment refers to it. Reports include it, --part does not, --smoke tests it.
 . "$(dirname "$0")/lib.sh"
 cat >fit.plugin <<'P'
 plugin: fit

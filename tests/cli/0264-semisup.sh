@@ -1,5 +1,5 @@
-# The plugin semisup: the selected set by class, that equal settings give equal students wherever the teacher was trained, the
-# supervised baseline, weak labels, a resumed training, and what is refused before anything is trained.
+# The plugin semisup: the selected images of each class, equal students for equal settings wherever the teacher was
+# trained, the supervised baseline, weak labels, resumed training, and input that is refused before training.
 . "$(dirname "$0")/lib.sh"
 export ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so
 small='dataset: synthetic, image_size: 12, net: "mlp:64", epochs: 2, batch: 16, per_class: 30, labelled: 5, val_images: 40, layout: plain, pretrain_steps: 60, pretrain_lr: 0.5, teacher_steps: 9'

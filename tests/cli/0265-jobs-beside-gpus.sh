@@ -1,4 +1,5 @@
-# An experiment for GPUs that the profile skips has no trials, so it does not decide how many of the others run at once.
+# An experiment for GPUs that the profile skips has no trials, so it does not reduce the number of other trials that run
+# in parallel.
 . "$(dirname "$0")/lib.sh"
 unset OMP_NUM_THREADS # nproc reads it
 [ "$(nproc)" -ge 2 ] || skip 'it needs two CPUs'

@@ -1,5 +1,5 @@
-# The plugin sourcesel: an extractor, bases by true labels and by pseudo-labels, targets with their divergence and
-# relative error; what is the same for equal seeds; bad input before training.
+# The plugin sourcesel: an extractor, base networks by true labels and by pseudo-labels, targets with their divergence
+# and relative error, equal results for equal seeds, and bad input.
 . "$(dirname "$0")/lib.sh"
 export ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so
 small='dataset: synthetic, image_size: 12, net: "mlp:72", epochs: 3, batch: 16, per_class: 30, val_images: 60, layout: plain, lr: 0.02, reference_images: 10, min_images: 4'

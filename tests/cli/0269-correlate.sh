@@ -1,4 +1,5 @@
-# The report item 'correlate': rank correlation of two results within groups, its mean with interval and p; missing trials.
+# The report item 'correlate': rank correlations of two results within groups, their mean with interval and p, and
+# missing trials.
 . "$(dirname "$0")/lib.sh"
 cat >pair.plugin <<'Y'
 command: [sh, pair.sh, "${group}", "${n}"]

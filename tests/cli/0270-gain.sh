@@ -1,4 +1,4 @@
-# The report item 'gain': value gained for each per cent of cost over pairs of seeds, with Fieller's interval.
+# The report item 'gain': the value gained for each per cent of cost over pairs of seeds, with Fieller's interval.
 . "$(dirname "$0")/lib.sh"
 cat >trick.plugin <<'Y'
 command: [sh, trick.sh, "${with}", "${repeat}"]

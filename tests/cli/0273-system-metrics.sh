@@ -1,6 +1,6 @@
-# Processor, memory and GPUs are sampled beside a trial, on a stand-in for NVML: kept apart from the plugin's metrics, cheap, with an end
-# and a note when a GPU is lost, without harm when the driver hangs, and switched off where the user asks for it. Nothing depends on time:
-# the program waits until what it waits for is in its journal.
+# Processor, memory and GPUs are sampled during a trial, with a stand-in for NVML: stored apart from the plugin's
+# metrics, at low cost, ended with a note when a GPU is lost, without harm when the driver hangs, and disabled on
+# request. The test does not depend on time, because the program waits until the samples are in its journal.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/fake_nvml/libnvidia-ml.so.1" ] || skip 'the build has no made-up GPUs'
 export LD_LIBRARY_PATH=$BUILD/fake_nvml

@@ -1,5 +1,5 @@
-# The plugin judge: a saved network on the images of its training gives the training's own accuracy; folders of images, with classes
-# found by name; and bad input. On a stand-in for LibTorch.
+# The plugin judge: a saved network, evaluated on the images of its training, has the accuracy of that training; also
+# folders of images with classes by name, and bad input. With a stand-in for LibTorch.
 . "$(dirname "$0")/lib.sh"
 export ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so ORCH_DATA=$SCRATCH/data
 mkdir -p "$ORCH_DATA"

@@ -1,5 +1,5 @@
-# The plugin scaling: several workers with shards of a batch learn what one worker learns with the whole batch, with every
-# all-reduce, with and without overlap; weak scaling, compression, cost, oversubscription, and bad input.
+# The plugin scaling: several workers with shards of a batch learn the same as one worker with the whole batch, with
+# every all-reduce, with and without overlap; also weak scaling, compression, cost, oversubscription and bad input.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/tests/mpi/mpi_sum.so" ] || skip 'built without MPI (libopenmpi-dev, openmpi-bin)'
 command -v mpirun >/dev/null || skip 'no mpirun on the PATH'

@@ -1,5 +1,5 @@
-# The plugin allreduce: each algorithm gives right sums, bandwidths follow from times, the fit explains them; MPI was told
-# the algorithm; an MPI that cannot be told, wrong input.
+# The plugin allreduce: each algorithm gives correct sums, bandwidths follow from times, and the fit explains them; MPI
+# is configured for the algorithm, an MPI that cannot be configured and wrong input are refused.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/tests/mpi/mpi_sum.so" ] || skip 'built without MPI (libopenmpi-dev, openmpi-bin)'
 command -v mpirun >/dev/null || skip 'no mpirun on the PATH'

@@ -1,4 +1,5 @@
-# The item speedup: each column from the values of n workers and of one, with its formula; groups, missing workers, bad input.
+# The report item speedup: each column, computed from the values of n workers and of one by its formula; groups, missing
+# workers and bad input.
 . "$(dirname "$0")/lib.sh"
 cat >time.plugin <<'Y'
 command: [sh, time.sh, "${kind}", "${workers}"]

@@ -1,5 +1,5 @@
-# A worker that is killed in the middle, one that hangs, no mpirun, a host that cannot be reached: the trial ends with its
-# reason, and no process is left.
+# A worker that is killed or hangs, a missing mpirun, and an unreachable host end the trial with the reason and leave no
+# process.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/tests/mpi/mpi_sum.so" ] || skip 'built without MPI (libopenmpi-dev, openmpi-bin)'
 command -v mpirun >/dev/null || skip 'no mpirun on the PATH'

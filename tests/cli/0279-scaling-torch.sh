@@ -1,5 +1,5 @@
-# Plugin scaling on LibTorch: two workers learn what one learns where there is no batch norm; with local batch norms their weights
-# and statistics are equal to the last bit, and buckets are reduced beside the backward pass.
+# The plugin scaling with LibTorch: without batch norm two workers learn the same as one; with local batch norms their
+# weights and statistics are equal to the last bit, and buckets are reduced during the backward pass.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/tests/mpi/mpi_sum.so" ] || skip 'built without MPI (libopenmpi-dev, openmpi-bin)'
 command -v mpirun >/dev/null || skip 'no mpirun on the PATH'

@@ -1,5 +1,5 @@
-# The plugin vecadd: what is measured on the processor, GPU scenarios without a GPU, a student's program in its place, bad input,
-# and problem 3 of lab 5.
+# The plugin vecadd: measurements on the processor, GPU scenarios without a GPU, a student's program in its place, bad
+# input, and problem 3 of lab 5.
 . "$(dirname "$0")/lib.sh"
 cat >v.recipe <<R
 format: 1

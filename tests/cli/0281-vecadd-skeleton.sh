@@ -1,5 +1,5 @@
-# 'orch plugin new --skeleton vecadd' writes a CUDA program with an empty kernel: it compiles, refuses wrong sums on a GPU, ends as
-# skipped without one, and takes the place of the plugin vecadd.
+# 'orch plugin new --skeleton vecadd' writes a CUDA program with an empty kernel. It compiles, reports wrong sums on a
+# GPU, is skipped without one, and can replace the plugin vecadd.
 . "$(dirname "$0")/lib.sh"
 fails 2 orch plugin new mine --skeleton vecad
 says vecadd

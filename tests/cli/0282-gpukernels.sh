@@ -1,4 +1,4 @@
-# The plugin gpukernels: references timed on the processor, kernels on a GPU or the reason why there is none.
+# The plugin gpukernels: references are timed on the processor, kernels on a GPU; without a GPU the reason is given.
 . "$(dirname "$0")/lib.sh"
 cat >k.recipe <<R
 format: 1

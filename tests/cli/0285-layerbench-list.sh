@@ -1,5 +1,5 @@
-# Listed and drawn layers of plugin layerbench, on a stand-in for LibTorch: rows with operations, bytes and utilisation,
-# and lists that are refused before anything runs.
+# Listed and drawn layers of the plugin layerbench, with a stand-in for LibTorch: rows with operations, bytes and
+# utilisation, and lists that are refused before the run.
 . "$(dirname "$0")/lib.sh"
 export ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so TINY_TORCH_LOG=$SCRATCH/torch.log
 one() {

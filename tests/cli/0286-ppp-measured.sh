@@ -1,5 +1,5 @@
-# orch predict --ppp-comp measured: platform percent of peak from the store's own runs, as the mean of observed over
-# estimated throughput.
+# 'orch predict --ppp-comp measured' uses the platform percent of peak of the store's own runs: the mean of observed
+# over estimated throughput.
 . "$(dirname "$0")/lib.sh"
 cat >fake.plugin <<'Y'
 plugin: fake

@@ -1,5 +1,5 @@
-# The plugin simcluster against closed formulas: ring, recursive doubling, tree and Rabenseifner on a star of known links;
-# overlap, buckets and the computing of 'orch predict'; several steps; a shared link between two nodes.
+# The plugin simcluster agrees with closed formulas: ring, recursive doubling, tree and Rabenseifner on a star of known
+# links; also overlap, buckets, the computing time of 'orch predict', several steps, and a link that two nodes share.
 . "$(dirname "$0")/lib.sh"
 command -v smpirun >/dev/null || skip 'no smpirun on the PATH (libsimgrid-dev)'
 [ -x "$BUILD/plugins/common/orch-smpi-worker" ] || skip 'built without SimGrid (libsimgrid-dev)'

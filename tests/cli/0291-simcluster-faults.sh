@@ -1,5 +1,5 @@
-# The plugin simcluster: without SimGrid its trials are skipped; platform files that are not well-formed, that SimGrid rejects,
-# that have too few hosts or a missing route; unknown names; a simulation that is stopped leaves no process.
+# Faults of the plugin simcluster: without SimGrid its trials are skipped; platform files that are malformed, invalid,
+# too small or without a route and unknown names are errors; a cancelled simulation leaves no process.
 . "$(dirname "$0")/lib.sh"
 recipe() { printf 'format: 1\nrecipe: r\nexperiments:\n  r: { plugin: simcluster, with: { %s } }\n' "$1" >r.recipe; }
 refused() {

@@ -1,5 +1,5 @@
-# CUDA_VISIBLE_DEVICES decides which GPUs orch has, as it does for CUDA: indices, UUIDs or their beginnings, nothing from an unknown
-# entry on. A trial gets names of the same kind. MIG instances are devices of their own. On a stand-in for NVML.
+# CUDA_VISIBLE_DEVICES selects the GPUs of orch as it does for CUDA: by index, UUID or a prefix, up to the first unknown
+# entry. Trials receive names of the same form. MIG instances are separate devices. With a stand-in for NVML.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/fake_nvml/libnvidia-ml.so.1" ] || skip 'the build has no made-up GPUs'
 export LD_LIBRARY_PATH=$BUILD/fake_nvml FAKE_NVML_COUNT=4

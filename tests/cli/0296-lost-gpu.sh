@@ -1,5 +1,5 @@
-# A GPU that is lost in the middle of a trial ends it with that reason; it is not used again in the run, and the other trials go to
-# other GPUs, or end with a reason when too few are left. On a stand-in for NVML.
+# A GPU that is lost during a trial ends it with that reason and is not used again in the run. Other trials use other
+# GPUs, or end with a reason when too few are left. With a stand-in for NVML.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/fake_nvml/libnvidia-ml.so.1" ] || skip 'the build has no made-up GPUs'
 export LD_LIBRARY_PATH=$BUILD/fake_nvml FAKE_NVML_COUNT=2 ORCH_SYSTEM_METRICS=off

@@ -1,6 +1,6 @@
-# Input that no training can use is refused with its place and a hint: one class only, classes that are not there, a checkpoint of
-# another network, more images a class than there are; a loss that is not finite ends a trial as diverged, with the step, in every training
-# plugin. On a stand-in for LibTorch.
+# Input that no training can use is refused with its place and a hint: a single class, missing classes, a checkpoint of
+# another network, more images of a class than exist. A loss that is not finite ends a trial of any training plugin as
+# diverged, with the step. With a stand-in for LibTorch.
 . "$(dirname "$0")/lib.sh"
 export ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so ORCH_DATA=$SCRATCH/data
 small='dataset: synthetic, image_size: 12, net: "mlp:8", epochs: 2, batch: 16, per_class: 20, val_images: 20'

@@ -1,4 +1,5 @@
-# A table of one metric by two aggregates: each column says which, in the text and in JSON. A metric that stands alone keeps its plain name.
+# In a table of one metric by two aggregates, each column names its aggregate in text and JSON. A single aggregate keeps
+# the metric's plain name.
 . "$(dirname "$0")/lib.sh"
 cat >steps.plugin <<'Y'
 command: [sh, steps.sh]

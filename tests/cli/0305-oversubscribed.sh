@@ -1,4 +1,4 @@
-# The item speedup leaves out trials of oversubscribed workers and says so, unless it asks for them.
+# The report item speedup leaves out trials of oversubscribed workers with a note, unless it requests them.
 . "$(dirname "$0")/lib.sh"
 cat >time.plugin <<'Y'
 command: [sh, time.sh, "${workers}"]

@@ -1,5 +1,5 @@
-# The hierarchical all-reduce over several nodes on one machine (workers_per_node): right sums for equal and unequal nodes,
-# and training that gives the loss curve of one worker, step by step, on processors and with the stand-in for NCCL.
+# The hierarchical all-reduce with several nodes on one machine (workers_per_node): correct sums for equal and unequal
+# nodes, and the loss curve of one worker, step by step, on processors and with the stand-in for NCCL.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/tests/mpi/mpi_sum.so" ] || skip 'built without MPI (libopenmpi-dev, openmpi-bin)'
 command -v mpirun >/dev/null || skip 'no mpirun on the PATH'

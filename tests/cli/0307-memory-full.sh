@@ -1,5 +1,5 @@
-# A sweep of batches until memory is full: with out_of_memory: skip a trial that memory cannot hold is skipped with its reason, in
-# the middle of training and when it opens; without it, and for any other fault, the trial fails.
+# A sweep of batch sizes until memory is full: with out_of_memory: skip, a trial that does not fit is skipped with the
+# reason, at its start or during training; without it, and for any other fault, the trial fails.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/tests/mpi/mpi_sum.so" ] || skip 'built without MPI (libopenmpi-dev, openmpi-bin)'
 command -v mpirun >/dev/null || skip 'no mpirun on the PATH'

@@ -1,5 +1,4 @@
-# The report's item compare says of times and rates in one word whether a setting is the same, faster, slower, or whether more
-# repeats are needed.
+# The report item compare describes times and rates in one word: same, faster, slower, or more repeats needed.
 . "$(dirname "$0")/lib.sh"
 cat >kernel.plugin <<'Y'
 command: [python3, kernel.py, '${version}']

@@ -1,5 +1,5 @@
-# layerbench's clock: the time that one thread computed is not that of several threads, of a GPU, or of the timer of Justus et al.
-# On a stand-in for LibTorch.
+# The parameter clock of layerbench: the processor time of one thread is refused with several threads, a GPU or the
+# timer justus. With a stand-in for LibTorch.
 . "$(dirname "$0")/lib.sh"
 export ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so TINY_TORCH_LOG=$SCRATCH/torch.log
 one() {

@@ -1,4 +1,4 @@
-# Actors as processes (plugin replay, actors above 0): they learn, one that dies is noted, and nothing stays behind.
+# The plugin replay with actors as processes: they learn, the death of one is noted, and no process or file is left.
 . "$(dirname "$0")/lib.sh"
 orch plugin show replay >/dev/null 2>&1 || skip 'plugin replay is not built here'
 # walks as tests/data/env/walk.py does; the program that makes the folder 'died' ends after 100 steps

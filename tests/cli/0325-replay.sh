@@ -1,4 +1,5 @@
-# The plugin replay: agents learn, equal seeds give equal results a program as environment, and bad input.
+# The plugin replay: agents learn, equal seeds give equal results, a program can be the environment, and bad input is
+# refused.
 . "$(dirname "$0")/lib.sh"
 orch plugin show replay >/dev/null 2>&1 || skip 'plugin replay is not built here'
 cp "$SOURCE/tests/data/env/walk.py" .

@@ -1,4 +1,5 @@
-# GORILA (plugin replay, architecture gorila): learners' gradients train the server's parameters, figures agree with each other, and bad input is refused.
+# GORILA (plugin replay, architecture gorila): the learners' gradients train the server's parameters, the reported
+# numbers are consistent, and bad input is refused.
 . "$(dirname "$0")/lib.sh"
 orch plugin show replay >/dev/null 2>&1 || skip 'plugin replay is not built here'
 cat >r.recipe <<'R'

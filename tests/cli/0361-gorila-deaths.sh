@@ -1,4 +1,4 @@
-# GORILA: training survives a learner and an actor that are killed, says so, and leaves no process behind, whatever is killed.
+# GORILA continues when a learner or an actor is killed, notes it, and leaves no process, whichever process is killed.
 . "$(dirname "$0")/lib.sh"
 orch plugin show replay >/dev/null 2>&1 || skip 'plugin replay is not built here'
 # walks as tests/data/env/walk.py does; from step 150 on it is slow until the file 'go' is there, so that processes can be killed in the middle of a training

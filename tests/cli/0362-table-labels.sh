@@ -1,4 +1,4 @@
-# A table of a report with labels: a row for each value, a column for each setting.
+# A report table with labels: one row for each value, one column for each setting.
 . "$(dirname "$0")/lib.sh"
 recipe() { # LABELS MORE
     cat >r.recipe <<R

@@ -1,5 +1,5 @@
-# A training of plugin replay that is interrupted goes on from its checkpoint: with a table and with deep Q-learning every
-# figure but those of the clock equals that of an uninterrupted training to the last digit. Broken checkpoints are named.
+# A training of the plugin replay that is interrupted resumes from its checkpoint: with tabular and deep Q-learning
+# every number except times equals the uninterrupted training to the last digit. Damaged checkpoints are reported.
 . "$(dirname "$0")/lib.sh"
 orch plugin show replay >/dev/null 2>&1 || skip 'plugin replay is not built here'
 cp "$SOURCE/tests/data/env/walk.py" .

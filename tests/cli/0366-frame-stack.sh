@@ -1,5 +1,5 @@
-# States of several frames (plugin replay, frame_stack): a training equals one in which the environment stacks the frames, to
-# the last digit, for lists and for planes, while the buffer keeps each frame once.
+# States of several frames (plugin replay, frame_stack): the results equal those of an environment that stacks the
+# frames itself, to the last digit, for lists and planes; the buffer stores each frame once.
 . "$(dirname "$0")/lib.sh"
 orch plugin show replay >/dev/null 2>&1 || skip 'plugin replay is not built here'
 cp "$SOURCE/tests/data/env/walk.py" "$SOURCE/tests/data/env/stack.py" .

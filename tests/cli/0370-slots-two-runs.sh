@@ -1,5 +1,6 @@
-# Runs of one machine share its GPUs, also from different stores: a run that finds none free says once for whom it waits, goes on when
-# one is free, and can be stopped meanwhile. On a stand-in for NVML; each trial holds a lock of its GPU, so that a second one is seen.
+# Runs of one machine share its GPUs, also from different stores: a run without a free GPU says once which run it waits
+# for, continues when one is free, and can be stopped while waiting. With a stand-in for NVML; each trial locks its GPU,
+# so that a second trial on it is detected.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/fake_nvml/libnvidia-ml.so.1" ] || skip 'the build has no made-up GPUs'
 export LD_LIBRARY_PATH=$BUILD/fake_nvml FAKE_NVML_COUNT=1 LOG=$SCRATCH/log ORCH_SYSTEM_METRICS=off

@@ -1,5 +1,5 @@
-# Ten runs with their own stores share two GPUs. One of them is killed in the middle of a trial, another with its host: no GPU has two
-# trials at any time, which each trial sees by a lock of its GPU, and all other trials run. On a stand-in for NVML.
+# Ten runs with separate stores share two GPUs. One run is killed during a trial, another together with its host. No GPU
+# has two trials at any time, which a lock for each GPU verifies, and all other trials run. With a stand-in for NVML.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/fake_nvml/libnvidia-ml.so.1" ] || skip 'the build has no made-up GPUs'
 export LD_LIBRARY_PATH=$BUILD/fake_nvml FAKE_NVML_COUNT=2 LOG=$SCRATCH/log ORCH_SYSTEM_METRICS=off

@@ -1,5 +1,6 @@
-# A share of a GPU: two trials with gpus: 0.5 run on one GPU at once, a third waits, also one of another run; a whole GPU is given to
-# no one else meanwhile. Their results are marked, and forecasts of whole GPUs do not use them. On a stand-in for NVML.
+# Shares of a GPU: two trials with gpus: 0.5 run on one GPU at once and a third waits, also one of another run; a whole
+# GPU is exclusive. Results on a share are marked, and forecasts for whole GPUs do not use them. With a stand-in for
+# NVML.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/fake_nvml/libnvidia-ml.so.1" ] || skip 'the build has no made-up GPUs'
 export LD_LIBRARY_PATH=$BUILD/fake_nvml FAKE_NVML_COUNT=1 LOG=$SCRATCH/log ORCH_SYSTEM_METRICS=off

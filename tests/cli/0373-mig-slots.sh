@@ -1,4 +1,4 @@
-# Each MIG instance is a slot of its own, also between runs, and can be shared like a GPU. On a stand-in for NVML.
+# Each MIG instance is a slot, also between runs, and can be shared like a GPU. With a stand-in for NVML.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/fake_nvml/libnvidia-ml.so.1" ] || skip 'the build has no made-up GPUs'
 export LD_LIBRARY_PATH=$BUILD/fake_nvml FAKE_NVML_COUNT=1 FAKE_NVML_MIG=2 FAKE_NVML_MODEL='NVIDIA A100-SXM4-40GB' LOG=$SCRATCH/log

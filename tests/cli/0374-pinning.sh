@@ -1,5 +1,5 @@
-# A trial is pinned to as many CPUs as its slot has threads, out of those that the caller may use; trials of two runs get different
-# ones. '--no-pin' leaves them all CPUs. What it was pinned to is recorded.
+# A trial is pinned to as many of the allowed CPUs as its slot has threads, and trials of two runs use different CPUs.
+# With '--no-pin' trials may use all CPUs. The run records the CPUs.
 . "$(dirname "$0")/lib.sh"
 mapfile -t cpus < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)), sep="\n")')
 [ ${#cpus[@]} -ge 2 ] || skip 'it needs two CPUs'

@@ -1,6 +1,6 @@
-# Runs of one machine share its CPUs: a run that declares cores waits for those that others declared, unless --oversubscribe says
-# otherwise; a trial that runs alone waits for an empty machine, and trials that declare something wait for it; runs are served in turn.
-# Entries of dead processes and other boots end by themselves.
+# Runs of one machine share its CPUs: a run that declares cores waits for declared cores of other runs, unless
+# --oversubscribe is given. A trial that runs alone waits for an idle machine, and trials with declared resources wait
+# for it. Runs are served in turn. Entries of dead processes and of earlier boots expire.
 . "$(dirname "$0")/lib.sh"
 export LOG=$SCRATCH/log
 cat >use.sh <<'S'

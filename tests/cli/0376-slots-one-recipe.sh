@@ -1,5 +1,5 @@
-# Two runs of one recipe in one store, whose trials run alone, take turns, although a run that gets its turn finds that the other has
-# done its next trial meanwhile. A run that was stopped in the queue keeps nobody waiting.
+# Two runs of one recipe in one store, whose trials run alone, take turns, although a run may find that the other has
+# done its next trial. A run that is stopped while waiting blocks no other.
 . "$(dirname "$0")/lib.sh"
 export LOG=$SCRATCH/log
 cat >use.sh <<'S'

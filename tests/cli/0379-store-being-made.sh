@@ -1,5 +1,5 @@
-# A command that only reads, while another is just creating the store: it waits until the store is there. An empty
-# file that nobody is about to fill is an error at once.
+# A command that only reads waits while another command creates the store. An empty file that no command is filling is
+# an error at once.
 . "$(dirname "$0")/lib.sh"
 printf 'format: 1\nrecipe: r\nexperiments:\n  u: { plugin: "null" }\n' >r.recipe
 db=$PWD/.orch/results.db

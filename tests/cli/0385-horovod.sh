@@ -1,6 +1,6 @@
-# The adapter for Horovod: it starts the workers through horovodrun, reports what worker 0 measured and notes the versions; a
-# worker that fails ends the trial. Horovod itself is seldom installed, so a package of the same names stands in for it, with
-# gradients summed by torch.distributed.
+# The adapter for Horovod starts the workers through horovodrun, reports the measurements of worker 0 and notes the
+# versions; a failing worker ends the trial. A package with the same names, which sums gradients by torch.distributed,
+# stands in for Horovod.
 . "$(dirname "$0")/lib.sh"
 for python in python3 /usr/bin/python3; do
     "$python" -c 'import torch.distributed' 2>/dev/null && break

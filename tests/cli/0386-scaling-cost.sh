@@ -1,5 +1,6 @@
-# The cost of a scaling trial without the parameter price: machines x the price of the processor in hardware.yaml, GPUs x that
-# of the GPU in the dated table, or --price, each named in a note of the run; no price, no cost, and that is said.
+# The cost of a scaling trial without the parameter price: machines times the processor price of hardware.yaml, GPUs
+# times the dated price, or --price; a note of the run names the source. Without a price there is no cost, which a note
+# says.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/tests/mpi/mpi_sum.so" ] || skip 'built without MPI (libopenmpi-dev, openmpi-bin)'
 command -v mpirun >/dev/null || skip 'no mpirun on the PATH'

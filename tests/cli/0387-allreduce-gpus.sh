@@ -1,5 +1,5 @@
-# The plugin allreduce on GPUs: NCCL's ring, tree, own choice and the hierarchical sum, with times of CUDA events, on a stand-in
-# for NCCL and the CUDA runtime; without GPUs or libraries a trial is skipped with its reason.
+# The plugin allreduce on GPUs: NCCL's ring, tree and default algorithm and the hierarchical sum, timed by CUDA events,
+# with stand-ins for NCCL and the CUDA runtime. Without GPUs or libraries a trial is skipped with the reason.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/tests/mpi/fake_nccl.so" ] || skip 'built without MPI (libopenmpi-dev, openmpi-bin)'
 command -v mpirun >/dev/null || skip 'no mpirun on the PATH'

@@ -1,5 +1,5 @@
-# The course profiles of homeworks 3, 4 and 7: right values once the data sets are there (small ones of random pixels here), the
-# trials that the assignments ask for, and a missing data set named with the command that gets it.
+# The course profiles of homeworks 3, 4 and 7: valid parameters once the data sets exist (here small ones of random
+# pixels), the trials that the assignments ask for, and for a missing data set the command that downloads it.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/plugins/common/orch-torch.so" ] || skip 'built without LibTorch: the training plugins are not there'
 cp -r "$SOURCE/recipes" . # the store beside a recipe is its own: not that of the clone

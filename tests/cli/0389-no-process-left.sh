@@ -1,5 +1,5 @@
-# Faults of several workers that 0278 and 0291 do not count: more workers than processors, one of them killed; a worker of an
-# all-reduce that is killed or hangs; no mpirun; a platform file with an error. Each ends with a reason and leaves no process.
+# Faults of several workers beyond 0278 and 0291: more workers than processors with one of them killed; an all-reduce
+# worker that is killed or hangs; no mpirun; an invalid platform file. Each ends with a reason and leaves no process.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/tests/mpi/mpi_sum.so" ] || skip 'built without MPI (libopenmpi-dev, openmpi-bin)'
 command -v mpirun >/dev/null || skip 'no mpirun on the PATH'

@@ -1,5 +1,5 @@
-# './build.sh' says what it does and how far it is: in a line that is rewritten on a terminal, in a line now and then elsewhere; and
-# names the files that could not be made, with their first errors, and the log.
+# './build.sh' prints its progress: on a terminal in a line that is rewritten, elsewhere in occasional lines. After a
+# failure it names the files that could not be compiled, their first errors, and the log.
 . "$(dirname "$0")/lib.sh"
 cp "$SOURCE/build.sh" .
 mkdir stub build

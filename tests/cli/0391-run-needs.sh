@@ -1,5 +1,5 @@
-# './build.sh run' installs what the plugins of the recipe declare (plugins/NAME/needs), and of MPI and SimGrid only what trials need
-# that would run.
+# './build.sh run' installs what the plugins of the recipe need (plugins/NAME/needs); MPI and SimGrid only when a trial
+# that would run needs them.
 . "$(dirname "$0")/lib.sh"
 # neither is there, whatever this machine has
 sed 's/command -v \(mpicc\|mpirun\|smpicc\)/command -v none-\1/g' "$SOURCE/build.sh" >build.sh

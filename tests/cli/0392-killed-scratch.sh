@@ -1,4 +1,4 @@
-# What a killed command leaves in the folder for temporary files, the next one removes: of dead processes only.
+# A command removes temporary folders that killed commands left, but only those of dead processes.
 . "$(dirname "$0")/lib.sh"
 export TMPDIR=$SCRATCH/tmp ORCH_SLOTS=off
 mkdir "$TMPDIR"

@@ -1,5 +1,5 @@
-# What starts every test gives it folders of its own and fails it when it leaves temporary files; what looks around the whole run fails
-# when the clone, the home or a folder for temporary files was changed.
+# tests/sandbox.sh gives every test its own folders and fails a test that leaves temporary files. tests/leftovers.sh
+# fails when the tests changed the clone, the home or a folder for temporary files.
 . "$(dirname "$0")/lib.sh"
 mkdir home tmp
 export HOME=$PWD/home TMPDIR=$PWD/tmp ORCH_TEST_FOLDER=$PWD/tmp

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tests/systems.sh says what it needs, and when it is interrupted in the middle of making a system, or
-# of a command in one, it leaves no mount and no folder, and removes nothing through a mount. A command
-# runs in the clone of a kept system, whose files a second call leaves as they are.
+# tests/systems.sh names its requirements. When it is interrupted while it makes a system or runs a command in one, it
+# leaves no mount and no folder, and removes nothing through a mount. A command runs in the clone of a kept system,
+# whose files a second call leaves unchanged.
 . "$(dirname "$0")/lib.sh"
 git -C "$SOURCE" rev-parse -q --verify HEAD >/dev/null 2>&1 || skip 'the source is no git repository'
 ORCH_BUILD_DIR=$SCRATCH/logs/build

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# build.sh installs all packages that this Debian has, also when one of the list does not exist in it,
-# and names just what is missing. apt and dpkg are stand-ins that read and write two lists.
+# build.sh installs all packages that this Debian has, also when one of the list does not exist, and names exactly the
+# missing ones. apt and dpkg are stand-ins that read and write two lists.
 . "$(dirname "$0")/lib.sh"
 cp "$SOURCE/build.sh" .
 : >installed

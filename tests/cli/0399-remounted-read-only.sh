@@ -1,5 +1,5 @@
-# A file system that becomes read-only in the middle of a run, as ext4 does after an error of its disk: the run ends with
-# a message, reading goes on, and once it can be written again nothing that ended is lost or repeated.
+# A file system that becomes read-only during a run, as ext4 does after a disk error: the run ends with a message, the
+# store can be read, and when it is writable again no ended trial is lost or repeated.
 . "$(dirname "$0")/lib.sh"
 if [ -z "${ORCH_TEST_IN_NAMESPACE:-}" ]; then
     [ "$(id -u)" = 0 ] || skip 'only root can mount an ext4 file system'

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Completion in bash, zsh and fish offers runs and plugins by their names, and nothing that stands in a store, a
-# plugin or a file name is ever interpreted by the shell.
+# Completion in bash, zsh and fish offers the names of runs and plugins. No text from a store, a plugin or a file name
+# is interpreted by the shell.
 . "$(dirname "$0")/lib.sh"
 evil='$(touch${IFS}PWNED)`touch${IFS}PWNED2`'
 git commit -q --allow-empty -m empty

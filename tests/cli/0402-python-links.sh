@@ -1,6 +1,6 @@
 #!/bin/bash
-# orch's Python module writes only to what the runner made for it: ORCH_JOIN must name a pipe of this user and
-# ORCH_EVENTS an open, writable descriptor. Anything else is an error in plain words, and is left as it was.
+# orch's Python module only writes to pipes of the runner: ORCH_JOIN must name a pipe of this user, ORCH_EVENTS an open,
+# writable descriptor. Anything else is an error with a plain message, and is left unchanged.
 . "$(dirname "$0")/lib.sh"
 export PYTHONPATH=$SOURCE/share/python ORCH_PROGRAM=$BUILD/orch
 cat >s.py <<'P'

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Secrets do not leave the machine: a value of type secret is recorded as HMAC with a key that stays here, words of a
-# command that look like secrets are left out of what is recorded, and 'orch plugin check' warns of secrets in a command.
+# Secrets stay on the machine: a value of type secret is recorded as HMAC with a local key, words of a command that look
+# like secrets are not recorded, and 'orch plugin check' warns of secrets in a command.
 . "$(dirname "$0")/lib.sh"
 key=$XDG_STATE_HOME/orch/secret-key
 holds() { # no byte of the secret in the store, a bundle, or what the commands print

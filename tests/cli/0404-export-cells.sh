@@ -1,6 +1,6 @@
 #!/bin/bash
-# 'orch export' on a terminal obeys nothing that stands in a store; in a pipe and in a file bytes stay as they are.
-# --safe-csv writes texts that a spreadsheet would take for formulas with an apostrophe.
+# 'orch export' on a terminal prints no control sequences of a store's texts; pipes and files receive the bytes
+# unchanged. --safe-csv puts an apostrophe before texts that a spreadsheet would evaluate.
 . "$(dirname "$0")/lib.sh"
 cat >word.plugin <<'Y'
 plugin: word

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A clock that is wrong by more than a century: nothing is recorded that no other store would take, and the message
-# names the clock. Reading goes on.
+# A clock that is wrong by more than a century: no run is recorded, because other stores would refuse it, and the
+# message names the clock. Reading works.
 . "$(dirname "$0")/lib.sh"
 command -v cc >/dev/null || skip 'there is no C compiler'
 cat >"$SCRATCH/clock.c" <<'C'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Texts of other people that stand in commands' sentences, not only in tables, are cleaned before they are printed.
+# Texts of other people in the sentences that commands print are cleaned, as those in tables are.
 . "$(dirname "$0")/lib.sh"
 evil=$'\e]0;title\a\xe2\x80\xae'
 cat >m.plugin <<Y

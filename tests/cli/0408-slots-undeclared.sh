@@ -1,5 +1,6 @@
-# Trials that declare nothing wait for nobody, and nobody waits for their CPUs: only declared cores, GPUs and trials that run alone wait.
-# Their neighbours are recorded. A trial that starts beside one which asked for the whole machine says so.
+# Trials without declared resources do not wait, and no trial waits for their CPUs: only declared cores, GPUs and trials
+# that run alone cause waiting. The run records its neighbours. A trial that starts beside one that runs alone prints a
+# notice.
 . "$(dirname "$0")/lib.sh"
 export LOG=$SCRATCH/log
 cat >use.sh <<'S'

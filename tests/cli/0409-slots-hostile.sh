@@ -1,6 +1,6 @@
-# The folder of slots is one that anybody may make first and write to. Whatever another user puts there, a run neither hangs, nor waits
-# for somebody who is not there, nor ends: it goes on unshared, and names the file and its owner once. Other users' files and folders can
-# be tried as root only.
+# Any user may create the folder of slots and write to it. Whatever another user puts there, a run does not hang, wait
+# or fail: it continues without sharing, and names the file and its owner once. Files of other users can be tested as
+# root only.
 . "$(dirname "$0")/lib.sh"
 printf 'format: 1\nrecipe: t\nexperiments:\n  e: { plugin: sleep, sweep: { seconds: [0.01, 0.02] }, resources: { exclusive: true } }\n' >t.recipe
 me=$(id -u)

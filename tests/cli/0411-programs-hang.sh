@@ -1,5 +1,5 @@
-# Other programs that orch calls and that hang or flood: git with a remote, git itself, ssh-keygen, gpg, mpirun, weasyprint. Each is
-# ended with its group, and named.
+# External programs that hang or print without end (git with a remote, git itself, ssh-keygen, gpg, mpirun, weasyprint)
+# are ended together with their process group, and the message names them.
 . "$(dirname "$0")/lib.sh"
 export ORCH_PROGRAM_TIMEOUT=1
 mkdir "$SCRATCH/fake"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# On a full disk a store is read, also rows that are in its log only, and 'orch gc' frees space.
+# On a full disk the store can be read, including rows that are only in its log, and 'orch gc' frees space.
 . "$(dirname "$0")/lib.sh"
 mkdir "$SCRATCH/small"
 if mount -t tmpfs -o size=4m none "$SCRATCH/small" 2>/dev/null; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A pipe, a folder or a device in place of a file that a user names is refused at once, with a sentence.
+# A pipe, a folder or a device in place of a file is refused at once with a message.
 . "$(dirname "$0")/lib.sh"
 mkfifo pipe pipe.onnx pipe.csv pipe.recipe pipe.zip pipe.orch pipe.set pipe.db
 mkdir folder.onnx folder.csv

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# 'orch plan' takes time in proportion to the experiments of a recipe, also when each refers to the one before it.
+# The time of 'orch plan' is proportional to the number of experiments, also when each refers to the previous one.
 . "$(dirname "$0")/lib.sh"
 export ORCH_SLOTS=off
 mkdir exp

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# 'orch export RUN', metrics that are NaN only in 'orch compare', and forecasts of runs under foreign load.
+# 'orch export RUN', metrics that are only NaN in 'orch compare', and forecasts of runs under foreign load.
 . "$(dirname "$0")/lib.sh"
 cat >t.sh <<'S'
 echo "step 0 loss=$1"; echo "step 1 loss=nan acc=0.$2"

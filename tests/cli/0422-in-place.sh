@@ -1,4 +1,4 @@
-# A program of the user's runs as by hand: in the user's folder, with everything that lies there, until an input changes.
+# A user's program runs as by hand, in the user's folder with all of its files, until an input changes.
 . "$(dirname "$0")/lib.sh"
 mkdir ../data
 echo 0.7 >../data/x

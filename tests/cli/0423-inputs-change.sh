@@ -1,4 +1,5 @@
-# Inputs that change while a sweep runs: the running trial is marked and run again, the others run from the captured files.
+# When inputs change during a sweep, the running trial is marked and run again, and the remaining trials run from the
+# captured files.
 . "$(dirname "$0")/lib.sh"
 # a trial that waits for the test when it has begun: 'meet N CMD...' runs CMD while the N-th trial runs
 cat >a.py <<'P'

@@ -1,4 +1,5 @@
-# A folder apart is faithful: ignored files, submodules, large files and paths that leave the repository are there; its files are kept.
+# A folder apart contains ignored files, submodules, large files and paths outside of the repository; new files in it
+# are kept.
 . "$(dirname "$0")/lib.sh"
 mkdir ../data ../lib
 echo 0.5 >../data/x

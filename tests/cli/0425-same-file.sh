@@ -1,4 +1,5 @@
-# Two trials of one sweep that write the same file in the user's folder: said once, and not where each has its own.
+# When two trials of a sweep write the same file in the user's folder, a notice is printed once; not when each has its
+# own folder.
 . "$(dirname "$0")/lib.sh"
 cat >w.py <<'P'
 import os, sys, time

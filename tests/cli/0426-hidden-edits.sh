@@ -1,4 +1,4 @@
-# Files that are marked skip-worktree or assume-unchanged are captured as they lie on disk; a sparse checkout is clean.
+# Files marked skip-worktree or assume-unchanged are captured as they are on disk; a sparse checkout counts as clean.
 . "$(dirname "$0")/lib.sh"
 values() { orch ls --json -m acc | python3 -c 'import json, sys; print(*[r["acc"] for r in json.load(sys.stdin)["runs"]])'; }
 for setting in true false; do # through git and through libgit2

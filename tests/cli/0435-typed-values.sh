@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A value reaches a program as it was typed, whatever number it looks like; the number beside it sorts and filters.
+# A program receives each value as it was typed, whatever number it looks like; sorting and filtering use the parsed
+# number.
 . "$(dirname "$0")/lib.sh"
 cat >a.py <<'P'
 import sys

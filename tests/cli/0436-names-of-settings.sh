@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Settings have the names that programs give them: capitals, dots, dashes, letters of any script.
+# Parameters keep the names that programs give them: capitals, dots, dashes, letters of any script.
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C.UTF-8
 printf 'import sys\nprint("n", len(sys.argv))\nprint(sys.argv[1:])\n' >a.py

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Metrics of standard error, and what is said of values that were printed and not recorded.
+# Metrics from standard error, and the notice about printed values that were not recorded.
 . "$(dirname "$0")/lib.sh"
 printf 'import sys\nfor e in range(2): print("epoch %%d loss %%g" %% (e, 1 - e / 4), file=sys.stderr)\nprint("done")\n' >e.py
 printf 'print("epoch 1 loss 3")\nprint("epoch 1 loss 2")\nprint("val loss: 1 val_loss: 2")\nprint("acc=0.5 f1=0,5")\n' >d.py

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The Python module: several runs at once, none ended by another; steps; the seed; reading.
+# The Python module: several runs at once that do not end each other, steps, the seed, and reading runs.
 . "$(dirname "$0")/lib.sh"
 export PYTHONPATH=$SOURCE/share/python
 cat >threads.py <<'P'

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Settings of the Python module: mappings of every kind, recursively, as dotted names; text defaults get texts.
+# Parameters of the Python module: nested mappings of every kind become dotted names, and parameters with text defaults
+# receive texts.
 . "$(dirname "$0")/lib.sh"
 export PYTHONPATH=$SOURCE/share/python
 cat >c.py <<'P'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The recorded environment is that of the Python behind env, nice, timeout and scripts, or "unknown".
+# The recorded environment is that of the Python behind env, nice, timeout and shell scripts, or "unknown".
 . "$(dirname "$0")/lib.sh"
 printf 'print("acc", 1)\n' >a.py
 printf '#!/bin/bash\nset -e\nPYTHONHASHSEED=0 python3 a.py\n' >run.sh

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Slips on the command line and around it are named as what they are.
+# Mistakes on the command line are reported as what they are.
 . "$(dirname "$0")/lib.sh"
 printf 'print("n 1")\n' >a.py
 git add -A

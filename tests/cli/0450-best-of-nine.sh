@@ -1,5 +1,5 @@
-# The sweep that the README proposes, 3 x 3 settings with 3 repeats: its differences are found, 'orch best' and the report agree,
-# and both name the method.
+# The sweep of the README, 3 x 3 settings with 3 repeats: its differences are found, and 'orch best' and the report
+# agree and name the method.
 . "$(dirname "$0")/lib.sh"
 cat >job.py <<'P'
 import random, sys

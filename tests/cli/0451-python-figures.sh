@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The Python module with Matplotlib and pandas: figures and tables become artifacts, and recorded runs a DataFrame.
+# The Python module with Matplotlib and pandas: figures and tables become artifacts, and runs can be read as a
+# DataFrame.
 . "$(dirname "$0")/lib.sh"
 export PYTHONPATH=$SOURCE/share/python MPLCONFIGDIR=$SCRATCH/mpl MPLBACKEND=Agg
 ran=

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The environment record behind the shims of pyenv: the version is that of the interpreter which pyenv itself chooses.
-# The shims are those that 'pyenv rehash' writes, when there is a pyenv; else scripts of the same form.
+# The environment record behind the shims of pyenv has the version of the interpreter that pyenv selects. The shims are
+# those of 'pyenv rehash' if pyenv is installed, else scripts of the same form.
 . "$(dirname "$0")/lib.sh"
 real=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
 version=$(python3 -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A command that builds what it runs: make and ninja only look at the times of files that are up to date, and programs are
-# started without being opened. Both count as read.
+# A command that builds the program it runs: make and ninja only read the times of files that are up to date, and a
+# program is started without being opened. Both count as inputs.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/orch-watch.so" ] || skip 'no orch-watch.so'
 command -v gcc >/dev/null && command -v make >/dev/null || skip 'no gcc or no make'

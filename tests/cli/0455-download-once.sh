@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A script that writes a cache in its first run and reads it in the second. A cache that somebody edits makes it stale,
-# although the first run wrote it and never read it as an input; the reason names it.
+# A script writes a cache in its first run and reads it in the second. Editing the cache makes the result stale,
+# although the first run wrote it and did not read it as an input; the reason names the file.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/orch-watch.so" ] || skip 'no orch-watch.so'
 cat >dl.py <<'P'

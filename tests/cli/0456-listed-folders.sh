@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A program that reads the files which it finds in a folder: a new file there makes its result stale, as a removed one does.
-# What nobody looked for does not: files beside the script, of other kinds, and in folders of outputs.
+# A program reads the files that it finds in a folder: a new or removed file makes its result stale. Files beside the
+# script, of other kinds and in output folders do not.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/orch-watch.so" ] || skip 'no orch-watch.so'
 mkdir images

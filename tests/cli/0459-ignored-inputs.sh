@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Files that git ignores, and files outside of the repository, make a run stale when a word of the command, a
-# parameter of type path or 'inputs:' names them, or a script imports them. What a run wrote itself does not.
+# Files that git ignores and files outside of the repository make a run stale when the command, a parameter of type
+# path, 'inputs:' or an import of the script names them; files that the run wrote do not.
 . "$(dirname "$0")/lib.sh"
 mkdir data lib p "$SCRATCH/else"
 printf 'data/\nlib/\n*.bin\n' >.gitignore

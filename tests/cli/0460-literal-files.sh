@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Files that a Python script names in literal texts are inputs, whether git knows them or not; those that it writes
-# are not.
+# Files that a Python script names in literal texts are inputs, whether git tracks them or not; files that it writes are
+# not.
 . "$(dirname "$0")/lib.sh"
 mkdir -p ign sub
 printf 'ign/\n' >.gitignore

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A comment or a blank line in Python makes no run stale, and the plan says so; a docstring does.
+# A changed comment or blank line in Python does not make a run stale, and the plan says so; a changed docstring does.
 . "$(dirname "$0")/lib.sh"
 printf 'def half():\n    "the half"\n    return 0.5\n' >m.py
 printf 'import m\nprint("acc", m.half())\n' >a.py

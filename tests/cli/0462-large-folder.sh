@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A named folder with more than 10,000 files is compared by names, sizes and times, and the plan says so.
+# A folder with more than 10,000 files is compared by names, sizes and times, and the plan says so.
 . "$(dirname "$0")/lib.sh"
 mkdir data
 printf 'data/\n' >.gitignore

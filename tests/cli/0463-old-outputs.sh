@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Files that lie there from a run by hand, and that the script writes again, are no inputs: a sweep stays in the
-# user's folder, and is done the second time.
+# Files from an earlier run by hand that the script overwrites are not inputs: the sweep stays in the user's folder, and
+# is complete the second time.
 . "$(dirname "$0")/lib.sh"
 cat >a.py <<'P'
 import json, sys

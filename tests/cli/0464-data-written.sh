@@ -1,6 +1,6 @@
-# A data file that the command names and that is written while a trial runs is no edit of the code: the trial is not
-# repeated, the rest of the sweep stays in the folder, and the run is not reused without a word. Here without the list of
-# the files that the trial opened (0468 has the rest).
+# A data file that the command names and that is written during a trial is not an edit of the code: the trial is not
+# repeated, the sweep stays in the folder, and the run is not reused silently. This test runs without the list of opened
+# files; 0468 has the rest.
 . "$(dirname "$0")/lib.sh"
 cat >a.py <<'P'
 import sys

@@ -1,4 +1,5 @@
-# What a program really reads is noted, whatever way it finds the file's name: an input of the run, compared by the next plan.
+# Files that a program reads are recorded as inputs of the run, however it finds their names, and the next plan compares
+# them.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/orch-watch.so" ] || skip 'no orch-watch.so'
 mkdir data sub

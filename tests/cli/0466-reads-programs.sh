@@ -1,4 +1,4 @@
-# Noting what a program opens never harms it: static programs, programs under AddressSanitizer, another preloaded library, a
+# Recording opened files does not disturb the program: static programs, AddressSanitizer, another preloaded library, a
 # cleared environment, errno, signal handlers, and programs of another C library run as by hand.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/orch-watch.so" ] || skip 'no orch-watch.so'

@@ -1,4 +1,5 @@
-# Many files: a folder counts as a whole, what is too much is counted and said, and files that are opened again cost nothing.
+# Many opened files: a folder counts as a whole, files beyond the limit are counted and reported, and opening a file
+# again costs nothing.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/orch-watch.so" ] || skip 'no orch-watch.so'
 printf 'many/\ndeep/\n' >.gitignore

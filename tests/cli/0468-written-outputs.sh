@@ -1,5 +1,6 @@
-# What a trial writes is its output, although its command names the file or git has it: no trial is repeated, and the run is
-# reused. A file that it read before is said. In a folder apart the names are those of the user's folder.
+# A file that a trial writes is its output, although the command names it or git tracks it: no trial is repeated, and
+# the run is reused. A file that was read before it was written is reported. In a folder apart the names are those of
+# the user's folder.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/orch-watch.so" ] || skip 'no orch-watch.so'
 cat >w.py <<'P'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A sweep whose first trials all fail in the same way within seconds stops after three, or asks on a terminal.
+# A sweep whose first trials fail in the same way within seconds stops after three trials, or asks on a terminal.
 . "$(dirname "$0")/lib.sh"
 runs() {
     ok orch ls -n 0 --where "state=$1" --json

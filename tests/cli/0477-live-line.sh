@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The line of a running trial shows per cent and remaining time by what a program prints, and the metric that it is about.
+# The line of a running trial shows per cent and remaining time from the program's output, and its main metric.
 . "$(dirname "$0")/lib.sh"
 cat >epochs.py <<'P'
 import sys, time

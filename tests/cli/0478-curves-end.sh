@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The mean of several curves ends where the first of them ends, on the page and in reports: beyond, it would be that of
-# the runs that went on. Here the worse runs end early, so that such a mean would fall at once.
+# On the page and in reports the mean of several curves ends where the first of them ends, because beyond it would only
+# contain the remaining runs. Here the worse runs end early, so that such a mean would drop.
 . "$(dirname "$0")/lib.sh"
 cat >curve.py <<'P'
 import sys

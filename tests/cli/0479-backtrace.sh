@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A compiled plugin that crashes leaves a backtrace with functions and lines, and the verdict names its innermost frame.
+# A crashing compiled plugin leaves a backtrace with functions and lines, and the reason of the run names its innermost
+# frame.
 . "$(dirname "$0")/lib.sh"
 command -v "${CC:-cc}" >/dev/null || skip 'no C compiler'
 ulimit -c 0

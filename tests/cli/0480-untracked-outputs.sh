@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Files that trials write and that git neither tracks nor ignores are named once, with a line for .gitignore.
+# Files that trials write and that git neither tracks nor ignores are reported once, with a line for .gitignore.
 . "$(dirname "$0")/lib.sh"
 mkdir src
 printf '.orch/\n*.tmp\ncache/\n' >.gitignore

@@ -1,5 +1,5 @@
-# A user's program that has the whole machine chooses its threads as by hand; the variables that the user sets arrive; a trial with
-# a part of the machine is told how much it has.
+# A user's program with the whole machine chooses its number of threads as by hand, and receives the variables that the
+# user sets. A trial with a part of the machine receives the number of its threads.
 . "$(dirname "$0")/lib.sh"
 unset OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_NUM_THREADS # nproc reads the first
 all=$(nproc)

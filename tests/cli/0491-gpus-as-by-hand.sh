@@ -1,5 +1,5 @@
-# A user's program that declares no GPUs sees all of them, as by hand, and holds none; it is recorded and priced as on this machine's
-# GPUs. Declared ones are its own, and 'gpus: 0' hides them. On a stand-in for NVML.
+# A user's program without declared GPUs sees all GPUs, as by hand, and reserves none; the run records them and their
+# price. Declared GPUs are reserved, and 'gpus: 0' hides all. With a stand-in for NVML.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/fake_nvml/libnvidia-ml.so.1" ] || skip 'the build has no made-up GPUs'
 export LD_LIBRARY_PATH=$BUILD/fake_nvml FAKE_NVML_COUNT=2 FAKE_NVML_MODEL='Tesla V100-SXM2-16GB'

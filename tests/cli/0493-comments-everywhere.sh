@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A comment or a blank line in Python makes no run stale, wherever the script lies and however it is named; code does.
+# A changed comment or blank line in Python does not make a run stale, wherever the script is and however it is named;
+# changed code does.
 . "$(dirname "$0")/lib.sh"
 # comments CMD...: reused, and the plan says why it differs
 comments() {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The runner is killed after a trial in the user's folder has ended and before it was recorded: the next command records
-# the trial, and looks whether its inputs changed meanwhile.
+# the trial, and checks whether its inputs changed meanwhile.
 . "$(dirname "$0")/lib.sh"
 others=0
 until_() {

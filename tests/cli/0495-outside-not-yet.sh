@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A file outside of the repository that the command names and that does not exist yet: written by the program it is an
-# output, made by somebody else it makes the result stale.
+# A file outside of the repository that the command names and that does not exist yet: when the program writes it, it is
+# an output; when somebody else creates it, the result is stale.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/orch-watch.so" ] || skip 'no orch-watch.so'
 far=$SCRATCH/far

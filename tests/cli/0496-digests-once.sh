@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The cache of file digests is read once by 'orch run', however many trials it records.
+# 'orch run' reads the cache of file digests once, however many trials it records.
 . "$(dirname "$0")/lib.sh"
 strace -o /dev/null true 2>/dev/null || skip 'no strace, or it may not trace'
 printf 'data/\n' >.gitignore

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Trials at once that would keep the same file as an artifact run in folders of their own, however the file is named.
+# Parallel trials that would keep the same file as an artifact run in separate folders, however the file is named.
 . "$(dirname "$0")/lib.sh"
 cat >w.sh <<'S'
 mkdir -p out; echo "$2" >"out/$1.txt"; touch "begun$2$3"; sleep 0.3

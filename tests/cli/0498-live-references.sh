@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# --live with references between experiments: an edit in the middle of a sweep, and what refers to trials from before it.
+# --live with references between experiments: an edit during a sweep, and references to trials from before it.
 . "$(dirname "$0")/lib.sh"
 cat >step.py <<'P'
 import os, sys, time

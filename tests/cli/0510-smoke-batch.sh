@@ -1,4 +1,5 @@
-# A smoke run of an adapter to a framework takes at most 16 images a step, as docs/recipes.md says, whatever the batch.
+# A smoke run of an adapter for another framework uses at most 16 images a step, as docs/recipes.md says, whatever the
+# batch.
 . "$(dirname "$0")/lib.sh"
 cat >settings.py <<'P'
 import sys

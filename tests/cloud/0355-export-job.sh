@@ -1,5 +1,6 @@
-# 'orch export job' writes a trial as the document of six platforms: the trial by number, label or as the only one, the instance by
-# GPU and price, the time limit from --time, the recipe or a run; a document that breaks a platform's rules is an error that names the field.
+# 'orch export job' writes a trial as the document of six platforms: the trial by number, label or as the only one, the
+# instance by GPU and price, the time limit from --time, the recipe or a run. A document that breaks a rule of the
+# platform is an error that names the field.
 . "$(dirname "$0")/../cli/lib.sh"
 cat >j.recipe <<'R'
 format: 1

@@ -1,5 +1,6 @@
-# The command of a job's document runs just its trial in another copy of the repository, and the bundle that it leaves makes the plan's
-# trial done here: as a script, and word by word. What a trial refers to comes as a bundle; a stop leaves the record of the stopped trial.
+# The command of a job's document runs exactly its trial in another copy of the repository, and its bundle makes the
+# trial done in this plan: as a script, and word by word. The trial receives the runs that it refers to as a bundle, and
+# a cancelled job leaves the record of the cancelled trial.
 . "$(dirname "$0")/../cli/lib.sh"
 cat >first.plugin <<'Y'
 command: [sh, -c, 'cp "${file}" w.txt 2>/dev/null || echo 7 >w.txt; echo loss 1']

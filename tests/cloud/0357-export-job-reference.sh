@@ -1,4 +1,5 @@
-# The documents against what the platforms publish, where it is installed: botocore's model of SageMaker, azure-ai-ml's schema.
+# Job documents follow the published models of the platforms, where these are installed: botocore's model of SageMaker,
+# the schema of azure-ai-ml.
 . "$(dirname "$0")/../cli/lib.sh"
 checked=
 has_module() { python3 -c "import $1" 2>/dev/null && checked="$checked $1"; }

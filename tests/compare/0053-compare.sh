@@ -1,4 +1,5 @@
-# Two sides: what is found, what is refused, what a build may be stopped by, and both run in turns.
+# 'orch compare' of two sides: the differences it finds, refused input, --fail-on for a build, and runs of both sides in
+# turns.
 . "$(dirname "$0")/../cli/lib.sh"
 mkdir exp
 # a "timing" that is computed: the seed's own noise of 1 %, times what the file slow.awk says

@@ -1,5 +1,5 @@
-# Runs of different tasks (experiment, program, data set, classes) share no line, cell or test: plot,
-# table and compare keep the rule of 'best', and --across puts them together.
+# Runs of different tasks (experiment, program, data set, classes) share no line, cell or test: plot, table and compare
+# follow the rule of 'best', and --across combines them.
 . "$(dirname "$0")/../cli/lib.sh"
 cat >first.py <<'P'
 import argparse

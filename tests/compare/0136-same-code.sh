@@ -1,5 +1,5 @@
-# A commit in which no code changed has no runs of its own, as 'orch run' reuses others': compare takes the
-# runs of the same code, and says so. The command in its hints works.
+# A commit that changed no code has no runs of its own, because 'orch run' reuses older ones: compare uses the runs of
+# the same code and says so. The command in its hint works.
 . "$(dirname "$0")/../cli/lib.sh"
 mkdir exp data
 cat >exp/job.plugin <<'Y'

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# 'orch compare --run' where a side cannot be run: what is wrong with which side, and nothing is recorded for a
-# comparison that cannot be made.
+# 'orch compare --run' when a side cannot be run: the message names the side and the reason, and nothing is recorded.
 . "$(dirname "$0")/../cli/lib.sh"
 cat >p.plugin <<'Y'
 plugin: p

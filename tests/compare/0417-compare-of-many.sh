@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# 'orch compare' takes time in proportion to the runs of a side, and its result does not depend on how it searches.
+# The time of 'orch compare' is proportional to the number of runs, and its result does not depend on the order of the
+# search.
 . "$(dirname "$0")/../cli/lib.sh"
 export ORCH_SLOTS=off
 [ -x "$BUILD/bench_store_fill" ] || skip 'bench_store_fill is not built'

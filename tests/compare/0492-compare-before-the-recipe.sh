@@ -1,5 +1,5 @@
-# Commits from before a recipe was written are compared by it: they get the recipe, and the plugins beside it that they lack, from the
-# work tree; nothing else. The history is not touched.
+# 'orch compare --run' of commits from before the recipe was written: they receive the recipe and the missing plugins
+# beside it from the work tree, and nothing else. The history is not changed.
 . "$(dirname "$0")/../cli/lib.sh"
 echo 'echo "loss: 1"' >p.sh
 git add -A

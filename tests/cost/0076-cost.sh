@@ -1,5 +1,5 @@
 #!/bin/bash
-# What it cost the group: hours x devices x the price of the day, by person, GPU and week.
+# 'orch cost' sums hours x devices x the price of the day by person, GPU and week.
 . "$(dirname "$0")/../cli/lib.sh"
 sleeps s '0, 0.001, 0.002'
 ORCH_USER='Ada Lovelace <ada@example.org>' ok orch run s.recipe -q

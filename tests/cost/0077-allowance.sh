@@ -1,5 +1,5 @@
 #!/bin/bash
-# A recipe's allowance: read, shown, warned of, kept; by the group and by each person.
+# The recipe key 'allowance' is read, shown, announced and enforced, for the group and for each person.
 . "$(dirname "$0")/../cli/lib.sh"
 recipe() { # ALLOWANCE
     cat >a.recipe <<R

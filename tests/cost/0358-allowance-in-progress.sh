@@ -1,4 +1,4 @@
-# An allowance also counts the trials that other commands have in progress: of the group, or of the person.
+# An allowance also counts the trials that other commands of the group or the person have in progress.
 . "$(dirname "$0")/../cli/lib.sh"
 first=
 trap '[ -z "$first" ] || kill -KILL $first 2>/dev/null; cleanup' EXIT

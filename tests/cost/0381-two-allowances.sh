@@ -1,5 +1,5 @@
-# An allowance of the group and one of each person hold at the same time: both are shown, both count the trials in
-# progress, and the one with less left is named when it stops a command. Stand-ins for Slurm's programs.
+# An allowance of the group and one of each person apply at the same time: both are shown, both count the trials in
+# progress, and the message of a stopped command names the one with less left. With stand-ins for Slurm's programs.
 . "$(dirname "$0")/../cli/lib.sh"
 [ -f "$(dirname "$0")/../slurm/slurm.sh" ] || skip 'no Slurm in this program'
 . "$(dirname "$0")/../slurm/slurm.sh"

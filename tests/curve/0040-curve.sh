@@ -1,5 +1,5 @@
-# Loss curves: a wrapped program whose losses follow known laws, so that the parameters must come back; targets;
-# stages; and the three items of a report that are made of them.
+# Loss curves of a wrapped program that follow known laws: the fitted parameters equal them; also targets, stages and
+# the three report items.
 . "$(dirname "$0")/../cli/lib.sh"
 # Losses of 1/(b0 k + b1) + b2; the b's follow from the depth: b0 = 0.04 - depth/2000, b1 = 0.4, b2 = 0.3 - depth/400.
 # 'drop': after step 40 another law begins. The accuracy is 1 - loss/4. A worker's step takes 2 ms + 1 ms an image.

@@ -1,4 +1,4 @@
-# The item speed_model: it finds a known law again, predicts settings that were left out, and refuses what has no law.
+# The report item speed_model finds a known law, predicts settings that were left out, and refuses data without a law.
 . "$(dirname "$0")/../cli/lib.sh"
 cat >speed.plugin <<'Y'
 command: [sh, -c, "awk -v p=${servers} -v w=${workers} -v b=${batch} 'BEGIN { printf \"{\\\"speed\\\": %.10f, \\\"rounds\\\": %.10f}\\n\", w / (0.5 + 0.25 * w / p + 0.125 * w + 0.0625 * p), 1 / (0.01 * b + 0.5 + 0.25 * w / p + 0.125 * w + 0.0625 * p) }'"]

@@ -1,4 +1,4 @@
-# A training set from a mirror that serves a larger file: it is refused, and a terminal sees the progress.
+# A mirror serves a larger file than the published training set: it is refused, and a terminal shows the progress.
 . "$(dirname "$0")/../cli/lib.sh"
 cat >server.py <<'P'
 import http.server

@@ -1,4 +1,4 @@
-# GPUs, links and prices: the tables, names as people write them, a user's own file.
+# Tables of GPUs, links and prices: names in any spelling, and the user's own hardware file.
 . "$(dirname "$0")/../cli/lib.sh"
 ok orch gpu ls --json
 same "$(json gpus.0.gpu)" K20

@@ -1,4 +1,4 @@
-# This machine, measured and kept as a device that can be predicted for.
+# 'orch doctor --bench' measures this machine and stores it as a device that forecasts can use.
 . "$(dirname "$0")/../cli/lib.sh"
 fails 2 orch predict --gpu here --net lenet5
 says 'this machine has not been measured yet'

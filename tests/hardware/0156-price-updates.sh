@@ -1,4 +1,4 @@
-# Prices that the user adds to those built in: kept, marked, reckoned with, removed; what is wrong with a file is said.
+# Prices that the user adds to the built-in ones: stored, marked, used and removed; errors of the file are reported.
 . "$(dirname "$0")/../cli/lib.sh"
 kept=$XDG_DATA_HOME/orch/prices.csv
 head=gpu,cloud,instance,region,gpus,usd_per_hour,spot_usd_per_hour,as_of,host,source

@@ -1,4 +1,4 @@
-# Measurements from elsewhere, and the rows of runs: in, once, out again; whatever is wrong with a file.
+# Tables of measurements: import, no second import of the same rows, export; every error of a file is reported.
 . "$(dirname "$0")/../cli/lib.sh"
 # values PATH...: as json, several at once
 values() {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs of MLflow, W&B and TensorBoard become runs of the store: marked, once, and from hostile files too.
+# Runs of MLflow, W&B and TensorBoard become runs of the store: marked as imported, once, also from malicious files.
 . "$(dirname "$0")/../cli/lib.sh"
 D=$SOURCE/tests/data/runs
 imported() { ok orch import --runs "$@" --json; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Imported runs keep what the tracker had: infinities, texts of digits, names apart, resumed series, hyperparameters.
+# Imported runs keep the tracker's values: infinities, texts of digits, distinct names, resumed series, hyperparameters.
 . "$(dirname "$0")/../cli/lib.sh"
 points() { # points NAME: its points in the run that was added last
     python3 -c '

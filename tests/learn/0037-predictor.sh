@@ -1,4 +1,4 @@
-# Learning from a table of measurements, judged on another.
+# A predictor is trained on one table of measurements and evaluated on another.
 . "$(dirname "$0")/../cli/lib.sh"
 python3 - <<'P'
 import random

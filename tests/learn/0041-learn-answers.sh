@@ -1,4 +1,4 @@
-# The report's items 'learn' and 'layerwise', on programs whose times follow a known law.
+# The report items 'learn' and 'layerwise', on programs whose times follow a known law.
 . "$(dirname "$0")/../cli/lib.sh"
 mkdir exp
 # a training: the time of an epoch is the linear form of AI Gauge itself, with I = the network

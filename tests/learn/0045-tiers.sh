@@ -1,4 +1,4 @@
-# Answers by tier: measured, fitted, transferred; calibration; predictors that are kept.
+# Tiers of forecasts (measured, fitted, transferred), calibration, and stored predictors.
 . "$(dirname "$0")/../cli/lib.sh"
 cat >fake.plugin <<'Y'
 plugin: fake

@@ -1,4 +1,4 @@
-# Tables and predictors that nobody should have made: each gets a clear answer, naming the place or the cure.
+# Malformed tables and predictors: each gives an error with its place or a hint.
 . "$(dirname "$0")/../cli/lib.sh"
 python3 - <<'P'
 import random

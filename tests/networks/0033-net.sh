@@ -1,4 +1,4 @@
-# Networks before anything runs: the tables of homework 3, formats, wrong input.
+# 'orch net': the tables of homework 3, output formats, and wrong input.
 . "$(dirname "$0")/../cli/lib.sh"
 ok orch net show vgg19 --work --brief
 has '(3*3*3)*64 = 1,728'

@@ -1,5 +1,5 @@
-# A pack and its verification: every number of the report is computed again from the rows, on a machine that has
-# neither the repository nor its store.
+# 'orch verify' computes every number of a pack's report again from its rows, on a machine that has neither the
+# repository nor the store.
 . "$(dirname "$0")/../cli/lib.sh"
 . "$(dirname "$0")/pack.sh"
 fails 2 orch pack r.recipe r.orch

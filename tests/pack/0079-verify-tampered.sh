@@ -1,4 +1,4 @@
-# What was changed in a pack after it was made is found, and named.
+# 'orch verify' finds and names every change that was made to a pack.
 . "$(dirname "$0")/../cli/lib.sh"
 . "$(dirname "$0")/pack.sh"
 ok orch run r.recipe tune -q

@@ -1,4 +1,5 @@
-# A hostile pack: nothing is written outside of the scratch folder, nothing of it is run, nothing hangs or crashes.
+# A malicious pack: nothing is written outside of the scratch folder, none of its programs runs, and nothing hangs or
+# crashes.
 . "$(dirname "$0")/../cli/lib.sh"
 . "$(dirname "$0")/pack.sh"
 ok orch run r.recipe tune -q

@@ -1,5 +1,5 @@
-# A class of 40: every hand-in verified and all compared. Two are copies under another name, one has a changed number,
-# one shares a classmate's runs and says so.
+# A class of 40: every hand-in is verified, and all are compared. Two are copies under another name, one has a changed
+# number, and one declares that it uses a classmate's runs.
 . "$(dirname "$0")/../cli/lib.sh"
 cat >hw.recipe <<'R'
 format: 1

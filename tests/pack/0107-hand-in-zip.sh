@@ -1,4 +1,4 @@
-# 'orch verify' takes the ZIP that 'orch submit' made: bounded, and saying what it does not check.
+# 'orch verify' reads the ZIP of 'orch submit' within limits, and lists what it does not check.
 . "$(dirname "$0")/../cli/lib.sh"
 export TMPDIR=$SCRATCH/tmp
 mkdir -p "$TMPDIR" hw

@@ -1,4 +1,5 @@
-# What is open is said with its cure: a hand-in that is not complete, a winner of one, no forecast, an unknown metric, what a push would send.
+# Messages about something incomplete contain the next command: an incomplete hand-in, a winner of one setting, a
+# missing forecast, an unknown metric, and what a push would send.
 . "$(dirname "$0")/../cli/lib.sh"
 cat >hw.recipe <<'R'
 format: 1

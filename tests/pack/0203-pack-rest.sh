@@ -1,4 +1,5 @@
-# What a pack leaves out is said with its reason; and which trials of a pack cannot be run again, or end otherwise.
+# Each item that a pack leaves out has a reason; also trials of a pack that cannot be run again, or that end
+# differently.
 . "$(dirname "$0")/../cli/lib.sh"
 cat >job.py <<'P'
 import os, sys

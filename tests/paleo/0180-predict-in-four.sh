@@ -1,4 +1,4 @@
-# 'predict', 'curve', 'paleo' and 'predictor score' are four commands: each refuses the options that only the others have.
+# 'predict', 'curve', 'paleo' and 'predictor score' are four commands: each refuses the options of the others.
 . "$(dirname "$0")/../cli/lib.sh"
 for option in '--pipeline' '--overlap' '--all-layers' '--algorithm fft' '--parallel data' '--split fc6'; do
     ok orch paleo --net vgg16 $option

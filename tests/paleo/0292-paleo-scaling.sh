@@ -1,5 +1,5 @@
-# The item paleo_scaling: forecasts equal those of 'orch paleo'; time and cost follow from the throughput in every series;
-# errors against the measured throughput; parts, missing trials and bad input.
+# The report item paleo_scaling: forecasts equal those of 'orch paleo', time and cost follow from the throughput of
+# every series, errors refer to the measured throughput; also parts, missing trials and bad input.
 . "$(dirname "$0")/../cli/lib.sh"
 cat >rate.plugin <<'Y'
 command: [sh, rate.sh, "${workers}"]

@@ -1,5 +1,5 @@
-# The roofline of a network: the roofs of the device as they were measured here, else nominal; layers that were measured, and the least
-# time of the others. On a stand-in for LibTorch, whose every pass takes a known time.
+# The roofline of a network: the device's roofs as measured here, otherwise nominal; measured layers, and the lower
+# bound of the others. With a stand-in for LibTorch whose passes take a known time.
 . "$(dirname "$0")/../cli/lib.sh"
 export ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so TINY_TORCH_LOG=$SCRATCH/torch.log
 cat >r.recipe <<'R'

@@ -1,5 +1,5 @@
-# The items paleo_passes and paleo_hybrid: computed figures equal those of 'orch paleo' and PALEO's published hours; runs add their own
-# rows, computed with the peaks that they measured; missing trials and bad input.
+# The report items paleo_passes and paleo_hybrid: computed numbers equal those of 'orch paleo' and PALEO's published
+# hours; runs add rows, computed with the peaks that they measured; also missing trials and bad input.
 . "$(dirname "$0")/../cli/lib.sh"
 cat >bench.plugin <<'Y'
 command: [sh, bench.sh, "${peak}"]

@@ -1,5 +1,6 @@
-# The item paleo_scaling with calibrate: the forecast for one worker is the measured one, PPP follows from it, and only more workers are
-# judged; what cannot be calibrated. A reference to a number is checked with a number in the range of its parameter.
+# The report item paleo_scaling with calibrate: the forecast for one worker equals its measurement, PPP follows from it,
+# and only more workers are graded; input that cannot be calibrated is refused. A reference to a number is checked with
+# a value in the range of its parameter.
 . "$(dirname "$0")/../cli/lib.sh"
 cat >rate.plugin <<'Y'
 command: [sh, rate.sh, "${workers}", "${step}"]

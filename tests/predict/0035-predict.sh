@@ -1,4 +1,4 @@
-# Forecasts before anything ran: the prior, PALEO with its own anchors, the roofline, wrong questions.
+# Forecasts without any runs: the prior, PALEO with its own anchors, the roofline, and wrong questions.
 . "$(dirname "$0")/../cli/lib.sh"
 ok orch predict --gpu V100 --net resnet50
 has 'assumptions (change with the option in brackets):'

@@ -1,4 +1,4 @@
-# Forecasts of a plan's trials: none, measured, fitted; the total; kept with the run and graded.
+# Forecasts of a plan's trials: none, measured and fitted ones, their total, and their grades after the run.
 . "$(dirname "$0")/../cli/lib.sh"
 sleeps naps '0.1, 0.2, 0.3' 2
 # nothing is known, and nothing is made up

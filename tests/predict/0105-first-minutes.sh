@@ -1,4 +1,4 @@
-# What a newcomer types in the first minutes: the shipped recipe, help, tables in files.
+# The first minutes of a new user: the shipped recipe, help, tables in files.
 . "$(dirname "$0")/../cli/lib.sh"
 
 # the recipe that README begins with comes with orch, and is the one that 'orch init' writes

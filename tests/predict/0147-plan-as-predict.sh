@@ -1,5 +1,5 @@
-# 'orch plan' and 'orch predict' answer the same questions with the same estimates: one rule each for precision,
-# the exchange between workers, the look-up of a network, the price of a device and the store's own measurements.
+# 'orch plan' and 'orch predict' give the same estimates: they share the rules for precision, the exchange between
+# workers, the choice of a network, the price of a device and the store's own measurements.
 . "$(dirname "$0")/../cli/lib.sh"
 [ -e "$BUILD/fake_nvml/libnvidia-ml.so.1" ] || skip 'the build has no made-up GPUs'
 export LD_LIBRARY_PATH=$BUILD/fake_nvml FAKE_NVML_COUNT=4

@@ -1,4 +1,4 @@
-# The price of a device: which one is taken, the cheapest and the dearest beside it, and offers that have ended.
+# The default price of a device, the cheapest and the dearest offer beside it, and offers that have ended.
 . "$(dirname "$0")/../cli/lib.sh"
 ok orch predict --gpu V100 --net resnet50
 has 'aws p3.2xlarge'

@@ -1,4 +1,4 @@
-# A forecast shown before a run is graded apart from those that are made anew while it goes on.
+# A forecast from before a run is graded apart from those that are updated during it.
 . "$(dirname "$0")/../cli/lib.sh"
 cat >n.plugin <<'P'
 plugin: n

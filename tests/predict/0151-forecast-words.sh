@@ -1,4 +1,5 @@
-# What a forecast says of itself: its unit, what limits are held against, where an interval is from, what is used.
+# The output of forecasts states the unit, the value that limits are compared with, the source of the interval, and the
+# measurements used.
 . "$(dirname "$0")/../cli/lib.sh"
 # transformers take sequences, and have the interval of networks that were not measured
 ok orch predict --gpu V100 --net bert-base --dataset 10000 --batch 8

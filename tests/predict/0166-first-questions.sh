@@ -1,4 +1,4 @@
-# The first questions of somebody new to forecasts: each refusal names what to type.
+# First questions of a user who is new to forecasts: each error says what to type.
 . "$(dirname "$0")/../cli/lib.sh"
 fails 2 orch predict resnet50
 says 'name a network with --net'

@@ -1,5 +1,5 @@
-# A plain script declares no cost: its parameters are the features of 'orch predictor train', and 'orch plan' and
-# 'orch predict --experiment' forecast settings of it that were not run.
+# A plain script declares no cost: its parameters are the features of 'orch predictor train', and 'orch plan' and 'orch
+# predict --experiment' forecast settings that were not run.
 . "$(dirname "$0")/../cli/lib.sh"
 cat >fit.plugin <<'P'
 plugin: fit

@@ -1,3 +1,4 @@
+# 'orch db repair' recovers the runs of a damaged store.
 . "$(dirname "$0")/../cli/lib.sh"
 # a store of 40 runs, a note, a tag; then damage
 sleeps naps 0.01 40

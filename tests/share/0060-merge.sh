@@ -1,5 +1,5 @@
 #!/bin/bash
-# orch db merge: a union of stores by way of files, bundles and folders; what is wrong is said and left out.
+# 'orch db merge' forms the union of stores from files, bundles and folders; invalid runs are left out and reported.
 . "$(dirname "$0")/../cli/lib.sh"
 
 sleeps nap 0,0.01 2

@@ -1,3 +1,4 @@
+# Three members share a plain folder on a USB stick or a synchronised disk, without a server or a git remote.
 . "$(dirname "$0")/../cli/lib.sh"
 # Three members share a plain folder, on a USB stick or synchronised by whatever they like: no server,
 # no git remote.

@@ -1,3 +1,4 @@
+# Results in a bundle for mail or USB, and malicious bundles.
 . "$(dirname "$0")/../cli/lib.sh"
 # Results in a file, for mail and USB; and files that somebody made who means harm.
 sleeps naps 0.01
@@ -96,4 +97,4 @@ says_not $'\033'
 ok orch db info --json
 same "$digest" "$(json digest)" 'the store after hostile bundles'
 ok orch db check
-ok orch pull "$SCRATCH/share" # told once
+ok orch pull "$SCRATCH/share" # reported once

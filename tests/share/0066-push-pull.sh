@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The group's git remote: three clones push and pull in turns and end with one digest; nothing of the
-# users' repositories changes; pushers who meet are all served; a clone whose store is lost gets it back.
+# Three clones push to and pull from the group's git remote in turns and end with equal digests. The users' repositories
+# are not changed, simultaneous pushes all succeed, and a clone whose store is lost restores it.
 . "$(dirname "$0")/../cli/lib.sh"
 unset ORCH_USER
 as() {

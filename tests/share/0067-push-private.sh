@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What leaves the machine, and what does not: the remote is searched, object by object. Sources go on
-# request only, then only those that `inputs:` name, never notebooks or keys.
+# Only results leave the machine, which a search of every object of the remote shows. Sources are sent on request only,
+# then only the files of 'inputs:', never notebooks or keys.
 . "$(dirname "$0")/../cli/lib.sh"
 unset ORCH_USER
 as() {

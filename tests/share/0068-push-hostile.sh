@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A member who writes what he likes under refs/orch/results, and kills at any instant: nothing honest is
-# harmed, what was deleted or replaced comes back with the next push, junk is named and not handed on.
+# A malicious member writes arbitrary objects under refs/orch/results, and pushes are killed at any time: no valid
+# result is harmed, the next push restores what was deleted or replaced, and invalid objects are reported and not passed
+# on.
 . "$(dirname "$0")/../cli/lib.sh"
 unset ORCH_USER
 as() {

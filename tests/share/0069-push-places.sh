@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Places and remotes of every kind, and what is said where it cannot be.
+# Remotes of every kind, and the errors of those that cannot be used.
 . "$(dirname "$0")/../cli/lib.sh"
 HUB=$SCRATCH/hub.git
 digest() { (cd "$1" && orch db info --json) | "$BUILD/json_get" digest; }

@@ -1,5 +1,5 @@
-# Two clones run one recipe with --share at the same time: each trial runs once in all, both have all
-# results; the same through a folder. What a plan says of it.
+# Two clones run one recipe with --share at the same time: each trial runs once, and both have all results; the same
+# through a folder. The plan shows the trials of the other clone.
 . "$(dirname "$0")/../cli/lib.sh"
 export ORCH_SLOTS=off # these are several machines
 cd "$SCRATCH"

@@ -1,5 +1,5 @@
-# Sharing when something goes wrong: a runner that is killed, a network that is gone, a server that takes
-# no claims; and what is never claimed.
+# Faults while sharing: a killed runner, an unavailable network, a server that rejects claims; and trials that are never
+# claimed.
 . "$(dirname "$0")/../cli/lib.sh"
 export ORCH_SLOTS=off # these are several machines
 cd "$SCRATCH"

@@ -1,4 +1,4 @@
-# orch coverage: who has done which cell, what is claimed, what is missing and what that would cost.
+# 'orch coverage': who has run each cell, what is claimed, what is missing, and its cost.
 . "$(dirname "$0")/../cli/lib.sh"
 cd "$SCRATCH"
 git init -q --bare hub.git
@@ -100,7 +100,7 @@ assert any(g["pareto"] for g in gpus)' <<<"$out" || _fail 'the ranking'
 fails 2 orch coverage both.recipe --gpu nosuch
 says nosuch
 fails 2 orch coverage both.recipe --price x
-# without a remote, and without a repository: said once, the rest is told
+# without a remote, and without a repository: said once, the rest is printed
 git remote remove origin
 ok orch coverage both.recipe
 says 'claims are not known'

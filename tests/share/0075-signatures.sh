@@ -1,5 +1,5 @@
 #!/bin/bash
-# Signed runs: with an ssh key and with GnuPG, as git is told; judged; forged ones found.
+# Runs are signed with an ssh key or GnuPG, as git is configured; signatures are verified, and forged ones found.
 . "$(dirname "$0")/../cli/lib.sh"
 command -v ssh-keygen >/dev/null || skip 'no ssh-keygen (openssh-client)'
 sleeps s 0

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What a stranger may claim: times and forecasts that no machine gives, a signature in somebody's name. And what the
-# owner must not send: the value of a secret on the command line.
+# A stranger's runs may claim impossible times and forecasts, or a signature in another name. The owner's store must not
+# send the value of a secret on the command line.
 . "$(dirname "$0")/../cli/lib.sh"
 HUB=$SCRATCH/hub.git
 git init -q --bare "$HUB"

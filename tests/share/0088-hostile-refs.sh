@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Refs that a hostile member may write: results that are no commit, that are nested, wide or fold into millions; and
-# claims by the thousand, of any text, that end in the year 2262.
+# Refs that a malicious member may write: results that are not commits, nested or wide trees, deltas that expand to
+# millions of entries, and thousands of claims with any text that end in the year 2262.
 . "$(dirname "$0")/../cli/lib.sh"
 HUB=$SCRATCH/hub.git
 git init -q --bare "$HUB"

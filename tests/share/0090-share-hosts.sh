@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Two hosts share a store on a network file system (ORCH_SHARDS=1, two ORCH_SHARD_HOSTs): with --share
-# each trial runs once, by claims in the store's own folder, without a remote, and with one that is away.
+# Two hosts share a store on a network file system (ORCH_SHARDS=1, two ORCH_SHARD_HOSTs): with --share each trial runs
+# once, by claims in the store's folder, without a remote and with one that is unavailable.
 . "$(dirname "$0")/../cli/lib.sh"
 export ORCH_SLOTS=off # these are several machines
 export ORCH_SHARDS=1 ORCH_CLAIM_S=60
@@ -26,7 +26,7 @@ same "$(runs_on alpha) $(runs_on beta)" '10 10' 'runs'
 [ -d .orch/bundles ] && _fail 'results were sent to the own folder'
 ORCH_SHARD_HOST=alpha ok orch db check
 
-# what the other runs now is told, with the host; it is left alone
+# the trial that the other host runs is named with its host, and left alone
 sed -i 's/seconds: .*/seconds: [3] }/' naps.recipe
 ORCH_SHARD_HOST=alpha orch run naps.recipe --share >/dev/null 2>&1 &
 runner=$!

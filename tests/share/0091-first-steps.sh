@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What people type who have never shared, and what they are told: before any run, the wrong word, the
-# wrong place, a file for a remote, a removal that was not sent.
+# First steps with sharing: messages before any run, for a wrong word or place, for a file in place of a remote, and for
+# a removal that was not sent.
 . "$(dirname "$0")/../cli/lib.sh"
 git init -q --bare "$SCRATCH/hub.git"
 for who in ada bob; do
@@ -74,7 +74,7 @@ for line in "$(sed -n '/what leaves/,/lists every/p' <<<"$err")"; do
     [ "$(wc -L <<<"$line")" -le 90 ] || _fail 'a line is too wide'
 done
 
-# a clone without a store is told what is there
+# in a clone without a store the message says what is there
 cd "$SCRATCH/bob"
 export ORCH_USER=bob
 ok orch status
@@ -109,7 +109,7 @@ has_not 'note'
 fails 2 orch push --dry-run ./group
 says 'orch export --bundle FILE'
 
-# one file under two names is told; a folder is no pack
+# one file under two names is reported; a folder is no pack
 mkdir class
 fails 2 orch pack nap.recipe class
 says 'is a folder'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Two 'orch pull' of one clone at once, and a git that holds a ref's lock for a moment: each is waited for.
+# Two 'orch pull' of one clone at once, and a git process that briefly locks a ref: each waits for the other.
 . "$(dirname "$0")/../cli/lib.sh"
 git init -q --bare ../hub.git
 sleeps nap 0.001

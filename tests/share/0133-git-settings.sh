@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Programs that a repository's own .git/config names for signing, pushing and pulling are not run, and said where they
-# would have been; those of the user's own configuration are.
+# Programs that a repository's own .git/config names for signing, pushing and pulling are not run, and a message says
+# where; programs of the user's own configuration are run.
 . "$(dirname "$0")/../cli/lib.sh"
 sleeps naps 0.01
 git add -A

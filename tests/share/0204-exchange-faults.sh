@@ -1,4 +1,4 @@
-# Remotes that are none, a shared folder on a full disk, and sources that cannot be shared: said with the reason, and
+# Invalid remotes, a shared folder on a full disk and sources that cannot be shared give an error with the reason, and
 # nothing is left half done.
 . "$(dirname "$0")/../cli/lib.sh"
 export ORCH_USER=ada

@@ -1,5 +1,5 @@
-# 'orch run --executor slurm' submits all trials at once, as arrays cut at MaxArraySize, with the options
-# of recipe and profile; trials that refer to others become dependent jobs. Stand-ins for Slurm's programs.
+# 'orch run --executor slurm' submits all trials at once as job arrays of at most MaxArraySize, with the options of
+# recipe and profile. Trials that refer to others become dependent jobs. With stand-ins for Slurm's programs.
 . "$(dirname "$0")/../cli/lib.sh"
 . "$(dirname "$0")/slurm.sh"
 cat >unit.plugin <<'P'

@@ -1,6 +1,6 @@
-# What ended in Slurm jobs is taken in by 'orch collect', 'orch ls' and 'orch run', once; the node's machine
-# and SLURM_ variables are recorded; Slurm is asked at most once a minute; a requeued trial goes on from its
-# checkpoint; cancelling. Stand-ins for Slurm's programs.
+# 'orch collect', 'orch ls' and 'orch run' record ended Slurm jobs once, with the node's machine and the SLURM_
+# variables. Slurm is asked at most once a minute, a requeued trial resumes from its checkpoint, and trials can be
+# cancelled. With stand-ins for Slurm's programs.
 . "$(dirname "$0")/../cli/lib.sh"
 . "$(dirname "$0")/slurm.sh"
 cat >unit.plugin <<'P'

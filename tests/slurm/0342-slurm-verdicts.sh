@@ -1,6 +1,6 @@
-# The verdict is the journal's end and Slurm's terminal state together: twelve states, with accounting and
-# without, each with a journal that says ok, one without an end, and none. No wrong success, no lost job;
-# what neither says stays open. Stand-ins for Slurm's programs.
+# The verdict of a Slurm trial follows from the end of its journal and Slurm's terminal state: twelve states, with and
+# without accounting, each with a complete journal, an unfinished one and none. No failure is recorded as success and no
+# job is lost; a trial without either stays open. With stand-ins for Slurm's programs.
 . "$(dirname "$0")/../cli/lib.sh"
 . "$(dirname "$0")/slurm.sh"
 printf 'plugin: unit\nversion: 1.0.0\nabout: one number\nlicence: MIT\ncommand: [sh, -c, "echo value 1"]\nmetrics_from: lines\nparameters:\n  n: {type: int, default: 1, help: a number}\nmetrics:\n  value: {help: the number}\n' >unit.plugin

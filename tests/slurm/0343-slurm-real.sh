@@ -1,6 +1,5 @@
-# A real slurmctld and slurmd, on loopback and in the scratch folder: trials run, are killed, cancelled and
-# requeued, the node is drained and taken down, and the controller restarted in the middle. Afterwards no
-# process is left.
+# A real slurmctld and slurmd on loopback, in the scratch folder: trials run, are killed, cancelled and requeued, the
+# node is drained and stopped, and the controller is restarted. No process is left.
 . "$(dirname "$0")/../cli/lib.sh"
 . "$(dirname "$0")/slurm_cluster.sh"
 CPUS=4 start_cluster

@@ -1,5 +1,5 @@
-# Verdicts with Slurm's own accounting: a real slurmdbd and its database beside slurmctld and two nodes, on loopback and
-# in the scratch folder. Each state that squeue and sacct name is made by what makes it in a cluster.
+# Verdicts with Slurm's accounting: a real slurmdbd with its database, slurmctld and two nodes, on loopback in the
+# scratch folder. Each state of squeue and sacct is produced as in a cluster.
 . "$(dirname "$0")/../cli/lib.sh"
 . "$(dirname "$0")/slurm_cluster.sh"
 need_programs 'slurmdbd, mariadb-server-core; cli.0342 has a stand-in for the accounting' slurmdbd mariadbd sacct sacctmgr

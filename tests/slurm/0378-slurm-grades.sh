@@ -1,5 +1,5 @@
-# The forecasts from which --time and --mem come are kept with a trial of a Slurm job, and compared with what
-# Slurm's accounts say of it: elapsed time and MaxRSS. Without accounts nothing is compared. Stand-ins for Slurm's programs.
+# A trial of a Slurm job keeps the forecasts from which --time and --mem were derived, and they are compared with
+# Slurm's accounts: elapsed time and MaxRSS. Without accounts nothing is compared. With stand-ins for Slurm's programs.
 . "$(dirname "$0")/../cli/lib.sh"
 . "$(dirname "$0")/slurm.sh"
 cat >unit.plugin <<'P'

@@ -1,5 +1,5 @@
-# An MPI trial inside a Slurm job, with a real slurmd: two ranks start inside the allocation, the environment of the node
-# is recorded, and a rank that is killed ends the trial with its number.
+# An MPI trial inside of a Slurm job with a real slurmd: two ranks start in the allocation, the node's environment is
+# recorded, and a killed rank ends the trial with its number.
 . "$(dirname "$0")/../cli/lib.sh"
 plugin=$BUILD/tests/mpi/mpi_sum.so
 [ -e "$plugin" ] || skip 'built without MPI (libopenmpi-dev, openmpi-bin)'

@@ -1,5 +1,5 @@
-# '--budget' and '--deadline' hold back what they forbid by the forecasts when trials are submitted to Slurm: the reason
-# is said, the exit status is 6, and nothing of it reaches sbatch. Stand-ins for Slurm's programs.
+# --budget and --deadline hold back trials by their forecasts when trials are submitted to Slurm: the reason is printed,
+# the exit status is 6, and sbatch is not called for them. With stand-ins for Slurm's programs.
 . "$(dirname "$0")/../cli/lib.sh"
 . "$(dirname "$0")/slurm.sh"
 recipe() { # REPEAT

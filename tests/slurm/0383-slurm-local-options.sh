@@ -1,5 +1,5 @@
-# Options that share out this machine's processors and GPUs mean nothing to Slurm: they are refused, not ignored, and a
-# part of a GPU, which Slurm does not share out, becomes a whole one and is said to. Stand-ins for Slurm's programs.
+# Options that divide this machine's processors and GPUs are refused with Slurm. A part of a GPU, which Slurm does not
+# divide, becomes a whole GPU with a notice. With stand-ins for Slurm's programs.
 . "$(dirname "$0")/../cli/lib.sh"
 . "$(dirname "$0")/slurm.sh"
 recipe() { printf 'format: 1\nrecipe: a\nslurm: { partition: p }\nexperiments:\n  half: { plugin: sleep, with: { seconds: 0.1 }, repeat: 2%s }\n' "$1" >a.recipe; }

@@ -1,5 +1,5 @@
-# 'orch collect' killed at one call of the system after another: the store stays whole, no trial is lost or recorded
-# twice, the next collect takes in the rest, and no folder stays for good.
+# 'orch collect' is killed at each of its system calls in turn: the store stays valid, no trial is lost or recorded
+# twice, the next collect records the rest, and no folder is left.
 . "$(dirname "$0")/../cli/lib.sh"
 . "$(dirname "$0")/slurm.sh"
 . "$(dirname "$0")/../cli/kill_calls.sh"

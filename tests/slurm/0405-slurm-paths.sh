@@ -1,6 +1,6 @@
 #!/bin/bash
-# A store below a folder whose name means something to sbatch: '%' is passed on as a character, and a path that cannot
-# be passed on is refused before anything is submitted.
+# A store below a folder whose name contains a pattern of sbatch: '%' is passed as a character, and a path that cannot
+# be passed is refused before submission.
 . "$(dirname "$0")/../cli/lib.sh"
 . "$(dirname "$0")/slurm.sh"
 cat >"$SCRATCH/r.recipe" <<'R'

@@ -1,5 +1,6 @@
-# Programs of Slurm that do not answer or write without an end: nothing hangs. Commands that read go on with what was known and say so;
-# a job whose number sbatch did not tell is found by its comment or its folder, or its trials stay claimed until Slurm has shown it.
+# Slurm programs that do not answer or print without end do not block orch. Reading commands use the last known states
+# and say so. A job whose number sbatch did not print is found by its comment or folder; otherwise its trials stay
+# claimed until Slurm lists it.
 . "$(dirname "$0")/../cli/lib.sh"
 . "$(dirname "$0")/slurm.sh"
 export ORCH_PROGRAM_TIMEOUT=1

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What trials in Slurm jobs read is noted on the node, kept with their runs and compared by the next plan. Stand-ins for
-# Slurm's programs.
+# Files that trials in Slurm jobs read are recorded on the node, kept with their runs and compared by the next plan.
+# With stand-ins for Slurm's programs.
 . "$(dirname "$0")/../cli/lib.sh"
 . "$(dirname "$0")/slurm.sh"
 [ -e "$BUILD/orch-watch.so" ] || skip 'no orch-watch.so'

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* NAME.plugin: what a whole one gives, and the place and cure of everything that can be wrong. */
+/* NAME.plugin: what a whole one gives, and the place and hint of everything that can be wrong. */
 #include "core/plugin/plugins.h"
 
 #include <setjmp.h>

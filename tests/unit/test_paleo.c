@@ -2,7 +2,7 @@
 /* PALEO and its layer tables, by themselves: a few rows of what the authors' program gives (its
  * repository at commit 984bbf5, run under Python 3.11; the whole tables are held against in
  * tests/reference/), figures worked by hand from the formulas, tables that must be refused with a
- * place and a cure, and damaged ones that must not crash.
+ * place and a hint, and damaged ones that must not crash.
  *
  * Tolerance: both sides compute in double and add in another order; 1e-9 leaves room for that and
  * for nothing else. */

@@ -102,7 +102,7 @@ static void test_other_owner(void **state)
                         "safe.directory '%s'",
                         real);
     assert_non_null(strstr(message, hint));
-    /* the cure works */
+    /* the hint works */
     GIT(scratch, "config", "--global", "--add", "safe.directory", real);
     struct orch_vcs *vcs = open_in(dir);
     orch_source_free(capture_within(vcs, NULL));

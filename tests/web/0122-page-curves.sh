@@ -1,4 +1,4 @@
-# What the page's curves are made of: bands over repeats by the rule of tables, and the metric that matters first.
+# The curves of the page: bands over repeats follow the rule of tables, and the most important metric comes first.
 . "$(dirname "$0")/../cli/lib.sh"
 orch serve --help >/dev/null 2>&1 || skip "orch serve is not built here"
 cat >fit.py <<'P'

@@ -1,4 +1,4 @@
-# The page's groups and 'orch best' count runs by one rule: the newest of a trial, averaged by seed.
+# The page's groups and 'orch best' count runs by one rule: the newest run of each trial, averaged by seed.
 . "$(dirname "$0")/../cli/lib.sh"
 orch serve --help >/dev/null 2>&1 || skip "orch serve is not built here"
 cat >fit.plugin <<'P'

@@ -1,5 +1,5 @@
-# What the page's interface answers: pictures and files, curves and bands, what it refuses with a reason, and the
-# events of a trial that runs while somebody watches.
+# The page's JSON interface: pictures and files, curves and bands, requests that are refused with a reason, and the
+# events of a running trial.
 . "$(dirname "$0")/../cli/lib.sh"
 orch serve --help >/dev/null 2>&1 || skip "orch serve is not built here"
 cat >work.py <<'P'

@@ -1,5 +1,5 @@
-# 'orch serve' killed at one call of the system after another while it answers and another process records: the store
-# stays whole, the recording goes on undisturbed, and the next server answers at the same port.
+# 'orch serve' is killed at each of its system calls in turn while it answers and another process records: the store
+# stays valid, the recording continues, and the next server answers at the same port.
 . "$(dirname "$0")/../cli/lib.sh"
 . "$(dirname "$0")/../cli/kill_calls.sh"
 cat >r.recipe <<'R'

@@ -1,6 +1,6 @@
 #!/bin/bash
-# 'orch serve' answers every request of a crowd, with 503 and Retry-After where too many wait for the store, and none
-# whose Host is not of the form NAME or NAME:PORT. Connections that are only held lock nobody out.
+# 'orch serve' answers every request of a crowd, with 503 and Retry-After when too many wait for the store. It refuses a
+# Host that is not of the form NAME or NAME:PORT, and idle connections block nobody.
 . "$(dirname "$0")/../cli/lib.sh"
 [ -x "$BUILD/orch-web" ] || skip 'orch was built without the HTTP library'
 sleeps nap '0'

@@ -24,7 +24,7 @@
 #define ORCH_CUDA_HOST (-1)
 
 /** Writes "WHAT: NAME (text)" into `out`, for example "cudaMalloc: cudaErrorMemoryAllocation (out
- * of memory)", with the cure of the errors that the user can do something about. Returns `out`. */
+ * of memory)", with a hint for the errors that the user can do something about. Returns `out`. */
 static inline const char *orch_cuda_error_text(char *out, size_t out_bytes, const char *what,
                                                cudaError_t status)
 {

@@ -10,7 +10,7 @@
 #endif
 #include <unistd.h>
 
-static const char CURE[] = "./build.sh torch";
+static const char HINT[] = "./build.sh torch";
 
 /* A training step frees its activations and allocates the same sizes again. By default glibc
  * returns blocks of that size to the kernel each time, which then clears every page again: up to a
@@ -35,7 +35,7 @@ const struct orch_torch *orch_torch_load(GError **error)
                             : plugins ? g_build_filename(plugins, "common", "orch-torch.so", NULL)
                                       : NULL;
     if (!path || access(path, F_OK) != 0) {
-        orch_error_set(error, ORCH_ERROR_PLUGIN, CURE,
+        orch_error_set(error, ORCH_ERROR_PLUGIN, HINT,
                        "there is no LibTorch adapter: '%s' was not built",
                        path ? path : "orch-torch.so");
         return NULL;
@@ -46,14 +46,14 @@ const struct orch_torch *orch_torch_load(GError **error)
     if (handle)
         *(void **)&get = dlsym(handle, ORCH_TORCH_SYMBOL);
     if (!get) {
-        orch_error_set(error, ORCH_ERROR_PLUGIN, CURE, "cannot load the LibTorch adapter '%s': %s",
+        orch_error_set(error, ORCH_ERROR_PLUGIN, HINT, "cannot load the LibTorch adapter '%s': %s",
                        path, dlerror());
         return NULL;
     }
     const struct orch_torch *torch = get();
     if (torch->abi != ORCH_TORCH_ABI || torch->struct_bytes < sizeof *torch) {
         orch_error_set(
-            error, ORCH_ERROR_PLUGIN, CURE,
+            error, ORCH_ERROR_PLUGIN, HINT,
             "the LibTorch adapter '%s' has interface version %u (%u bytes), this plugin needs %d "
             "(%zu bytes)",
             path, torch->abi, torch->struct_bytes, ORCH_TORCH_ABI, sizeof *torch);
