@@ -55,9 +55,9 @@ static json_t *names_json(const GPtrArray *names)
 
 static void tell_rewritten(struct run *run, const struct host *host, bool is_noted)
 {
-    if (run->told_rewritten)
+    if (run->has_named_rewritten)
         return;
-    run->told_rewritten = true;
+    run->has_named_rewritten = true;
     orch_schedule_emit(run,
                        "'%s', which the command names, was written while a trial ran%s; such runs "
                        "are kept but not reused, because the trial may have read it before",
@@ -85,10 +85,10 @@ static const char *overwritten(struct run *run, const struct orch_opened_files *
 static void tell_overwritten(struct run *run, const struct host *host,
                              const struct orch_opened_files *opened)
 {
-    if (run->told_overwritten || host->running.slot.is_apart)
+    if (run->has_named_overwritten || host->running.slot.is_apart)
         return;
     const char *name = overwritten(run, opened);
-    run->told_overwritten = name != NULL;
+    run->has_named_overwritten = name != NULL;
     if (name)
         orch_schedule_emit(run, "'%s', which is committed, was overwritten by run %.8s", name,
                            host->running.key);

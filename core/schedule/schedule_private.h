@@ -84,9 +84,10 @@ struct run {
     unsigned refused; /* trials that a limit prevented in the last call of orch_schedule_start */
     bool moved;       /* the last call of orch_schedule_start changed something */
     int64_t last_sync_ns, last_tick_ns, last_held_ns, last_sharing_ns;
-    bool shares_slots;   /* with other runs of this machine (slot_leases.h) */
-    bool has_named_left_out;  /* the user knows that a file of another user is left out of the list */
-    bool is_queued;      /* this run has a waiting entry in the list of slots */
+    bool shares_slots; /* with other runs of this machine (slot_leases.h) */
+    bool
+        has_named_left_out; /* the user knows that a file of another user is left out of the list */
+    bool is_queued;         /* this run has a waiting entry in the list of slots */
     int64_t turn_ns;     /* since when this run waited for the slot that it has now but did not use,
                             because another run has done the trial meanwhile; 0: it used it */
     bool was_held;       /* the last call of orch_schedule_start ended with ORCH_SLOT_HELD */
@@ -95,14 +96,14 @@ struct run {
     int64_t next_ask_ns, last_touch_ns;
     struct orch_input_watch *inputs; /* of the trials that run in the user's folder */
     struct orch_written *written;    /* by them */
-    bool told_rewritten;             /* the user knows that runs are kept but not reused, */
-    bool told_overwritten;           /* and that a committed file was overwritten */
+    bool has_named_rewritten;        /* the user knows that runs are kept but not reused, */
+    bool has_named_overwritten;      /* and that a committed file was overwritten */
     GHashTable *own_folders;       /* experiments whose trials at once each have a folder -> char *,
                                       the artifact for which they have, "" once a notice was printed */
     GHashTable *apart_experiments; /* those that have run apart, for which a notice was printed of
                                       what leads back into the work tree */
     bool is_apart;                 /* the remaining trials run apart */
-    bool told_seen_gpus;           /* the user knows that trials at once see the same GPUs */
+    bool has_named_seen_gpus;      /* the user knows that trials at once see the same GPUs */
     char *notice;                  /* the last notice about waiting, or NULL */
     struct orch_topology *topology; /* NULL: not read yet */
 };

@@ -28,9 +28,9 @@ static struct orch_device_price price_of(const struct orch_run_options *options,
 /* Says once that trials at once, which declare no GPUs, all have the same ones. */
 static void tell_of_seen_gpus(struct run *run, const struct orch_run_slot *slot)
 {
-    if (!slot->only_sees_gpus || !run->hosts->len || run->told_seen_gpus)
+    if (!slot->only_sees_gpus || !run->hosts->len || run->has_named_seen_gpus)
         return;
-    run->told_seen_gpus = true;
+    run->has_named_seen_gpus = true;
     orch_schedule_emit(run,
                        "trials that declare no GPUs see all of them, as by hand, whatever runs "
                        "beside them\n  hint: 'resources: { gpus: 1 }' in the recipe, or 'orch try "

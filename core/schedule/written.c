@@ -35,7 +35,7 @@ struct orch_written {
     unsigned ended;
     int entries; /* seen by the current look */
     int64_t next_look_ns;
-    bool is_told;
+    bool is_reported;
     char *shared; /* found by the current look */
 };
 
@@ -137,7 +137,7 @@ char *orch_written_end(struct orch_written *written, unsigned number, bool is_la
     int64_t begin_ns = orch_mono_ns();
     g_array_index(written->spans, struct span, number).to_ns = orch_now_ns();
     written->ended++;
-    if (written->is_told || (begin_ns < written->next_look_ns && !is_last))
+    if (written->is_reported || (begin_ns < written->next_look_ns && !is_last))
         return NULL;
     written->entries = 0;
     look(written, written->folder, DEPTH_MAX);
@@ -145,7 +145,7 @@ char *orch_written_end(struct orch_written *written, unsigned number, bool is_la
     written->next_look_ns = now_ns + COST_SHARE * (now_ns - begin_ns);
     if (!written->shared)
         return NULL;
-    written->is_told = true;
+    written->is_reported = true;
     size_t n = strlen(written->folder);
     bool is_below = strncmp(written->shared, written->folder, n) == 0;
     return g_strdup(is_below ? written->shared + n + 1 : written->shared);

@@ -80,7 +80,7 @@ static bool print_once(struct orch_cli *cli, struct orch_store *store,
         return true;
     print_what_leaves(cli, "what leaves this machine");
     orch_cli_info(cli, "'orch push --dry-run' lists every name and its bytes");
-    return orch_remote_first_push_told(store, error);
+    return orch_remote_first_push_explained(store, error);
 }
 
 static bool read_request(const struct orch_cli *cli, const struct push_options *o,

@@ -121,7 +121,7 @@ bool orch_remote_is_first_push(const struct orch_workspace *workspace, struct or
     return ok;
 }
 
-bool orch_remote_first_push_told(struct orch_store *store, GError **error)
+bool orch_remote_first_push_explained(struct orch_store *store, GError **error)
 {
     return orch_store_remember(store, PUSH_EXPLAINED, "1", error);
 }

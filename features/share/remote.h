@@ -55,7 +55,7 @@ bool orch_remote_is_first_push(const struct orch_workspace *workspace, struct or
                                const struct orch_exchange_request *request, bool *out_is_first,
                                GError **error);
 /** Records that the user was told. */
-bool orch_remote_first_push_told(struct orch_store *store, GError **error);
+bool orch_remote_first_push_explained(struct orch_store *store, GError **error);
 
 /** The run that a path of struct orch_outgoing stands for, which the caller frees; NULL for other
  * items. */

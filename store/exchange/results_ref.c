@@ -37,8 +37,8 @@ struct exchange {
     struct results_mark mark;
     bool is_damaged; /* `theirs` descends from our history, but its tree is not a tree of results */
     bool is_marked;  /* `ours` is the commit that the store recorded */
-    GHashTable *sent;  /* path -> git_oid *: items that no tree had; created once */
-    int64_t told_last; /* the largest run id that was considered */
+    GHashTable *sent;        /* path -> git_oid *: items that no tree had; created once */
+    int64_t last_considered; /* the largest run id that was considered */
 };
 
 /* ---- stored state -------------------------------------------------------------------------------
@@ -318,9 +318,9 @@ static bool send_store(struct exchange *x, struct results_draft *draft, GError *
         return true;
     x->sent = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     choice.after_run_id = takes_more(&choice) ? 0 : last;
-    if (!orch_items_visit(x->store, &choice, &sink, &x->told_last, error))
+    if (!orch_items_visit(x->store, &choice, &sink, &x->last_considered, error))
         return false;
-    x->told_last = takes_less(&choice) ? last : MAX(x->told_last, last);
+    x->last_considered = takes_less(&choice) ? last : MAX(x->last_considered, last);
     return true;
 }
 
@@ -384,7 +384,7 @@ static bool settle(struct exchange *x, const git_oid *commit, GError **error)
     if (!git_oid_equal(commit, &x->ours) &&
         !orch_results_ref_set(x->place, RESULTS_REF, commit, &x->ours, &moved, error))
         return false;
-    return moved || write_mark(x, commit, x->told_last, error);
+    return moved || write_mark(x, commit, x->last_considered, error);
 }
 
 static bool send_news(struct exchange *x, bool *out_again, GError **error)
