@@ -48,6 +48,12 @@ struct orch_option {
     size_t offset; /* offset of the field in the command's option struct */
     const char *help;
 };
+/** One row of a table of options: the struct and its member that the option sets, FLAG, TEXT or
+ * LIST, the long name, then the other members: .letter = 'n', .value = "N", .help = "...". */
+#define ORCH_OPTION(type, member, kind_, name_, ...)                                               \
+    {                                                                                              \
+        .name = name_, .kind = ORCH_OPT_##kind_, .offset = offsetof(type, member), __VA_ARGS__     \
+    }
 
 struct orch_cli;
 
@@ -130,34 +136,17 @@ struct orch_variant {
     bool leaves_out_unnamed; /* as of struct orch_recipe_options: set by commands that run trials */
 };
 #define ORCH_VARIANT_OPTIONS(type, member)                                                         \
-    {"set",                                                                                        \
-     's',                                                                                          \
-     "[EXP.]PARAM=VALUE",                                                                          \
-     ORCH_OPT_LIST,                                                                                \
-     offsetof(type, member.settings),                                                              \
-     "set a parameter (a comma is part of the value)"},                                            \
-        {"sweep",                                                                                  \
-         'x',                                                                                      \
-         "[EXP.]PARAM=A,B,...",                                                                    \
-         ORCH_OPT_LIST,                                                                            \
-         offsetof(type, member.sweeps),                                                            \
-         "sweep parameters over values, or range(A,B[,STEP])"},                                    \
-        {"profile",                                                                                \
-         'p',                                                                                      \
-         "NAME",                                                                                   \
-         ORCH_OPT_TEXT,                                                                            \
-         offsetof(type, member.profile),                                                           \
-         "use this profile instead of the recipe's default"},                                      \
-        {"part",                                                                                   \
-         0,                                                                                        \
-         "K/N",                                                                                    \
-         ORCH_OPT_TEXT,                                                                            \
-         offsetof(type, member.part),                                                              \
-         "only every N-th trial, beginning with the K-th"},                                        \
-    {                                                                                              \
-        "smoke", 0, NULL, ORCH_OPT_FLAG, offsetof(type, member.smoke),                             \
-            "two steps on synthetic data, in a scratch store"                                      \
-    }
+    ORCH_OPTION(type, member.settings, LIST, "set", .letter = 's', .value = "[EXP.]PARAM=VALUE",   \
+                .help = "set a parameter (a comma is part of the value)"),                         \
+        ORCH_OPTION(type, member.sweeps, LIST, "sweep", .letter = 'x',                             \
+                    .value = "[EXP.]PARAM=A,B,...",                                                \
+                    .help = "sweep parameters over values, or range(A,B[,STEP])"),                 \
+        ORCH_OPTION(type, member.profile, TEXT, "profile", .letter = 'p', .value = "NAME",         \
+                    .help = "use this profile instead of the recipe's default"),                   \
+        ORCH_OPTION(type, member.part, TEXT, "part", .value = "K/N",                               \
+                    .help = "only every N-th trial, beginning with the K-th"),                     \
+        ORCH_OPTION(type, member.smoke, FLAG, "smoke",                                             \
+                    .help = "two steps on synthetic data, in a scratch store")
 
 /** Reads a recipe, opens the workspace of its folder, and prints warnings. `targets`: use cli->args
  * from the second on as targets. NULL on error; `error` then has all findings. */

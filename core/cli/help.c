@@ -242,10 +242,10 @@ struct help_options {
 };
 
 static const struct orch_option HELP_OPTIONS[] = {
-    {"markdown", 0, "DIR", ORCH_OPT_TEXT, offsetof(struct help_options, markdown),
-     "write every command's page into DIR (docs/commands)"},
-    {"man", 0, "DIR", ORCH_OPT_TEXT, offsetof(struct help_options, man),
-     "write every command's man page into DIR"},
+    ORCH_OPTION(struct help_options, markdown, TEXT, "markdown", .value = "DIR",
+                .help = "write every command's page into DIR (docs/commands)"),
+    ORCH_OPTION(struct help_options, man, TEXT, "man", .value = "DIR",
+                .help = "write every command's man page into DIR"),
     {0}};
 
 /* Generates orch(1), the overview; each command has a page of its own. */

@@ -12,23 +12,26 @@
 enum { OWNERS_MAX = 3 }; /* maximum number of commands named in the hint for an unknown option */
 
 const struct orch_option ORCH_COMMON_OPTIONS[] = {
-    {"db", 0, "FILE", ORCH_OPT_TEXT, offsetof(struct orch_cli, db),
-     "the store (default: $ORCH_DB, else .orch/results.db of the repository)"},
-    {"directory", 'C', "DIR", ORCH_OPT_TEXT, offsetof(struct orch_cli, directory),
-     "work as if started in DIR"},
-    {"who", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct orch_cli, who),
-     "your name (default: $ORCH_USER, else git's identity, else the login name)"},
-    {"plugin-path", 0, "DIR", ORCH_OPT_LIST, offsetof(struct orch_cli, plugin_paths),
-     "look for plugins in DIR first"},
-    {"json", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_cli, json), "print JSON"},
-    {"format", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct orch_cli, format),
-     "print tables as text, tsv, csv, markdown or latex (default: text, aligned)"},
-    {"quiet", 'q', NULL, ORCH_OPT_FLAG, offsetof(struct orch_cli, quiet), "print less on stderr"},
-    {"verbose", 'v', NULL, ORCH_OPT_FLAG, offsetof(struct orch_cli, verbose),
-     "print more on stderr"},
-    {"color", 0, "WHEN", ORCH_OPT_TEXT, offsetof(struct orch_cli, color),
-     "auto, always or never (NO_COLOR is respected)"},
-    {"help", 'h', NULL, ORCH_OPT_FLAG, offsetof(struct orch_cli, help), "show this help"},
+    ORCH_OPTION(struct orch_cli, db, TEXT, "db", .value = "FILE",
+                .help = "the store (default: $ORCH_DB, else .orch/results.db of the repository)"),
+    ORCH_OPTION(struct orch_cli, directory, TEXT, "directory", .letter = 'C', .value = "DIR",
+                .help = "work as if started in DIR"),
+    ORCH_OPTION(struct orch_cli, who, TEXT, "who", .value = "NAME",
+                .help =
+                    "your name (default: $ORCH_USER, else git's identity, else the login name)"),
+    ORCH_OPTION(struct orch_cli, plugin_paths, LIST, "plugin-path", .value = "DIR",
+                .help = "look for plugins in DIR first"),
+    ORCH_OPTION(struct orch_cli, json, FLAG, "json", .help = "print JSON"),
+    ORCH_OPTION(struct orch_cli, format, TEXT, "format", .value = "NAME",
+                .help =
+                    "print tables as text, tsv, csv, markdown or latex (default: text, aligned)"),
+    ORCH_OPTION(struct orch_cli, quiet, FLAG, "quiet", .letter = 'q',
+                .help = "print less on stderr"),
+    ORCH_OPTION(struct orch_cli, verbose, FLAG, "verbose", .letter = 'v',
+                .help = "print more on stderr"),
+    ORCH_OPTION(struct orch_cli, color, TEXT, "color", .value = "WHEN",
+                .help = "auto, always or never (NO_COLOR is respected)"),
+    ORCH_OPTION(struct orch_cli, help, FLAG, "help", .letter = 'h', .help = "show this help"),
     {0}};
 
 /* An option of the command or a common one, with the struct that it fills. */

@@ -12,7 +12,7 @@ struct adopt_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"yes", 'y', NULL, ORCH_OPT_FLAG, offsetof(struct adopt_options, yes), "do not ask"}, {0}};
+    ORCH_OPTION(struct adopt_options, yes, FLAG, "yes", .letter = 'y', .help = "do not ask"), {0}};
 
 /* Asks for confirmation, which only a user at a terminal can give. */
 static bool is_agreed(const struct adopt_options *o, const char *path, GError **error)

@@ -10,11 +10,11 @@ struct config_options {
     bool origin;
 };
 
-static const struct orch_option OPTIONS[] = {ORCH_VARIANT_OPTIONS(struct config_options, variant),
-                                             {"origin", 0, NULL, ORCH_OPT_FLAG,
-                                              offsetof(struct config_options, origin),
-                                              "show the line that set each value"},
-                                             {0}};
+static const struct orch_option OPTIONS[] = {
+    ORCH_VARIANT_OPTIONS(struct config_options, variant),
+    ORCH_OPTION(struct config_options, origin, FLAG, "origin",
+                .help = "show the line that set each value"),
+    {0}};
 
 /* Returns the distinct values of a parameter over an experiment's cells, in order. */
 static json_t *values_of(const struct orch_expansion *expansion,

@@ -8,10 +8,10 @@ struct diff_options {
     bool source;
 };
 
-static const struct orch_option OPTIONS[] = {{"source", 0, NULL, ORCH_OPT_FLAG,
-                                              offsetof(struct diff_options, source),
-                                              "show the lines of source that differ"},
-                                             {0}};
+static const struct orch_option OPTIONS[] = {
+    ORCH_OPTION(struct diff_options, source, FLAG, "source",
+                .help = "show the lines of source that differ"),
+    {0}};
 
 static void print_rows(struct orch_cli *cli, const GPtrArray *rows)
 {

@@ -44,8 +44,9 @@ struct doctor_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"hold", 0, "SECONDS", ORCH_OPT_TEXT, offsetof(struct doctor_options, hold),
-     "hold a lock in the store's folder, for 'orch doctor' on another host to test"},
+    ORCH_OPTION(struct doctor_options, hold, TEXT, "hold", .value = "SECONDS",
+                .help =
+                    "hold a lock in the store's folder, for 'orch doctor' on another host to test"),
     {0}};
 
 static int hold(struct orch_cli *cli, const char *text, GError **error)

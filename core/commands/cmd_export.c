@@ -14,23 +14,28 @@ struct export_options {
     const char **metrics;
     bool safe_csv;
 };
-#define AT(member) offsetof(struct export_options, member)
 
 static const struct orch_option OPTIONS[] = {
-    {"what", 0, "runs|points", ORCH_OPT_TEXT, AT(what),
-     "a row for each run (default), or for each point of its metrics"},
-    {"where", 'w', "FILTER", ORCH_OPT_TEXT, AT(where), "only runs that match (docs/where.md)"},
-    {"recipe", 0, "NAME", ORCH_OPT_TEXT, AT(recipe), "only of this recipe"},
-    {"experiment", 'e', "NAME", ORCH_OPT_TEXT, AT(experiment), "only of this experiment"},
-    {"columns", 'c', "A,B,...", ORCH_OPT_TEXT, AT(columns),
-     "columns of a run; with --what points: columns before each point (default: key)"},
-    {"metric", 'm', "NAME", ORCH_OPT_LIST, AT(metrics), "with --what points: only this metric"},
-    {"format", 'f', "csv|json|jsonl", ORCH_OPT_TEXT, AT(format),
-     "csv (default), json: one array, jsonl: one object per line"},
-    {"safe-csv", 0, NULL, ORCH_OPT_FLAG, AT(safe_csv),
-     "put ' before texts that a spreadsheet would take for a formula"},
-    {"out", 'o', "FILE", ORCH_OPT_TEXT, AT(out),
-     "write to FILE (its suffix selects the format) instead of stdout"},
+    ORCH_OPTION(struct export_options, what, TEXT, "what", .value = "runs|points",
+                .help = "a row for each run (default), or for each point of its metrics"),
+    ORCH_OPTION(struct export_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
+                .help = "only runs that match (docs/where.md)"),
+    ORCH_OPTION(struct export_options, recipe, TEXT, "recipe", .value = "NAME",
+                .help = "only of this recipe"),
+    ORCH_OPTION(struct export_options, experiment, TEXT, "experiment", .letter = 'e',
+                .value = "NAME", .help = "only of this experiment"),
+    ORCH_OPTION(
+        struct export_options, columns, TEXT, "columns", .letter = 'c', .value = "A,B,...",
+        .help = "columns of a run; with --what points: columns before each point (default: key)"),
+    ORCH_OPTION(struct export_options, metrics, LIST, "metric", .letter = 'm', .value = "NAME",
+                .help = "with --what points: only this metric"),
+    ORCH_OPTION(struct export_options, format, TEXT, "format", .letter = 'f',
+                .value = "csv|json|jsonl",
+                .help = "csv (default), json: one array, jsonl: one object per line"),
+    ORCH_OPTION(struct export_options, safe_csv, FLAG, "safe-csv",
+                .help = "put ' before texts that a spreadsheet would take for a formula"),
+    ORCH_OPTION(struct export_options, out, TEXT, "out", .letter = 'o', .value = "FILE",
+                .help = "write to FILE (its suffix selects the format) instead of stdout"),
     {0}};
 
 static const char *const FORMATS[] = {"csv", "json", "jsonl"}; /* enum orch_export_format */

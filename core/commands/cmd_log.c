@@ -15,12 +15,10 @@ struct log_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"follow", 'f', NULL, ORCH_OPT_FLAG, offsetof(struct log_options, follow),
-     "follow the output until the trial ends"},
-    {"stdout", 0, NULL, ORCH_OPT_FLAG, offsetof(struct log_options, out),
-     "only its standard output"},
-    {"stderr", 0, NULL, ORCH_OPT_FLAG, offsetof(struct log_options, err),
-     "only its standard error"},
+    ORCH_OPTION(struct log_options, follow, FLAG, "follow", .letter = 'f',
+                .help = "follow the output until the trial ends"),
+    ORCH_OPTION(struct log_options, out, FLAG, "stdout", .help = "only its standard output"),
+    ORCH_OPTION(struct log_options, err, FLAG, "stderr", .help = "only its standard error"),
     {0}};
 
 /* Returns the length of the buffer without an incomplete last character, which may continue in the

@@ -15,22 +15,24 @@ struct ls_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct ls_options, where),
-     "only runs that match, e.g. 'lr>=0.01 and state=ok and started>2d' (docs/where.md)"},
-    {"recipe", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct ls_options, recipe),
-     "only of this recipe"},
-    {"experiment", 'e', "NAME", ORCH_OPT_TEXT, offsetof(struct ls_options, experiment),
-     "only of this experiment"},
-    {"tag", 0, "TAG", ORCH_OPT_LIST, offsetof(struct ls_options, tags),
-     "only runs with this tag (repeatable: with all of them)"},
-    {"state", 0, "STATE", ORCH_OPT_TEXT, offsetof(struct ls_options, state),
-     "only runs in this state: ok, failed, crashed, ..."},
-    {"metric", 'm', "NAME", ORCH_OPT_LIST, offsetof(struct ls_options, metrics),
-     "add a column with the last value of a metric, or a result"},
-    {"limit", 'n', "N", ORCH_OPT_TEXT, offsetof(struct ls_options, limit),
-     "show at most N runs (default 30; 0: all)"},
-    {"all", 'a', NULL, ORCH_OPT_FLAG, offsetof(struct ls_options, all), "include removed runs"},
-    {"reverse", 'r', NULL, ORCH_OPT_FLAG, offsetof(struct ls_options, reverse), "oldest first"},
+    ORCH_OPTION(
+        struct ls_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
+        .help =
+            "only runs that match, e.g. 'lr>=0.01 and state=ok and started>2d' (docs/where.md)"),
+    ORCH_OPTION(struct ls_options, recipe, TEXT, "recipe", .value = "NAME",
+                .help = "only of this recipe"),
+    ORCH_OPTION(struct ls_options, experiment, TEXT, "experiment", .letter = 'e', .value = "NAME",
+                .help = "only of this experiment"),
+    ORCH_OPTION(struct ls_options, tags, LIST, "tag", .value = "TAG",
+                .help = "only runs with this tag (repeatable: with all of them)"),
+    ORCH_OPTION(struct ls_options, state, TEXT, "state", .value = "STATE",
+                .help = "only runs in this state: ok, failed, crashed, ..."),
+    ORCH_OPTION(struct ls_options, metrics, LIST, "metric", .letter = 'm', .value = "NAME",
+                .help = "add a column with the last value of a metric, or a result"),
+    ORCH_OPTION(struct ls_options, limit, TEXT, "limit", .letter = 'n', .value = "N",
+                .help = "show at most N runs (default 30; 0: all)"),
+    ORCH_OPTION(struct ls_options, all, FLAG, "all", .letter = 'a', .help = "include removed runs"),
+    ORCH_OPTION(struct ls_options, reverse, FLAG, "reverse", .letter = 'r', .help = "oldest first"),
     {0}};
 
 static void add_labels(struct orch_table *table, const struct orch_listed_run *row)

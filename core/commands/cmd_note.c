@@ -20,11 +20,11 @@ struct note_options {
 
 static const struct orch_option NOTE_OPTIONS[] = {PUBLIC, {0}};
 static const struct orch_option TAG_OPTIONS[] = {
-    {"remove", 0, NULL, ORCH_OPT_FLAG, offsetof(struct note_options, remove), "remove the tags"},
+    ORCH_OPTION(struct note_options, remove, FLAG, "remove", .help = "remove the tags"),
     PUBLIC,
     {0}};
 static const struct orch_option NAME_OPTIONS[] = {
-    {"remove", 0, NULL, ORCH_OPT_FLAG, offsetof(struct note_options, remove), "remove the name"},
+    ORCH_OPTION(struct note_options, remove, FLAG, "remove", .help = "remove the name"),
     PUBLIC,
     {0}};
 

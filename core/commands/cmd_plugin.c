@@ -167,8 +167,8 @@ struct check_options {
 };
 
 static const struct orch_option CHECK_OPTIONS[] = {
-    {"set", 's', "PARAM=VALUE", ORCH_OPT_LIST, offsetof(struct check_options, settings),
-     "run it with this value instead of the default"},
+    ORCH_OPTION(struct check_options, settings, LIST, "set", .letter = 's', .value = "PARAM=VALUE",
+                .help = "run it with this value instead of the default"),
     ORCH_TRUST_OPTION(struct check_options, trust),
     {0}};
 
@@ -229,12 +229,12 @@ struct new_options {
 };
 
 static const struct orch_option NEW_OPTIONS[] = {
-    {"language", 'l', "LANG", ORCH_OPT_TEXT, offsetof(struct new_options, language),
-     "c, shell or python (default)"},
-    {"skeleton", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct new_options, skeleton),
-     "instead of --language: vecadd, a CUDA program whose kernel is empty"},
-    {"dir", 'd', "DIR", ORCH_OPT_TEXT, offsetof(struct new_options, dir),
-     "folder to create (default: plugins/NAME)"},
+    ORCH_OPTION(struct new_options, language, TEXT, "language", .letter = 'l', .value = "LANG",
+                .help = "c, shell or python (default)"),
+    ORCH_OPTION(struct new_options, skeleton, TEXT, "skeleton", .value = "NAME",
+                .help = "instead of --language: vecadd, a CUDA program whose kernel is empty"),
+    ORCH_OPTION(struct new_options, dir, TEXT, "dir", .letter = 'd', .value = "DIR",
+                .help = "folder to create (default: plugins/NAME)"),
     {0}};
 
 /* Returns the commands that build and run a new plugin, one per line. The caller frees. */

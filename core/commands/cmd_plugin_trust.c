@@ -16,10 +16,10 @@ struct trust_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"list", 'l', NULL, ORCH_OPT_FLAG, offsetof(struct trust_options, list),
-     "show what is trusted"},
-    {"remove", 0, NULL, ORCH_OPT_FLAG, offsetof(struct trust_options, remove),
-     "remove these files or digests from the list"},
+    ORCH_OPTION(struct trust_options, list, FLAG, "list", .letter = 'l',
+                .help = "show what is trusted"),
+    ORCH_OPTION(struct trust_options, remove, FLAG, "remove",
+                .help = "remove these files or digests from the list"),
     {0}};
 
 /* Returns whether the file still has the content that was trusted. */

@@ -23,17 +23,18 @@ struct record_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"experiment", 'e', "NAME", ORCH_OPT_TEXT, offsetof(struct record_options, experiment),
-     "file the run under this experiment (default: run)"},
-    {"set", 's', "PARAM=VALUE", ORCH_OPT_LIST, offsetof(struct record_options, settings),
-     "record a parameter of the program"},
-    {"name", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct record_options, name),
-     "name the run; commands accept the name as RUN"},
-    {"tag", 0, "TAG", ORCH_OPT_LIST, offsetof(struct record_options, tags), "tag the run"},
-    {"pid", 0, "PID", ORCH_OPT_TEXT, offsetof(struct record_options, pid),
-     "end the run when this process ends, even if the pipe is still open"},
-    {"begin", 0, NULL, ORCH_OPT_FLAG, offsetof(struct record_options, begin),
-     "read the options from the first line of standard input, and answer in JSON lines"},
+    ORCH_OPTION(struct record_options, experiment, TEXT, "experiment", .letter = 'e',
+                .value = "NAME", .help = "file the run under this experiment (default: run)"),
+    ORCH_OPTION(struct record_options, settings, LIST, "set", .letter = 's', .value = "PARAM=VALUE",
+                .help = "record a parameter of the program"),
+    ORCH_OPTION(struct record_options, name, TEXT, "name", .value = "NAME",
+                .help = "name the run; commands accept the name as RUN"),
+    ORCH_OPTION(struct record_options, tags, LIST, "tag", .value = "TAG", .help = "tag the run"),
+    ORCH_OPTION(struct record_options, pid, TEXT, "pid", .value = "PID",
+                .help = "end the run when this process ends, even if the pipe is still open"),
+    ORCH_OPTION(
+        struct record_options, begin, FLAG, "begin",
+        .help = "read the options from the first line of standard input, and answer in JSON lines"),
     {0}};
 
 /* ---- input ------------------------------------------------------------------------------------

@@ -14,9 +14,9 @@ struct rm_options {
 };
 
 static const struct orch_option RM_OPTIONS[] = {
-    {"reason", 0, "TEXT", ORCH_OPT_TEXT, offsetof(struct rm_options, reason),
-     "reason, stored with the run"},
-    {"undo", 0, NULL, ORCH_OPT_FLAG, offsetof(struct rm_options, undo), "bring removed runs back"},
+    ORCH_OPTION(struct rm_options, reason, TEXT, "reason", .value = "TEXT",
+                .help = "reason, stored with the run"),
+    ORCH_OPTION(struct rm_options, undo, FLAG, "undo", .help = "bring removed runs back"),
     {0}};
 
 /* Returns a text such as ", made by Ada: here alone" when another user's run is removed or
@@ -116,7 +116,8 @@ struct gc_options {
 };
 
 static const struct orch_option GC_OPTIONS[] = {
-    {"dry-run", 'n', NULL, ORCH_OPT_FLAG, offsetof(struct gc_options, dry_run), "only count"}, {0}};
+    ORCH_OPTION(struct gc_options, dry_run, FLAG, "dry-run", .letter = 'n', .help = "only count"),
+    {0}};
 
 static void print_freed(struct orch_cli *cli, const struct orch_freed *freed, bool dry_run)
 {

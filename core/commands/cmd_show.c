@@ -26,14 +26,14 @@ struct show_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"metric", 'm', "NAME", ORCH_OPT_LIST, offsetof(struct show_options, metrics),
-     "print every point of a metric"},
-    {"artifact", 'a', "NAME", ORCH_OPT_TEXT, offsetof(struct show_options, artifact),
-     "print an artifact to stdout"},
-    {"file", 0, "PATH", ORCH_OPT_TEXT, offsetof(struct show_options, file),
-     "print a file that the run left in its folder apart"},
-    {"on", 0, "GPU", ORCH_OPT_TEXT, offsetof(struct show_options, on),
-     "estimate the time left of a running trial on that GPU"},
+    ORCH_OPTION(struct show_options, metrics, LIST, "metric", .letter = 'm', .value = "NAME",
+                .help = "print every point of a metric"),
+    ORCH_OPTION(struct show_options, artifact, TEXT, "artifact", .letter = 'a', .value = "NAME",
+                .help = "print an artifact to stdout"),
+    ORCH_OPTION(struct show_options, file, TEXT, "file", .value = "PATH",
+                .help = "print a file that the run left in its folder apart"),
+    ORCH_OPTION(struct show_options, on, TEXT, "on", .value = "GPU",
+                .help = "estimate the time left of a running trial on that GPU"),
     {0}};
 
 static char *tags_text(const GPtrArray *tags)

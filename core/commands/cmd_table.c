@@ -14,19 +14,22 @@ struct table_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"rows", 0, "NAMES", ORCH_OPT_TEXT, offsetof(struct table_options, rows),
-     "parameters (comma-separated), or experiment, repeat, who, gpu, machine, ..."},
-    {"columns", 0, "NAMES", ORCH_OPT_TEXT, offsetof(struct table_options, columns),
-     "the same for columns (default: one column for each value)"},
-    {"value", 0, "'WHICH NAME'", ORCH_OPT_LIST, offsetof(struct table_options, values),
-     "'max val_accuracy': last, best, min, max, mean, first or count of a metric, or a "
-     "result (repeatable)"},
-    {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct table_options, where),
-     "only runs that match (see 'orch ls')"},
-    {"across", 0, NULL, ORCH_OPT_FLAG, offsetof(struct table_options, across),
-     "let runs of different experiments, data sets and numbers of classes share a cell"},
-    {"format", 0, "FORMAT", ORCH_OPT_TEXT, offsetof(struct table_options, format),
-     "text, tsv, csv, markdown, latex or json"},
+    ORCH_OPTION(struct table_options, rows, TEXT, "rows", .value = "NAMES",
+                .help =
+                    "parameters (comma-separated), or experiment, repeat, who, gpu, machine, ..."),
+    ORCH_OPTION(struct table_options, columns, TEXT, "columns", .value = "NAMES",
+                .help = "the same for columns (default: one column for each value)"),
+    ORCH_OPTION(
+        struct table_options, values, LIST, "value", .value = "'WHICH NAME'",
+        .help = "'max val_accuracy': last, best, min, max, mean, first or count of a metric, or a "
+                "result (repeatable)"),
+    ORCH_OPTION(struct table_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
+                .help = "only runs that match (see 'orch ls')"),
+    ORCH_OPTION(
+        struct table_options, across, FLAG, "across",
+        .help = "let runs of different experiments, data sets and numbers of classes share a cell"),
+    ORCH_OPTION(struct table_options, format, TEXT, "format", .value = "FORMAT",
+                .help = "text, tsv, csv, markdown, latex or json"),
     {0}};
 
 /* Splits "lr,mode" into names; empty for NULL. */

@@ -22,32 +22,34 @@ struct compare_options {
     struct orch_compare_run run;
     bool across, disturbed;
 };
-#define AT(member) offsetof(struct compare_options, member)
 
 static const struct orch_option OPTIONS[] = {
-    {"metric", 'm', "NAME", ORCH_OPT_LIST, AT(metrics),
-     "compare only this metric or result (default: all that both have)"},
-    {"where", 'w', "FILTER", ORCH_OPT_TEXT, AT(where),
-     "compare only runs that match, on both sides (docs/where.md)"},
-    {"value", 0, "WHICH", ORCH_OPT_TEXT, AT(aggregate),
-     "last (default), best, min, max, mean, first of each run's series"},
-    {"least", 0, "PERCENT", ORCH_OPT_TEXT, AT(least),
-     "the smallest difference that matters (default 5%)"},
-    {"across", 0, NULL, ORCH_OPT_FLAG, AT(across),
-     "put all tasks in one comparison, and compare timings of different machines"},
-    {"disturbed", 0, NULL, ORCH_OPT_FLAG, AT(disturbed),
-     "also count times of runs during which other programs kept the CPUs busy"},
-    {"fail-on", 0, "LIMIT", ORCH_OPT_LIST, AT(fail_on),
-     "exit with 7 when B changed this much, e.g. 'epoch_time_s > 3%'(repeatable)"},
-    {"run", 0, "RECIPE", ORCH_OPT_TEXT, AT(run.recipe),
-     "run both sides (commits, or . for the work tree) now, in turns"},
-    {"repeat", 0, "N", ORCH_OPT_TEXT, AT(repeat),
-     "with --run: number of runs of each setting and side (default 5)"},
-    {"profile", 'p', "NAME", ORCH_OPT_TEXT, AT(run.profile), "with --run: the recipe's profile"},
-    {"set", 's', "[EXP.]PARAM=VALUE", ORCH_OPT_LIST, AT(run.settings),
-     "with --run: set a parameter"},
-    {"sweep", 'x', "[EXP.]PARAM=A,B,...", ORCH_OPT_LIST, AT(run.sweeps),
-     "with --run: sweep a parameter"},
+    ORCH_OPTION(struct compare_options, metrics, LIST, "metric", .letter = 'm', .value = "NAME",
+                .help = "compare only this metric or result (default: all that both have)"),
+    ORCH_OPTION(struct compare_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
+                .help = "compare only runs that match, on both sides (docs/where.md)"),
+    ORCH_OPTION(struct compare_options, aggregate, TEXT, "value", .value = "WHICH",
+                .help = "last (default), best, min, max, mean, first of each run's series"),
+    ORCH_OPTION(struct compare_options, least, TEXT, "least", .value = "PERCENT",
+                .help = "the smallest difference that matters (default 5%)"),
+    ORCH_OPTION(struct compare_options, across, FLAG, "across",
+                .help =
+                    "put all tasks in one comparison, and compare timings of different machines"),
+    ORCH_OPTION(struct compare_options, disturbed, FLAG, "disturbed",
+                .help = "also count times of runs during which other programs kept the CPUs busy"),
+    ORCH_OPTION(struct compare_options, fail_on, LIST, "fail-on", .value = "LIMIT",
+                .help =
+                    "exit with 7 when B changed this much, e.g. 'epoch_time_s > 3%'(repeatable)"),
+    ORCH_OPTION(struct compare_options, run.recipe, TEXT, "run", .value = "RECIPE",
+                .help = "run both sides (commits, or . for the work tree) now, in turns"),
+    ORCH_OPTION(struct compare_options, repeat, TEXT, "repeat", .value = "N",
+                .help = "with --run: number of runs of each setting and side (default 5)"),
+    ORCH_OPTION(struct compare_options, run.profile, TEXT, "profile", .letter = 'p',
+                .value = "NAME", .help = "with --run: the recipe's profile"),
+    ORCH_OPTION(struct compare_options, run.settings, LIST, "set", .letter = 's',
+                .value = "[EXP.]PARAM=VALUE", .help = "with --run: set a parameter"),
+    ORCH_OPTION(struct compare_options, run.sweeps, LIST, "sweep", .letter = 'x',
+                .value = "[EXP.]PARAM=A,B,...", .help = "with --run: sweep a parameter"),
     {0}};
 
 /* The request and its results. */

@@ -85,10 +85,10 @@ struct run_options {
     bool over_allowance;
 };
 
-static const struct orch_option OPTIONS[] = {{"over-allowance", 0, NULL, ORCH_OPT_FLAG,
-                                              offsetof(struct run_options, over_allowance),
-                                              "run even if the recipe's allowance is used up"},
-                                             {0}};
+static const struct orch_option OPTIONS[] = {
+    ORCH_OPTION(struct run_options, over_allowance, FLAG, "over-allowance",
+                .help = "run even if the recipe's allowance is used up"),
+    {0}};
 
 struct run {
     struct orch_cli *cli;

@@ -21,18 +21,19 @@ struct cost_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"by", 'b', "NAMES", ORCH_OPT_TEXT, offsetof(struct cost_options, by),
-     "group by who, recipe, experiment, gpu, machine, week, month (default: who,gpu)"},
-    {"since", 0, "DATE", ORCH_OPT_TEXT, offsetof(struct cost_options, since),
-     "only runs that ended since then: 2026-11-01, or 7d for a week ago"},
-    {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct cost_options, where),
-     "only runs that match, as 'orch ls --where'"},
-    {"price", 0, "GPU=USD", ORCH_OPT_LIST, offsetof(struct cost_options, prices),
-     "price of a device hour, e.g. V100=0.50; cpu=0.05 for any CPU"},
-    {"gpu", 0, "GPU", ORCH_OPT_TEXT, offsetof(struct cost_options, gpu),
-     "estimate the plan's cost on that GPU (default: this machine)"},
-    {"profile", 'p', "NAME", ORCH_OPT_TEXT, offsetof(struct cost_options, profile),
-     "plan with this profile instead of the recipe's default"},
+    ORCH_OPTION(
+        struct cost_options, by, TEXT, "by", .letter = 'b', .value = "NAMES",
+        .help = "group by who, recipe, experiment, gpu, machine, week, month (default: who,gpu)"),
+    ORCH_OPTION(struct cost_options, since, TEXT, "since", .value = "DATE",
+                .help = "only runs that ended since then: 2026-11-01, or 7d for a week ago"),
+    ORCH_OPTION(struct cost_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
+                .help = "only runs that match, as 'orch ls --where'"),
+    ORCH_OPTION(struct cost_options, prices, LIST, "price", .value = "GPU=USD",
+                .help = "price of a device hour, e.g. V100=0.50; cpu=0.05 for any CPU"),
+    ORCH_OPTION(struct cost_options, gpu, TEXT, "gpu", .value = "GPU",
+                .help = "estimate the plan's cost on that GPU (default: this machine)"),
+    ORCH_OPTION(struct cost_options, profile, TEXT, "profile", .letter = 'p', .value = "NAME",
+                .help = "plan with this profile instead of the recipe's default"),
     {0}};
 
 /* ---- options -----------------------------------------------------------------------------------

@@ -55,8 +55,8 @@ struct bench_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"bench", 0, NULL, ORCH_OPT_FLAG, offsetof(struct bench_options, bench),
-     "also measure this machine's best rates, kept as device 'here'"},
+    ORCH_OPTION(struct bench_options, bench, FLAG, "bench",
+                .help = "also measure this machine's best rates, kept as device 'here'"),
     {0}};
 
 static bool is_asked(const void *options)

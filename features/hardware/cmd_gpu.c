@@ -37,10 +37,10 @@ struct ls_options {
 };
 
 static const struct orch_option LS_OPTIONS[] = {
-    {"arch", 'a', "NAME", ORCH_OPT_TEXT, offsetof(struct ls_options, arch),
-     "only this architecture: Kepler, Pascal, Volta, ..."},
-    {"format", 'f', "NAME", ORCH_OPT_TEXT, offsetof(struct ls_options, format),
-     "text, tsv, csv, markdown, latex"},
+    ORCH_OPTION(struct ls_options, arch, TEXT, "arch", .letter = 'a', .value = "NAME",
+                .help = "only this architecture: Kepler, Pascal, Volta, ..."),
+    ORCH_OPTION(struct ls_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
+                .help = "text, tsv, csv, markdown, latex"),
     {0}};
 
 static void add_number(struct orch_table *table, double value)
@@ -387,10 +387,10 @@ struct prices_options {
 };
 
 static const struct orch_option PRICES_OPTIONS[] = {
-    {"update", 'u', "FILE", ORCH_OPT_TEXT, offsetof(struct prices_options, update),
-     "add the prices of a CSV file, newer or older ones"},
-    {"remove", 0, NULL, ORCH_OPT_FLAG, offsetof(struct prices_options, remove),
-     "remove the added prices (with GPU: only those of this GPU)"},
+    ORCH_OPTION(struct prices_options, update, TEXT, "update", .letter = 'u', .value = "FILE",
+                .help = "add the prices of a CSV file, newer or older ones"),
+    ORCH_OPTION(struct prices_options, remove, FLAG, "remove",
+                .help = "remove the added prices (with GPU: only those of this GPU)"),
     {0}};
 
 static int update_prices(struct orch_cli *cli, const char *path, GError **error)

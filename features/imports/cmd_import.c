@@ -16,27 +16,35 @@ struct import_options {
     bool skip_bad, dry_run, features, runs;
 };
 
-#define AT(member) offsetof(struct import_options, member)
 static const struct orch_option OPTIONS[] = {
-    {"target", 't', "COLUMN", ORCH_OPT_TEXT, AT(target),
-     "the measured column, or its name by --map"},
-    {"map", 'm', "COLUMN=FEATURE,...", ORCH_OPT_LIST, AT(map),
-     "rename columns to features that predictors know (--features)"},
-    {"drop", 0, "COLUMN,...", ORCH_OPT_LIST, AT(drop),
-     "leave out these columns and those computed from them"},
-    {"name", 'n', "NAME", ORCH_OPT_TEXT, AT(name), "name of the table (default: the file's)"},
-    {"unit", 0, "UNIT", ORCH_OPT_TEXT, AT(unit), "unit of the target (default: from its name)"},
-    {"source", 0, "TEXT", ORCH_OPT_TEXT, AT(source),
-     "where the measurements come from (default: FILE.md beside FILE.csv)"},
-    {"licence", 0, "TEXT", ORCH_OPT_TEXT, AT(licence), "their licence (default: likewise)"},
-    {"skip-bad", 0, NULL, ORCH_OPT_FLAG, AT(skip_bad),
-     "leave out and count rows whose target or numbers are invalid"},
-    {"dry-run", 0, NULL, ORCH_OPT_FLAG, AT(dry_run), "check the file; store nothing"},
-    {"runs", 0, NULL, ORCH_OPT_FLAG, AT(runs),
-     "import runs: MLflow's mlruns or mlflow.db, W&B's folder or CSV, TensorBoard's logs"},
-    {"param", 0, "COLUMN", ORCH_OPT_LIST, AT(params),
-     "with --runs and a CSV: a column of numbers that is a parameter, not a result"},
-    {"features", 0, NULL, ORCH_OPT_FLAG, AT(features), "list the names that predictors know"},
+    ORCH_OPTION(struct import_options, target, TEXT, "target", .letter = 't', .value = "COLUMN",
+                .help = "the measured column, or its name by --map"),
+    ORCH_OPTION(struct import_options, map, LIST, "map", .letter = 'm',
+                .value = "COLUMN=FEATURE,...",
+                .help = "rename columns to features that predictors know (--features)"),
+    ORCH_OPTION(struct import_options, drop, LIST, "drop", .value = "COLUMN,...",
+                .help = "leave out these columns and those computed from them"),
+    ORCH_OPTION(struct import_options, name, TEXT, "name", .letter = 'n', .value = "NAME",
+                .help = "name of the table (default: the file's)"),
+    ORCH_OPTION(struct import_options, unit, TEXT, "unit", .value = "UNIT",
+                .help = "unit of the target (default: from its name)"),
+    ORCH_OPTION(struct import_options, source, TEXT, "source", .value = "TEXT",
+                .help = "where the measurements come from (default: FILE.md beside FILE.csv)"),
+    ORCH_OPTION(struct import_options, licence, TEXT, "licence", .value = "TEXT",
+                .help = "their licence (default: likewise)"),
+    ORCH_OPTION(struct import_options, skip_bad, FLAG, "skip-bad",
+                .help = "leave out and count rows whose target or numbers are invalid"),
+    ORCH_OPTION(struct import_options, dry_run, FLAG, "dry-run",
+                .help = "check the file; store nothing"),
+    ORCH_OPTION(
+        struct import_options, runs, FLAG, "runs",
+        .help =
+            "import runs: MLflow's mlruns or mlflow.db, W&B's folder or CSV, TensorBoard's logs"),
+    ORCH_OPTION(struct import_options, params, LIST, "param", .value = "COLUMN",
+                .help =
+                    "with --runs and a CSV: a column of numbers that is a parameter, not a result"),
+    ORCH_OPTION(struct import_options, features, FLAG, "features",
+                .help = "list the names that predictors know"),
     {0}};
 
 static void add_names(struct orch_table *table, const struct orch_feature_name *row,

@@ -229,10 +229,10 @@ struct export_options {
 };
 
 static const struct orch_option EXPORT_OPTIONS[] = {
-    {"format", 'f', "json|csv", ORCH_OPT_TEXT, offsetof(struct export_options, format),
-     "json (default): everything, for 'orch import'; csv: only the rows"},
-    {"output", 'o', "FILE", ORCH_OPT_TEXT, offsetof(struct export_options, output),
-     "write to FILE instead of stdout"},
+    ORCH_OPTION(struct export_options, format, TEXT, "format", .letter = 'f', .value = "json|csv",
+                .help = "json (default): everything, for 'orch import'; csv: only the rows"),
+    ORCH_OPTION(struct export_options, output, TEXT, "output", .letter = 'o', .value = "FILE",
+                .help = "write to FILE instead of stdout"),
     {0}};
 
 static int run_export(struct orch_cli *cli, const void *options, GError **error)

@@ -16,30 +16,40 @@ struct eval_options {
     bool untuned, by_group, calibrate;
 };
 
-#define AT(member) offsetof(struct eval_options, member)
 static const struct orch_option OPTIONS[] = {
-    {"train", 0, "A.csv", ORCH_OPT_TEXT, AT(train), "rows to train on"},
-    {"test", 0, "B.csv", ORCH_OPT_TEXT, AT(test), "rows to evaluate on, with the same columns"},
-    {"target", 't', "COLUMN", ORCH_OPT_TEXT, AT(target), "what to predict (default step_ms)"},
-    {"model", 'm', "NAME", ORCH_OPT_TEXT, AT(model),
-     "auto (the default: a mixture of the best), grey (a mixture on top of the roofline), "
-     "linear, tree, forest, boost, knn, mlp, kernel"},
-    {"box", 0, "grey|black|best", ORCH_OPT_TEXT, AT(box),
-     "predict time / roofline (grey), the time itself (black), or the better (best, the default)"},
-    {"drop", 0, "COLUMN,...", ORCH_OPT_LIST, AT(drop),
-     "columns to ignore; what is derived from them and others stays (docs/import.md)"},
-    {"group", 0, "COLUMN", ORCH_OPT_TEXT, AT(group),
-     "show the errors for each value of this column, too"},
-    {"by-group", 0, NULL, ORCH_OPT_FLAG, AT(by_group),
-     "hold out whole groups of --group in cross-validation: the error for unseen values"},
-    {"by-group-width", 0, NULL, ORCH_OPT_FLAG, AT(calibrate),
-     "calibrate the interval for each value of --group"},
-    {"out", 0, "FILE.csv", ORCH_OPT_TEXT, AT(out),
-     "write each row's target, prediction, interval and distance"},
-    {"untuned", 0, NULL, ORCH_OPT_FLAG, AT(untuned),
-     "do not search hyperparameters: use each model's first setting"},
-    {"seed", 0, "N", ORCH_OPT_INT, AT(seed), "random seed of folds and models (default 0)"},
-    {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, tsv, csv, markdown, latex"},
+    ORCH_OPTION(struct eval_options, train, TEXT, "train", .value = "A.csv",
+                .help = "rows to train on"),
+    ORCH_OPTION(struct eval_options, test, TEXT, "test", .value = "B.csv",
+                .help = "rows to evaluate on, with the same columns"),
+    ORCH_OPTION(struct eval_options, target, TEXT, "target", .letter = 't', .value = "COLUMN",
+                .help = "what to predict (default step_ms)"),
+    ORCH_OPTION(
+        struct eval_options, model, TEXT, "model", .letter = 'm', .value = "NAME",
+        .help =
+            "auto (the default: a mixture of the best), grey (a mixture on top of the roofline), "
+            "linear, tree, forest, boost, knn, mlp, kernel"),
+    ORCH_OPTION(struct eval_options, box, TEXT, "box", .value = "grey|black|best",
+                .help = "predict time / roofline (grey), the time itself (black), or the better "
+                        "(best, the default)"),
+    ORCH_OPTION(
+        struct eval_options, drop, LIST, "drop", .value = "COLUMN,...",
+        .help = "columns to ignore; what is derived from them and others stays (docs/import.md)"),
+    ORCH_OPTION(struct eval_options, group, TEXT, "group", .value = "COLUMN",
+                .help = "show the errors for each value of this column, too"),
+    ORCH_OPTION(
+        struct eval_options, by_group, FLAG, "by-group",
+        .help =
+            "hold out whole groups of --group in cross-validation: the error for unseen values"),
+    ORCH_OPTION(struct eval_options, calibrate, FLAG, "by-group-width",
+                .help = "calibrate the interval for each value of --group"),
+    ORCH_OPTION(struct eval_options, out, TEXT, "out", .value = "FILE.csv",
+                .help = "write each row's target, prediction, interval and distance"),
+    ORCH_OPTION(struct eval_options, untuned, FLAG, "untuned",
+                .help = "do not search hyperparameters: use each model's first setting"),
+    ORCH_OPTION(struct eval_options, seed, INT, "seed", .value = "N",
+                .help = "random seed of folds and models (default 0)"),
+    ORCH_OPTION(struct eval_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
+                .help = "text, tsv, csv, markdown, latex"),
     {0}};
 
 static json_t *score_json(const struct orch_score *s)

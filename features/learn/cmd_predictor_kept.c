@@ -55,28 +55,33 @@ struct train_options {
     bool untuned, no_runs;
 };
 
-#define AT(member) offsetof(struct train_options, member)
 static const struct orch_option TRAIN_OPTIONS[] = {
-    {"target", 't', "NAME", ORCH_OPT_TEXT, AT(target),
-     "what to predict: step_ms (the default where runs declare a cost), epoch_s, images_per_s, "
-     "wall_s (the default elsewhere), or a data set's own"},
-    {"model", 'm', "NAME", ORCH_OPT_TEXT, AT(model),
-     "auto (the default: a mixture of the best in cross-validation), linear, tree, forest, boost, "
-     "knn, mlp, kernel, or grey: a mixture on top of the analytical model"},
-    {"data", 'd', "SET,...", ORCH_OPT_LIST, AT(data), "train on the rows of these data sets, too"},
-    {"no-runs", 0, NULL, ORCH_OPT_FLAG, AT(no_runs), "do not train on the store's runs"},
-    {"where", 'w', "EXPR", ORCH_OPT_TEXT, AT(where),
-     "train only on runs that match (docs/where.md)"},
-    {"drop", 0, "COLUMN,...", ORCH_OPT_LIST, AT(drop),
-     "columns to ignore; what is derived from them and others stays (docs/import.md)"},
-    {"name", 'n', "NAME", ORCH_OPT_TEXT, AT(name),
-     "name of the predictor (default: the experiment's, else the target's, which 'orch predict' "
-     "uses)"},
-    {"untuned", 0, NULL, ORCH_OPT_FLAG, AT(untuned),
-     "do not search hyperparameters: use each model's first setting"},
-    {"seed", 0, "N", ORCH_OPT_INT, AT(seed), "random seed of folds and models (default 0)"},
+    ORCH_OPTION(struct train_options, target, TEXT, "target", .letter = 't', .value = "NAME",
+                .help = "what to predict: step_ms (the default where runs declare a cost), "
+                        "epoch_s, images_per_s, "
+                        "wall_s (the default elsewhere), or a data set's own"),
+    ORCH_OPTION(struct train_options, model, TEXT, "model", .letter = 'm', .value = "NAME",
+                .help = "auto (the default: a mixture of the best in cross-validation), linear, "
+                        "tree, forest, boost, "
+                        "knn, mlp, kernel, or grey: a mixture on top of the analytical model"),
+    ORCH_OPTION(struct train_options, data, LIST, "data", .letter = 'd', .value = "SET,...",
+                .help = "train on the rows of these data sets, too"),
+    ORCH_OPTION(struct train_options, no_runs, FLAG, "no-runs",
+                .help = "do not train on the store's runs"),
+    ORCH_OPTION(struct train_options, where, TEXT, "where", .letter = 'w', .value = "EXPR",
+                .help = "train only on runs that match (docs/where.md)"),
+    ORCH_OPTION(
+        struct train_options, drop, LIST, "drop", .value = "COLUMN,...",
+        .help = "columns to ignore; what is derived from them and others stays (docs/import.md)"),
+    ORCH_OPTION(struct train_options, name, TEXT, "name", .letter = 'n', .value = "NAME",
+                .help = "name of the predictor (default: the experiment's, else the target's, "
+                        "which 'orch predict' "
+                        "uses)"),
+    ORCH_OPTION(struct train_options, untuned, FLAG, "untuned",
+                .help = "do not search hyperparameters: use each model's first setting"),
+    ORCH_OPTION(struct train_options, seed, INT, "seed", .value = "N",
+                .help = "random seed of folds and models (default 0)"),
     {0}};
-#undef AT
 
 static void print_baselines(const struct orch_trained *t)
 {

@@ -14,14 +14,16 @@ struct rows_options {
     bool runs;
 };
 
-#define AT(member) offsetof(struct rows_options, member)
 static const struct orch_option OPTIONS[] = {
-    {"target", 't', "NAME", ORCH_OPT_TEXT, AT(target),
-     "step_ms (the default), epoch_s, images_per_s, wall_s; of --data: its own"},
-    {"data", 'd', "NAME", ORCH_OPT_TEXT, AT(data), "the rows of a data set instead of the runs'"},
-    {"where", 'w', "FILTER", ORCH_OPT_TEXT, AT(where), "only runs that match (docs/where.md)"},
-    {"runs", 0, NULL, ORCH_OPT_FLAG, AT(runs), "show the run of each row"},
-    {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, tsv, csv, markdown, latex"},
+    ORCH_OPTION(struct rows_options, target, TEXT, "target", .letter = 't', .value = "NAME",
+                .help = "step_ms (the default), epoch_s, images_per_s, wall_s; of --data: its own"),
+    ORCH_OPTION(struct rows_options, data, TEXT, "data", .letter = 'd', .value = "NAME",
+                .help = "the rows of a data set instead of the runs'"),
+    ORCH_OPTION(struct rows_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
+                .help = "only runs that match (docs/where.md)"),
+    ORCH_OPTION(struct rows_options, runs, FLAG, "runs", .help = "show the run of each row"),
+    ORCH_OPTION(struct rows_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
+                .help = "text, tsv, csv, markdown, latex"),
     {0}};
 
 /* Returns whether every field of a column is a number or empty, and at least one is a number. */

@@ -61,30 +61,31 @@ struct show_options {
 };
 
 static const struct orch_option SHOW_OPTIONS[] = {
-    {"input", 'i', "CxHxW", ORCH_OPT_TEXT, offsetof(struct show_options, input),
-     "size of one input (default: the network's own)"},
-    {"classes", 0, "N", ORCH_OPT_TEXT, offsetof(struct show_options, classes),
-     "outputs of the classifier (default: the network's own)"},
-    {"table-net", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct show_options, table_net),
-     "use this network of a layer table with several"},
-    {"batch", 'b', "N", ORCH_OPT_TEXT, offsetof(struct show_options, batch),
-     "images per batch, for activations, operations and memory (default 1)"},
-    {"mac", 0, "1|2", ORCH_OPT_INT, offsetof(struct show_options, per_mac),
-     "operations per multiply-add (default 2)"},
-    {"work", 0, NULL, ORCH_OPT_FLAG, offsetof(struct show_options, work),
-     "show how each number is computed"},
-    {"brief", 0, NULL, ORCH_OPT_FLAG, offsetof(struct show_options, brief),
-     "only convolutions, pools and linear layers"},
-    {"training", 0, NULL, ORCH_OPT_FLAG, offsetof(struct show_options, training),
-     "memory of training: weights, gradients, optimizer, activations (the default)"},
-    {"forward-only", 0, NULL, ORCH_OPT_FLAG, offsetof(struct show_options, forward_only),
-     "memory of inference: weights and the widest layer"},
-    {"optimizer", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct show_options, optimizer),
-     "sgd, momentum (default), adam: 0, 1, 2 values per weight"},
-    {"precision", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct show_options, precision),
-     "fp32 (default), fp16, bf16: of activations and moved values"},
-    {"format", 'f', "NAME", ORCH_OPT_TEXT, offsetof(struct show_options, format),
-     "text, tsv, csv, markdown, latex"},
+    ORCH_OPTION(struct show_options, input, TEXT, "input", .letter = 'i', .value = "CxHxW",
+                .help = "size of one input (default: the network's own)"),
+    ORCH_OPTION(struct show_options, classes, TEXT, "classes", .value = "N",
+                .help = "outputs of the classifier (default: the network's own)"),
+    ORCH_OPTION(struct show_options, table_net, TEXT, "table-net", .value = "NAME",
+                .help = "use this network of a layer table with several"),
+    ORCH_OPTION(struct show_options, batch, TEXT, "batch", .letter = 'b', .value = "N",
+                .help = "images per batch, for activations, operations and memory (default 1)"),
+    ORCH_OPTION(struct show_options, per_mac, INT, "mac", .value = "1|2",
+                .help = "operations per multiply-add (default 2)"),
+    ORCH_OPTION(struct show_options, work, FLAG, "work",
+                .help = "show how each number is computed"),
+    ORCH_OPTION(struct show_options, brief, FLAG, "brief",
+                .help = "only convolutions, pools and linear layers"),
+    ORCH_OPTION(struct show_options, training, FLAG, "training",
+                .help =
+                    "memory of training: weights, gradients, optimizer, activations (the default)"),
+    ORCH_OPTION(struct show_options, forward_only, FLAG, "forward-only",
+                .help = "memory of inference: weights and the widest layer"),
+    ORCH_OPTION(struct show_options, optimizer, TEXT, "optimizer", .value = "NAME",
+                .help = "sgd, momentum (default), adam: 0, 1, 2 values per weight"),
+    ORCH_OPTION(struct show_options, precision, TEXT, "precision", .value = "NAME",
+                .help = "fp32 (default), fp16, bf16: of activations and moved values"),
+    ORCH_OPTION(struct show_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
+                .help = "text, tsv, csv, markdown, latex"),
     {0}};
 
 /* A network with its counts. */
@@ -393,14 +394,14 @@ struct compare_options {
 };
 
 static const struct orch_option COMPARE_OPTIONS[] = {
-    {"input", 'i', "CxHxW", ORCH_OPT_TEXT, offsetof(struct compare_options, input),
-     "the same input for both (default: each its own)"},
-    {"classes", 0, "N", ORCH_OPT_INT, offsetof(struct compare_options, classes),
-     "the same number of classes for both"},
-    {"mac", 0, "1|2", ORCH_OPT_INT, offsetof(struct compare_options, per_mac),
-     "operations per multiply-add (default 2)"},
-    {"format", 'f', "NAME", ORCH_OPT_TEXT, offsetof(struct compare_options, format),
-     "text, tsv, csv, markdown, latex"},
+    ORCH_OPTION(struct compare_options, input, TEXT, "input", .letter = 'i', .value = "CxHxW",
+                .help = "the same input for both (default: each its own)"),
+    ORCH_OPTION(struct compare_options, classes, INT, "classes", .value = "N",
+                .help = "the same number of classes for both"),
+    ORCH_OPTION(struct compare_options, per_mac, INT, "mac", .value = "1|2",
+                .help = "operations per multiply-add (default 2)"),
+    ORCH_OPTION(struct compare_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
+                .help = "text, tsv, csv, markdown, latex"),
     {0}};
 
 static void add_ratio(struct orch_table *table, const char *what, double a, double b, bool bytes)

@@ -18,12 +18,13 @@ struct pack_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT, offsetof(struct pack_options, artifacts),
-     "largest artifact to include (default: 4 MiB)"},
-    {"sources", 0, "BYTES", ORCH_OPT_TEXT, offsetof(struct pack_options, sources),
-     "limit for sources beyond those that the recipe refers to (default: 20 MiB)"},
-    {"jobs", 'j', "N", ORCH_OPT_COUNT, offsetof(struct pack_options, jobs),
-     "assume N trials at once: each has its share of the machine's threads"},
+    ORCH_OPTION(struct pack_options, artifacts, TEXT, "artifacts", .value = "all|none|BYTES",
+                .help = "largest artifact to include (default: 4 MiB)"),
+    ORCH_OPTION(struct pack_options, sources, TEXT, "sources", .value = "BYTES",
+                .help =
+                    "limit for sources beyond those that the recipe refers to (default: 20 MiB)"),
+    ORCH_OPTION(struct pack_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
+                .help = "assume N trials at once: each has its share of the machine's threads"),
     ORCH_VARIANT_OPTIONS(struct pack_options, variant),
     {0}};
 

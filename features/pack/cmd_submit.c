@@ -21,12 +21,12 @@ struct submit_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"netid", 0, "ID", ORCH_OPT_TEXT, offsetof(struct submit_options, netid),
-     "your ID, which begins every file name"},
-    {"out", 0, "DIR", ORCH_OPT_TEXT, offsetof(struct submit_options, out),
-     "folder of the notebooks and the ZIP (default: here)"},
-    {"pack", 0, NULL, ORCH_OPT_FLAG, offsetof(struct submit_options, packs),
-     "include a pack ('orch pack'), so that the numbers can be verified"},
+    ORCH_OPTION(struct submit_options, netid, TEXT, "netid", .value = "ID",
+                .help = "your ID, which begins every file name"),
+    ORCH_OPTION(struct submit_options, out, TEXT, "out", .value = "DIR",
+                .help = "folder of the notebooks and the ZIP (default: here)"),
+    ORCH_OPTION(struct submit_options, packs, FLAG, "pack",
+                .help = "include a pack ('orch pack'), so that the numbers can be verified"),
     ORCH_VARIANT_OPTIONS(struct submit_options, variant),
     {0}};
 

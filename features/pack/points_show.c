@@ -58,8 +58,8 @@ struct points_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"points", 0, NULL, ORCH_OPT_FLAG, offsetof(struct points_options, points),
-     "show the state and the points of each part of the assignment instead"},
+    ORCH_OPTION(struct points_options, points, FLAG, "points",
+                .help = "show the state and the points of each part of the assignment instead"),
     {0}};
 
 static bool is_asked(const void *options)

@@ -14,8 +14,8 @@ struct score_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"all", 0, NULL, ORCH_OPT_FLAG, offsetof(struct score_options, all),
-     "also score runs during which other programs kept the CPUs busy, apart"},
+    ORCH_OPTION(struct score_options, all, FLAG, "all",
+                .help = "also score runs during which other programs kept the CPUs busy, apart"),
     {0}};
 
 static void add_row(struct orch_table *table, const struct orch_forecast_score_row *row, bool all)

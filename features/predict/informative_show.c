@@ -72,12 +72,15 @@ static void print_choices(struct orch_cli *cli, const struct orch_plan *plan, co
  */
 
 static const struct orch_option RUN_OPTIONS[] = {
-    {"most-informative", 0, "N", ORCH_OPT_TEXT, offsetof(struct informative_options, count),
-     "run only the N most informative trials: those that improve the other forecasts most"},
+    ORCH_OPTION(
+        struct informative_options, count, TEXT, "most-informative", .value = "N",
+        .help =
+            "run only the N most informative trials: those that improve the other forecasts most"),
     {0}};
 static const struct orch_option PLAN_OPTIONS[] = {
-    {"most-informative", 0, "N", ORCH_OPT_TEXT, offsetof(struct informative_options, count),
-     "show the N most informative trials: those that improve the other forecasts most"},
+    ORCH_OPTION(
+        struct informative_options, count, TEXT, "most-informative", .value = "N",
+        .help = "show the N most informative trials: those that improve the other forecasts most"),
     {0}};
 
 static bool is_asked(const void *options)

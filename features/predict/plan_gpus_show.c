@@ -86,8 +86,8 @@ struct gpus_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"gpu", 0, "NAMES|all", ORCH_OPT_TEXT, offsetof(struct gpus_options, gpu),
-     "estimate time and cost of the missing trials on these GPUs"},
+    ORCH_OPTION(struct gpus_options, gpu, TEXT, "gpu", .value = "NAMES|all",
+                .help = "estimate time and cost of the missing trials on these GPUs"),
     {0}};
 
 static bool is_asked(const void *options)

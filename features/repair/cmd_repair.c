@@ -13,8 +13,8 @@ struct repair_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"to", 0, "FILE", ORCH_OPT_TEXT, offsetof(struct repair_options, to),
-     "the new store (default: the damaged file's name with '.repaired')"},
+    ORCH_OPTION(struct repair_options, to, TEXT, "to", .value = "FILE",
+                .help = "the new store (default: the damaged file's name with '.repaired')"),
     {0}};
 
 /* ---- output -----------------------------------------------------------------------------------

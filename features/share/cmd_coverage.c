@@ -22,14 +22,14 @@ struct coverage_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct coverage_options, variant),
-    {"remote", 0, "NAME|FOLDER", ORCH_OPT_TEXT, offsetof(struct coverage_options, remote),
-     "where the group's claims are (default: the remote that 'orch pull' uses)"},
-    {"offline", 0, NULL, ORCH_OPT_FLAG, offsetof(struct coverage_options, offline),
-     "do not contact the remote; leave out claims"},
-    {"price", 0, "USD", ORCH_OPT_TEXT, offsetof(struct coverage_options, price),
-     "price of a device hour (default: dated prices)"},
-    {"jobs", 'j', "N", ORCH_OPT_COUNT, offsetof(struct coverage_options, jobs),
-     "assume N trials at once"},
+    ORCH_OPTION(struct coverage_options, remote, TEXT, "remote", .value = "NAME|FOLDER",
+                .help = "where the group's claims are (default: the remote that 'orch pull' uses)"),
+    ORCH_OPTION(struct coverage_options, offline, FLAG, "offline",
+                .help = "do not contact the remote; leave out claims"),
+    ORCH_OPTION(struct coverage_options, price, TEXT, "price", .value = "USD",
+                .help = "price of a device hour (default: dated prices)"),
+    ORCH_OPTION(struct coverage_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
+                .help = "assume N trials at once"),
     {0}};
 
 /* The status of a trial. */

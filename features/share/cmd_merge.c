@@ -12,10 +12,10 @@ struct merge_options {
     const char *artifacts;
 };
 
-static const struct orch_option MERGE_OPTIONS[] = {{"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT,
-                                                    offsetof(struct merge_options, artifacts),
-                                                    "largest artifact to copy (default 4MiB)"},
-                                                   {0}};
+static const struct orch_option MERGE_OPTIONS[] = {
+    ORCH_OPTION(struct merge_options, artifacts, TEXT, "artifacts", .value = "all|none|BYTES",
+                .help = "largest artifact to copy (default 4MiB)"),
+    {0}};
 
 /* Merges each file separately, so that a failure does not prevent the others. Returns the exit
  * status, or -1 when the only file failed. */

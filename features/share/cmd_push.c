@@ -16,18 +16,19 @@ struct push_options {
 };
 
 static const struct orch_option PUSH_OPTIONS[] = {
-    {"dry-run", 'n', NULL, ORCH_OPT_FLAG, offsetof(struct push_options, dry_run),
-     "list every name and size that would be sent; send nothing"},
-    {"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT, offsetof(struct push_options, artifacts),
-     "largest artifact to send (default 4MiB)"},
-    {"with-source", 0, NULL, ORCH_OPT_FLAG, offsetof(struct push_options, with_source),
-     "also send the files named by the recipe's 'inputs:'; never notebooks or keys"},
-    {"sign", 0, NULL, ORCH_OPT_FLAG, offsetof(struct push_options, sign),
-     "sign your runs with git's key first (always: git config orch.sign true)"},
-    {"measurements", 0, "NAME", ORCH_OPT_LIST, offsetof(struct push_options, datasets),
-     "send this imported table of measurements too"},
-    {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct push_options, where),
-     "send only these runs and what they own"},
+    ORCH_OPTION(struct push_options, dry_run, FLAG, "dry-run", .letter = 'n',
+                .help = "list every name and size that would be sent; send nothing"),
+    ORCH_OPTION(struct push_options, artifacts, TEXT, "artifacts", .value = "all|none|BYTES",
+                .help = "largest artifact to send (default 4MiB)"),
+    ORCH_OPTION(struct push_options, with_source, FLAG, "with-source",
+                .help =
+                    "also send the files named by the recipe's 'inputs:'; never notebooks or keys"),
+    ORCH_OPTION(struct push_options, sign, FLAG, "sign",
+                .help = "sign your runs with git's key first (always: git config orch.sign true)"),
+    ORCH_OPTION(struct push_options, datasets, LIST, "measurements", .value = "NAME",
+                .help = "send this imported table of measurements too"),
+    ORCH_OPTION(struct push_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
+                .help = "send only these runs and what they own"),
     {0}};
 
 static const char *const LEAVES[] = {
@@ -286,10 +287,10 @@ struct pull_options {
     const char *artifacts;
 };
 
-static const struct orch_option PULL_OPTIONS[] = {{"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT,
-                                                   offsetof(struct pull_options, artifacts),
-                                                   "largest artifact to keep here (default 4MiB)"},
-                                                  {0}};
+static const struct orch_option PULL_OPTIONS[] = {
+    ORCH_OPTION(struct pull_options, artifacts, TEXT, "artifacts", .value = "all|none|BYTES",
+                .help = "largest artifact to keep here (default 4MiB)"),
+    {0}};
 
 static void print_pulled(struct orch_cli *cli, const struct orch_remote *remote,
                          const struct orch_exchanged *done)

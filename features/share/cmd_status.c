@@ -10,8 +10,8 @@ struct status_options {
 };
 
 static const struct orch_option STATUS_OPTIONS[] = {
-    {"offline", 0, NULL, ORCH_OPT_FLAG, offsetof(struct status_options, offline),
-     "compare with what was fetched last; do not contact the remote"},
+    ORCH_OPTION(struct status_options, offline, FLAG, "offline",
+                .help = "compare with what was fetched last; do not contact the remote"),
     {0}};
 
 static int compare_names(const void *a, const void *b)

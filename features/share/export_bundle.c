@@ -14,17 +14,16 @@ struct bundle_options {
     const char **datasets;
     bool dry_run;
 };
-#define AT(member) offsetof(struct bundle_options, member)
 
 static const struct orch_option OPTIONS[] = {
-    {"bundle", 0, "FILE", ORCH_OPT_TEXT, AT(bundle),
-     "write the runs themselves into one file for 'orch db merge' elsewhere"},
-    {"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT, AT(artifacts),
-     "with --bundle: largest artifact to include (default 4MiB)"},
-    {"measurements", 0, "NAME", ORCH_OPT_LIST, AT(datasets),
-     "with --bundle: include this imported table of measurements"},
-    {"dry-run", 'n', NULL, ORCH_OPT_FLAG, AT(dry_run),
-     "with --bundle: list every name and its size; write nothing"},
+    ORCH_OPTION(struct bundle_options, bundle, TEXT, "bundle", .value = "FILE",
+                .help = "write the runs themselves into one file for 'orch db merge' elsewhere"),
+    ORCH_OPTION(struct bundle_options, artifacts, TEXT, "artifacts", .value = "all|none|BYTES",
+                .help = "with --bundle: largest artifact to include (default 4MiB)"),
+    ORCH_OPTION(struct bundle_options, datasets, LIST, "measurements", .value = "NAME",
+                .help = "with --bundle: include this imported table of measurements"),
+    ORCH_OPTION(struct bundle_options, dry_run, FLAG, "dry-run", .letter = 'n',
+                .help = "with --bundle: list every name and its size; write nothing"),
     {0}};
 
 /* ---- output -----------------------------------------------------------------------------------

@@ -108,16 +108,19 @@ struct run_options {
     }
 
 static const struct orch_option RUN_OPTIONS[] = {
-    {"sign", 0, NULL, ORCH_OPT_FLAG, AT(sign),
-     "sign your runs with git's key when they have ended (always: git config orch.sign true)"},
+    ORCH_OPTION(struct run_options, sign, FLAG, "sign",
+                .help = "sign your runs with git's key when they have ended (always: git config "
+                        "orch.sign true)"),
     SHARING_OPTIONS,
-    {"wait", 0, NULL, ORCH_OPT_FLAG, AT(waits),
-     "with --share: wait for trials that others run, and take over abandoned ones"},
+    ORCH_OPTION(struct run_options, waits, FLAG, "wait",
+                .help =
+                    "with --share: wait for trials that others run, and take over abandoned ones"),
     {0}};
 static const struct orch_option PLAN_OPTIONS[] = {SHARING_OPTIONS, {0}};
 static const struct orch_option TRY_OPTIONS[] = {
-    {"sign", 0, NULL, ORCH_OPT_FLAG, AT(sign),
-     "sign your runs with git's key when they have ended (always: git config orch.sign true)"},
+    ORCH_OPTION(struct run_options, sign, FLAG, "sign",
+                .help = "sign your runs with git's key when they have ended (always: git config "
+                        "orch.sign true)"),
     {0}};
 
 /* A run with its options. */

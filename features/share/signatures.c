@@ -251,8 +251,8 @@ struct check_options {
 };
 
 static const struct orch_option CHECK_OPTIONS[] = {
-    {"signatures", 0, NULL, ORCH_OPT_FLAG, offsetof(struct check_options, signatures),
-     "also verify every signature: signer, runs, and whether it matches"},
+    ORCH_OPTION(struct check_options, signatures, FLAG, "signatures",
+                .help = "also verify every signature: signer, runs, and whether it matches"),
     {0}};
 
 static bool check_is_asked(const void *options)

@@ -14,8 +14,8 @@ struct cancel_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"all", 'a', NULL, ORCH_OPT_FLAG, offsetof(struct cancel_options, all),
-     "cancel every trial of this store that is in a Slurm job"},
+    ORCH_OPTION(struct cancel_options, all, FLAG, "all", .letter = 'a',
+                .help = "cancel every trial of this store that is in a Slurm job"),
     {0}};
 
 /* The trials that the user named; `found` marks the words that named one. */

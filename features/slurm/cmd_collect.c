@@ -11,8 +11,9 @@ struct collect_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"without-slurm", 0, NULL, ORCH_OPT_FLAG, offsetof(struct collect_options, without_slurm),
-     "take in each trial whose journal has an end, without Slurm's state of its job"},
+    ORCH_OPTION(
+        struct collect_options, without_slurm, FLAG, "without-slurm",
+        .help = "take in each trial whose journal has an end, without Slurm's state of its job"),
     {0}};
 
 static struct orch_table *make_table(const struct orch_slurm_collected *collected)

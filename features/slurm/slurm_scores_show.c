@@ -10,8 +10,8 @@ struct scores_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"slurm", 0, NULL, ORCH_OPT_FLAG, offsetof(struct scores_options, slurm),
-     "compare the forecasts behind --time and --mem with Slurm's accounts"},
+    ORCH_OPTION(struct scores_options, slurm, FLAG, "slurm",
+                .help = "compare the forecasts behind --time and --mem with Slurm's accounts"),
     {0}};
 
 static bool is_asked(const void *options)

@@ -15,12 +15,12 @@ struct serve_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"port", 0, "N", ORCH_OPT_TEXT, offsetof(struct serve_options, port),
-     "port to listen on (default 8899; 0: any free port)"},
-    {"bind", 0, "ADDRESS", ORCH_OPT_TEXT, offsetof(struct serve_options, address),
-     "listen at another address than 127.0.0.1, with a token"},
-    {"token", 0, NULL, ORCH_OPT_FLAG, offsetof(struct serve_options, token),
-     "require a token at 127.0.0.1 too, for machines with other users"},
+    ORCH_OPTION(struct serve_options, port, TEXT, "port", .value = "N",
+                .help = "port to listen on (default 8899; 0: any free port)"),
+    ORCH_OPTION(struct serve_options, address, TEXT, "bind", .value = "ADDRESS",
+                .help = "listen at another address than 127.0.0.1, with a token"),
+    ORCH_OPTION(struct serve_options, token, FLAG, "token",
+                .help = "require a token at 127.0.0.1 too, for machines with other users"),
     {0}};
 
 static int become(const struct orch_cli *cli, const struct serve_options *o, int64_t port,
