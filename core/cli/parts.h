@@ -13,8 +13,15 @@ struct orch_forecaster;
 struct orch_plan;
 struct orch_run_part;
 
-/** What a command is about. A command sets the members that its parts need (the comments of the
- * command's call say which), and leaves the others NULL. */
+/** What a command is about. Each command sets a few members, and leaves the others NULL:
+ *   show                      store, run
+ *   db check                  store, faults
+ *   doctor                    findings
+ *   export                    selection, not_alone
+ *   report                    document (for `look`: not_alone)
+ *   predictor score           not_alone
+ *   plan, run --dry-run       plan, forecaster
+ *   coverage                  plan, items, usd_per_hour */
 struct orch_subject {
     struct orch_store *store;
     const struct orch_run *run;
@@ -26,8 +33,8 @@ struct orch_subject {
     const GPtrArray *items; /* const struct orch_plan_item *: trials of the plan */
     double usd_per_hour;    /* of a device, as given; 0: not given */
     GPtrArray *faults;      /* char *, of `db check`; a part may add to it */
-    const char *not_alone;  /* what was asked for that a part that stands alone does not go with:
-                               "--what and --out are for tables"; or NULL */
+    const char *not_alone;  /* what was also asked for, and does not go with a part that stands
+                               alone: "option '--all'"; or NULL */
 };
 
 struct orch_command_part {

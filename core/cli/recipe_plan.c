@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/recipe_plan.h"
 
+#include "lib/base/ident.h"
+
+#include <string.h>
+
+/* ---- the plan -------------------------------------------------------------------------------
+ */
+
 struct orch_plan *orch_cli_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
                                 struct orch_plan_options options, unsigned gpu_count,
                                 GError **error)
@@ -26,4 +33,88 @@ struct orch_plan *orch_cli_report_plan(struct orch_cli *cli, const struct orch_e
     const struct orch_plan_options options = {
         .slots = (unsigned)jobs, .any_slots = !jobs, .reads_only = true};
     return orch_cli_plan(cli, expansion, options, 0, error);
+}
+
+/* ---- the recipe as typed --------------------------------------------------------------------
+ */
+
+/* Returns whether a shell would interpret characters in the word. */
+static bool has_special(const char *text)
+{
+    return !*text || strpbrk(text, " \t\n'\"$\\*?&;|<>()[]{}`!#~");
+}
+
+static void append_option(GString *words, const char *name, const char *value)
+{
+    g_autofree char *quoted = g_shell_quote(value);
+    g_string_append_printf(words, " %s %s", name, has_special(value) ? quoted : value);
+}
+
+/* Appends the settings that the options add to the profile. */
+static void append_settings(GString *words, const struct orch_variant *variant)
+{
+    for (int i = 0; variant->settings && variant->settings[i]; i++)
+        append_option(words, "-s", variant->settings[i]);
+    for (int i = 0; variant->sweeps && variant->sweeps[i]; i++)
+        append_option(words, "-x", variant->sweeps[i]);
+    if (variant->part)
+        append_option(words, "--part", variant->part);
+}
+
+char *orch_cli_settings_words(const struct orch_variant *variant)
+{
+    GString *words = g_string_new(NULL);
+    append_settings(words, variant);
+    bool any = words->len;
+    if (any)
+        g_string_erase(words, 0, 1); /* the space before the first word */
+    char *text = g_string_free(words, !any);
+    return any ? text : NULL;
+}
+
+char *orch_cli_recipe_words(const struct orch_cli *cli, const struct orch_variant *variant)
+{
+    const char *path = cli->arg_count ? cli->args[0] : "RECIPE";
+    GString *words = g_string_new(NULL);
+    g_autofree char *quoted = g_shell_quote(path);
+    g_string_append(words, has_special(path) ? quoted : path);
+    if (variant->profile)
+        append_option(words, "-p", variant->profile);
+    append_settings(words, variant);
+    if (cli->db)
+        append_option(words, "--db", cli->db);
+    return g_string_free(words, FALSE);
+}
+
+/* ---- the report -----------------------------------------------------------------------------
+ */
+
+void orch_cli_show_document(const struct orch_cli *cli, const struct orch_document *document,
+                            struct orch_show_text how)
+{
+    how.columns = orch_terminal_columns(STDOUT_FILENO);
+    how.color = orch_cli_color(cli, false);
+    g_autofree char *text = orch_document_show_text(document, &how);
+    fputs(text, stdout);
+    fflush(stdout);
+}
+
+void orch_cli_report_requested(struct orch_cli *cli, struct orch_plan *plan,
+                               const struct orch_variant *variant)
+{
+    bool any = false;
+    for (unsigned i = 0; i < plan->count && !any; i++)
+        any = plan->items[i].state == ORCH_PLAN_DONE;
+    if (!any)
+        return;
+    g_autofree char *recipe = orch_cli_recipe_words(cli, variant);
+    struct orch_report_options options = {
+        .recipe = recipe, .who = orch_user_name(), .requested_only = true};
+    g_autoptr(GError) error = NULL;
+    struct orch_document *document = orch_report_document(plan, &options, &error);
+    if (document)
+        orch_cli_show_document(cli, document, (struct orch_show_text){0});
+    else
+        orch_cli_warn(cli, "no answers: %s", error->message);
+    orch_document_free(document);
 }

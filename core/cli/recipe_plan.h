@@ -29,4 +29,9 @@ char *orch_cli_recipe_words(const struct orch_cli *cli, const struct orch_varian
 void orch_cli_show_document(const struct orch_cli *cli, const struct orch_document *document,
                             struct orch_show_text how);
 
+/** Prints the report on the trials that the plan was asked for; nothing before any has ended well.
+ */
+void orch_cli_report_requested(struct orch_cli *cli, struct orch_plan *plan,
+                               const struct orch_variant *variant);
+
 #endif

@@ -8,7 +8,6 @@
 #include "core/commands/plan_show.h"
 #include "core/commands/progress.h"
 #include "core/commands/run_parts.h"
-#include "core/commands/stopped.h"
 #include "core/plan/command_check.h"
 #include "core/plan/plan.h"
 #include "core/record/argv_record.h"
@@ -330,7 +329,8 @@ static void print_outlook(struct orch_cli *cli, const struct orch_plan *plan,
 static void print_end(struct orch_cli *cli, const struct orch_plan *plan, const struct task *task,
                       const struct orch_totals *totals)
 {
-    g_autofree char *go_on = orch_cli_how_to_go_on(cli, plan, task->options);
+    g_autofree char *go_on =
+        orch_cli_how_to_go_on(cli, plan, &task->options->variant, task->options->force);
     if (totals->interrupted || totals->terminated)
         orch_cli_info(cli, "stopped; what ended is kept. %s", go_on);
     if (totals->held && !orch_run_parts_print_held(task->parts, plan))
@@ -408,7 +408,7 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
     else if (plan->expansion->smoke)
         orch_cli_info(cli, "a smoke run: two steps on synthetic data; nothing was recorded");
     else
-        orch_execute_report(cli, plan, &options->variant);
+        orch_cli_report_requested(cli, plan, &options->variant);
     return status_of(&totals, options);
 }
 

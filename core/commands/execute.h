@@ -43,8 +43,4 @@ int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
 int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
                       const struct orch_execute_options *options, GError **error);
 
-/** Prints the report on the trials that the plan was asked for (execute_report.c). */
-void orch_execute_report(struct orch_cli *cli, struct orch_plan *plan,
-                         const struct orch_variant *variant);
-
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/commands/limits.h"
 
+#include "core/cli/recipe_plan.h"
 #include "lib/base/text.h"
 
 static char *when_text(int64_t at_ns)
@@ -59,4 +60,37 @@ void orch_cli_limits_print_end(struct orch_cli *cli, const struct orch_plan *pla
     }
     if (totals->limit != ORCH_LIMIT_NONE)
         print_remaining(cli, plan, limits, totals, forecaster, go_on);
+}
+
+/* ---- how to go on ---------------------------------------------------------------------------
+ */
+
+/* Returns the experiments with trials that did not end well, " a b". The caller frees. */
+static char *experiments_left(const struct orch_plan *plan)
+{
+    GString *names = g_string_new(NULL);
+    const char *last = NULL;
+    for (unsigned i = 0; i < plan->count; i++) {
+        const char *name = plan->items[i].cell->experiment->name;
+        if (!orch_plan_will_run(&plan->items[i]) || g_strcmp0(name, last) == 0)
+            continue;
+        g_string_append_printf(names, " %s", name);
+        last = name;
+    }
+    return g_string_free(names, FALSE);
+}
+
+char *orch_cli_how_to_go_on(const struct orch_cli *cli, const struct orch_plan *plan,
+                            const struct orch_variant *variant, bool is_forced)
+{
+    bool has_recipe = cli->arg_count > 0 && !cli->rest;
+    if (!is_forced)
+        return g_strdup("The same command goes on from here.");
+    if (!has_recipe)
+        return g_strdup("With --force the same command makes every run again.");
+    g_autofree char *words = orch_cli_recipe_words(cli, variant);
+    g_autofree char *left = experiments_left(plan);
+    return g_strdup_printf("With --force the same command makes every run again; what is left is "
+                           "in 'orch run %s%s --force'.",
+                           words, left);
 }

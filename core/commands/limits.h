@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shows the limits of a run: before it starts, and what was spent at its end. */
+/* Shows the limits of a run: before it starts, and what was spent and how to go on at its end. */
 #ifndef ORCH_CORE_COMMANDS_LIMITS_H
 #define ORCH_CORE_COMMANDS_LIMITS_H
 
@@ -16,5 +16,11 @@ char *orch_cli_limits_text(const struct orch_limits *limits, const struct orch_r
 void orch_cli_limits_print_end(struct orch_cli *cli, const struct orch_plan *plan,
                                const struct orch_limits *limits, const struct orch_totals *totals,
                                const struct orch_forecaster *forecaster, const char *go_on);
+
+/** Returns a sentence that says how to run the remaining trials of a run that Ctrl-C or a limit
+ * stopped. With --force (`is_forced`) the same command would repeat all runs, and without it
+ * earlier runs may be reused for what is left. The caller frees. */
+char *orch_cli_how_to_go_on(const struct orch_cli *cli, const struct orch_plan *plan,
+                            const struct orch_variant *variant, bool is_forced);
 
 #endif
