@@ -172,7 +172,8 @@ static void copy_images(struct bench *b)
 static struct orch_torch_model *model_of(const struct bench *b, const char *name,
                                          const char *device, struct orch_net **out_net)
 {
-    struct orch_net_options net = {name, 3, SIDE, SIDE, 10};
+    struct orch_net_options net = {
+        .name = name, .channels = 3, .height = SIDE, .width = SIDE, .classes = 10};
     struct orch_torch_setup setup = {.device = device, .precision = ORCH_TORCH_TF32};
     struct orch_torch_optimizer sgd = {.momentum = 0.9};
     GError *error = NULL;

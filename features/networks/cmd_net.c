@@ -344,8 +344,12 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
                        "--json and --format cannot be combined");
         return -1;
     }
-    s.net = open_net(
-        cli, &(struct orch_net_request){cli->args[0], o->input, (int)classes, o->table_net}, error);
+    s.net = open_net(cli,
+                     &(struct orch_net_request){.name = cli->args[0],
+                                                .input = o->input,
+                                                .classes = (int)classes,
+                                                .table_net = o->table_net},
+                     error);
     if (!s.net)
         return -1;
     s.counts = orch_network_counts_new(s.net, &s.how);
@@ -454,8 +458,10 @@ static int run_compare(struct orch_cli *cli, const void *options, GError **error
     struct orch_net *nets[2] = {NULL, NULL};
     struct orch_network_counts *counts[2] = {NULL, NULL};
     for (int i = 0; i < 2 && (!i || nets[0]); i++) {
-        nets[i] = open_net(
-            cli, &(struct orch_net_request){cli->args[i], o->input, o->classes, NULL}, error);
+        nets[i] = open_net(cli,
+                           &(struct orch_net_request){
+                               .name = cli->args[i], .input = o->input, .classes = o->classes},
+                           error);
         counts[i] = nets[i] ? orch_network_counts_new(nets[i], &how) : NULL;
     }
     bool ok = counts[1] != NULL;

@@ -81,7 +81,7 @@ static struct orch_plan_gpu *forecast_on_gpu(const struct orch_plan_gpus *all,
     row->gpu = gpu->name;
     for (guint i = 0; i < all->works->len; i++) {
         const struct work *work = all->works->pdata[i];
-        struct orch_estimate_question question = {work->cost, gpu->name, 0};
+        struct orch_estimate_question question = {.cost = work->cost, .gpu = gpu->name};
         struct orch_forecast one;
         if (orch_estimator_forecast(estimator, &question, &one))
             add_work(row, work, &one);

@@ -202,8 +202,11 @@ struct asking {
 /* Explains the last answer, when requested. NULL on error. */
 static json_t *explain(struct asking *s, GError **error)
 {
-    struct orch_step_question ask = {s->q, s->c.gpu, s->c.precision, s->last.workers,
-                                     s->last.batch};
+    struct orch_step_question ask = {.q = s->q,
+                                     .gpu = s->c.gpu,
+                                     .precision = s->c.precision,
+                                     .workers = s->last.workers,
+                                     .batch = s->last.batch};
     return orch_step_tiers_explain(&s->tiers, &ask, &s->last.prior, &s->last.step, error);
 }
 

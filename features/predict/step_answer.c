@@ -94,7 +94,8 @@ bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_ste
                                       .element_bytes = orch_precision_bytes(c->precision),
                                       .training = !q->forward_only,
                                       .states_per_weight = q->states_per_weight};
-    struct orch_step_question question = {q, c->gpu, c->precision, workers, work.batch};
+    struct orch_step_question question = {
+        .q = q, .gpu = c->gpu, .precision = c->precision, .workers = workers, .batch = work.batch};
     struct orch_step_estimate estimate;
     *out = (struct orch_step_answer){.workers = workers, .batch = work.batch, .prior = c->prior};
     if (!estimate_step(tiers, &question, out, &estimate, error))

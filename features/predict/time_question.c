@@ -47,12 +47,26 @@ json_t *orch_time_question_assumptions_json(const struct orch_time_question *q)
  */
 
 const struct orch_usual_data ORCH_USUAL_DATA[] = {
-    {"imagenet", 1281167, NULL, 1000, 90, "He et al. 2015"},
-    {"cifar10", 50000, "3x32x32", 10, 164, "He et al. 2015, 64,000 steps of 128"},
-    {"cifar100", 50000, "3x32x32", 100, 164, "He et al. 2015, 64,000 steps of 128"},
-    {"fashion-mnist", 60000, "1x28x28", 10, 0, NULL},
-    {"mnist", 60000, "1x28x28", 10, 0, NULL},
-    {"svhn", 73257, "3x32x32", 10, 0, NULL},
+    {.name = "imagenet",
+     .images = 1281167,
+     .classes = 1000,
+     .epochs = 90,
+     .epochs_of = "He et al. 2015"},
+    {.name = "cifar10",
+     .images = 50000,
+     .input = "3x32x32",
+     .classes = 10,
+     .epochs = 164,
+     .epochs_of = "He et al. 2015, 64,000 steps of 128"},
+    {.name = "cifar100",
+     .images = 50000,
+     .input = "3x32x32",
+     .classes = 100,
+     .epochs = 164,
+     .epochs_of = "He et al. 2015, 64,000 steps of 128"},
+    {.name = "fashion-mnist", .images = 60000, .input = "1x28x28", .classes = 10},
+    {.name = "mnist", .images = 60000, .input = "1x28x28", .classes = 10},
+    {.name = "svhn", .images = 73257, .input = "3x32x32", .classes = 10},
     {.name = NULL},
 };
 

@@ -458,7 +458,8 @@ static bool describe_estimator(struct orch_forecasts *f, unsigned index)
         gpus && machine->gpus->len ? machine->gpus->pdata[0] : NULL;
     g_autoptr(json_t) cost = gpus && !device ? NULL : orch_forecasts_cost(f, item);
     struct orch_device_parts parts = orch_device_key_parse(item->device_key);
-    struct orch_estimate_question question = {cost, device ? device->model : NULL, parts.threads};
+    struct orch_estimate_question question = {
+        .cost = cost, .gpu = device ? device->model : NULL, .threads = parts.threads};
     g_free(parts.device);
     struct orch_forecast o;
     if (parts.gpu_share < 1) /* how long it takes depends on the trials beside it */
@@ -519,7 +520,7 @@ static bool describe_predictor(struct orch_forecasts *f, unsigned index)
     const struct orch_trained *trained = predictor_of(f, item->cell->experiment);
     struct orch_setting_forecast forecast;
     g_autoptr(GHashTable) texts = trained ? texts_of_item(item) : NULL;
-    const struct orch_setting_question question = {item->device_key, texts};
+    const struct orch_setting_question question = {.device_key = item->device_key, .values = texts};
     if (!trained || orch_device_key_is_share(item->device_key) ||
         !orch_setting_forecast(trained, &question, &forecast, NULL))
         return false;
@@ -731,7 +732,7 @@ static bool elsewhere(void *ctx, const struct orch_plan_item *item, const char *
 {
     struct orch_forecasts *f = ctx;
     g_autoptr(json_t) cost = orch_forecasts_cost(f, item);
-    struct orch_estimate_question question = {cost, gpu, 0};
+    struct orch_estimate_question question = {.cost = cost, .gpu = gpu};
     return cost && orch_estimator_forecast(f->estimator, &question, out);
 }
 

@@ -38,7 +38,7 @@ static const char *const CONFIDENCES[] = {"low", "medium", "high", NULL};
 static const struct orch_column COLUMNS[] = {
     TEXT("name", name),
     WORDS("aliases", aliases),
-    {"unit", ORCH_COLUMN_CHOICE, AT(unit), false, 0, 0, UNITS},
+    {.name = "unit", .kind = ORCH_COLUMN_CHOICE, .offset = AT(unit), .choices = UNITS},
     TEXT("arch", arch),
     COUNT("year", year, 2000, 2100),
     WORDS("compute_capability", compute_capability),
@@ -51,7 +51,7 @@ static const struct orch_column COLUMNS[] = {
     REAL("fp32_base_tflops", fp32_base_tflops, 0, 1e5),
     REAL("fp16_tflops", fp16_tflops, 0, 1e5),
     REAL("tensor16_tflops", tensor16_tflops, 0, 1e5),
-    {"bf16", ORCH_COLUMN_FLAG, AT(has_bf16), false, 0, 0, NO_YES},
+    {.name = "bf16", .kind = ORCH_COLUMN_FLAG, .offset = AT(has_bf16), .choices = NO_YES},
     MUST("memory_gb", memory_gb, 0.1, 1e5),
     MUST("bandwidth_gbs", bandwidth_gbs, 1, 1e6),
     REAL("l2_mb", l2_mb, 0, 1e4),
@@ -60,7 +60,7 @@ static const struct orch_column COLUMNS[] = {
     REAL("watts", watts, 1, 1e5),
     TEXT("confidence", confidence),
     TEXT("source", source),
-    {"date", ORCH_COLUMN_DATE, AT(date), false, 0, 0, NULL},
+    {.name = "date", .kind = ORCH_COLUMN_DATE, .offset = AT(date)},
     WORDS("note", note),
     {0}};
 /* clang-format on */

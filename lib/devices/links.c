@@ -13,11 +13,27 @@ extern const char ORCH_LINKS_CSV[]; /* lib/hw/CMakeLists.txt */
 
 /* clang-format off: one column, one line */
 static const struct orch_column COLUMNS[] = {
-    {"name", ORCH_COLUMN_TEXT, AT(name), ORCH_COLUMN_FULL, 0, 0, NULL},
-    {"aliases", ORCH_COLUMN_TEXT, AT(aliases), ORCH_COLUMN_SPARSE, 0, 0, NULL},
-    {"gbit_s", ORCH_COLUMN_REAL, AT(gbit_s), ORCH_COLUMN_FULL, 1e-3, 1e6, NULL},
-    {"latency_us", ORCH_COLUMN_REAL, AT(latency_us), ORCH_COLUMN_FULL, 1e-3, 1e6, NULL},
-    {"source", ORCH_COLUMN_TEXT, AT(source), ORCH_COLUMN_FULL, 0, 0, NULL},
+    {.name = "name", .kind = ORCH_COLUMN_TEXT, .offset = AT(name), .presence = ORCH_COLUMN_FULL},
+    {.name = "aliases",
+     .kind = ORCH_COLUMN_TEXT,
+     .offset = AT(aliases),
+     .presence = ORCH_COLUMN_SPARSE},
+    {.name = "gbit_s",
+     .kind = ORCH_COLUMN_REAL,
+     .offset = AT(gbit_s),
+     .presence = ORCH_COLUMN_FULL,
+     .min = 1e-3,
+     .max = 1e6},
+    {.name = "latency_us",
+     .kind = ORCH_COLUMN_REAL,
+     .offset = AT(latency_us),
+     .presence = ORCH_COLUMN_FULL,
+     .min = 1e-3,
+     .max = 1e6},
+    {.name = "source",
+     .kind = ORCH_COLUMN_TEXT,
+     .offset = AT(source),
+     .presence = ORCH_COLUMN_FULL},
     {0}};
 /* clang-format on */
 

@@ -176,8 +176,11 @@ static bool load_weights(struct judgement *j, GError **error)
 static bool open_model(struct judgement *j, GError **error)
 {
     const struct params *p = j->p;
-    struct orch_net_options options = {p->net, j->trained->channels, j->trained->height,
-                                       j->trained->width, j->trained->classes};
+    struct orch_net_options options = {.name = p->net,
+                                       .channels = j->trained->channels,
+                                       .height = j->trained->height,
+                                       .width = j->trained->width,
+                                       .classes = j->trained->classes};
     j->host->phase(j->host, "loading LibTorch");
     if (!(j->torch = orch_torch_load(error)) || !(j->net = orch_net_make(&options, error)))
         return false;

@@ -137,8 +137,11 @@ static bool teacher_net_is_known(const struct orch_semisup_params *p, GError **e
     if (!p->teacher_net)
         return true;
     orch_work_shape(&p->t, &channels, &side, &classes);
-    struct orch_net_options options = {p->teacher_net, channels, side, side,
-                                       classes ? classes : 10};
+    struct orch_net_options options = {.name = p->teacher_net,
+                                       .channels = channels,
+                                       .height = side,
+                                       .width = side,
+                                       .classes = classes ? classes : 10};
     struct orch_net *net = orch_net_make(&options, error);
     orch_net_free(net);
     if (!net)

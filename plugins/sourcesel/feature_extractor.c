@@ -22,8 +22,11 @@ static bool load(struct orch_extractor *e, const char *path, GError **error)
 bool orch_extractor_open(struct orch_extractor *e, const struct orch_session *s, const char *net,
                          const char *path, GError **error)
 {
-    struct orch_net_options options = {net, s->train_set->channels, s->train_set->height,
-                                       s->train_set->width, MAX(2, s->train->classes)};
+    struct orch_net_options options = {.name = net,
+                                       .channels = s->train_set->channels,
+                                       .height = s->train_set->height,
+                                       .width = s->train_set->width,
+                                       .classes = MAX(2, s->train->classes)};
     struct orch_torch_setup setup = {.device = s->device,
                                      .precision = orch_session_precision(s->training)};
     *e = (struct orch_extractor){.session = s, .net = orch_net_make(&options, error)};

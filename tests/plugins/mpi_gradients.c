@@ -201,7 +201,11 @@ static bool compare(struct worker *shard, struct worker *whole, const struct orc
 static bool train(const struct params *params, const struct orch_host *host, int rank, int ranks,
                   GError **error)
 {
-    struct orch_net_options options = {"resnet20", CHANNELS, SIDE, SIDE, CLASSES};
+    struct orch_net_options options = {.name = "resnet20",
+                                       .channels = CHANNELS,
+                                       .height = SIDE,
+                                       .width = SIDE,
+                                       .classes = CLASSES};
     const struct orch_torch *torch = orch_torch_load(error);
     struct orch_net *net = torch ? orch_net_make(&options, error) : NULL;
     if (!net)

@@ -87,7 +87,11 @@ struct bed {
 static struct bed bed_new(const struct subject *s)
 {
     GError *error = NULL;
-    struct orch_net_options options = {s->net, 3, (int)s->side, (int)s->side, CLASSES};
+    struct orch_net_options options = {.name = s->net,
+                                       .channels = 3,
+                                       .height = (int)s->side,
+                                       .width = (int)s->side,
+                                       .classes = CLASSES};
     struct orch_torch_setup setup = {device, s->precision, s->channels_last};
     struct orch_torch_optimizer optimizer = {.method = s->method,
                                              .momentum = 0.9,
@@ -416,7 +420,11 @@ static void test_cpu(void)
     bed_free(&bed);
     struct subject half = SUBJECTS[3];
     struct orch_torch_setup setup = {device, half.precision, half.channels_last};
-    struct orch_net_options options = {half.net, 3, (int)half.side, (int)half.side, CLASSES};
+    struct orch_net_options options = {.name = half.net,
+                                       .channels = 3,
+                                       .height = (int)half.side,
+                                       .width = (int)half.side,
+                                       .classes = CLASSES};
     struct orch_net *net = orch_net_make(&options, NULL);
     struct orch_torch_model *model = torch->model_new(net, &setup, NULL);
     if (model) { /* the scaler of fp16 is on the host here */

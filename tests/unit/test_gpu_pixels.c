@@ -172,7 +172,8 @@ int main(void)
         return skip_because(error->message);
     if (torch->cuda_count() == 0)
         return skip_because("no CUDA device");
-    struct orch_net_options options = {"mlp:8", 1, 8, 8, 10};
+    struct orch_net_options options = {
+        .name = "mlp:8", .channels = 1, .height = 8, .width = 8, .classes = 10};
     net = orch_net_make(&options, &error);
     model = torch->model_new(net, &(struct orch_torch_setup){.device = "cuda"}, &error);
     if (!model || !torch->gpu_memory(model, &left, &total, &error))

@@ -458,7 +458,8 @@ static void test_ssd(void **state)
 {
     (void)state;
     GError *error = NULL;
-    struct orch_net_options options = {"ssd_mobilenet_v1", 3, 96, 96, 3};
+    struct orch_net_options options = {
+        .name = "ssd_mobilenet_v1", .channels = 3, .height = 96, .width = 96, .classes = 3};
     struct orch_net *net = orch_net_make(&options, &error);
     stop_on(error);
     struct orch_torch_model *model = make_model(net);

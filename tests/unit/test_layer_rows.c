@@ -45,7 +45,8 @@ static void add_row(GString *csv, const struct orch_net *net, const struct orch_
 
 static struct orch_net *make(const char *name)
 {
-    struct orch_net_options options = {name, 3, 32, 32, 10};
+    struct orch_net_options options = {
+        .name = name, .channels = 3, .height = 32, .width = 32, .classes = 10};
     struct orch_net *net = orch_net_make(&options, NULL);
     assert_non_null(net);
     return net;

@@ -93,7 +93,8 @@ static void test_bad(void **state)
 
 static struct orch_net *make(const char *name)
 {
-    struct orch_net_options options = {name, 3, 32, 32, 10};
+    struct orch_net_options options = {
+        .name = name, .channels = 3, .height = 32, .width = 32, .classes = 10};
     GError *error = NULL;
     struct orch_net *net = orch_net_make(&options, &error);
     assert_non_null(net);

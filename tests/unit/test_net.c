@@ -24,7 +24,8 @@
 
 static struct orch_net *make(const char *name, int64_t c, int64_t h, int64_t classes)
 {
-    struct orch_net_options options = {name, c, h, h, classes};
+    struct orch_net_options options = {
+        .name = name, .channels = c, .height = h, .width = h, .classes = classes};
     GError *error = NULL;
     struct orch_net *net = orch_net_make(&options, &error);
     if (!net)
@@ -191,7 +192,8 @@ static void test_inputs_come_first(void **state)
 
 static void refused(const char *name, int64_t h, const char *words)
 {
-    struct orch_net_options options = {name, 3, h, h, 10};
+    struct orch_net_options options = {
+        .name = name, .channels = 3, .height = h, .width = h, .classes = 10};
     GError *error = NULL;
     assert_null(orch_net_make(&options, &error));
     if (!strstr(error->message, words))
@@ -313,7 +315,8 @@ static void test_other_sides(void **state)
         {"mlp:32", 28, 20, "is made for 28x28"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-        struct orch_net_options options = {cases[i].net, 0, cases[i].side, cases[i].side, 10};
+        struct orch_net_options options = {
+            .name = cases[i].net, .height = cases[i].side, .width = cases[i].side, .classes = 10};
         g_autoptr(GError) error = NULL;
         struct orch_net *net = orch_net_make(&options, NULL);
         assert_non_null(net);

@@ -27,7 +27,8 @@ static void stop_on(GError *error)
 static struct orch_net *make_net(const char *name, int64_t c, int64_t side, int64_t classes)
 {
     GError *error = NULL;
-    struct orch_net_options options = {name, c, side, side, classes};
+    struct orch_net_options options = {
+        .name = name, .channels = c, .height = side, .width = side, .classes = classes};
     struct orch_net *net = orch_net_make(&options, &error);
     stop_on(error);
     return net;
@@ -81,7 +82,11 @@ static struct orch_net *make_small(const struct orch_net_family *f)
                                                                           : f->pattern;
     const int64_t sides[] = {16, 32, 64, 96, 160, 224};
     for (unsigned i = 0; i < G_N_ELEMENTS(sides) && sides[i] < f->input.h; i++) {
-        struct orch_net_options options = {name, f->input.c, sides[i], sides[i], 7};
+        struct orch_net_options options = {.name = name,
+                                           .channels = f->input.c,
+                                           .height = sides[i],
+                                           .width = sides[i],
+                                           .classes = 7};
         struct orch_net *net = orch_net_make(&options, NULL);
         if (net)
             return net;

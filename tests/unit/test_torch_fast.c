@@ -20,7 +20,8 @@ static const int64_t labels[BATCH] = {0, 1, 2, 3, 1, 2};
 
 static struct orch_net *make_net(const char *name)
 {
-    struct orch_net_options options = {name, 1, SIDE, SIDE, CLASSES};
+    struct orch_net_options options = {
+        .name = name, .channels = 1, .height = SIDE, .width = SIDE, .classes = CLASSES};
     struct orch_net *net = orch_net_make(&options, NULL);
     assert_non_null(net);
     return net;
@@ -268,7 +269,11 @@ static void test_smaller_images(void **state)
 {
     (void)state;
     enum { REDUCED = SIDE / 2 };
-    struct orch_net_options options = {"resnet-cifar:8", 1, REDUCED, REDUCED, CLASSES};
+    struct orch_net_options options = {.name = "resnet-cifar:8",
+                                       .channels = 1,
+                                       .height = REDUCED,
+                                       .width = REDUCED,
+                                       .classes = CLASSES};
     struct orch_net *net = make_net("resnet-cifar:8"), *built = orch_net_make(&options, NULL);
     struct orch_torch_model *model = make_model(net), *other = make_model(built);
     g_autofree float *images = g_new(float, BATCH *IMAGE);

@@ -34,7 +34,8 @@ static struct orch_torch_model *make_model(const struct orch_net *net, GError **
 
 static struct orch_net *make_net(void)
 {
-    struct orch_net_options options = {"mlp:8,7", 1, SIDE, SIDE, 3};
+    struct orch_net_options options = {
+        .name = "mlp:8,7", .channels = 1, .height = SIDE, .width = SIDE, .classes = 3};
     struct orch_net *net = orch_net_make(&options, NULL);
     assert_non_null(net);
     return net;

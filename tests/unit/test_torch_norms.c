@@ -92,7 +92,8 @@ static void test_fused_norm_is_the_norm(void **state)
     static const char *const names[] = {"resnet20", "resnet18-cifar"};
     GError *error = NULL;
     for (unsigned n = 0; n < G_N_ELEMENTS(names); n++) {
-        struct orch_net_options options = {names[n], 3, 32, 32, 5};
+        struct orch_net_options options = {
+            .name = names[n], .channels = 3, .height = 32, .width = 32, .classes = 5};
         struct orch_net *net = orch_net_make(&options, &error);
         need(net, error);
         g_autofree float *images = make_images(8 * 3 * 32 * 32);

@@ -34,7 +34,8 @@ static struct bed bed_new(const char *name, int64_t channels, enum orch_torch_pr
                           bool channels_last)
 {
     GError *error = NULL;
-    struct orch_net_options options = {name, channels, SIDE, SIDE, CLASSES};
+    struct orch_net_options options = {
+        .name = name, .channels = channels, .height = SIDE, .width = SIDE, .classes = CLASSES};
     struct bed bed = {.net = orch_net_make(&options, &error)};
     if (error)
         fail_msg("%s", error->message);
@@ -454,7 +455,8 @@ static void test_fp16(void **state)
 {
     (void)state;
     GError *error = NULL;
-    struct orch_net_options options = {"mlp:8,7", 1, SIDE, SIDE, CLASSES};
+    struct orch_net_options options = {
+        .name = "mlp:8,7", .channels = 1, .height = SIDE, .width = SIDE, .classes = CLASSES};
     struct orch_net *net = orch_net_make(&options, NULL);
     struct orch_torch_setup setup = {"cpu", ORCH_TORCH_FP16, false};
     struct orch_torch_model *model = torch->model_new(net, &setup, &error);

@@ -25,7 +25,8 @@ static struct model make_model(const char *net, enum orch_torch_method method)
 {
     GError *error = NULL;
     struct model m = {.torch = orch_torch_load(&error)};
-    struct orch_net_options options = {net, 1, 4, 4, 3};
+    struct orch_net_options options = {
+        .name = net, .channels = 1, .height = 4, .width = 4, .classes = 3};
     struct orch_torch_setup setup = {.device = "cpu"};
     struct orch_torch_optimizer optimizer = {.method = method, .momentum = 0.9};
     m.net = orch_net_make(&options, &error);

@@ -204,7 +204,8 @@ static void test_target_and_the_checkpoint(void **state)
         struct recorder r;
         struct orch_torch_progress progress = {3, 0.25, 2};
         const struct orch_torch *torch = orch_torch_load(&error);
-        struct orch_net_options options = {"mlp:10", 1, SIDE, SIDE, 10};
+        struct orch_net_options options = {
+            .name = "mlp:10", .channels = 1, .height = SIDE, .width = SIDE, .classes = 10};
         struct orch_net *net = orch_net_make(&options, &error);
         struct orch_torch_setup setup = {.device = "cpu"};
         struct orch_torch_model *model = torch->model_new(net, &setup, &error);

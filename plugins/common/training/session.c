@@ -130,8 +130,11 @@ static bool open_model(struct orch_session *s, GError **error)
         .device = s->device,
         .precision = orch_session_precision(t),
     };
-    struct orch_net_options options = {t->net, s->train_set->channels, s->train_set->height,
-                                       s->train_set->width, s->train->classes};
+    struct orch_net_options options = {.name = t->net,
+                                       .channels = s->train_set->channels,
+                                       .height = s->train_set->height,
+                                       .width = s->train_set->width,
+                                       .classes = s->train->classes};
     s->net = orch_net_make(&options, error);
     if (!s->net || !orch_layout_choose(s, &setup, error))
         return false;
@@ -240,8 +243,11 @@ void orch_session_release(struct orch_session *other)
 bool orch_session_of_net(const struct orch_session *s, const char *net, const char *stream,
                          struct orch_session *out, GError **error)
 {
-    struct orch_net_options options = {net, s->train_set->channels, s->train_set->height,
-                                       s->train_set->width, s->train->classes};
+    struct orch_net_options options = {.name = net,
+                                       .channels = s->train_set->channels,
+                                       .height = s->train_set->height,
+                                       .width = s->train_set->width,
+                                       .classes = s->train->classes};
     struct orch_torch_setup setup = {.device = s->device,
                                      .precision = orch_session_precision(s->training),
                                      .channels_last = s->channels_last};

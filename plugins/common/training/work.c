@@ -115,8 +115,11 @@ static struct orch_net *make_net(const struct orch_training *t, int64_t classes_
     int channels, side;
     int64_t classes;
     orch_work_shape(t, &channels, &side, &classes);
-    struct orch_net_options options = {t->net, channels, side, side,
-                                       classes ? classes : classes_if_unknown};
+    struct orch_net_options options = {.name = t->net,
+                                       .channels = channels,
+                                       .height = side,
+                                       .width = side,
+                                       .classes = classes ? classes : classes_if_unknown};
     return orch_net_make(&options, error);
 }
 
