@@ -3,10 +3,11 @@
 #include "core/cli/cli.h"
 #include "core/cli/forecast_show.h"
 #include "core/cli/recipe_plan.h"
+#include "core/plan/plan.h"
+#include "core/plan/plan_forecast.h"
 #include "core/results/selection.h"
+#include "features/cost/allowance_left.h"
 #include "features/cost/device_prices.h"
-#include "features/cost/plan_outlook.h"
-
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -14,6 +15,74 @@
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- plan outlook -------------------------------------------------------------------------------
+ */
+
+struct orch_plan_outlook {
+    struct orch_allowances_left allowances;
+    unsigned known, unknown; /* trials to run, with and without a forecast */
+    double device_s;     /* device seconds of the known ones, by the medians of their forecasts */
+    double usd_per_hour; /* of the device; NaN: unknown */
+    char *device;        /* the GPU asked for, else this machine's GPU or processor */
+};
+
+/* Forecasts a trial: on this machine as `orch plan` does, for another GPU from the declared cost
+ * only. False when nothing is known. */
+static bool forecast_one(const struct orch_forecaster *f, const struct orch_plan_item *item,
+                         const char *gpu, double *out_p50_s)
+{
+    struct orch_forecast o;
+    bool known = gpu ? f->elsewhere(f->ctx, item, gpu, &o) : f->forecast(f->ctx, item, &o);
+    *out_p50_s = known ? o.time_s.mid : 0;
+    return known;
+}
+
+static void add_up(struct orch_plan *plan, const char *gpu, struct orch_plan_outlook *out)
+{
+    struct orch_forecaster forecaster = orch_forecaster_open(plan);
+    for (unsigned i = 0; i < plan->count; i++) {
+        double p50_s;
+        const struct orch_plan_item *item = &plan->items[i];
+        if (!orch_plan_will_run(item))
+            continue;
+        if (forecast_one(&forecaster, item, gpu, &p50_s)) {
+            out->known++;
+            out->device_s += p50_s * orch_plan_item_charged(item);
+        } else {
+            out->unknown++;
+        }
+    }
+    orch_forecaster_close(&forecaster);
+}
+
+/* Forecasts the trials that the plan would run: on this machine, or on `gpu` from their declared
+ * costs alone. The workspace's store may be closed; then nothing of the allowance is used up. False
+ * when the store cannot be read. Clear with plan_outlook_clear in both cases. */
+static bool plan_outlook_read(struct orch_plan *plan, const char *gpu,
+                              struct orch_device_prices *prices, struct orch_plan_outlook *out,
+                              GError **error)
+{
+    const struct orch_machine *machine = orch_workspace_machine(plan->workspace);
+    bool here_gpu = machine->gpus->len && orch_plan_uses_gpus(plan);
+    const struct orch_gpu_device *first = here_gpu ? machine->gpus->pdata[0] : NULL;
+    *out = (struct orch_plan_outlook){.device = g_strdup(gpu     ? gpu
+                                                         : first ? first->model
+                                                                 : machine->cpu_model)};
+    out->usd_per_hour = orch_device_prices_find(prices, out->device, !gpu && !first, NULL, NULL);
+    add_up(plan, gpu, out);
+    return orch_allowances_left_read(plan->workspace->store, plan->expansion, prices,
+                                     &out->allowances, error);
+}
+
+static void plan_outlook_clear(struct orch_plan_outlook *outlook)
+{
+    g_free(outlook->device);
+    *outlook = (struct orch_plan_outlook){0};
+}
+
+/* ---- the command --------------------------------------------------------------------------------
+ */
 
 struct cost_options {
     const char *by, *since, *where, *gpu, *profile;
@@ -288,7 +357,7 @@ static bool look_ahead(struct orch_cli *cli, const struct orch_expansion *expans
 {
     const struct orch_plan_options options = {0};
     struct orch_plan *plan = orch_cli_plan(cli, expansion, options, 0, error);
-    bool ok = plan && orch_plan_outlook_read(plan, o->gpu, prices, out, error);
+    bool ok = plan && plan_outlook_read(plan, o->gpu, prices, out, error);
     orch_plan_free(plan);
     return ok;
 }
@@ -386,7 +455,7 @@ static int run_with(struct orch_cli *cli, const struct cost_options *o, struct c
     bool ok = (is_new || (store && orch_selection_visit(&selection, store, add_run, t, error))) &&
               (!expansion || look_ahead(cli, expansion, o, t->prices, &outlook, error));
     int status = ok ? print_all(cli, t, axes, count, expansion ? &outlook : NULL) : -1;
-    orch_plan_outlook_clear(&outlook);
+    plan_outlook_clear(&outlook);
     orch_expansion_free(expansion);
     return status;
 }

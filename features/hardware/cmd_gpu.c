@@ -1,17 +1,100 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GPUs, links and prices: tables from lib/hw and from the user's own file. */
 #include "core/cli/cli.h"
-#include "features/hardware/gpu_facts.h"
-#include "lib/devices/price_updates.h"
-#include "lib/devices/rate.h"
-
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/devices/hardware.h"
+#include "lib/devices/price_updates.h"
+#include "lib/devices/rate.h"
 #include "predictors/paleo.h"
 
 #include <math.h>
 #include <string.h>
+
+/* ---- gpu facts ----------------------------------------------------------------------------------
+ */
+
+struct orch_gpu_facts {
+    const char *unit_name;           /* what one device is: "one GPU of a card", ... */
+    double tf32_tflops, bf16_tflops; /* 0: it has no such units */
+    double ridge;                    /* FLOP/byte: below it memory is the bound (fp32) */
+    const struct orch_link *link;    /* between the GPUs of a node */
+    const struct orch_price *price;  /* the default one; NULL: none is known */
+    double usd_per_hour;             /* of one GPU, with a price */
+    double spot_usd_per_hour;        /* of one GPU of the same instance; 0: not offered */
+};
+
+/** An offer of a cloud, for one GPU. */
+struct orch_offer {
+    const struct orch_price *price;
+    double usd_per_hour, spot_usd_per_hour; /* 0: not offered */
+    bool has_ended;                         /* no longer rented out */
+};
+
+static struct orch_gpu_facts gpu_facts_of(const struct orch_hardware *hardware,
+                                          const struct orch_gpu_spec *spec)
+{
+    const struct orch_price *price =
+        orch_hardware_price(hardware, (struct orch_price_query){.gpu = spec->name});
+    return (struct orch_gpu_facts){
+        .unit_name = orch_gpu_unit_name(spec->unit),
+        .tf32_tflops = orch_gpu_peak(spec, ORCH_TF32) / 1e12,
+        .bf16_tflops = orch_gpu_peak(spec, ORCH_BF16) / 1e12,
+        .ridge = spec->fp32_tflops * 1e3 / spec->bandwidth_gbs,
+        .link = spec->unit != ORCH_GPU_HOST ? orch_link_within(spec) : NULL,
+        .price = price,
+        .usd_per_hour = price ? orch_price_per_gpu(price, false) : 0,
+        .spot_usd_per_hour = price ? orch_price_per_gpu(price, true) : 0};
+}
+
+/* The part of a GPU's name before '-', which its relatives share. The caller frees. */
+static char *gpu_stem(const struct orch_gpu_spec *spec)
+{
+    return g_strndup(spec->name, strcspn(spec->name, "-"));
+}
+
+/* The boards of a die, or the dies of a board, by the beginning of their names: const struct
+ * orch_gpu_spec *; the caller unrefs. */
+static GPtrArray *gpu_relatives(const struct orch_hardware *hardware,
+                                const struct orch_gpu_spec *spec)
+{
+    g_autofree char *stem = gpu_stem(spec);
+    GPtrArray *relatives = g_ptr_array_new();
+    for (guint i = 0; i < hardware->gpus->len; i++) {
+        const struct orch_gpu_spec *other = hardware->gpus->pdata[i];
+        bool parts = (spec->unit == ORCH_GPU_DIE && other->unit == ORCH_GPU_BOARD) ||
+                     (spec->unit == ORCH_GPU_BOARD && other->unit == ORCH_GPU_DIE);
+        if (parts && g_str_has_prefix(other->name, stem))
+            g_ptr_array_add(relatives, (void *)(uintptr_t)other);
+    }
+    return relatives;
+}
+
+static void add_offers(GArray *offers, const GPtrArray *prices, const char *gpu)
+{
+    for (guint i = 0; i < prices->len; i++) {
+        const struct orch_price *price = prices->pdata[i];
+        const struct orch_offer offer = {price, orch_price_per_gpu(price, false),
+                                         orch_price_per_gpu(price, true),
+                                         orch_price_has_ended(price)};
+        if (!gpu || strcmp(gpu, price->gpu) == 0)
+            g_array_append_val(offers, offer);
+    }
+}
+
+/* The prices of the hardware file, then the offers of clouds, for the GPU of that name (NULL:
+ * all): struct orch_offer by value; the caller unrefs. */
+static GArray *offers_of(const struct orch_hardware *hardware, const char *gpu)
+{
+    GArray *offers = g_array_new(FALSE, FALSE, sizeof(struct orch_offer));
+    add_offers(offers, hardware->prices, gpu);
+    add_offers(offers, hardware->offers, gpu);
+    return offers;
+}
+
+/* ---- the command --------------------------------------------------------------------------------
+ */
 
 static const char OWN_FILE[] =
     "Add your own to hardware.yaml in $XDG_CONFIG_HOME/orch (or the file that "
@@ -52,7 +135,7 @@ static void add_number(struct orch_table *table, double value)
 static void add_price(struct orch_table *table, const struct orch_hardware *hardware,
                       const struct orch_gpu_spec *spec)
 {
-    const struct orch_gpu_facts facts = orch_gpu_facts_of(hardware, spec);
+    const struct orch_gpu_facts facts = gpu_facts_of(hardware, spec);
     if (!facts.price) {
         orch_table_add(table, "-", json_null());
         orch_table_add(table, "-", json_null());
@@ -168,11 +251,11 @@ static void add_prices(struct orch_table *table, const struct orch_gpu_facts *fa
 static void add_relatives(struct orch_table *table, const struct orch_hardware *hardware,
                           const struct orch_gpu_spec *spec)
 {
-    g_autofree char *stem = orch_gpu_stem(spec);
-    g_autoptr(GPtrArray) relatives = orch_gpu_relatives(hardware, spec);
+    g_autofree char *stem = gpu_stem(spec);
+    g_autoptr(GPtrArray) relatives = gpu_relatives(hardware, spec);
     for (guint i = 0; i < relatives->len; i++) {
         const struct orch_gpu_spec *other = relatives->pdata[i];
-        const struct orch_gpu_facts facts = orch_gpu_facts_of(hardware, other);
+        const struct orch_gpu_facts facts = gpu_facts_of(hardware, other);
         fact(table, other->name, NULL, "%s: fp32 %.4g TFLOP/s, fp64 %.4g, %.4g GB/s, %.4g GB",
              facts.unit_name, other->fp32_tflops, other->fp64_tflops, other->bandwidth_gbs,
              other->memory_gb);
@@ -271,7 +354,7 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
     const struct orch_gpu_spec *spec =
         hardware ? orch_hardware_gpu(hardware, cli->args[0], error) : NULL;
     if (spec) {
-        const struct orch_gpu_facts facts = orch_gpu_facts_of(hardware, spec);
+        const struct orch_gpu_facts facts = gpu_facts_of(hardware, spec);
         struct orch_table *table = orch_table_new(headers);
         add_facts(table, spec, &facts);
         add_prices(table, &facts);
@@ -372,7 +455,7 @@ static int show_prices(struct orch_cli *cli, GError **error)
     bool ok = hardware && (spec || !cli->arg_count);
     if (ok) {
         struct orch_table *table = orch_table_new(headers);
-        g_autoptr(GArray) offers = orch_offers_of(hardware, spec ? spec->name : NULL);
+        g_autoptr(GArray) offers = offers_of(hardware, spec ? spec->name : NULL);
         for (guint i = 0; i < offers->len; i++)
             add_price_row(table, &g_array_index(offers, struct orch_offer, i));
         orch_cli_table_print(cli, table, "prices");

@@ -3,11 +3,180 @@
 #include "core/cli/cli.h"
 #include "features/learn/learn_progress.h"
 #include "features/learn/learned_show.h"
-
-#include "features/learn/evaluation.h"
-
 #include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/ident.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "predictors/learn.h"
+
+#include <string.h>
+
+/* ---- evaluation ---------------------------------------------------------------------------------
+ */
+
+struct orch_evaluation_request {
+    const char *train, *test; /* paths of CSV files */
+    const char *target;       /* column to predict */
+    const char *group;        /* column to score by, or NULL */
+    const char *box;          /* "black", "grey", "best" or NULL: best */
+    const char *const *drop;  /* columns to hide, NULL-terminated, or NULL */
+    bool by_group;            /* leave whole groups out in cross-validation */
+};
+
+struct orch_evaluation {
+    struct orch_rows *train, *test;
+    struct orch_learned *learned;
+    struct orch_answer *answers; /* one for each test row */
+    double fit_s, predict_us;    /* seconds to train; microseconds to predict a row */
+    GPtrArray *missing;          /* const char *: columns that only the training rows have */
+};
+
+/* ---- the tables --------------------------------------------------------------------------------
+ */
+
+/* Checks that there are rows to evaluate on, and groups to leave out. */
+static bool check_tables(const struct orch_evaluation_request *r, const struct orch_evaluation *e,
+                         GError **error)
+{
+    bool varies = false;
+    for (size_t i = 1; e->train->groups && i < e->train->rows; i++)
+        varies |= strcmp(e->train->groups[i], e->train->groups[0]) != 0;
+    if (!e->test->rows)
+        orch_error_set(error, ORCH_ERROR_USAGE, "add rows below its header",
+                       "table '%s' has no rows to test on", r->test);
+    else if (r->by_group && !varies && e->train->rows)
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave --by-group out, or add rows of other groups",
+                       "all rows of '%s' have the same '%s', so no group can be left out", r->train,
+                       r->group);
+    else
+        return true;
+    return false;
+}
+
+/* Lists columns that were learned from but are missing in the test rows, which makes predictions
+ * poor. */
+static void list_missing(struct orch_evaluation *e)
+{
+    const struct orch_matrix *learned = e->train->matrix, *test_matrix = e->test->matrix;
+    for (int c = 0; c < orch_matrix_cols(learned); c++) {
+        const char *name = orch_matrix_feature(learned, c)->name;
+        if (orch_matrix_find(test_matrix, name) < 0 && !strchr(name, ' '))
+            g_ptr_array_add(e->missing, (gpointer)(uintptr_t)name);
+    }
+}
+
+/* Reads both tables and checks that they can be used. False with an error; the caller clears in
+ * both cases. */
+static bool evaluation_read(const struct orch_evaluation_request *r, struct orch_evaluation *out,
+                            GError **error)
+{
+    struct orch_rows_options options = {.target = r->target, .drop = r->drop, .group = r->group};
+    *out = (struct orch_evaluation){.missing = g_ptr_array_new()};
+    out->train = orch_rows_read(r->train, &options, error);
+    options.like = out->train ? out->train->matrix : NULL;
+    out->test = out->train ? orch_rows_read(r->test, &options, error) : NULL;
+    if (!out->test || !check_tables(r, out, error))
+        return false;
+    list_missing(out);
+    return true;
+}
+
+static void evaluation_clear(struct orch_evaluation *e)
+{
+    orch_rows_free(e->train);
+    orch_rows_free(e->test);
+    orch_learned_free(e->learned);
+    g_free(e->answers);
+    if (e->missing)
+        g_ptr_array_unref(e->missing);
+    *e = (struct orch_evaluation){0};
+}
+
+/* ---- training ----------------------------------------------------------------------------------
+ */
+
+static bool find_box(const char *name, enum orch_learn_target *out, GError **error)
+{
+    static const char *const names[] = {"black", "grey", "best"};
+    *out = ORCH_LEARN_BEST;
+    for (int i = 0; name && i < 3; i++) {
+        if (strcmp(names[i], name) == 0) {
+            *out = (enum orch_learn_target)i;
+            return true;
+        }
+    }
+    if (name)
+        orch_error_set(error, ORCH_ERROR_USAGE, "use grey, black or best",
+                       "option '--box': unknown value '%s'", name);
+    return !name;
+}
+
+/* Trains with `options`, whose `target` becomes the request's box, and predicts the test rows. */
+static bool evaluation_learn(struct orch_evaluation *e, const struct orch_evaluation_request *r,
+                             struct orch_learn_options *options, GError **error)
+{
+    int64_t begin = orch_mono_ns();
+    if (!find_box(r->box, &options->target, error))
+        return false;
+    e->learned = orch_learn(e->train, options, error);
+    if (!e->learned)
+        return false;
+    e->fit_s = (double)(orch_mono_ns() - begin) / 1e9;
+    e->answers = g_new(struct orch_answer, MAX(e->test->rows, 1));
+    begin = orch_mono_ns();
+    orch_learned_predict(e->learned, e->test, e->answers);
+    e->predict_us = (double)(orch_mono_ns() - begin) / 1e3 / (double)MAX(e->test->rows, 1);
+    return true;
+}
+
+/* ---- results -----------------------------------------------------------------------------------
+ */
+
+/* The groups of the test rows in order of appearance, const char *. The caller unrefs. */
+static GPtrArray *evaluation_groups(const struct orch_evaluation *e)
+{
+    GPtrArray *names = g_ptr_array_new();
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    for (size_t i = 0; e->test->groups && i < e->test->rows; i++)
+        if (g_hash_table_add(seen, e->test->groups[i]))
+            g_ptr_array_add(names, e->test->groups[i]);
+    return names;
+}
+
+/* Score over all test rows, or over those of one group. */
+static struct orch_score evaluation_score(const struct orch_evaluation *e, const char *group)
+{
+    g_autofree size_t *which = g_new(size_t, MAX(e->test->rows, 1));
+    size_t count = 0;
+    if (!group)
+        return orch_score_of(e->test->target, e->answers, NULL, e->test->rows);
+    for (size_t i = 0; i < e->test->rows; i++)
+        if (strcmp(e->test->groups[i], group) == 0)
+            which[count++] = i;
+    return orch_score_of(e->test->target, e->answers, which, count);
+}
+
+/* Writes a line for each test row with the measured and the predicted value, as CSV. */
+static bool evaluation_write(const struct orch_evaluation *e, const char *path, GError **error)
+{
+    g_autoptr(GString) text = g_string_new("target,value,low,high,distance,extrapolates\n");
+    for (size_t i = 0; i < e->test->rows; i++) {
+        const struct orch_answer *a = &e->answers[i];
+        double values[] = {e->test->target[i], a->value.mid, a->value.low, a->value.high,
+                           a->distance};
+        for (size_t k = 0; k < G_N_ELEMENTS(values); k++) {
+            char number[G_ASCII_DTOSTR_BUF_SIZE];
+            g_string_append_printf(text, "%s,",
+                                   g_ascii_formatd(number, sizeof number, "%.9g", values[k]));
+        }
+        g_string_append_printf(text, "%d\n", a->extrapolates);
+    }
+    return orch_file_write(path, text->str, text->len, false, error);
+}
+
+/* ---- the command --------------------------------------------------------------------------------
+ */
 
 struct eval_options {
     const char *train, *test, *target, *model, *group, *box, *format, *out;
@@ -76,9 +245,9 @@ static void add_score(struct orch_table *table, const char *what, const struct o
 /* Adds the errors for each group, in order of appearance. */
 static void score_groups(const struct orch_evaluation *e, struct orch_table *table, json_t *out)
 {
-    g_autoptr(GPtrArray) names = orch_evaluation_groups(e);
+    g_autoptr(GPtrArray) names = evaluation_groups(e);
     for (guint k = 0; k < names->len; k++) {
-        struct orch_score score = orch_evaluation_score(e, names->pdata[k]);
+        struct orch_score score = evaluation_score(e, names->pdata[k]);
         add_score(table, names->pdata[k], &score);
         json_object_set_new(out, names->pdata[k], score_json(&score));
     }
@@ -90,7 +259,7 @@ static void print_outcome(struct orch_cli *cli, const struct eval_options *o,
     static const char *const headers[] = {
         "rows", ">n", ">mean relative error", ">median", ">rmse", ">in 90 % interval", NULL};
     struct orch_table *table = orch_table_new(headers);
-    struct orch_score all = orch_evaluation_score(r, NULL);
+    struct orch_score all = evaluation_score(r, NULL);
     json_t *out = score_json(&all), *groups = json_object();
     add_score(table, "all", &all);
     score_groups(r, table, groups);
@@ -158,11 +327,11 @@ static bool evaluate(struct orch_cli *cli, const struct eval_options *o,
                                          .by_group = o->by_group,
                                          .calibrate_groups = o->calibrate,
                                          .no_tuning = o->untuned};
-    if (!orch_evaluation_read(&request, out, error))
+    if (!evaluation_read(&request, out, error))
         return false;
     warn(cli, o, out);
     orch_cli_learn_progress_begin(cli, &options);
-    bool ok = orch_evaluation_learn(out, &request, &options, error);
+    bool ok = evaluation_learn(out, &request, &options, error);
     orch_cli_learn_progress_end(&options);
     return ok;
 }
@@ -172,10 +341,10 @@ static int run_eval(struct orch_cli *cli, const void *options, GError **error)
     const struct eval_options *o = options;
     struct orch_evaluation e = {0};
     bool ok = check_options(o, error) && evaluate(cli, o, &e, error) &&
-              (!o->out || orch_evaluation_write(&e, o->out, error));
+              (!o->out || evaluation_write(&e, o->out, error));
     if (ok)
         print_outcome(cli, o, &e);
-    orch_evaluation_clear(&e);
+    evaluation_clear(&e);
     return ok ? ORCH_EXIT_OK : -1;
 }
 
