@@ -7,15 +7,69 @@
 
 #include "core/plugin/admit.h"
 #include "core/plugin/batch.h"
-#include "core/plugin/described.h"
 #include "core/plugin/search.h"
 #include "core/plugin/trust.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/wire/manifest.h"
 #include "lib/wire/value.h"
 
 #include <string.h>
+
+/* ---- described ----------------------------------------------------------------------------------
+ */
+
+/* The plugin name for a path: "job" for "exp/job.plugin". The caller frees. */
+static char *described_name(const char *name)
+{
+    char *bare = g_path_get_basename(name);
+    char *dot = strrchr(bare, '.');
+    if (dot && (strcmp(dot, ".so") == 0 || strcmp(dot, ".plugin") == 0))
+        *dot = 0;
+    return bare;
+}
+
+/* True when a path is below a folder (both real paths). */
+static bool described_is_below(const char *folder, const char *path)
+{
+    return orch_path_below(path, folder);
+}
+
+/* True when the manifest equals the description, ignoring the location of its file. */
+static bool described_is(const struct orch_manifest *manifest, const json_t *description)
+{
+    g_autoptr(json_t) mine = orch_manifest_encode(manifest);
+    g_autoptr(json_t) theirs = json_copy((json_t *)(uintptr_t)description);
+    json_object_del(mine, "path");
+    json_object_del(theirs, "path");
+    return json_equal(mine, theirs);
+}
+
+/* Makes a manifest from a description. The plugin can be referred to but not run, because it has
+ * no path. NULL with an error when the description is invalid or has another name. The caller
+ * frees. */
+static struct orch_manifest *described_manifest(const char *name, const json_t *description,
+                                                GError **error)
+{
+    struct orch_manifest *manifest = orch_manifest_decode(description, error);
+    if (!manifest)
+        return NULL;
+    g_autofree char *problem = orch_manifest_problem(manifest);
+    if (problem || g_strcmp0(manifest->name, name) != 0) {
+        orch_error_set(error, ORCH_ERROR_PLUGIN, NULL,
+                       "the description of plugin '%s' is not valid: %s", name,
+                       problem ? problem : "its name differs");
+        orch_manifest_free(manifest);
+        return NULL;
+    }
+    manifest->has_check = manifest->has_cost = false;
+    g_clear_pointer(&manifest->path, g_free);
+    return manifest;
+}
+
+/* ---- --------------------------------------------------------------------------------------------
+ */
 
 /* Maximum number of pending requests. */
 enum { AHEAD_MAX = 1000 };
@@ -228,7 +282,7 @@ static const struct loaded *load_described(struct orch_plugins *plugins, const c
     struct loaded *loaded = g_hash_table_lookup(plugins->loaded, key);
     if (loaded)
         return loaded;
-    struct orch_manifest *manifest = orch_described_manifest(name, description, error);
+    struct orch_manifest *manifest = described_manifest(name, description, error);
     if (!manifest)
         return NULL;
     loaded = loaded_new();
@@ -244,12 +298,12 @@ static const struct loaded *find_described(struct orch_plugins *plugins, const c
                                            const json_t *description, GError **error)
 {
     g_autofree char *path = orch_plugins_locate(plugins, name, base, NULL);
-    if (path && orch_described_is_below(plugins->apart, path) && g_str_has_suffix(path, ".plugin"))
+    if (path && described_is_below(plugins->apart, path) && g_str_has_suffix(path, ".plugin"))
         return load(plugins, path, error);
     g_autofree char *installed =
         strchr(name, '/') ? NULL : orch_plugins_locate(plugins, bare, NULL, NULL);
     const struct loaded *loaded = installed ? load(plugins, installed, NULL) : NULL;
-    if (loaded && orch_described_is(loaded->manifest, description))
+    if (loaded && described_is(loaded->manifest, description))
         return loaded;
     return load_described(plugins, bare, description, error);
 }
@@ -257,7 +311,7 @@ static const struct loaded *find_described(struct orch_plugins *plugins, const c
 static const struct orch_manifest *find_apart(struct orch_plugins *plugins, const char *name,
                                               const char *base, GError **error)
 {
-    g_autofree char *bare = orch_described_name(name);
+    g_autofree char *bare = described_name(name);
     const json_t *description = json_object_get(plugins->described, bare);
     const struct loaded *loaded = NULL;
     if (description) {

@@ -7,13 +7,49 @@
 #include "core/render/draw.h"
 #include "core/render/outline.h"
 #include "core/render/page.h"
-#include "core/render/tool.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/subprocess.h"
 #include "lib/base/temporary.h"
 
+#include <glib.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- tool ---------------------------------------------------------------------------------------
+ */
+
+enum { LIMIT_S = 600, LINES_MAX = 20 };
+
+/* Runs `argv` (NULL-terminated; looked up in PATH) in `folder` (NULL: the current one) and waits
+ * for it. ORCH_ERROR_IO with its output when it fails; the hints for a missing and for a failed
+ * program may be NULL. */
+static bool tool_run(const char *folder, const char *const *argv, const char *hint_absent,
+                     const char *hint_failed, GError **error)
+{
+    struct orch_subprocess_end end;
+    GError *problem = NULL;
+    const struct orch_subprocess command = {.argv = argv, .folder = folder, .timeout_s = LIMIT_S};
+    if (!orch_subprocess_run(&command, &end, &problem)) {
+        bool is_absent = g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND);
+        g_autofree char *what = orch_error_what(problem);
+        orch_error_set(
+            error, problem->code == ORCH_ERROR_INTERRUPTED ? ORCH_ERROR_INTERRUPTED : ORCH_ERROR_IO,
+            is_absent ? hint_absent : hint_failed, "%s", what);
+        g_error_free(problem);
+        return false;
+    }
+    bool ok = end.status == 0;
+    g_autofree char *said = orch_subprocess_complaint(end.err, LINES_MAX);
+    if (!ok)
+        orch_error_set(error, ORCH_ERROR_IO, hint_failed, "%s failed: %s", argv[0], said);
+    orch_subprocess_end_clear(&end);
+    return ok;
+}
+
+/* ---- --------------------------------------------------------------------------------------------
+ */
 
 GHashTable *orch_files_names(const struct orch_document *document)
 {
@@ -161,9 +197,8 @@ bool orch_files_write(const struct orch_document *document, const char *path, GP
 static bool run_weasyprint(const char *html, const char *pdf, GError **error)
 {
     const char *argv[] = {"weasyprint", "--quiet", "--encoding", "utf-8", html, pdf, NULL};
-    return orch_tool_run(NULL, argv,
-                         "apt install weasyprint; or print the page of --out from a browser",
-                         "print the page of --out from a browser", error);
+    return tool_run(NULL, argv, "apt install weasyprint; or print the page of --out from a browser",
+                    "print the page of --out from a browser", error);
 }
 
 bool orch_files_pdf(const struct orch_document *document, const char *path, GError **error)

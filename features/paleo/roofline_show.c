@@ -4,13 +4,131 @@
 #include "core/report/trials.h"
 #include "features/paleo/paleo_show.h"
 #include "features/paleo/roofline_chart.h"
-#include "features/paleo/roofline_gpu.h"
-
+#include "features/predict/time_question.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/net/layer_spec.h"
+#include "lib/steptime/roofline.h"
+#include "lib/steptime/traffic.h"
 
+#include <math.h>
 #include <string.h>
+
+/* ---- roofline gpu -------------------------------------------------------------------------------
+ */
+
+struct orch_roofline_gpu {
+    const struct orch_gpu_spec *gpu;
+    enum orch_precision precision;
+    struct orch_roofline_device device;
+};
+
+/** The bound for one batch. */
+struct orch_roofline_row {
+    int64_t batch;
+    struct orch_roofline_step step;
+    double flops_per_s, images_per_s;
+    double memory_bytes;
+    bool fits; /* into the GPU's memory, or that is unknown */
+};
+
+/** The bound of one layer. Texts are borrowed from the question. */
+struct orch_roofline_layer_row {
+    const char *name, *type, *bound; /* bound: "compute" or "memory" */
+    const char *kind;                /* "conv", "batchnorm" */
+    double forward_s, backward_s;
+    double flops_per_byte; /* of the forward pass */
+    double flops, bytes;   /* of all passes asked about */
+};
+
+static struct orch_roofline_work work_of(const struct orch_roofline_gpu *b,
+                                         const struct orch_time_question *q, int64_t batch)
+{
+    return (struct orch_roofline_work){.batch = batch,
+                                       .element_bytes = orch_precision_bytes(b->precision),
+                                       .training = !q->forward_only,
+                                       .states_per_weight = q->states_per_weight};
+}
+
+/* Finds the GPU and its peaks at the question's precision (default fp32). False with an error for
+ * an unknown GPU. */
+static bool roofline_gpu_init(struct orch_roofline_gpu *b, const struct orch_time_question *q,
+                              const char *gpu, GError **error)
+{
+    double share = isnan(q->ppp_comp) ? 1 : q->ppp_comp;
+    b->gpu = orch_hardware_gpu(q->hardware, gpu, error);
+    if (!b->gpu)
+        return false;
+    b->precision = orch_precision_run(b->gpu, q->has_precision ? q->precision : ORCH_FP32);
+    b->device = (struct orch_roofline_device){.peak_flops = orch_gpu_peak(b->gpu, b->precision),
+                                              .bandwidth = b->gpu->bandwidth_gbs * 1e9,
+                                              .memory_bytes = b->gpu->memory_gb * 1e9,
+                                              .compute_share = share,
+                                              .memory_share = share};
+    return true;
+}
+
+static bool roofline_gpu_ask(const struct orch_roofline_gpu *b, const struct orch_time_question *q,
+                             int64_t batch, struct orch_roofline_row *out, GError **error)
+{
+    struct orch_roofline_work work = work_of(b, q, batch);
+    *out = (struct orch_roofline_row){.batch = batch};
+    if (!orch_roofline_step(q->net, q->costs, &b->device, &work, NULL, &out->step, error))
+        return false;
+    out->memory_bytes = orch_net_memory(q->net, q->costs, batch, work.element_bytes,
+                                        work.states_per_weight, work.training)
+                            .total;
+    out->flops_per_s = out->step.flops / out->step.total_s;
+    out->images_per_s = (double)batch / out->step.total_s;
+    out->fits = b->device.memory_bytes <= 0 || out->memory_bytes <= b->device.memory_bytes;
+    return true;
+}
+
+/* Returns struct orch_roofline_layer_row for the layers that take time. NULL with an error. The
+ * caller unrefs. */
+static GArray *roofline_gpu_layers(const struct orch_roofline_gpu *b,
+                                   const struct orch_time_question *q, int64_t batch,
+                                   GError **error)
+{
+    struct orch_roofline_work work = work_of(b, q, batch);
+    struct orch_roofline_step step;
+    g_autofree struct orch_roofline_layer *layers =
+        g_new0(struct orch_roofline_layer, q->net->nodes->len);
+    if (!orch_roofline_step(q->net, q->costs, &b->device, &work, layers, &step, error))
+        return NULL;
+    GArray *rows = g_array_new(FALSE, FALSE, sizeof(struct orch_roofline_layer_row));
+    for (guint i = 0; i < q->net->nodes->len; i++) {
+        const struct orch_net_node *node = orch_net_node(q->net, (int)i);
+        if (layers[i].bound == ORCH_BOUND_NONE)
+            continue;
+        struct orch_traffic forward = orch_traffic_forward(node, &q->costs[i], &work),
+                            backward = orch_traffic_backward(node, &q->costs[i], &work);
+        struct orch_roofline_layer_row row = {node->name,
+                                              orch_net_op_name(node->op),
+                                              orch_roofline_bound_name(layers[i].bound),
+                                              orch_net_layer_kind(node, NULL),
+                                              layers[i].forward_s,
+                                              layers[i].backward_s,
+                                              layers[i].intensity,
+                                              forward.flops + (work.training ? backward.flops : 0),
+                                              forward.bytes + (work.training ? backward.bytes : 0)};
+        g_array_append_val(rows, row);
+    }
+    return rows;
+}
+
+/* The largest batch that fits into the GPU's memory beside `reserved_bytes`. */
+static int64_t roofline_gpu_largest_batch(const struct orch_roofline_gpu *b,
+                                          const struct orch_time_question *q, double reserved_bytes)
+{
+    struct orch_roofline_work work = work_of(b, q, 1);
+    return orch_roofline_largest_batch(q->net, q->costs, b->device.memory_bytes, reserved_bytes,
+                                       &work);
+}
+
+/* ---- --------------------------------------------------------------------------------------------
+ */
 
 static const char *const HEADERS[] = {
     ">batch",       ">forward",   ">backward",     ">update", ">step", ">images/s", ">TFLOP/s",
@@ -65,8 +183,8 @@ static void print_line(const struct orch_time_question *q, const struct orch_roo
         printf("largest batch that fits %.4g GB: %" G_GINT64_FORMAT
                " (nothing reserved; about 0.75 GB go "
                "to the CUDA context and libraries: then %" G_GINT64_FORMAT ")\n",
-               b->device.memory_bytes / 1e9, orch_roofline_gpu_largest_batch(b, q, 0),
-               orch_roofline_gpu_largest_batch(b, q, 0.75e9));
+               b->device.memory_bytes / 1e9, roofline_gpu_largest_batch(b, q, 0),
+               roofline_gpu_largest_batch(b, q, 0.75e9));
 }
 
 static struct orch_table *layer_table(const struct orch_roofline_gpu *b,
@@ -74,7 +192,7 @@ static struct orch_table *layer_table(const struct orch_roofline_gpu *b,
 {
     static const char *const headers[] = {"layer",      "type",  ">forward", ">backward",
                                           ">FLOP/byte", "bound", NULL};
-    g_autoptr(GArray) layers = orch_roofline_gpu_layers(b, q, q->batches[0], error);
+    g_autoptr(GArray) layers = roofline_gpu_layers(b, q, q->batches[0], error);
     struct orch_table *table = layers ? orch_table_new(headers) : NULL;
     for (guint i = 0; layers && i < layers->len; i++) {
         const struct orch_roofline_layer_row *layer =
@@ -95,7 +213,7 @@ static struct orch_table *batch_table(const struct orch_roofline_gpu *b,
     struct orch_table *table = orch_table_new(HEADERS);
     for (int i = 0; i < q->batch_count; i++) {
         struct orch_roofline_row row;
-        if (!orch_roofline_gpu_ask(b, q, q->batches[i], &row, error)) {
+        if (!roofline_gpu_ask(b, q, q->batches[i], &row, error)) {
             json_decref(orch_cli_table_to_json(table));
             return NULL;
         }
@@ -138,7 +256,7 @@ static bool draw(struct orch_cli *cli, const struct orch_roofline_gpu *b, const 
                  const struct orch_time_question *q, GError **error)
 {
     GError *problem = NULL;
-    g_autoptr(GArray) layers = orch_roofline_gpu_layers(b, q, q->batches[0], error);
+    g_autoptr(GArray) layers = roofline_gpu_layers(b, q, q->batches[0], error);
     if (!layers)
         return false;
     g_autoptr(GArray) dots = orch_roofline_dots_new();
@@ -176,7 +294,7 @@ int orch_cli_roofline_show(struct orch_cli *cli, const struct paleo_options *o,
                            struct orch_time_question *q, GError **error)
 {
     struct orch_roofline_gpu b;
-    if (!orch_roofline_gpu_init(&b, q, o->time.gpu, error))
+    if (!roofline_gpu_init(&b, q, o->time.gpu, error))
         return -1;
     struct orch_table *table = (o->layers ? layer_table : batch_table)(&b, q, error);
     if (!table)

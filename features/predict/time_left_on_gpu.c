@@ -35,8 +35,7 @@ static bool answer(struct orch_estimator *estimator, const json_t *record,
 {
     const json_t *cost = json_object_get(json_object_get(record, "facts"), "cost");
     const struct orch_hardware *hardware = orch_estimator_hardware(estimator);
-    const struct orch_gpu_spec *own =
-        gpu_of(hardware, orch_json_text(record, "device_key", ""));
+    const struct orch_gpu_spec *own = gpu_of(hardware, orch_json_text(record, "device_key", ""));
     struct orch_white_estimate there, mine;
     out->gpu = g_strdup(gpu->name);
     if (!cost || !orch_estimator_white(estimator, cost, gpu, &there)) {
