@@ -18,6 +18,12 @@
 #include <math.h>
 #include <string.h>
 
+/** A list in the first line. */
+struct run_text_rows {
+    void *rows;
+    size_t count;
+};
+
 #define OF(type, member) offsetof(struct type, member)
 
 /* The text type of each kind of field. */

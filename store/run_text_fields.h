@@ -39,11 +39,6 @@ struct run_text_result {
     const char *unit, *better;
 };
 
-/** A list in the first line. */
-struct run_text_rows {
-    void *rows;
-    size_t count;
-};
 /** The lists in the first line, besides the fields of the record itself; indices into
  * run_text_lists. */
 enum { RUN_TEXT_PARAMS, RUN_TEXT_INPUTS, RUN_TEXT_RESULTS, RUN_TEXT_ARTIFACTS, RUN_TEXT_FORECASTS };

@@ -6,6 +6,14 @@
 #include <glib.h>
 #include <string.h>
 
+struct vecadd_params {
+    const char *scenario, *memory;
+    int64_t millions, elements;
+    int64_t warmup, min_samples;
+    double min_time, time_limit, settled;
+    int64_t threads;
+};
+
 const char *const VECADD_SCENARIOS[] = {"cpu_1",    "cpu_all",    "gpu_1x1", "gpu_1x256",
                                         "gpu_grid", "gpu_stride", NULL};
 const char *const VECADD_MEMORIES[] = {"pageable",         "pinned",         "managed",

@@ -8,14 +8,6 @@
 
 #include <orch/plugin.h>
 
-struct vecadd_params {
-    const char *scenario, *memory;
-    int64_t millions, elements;
-    int64_t warmup, min_samples;
-    double min_time, time_limit, settled;
-    int64_t threads;
-};
-
 enum vecadd_scenario {
     VECADD_CPU_1,      /* one thread */
     VECADD_CPU_ALL,    /* all threads of the slot, vector instructions */

@@ -179,12 +179,6 @@ bool orch_results_offer(void *ctx, const struct results_news *news, GError **err
  * ---------------------------------------------------
  */
 
-/** The store's record of its last exchange. */
-struct results_mark {
-    git_oid commit;   /* all runs up to `last_run` are in its tree */
-    int64_t last_run; /* run id in this store */
-};
-
 /** Fills ahead, behind and, unless `out_outgoing` is NULL, the items that a push would send. Writes
  * nothing. */
 bool orch_results_look(struct orch_store *store, const struct orch_git_exchange *how,

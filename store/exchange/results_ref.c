@@ -24,6 +24,12 @@
 
 #include <string.h>
 
+/** The store's record of its last exchange. */
+struct results_mark {
+    git_oid commit;   /* all runs up to `last_run` are in its tree */
+    int64_t last_run; /* run id in this store */
+};
+
 #define ATTEMPTS_MAX 60
 #define MARK "exchange.mark"
 

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The operations stand in the order of Gymnasium's acrobot.py (env_cartpole.c says why), with its
+/* Two links that hang down; a torque of -1, 0 or 1 (actions 0 to 2) at the joint between them is to
+ * swing the end above the height of one link: Sutton 1996 with the constants of Gymnasium's
+ * Acrobot-v1 (the equations of the book). Observation: cosine and sine of both angles, both angular
+ * speeds. Reward -1 a step, 0 for the step that reaches the height.
+ *
+ * The operations stand in the order of Gymnasium's acrobot.py (env_cartpole.c says why), with its
  * constants of 1 (masses, lengths, moments of inertia) left out: a product with 1 changes nothing.
  * One step is one Runge-Kutta step of order 4 over 0.2 s. */
-#include "plugins/replay/env/env_acrobot.h"
+#include "plugins/replay/env/env_kinds.h"
 
 #include "lib/base/random.h"
 
 #include <math.h>
+
+struct orch_acrobot {
+    double angle1, angle2, speed1, speed2; /* rad and rad/s; angle2 is relative to the first link */
+};
 
 static const double STEP_S = 0.2, GRAVITY = 9.8, CENTRE = 0.5, MOST_SPEED1 = 4 * M_PI,
                     MOST_SPEED2 = 9 * M_PI;

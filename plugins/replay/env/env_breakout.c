@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rules stand in the order of MinAtar's breakout.py. The directions after a reflexion on a
+/* MinAtar's Breakout (Young, Tian 2019, arXiv 1903.03176) with its minimal set of actions: none,
+ * left, right. The paddle moves first, then the ball, one cell along a diagonal. A strike takes one
+ * brick and gives reward 1. Bricks come back when all are gone and the ball is at row 9. The
+ * episode ends when the ball passes the paddle. Observation: 10 x 10 x 4 (row, column, channel),
+ * channels paddle, ball, trail, brick.
+ *
+ * The rules stand in the order of MinAtar's breakout.py. The directions after a reflexion on a
  * wall, on a ceiling, brick or paddle, and on the paddle's edge are three permutations. */
-#include "plugins/replay/env/env_breakout.h"
+#include "plugins/replay/env/env_kinds.h"
 
 #include "lib/base/random.h"
 
 #include <string.h>
+
+struct orch_breakout {
+    uint32_t bricks;       /* bit (row - 1) x 10 + column of rows 1 to 3 */
+    int8_t ball_x, ball_y; /* column, row */
+    int8_t last_x, last_y; /* of the ball, one step before: the trail */
+    int8_t direction;      /* 0 up left, 1 up right, 2 down right, 3 down left */
+    int8_t paddle;         /* column, in row 9 */
+    bool is_strike;        /* the ball hit a brick in the last step */
+};
 
 enum { SIDE = 10, CHANNELS = 4, PADDLE = 0, BALL = 1, TRAIL = 2, BRICK = 3 };
 static const uint32_t ALL_BRICKS = (1u << 30) - 1;

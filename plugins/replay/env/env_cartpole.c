@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The operations stand in the order in which Gymnasium's cartpole.py does them, because the traces
+/* A pole on a cart that is pushed left (action 0) or right (1): Barto, Sutton, Anderson 1983 with
+ * the constants of Gymnasium's CartPole-v1. Observation: position (m), speed, angle (rad), angular
+ * speed. Reward 1 a step, the last one included.
+ *
+ * The operations stand in the order in which Gymnasium's cartpole.py does them, because the traces
  * in tests/data/env are compared bit for bit. Explicit Euler: positions advance by the old speeds.
  */
-#include "plugins/replay/env/env_cartpole.h"
+#include "plugins/replay/env/env_kinds.h"
 
 #include "lib/base/random.h"
 
 #include <math.h>
+
+struct orch_cartpole {
+    double x, x_speed, angle, angle_speed;
+};
 
 static const double GRAVITY = 9.8, POLE_MASS = 0.1, TOTAL_MASS = 0.1 + 1.0, HALF_LENGTH = 0.5,
                     MASS_LENGTH = 0.1 * 0.5, FORCE = 10.0, TAU_S = 0.02, X_LIMIT = 2.4,

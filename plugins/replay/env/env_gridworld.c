@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plugins/replay/env/env_gridworld.h"
+/* Cliff walking on a grid of 4 x 12: from the lower left corner to the lower right one, between
+ * which lies the cliff. Actions: up, right, down, left. Reward -1 a step; -100, and back to the
+ * start, for a step onto the cliff. Observation: one-hot, so that a tabular agent finds its state
+ * (row x 12 + column) as the place of the 1. */
+#include "plugins/replay/env/env_kinds.h"
 
 #include <string.h>
+
+struct orch_gridworld {
+    int32_t row, column; /* row 0 is at the top */
+};
 
 enum { ROWS = 4, COLUMNS = 12 };
 

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plugins/replay/env/env.h"
-#include "plugins/replay/env/env_acrobot.h"
-#include "plugins/replay/env/env_breakout.h"
-#include "plugins/replay/env/env_cartpole.h"
+#include "plugins/replay/env/env_kinds.h"
+
 #include "plugins/replay/env/env_catch.h"
-#include "plugins/replay/env/env_gridworld.h"
 #include "plugins/replay/env/env_lander.h"
-#include "plugins/replay/env/env_mountaincar.h"
 
 #include "lib/base/error.h"
 

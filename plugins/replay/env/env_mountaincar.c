@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The operations stand in the order of Gymnasium's mountain_car.py (env_cartpole.c says why). */
-#include "plugins/replay/env/env_mountaincar.h"
+/* An underpowered car in a valley: Moore 1990 with the constants of Gymnasium's MountainCar-v0.
+ * Actions: push left, none, push right. Observation: position, speed. Reward -1 a step.
+ *
+ * The operations stand in the order of Gymnasium's mountain_car.py (env_cartpole.c says why). */
+#include "plugins/replay/env/env_kinds.h"
 
 #include "lib/base/random.h"
 
 #include <math.h>
+
+struct orch_mountaincar {
+    double position, speed;
+};
 
 static const double LEFT_END = -1.2, RIGHT_END = 0.6, GOAL = 0.5, MOST_SPEED = 0.07, FORCE = 0.001,
                     GRAVITY = 0.0025;
