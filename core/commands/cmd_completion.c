@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* ---- completion names ---------------------------------------------------------------------------
+/* ---- names that the scripts offer ---------------------------------------------------------------
  */
 
 /* Names of runs and plugins come from files and stores of other people. The pattern here is strict

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/host/batch_job.h"
 
-#include "core/host/job_refs.h"
 #include "core/host/read_trial.h"
 #include "core/host/supervise.h"
 #include "lib/base/error.h"
@@ -13,9 +12,149 @@
 #include "lib/wire/journal.h"
 
 #include <errno.h>
+#include <glib.h>
+#include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- references to other trials of the job ------------------------------------------------------
+ */
+
+enum { JSON_BYTES_MAX = 16 << 20 };
+
+static json_t *read_json(const char *dir, const char *name, GError **error)
+{
+    g_autofree char *path = g_build_filename(dir, name, NULL);
+    g_autofree char *text = NULL;
+    size_t length = 0;
+    return orch_file_read(path, JSON_BYTES_MAX, &text, &length, error)
+               ? orch_json_parse(text, length, JSON_BYTES_MAX, error)
+               : NULL;
+}
+
+/* What a journal says of one name. */
+struct found {
+    char *path; /* of the artifact, relative to its trial's folder; NULL: none */
+    char *sha256;
+    double value; /* of the result, or the metric's last point */
+    bool has_value, is_result;
+};
+
+static void take_event(const struct orch_event *event, const char *name, struct found *found)
+{
+    if (event->kind == ORCH_EVENT_ARTIFACT && strcmp(event->name, name) == 0 && event->sha256) {
+        g_free(found->path);
+        g_free(found->sha256);
+        found->path = g_strdup(event->text);
+        found->sha256 = g_strdup(event->sha256);
+    } else if (event->kind == ORCH_EVENT_RESULT && strcmp(event->name, name) == 0) {
+        found->value = event->value;
+        found->has_value = found->is_result = true;
+    } else if (event->kind == ORCH_EVENT_METRICS && !found->is_result) {
+        for (size_t i = 0; i < event->point_count; i++)
+            if (strcmp(event->points[i].name, name) == 0) {
+                found->value = event->points[i].value;
+                found->has_value = true;
+            }
+    }
+}
+
+static bool search(const char *trial_dir, const char *name, struct found *found, GError **error)
+{
+    g_autofree char *path = g_build_filename(trial_dir, "journal", NULL);
+    struct orch_journal *journal = orch_journal_open(path, error);
+    struct orch_event event;
+    if (!journal)
+        return false;
+    while (orch_journal_next(journal, &event, NULL)) {
+        take_event(&event, name, found);
+        orch_event_clear(&event);
+    }
+    orch_journal_close(journal);
+    return true;
+}
+
+/* Links, or copies, an artifact to TRIALDIR/inputs/PARAM/. Returns its new path; NULL with errno.
+ * Caller frees. */
+static char *bring(const char *from_dir, const char *path, const char *trial_dir, const char *param,
+                   GError **error)
+{
+    g_autofree char *from = orch_path_absolute(path, from_dir);
+    g_autofree char *folder = g_build_filename(trial_dir, "inputs", param, NULL);
+    g_autofree char *base = g_path_get_basename(path);
+    char *to = g_build_filename(folder, base, NULL);
+    if (!orch_dir_make(folder, error)) {
+        g_free(to);
+        return NULL;
+    }
+    unlink(to); /* of an earlier start */
+    if (link(from, to) == 0 || orch_file_copy(from, to, error))
+        return to;
+    g_free(to);
+    return NULL;
+}
+
+/* The value of one reference; new reference, NULL with an error. */
+static json_t *resolve(const json_t *ref, const char *trial_dir, char **out_sha256, GError **error)
+{
+    const char *name = orch_json_text(ref, "name", ""), *run = orch_json_text(ref, "run", "?");
+    const char *from = orch_json_text(ref, "trial_dir", "");
+    struct found found = {0};
+    json_t *value = NULL;
+    bool is_read = search(from, name, &found, error);
+    bool is_result = json_is_true(json_object_get(ref, "is_result"));
+    if (is_read && is_result && found.has_value) {
+        value = orch_json_real(found.value);
+    } else if (is_read && !is_result && found.path) {
+        g_autofree char *path =
+            bring(from, found.path, trial_dir, orch_json_text(ref, "param", "x"), error);
+        value = path ? json_string(path) : NULL;
+    } else if (is_read) {
+        orch_error_set(error, ORCH_ERROR_TRIAL, NULL, "run %s has no %s '%s'", run,
+                       is_result ? "result" : "artifact", name);
+    }
+    *out_sha256 = g_steal_pointer(&found.sha256);
+    g_free(found.path);
+    return value;
+}
+
+static bool write_json(const char *dir, const char *name, const json_t *json, GError **error)
+{
+    g_autofree char *path = g_build_filename(dir, name, NULL);
+    g_autofree char *text = orch_json_canonical(json);
+    return orch_file_write(path, text, strlen(text), false, error);
+}
+
+/* Puts the values of the references into TRIALDIR/trial.json: results as numbers, artifacts as
+ * paths of links below TRIALDIR/inputs, so that they stay when the other trial is collected.
+ * `*out_inputs` gets [param, run, sha256] of each; the caller unrefs it. True without references.
+ */
+static bool job_refs_resolve(const char *trial_dir, json_t *out_inputs, GError **error)
+{
+    g_autofree char *path = g_build_filename(trial_dir, ORCH_JOB_REFS, NULL);
+    if (access(path, F_OK) != 0)
+        return true;
+    g_autoptr(json_t) refs = read_json(trial_dir, ORCH_JOB_REFS, error);
+    g_autoptr(json_t) trial = refs ? read_json(trial_dir, "trial.json", error) : NULL;
+    json_t *params = json_object_get(trial, "params");
+    for (size_t i = 0; trial && i < json_array_size(refs); i++) {
+        const json_t *ref = json_array_get(refs, i);
+        g_autofree char *sha256 = NULL;
+        json_t *value = resolve(ref, trial_dir, &sha256, error);
+        if (!value)
+            return false;
+        const char *param = orch_json_text(ref, "param", "");
+        json_object_set_new(params, param, value);
+        json_array_append_new(out_inputs, json_pack("[sss]", param, orch_json_text(ref, "run", ""),
+                                                    sha256 ? sha256 : ""));
+    }
+    return trial && write_json(trial_dir, "trial.json", trial, error);
+}
+
+/* ---- the job ------------------------------------------------------------------------------------
+ */
 
 /* Reads how the journal ends. False when it has no end. */
 static bool read_end(const char *journal_path, enum orch_verdict *out)
@@ -101,7 +240,7 @@ static bool write_report(const char *trial_dir, const struct orch_trial_spec *tr
 static bool prepare(const char *trial_dir, unsigned restarts, GError **error)
 {
     g_autoptr(json_t) inputs = json_array();
-    if (!orch_job_refs_resolve(trial_dir, inputs, error))
+    if (!job_refs_resolve(trial_dir, inputs, error))
         return false;
     struct orch_trial_spec *trial = orch_read_trial(trial_dir, error);
     if (!trial)

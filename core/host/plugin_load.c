@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ---- private copy -------------------------------------------------------------------------------
+/* ---- a private copy of the plugin ---------------------------------------------------------------
  */
 
 /* Uses a sealed memfd. If the kernel does not allow executable memfds (sysctl vm.memfd_noexec=2),
@@ -74,7 +74,7 @@ static int private_copy_open(const char *path, const char *sha256, GError **erro
     return fd;
 }
 
-/* ---- --------------------------------------------------------------------------------------------
+/* ---- loading ------------------------------------------------------------------------------------
  */
 
 enum { ROWS_MAX = 4096, STRIDE_MAX = 65536 };

@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-/* ---- described ----------------------------------------------------------------------------------
+/* ---- plugins that are described, not loaded -----------------------------------------------------
  */
 
 /* The plugin name for a path: "job" for "exp/job.plugin". The caller frees. */
@@ -68,7 +68,7 @@ static struct orch_manifest *described_manifest(const char *name, const json_t *
     return manifest;
 }
 
-/* ---- --------------------------------------------------------------------------------------------
+/* ---- the set of plugins -------------------------------------------------------------------------
  */
 
 /* Maximum number of pending requests. */

@@ -41,7 +41,7 @@ struct orch_trialdir {
     char *record;   /* JSON text: the data for the store that the journal lacks */
     json_t *params; /* as passed to the trial: references resolved, paths absolute */
     /* references to trials that have not ended, which the trial's host resolves when it starts
-     * (core/host/job_refs.h); NULL: none */
+     * (core/host/batch_job.h); NULL: none */
     json_t *refs;
 };
 

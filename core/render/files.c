@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- tool ---------------------------------------------------------------------------------------
+/* ---- other programs -----------------------------------------------------------------------------
  */
 
 enum { LIMIT_S = 600, LINES_MAX = 20 };
@@ -48,7 +48,7 @@ static bool tool_run(const char *folder, const char *const *argv, const char *hi
     return ok;
 }
 
-/* ---- --------------------------------------------------------------------------------------------
+/* ---- the files ----------------------------------------------------------------------------------
  */
 
 GHashTable *orch_files_names(const struct orch_document *document)

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- slot living --------------------------------------------------------------------------------
+/* ---- which entries are of living processes ------------------------------------------------------
  */
 
 /** A process that entries name; looked up once. */
@@ -101,7 +101,7 @@ static void slots_keep_living(GPtrArray *rows)
     keep_ending(rows, orphaned);
 }
 
-/* ---- --------------------------------------------------------------------------------------------
+/* ---- the list -----------------------------------------------------------------------------------
  */
 
 #define FORMAT 1

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* ---- same code ----------------------------------------------------------------------------------
+/* ---- runs of the same code ----------------------------------------------------------------------
  */
 
 /* Computing the fingerprint would need the recipe and the plugins of that commit. Comparing the two
@@ -134,7 +134,7 @@ static GPtrArray *keep_same_code(struct orch_vcs *vcs, struct orch_store *store,
     return runs;
 }
 
-/* ---- --------------------------------------------------------------------------------------------
+/* ---- sides --------------------------------------------------------------------------------------
  */
 
 bool orch_compare_range_split(const char *text, char **out_a, char **out_b)

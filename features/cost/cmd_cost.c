@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- plan outlook -------------------------------------------------------------------------------
+/* ---- what the missing trials will cost ----------------------------------------------------------
  */
 
 struct orch_plan_outlook {

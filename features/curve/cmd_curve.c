@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- curve show ---------------------------------------------------------------------------------
+/* ---- the curve of a network that was not run ----------------------------------------------------
  */
 
 /* Number of rows of the curve that are shown. */

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- training sets ------------------------------------------------------------------------------
+/* ---- the catalogue ------------------------------------------------------------------------------
  */
 
 /** A set of the catalogue. Its texts live as long as the process, except the path. */

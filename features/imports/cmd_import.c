@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* ---- import runs show ---------------------------------------------------------------------------
+/* ---- runs of other trackers ---------------------------------------------------------------------
  */
 
 static void add_row(struct orch_table *table, const struct orch_imported_run *run, const char *what)

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- forecast scores ----------------------------------------------------------------------------
+/* ---- scores -------------------------------------------------------------------------------------
  */
 
 /** The accuracy of a group of forecasts. Texts are "-" when unknown, and borrowed. */

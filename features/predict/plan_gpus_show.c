@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- plan gpus ----------------------------------------------------------------------------------
+/* ---- estimates ----------------------------------------------------------------------------------
  */
 
 /** All trials on one GPU model at one price. */
@@ -237,7 +237,7 @@ static struct orch_plan_gpus *plan_gpus_new(struct orch_plan *plan, const GPtrAr
     return all;
 }
 
-/* ---- --------------------------------------------------------------------------------------------
+/* ---- as text ------------------------------------------------------------------------------------
  */
 
 static void print_cheapest(const struct orch_plan_gpus *gpus)

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- slurm evidence -----------------------------------------------------------------------------
+/* ---- what is known of a trial -------------------------------------------------------------------
  */
 
 enum { OUTPUT_BYTES_MAX = 1 << 20, JOURNAL_TAIL_BYTES = 1 << 20 };
@@ -113,7 +113,7 @@ static void slurm_evidence_gather(struct orch_store *store, const struct orch_sl
                        is_near_limit(row, row->report);
 }
 
-/* ---- --------------------------------------------------------------------------------------------
+/* ---- collecting ---------------------------------------------------------------------------------
  */
 
 static void free_run(void *pointer)

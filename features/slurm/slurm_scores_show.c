@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- slurm scores -------------------------------------------------------------------------------
+/* ---- scores -------------------------------------------------------------------------------------
  */
 
 /** Forecasts of one quantity at one place of a cluster. */
@@ -125,7 +125,7 @@ static GPtrArray *slurm_scores_read(struct orch_store *store, GError **error)
     return scores;
 }
 
-/* ---- --------------------------------------------------------------------------------------------
+/* ---- as a table ---------------------------------------------------------------------------------
  */
 
 struct scores_options {

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- slurm memory -------------------------------------------------------------------------------
+/* ---- forecast of memory -------------------------------------------------------------------------
  */
 
 static int compare_bytes(const void *a, const void *b)
@@ -61,7 +61,7 @@ static int64_t slurm_memory_forecast(struct orch_plan *plan, GHashTable *cache,
     return *known;
 }
 
-/* ---- --------------------------------------------------------------------------------------------
+/* ---- submitting ---------------------------------------------------------------------------------
  */
 
 void orch_slurm_submission_clear(struct orch_slurm_submission *submission)

@@ -1,16 +1,93 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Judges a trained network on images from another source. docs/plugins/judge.md. */
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 #include "lib/net/net.h"
+#include "plugins/common/data/image_set.h"
 #include "plugins/common/data/loader.h"
 #include "plugins/common/torch/torch.h"
 #include "plugins/common/training/notes.h"
 #include "plugins/common/weights/weights.h"
-#include "plugins/judge/wild_images.h"
 
 #include <math.h>
 #include <orch/plugin.h>
 #include <string.h>
+
+/* ---- images from elsewhere ----------------------------------------------------------------------
+ */
+
+/* Letters and digits in lower case. Caller frees. */
+static char *plain_name(const char *name)
+{
+    GString *plain = g_string_new(NULL);
+    for (; *name; name++)
+        if (g_ascii_isalnum(*name))
+            g_string_append_c(plain, g_ascii_tolower(*name));
+    return g_string_free(plain, FALSE);
+}
+
+static bool is_same_class(const char *one, const char *two)
+{
+    g_autofree char *x = plain_name(one), *y = plain_name(two);
+    return strcmp(x, y) == 0;
+}
+
+/* Returns the label of a class name, or -1. */
+static int label_of(const struct orch_image_set *trained, const char *name)
+{
+    int64_t number;
+    for (int i = 0; i < trained->classes; i++)
+        if (is_same_class(trained->class_names[i], name))
+            return i;
+    return orch_int_parse(name, &number) && number >= 0 && number < trained->classes ? (int)number
+                                                                                     : -1;
+}
+
+static void unknown_class(const struct orch_image_set *wild, int label,
+                          const struct orch_image_set *trained, GError **error)
+{
+    g_autofree char *known = g_strjoinv(", ", trained->class_names);
+    orch_error_set(error, ORCH_ERROR_RECIPE, known,
+                   "class '%s' of the images in '%s' is not one of '%s'", wild->class_names[label],
+                   wild->name, trained->name);
+}
+
+/* Numbers the classes of `wild` as those of `trained`, by name: letter case and everything but
+ * letters and digits are ignored ("t-shirt_top" is "T-shirt/top"), and a number is a label. Sets of
+ * equal class counts without names of their own keep their labels. Takes over the means and
+ * deviations of `trained`, because the network expects images that were normalised with them. Fails
+ * with ORCH_ERROR_RECIPE for a class that `trained` does not have; `wild` is then untouched. */
+static bool wild_adopt_classes(struct orch_image_set *wild, const struct orch_image_set *trained,
+                               GError **error)
+{
+    g_autofree int *labels = g_new(int, wild->classes);
+    for (int i = 0; i < wild->classes; i++) {
+        labels[i] = label_of(trained, wild->class_names[i]);
+        if (labels[i] < 0) {
+            unknown_class(wild, i, trained, error);
+            return false;
+        }
+    }
+    for (int64_t i = 0; i < wild->count; i++)
+        wild->labels[i] = labels[wild->labels[i]];
+    g_strfreev(wild->class_names);
+    wild->class_names = g_strdupv(trained->class_names);
+    wild->classes = trained->classes;
+    memcpy(wild->mean, trained->mean, sizeof wild->mean);
+    memcpy(wild->std, trained->std, sizeof wild->std);
+    return true;
+}
+
+/* Replaces each value v by 255 - v: dark objects on a light ground become light on a dark one. */
+static void wild_invert(struct orch_image_set *wild)
+{
+    size_t bytes = (size_t)wild->count * (size_t)(wild->channels * wild->height * wild->width);
+    for (size_t i = 0; i < bytes; i++)
+        wild->images[i] = (uint8_t)(255 - wild->images[i]);
+}
+
+/* ---- the plugin ---------------------------------------------------------------------------------
+ */
 
 enum { BATCH = 256 };
 
@@ -132,10 +209,10 @@ static bool open_images(struct judgement *j, GError **error)
     if (!is_smoke)
         options = options_of(p, p->images, j->trained);
     if (!(j->wild = orch_image_set_open(&options, error)) || !has_same_shape(j, error) ||
-        !orch_wild_adopt_classes(j->wild, j->trained, error))
+        !wild_adopt_classes(j->wild, j->trained, error))
         return false;
     if (p->invert)
-        orch_wild_invert(j->wild);
+        wild_invert(j->wild);
     int64_t per_class = is_smoke ? 2 : p->per_class;
     g_autoptr(GArray) present = present_classes(j->wild);
     j->subset = orch_subset_new(j->wild, (const int64_t *)(void *)present->data, present->len,

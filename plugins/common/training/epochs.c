@@ -1,19 +1,75 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "plugins/common/training/epochs.h"
 
-#include "plugins/common/training/image_growth.h"
-
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "plugins/common/training/average.h"
 #include "plugins/common/training/checkpoint.h"
 #include "plugins/common/training/graphs.h"
+#include "plugins/common/training/image_growth.h"
+#include "plugins/common/training/notes.h"
 #include "plugins/common/training/step_points.h"
-#include "plugins/common/training/target.h"
 #include "plugins/common/training/validation.h"
 #include "plugins/common/weights/weights.h"
 
 #include <math.h>
+
+/* ---- the target accuracy ------------------------------------------------------------------------
+ */
+
+/* The time is that of whole epochs: nothing is interpolated between the validations. */
+
+static bool is_reached(const struct orch_training *t, double best)
+{
+    return t->target_accuracy > 0 && best >= t->target_accuracy;
+}
+
+/* Returns whether the training stops because `best`, its best validation accuracy so far, reaches
+ * its target. */
+static bool target_ends(const struct orch_training *t, double best)
+{
+    return t->stop_at_target && is_reached(t, best);
+}
+
+/* Notes in `clocks` the target's epoch and times, if `epoch` (from 0) has just brought `best` to
+ * it. */
+static void target_time(const struct orch_training *t, double best, int64_t epoch,
+                        struct orch_training_clocks *clocks)
+{
+    if (clocks->target_epoch || !is_reached(t, best))
+        return;
+    clocks->target_epoch = (double)epoch + 1;
+    clocks->target_training_s = clocks->training_s;
+    clocks->target_validation_s = clocks->validation_s;
+}
+
+/* Reports the results of a training with a target: reached_target, and, where `best` reaches it,
+ * the epoch and the times of `clocks`. Without a target it reports nothing. `best` is 0 for a
+ * training that diverged: its target counts as not reached. */
+static void target_report(const struct orch_session *s, double best,
+                          const struct orch_training_clocks *clocks)
+{
+    const struct orch_host *host = s->host;
+    if (!(s->training->target_accuracy > 0))
+        return;
+    bool reached = is_reached(s->training, best);
+    host->result(host, "reached_target", reached);
+    if (!reached)
+        return;
+    if (clocks->target_epoch)
+        host->result(host, "epochs_to_accuracy", clocks->target_epoch);
+    if (clocks->is_partial || !clocks->target_epoch) {
+        orch_training_note(host, "no time_to_accuracy: the earlier attempt, of a version that kept "
+                                 "no clocks, is missing in it");
+        return;
+    }
+    host->result(host, "time_to_accuracy", clocks->target_training_s);
+    host->result(host, "time_to_accuracy_with_validation",
+                 clocks->target_training_s + clocks->target_validation_s);
+}
+
+/* ---- epochs -------------------------------------------------------------------------------------
+ */
 
 /** Steps between reports of progress, and between questions whether the trial is cancelled. */
 enum { PROGRESS_STEPS = 16 };
@@ -170,7 +226,7 @@ static bool one_epoch(struct loop *l, int64_t epoch, int *out_status, GError **e
         return false;
     l->clocks.validation_s += (double)(orch_mono_ns() - begin) / 1e9;
     report_epoch(l, epoch, seconds);
-    orch_target_time(l->session->training, l->best, epoch, &l->clocks);
+    target_time(l->session->training, l->best, epoch, &l->clocks);
     if (!isfinite(orch_totals_loss(&l->points.epoch))) {
         fail_not_finite(l, epoch);
         *out_status = ORCH_DIVERGED;
@@ -191,8 +247,7 @@ static int all_epochs(struct loop *l, GError **error)
     l->best = progress.best;
     l->best_epoch = progress.best_epoch;
     for (int64_t epoch = progress.epoch;
-         epoch < s->epochs && status == ORCH_OK && !orch_target_ends(s->training, l->best);
-         epoch++) {
+         epoch < s->epochs && status == ORCH_OK && !target_ends(s->training, l->best); epoch++) {
         if (!one_epoch(l, epoch, &status, error))
             return -1;
         progress = (struct orch_torch_progress){epoch + 1, l->best, l->best_epoch};
@@ -288,7 +343,7 @@ int orch_epochs_run(const struct orch_session *s, const struct orch_features *fe
     if (status == ORCH_OK && !finish(&l, error))
         status = -1;
     if (status == ORCH_OK || status == ORCH_DIVERGED)
-        orch_target_report(s, status == ORCH_OK ? l.best : 0, &l.clocks);
+        target_report(s, status == ORCH_OK ? l.best : 0, &l.clocks);
     orch_points_clear(&l.points);
     orch_step_free(l.step);
     orch_feed_free(l.feed);
