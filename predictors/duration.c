@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "predictors/duration.h"
 
+#include "lib/base/interval.h"
 #include "lib/base/reals.h"
 #include "predictors/logs.h"
 
@@ -17,7 +18,6 @@
 #define START_S 0.03
 #define START_MOST 0.4
 #define WIDEST 2.302585092994046 /* log(10): maximum half width */
-#define Z_90 1.6448536269514722
 /* With fewer than this many cells per column the ridge is fixed to FEW_RIDGE. */
 #define FEW_SHARE 2
 #define FEW_RIDGE 0.03
@@ -32,7 +32,7 @@ static struct orch_interval around(double log_median, double half)
 
 struct orch_interval orch_duration_of_spread(double seconds, double sd)
 {
-    return around(log(seconds), Z_90 * sd);
+    return around(log(seconds), ORCH_NORMAL_90 * sd);
 }
 
 static double start_variance(double seconds)
@@ -170,7 +170,7 @@ static double base_half(const struct law *l, struct orch_scatter scatter)
         size_t at = (size_t)ceil(0.9 * ((double)l->n + 1));
         half = size[MIN(at, l->n) - 1];
     }
-    return fmax(half, Z_90 * scatter.sd);
+    return fmax(half, ORCH_NORMAL_90 * scatter.sd);
 }
 
 static void law_init(struct law *l, const struct orch_matrix *features, const double *work,
@@ -212,7 +212,7 @@ static void answer(const struct law *l, const double *work, double half, struct 
         double value = orch_logs_value(&l->logs, i, l->beta) + (work ? log(work[i]) : 0);
         double q = orch_logs_leverage(&l->logs, i, l->inverse);
         double more = l->logs.extrapolation[i] + start_variance(exp(value));
-        double width = sqrt(half * half * (1 + q) + Z_90 * Z_90 * more);
+        double width = sqrt(half * half * (1 + q) + ORCH_NORMAL_90 * ORCH_NORMAL_90 * more);
         if (width <= WIDEST)
             out[i] = around(value, width);
     }

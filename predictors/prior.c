@@ -2,13 +2,13 @@
 #include "predictors/prior.h"
 
 #include "lib/base/error.h"
+#include "lib/base/interval.h"
 
 #include <math.h>
 #include <string.h>
 
 #define RESERVED_BYTES 0.75e9 /* CUDA context, library handles, workspaces: usually 0.5 to 1 GB */
 #define BUCKET_BYTES (25.0 * 1024 * 1024) /* PyTorch's DistributedDataParallel */
-#define MIDDLE_90 1.6449                  /* 90 % of a standard normal lie within +- this */
 #define BORROWED_SPREAD 0.5
 /* 90 % of 107 published steps with 2 to 64 workers (TensorFlow's benchmarks, parameter servers and
  * replicas) were within a factor exp(+-this) of the prediction */
@@ -94,7 +94,7 @@ bool orch_prior_for(const struct orch_gpu_spec *gpu, enum orch_precision precisi
     out->is_borrowed = !out->from;
     if (!out->from)
         out->from = nearest_class(gpu->arch, precision);
-    out->error_90 = MIDDLE_90 * (out->is_borrowed ? BORROWED_SPREAD : out->from->spread);
+    out->error_90 = ORCH_NORMAL_90 * (out->is_borrowed ? BORROWED_SPREAD : out->from->spread);
     out->shift = 1;
     out->device = (struct orch_roofline_device){.peak_flops = peak,
                                                 .bandwidth = gpu->bandwidth_gbs * 1e9,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "predictors/remaining.h"
 
+#include "lib/base/interval.h"
 #include "lib/base/reals.h"
 
 #include <glib.h>
@@ -20,7 +21,6 @@
 #define LEAST_SD 0.01
 /* Standard deviation of the log of the pace while there are too few blocks. */
 #define FIRST_SD 0.35
-#define Z_90 1.6448536269514722
 
 /* ---- blocks ------------------------------------------------------------------------------------
  */
@@ -204,11 +204,11 @@ static double half_by_steps(const struct orch_progress_point *points, size_t cou
 static double half_of(const struct window *w, const struct trend *t, bool drifts, double tau,
                       double left)
 {
-    double half = w->blocks < 3 ? Z_90 * FIRST_SD : 0;
+    double half = w->blocks < 3 ? ORCH_NORMAL_90 * FIRST_SD : 0;
     for (int together = 1;
          w->blocks >= 3 && together <= 3 && w->blocks / together >= 4 - (together == 1); together++)
         half = fmax(half, half_by_groups(w, t, drifts, tau, left, together));
-    return hypot(half, Z_90 * LEAST_SD);
+    return hypot(half, ORCH_NORMAL_90 * LEAST_SD);
 }
 
 static bool usable(const struct orch_progress_point *points, size_t count, double total)

@@ -2,6 +2,7 @@
 #include "predictors/trained.h"
 
 #include "lib/base/error.h"
+#include "lib/base/interval.h"
 #include "lib/base/json.h"
 #include "lib/base/reals.h"
 
@@ -11,7 +12,6 @@
 #include <string.h>
 
 #define UNREPEATED_SPREAD 0.1 /* standard deviation of log times without repeats */
-#define MIDDLE_90 1.6449
 
 static void free_known(gpointer data)
 {
@@ -134,7 +134,7 @@ GPtrArray *orch_trained_cells_of_table(const struct orch_csv *csv, const char *t
     g_hash_table_iter_init(&iter, groups);
     while (g_hash_table_iter_next(&iter, NULL, &group)) {
         struct group *g = group;
-        double n = g->targets->len, half = MIDDLE_90 * *repeat_spread * sqrt(1 + 1 / n);
+        double n = g->targets->len, half = ORCH_NORMAL_90 * *repeat_spread * sqrt(1 + 1 / n);
         g->known->count = (int)g->targets->len;
         g->known->time.mid = orch_reals_median((double *)(void *)g->targets->data, g->targets->len);
         /* kept finite, so that it can be saved */

@@ -8,8 +8,8 @@
 #define ORCH_FEATURES_CLOUD_TRAINING_JOB_H
 
 #include "core/plan/plan.h"
+#include "features/cloud/training_instances.h"
 #include "lib/devices/hardware.h"
-#include "lib/devices/training.h"
 
 /** What only the user knows: names in their account. All borrowed; NULL: not given. */
 struct orch_job_account {

@@ -4,6 +4,7 @@
 
 #include "core/recipe/declared_cost.h"
 #include "features/predict/step_answer.h"
+#include "lib/base/interval.h"
 #include "lib/base/json.h"
 #include "lib/net/cost.h"
 #include "lib/net/open_net.h"
@@ -18,7 +19,6 @@
 #define BESIDE_STEPS 0.3
 #define NETS_MAX 1000
 /* 90 % of a normal distribution lie within this many standard deviations */
-#define NORMAL_90 1.6449
 
 struct orch_estimator {
     struct orch_hardware *hardware;
@@ -175,7 +175,7 @@ bool orch_estimator_white(struct orch_estimator *estimator, const json_t *cost,
         *out = (struct orch_white_estimate){.is_transferred = answer.prior.is_transferred,
                                             .step_s = answer.step.total_s.mid,
                                             .whole_s = answer.total_s.mid,
-                                            .spread = answer.prior.error_90 / NORMAL_90};
+                                            .spread = answer.prior.error_90 / ORCH_NORMAL_90};
     orch_step_answer_clear(&answer);
     return ok;
 }
@@ -231,8 +231,8 @@ bool orch_estimator_forecast(struct orch_estimator *estimator,
     if (ok) {
         double spread = log(fmax(answer.total_s.high / answer.total_s.mid,
                                  answer.total_s.mid / answer.total_s.low));
-        struct orch_interval d =
-            orch_duration_of_spread(answer.total_s.mid, hypot(spread / NORMAL_90, BESIDE_STEPS));
+        struct orch_interval d = orch_duration_of_spread(
+            answer.total_s.mid, hypot(spread / ORCH_NORMAL_90, BESIDE_STEPS));
         g_free(estimator->why);
         estimator->why = why_of(&answer, gpu);
         *out = (struct orch_forecast){d, answer.tier, model_of(&answer), estimator->why};

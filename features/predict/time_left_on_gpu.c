@@ -47,7 +47,7 @@ static bool answer(struct orch_estimator *estimator, const json_t *record,
     }
     if (own && here && here->left_s.mid > 0 && orch_estimator_white(estimator, cost, own, &mine)) {
         double ratio = there.step_s / mine.step_s;
-        double own_spread = log(here->left_s.high / here->left_s.mid) / 1.645;
+        double own_spread = log(here->left_s.high / here->left_s.mid) / ORCH_NORMAL_90;
         set(out, "transferred", here->left_s.mid * ratio,
             hypot(own_spread, hypot(there.spread, mine.spread)),
             g_strdup_printf("a step takes %.3g times as long as on %s, by the roofline", ratio,

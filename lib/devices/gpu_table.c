@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-extern const char ORCH_GPUS_CSV[]; /* lib/hw/CMakeLists.txt */
+extern const char ORCH_GPUS_CSV[]; /* CMakeLists.txt of this folder */
 
 static const char *const UNITS[] = {"card", "module", "die", "board", "host", NULL};
 static const char *const NO_YES[] = {"no", "yes", NULL};

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-extern const char ORCH_LINKS_CSV[]; /* lib/hw/CMakeLists.txt */
+extern const char ORCH_LINKS_CSV[]; /* CMakeLists.txt of this folder */
 
 #define AT(member) offsetof(struct orch_link, member)
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-extern const char ORCH_PRICES_CSV[]; /* lib/hw/CMakeLists.txt */
+extern const char ORCH_PRICES_CSV[]; /* CMakeLists.txt of this folder */
 
 static const char *const HOSTS[] = {"included", "apart", NULL};
 

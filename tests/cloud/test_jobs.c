@@ -3,7 +3,7 @@
 #include "features/cloud/job_yaml.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
-#include "lib/devices/training.h"
+#include "features/cloud/training_instances.h"
 #include "lib/yaml/yaml.h"
 
 #include <setjmp.h>

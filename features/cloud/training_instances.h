@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Instances that training platforms offer, by GPU: share/hardware/training.csv, which is built in.
  */
-#ifndef ORCH_LIB_DEVICES_TRAINING_H
-#define ORCH_LIB_DEVICES_TRAINING_H
+#ifndef ORCH_FEATURES_CLOUD_TRAINING_INSTANCES_H
+#define ORCH_FEATURES_CLOUD_TRAINING_INSTANCES_H
 
 #include <glib.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/devices/training.h"
+#include "features/cloud/training_instances.h"
 
 #include "lib/devices/columns.h"
 
 #include <string.h>
 
-extern const char ORCH_TRAINING_CSV[]; /* lib/hw/CMakeLists.txt */
+extern const char ORCH_TRAINING_CSV[]; /* CMakeLists.txt of this folder */
 
 #define AT(member) offsetof(struct orch_training_instance, member)
 
