@@ -588,13 +588,14 @@ void orch_text_metrics_feed(struct text_metrics *metrics, enum text_stream strea
             line->skipping = true;
         if (!line->skipping)
             g_string_append_len(line->text, bytes, (gssize)part);
-        bytes += part;
-        if (bytes == end)
+        if (part == (size_t)(end - bytes))
             return;
-        if (*bytes == '\r')
+        const char ending = bytes[part];
+        bytes += part;
+        if (ending == '\r')
             line->has_return = true;
         else
-            take_line(metrics, line, *bytes == '\b');
+            take_line(metrics, line, ending == '\b');
     }
 }
 
