@@ -137,6 +137,41 @@ static bool is_in_slurm(struct orch_store *store, const char *key)
     return is_job;
 }
 
+static void give_up(struct run *run, struct job *job, const char *why)
+{
+    struct orch_plan_item *item = &run->plan->items[job->index];
+    g_free(item->reason);
+    item->reason = g_strdup(why);
+    job->status = JOB_ENDED;
+    run->totals.not_run++;
+    run->moved = true;
+    g_autofree char *label = orch_cell_label(item->cell);
+    orch_schedule_emit(run, "%s was not run: %s", label, why);
+}
+
+/* Makes the trial's folder. A trial whose run is missing what it refers to is given up, and the
+ * others go on; `*out_given_up` is then true. */
+static bool prepare(struct run *run, struct job *job, const unsigned *chosen,
+                    const struct orch_run_slot *slot, struct orch_trialdir *out, bool *out_given_up,
+                    GError **error)
+{
+    GError *problem = NULL;
+    struct orch_plan_item *item = &run->plan->items[job->index];
+    *out_given_up = false;
+    if (orch_trialdir_prepare(run->plan, item, chosen, slot, run->options->argv_json, out,
+                              &problem))
+        return true;
+    orch_schedule_unclaim(run, job);
+    if (!g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_TRIAL)) {
+        g_propagate_error(error, problem);
+        return false;
+    }
+    give_up(run, job, problem->message);
+    g_error_free(problem);
+    *out_given_up = true;
+    return true;
+}
+
 /* Claims the trial in the store and starts its host if the claim succeeded. */
 static bool start(struct run *run, struct job *job, const unsigned *chosen,
                   struct orch_run_slot *slot, GError **error)
@@ -145,14 +180,16 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
     const struct orch_experiment *experiment = item->cell->experiment;
     struct orch_trialdir dir;
     uint64_t stamp = 0;
-    bool is_renewed;
+    bool is_renewed, is_given_up;
     if (!plugin_is_unchanged(run, experiment->manifest, error) ||
         !orch_schedule_place(run, job, slot, &stamp, &is_renewed, error))
         return false;
     if (is_renewed || !orch_schedule_claim(run, job))
         return true;
-    if (!orch_trialdir_prepare(run->plan, item, chosen, slot, run->options->argv_json, &dir, error))
+    if (!prepare(run, job, chosen, slot, &dir, &is_given_up, error))
         return false;
+    if (is_given_up)
+        return true;
     struct orch_active active = {.fingerprint = item->fingerprint,
                                  .device_key = item->device_key,
                                  .record = dir.record,
@@ -174,18 +211,6 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
         orch_schedule_unclaim(run, job);
     orch_trialdir_clear(&dir);
     return ok;
-}
-
-static void give_up(struct run *run, struct job *job, const char *why)
-{
-    struct orch_plan_item *item = &run->plan->items[job->index];
-    g_free(item->reason);
-    item->reason = g_strdup(why);
-    job->status = JOB_ENDED;
-    run->totals.not_run++;
-    run->moved = true;
-    g_autofree char *label = orch_cell_label(item->cell);
-    orch_schedule_emit(run, "%s was not run: %s", label, why);
 }
 
 enum readiness { READY, NOT_YET, NEVER };

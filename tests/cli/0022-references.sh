@@ -93,3 +93,40 @@ ok orch db check
 sed -i 's/^echo "score/[ $1 = 2 ] \&\& exit 3; &/' exp/make/make.sh
 fails 1 orch run chain.recipe each -x n=1,2
 says 'did not end well'
+
+# a run without the result that a trial refers to costs that trial, and no other
+cat >sometimes.sh <<'S'
+[ "$1" = 1 ] || echo "final $1"
+S
+cat >sometimes.plugin <<'Y'
+plugin: sometimes
+command: [sh, sometimes.sh, "${n}"]
+parameters:
+  n: { type: int, default: 1 }
+metrics:
+  final: { better: max }
+Y
+echo 'echo "seen $1"' >look.sh
+cat >look.plugin <<'Y'
+plugin: look
+command: [sh, look.sh, "${value}", "${n}"]
+parameters:
+  value: { type: real, default: 0 }
+  n: { type: int, default: 1 }
+metrics:
+  seen: none
+Y
+cat >missing.recipe <<'R'
+format: 1
+recipe: missing
+experiments:
+  first: { plugin: ./sometimes.plugin, sweep: { n: [1, 2] } }
+  use: { plugin: ./look.plugin, with: { value: "${first.final}" }, sweep: { n: [1, 2] } }
+  after: { plugin: ./look.plugin, with: { value: 7 } }
+R
+fails 1 orch run missing.recipe
+says 'use n=1 was not run: run'
+says "has no artifact or result 'final', which \${first.final} needs"
+says '4 ok, 1 not run'
+ok orch ls --where 'seen=2 or seen=7' --json
+same "$(json runs.#)" 2

@@ -48,6 +48,17 @@ static void report_size(const struct orch_comm *comm, const struct orch_host *ho
     host->metric(host, "timed_repeats", bytes, (double)times->repeats);
 }
 
+/* The largest size took no longer than smaller ones: without a slope there is no bandwidth. A smoke
+ * run, whose few repeats on a busy machine can end like this, gives that of the largest size, so
+ * that trials which refer to it are tried as well. */
+static void report_no_slope(const struct orch_host *host,
+                            const struct orch_alpha_beta_point *largest)
+{
+    host->note(host, "no bandwidth: larger all-reduces took no longer than smaller ones");
+    if (host->smoke(host))
+        host->result(host, "bandwidth", (double)largest->bytes / largest->seconds / 1e9);
+}
+
 static void report_fit(const struct trial *t, const struct orch_alpha_beta_point *points,
                        size_t count)
 {
@@ -68,6 +79,8 @@ static void report_fit(const struct trial *t, const struct orch_alpha_beta_point
     host->result(host, "latency", fit.alpha_s);
     if (fit.beta_s > 0)
         host->result(host, "bandwidth", 1e-9 / fit.beta_s);
+    else
+        report_no_slope(host, &points[count - 1]);
     host->result(host, "fit_error", fit.error);
     g_autofree char *note = g_strdup_printf("fitted: t = %s, n = %d", formula_of(t), t->comm.ranks);
     host->note(host, note);
