@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static void stop_on(bool failed, const GError *problem)
 {
@@ -125,18 +126,26 @@ static void read_all(struct orch_store *store)
     stop_on(!ok, problem);
 }
 
-/* Milliseconds of opening the store and asking, the best of five. */
+static double cpu_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* Milliseconds of processor time for opening the store and asking, the best of five. Not of the
+ * clock, so that the shares hold on a busy machine, too. */
 static double time_ms(const char *path, void (*ask)(struct orch_store *))
 {
     double best_ms = INFINITY;
     for (int i = 0; i < 5; i++) {
-        int64_t start = orch_mono_ns();
+        const double start_ms = cpu_ms();
         GError *problem = NULL;
         struct orch_store *store = orch_store_open(path, ORCH_STORE_READ, &problem);
         stop_on(!store, problem);
         ask(store);
         orch_store_close(store);
-        best_ms = fmin(best_ms, (double)(orch_mono_ns() - start) / 1e6);
+        best_ms = fmin(best_ms, cpu_ms() - start_ms);
     }
     return best_ms;
 }
