@@ -6,7 +6,7 @@ target_include_directories(plugin_moody PRIVATE ${CMAKE_SOURCE_DIR}/include)
 
 orch_test(manifest_yaml "quick" orch_plugins)
 orch_test(plugins "slow" orch_plugins)
-orch_test(conform "quick" orch_plugins)
+orch_test(conform "slow" orch_plugins)
 orch_test(conform_slow "slow" orch_plugins)
 add_dependencies(test_plugins plugin_moody)
 add_dependencies(test_conform plugin_moody)
