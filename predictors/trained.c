@@ -223,8 +223,6 @@ static bool load_known(const json_t *saved, guint columns, GPtrArray *out, GErro
     k->count = ok ? (int)count : 0;
     json_int_t runs = json_integer_value(json_object_get(saved, "runs"));
     k->runs = (int)CLAMP(runs, 0, k->count);
-    if (!json_object_get(saved, "runs") && g_uuid_string_is_valid(k->newest))
-        k->runs = k->count; /* saved by a version that did not distinguish runs */
     if (ok && !(k->time.low > 0 && k->time.low <= k->time.mid && k->time.mid <= k->time.high))
         return orch_load_fail("known", "contains an invalid time", error);
     return ok && (g_strv_length(k->values) == columns ||

@@ -76,7 +76,7 @@ static void try_clock(const char *folder, GPtrArray *out)
     if (!orch_file_write(path, "", 0, false, NULL) || stat(path, &info) != 0)
         return;
     int64_t after = orch_now_ns();
-    int64_t there = (int64_t)info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec;
+    int64_t there = orch_timespec_ns(info.st_mtim);
     /* a file's time may lag by one tick of the kernel's clock */
     int64_t skew = there < before ? there - before : there > after ? there - after : 0;
     double seconds = (double)skew / 1e9;

@@ -121,7 +121,8 @@ struct store_migration {
 struct store_migrations {
     int target;         /* the schema version that this program uses */
     const char *create; /* SQL that creates a new store of version `target` */
-    /* another shape of `target`, and the SQL that brings it to that of `create`; or NULL */
+    /* the schema text of an earlier program with the same version number, and the SQL that converts
+     * it to `create`; NULL when there was none */
     const char *before, *renames;
     const struct store_migration *steps;
     size_t step_count;

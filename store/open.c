@@ -123,6 +123,11 @@ static bool has_our_shape(struct orch_store *store, const struct store_migration
         return orch_store_rename(store, migrations, error) &&
                orch_store_check_shape(store, migrations->create, error);
     }
+    /* between the two looks another process may have renamed */
+    if (migrations->before && orch_store_check_shape(store, migrations->create, NULL)) {
+        g_clear_error(&problem);
+        return true;
+    }
     g_propagate_error(error, problem);
     return false;
 }
@@ -267,7 +272,7 @@ static bool is_being_made(const char *path)
     struct stat info;
     if (stat(path, &info) != 0 || info.st_size > 0)
         return false;
-    int64_t made_ns = (int64_t)info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec;
+    int64_t made_ns = orch_timespec_ns(info.st_mtim);
     int64_t age_ns = orch_now_ns() - made_ns;
     return age_ns >= 0 && age_ns < FRESH_NS;
 }

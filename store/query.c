@@ -285,7 +285,8 @@ static GArray *make_pairs(struct orch_store *store, const json_t *params, GError
     return pairs;
 }
 
-/* There are as many texts as numbers of values, so each can be kept. */
+/* The text depends only on the number of values (at most PAIRS_MAX) and on the index used, so the
+ * number of statements that are kept is bounded. */
 static sqlite3_stmt *prepare_history(struct orch_store *store, const GArray *pairs, GError **error)
 {
     bool by_value = pairs->len && g_array_index(pairs, struct pair, 0).runs <= FEW;

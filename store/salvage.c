@@ -270,7 +270,8 @@ struct orch_store *orch_store_salvage_open(const char *path, const char *near,
                                   ? orch_store_open_raw(file, error)
                                   : NULL;
     if (copy && is_ours(copy, error)) {
-        orch_store_exec(copy, store_migrations.renames, "read", NULL); /* if it needs them */
+        /* renames columns of a development version; fails without an effect on any other store */
+        orch_store_exec(copy, store_migrations.renames, "read", NULL);
         g_free(copy->folder);
         copy->folder = g_steal_pointer(&folder); /* removed together with the copy */
         return copy;

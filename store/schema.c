@@ -248,8 +248,11 @@ static bool back_up_and_step(struct orch_store *store, const struct store_migrat
                              int from, GError **error)
 {
     g_autofree char *backup = backup_name(store, from);
-    return orch_store_backup_to(store, backup, error) &&
-           apply_steps(store, migrations, from, error);
+    bool ok =
+        orch_store_backup_to(store, backup, error) && apply_steps(store, migrations, from, error);
+    if (!ok)
+        unlink(backup); /* nothing has changed, and each further try would leave another copy */
+    return ok;
 }
 
 /* Runs inside one IMMEDIATE transaction: what was read before it may be outdated, and only one of
@@ -268,6 +271,30 @@ static bool change_schema(struct orch_store *store, const struct store_migration
     return ok && set_version(store, migrations->target, error);
 }
 
+/* A run of the earlier program would fail at its next statement. */
+static bool nobody_runs(struct orch_store *store, GError **error)
+{
+    sqlite3_stmt *s =
+        orch_store_statement(store, "SELECT boot_id, pid, pid_start FROM active", error);
+    int more = s ? 1 : -1;
+    while (more > 0 && (more = orch_store_step(store, s, error)) > 0) {
+        struct orch_process runner = {.pid = sqlite3_column_int64(s, 1),
+                                      .start = sqlite3_column_int64(s, 2)};
+        g_strlcpy(runner.boot_id, orch_store_text(s, 0), sizeof runner.boot_id);
+        if (!orch_process_is_alive(&runner))
+            continue;
+        orch_error_set(error, ORCH_ERROR_STORE,
+                       "wait for it or stop it, then run the same command again",
+                       "cannot bring store '%s' up to date: process %" G_GINT64_FORMAT
+                       " of a development version runs trials in it",
+                       store->path, runner.pid);
+        more = -1;
+    }
+    if (s)
+        sqlite3_reset(s);
+    return more == 0;
+}
+
 /* Runs inside one IMMEDIATE transaction: another process may have been first. */
 static bool rename_shape(struct orch_store *store, const struct store_migrations *migrations,
                          GError **error)
@@ -275,8 +302,11 @@ static bool rename_shape(struct orch_store *store, const struct store_migrations
     if (!orch_store_check_shape(store, migrations->before, NULL))
         return true;
     g_autofree char *backup = backup_name(store, migrations->target);
-    return orch_store_backup_to(store, backup, error) &&
-           orch_store_exec(store, migrations->renames, "migrate", error);
+    bool ok = nobody_runs(store, error) && orch_store_backup_to(store, backup, error) &&
+              orch_store_exec(store, migrations->renames, "migrate", error);
+    if (!ok)
+        unlink(backup);
+    return ok;
 }
 
 bool orch_store_rename(struct orch_store *store, const struct store_migrations *migrations,

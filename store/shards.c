@@ -301,8 +301,7 @@ static struct orch_shard *new_shard(const struct orch_store *store, const char *
     shard->host = host_of(store, path);
     if (stat(path, &info) == 0) {
         shard->file_bytes = info.st_size;
-        shard->changed_ns =
-            (int64_t)info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec;
+        shard->changed_ns = orch_timespec_ns(info.st_mtim);
     }
     return shard;
 }

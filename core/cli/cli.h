@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The command line. Dispatch, help, docs/commands, completion and man pages are generated from the
  * commands that the features list (core/feature/feature.h). A command is one file, cmd_NAME.c,
- * which parses options, calls other modules and prints tables. Only this folder prints: data to
- * stdout, messages to stderr. */
+ * which parses options, calls other modules and prints tables. Only core/cli, core/commands
+ * and files cmd_*.c and *_show.c of features print: data to stdout, messages to stderr. */
 #ifndef ORCH_CORE_CLI_CLI_H
 #define ORCH_CORE_CLI_CLI_H
 

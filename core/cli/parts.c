@@ -53,14 +53,14 @@ static bool is_asked(const struct orch_cli_part *p)
     return !p->part->is_asked || p->part->is_asked(p->options);
 }
 
-const struct orch_command_part *orch_cli_part_alone(const struct orch_cli *cli)
+bool orch_cli_has_part_alone(const struct orch_cli *cli)
 {
     for (guint i = 0; i < cli->parts->len; i++) {
         const struct orch_cli_part *p = &g_array_index(cli->parts, struct orch_cli_part, i);
         if (p->part->is_alone && is_asked(p))
-            return p->part;
+            return true;
     }
-    return NULL;
+    return false;
 }
 
 bool orch_cli_parts_look(struct orch_cli *cli, const struct orch_subject *subject, GError **error)

@@ -58,8 +58,8 @@ struct orch_command_part {
 /* ---- for commands ------------------------------------------------------------------------------
  */
 
-/** Returns the part of the running command that is asked for and stands alone; NULL: none. */
-const struct orch_command_part *orch_cli_part_alone(const struct orch_cli *cli);
+/** Whether a part of the running command is asked for that stands alone. */
+bool orch_cli_has_part_alone(const struct orch_cli *cli);
 /** Calls `look`, then `show`, of each part of the running command that is asked for. */
 bool orch_cli_parts_look(struct orch_cli *cli, const struct orch_subject *subject, GError **error);
 bool orch_cli_parts_show(struct orch_cli *cli, const struct orch_subject *subject, json_t *json,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a feature does while `orch run`, `orch plan` or `orch try` plans and runs a recipe. Its
  * struct orch_command_part of these commands (core/cli/parts.h), which has the options, names one.
- * The functions are called in the order of this struct; a NULL one is left out. Parts are called in
- * the order of the rows of features/feature_table.c. */
+ * The functions are called in the order of this struct; one that is NULL is left out, but `begin`
+ * and `close` are required. Parts are called in the order of the rows of features/feature_table.c.
+ */
 #ifndef ORCH_CORE_CLI_RUN_PART_H
 #define ORCH_CORE_CLI_RUN_PART_H
 

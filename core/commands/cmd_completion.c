@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Generates completion scripts from the table of commands. Names that depend on the folder (runs,
  * plugins) are requested from the program when Tab is pressed: 'orch completion runs' and 'orch
- * completion plugins' (completion_names.c) print them one a line. A store holds texts of other
+ * completion plugins' print them one a line. A store holds texts of other
  * people, and a shell may interpret what it completes: bash's 'compgen -W' even executes $(...) in
  * its words. So the listing prints only names without any character that a shell interprets, and
  * the scripts read its lines into an array and compare beginnings, without any further expansion.

@@ -134,7 +134,7 @@ static bool export_table(struct orch_cli *cli, const struct export_options *o,
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct export_options *o = options;
-    if (orch_cli_part_alone(cli))
+    if (orch_cli_has_part_alone(cli))
         return run_part(cli, o, error);
     struct orch_export_wish wish;
     int64_t rows = 0;

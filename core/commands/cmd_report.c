@@ -69,7 +69,7 @@ static bool give(struct orch_cli *cli, const struct orch_document *document,
     if (o->out.folder || o->out.html || o->out.pdf || o->out.is_notebook)
         return orch_cli_report_write(cli, document, plan, &o->out, error);
     const struct orch_subject subject = {.document = document};
-    if (orch_cli_part_alone(cli))
+    if (orch_cli_has_part_alone(cli))
         return orch_cli_parts_show(cli, &subject, NULL, error);
     if (cli->json) {
         orch_cli_print_json(orch_document_json(document));

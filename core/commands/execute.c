@@ -97,7 +97,7 @@ static bool show_plan(struct orch_cli *cli, struct orch_plan *plan,
                                              .price = price,
                                              .is_price_given = options->price != NULL};
     bool ok;
-    if (orch_cli_part_alone(cli)) {
+    if (orch_cli_has_part_alone(cli)) {
         ok = orch_cli_parts_show(cli, &subject, NULL, error);
     } else {
         orch_cli_plan_show(cli, plan, options->all, &forecaster, price, left);

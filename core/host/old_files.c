@@ -34,7 +34,7 @@ static void clear_file(void *pointer)
 
 static int64_t written_ns(const struct old_file *file)
 {
-    return file->info.st_mtim.tv_sec * INT64_C(1000000000) + file->info.st_mtim.tv_nsec;
+    return orch_timespec_ns(file->info.st_mtim);
 }
 
 /* Waits until each file that was written just before, as by the trial before this one, is older

@@ -13,11 +13,6 @@
 enum { FOLDER_FILES_MAX = 10000 };
 static const int64_t FOLDER_BYTES_MAX = INT64_C(4) << 30;
 
-static int64_t time_ns(struct timespec time)
-{
-    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
-}
-
 static void digest_of_stat(const struct stat *info, char out[65])
 {
     g_autofree char *text = g_strdup_printf("%lld %lld.%09ld", (long long)info->st_size,
@@ -47,7 +42,7 @@ static GPtrArray *files_in(const char *folder, int64_t from_ns, int64_t to_ns, i
         g_autofree char *path = g_build_filename(folder, entry->d_name, NULL);
         if (*entry->d_name == '.' || orch_secret_by_name(entry->d_name) || stat(path, &info) != 0 ||
             !S_ISREG(info.st_mode) ||
-            (from_ns <= time_ns(info.st_mtim) && time_ns(info.st_mtim) <= to_ns))
+            (from_ns <= orch_timespec_ns(info.st_mtim) && orch_timespec_ns(info.st_mtim) <= to_ns))
             continue;
         g_ptr_array_add(names, g_strdup(entry->d_name));
         *out_bytes += info.st_size;

@@ -149,7 +149,7 @@ bool orch_run_spans_wrote(struct orch_run_spans *spans, const char *path, const 
     read_runs(spans);
     if (!spans->runs || !spans->runs->len)
         return false;
-    int64_t written_ns = info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec;
+    int64_t written_ns = orch_timespec_ns(info.st_mtim);
     for (guint i = 0; i < spans->runs->len; i++) {
         const struct orch_run_span *run = &g_array_index(spans->runs, struct orch_run_span, i);
         if (run->started_ns - ORCH_FILE_TIME_LAG_NS <= written_ns && written_ns <= run->ended_ns &&

@@ -15,7 +15,6 @@
 #include "lib/vcs/secrets.h"
 #include "lib/wire/trial.h"
 
-#include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -261,18 +260,13 @@ static bool is_there(const struct keeping *k, const char *name)
     return false;
 }
 
-static int64_t time_ns(struct timespec time)
-{
-    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
-}
-
 /* True for a file that somebody else wrote after the trial had started: which content it read is
  * unknown. */
 static bool is_newer(const struct keeping *k, const char *absolute)
 {
     struct stat info;
     return stat(absolute, &info) == 0 &&
-           time_ns(info.st_mtim) > k->all->started_ns - ORCH_FILE_TIME_LAG_NS;
+           orch_timespec_ns(info.st_mtim) > k->all->started_ns - ORCH_FILE_TIME_LAG_NS;
 }
 
 static void keep_input(struct keeping *k, const char *name)

@@ -43,7 +43,7 @@ static void look_at(struct look *look, const char *name)
     struct stat info;
     g_autofree char *path = orch_path_absolute(name, look->root);
     bool is_there = stat(path, &info) == 0;
-    int64_t changed_ns = info.st_ctim.tv_sec * INT64_C(1000000000) + info.st_ctim.tv_nsec;
+    int64_t changed_ns = orch_timespec_ns(info.st_ctim);
     if (g_hash_table_contains(look->written, name) ||
         (is_there &&
          (S_ISDIR(info.st_mode) || changed_ns < look->started_ns - ORCH_FILE_TIME_LAG_NS)))
@@ -215,7 +215,7 @@ static bool recover_folder(struct orch_store *store, const char *key, unsigned *
                                               key, path));
         return true;
     }
-    int64_t started = (int64_t)info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec;
+    int64_t started = orch_timespec_ns(info.st_mtim);
     if (!orch_salvage_trial(store, key, record, started, &is_new, error))
         return false;
     *added += is_new;

@@ -178,7 +178,8 @@ static struct orch_section_context begin_section(struct orch_document *document,
     return a;
 }
 
-/* Adds an item's section. Sections that are about the others are queued in `waiting`. */
+/* Adds an item's section. A section that summarises the other sections (`joins`) is queued in
+ * `waiting`. */
 static bool add_section(struct orch_document *document, struct orch_plan *plan,
                         const struct orch_report_options *options,
                         const struct orch_report_item *item, const struct orch_scale *scale,
@@ -225,7 +226,7 @@ static bool add_joining(struct orch_document *document, struct orch_plan *plan,
     return ok;
 }
 
-/* Fills the sections that are about the others. */
+/* Fills the queued sections, which summarise the others. */
 static bool add_last(struct orch_document *document, struct orch_plan *plan,
                      const struct orch_report_options *options, const GArray *waiting,
                      GError **error)

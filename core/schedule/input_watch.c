@@ -195,7 +195,7 @@ static bool is_same(const struct look *a, const struct look *b)
 /* True when the file may have changed after the tree was captured and before its first look. */
 static bool is_too_new(const struct orch_input_watch *watch, const struct look *look)
 {
-    int64_t changed_ns = look->changed.tv_sec * INT64_C(1000000000) + look->changed.tv_nsec;
+    int64_t changed_ns = orch_timespec_ns(look->changed);
     return changed_ns > watch->captured_ns - 2 * ORCH_FILE_TIME_LAG_NS;
 }
 

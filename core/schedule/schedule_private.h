@@ -84,10 +84,9 @@ struct run {
     unsigned refused; /* trials that a limit prevented in the last call of orch_schedule_start */
     bool moved;       /* the last call of orch_schedule_start changed something */
     int64_t last_sync_ns, last_tick_ns, last_held_ns, last_sharing_ns;
-    bool shares_slots; /* with other runs of this machine (slot_leases.h) */
-    bool
-        has_named_left_out; /* the user knows that a file of another user is left out of the list */
-    bool is_queued;         /* this run has a waiting entry in the list of slots */
+    bool shares_slots;       /* with other runs of this machine (slot_leases.h) */
+    bool has_named_left_out; /* a message named a file of another user that the list leaves out */
+    bool is_queued;          /* this run has a waiting entry in the list of slots */
     int64_t turn_ns;     /* since when this run waited for the slot that it has now but did not use,
                             because another run has done the trial meanwhile; 0: it used it */
     bool was_held;       /* the last call of orch_schedule_start ended with ORCH_SLOT_HELD */

@@ -9,7 +9,7 @@
  * boot ends at once. Time never ends one.
  *
  * Other users can make the folder first, and put any file into it. Therefore names in it are opened
- * with orch_shared_open only, entries count only when the kernel confirms them (slot_living.h), and
+ * with orch_shared_open only, entries count only when the kernel confirms them (slot_leases.c), and
  * what is read of each user is bounded.
  *
  * Rejected: a file 'lock', which somebody else may have made as a named pipe; rows of the store,

@@ -94,7 +94,7 @@ static bool is_captured(const struct orch_written *written, const char *path)
 
 static void note_file(struct orch_written *written, const char *path, const struct stat *info)
 {
-    int64_t ns = info->st_mtim.tv_sec * INT64_C(1000000000) + info->st_mtim.tv_nsec;
+    int64_t ns = orch_timespec_ns(info->st_mtim);
     struct file *file = g_hash_table_lookup(written->files, path);
     if (ns < g_array_index(written->spans, struct span, 0).from_ns || is_captured(written, path))
         return;

@@ -32,6 +32,11 @@ bool orch_key_is_valid(const char *key)
     return key[ORCH_KEY_CHARS - 1] == 0;
 }
 
+int64_t orch_timespec_ns(struct timespec time)
+{
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
 int64_t orch_now_ns(void)
 {
     return clock_ns(CLOCK_REALTIME);

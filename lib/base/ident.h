@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #define ORCH_KEY_CHARS 37 /* a UUID as text with its NUL */
 
@@ -17,6 +18,8 @@ bool orch_key_is_valid(const char *key);
 
 /** Wall-clock time, UTC, nanoseconds since 1970. */
 int64_t orch_now_ns(void);
+/** A time of the kernel, as of a file, in nanoseconds since 1970. */
+int64_t orch_timespec_ns(struct timespec time);
 /** How far the times of files may lag behind orch_now_ns(): a tick of the kernel's clock, 10 ms at
  * most. */
 #define ORCH_FILE_TIME_LAG_NS INT64_C(10000000)

@@ -10,8 +10,10 @@
 /** A program to start. No signal is blocked or ignored in it. */
 struct orch_spawn {
     const char *const *argv;  /* argv[0] is searched in PATH unless it has a '/'; NULL-terminated */
-    int fds[3];               /* its stdin, stdout and stderr; -1: those of this process */
-    const char *files[3];     /* opened instead of `fds`, the last two emptied; NULL: none */
+    int fds[3];               /* its stdin, stdout and stderr; -1: that of this process (0 is a
+                                 descriptor, so each must be set) */
+    const char *files[3];     /* take precedence over `fds`: the first is opened for reading, the
+                                 others are created or truncated; NULL: none */
     mode_t file_mode;         /* of files that are made */
     const char *folder;       /* in which it starts; NULL: that of this process */
     char *const *environment; /* NULL: that of this process */

@@ -11,7 +11,6 @@ extern const char ORCH_LINKS_CSV[]; /* CMakeLists.txt of this folder */
 
 #define AT(member) offsetof(struct orch_link, member)
 
-/* clang-format off: one column, one line */
 static const struct orch_column COLUMNS[] = {
     {.name = "name", .kind = ORCH_COLUMN_TEXT, .offset = AT(name), .presence = ORCH_COLUMN_FULL},
     {.name = "aliases",
@@ -35,7 +34,6 @@ static const struct orch_column COLUMNS[] = {
      .offset = AT(source),
      .presence = ORCH_COLUMN_FULL},
     {0}};
-/* clang-format on */
 
 static struct orch_link *read_links(const struct orch_csv *csv, GError **error)
 {

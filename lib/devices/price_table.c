@@ -14,7 +14,6 @@ static const char *const HOSTS[] = {"included", "apart", NULL};
 
 #define AT(member) offsetof(struct orch_price, member)
 
-/* clang-format off: one column, one line */
 static const struct orch_column COLUMNS[] = {
     {.name = "gpu", .kind = ORCH_COLUMN_TEXT, .offset = AT(gpu)},
     {.name = "cloud", .kind = ORCH_COLUMN_TEXT, .offset = AT(cloud)},
@@ -29,13 +28,13 @@ static const struct orch_column COLUMNS[] = {
     {.name = "spot_usd_per_hour",
      .kind = ORCH_COLUMN_REAL,
      .offset = AT(spot_usd_per_hour),
-     .presence = true,
+     .presence = ORCH_COLUMN_SPARSE,
      .max = 1e5},
     {.name = "as_of", .kind = ORCH_COLUMN_DATE, .offset = AT(as_of)},
     {.name = "host",
      .kind = ORCH_COLUMN_FLAG,
      .offset = AT(is_fee),
-     .presence = true,
+     .presence = ORCH_COLUMN_SPARSE,
      .choices = HOSTS},
     {.name = "source", .kind = ORCH_COLUMN_TEXT, .offset = AT(source)},
     {.name = "ended",
@@ -43,7 +42,6 @@ static const struct orch_column COLUMNS[] = {
      .offset = AT(ended),
      .presence = ORCH_COLUMN_MAY_LACK},
     {0}};
-/* clang-format on */
 
 GPtrArray *orch_prices_read(const struct orch_csv *csv, GError **error)
 {

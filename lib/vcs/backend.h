@@ -59,7 +59,7 @@ struct orch_capture {
     bool has_modes; /* core.fileMode */
 };
 
-/** Returns the change of `path`, creating it if necessary. Owned by the job. */
+/** Returns the change of `path`, creating it if necessary. Owned by the capture. */
 struct orch_change *orch_capture_change(struct orch_capture *job, const char *path);
 
 struct orch_backend {

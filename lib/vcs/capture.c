@@ -55,7 +55,7 @@ static void change_free(void *item)
 }
 
 /* Discards the results of a scan. */
-static void job_reset(struct orch_capture *job)
+static void capture_reset(struct orch_capture *job)
 {
     g_hash_table_remove_all(job->changes);
     g_clear_pointer(&job->commit, g_free);
@@ -66,10 +66,10 @@ static void job_reset(struct orch_capture *job)
     g_clear_pointer(&job->repository, git_repository_free);
 }
 
-static void job_clear(struct orch_capture *job)
+static void capture_clear(struct orch_capture *job)
 {
     if (job->changes) {
-        job_reset(job);
+        capture_reset(job);
         g_hash_table_unref(job->changes);
     }
     if (job->folder)
@@ -96,7 +96,7 @@ static bool copy_index(const char *from, const char *to, GError **error)
     return false;
 }
 
-static bool job_init(struct orch_capture *job, struct orch_vcs *vcs, GError **error)
+static bool capture_init(struct orch_capture *job, struct orch_vcs *vcs, GError **error)
 {
     job->vcs = vcs;
     job->folder = orch_temporary_folder("vcs", error);
@@ -300,7 +300,7 @@ static bool scan(struct orch_capture *job, GError **error)
         return false;
     if (job->vcs->backend != &ORCH_BACKEND_LIBGIT2 || !has_new_filter(job))
         return true;
-    job_reset(job);
+    capture_reset(job);
     return orch_vcs_use_gitprog(job->vcs, "clean filters", error) &&
            job->vcs->backend->scan(job, error);
 }
@@ -320,7 +320,7 @@ struct orch_source *orch_vcs_capture(struct orch_vcs *vcs, const struct orch_cap
     g_autofree char *tree = NULL;
     int64_t captured_ns = orch_now_ns();
     intake.left_out = g_ptr_array_new_with_free_func((GDestroyNotify)orch_left_out_free);
-    if (job_init(&job, vcs, error) && scan(&job, error)) {
+    if (capture_init(&job, vcs, error) && scan(&job, error)) {
         decide(&job, &intake);
         tree = vcs->backend->write(&job, error);
     }
@@ -335,6 +335,6 @@ struct orch_source *orch_vcs_capture(struct orch_vcs *vcs, const struct orch_cap
         source->left_out = g_ptr_array_ref(intake.left_out);
     }
     g_ptr_array_unref(intake.left_out);
-    job_clear(&job);
+    capture_clear(&job);
     return source;
 }

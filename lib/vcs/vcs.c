@@ -15,6 +15,7 @@
 #include "lib/vcs/backend.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,7 +26,9 @@
  * finds none although there is one, it may be damaged, which must not count as "no repository". */
 static bool is_below_dot_git(const char *dir)
 {
-    g_autofree char *at = orch_path_absolute(dir, NULL);
+    char *real = realpath(dir, NULL); /* "above" is not where a symbolic link to it lies */
+    g_autofree char *at = orch_path_absolute(real ? real : dir, NULL);
+    free(real);
     for (;;) {
         g_autofree char *candidate = g_build_filename(at, ".git", NULL);
         if (access(candidate, F_OK) == 0)

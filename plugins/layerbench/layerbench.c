@@ -56,7 +56,7 @@ static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct params, input, ORCH_STRING, .def = "",
                .help = "with net: size of one image, CxHxW; empty: the network's own"),
     ORCH_PARAM(struct params, classes, ORCH_INT, .def = "10", .min = "2",
-               .help = "with net: outputs of the classifier; 0: the network's own"),
+               .help = "with net: outputs of the classifier"),
     ORCH_PARAM(struct params, net_batch, ORCH_INT, .def = "16", .min = "1", .max = "65536",
                .unit = "images", .help = "images of a step, and of a listed layer without bN"),
     ORCH_PARAM(struct params, by_layer, ORCH_BOOL, .def = "false",

@@ -18,7 +18,7 @@ static bool update(struct apex *a, bool *out_diverged, GError **error)
         return false;
     a->learning_us += g_get_monotonic_time() - start_us;
     a->updates++;
-    orch_curve_update(&a->curve, report.loss, report.mean_value);
+    orch_learning_curve_update(&a->curve, report.loss, report.mean_value);
     return true;
 }
 

@@ -31,7 +31,8 @@ bool orch_apex_init(struct apex *a, GError **error)
     const struct orch_q_learner_options learner =
         orch_replay_settings_learner(&a->p, &a->kind, a->host);
     orch_sampled_batch_init(&a->batch, &a->kind, a->p.frame_stack, a->p.batch);
-    orch_curve_init(&a->curve, a->host, a->p.envs, a->p.steps, orch_replay_settings_solved(&a->p));
+    orch_learning_curve_init(&a->curve, a->host, a->p.envs, a->p.steps,
+                             orch_replay_settings_solved(&a->p));
     orch_saved_init(&a->saved, a->host, a->p.checkpoint_every);
     return (a->buffer = orch_replay_new(&buffer, error)) &&
            (a->learner = orch_q_learner_new(&learner, error)) && orch_apex_resume(a, error) &&
@@ -44,7 +45,7 @@ void orch_apex_clear(struct apex *a)
     orch_actor_share_free(a->share);
     orch_replay_free(a->buffer);
     orch_q_learner_free(a->learner);
-    orch_curve_clear(&a->curve);
+    orch_learning_curve_clear(&a->curve);
     orch_saved_clear(&a->saved);
     orch_sampled_batch_clear(&a->batch);
     g_free(a->parameters);

@@ -17,16 +17,16 @@ static void *list(struct apex *a)
     orch_saved_field(s, "stale_updates", &a->stale_updates, sizeof a->stale_updates);
     orch_saved_field(s, "largest_stale", &a->largest_stale, sizeof a->largest_stale);
     orch_saved_field(s, "actors_died", &a->died, sizeof a->died);
-    orch_curve_list(&a->curve, s);
+    orch_learning_curve_list(&a->curve, s);
     return orch_saved_room(s, "learner", orch_q_learner_state_bytes(a->learner));
 }
 
 bool orch_apex_save(struct apex *a, GError **error)
 {
-    orch_curve_stop(&a->curve);
+    orch_learning_curve_stop(&a->curve);
     const bool ok = orch_q_learner_state_get(a->learner, list(a), error) &&
                     orch_saved_write(&a->saved, a->step, a->buffer, error);
-    orch_curve_go_on(&a->curve);
+    orch_learning_curve_go_on(&a->curve);
     return ok;
 }
 
@@ -40,7 +40,7 @@ bool orch_apex_resume(struct apex *a, GError **error)
         return true;
     for (int64_t i = 0; i < a->p.envs; i++)
         orch_replay_cut(a->buffer, (int)i);
-    orch_curve_resume(&a->curve);
-    orch_curve_cut(&a->curve);
+    orch_learning_curve_resume(&a->curve);
+    orch_learning_curve_cut(&a->curve);
     return orch_q_learner_state_set(a->learner, learner, error);
 }

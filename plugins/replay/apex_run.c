@@ -15,14 +15,14 @@ static void report(const struct apex *a)
 {
     const struct orch_host *host = a->host;
     const double time_s =
-        orch_curve_finish_learner(&a->curve, a->step,
-                                  &(struct orch_learner_counts){
-                                      .updates = a->updates,
-                                      .batch = a->p.batch,
-                                      .learning_us = a->learning_us,
-                                      .waiting_us = a->waiting_us,
-                                      .buffer_bytes = orch_replay_bytes(a->buffer),
-                                  });
+        orch_learning_curve_finish_learner(&a->curve, a->step,
+                                           &(struct orch_learner_counts){
+                                               .updates = a->updates,
+                                               .batch = a->p.batch,
+                                               .learning_us = a->learning_us,
+                                               .waiting_us = a->waiting_us,
+                                               .buffer_bytes = orch_replay_bytes(a->buffer),
+                                           });
     host->result(host, "actors_died", (double)a->died);
     host->result(host, "idle_share", (double)a->idle_us / 1e6 / time_s);
     const struct orch_actor_traffic traffic = orch_actor_share_traffic(a->share);
@@ -82,10 +82,11 @@ static int train(struct apex *a, GError **error)
             return ORCH_FAILED;
         if (!turn(a, &status, error))
             return status;
-        orch_curve_point(&a->curve, a->step, orch_replay_epsilons(&a->p, a->p.envs, a->step).mean,
-                         a->step >= a->p.steps);
+        orch_learning_curve_point(&a->curve, a->step,
+                                  orch_replay_epsilons(&a->p, a->p.envs, a->step).mean,
+                                  a->step >= a->p.steps);
         a->host->progress(a->host, (double)a->step, (double)a->p.steps);
-        if (a->p.stop_when_solved && orch_curve_is_solved(&a->curve))
+        if (a->p.stop_when_solved && orch_learning_curve_is_solved(&a->curve))
             break;
     }
     report(a);

@@ -23,7 +23,7 @@ static bool store(struct apex *a, int64_t actor, const struct orch_actor_step *s
     if (s->end == ORCH_REPLAY_FINAL)
         return true;
     a->step++;
-    orch_curve_lane(&a->curve, a->step, lane, s->reward, end);
+    orch_learning_curve_lane(&a->curve, a->step, lane, s->reward, end);
     if (s->version >= 0) {
         const double stale = (double)(a->updates - s->version);
         a->stale_steps++;

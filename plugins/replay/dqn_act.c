@@ -90,6 +90,6 @@ bool orch_dqn_act(struct orch_dqn *d, GError **error)
     s->observations = s->next;
     s->next = swap;
     d->step += n;
-    orch_curve_step(&d->curve, d->step, s->rewards, s->ends);
+    orch_learning_curve_step(&d->curve, d->step, s->rewards, s->ends);
     return true;
 }

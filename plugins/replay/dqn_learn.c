@@ -18,7 +18,7 @@ static bool update(struct orch_dqn *d, bool *out_diverged, GError **error)
         return false;
     d->learning_us += g_get_monotonic_time() - start_us;
     d->updates++;
-    orch_curve_update(&d->curve, report.loss, report.mean_value);
+    orch_learning_curve_update(&d->curve, report.loss, report.mean_value);
     return true;
 }
 

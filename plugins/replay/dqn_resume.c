@@ -20,7 +20,7 @@ static struct rooms list(struct orch_dqn *d)
     orch_saved_field(s, "actions_random", &d->random, sizeof d->random);
     orch_saved_field(s, "observations", d->stage.observations, orch_dqn_stage_bytes(d));
     orch_saved_field(s, "frame_stack", d->frames.states, orch_frame_stack_bytes(&d->frames));
-    orch_curve_list(&d->curve, s);
+    orch_learning_curve_list(&d->curve, s);
     return (struct rooms){
         .learner = orch_saved_room(s, "learner", orch_q_learner_state_bytes(d->learner)),
         .envs = orch_saved_room(s, "environments", orch_envs_state_bytes(d->envs)),
@@ -29,12 +29,12 @@ static struct rooms list(struct orch_dqn *d)
 
 bool orch_dqn_save(struct orch_dqn *d, GError **error)
 {
-    orch_curve_stop(&d->curve);
+    orch_learning_curve_stop(&d->curve);
     const struct rooms rooms = list(d);
     orch_envs_state_get(d->envs, rooms.envs);
     const bool ok = orch_q_learner_state_get(d->learner, rooms.learner, error) &&
                     orch_saved_write(&d->saved, d->step, d->buffer, error);
-    orch_curve_go_on(&d->curve);
+    orch_learning_curve_go_on(&d->curve);
     return ok;
 }
 
@@ -51,7 +51,7 @@ static bool begin_other_episodes(struct orch_dqn *d, GError **error)
 {
     for (int64_t i = 0; i < d->params.envs; i++)
         orch_replay_cut(d->buffer, (int)i);
-    orch_curve_cut(&d->curve);
+    orch_learning_curve_cut(&d->curve);
     return begin_episodes(d, error);
 }
 
@@ -64,7 +64,7 @@ bool orch_dqn_resume(struct orch_dqn *d, GError **error)
     if (!is_there)
         return begin_episodes(d, error);
     orch_envs_state_set(d->envs, rooms.envs);
-    orch_curve_resume(&d->curve);
+    orch_learning_curve_resume(&d->curve);
     return orch_q_learner_state_set(d->learner, rooms.learner, error) &&
            (!orch_envs_are_programs(d->envs) || begin_other_episodes(d, error));
 }

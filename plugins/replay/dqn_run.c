@@ -36,7 +36,7 @@ void orch_dqn_free(struct orch_dqn *d)
     orch_envs_free(d->envs);
     orch_replay_free(d->buffer);
     orch_q_learner_free(d->learner);
-    orch_curve_clear(&d->curve);
+    orch_learning_curve_clear(&d->curve);
     orch_saved_clear(&d->saved);
     orch_dqn_stage_clear(d);
     orch_sampled_batch_clear(&d->batch);
@@ -53,14 +53,14 @@ static double shown_epsilon(const struct orch_dqn *d)
 
 static void report(const struct orch_dqn *d)
 {
-    orch_curve_finish_learner(&d->curve, d->step,
-                              &(struct orch_learner_counts){
-                                  .updates = d->updates,
-                                  .batch = d->params.batch,
-                                  .learning_us = d->learning_us,
-                                  .waiting_us = d->waiting_us,
-                                  .buffer_bytes = orch_replay_bytes(d->buffer),
-                              });
+    orch_learning_curve_finish_learner(&d->curve, d->step,
+                                       &(struct orch_learner_counts){
+                                           .updates = d->updates,
+                                           .batch = d->params.batch,
+                                           .learning_us = d->learning_us,
+                                           .waiting_us = d->waiting_us,
+                                           .buffer_bytes = orch_replay_bytes(d->buffer),
+                                       });
 }
 
 static int cancel(struct orch_dqn *d)
@@ -75,8 +75,8 @@ int orch_dqn_run(struct orch_dqn *d, GError **error)
 {
     const struct orch_host *host = d->host;
     bool diverged = false;
-    orch_curve_init(&d->curve, host, d->params.envs, d->params.steps,
-                    orch_replay_settings_solved(&d->params));
+    orch_learning_curve_init(&d->curve, host, d->params.envs, d->params.steps,
+                             orch_replay_settings_solved(&d->params));
     orch_saved_init(&d->saved, host, d->params.checkpoint_every);
     if (!orch_dqn_resume(d, error))
         return ORCH_FAILED;
@@ -88,9 +88,9 @@ int orch_dqn_run(struct orch_dqn *d, GError **error)
             return ORCH_FAILED;
         if (!orch_dqn_act(d, error) || !orch_dqn_learn(d, &diverged, error))
             return diverged ? ORCH_DIVERGED : ORCH_FAILED;
-        orch_curve_point(&d->curve, d->step, shown_epsilon(d), d->step >= d->params.steps);
+        orch_learning_curve_point(&d->curve, d->step, shown_epsilon(d), d->step >= d->params.steps);
         host->progress(host, (double)d->step, (double)d->params.steps);
-        if (d->params.stop_when_solved && orch_curve_is_solved(&d->curve))
+        if (d->params.stop_when_solved && orch_learning_curve_is_solved(&d->curve))
             break;
     }
     report(d);

@@ -24,7 +24,7 @@ static bool store(struct gorila *g, int64_t actor, const struct orch_actor_step 
         return false;
     if (s->end == ORCH_REPLAY_FINAL)
         return true;
-    orch_curve_lane(&g->curve, orch_gorila_share_claim(g->learners), lane, s->reward, end);
+    orch_learning_curve_lane(&g->curve, orch_gorila_share_claim(g->learners), lane, s->reward, end);
     count_staleness(g, s->version);
     return true;
 }

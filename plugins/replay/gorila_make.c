@@ -128,6 +128,6 @@ void orch_gorila_clear(struct gorila *g)
     orch_gorila_share_free(g->learners);
     orch_actor_share_free(g->actors);
     orch_replay_free(g->buffer);
-    orch_curve_clear(&g->curve);
+    orch_learning_curve_clear(&g->curve);
     g_free(g->frame);
 }

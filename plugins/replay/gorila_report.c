@@ -68,14 +68,14 @@ void orch_gorila_report(struct gorila *g)
     const struct orch_gorila_server_counts server = orch_gorila_server_counts(g->server);
     /* learners work at once, so their time is the mean of theirs */
     const double time_s =
-        orch_curve_finish_learner(&g->curve, orch_gorila_share_frames(g->learners),
-                                  &(struct orch_learner_counts){
-                                      .updates = server.updates,
-                                      .batch = g->p.batch,
-                                      .learning_us = sum.learning_us / g->p.learners,
-                                      .waiting_us = sum.waiting_us / g->p.learners,
-                                      .buffer_bytes = sum.buffer_bytes,
-                                  });
+        orch_learning_curve_finish_learner(&g->curve, orch_gorila_share_frames(g->learners),
+                                           &(struct orch_learner_counts){
+                                               .updates = server.updates,
+                                               .batch = g->p.batch,
+                                               .learning_us = sum.learning_us / g->p.learners,
+                                               .waiting_us = sum.waiting_us / g->p.learners,
+                                               .buffer_bytes = sum.buffer_bytes,
+                                           });
     report_processes(g, &sum, &server, time_s);
     report_histogram(g, server.by_staleness);
     host->result(host, "actors_died", (double)g->actors_died);

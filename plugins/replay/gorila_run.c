@@ -32,7 +32,7 @@ static bool take_gradients(struct gorila *g, int64_t learner, bool *out_diverged
                         (double)(updates - gradient->version));
     if (orch_gorila_server_take(g->server, (const float *)(const void *)(gradient + 1),
                                 gradient->version, orch_replay_settings_rate(&g->p, frames)))
-        orch_curve_update(&g->curve, gradient->loss, gradient->mean_value);
+        orch_learning_curve_update(&g->curve, gradient->loss, gradient->mean_value);
     orch_gorila_share_drop(g->learners, ORCH_GORILA_GRADIENTS, learner);
     return true;
 }
@@ -41,7 +41,7 @@ static void take_episodes(struct gorila *g, int64_t learner)
 {
     const struct orch_gorila_episode *e;
     while ((e = orch_gorila_share_peek(g->learners, ORCH_GORILA_EPISODES, learner))) {
-        orch_curve_lane(&g->curve, e->step, 0, (float)e->value, ORCH_ENV_TERMINATED);
+        orch_learning_curve_lane(&g->curve, e->step, 0, (float)e->value, ORCH_ENV_TERMINATED);
         orch_gorila_share_drop(g->learners, ORCH_GORILA_EPISODES, learner);
     }
 }
@@ -70,7 +70,7 @@ static bool turn(struct gorila *g, int *out_status, GError **error)
 static bool is_over(const struct gorila *g)
 {
     return orch_gorila_share_frames(g->learners) >= g->p.steps ||
-           (g->p.stop_when_solved && orch_curve_is_solved(&g->curve));
+           (g->p.stop_when_solved && orch_learning_curve_is_solved(&g->curve));
 }
 
 /* A point of the series: during the training when it is time, and one at its end. */
@@ -78,14 +78,15 @@ static void point(struct gorila *g, bool is_last)
 {
     const int64_t frames = orch_gorila_share_frames(g->learners);
     if (is_last || frames < g->p.steps)
-        orch_curve_point(&g->curve, frames, orch_replay_epsilons(&g->p, g->p.envs, frames).mean,
-                         is_last);
+        orch_learning_curve_point(&g->curve, frames,
+                                  orch_replay_epsilons(&g->p, g->p.envs, frames).mean, is_last);
 }
 
 static int train(struct gorila *g, GError **error)
 {
     int status = ORCH_OK;
-    orch_curve_init(&g->curve, g->host, g->p.envs, g->p.steps, orch_replay_settings_solved(&g->p));
+    orch_learning_curve_init(&g->curve, g->host, g->p.envs, g->p.steps,
+                             orch_replay_settings_solved(&g->p));
     g->host->phase(g->host, "training");
     while (!is_over(g)) {
         if (g->host->cancelled(g->host))

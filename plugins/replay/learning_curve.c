@@ -22,8 +22,8 @@ static int64_t time_after(int64_t ms)
     return (ms / apart + 1) * apart;
 }
 
-void orch_curve_init(struct orch_learning_curve *c, const struct orch_host *host, int64_t envs,
-                     int64_t steps, double solved_return)
+void orch_learning_curve_init(struct orch_learning_curve *c, const struct orch_host *host,
+                              int64_t envs, int64_t steps, double solved_return)
 {
     *c = (struct orch_learning_curve){.host = host,
                                       .envs = envs,
@@ -38,7 +38,7 @@ void orch_curve_init(struct orch_learning_curve *c, const struct orch_host *host
                                       .points = g_array_new(FALSE, FALSE, sizeof(struct point))};
 }
 
-void orch_curve_clear(struct orch_learning_curve *c)
+void orch_learning_curve_clear(struct orch_learning_curve *c)
 {
     g_free(c->returns);
     c->returns = NULL;
@@ -54,12 +54,12 @@ static void report(struct orch_learning_curve *c, enum series series, int64_t st
     c->host->metric(c->host, SERIES[series], step, value);
 }
 
-int64_t orch_curve_ms(const struct orch_learning_curve *c)
+int64_t orch_learning_curve_ms(const struct orch_learning_curve *c)
 {
     return (g_get_monotonic_time() - c->start_us) / 1000;
 }
 
-double orch_curve_mean(const struct orch_learning_curve *c)
+double orch_learning_curve_mean(const struct orch_learning_curve *c)
 {
     const int64_t count = MIN(c->episodes, ORCH_CURVE_WINDOW);
     double sum = 0;
@@ -75,16 +75,16 @@ static void end_episode(struct orch_learning_curve *c, int64_t step, double valu
         report(c, EPISODE_RETURN, c->episodes, value);
     if (c->episodes < ORCH_CURVE_WINDOW)
         return;
-    const double mean = orch_curve_mean(c);
+    const double mean = orch_learning_curve_mean(c);
     c->best = fmax(c->best, mean);
     if (c->solved_step < 0 && mean >= c->solved_return) {
         c->solved_step = step;
-        c->solved_ms = orch_curve_ms(c);
+        c->solved_ms = orch_learning_curve_ms(c);
     }
 }
 
-void orch_curve_lane(struct orch_learning_curve *c, int64_t step, int64_t env, float reward,
-                     uint8_t end)
+void orch_learning_curve_lane(struct orch_learning_curve *c, int64_t step, int64_t env,
+                              float reward, uint8_t end)
 {
     c->returns[env] += (double)reward;
     if (end == 0)
@@ -93,14 +93,14 @@ void orch_curve_lane(struct orch_learning_curve *c, int64_t step, int64_t env, f
     c->returns[env] = 0;
 }
 
-void orch_curve_step(struct orch_learning_curve *c, int64_t step, const float *rewards,
-                     const uint8_t *ends)
+void orch_learning_curve_step(struct orch_learning_curve *c, int64_t step, const float *rewards,
+                              const uint8_t *ends)
 {
     for (int64_t i = 0; i < c->envs; i++)
-        orch_curve_lane(c, step, i, rewards[i], ends[i]);
+        orch_learning_curve_lane(c, step, i, rewards[i], ends[i]);
 }
 
-void orch_curve_update(struct orch_learning_curve *c, double loss, double mean_value)
+void orch_learning_curve_update(struct orch_learning_curve *c, double loss, double mean_value)
 {
     c->loss += loss;
     c->value += mean_value;
@@ -109,20 +109,21 @@ void orch_curve_update(struct orch_learning_curve *c, double loss, double mean_v
 
 static void report_times(struct orch_learning_curve *c, bool is_last)
 {
-    const int64_t ms = orch_curve_ms(c);
+    const int64_t ms = orch_learning_curve_ms(c);
     for (; c->next_ms <= ms; c->next_ms = time_after(c->next_ms))
-        report(c, TIMED_RETURN, c->next_ms, orch_curve_mean(c));
+        report(c, TIMED_RETURN, c->next_ms, orch_learning_curve_mean(c));
     if (is_last)
-        report(c, TIMED_RETURN, c->next_ms, orch_curve_mean(c));
+        report(c, TIMED_RETURN, c->next_ms, orch_learning_curve_mean(c));
 }
 
-void orch_curve_point(struct orch_learning_curve *c, int64_t step, double epsilon, bool now)
+void orch_learning_curve_point(struct orch_learning_curve *c, int64_t step, double epsilon,
+                               bool now)
 {
     if (step < c->next_point && !now)
         return;
     c->next_point = step + c->step_every;
     if (c->episodes > 0) {
-        report(c, MEAN_RETURN, step, orch_curve_mean(c));
+        report(c, MEAN_RETURN, step, orch_learning_curve_mean(c));
         report_times(c, now);
     }
     report(c, EPSILON, step, epsilon);
@@ -134,34 +135,34 @@ void orch_curve_point(struct orch_learning_curve *c, int64_t step, double epsilo
     c->updates = 0;
 }
 
-bool orch_curve_is_solved(const struct orch_learning_curve *c)
+bool orch_learning_curve_is_solved(const struct orch_learning_curve *c)
 {
     return c->solved_step >= 0;
 }
 
-void orch_curve_finish(const struct orch_learning_curve *c, int64_t step)
+void orch_learning_curve_finish(const struct orch_learning_curve *c, int64_t step)
 {
     const struct orch_host *host = c->host;
     host->result(host, "episodes", (double)c->episodes);
     host->result(host, "frames", (double)step);
     if (c->episodes > 0)
-        host->result(host, "final_return", orch_curve_mean(c));
+        host->result(host, "final_return", orch_learning_curve_mean(c));
     if (c->episodes >= ORCH_CURVE_WINDOW)
         host->result(host, "best_return", c->best);
     if (!isnan(c->solved_return))
-        host->result(host, "solved", orch_curve_is_solved(c) ? 1 : 0);
-    if (!orch_curve_is_solved(c))
+        host->result(host, "solved", orch_learning_curve_is_solved(c) ? 1 : 0);
+    if (!orch_learning_curve_is_solved(c))
         return;
     host->result(host, "steps_to_solve", (double)c->solved_step);
     host->result(host, "time_to_solve", (double)c->solved_ms / 1000);
 }
 
-double orch_curve_finish_learner(const struct orch_learning_curve *c, int64_t step,
-                                 const struct orch_learner_counts *n)
+double orch_learning_curve_finish_learner(const struct orch_learning_curve *c, int64_t step,
+                                          const struct orch_learner_counts *n)
 {
     const struct orch_host *host = c->host;
     const double time_s = fmax((double)(g_get_monotonic_time() - c->start_us) / 1e6, 1e-6);
-    orch_curve_finish(c, step);
+    orch_learning_curve_finish(c, step);
     host->result(host, "updates", (double)n->updates);
     host->result(host, "training_time", time_s);
     host->result(host, "frames_per_s", (double)step / time_s);
@@ -177,7 +178,7 @@ double orch_curve_finish_learner(const struct orch_learning_curve *c, int64_t st
 /* ---- checkpoints ------------------------------------------------------------------------------
  */
 
-void orch_curve_list(struct orch_learning_curve *c, struct orch_saved *saved)
+void orch_learning_curve_list(struct orch_learning_curve *c, struct orch_saved *saved)
 {
     orch_saved_field(saved, "returns", c->returns, (size_t)c->envs * sizeof *c->returns);
     orch_saved_field(saved, "last_returns", c->last, sizeof c->last);
@@ -194,27 +195,27 @@ void orch_curve_list(struct orch_learning_curve *c, struct orch_saved *saved)
     orch_saved_array(saved, "points", c->points);
 }
 
-void orch_curve_stop(struct orch_learning_curve *c)
+void orch_learning_curve_stop(struct orch_learning_curve *c)
 {
     c->elapsed_us = g_get_monotonic_time() - c->start_us;
 }
 
-void orch_curve_go_on(struct orch_learning_curve *c)
+void orch_learning_curve_go_on(struct orch_learning_curve *c)
 {
     c->start_us = g_get_monotonic_time() - c->elapsed_us;
 }
 
-void orch_curve_resume(struct orch_learning_curve *c)
+void orch_learning_curve_resume(struct orch_learning_curve *c)
 {
     for (guint i = 0; i < c->points->len; i++) {
         const struct point *p = &g_array_index(c->points, struct point, i);
         if (p->series >= 0 && p->series < (int64_t)G_N_ELEMENTS(SERIES))
             c->host->metric(c->host, SERIES[p->series], p->step, p->value);
     }
-    orch_curve_go_on(c);
+    orch_learning_curve_go_on(c);
 }
 
-void orch_curve_cut(struct orch_learning_curve *c)
+void orch_learning_curve_cut(struct orch_learning_curve *c)
 {
     for (int64_t i = 0; i < c->envs; i++)
         c->returns[i] = 0;

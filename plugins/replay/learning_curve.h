@@ -31,23 +31,24 @@ struct orch_learning_curve {
     int64_t updates;
 };
 
-void orch_curve_init(struct orch_learning_curve *c, const struct orch_host *host, int64_t envs,
-                     int64_t steps, double solved_return);
-void orch_curve_clear(struct orch_learning_curve *c);
+void orch_learning_curve_init(struct orch_learning_curve *c, const struct orch_host *host,
+                              int64_t envs, int64_t steps, double solved_return);
+void orch_learning_curve_clear(struct orch_learning_curve *c);
 /** Counts one step of each environment; `step` is the number of steps of all after it. */
-void orch_curve_step(struct orch_learning_curve *c, int64_t step, const float *rewards,
-                     const uint8_t *ends);
+void orch_learning_curve_step(struct orch_learning_curve *c, int64_t step, const float *rewards,
+                              const uint8_t *ends);
 /** Counts one step of environment `env`. */
-void orch_curve_lane(struct orch_learning_curve *c, int64_t step, int64_t env, float reward,
-                     uint8_t end);
-void orch_curve_update(struct orch_learning_curve *c, double loss, double mean_value);
+void orch_learning_curve_lane(struct orch_learning_curve *c, int64_t step, int64_t env,
+                              float reward, uint8_t end);
+void orch_learning_curve_update(struct orch_learning_curve *c, double loss, double mean_value);
 /** Reports the series when it is time, or `now`. */
-void orch_curve_point(struct orch_learning_curve *c, int64_t step, double epsilon, bool now);
+void orch_learning_curve_point(struct orch_learning_curve *c, int64_t step, double epsilon,
+                               bool now);
 /** Mean return of the last 100 episodes; NaN before the first ends. */
-double orch_curve_mean(const struct orch_learning_curve *c);
-bool orch_curve_is_solved(const struct orch_learning_curve *c);
+double orch_learning_curve_mean(const struct orch_learning_curve *c);
+bool orch_learning_curve_is_solved(const struct orch_learning_curve *c);
 /** Reports the results. */
-void orch_curve_finish(const struct orch_learning_curve *c, int64_t step);
+void orch_learning_curve_finish(const struct orch_learning_curve *c, int64_t step);
 
 /** What a learner did until the end of a training. */
 struct orch_learner_counts {
@@ -57,20 +58,20 @@ struct orch_learner_counts {
     int64_t buffer_bytes;
 };
 
-/** Reports the results of a training with a buffer, after those of orch_curve_finish. Returns the
- * seconds since orch_curve_init. */
-double orch_curve_finish_learner(const struct orch_learning_curve *c, int64_t step,
-                                 const struct orch_learner_counts *counts);
-int64_t orch_curve_ms(const struct orch_learning_curve *c);
+/** Reports the results of a training with a buffer, after those of orch_learning_curve_finish.
+ * Returns the seconds since orch_learning_curve_init. */
+double orch_learning_curve_finish_learner(const struct orch_learning_curve *c, int64_t step,
+                                          const struct orch_learner_counts *counts);
+int64_t orch_learning_curve_ms(const struct orch_learning_curve *c);
 
 /** Lists the fields of a checkpoint. */
-void orch_curve_list(struct orch_learning_curve *c, struct orch_saved *saved);
+void orch_learning_curve_list(struct orch_learning_curve *c, struct orch_saved *saved);
 /** Stops the clock while a checkpoint is written, and lets it go on. */
-void orch_curve_stop(struct orch_learning_curve *c);
-void orch_curve_go_on(struct orch_learning_curve *c);
+void orch_learning_curve_stop(struct orch_learning_curve *c);
+void orch_learning_curve_go_on(struct orch_learning_curve *c);
 /** After the fields were read: reports the points of the earlier attempts, and sets the clock. */
-void orch_curve_resume(struct orch_learning_curve *c);
+void orch_learning_curve_resume(struct orch_learning_curve *c);
 /** The running episodes are given up. */
-void orch_curve_cut(struct orch_learning_curve *c);
+void orch_learning_curve_cut(struct orch_learning_curve *c);
 
 #endif

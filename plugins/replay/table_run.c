@@ -59,7 +59,8 @@ static void learn(struct table_run *t)
         loss += (double)error * (double)error / 2;
         value += (double)t->table.values[state * t->table.actions + t->actions[i]];
     }
-    orch_curve_update(&t->curve, loss / (double)t->params->envs, value / (double)t->params->envs);
+    orch_learning_curve_update(&t->curve, loss / (double)t->params->envs,
+                               value / (double)t->params->envs);
 }
 
 static bool iterate(struct table_run *t, GError **error)
@@ -72,8 +73,8 @@ static bool iterate(struct table_run *t, GError **error)
     learn(t);
     memcpy(t->seen, t->next, (size_t)(t->params->envs * t->kind->states));
     t->step += t->params->envs;
-    orch_curve_step(&t->curve, t->step, t->rewards, t->ends);
-    orch_curve_point(&t->curve, t->step, t->epsilon, t->step >= t->params->steps);
+    orch_learning_curve_step(&t->curve, t->step, t->rewards, t->ends);
+    orch_learning_curve_point(&t->curve, t->step, t->epsilon, t->step >= t->params->steps);
     return true;
 }
 
@@ -91,16 +92,16 @@ static void *list(struct table_run *t)
     orch_saved_field(s, "observations", t->seen, (size_t)(t->params->envs * t->kind->states));
     orch_saved_field(s, "table", table->values,
                      (size_t)(table->states * table->actions) * sizeof *table->values);
-    orch_curve_list(&t->curve, s);
+    orch_learning_curve_list(&t->curve, s);
     return orch_saved_room(s, "environments", orch_envs_state_bytes(t->envs));
 }
 
 static bool save(struct table_run *t, GError **error)
 {
-    orch_curve_stop(&t->curve);
+    orch_learning_curve_stop(&t->curve);
     orch_envs_state_get(t->envs, list(t));
     const bool ok = orch_saved_write(&t->saved, t->step, NULL, error);
-    orch_curve_go_on(&t->curve);
+    orch_learning_curve_go_on(&t->curve);
     return ok;
 }
 
@@ -113,7 +114,7 @@ static bool resume(struct table_run *t, GError **error)
     if (!is_there)
         return orch_envs_reset(t->envs, t->seen, error);
     orch_envs_state_set(t->envs, envs);
-    orch_curve_resume(&t->curve);
+    orch_learning_curve_resume(&t->curve);
     return true;
 }
 
@@ -124,7 +125,7 @@ static void report(const struct table_run *t)
 {
     const struct orch_host *host = t->host;
     const double time_s = fmax((double)(g_get_monotonic_time() - t->curve.start_us) / 1e6, 1e-6);
-    orch_curve_finish(&t->curve, t->step);
+    orch_learning_curve_finish(&t->curve, t->step);
     host->result(host, "updates", (double)t->step);
     host->result(host, "training_time", time_s);
     host->result(host, "frames_per_s", (double)t->step / time_s);
@@ -151,7 +152,7 @@ static int train(struct table_run *t, GError **error)
             return ORCH_FAILED;
         if (!iterate(t, error))
             return ORCH_FAILED;
-        if (t->params->stop_when_solved && orch_curve_is_solved(&t->curve))
+        if (t->params->stop_when_solved && orch_learning_curve_is_solved(&t->curve))
             break;
     }
     report(t);
@@ -176,11 +177,11 @@ int orch_table_run(const struct replay_params *params, const struct orch_host *h
     t.ends = g_new(uint8_t, n);
     t.actions = g_new(int32_t, n);
     orch_q_table_init(&t.table, t.kind->states, t.kind->actions);
-    orch_curve_init(&t.curve, host, params->envs, params->steps,
-                    orch_replay_settings_solved(params));
+    orch_learning_curve_init(&t.curve, host, params->envs, params->steps,
+                             orch_replay_settings_solved(params));
     orch_saved_init(&t.saved, host, params->checkpoint_every);
     const int status = train(&t, error);
-    orch_curve_clear(&t.curve);
+    orch_learning_curve_clear(&t.curve);
     orch_saved_clear(&t.saved);
     orch_q_table_clear(&t.table);
     orch_envs_free(t.envs);

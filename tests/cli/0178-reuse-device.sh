@@ -22,3 +22,7 @@ has 'device '
 has "$key"
 ok orch coverage timed.recipe --json
 same "$(json trials.0.runs.0.device_key)" "$key"
+# the hash of a recipe with reuse: device
+sed '/any:/d' timed.recipe >one.recipe
+ok orch check one.recipe --json
+same "$(json recipe_key)" 99efc96aba07ee0dd62e4cb42a5eb29689c91d0a08496f2ac868d9f024c246e8

@@ -36,7 +36,7 @@ cleanup() {
 }
 trap cleanup EXIT
 set -E
-trap 'failed_line=$LINENO' ERR
+trap '[ "${BASH_SOURCE[0]}" != "$0" ] || failed_line=$LINENO' ERR
 cd "$SCRATCH/w"
 git init -q -b main . 2>/dev/null
 

@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The stand-ins of Slurm's programs, for scripts that are not of the feature's own tests. Sourced after lib.sh.
-. "$(dirname "${BASH_SOURCE[0]}")/../slurm/slurm.sh"
+# The stand-ins of Slurm's programs, for tests of other features. Sourced after lib.sh.
+[ -f "$SOURCE/tests/slurm/slurm.sh" ] || skip 'no Slurm in this program'
+. "$SOURCE/tests/slurm/slurm.sh"

@@ -1,8 +1,7 @@
 # An allowance of the group and one of each person apply at the same time: both are shown, both count the trials in
 # progress, and the message of a stopped command names the one with less left. With stand-ins for Slurm's programs.
 . "$(dirname "$0")/../cli/lib.sh"
-[ -f "$(dirname "$0")/../slurm/slurm.sh" ] || skip 'no Slurm in this program'
-. "$(dirname "$0")/../slurm/slurm.sh"
+. "$SOURCE/tests/cli/slurm.sh"
 recipe() { # ALLOWANCE
     cat >a.recipe <<R
 format: 1

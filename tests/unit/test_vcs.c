@@ -45,6 +45,23 @@ static void test_none(void **state)
     free_folder(dir);
 }
 
+/* A link that lies outside of the repository leads to a folder inside: its repository is found. */
+static void test_link_into_repository(void **state)
+{
+    (void)state;
+    char *dir = new_repository_of("sha1"), *other = new_folder();
+    put(dir, "sub/a.txt", "a");
+    g_autofree char *sub = path_in(dir, "sub");
+    g_autofree char *link = path_in(other, "link");
+    assert_int_equal(symlink(sub, link), 0);
+    struct orch_vcs *vcs = orch_vcs_open(link, NULL);
+    assert_non_null(vcs);
+    assert_string_equal(orch_vcs_root(vcs), dir);
+    orch_vcs_close(vcs);
+    free_folder(dir);
+    free_folder(other);
+}
+
 /* A bare repository that only the git program can read. */
 static void test_none_through_git(void **state)
 {
@@ -606,6 +623,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_none),
+        cmocka_unit_test(test_link_into_repository),
         cmocka_unit_test(test_none_through_git),
         cmocka_unit_test(test_broken_link),
         cmocka_unit_test(test_damaged_index),

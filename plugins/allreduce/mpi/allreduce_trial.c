@@ -48,15 +48,20 @@ static void report_size(const struct orch_comm *comm, const struct orch_host *ho
     host->metric(host, "timed_repeats", bytes, (double)times->repeats);
 }
 
-/* The largest size took no longer than smaller ones: without a slope there is no bandwidth. A smoke
- * run, whose few repeats on a busy machine can end like this, gives that of the largest size, so
- * that trials which refer to it are tried as well. */
+/* Without a slope there is no bandwidth. A smoke run, whose few repeats on a busy machine can end
+ * like this, reports that of the largest size, so that trials which refer to it are tried, too. */
 static void report_no_slope(const struct orch_host *host,
-                            const struct orch_alpha_beta_point *largest)
+                            const struct orch_alpha_beta_point *points, size_t count)
 {
-    host->note(host, "no bandwidth: larger all-reduces took no longer than smaller ones");
+    const struct orch_alpha_beta_point *largest = points;
+    for (size_t i = 1; i < count; i++)
+        if (points[i].bytes > largest->bytes)
+            largest = &points[i];
     if (host->smoke(host))
         host->result(host, "bandwidth", (double)largest->bytes / largest->seconds / 1e9);
+    host->note(host, host->smoke(host)
+                         ? "bandwidth of the largest size: larger sizes took no longer"
+                         : "no bandwidth: larger all-reduces took no longer than smaller ones");
 }
 
 static void report_fit(const struct trial *t, const struct orch_alpha_beta_point *points,
@@ -80,7 +85,7 @@ static void report_fit(const struct trial *t, const struct orch_alpha_beta_point
     if (fit.beta_s > 0)
         host->result(host, "bandwidth", 1e-9 / fit.beta_s);
     else
-        report_no_slope(host, &points[count - 1]);
+        report_no_slope(host, points, count);
     host->result(host, "fit_error", fit.error);
     g_autofree char *note = g_strdup_printf("fitted: t = %s, n = %d", formula_of(t), t->comm.ranks);
     host->note(host, note);

@@ -8,11 +8,11 @@
  *     orch_envs_reset(envs, observations, &error);
  *     loop: choose actions; orch_envs_step(envs, actions, &result, &error);
  *
- * An environment is a plain struct of the caller's (env_cartpole.c and so on) with functions that
- * neither allocate nor fail. The driver adds what is the same for all: the limit of steps, the
- * start of the next episode, a random stream for each copy, sticky actions, the check of actions,
- * and programs that are environments (env_program.h). Array sizes: N copies, V values an
- * observation.
+ * The state of an environment is a plain struct, private to its file (env_cartpole.c and so on),
+ * with functions that neither allocate nor fail. The driver adds what is the same for all: the
+ * limit of steps, the start of the next episode, a random stream for each copy, sticky actions, the
+ * check of actions, and programs that are environments (env_program.h). Array sizes: N copies, V
+ * values an observation.
  */
 #ifndef ORCH_PLUGINS_REPLAY_ENV_ENV_H
 #define ORCH_PLUGINS_REPLAY_ENV_ENV_H
