@@ -400,7 +400,7 @@ run_tests() {
     compile "$BUILD"
     table
     # one more than there are processors, since some only wait, and most have one thread; 8 need 8 GiB at most
-    local jobs=$(($(nproc) + 1))
+    local jobs=$(($(env -u OMP_NUM_THREADS nproc) + 1))
     ORCH_LOOK_AT_CLONE=1 ctest --test-dir "$BUILD" --output-on-failure -j $((jobs < 8 ? jobs : 8)) "$@" || failed=$?
     say ''; say 'skipped:'; skipped "$BUILD"
     return $failed
