@@ -12,7 +12,7 @@
 #ifndef ORCH_FEATURES_ONNX_ONNX_GRAPH_H
 #define ORCH_FEATURES_ONNX_ONNX_GRAPH_H
 
-#include "features/onnx/onnx_file.h"
+#include "lib/onnx/onnx_file.h"
 #include "lib/net/build.h"
 
 #define ONNX_RANK_MAX 8

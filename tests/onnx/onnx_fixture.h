@@ -4,7 +4,7 @@
 #define ORCH_TESTS_ONNX_FIXTURE_H
 
 #include "features/onnx/onnx.h"
-#include "features/onnx/onnx_file.h"
+#include "lib/onnx/onnx_file.h"
 #include "lib/base/error.h"
 
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 /* The ONNX reader on models written here with the messages that it reads. What PyTorch writes is
  * tested by tests/onnx/torch.sh. */
 #include "features/onnx/onnx.h"
-#include "features/onnx/onnx_file.h"
+#include "lib/onnx/onnx_file.h"
 #include "lib/base/error.h"
 #include "lib/net/cost.h"
 #include "tests/onnx/onnx_fixture.h"

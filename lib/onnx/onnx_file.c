@@ -6,7 +6,7 @@
  * is copied to a small buffer that is then decoded. The walk also bounds the memory that decoding
  * allocates.
  */
-#include "features/onnx/onnx_file.h"
+#include "lib/onnx/onnx_file.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Decoding of ONNX files without their weights. */
-#ifndef ORCH_FEATURES_ONNX_ONNX_FILE_H
-#define ORCH_FEATURES_ONNX_ONNX_FILE_H
+#ifndef ORCH_LIB_ONNX_ONNX_FILE_H
+#define ORCH_LIB_ONNX_ONNX_FILE_H
 
 #include "onnx.pb-c.h"
 
