@@ -3,9 +3,9 @@
 
 #include "lib/base/ident.h"
 #include "lib/base/text.h"
+#include "lib/weights/weights.h"
 #include "plugins/common/training/notes.h"
 #include "plugins/common/training/validation.h"
-#include "plugins/common/weights/weights.h"
 
 /* Rows of the table of updates, and points of the metric staleness. */
 enum { ROWS_MOST = 100000, POINTS_MOST = 1000 };

@@ -3,11 +3,11 @@
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 #include "lib/net/net.h"
+#include "lib/weights/weights.h"
 #include "plugins/common/data/image_set.h"
 #include "plugins/common/data/loader.h"
 #include "plugins/common/torch/torch.h"
 #include "plugins/common/training/notes.h"
-#include "plugins/common/weights/weights.h"
 
 #include <math.h>
 #include <orch/plugin.h>

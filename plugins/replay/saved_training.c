@@ -2,7 +2,7 @@
 #include "plugins/replay/saved_training.h"
 
 #include "lib/base/error.h"
-#include "plugins/common/weights/weights.h"
+#include "lib/weights/weights.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -4,9 +4,9 @@
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "lib/net/net.h"
+#include "lib/weights/weights.h"
 #include "plugins/common/training/notes.h"
 #include "plugins/common/training/optimizer.h"
-#include "plugins/common/weights/weights.h"
 #include "plugins/semisup/pretraining_set.h"
 #include "plugins/semisup/stages.h"
 

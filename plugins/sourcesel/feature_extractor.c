@@ -2,9 +2,9 @@
 #include "plugins/sourcesel/feature_extractor.h"
 
 #include "lib/net/net.h"
+#include "lib/weights/weights.h"
 #include "plugins/common/training/feed.h"
 #include "plugins/common/training/work.h"
-#include "plugins/common/weights/weights.h"
 
 #define FEATURE_BATCH 256
 

@@ -2,7 +2,7 @@
 /* PyTorch's files: the bytes as a whole file, and as the pickle of a zip archive that has one
  * storage of 64 bytes, so that a fuzzer need not get the archive's checksums right. What is read
  * must be readable to its last byte. */
-#include "plugins/common/weights/weights.h"
+#include "lib/weights/weights.h"
 
 #include <stdio.h>
 #include <stdlib.h>

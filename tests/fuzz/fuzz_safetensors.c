@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* safetensors: the bytes as a whole file, and as a header in front of 64 bytes of data. What was
  * read is saved and read again, to the same. */
-#include "plugins/common/weights/weights.h"
+#include "lib/weights/weights.h"
 #include "tests/fuzz/scratch.h"
 
 #include <string.h>

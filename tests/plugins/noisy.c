@@ -2,10 +2,10 @@
 /* Trains on labels of which a share is wrong. The example of docs/training-plugins.md: what differs
  * from the plugin `train` is the feed, an observer, and a number in the checkpoint. */
 #include "lib/base/error.h"
+#include "lib/weights/weights.h"
 #include "plugins/common/data/random.h"
 #include "plugins/common/training/epochs.h"
 #include "plugins/common/training/training.h"
-#include "plugins/common/weights/weights.h"
 
 struct params {
     struct orch_training t;

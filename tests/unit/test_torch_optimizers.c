@@ -7,7 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/net/net.h"
-#include "plugins/common/weights/weights.h"
+#include "lib/weights/weights.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,8 +4,8 @@
 
 #include "lib/base/error.h"
 #include "lib/net/net.h"
+#include "lib/weights/weights.h"
 #include "plugins/common/torch/torch.h"
-#include "plugins/common/weights/weights.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,8 +3,8 @@
 #include "tests/unit/training_fixture.h"
 
 #include "lib/net/net.h"
+#include "lib/weights/weights.h"
 #include "plugins/common/torch/torch.h"
-#include "plugins/common/weights/weights.h"
 #include "tests/torch/recorder.h"
 
 #include <setjmp.h>

@@ -4,7 +4,7 @@
  * and each byte changed. */
 #include "lib/base/error.h"
 #include "lib/base/file.h"
-#include "plugins/common/weights/weights.h"
+#include "lib/weights/weights.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -4,63 +4,16 @@
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "lib/net/initial.h"
 #include "lib/net/net.h"
-#include "plugins/common/weights/weights.h"
+#include "lib/weights/weights.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 /* ---- initialisation ---------------------------------------------------------------------------
  */
-
-/* SplitMix64, reproducible on every machine. */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-static double unit(uint64_t *state)
-{
-    return ((double)(next_random(state) >> 11) + 0.5) * 0x1p-53;
-}
-
-/* The FNV-1a hash of its name gives each tensor its own stream. */
-static uint64_t stream_of(uint64_t seed, const char *name)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (const char *p = name; *p; p++)
-        hash = (hash ^ (uint8_t)*p) * UINT64_C(0x100000001b3);
-    uint64_t state = seed ^ hash;
-    return next_random(&state);
-}
-
-static void fill(const struct orch_net_tensor *tensor, uint64_t seed, float *out)
-{
-    uint64_t state = stream_of(seed, tensor->name);
-    for (int64_t i = 0; i < tensor->count; i++) {
-        switch (tensor->init) {
-        case ORCH_NET_INIT_ZERO:
-            out[i] = 0;
-            break;
-        case ORCH_NET_INIT_ONE:
-            out[i] = 1;
-            break;
-        case ORCH_NET_INIT_UNIFORM:
-            out[i] = (float)((2 * unit(&state) - 1) * tensor->init_scale);
-            break;
-        case ORCH_NET_INIT_NORMAL: { /* Box-Muller */
-            double radius = sqrt(-2 * log(unit(&state)));
-            out[i] = (float)(radius * cos(6.283185307179586 * unit(&state)) * tensor->init_scale);
-            break;
-        }
-        }
-    }
-}
 
 /* Initialises the tensors of node `node`; -1: all. */
 static bool init_node(const struct orch_torch *torch, struct orch_torch_model *model,
@@ -71,7 +24,7 @@ static bool init_node(const struct orch_torch *torch, struct orch_torch_model *m
         if (node >= 0 && tensor->node != node)
             continue;
         g_autofree float *values = g_new(float, tensor->count + 1);
-        fill(tensor, seed, values);
+        orch_net_initial_values(tensor, seed, values);
         if (!torch->tensor_set(model, i, values, error))
             return false;
     }

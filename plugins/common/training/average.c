@@ -2,7 +2,7 @@
 #include "plugins/common/training/average.h"
 
 #include "lib/base/error.h"
-#include "plugins/common/weights/weights.h"
+#include "lib/weights/weights.h"
 
 #include <math.h>
 #include <string.h>

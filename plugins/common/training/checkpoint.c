@@ -3,9 +3,9 @@
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "lib/weights/weights.h"
 #include "plugins/common/training/average.h"
 #include "plugins/common/training/notes.h"
-#include "plugins/common/weights/weights.h"
 
 char *orch_checkpoint_path(const struct orch_session *s)
 {

@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
+#include "lib/weights/weights.h"
 #include "plugins/common/training/average.h"
 #include "plugins/common/training/checkpoint.h"
 #include "plugins/common/training/graphs.h"
@@ -10,7 +11,6 @@
 #include "plugins/common/training/notes.h"
 #include "plugins/common/training/step_points.h"
 #include "plugins/common/training/validation.h"
-#include "plugins/common/weights/weights.h"
 
 #include <math.h>
 

@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "lib/net/net.h"
+#include "lib/weights/weights.h"
 #include "plugins/common/data/whitening.h"
 #include "plugins/common/training/average.h"
 #include "plugins/common/training/class_choice.h"
@@ -14,7 +15,6 @@
 #include "plugins/common/training/notes.h"
 #include "plugins/common/training/optimizer.h"
 #include "plugins/common/training/work.h"
-#include "plugins/common/weights/weights.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef ORCH_WEIGHTS_WEIGHTS_PRIVATE_H
 #define ORCH_WEIGHTS_WEIGHTS_PRIVATE_H
 
-#include "plugins/common/weights/weights.h"
+#include "lib/weights/weights.h"
 
 /** Adds a tensor whose bytes are in one of the list's blocks, aligned. Validates name and shape,
  * and computes the numbers of elements and bytes. */

@@ -7,7 +7,7 @@
  * Opcodes are documented in Python's pickletools. PyTorch writes protocol 2; callers can select 3
  * to 5, so their opcodes for plain data are supported too.
  */
-#include "plugins/common/weights/pickle.h"
+#include "lib/weights/pickle.h"
 
 #include "lib/base/error.h"
 

@@ -9,7 +9,7 @@
 #ifndef ORCH_WEIGHTS_PICKLE_H
 #define ORCH_WEIGHTS_PICKLE_H
 
-#include "plugins/common/weights/weights.h"
+#include "lib/weights/weights.h"
 
 enum orch_pickle_kind {
     ORCH_PICKLE_NONE,

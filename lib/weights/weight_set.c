@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The list of tensors and the memory blocks that contain them. */
-#include "plugins/common/weights/weights_private.h"
+#include "lib/weights/weights_private.h"
 
 #include "lib/base/error.h"
 

@@ -5,7 +5,7 @@
  * the bytes of its shape. The writer puts wide elements first, so that every tensor is aligned and
  * can be used in place. Reference: https://huggingface.co/docs/safetensors, "Format".
  */
-#include "plugins/common/weights/weights_private.h"
+#include "lib/weights/weights_private.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

@@ -11,8 +11,8 @@
  * are contiguous; strided ones are copied to blocks of their own. The state dict is the object
  * itself or its value under one of the usual keys.
  */
-#include "plugins/common/weights/pickle.h"
-#include "plugins/common/weights/weights_private.h"
+#include "lib/weights/pickle.h"
+#include "lib/weights/weights_private.h"
 
 #include "lib/base/error.h"
 #include "lib/zip/zip_read.h"

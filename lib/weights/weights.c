@@ -5,7 +5,7 @@
  * storages stay shared. The file is not mapped, because truncating a mapped file would crash the
  * process.
  */
-#include "plugins/common/weights/weights_private.h"
+#include "lib/weights/weights_private.h"
 
 #include "lib/base/error.h"
 
