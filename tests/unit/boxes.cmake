@@ -1,0 +1,9 @@
+# boxes of objects: priors, matching, loss, detections, average precision
+orch_test(boxes "quick" orch_boxes)
+# Every reference case; where they are not, the test says so and is skipped.
+add_executable(test_boxes_reference ${CMAKE_SOURCE_DIR}/tests/reference/test_boxes_reference.c)
+target_link_libraries(test_boxes_reference PRIVATE orch_boxes PkgConfig::JANSSON)
+target_compile_definitions(test_boxes_reference PRIVATE
+  ORCH_REFERENCE_DEFAULT="${CMAKE_SOURCE_DIR}/../shared/data")
+add_test(NAME reference.boxes COMMAND test_boxes_reference)
+set_tests_properties(reference.boxes PROPERTIES LABELS "reference" TIMEOUT 60 SKIP_RETURN_CODE 77)
