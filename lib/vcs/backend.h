@@ -95,18 +95,22 @@ struct orch_backend {
 extern const struct orch_backend ORCH_BACKEND_LIBGIT2, ORCH_BACKEND_GIT;
 
 struct orch_vcs {
-    char *root;    /* without a final slash */
-    char *git_dir; /* of this work tree; contains its index */
-    char *name;    /* for orch_vcs_backend */
-    const struct orch_backend *backend;
-    git_repository *repository; /* NULL with the git program */
-    GHashTable *listed;         /* id -> files: trees known only as lists (listed.c) */
+    char *root;                         /* without a final slash */
+    char *git_dir;                      /* of this work tree; contains its index */
+    char *name;                         /* for orch_vcs_backend */
+    const struct orch_backend *backend; /* NULL: not selected yet */
+    git_repository *repository;         /* NULL with the git program */
+    GHashTable *listed;                 /* id -> files: trees known only as lists (listed.c) */
     /* cache of the last tree's files, because a plan computes many subtrees of one tree */
     char **filter_settings; /* git program: disable filters that only the repository defines */
     GPtrArray *own_filters; /* names of those filters */
     char *cached_tree;
     GPtrArray *cached_entries;
 };
+
+/** Selects the backend unless that is done. Every public function calls it before it uses one.
+ * Fails with ORCH_ERROR_IO if the repository cannot be read; a later call tries again. */
+bool orch_vcs_start(struct orch_vcs *vcs, GError **error);
 
 /** Opens with libgit2. Returns true if opened or if there is no repository (`vcs->root` is NULL);
  * false with the reason in `*out_refusal` if libgit2 cannot open it (caller frees). */

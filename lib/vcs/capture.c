@@ -320,7 +320,7 @@ struct orch_source *orch_vcs_capture(struct orch_vcs *vcs, const struct orch_cap
     g_autofree char *tree = NULL;
     int64_t captured_ns = orch_now_ns();
     intake.left_out = g_ptr_array_new_with_free_func((GDestroyNotify)orch_left_out_free);
-    if (capture_init(&job, vcs, error) && scan(&job, error)) {
+    if (orch_vcs_start(vcs, error) && capture_init(&job, vcs, error) && scan(&job, error)) {
         decide(&job, &intake);
         tree = vcs->backend->write(&job, error);
     }

@@ -102,7 +102,7 @@ bool orch_filters_find(struct orch_vcs *vcs, GError **error)
     return true;
 }
 
-const GPtrArray *orch_vcs_filters_not_run(const struct orch_vcs *vcs)
+const GPtrArray *orch_vcs_filters_not_run(struct orch_vcs *vcs)
 {
-    return vcs->own_filters;
+    return orch_vcs_start(vcs, NULL) ? vcs->own_filters : NULL;
 }

@@ -41,7 +41,7 @@ static bool check_oid(const char *tree, GError **error)
 
 bool orch_vcs_has_tree(struct orch_vcs *vcs, const char *tree)
 {
-    return is_oid(tree) && vcs->backend->has_tree(vcs, tree);
+    return is_oid(tree) && orch_vcs_start(vcs, NULL) && vcs->backend->has_tree(vcs, tree);
 }
 
 const GPtrArray *orch_tree_entries(struct orch_vcs *vcs, const char *tree, GError **error)
@@ -50,6 +50,8 @@ const GPtrArray *orch_tree_entries(struct orch_vcs *vcs, const char *tree, GErro
         return NULL;
     if (g_strcmp0(vcs->cached_tree, tree) == 0)
         return vcs->cached_entries;
+    if (!orch_vcs_start(vcs, error))
+        return NULL;
     if (!vcs->backend->has_tree(vcs, tree)) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                        "it was captured in another clone, or dropped by 'orch gc'",
@@ -280,7 +282,7 @@ GPtrArray *orch_vcs_diff(struct orch_vcs *vcs, const char *tree_a, const char *t
 char *orch_vcs_diff_text(struct orch_vcs *vcs, const char *tree_a, const char *tree_b,
                          size_t max_bytes, GError **error)
 {
-    if (!check_oid(tree_a, error) || !check_oid(tree_b, error))
+    if (!check_oid(tree_a, error) || !check_oid(tree_b, error) || !orch_vcs_start(vcs, error))
         return NULL;
     return vcs->backend->diff_text(vcs, tree_a, tree_b, max_bytes, error);
 }

@@ -138,7 +138,7 @@ static void keep_others(const char *folder, const char *own, GHashTable *dropped
 
 static int drop(struct orch_vcs *vcs, GHashTable *dropped, GError **error)
 {
-    g_autoptr(GPtrArray) kept = vcs->backend->kept(vcs, error);
+    g_autoptr(GPtrArray) kept = orch_vcs_start(vcs, error) ? vcs->backend->kept(vcs, error) : NULL;
     g_autoptr(GPtrArray) trees = g_ptr_array_new();
     if (!kept)
         return -1;

@@ -114,7 +114,8 @@ static bool add_tree(struct orch_vcs *vcs, const char *tree, const GPtrArray *pa
                      struct orch_shared_sources *out, GError **error)
 {
     static const char *const args[] = {"cat-file", "--batch", NULL};
-    g_autoptr(GPtrArray) entries = entries_of(vcs, parts, error);
+    g_autoptr(GPtrArray) entries =
+        orch_vcs_start(vcs, error) ? entries_of(vcs, parts, error) : NULL;
     GString *ids = g_string_new(NULL), *answers = NULL;
     for (guint i = 0; entries && i < entries->len; i++) {
         const struct orch_entry *entry = entries->pdata[i];

@@ -2,7 +2,8 @@
 /* Opens the repository that contains a folder and selects a backend. libgit2 is tried first: it
  * starts no process and captures a clean tree in milliseconds. The git program is used for what
  * libgit2 refuses, and for trees with clean filters (git-lfs), because libgit2 would not run them
- * and compute other object ids than git.
+ * and compute other object ids than git. Of an ordinary repository the root is found without
+ * either, and the backend is selected when it is first used.
  *
  * The folder alone determines the repository. Both backends ignore GIT_DIR, GIT_WORK_TREE and
  * GIT_INDEX_FILE, which git sets for hooks and aliases, so that orch records the same tree when
@@ -13,33 +14,28 @@
 #include "lib/base/file.h"
 #include "lib/base/text.h"
 #include "lib/vcs/backend.h"
+#include "lib/vcs/plain_root.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define IGNORED_MAX 20000
 
-/* True if `.git` exists in `dir` or above. Without one there is no repository, and libgit2 need not
- * start, which takes longer than most commands: it reads the certificates of the system. If libgit2
- * finds none although there is one, it may be damaged, which must not count as "no repository". */
-static bool is_below_dot_git(const char *dir)
+/* The root is known, the backend is selected when it is first used. */
+static void set_plain(struct orch_vcs *vcs, const char *root)
 {
-    char *real = realpath(dir, NULL); /* "above" is not where a symbolic link to it lies */
-    g_autofree char *at = orch_path_absolute(real ? real : dir, NULL);
-    free(real);
-    for (;;) {
-        g_autofree char *candidate = g_build_filename(at, ".git", NULL);
-        if (access(candidate, F_OK) == 0)
-            return true;
-        char *up = g_path_get_dirname(at);
-        bool is_top = strcmp(up, at) == 0;
-        g_free(at);
-        at = up;
-        if (is_top)
-            return false;
-    }
+    vcs->root = orch_path_utf8(root, NULL);
+    if (!vcs->root)
+        vcs->root = g_strdup(root);
+    vcs->git_dir = g_build_filename(root, ".git", NULL);
+    vcs->backend = NULL;
+    g_clear_pointer(&vcs->name, g_free);
+}
+
+static void use_git(struct orch_vcs *vcs, const char *reason)
+{
+    vcs->backend = &ORCH_BACKEND_GIT;
+    g_free(vcs->name);
+    vcs->name = g_strdup_printf("git: %s", reason);
 }
 
 bool orch_vcs_use_gitprog(struct orch_vcs *vcs, const char *reason, GError **error)
@@ -56,20 +52,17 @@ bool orch_vcs_use_gitprog(struct orch_vcs *vcs, const char *reason, GError **err
     vcs->filter_settings = other.filter_settings;
     vcs->own_filters = other.own_filters;
     orch_libgit2_close(vcs);
-    vcs->backend = &ORCH_BACKEND_GIT;
-    g_free(vcs->name);
-    vcs->name = g_strdup_printf("git: %s", reason);
+    use_git(vcs, reason);
     return true;
 }
 
-/* Opens with libgit2 if it supports everything that is needed. */
+/* Opens with libgit2 if it supports everything that is needed. If libgit2 finds no repository
+ * although there is a `.git`, it may be damaged, which must not count as "no repository". */
 static bool open_any(struct orch_vcs *vcs, const char *dir, GError **error)
 {
     g_autofree char *refusal = NULL;
     vcs->backend = &ORCH_BACKEND_LIBGIT2;
     vcs->name = g_strdup("libgit2");
-    if (!is_below_dot_git(dir))
-        return true;
     if (orch_libgit2_open(vcs, dir, &refusal)) {
         if (vcs->root) {
             g_autofree char *limits = orch_libgit2_limits(vcs);
@@ -77,15 +70,41 @@ static bool open_any(struct orch_vcs *vcs, const char *dir, GError **error)
         }
         refusal = g_strdup("libgit2 finds no repository");
     }
-    vcs->backend = &ORCH_BACKEND_GIT;
-    g_free(vcs->name);
-    vcs->name = g_strdup_printf("git: %s", refusal);
+    use_git(vcs, refusal);
     return orch_gitprog_open(vcs, dir, error);
+}
+
+bool orch_vcs_start(struct orch_vcs *vcs, GError **error)
+{
+    if (vcs->backend)
+        return true;
+    g_autofree char *root = g_steal_pointer(&vcs->root);
+    g_clear_pointer(&vcs->git_dir, g_free);
+    GError *problem = NULL;
+    if (open_any(vcs, root, &problem) && vcs->root)
+        return true;
+    if (!problem)
+        orch_error_set(&problem, ORCH_ERROR_IO, "'git status' says what is wrong",
+                       "'%s' is no repository of git any more", root);
+    g_propagate_error(error, problem);
+    orch_libgit2_close(vcs);
+    g_free(vcs->root);
+    g_free(vcs->git_dir);
+    set_plain(vcs, root);
+    return false;
 }
 
 struct orch_vcs *orch_vcs_open(const char *dir, GError **error)
 {
+    g_autofree char *root = NULL;
+    enum orch_root_kind found = orch_plain_root(dir, &root);
+    if (found == ORCH_ROOT_NONE)
+        return NULL;
     struct orch_vcs *vcs = g_new0(struct orch_vcs, 1);
+    if (found == ORCH_ROOT_PLAIN) {
+        set_plain(vcs, root);
+        return vcs;
+    }
     if (open_any(vcs, dir, error) && vcs->root)
         return vcs;
     orch_vcs_close(vcs);
@@ -115,9 +134,9 @@ const char *orch_vcs_root(const struct orch_vcs *vcs)
     return vcs->root;
 }
 
-const char *orch_vcs_backend(const struct orch_vcs *vcs)
+const char *orch_vcs_backend(struct orch_vcs *vcs)
 {
-    return vcs->name;
+    return orch_vcs_start(vcs, NULL) ? vcs->name : "none: the repository is damaged";
 }
 
 /* True if `path` or a folder above it is in the set. */
@@ -185,7 +204,8 @@ static GHashTable *new_ignored_set(const GPtrArray *found, const char *root)
 
 GPtrArray *orch_vcs_ignored(struct orch_vcs *vcs, GError **error)
 {
-    g_autoptr(GPtrArray) found = vcs->backend->ignored(vcs, error);
+    g_autoptr(GPtrArray) found =
+        orch_vcs_start(vcs, error) ? vcs->backend->ignored(vcs, error) : NULL;
     if (!found)
         return NULL;
     g_autoptr(GHashTable) set = new_ignored_set(found, vcs->root);
@@ -209,6 +229,8 @@ GPtrArray *orch_vcs_ignored(struct orch_vcs *vcs, GError **error)
 bool orch_vcs_resolve(struct orch_vcs *vcs, const char *rev, char **out_commit, char **out_tree,
                       GError **error)
 {
+    if (!orch_vcs_start(vcs, error))
+        return false;
     if (*rev && *rev != '-' && vcs->backend->resolve(vcs, rev, out_commit, out_tree))
         return true;
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
@@ -219,5 +241,5 @@ bool orch_vcs_resolve(struct orch_vcs *vcs, const char *rev, char **out_commit, 
 
 bool orch_vcs_keep(struct orch_vcs *vcs, const char *tree, GError **error)
 {
-    return vcs->backend->keep(vcs, tree, error);
+    return orch_vcs_start(vcs, error) && vcs->backend->keep(vcs, tree, error);
 }

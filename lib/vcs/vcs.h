@@ -13,18 +13,19 @@
 struct orch_vcs;
 
 /** Opens the repository that contains `dir` (work tree or linked worktree). NULL without error if
- * there is none (bare repositories do not count); NULL with ORCH_ERROR_IO if it cannot be read. */
+ * there is none (bare repositories do not count); NULL with ORCH_ERROR_IO if it cannot be read. An
+ * ordinary repository is read when it is first used: what is damaged in it fails that call. */
 struct orch_vcs *orch_vcs_open(const char *dir, GError **error);
 void orch_vcs_close(struct orch_vcs *vcs);
 
 /** Absolute path of the work tree's root, without a final slash. Borrowed. */
 const char *orch_vcs_root(const struct orch_vcs *vcs);
 /** "libgit2", or "git" with the reason ("git: split index"). Borrowed. */
-const char *orch_vcs_backend(const struct orch_vcs *vcs);
+const char *orch_vcs_backend(struct orch_vcs *vcs);
 /** Names of clean filters defined only in the repository's own settings (.git/config): char *, or
  * NULL. They are not run, because the settings may be untrusted: files are captured and written
  * unfiltered. Borrowed. */
-const GPtrArray *orch_vcs_filters_not_run(const struct orch_vcs *vcs);
+const GPtrArray *orch_vcs_filters_not_run(struct orch_vcs *vcs);
 
 /** Settings in the repository's own configuration (.git/config) that name programs, such as
  * "core.sshcommand": char *. They are ignored in favour of the user's own configuration or git's

@@ -62,6 +62,64 @@ static void test_link_into_repository(void **state)
     free_folder(other);
 }
 
+/* The root of each kind of work tree is the one that git names, although libgit2 is not asked for
+ * it. */
+static void test_roots_as_git(void **state)
+{
+    (void)state;
+    char *dir = new_repository_of("sha1"), *other = new_folder();
+    put(dir, "sub/a.txt", "a");
+    g_autofree char *sub = path_in(dir, "sub");
+    g_autofree char *inner = path_in(dir, "inner");
+    g_autofree char *bare = path_in(dir, "bare.git");
+    GIT(dir, "init", "-q", inner);
+    put(inner, "b/c.txt", "c");
+    GIT(dir, "init", "-q", "--bare", bare);
+    g_autofree char *below = path_in(inner, "b");
+    g_autofree char *refs = path_in(bare, "refs");
+    assert_no_repository(bare);
+    assert_no_repository(refs);
+    const char *const folders[] = {dir, sub, inner, below};
+    for (unsigned i = 0; i < G_N_ELEMENTS(folders); i++) {
+        g_autofree char *root = GIT_SAYS(folders[i], "rev-parse", "--show-toplevel");
+        struct orch_vcs *vcs = orch_vcs_open(folders[i], NULL);
+        assert_non_null(vcs);
+        assert_string_equal(orch_vcs_root(vcs), root);
+        orch_vcs_close(vcs);
+    }
+    GIT(dir, "config", "core.worktree", other);
+    struct orch_vcs *moved = orch_vcs_open(sub, NULL);
+    assert_non_null(moved);
+    assert_string_equal(orch_vcs_root(moved), other);
+    orch_vcs_close(moved);
+    free_folder(dir);
+    free_folder(other);
+}
+
+/* What became unreadable after the root was found is an error of the first call that reads it, and
+ * of each further one. */
+static void test_damaged_later(void **state)
+{
+    (void)state;
+    char *dir = new_repository_of("sha1");
+    struct orch_vcs *vcs = orch_vcs_open(dir, NULL);
+    assert_non_null(vcs);
+    put(dir, ".git/HEAD", "nonsense\n");
+    for (unsigned i = 0; i < 2; i++) {
+        GError *error = NULL;
+        assert_null(orch_vcs_capture(vcs, NULL, &error));
+        assert_true(g_error_matches(error, ORCH_ERROR, ORCH_ERROR_IO));
+        assert_string_equal(orch_vcs_root(vcs), dir);
+        g_error_free(error);
+    }
+    put(dir, ".git/HEAD", "ref: refs/heads/main\n");
+    struct orch_source *source = orch_vcs_capture(vcs, NULL, NULL);
+    assert_non_null(source);
+    orch_source_free(source);
+    orch_vcs_close(vcs);
+    free_folder(dir);
+}
+
 /* A bare repository that only the git program can read. */
 static void test_none_through_git(void **state)
 {
@@ -624,6 +682,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_none),
         cmocka_unit_test(test_link_into_repository),
+        cmocka_unit_test(test_roots_as_git),
+        cmocka_unit_test(test_damaged_later),
         cmocka_unit_test(test_none_through_git),
         cmocka_unit_test(test_broken_link),
         cmocka_unit_test(test_damaged_index),
