@@ -74,3 +74,13 @@ const struct orch_net_node *orch_net_head(const struct orch_net *net)
                 return orch_net_node(net, i);
     return NULL;
 }
+
+bool orch_net_is_of_head(const struct orch_net *net, const struct orch_net_node *node)
+{
+    if (orch_net_output_count(net) == 1)
+        return node == orch_net_head(net);
+    for (int i = 0; i < orch_net_output_count(net); i++)
+        if (orch_net_output(net, i) == node)
+            return true;
+    return false;
+}

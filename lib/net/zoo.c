@@ -104,6 +104,20 @@ static const struct orch_net_family ZOO[] = {
      false,
      B(ssd_mobilenet_v1),
      0},
+    {"mobilenet-v1-ssd",
+     "Liu et al. 2016 on MobileNet v1 as pytorch-ssd has it; 20 classes of VOC and background",
+     {3, 300, 300},
+     21,
+     false,
+     B(mobilenet_v1_ssd),
+     0},
+    {"ssd-small:WIDTH",
+     "a detector with 3 maps and 3x3 convolutions; ssd-small is ssd-small:16",
+     {3, 96, 96},
+     11,
+     false,
+     B(ssd_small),
+     0},
     {"nature-dqn",
      "Mnih et al. 2015; the classes are actions",
      {4, 84, 84},
@@ -160,6 +174,7 @@ static const char *const ALIASES[][2] = {
     {"mobilenet-v1", "mobilenet_v1"},
     {"mobilenet-v2", "mobilenet_v2"},
     {"dqn", "nature-dqn"},
+    {"mb1-ssd", "mobilenet-v1-ssd"},
 };
 
 /* The part of a pattern or name before the colon. Caller frees. */

@@ -25,6 +25,8 @@ void orch_net_build_inception_module(struct orch_net_builder *b, const char *arg
 void orch_net_build_inception_v3(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_mobilenet_v1(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_ssd_mobilenet_v1(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_mobilenet_v1_ssd(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_ssd_small(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_mobilenet_v2(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_efficientnet_b0(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_bert_base(struct orch_net_builder *b, const char *argument, int variant);

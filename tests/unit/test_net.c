@@ -167,6 +167,39 @@ static void test_outputs(void **state)
     orch_net_free(net);
 }
 
+/* Outputs of a detector: boxes and scores in turn, from the finest map on. */
+static void test_detectors(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int side, maps, sides[6];
+    } cases[] = {{"mobilenet-v1-ssd", 300, 6, {19, 10, 5, 3, 2, 1}},
+                 {"mb1-ssd", 300, 6, {19, 10, 5, 3, 2, 1}},
+                 {"ssd-small", 96, 3, {12, 6, 3}},
+                 {"ssd-small:8", 128, 3, {16, 8, 4}}};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct orch_net *net = make(cases[i].name, 3, cases[i].side, 7);
+        assert_int_equal(orch_net_output_count(net), 2 * cases[i].maps);
+        for (int map = 0; map < cases[i].maps; map++) {
+            const struct orch_net_node *boxes = orch_net_output(net, 2 * map);
+            const struct orch_net_node *scores = orch_net_output(net, 2 * map + 1);
+            g_autofree char *name = g_strdup_printf("classification_headers.%d", map);
+            assert_int_equal(boxes->out.c, 4 * 6);
+            assert_int_equal(scores->out.c, 7 * 6);
+            assert_int_equal(scores->out.h, cases[i].sides[map]);
+            assert_string_equal(scores->name, name);
+            assert_true(orch_net_is_of_head(net, boxes) && orch_net_is_of_head(net, scores));
+            assert_int_equal(boxes->group, net->group_count - 1);
+        }
+        assert_false(orch_net_is_of_head(net, orch_net_node(net, 1)));
+        orch_net_free(net);
+    }
+    g_autoptr(GError) error = NULL;
+    assert_null(orch_net_make(&(struct orch_net_options){.name = "ssd-small:2"}, &error));
+    assert_non_null(strstr(error->message, "a width of 4 to 256"));
+}
+
 static void test_inputs_come_first(void **state)
 {
     (void)state;
@@ -331,11 +364,17 @@ static void test_other_sides(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spellings),        cmocka_unit_test(test_published),
-        cmocka_unit_test(test_shapes_and_names), cmocka_unit_test(test_small_grey_images),
-        cmocka_unit_test(test_outputs),          cmocka_unit_test(test_inputs_come_first),
-        cmocka_unit_test(test_errors),           cmocka_unit_test(test_smallest_input_builds),
-        cmocka_unit_test(test_documented),       cmocka_unit_test(test_other_sides),
+        cmocka_unit_test(test_spellings),
+        cmocka_unit_test(test_published),
+        cmocka_unit_test(test_shapes_and_names),
+        cmocka_unit_test(test_small_grey_images),
+        cmocka_unit_test(test_outputs),
+        cmocka_unit_test(test_detectors),
+        cmocka_unit_test(test_inputs_come_first),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_smallest_input_builds),
+        cmocka_unit_test(test_documented),
+        cmocka_unit_test(test_other_sides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

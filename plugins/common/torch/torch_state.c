@@ -15,13 +15,18 @@
 /* ---- initialisation ---------------------------------------------------------------------------
  */
 
-/* Initialises the tensors of node `node`; -1: all. */
-static bool init_node(const struct orch_torch *torch, struct orch_torch_model *model,
-                      const struct orch_net *net, int node, uint64_t seed, GError **error)
+static bool is_of_head(const struct orch_net *net, const struct orch_net_tensor *tensor)
+{
+    return orch_net_is_of_head(net, orch_net_node(net, tensor->node));
+}
+
+/* Initialises the tensors of the head alone, or all. */
+static bool init_tensors(const struct orch_torch *torch, struct orch_torch_model *model,
+                         const struct orch_net *net, bool head_alone, uint64_t seed, GError **error)
 {
     for (guint i = 0; i < net->tensors->len; i++) {
         const struct orch_net_tensor *tensor = orch_net_tensor(net, (int)i);
-        if (node >= 0 && tensor->node != node)
+        if (head_alone && !is_of_head(net, tensor))
             continue;
         g_autofree float *values = g_new(float, tensor->count + 1);
         orch_net_initial_values(tensor, seed, values);
@@ -34,14 +39,13 @@ static bool init_node(const struct orch_torch *torch, struct orch_torch_model *m
 bool orch_torch_init(const struct orch_torch *torch, struct orch_torch_model *model,
                      const struct orch_net *net, uint64_t seed, GError **error)
 {
-    return init_node(torch, model, net, -1, seed, error);
+    return init_tensors(torch, model, net, false, seed, error);
 }
 
 bool orch_torch_init_head(const struct orch_torch *torch, struct orch_torch_model *model,
                           const struct orch_net *net, uint64_t seed, GError **error)
 {
-    const struct orch_net_node *head = orch_net_head(net);
-    return !head || init_node(torch, model, net, head->id, seed, error);
+    return init_tensors(torch, model, net, true, seed, error);
 }
 
 static bool set_dirac(const struct orch_torch *torch, struct orch_torch_model *model,
@@ -113,13 +117,6 @@ static bool same_shape(const struct orch_weight *weight, const struct orch_torch
     return true;
 }
 
-static bool is_of_head(const struct orch_net *net, const char *name)
-{
-    const struct orch_net_node *head = orch_net_head(net);
-    int index = orch_net_tensor_find(net, name);
-    return head && index >= 0 && orch_net_tensor(net, index)->node == head->id;
-}
-
 static GPtrArray *new_list(void)
 {
     return g_ptr_array_new_with_free_func(g_free);
@@ -149,7 +146,7 @@ static void compare(const struct orch_torch *torch, const struct orch_torch_mode
             text = g_strdup_printf("%s: %s for %s", tensor.name, theirs, ours);
         }
         g_ptr_array_add(weight ? report->mismatched : report->missing, text);
-        if (!head_replaced || !is_of_head(net, tensor.name))
+        if (!head_replaced || !is_of_head(net, orch_net_tensor(net, (int)i)))
             g_string_append_printf(bad, "%s%s%s", bad->len ? ", " : "", weight ? "" : "missing ",
                                    text);
     }
