@@ -7,3 +7,6 @@ target_compile_definitions(test_boxes_reference PRIVATE
   ORCH_REFERENCE_DEFAULT="${CMAKE_SOURCE_DIR}/../shared/data")
 add_test(NAME reference.boxes COMMAND test_boxes_reference)
 set_tests_properties(reference.boxes PROPERTIES LABELS "reference" TIMEOUT 60 SKIP_RETURN_CODE 77)
+# bench/boxes_speed.c: milliseconds of a batch
+add_executable(bench_boxes_speed ${CMAKE_SOURCE_DIR}/bench/boxes_speed.c)
+target_link_libraries(bench_boxes_speed PRIVATE orch_boxes)

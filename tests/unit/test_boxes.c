@@ -581,6 +581,34 @@ static void test_found(void **state)
     orch_priors_free(priors);
 }
 
+/* Against the definition in double. */
+static void test_scores(void **state)
+{
+    (void)state;
+    uint64_t random = 23;
+    for (int round = 0; round < 2000; round++) {
+        const int classes = 2 + round % 90;
+        const float spread = 0.01F + 100 * unit(&random);
+        float confidences[92], scores[92];
+        double sum = 0, most = -1e9;
+        for (int c = 0; c < classes; c++) {
+            confidences[c] = spread * (unit(&random) - 0.5F);
+            most = fmax(most, (double)confidences[c]);
+        }
+        for (int c = 0; c < classes; c++)
+            sum += exp((double)confidences[c] - most);
+        orch_detection_scores(confidences, 1, classes, scores);
+        for (int c = 0; c < classes; c++) {
+            const double expected = exp((double)confidences[c] - most) / sum;
+            assert_true(fabs((double)scores[c] - expected) < 1e-6 * expected + 1e-37);
+        }
+    }
+    float odd[] = {1, NAN, 0}, infinite[] = {0, INFINITY};
+    orch_detection_scores(odd, 1, 3, odd);
+    orch_detection_scores(infinite, 1, 2, infinite);
+    assert_true(isnan(odd[0]) && isnan(odd[2]) && isnan(infinite[0]));
+}
+
 /* ---- average precision ------------------------------------------------------------------------
  */
 
@@ -660,6 +688,7 @@ int main(void)
         cmocka_unit_test(test_suppression),
         cmocka_unit_test(test_suppression_of_random_boxes),
         cmocka_unit_test(test_found),
+        cmocka_unit_test(test_scores),
         cmocka_unit_test(test_average_precision),
         cmocka_unit_test(test_score),
     };

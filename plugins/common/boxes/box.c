@@ -3,14 +3,6 @@
 
 #include "lib/base/error.h"
 
-#include <math.h>
-
-bool orch_box_is_proper(struct orch_box box)
-{
-    return isfinite(box.x1) && isfinite(box.y1) && isfinite(box.x2) && isfinite(box.y2) &&
-           box.x1 < box.x2 && box.y1 < box.y2;
-}
-
 struct orch_box orch_box_clip(struct orch_box box)
 {
     return orch_box_overlap(box, (struct orch_box){0, 0, 1, 1});

@@ -6,6 +6,7 @@
 #define ORCH_PLUGINS_COMMON_BOX_H
 
 #include <glib.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -42,16 +43,19 @@ static inline struct orch_box orch_box_overlap(struct orch_box a, struct orch_bo
                              a.x2 < b.x2 ? a.x2 : b.x2, a.y2 < b.y2 ? a.y2 : b.y2};
 }
 
-/** Intersection over union, 0 to 1, with `added` (>= 0) added to the union; 0 if the union is 0. */
+/** Intersection over union, 0 to 1, with `added` (>= 0) added to the union. */
 static inline float orch_box_iou(struct orch_box a, struct orch_box b, float added)
 {
     const float both = orch_box_area(orch_box_overlap(a, b));
-    const float all = orch_box_area(a) + orch_box_area(b) - both + added;
-    return all > 0 ? both / all : 0;
+    return both > 0 ? both / (orch_box_area(a) + orch_box_area(b) - both + added) : 0;
 }
 
 /** True for a box of finite coordinates with a positive width and height. */
-bool orch_box_is_proper(struct orch_box box);
+static inline bool orch_box_is_proper(struct orch_box box)
+{
+    return box.x1 < box.x2 && box.y1 < box.y2 && isfinite(box.x2 - box.x1) &&
+           isfinite(box.y2 - box.y1);
+}
 
 /** The part of a box within the image. */
 struct orch_box orch_box_clip(struct orch_box box);

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "plugins/common/boxes/detections.h"
 
-#include <math.h>
-#include <stdlib.h>
+#include "plugins/common/boxes/ranking.h"
+#include "plugins/common/boxes/softmax.h"
 
 void orch_detection_scores(const float *confidences, int64_t rows, int classes, float *out)
 {
     for (int64_t r = 0; r < rows; r++) {
-        const float *in = confidences + r * classes;
-        float *to = out + r * classes, most = in[0], sum = 0;
-        for (int c = 1; c < classes; c++)
-            most = in[c] > most ? in[c] : most;
-        for (int c = 0; c < classes; c++)
-            sum += to[c] = expf(in[c] - most);
+        float *to = out + r * classes;
+        const float sum = orch_softmax_row(confidences + r * classes, classes, to).sum;
         for (int c = 0; c < classes; c++)
             to[c] /= sum;
     }
@@ -28,30 +24,20 @@ void orch_detection_boxes(const struct orch_priors *priors, const float *locatio
     }
 }
 
-struct candidate {
-    float score;
-    int64_t number; /* of the box */
-};
-
-static int compare_candidates(const void *a, const void *b)
-{
-    const struct candidate *x = a, *y = b;
-    if (x->score != y->score)
-        return x->score > y->score ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
-/* The boxes of one class above the threshold, the best first. Returns their number. */
+/* The boxes of one class above the threshold, the best first, at most `most` (0: all). Returns
+ * their number. */
 static int64_t sort_candidates(const struct orch_box *boxes, const float *scores, int64_t count,
-                               int classes, int label, float least, struct candidate *out)
+                               int classes, float least, int64_t most, struct orch_ranked *out)
 {
     int64_t found = 0;
-    for (int64_t i = 0; i < count; i++) {
-        const float score = scores[i * classes + label];
-        if (score > least && orch_box_is_proper(boxes[i]))
-            out[found++] = (struct candidate){score, i};
+    for (int64_t i = 0; i < count; i++)
+        if (scores[i * classes] > least && orch_box_is_proper(boxes[i]))
+            out[found++] = (struct orch_ranked){scores[i * classes], (int32_t)i};
+    if (most > 0 && most < found) {
+        orch_ranked_select(out, found, most);
+        found = most;
     }
-    qsort(out, (size_t)found, sizeof *out, compare_candidates);
+    orch_ranked_sort(out, found);
     return found;
 }
 
@@ -68,16 +54,14 @@ static bool overlaps_one(const GArray *kept, guint from, struct orch_box box, fl
 void orch_detections_pick(const struct orch_box *boxes, const float *scores, int64_t count,
                           int classes, const struct orch_detection_options *options, GArray *out)
 {
-    g_autofree struct candidate *candidates = g_new(struct candidate, count + 1);
+    g_autofree struct orch_ranked *candidates = g_new(struct orch_ranked, count + 1);
     for (int label = 1; label < classes; label++) {
-        int64_t found =
-            sort_candidates(boxes, scores, count, classes, label, options->score, candidates);
-        if (options->candidates > 0)
-            found = MIN(found, options->candidates);
+        const int64_t found = sort_candidates(boxes, scores + label, count, classes, options->score,
+                                              options->candidates, candidates);
         const guint first = out->len;
         for (int64_t i = 0; i < found; i++) {
             const struct orch_detection detection = {boxes[candidates[i].number], label,
-                                                     candidates[i].score};
+                                                     candidates[i].value};
             if (options->per_class > 0 && out->len - first >= (guint)options->per_class)
                 break;
             if (!overlaps_one(out, first, detection.box, options->iou))

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Two passes: the first matches every image and selects the priors that count, because both losses
  * are divided by the positives of the whole batch; the second computes losses and gradients of
- * those alone. The hardest negatives are found by a selection (Hoare's), not by a sort. */
+ * those alone. */
 #include "plugins/common/boxes/multibox_loss.h"
+
+#include "plugins/common/boxes/ranking.h"
+#include "plugins/common/boxes/softmax.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,75 +17,52 @@ struct image_match {
     int64_t positives, negatives;
 };
 
-/* log(sum of exp) of the confidences of a prior; NaN if one of them is. */
-static float log_sum(const float *confidence, int classes)
-{
-    float most = confidence[0];
-    for (int c = 1; c < classes; c++)
-        most = confidence[c] > most ? confidence[c] : most;
-    float sum = 0;
-    for (int c = 0; c < classes; c++)
-        sum += expf(confidence[c] - most);
-    return most + logf(sum);
-}
+struct work {
+    const struct orch_priors *priors;
+    const struct orch_box_batch *objects;
+    const struct orch_multibox_options *options;
+    const struct orch_multibox_outputs *outputs;
+    const struct orch_multibox_gradients *gradients; /* NULL: not wanted */
+    float scale;                                     /* 1 / positives of the batch */
+    float *exponentials;                             /* of the classes of one prior */
+    struct orch_ranked *losses;                      /* of the negatives of one image */
+};
 
-/* Moves the `count` priors with the largest loss to the front of `priors`, in any order. At equal
- * losses the prior with the lower number counts as harder, so that the result is unique. */
-static bool is_harder(const float *loss, int32_t a, int32_t b)
+/* The cross entropy of a prior whose true class is `label`, and in w->exponentials those of its
+ * classes; NaN or infinite where a confidence is. */
+static float cross_entropy(const struct work *w, const float *confidence, int32_t label,
+                           float *out_sum)
 {
-    return loss[a] > loss[b] || (loss[a] == loss[b] && a < b);
-}
-
-static void select_hardest(const float *loss, int32_t *priors, int64_t total, int64_t count)
-{
-    int64_t low = 0, high = total - 1;
-    while (low < high && count > low && count <= high) {
-        const int32_t pivot = priors[low + (high - low) / 2];
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (is_harder(loss, priors[i], pivot))
-                i++;
-            while (is_harder(loss, pivot, priors[j]))
-                j--;
-            if (i <= j) {
-                const int32_t swap = priors[i];
-                priors[i++] = priors[j];
-                priors[j--] = swap;
-            }
-        }
-        if (count - 1 <= j)
-            high = j;
-        else if (count - 1 >= i)
-            low = i;
-        else
-            return;
-    }
+    const struct orch_softmax s =
+        orch_softmax_row(confidence, w->options->classes, w->exponentials);
+    *out_sum = s.sum;
+    return s.most + logf(s.sum) - confidence[label];
 }
 
 /* Matches one image and selects its negatives. Returns false if a confidence is not finite. */
-static bool match_image(const struct orch_priors *priors, const struct orch_box_batch *objects,
-                        int64_t image, const struct orch_multibox_options *options,
-                        const float *confidences, float *loss, struct image_match *out)
+static bool match_image(const struct work *w, int64_t image, struct image_match *out)
 {
-    const int64_t from = objects->first[image], count = objects->first[image + 1] - from;
-    orch_priors_match(priors, objects->boxes + from, count, options->iou, out->object);
+    const int64_t from = w->objects->first[image], priors = w->priors->count;
+    const float *confidence = w->outputs->confidences + image * priors * w->options->classes;
     bool is_finite = true;
-    for (int64_t p = 0; p < priors->count; p++) {
-        const float *confidence = confidences + p * options->classes;
-        loss[p] = log_sum(confidence, options->classes) - confidence[0];
-        is_finite = is_finite && isfinite(loss[p]);
+    int64_t others = 0;
+    float sum;
+    orch_priors_match(w->priors, w->objects->boxes + from, w->objects->first[image + 1] - from,
+                      w->options->iou, out->object);
+    for (int64_t p = 0; p < priors; p++, confidence += w->options->classes) {
+        const float loss = cross_entropy(w, confidence, 0, &sum);
+        is_finite = is_finite && isfinite(loss);
         if (out->object[p] >= 0)
             out->counted[out->positives++] = (int32_t)p;
+        else
+            w->losses[others++] = (struct orch_ranked){loss, (int32_t)p};
     }
     if (!is_finite)
         return false;
-    int32_t *negatives = out->counted + out->positives;
-    const int64_t all = priors->count - out->positives;
-    for (int64_t p = 0, n = 0; p < priors->count; p++)
-        if (out->object[p] < 0)
-            negatives[n++] = (int32_t)p;
-    out->negatives = MIN(all, (int64_t)((double)options->negatives * (double)out->positives));
-    select_hardest(loss, negatives, all, out->negatives);
+    out->negatives = MIN(others, (int64_t)((double)w->options->negatives * (double)out->positives));
+    orch_ranked_select(w->losses, others, out->negatives);
+    for (int64_t i = 0; i < out->negatives; i++)
+        out->counted[out->positives + i] = w->losses[i].number;
     return true;
 }
 
@@ -108,35 +88,28 @@ static double add_location(const float *found, struct orch_box_offset expected, 
     return loss;
 }
 
-static double add_confidence(const float *confidence, int classes, int32_t label, float scale,
+static double add_confidence(const struct work *w, const float *confidence, int32_t label,
                              float *gradient)
 {
-    const float sum = log_sum(confidence, classes);
-    for (int c = 0; gradient && c < classes; c++)
-        gradient[c] = (expf(confidence[c] - sum) - (c == label ? 1.0F : 0.0F)) * scale;
-    return (double)sum - (double)confidence[label];
+    float sum;
+    const float loss = cross_entropy(w, confidence, label, &sum);
+    for (int c = 0; gradient && c < w->options->classes; c++)
+        gradient[c] = (w->exponentials[c] / sum - (c == label ? 1.0F : 0.0F)) * w->scale;
+    return (double)loss;
 }
-
-struct work {
-    const struct orch_priors *priors;
-    const struct orch_box_batch *objects;
-    const struct orch_multibox_outputs *outputs;
-    const struct orch_multibox_gradients *gradients; /* NULL: not wanted */
-    int classes;
-    float scale; /* one divided by the positives of the batch */
-};
 
 static void add_image(const struct work *w, int64_t image, const struct image_match *match,
                       struct orch_multibox_loss *out)
 {
     const int64_t first = w->objects->first[image];
+    const int classes = w->options->classes;
     for (int64_t i = 0; i < match->positives + match->negatives; i++) {
         const int32_t p = match->counted[i], object = match->object[p];
         const int64_t at = image * w->priors->count + p;
-        float *gradient = w->gradients ? w->gradients->confidences + at * w->classes : NULL;
         const int32_t label = object >= 0 ? w->objects->labels[first + object] : 0;
-        out->confidence += add_confidence(w->outputs->confidences + at * w->classes, w->classes,
-                                          label, w->scale, gradient);
+        out->confidence +=
+            add_confidence(w, w->outputs->confidences + at * classes, label,
+                           w->gradients ? w->gradients->confidences + at * classes : NULL);
         if (object < 0)
             continue;
         const struct orch_box_offset expected =
@@ -163,23 +136,22 @@ bool orch_multibox_loss(const struct orch_priors *priors, const struct orch_box_
         return false;
     const int64_t images = objects->images, rows = images * priors->count;
     struct orch_multibox_loss loss = {0};
-    g_autofree float *background = g_new(float, priors->count);
+    g_autofree float *exponentials = g_new(float, options->classes);
+    g_autofree struct orch_ranked *losses = g_new(struct orch_ranked, priors->count);
     g_autofree int32_t *numbers = g_new(int32_t, 2 * rows + 1);
     g_autofree struct image_match *matches = g_new0(struct image_match, images + 1);
+    struct work work = {priors, objects, options, outputs, gradients, 0, exponentials, losses};
     bool is_finite = true;
     for (int64_t i = 0; i < images; i++) {
         matches[i].object = numbers + 2 * i * priors->count;
         matches[i].counted = matches[i].object + priors->count;
-        is_finite &= match_image(priors, objects, i, options,
-                                 outputs->confidences + i * priors->count * options->classes,
-                                 background, &matches[i]);
+        is_finite &= match_image(&work, i, &matches[i]);
         loss.positives += matches[i].positives;
         loss.negatives += matches[i].negatives;
     }
     if (gradients)
         clear_gradients(gradients, rows, options->classes);
-    struct work work = {priors,    objects,          outputs,
-                        gradients, options->classes, 1.0F / (float)MAX(loss.positives, 1)};
+    work.scale = 1.0F / (float)MAX(loss.positives, 1);
     for (int64_t i = 0; i < images; i++)
         add_image(&work, i, &matches[i], &loss);
     loss.location /= (double)MAX(loss.positives, 1);
