@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Decodes one image file: JPEG with libjpeg (warnings are errors, because a truncated file would
+/* Reads one image file: JPEG with libjpeg (warnings are errors, because a truncated file would
  * decode to partly grey images), PNG with libpng. */
 #include "plugins/common/data/private.h"
+#include "plugins/common/data/rgb.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -50,7 +51,9 @@ static void on_jpeg_message(j_common_ptr info, int level)
         on_jpeg_error(info);
 }
 
-static uint8_t *decode_jpeg(FILE *file, const char *path, int *width, int *height, GError **error)
+/* `out_pixels` NULL: the size alone. */
+static bool decode_jpeg(FILE *file, const char *path, uint8_t **out_pixels, int *width, int *height,
+                        GError **error)
 {
     struct jpeg_decompress_struct info;
     struct jpeg_errors errors;
@@ -65,19 +68,20 @@ static uint8_t *decode_jpeg(FILE *file, const char *path, int *width, int *heigh
                        "'%s' is no sound JPEG: near byte %ld: %s", path, at, errors.text);
         jpeg_destroy_decompress(&info);
         g_free(pixels);
-        return NULL;
+        return false;
     }
     jpeg_create_decompress(&info);
     jpeg_stdio_src(&info, file);
     jpeg_read_header(&info, TRUE);
     info.out_color_space = JCS_RGB;
-    if (!size_is_fine(path, info.image_width, info.image_height, error)) {
+    const bool is_fine = size_is_fine(path, info.image_width, info.image_height, error);
+    *width = (int)info.image_width;
+    *height = (int)info.image_height;
+    if (!is_fine || !out_pixels) {
         jpeg_destroy_decompress(&info);
-        return NULL;
+        return is_fine;
     }
     jpeg_start_decompress(&info);
-    *width = (int)info.output_width;
-    *height = (int)info.output_height;
     size_t stride = (size_t)*width * 3;
     pixels = g_malloc(stride * (size_t)*height);
     while (info.output_scanline < info.output_height) {
@@ -86,79 +90,115 @@ static uint8_t *decode_jpeg(FILE *file, const char *path, int *width, int *heigh
     }
     jpeg_finish_decompress(&info);
     jpeg_destroy_decompress(&info);
-    return pixels;
+    *out_pixels = pixels;
+    return true;
 }
 
 #else
-static uint8_t *decode_jpeg(FILE *file, const char *path, int *width, int *height, GError **error)
+static bool decode_jpeg(FILE *file, const char *path, uint8_t **out_pixels, int *width, int *height,
+                        GError **error)
 {
     (void)file;
+    (void)out_pixels;
     *width = *height = 0;
     orch_error_set(error, ORCH_ERROR_IO, "apt-get install libjpeg-dev, then build again",
                    "cannot read '%s': built without JPEG", path);
-    return NULL;
+    return false;
 }
 #endif
 
 #ifdef ORCH_HAVE_PNG
-static uint8_t *decode_png(FILE *file, const char *path, int *width, int *height, GError **error)
+static bool decode_png(FILE *file, const char *path, uint8_t **out_pixels, int *width, int *height,
+                       GError **error)
 {
     png_image image = {.version = PNG_IMAGE_VERSION};
     uint8_t *pixels = NULL;
-    if (png_image_begin_read_from_stdio(&image, file)) {
-        if (!size_is_fine(path, image.width, image.height, error)) {
-            png_image_free(&image);
-            return NULL;
-        }
+    bool is_read = png_image_begin_read_from_stdio(&image, file);
+    if (is_read && !size_is_fine(path, image.width, image.height, error)) {
+        png_image_free(&image);
+        return false;
+    }
+    *width = (int)image.width;
+    *height = (int)image.height;
+    if (is_read && out_pixels) {
         image.format = PNG_FORMAT_RGB;
         pixels = g_malloc(PNG_IMAGE_SIZE(image));
         const png_color white = {255, 255, 255};
-        if (!png_image_finish_read(&image, &white, pixels, 0, NULL))
-            g_clear_pointer(&pixels, g_free);
+        is_read = png_image_finish_read(&image, &white, pixels, 0, NULL);
+        if (is_read)
+            *out_pixels = g_steal_pointer(&pixels);
     }
-    if (!pixels)
+    if (!is_read)
         orch_error_set(error, ORCH_ERROR_IO, "get the file again, or remove it from the set",
                        "'%s' is no sound PNG: near byte %ld: %s", path, ftell(file), image.message);
-    *width = (int)image.width;
-    *height = (int)image.height;
+    g_free(pixels);
     png_image_free(&image);
-    return pixels;
+    return is_read;
 }
 #else
-static uint8_t *decode_png(FILE *file, const char *path, int *width, int *height, GError **error)
+static bool decode_png(FILE *file, const char *path, uint8_t **out_pixels, int *width, int *height,
+                       GError **error)
 {
     (void)file;
+    (void)out_pixels;
     *width = *height = 0;
     orch_error_set(error, ORCH_ERROR_IO, "apt-get install libpng-dev, then build again",
                    "cannot read '%s': built without PNG", path);
-    return NULL;
+    return false;
 }
 #endif
 
-bool orch_image_decode(const char *path, int channels, int height, int width, uint8_t *out,
-                       GError **error)
+/* Opens a file and tells what it is by its first bytes. */
+static FILE *open_image(const char *path, bool *out_is_jpeg, GError **error)
 {
     FILE *file = orch_file_open_stream(path, error);
     uint8_t magic[4] = {0};
     if (!file)
-        return false;
-    if (fread(magic, 1, 4, file) != 4) {
+        return NULL;
+    *out_is_jpeg = false;
+    if (fread(magic, 1, 4, file) != 4)
         orch_error_set(error, ORCH_ERROR_IO, "get the file again, or remove it from the set",
                        "cannot read '%s': it is empty or cut off", path);
-        fclose(file);
-        return false;
-    }
-    rewind(file);
-    int in_w = 0, in_h = 0;
-    uint8_t *pixels = NULL;
-    if (magic[0] == 0xff && magic[1] == 0xd8)
-        pixels = decode_jpeg(file, path, &in_w, &in_h, error);
-    else if (memcmp(magic, "\x89PNG", 4) == 0)
-        pixels = decode_png(file, path, &in_w, &in_h, error);
-    else
+    else if ((*out_is_jpeg = magic[0] == 0xff && magic[1] == 0xd8) ||
+             memcmp(magic, "\x89PNG", 4) == 0) {
+        rewind(file);
+        return file;
+    } else
         orch_error_set(error, ORCH_ERROR_IO, "get the file again, or remove it from the set",
                        "'%s', byte 0: neither a JPEG nor a PNG", path);
     fclose(file);
+    return NULL;
+}
+
+static bool read_image(const char *path, uint8_t **out_pixels, int *width, int *height,
+                       GError **error)
+{
+    bool is_jpeg;
+    FILE *file = open_image(path, &is_jpeg, error);
+    if (!file)
+        return false;
+    const bool ok = is_jpeg ? decode_jpeg(file, path, out_pixels, width, height, error)
+                            : decode_png(file, path, out_pixels, width, height, error);
+    fclose(file);
+    return ok;
+}
+
+uint8_t *orch_rgb_read(const char *path, int *out_width, int *out_height, GError **error)
+{
+    uint8_t *pixels = NULL;
+    return read_image(path, &pixels, out_width, out_height, error) ? pixels : NULL;
+}
+
+bool orch_rgb_size(const char *path, int *out_width, int *out_height, GError **error)
+{
+    return read_image(path, NULL, out_width, out_height, error);
+}
+
+bool orch_image_decode(const char *path, int channels, int height, int width, uint8_t *out,
+                       GError **error)
+{
+    int in_w, in_h;
+    uint8_t *pixels = orch_rgb_read(path, &in_w, &in_h, error);
     if (!pixels)
         return false;
     orch_image_scale(pixels, in_w, in_h, channels, height, width, out);

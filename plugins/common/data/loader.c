@@ -1,32 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Workers take batch numbers from a counter and fill slot `number % SLOTS`; the reader takes the
- * slots in order. A worker waits until its slot has been read. The random numbers for each image
- * come from a stream that depends on seed, epoch and the image's position, so the result does not
- * depend on which worker prepares it. */
+/* The batches of an image subset, made in a ring of slots. The random numbers for each image come
+ * from a stream that depends on seed, epoch and the image's position, so the result does not depend
+ * on which worker prepares it. */
 #include "plugins/common/data/loader.h"
 
 #include "lib/base/error.h"
-#include "lib/base/ident.h"
 #include "lib/base/text.h"
 #include "lib/hw/machine.h"
+#include "plugins/common/data/batch_ring.h"
 #include "plugins/common/data/loader_batch.h"
 #include "plugins/common/data/random.h"
-
-#define SLOTS_MAX 16
 
 struct orch_loader {
     struct orch_batch_source source;
     int64_t batches;
-    struct orch_batch_slot slots[SLOTS_MAX];
+    struct orch_batch_slot slots[ORCH_BATCH_SLOTS_MAX];
     int slot_count;
-    int64_t next_made, next_read; /* batch numbers */
-    bool reading;                 /* the reader is using the slot before next_read */
-    bool stop;
-    GMutex mutex;
-    GCond made, freed;
-    GPtrArray *threads;
-    int busy;        /* number of workers that are filling a slot */
-    int64_t made_ns; /* spent on making batches, summed over the threads */
+    struct orch_batch_ring *ring;
 };
 
 int64_t orch_loader_batches(const struct orch_loader *loader)
@@ -41,50 +31,13 @@ const struct orch_transform_table *orch_loader_table(const struct orch_loader *l
 
 double orch_loader_made_s(struct orch_loader *l)
 {
-    g_mutex_lock(&l->mutex);
-    const int64_t made_ns = l->made_ns;
-    g_mutex_unlock(&l->mutex);
-    return (double)made_ns / 1e9;
+    return orch_batch_ring_made_s(l->ring);
 }
 
-/* Makes a batch. Returns the time that it took, in nanoseconds. */
-static int64_t make_batch(const struct orch_loader *l, int64_t number, struct orch_batch_slot *slot)
+static void make_batch(void *ctx, int64_t number, int slot)
 {
-    const int64_t begin = orch_mono_ns();
-    orch_batch_make(&l->source, number, slot);
-    return orch_mono_ns() - begin;
-}
-
-/* True if the slot for batch `number` may be filled because its previous batch has been read and
- * released. */
-static bool slot_is_free(const struct orch_loader *l, int64_t number)
-{
-    int64_t held = l->next_read - (l->reading ? 1 : 0);
-    return number - held < l->slot_count;
-}
-
-static void *work(void *pointer)
-{
-    struct orch_loader *l = pointer;
-    g_mutex_lock(&l->mutex);
-    while (!l->stop) {
-        if (l->next_made >= l->batches || !slot_is_free(l, l->next_made)) {
-            g_cond_wait(&l->freed, &l->mutex);
-            continue;
-        }
-        int64_t number = l->next_made++;
-        struct orch_batch_slot *slot = &l->slots[number % l->slot_count];
-        l->busy++;
-        g_mutex_unlock(&l->mutex);
-        const int64_t taken_ns = make_batch(l, number, slot);
-        g_mutex_lock(&l->mutex);
-        l->made_ns += taken_ns;
-        l->busy--;
-        slot->number = number;
-        g_cond_broadcast(&l->made);
-    }
-    g_mutex_unlock(&l->mutex);
-    return NULL;
+    struct orch_loader *l = ctx;
+    orch_batch_make(&l->source, number, &l->slots[slot]);
 }
 
 static bool options_are_valid(const struct orch_loader_options *o, GError **error)
@@ -128,7 +81,7 @@ static bool set_options(struct orch_loader *l, const struct orch_loader_options 
     *o = *options;
     o->copies = o->copies ? o->copies : 1;
     o->shards = o->shards ? o->shards : 1;
-    l->slot_count = CLAMP(2 * (int64_t)o->threads, 1, SLOTS_MAX);
+    l->slot_count = orch_batch_ring_slots(o->threads);
     return options_are_valid(o, error);
 }
 
@@ -161,10 +114,6 @@ struct orch_loader *orch_loader_new(const struct orch_subset *subset,
     struct orch_loader *l = g_new0(struct orch_loader, 1);
     const struct orch_loader_options *o = &l->source.options;
     const struct orch_image_set *d = subset->dataset;
-    g_mutex_init(&l->mutex);
-    g_cond_init(&l->made);
-    g_cond_init(&l->freed);
-    l->threads = g_ptr_array_new();
     l->source.subset = subset;
     if (!set_options(l, options, error) || !make_slots(l, true, error) ||
         !orch_batch_pad(&l->source, error)) {
@@ -174,20 +123,13 @@ struct orch_loader *orch_loader_new(const struct orch_subset *subset,
     orch_transforms_table(&o->transforms, d->mean, d->std, &l->source.table);
     l->source.order = g_new(int64_t, subset->count + 1);
     l->batches = orch_batch_count(&l->source);
-    l->next_made = l->next_read = l->batches; /* nothing to do before an epoch starts */
-    for (int i = 0; i < o->threads; i++)
-        g_ptr_array_add(l->threads, g_thread_new("loader", work, l));
+    l->ring = orch_batch_ring_new(o->threads, l->slot_count, make_batch, l);
     return l;
 }
 
-void orch_loader_start(struct orch_loader *l, int64_t epoch)
+static void order_rows(void *ctx, int64_t epoch)
 {
-    g_mutex_lock(&l->mutex);
-    l->next_made = l->batches; /* workers start no further batches of the old epoch */
-    while (l->busy)
-        g_cond_wait(&l->made, &l->mutex);
-    for (int i = 0; i < l->slot_count; i++)
-        l->slots[i].number = -1;
+    struct orch_loader *l = ctx;
     const int64_t count = l->source.subset->count;
     for (int64_t i = 0; i < count; i++)
         l->source.order[i] = i;
@@ -195,33 +137,20 @@ void orch_loader_start(struct orch_loader *l, int64_t epoch)
         orch_random_shuffle(l->source.order, count,
                             orch_random_stream(l->source.options.seed, 0x5f0ff1e, (uint64_t)epoch));
     l->source.epoch = epoch;
-    l->next_made = l->next_read = 0;
-    l->reading = false;
-    g_cond_broadcast(&l->freed);
-    g_mutex_unlock(&l->mutex);
+}
+
+void orch_loader_start(struct orch_loader *l, int64_t epoch)
+{
+    orch_batch_ring_start(l->ring, l->batches, order_rows, epoch);
 }
 
 bool orch_loader_next(struct orch_loader *l, struct orch_loader_batch *out)
 {
-    g_mutex_lock(&l->mutex);
-    l->reading = false;
-    g_cond_broadcast(&l->freed);
-    if (l->next_read >= l->batches) {
-        g_mutex_unlock(&l->mutex);
+    int64_t number;
+    int slot;
+    if (!orch_batch_ring_next(l->ring, &number, &slot))
         return false;
-    }
-    int64_t number = l->next_read;
-    struct orch_batch_slot *slot = &l->slots[number % l->slot_count];
-    if (l->threads->len == 0) {
-        l->made_ns += make_batch(l, number, slot);
-        l->next_made = number + 1;
-    }
-    while (l->threads->len && slot->number != number)
-        g_cond_wait(&l->made, &l->mutex);
-    l->next_read++;
-    l->reading = true;
-    g_mutex_unlock(&l->mutex);
-    *out = orch_batch_view(&l->source, number, slot);
+    *out = orch_batch_view(&l->source, number, &l->slots[slot]);
     return true;
 }
 
@@ -229,18 +158,9 @@ void orch_loader_free(struct orch_loader *l)
 {
     if (!l)
         return;
-    g_mutex_lock(&l->mutex);
-    l->stop = true;
-    g_cond_broadcast(&l->freed);
-    g_mutex_unlock(&l->mutex);
-    for (guint i = 0; i < l->threads->len; i++)
-        g_thread_join(l->threads->pdata[i]);
-    g_ptr_array_unref(l->threads);
+    orch_batch_ring_free(l->ring);
     for (int i = 0; i < l->slot_count; i++)
         orch_batch_slot_release(&l->slots[i]);
-    g_mutex_clear(&l->mutex);
-    g_cond_clear(&l->made);
-    g_cond_clear(&l->freed);
     orch_batch_pad_release(&l->source);
     g_free(l->source.order);
     g_free(l);

@@ -50,7 +50,7 @@ bool orch_batch_slot_init(struct orch_batch_slot *slot, const struct orch_batch_
 {
     const struct layout l = layout_of(source);
     const size_t images = (size_t)source->options.batch * (size_t)source->options.copies;
-    *slot = (struct orch_batch_slot){.number = -1};
+    *slot = (struct orch_batch_slot){0};
     slot->memory = g_try_malloc((gsize)orch_batch_bytes(source));
     if (!slot->memory)
         return false;
@@ -67,7 +67,7 @@ bool orch_batch_slot_init(struct orch_batch_slot *slot, const struct orch_batch_
 void orch_batch_slot_release(struct orch_batch_slot *slot)
 {
     g_free(slot->memory);
-    *slot = (struct orch_batch_slot){.number = -1};
+    *slot = (struct orch_batch_slot){0};
 }
 
 /* ---- padded images ----------------------------------------------------------------------------

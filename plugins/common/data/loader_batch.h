@@ -22,7 +22,6 @@ struct orch_batch_slot {
     float *images, *targets, *weights;
     int64_t *labels, *rows;
     struct orch_transform_plan *plans;
-    int64_t number; /* of its batch; -1: none. For the loader's use. */
 };
 
 /** Bytes of one slot; a double, because the product of options may exceed 64 bits. */

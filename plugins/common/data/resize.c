@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Scales the largest centred part with the target's aspect ratio by a triangle filter whose width
- * grows with the reduction: bilinear when enlarging, without aliasing when reducing. Equals
- * Pillow's BILINEAR, with which torchvision's weights were trained, up to rounding. */
+/* Equals Pillow's BILINEAR, with which torchvision's weights were trained, up to rounding. */
+#include "plugins/common/data/resize.h"
+
 #include "plugins/common/data/private.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Along one axis, output `i` is the weighted sum of `taps` inputs starting at `from[i]`. */
-struct axis {
-    int taps;
-    int *from;
-    float *weights; /* `taps` per output */
-};
-
-static struct axis axis_new(int in_size, int out_size, double start, double ratio)
+struct orch_resize_axis orch_resize_axis_new(int in_size, int out_size, double start, double ratio)
 {
     double support = MAX(ratio, 1.0);
-    struct axis axis = {.taps = MIN((int)ceil(support) * 2 + 1, in_size)};
+    struct orch_resize_axis axis = {.taps = MIN((int)ceil(support) * 2 + 1, in_size)};
     axis.from = g_new(int, out_size);
     axis.weights = g_new0(float, (gsize)out_size *(gsize)axis.taps);
     for (int i = 0; i < out_size; i++) {
@@ -34,14 +27,14 @@ static struct axis axis_new(int in_size, int out_size, double start, double rati
     return axis;
 }
 
-static void axis_clear(struct axis *axis)
+void orch_resize_axis_clear(struct orch_resize_axis *axis)
 {
     g_free(axis->from);
     g_free(axis->weights);
 }
 
 /* Scales one row of RGB bytes in width; output is 3 x width. */
-static void scale_row(const uint8_t *in, const struct axis *axis, int width, float *out)
+static void scale_row(const uint8_t *in, const struct orch_resize_axis *axis, int width, float *out)
 {
     for (int x = 0; x < width; x++) {
         const float *weights = axis->weights + (size_t)x * (size_t)axis->taps;
@@ -53,6 +46,33 @@ static void scale_row(const uint8_t *in, const struct axis *axis, int width, flo
         for (int c = 0; c < 3; c++)
             out[c * width + x] = sum[c];
     }
+}
+
+struct orch_resize_rows orch_resize_rows_new(const uint8_t *in, int in_width, int width,
+                                             const struct orch_resize_axis *across, int taps)
+{
+    return (struct orch_resize_rows){
+        in, in_width, width, across, taps, g_new(float, (gsize)width * 3 * (gsize)taps), 0, 0};
+}
+
+const float *orch_resize_rows_move(struct orch_resize_rows *r, int from)
+{
+    const size_t row = (size_t)r->width * 3;
+    const int to = from + r->taps;
+    if (from < r->have_to && from > r->have_from)
+        memmove(r->rows, r->rows + row * (size_t)(from - r->have_from),
+                row * (size_t)(r->have_to - from) * sizeof *r->rows);
+    for (int v = MAX(from, r->have_to); v < to; v++)
+        scale_row(r->in + (size_t)v * (size_t)r->in_width * 3, r->across, r->width,
+                  r->rows + row * (size_t)(v - from));
+    r->have_from = from;
+    r->have_to = to;
+    return r->rows;
+}
+
+void orch_resize_rows_clear(struct orch_resize_rows *rows)
+{
+    g_free(rows->rows);
 }
 
 static uint8_t to_byte(float value)
@@ -80,24 +100,17 @@ void orch_image_scale(const uint8_t *in, int in_w, int in_h, int channels, int h
                       uint8_t *out)
 {
     double ratio = MIN((double)in_w / width, (double)in_h / height);
-    struct axis across = axis_new(in_w, width, (in_w - ratio * width) / 2, ratio);
-    struct axis down = axis_new(in_h, height, (in_h - ratio * height) / 2, ratio);
-    size_t row = (size_t)width * 3, plane = (size_t)width * (size_t)height;
-    g_autofree float *rows = g_new(float, row *(size_t)down.taps); /* a window that moves down */
-    int have_from = 0, have_to = 0;                                /* its range of input rows */
-    for (int y = 0; y < height; y++) {
-        int from = down.from[y], to = from + down.taps;
-        if (from < have_to && from > have_from)
-            memmove(rows, rows + row * (size_t)(from - have_from),
-                    row * (size_t)(have_to - from) * sizeof *rows);
-        for (int v = MAX(from, have_to); v < to; v++)
-            scale_row(in + (size_t)v * (size_t)in_w * 3, &across, width,
-                      rows + row * (size_t)(v - from));
-        have_from = from;
-        have_to = to;
-        blend(rows, down.weights + (size_t)y * (size_t)down.taps, down.taps, channels, width, plane,
+    struct orch_resize_axis across =
+        orch_resize_axis_new(in_w, width, (in_w - ratio * width) / 2, ratio);
+    struct orch_resize_axis down =
+        orch_resize_axis_new(in_h, height, (in_h - ratio * height) / 2, ratio);
+    const size_t plane = (size_t)width * (size_t)height;
+    struct orch_resize_rows rows = orch_resize_rows_new(in, in_w, width, &across, down.taps);
+    for (int y = 0; y < height; y++)
+        blend(orch_resize_rows_move(&rows, down.from[y]),
+              down.weights + (size_t)y * (size_t)down.taps, down.taps, channels, width, plane,
               out + (size_t)y * (size_t)width);
-    }
-    axis_clear(&across);
-    axis_clear(&down);
+    orch_resize_rows_clear(&rows);
+    orch_resize_axis_clear(&across);
+    orch_resize_axis_clear(&down);
 }
