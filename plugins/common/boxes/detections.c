@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "plugins/common/boxes/detections.h"
 
-#include "plugins/common/boxes/ranking.h"
+#include "plugins/common/boxes/largest.h"
 #include "plugins/common/boxes/softmax.h"
 
 void orch_detection_scores(const float *confidences, int64_t rows, int classes, float *out)
@@ -27,17 +27,18 @@ void orch_detection_boxes(const struct orch_priors *priors, const float *locatio
 /* The boxes of one class above the threshold, the best first, at most `most` (0: all). Returns
  * their number. */
 static int64_t sort_candidates(const struct orch_box *boxes, const float *scores, int64_t count,
-                               int classes, float least, int64_t most, struct orch_ranked *out)
+                               int classes, float least, int64_t most,
+                               struct orch_largest_item *out)
 {
     int64_t found = 0;
     for (int64_t i = 0; i < count; i++)
         if (scores[i * classes] > least && orch_box_is_proper(boxes[i]))
-            out[found++] = (struct orch_ranked){scores[i * classes], (int32_t)i};
+            out[found++] = (struct orch_largest_item){scores[i * classes], (int32_t)i};
     if (most > 0 && most < found) {
-        orch_ranked_select(out, found, most);
+        orch_largest_select(out, found, most);
         found = most;
     }
-    orch_ranked_sort(out, found);
+    orch_largest_sort(out, found);
     return found;
 }
 
@@ -54,7 +55,7 @@ static bool overlaps_one(const GArray *kept, guint from, struct orch_box box, fl
 void orch_detections_pick(const struct orch_box *boxes, const float *scores, int64_t count,
                           int classes, const struct orch_detection_options *options, GArray *out)
 {
-    g_autofree struct orch_ranked *candidates = g_new(struct orch_ranked, count + 1);
+    g_autofree struct orch_largest_item *candidates = g_new(struct orch_largest_item, count + 1);
     for (int label = 1; label < classes; label++) {
         const int64_t found = sort_candidates(boxes, scores + label, count, classes, options->score,
                                               options->candidates, candidates);

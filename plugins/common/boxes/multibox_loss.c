@@ -4,7 +4,7 @@
  * those alone. */
 #include "plugins/common/boxes/multibox_loss.h"
 
-#include "plugins/common/boxes/ranking.h"
+#include "plugins/common/boxes/largest.h"
 #include "plugins/common/boxes/softmax.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ struct work {
     const struct orch_multibox_gradients *gradients; /* NULL: not wanted */
     float scale;                                     /* 1 / positives of the batch */
     float *exponentials;                             /* of the classes of one prior */
-    struct orch_ranked *losses;                      /* of the negatives of one image */
+    struct orch_largest_item *losses;                /* of the negatives of one image */
 };
 
 /* The cross entropy of a prior whose true class is `label`, and in w->exponentials those of its
@@ -55,12 +55,12 @@ static bool match_image(const struct work *w, int64_t image, struct image_match 
         if (out->object[p] >= 0)
             out->counted[out->positives++] = (int32_t)p;
         else
-            w->losses[others++] = (struct orch_ranked){loss, (int32_t)p};
+            w->losses[others++] = (struct orch_largest_item){loss, (int32_t)p};
     }
     if (!is_finite)
         return false;
     out->negatives = MIN(others, (int64_t)((double)w->options->negatives * (double)out->positives));
-    orch_ranked_select(w->losses, others, out->negatives);
+    orch_largest_select(w->losses, others, out->negatives);
     for (int64_t i = 0; i < out->negatives; i++)
         out->counted[out->positives + i] = w->losses[i].number;
     return true;
@@ -137,7 +137,7 @@ bool orch_multibox_loss(const struct orch_priors *priors, const struct orch_box_
     const int64_t images = objects->images, rows = images * priors->count;
     struct orch_multibox_loss loss = {0};
     g_autofree float *exponentials = g_new(float, options->classes);
-    g_autofree struct orch_ranked *losses = g_new(struct orch_ranked, priors->count);
+    g_autofree struct orch_largest_item *losses = g_new(struct orch_largest_item, priors->count);
     g_autofree int32_t *numbers = g_new(int32_t, 2 * rows + 1);
     g_autofree struct image_match *matches = g_new0(struct image_match, images + 1);
     struct work work = {priors, objects, options, outputs, gradients, 0, exponentials, losses};
