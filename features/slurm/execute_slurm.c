@@ -43,6 +43,8 @@ static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
                       "%u trial%s not submitted: the best of trials that have not ended must be "
                       "known first. Run the same command again once they have",
                       s->waiting, s->waiting == 1 ? " was" : "s were");
+    for (guint i = 0; i < s->problems->len; i++)
+        orch_cli_info(cli, "%s", (const char *)s->problems->pdata[i]);
     if (s->not_run)
         orch_cli_info(cli, "%u trial%s not submitted: they need a trial that does not run",
                       s->not_run, s->not_run == 1 ? " was" : "s were");
@@ -82,15 +84,18 @@ static json_t *array_json(const struct orch_slurm_array *array)
 
 static void print_json(const struct orch_plan *plan, const struct orch_slurm_submission *s)
 {
-    json_t *arrays = json_array();
+    json_t *arrays = json_array(), *problems = json_array();
     for (guint i = 0; i < s->arrays->len; i++)
         json_array_append_new(arrays, array_json(s->arrays->pdata[i]));
-    orch_cli_print_json(json_pack(
-        "{s:s s:s? s:i s:i s:i s:i s:i s:i s:i s:s? s:o}", "recipe", plan->expansion->name,
-        "profile", plan->expansion->profile, "submitted", (int)s->submitted, "done_before",
-        (int)s->reused, "held", (int)s->held, "skipped", (int)s->skipped, "waiting",
-        (int)s->waiting, "not_run", (int)s->not_run, "held_back", (int)s->held_back, "stopped_by",
-        orch_limit_name(s->limit), "arrays", arrays));
+    for (guint i = 0; i < s->problems->len; i++)
+        json_array_append_new(problems, json_string(s->problems->pdata[i]));
+    orch_cli_print_json(
+        json_pack("{s:s s:s? s:i s:i s:i s:i s:i s:i s:i s:s? s:o s:o}", "recipe",
+                  plan->expansion->name, "profile", plan->expansion->profile, "submitted",
+                  (int)s->submitted, "done_before", (int)s->reused, "held", (int)s->held, "skipped",
+                  (int)s->skipped, "waiting", (int)s->waiting, "not_run",
+                  (int)(s->not_run + s->problems->len), "held_back", (int)s->held_back,
+                  "stopped_by", orch_limit_name(s->limit), "arrays", arrays, "problems", problems));
 }
 
 static int status_of(const struct orch_slurm_submission *s,
@@ -98,7 +103,7 @@ static int status_of(const struct orch_slurm_submission *s,
 {
     if (s->held_back)
         return ORCH_EXIT_BUDGET;
-    bool is_short = s->not_run || (s->skipped && request->requires_all);
+    bool is_short = s->not_run || s->problems->len || (s->skipped && request->requires_all);
     return is_short ? ORCH_EXIT_TRIAL : ORCH_EXIT_OK;
 }
 

@@ -22,6 +22,13 @@
 /* ---- claiming ---------------------------------------------------------------------------------
  */
 
+void orch_slurm_give_up(struct slurm_submitter *s, unsigned index, const char *why)
+{
+    g_autofree char *label = orch_cell_label(s->plan->items[index].cell);
+    s->fates[index] = SLURM_GIVEN_UP;
+    g_ptr_array_add(s->out->problems, g_strdup_printf("%s was not submitted: %s", label, why));
+}
+
 /* What is recorded of a trial's submission besides what Slurm says later. */
 static json_t *submission_facts(const struct slurm_submitter *s, const struct slurm_batch *batch,
                                 const struct slurm_element *element, const char *submission)
@@ -93,6 +100,15 @@ struct claim {
     struct orch_trialdir dir;
 };
 
+static void clear_claim(struct claim *claim)
+{
+    orch_trialdir_clear(&claim->dir);
+    json_decref(claim->facts);
+    *claim = (struct claim){0};
+}
+
+/* Collects what a trial needs. A trial that refers to a missing result is dropped, and the others
+ * go on; `claim->element` is NULL then. */
 static bool prepare(struct slurm_submitter *s, const struct slurm_batch *batch,
                     const char *submission, struct claim *claim, GError **error)
 {
@@ -104,9 +120,19 @@ static bool prepare(struct slurm_submitter *s, const struct slurm_batch *batch,
                                          .gpu_count = orch_experiment_gpus(experiment),
                                          .is_apart = true,
                                          .submission = claim->facts};
-    return choose_refs(s->plan, item, chosen, error) &&
-           orch_trialdir_prepare(s->plan, item, chosen, &claim->slot, s->options->argv_json,
-                                 &claim->dir, error);
+    g_autoptr(GError) problem = NULL;
+    if (choose_refs(s->plan, item, chosen, &problem) &&
+        orch_trialdir_prepare(s->plan, item, chosen, &claim->slot, s->options->argv_json,
+                              &claim->dir, &problem))
+        return true;
+    if (!g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_TRIAL)) {
+        g_propagate_error(error, g_steal_pointer(&problem));
+        return false;
+    }
+    orch_slurm_give_up(s, claim->element->item, problem->message);
+    claim->element->is_dropped = true;
+    clear_claim(claim);
+    return true;
 }
 
 static struct orch_beginning beginning_of(const struct slurm_submitter *s,
@@ -157,18 +183,19 @@ static bool claim_some(struct slurm_submitter *s, const struct slurm_batch *batc
                        guint count, const char *submission, GError **error)
 {
     g_autofree struct claim *claims = g_new0(struct claim, count);
+    unsigned prepared = 0;
     bool ok = true;
     for (guint i = 0; ok && i < count; i++) {
-        claims[i].element = &g_array_index(batch->elements, struct slurm_element, from + i);
-        ok = prepare(s, batch, submission, &claims[i], error);
+        struct claim *claim = &claims[prepared];
+        claim->element = &g_array_index(batch->elements, struct slurm_element, from + i);
+        ok = prepare(s, batch, submission, claim, error);
+        prepared += claim->element != NULL;
     }
-    ok = ok && begin(s, claims, count, error);
-    for (guint i = 0; ok && i < count; i++)
+    ok = ok && begin(s, claims, prepared, error);
+    for (unsigned i = 0; ok && i < prepared; i++)
         ok = write_folder(s, &claims[i], error);
-    for (guint i = 0; i < count; i++) {
-        orch_trialdir_clear(&claims[i].dir);
-        json_decref(claims[i].facts);
-    }
+    for (unsigned i = 0; i < prepared; i++)
+        clear_claim(&claims[i]);
     return ok;
 }
 

@@ -47,17 +47,24 @@ struct slurm_ready {
     char *deps_text; /* "12_3:12_4"; "": none */
 };
 
+/** Why a trial of the plan that is not submitted stays. */
+enum slurm_fate { SLURM_OPEN = 0, SLURM_HELD_BACK, SLURM_GIVEN_UP };
+
 struct slurm_submitter {
     struct orch_plan *plan;
     const struct orch_slurm_submit_options *options;
     struct orch_slurm_submission *out;
     struct slurm_place *places; /* one for each item of the plan: where it was submitted */
+    enum slurm_fate *fates;     /* one for each item of the plan */
     char *host_program;
     struct orch_process self;
     unsigned array_size;
     double planned_s; /* device seconds forecast for what was submitted */
 };
 
+/** Leaves a trial out of the submission, because what it refers to does not exist. The others are
+ * submitted. */
+void orch_slurm_give_up(struct slurm_submitter *s, unsigned index, const char *why);
 /** Makes the item ready. `deps`: struct slurm_place, of which a reference is taken. `memory_bytes`:
  * expected, 0: unknown. */
 struct slurm_ready *orch_slurm_ready_new(const struct slurm_submitter *s, unsigned index,

@@ -66,8 +66,8 @@ static int64_t slurm_memory_forecast(struct orch_plan *plan, GHashTable *cache,
 
 void orch_slurm_submission_clear(struct orch_slurm_submission *submission)
 {
-    if (submission->arrays)
-        g_ptr_array_unref(submission->arrays);
+    g_clear_pointer(&submission->arrays, g_ptr_array_unref);
+    g_clear_pointer(&submission->problems, g_ptr_array_unref);
     *submission = (struct orch_slurm_submission){0};
 }
 
@@ -97,7 +97,8 @@ static enum readiness look_at_refs(const struct slurm_submitter *s, unsigned ind
             const struct orch_plan_item *item = &s->plan->items[other];
             if (item->state == ORCH_PLAN_DONE)
                 continue;
-            if (item->state == ORCH_PLAN_SKIPPED || item->state == ORCH_PLAN_UNUSED)
+            if (item->state == ORCH_PLAN_SKIPPED || item->state == ORCH_PLAN_UNUSED ||
+                s->fates[other] == SLURM_GIVEN_UP)
                 return NEVER;
             if (ref->best_metric || !s->places[other].job)
                 readiness = NOT_YET;
@@ -155,24 +156,27 @@ static bool settle(struct slurm_submitter *s, unsigned index, GError **error)
 }
 
 /* The trials that can go now, in the plan's order (struct slurm_ready *); NULL on error. */
-static GPtrArray *find_ready(struct slurm_submitter *s, GHashTable *memory, bool *refused,
-                             GError **error)
+static GPtrArray *find_ready(struct slurm_submitter *s, GHashTable *memory, GError **error)
 {
     GPtrArray *all = g_ptr_array_new_with_free_func(orch_slurm_ready_free);
     for (unsigned i = 0; i < s->plan->count; i++) {
         unsigned index = s->plan->order[i];
         const struct orch_plan_item *item = &s->plan->items[index];
         g_autoptr(GArray) deps = g_array_new(FALSE, FALSE, sizeof(struct slurm_place));
-        if (!orch_plan_will_run(item) || refused[index] || look_at_refs(s, index, deps) != READY)
+        if (!orch_plan_will_run(item) || s->fates[index] != SLURM_OPEN ||
+            look_at_refs(s, index, deps) != READY)
             continue;
         if (!settle(s, index, error)) {
             g_ptr_array_unref(all);
             return NULL;
         }
-        if (!orch_plan_will_run(item) || !item->fingerprint[0])
+        if (!orch_plan_will_run(item))
             continue;
-        refused[index] = is_refused(s, item);
-        if (!refused[index])
+        if (!item->fingerprint[0])
+            orch_slurm_give_up(s, index, item->reason);
+        else if (is_refused(s, item))
+            s->fates[index] = SLURM_HELD_BACK;
+        else
             g_ptr_array_add(all,
                             orch_slurm_ready_new(
                                 s, index, deps,
@@ -182,11 +186,11 @@ static GPtrArray *find_ready(struct slurm_submitter *s, GHashTable *memory, bool
 }
 
 /* Round by round, because the dependencies of a trial need the jobs of those that it refers to. */
-static bool submit_all(struct slurm_submitter *s, bool *refused, GError **error)
+static bool submit_all(struct slurm_submitter *s, GError **error)
 {
     g_autoptr(GHashTable) memory = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     for (;;) {
-        g_autoptr(GPtrArray) all = find_ready(s, memory, refused, error);
+        g_autoptr(GPtrArray) all = find_ready(s, memory, error);
         if (!all)
             return false;
         if (!all->len)
@@ -196,13 +200,15 @@ static bool submit_all(struct slurm_submitter *s, bool *refused, GError **error)
     }
 }
 
-static void count_rest(struct slurm_submitter *s, const bool *refused)
+static void count_rest(struct slurm_submitter *s)
 {
     for (unsigned i = 0; i < s->plan->count; i++) {
         g_autoptr(GArray) deps = g_array_new(FALSE, FALSE, sizeof(struct slurm_place));
         if (!orch_plan_will_run(&s->plan->items[i]))
             continue;
-        if (refused[i])
+        if (s->fates[i] == SLURM_GIVEN_UP)
+            continue;
+        if (s->fates[i] == SLURM_HELD_BACK)
             s->out->held_back++;
         else if (look_at_refs(s, i, deps) == NEVER)
             s->out->not_run++;
@@ -230,6 +236,7 @@ bool orch_slurm_submit(struct orch_plan *plan, const struct orch_slurm_submit_op
 {
     struct orch_slurm_limits limits;
     *out = (struct orch_slurm_submission){.arrays = g_ptr_array_new_with_free_func(free_array),
+                                          .problems = g_ptr_array_new_with_free_func(g_free),
                                           .reused = orch_plan_count(plan, ORCH_PLAN_DONE),
                                           .held = orch_plan_count(plan, ORCH_PLAN_HELD),
                                           .skipped = orch_plan_count(plan, ORCH_PLAN_SKIPPED)};
@@ -244,18 +251,19 @@ bool orch_slurm_submit(struct orch_plan *plan, const struct orch_slurm_submit_op
                                 .options = options,
                                 .out = out,
                                 .places = g_new0(struct slurm_place, plan->count),
+                                .fates = g_new0(enum slurm_fate, plan->count),
                                 .host_program = orch_program_path("orch-host", error),
                                 .array_size = limits.array_size};
-    g_autofree bool *refused = g_new0(bool, plan->count);
     bool ok = s.host_program != NULL;
     orch_process_get(getpid(), &s.self);
     orch_workspace_hold_source(plan->workspace);
     orch_run_note_inputs(plan);
     find_places(&s);
-    ok = ok && submit_all(&s, refused, error) && orch_store_sync(plan->store, error);
+    ok = ok && submit_all(&s, error) && orch_store_sync(plan->store, error);
     if (ok)
-        count_rest(&s, refused);
+        count_rest(&s);
     g_free(s.places);
+    g_free(s.fates);
     g_free(s.host_program);
     return ok;
 }

@@ -24,8 +24,9 @@ struct orch_slurm_array {
 struct orch_slurm_submission {
     GPtrArray *arrays; /* struct orch_slurm_array * */
     unsigned submitted, reused, held, skipped;
-    unsigned waiting; /* they refer to the best of trials that have not ended */
-    unsigned not_run; /* they refer to a trial that cannot be submitted */
+    unsigned waiting;    /* they refer to the best of trials that have not ended */
+    unsigned not_run;    /* they refer to a trial that cannot be submitted */
+    GPtrArray *problems; /* char *, one for each trial that refers to a missing result */
     enum orch_limit limit;
     unsigned held_back; /* by the limit */
 };
