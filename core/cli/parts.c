@@ -39,6 +39,8 @@ void orch_parts_free(GArray *parts)
 {
     for (guint i = 0; i < parts->len; i++) {
         const struct orch_cli_part *p = &g_array_index(parts, struct orch_cli_part, i);
+        if (p->part->clear)
+            p->part->clear(p->options);
         orch_options_free_lists(p->part->options, p->options);
         g_free(p->options);
     }

@@ -18,10 +18,10 @@ struct orch_run_part;
  *   db check                  store, faults
  *   doctor                    findings
  *   export                    selection, not_alone
- *   report                    document (for `look`: not_alone)
+ *   report                    not_alone; for `show` also document
  *   predictor score           not_alone
  *   plan, run --dry-run       plan, forecaster
- *   coverage                  plan, items, usd_per_hour */
+ *   coverage                  plan, forecaster, items, usd_per_hour */
 struct orch_subject {
     struct orch_store *store;
     const struct orch_run *run;
@@ -33,8 +33,9 @@ struct orch_subject {
     const GPtrArray *items; /* const struct orch_plan_item *: trials of the plan */
     double usd_per_hour;    /* of a device, as given; 0: not given */
     GPtrArray *faults;      /* char *, of `db check`; a part may add to it */
-    const char *not_alone;  /* what was also asked for, and does not go with a part that stands
-                               alone: "option '--all'"; or NULL */
+    const char *not_alone;  /* names what was also asked for and does not go with a part that
+                               stands alone, such as "option '--all'"; `look` of such a part
+                               refuses it. NULL: nothing */
 };
 
 struct orch_command_part {
@@ -44,14 +45,16 @@ struct orch_command_part {
     const char *about, *examples;          /* continue the texts of the command's help; or NULL */
     bool (*is_asked)(const void *options); /* NULL: always */
     bool is_alone; /* when it is asked for, the command prints nothing of its own */
-    /** Finds out what `show` shows, before the command prints, and may keep it in the options.
-     * NULL: nothing is to be done before. */
+    /** Checks the options and finds out what `show` shows, before the command prints; it may keep
+     * that in the options, for `clear` to free. NULL: nothing is to be done before. */
     bool (*look)(struct orch_cli *cli, void *options, const struct orch_subject *subject,
                  GError **error);
     /** Sets members of `json`, the object that the command prints under --json, or prints lines
      * when `json` is NULL. A part that stands alone prints in both cases. */
     bool (*show)(struct orch_cli *cli, void *options, const struct orch_subject *subject,
                  json_t *json, GError **error);
+    void (*clear)(void *options);    /* frees what `look` kept in the options, also when it kept
+                                        nothing; NULL: it keeps nothing */
     const struct orch_run_part *run; /* of a part of run, plan or try (run_part.h); or NULL */
 };
 

@@ -101,7 +101,7 @@ static bool read_options(struct orch_cli *cli, const struct export_options *o,
     return false;
 }
 
-/* Runs the part of the command that stands alone, such as --bundle. */
+/* Shows the part of the command that stands alone. */
 static int run_part(struct orch_cli *cli, const struct export_options *o, GError **error)
 {
     const struct orch_selection selection = {
@@ -109,11 +109,12 @@ static int run_part(struct orch_cli *cli, const struct export_options *o, GError
     bool is_of_table = o->what || o->columns || o->metrics || o->format || o->out || o->safe_csv;
     const struct orch_subject subject = {
         .selection = &selection,
-        .not_alone = is_of_table ? "--what, --columns, --metric, --format, --safe-csv and --out "
-                                   "are for tables"
-                                 : NULL,
+        .not_alone =
+            is_of_table ? "--what, --columns, --metric, --format, --safe-csv and --out" : NULL,
     };
-    return orch_cli_parts_show(cli, &subject, NULL, error) ? ORCH_EXIT_OK : -1;
+    bool ok = orch_cli_parts_look(cli, &subject, error) &&
+              orch_cli_parts_show(cli, &subject, NULL, error);
+    return ok ? ORCH_EXIT_OK : -1;
 }
 
 static bool export_table(struct orch_cli *cli, const struct export_options *o,
@@ -151,7 +152,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_EXPORT = {
     .name = "export",
     .group = "Looking",
-    .summary = "write runs as a table (CSV, JSON), or as a bundle for another store",
+    .summary = "write runs as a table for other programs (CSV, JSON)",
     .usage = "[RUN|RECIPE...]",
     .max_args = -1,
     .options = OPTIONS,

@@ -88,15 +88,20 @@ static bool show(struct orch_cli *cli, void *options, const struct orch_subject 
                  json_t *json, GError **error)
 {
     (void)subject, (void)error;
-    struct bench_options *o = options;
+    const struct bench_options *o = options;
     if (json) {
         json_object_set_new(json, "ceilings", ceilings_json(o->all));
     } else {
         putchar('\n');
         print_bench(cli, o->all);
     }
-    g_clear_pointer(&o->all, orch_ceilings_free);
     return true;
+}
+
+static void clear(void *options)
+{
+    struct bench_options *o = options;
+    g_clear_pointer(&o->all, orch_ceilings_free);
 }
 
 const struct orch_command_part ORCH_PART_DOCTOR_BENCH = {
@@ -111,4 +116,5 @@ const struct orch_command_part ORCH_PART_DOCTOR_BENCH = {
     .is_asked = is_asked,
     .look = look,
     .show = show,
+    .clear = clear,
 };

@@ -77,9 +77,9 @@ static void find_cells(struct orch_plan *plan, struct orch_forecasts *forecasts,
  * because repeats add little. Settings already measured on this device count as known. Returns
  * struct orch_informative_trial in the order of choice, or NULL with ORCH_ERROR_USAGE when there
  * are too many trials. The caller unrefs. */
-static GArray *informative_choose(struct orch_plan *plan, int count, GError **error)
+static GArray *informative_choose(struct orch_plan *plan, struct orch_forecasts *forecasts,
+                                  int count, GError **error)
 {
-    struct orch_forecasts *forecasts = orch_forecasts_new(plan);
     struct cells cells;
     cells_init(&cells);
     find_cells(plan, forecasts, &cells);
@@ -100,7 +100,6 @@ static GArray *informative_choose(struct orch_plan *plan, int count, GError **er
         g_array_append_val(choices, choice);
     }
     orch_matrix_free(features);
-    orch_forecasts_free(forecasts);
     cells_release(&cells);
     return choices;
 }
@@ -137,11 +136,12 @@ struct informative_options {
 };
 
 /* Chooses the trials; ORCH_ERROR_USAGE for a bad number of them. */
-static GArray *choose(struct orch_plan *plan, const char *text, GError **error)
+static GArray *choose(struct orch_plan *plan, const struct orch_forecaster *forecaster,
+                      const char *text, GError **error)
 {
     int64_t count = 0;
     return orch_cli_count(text, "--most-informative", ORCH_INFORMATIVE_MAX, &count, error)
-               ? informative_choose(plan, (int)count, error)
+               ? informative_choose(plan, orch_forecasts_of(forecaster), (int)count, error)
                : NULL;
 }
 
@@ -218,7 +218,7 @@ static bool show(struct orch_cli *cli, void *options, const struct orch_subject 
 {
     (void)json;
     const struct informative_options *o = options;
-    g_autoptr(GArray) choices = choose(subject->plan, o->count, error);
+    g_autoptr(GArray) choices = choose(subject->plan, subject->forecaster, o->count, error);
     if (choices)
         print_choices(cli, subject->plan, choices, subject->forecaster);
     return choices;
@@ -235,7 +235,7 @@ static bool begin(struct orch_cli *cli, const void *options, const struct orch_e
 /* Keeps only the chosen trials. */
 static bool limit(void *state, const struct orch_run_outlook *outlook, GError **error)
 {
-    g_autoptr(GArray) choices = choose(outlook->plan, state, error);
+    g_autoptr(GArray) choices = choose(outlook->plan, outlook->forecaster, state, error);
     if (choices)
         informative_keep(outlook->plan, choices);
     return choices;

@@ -59,9 +59,8 @@ static void free_row(gpointer data)
 /* ---- the work ----------------------------------------------------------------------------------
  */
 
-static GPtrArray *works_of(struct orch_plan *plan, const GPtrArray *items)
+static GPtrArray *works_of(struct orch_forecasts *forecasts, const GPtrArray *items)
 {
-    struct orch_forecasts *forecasts = orch_forecasts_new(plan);
     GPtrArray *works = g_ptr_array_new_with_free_func(free_work);
     g_autoptr(GHashTable) by_text = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint i = 0; i < items->len; i++) {
@@ -81,7 +80,6 @@ static GPtrArray *works_of(struct orch_plan *plan, const GPtrArray *items)
         if (work)
             work->trials++;
     }
-    orch_forecasts_free(forecasts);
     return works;
 }
 
@@ -206,15 +204,16 @@ static void plan_gpus_free(struct orch_plan_gpus *gpus)
     g_free(gpus);
 }
 
-/* Estimates items of the plan (const struct orch_plan_item *) on the GPUs listed in `names`
+/* Estimates trials of a plan (const struct orch_plan_item *) on the GPUs listed in `names`
  * ("V100", "V100,K80" or "all"). `price`: dollars per GPU hour, 0 for the dated price table. NULL
  * with an error for an unknown GPU or an invalid hardware file. The caller frees. */
-static struct orch_plan_gpus *plan_gpus_new(struct orch_plan *plan, const GPtrArray *items,
-                                            const char *names, double price, GError **error)
+static struct orch_plan_gpus *plan_gpus_new(struct orch_forecasts *forecasts,
+                                            const GPtrArray *items, const char *names, double price,
+                                            GError **error)
 {
     struct orch_plan_gpus *all = g_new0(struct orch_plan_gpus, 1);
     all->rows = g_ptr_array_new_with_free_func(free_row);
-    all->works = works_of(plan, items);
+    all->works = works_of(forecasts, items);
     all->trials = items->len;
     all->is_priced = price > 0;
     all->hardware = orch_hardware_load(error);
@@ -223,10 +222,9 @@ static struct orch_plan_gpus *plan_gpus_new(struct orch_plan *plan, const GPtrAr
         plan_gpus_free(all);
         return NULL;
     }
-    struct orch_estimator *estimator = orch_estimator_new(plan->workspace);
     for (guint i = 0; i < specs->len; i++)
-        add_rows(all, forecast_on_gpu(all, estimator, specs->pdata[i]), price);
-    orch_estimator_free(estimator);
+        add_rows(all, forecast_on_gpu(all, orch_forecasts_estimator(forecasts), specs->pdata[i]),
+                 price);
     drop_incomplete(all->rows);
     g_ptr_array_sort(all->rows, by_time);
     double cheapest = INFINITY;
@@ -331,7 +329,8 @@ static bool look(struct orch_cli *cli, void *options, const struct orch_subject 
 {
     (void)cli;
     struct gpus_options *o = options;
-    o->gpus = plan_gpus_new(subject->plan, subject->items, o->gpu, subject->usd_per_hour, error);
+    o->gpus = plan_gpus_new(orch_forecasts_of(subject->forecaster), subject->items, o->gpu,
+                            subject->usd_per_hour, error);
     return o->gpus;
 }
 
@@ -339,13 +338,18 @@ static bool show(struct orch_cli *cli, void *options, const struct orch_subject 
                  json_t *json, GError **error)
 {
     (void)error;
-    struct gpus_options *o = options;
+    const struct gpus_options *o = options;
     if (json)
         json_object_set_new(json, "gpus", gpus_json(o->gpus));
     else if (subject->items->len)
         print_gpus(cli, o->gpus);
-    g_clear_pointer(&o->gpus, plan_gpus_free);
     return true;
+}
+
+static void clear(void *options)
+{
+    struct gpus_options *o = options;
+    g_clear_pointer(&o->gpus, plan_gpus_free);
 }
 
 const struct orch_command_part ORCH_PART_COVERAGE_GPU = {
@@ -358,4 +362,5 @@ const struct orch_command_part ORCH_PART_COVERAGE_GPU = {
     .is_asked = is_asked,
     .look = look,
     .show = show,
+    .clear = clear,
 };

@@ -694,7 +694,7 @@ static void list_experiments(struct orch_forecasts *f)
     }
 }
 
-struct orch_forecasts *orch_forecasts_new(struct orch_plan *plan)
+static struct orch_forecasts *new_forecasts(struct orch_plan *plan)
 {
     struct orch_forecasts *f = g_new0(struct orch_forecasts, 1);
     f->plan = plan;
@@ -708,10 +708,9 @@ struct orch_forecasts *orch_forecasts_new(struct orch_plan *plan)
     return f;
 }
 
-void orch_forecasts_free(struct orch_forecasts *f)
+static void close_forecaster(void *ctx)
 {
-    if (!f)
-        return;
+    struct orch_forecasts *f = ctx;
     for (unsigned i = 0; i < f->plan->count; i++) {
         g_free(f->known[i].why);
         g_free(f->signatures[i]);
@@ -736,19 +735,25 @@ static bool elsewhere(void *ctx, const struct orch_plan_item *item, const char *
     return cost && orch_estimator_forecast(f->estimator, &question, out);
 }
 
-static void close_forecaster(void *ctx)
-{
-    orch_forecasts_free(ctx);
-}
-
 static struct orch_forecaster open_forecaster(struct orch_plan *plan)
 {
-    return (struct orch_forecaster){.ctx = orch_forecasts_new(plan),
+    return (struct orch_forecaster){.ctx = new_forecasts(plan),
                                     .forecast = forecast,
                                     .planned = planned,
                                     .ended = ended,
                                     .elsewhere = elsewhere,
                                     .close = close_forecaster};
+}
+
+struct orch_forecasts *orch_forecasts_of(const struct orch_forecaster *forecaster)
+{
+    g_assert(forecaster->close == close_forecaster);
+    return forecaster->ctx;
+}
+
+struct orch_estimator *orch_forecasts_estimator(const struct orch_forecasts *f)
+{
+    return f->estimator;
 }
 
 const struct orch_forecasting ORCH_FORECASTING_PREDICT = {.open = open_forecaster,

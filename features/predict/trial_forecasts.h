@@ -15,12 +15,14 @@
 
 struct orch_forecasts;
 
-/** Creates the forecasts of a plan's trials. The store is read at the first forecast. With --smoke
- * there are no forecasts. The plan must outlive the object. */
-struct orch_forecasts *orch_forecasts_new(struct orch_plan *plan);
-void orch_forecasts_free(struct orch_forecasts *forecasts);
-/** The interface for core/plan, whose forecasters are these forecasts. */
+/** The interface for core/plan: its forecasters are these forecasts. The store is read at the first
+ * forecast. With --smoke there are no forecasts. */
 extern const struct orch_forecasting ORCH_FORECASTING_PREDICT;
+/** Returns the forecasts of a forecaster that ORCH_FORECASTING_PREDICT opened, which is the only
+ * one of the program. Borrowed. */
+struct orch_forecasts *orch_forecasts_of(const struct orch_forecaster *forecaster);
+/** Returns what forecasts a trial from its declared cost. Borrowed. */
+struct orch_estimator *orch_forecasts_estimator(const struct orch_forecasts *forecasts);
 /** The remaining time of a running trial on another GPU, as orch_time_left_on_other_gpu
  * (time_left_on_gpu.c). */
 bool orch_predict_time_left(const json_t *record, const char *gpu, double share,

@@ -45,7 +45,8 @@ struct coverage {
     unsigned counts[STANDINGS];
     unsigned cannot_run_here; /* missing trials that cannot run on this machine */
     const char *why_not;
-    GPtrArray *missing; /* struct orch_plan_item * */
+    GPtrArray *missing;                /* struct orch_plan_item * */
+    struct orch_forecaster forecaster; /* of the missing trials */
     struct orch_forecast_total total;
     struct orch_rate price;
 };
@@ -53,6 +54,7 @@ struct coverage {
 static void release(struct coverage *c)
 {
     orch_rate_release(&c->price);
+    orch_forecaster_close(&c->forecaster);
     orch_group_runs_free(c->group);
     orch_cli_sharing_close(c->sharing);
     if (c->missing)
@@ -77,7 +79,7 @@ static bool look_at_claims(struct orch_cli *cli, const struct coverage_options *
     }
     if (o->offline || c->plan->expansion->smoke)
         return true;
-    c->sharing = orch_cli_sharing_open_readonly(cli, o->remote, &problem);
+    c->sharing = orch_cli_sharing_open(cli, o->remote, &problem);
     if (c->sharing) {
         orch_cli_sharing_mark_anywhere(c->sharing, c->plan);
         return true;
@@ -132,9 +134,8 @@ static bool forecast(const struct coverage_options *o, struct coverage *c, GErro
             c->plan->items[i].state = ORCH_PLAN_UNUSED;
     if (!orch_cli_plan_price_find(c->plan, o->price, &c->price, error))
         return false;
-    struct orch_forecaster forecaster = orch_forecaster_open(c->plan);
-    orch_forecast_total(c->plan, &forecaster, &c->total);
-    orch_forecaster_close(&forecaster);
+    c->forecaster = orch_forecaster_open(c->plan);
+    orch_forecast_total(c->plan, &c->forecaster, &c->total);
     return true;
 }
 
@@ -258,8 +259,10 @@ static bool cover(struct orch_cli *cli, const struct coverage_options *o, struct
     if (!cli->json)
         orch_cli_show_document(cli, document, (struct orch_show_text){0});
     bool ok = forecast(o, c, error);
-    const struct orch_subject subject = {
-        .plan = c->plan, .items = c->missing, .usd_per_hour = o->price ? c->price.usd_per_hour : 0};
+    const struct orch_subject subject = {.plan = c->plan,
+                                         .forecaster = &c->forecaster,
+                                         .items = c->missing,
+                                         .usd_per_hour = o->price ? c->price.usd_per_hour : 0};
     ok = ok && orch_cli_parts_look(cli, &subject, error) &&
          (cli->json ? print_json(cli, c, document, json_incref(trials), &subject, error)
                     : print_totals(cli, c, &subject, error));

@@ -106,20 +106,26 @@ static bool is_asked(const void *options)
     return o->bundle || o->artifacts || o->datasets || o->dry_run;
 }
 
-static bool show(struct orch_cli *cli, void *options, const struct orch_subject *subject,
-                 json_t *json, GError **error)
+static bool look(struct orch_cli *cli, void *options, const struct orch_subject *subject,
+                 GError **error)
 {
-    (void)json;
+    (void)cli;
     const struct bundle_options *o = options;
     static const char hint[] = "see 'orch help export'";
     if (!o->bundle)
         orch_error_set(error, ORCH_ERROR_USAGE, hint,
                        "--artifacts, --measurements and --dry-run are for --bundle");
     else if (subject->not_alone)
-        orch_error_set(error, ORCH_ERROR_USAGE, hint, "%s, not for --bundle", subject->not_alone);
-    else
-        return export_bundle(cli, o, subject->selection, error);
-    return false;
+        orch_error_set(error, ORCH_ERROR_USAGE, hint, "%s are for tables, not for --bundle",
+                       subject->not_alone);
+    return o->bundle && !subject->not_alone;
+}
+
+static bool show(struct orch_cli *cli, void *options, const struct orch_subject *subject,
+                 json_t *json, GError **error)
+{
+    (void)json;
+    return export_bundle(cli, options, subject->selection, error);
 }
 
 const struct orch_command_part ORCH_PART_EXPORT_BUNDLE = {
@@ -133,5 +139,6 @@ const struct orch_command_part ORCH_PART_EXPORT_BUNDLE = {
     .examples = "  orch export --bundle mine.orch --where 'who = ada'",
     .is_alone = true,
     .is_asked = is_asked,
+    .look = look,
     .show = show,
 };

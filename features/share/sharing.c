@@ -39,8 +39,7 @@ static void on_wait(void *ctx, const char *text)
         orch_cli_info(sharing->cli, "%s", text);
 }
 
-struct sharing *orch_cli_sharing_open_readonly(struct orch_cli *cli, const char *remote,
-                                               GError **error)
+struct sharing *orch_cli_sharing_open(struct orch_cli *cli, const char *remote, GError **error)
 {
     const struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
     if (!workspace)
@@ -96,32 +95,25 @@ struct run_options {
     const char *remote;
     bool shares, waits, sign;
 };
-#define AT(member) offsetof(struct run_options, member)
+#define SIGN_OPTION                                                                                \
+    ORCH_OPTION(struct run_options, sign, FLAG, "sign",                                            \
+                .help = "sign your runs with git's key when they have ended (always: git config "  \
+                        "orch.sign true)")
 #define SHARING_OPTIONS                                                                            \
-    {                                                                                              \
-        "share",    0,                                                                             \
-        NULL,       ORCH_OPT_FLAG,                                                                 \
-        AT(shares), "share trials with your group through the git remote or a folder"},            \
-    {                                                                                              \
-        "remote", 0, "NAME|FOLDER", ORCH_OPT_TEXT, AT(remote),                                     \
-            "with --share: another git remote (URL, path), or a shared folder"                     \
-    }
+    ORCH_OPTION(struct run_options, shares, FLAG, "share",                                         \
+                .help = "share trials with your group through the git remote or a folder"),        \
+        ORCH_OPTION(struct run_options, remote, TEXT, "remote", .value = "NAME|FOLDER",            \
+                    .help = "with --share: another git remote (URL, path), or a shared folder")
 
 static const struct orch_option RUN_OPTIONS[] = {
-    ORCH_OPTION(struct run_options, sign, FLAG, "sign",
-                .help = "sign your runs with git's key when they have ended (always: git config "
-                        "orch.sign true)"),
+    SIGN_OPTION,
     SHARING_OPTIONS,
     ORCH_OPTION(struct run_options, waits, FLAG, "wait",
                 .help =
                     "with --share: wait for trials that others run, and take over abandoned ones"),
     {0}};
 static const struct orch_option PLAN_OPTIONS[] = {SHARING_OPTIONS, {0}};
-static const struct orch_option TRY_OPTIONS[] = {
-    ORCH_OPTION(struct run_options, sign, FLAG, "sign",
-                .help = "sign your runs with git's key when they have ended (always: git config "
-                        "orch.sign true)"),
-    {0}};
+static const struct orch_option TRY_OPTIONS[] = {SIGN_OPTION, {0}};
 
 /* A run with its options. */
 struct run {
@@ -163,7 +155,7 @@ static bool begin(struct orch_cli *cli, const void *options, const struct orch_e
     struct run *run = g_new0(struct run, 1);
     *run = (struct run){.cli = cli, .options = o};
     if (shares) {
-        run->sharing = orch_cli_sharing_open_readonly(cli, o->remote, error);
+        run->sharing = orch_cli_sharing_open(cli, o->remote, error);
         if (!run->sharing) {
             close_run(run);
             return false;

@@ -12,8 +12,7 @@ struct sharing;
 void orch_cli_sharing_close(struct sharing *sharing);
 /** Opens the group's results and claims; `remote` NULL: the default. NULL with an error when there
  * is none. */
-struct sharing *orch_cli_sharing_open_readonly(struct orch_cli *cli, const char *remote,
-                                               GError **error);
+struct sharing *orch_cli_sharing_open(struct orch_cli *cli, const char *remote, GError **error);
 /** Marks all trials that others are running on any machine. */
 void orch_cli_sharing_mark_anywhere(struct sharing *sharing, struct orch_plan *plan);
 /** Returns the claim of a HELD item; NULL when it is unknown. Borrowed. */

@@ -142,17 +142,22 @@ static bool is_asked(const void *options)
     return ((const struct scores_options *)options)->slurm;
 }
 
+static bool look(struct orch_cli *cli, void *options, const struct orch_subject *subject,
+                 GError **error)
+{
+    (void)cli, (void)options;
+    if (subject->not_alone)
+        orch_error_set(error, ORCH_ERROR_USAGE, "give one of them", "%s does nothing with --slurm",
+                       subject->not_alone);
+    return !subject->not_alone;
+}
+
 static bool show(struct orch_cli *cli, void *options, const struct orch_subject *subject,
                  json_t *json, GError **error)
 {
-    (void)options, (void)json;
+    (void)options, (void)subject, (void)json;
     static const char *const headers[] = {"place",   "quantity",        ">jobs", ">median_error",
                                           ">within", ">within_request", NULL};
-    if (subject->not_alone) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "give one of them", "%s does nothing with --slurm",
-                       subject->not_alone);
-        return false;
-    }
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     g_autoptr(GPtrArray) scores = store ? slurm_scores_read(store, error) : NULL;
     if (!scores)
@@ -189,5 +194,6 @@ const struct orch_command_part ORCH_PART_SCORE_SLURM = {
     .examples = "  orch predictor score --slurm",
     .is_alone = true,
     .is_asked = is_asked,
+    .look = look,
     .show = show,
 };
