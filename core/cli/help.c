@@ -3,6 +3,7 @@
  * docs/commands, and as a man page. */
 #include "core/cli/parts.h"
 
+#include "core/feature/feature.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
@@ -37,9 +38,11 @@ void orch_help_overview(FILE *out, bool all)
           "  orch plan RECIPE    show what would run, and why\n"
           "  orch ls             list the recorded runs\n"
           "  orch show RUN       show all of one run\n"
-          "  orch best METRIC    rank settings, and test the winner's lead\n\n"
-          "In a group, 'orch pull' fetches the others' runs and 'orch push' sends yours.\n\n",
+          "  orch best METRIC    rank settings, and test the winner's lead\n\n",
           out);
+    const char *advice = orch_advice(ORCH_ADVICE_OVERVIEW, NULL);
+    if (advice)
+        fprintf(out, "%s\n", advice);
     const char *group = NULL;
     int columns = orch_terminal_columns(fileno(out));
     for (const struct orch_command *const *c = orch_commands(); all && *c; c++) {

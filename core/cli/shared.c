@@ -26,8 +26,8 @@ struct orch_store *orch_cli_store(struct orch_cli *cli, enum orch_store_mode mod
         return NULL;
     if (mode != ORCH_STORE_CREATE && !orch_workspace_has_store(workspace)) {
         orch_error_set(error, ORCH_ERROR_STORE,
-                       "run a recipe first ('orch run RECIPE'), fetch the group's runs ('orch "
-                       "pull'), or name a store with --db",
+                       orch_advice(ORCH_ADVICE_NO_STORE, "run a recipe first ('orch run RECIPE'), "
+                                                         "or name a store with --db"),
                        "there is no store '%s'", workspace->db_path);
         return NULL;
     }

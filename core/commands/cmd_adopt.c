@@ -2,6 +2,7 @@
 /* `orch db adopt`: trusts a store from another machine as this user's own, after a confirmation. */
 #include "core/cli/cli.h"
 
+#include "core/feature/feature.h"
 #include "lib/base/error.h"
 
 #include <stdio.h>
@@ -29,8 +30,7 @@ static bool is_agreed(const struct adopt_options *o, const char *path, GError **
             return true;
     }
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   "add --yes if you made it; else 'orch db merge' takes its runs into a store of "
-                   "your own",
+                   orch_advice(ORCH_ADVICE_OTHERS_STORE, "add --yes if you made it"),
                    "cannot adopt store '%s' without your agreement", path);
     return false;
 }
@@ -63,7 +63,6 @@ const struct orch_command ORCH_COMMAND_DB_ADOPT = {
              "one that you made yourself: on a machine that you had before, or under another user "
              "ID. Its work copies are removed and made again; its checkpoints, artifacts and "
              "running trials are kept as they are.",
-    .examples = "  orch db adopt                  # this repository's store, copied from a laptop\n"
-                "  orch db merge theirs.db        # another person's: merge only the runs",
+    .examples = "  orch db adopt                  # this repository's store, copied from a laptop",
     .run = run,
 };

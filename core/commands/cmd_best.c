@@ -38,7 +38,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct best_options, across, FLAG, "across",
                 .help = "rank all experiments, data sets and numbers of classes together"),
     ORCH_OPTION(struct best_options, imported, FLAG, "imported",
-                .help = "also rank runs that 'orch import --runs' imported"),
+                .help = "also rank runs that were imported from other programs"),
     ORCH_OPTION(struct best_options, limit, INT, "limit", .letter = 'n', .value = "N",
                 .help = "show at most N settings"),
     {0}};

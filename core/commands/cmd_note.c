@@ -13,10 +13,8 @@ struct note_options {
 };
 
 #define PUBLIC                                                                                     \
-    {                                                                                              \
-        "public", 0, NULL, ORCH_OPT_FLAG, offsetof(struct note_options, is_public),                \
-            "send it to the group with 'orch push' (default: it stays in this store)"              \
-    }
+    ORCH_OPTION(struct note_options, is_public, FLAG, "public",                                    \
+                .help = "share it with your runs (default: it stays in this store)")
 
 static const struct orch_option NOTE_OPTIONS[] = {PUBLIC, {0}};
 static const struct orch_option TAG_OPTIONS[] = {
@@ -159,8 +157,8 @@ static int run_name(struct orch_cli *cli, const void *options, GError **error)
 }
 
 #define PRIVACY(thing)                                                                             \
-    " " thing                                                                                      \
-    " stays in this store unless --public is given; then 'orch push' sends it, with your name."
+    " " thing " stays in this store unless --public is given; then it is shared with your runs, "  \
+    "with your name."
 
 const struct orch_command ORCH_COMMAND_NOTE = {
     .name = "note",

@@ -125,7 +125,7 @@ static void notify_end(struct orch_cli *cli, const char *command, const char *re
 static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct orch_execute_options, variant),
     ORCH_OPTION(struct orch_execute_options, executor, TEXT, "executor", .value = "NAME",
-                .help = "local: on this machine (default); slurm: submit all trials and return"),
+                .help = "where trials run: local is this machine (default), others see above"),
     ORCH_OPTION(struct orch_execute_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "run N trials at once (default: one for each GPU that trials need, else "
                         "the recipe's jobs, "
@@ -244,7 +244,7 @@ const struct orch_command ORCH_COMMAND_RUN = {
 static const struct orch_option PLAN_OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct orch_execute_options, variant),
     ORCH_OPTION(struct orch_execute_options, executor, TEXT, "executor", .value = "NAME",
-                .help = "plan for the executor: local (default) or slurm"),
+                .help = "plan for this executor of 'orch run' (default: local)"),
     ORCH_OPTION(struct orch_execute_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "plan for N trials at once"),
     ORCH_OPTION(struct orch_execute_options, force, FLAG, "force",

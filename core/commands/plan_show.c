@@ -2,6 +2,7 @@
 #include "core/commands/plan_show.h"
 
 #include "core/cli/forecast_show.h"
+#include "core/feature/feature.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
@@ -181,7 +182,8 @@ void orch_cli_plan_show(struct orch_cli *cli, const struct orch_plan *plan, bool
         if (!total.known && total.unknown)
             orch_cli_info(cli,
                           "forecast: none: nothing like these trials has been measured here. The "
-                          "first runs give a basis; 'orch pull' brings those of a group");
+                          "first runs give a basis%s",
+                          orch_advice(ORCH_ADVICE_NO_FORECAST, ""));
         orch_cli_forecast_print_total(cli, plan, &total, price);
         return;
     }

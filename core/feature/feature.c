@@ -17,3 +17,11 @@ const struct orch_feature *const *orch_features(void)
 {
     return list;
 }
+
+const char *orch_advice(enum orch_advice_topic topic, const char *otherwise)
+{
+    for (const struct orch_feature *const *f = list; *f; f++)
+        if ((*f)->advice && (*f)->advice[topic])
+            return (*f)->advice[topic];
+    return otherwise;
+}

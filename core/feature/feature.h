@@ -21,6 +21,19 @@ struct orch_report_kind;
 struct orch_typed_word;
 struct orch_workspace;
 
+/** Moments at which core has a hint for the user that only a feature can complete. */
+enum orch_advice_topic {
+    ORCH_ADVICE_OVERVIEW,     /* a line of `orch --help`, with its line break */
+    ORCH_ADVICE_NO_STORE,     /* there is no store to read */
+    ORCH_ADVICE_OTHERS_STORE, /* the store was made by somebody else */
+    ORCH_ADVICE_BROKEN_SHARD, /* a part of the store that another host writes cannot be read */
+    ORCH_ADVICE_NO_SOURCE,    /* the source of a run is not in this repository */
+    ORCH_ADVICE_NO_FORECAST,  /* nothing like a trial has been measured */
+    ORCH_ADVICE_NO_PRICE,     /* the price of this machine is not known */
+    ORCH_ADVICE_TWO_COMMITS,  /* commits were given where runs are expected */
+    ORCH_ADVICE_TOPICS
+};
+
 /** What a feature adds to the program. Every list in it ends with NULL. */
 struct orch_feature {
     const struct orch_command *const *commands;         /* core/cli: dispatch, help, completion */
@@ -38,6 +51,8 @@ struct orch_feature {
     /** Adds what `orch doctor` finds of the feature on this machine (core/results/doctor.h). */
     void (*doctor)(struct orch_workspace *workspace, struct orch_findings *findings);
     const struct orch_typed_word *words; /* core/cli: hints for words of other programs */
+    /** Texts by enum orch_advice_topic, ORCH_ADVICE_TOPICS of them; NULL: none of that topic. */
+    const char *const *advice;
 };
 
 /** Core's own row (core/commands/core_feature.c). */
@@ -52,5 +67,7 @@ void orch_features_set(const struct orch_feature *const *features);
 /** Returns the features of this process, a list that ends with NULL. It is empty until
  * orch_features_set was called. */
 const struct orch_feature *const *orch_features(void);
+/** Returns the advice of the first feature that has one on the topic, else `otherwise`. */
+const char *orch_advice(enum orch_advice_topic topic, const char *otherwise);
 
 #endif

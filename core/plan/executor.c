@@ -47,6 +47,12 @@ char *orch_executor_held(const struct orch_process *runner)
     return text;
 }
 
+bool orch_executor_runs(const struct orch_process *runner)
+{
+    g_autofree char *text = orch_executor_held(runner);
+    return text;
+}
+
 bool orch_executor_has(const json_t *record)
 {
     const json_t *facts = json_object_get(record, "facts");

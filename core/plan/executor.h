@@ -51,6 +51,8 @@ const char **orch_executor_names(void);
 /** Says where an executor runs a trial in progress (`held`); NULL when none does. The caller
  * frees. */
 char *orch_executor_held(const struct orch_process *runner);
+/** Whether a trial in progress was submitted to an executor: nothing on this machine runs it. */
+bool orch_executor_runs(const struct orch_process *runner);
 /** Whether a trial with this record was submitted to an executor. */
 bool orch_executor_has(const json_t *record);
 

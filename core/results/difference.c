@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/results/difference.h"
 
+#include "core/feature/feature.h"
 #include "core/stats/same_trial.h"
 #include "core/workspace/environment.h"
 #include "lib/base/error.h"
@@ -157,8 +158,7 @@ static struct orch_run *find_run(struct orch_workspace *workspace, const char *t
     if (g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND) &&
         orch_workspace_commit(workspace, text, &commit, &tree, NULL))
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "'orch compare A B' compares the runs of two commits, 'git diff A B' their "
-                       "files",
+                       orch_advice(ORCH_ADVICE_TWO_COMMITS, "'git diff A B' compares their files"),
                        "'%s' is a commit, not a run", text);
     else
         g_propagate_error(error, g_steal_pointer(&problem));

@@ -153,9 +153,9 @@ static void look_at_shards(struct orch_store *store, struct orch_findings *f)
         g_autofree char *detail = g_strdup_printf(
             "%s%s: %" G_GINT64_FORMAT " runs, %s, changed %s", *s->host ? s->host : "from before",
             s->is_own ? " (this host)" : "", s->runs, bytes, ago);
-        orch_findings_add(f, "store: shard", s->problem ? "problem" : "ok",
-                          s->problem ? s->problem : detail,
-                          s->problem ? "open the store on that host; else 'orch db repair'" : "");
+        orch_findings_add(
+            f, "store: shard", s->problem ? "problem" : "ok", s->problem ? s->problem : detail,
+            s->problem ? orch_advice(ORCH_ADVICE_BROKEN_SHARD, "open the store on that host") : "");
     }
     const GPtrArray *warnings = orch_store_warnings(store);
     for (guint i = 0; i < warnings->len; i++)

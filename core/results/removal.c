@@ -31,7 +31,7 @@ static bool may_restore(struct orch_store *store, const struct orch_run *run, GE
     } else if (!may && !problem) {
         g_autofree char *who = orch_who_name(run->who);
         g_autofree char *hint =
-            g_strdup_printf("ask for 'orch rm --undo %s' and 'orch push' there", key);
+            g_strdup_printf("ask for 'orch rm --undo %s' there, and to share that", key);
         orch_error_set(&problem, ORCH_ERROR_USAGE, hint,
                        "run %s was removed by its author %s, and only they can restore it", key,
                        who);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/results/source_copy.h"
 
+#include "core/feature/feature.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "store/exchange/results_ref.h"
@@ -34,7 +35,7 @@ static bool write_source(struct orch_vcs *vcs, const struct orch_run *run,
         vcs && !out->is_whole ? orch_git_shared_source(orch_vcs_root(vcs), run->source_tree) : NULL;
     if (!out->is_whole && !part) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "ask its author to share the source ('orch push --with-source')",
+                       orch_advice(ORCH_ADVICE_NO_SOURCE, "ask its author to share the source"),
                        "tree %s of run %s (by %s) is not in this repository", run->source_tree, key,
                        run->who);
         return false;

@@ -12,13 +12,5 @@
  * it. The caller frees. */
 struct orch_trained *orch_kept_predictor_read(const struct orch_predictor_row *row, bool whole,
                                               GError **error);
-/** Finds a predictor by name and reads it whole. ORCH_ERROR_NOT_FOUND with the nearest name. */
-struct orch_trained *orch_kept_predictor_open(struct orch_store *store, const char *name,
-                                              GError **error);
-/** Stores a predictor under its name, in place of an older one. */
-bool orch_kept_predictor_put(struct orch_store *store, const struct orch_trained *trained,
-                             GError **error);
-/** Removes a predictor. ORCH_ERROR_NOT_FOUND with the nearest name. */
-bool orch_kept_predictor_remove(struct orch_store *store, const char *name, GError **error);
 
 #endif

@@ -375,8 +375,7 @@ static bool enough(const struct training *t, size_t rows, GError **error)
         error, ORCH_ERROR_USAGE,
         t->params ? "run more settings, one trial at a time: orch run RECIPE -x PARAM=A,B,..."
                   : "run a recipe whose plugin declares its cost (orch run "
-                    "recipes/hw4.recipe), or import measurements (orch import FILE.csv, then "
-                    "--data NAME)",
+                    "recipes/hw4.recipe), or name a table of measurements (--data NAME)",
         "there %s only %zu row%s with '%s' to train on%s, and at least %d are needed",
         rows == 1 ? "is" : "are", rows, orch_plural(rows), r->target, left_out, ROWS_MIN);
     return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/schedule/limit_options.h"
 
+#include "core/feature/feature.h"
 #include "core/recipe/option_value.h"
 #include "lib/base/error.h"
 
@@ -34,10 +35,10 @@ static bool read_budget(const char *text, double usd_per_hour, struct orch_limit
     if (!orch_budget_read(text, &usd, error))
         return false;
     if (!(usd_per_hour > 0)) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "add --price USD (per hour of one device), or a price to your hardware file "
-                       "('orch gpu ls --help')",
-                       "option '--budget': the price per hour of this machine is not known");
+        orch_error_set(
+            error, ORCH_ERROR_USAGE,
+            orch_advice(ORCH_ADVICE_NO_PRICE, "add --price USD (per hour of one device)"),
+            "option '--budget': the price per hour of this machine is not known");
         return false;
     }
     out->budget_usd = usd;

@@ -161,10 +161,10 @@ static bool has_timing(const struct orch_plan *plan)
     return false;
 }
 
-static bool is_in_slurm(const struct orch_plan *plan, const struct orch_plan_item *item)
+static bool is_submitted(const struct orch_plan *plan, const struct orch_plan_item *item)
 {
     const struct orch_active_row *row = g_hash_table_lookup(plan->active, item->fingerprint);
-    return row && orch_runner_is_slurm(&row->runner);
+    return row && orch_executor_runs(&row->runner);
 }
 
 static void make_jobs(struct run *run)
@@ -177,7 +177,7 @@ static void make_jobs(struct run *run)
         if (state == ORCH_PLAN_DONE || state == ORCH_PLAN_SKIPPED || state == ORCH_PLAN_UNUSED) {
             job->status = JOB_ENDED;
             job->well = state != ORCH_PLAN_SKIPPED;
-        } else if (state == ORCH_PLAN_HELD && is_in_slurm(plan, &plan->items[i])) {
+        } else if (state == ORCH_PLAN_HELD && is_submitted(plan, &plan->items[i])) {
             job->status = JOB_AWAY;
         }
         run->totals.planned += state != ORCH_PLAN_UNUSED;

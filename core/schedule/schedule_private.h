@@ -18,7 +18,7 @@ enum job_status {
     JOB_TODO,
     JOB_RUNNING,
     JOB_HELD, /* by another process on this store */
-    JOB_AWAY, /* others run it elsewhere, or it is in a Slurm job: this run does not wait for it */
+    JOB_AWAY, /* others run it elsewhere, or an executor does: this run does not wait for it */
     JOB_ENDED,
 };
 

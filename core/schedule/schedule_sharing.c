@@ -65,7 +65,7 @@ unsigned orch_schedule_away(const struct run *run)
 bool orch_schedule_look_away(struct run *run, bool idle)
 {
     const struct orch_sharing *sharing = run->options->sharing;
-    if (!sharing) /* they are in Slurm jobs */
+    if (!sharing) /* they were submitted to an executor */
         return !idle;
     enum orch_retry again = sharing->again(sharing->ctx, idle);
     for (unsigned i = 0; again == ORCH_RETRY_NOW && i < run->order_count; i++) {

@@ -129,12 +129,12 @@ static bool launch(struct run *run, struct job *job, const struct orch_run_slot 
     return true;
 }
 
-static bool is_in_slurm(struct orch_store *store, const char *key)
+static bool is_submitted(struct orch_store *store, const char *key)
 {
     struct orch_active_row *row = orch_store_find_active(store, key);
-    bool is_job = row && orch_runner_is_slurm(&row->runner);
+    bool is_away = row && orch_executor_runs(&row->runner);
     orch_active_row_free(row);
-    return is_job;
+    return is_away;
 }
 
 static void give_up(struct run *run, struct job *job, const char *why)
@@ -204,7 +204,7 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
     if (ok && begin == ORCH_BEGIN_DONE)
         reuse(run, job, other);
     else if (ok && begin == ORCH_BEGIN_HELD)
-        job->status = is_in_slurm(run->plan->store, other) ? JOB_AWAY : JOB_HELD;
+        job->status = is_submitted(run->plan->store, other) ? JOB_AWAY : JOB_HELD;
     else if (ok)
         ok = launch(run, job, slot, stamp, &dir, active.started_ns, error);
     if (job->status != JOB_RUNNING)

@@ -11,5 +11,9 @@ extern const struct orch_report_kind ORCH_REPORT_COMPARE;
 
 static const struct orch_report_kind *const REPORT_KINDS[] = {&ORCH_REPORT_COMPARE, NULL};
 
-const struct orch_feature ORCH_FEATURE_COMPARE = {.commands = COMMANDS,
-                                                  .report_kinds = REPORT_KINDS};
+static const char *const ADVICE[ORCH_ADVICE_TOPICS] = {
+    [ORCH_ADVICE_TWO_COMMITS] =
+        "'orch compare A B' compares the runs of two commits, 'git diff A B' their files"};
+
+const struct orch_feature ORCH_FEATURE_COMPARE = {
+    .commands = COMMANDS, .report_kinds = REPORT_KINDS, .advice = ADVICE};

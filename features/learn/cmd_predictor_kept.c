@@ -20,6 +20,44 @@
 /* ---- shared helpers ----------------------------------------------------------------------------
  */
 
+/* Finds a predictor by name; ORCH_ERROR_NOT_FOUND with the nearest name. */
+static struct orch_predictor_row *find_row(struct orch_store *store, const char *name,
+                                           GError **error)
+{
+    GError *failed = NULL;
+    struct orch_predictor_row *row = orch_store_predictor(store, name, &failed);
+    if (row)
+        return row;
+    if (failed) {
+        g_propagate_error(error, failed);
+        return NULL;
+    }
+    g_autoptr(GPtrArray) all = orch_store_predictors(store, false, error);
+    if (!all)
+        return NULL;
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (guint i = 0; i < all->len; i++)
+        g_ptr_array_add(names, ((struct orch_predictor_row *)all->pdata[i])->name);
+    g_ptr_array_add(names, NULL);
+    g_autofree char *near = orch_suggest_hint(name, (const char *const *)names->pdata);
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                   near       ? near
+                   : all->len ? "'orch predictor ls' lists the predictors"
+                              : "train one: orch predictor train",
+                   "there is no predictor '%s'", name);
+    return NULL;
+}
+
+/* Finds the predictor that the command names, and reads it whole. The caller frees. */
+static struct orch_trained *open_named(struct orch_cli *cli, GError **error)
+{
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    struct orch_predictor_row *row = store ? find_row(store, cli->args[0], error) : NULL;
+    struct orch_trained *t = row ? orch_kept_predictor_read(row, true, error) : NULL;
+    orch_predictor_row_free(row);
+    return t;
+}
+
 static char *percent(double share)
 {
     return isnan(share) ? g_strdup("-") : g_strdup_printf("%.1f %%", 100 * share);
@@ -142,7 +180,8 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
     orch_cli_learn_progress_end(&r.learn);
     double seconds = (double)(orch_mono_ns() - begin) / 1e9;
     orch_where_free(where);
-    bool ok = t && orch_kept_predictor_put(store, t, error);
+    g_autofree char *text = t ? orch_trained_text(t) : NULL;
+    bool ok = text && orch_store_put_predictor(store, t->name, text, error);
     if (ok) {
         for (guint i = 0; i < notes->len; i++)
             orch_cli_warn(cli, "%s", (char *)notes->pdata[i]);
@@ -231,8 +270,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
 static int run_show(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
-    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    struct orch_trained *t = store ? orch_kept_predictor_open(store, cli->args[0], error) : NULL;
+    struct orch_trained *t = open_named(cli, error);
     if (t && cli->json) {
         orch_cli_print_json(trained_json(t));
     } else if (t) {
@@ -254,8 +292,7 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
 static int run_export(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
-    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    struct orch_trained *t = store ? orch_kept_predictor_open(store, cli->args[0], error) : NULL;
+    struct orch_trained *t = open_named(cli, error);
     if (t) {
         json_t *saved = orch_trained_save(t, ORCH_SAVE_PLAIN);
         char *text = json_dumps(saved, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
@@ -274,8 +311,13 @@ static int run_rm(struct orch_cli *cli, const void *options, GError **error)
     (void)options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
     for (int i = 0; store && i < cli->arg_count; i++) {
-        if (!orch_kept_predictor_remove(store, cli->args[i], error))
+        struct orch_predictor_row *row = find_row(store, cli->args[i], error);
+        bool is_removed = false;
+        if (!row || !orch_store_remove_predictor(store, row->name, &is_removed, error)) {
+            orch_predictor_row_free(row);
             return -1;
+        }
+        orch_predictor_row_free(row);
         orch_cli_info(cli, "removed predictor '%s'; the rows that it learned from are kept",
                       cli->args[i]);
     }

@@ -7,4 +7,7 @@ extern const struct orch_command ORCH_COMMAND_DB_REPAIR;
 
 static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_DB_REPAIR, NULL};
 
-const struct orch_feature ORCH_FEATURE_REPAIR = {.commands = COMMANDS};
+static const char *const ADVICE[ORCH_ADVICE_TOPICS] = {
+    [ORCH_ADVICE_BROKEN_SHARD] = "open the store on that host; else 'orch db repair'"};
+
+const struct orch_feature ORCH_FEATURE_REPAIR = {.commands = COMMANDS, .advice = ADVICE};

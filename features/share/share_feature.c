@@ -41,5 +41,20 @@ static const struct orch_typed_word WORDS[] = {
     {"sign", "'orch push --sign' signs your runs, 'orch db check --signatures' judges them"},
     {0}};
 
-const struct orch_feature ORCH_FEATURE_SHARE = {
-    .commands = COMMANDS, .parts = PARTS, .report_kinds = REPORT_KINDS, .words = WORDS};
+static const char *const ADVICE[ORCH_ADVICE_TOPICS] = {
+    [ORCH_ADVICE_OVERVIEW] =
+        "In a group, 'orch pull' fetches the others' runs and 'orch push' sends yours.\n",
+    [ORCH_ADVICE_NO_STORE] =
+        "run a recipe first ('orch run RECIPE'), fetch the group's runs ('orch "
+        "pull'), or name a store with --db",
+    [ORCH_ADVICE_OTHERS_STORE] =
+        "add --yes if you made it; else 'orch db merge' takes its runs into a store of your own",
+    [ORCH_ADVICE_NO_SOURCE] = "ask its author to share the source ('orch push --with-source')",
+    [ORCH_ADVICE_NO_FORECAST] = "; 'orch pull' brings those of a group",
+};
+
+const struct orch_feature ORCH_FEATURE_SHARE = {.commands = COMMANDS,
+                                                .parts = PARTS,
+                                                .report_kinds = REPORT_KINDS,
+                                                .words = WORDS,
+                                                .advice = ADVICE};
