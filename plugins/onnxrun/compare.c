@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plugins/onnxrun/compare.h"
+
+#include "lib/base/error.h"
+#include "plugins/onnxrun/roles.h"
+
+#include <math.h>
+
+static int64_t top_of(const float *row, int64_t width)
+{
+    int64_t best = 0;
+    for (int64_t i = 1; i < width; i++)
+        best = row[i] > row[best] ? i : best;
+    return best;
+}
+
+void onnxrun_difference_add(struct onnxrun_difference *sum, const float *got, const float *expected,
+                            int64_t count, int64_t width, bool counts_top)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const double size = fabs((double)expected[i]);
+        const double difference = fabs((double)got[i] - (double)expected[i]);
+        sum->absolute = MAX(sum->absolute, difference);
+        sum->tolerance = MAX(sum->tolerance, difference / (size + ONNXRUN_ABSOLUTE_SHARE));
+        if (size > 0)
+            sum->relative = MAX(sum->relative, difference / size);
+    }
+    sum->values += count;
+    for (int64_t i = 0; counts_top && i < count; i += width) {
+        sum->rows++;
+        sum->same_top += top_of(got + i, width) == top_of(expected + i, width);
+    }
+}
+
+static int64_t first_not_finite(const struct onnxrun_array *array)
+{
+    for (int64_t i = 0; i < array->count; i++)
+        if (!isfinite(array->data[i]))
+            return i;
+    return -1;
+}
+
+static bool expected_fits(const struct onnxrun_trial *t, const struct onnxrun_group *group,
+                          int index, GError **error)
+{
+    const struct onnxrun_array *got = &group->outputs[index], *expected = &group->expected[index];
+    if (got->count != expected->count) {
+        orch_error_set(error, ORCH_ERROR_RECIPE, "compare with the network that was exported",
+                       "%s: output '%s' has %" G_GINT64_FORMAT
+                       " values, that of the reference %" G_GINT64_FORMAT,
+                       group->name, t->file->outputs[index], got->count, expected->count);
+        return false;
+    }
+    const int64_t at = first_not_finite(expected);
+    if (at < 0)
+        return true;
+    orch_error_set(error, ORCH_ERROR_CHECK, "train it again with a smaller learning rate",
+                   "%s: output '%s' of the reference is not finite for input %" G_GINT64_FORMAT,
+                   group->name, t->file->outputs[index], at / onnxrun_each(expected));
+    return false;
+}
+
+static void report(const struct onnxrun_trial *t, const char *group,
+                   const struct onnxrun_difference *d)
+{
+    const struct {
+        const char *name;
+        double value;
+    } results[] = {{"absolute", d->absolute},
+                   {"relative", d->relative},
+                   {"tolerance", d->tolerance},
+                   {"same_top", d->rows ? (double)d->same_top / (double)d->rows : (double)NAN}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(results); i++) {
+        g_autofree char *name = g_strdup_printf("%s_%s", group, results[i].name);
+        if (!isnan(results[i].value))
+            t->host->result(t->host, name, results[i].value);
+    }
+}
+
+bool onnxrun_groups_compare(const struct onnxrun_trial *t, GError **error)
+{
+    for (guint g = 0; g < t->groups->len; g++) {
+        const struct onnxrun_group *group = &g_array_index(t->groups, struct onnxrun_group, g);
+        struct onnxrun_difference sum = {0};
+        for (int i = 0; i < t->file->output_count; i++) {
+            const struct onnxrun_array *got = &group->outputs[i], *expected = &group->expected[i];
+            if (!expected->data)
+                continue;
+            if (!expected_fits(t, group, i, error))
+                return false;
+            onnxrun_difference_add(&sum, got->data, expected->data, got->count,
+                                   got->rank > 1 ? got->shape[got->rank - 1] : 1,
+                                   got->rank > 1 &&
+                                       onnxrun_role_of(t->file, i) != ONNXRUN_LOCATIONS);
+        }
+        if (sum.values)
+            report(t, group->name, &sum);
+    }
+    return true;
+}
+
+int64_t onnxrun_groups_not_finite(const struct onnxrun_trial *t, char **out_where)
+{
+    int64_t count = 0;
+    *out_where = NULL;
+    for (guint g = 0; g < t->groups->len; g++) {
+        const struct onnxrun_group *group = &g_array_index(t->groups, struct onnxrun_group, g);
+        for (int i = 0; i < t->file->output_count; i++) {
+            const struct onnxrun_array *output = &group->outputs[i];
+            const int64_t at = first_not_finite(output);
+            if (at >= 0 && !*out_where)
+                *out_where = g_strdup_printf(
+                    "output '%s' of '%s' for input %" G_GINT64_FORMAT " of the %s inputs",
+                    t->file->outputs[i], t->file->path, at / onnxrun_each(output), group->name);
+            for (int64_t j = MAX(at, 0); at >= 0 && j < output->count; j++)
+                count += !isfinite(output->data[j]);
+        }
+    }
+    return count;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs an ONNX file by an inference engine: outputs, latency, and how far both are from the
+ * trainer's. docs/plugins/onnxrun.md. */
+#include "plugins/onnxrun/onnxrun.h"
+
+#include "lib/base/error.h"
+#include "lib/net/net.h"
+#include "plugins/common/training/notes.h"
+#include "plugins/onnxrun/answers.h"
+#include "plugins/onnxrun/compare.h"
+#include "plugins/onnxrun/inputs.h"
+#include "plugins/onnxrun/run_groups.h"
+#include "plugins/onnxrun/trainer.h"
+
+#include <string.h>
+
+/* ---- tables ------------------------------------------------------------------------------- */
+
+static const char *const ENGINES[] = {"onnxruntime", "opencv", NULL};
+static const char *const PRECISIONS[] = {"fp32", "fp16", NULL};
+
+static const struct orch_param PARAMS[] = {
+    ORCH_PARAM(struct onnxrun_params, onnx, ORCH_ARTIFACT,
+               .help = "the network: an ONNX file, or ${experiment.onnx}"),
+    ORCH_PARAM(struct onnxrun_params, engine, ORCH_ENUM, .def = "onnxruntime", .choices = ENGINES,
+               .help = "the program that runs it: ONNX Runtime, or OpenCV's DNN module"),
+    ORCH_PARAM(struct onnxrun_params, precision, ORCH_ENUM, .def = "fp32", .choices = PRECISIONS,
+               .help = "fp16: weights and values are converted to half precision first"),
+    ORCH_PARAM(struct onnxrun_params, batch, ORCH_INT, .def = "1", .min = "1", .max = "4096",
+               .unit = "images", .help = "inputs that are run together"),
+    ORCH_PARAM(struct onnxrun_params, count, ORCH_INT, .def = "32", .min = "1", .max = "1000000",
+               .unit = "images", .help = "random inputs, and images, that are run in all"),
+    ORCH_PARAM(struct onnxrun_params, input, ORCH_STRING, .flags = ORCH_PARAM_OPTIONAL,
+               .help = "shape of one input, where the file leaves it open: 3x224x224"),
+    ORCH_PARAM(struct onnxrun_params, images, ORCH_STRING, .flags = ORCH_PARAM_OPTIONAL,
+               .help = "besides random inputs: a data set, or a folder with test/CLASS/*.png or "
+                       ".jpg, of which test images are run"),
+    ORCH_PARAM(struct onnxrun_params, data_root, ORCH_PATH,
+               .flags = ORCH_PARAM_OPTIONAL | ORCH_PARAM_NEUTRAL,
+               .help = "folder to look for images (default: $ORCH_DATA, the cache, "
+                       "/usr/share/datasets)"),
+    ORCH_PARAM(struct onnxrun_params, reference, ORCH_ARTIFACT, .flags = ORCH_PARAM_OPTIONAL,
+               .help = "inputs with outputs to compare with, in place of random inputs: a "
+                       "trainer's ${experiment.reference}, another engine's ${experiment.outputs}"),
+    ORCH_PARAM(struct onnxrun_params, weights, ORCH_ARTIFACT, .flags = ORCH_PARAM_OPTIONAL,
+               .help = "compare with LibTorch: the weights that were exported, "
+                       "${experiment.weights}"),
+    ORCH_PARAM(struct onnxrun_params, net, ORCH_STRING, .flags = ORCH_PARAM_OPTIONAL,
+               .help = "with weights: architecture of the network, one of docs/networks.md"),
+    ORCH_PARAM(struct onnxrun_params, repeats, ORCH_INT, .def = "30", .min = "1", .max = "100000",
+               .help = "runs of one batch that are timed"),
+    ORCH_PARAM(struct onnxrun_params, warmup, ORCH_INT, .def = "5", .min = "0", .max = "100000",
+               .help = "runs before them that are not"),
+    ORCH_PARAM(struct onnxrun_params, threads, ORCH_INT, .def = "0", .min = "0", .max = "1024",
+               .help = "processor threads; 0: as many as the trial's slot has"),
+};
+
+#define DIFFERENCES(group, of)                                                                     \
+    {.name = group "_absolute",                                                                    \
+     .better = ORCH_BETTER_MIN,                                                                    \
+     .help = "largest difference from the reference, " of},                                        \
+        {.name = group "_relative",                                                                \
+         .better = ORCH_BETTER_MIN,                                                                \
+         .help = "largest difference, divided by the reference's value, " of},                     \
+        {.name = group "_tolerance",                                                               \
+         .better = ORCH_BETTER_MIN,                                                                \
+         .help = "smallest r for which all values agree within r |value| + 0.01 r, " of},          \
+    {                                                                                              \
+        .name = group "_same_top", .better = ORCH_BETTER_MAX,                                      \
+        .help = "share of rows whose largest value is of the same class, " of                      \
+    }
+
+static const struct orch_metric METRICS[] = {
+    {.name = "latency",
+     .unit = "ms",
+     .better = ORCH_BETTER_MIN,
+     .help = "time of a batch: the median of the timed runs"},
+    {.name = "latency_low", .unit = "ms", .help = "10 % quantile of the timed runs"},
+    {.name = "latency_high", .unit = "ms", .help = "90 % quantile of the timed runs"},
+    {.name = "throughput",
+     .unit = "images/s",
+     .better = ORCH_BETTER_MAX,
+     .help = "batch / latency"},
+    {.name = "run_latency", .unit = "ms", .step_unit = "run", .help = "time of each timed run"},
+    {.name = "open_time", .unit = "s", .help = "time in which the engine opened the file"},
+    {.name = "used_threads", .help = "processor threads of the engine"},
+    {.name = "opset", .help = "opset of the file"},
+    {.name = "not_finite", .help = "values of the outputs that are NaN or infinite"},
+    {.name = "accuracy",
+     .better = ORCH_BETTER_MAX,
+     .help = "share of the images whose label has the largest value"},
+    DIFFERENCES(ONNXRUN_RANDOM, "random inputs"),
+    DIFFERENCES(ONNXRUN_REAL, "images"),
+};
+static const struct orch_artifact ARTIFACTS[] = {
+    {.name = "outputs", .help = "safetensors: inputs and outputs, as parameter reference reads"},
+    {.name = "answers", .help = "CSV: the five largest values of each input of a classifier"},
+};
+
+/* ---- check -------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *problem, *hint;
+} CONFLICTS[] = {
+    {"parameters reference and images cannot be used together",
+     "the file of reference has its own inputs: leave images out"},
+    {"parameters reference and weights cannot be used together",
+     "the file of reference has outputs to compare with: leave weights out"},
+    {"parameters weights and net belong together", "give both, or neither"},
+};
+
+static bool params_agree(const struct onnxrun_params *p, GError **error)
+{
+    const bool conflicts[] = {p->reference && p->images, p->reference && p->weights,
+                              !p->weights != !p->net};
+    for (unsigned i = 0; i < G_N_ELEMENTS(CONFLICTS); i++)
+        if (conflicts[i]) {
+            orch_error_set(error, ORCH_ERROR_RECIPE, CONFLICTS[i].hint, "%s", CONFLICTS[i].problem);
+            return false;
+        }
+    return true;
+}
+
+/* The digest of a file that the recipe names becomes an input of the trial. Another trial's
+ * artifact is known by that trial. */
+static bool file_digest(const struct orch_host *host, const char *name, const char *path,
+                        GError **error)
+{
+    if (!path || !g_file_test(path, G_FILE_TEST_IS_REGULAR))
+        return true;
+    const char *digest = host->file_digest(host, path);
+    if (digest)
+        host->input(host, name, digest);
+    else
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s' for its digest", path);
+    return digest != NULL;
+}
+
+static int check(const void *params, const struct orch_host *host)
+{
+    const struct onnxrun_params *p = params;
+    GError *error = NULL;
+    if (!params_agree(p, &error) || !file_digest(host, "onnx", p->onnx, &error) ||
+        !file_digest(host, "reference", p->reference, &error) ||
+        !file_digest(host, "weights", p->weights, &error) ||
+        !onnxrun_inputs_digest(p, host, &error))
+        return orch_training_fail(host, error);
+    return ORCH_OK;
+}
+
+/* ---- run ---------------------------------------------------------------------------------- */
+
+static int threads_of(const struct onnxrun_trial *t)
+{
+    struct orch_slot slot = {.struct_bytes = sizeof slot, .threads = 1};
+    if (orch_host_has(t->host, slot))
+        t->host->slot(t->host, &slot);
+    return t->p->threads > 0 ? (int)t->p->threads : (int)MAX(1, slot.threads);
+}
+
+/* Loads the engine, and records which. Fails with ORCH_ERROR_PLUGIN where there is none. */
+static bool load_engine(struct onnxrun_trial *t, GError **error)
+{
+    g_autofree char *from = NULL;
+    t->host->phase(t->host, "loading the engine");
+    t->engine = onnxrun_engine_find(t->p->engine);
+    t->threads = threads_of(t);
+    if (!t->engine->load(&t->engine_version, &from, error))
+        return false;
+    orch_training_note(t->host, "%s %s (%s), %d thread%s", t->engine->title, t->engine_version,
+                       from, t->threads, t->threads == 1 ? "" : "s");
+    t->host->result(t->host, "used_threads", t->threads);
+    return true;
+}
+
+static bool open_file(struct onnxrun_trial *t, GError **error)
+{
+    t->host->phase(t->host, "opening the file");
+    const int64_t begin_us = g_get_monotonic_time();
+    t->session = t->engine->open(t->file, t->threads, error);
+    if (!t->session)
+        return false;
+    t->host->result(t->host, "open_time", (double)(g_get_monotonic_time() - begin_us) * 1e-6);
+    t->host->result(t->host, "opset", (double)t->file->opset);
+    t->batch.data = g_new0(float, t->batch.count);
+    return true;
+}
+
+/* What the engine said is written before it is judged, so that nothing of it is lost. */
+static bool report_outputs(struct onnxrun_trial *t, GError **error)
+{
+    g_autofree char *where = NULL;
+    const int64_t not_finite = onnxrun_groups_not_finite(t, &where);
+    t->host->result(t->host, "not_finite", (double)not_finite);
+    if (!onnxrun_outputs_write(t, error) || !onnxrun_classes_write(t, error))
+        return false;
+    if (!not_finite)
+        return true;
+    orch_error_set(error, ORCH_ERROR_TRIAL, "look at the weights that were exported",
+                   "%s %s computed %" G_GINT64_FORMAT
+                   " values that are NaN or infinite; the first is in %s",
+                   t->engine->title, t->engine_version, not_finite, where);
+    return false;
+}
+
+static bool compare(struct onnxrun_trial *t, GError **error)
+{
+    if (t->p->weights) {
+        t->host->phase(t->host, "running LibTorch");
+        if (!onnxrun_trainer_run(t, error))
+            return false;
+    }
+    return onnxrun_groups_compare(t, error);
+}
+
+static bool work(struct onnxrun_trial *t, GError **error)
+{
+    if (!(t->file = onnxrun_file_read(t->p->onnx, error)) ||
+        !onnxrun_file_input(t->file, t->p->input, t->p->batch, &t->batch, error) ||
+        !load_engine(t, error) || !open_file(t, error) || !onnxrun_inputs_make(t, error))
+        return false;
+    t->host->phase(t->host, "running");
+    if (!onnxrun_groups_run(t, error) || t->host->cancelled(t->host) || !report_outputs(t, error))
+        return false;
+    t->host->phase(t->host, "timing");
+    return onnxrun_latency_measure(t, error) && compare(t, error);
+}
+
+static void clear(struct onnxrun_trial *t)
+{
+    if (t->session)
+        t->engine->close(t->session);
+    g_array_unref(t->groups);
+    g_strfreev(t->classes);
+    g_free(t->batch.data);
+    onnxrun_file_free(t->file);
+}
+
+static int run(void *state, const void *params, const struct orch_host *host)
+{
+    (void)state;
+    struct onnxrun_trial t = {.p = params, .host = host};
+    GError *error = NULL;
+    t.groups = g_array_new(FALSE, TRUE, sizeof(struct onnxrun_group));
+    g_array_set_clear_func(t.groups, onnxrun_group_clear);
+    bool ok = work(&t, &error);
+    clear(&t);
+    if (ok)
+        return ORCH_OK;
+    if (!error)
+        return ORCH_CANCELLED;
+    bool is_skipped = g_error_matches(error, ORCH_ERROR, ORCH_ERROR_PLUGIN);
+    int status = orch_training_fail(host, error);
+    return is_skipped ? ORCH_SKIPPED : status;
+}
+
+const struct onnxrun_engine *onnxrun_engine_find(const char *name)
+{
+    return strcmp(name, ONNXRUN_OPENCV.name) == 0 ? &ONNXRUN_OPENCV : &ONNXRUN_ONNXRUNTIME;
+}
+
+static const struct orch_plugin PLUGIN = {
+    ORCH_PLUGIN_HEAD,
+    .name = "onnxrun",
+    .version = "1.0.0",
+    .summary = "runs an ONNX file by an inference engine, and compares it with the trainer",
+    .licence = "GPL-3.0-or-later",
+    .flags = ORCH_PLUGIN_TIMING,
+    .params_bytes = sizeof(struct onnxrun_params),
+    ORCH_TABLE(params, PARAMS),
+    ORCH_TABLE(metrics, METRICS),
+    ORCH_TABLE(artifacts, ARTIFACTS),
+    .check = check,
+    .run = run,
+};
+ORCH_PLUGIN_EXPORT(PLUGIN)

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plugins/onnxrun/trainer.h"
+
+#include "lib/base/error.h"
+#include "lib/net/net.h"
+#include "lib/weights/weights.h"
+#include "plugins/common/torch/torch.h"
+#include "plugins/onnxrun/roles.h"
+
+#include <string.h>
+
+struct trainer {
+    const struct orch_torch *torch;
+    struct orch_torch_model *model;
+    struct orch_net *net;
+};
+
+static void clear(struct trainer *trainer)
+{
+    if (trainer->model)
+        trainer->torch->model_free(trainer->model);
+    orch_net_free(trainer->net);
+}
+
+/* Classes of a classifier: the width of its output. */
+static int64_t classes_of(const struct onnxrun_trial *t)
+{
+    const struct onnxrun_group *first = &g_array_index(t->groups, struct onnxrun_group, 0);
+    const struct onnxrun_array *output = &first->outputs[0];
+    return onnxrun_file_detects(t->file) ? 0 : output->shape[output->rank - 1];
+}
+
+static bool load_weights(const struct onnxrun_trial *t, struct trainer *trainer, GError **error)
+{
+    GError *problem = NULL;
+    struct orch_weights *weights = orch_weights_load(t->p->weights, error);
+    if (!weights)
+        return false;
+    bool ok = orch_torch_state_load(trainer->torch, trainer->model, trainer->net, weights, false,
+                                    NULL, &problem);
+    if (!ok)
+        orch_error_set(error, ORCH_ERROR_CHECK, "set net to the network that was exported",
+                       "'%s' has no weights of network '%s': %s", t->p->weights, t->p->net,
+                       problem->message);
+    g_clear_error(&problem);
+    orch_weights_free(weights);
+    return ok;
+}
+
+static bool open_model(const struct onnxrun_trial *t, struct trainer *trainer, GError **error)
+{
+    const int64_t *shape = t->batch.shape;
+    const struct orch_net_options options = {.name = t->p->net,
+                                             .channels = shape[1],
+                                             .height = shape[2],
+                                             .width = shape[3],
+                                             .classes = classes_of(t)};
+    const struct orch_torch_setup setup = {.device = "cpu", .precision = ORCH_TORCH_FP32};
+    if (!(trainer->torch = orch_torch_load(error)) ||
+        !(trainer->net = orch_net_make(&options, error)))
+        return false;
+    trainer->torch->threads_set(t->threads);
+    trainer->model = trainer->torch->model_new(trainer->net, &setup, error);
+    return trainer->model && load_weights(t, trainer, error);
+}
+
+/* Number of values of an output for one input. */
+static int64_t each_of(const struct orch_torch_array *array)
+{
+    int64_t each = 1;
+    for (int i = 1; i < array->rank; i++)
+        each *= array->shape[i];
+    return each;
+}
+
+static bool keep_outputs(const struct onnxrun_trial *t, struct onnxrun_group *group,
+                         const struct orch_torch_array *outputs, int64_t first, GError **error)
+{
+    for (int i = 0; i < t->file->output_count; i++) {
+        const struct orch_torch_array *got = &outputs[i];
+        struct onnxrun_array *all = &group->expected[i];
+        const int64_t each = each_of(got);
+        if (each != onnxrun_each(&group->outputs[i])) {
+            orch_error_set(error, ORCH_ERROR_CHECK, "set net to the network that was exported",
+                           "output %d of '%s' has %" G_GINT64_FORMAT
+                           " values for each input, '%s' of '%s' has %" G_GINT64_FORMAT,
+                           i, t->p->net, each, t->file->outputs[i], t->file->path,
+                           onnxrun_each(&group->outputs[i]));
+            return false;
+        }
+        if (!all->data) {
+            *all = group->outputs[i];
+            all->data = g_new(float, all->count);
+        }
+        memcpy(all->data + first * each, got->data, sizeof(float) * (size_t)(each * got->shape[0]));
+    }
+    return true;
+}
+
+static bool run_group(const struct onnxrun_trial *t, const struct trainer *trainer,
+                      struct onnxrun_group *group, struct orch_torch_array *outputs, GError **error)
+{
+    const int64_t total = group->inputs.shape[0], each = onnxrun_each(&group->inputs);
+    for (int64_t first = 0; first < total; first += t->p->batch) {
+        const struct orch_torch_batch batch = {.images = group->inputs.data + first * each,
+                                               .count = MIN(t->p->batch, total - first)};
+        if (t->host->cancelled(t->host))
+            return true;
+        if (!trainer->torch->forward(trainer->model, &batch, ORCH_TORCH_INFER, false, outputs,
+                                     error) ||
+            !keep_outputs(t, group, outputs, first, error))
+            return false;
+    }
+    return true;
+}
+
+static bool counts_fit(const struct onnxrun_trial *t, const struct trainer *trainer, GError **error)
+{
+    const size_t count = trainer->torch->output_count(trainer->model);
+    if (count == (size_t)t->file->output_count)
+        return true;
+    orch_error_set(error, ORCH_ERROR_CHECK, "set net to the network that was exported",
+                   "network '%s' has %zu outputs, '%s' has %d", t->p->net, count, t->file->path,
+                   t->file->output_count);
+    return false;
+}
+
+bool onnxrun_trainer_run(struct onnxrun_trial *t, GError **error)
+{
+    struct trainer trainer = {0};
+    struct orch_torch_array outputs[ONNXRUN_OUTPUTS_MAX];
+    bool ok = t->batch.rank == 4;
+    if (!ok)
+        orch_error_set(error, ORCH_ERROR_RECIPE, "use reference for networks of other inputs",
+                       "network '%s' takes images, '%s' an input of %d axes", t->p->net,
+                       t->file->path, t->batch.rank);
+    ok = ok && open_model(t, &trainer, error) && counts_fit(t, &trainer, error);
+    for (guint i = 0; ok && i < t->groups->len; i++)
+        ok = run_group(t, &trainer, &g_array_index(t->groups, struct onnxrun_group, i), outputs,
+                       error);
+    clear(&trainer);
+    return ok;
+}

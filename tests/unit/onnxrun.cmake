@@ -1,0 +1,5 @@
+# A stand-in for ONNX Runtime's library, for tests/cli/0520-onnxrun.sh.
+add_library(tiny_ort MODULE ${CMAKE_SOURCE_DIR}/tests/plugins/tiny_ort.c)
+set_target_properties(tiny_ort PROPERTIES PREFIX "" OUTPUT_NAME libonnxruntime
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/plugins/ort)
+target_include_directories(tiny_ort PRIVATE ${CMAKE_SOURCE_DIR})
