@@ -10,3 +10,5 @@ set_tests_properties(reference.boxes PROPERTIES LABELS "reference" TIMEOUT 60 SK
 # bench/boxes_speed.c: milliseconds of a batch
 add_executable(bench_boxes_speed ${CMAKE_SOURCE_DIR}/bench/boxes_speed.c)
 target_link_libraries(bench_boxes_speed PRIVATE orch_boxes)
+# images with boxes: transforms, generated images, batches
+orch_test(scenes "quick" orch_scenes)
