@@ -7,6 +7,25 @@ function(orch_library name)
   target_link_libraries(${name} PUBLIC ${ARGN})
 endfunction()
 
+# orch_static_archives(OUT PREFIX...): sets OUT to the archives (lib*.a) that pkg-config names for these packages, with what
+# they need; empty where one is missing, and with sanitizers, which must see the calls of GLib.
+function(orch_static_archives out)
+  set(archives "")
+  foreach(prefix ${ARGN})
+    foreach(name ${${prefix}_STATIC_LIBRARIES})
+      if(name MATCHES "^(m|pthread|c|dl|rt)$") # of the C library
+        continue()
+      endif()
+      find_library(ORCH_ARCHIVE_${name} NAMES lib${name}.a HINTS ${${prefix}_STATIC_LIBRARY_DIRS})
+      list(APPEND archives ${ORCH_ARCHIVE_${name}})
+    endforeach()
+  endforeach()
+  if(archives MATCHES "NOTFOUND" OR ORCH_SANITIZE OR ORCH_TSAN OR ORCH_FUZZ)
+    set(archives "")
+  endif()
+  set(${out} "${archives}" PARENT_SCOPE)
+endfunction()
+
 # orch_feature([DEPS...]): a static library orch_feature_NAME of every .c file of features/NAME, which may call all of core
 # but its commands, and whatever lies below. Nothing links it but the table of features, and tests.
 function(orch_feature)

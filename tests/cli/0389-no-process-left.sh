@@ -41,7 +41,7 @@ start() {
     shift
     orch run t.recipe --force -q "$@" >out1 2>err1 &
     pid=$!
-    for _ in $(seq 600); do
+    for _ in $(seq 2400); do # on a loaded machine six ranks take their time
         [ "$(ranks | wc -l)" -ge "$count" ] && break
         sleep 0.05
     done
