@@ -11,7 +11,7 @@
  * that are up to date are not opened. A process notes its own program, which the kernel opens.
  *
  * Not seen: static programs, programs that make system calls themselves, libraries loaded with
- * dlopen, and processes whose environment was cleared.
+ * dlopen, folders that nftw and fts list, and processes whose environment was cleared.
  *
  * Rejected: fanotify, which needs privileges; seccomp notifications and ptrace, which stop the
  * program at each call; a record written by a system call at each opening, which took 19 us. */
@@ -21,6 +21,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,6 +57,8 @@ typedef int renameat_function(int, const char *, int, const char *);
 typedef int renameat2_function(int, const char *, int, const char *, unsigned);
 typedef DIR *opendir_function(const char *);
 typedef DIR *fdopendir_function(int);
+typedef int glob_function(const char *, int, int (*)(const char *, int), void *);
+typedef int scandir_function(const char *, void *, void *, void *);
 typedef int stat_function(const char *, void *);
 typedef int xstat_function(int, const char *, void *);
 
@@ -79,6 +82,10 @@ enum real {
     RENAMEAT2,
     OPENDIR,
     FDOPENDIR,
+    GLOB,
+    GLOB64,
+    SCANDIR,
+    SCANDIR64,
     STAT,
     STAT64,
     XSTAT,
@@ -87,10 +94,10 @@ enum real {
 };
 
 static const char *const NAMES[REAL_COUNT] = {
-    "open",       "open64",       "openat", "openat64", "__open_2",  "__open64_2",
-    "__openat_2", "__openat64_2", "creat",  "creat64",  "fopen",     "fopen64",
-    "freopen",    "freopen64",    "rename", "renameat", "renameat2", "opendir",
-    "fdopendir",  "stat",         "stat64", "__xstat",  "__xstat64"};
+    "open",         "open64",    "openat",    "openat64", "__open_2",  "__open64_2", "__openat_2",
+    "__openat64_2", "creat",     "creat64",   "fopen",    "fopen64",   "freopen",    "freopen64",
+    "rename",       "renameat",  "renameat2", "opendir",  "fdopendir", "glob",       "glob64",
+    "scandir",      "scandir64", "stat",      "stat64",   "__xstat",   "__xstat64"};
 
 static void *reals[REAL_COUNT];
 
@@ -350,6 +357,57 @@ static DIR *listed(DIR *dir, int dirfd, const char *name)
     return dir;
 }
 
+/* Notes the first `length` bytes of a path as a folder that was listed. */
+static void note_folder(const char *path, size_t length)
+{
+    char folder[ORCH_WATCH_PATH_BYTES];
+    if (length >= sizeof folder)
+        return leave_out();
+    for (size_t i = 0; i < length; i++)
+        folder[i] = path[i];
+    folder[length] = 0;
+    note(AT_FDCWD, length ? folder : ".", ORCH_WATCH_LIST, -1);
+}
+
+/* The length of the folder of a path that ends before `end`, with its slash. */
+static size_t folder_length(const char *path, size_t end)
+{
+    while (end && path[end - 1] != '/')
+        end--;
+    return end;
+}
+
+/* Notes the folder in which a pattern starts to match, and those of what it matched. */
+static int globbed(int result, const char *pattern, const glob_t *found)
+{
+    if (!map || !pattern || !found || (result != 0 && result != GLOB_NOMATCH))
+        return result;
+    int saved = errno;
+    size_t special = 0;
+    while (pattern[special] && pattern[special] != '*' && pattern[special] != '?' &&
+           pattern[special] != '[' && pattern[special] != '{' && pattern[special] != '~')
+        special++;
+    if (pattern[special]) {
+        note_folder(pattern, folder_length(pattern, special));
+        for (size_t i = 0; result == 0 && i < found->gl_pathc; i++) {
+            const char *path = found->gl_pathv[found->gl_offs + i];
+            note_folder(path, folder_length(path, length_of(path)));
+        }
+    }
+    errno = saved;
+    return result;
+}
+
+static int scanned(int result, const char *name)
+{
+    if (result >= 0 && map && name) {
+        int saved = errno;
+        note(AT_FDCWD, name, ORCH_WATCH_LIST, -1);
+        errno = saved;
+    }
+    return result;
+}
+
 /* Notes a file at whose times a tool that builds programs looks. */
 static int looked(int result, const char *name)
 {
@@ -481,7 +539,30 @@ EXPORTED DIR *fdopendir(int fd)
     return listed(next ? next(fd) : (missing(), NULL), fd, ".");
 }
 
-/* The C library's headers declare these with a buffer of their own type. */
+/* The C library's headers declare these with arguments of their own types. */
+#define DEFINE_GLOB(NAME, SYMBOL, WHICH)                                                           \
+    EXPORTED int NAME(const char *pattern, int flags, int (*failed)(const char *, int),            \
+                      void *found) __asm__(SYMBOL);                                                \
+    EXPORTED int NAME(const char *pattern, int flags, int (*failed)(const char *, int),            \
+                      void *found)                                                                 \
+    {                                                                                              \
+        glob_function *next = (glob_function *)real(WHICH);                                        \
+        return globbed(next ? next(pattern, flags, failed, found) : GLOB_ABORTED, pattern, found); \
+    }
+#define DEFINE_SCANDIR(NAME, SYMBOL, WHICH)                                                        \
+    EXPORTED int NAME(const char *dir, void *names, void *selects,                                 \
+                      void *compares) __asm__(SYMBOL);                                             \
+    EXPORTED int NAME(const char *dir, void *names, void *selects, void *compares)                 \
+    {                                                                                              \
+        scandir_function *next = (scandir_function *)real(WHICH);                                  \
+        return scanned(next ? next(dir, names, selects, compares) : missing(), dir);               \
+    }
+
+DEFINE_GLOB(watched_glob, "glob", GLOB)
+DEFINE_GLOB(watched_glob64, "glob64", GLOB64)
+DEFINE_SCANDIR(watched_scandir, "scandir", SCANDIR)
+DEFINE_SCANDIR(watched_scandir64, "scandir64", SCANDIR64)
+
 #define DEFINE_STAT(NAME, SYMBOL, WHICH)                                                           \
     EXPORTED int NAME(const char *path, void *info) __asm__(SYMBOL);                               \
     EXPORTED int NAME(const char *path, void *info)                                                \

@@ -19,12 +19,49 @@ os.makedirs("logs", exist_ok=True)
 number = len(os.listdir("logs"))
 open("logs/%d.txt" % number, "w").write("x"); open("logs/0.txt").read()
 P
-printf 'images/\nlogs/\n' >.gitignore
+cat >mean.c <<'C'
+#include <dirent.h>
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+static double sum;
+static int count;
+static void take(const char *path)
+{
+    double value = 0;
+    FILE *file = fopen(path, "r");
+    count += file && fscanf(file, "%lf", &value) == 1;
+    sum += value;
+    if (file)
+        fclose(file);
+}
+int main(int argc, char **argv)
+{
+    glob_t found;
+    struct dirent **entries;
+    if (argc > 1 && strcmp(argv[1], "glob") == 0) {
+        glob("ima*/*.txt", 0, NULL, &found);
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            take(found.gl_pathv[i]);
+    } else {
+        for (int i = 0, n = scandir("images", &entries, NULL, alphasort); i < n; i++) {
+            char path[300];
+            snprintf(path, sizeof path, "images/%s", entries[i]->d_name);
+            if (strstr(path, ".txt"))
+                take(path);
+        }
+    }
+    printf("mean %g\n", sum / count);
+    return 0;
+}
+C
+cc -o mean mean.c 2>/dev/null || _fail 'cc'
+printf 'images/\nlogs/\nmean\n' >.gitignore
 printf 'for f in "$1"/*.txt; do read v <"$f"; s=$((s + v)); done\necho sum $s\n' >sum.sh
 git add -A
 git commit -qm one
 printf 'cd "$1"ges; sh ../sum.sh .\n' >there.sh
-for command in 'python3 mean.py glob' 'python3 mean.py listdir' 'python3 mean.py scandir' 'python3 mean.py walk' 'sh there.sh ima'; do
+for command in 'python3 mean.py glob' 'python3 mean.py listdir' 'python3 mean.py scandir' 'python3 mean.py walk' './mean glob' './mean scandir' 'sh there.sh ima'; do
     set -- $command
     ok orch try -- "$@"
     ok orch try -- "$@"
@@ -45,7 +82,7 @@ for command in 'python3 mean.py glob' 'python3 mean.py listdir' 'python3 mean.py
     echo 'x = 1' >plot.py
     ok orch try -- "$@"
     rm images/notes.md two.csv plot.py
-    [ "$1" = python3 ] || continue
+    [ "$1" != sh ] || continue
     says '1 done before'
 done
 ok orch try --force -- python3 mean.py glob
