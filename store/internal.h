@@ -113,6 +113,10 @@ bool orch_store_is_writable(struct orch_store *store, GError **error);
 /* ---- schema.c ---------------------------------------------------------------------------------
  */
 
+/** An expression of SQL: the record of a trial with the present name of the device key, which
+ * development versions before the first release wrote as 'where_key'. */
+#define STORE_RENAMED(record) "replace(" record ", '\"where_key\":', '\"device_key\":')"
+
 /** Migrates from schema `from` to `from + 1`. */
 struct store_migration {
     int from;

@@ -146,8 +146,8 @@ struct orch_store *orch_salvage_open(const char *path, const char *of, GError **
 static bool insert_trial(struct orch_store *into, const char *key, const char *record,
                          int64_t started_ns, bool *out_added, GError **error)
 {
-    sqlite3_stmt *row =
-        orch_store_statement(into, "SELECT ?1, NULL, NULL, ?2, '', 0, 0, ?3", error);
+    sqlite3_stmt *row = orch_store_statement(
+        into, "SELECT ?1, NULL, NULL, " STORE_RENAMED("?2") ", '', 0, 0, ?3", error);
     if (!row)
         return false;
     orch_store_bind(row, "tti", key, record, started_ns);

@@ -152,27 +152,33 @@ static const struct {
     store_take_row take;
     const char *count, *count_index; /* more rows in the index than in the table: some were lost */
 } TABLES[] = {
-    {"notes",
-     "SELECT key, target, kind, public, text, who, made FROM note WHERE key >= ? ORDER BY key",
-     take_note, "SELECT count(*) FROM note NOT INDEXED",
-     "SELECT count(*) FROM note INDEXED BY note_by_target"},
-    {"recipes", "SELECT key, name, canonical, verbatim FROM recipe WHERE key >= ? ORDER BY key",
-     take_recipe, NULL, NULL},
-    {"forecasts",
-     "SELECT fingerprint, machine, model, made, p5, p50, p95, tier, run FROM forecast"
-     " WHERE fingerprint >= ? ORDER BY fingerprint",
-     take_forecast, "SELECT count(*) FROM forecast NOT INDEXED",
-     "SELECT count(*) FROM forecast INDEXED BY forecast_by_run"},
-    {"trained predictors", "SELECT name, made, model FROM predictor WHERE name >= ? ORDER BY name",
-     take_predictor, NULL, NULL},
-    {"conflicts",
-     "SELECT key, digest, origin, record, found FROM conflict WHERE key >= ? ORDER BY key",
-     take_conflict, NULL, NULL},
-    {"trials under way",
-     "SELECT key, fingerprint, device_key, record, boot_id, pid, pid_start, started"
-     " FROM active WHERE key >= ? ORDER BY key",
-     take_active, "SELECT count(*) FROM active NOT INDEXED",
-     "SELECT count(*) FROM active INDEXED BY active_by_fingerprint"},
+    {.what = "notes",
+     .walk = "SELECT key, target, kind, public, text, who, made FROM note WHERE key >= ?"
+             " ORDER BY key",
+     .take = take_note,
+     .count = "SELECT count(*) FROM note NOT INDEXED",
+     .count_index = "SELECT count(*) FROM note INDEXED BY note_by_target"},
+    {.what = "recipes",
+     .walk = "SELECT key, name, canonical, verbatim FROM recipe WHERE key >= ? ORDER BY key",
+     .take = take_recipe},
+    {.what = "forecasts",
+     .walk = "SELECT fingerprint, machine, model, made, p5, p50, p95, tier, run FROM forecast"
+             " WHERE fingerprint >= ? ORDER BY fingerprint",
+     .take = take_forecast,
+     .count = "SELECT count(*) FROM forecast NOT INDEXED",
+     .count_index = "SELECT count(*) FROM forecast INDEXED BY forecast_by_run"},
+    {.what = "trained predictors",
+     .walk = "SELECT name, made, model FROM predictor WHERE name >= ? ORDER BY name",
+     .take = take_predictor},
+    {.what = "conflicts",
+     .walk = "SELECT key, digest, origin, record, found FROM conflict WHERE key >= ? ORDER BY key",
+     .take = take_conflict},
+    {.what = "trials under way",
+     .walk = "SELECT key, fingerprint, device_key, record, boot_id, pid, pid_start, started"
+             " FROM active WHERE key >= ? ORDER BY key",
+     .take = take_active,
+     .count = "SELECT count(*) FROM active NOT INDEXED",
+     .count_index = "SELECT count(*) FROM active INDEXED BY active_by_fingerprint"},
 };
 
 static int64_t count_rows(struct orch_store *store, const char *sql)

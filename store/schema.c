@@ -144,10 +144,9 @@ static const char BEFORE_RELEASE[] = SCHEMA("where_key", " trial_dir TEXT,");
 static const char RENAMES[] = "ALTER TABLE run RENAME COLUMN where_key TO device_key;"
                               "ALTER TABLE active RENAME COLUMN where_key TO device_key;"
                               "ALTER TABLE active DROP COLUMN trial_dir;"
-                              "UPDATE active SET record ="
-                              " replace(record, '\"where_key\":', '\"device_key\":');"
-                              "UPDATE conflict SET record ="
-                              " replace(record, '\"where_key\":', '\"device_key\":');";
+                              "UPDATE active SET record = " STORE_RENAMED(
+                                  "record") ";"
+                                            "UPDATE conflict SET record = " STORE_RENAMED("record");
 
 const struct store_migrations store_migrations = {
     .target = ORCH_STORE_SCHEMA,
@@ -244,21 +243,32 @@ static char *backup_name(const struct orch_store *store, int version)
     }
 }
 
-static bool back_up_and_step(struct orch_store *store, const struct store_migrations *migrations,
-                             int from, GError **error)
+/* A change of a store's schema. It sets `*out_backup` to the name of the copy that it makes of the
+ * store before it changes anything. */
+typedef bool (*schema_change)(struct orch_store *store, const struct store_migrations *migrations,
+                              char **out_backup, GError **error);
+
+/* Runs a change inside one IMMEDIATE transaction, so that only one of several processes makes the
+ * backup and the change. */
+static bool change_in_transaction(struct orch_store *store,
+                                  const struct store_migrations *migrations, schema_change change,
+                                  GError **error)
 {
-    g_autofree char *backup = backup_name(store, from);
-    bool ok =
-        orch_store_backup_to(store, backup, error) && apply_steps(store, migrations, from, error);
-    if (!ok)
+    g_autofree char *backup = NULL;
+    if (!orch_store_transaction_begin(store, error))
+        return false;
+    bool is_changed = change(store, migrations, &backup, error);
+    bool ok = is_changed && orch_store_transaction_commit(store, error);
+    if (!is_changed)
+        orch_store_transaction_rollback(store);
+    if (!ok && backup)
         unlink(backup); /* nothing has changed, and each further try would leave another copy */
     return ok;
 }
 
-/* Runs inside one IMMEDIATE transaction: what was read before it may be outdated, and only one of
- * several processes makes the backup and the change. */
+/* What was read before the transaction may be outdated. */
 static bool change_schema(struct orch_store *store, const struct store_migrations *migrations,
-                          GError **error)
+                          char **out_backup, GError **error)
 {
     int64_t version;
     int found = orch_store_recognise(store, migrations->target, &version, error);
@@ -266,8 +276,14 @@ static bool change_schema(struct orch_store *store, const struct store_migration
         return false;
     if (found == 1 && version == migrations->target)
         return true; /* another process was first */
-    bool ok = found == 0 ? orch_store_exec(store, migrations->create, "create", error)
-                         : back_up_and_step(store, migrations, (int)version, error);
+    bool ok;
+    if (found == 0) {
+        ok = orch_store_exec(store, migrations->create, "create", error);
+    } else {
+        *out_backup = backup_name(store, (int)version);
+        ok = orch_store_backup_to(store, *out_backup, error) &&
+             apply_steps(store, migrations, (int)version, error);
+    }
     return ok && set_version(store, migrations->target, error);
 }
 
@@ -295,18 +311,16 @@ static bool nobody_runs(struct orch_store *store, GError **error)
     return more == 0;
 }
 
-/* Runs inside one IMMEDIATE transaction: another process may have been first. */
 static bool rename_shape(struct orch_store *store, const struct store_migrations *migrations,
-                         GError **error)
+                         char **out_backup, GError **error)
 {
     if (!orch_store_check_shape(store, migrations->before, NULL))
-        return true;
-    g_autofree char *backup = backup_name(store, migrations->target);
-    bool ok = nobody_runs(store, error) && orch_store_backup_to(store, backup, error) &&
-              orch_store_exec(store, migrations->renames, "migrate", error);
-    if (!ok)
-        unlink(backup);
-    return ok;
+        return true; /* another process was first */
+    if (!nobody_runs(store, error))
+        return false;
+    *out_backup = backup_name(store, migrations->target);
+    return orch_store_backup_to(store, *out_backup, error) &&
+           orch_store_exec(store, migrations->renames, "migrate", error);
 }
 
 bool orch_store_rename(struct orch_store *store, const struct store_migrations *migrations,
@@ -321,10 +335,7 @@ bool orch_store_rename(struct orch_store *store, const struct store_migrations *
     }
     bool readonly = store->readonly; /* a reader may write the file, too, for this alone */
     store->readonly = false;
-    bool ok = orch_store_transaction_begin(store, error);
-    if (ok && !(ok = rename_shape(store, migrations, error)))
-        orch_store_transaction_rollback(store);
-    ok = ok && orch_store_transaction_commit(store, error);
+    bool ok = change_in_transaction(store, migrations, rename_shape, error);
     store->readonly = readonly;
     return ok;
 }
@@ -350,11 +361,5 @@ bool orch_store_migrate(struct orch_store *store, const struct store_migrations 
                        (int)version, migrations->target);
         return false;
     }
-    if (!orch_store_transaction_begin(store, error))
-        return false;
-    if (!change_schema(store, migrations, error)) {
-        orch_store_transaction_rollback(store);
-        return false;
-    }
-    return orch_store_transaction_commit(store, error);
+    return change_in_transaction(store, migrations, change_schema, error);
 }

@@ -82,6 +82,8 @@ set_tests_properties(cli.0247-forecast-of-disturbed PROPERTIES RUN_SERIAL ON)
 set_tests_properties(cli.0400-completion-shells cli.0402-python-links cli.0403-secrets PROPERTIES LABELS "slow")
 # kills processes in the middle of a training
 set_tests_properties(cli.0361-gorila-deaths PROPERTIES LABELS "slow")
+# open a store of before some eighty times, killed at each call
+set_tests_properties(cli.0531-renamed PROPERTIES LABELS "slow")
 # mount a file system
 set_tests_properties(cli.0399-remounted-read-only PROPERTIES LABELS "slow")
 # take over a second of processor time: they train, start dozens of programs, hold up others, or fill stores
