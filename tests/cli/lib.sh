@@ -25,10 +25,11 @@ printf '#!/bin/sh\nexec "%s" "$@"\n' "${ORCH_PYTHON:-$(command -v python3)}" >"$
 chmod +x "$SCRATCH/bin/python3"
 PATH=$SCRATCH/bin:$PATH
 # A test that ends with a failure names its line: that of ok, has, ..., else that of the last command that failed.
-failed_line= is_said=
+# _fail may be called in a subshell, so a file says that the failure has been printed.
+failed_line=
 cleanup() {
     local status=$?
-    [ $status = 0 ] || [ $status = 77 ] || [ "$is_said" ] ||
+    [ $status = 0 ] || [ $status = 77 ] || [ -e "$SCRATCH/said" ] ||
         printf 'FAILED: status %s; the last command that failed: %s:%s\n' "$status" "$(basename "$0")" "${failed_line:-?}"
     cd /
     chmod -R u+w "$SCRATCH" 2>/dev/null
@@ -54,7 +55,7 @@ _lines() {
     done
 }
 _fail() {
-    is_said=yes
+    : >"$SCRATCH/said"
     printf 'FAILED: %s\n  in: %s, line%s\n--- stdout\n%s\n--- stderr\n%s\n' "$1" "$(basename "$0")" "$(_lines)" "$out" "$err"
     exit 1
 }
