@@ -28,7 +28,7 @@
  * Reading stops at a truncated frame or a wrong checksum; the frames before it are kept.
  */
 #include "features/imports/import_runs.h"
-#include "features/imports/import_wire.h"
+#include "features/imports/protobuf.h"
 
 #include "lib/base/text.h"
 
@@ -81,12 +81,12 @@ static uint8_t *next_frame(FILE *file, const uint32_t table[256], size_t *out_le
  */
 
 /* The value of a tensor with exactly one number; false for other tensors. */
-static bool tensor_value(struct wire_message tensor, double *out)
+static bool tensor_value(struct orch_protobuf tensor, double *out)
 {
     struct orch_protobuf_field field;
     uint64_t dtype = 0, inner;
     int count = 0;
-    struct wire_message content = {0};
+    struct orch_protobuf content = {0};
     while (orch_protobuf_field(&tensor, &field)) {
         size_t bytes = (size_t)(field.inner.end - field.inner.at);
         if (field.number == 1 && field.type == 0) {
@@ -128,23 +128,23 @@ static bool tensor_value(struct wire_message tensor, double *out)
  */
 
 /* Returns the first field of that number that holds bytes; an empty message when there is none. */
-static struct wire_message bytes_of(struct wire_message message, uint32_t number)
+static struct orch_protobuf bytes_of(struct orch_protobuf message, uint32_t number)
 {
     static const uint8_t nothing[1];
     struct orch_protobuf_field field;
     while (orch_protobuf_field(&message, &field))
         if (field.number == number && field.type == 2)
             return field.inner;
-    return (struct wire_message){nothing, nothing};
+    return (struct orch_protobuf){nothing, nothing};
 }
 
 /* Adds one entry of the map of hyperparameters: 1 key, 2 value. */
-static void take_hparam(struct orch_imported_run *run, struct wire_message entry)
+static void take_hparam(struct orch_imported_run *run, struct orch_protobuf entry)
 {
     enum { NAME_MAX_BYTES = 1000 };
     char number[ORCH_REAL_CHARS];
     g_autofree char *name = orch_protobuf_text(bytes_of(entry, 1), NAME_MAX_BYTES);
-    struct wire_message value = bytes_of(entry, 2);
+    struct orch_protobuf value = bytes_of(entry, 2);
     struct orch_protobuf_field field;
     while (*name && orch_protobuf_field(&value, &field)) {
         if (field.number == 2 && field.type == 1) {
@@ -159,7 +159,7 @@ static void take_hparam(struct orch_imported_run *run, struct wire_message entry
     }
 }
 
-static void take_end(struct orch_imported_run *run, struct wire_message end)
+static void take_end(struct orch_imported_run *run, struct orch_protobuf end)
 {
     static const struct {
         const char *status;
@@ -176,15 +176,15 @@ static void take_end(struct orch_imported_run *run, struct wire_message end)
         }
 }
 
-static void take_metadata(struct orch_imported_run *run, struct wire_message metadata)
+static void take_metadata(struct orch_imported_run *run, struct orch_protobuf metadata)
 {
     static const char plugin[] = "hparams";
-    struct wire_message data = bytes_of(metadata, 1), name = bytes_of(data, 1);
+    struct orch_protobuf data = bytes_of(metadata, 1), name = bytes_of(data, 1);
     struct orch_protobuf_field field;
     if ((size_t)(name.end - name.at) != strlen(plugin) ||
         memcmp(name.at, plugin, strlen(plugin)) != 0)
         return;
-    struct wire_message content = bytes_of(data, 2), start = bytes_of(content, 3);
+    struct orch_protobuf content = bytes_of(data, 2), start = bytes_of(content, 3);
     while (orch_protobuf_field(&start, &field))
         if (field.number == 1 && field.type == 2)
             take_hparam(run, field.inner);
@@ -194,7 +194,7 @@ static void take_metadata(struct orch_imported_run *run, struct wire_message met
 /* ---- events ------------------------------------------------------------------------------------
  */
 
-static bool is_start(struct wire_message session_log)
+static bool is_start(struct orch_protobuf session_log)
 {
     struct orch_protobuf_field field;
     bool is = false;
@@ -203,7 +203,7 @@ static bool is_start(struct wire_message session_log)
     return is;
 }
 
-static void take_value(struct orch_imported_run *run, struct wire_message value, int64_t step,
+static void take_value(struct orch_imported_run *run, struct orch_protobuf value, int64_t step,
                        int64_t time_ns)
 {
     struct orch_protobuf_field field;
@@ -229,7 +229,7 @@ static void take_value(struct orch_imported_run *run, struct wire_message value,
 
 static void take_event(struct orch_imported_run *run, const uint8_t *bytes, size_t length)
 {
-    struct wire_message event = {bytes, bytes + length}, again = event;
+    struct orch_protobuf event = {bytes, bytes + length}, again = event;
     struct orch_protobuf_field field, value;
     int64_t step = 0, time_ns = 0;
     while (orch_protobuf_field(&event, &field)) {
@@ -272,7 +272,7 @@ static void read_file(struct orch_imported_run *run, const char *path, GPtrArray
             close(fd);
         return;
     }
-    orch_protobuf_crc_table(table, WIRE_CRC32C);
+    orch_protobuf_crc_table(table, PROTOBUF_CRC32C);
     const char *why = NULL;
     size_t length;
     uint8_t *bytes;

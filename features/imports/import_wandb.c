@@ -12,7 +12,7 @@
  * to the client.
  */
 #include "features/imports/import_runs.h"
-#include "features/imports/import_wire.h"
+#include "features/imports/protobuf.h"
 
 #include "lib/base/csv.h"
 #include "lib/base/error.h"
@@ -215,7 +215,7 @@ static void read_metadata(struct orch_imported_run *run, const char *path, GPtrA
 
 /* Adds one item of the history, summary or configuration to `values`. Its fields are key (1),
  * nested_key (2, repeated) and value_json (16). A value that is not JSON is kept as a text. */
-static void take_item(json_t *values, struct wire_message item)
+static void take_item(json_t *values, struct orch_protobuf item)
 {
     struct orch_protobuf_field field;
     g_autoptr(GString) name = g_string_new(NULL);
@@ -241,7 +241,7 @@ static void take_item(json_t *values, struct wire_message item)
 }
 
 /* All items of a record, each under field number 1. */
-static json_t *take_items(struct wire_message record)
+static json_t *take_items(struct orch_protobuf record)
 {
     struct orch_protobuf_field field;
     json_t *values = json_object();
@@ -251,7 +251,7 @@ static json_t *take_items(struct wire_message record)
     return values;
 }
 
-static void put_params(struct orch_imported_run *run, struct wire_message config)
+static void put_params(struct orch_imported_run *run, struct orch_protobuf config)
 {
     g_autoptr(json_t) values = take_items(config);
     const char *name;
@@ -260,7 +260,7 @@ static void put_params(struct orch_imported_run *run, struct wire_message config
         flatten(run, name, value, 0, add_param);
 }
 
-static void put_summary(struct orch_imported_run *run, struct wire_message summary)
+static void put_summary(struct orch_imported_run *run, struct orch_protobuf summary)
 {
     g_autoptr(json_t) values = take_items(summary);
     const char *name;
@@ -269,7 +269,7 @@ static void put_summary(struct orch_imported_run *run, struct wire_message summa
         flatten(run, name, value, 0, add_result);
 }
 
-static void take_run(struct orch_imported_run *run, struct wire_message record)
+static void take_run(struct orch_imported_run *run, struct orch_protobuf record)
 {
     struct orch_protobuf_field field, inner;
     while (orch_protobuf_field(&record, &field)) {
@@ -292,9 +292,9 @@ static void take_run(struct orch_imported_run *run, struct wire_message record)
     }
 }
 
-static void take_history(struct orch_imported_run *run, struct wire_message history)
+static void take_history(struct orch_imported_run *run, struct orch_protobuf history)
 {
-    struct wire_message again = history;
+    struct orch_protobuf again = history;
     struct orch_protobuf_field field, inner;
     g_autoptr(json_t) values = take_items(history);
     int64_t step = 0;
@@ -309,7 +309,7 @@ static void take_history(struct orch_imported_run *run, struct wire_message hist
 static void take_record(struct orch_imported_run *run, const uint8_t *bytes, size_t length,
                         bool *io_exited)
 {
-    struct wire_message record = {bytes, bytes + length};
+    struct orch_protobuf record = {bytes, bytes + length};
     struct orch_protobuf_field field, inner;
     while (orch_protobuf_field(&record, &field)) {
         if (field.type != 2)
@@ -342,7 +342,7 @@ static const char *read_log(struct orch_imported_run *run, const uint8_t *bytes,
     g_autoptr(GByteArray) whole = g_byte_array_new();
     bool is_begun =
         false; /* `whole` holds the first parts of a record whose last part was not read yet */
-    orch_protobuf_crc_table(table, WIRE_CRC32);
+    orch_protobuf_crc_table(table, PROTOBUF_CRC32);
     if (length < HEAD_BYTES || memcmp(bytes, ":W&B", 4) != 0)
         return "it does not begin as a file of W&B";
     for (size_t at = HEAD_BYTES; at + HEAD_BYTES <= length;) {

@@ -4,7 +4,7 @@
  * store takes is a fault. Built with -fsanitize=fuzzer it fuzzes; with replay.c it runs the
  * committed corpus as a test. */
 #include "features/imports/import_runs.h"
-#include "features/imports/import_wire.h"
+#include "features/imports/protobuf.h"
 #include "tests/imports/imported_runs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
@@ -19,7 +19,7 @@ static GByteArray *wrap(const uint8_t *bytes, size_t length)
 {
     uint32_t table[256];
     GByteArray *out = g_byte_array_new();
-    orch_protobuf_crc_table(table, WIRE_CRC32C);
+    orch_protobuf_crc_table(table, PROTOBUF_CRC32C);
     while (length >= 2) {
         size_t part = MIN((size_t)orch_protobuf_little(bytes, 2), length - 2);
         guint at = out->len;

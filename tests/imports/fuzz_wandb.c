@@ -5,7 +5,7 @@
  * feeds. A crash, a leak, a hang, or a run that no store takes is a fault. Built with
  * -fsanitize=fuzzer it fuzzes; with replay.c it runs the committed corpus as a test. */
 #include "features/imports/import_runs.h"
-#include "features/imports/import_wire.h"
+#include "features/imports/protobuf.h"
 #include "tests/imports/imported_runs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
@@ -16,7 +16,7 @@ static GByteArray *wrap(const uint8_t *bytes, size_t length)
     enum { BLOCK = 32768, HEAD = 7 };
     uint32_t table[256];
     GByteArray *out = g_byte_array_new();
-    orch_protobuf_crc_table(table, WIRE_CRC32);
+    orch_protobuf_crc_table(table, PROTOBUF_CRC32);
     g_byte_array_append(out, (const uint8_t *)":W&B\0\0\0", HEAD);
     while (length >= 3) {
         uint8_t type = (uint8_t)(1 + bytes[0] % 4);

@@ -3,7 +3,7 @@
  * files cut off at each byte, with each byte changed, and in the wrong order. A reader keeps what
  * stands before the damage, says where it stopped, and makes nothing up. */
 #include "features/imports/import_runs.h"
-#include "features/imports/import_wire.h"
+#include "features/imports/protobuf.h"
 #include "lib/base/file.h"
 #include "store/imported.h"
 #include "tests/store/fixture.h"
@@ -111,7 +111,7 @@ static void write_file(const char *relative, const void *bytes, size_t length)
 static uint32_t masked(const uint8_t *bytes, size_t length)
 {
     uint32_t table[256];
-    orch_protobuf_crc_table(table, WIRE_CRC32C);
+    orch_protobuf_crc_table(table, PROTOBUF_CRC32C);
     uint32_t crc = orch_protobuf_crc(table, 0, bytes, length);
     return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
@@ -299,7 +299,7 @@ static void test_cut_fields(void **state)
     for (size_t i = 0; i < G_N_ELEMENTS(cut); i++) {
         struct orch_protobuf_field field;
         const uint8_t *bytes = (const uint8_t *)cut[i].bytes;
-        struct wire_message message = {bytes, bytes + cut[i].length};
+        struct orch_protobuf message = {bytes, bytes + cut[i].length};
         assert_false(orch_protobuf_field(&message, &field));
     }
 }
@@ -357,7 +357,7 @@ static void test_huge_frame(void **state)
 static void put_record(GByteArray *log, uint8_t type, GByteArray *record)
 {
     uint32_t table[256];
-    orch_protobuf_crc_table(table, WIRE_CRC32);
+    orch_protobuf_crc_table(table, PROTOBUF_CRC32);
     uint32_t crc =
         orch_protobuf_crc(table, orch_protobuf_crc(table, 0, &type, 1), record->data, record->len);
     put_little(log, crc, 4);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "features/imports/import_wire.h"
+#include "features/imports/protobuf.h"
 
 #include <glib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ uint64_t orch_protobuf_little(const uint8_t *bytes, int count)
     return value;
 }
 
-bool orch_protobuf_varint(struct wire_message *m, uint64_t *out)
+bool orch_protobuf_varint(struct orch_protobuf *m, uint64_t *out)
 {
     *out = 0;
     for (int shift = 0; shift < 64 && m->at < m->end; shift += 7) {
@@ -43,7 +43,7 @@ bool orch_protobuf_varint(struct wire_message *m, uint64_t *out)
     return false;
 }
 
-bool orch_protobuf_field(struct wire_message *m, struct orch_protobuf_field *out)
+bool orch_protobuf_field(struct orch_protobuf *m, struct orch_protobuf_field *out)
 {
     uint64_t key, length;
     if (m->at == m->end || !orch_protobuf_varint(m, &key))
@@ -61,7 +61,7 @@ bool orch_protobuf_field(struct wire_message *m, struct orch_protobuf_field *out
     }
     if (out->type != 2 || !orch_protobuf_varint(m, &length) || length > (size_t)(m->end - m->at))
         return false;
-    out->inner = (struct wire_message){m->at, m->at + length};
+    out->inner = (struct orch_protobuf){m->at, m->at + length};
     m->at += length;
     return true;
 }
@@ -81,7 +81,7 @@ double orch_protobuf_float(uint64_t bits)
     return (double)value;
 }
 
-char *orch_protobuf_text(struct wire_message message, size_t most)
+char *orch_protobuf_text(struct orch_protobuf message, size_t most)
 {
     size_t length = MIN((size_t)(message.end - message.at), most);
     return g_strndup((const char *)message.at, length);

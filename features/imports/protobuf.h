@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Decodes the parts of Protocol Buffers and the checksums used in files of TensorBoard and W&B. */
-#ifndef ORCH_FEATURES_IMPORTS_IMPORT_WIRE_H
-#define ORCH_FEATURES_IMPORTS_IMPORT_WIRE_H
+#ifndef ORCH_FEATURES_IMPORTS_PROTOBUF_H
+#define ORCH_FEATURES_IMPORTS_PROTOBUF_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_CRC32 0xedb88320u  /* zlib's, reflected */
-#define WIRE_CRC32C 0x82f63b78u /* Castagnoli's, reflected */
+#define PROTOBUF_CRC32 0xedb88320u  /* zlib's, reflected */
+#define PROTOBUF_CRC32C 0x82f63b78u /* Castagnoli's, reflected */
 
 void orch_protobuf_crc_table(uint32_t table[256], uint32_t polynomial);
 /** Continues the checksum `crc` (0 at the start) over `bytes`. */
@@ -17,22 +17,22 @@ uint32_t orch_protobuf_crc(const uint32_t table[256], uint32_t crc, const uint8_
 uint64_t orch_protobuf_little(const uint8_t *bytes, int count);
 
 /** The unread bytes of a message, borrowed; reading advances `at`. */
-struct wire_message {
+struct orch_protobuf {
     const uint8_t *at, *end;
 };
 
 struct orch_protobuf_field {
-    uint32_t number, type;     /* 0 varint, 1 eight bytes, 2 a length and bytes, 5 four bytes */
-    uint64_t value;            /* of types 0, 1 and 5 */
-    struct wire_message inner; /* of type 2 */
+    uint32_t number, type;      /* 0 varint, 1 eight bytes, 2 a length and bytes, 5 four bytes */
+    uint64_t value;             /* of types 0, 1 and 5 */
+    struct orch_protobuf inner; /* of type 2 */
 };
 
-bool orch_protobuf_varint(struct wire_message *message, uint64_t *out);
+bool orch_protobuf_varint(struct orch_protobuf *message, uint64_t *out);
 /** Reads the next field. False at the end of the message, and when the bytes are malformed. */
-bool orch_protobuf_field(struct wire_message *message, struct orch_protobuf_field *out);
+bool orch_protobuf_field(struct orch_protobuf *message, struct orch_protobuf_field *out);
 double orch_protobuf_double(uint64_t bits);
 double orch_protobuf_float(uint64_t bits);
 /** The bytes as text, truncated to `most` bytes. The caller frees. */
-char *orch_protobuf_text(struct wire_message message, size_t most);
+char *orch_protobuf_text(struct orch_protobuf message, size_t most);
 
 #endif
