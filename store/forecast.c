@@ -125,6 +125,10 @@ GPtrArray *orch_store_timings(struct orch_store *store, const struct orch_timing
     return NULL;
 }
 
+/* The name of a forecast's model. Development versions before the first release had another one for
+ * the analytical model. */
+#define MODEL "replace(model, 'white box', 'analytical model')"
+
 /* Suffix of the model's name that marks a forecast which was computed again during its run. */
 #define RENEWED ", renewed"
 
@@ -156,7 +160,7 @@ bool orch_store_forecast_of(struct orch_store *store, const char *run_key,
 {
     sqlite3_stmt *s = orch_store_statement(
         store,
-        "SELECT p5, p50, p95, made, tier, model FROM forecast WHERE run = ?"
+        "SELECT p5, p50, p95, made, tier, " MODEL " FROM forecast WHERE run = ?"
         " AND p5" SANE_S " AND p50" SANE_S " AND p95" SANE_S " ORDER BY made DESC LIMIT 1",
         error);
     if (!s)
@@ -189,7 +193,7 @@ GPtrArray *orch_store_grades(struct orch_store *store, GError **error)
 {
     sqlite3_stmt *s = orch_store_statement(
         store,
-        "SELECT r.key, f.tier, f.model, r.experiment, r.device_key,"
+        "SELECT r.key, f.tier, " MODEL ", r.experiment, r.device_key,"
         " json_extract(" FACTS ", '$.cost.network'), f.p5, f.p50, f.p95, r.wall_ms, f.made, r.facts"
         " FROM forecast f JOIN run r ON r.key = f.run WHERE r.state = 'ok' AND r.wall_ms" SANE_MS
         " AND f.p5" SANE_S " AND f.p50" SANE_S " AND f.p95" SANE_S " AND r.id NOT IN " STORE_HIDDEN

@@ -8,7 +8,7 @@
 
 static struct orch_table *findings_table(const struct orch_findings *findings)
 {
-    static const char *const headers[] = {"what", "state", "found", "cure", NULL};
+    static const char *const headers[] = {"what", "state", "found", "hint", NULL};
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < findings->rows->len; i++) {
         const struct orch_finding *finding = findings->rows->pdata[i];

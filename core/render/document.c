@@ -247,7 +247,7 @@ static json_t *block_json(const struct orch_block *block)
     if (block->text)
         json_object_set_new(out, "text", json_string(block->text));
     if (block->hint)
-        json_object_set_new(out, "cure", json_string(block->hint));
+        json_object_set_new(out, "hint", json_string(block->hint));
     if (block->table) {
         json_object_set_new(out, "rows", orch_table_json(block->table));
         json_object_set_new(out, "shown", shown_json(block->table));

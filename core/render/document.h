@@ -11,7 +11,7 @@
 enum orch_block_kind {
     ORCH_BLOCK_TEXT,    /* a sentence or paragraph of the answer */
     ORCH_BLOCK_NOTE,    /* small print: what a table shows, and how it was made */
-    ORCH_BLOCK_MISSING, /* something without an answer, and why; `cure`: the command to run next */
+    ORCH_BLOCK_MISSING, /* something without an answer, and why; `hint`: the command to run next */
     ORCH_BLOCK_TABLE,
     ORCH_BLOCK_CHART,
     ORCH_BLOCK_PICTURES,

@@ -42,7 +42,7 @@ static void free_disagreement(gpointer pointer)
 /* True for members that hold commands or hints instead of results. */
 static bool is_irrelevant(const char *key)
 {
-    static const char *const keys[] = {"command", "cure", NULL};
+    static const char *const keys[] = {"command", "hint", NULL};
     return g_strv_contains(keys, key);
 }
 

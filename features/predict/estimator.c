@@ -200,7 +200,7 @@ static const char *model_of(const struct orch_step_answer *answer)
         return "steps";
     if (strcmp(answer->tier, "fitted") == 0)
         return "predictor";
-    return answer->prior.is_transferred ? "white box" : "roofline";
+    return answer->prior.is_transferred ? "analytical model" : "roofline";
 }
 
 static char *why_of(const struct orch_step_answer *answer, const struct orch_gpu_spec *gpu)

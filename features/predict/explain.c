@@ -122,7 +122,7 @@ json_t *orch_step_tiers_explain(const struct orch_step_tiers *tiers,
         return NULL;
     json_t *o = json_object();
     json_object_set_new(
-        o, "white_box",
+        o, "analytical_model",
         json_pack("{s:o, s:o, s:o, s:o, s:o}", "forward_s", orch_json_finite(step->own.forward_s),
                   "backward_s", orch_json_finite(step->own.backward_s), "update_s",
                   orch_json_finite(step->own.update_s), "exposed_exchange_s",

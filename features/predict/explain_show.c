@@ -83,7 +83,7 @@ static void print_nearest(const json_t *nearest)
 
 void orch_cli_explain_show(const json_t *explanation)
 {
-    print_analytical_model(json_object_get(explanation, "white_box"));
+    print_analytical_model(json_object_get(explanation, "analytical_model"));
     print_learned(json_object_get(explanation, "learned"));
     print_features(json_object_get(explanation, "features"));
     print_nearest(json_object_get(explanation, "nearest"));

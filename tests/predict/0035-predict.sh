@@ -200,7 +200,7 @@ printf '%s' "$out" | python3 -c '
 import json, sys
 for batch, p in zip((8, 16), json.load(sys.stdin)["predictions"]):
     e = p["explanation"]
-    white, features = e["white_box"], {f["name"]: f for f in e["features"]}
+    white, features = e["analytical_model"], {f["name"]: f for f in e["features"]}
     parts = white["forward_s"] + white["backward_s"] + white["update_s"] + white["exposed_exchange_s"]
     assert abs(parts * white["shift"] / p["step_s"] - 1) < 0.01, (parts, p["step_s"])
     assert features["batch"]["value"] == batch and features["batch"]["unit"] == "images"

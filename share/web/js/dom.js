@@ -56,7 +56,7 @@ export function address(page, query = {}) {
   return `#/${page}${text ? '?' + text : ''}`;
 }
 
-/** A box that says what went wrong, and the cure. */
+/** A box that says what went wrong, and what to do about it. */
 export function errorBox(error) {
   return el('div', {class: 'error', role: 'alert'}, error.message || String(error),
     error.hint ? el('span', {class: 'hint'}, 'hint: ', error.hint) : null);

@@ -54,7 +54,7 @@ function blockOf(b, charts, title) {
   if (b.rows) return tableOf(b);
   if (b.chart) return chartOf(b.chart, charts, title);
   if (b.pictures) return el('p', {class: 'note'}, 'pictures: ', b.pictures.map((p) => p.caption ?? '').filter(Boolean).join('; '), ' (the page of the report shows them)');
-  if (b.kind === 'missing') return el('p', {class: 'missing'}, b.text, b.cure ? [': ', el('code', {}, b.cure)] : null);
+  if (b.kind === 'missing') return el('p', {class: 'missing'}, b.text, b.hint ? [': ', el('code', {}, b.hint)] : null);
   return el('p', {class: b.kind === 'note' ? 'note' : null}, (b.text ?? '').replaceAll('+-', '±'));
 }
 
