@@ -293,13 +293,18 @@ struct orch_csv *orch_csv_parse(const char *name, const char *text, size_t lengt
     return NULL;
 }
 
-struct orch_csv *orch_csv_read(const char *path, GError **error)
+struct orch_csv *orch_csv_read_max(const char *path, size_t bytes_max, GError **error)
 {
     g_autofree char *text = NULL;
     size_t length = 0;
-    if (!orch_file_read(path, ORCH_CSV_BYTES_MAX, &text, &length, error))
+    if (!orch_file_read(path, bytes_max, &text, &length, error))
         return NULL;
     return orch_csv_parse(path, text, length, error);
+}
+
+struct orch_csv *orch_csv_read(const char *path, GError **error)
+{
+    return orch_csv_read_max(path, ORCH_CSV_BYTES_MAX, error);
 }
 
 size_t orch_csv_rows(const struct orch_csv *csv)
@@ -344,6 +349,11 @@ bool orch_csv_column(const struct orch_csv *csv, const char *column, int *out_in
 static const struct field *field_at(const struct orch_csv *csv, size_t row, int column)
 {
     return &g_array_index(csv->fields, struct field, (row + 1) * csv->width + (size_t)column);
+}
+
+int orch_csv_line(const struct orch_csv *csv, size_t row)
+{
+    return field_at(csv, row, 0)->line;
 }
 
 const char *orch_csv_text(const struct orch_csv *csv, size_t row, int column)

@@ -22,6 +22,9 @@ struct orch_csv;
 
 /** Reads a file. Fails with ORCH_ERROR_IO (cannot be read) or ORCH_ERROR_RECIPE (not a table). */
 struct orch_csv *orch_csv_read(const char *path, GError **error);
+/** The same with another bound than ORCH_CSV_BYTES_MAX. A table in memory takes up to five times
+ * the size of its file. */
+struct orch_csv *orch_csv_read_max(const char *path, size_t bytes_max, GError **error);
 /** Parses `length` bytes in memory; `name` replaces the file name in messages. */
 struct orch_csv *orch_csv_parse(const char *name, const char *text, size_t length, GError **error);
 void orch_csv_free(struct orch_csv *csv);
@@ -36,6 +39,8 @@ int orch_csv_find(const struct orch_csv *csv, const char *column);
 /** The same; a missing column is ORCH_ERROR_RECIPE with the nearest name. */
 bool orch_csv_column(const struct orch_csv *csv, const char *column, int *out_index,
                      GError **error);
+/** The line of the file, from 1, on which a record begins. */
+int orch_csv_line(const struct orch_csv *csv, size_t row);
 /** A field's text, borrowed; never NULL. */
 const char *orch_csv_text(const struct orch_csv *csv, size_t row, int column);
 /** A field as a finite real, or as an integer (also "3.0"). */

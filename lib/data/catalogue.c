@@ -13,6 +13,9 @@
 #define MNIST_B "https://ossci-datasets.s3.amazonaws.com/mnist/"
 #define CIFAR "https://www.cs.toronto.edu/~kriz/"
 #define DECATHLON "http://www.robots.ox.ac.uk/~vgg/share/decathlon-1.0-data.tar.gz"
+#define VOC "http://host.robots.ox.ac.uk/pascal/VOC/voc2007/"
+#define VOC_MIRROR "https://pjreddie.com/media/files/"
+#define OPEN_IMAGES "https://storage.googleapis.com/openimages/"
 #define PYTORCH "https://download.pytorch.org/models/"
 
 /* clang-format off: one file, one line */
@@ -131,6 +134,35 @@ static const struct orch_data_entry CATALOGUE[] = {
                   "none stated", "Soomro et al. 2012; Bilen et al. 2016"),
     DECATHLON_SET("vgg-flowers", "vgg-flowers", "8,189 flowers, 102 classes", "none stated",
                   "Nilsback and Zisserman 2008"),
+    {.name = "voc2007",
+     .kind = ORCH_DATA_SET,
+     .about = "9,963 photographs with boxes of 24,640 objects, 20 classes",
+     .licence = "flickr's terms of use; research",
+     .citation = "Everingham et al. 2010, The PASCAL Visual Object Classes Challenge",
+     .files = {{.urls = {VOC "VOCtrainval_06-Nov-2007.tar", VOC_MIRROR "VOCtrainval_06-Nov-2007.tar"},
+                .path = "archives/VOCtrainval_06-Nov-2007.tar",
+                .bytes = 460032000,
+                .md5 = "c52e279531787c972589f7e41ab4ae64",
+                .top = "VOCdevkit/VOC2007",
+                .into = "voc2007/trainval"},
+               {.urls = {VOC "VOCtest_06-Nov-2007.tar", VOC_MIRROR "VOCtest_06-Nov-2007.tar"},
+                .path = "archives/VOCtest_06-Nov-2007.tar",
+                .bytes = 451020800,
+                .md5 = "b6e924de25625d8de591ea690078ad9f",
+                .top = "VOCdevkit/VOC2007",
+                .into = "voc2007/test"}}},
+    {.name = "open-images",
+     .kind = ORCH_DATA_SET,
+     .about = "boxes in 167,056 photographs, 601 classes; the images by hand: docs/data.md",
+     .licence = "CC-BY-4.0 (boxes), CC-BY-2.0 (images)",
+     .citation = "Kuznetsova et al. 2020, The Open Images Dataset V4",
+     .about_bytes = 102000000,
+     .files = {{.urls = {OPEN_IMAGES "v5/class-descriptions-boxable.csv"},
+                .path = "open-images/class-descriptions-boxable.csv"},
+               {.urls = {OPEN_IMAGES "v5/validation-annotations-bbox.csv"},
+                .path = "open-images/validation-annotations-bbox.csv"},
+               {.urls = {OPEN_IMAGES "v5/test-annotations-bbox.csv"},
+                .path = "open-images/test-annotations-bbox.csv"}}},
     WEIGHTS("alexnet", "alexnet-owt", "7be5be79", 61100840, "AlexNet"),
     WEIGHTS("densenet121", "densenet121", "a639ec97", 7978856, "DenseNet-121"),
     WEIGHTS("densenet161", "densenet161", "8d451a50", 28681000, "DenseNet-161"),

@@ -12,3 +12,7 @@ add_executable(bench_boxes_speed ${CMAKE_SOURCE_DIR}/bench/boxes_speed.c)
 target_link_libraries(bench_boxes_speed PRIVATE orch_boxes)
 # images with boxes: transforms, generated images, batches
 orch_test(scenes "quick" orch_scenes)
+# sets of images with boxes on disk, whose images the test writes with libjpeg
+if(JPEG_FOUND)
+  orch_test(scene_files "quick" orch_scenes)
+endif()
