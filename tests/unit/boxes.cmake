@@ -1,5 +1,6 @@
 # boxes of objects: priors, matching, loss, detections, average precision
 orch_test(boxes "quick" orch_boxes)
+orch_test(output_maps "quick" orch_boxes orch_net)
 # Every reference case; where they are not, the test says so and is skipped.
 add_executable(test_boxes_reference ${CMAKE_SOURCE_DIR}/tests/reference/test_boxes_reference.c)
 target_link_libraries(test_boxes_reference PRIVATE orch_boxes PkgConfig::JANSSON)

@@ -38,13 +38,14 @@ struct orch_prior_spec orch_prior_spec_even(int image_size, const int *cells, in
 
 int orch_prior_spec_per_cell(const struct orch_prior_spec *spec, int map)
 {
-    return 2 + 2 * spec->maps[map].ratio_count;
+    return (spec->maps[map].size_max > 0 ? 2 : 1) + 2 * spec->maps[map].ratio_count;
 }
 
 static bool map_is_fine(const struct orch_prior_map *map)
 {
     bool is_fine = map->cells > 0 && map->cells <= ORCH_PRIOR_CELLS_MAX && map->step > 0 &&
-                   isfinite(map->step) && map->size_min > 0 && map->size_max >= map->size_min &&
+                   isfinite(map->step) && map->size_min > 0 &&
+                   (map->size_max == 0 || map->size_max >= map->size_min) &&
                    isfinite(map->size_max) && map->ratio_count >= 0 &&
                    map->ratio_count <= ORCH_PRIOR_RATIOS_MAX;
     for (int i = 0; is_fine && i < map->ratio_count; i++)
@@ -98,7 +99,8 @@ static void add_cell(struct orch_priors *priors, const struct orch_prior_map *ma
     const double small = (double)map->size_min / image;
     const double large = sqrt((double)map->size_max * (double)map->size_min) / image;
     add(priors, cx, cy, small, small);
-    add(priors, cx, cy, large, large);
+    if (map->size_max > 0)
+        add(priors, cx, cy, large, large);
     for (int i = 0; i < map->ratio_count; i++) {
         const double root = sqrt((double)map->ratios[i]);
         add(priors, cx, cy, small * root, small / root);

@@ -17,7 +17,7 @@ struct orch_prior_map {
     int cells;                /* on a side, > 0 */
     float step;               /* distance of the centres of two cells, in pixels of the input */
     float size_min, size_max; /* sides in pixels: of the small square; the large one has the side
-                               * sqrt(size_min * size_max) */
+                               * sqrt(size_min * size_max). size_max 0: there is no large one */
     int ratio_count;          /* each ratio gives a wide and a tall box of the small area */
     float ratios[ORCH_PRIOR_RATIOS_MAX]; /* width / height of the wide one, > 0 */
 };
@@ -49,7 +49,7 @@ struct orch_prior_spec orch_prior_spec_mobilenet_v1_ssd(void);
 struct orch_prior_spec orch_prior_spec_even(int image_size, const int *cells, int map_count,
                                             double smallest, double largest);
 
-/** Number of priors of a cell of map `map`: 2 + 2 ratio_count. */
+/** Number of priors of a cell of map `map`: 2 + 2 ratio_count, or 1 less without a large square. */
 int orch_prior_spec_per_cell(const struct orch_prior_spec *spec, int map);
 
 /** Makes the priors. Fails with NULL and ORCH_ERROR_RECIPE for a specification out of range. */

@@ -87,6 +87,7 @@ struct loop {
     double best;
     int64_t best_epoch;
     struct orch_torch_totals last_val; /* the last epoch of this attempt; 0 images: none yet */
+    double last_score;                 /* its accuracy, or what the judge says */
     struct orch_points points;
 };
 
@@ -149,29 +150,45 @@ static bool train_epoch(struct loop *l, int64_t epoch, GError **error)
 /* Evaluates on the validation images of each epoch. */
 static bool validate_part(struct loop *l, GError **error)
 {
-    return orch_validate(l->session, l->session->val_part,
-                         l->features ? l->features->val_part : NULL, &l->last_val, error);
+    const struct orch_judge *judge = l->parts->judge;
+    if (judge)
+        return judge->validate(l->parts->ctx, l->session, &l->last_val, &l->last_score, error);
+    if (!orch_validate(l->session, l->session->val_part, l->features ? l->features->val_part : NULL,
+                       &l->last_val, error))
+        return false;
+    l->last_score = accuracy_of(&l->last_val);
+    return true;
 }
 
 /* ---- epochs -----------------------------------------------------------------------------------
  */
 
+static void report_score(const struct loop *l, int64_t epoch)
+{
+    const struct orch_host *host = l->host;
+    if (l->parts->judge) {
+        if (!isnan(l->last_score))
+            host->metric(host, l->parts->judge->val, epoch + 1, l->last_score);
+        return;
+    }
+    host->metric(host, "train_accuracy", epoch + 1, accuracy_of(&l->points.epoch));
+    host->metric(host, "val_accuracy", epoch + 1, l->last_score);
+    host->metric(host, "val_error", epoch + 1, 1 - l->last_score);
+}
+
 static void report_epoch(struct loop *l, int64_t epoch, double seconds)
 {
     const struct orch_host *host = l->host;
     const struct orch_torch_totals *train = &l->points.epoch, *val = &l->last_val;
-    double accuracy = accuracy_of(val);
     host->metric(host, "train_loss", epoch + 1, orch_totals_loss(train));
-    host->metric(host, "train_accuracy", epoch + 1, accuracy_of(train));
     host->metric(host, "val_loss", epoch + 1, orch_totals_loss(val));
-    host->metric(host, "val_accuracy", epoch + 1, accuracy);
-    host->metric(host, "val_error", epoch + 1, 1 - accuracy);
+    report_score(l, epoch);
     host->metric(host, "epoch_time", epoch + 1, seconds);
     host->metric(host, "images_per_s", epoch + 1, (double)train->images / seconds);
     host->metric(host, "lr", epoch + 1, orch_schedule_rate(&l->session->schedule, (double)epoch));
     host->progress(host, (double)epoch + 1, (double)l->session->epochs);
-    if (accuracy > l->best || l->best_epoch == 0) {
-        l->best = accuracy;
+    if (!isnan(l->last_score) && (l->last_score > l->best || l->best_epoch == 0)) {
+        l->best = l->last_score;
         l->best_epoch = epoch + 1;
     }
 }
@@ -273,10 +290,13 @@ static void last_point(struct loop *l)
                         orch_totals_loss(&l->points.point));
 }
 
-static bool save_weights(const struct orch_session *s, GError **error)
+static bool save_weights(const struct loop *l, GError **error)
 {
+    const struct orch_session *s = l->session;
+    const struct orch_training_parts *parts = l->parts;
     struct orch_weights *weights = orch_torch_state_copy(s->torch, orch_average_judged(s), error);
-    bool ok = weights && orch_weights_save(weights, "weights.safetensors", false, error);
+    bool ok = weights && (!parts->label || parts->label(parts->ctx, weights, error)) &&
+              orch_weights_save(weights, "weights.safetensors", false, error);
     orch_weights_free(weights);
     if (ok)
         s->host->artifact(s->host, "weights", "weights.safetensors");
@@ -290,32 +310,47 @@ static bool validate_end(struct loop *l, struct orch_torch_totals *all, GError *
     const struct orch_session *s = l->session;
     if (!l->last_val.images && !validate_part(l, error))
         return false;
+    *all = (struct orch_torch_totals){0};
+    if (l->parts->judge)
+        return true;
     bool is_all = s->val_part->count == s->val->count;
-    *all = is_all ? l->last_val : (struct orch_torch_totals){0};
+    if (is_all)
+        *all = l->last_val;
     if (is_all || !s->training->full_validation)
         return true;
     return orch_validate(s, s->val, l->features ? l->features->val : NULL, all, error);
 }
 
-/* final_accuracy and best_accuracy use the same images, so that the best epoch is never below the
- * last one; full_accuracy uses all validation images. */
+/* The score of the last epoch and the best one are of the same images, so that the best is never
+ * below the last; full_accuracy uses all validation images. */
+static void report_scores(const struct loop *l, const struct orch_torch_totals *all)
+{
+    const struct orch_host *host = l->host;
+    const struct orch_judge *judge = l->parts->judge;
+    if (!isnan(l->last_score))
+        host->result(host, judge ? judge->final : "final_accuracy", l->last_score);
+    host->result(host, "final_loss", orch_totals_loss(&l->last_val));
+    if (all->images) {
+        host->result(host, "full_accuracy", accuracy_of(all));
+        host->result(host, "full_loss", orch_totals_loss(all));
+    }
+    if (!l->best_epoch)
+        return;
+    host->result(host, judge ? judge->best : "best_accuracy", l->best);
+    host->result(host, "best_epoch", (double)l->best_epoch);
+}
+
 static bool finish(struct loop *l, GError **error)
 {
     const struct orch_host *host = l->host;
     struct orch_torch_totals all;
     host->phase(host, "final validation");
     last_point(l);
-    if (!validate_end(l, &all, error) || !save_weights(l->session, error))
+    if (!validate_end(l, &all, error) || !save_weights(l, error))
         return false;
-    host->result(host, "final_accuracy", accuracy_of(&l->last_val));
-    host->result(host, "final_loss", orch_totals_loss(&l->last_val));
-    if (all.images) {
-        host->result(host, "full_accuracy", accuracy_of(&all));
-        host->result(host, "full_loss", orch_totals_loss(&all));
-    }
-    host->result(host, "best_accuracy", l->best);
-    host->result(host, "best_epoch", (double)l->best_epoch);
-    orch_graphs_report(l->session);
+    report_scores(l, &all);
+    if (!l->parts->judge)
+        orch_graphs_report(l->session);
     host->result(host, "training_time", l->clocks.training_s);
     host->result(host, "validation_time", l->clocks.validation_s);
     const struct orch_training_parts *parts = l->parts;

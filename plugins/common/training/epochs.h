@@ -23,6 +23,16 @@ struct orch_moment {
     double training_s; /* after an epoch only: its training, without the validation */
 };
 
+/** A validation of a plugin's own, for a network that is no classifier. It is called after each
+ * epoch, and its score takes the place of the accuracy in choosing the best epoch. */
+struct orch_judge {
+    const char *val, *final, *best; /* names of the score's metric by epoch and of its results */
+    /** Fills the sums of the loss over the validation images (`correct` is not read), and the
+     * score, of which more is better; NaN: none. */
+    bool (*validate)(void *ctx, const struct orch_session *session, struct orch_torch_totals *out,
+                     double *out_score, GError **error);
+};
+
 /** What a plugin puts in place of the usual parts, or adds to them. `ctx` is passed to each. */
 struct orch_training_parts {
     void *ctx;
@@ -35,14 +45,20 @@ struct orch_training_parts {
      * (is_on_device of torch.h). false, with a feed or a step of the plugin's own: batches are made
      * by the processor, in ordinary memory. */
     bool takes_gpu_batches;
+    /** Validation. NULL: accuracy on the session's validation images. */
+    const struct orch_judge *judge;
     /** Called after each step; must not wait for the device in each. */
     bool (*after_step)(void *ctx, const struct orch_moment *moment, GError **error);
     /** Called after each epoch's validation. */
     bool (*after_epoch)(void *ctx, const struct orch_moment *moment, GError **error);
     /** Called once at the end, with the sums of the last validation: of all validation images if
-     * full_validation is set, else of those of each epoch. */
+     * full_validation is set, else of those of each epoch. A judge's are always those of an epoch.
+     */
     bool (*after_training)(void *ctx, const struct orch_session *session,
                            const struct orch_torch_totals *val, GError **error);
+    /** Adds metadata to the artifact `weights` before it is written: names of classes, the size of
+     * images. */
+    bool (*label)(void *ctx, struct orch_weights *weights, GError **error);
     /** Adds what the plugin must find again to a checkpoint: tensors or metadata, whose names begin
      * with the plugin's name and a dot. */
     bool (*save)(void *ctx, struct orch_weights *checkpoint, GError **error);

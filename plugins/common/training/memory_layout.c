@@ -33,7 +33,8 @@ struct subject {
     float *images;
     int64_t *labels;
     struct orch_torch_batch batch;
-    double best_s; /* fastest step */
+    struct orch_torch_array *outputs; /* of a network that is no classifier; NULL: of one that is */
+    double best_s;                    /* fastest step */
 };
 
 static void subject_clear(struct subject *subject)
@@ -42,14 +43,15 @@ static void subject_clear(struct subject *subject)
         subject->torch->model_free(subject->model);
     g_free(subject->images);
     g_free(subject->labels);
+    g_free(subject->outputs);
 }
 
 static bool subject_init(const struct orch_session *s, const struct orch_torch_setup *setup,
                          bool channels_last, struct subject *out, GError **error)
 {
-    const struct orch_image_set *set = s->train_set;
-    int64_t count = MIN(s->batch, s->train->count);
-    size_t values = (size_t)(count * set->channels * set->height) * (size_t)set->width;
+    const struct orch_session_data *data = &s->data;
+    int64_t count = MIN(s->batch, data->images);
+    size_t values = (size_t)(count * data->channels * data->height) * (size_t)data->width;
     struct orch_torch_setup own = *setup;
     own.channels_last = channels_last;
     *out = (struct subject){.torch = s->torch,
@@ -57,6 +59,8 @@ static bool subject_init(const struct orch_session *s, const struct orch_torch_s
                             .images = g_new(float, values),
                             .labels = g_new0(int64_t, count),
                             .best_s = G_MAXDOUBLE};
+    if (out->model && orch_net_output_count(s->net) > 1)
+        out->outputs = g_new0(struct orch_torch_array, s->torch->output_count(out->model));
     for (size_t i = 0; i < values; i++)
         out->images[i] = (float)(i % 17) / 17;
     out->batch =
@@ -65,12 +69,25 @@ static bool subject_init(const struct orch_session *s, const struct orch_torch_s
            orch_training_optimizer(s, out->model, error);
 }
 
+/* A step. With several outputs their values serve as gradients: only the time matters. */
+static bool learn(struct subject *subject, GError **error)
+{
+    const struct orch_torch *torch = subject->torch;
+    struct orch_torch_model *model = subject->model;
+    if (!subject->outputs)
+        return torch->train(model, &subject->batch, error);
+    return torch->forward(model, &subject->batch, ORCH_TORCH_TRAIN, true, subject->outputs,
+                          error) &&
+           torch->backward(model, subject->outputs, torch->output_count(model), error) &&
+           torch->update(model, error);
+}
+
 static bool time_step(struct subject *subject, GError **error)
 {
     struct orch_torch_totals totals;
     int64_t begin = orch_mono_ns();
     subject->torch->rate_set(subject->model, 0);
-    if (!subject->torch->train(subject->model, &subject->batch, error) ||
+    if (!learn(subject, error) ||
         !subject->torch->totals_take(subject->model, &totals, error)) /* waits for the device */
         return false;
     subject->best_s = MIN(subject->best_s, (double)(orch_mono_ns() - begin) / 1e9);
@@ -120,13 +137,13 @@ static bool measure(const struct orch_session *s, const struct orch_torch_setup 
 /* What an answer holds for, without tabs or line ends. Caller frees. */
 static char *question_of(const struct orch_session *s)
 {
-    const struct orch_image_set *set = s->train_set;
+    const struct orch_session_data *data = &s->data;
     struct orch_machine *machine = orch_machine_probe();
     const struct orch_gpu_device *gpu = machine->gpus->len ? machine->gpus->pdata[0] : NULL;
     bool is_cpu = strcmp(s->device, "cpu") == 0;
     char *text = g_strdup_printf("LibTorch %s, %s, %s, %dx%dx%d, %s, %d frozen", s->torch->version,
                                  is_cpu || !gpu ? machine->cpu_model : gpu->model, s->net->name,
-                                 set->channels, set->height, set->width, s->training->precision,
+                                 data->channels, data->height, data->width, s->training->precision,
                                  orch_training_frozen_groups(s));
     orch_machine_free(machine);
     return g_strdelimit(text, "\t\n", ' ');

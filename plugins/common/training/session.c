@@ -164,6 +164,16 @@ static bool open_torch(struct orch_session *s, GError **error)
     return orch_data_path_check(t, s->device, error);
 }
 
+static struct orch_net *make_net(const struct orch_session *s, const char *name, GError **error)
+{
+    struct orch_net_options options = {.name = name,
+                                       .channels = s->data.channels,
+                                       .height = s->data.height,
+                                       .width = s->data.width,
+                                       .classes = s->data.classes};
+    return orch_net_make(&options, error);
+}
+
 static bool open_model(struct orch_session *s, GError **error)
 {
     const struct orch_training *t = s->training;
@@ -171,12 +181,7 @@ static bool open_model(struct orch_session *s, GError **error)
         .device = s->device,
         .precision = orch_session_precision(t),
     };
-    struct orch_net_options options = {.name = t->net,
-                                       .channels = s->train_set->channels,
-                                       .height = s->train_set->height,
-                                       .width = s->train_set->width,
-                                       .classes = s->train->classes};
-    s->net = orch_net_make(&options, error);
+    s->net = make_net(s, t->net, error);
     if (!s->net || !orch_layout_choose(s, &setup, error))
         return false;
     s->setup = setup;
@@ -187,7 +192,7 @@ static bool open_model(struct orch_session *s, GError **error)
            orch_torch_init(s->torch, s->model, s->net, s->host->derive_seed(s->host, "init"),
                            error) &&
            initial_filters(s, error) &&
-           (!t->weights || s->host->smoke(s->host) || load_weights(s, error)) &&
+           (!t->weights || !s->train_set || s->host->smoke(s->host) || load_weights(s, error)) &&
            orch_training_optimizer(s, s->model, error) && orch_average_open(s, error) &&
            orch_graphs_choose(s, error);
 }
@@ -218,16 +223,34 @@ static void *load_torch(void *ctx)
     return NULL;
 }
 
-static bool open_data_beside_torch(struct orch_session *s, GError **error)
+/* How a session gets its data. */
+struct source {
+    orch_session_read read;       /* NULL: an image set */
+    orch_session_prepare prepare; /* of an image set; NULL: nothing */
+    void *ctx;
+};
+
+static bool read_data(struct orch_session *s, const struct source *source, GError **error)
 {
     GThread *loading = g_thread_new("libtorch", load_torch, NULL);
-    bool ok = open_data(s, error);
+    bool ok = source->read ? source->read(source->ctx, s, &s->data, error) : open_data(s, error);
     g_thread_join(loading);
     return ok;
 }
 
-int orch_session_open_with(const struct orch_training *t, const struct orch_host *host,
-                           orch_session_prepare prepare, void *ctx, struct orch_session **out)
+static bool prepare_data(struct orch_session *s, const struct source *source, GError **error)
+{
+    if (source->read)
+        return true;
+    if (source->prepare && !source->prepare(source->ctx, s, error))
+        return false;
+    s->data = (struct orch_session_data){s->train_set->channels, s->train_set->height,
+                                         s->train_set->width, s->train->classes, s->train->count};
+    return true;
+}
+
+static int open_session(const struct orch_training *t, const struct orch_host *host,
+                        const struct source *source, struct orch_session **out)
 {
     struct orch_session *s = g_new0(struct orch_session, 1);
     GError *error = NULL;
@@ -235,18 +258,29 @@ int orch_session_open_with(const struct orch_training *t, const struct orch_host
     s->host = host;
     s->epochs = host->smoke(host) ? 1 : t->epochs;
     s->batch = host->smoke(host) ? MIN(t->batch, SMOKE_BATCH) : t->batch;
-    if (!orch_work_schedule(t, t->epochs, &s->schedule, &error) ||
-        !open_data_beside_torch(s, &error) || !open_torch(s, &error) ||
-        (prepare && !prepare(ctx, s, &error)) || !open_model(s, &error))
+    if (!orch_work_schedule(t, t->epochs, &s->schedule, &error) || !read_data(s, source, &error) ||
+        !open_torch(s, &error) || !prepare_data(s, source, &error) || !open_model(s, &error))
         return opening_failed(s, error);
     *out = s;
     return ORCH_OK;
+}
+
+int orch_session_open_with(const struct orch_training *t, const struct orch_host *host,
+                           orch_session_prepare prepare, void *ctx, struct orch_session **out)
+{
+    return open_session(t, host, &(struct source){.prepare = prepare, .ctx = ctx}, out);
 }
 
 int orch_session_open(const struct orch_training *t, const struct orch_host *host,
                       struct orch_session **out)
 {
     return orch_session_open_with(t, host, NULL, NULL, out);
+}
+
+int orch_session_open_on(const struct orch_training *t, const struct orch_host *host,
+                         orch_session_read read, void *ctx, struct orch_session **out)
+{
+    return open_session(t, host, &(struct source){.read = read, .ctx = ctx}, out);
 }
 
 void orch_session_close(struct orch_session *s)
@@ -284,17 +318,12 @@ void orch_session_release(struct orch_session *other)
 bool orch_session_of_net(const struct orch_session *s, const char *net, const char *stream,
                          struct orch_session *out, GError **error)
 {
-    struct orch_net_options options = {.name = net,
-                                       .channels = s->train_set->channels,
-                                       .height = s->train_set->height,
-                                       .width = s->train_set->width,
-                                       .classes = s->train->classes};
     struct orch_torch_setup setup = {.device = s->device,
                                      .precision = orch_session_precision(s->training),
                                      .channels_last = s->channels_last};
     *out = *s;
     out->train_images = out->val_images = NULL;
-    out->net = orch_net_make(&options, error);
+    out->net = make_net(s, net, error);
     out->model = out->net ? s->torch->model_new(out->net, &setup, error) : NULL;
     if (out->model &&
         orch_torch_init(s->torch, out->model, out->net, s->host->derive_seed(s->host, stream),

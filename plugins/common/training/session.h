@@ -11,11 +11,20 @@
 
 struct orch_net;
 
+/** What a model is made for. */
+struct orch_session_data {
+    int channels, height, width; /* of an image */
+    int64_t classes;             /* of the network, with the background of a detector */
+    int64_t images;              /* training images */
+};
+
 struct orch_session {
     const struct orch_training *training; /* borrowed */
     const struct orch_host *host;
     const struct orch_torch *torch;
     const char *device; /* "cpu", "cuda", "cuda:1" */
+    struct orch_session_data data;
+    /* NULL in a session of orch_session_open_on, whose caller has data of its own */
     struct orch_image_set *train_set, *val_set;
     struct orch_subset *train, *val;
     struct orch_subset *val_part; /* the validation images of each epoch: a part of `val` */
@@ -45,6 +54,14 @@ typedef bool (*orch_session_prepare)(void *ctx, struct orch_session *session, GE
 /** orch_session_open with a call of `prepare` (may be NULL). */
 int orch_session_open_with(const struct orch_training *training, const struct orch_host *host,
                            orch_session_prepare prepare, void *ctx, struct orch_session **out);
+/** Called in place of reading an image set: reads data of the caller's and fills `out`. `session`
+ * has training, host, epochs and batch. */
+typedef bool (*orch_session_read)(void *ctx, const struct orch_session *session,
+                                  struct orch_session_data *out, GError **error);
+/** orch_session_open for data that are no image set with labels. The weights that the parameters
+ * name are not loaded: the caller does so where it has judged them. */
+int orch_session_open_on(const struct orch_training *training, const struct orch_host *host,
+                         orch_session_read read, void *ctx, struct orch_session **out);
 void orch_session_close(struct orch_session *session);
 
 /** The precision that the training's parameter names. */
