@@ -61,7 +61,7 @@ static const struct {
                  "willow_tree wolf woman worm"},
 };
 
-static char **class_names(const char *name, int classes)
+char **orch_image_set_names(const char *name, int classes)
 {
     for (unsigned i = 0; i < G_N_ELEMENTS(CLASS_NAMES); i++) {
         if (strcmp(CLASS_NAMES[i].set, name) != 0)
@@ -121,7 +121,7 @@ struct orch_image_set *orch_image_set_open(const struct orch_image_set_options *
     if (!d)
         return NULL;
     if (!d->class_names)
-        d->class_names = class_names(o->name, d->classes);
+        d->class_names = orch_image_set_names(o->name, d->classes);
     for (int c = 0; c < 3; c++) {
         /* ImageNet's values for folders, as pretrained weights expect */
         static const float mean[] = {0.485F, 0.456F, 0.406F}, std[] = {0.229F, 0.224F, 0.225F};

@@ -29,6 +29,10 @@ struct orch_image_set_facts {
  * which stands for a folder of images. */
 const struct orch_image_set_facts *orch_image_set_find(const char *name);
 
+/** Names of the classes of a known set in label order, NULL-terminated; numbers where it has none.
+ * Caller frees. */
+char **orch_image_set_names(const char *name, int classes);
+
 struct orch_image_set_options {
     const char *name; /* a known set, or a folder (absolute, or below one of the places) */
     const char *root; /* NULL: search $ORCH_DATA, the cache, /usr/share/datasets */

@@ -52,6 +52,16 @@ bool orch_training_learns(const struct orch_session *s, int index)
            orch_net_node(s->net, tensor->node)->group >= orch_training_frozen_groups(s);
 }
 
+int64_t orch_training_learned_params(const struct orch_session *s)
+{
+    int64_t trained = 0;
+    for (guint i = 0; i < s->net->tensors->len; i++) {
+        if (orch_training_learns(s, (int)i))
+            trained += orch_net_tensor(s->net, (int)i)->count;
+    }
+    return trained;
+}
+
 bool orch_training_optimizer(const struct orch_session *s, struct orch_torch_model *model,
                              GError **error)
 {

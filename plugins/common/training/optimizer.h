@@ -13,5 +13,7 @@ int orch_training_frozen_groups(const struct orch_session *session);
 /** True if tensor `index` of the session's network learns: it is a parameter, neither in a frozen
  * group nor frozen by itself. */
 bool orch_training_learns(const struct orch_session *session, int index);
+/** Number of parameters that learn. */
+int64_t orch_training_learned_params(const struct orch_session *session);
 
 #endif

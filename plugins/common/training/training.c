@@ -39,16 +39,6 @@ static void note_classes(const struct orch_session *s, const int64_t *counts)
     s->host->note(s->host, text->str);
 }
 
-static int64_t trained_params(const struct orch_session *s)
-{
-    int64_t trained = 0;
-    for (guint i = 0; i < s->net->tensors->len; i++) {
-        if (orch_training_learns(s, (int)i))
-            trained += orch_net_tensor(s->net, (int)i)->count;
-    }
-    return trained;
-}
-
 /* Reports the results and writes the artifacts that describe data and network before the first
  * step: counts, `classes` and `samples`, in the working folder. */
 static bool training_describe(const struct orch_session *s, GError **error)
@@ -62,7 +52,7 @@ static bool training_describe(const struct orch_session *s, GError **error)
     }
     note_classes(s, counts);
     host->result(host, "params", (double)orch_net_params(s->net));
-    host->result(host, "trained_params", (double)trained_params(s));
+    host->result(host, "trained_params", (double)orch_training_learned_params(s));
     if (s->training->whiten)
         host->result(host, "whitening_time", s->prepare_s);
     host->result(host, "class_count", s->train->classes);

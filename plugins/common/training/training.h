@@ -103,26 +103,16 @@ struct orch_training {
 
 #define ORCH_TRAINING_DATA_PARAMS(owner) ORCH_TRAINING_DATA_PARAMS_OF(owner, "[]")
 
-/** The rows of network and optimization, with the default of `net`. */
-#define ORCH_TRAINING_NET_PARAMS_OF(owner, net_default)                                            \
-    ORCH_TRAINING_ROW(owner, net, ORCH_STRING, .def = net_default,                                 \
-                      .help = "a network of docs/networks.md"),                                    \
-        ORCH_TRAINING_ROW(owner, epochs, ORCH_INT, .def = "10", .min = "1", .max = "100000",       \
-                          .unit = "epochs", .help = "passes over the training images"),            \
-        ORCH_TRAINING_ROW(owner, target_accuracy, ORCH_REAL, .def = "0", .min = "0", .max = "1",   \
-                          .help = "time the first epoch whose val_accuracy, on the images of "     \
-                                  "each epoch's validation (val_images; 0: all), reaches it; "     \
-                                  "0: no target"),                                                 \
-        ORCH_TRAINING_ROW(owner, stop_at_target, ORCH_BOOL, .def = "true",                         \
-                          .help = "stop after that epoch; false: train all epochs"),               \
-        ORCH_TRAINING_ROW(owner, batch, ORCH_INT, .def = "64", .min = "1", .max = "65536",         \
-                          .unit = "images", .help = "batch size"),                                 \
-        ORCH_TRAINING_ROW(owner, lr, ORCH_REAL, .def = "0.1", .min = "0", .max = "100",            \
+/** The rows of optimization, with the defaults of `batch`, `lr` and `weight_decay`. */
+#define ORCH_TRAINING_OPTIMIZER_PARAMS(owner, batch_default, lr_default, decay_default)            \
+    ORCH_TRAINING_ROW(owner, batch, ORCH_INT, .def = (batch_default), .min = "1", .max = "65536",  \
+                      .unit = "images", .help = "batch size"),                                     \
+        ORCH_TRAINING_ROW(owner, lr, ORCH_REAL, .def = (lr_default), .min = "0", .max = "100",     \
                           .help = "learning rate at the start"),                                   \
         ORCH_TRAINING_ROW(owner, momentum, ORCH_REAL, .def = "0.9", .min = "0", .max = "1",        \
                           .help = "momentum of SGD and Muon"),                                     \
-        ORCH_TRAINING_ROW(owner, weight_decay, ORCH_REAL, .def = "0.0001", .min = "0", .max = "1", \
-                          .help = "L2 penalty; decoupled in AdamW and Muon"),                      \
+        ORCH_TRAINING_ROW(owner, weight_decay, ORCH_REAL, .def = (decay_default), .min = "0",      \
+                          .max = "1", .help = "L2 penalty; decoupled in AdamW and Muon"),          \
         ORCH_TRAINING_ROW(owner, nesterov, ORCH_BOOL, .def = "false",                              \
                           .help = "Nesterov's momentum"),                                          \
         ORCH_TRAINING_ROW(owner, optimizer, ORCH_ENUM, .def = "sgd",                               \
@@ -140,10 +130,24 @@ struct orch_training {
                           .unit = "epochs",                                                        \
                           .help = "epochs in which the learning rate rises from 0")
 
+/** The rows of network and optimization, with the default of `net`. */
+#define ORCH_TRAINING_NET_PARAMS_OF(owner, net_default)                                            \
+    ORCH_TRAINING_ROW(owner, net, ORCH_STRING, .def = net_default,                                 \
+                      .help = "a network of docs/networks.md"),                                    \
+        ORCH_TRAINING_ROW(owner, epochs, ORCH_INT, .def = "10", .min = "1", .max = "100000",       \
+                          .unit = "epochs", .help = "passes over the training images"),            \
+        ORCH_TRAINING_ROW(owner, target_accuracy, ORCH_REAL, .def = "0", .min = "0", .max = "1",   \
+                          .help = "time the first epoch whose val_accuracy, on the images of "     \
+                                  "each epoch's validation (val_images; 0: all), reaches it; "     \
+                                  "0: no target"),                                                 \
+        ORCH_TRAINING_ROW(owner, stop_at_target, ORCH_BOOL, .def = "true",                         \
+                          .help = "stop after that epoch; false: train all epochs"),               \
+        ORCH_TRAINING_OPTIMIZER_PARAMS(owner, "64", "0.1", "0.0001")
+
 #define ORCH_TRAINING_NET_PARAMS(owner) ORCH_TRAINING_NET_PARAMS_OF(owner, "resnet20")
 
-/** The rows of where and how it runs, of a training that is never resumed and not replayed. */
-#define ORCH_TRAINING_PLACE_PARAMS(owner)                                                          \
+/** The rows of the device. */
+#define ORCH_TRAINING_DEVICE_PARAMS(owner)                                                         \
     ORCH_TRAINING_ROW(owner, device, ORCH_STRING, .def = "auto",                                   \
                       .help = "auto (a GPU when the trial has one), cpu, cuda, cuda:N"),           \
         ORCH_TRAINING_ROW(                                                                         \
@@ -159,17 +163,32 @@ struct orch_training {
         ORCH_TRAINING_ROW(owner, layout, ORCH_ENUM, .def = "auto",                                 \
                           .choices = ORCH_TRAINING_LAYOUT_NAMES,                                   \
                           .help = "memory layout of images; auto: the faster one, measured once "  \
-                                  "for a network and device"),                                     \
+                                  "for a network and device")
+
+/** The rows of threads. */
+#define ORCH_TRAINING_THREAD_PARAMS(owner)                                                         \
+    ORCH_TRAINING_ROW(owner, threads, ORCH_INT, .def = "0", .min = "0", .max = "1024",             \
+                      .flags = ORCH_PARAM_NEUTRAL,                                                 \
+                      .help = "processor threads; 0: as many as the trial's slot has"),            \
+        ORCH_TRAINING_ROW(owner, loader_threads, ORCH_INT, .def = "1", .min = "0", .max = "64",    \
+                          .flags = ORCH_PARAM_NEUTRAL,                                             \
+                          .help = "threads that make batches; their number changes no batch")
+
+/** The rows of where and how it runs, of a training that is never resumed and not replayed. */
+#define ORCH_TRAINING_PLACE_PARAMS(owner)                                                          \
+    ORCH_TRAINING_DEVICE_PARAMS(owner),                                                            \
         ORCH_TRAINING_ROW(owner, data_path, ORCH_ENUM, .def = "auto",                              \
                           .choices = ORCH_TRAINING_DATA_PATH_NAMES, .flags = ORCH_PARAM_NEUTRAL,   \
                           .help = "where batches are made; auto: on the GPU if there is one and "  \
                                   "the data set fits in its memory; changes no batch"),            \
-        ORCH_TRAINING_ROW(owner, threads, ORCH_INT, .def = "0", .min = "0", .max = "1024",         \
-                          .flags = ORCH_PARAM_NEUTRAL,                                             \
-                          .help = "processor threads; 0: as many as the trial's slot has"),        \
-        ORCH_TRAINING_ROW(owner, loader_threads, ORCH_INT, .def = "1", .min = "0", .max = "64",    \
-                          .flags = ORCH_PARAM_NEUTRAL,                                             \
-                          .help = "threads that make batches; their number changes no batch")
+        ORCH_TRAINING_THREAD_PARAMS(owner)
+
+/** The row of checkpoints. */
+#define ORCH_TRAINING_CHECKPOINT_PARAM(owner)                                                      \
+    ORCH_TRAINING_ROW(owner, checkpoint_every, ORCH_DURATION, .def = "30s", .min = "0",            \
+                      .flags = ORCH_PARAM_NEUTRAL,                                                 \
+                      .help = "shortest time between checkpoints, which are written at "           \
+                              "the end of epochs; 0: after each")
 
 #define ORCH_TRAINING_RUN_PARAMS(owner)                                                            \
     ORCH_TRAINING_PLACE_PARAMS(owner),                                                             \
@@ -177,10 +196,7 @@ struct orch_training {
                           .choices = ORCH_TRAINING_GRAPHS_NAMES,                                   \
                           .help = "replay steps as CUDA graphs; auto: on a GPU whose LibTorch "    \
                                   "can"),                                                          \
-        ORCH_TRAINING_ROW(owner, checkpoint_every, ORCH_DURATION, .def = "30s", .min = "0",        \
-                          .flags = ORCH_PARAM_NEUTRAL,                                             \
-                          .help = "shortest time between checkpoints, which are written at "       \
-                                  "the end of epochs; 0: after each")
+        ORCH_TRAINING_CHECKPOINT_PARAM(owner)
 
 #define ORCH_TRAINING_OPTIMIZER_NAMES ((const char *const[]){"sgd", "adam", "adamw", "muon", NULL})
 #define ORCH_TRAINING_SCHEDULE_NAMES                                                               \

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parts of plugin detect, and what they share. */
+#ifndef ORCH_DETECT_H
+#define ORCH_DETECT_H
+
+#include "plugins/common/boxes/box_score.h"
+#include "plugins/common/boxes/multibox_loss.h"
+#include "plugins/common/training/epochs.h"
+#include "plugins/detect/detector.h"
+#include "plugins/detect/object_data.h"
+
+struct detect_params {
+    struct orch_training t;
+    const char *mode;                  /* full, feature, test */
+    struct orch_list classes;          /* const char *; empty: all */
+    struct orch_list transforms;       /* const char * */
+    int64_t train_images, test_images; /* 0: all */
+    int64_t data_seed;
+    bool new_head;
+    double match_iou, negatives; /* of the loss */
+    double score, nms_iou;       /* of detections */
+    int64_t candidates, per_class;
+};
+
+/** Sums of the two parts of the loss over images. */
+struct orch_loss_sums {
+    double location, confidence;
+    int64_t images;
+};
+
+/** A trial. */
+struct orch_detect {
+    const struct detect_params *params;
+    struct orch_training training; /* with what the mode decides */
+    struct orch_object_data *data;
+    struct orch_session *session;
+    struct orch_detector *detector;
+    /* the objects of the batch that the feed gave last; they belong to it */
+    struct orch_box_batch objects;
+    struct orch_loss_sums train, val; /* of the epoch so far, and of the last validation */
+    double val_map_area;              /* of the last validation; NaN: none */
+};
+
+/** Loads the trial's weights, by the names of tensors and of classes. */
+bool orch_detect_load(struct orch_detect *detect, GError **error);
+/** Adds to weights what another run or program needs to use them: names of the classes, the size
+ * and the normalisation of images. */
+bool orch_detect_label(const struct orch_detect *detect, struct orch_weights *weights,
+                       GError **error);
+
+/** The batches to learn from, and what is learned from one. */
+struct orch_feed *orch_detect_feed(struct orch_detect *detect, GError **error);
+struct orch_step *orch_detect_step(struct orch_detect *detect);
+
+/** What a measurement on validation images found. */
+struct orch_measured {
+    struct orch_loss_sums loss;
+    struct orch_box_score *score; /* freed with orch_box_score_free */
+    double map_2007, map_area;    /* NaN: there was no object */
+};
+/** Measures on the validation images: on all, or on those of each epoch. */
+bool orch_detect_measure(struct orch_detect *detect, bool on_all, struct orch_measured *out,
+                         GError **error);
+/** Reports what was measured on all validation images, and writes the artifact `classes`. */
+bool orch_detect_report(struct orch_detect *detect, const struct orch_measured *measured,
+                        GError **error);
+
+#endif

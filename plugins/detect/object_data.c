@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plugins/detect/object_data.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+#include "plugins/common/scenes/generated_scenes.h"
+#include "plugins/common/training/notes.h"
+#include "plugins/detect/detect.h"
+#include "plugins/detect/rectangle_scenes.h"
+
+#include <string.h>
+
+/** Images of a generated set where none are asked for, and of a smoke run. */
+enum { TRAIN_IMAGES = 2000, TEST_IMAGES = 500, SMOKE_IMAGES = 16 };
+
+struct orch_object_data {
+    const struct detect_params *params;
+    struct orch_scene_set *sets[2]; /* by split */
+    struct orch_scene_set val_part; /* the first images of the validation set; borrows from it */
+    struct orch_scene_transforms transforms;
+    uint64_t seed;
+};
+
+/* ---- sources ------------------------------------------------------------------------------------
+ */
+
+static int64_t image_count(const struct detect_params *p, enum orch_split split)
+{
+    const bool is_train = split == ORCH_SPLIT_TRAIN;
+    const int64_t asked = is_train ? p->train_images : p->test_images;
+    return asked ? asked : is_train ? TRAIN_IMAGES : TEST_IMAGES;
+}
+
+/* Numbers of Fashion-MNIST's classes by their names. */
+static GArray *fashion_classes(const struct detect_params *p, GError **error)
+{
+    g_auto(GStrv) known = orch_image_set_names("fashion-mnist", 10);
+    const char *const *wanted = p->classes.items;
+    GArray *numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    for (size_t i = 0; i < p->classes.count; i++) {
+        int64_t at = 0;
+        while (known[at] && !orch_name_is_same(known[at], wanted[i]))
+            at++;
+        if (!known[at]) {
+            g_autofree char *all = g_strjoinv(", ", known);
+            orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
+                           "classes: '%s' has no class '%s'; it has %s", ORCH_GENERATED_SCENES_NAME,
+                           wanted[i], all);
+            g_array_unref(numbers);
+            return NULL;
+        }
+        g_array_append_val(numbers, at);
+    }
+    return numbers;
+}
+
+static struct orch_scene_set *open_fashion(const struct detect_params *p, enum orch_split split,
+                                           GError **error)
+{
+    g_autoptr(GArray) classes = fashion_classes(p, error);
+    if (!classes)
+        return NULL;
+    struct orch_generated_scenes options =
+        orch_generated_scenes_usual(split, image_count(p, split), (uint64_t)p->data_seed);
+    options.root = p->t.data_root;
+    options.classes = (const int64_t *)(void *)classes->data;
+    options.class_count = classes->len;
+    return orch_generated_scenes_new(&options, error);
+}
+
+static bool check_fashion(const struct detect_params *p, const struct orch_host *host,
+                          GError **error);
+
+static struct orch_scene_set *open_rectangles(const struct detect_params *p, enum orch_split split,
+                                              GError **error)
+{
+    return orch_rectangle_scenes_new(&p->classes, split, image_count(p, split), 64,
+                                     (uint64_t)p->data_seed, error);
+}
+
+static bool check_rectangles(const struct detect_params *p, const struct orch_host *host,
+                             GError **error)
+{
+    (void)host;
+    struct orch_scene_set *set =
+        orch_rectangle_scenes_new(&p->classes, ORCH_SPLIT_TRAIN, 1, 16, 1, error);
+    const bool ok = set != NULL;
+    orch_scene_set_free(set);
+    return ok;
+}
+
+/* Where images with objects come from. */
+static const struct source {
+    const char *name;
+    struct orch_scene_set *(*open)(const struct detect_params *p, enum orch_split split,
+                                   GError **error);
+    /* Checks the classes, and names what will be read; reads no images. */
+    bool (*check)(const struct detect_params *p, const struct orch_host *host, GError **error);
+} SOURCES[] = {
+    {ORCH_GENERATED_SCENES_NAME, open_fashion, check_fashion},
+    {"synthetic", open_rectangles, check_rectangles},
+};
+
+static const char *digest_of(void *ctx, const char *path)
+{
+    const struct orch_host *host = ctx;
+    return host->file_digest(host, path);
+}
+
+static bool check_fashion(const struct detect_params *p, const struct orch_host *host,
+                          GError **error)
+{
+    static const char *const names[] = {"train", "test"};
+    g_autoptr(GArray) classes = fashion_classes(p, error);
+    for (int split = 0; classes && split < 2; split++) {
+        const struct orch_image_set_options options = {
+            .name = "fashion-mnist", .root = p->t.data_root, .split = (enum orch_split)split};
+        char digest[65];
+        if (!orch_image_set_digest(&options, digest_of, (void *)(uintptr_t)host, digest, error))
+            return false;
+        host->input(host, names[split], digest);
+    }
+    return classes != NULL;
+}
+
+static const struct source *find_source(const struct detect_params *p, GError **error)
+{
+    const char *names[G_N_ELEMENTS(SOURCES) + 1] = {NULL};
+    for (size_t i = 0; i < G_N_ELEMENTS(SOURCES); i++) {
+        names[i] = SOURCES[i].name;
+        if (orch_name_is_same(SOURCES[i].name, p->t.dataset))
+            return &SOURCES[i];
+    }
+    g_autofree char *known = g_strjoinv(", ", (char **)(uintptr_t)names);
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
+                   "dataset: no set of images with objects is called '%s'; there are %s",
+                   p->t.dataset, known);
+    return NULL;
+}
+
+/* ---- opening ------------------------------------------------------------------------------------
+ */
+
+static bool are_distinct(const struct orch_list *classes, GError **error)
+{
+    const char *const *names = classes->items;
+    for (size_t i = 0; i < classes->count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (orch_name_is_same(names[i], names[k])) {
+                orch_error_set(error, ORCH_ERROR_RECIPE, "name each class once",
+                               "classes: '%s' is given twice", names[i]);
+                return false;
+            }
+    return true;
+}
+
+int orch_object_data_check(const struct detect_params *p, const struct orch_host *host)
+{
+    GError *error = NULL;
+    struct orch_scene_transforms transforms;
+    const struct source *source = find_source(p, &error);
+    if (!source || !are_distinct(&p->classes, &error) ||
+        !orch_scene_transforms_parse(p->transforms.items, p->transforms.count, &transforms,
+                                     &error) ||
+        (!host->smoke(host) && !source->check(p, host, &error)))
+        return orch_training_fail(host, error);
+    return ORCH_OK;
+}
+
+/* Notes boxes of the set that the reader had to change or leave out. */
+static void note_faults(const struct orch_host *host, const struct orch_scene_set *set)
+{
+    if (set->clipped.count)
+        orch_training_note(host,
+                           "%" G_GINT64_FORMAT " boxes were cut at the edge of their image: %s",
+                           set->clipped.count, set->clipped.first);
+    if (set->left_out.count)
+        orch_training_note(host, "%" G_GINT64_FORMAT " boxes were left out: %s",
+                           set->left_out.count, set->left_out.first);
+}
+
+static bool open_sets(struct orch_object_data *data, const struct orch_host *host, GError **error)
+{
+    const struct detect_params *p = data->params;
+    const struct source *source = find_source(p, error);
+    for (int split = 0; source && split < 2; split++) {
+        data->sets[split] = host->smoke(host)
+                                ? orch_rectangle_scenes_new(NULL, (enum orch_split)split,
+                                                            SMOKE_IMAGES, 32, 1, error)
+                                : source->open(p, (enum orch_split)split, error);
+        if (!data->sets[split])
+            return false;
+        note_faults(host, data->sets[split]);
+    }
+    return source != NULL;
+}
+
+static bool has_objects(const struct orch_object_data *data, GError **error)
+{
+    if (orch_object_data_objects(data, ORCH_OBJECTS_TRAIN, 0) > 0)
+        return true;
+    const struct orch_scene_set *set = data->sets[ORCH_SPLIT_TRAIN];
+    orch_error_set(error, ORCH_ERROR_RECIPE, "name other classes, or take more images",
+                   "the %" G_GINT64_FORMAT " training images of '%s' have no object to learn from",
+                   set->count, set->name);
+    return false;
+}
+
+struct orch_object_data *orch_object_data_open(const struct detect_params *p,
+                                               const struct orch_host *host, GError **error)
+{
+    struct orch_object_data *data = g_new0(struct orch_object_data, 1);
+    data->params = p;
+    data->seed = host->derive_seed(host, "images");
+    if (!orch_scene_transforms_parse(p->transforms.items, p->transforms.count, &data->transforms,
+                                     error) ||
+        !open_sets(data, host, error) || !has_objects(data, error)) {
+        orch_object_data_free(data);
+        return NULL;
+    }
+    data->val_part = *data->sets[ORCH_SPLIT_TEST];
+    if (p->t.val_images)
+        data->val_part.count = MIN(data->val_part.count, p->t.val_images);
+    return data;
+}
+
+void orch_object_data_free(struct orch_object_data *data)
+{
+    if (!data)
+        return;
+    orch_scene_set_free(data->sets[0]);
+    orch_scene_set_free(data->sets[1]);
+    g_free(data);
+}
+
+/* ---- use ----------------------------------------------------------------------------------------
+ */
+
+static const struct orch_scene_set *set_of(const struct orch_object_data *data,
+                                           enum orch_object_part part)
+{
+    return part == ORCH_OBJECTS_TRAIN ? data->sets[ORCH_SPLIT_TRAIN]
+           : part == ORCH_OBJECTS_VAL ? data->sets[ORCH_SPLIT_TEST]
+                                      : &data->val_part;
+}
+
+char **orch_object_data_names(const struct orch_object_data *data)
+{
+    return data->sets[ORCH_SPLIT_TRAIN]->class_names;
+}
+
+int orch_object_data_classes(const struct orch_object_data *data)
+{
+    return data->sets[ORCH_SPLIT_TRAIN]->classes;
+}
+
+int64_t orch_object_data_images(const struct orch_object_data *data, enum orch_object_part part)
+{
+    return set_of(data, part)->count;
+}
+
+int64_t orch_object_data_objects(const struct orch_object_data *data, enum orch_object_part part,
+                                 int label)
+{
+    const struct orch_scene_set *set = set_of(data, part);
+    int64_t objects = 0;
+    for (int64_t i = 0; i < set->first[set->count]; i++)
+        objects += !set->is_difficult[i] && (!label || set->labels[i] == label);
+    return objects;
+}
+
+struct orch_scene_loader *orch_object_data_loader(const struct orch_object_data *data,
+                                                  enum orch_object_part part, int64_t batch,
+                                                  GError **error)
+{
+    const bool is_train = part == ORCH_OBJECTS_TRAIN;
+    struct orch_scene_loader_options options = {
+        .batch = (int)batch,
+        .threads = (int)data->params->t.loader_threads,
+        .shuffles = is_train,
+        .with_difficult = !is_train,
+        .seed = data->seed,
+        .pixels = {(int)data->params->t.image_size, ORCH_SCENE_MEAN, ORCH_SCENE_DEVIATION}};
+    if (is_train)
+        options.transforms = data->transforms;
+    return orch_scene_loader_new(set_of(data, part), &options, error);
+}

@@ -1,0 +1,3 @@
+if(TARGET orch_training)
+  orch_plugin(detect orch_training orch_scenes orch_boxes)
+endif()

@@ -1,0 +1,48 @@
+# The plugin detect on bad input: unknown sets, classes and networks, weights of another network or without the classes
+# that are tested, images without objects of the classes, a loss that is not finite. Each is named, and nothing is lost.
+. "$(dirname "$0")/lib.sh"
+[ -e "$BUILD/plugins/common/orch-torch.so" ] || skip 'no LibTorch here'
+small='dataset: synthetic, train_images: 32, test_images: 16, val_images: 8, image_size: 64, net: "ssd-small:4", epochs: 1, layout: plain, threads: 1'
+
+# before anything runs
+refused() { # WITH MESSAGE
+    printf 'format: 1\nrecipe: o\nexperiments: { o: { plugin: detect, with: { %s } } }\n' "$1" >o.recipe
+    fails 2 orch check o.recipe
+    says "$2"
+    says 'at: o.recipe:3'
+}
+refused 'dataset: cats' "dataset: no set of images with objects is called 'cats'; there are fashion-scenes"
+refused "$small, classes: [red, purple]" "classes: 'synthetic' has no class 'purple'; it has red, green, blue"
+refused "$small, classes: [red, red]" "classes: 'red' is given twice"
+refused "dataset: synthetic, net: resnet18" "network 'resnet18': the 1 outputs are not those of a detector"
+refused "dataset: synthetic, net: ssd-smal" "did you mean 'ssd-small"
+refused "$small, mode: feature" 'mode feature begins with the weights of a detector'
+refused "$small, mode: test" 'mode test begins with the weights of a detector'
+refused "$small, freeze: 9" "freeze: 9, but network 'ssd-small:4' has layer groups 0 to"
+refused "$small, transforms: [blur]" 'blur'
+refused "$small, transforms: [flip, crop]" 'crop'
+refused "$small, schedule: steps, milestones: [70]" 'all 1 learning-rate drops come after the last'
+
+cat >r.recipe <<R
+format: 1
+recipe: r
+with: { $small }
+experiments:
+  base: { plugin: detect, with: { classes: [red, green] } }
+  unknown: { plugin: detect, with: { mode: test, classes: [green, blue], weights: "\${base.weights}" } }
+  wider: { plugin: detect, with: { net: "ssd-small:8", weights: "\${base.weights}" } }
+  nan: { plugin: detect, with: { lr: 100, weight_decay: 1, batch: 4, epochs: 3 } }
+R
+ok orch run r.recipe base -q
+breaks() {
+    fails 1 orch run r.recipe "$1" -q
+    says "$2"
+}
+breaks unknown "mode test: the weights have no class 'blue'; they have red, green"
+breaks wider "the weights do not fit network 'ssd-small:8': base_net.0.0.weight: [4, 3, 3, 3] for [8, 3, 3, 3]"
+ok orch run r.recipe nan -q
+ok orch ls --where experiment=nan --json
+same diverged "$(json runs.0.state)"
+ok orch show "$(json runs.0.key)"
+has 'the training loss is not finite: first in step'
+has 'train_loss'
