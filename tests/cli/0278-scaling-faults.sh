@@ -52,11 +52,11 @@ wait $pid
 ended crashed 'rank 0 was killed by signal 9 (SIGKILL)'
 none_left 'worker 0 was killed'
 # it hangs: the others wait for its gradients until the time limit
-sed 's/retries: 0/retries: 0\n    timeout: 30s/' t.recipe >limit.recipe && mv limit.recipe t.recipe
+sed 's/retries: 0/retries: 0\n    timeout: 20s/' t.recipe >limit.recipe && mv limit.recipe t.recipe
 start
 kill -STOP "$worker"
 wait $pid
-ended timeout 'ran past its limit of 30 s'
+ended timeout 'ran past its limit of 20 s'
 none_left 'a worker hung'
 # the trial is cancelled while it trains: all workers leave the loop after the same step
 start
