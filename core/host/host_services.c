@@ -8,6 +8,7 @@
 #include "lib/base/file_digests.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
+#include "lib/base/seed.h"
 #include "lib/base/write_all.h"
 #include "lib/wire/event.h"
 
@@ -285,26 +286,9 @@ static bool host_cancelled(const struct orch_host *host)
     return atomic_load(&services->cancelled);
 }
 
-uint64_t orch_services_derive_seed(uint64_t seed, const char *stream)
-{
-    uint8_t bytes[8], digest[32];
-    gsize length = sizeof digest;
-    for (int i = 0; i < 8; i++)
-        bytes[i] = (uint8_t)(seed >> (8 * i));
-    GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
-    g_checksum_update(sum, bytes, sizeof bytes);
-    g_checksum_update(sum, (const guchar *)stream, (gssize)strlen(stream));
-    g_checksum_get_digest(sum, digest, &length);
-    g_checksum_free(sum);
-    uint64_t derived = 0;
-    for (int i = 7; i >= 0; i--)
-        derived = derived << 8 | digest[i];
-    return derived;
-}
-
 static uint64_t host_derive_seed(const struct orch_host *host, const char *stream)
 {
-    return orch_services_derive_seed(of(host)->setup.seed, stream ? stream : "");
+    return orch_seed_derive(of(host)->setup.seed, stream ? stream : "");
 }
 
 static const char *host_checkpoint_dir(const struct orch_host *host)

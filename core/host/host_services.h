@@ -38,8 +38,4 @@ json_t *orch_services_inputs(struct services *services);
 /** Sends one event after all pending ones. */
 void orch_services_send(struct services *services, const json_t *object);
 
-/** Seed of a named stream: the first 8 bytes (little endian) of SHA-256 over the trial's seed (8
- * bytes, little endian) and the name. */
-uint64_t orch_services_derive_seed(uint64_t seed, const char *stream);
-
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Networks in files of ONNX. */
+/* Networks in files of ONNX, read and written. */
+#include "core/cli/cli.h"
 #include "core/feature/feature.h"
 #include "features/onnx/onnx.h"
 #include "lib/net/open_net.h"
@@ -32,7 +33,10 @@ static struct orch_net *read_file(const struct orch_net_request *request,
     return net;
 }
 
+extern const struct orch_command ORCH_COMMAND_NET_EXPORT;
+
+static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_NET_EXPORT, NULL};
 static const struct orch_net_reader READER = {.ending = ".onnx", .read = read_file};
 static const struct orch_net_reader *const READERS[] = {&READER, NULL};
 
-const struct orch_feature ORCH_FEATURE_ONNX = {.net_readers = READERS};
+const struct orch_feature ORCH_FEATURE_ONNX = {.commands = COMMANDS, .net_readers = READERS};

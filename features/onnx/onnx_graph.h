@@ -12,8 +12,8 @@
 #ifndef ORCH_FEATURES_ONNX_ONNX_GRAPH_H
 #define ORCH_FEATURES_ONNX_ONNX_GRAPH_H
 
-#include "lib/onnx/onnx_file.h"
 #include "lib/net/build.h"
+#include "lib/onnx/onnx_file.h"
 
 #define ONNX_RANK_MAX 8
 #define ONNX_FOLD_MAX 4096                   /* maximum elements of a constant with known numbers */

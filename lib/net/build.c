@@ -510,6 +510,13 @@ int orch_net_embedding(struct orch_net_builder *b, int in, int64_t rows, int64_t
     return node->id;
 }
 
+int orch_net_embedding_rows(struct orch_net_builder *b, int id, enum orch_net_rows rows)
+{
+    if (usable(b, id))
+        node_at(b, id)->rows = rows;
+    return id;
+}
+
 int orch_net_layernorm(struct orch_net_builder *b, int in, const char *name, ...)
 {
     if (!usable(b, in))
@@ -564,6 +571,14 @@ int orch_net_attention(struct orch_net_builder *b, int in, int heads)
     node->out_channels = node->out.c = node->out.c / 3;
     /* scores of each query with each key, then the weighted sum of the values */
     node->macs = 2 * node->out.h * node->out.h * node->out.c;
+    return id;
+}
+
+int orch_net_causal_attention(struct orch_net_builder *b, int in, int heads)
+{
+    int id = orch_net_attention(b, in, heads);
+    if (id >= 0)
+        node_at(b, id)->is_causal = true;
     return id;
 }
 

@@ -81,6 +81,9 @@ int orch_net_pad_shortcut(struct orch_net_builder *b, int in, int64_t channels, 
 /* Sequences: a value is C x T x 1. */
 int orch_net_embedding(struct orch_net_builder *b, int in, int64_t rows, int64_t width,
                        const char *name, ...) G_GNUC_PRINTF(5, 6);
+/** Changes which rows an embedding gives to the tokens (as built: each token's own). Returns `id`.
+ */
+int orch_net_embedding_rows(struct orch_net_builder *b, int id, enum orch_net_rows rows);
 int orch_net_layernorm(struct orch_net_builder *b, int in, const char *name, ...)
     G_GNUC_PRINTF(3, 4);
 /** `name` NULL: the weights are shared with another layer (tied), so it has no parameters. */
@@ -88,6 +91,8 @@ int orch_net_token_linear(struct orch_net_builder *b, int in, int64_t out, const
     G_GNUC_PRINTF(4, 5);
 /** `in` has queries, keys and values concatenated. */
 int orch_net_attention(struct orch_net_builder *b, int in, int heads);
+/** The same, in which no token attends to later ones. */
+int orch_net_causal_attention(struct orch_net_builder *b, int in, int heads);
 int orch_net_first_token(struct orch_net_builder *b, int in);
 /** An operation known by name only, with the given output shape (h, w >= 1). */
 int orch_net_generic(struct orch_net_builder *b, const int *inputs, int count,

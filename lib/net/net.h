@@ -47,6 +47,13 @@ enum orch_net_op {
 };
 #define ORCH_NET_OP_COUNT (ORCH_NET_GENERIC + 1)
 
+/** Which rows of its table an embedding gives to the tokens. */
+enum orch_net_rows {
+    ORCH_NET_ROWS_TOKENS = 0, /* each token's own */
+    ORCH_NET_ROWS_POSITIONS,  /* the row of the token's position */
+    ORCH_NET_ROWS_FIRST,      /* the first one: all tokens are of one kind */
+};
+
 struct orch_net_shape {
     int64_t c, h, w;
 };
@@ -69,6 +76,8 @@ struct orch_net_node {
     bool ceil_mode;    /* pools: the last window may extend beyond the edge */
     bool is_auxiliary; /* in a head used in training only: counts for parameters, not operations */
     int heads;         /* attention */
+    bool is_causal;    /* attention: no token attends to later ones */
+    enum orch_net_rows rows;        /* embedding */
     double eps, momentum;           /* batch norm */
     double p;                       /* dropout, stochastic depth */
     int64_t macs;                   /* multiply-adds per image, without bias: conv and linear */

@@ -15,10 +15,11 @@ void orch_net_build_bert_base(struct orch_net_builder *b, const char *argument, 
 {
     (void)argument;
     (void)variant;
-    int x = orch_net_add(
-        b, orch_net_embedding(b, 0, b->net->classes, WIDTH, "embeddings.word_embeddings"),
-        orch_net_embedding(b, 0, 512, WIDTH, "embeddings.position_embeddings"));
-    x = orch_net_add(b, x, orch_net_embedding(b, 0, 2, WIDTH, "embeddings.token_type_embeddings"));
+    int words = orch_net_embedding(b, 0, b->net->classes, WIDTH, "embeddings.word_embeddings");
+    int places = orch_net_embedding(b, 0, 512, WIDTH, "embeddings.position_embeddings");
+    int x = orch_net_add(b, words, orch_net_embedding_rows(b, places, ORCH_NET_ROWS_POSITIONS));
+    int types = orch_net_embedding(b, 0, 2, WIDTH, "embeddings.token_type_embeddings");
+    x = orch_net_add(b, x, orch_net_embedding_rows(b, types, ORCH_NET_ROWS_FIRST));
     x = orch_net_dropout(b, orch_net_layernorm(b, x, "embeddings.LayerNorm"), 0.1);
     for (int i = 0; i < LAYERS; i++) {
         b->group = i + 1;
@@ -43,14 +44,15 @@ void orch_net_build_gpt2(struct orch_net_builder *b, const char *argument, int v
 {
     (void)argument;
     (void)variant;
-    int x = orch_net_add(b, orch_net_embedding(b, 0, b->net->classes, WIDTH, "wte"),
-                         orch_net_embedding(b, 0, 1024, WIDTH, "wpe"));
+    int words = orch_net_embedding(b, 0, b->net->classes, WIDTH, "wte");
+    int places = orch_net_embedding(b, 0, 1024, WIDTH, "wpe");
+    int x = orch_net_add(b, words, orch_net_embedding_rows(b, places, ORCH_NET_ROWS_POSITIONS));
     x = orch_net_dropout(b, x, 0.1);
     for (int i = 0; i < LAYERS; i++) {
         b->group = i + 1;
         int y = orch_net_layernorm(b, x, "h.%d.ln_1", i);
-        y = orch_net_attention(b, orch_net_token_linear(b, y, 3 * WIDTH, "h.%d.attn.c_attn", i),
-                               HEADS);
+        y = orch_net_causal_attention(
+            b, orch_net_token_linear(b, y, 3 * WIDTH, "h.%d.attn.c_attn", i), HEADS);
         y = orch_net_token_linear(b, y, WIDTH, "h.%d.attn.c_proj", i);
         x = orch_net_add(b, x, orch_net_dropout(b, y, 0.1));
         y = orch_net_layernorm(b, x, "h.%d.ln_2", i);

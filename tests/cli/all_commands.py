@@ -23,7 +23,7 @@ LIMIT_S = 20
 VALUES = {
     "RECIPE": "r.recipe", "RECIPE...": "r.recipe", "PROBLEM|EXPERIMENT...": "tune", "EXPERIMENT...": "tune", "EXPERIMENT": "tune",
     "RUN": "{run}", "RUN...": "{run}", "RUN|RECIPE...": "{run}", "RUN|FILTER": "{run}", "A": "{run}", "B": "@last", "A..B": None, "DIR": "{out}",
-    "METRIC": "final", "NAME": "accuracy", "NAME...": "accuracy", "NAME|PATH": "./job.plugin", "NET": "resnet20",
+    "METRIC": "final", "NAME": "accuracy", "NAME...": "accuracy", "NAME|PATH": "./job.plugin", "NET": "resnet20", "NET|RUN": "resnet20",
     "KERNEL[/STRIDE]...": "3/2", "KEY=N,...": "cores=1", "GPU": "v100", "GPUS": "v100", "REMOTE": "{hub}", "FILE": "{out}", "FILE.csv": "data.csv",
     "FILE|DIR": "{bundle}", "FILE|DIGEST...": "./none.so", "OTHER.db|BUNDLE|DIR...": "{bundle}", "SHELL": "bash", "SHELL|runs|plugins": "bash", "N": "2", "K": "2", "SECONDS": "1", "DURATION": "1s",
     "WHEN": "never", "WHO": "tester", "KEY": "{run}", "COMMAND": "true", "CONDITION": "wall_s>0 or lr>0", "EXPR": "lr>0", "COLUMNS": "key,lr,wall_s",
@@ -38,7 +38,7 @@ VALUES = {
 }
 # commands that take another value than what their usage names
 ARGUMENTS = {
-    "net show": ["resnet20"], "net compare": ["resnet20", "resnet32"], "gpu prices": [], "dataset get": ["none"], "plugin new": ["{name}"],
+    "net show": ["resnet20"], "net export": ["resnet20", "--onnx", "{out}"], "net compare": ["resnet20", "resnet32"], "gpu prices": [], "dataset get": ["none"], "plugin new": ["{name}"],
     "measurements show": ["d"], "measurements rm": ["d"], "measurements export": ["d"], "predictor show": ["p"], "predictor rm": ["p"],
     "predictor export": ["p"], "try": ["--", "true"], "pack": ["r.recipe", "{out}"], "diff": ["{run}", "@last"],
     "import": ["data.csv"], "submit": ["r.recipe"], "plot": [], "predict": [], "compare": ["{run}", "@last"],

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes a network with its weights as an ONNX file. */
+#include "core/cli/cli.h"
+
+#include "core/results/run_named.h"
+#include "features/onnx/export_source.h"
+#include "features/onnx/onnx_export.h"
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+struct export_options {
+    const char *onnx, *opset, *input, *classes, *weights, *seed, *batch;
+    bool folds_norms, external;
+};
+
+static const struct orch_option OPTIONS[] = {
+    ORCH_OPTION(struct export_options, onnx, TEXT, "onnx", .letter = 'o', .value = "FILE",
+                .help = "the file to write, usually with the ending .onnx"),
+    ORCH_OPTION(struct export_options, opset, TEXT, "opset", .value = "N",
+                .help = "version of ONNX's operators, 13 to 21 (default 17)"),
+    ORCH_OPTION(struct export_options, weights, TEXT, "weights", .value = "FILE",
+                .help = "weights of a network: a .safetensors or .pth file"),
+    ORCH_OPTION(struct export_options, seed, TEXT, "seed", .value = "N",
+                .help = "of initial weights: those of a trial with this seed64 (default 1)"),
+    ORCH_OPTION(struct export_options, input, TEXT, "input", .letter = 'i', .value = "CxHxW",
+                .help = "size of one input (default: the network's own, or the run's)"),
+    ORCH_OPTION(struct export_options, classes, TEXT, "classes", .value = "N",
+                .help = "outputs of the classifier (default: the network's own, or the run's)"),
+    ORCH_OPTION(struct export_options, batch, TEXT, "batch", .letter = 'b', .value = "N",
+                .help = "a fixed batch size (default: any)"),
+    ORCH_OPTION(struct export_options, folds_norms, FLAG, "fold-norms",
+                .help = "make batch norms a part of the convolutions before them"),
+    ORCH_OPTION(struct export_options, external, FLAG, "external-data",
+                .help = "write the weights to FILE.data, as for files over 2 GiB"),
+    {0}};
+
+static bool read_opset(const char *text, int *out, GError **error)
+{
+    int64_t opset = ONNX_OPSET_DEFAULT;
+    if (text &&
+        (!orch_int_parse(text, &opset) || opset < ONNX_OPSET_MIN || opset > ONNX_OPSET_MAX)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "17, the default, is read by most engines",
+                       "option '--opset': '%s' is not a version from %d to %d", text,
+                       ONNX_OPSET_MIN, ONNX_OPSET_MAX);
+        return false;
+    }
+    *out = (int)opset;
+    return true;
+}
+
+static bool read_seed(const char *text, uint64_t *out, GError **error)
+{
+    *out = 1;
+    if (!text || g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT64, out, NULL))
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, "'orch show RUN' prints a run's seed64",
+                   "option '--seed': '%s' is not a whole number of at most 64 bits", text);
+    return false;
+}
+
+static bool read_net(const struct orch_cli *cli, const struct export_options *o,
+                     struct orch_net_options *out, GError **error)
+{
+    *out = (struct orch_net_options){.name = cli->args[0]};
+    if (o->input && !orch_net_input_parse(o->input, out)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "channels x height x width, for example 3x224x224",
+                       "option '--input': '%s' is not a size", o->input);
+        return false;
+    }
+    return orch_cli_count(o->classes, "--classes", 1 << 24, &out->classes, error);
+}
+
+/* Replaces the error of a word that is no run by one that also says that it is no network. */
+static void neither(const char *word, GError **error)
+{
+    if (error && *error && !g_error_matches(*error, ORCH_ERROR, ORCH_ERROR_NOT_FOUND))
+        return;
+    g_autoptr(GError) unknown = NULL;
+    orch_net_free(orch_net_make(&(struct orch_net_options){.name = word}, &unknown));
+    g_clear_error(error);
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                   unknown && orch_error_hint(unknown)
+                       ? orch_error_hint(unknown)
+                       : "'orch net ls' lists the networks, 'orch ls' the runs",
+                   "'%s' is neither a network nor a run", word);
+}
+
+static bool open_run(struct orch_cli *cli, const struct export_options *o,
+                     const struct orch_net_options *net, struct onnx_export_source *out,
+                     GError **error)
+{
+    if (o->weights || o->seed) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave it out, or name a network ('orch net ls')",
+                       "option '%s' is for networks: a run has its weights",
+                       o->weights ? "--weights" : "--seed");
+        return false;
+    }
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    struct orch_named_run named = {0};
+    bool ok = store && orch_named_run_find(store, cli->args[0], false, &named, error);
+    if (!ok)
+        neither(cli->args[0], error);
+    if (ok && named.trial) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "wait for its end ('orch ls' lists it)",
+                       "'%s' is still running: its weights are kept when it has ended",
+                       cli->args[0]);
+        ok = false;
+    }
+    ok = ok && orch_onnx_export_source_of_run(store, named.run, net, out, error);
+    orch_named_run_clear(&named);
+    return ok;
+}
+
+/* The word is a network's name, else a run's. */
+static bool open_source(struct orch_cli *cli, const struct export_options *o,
+                        struct onnx_export_source *out, GError **error)
+{
+    struct onnx_export_request request = {.weights = o->weights};
+    *out = (struct onnx_export_source){0};
+    if (!read_net(cli, o, &request.net, error) || !read_seed(o->seed, &request.seed, error))
+        return false;
+    g_autofree char *name = orch_net_canonical_name(cli->args[0]);
+    if (!name)
+        return open_run(cli, o, &request.net, out, error);
+    if (o->weights && o->seed) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+                       "options '--weights' and '--seed' exclude each other");
+        return false;
+    }
+    return orch_onnx_export_source_open(&request, out, error);
+}
+
+static json_t *names_of(const GPtrArray *values)
+{
+    json_t *names = json_array();
+    for (guint i = 0; i < values->len; i++) {
+        const Onnx__ValueInfoProto *value = values->pdata[i];
+        json_array_append_new(names, orch_json_text_or_null(value->name));
+    }
+    return names;
+}
+
+static void print_written(struct orch_cli *cli, const struct export_options *o,
+                          const struct onnx_export_source *s, const struct onnx_model *m,
+                          const struct onnx_written *written)
+{
+    g_autofree char *data = written->data_bytes ? g_strconcat(o->onnx, ".data", NULL) : NULL;
+    g_autofree char *size = orch_bytes_format(written->bytes + written->data_bytes);
+    if (cli->json) {
+        orch_cli_print_json(json_pack("{s:s s:o s:s s:s s:i s:I s:I s:o s:o}", "file", o->onnx,
+                                      "data_file", orch_json_text_or_null(data), "network",
+                                      s->net->name, "weights", s->weights, "opset", m->opset,
+                                      "bytes", (json_int_t)written->bytes, "data_bytes",
+                                      (json_int_t)written->data_bytes, "inputs",
+                                      names_of(m->inputs), "outputs", names_of(m->outputs)));
+        return;
+    }
+    orch_cli_info(cli, "wrote '%s': %s, %s, opset %d, %s", o->onnx, s->net->name, s->weights,
+                  m->opset, size);
+    if (data)
+        orch_cli_info(cli, "its weights are in '%s', which belongs beside it", data);
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct export_options *o = options;
+    struct onnx_export e = {.folds_norms = o->folds_norms};
+    struct onnx_export_source source = {0};
+    if (!o->onnx) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example --onnx model.onnx",
+                       "option '--onnx' names the file to write, and is missing");
+        return -1;
+    }
+    if (!read_opset(o->opset, &e.opset, error) ||
+        !orch_cli_count(o->batch, "--batch", 1 << 24, &e.batch, error))
+        return -1;
+    bool ok = open_source(cli, o, &source, error);
+    struct onnx_model model = {0};
+    struct onnx_written written;
+    e.net = source.net;
+    e.values = source.values;
+    ok = ok && orch_onnx_export(&e, &model, error);
+    for (guint i = 0; ok && i < source.metadata->len; i += 2)
+        orch_onnx_model_metadata(&model, source.metadata->pdata[i], source.metadata->pdata[i + 1]);
+    ok = ok && orch_onnx_model_write(&model, o->onnx, o->external, &written, error);
+    if (ok)
+        print_written(cli, o, &source, &model, &written);
+    orch_onnx_model_clear(&model);
+    orch_onnx_export_source_clear(&source);
+    return ok ? ORCH_EXIT_OK : -1;
+}
+
+const struct orch_command ORCH_COMMAND_NET_EXPORT = {
+    .name = "net export",
+    .group = "Networks and hardware",
+    .summary = "write a network with its weights as an ONNX file",
+    .usage = "NET|RUN",
+    .min_args = 1,
+    .max_args = 1,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct export_options),
+    .about =
+        "Exports a network of 'orch net ls' with the weights that a run kept as its artifact "
+        "'weights', with those of a file (--weights), or with the initial values of a training "
+        "(--seed). The model computes what the training plugins compute in evaluation: dropout "
+        "does nothing, batch norms use their running statistics, and auxiliary heads are left "
+        "out.\n"
+        "\n"
+        "The input is called 'input' (N x C x H x W, or N x T tokens), the output 'output', or, "
+        "where there are several, as the layers of 'orch net show'. The batch may have any size "
+        "unless --batch fixes it. Initializers have the names of the weights. The metadata have "
+        "the network, its input and classes, and of a run its key, source tree, parameters and "
+        "the names of its classes.\n"
+        "\n"
+        "The file appears when it is complete. A model of more than 2 GiB, protobuf's limit, is "
+        "written as two files, with the weights in FILE.data.",
+    .examples =
+        "  orch net export @last --onnx model.onnx\n"
+        "  orch net export resnet50 --weights resnet50.pth --onnx resnet50.onnx --opset 13\n"
+        "  orch net export resnet20 --onnx fresh.onnx --seed 7 --fold-norms",
+    .run = run,
+};
