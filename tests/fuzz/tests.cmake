@@ -17,3 +17,7 @@ foreach(part pth safetensors)
 endforeach()
 # archives of strangers
 orch_fuzz(zip orch_zip)
+# annotations of images with boxes
+foreach(part voc_xml open_images)
+  orch_fuzz(${part} orch_scenes)
+endforeach()

@@ -193,6 +193,19 @@ static void take_parse_error(const struct parser *p, GError *found, GError **err
     g_error_free(found);
 }
 
+/* GLib's parser does not stop at every byte that is no UTF-8. */
+static bool is_text(struct parser *p, const char *text, gsize length, GError **error)
+{
+    const char *odd;
+    if (g_utf8_validate_len(text, length, &odd))
+        return true;
+    int line = 1;
+    for (const char *c = text; c < odd; c++)
+        line += *c == '\n';
+    fail(p, line, "no sound XML: the file is no text in UTF-8", error);
+    return false;
+}
+
 /* GLib counts a line break before it calls back for the tag in front of it, so lines are counted
  * here. */
 static bool parse_lines(struct parser *p, GMarkupParseContext *context, const char *text,
@@ -223,7 +236,8 @@ struct orch_voc_annotation *orch_voc_parse(const char *name, const char *text, g
     p.value = g_string_new(NULL);
     GMarkupParseContext *context =
         g_markup_parse_context_new(&parser, G_MARKUP_TREAT_CDATA_AS_TEXT, &p, NULL);
-    const bool is_read = parse_lines(&p, context, text, length, &found);
+    const bool is_read =
+        is_text(&p, text, length, &found) && parse_lines(&p, context, text, length, &found);
     bool ok = is_read && g_markup_parse_context_end_parse(context, &found);
     if (found)
         take_parse_error(&p, found, error);
