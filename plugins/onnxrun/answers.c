@@ -2,12 +2,12 @@
 #include "plugins/onnxrun/answers.h"
 
 #include "lib/base/text.h"
-#include "lib/weights/weights.h"
 #include "plugins/onnxrun/roles.h"
 
 #include <string.h>
 
 enum { TOP = 5 };
+#define BOX_SCORE 0.1F /* lowest score of a box in the table */
 static const char OUTPUTS_FILE[] = "outputs.safetensors", ANSWERS_FILE[] = "answers.csv";
 
 /* ---- outputs ------------------------------------------------------------------------------ */
@@ -38,12 +38,20 @@ bool onnxrun_outputs_write(const struct onnxrun_trial *t, GError **error)
     for (guint i = 0; ok && i < t->groups->len; i++)
         ok = add_group(t, weights, &g_array_index(t->groups, struct onnxrun_group, i), error);
     if (t->classes)
-        g_hash_table_insert(weights->metadata, g_strdup("classes"), g_strjoinv("\n", t->classes));
+        orch_sample_file_set_classes(weights, t->classes);
     ok = ok && orch_weights_save(weights, OUTPUTS_FILE, false, error);
     if (ok)
         t->host->artifact(t->host, "outputs", OUTPUTS_FILE);
     orch_weights_free(weights);
     return ok;
+}
+
+static bool write_answers(const struct onnxrun_trial *t, const GString *csv, GError **error)
+{
+    if (!g_file_set_contents(ANSWERS_FILE, csv->str, (gssize)csv->len, error))
+        return false;
+    t->host->artifact(t->host, "answers", ANSWERS_FILE);
+    return true;
 }
 
 /* ---- classes ------------------------------------------------------------------------------ */
@@ -106,8 +114,37 @@ bool onnxrun_classes_write(const struct onnxrun_trial *t, GError **error)
         if (group->labels)
             t->host->result(t->host, "accuracy", (double)right / (double)group->inputs.shape[0]);
     }
-    if (!g_file_set_contents(ANSWERS_FILE, csv->str, (gssize)csv->len, error))
-        return false;
-    t->host->artifact(t->host, "answers", ANSWERS_FILE);
-    return true;
+    return write_answers(t, csv, error);
+}
+
+/* ---- boxes -------------------------------------------------------------------------------- */
+
+static void append_box(const struct onnxrun_trial *t, const char *group, int64_t number,
+                       const struct orch_detection *detection, GString *csv)
+{
+    const struct orch_box box = detection->box;
+    const float values[] = {detection->score, box.x1, box.y1, box.x2, box.y2};
+    g_string_append_printf(csv, "%s,%" G_GINT64_FORMAT ",", group, number);
+    append_class(t, csv, detection->label);
+    for (unsigned i = 0; i < G_N_ELEMENTS(values); i++)
+        g_string_append_printf(csv, ",%.5f", (double)values[i]);
+    g_string_append_c(csv, '\n');
+}
+
+bool onnxrun_boxes_write(const struct onnxrun_trial *t, GError **error)
+{
+    g_autoptr(GString) csv = g_string_new("inputs,number,class,score,left,top,right,bottom\n");
+    if (!onnxrun_file_detects(t->file))
+        return true;
+    for (guint g = 0; g < t->groups->len; g++) {
+        const struct onnxrun_group *group = &g_array_index(t->groups, struct onnxrun_group, g);
+        for (int64_t i = 0; i < group->inputs.shape[0]; i++)
+            for (int64_t j = group->first[i]; j < group->first[i + 1]; j++) {
+                const struct orch_detection *detection =
+                    &g_array_index(group->detections, struct orch_detection, j);
+                if (detection->score >= BOX_SCORE)
+                    append_box(t, group->name, i, detection, csv);
+            }
+    }
+    return write_answers(t, csv, error);
 }

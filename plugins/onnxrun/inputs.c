@@ -2,7 +2,6 @@
 #include "plugins/onnxrun/inputs.h"
 
 #include "lib/base/error.h"
-#include "lib/weights/weights.h"
 #include "plugins/common/data/image_set.h"
 #include "plugins/common/data/loader.h"
 #include "plugins/common/data/random.h"
@@ -18,6 +17,10 @@ void onnxrun_group_clear(void *pointer)
     g_free(group->name);
     g_free(group->inputs.data);
     g_free(group->labels);
+    g_free(group->first);
+    orch_sample_objects_free(group->objects);
+    if (group->detections)
+        g_array_unref(group->detections);
     for (int i = 0; i < ONNXRUN_OUTPUTS_MAX; i++) {
         g_free(group->outputs[i].data);
         g_free(group->expected[i].data);
@@ -45,7 +48,7 @@ static struct onnxrun_group group_new(const struct onnxrun_trial *t, const char 
 /* Normal numbers (Box and Muller): the size of pixels that are normalised. */
 static void add_random(struct onnxrun_trial *t)
 {
-    struct onnxrun_group group = group_new(t, ONNXRUN_RANDOM, count_of(t));
+    struct onnxrun_group group = group_new(t, ORCH_SAMPLE_RANDOM, count_of(t));
     uint64_t random = t->host->derive_seed(t->host, "inputs");
     for (int64_t i = 0; i < group.inputs.count; i++) {
         const double radius = sqrt(-2 * log(1 - orch_random_unit(&random)));
@@ -93,7 +96,7 @@ static bool copy_images(struct onnxrun_trial *t, struct orch_subset *subset, GEr
     struct orch_loader *loader = orch_loader_new(subset, &options, error);
     if (!loader)
         return false;
-    struct onnxrun_group group = group_new(t, ONNXRUN_REAL, subset->count);
+    struct onnxrun_group group = group_new(t, ORCH_SAMPLE_REAL, subset->count);
     const int64_t each = onnxrun_each(&group.inputs);
     struct orch_loader_batch batch;
     group.labels = g_new(int32_t, subset->count);
@@ -144,13 +147,13 @@ bool onnxrun_inputs_digest(const struct onnxrun_params *p, const struct orch_hos
     return true;
 }
 
-/* ---- a file of reference ------------------------------------------------------------------ */
+/* ---- a file of samples -------------------------------------------------------------------- */
 
 static bool misfit(const struct onnxrun_trial *t, const char *name, const char *what,
                    GError **error)
 {
     orch_error_set(error, ORCH_ERROR_RECIPE, "docs/plugins/onnxrun.md describes the file",
-                   "'%s': array '%s' %s", t->p->reference, name, what);
+                   "'%s': array '%s' %s", t->p->samples, name, what);
     return false;
 }
 
@@ -183,8 +186,18 @@ static bool copy_expected(const struct onnxrun_trial *t, const struct orch_weigh
     return true;
 }
 
-static bool add_reference_group(struct onnxrun_trial *t, const struct orch_weights *weights,
-                                const struct orch_weight *input, GError **error)
+static bool copy_objects(const struct orch_weights *file, struct onnxrun_group *group,
+                         GError **error)
+{
+    GError *problem = NULL;
+    group->objects = orch_sample_file_objects(file, group->name, group->inputs.shape[0], &problem);
+    if (problem)
+        g_propagate_error(error, problem);
+    return !problem;
+}
+
+static bool add_sample_group(struct onnxrun_trial *t, const struct orch_weights *file,
+                             const struct orch_weight *input, GError **error)
 {
     struct onnxrun_group group = {
         .name = g_strndup(input->name, strlen(input->name) - strlen("/input"))};
@@ -198,7 +211,7 @@ static bool add_reference_group(struct onnxrun_trial *t, const struct orch_weigh
                             t->file->input, t->file->path);
         ok = misfit(t, input->name, what, error);
     }
-    ok = ok && copy_expected(t, weights, &group, error);
+    ok = ok && copy_expected(t, file, &group, error) && copy_objects(file, &group, error);
     if (ok)
         g_array_append_val(t->groups, group);
     else
@@ -206,29 +219,36 @@ static bool add_reference_group(struct onnxrun_trial *t, const struct orch_weigh
     return ok;
 }
 
-static bool add_reference(struct onnxrun_trial *t, GError **error)
+/* Random inputs are drawn where the file has none. */
+static bool add_samples(struct onnxrun_trial *t, GError **error)
 {
-    static const char *const names[] = {ONNXRUN_RANDOM "/input", ONNXRUN_REAL "/input"};
-    struct orch_weights *weights = orch_weights_load(t->p->reference, error);
-    bool ok = weights != NULL;
-    for (unsigned i = 0; ok && i < G_N_ELEMENTS(names); i++) {
-        const struct orch_weight *input = orch_weights_find(weights, names[i]);
-        ok = !input || add_reference_group(t, weights, input, error);
-    }
-    if (ok && !t->groups->len)
-        ok = misfit(t, ONNXRUN_REAL "/input", "is not there, nor " ONNXRUN_RANDOM "/input", error);
-    const char *classes = ok ? g_hash_table_lookup(weights->metadata, "classes") : NULL;
-    if (classes && !t->classes)
-        t->classes = g_strsplit(classes, "\n", -1);
-    orch_weights_free(weights);
+    struct orch_weights *file = orch_weights_load(t->p->samples, error);
+    if (!file)
+        return false;
+    const struct orch_weight *random = orch_weights_find(file, ORCH_SAMPLE_RANDOM "/input");
+    const struct orch_weight *real = orch_weights_find(file, ORCH_SAMPLE_REAL "/input");
+    bool ok = random || real;
+    if (!ok)
+        misfit(t, ORCH_SAMPLE_REAL "/input", "is not there, nor " ORCH_SAMPLE_RANDOM "/input",
+               error);
+    else if (!random)
+        add_random(t);
+    ok = ok && (!random || add_sample_group(t, file, random, error)) &&
+         (!real || add_sample_group(t, file, real, error));
+    if (!t->classes)
+        t->classes = orch_sample_file_classes(file);
+    t->has_normalisation =
+        t->batch.rank == 4 &&
+        orch_sample_file_normalisation(file, (int)MIN(t->batch.shape[1], 4), t->mean, t->std);
+    orch_weights_free(file);
     return ok;
 }
 
 bool onnxrun_inputs_make(struct onnxrun_trial *t, GError **error)
 {
     t->classes = g_strdupv(t->file->classes);
-    if (t->p->reference)
-        return add_reference(t, error);
+    if (t->p->samples)
+        return add_samples(t, error);
     add_random(t);
     return !t->p->images || add_images(t, error);
 }

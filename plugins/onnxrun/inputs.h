@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where inputs come from: random numbers, the test images of a data set or folder, or a file of
- * reference that a trainer wrote, which has its outputs, too. */
+ * samples that a trainer wrote, perhaps with its outputs. */
 #ifndef ORCH_PLUGINS_ONNXRUN_INPUTS_H
 #define ORCH_PLUGINS_ONNXRUN_INPUTS_H
 

@@ -6,8 +6,8 @@
 #include "lib/base/text.h"
 #include "lib/onnx/onnx_file.h"
 
-#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { FLOAT_TYPE = 1 };
 static const char EXPORT[] = "export it again: orch net export, or torch.onnx.export";
@@ -137,12 +137,12 @@ static bool read_model(struct onnxrun_file *file, const Onnx__ModelProto *model,
 
 /* ---- the file ----------------------------------------------------------------------------- */
 
-static bool size_is_fine(GMappedFile *mapped, const char *path, GError **error)
+bool onnxrun_file_size_check(const char *path, GError **error)
 {
-    const gsize bytes = g_mapped_file_get_length(mapped);
-    if (bytes < ONNXRUN_FILE_BYTES_MAX)
+    struct stat status;
+    if (stat(path, &status) != 0 || status.st_size < ONNXRUN_FILE_BYTES_MAX)
         return true;
-    g_autofree char *size = orch_bytes_format((int64_t)bytes);
+    g_autofree char *size = orch_bytes_format(status.st_size);
     orch_error_set(error, ORCH_ERROR_RECIPE,
                    "export it with its weights in a file of their own (external data)",
                    "'%s' has %s: protobuf, ONNX's format, reads less than 2 GiB", path, size);
@@ -151,17 +151,14 @@ static bool size_is_fine(GMappedFile *mapped, const char *path, GError **error)
 
 struct onnxrun_file *onnxrun_file_read(const char *path, GError **error)
 {
-    GMappedFile *mapped = orch_file_map(path, error);
+    GMappedFile *mapped = onnxrun_file_size_check(path, error) ? orch_file_map(path, error) : NULL;
     if (!mapped)
         return NULL;
     struct onnxrun_file *file = g_new0(struct onnxrun_file, 1);
     file->path = g_strdup(path);
     const char *bytes = g_mapped_file_get_contents(mapped);
     Onnx__ModelProto *model =
-        size_is_fine(mapped, path, error)
-            ? orch_onnx_file_decode(bytes ? bytes : "", g_mapped_file_get_length(mapped), path,
-                                    error)
-            : NULL;
+        orch_onnx_file_decode(bytes ? bytes : "", g_mapped_file_get_length(mapped), path, error);
     g_mapped_file_unref(mapped);
     if (!model || !read_model(file, model, error))
         g_clear_pointer(&file, onnxrun_file_free);

@@ -25,6 +25,9 @@ struct onnxrun_file {
     bool has_external_data;
 };
 
+/** Fails for a file that is too long for ONNX; true for one that is not there. */
+bool onnxrun_file_size_check(const char *path, GError **error);
+
 /** Reads a file. Fails with ORCH_ERROR_RECIPE or ORCH_ERROR_IO, naming the file: over 2 GiB,
  * truncated, a node that uses a value which no node before it makes (a cycle, or a wrong order), no
  * input or several, an input that is no array of floats. Caller frees. */

@@ -8,7 +8,9 @@
 #include "plugins/common/training/notes.h"
 #include "plugins/onnxrun/answers.h"
 #include "plugins/onnxrun/compare.h"
+#include "plugins/onnxrun/detections.h"
 #include "plugins/onnxrun/inputs.h"
+#include "plugins/onnxrun/object_picture.h"
 #include "plugins/onnxrun/run_groups.h"
 #include "plugins/onnxrun/trainer.h"
 
@@ -39,9 +41,9 @@ static const struct orch_param PARAMS[] = {
                .flags = ORCH_PARAM_OPTIONAL | ORCH_PARAM_NEUTRAL,
                .help = "folder to look for images (default: $ORCH_DATA, the cache, "
                        "/usr/share/datasets)"),
-    ORCH_PARAM(struct onnxrun_params, reference, ORCH_ARTIFACT, .flags = ORCH_PARAM_OPTIONAL,
-               .help = "inputs with outputs to compare with, in place of random inputs: a "
-                       "trainer's ${experiment.reference}, another engine's ${experiment.outputs}"),
+    ORCH_PARAM(struct onnxrun_params, samples, ORCH_ARTIFACT, .flags = ORCH_PARAM_OPTIONAL,
+               .help = "inputs in a file, with what is expected of them: a trainer's "
+                       "${experiment.samples}, another engine's ${experiment.outputs}"),
     ORCH_PARAM(struct onnxrun_params, weights, ORCH_ARTIFACT, .flags = ORCH_PARAM_OPTIONAL,
                .help = "compare with LibTorch: the weights that were exported, "
                        "${experiment.weights}"),
@@ -51,6 +53,10 @@ static const struct orch_param PARAMS[] = {
                .help = "runs of one batch that are timed"),
     ORCH_PARAM(struct onnxrun_params, warmup, ORCH_INT, .def = "5", .min = "0", .max = "100000",
                .help = "runs before them that are not"),
+    ORCH_PARAM(struct onnxrun_params, pictures, ORCH_INT, .def = "4", .min = "0", .max = "100",
+               .unit = "images", .help = "samples that are drawn with their boxes; 0: none"),
+    ORCH_PARAM(struct onnxrun_params, score, ORCH_REAL, .def = "0.4", .min = "0", .max = "1",
+               .help = "lowest score of a box that is drawn"),
     ORCH_PARAM(struct onnxrun_params, threads, ORCH_INT, .def = "0", .min = "0", .max = "1024",
                .help = "processor threads; 0: as many as the trial's slot has"),
 };
@@ -89,12 +95,18 @@ static const struct orch_metric METRICS[] = {
     {.name = "accuracy",
      .better = ORCH_BETTER_MAX,
      .help = "share of the images whose label has the largest value"},
-    DIFFERENCES(ONNXRUN_RANDOM, "random inputs"),
-    DIFFERENCES(ONNXRUN_REAL, "images"),
+    {.name = "map",
+     .better = ORCH_BETTER_MAX,
+     .help = "mean average precision of a detector on samples with objects (VOC 2007, IoU 0.5)"},
+    DIFFERENCES(ORCH_SAMPLE_RANDOM, "random inputs"),
+    DIFFERENCES(ORCH_SAMPLE_REAL, "images"),
 };
 static const struct orch_artifact ARTIFACTS[] = {
-    {.name = "outputs", .help = "safetensors: inputs and outputs, as parameter reference reads"},
-    {.name = "answers", .help = "CSV: the five largest values of each input of a classifier"},
+    {.name = "outputs", .help = "safetensors: inputs and outputs, as parameter samples reads"},
+    {.name = "answers",
+     .help = "CSV: of a classifier the five largest values of each input, of a "
+             "detector the boxes"},
+    {.name = "picture", .help = "PNG: samples with the boxes that a detector found"},
 };
 
 /* ---- check -------------------------------------------------------------------------------- */
@@ -102,17 +114,14 @@ static const struct orch_artifact ARTIFACTS[] = {
 static const struct {
     const char *problem, *hint;
 } CONFLICTS[] = {
-    {"parameters reference and images cannot be used together",
-     "the file of reference has its own inputs: leave images out"},
-    {"parameters reference and weights cannot be used together",
-     "the file of reference has outputs to compare with: leave weights out"},
+    {"parameters samples and images cannot be used together",
+     "the file of samples has its own inputs: leave images out"},
     {"parameters weights and net belong together", "give both, or neither"},
 };
 
 static bool params_agree(const struct onnxrun_params *p, GError **error)
 {
-    const bool conflicts[] = {p->reference && p->images, p->reference && p->weights,
-                              !p->weights != !p->net};
+    const bool conflicts[] = {p->samples && p->images, !p->weights != !p->net};
     for (unsigned i = 0; i < G_N_ELEMENTS(CONFLICTS); i++)
         if (conflicts[i]) {
             orch_error_set(error, ORCH_ERROR_RECIPE, CONFLICTS[i].hint, "%s", CONFLICTS[i].problem);
@@ -140,8 +149,9 @@ static int check(const void *params, const struct orch_host *host)
 {
     const struct onnxrun_params *p = params;
     GError *error = NULL;
-    if (!params_agree(p, &error) || !file_digest(host, "onnx", p->onnx, &error) ||
-        !file_digest(host, "reference", p->reference, &error) ||
+    if (!params_agree(p, &error) || !onnxrun_file_size_check(p->onnx, &error) ||
+        !file_digest(host, "onnx", p->onnx, &error) ||
+        !file_digest(host, "samples", p->samples, &error) ||
         !file_digest(host, "weights", p->weights, &error) ||
         !onnxrun_inputs_digest(p, host, &error))
         return orch_training_fail(host, error);
@@ -195,7 +205,8 @@ static bool report_outputs(struct onnxrun_trial *t, GError **error)
     if (!onnxrun_outputs_write(t, error) || !onnxrun_classes_write(t, error))
         return false;
     if (!not_finite)
-        return true;
+        return onnxrun_detections_find(t, error) && onnxrun_boxes_write(t, error) &&
+               onnxrun_picture_write(t, error);
     orch_error_set(error, ORCH_ERROR_TRIAL, "look at the weights that were exported",
                    "%s %s computed %" G_GINT64_FORMAT
                    " values that are NaN or infinite; the first is in %s",
@@ -223,6 +234,7 @@ static bool work(struct onnxrun_trial *t, GError **error)
     if (!onnxrun_groups_run(t, error) || t->host->cancelled(t->host) || !report_outputs(t, error))
         return false;
     t->host->phase(t->host, "timing");
+    onnxrun_detections_report(t);
     return onnxrun_latency_measure(t, error) && compare(t, error);
 }
 

@@ -5,7 +5,6 @@
 #include "lib/net/net.h"
 #include "lib/weights/weights.h"
 #include "plugins/common/torch/torch.h"
-#include "plugins/onnxrun/roles.h"
 
 #include <string.h>
 
@@ -22,12 +21,12 @@ static void clear(struct trainer *trainer)
     orch_net_free(trainer->net);
 }
 
-/* Classes of a classifier: the width of its output. */
+/* Classes of the network: those of the detector, or the width of a classifier's output. */
 static int64_t classes_of(const struct onnxrun_trial *t)
 {
     const struct onnxrun_group *first = &g_array_index(t->groups, struct onnxrun_group, 0);
     const struct onnxrun_array *output = &first->outputs[0];
-    return onnxrun_file_detects(t->file) ? 0 : output->shape[output->rank - 1];
+    return first->detections ? first->classes : output->shape[output->rank - 1];
 }
 
 static bool load_weights(const struct onnxrun_trial *t, struct trainer *trainer, GError **error)
@@ -74,7 +73,8 @@ static int64_t each_of(const struct orch_torch_array *array)
 }
 
 static bool keep_outputs(const struct onnxrun_trial *t, struct onnxrun_group *group,
-                         const struct orch_torch_array *outputs, int64_t first, GError **error)
+                         const struct orch_torch_array *outputs, const bool *wanted, int64_t first,
+                         GError **error)
 {
     for (int i = 0; i < t->file->output_count; i++) {
         const struct orch_torch_array *got = &outputs[i];
@@ -88,6 +88,8 @@ static bool keep_outputs(const struct onnxrun_trial *t, struct onnxrun_group *gr
                            onnxrun_each(&group->outputs[i]));
             return false;
         }
+        if (!wanted[i])
+            continue;
         if (!all->data) {
             *all = group->outputs[i];
             all->data = g_new(float, all->count);
@@ -101,6 +103,9 @@ static bool run_group(const struct onnxrun_trial *t, const struct trainer *train
                       struct onnxrun_group *group, struct orch_torch_array *outputs, GError **error)
 {
     const int64_t total = group->inputs.shape[0], each = onnxrun_each(&group->inputs);
+    bool wanted[ONNXRUN_OUTPUTS_MAX];
+    for (int i = 0; i < t->file->output_count; i++)
+        wanted[i] = !group->expected[i].data;
     for (int64_t first = 0; first < total; first += t->p->batch) {
         const struct orch_torch_batch batch = {.images = group->inputs.data + first * each,
                                                .count = MIN(t->p->batch, total - first)};
@@ -108,7 +113,7 @@ static bool run_group(const struct onnxrun_trial *t, const struct trainer *train
             return true;
         if (!trainer->torch->forward(trainer->model, &batch, ORCH_TORCH_INFER, false, outputs,
                                      error) ||
-            !keep_outputs(t, group, outputs, first, error))
+            !keep_outputs(t, group, outputs, wanted, first, error))
             return false;
     }
     return true;

@@ -9,7 +9,7 @@ recipe: a
 about: onnxrun with a stand-in
 experiments:
   one: { plugin: onnxrun, with: { onnx: small.onnx, count: 10, repeats: 7, batch: 4, threads: 3 } }
-  two: { plugin: onnxrun, with: { onnx: small.onnx, reference: "${one.outputs}", batch: 1 } }
+  two: { plugin: onnxrun, with: { onnx: small.onnx, samples: "${one.outputs}", batch: 1 } }
   real: { plugin: onnxrun, with: { onnx: large.onnx, images: synthetic, count: 6 } }
 R
 # shown EXPERIMENT: its last run as JSON in $out
@@ -101,10 +101,12 @@ refused "input 'x' is 1x1x4x4: a batch of 4 does not fit" -s onnx=fixed.onnx
 refused 'parameter input does not fit' -s input=3x4x4
 refused 'another number of axes' -s input=4x4
 refused 'none.onnx' -s onnx=none.onnx
-refused "array 'random/input' has shape [10, 1, 4, 4], which does not fit input 'x'" -s onnx=large.onnx -s reference=one.safetensors
-refused "text.onnx': neither a PyTorch file nor safetensors" -s reference=text.onnx
+refused "array 'random/input' has shape [10, 1, 4, 4], which does not fit input 'x'" -s onnx=large.onnx -s samples=one.safetensors
+refused "text.onnx': neither a PyTorch file nor safetensors" -s samples=text.onnx
 truncate -s 2200M huge.onnx
-refused "huge.onnx' has 2.1 GiB: protobuf, ONNX's format, reads less than 2 GiB" -s onnx=huge.onnx
+fails 2 orch run a.recipe one -s onnx=huge.onnx
+out=$out$err
+has "huge.onnx' has 2.1 GiB: protobuf, ONNX's format, reads less than 2 GiB"
 rm huge.onnx
 TINY_ORT_OPEN='Frobnicate(13) is not a registered function/op' refused "ONNX Runtime 0.1 (tiny) cannot open"
 has 'Frobnicate(13) is not a registered'
@@ -134,7 +136,7 @@ ORCH_ONNXRUNTIME=$PWD/a.recipe skipped 'cannot load'
 # ---- parameters that do not go together
 fails 2 orch check a.recipe -s two.images=synthetic
 out=$out$err
-has 'reference and images cannot be used together'
+has 'samples and images cannot be used together'
 fails 2 orch check a.recipe -s one.net=lenet5
 out=$out$err
 has 'weights and net belong together'

@@ -2,7 +2,7 @@
 /* Renders a pen's record as PNG and PDF. */
 #include "core/render/drawing.h"
 
-#include "core/render/cairo/font.h"
+#include "lib/cairo/font.h"
 #include "core/render/wrap.h"
 #include "lib/base/error.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The font of drawings, for cairo. */
-#ifndef ORCH_CORE_RENDER_CAIRO_FONT_H
-#define ORCH_CORE_RENDER_CAIRO_FONT_H
+#ifndef ORCH_LIB_CAIRO_FONT_H
+#define ORCH_LIB_CAIRO_FONT_H
 
 #include <cairo.h>
 #include <glib.h>

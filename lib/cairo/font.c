@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/render/cairo/font.h"
+#include "lib/cairo/font.h"
 
 #include <cairo-ft.h>
 #include <fontconfig/fontconfig.h>
 #include <freetype/freetype.h>
 #include <stdbool.h>
 
-extern const char ORCH_FONT[]; /* core/render/CMakeLists.txt */
+extern const char ORCH_FONT[]; /* CMakeLists.txt */
 extern const unsigned long ORCH_FONT_LENGTH;
 
 static FT_Face font; /* NULL: FreeType cannot read the font */

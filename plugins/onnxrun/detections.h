@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The boxes that a detector's outputs say. */
+#ifndef ORCH_PLUGINS_ONNXRUN_DETECTIONS_H
+#define ORCH_PLUGINS_ONNXRUN_DETECTIONS_H
+
+#include "plugins/onnxrun/onnxrun.h"
+
+/** Fills `detections` of each group of a detector; does nothing for another network. Fails for
+ * outputs that are not those of a detector (roles.h). */
+bool onnxrun_detections_find(struct onnxrun_trial *t, GError **error);
+
+/** Reports mean average precision over the images with objects, and how many boxes were found. */
+void onnxrun_detections_report(const struct onnxrun_trial *t);
+
+#endif
