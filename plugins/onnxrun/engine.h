@@ -13,8 +13,9 @@
 struct onnxrun_session;
 
 struct onnxrun_engine {
-    const char *name;  /* "onnxruntime": as a recipe has it */
-    const char *title; /* "ONNX Runtime": in messages */
+    const char *name;    /* "onnxruntime": as a recipe has it */
+    const char *title;   /* "ONNX Runtime": in messages */
+    const char *no_half; /* why it does not run files in fp16; NULL: it does */
     /** Loads the engine's library once. `*out_version` is borrowed: "1.32.0". `*out_from` says
      * where it is from; the caller frees. Fails with ORCH_ERROR_PLUGIN and what installs it: the
      * trial is then skipped. */

@@ -9,6 +9,7 @@
 #include "plugins/onnxrun/answers.h"
 #include "plugins/onnxrun/compare.h"
 #include "plugins/onnxrun/detections.h"
+#include "plugins/onnxrun/half_file.h"
 #include "plugins/onnxrun/inputs.h"
 #include "plugins/onnxrun/object_picture.h"
 #include "plugins/onnxrun/run_groups.h"
@@ -183,6 +184,23 @@ static bool load_engine(struct onnxrun_trial *t, GError **error)
     return true;
 }
 
+/* Replaces the file by one in half precision. */
+static bool make_half(struct onnxrun_trial *t, GError **error)
+{
+    static const char half[] = "half.onnx";
+    if (strcmp(t->p->precision, "fp16") != 0)
+        return true;
+    if (t->engine->no_half) {
+        orch_error_set(error, ORCH_ERROR_PLUGIN, "engine: onnxruntime", "%s", t->engine->no_half);
+        return false;
+    }
+    if (!onnxrun_half_file_write(t->p->onnx, half, error))
+        return false;
+    onnxrun_file_free(t->file);
+    t->file = onnxrun_file_read(half, error);
+    return t->file != NULL;
+}
+
 static bool open_file(struct onnxrun_trial *t, GError **error)
 {
     t->host->phase(t->host, "opening the file");
@@ -228,7 +246,8 @@ static bool work(struct onnxrun_trial *t, GError **error)
 {
     if (!(t->file = onnxrun_file_read(t->p->onnx, error)) ||
         !onnxrun_file_input(t->file, t->p->input, t->p->batch, &t->batch, error) ||
-        !load_engine(t, error) || !open_file(t, error) || !onnxrun_inputs_make(t, error))
+        !load_engine(t, error) || !make_half(t, error) || !open_file(t, error) ||
+        !onnxrun_inputs_make(t, error))
         return false;
     t->host->phase(t->host, "running");
     if (!onnxrun_groups_run(t, error) || t->host->cancelled(t->host) || !report_outputs(t, error))

@@ -97,6 +97,7 @@ static void close_session(struct onnxrun_session *s)
 const struct onnxrun_engine ONNXRUN_OPENCV = {
     .name = "opencv",
     .title = "OpenCV",
+    .no_half = "OpenCV's DNN module computes in half precision only on ARM and on GPUs",
     .load = load,
     .open = open_session,
     .run = run_session,

@@ -1,4 +1,4 @@
-orch_plugin(onnxrun orch_training orch_samples orch_boxes orch_onnx orch_font ${CMAKE_DL_LIBS})
+orch_plugin(onnxrun orch_training orch_samples orch_boxes orch_comm_plan orch_onnx orch_font ${CMAKE_DL_LIBS})
 # Places of functions in ONNX Runtime's table are checked where its header is installed (Debian: libonnxruntime-dev).
 find_path(ORCH_ORT_INCLUDE onnxruntime_c_api.h PATH_SUFFIXES onnxruntime onnxruntime/core/session)
 if(ORCH_ORT_INCLUDE)

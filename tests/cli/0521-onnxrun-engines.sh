@@ -10,6 +10,8 @@ about: onnxrun with every engine
 experiments:
   small: { plugin: onnxrun, with: { onnx: small.onnx, count: 10, repeats: 3 }, sweep: { engine: [onnxruntime, opencv], batch: [1, 4] } }
   boxes: { plugin: onnxrun, with: { onnx: colours.onnx, samples: squares.safetensors, batch: 2, repeats: 3 }, sweep: { engine: [onnxruntime, opencv] } }
+  tenth: { plugin: onnxrun, with: { onnx: tenth.onnx, repeats: 1 } }
+  half: { plugin: onnxrun, with: { onnx: tenth.onnx, precision: fp16, samples: "${tenth.outputs}", repeats: 1 } }
   fault: { plugin: onnxrun, with: { onnx: strange.onnx, repeats: 1 }, sweep: { engine: [onnxruntime, opencv] } }
   newest: { plugin: onnxrun, with: { onnx: new.onnx, repeats: 1, engine: onnxruntime } }
 report:
@@ -82,10 +84,24 @@ for engine in $ran; do
     has "strange.onnx'"
     has Frobnicate
 done
+case $ran in *opencv*)
+    ok orch run a.recipe half --force -s engine=opencv -s samples=squares.safetensors
+    out=$out$err
+    has 'skipped'
+    has 'only on ARM and on GPUs'
+    ;;
+esac
 case $ran in *onnxruntime*)
     fails 1 orch run a.recipe newest
     out=$out$err
     has "new.onnx'"
     has 99
+    # fp16: a weight of 0.1 becomes 0.09998, all others are exact
+    ok orch run a.recipe half
+    ok orch show "$(keys 'experiment = half and state = ok')" --json
+    python3 -c 'import sys
+absolute, tolerance = float(sys.argv[1]), float(sys.argv[2])
+assert 1e-6 < absolute < 1e-4 and absolute < tolerance < 0.01, (absolute, tolerance)' "$(json results.random_absolute)" "$(json results.random_tolerance)" ||
+        _fail 'differences of fp16'
     ;;
 esac

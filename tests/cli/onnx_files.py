@@ -166,7 +166,7 @@ def files():
     return {"small.onnx": good, "fixed.onnx": small(batch=1), "large.onnx": small(side=28),
             "cut.onnx": good[:len(good) - 40], "cycle.onnx": model(cycle, *io),
             "new.onnx": small(opset=99), "strange.onnx": small(op="Frobnicate"),
-            "nan.onnx": small(weight=float("nan")),
+            "tenth.onnx": small(weight=0.1), "nan.onnx": small(weight=float("nan")),
             "two.onnx": model([node("Add", ["x", "z"], ["y"])], [io[0][0], info("z", ["N", 1, 4, 4])], [info("y", ["N", 1, 4, 4])]),
             "ints.onnx": model([node("Flatten", ["x"], ["y"])], [info("x", ["N", 1, 4, 4], 7)], [info("y", ["N", 16], 7)]),
             "open.onnx": model([node("Flatten", ["x"], ["y"])], [info("x", ["N", 1, "H", "W"])], [info("y", ["N", "V"])]),
