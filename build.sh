@@ -22,6 +22,9 @@ TOPOLOGY_PACKAGES='libhwloc-dev:hwloc'
 MPI_PACKAGES='libopenmpi-dev:ompi-c openmpi-bin:mpirun'
 # optional: simulated clusters (plugin simcluster)
 SIMGRID_PACKAGES='libsimgrid-dev:smpicc'
+# optional: engines that run ONNX files (plugin onnxrun); Debian 12 has no ONNX Runtime
+OPENCV_PACKAGES='g++:g++ libopencv-dnn-dev:'
+ONNXRUNTIME_PACKAGES='libonnxruntime-dev:'
 # optional: a cluster's queue and its accounting on this machine, for the tests of --executor slurm
 SLURM_PACKAGES='slurm-wlm:slurmctld munge:munged slurmdbd:slurmdbd mariadb-server-core:mariadbd'
 # optional: one PDF of a report (weasyprint) and looking at its pages; checking and running its notebooks
@@ -201,6 +204,7 @@ need_tests() {
     want 'MPI' "$MPI_PACKAGES"
     want 'simulated clusters' "$SIMGRID_PACKAGES"
     want 'Slurm' "$SLURM_PACKAGES"
+    want 'OpenCV' "$OPENCV_PACKAGES"
 }
 
 # ---- building -----------------------------------------------------------------------------------
@@ -214,9 +218,10 @@ configure() { # configure FOLDER CMAKE-ARGS...
     # the tests are built where what they need is installed: to run a recipe nothing of it is wanted
     if pkg-config --exists cmocka 2>/dev/null; then set -- "$@" -DORCH_TESTS=on; else set -- "$@" -DORCH_TESTS=off; fi
     set -- "$@" -DORCH_TORCH_FROM="$(torch_choice)"
-    # what is installed for MPI and SimGrid decides what is built for them
+    # what is installed for MPI, SimGrid and OpenCV decides what is built for them
     local stamp="$folder/.configured" key
     key="$* mpicc=$(command -v mpicc || true) smpicc=$(command -v smpicc || true)"
+    key="$key opencv=$(find /usr/include/opencv* "${PREFIX:-/usr/local}"/include/opencv* -path '*/opencv2/dnn.hpp' 2>/dev/null | head -n 1 || true)"
     # anew when the arguments change, or when what is installed changed since
     if [ ! -f "$folder/build.ninja" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$key" ]; then
         attend "$folder.log" configuring cmake -S . -B "$folder" -G Ninja "$@" ||
@@ -312,7 +317,7 @@ for trial in json.load(sys.stdin)["trials"]:
         print(trial["plugin"])' 2>/dev/null
 }
 
-# needs_of PLUGIN...: what they declare (plugins/NAME/needs): torch, mpi, simgrid
+# needs_of PLUGIN...: what they declare (plugins/NAME/needs): torch, mpi, simgrid, opencv, onnxruntime
 needs_of() {
     local name
     for name; do cat "plugins/$name/needs" 2>/dev/null || true; done | sort -u
@@ -325,11 +330,25 @@ not_installed() {
         case $need in
             mpi) command -v mpicc >/dev/null && command -v mpirun >/dev/null || [ -z "$(missing_deb "$MPI_PACKAGES")" ] || echo mpi ;;
             simgrid) command -v smpicc >/dev/null || [ -z "$(missing_deb "$SIMGRID_PACKAGES")" ] || echo simgrid ;;
+            opencv) [ -z "$(missing_deb "$OPENCV_PACKAGES")" ] || echo opencv ;;
+            onnxruntime) [ -n "${ORCH_ONNXRUNTIME:-}" ] || python_has onnxruntime || [ -z "$(missing_deb "$ONNXRUNTIME_PACKAGES")" ] || echo onnxruntime ;;
         esac
     done
 }
 
-# set_up_for RECIPE [ARG...]: builds what its plugins declare. MPI and SimGrid are installed where a trial that would run needs them.
+# ONNX Runtime from Debian where that has it, else how to get it from PyPI
+want_onnxruntime() {
+    if apt-cache show $(names "$ONNXRUNTIME_PACKAGES") >/dev/null 2>&1; then
+        want 'ONNX Runtime' "$ONNXRUNTIME_PACKAGES"
+    elif python3 -m pip --version >/dev/null 2>&1; then
+        say "ONNX Runtime is not installed, and this Debian has no package of it: its trials are skipped. To have it:"
+        say "  python3 -m pip install onnxruntime    # or: python3 -m venv ort && ort/bin/pip install onnxruntime && . ort/bin/activate"
+    else
+        say "ONNX Runtime is not installed (PyPI's onnxruntime): its trials are skipped"
+    fi
+}
+
+# set_up_for RECIPE [ARG...]: builds what its plugins declare. MPI, SimGrid, OpenCV and ONNX Runtime are installed where a trial that would run needs them.
 set_up_for() {
     local needs missing planned need
     needs=$(needs_of $(recipe_plugins "$1"))
@@ -341,6 +360,8 @@ set_up_for() {
         case $need in
             mpi) want 'MPI' "$MPI_PACKAGES" ;;
             simgrid) want 'simulated clusters' "$SIMGRID_PACKAGES" ;;
+            opencv) want 'OpenCV' "$OPENCV_PACKAGES" ;;
+            onnxruntime) want_onnxruntime ;;
         esac
     done
     [ -z "$missing" ] || build_core
@@ -365,6 +386,7 @@ table() {
     mpi=$(command -v mpirun || true)
     row MPI "${mpi:-none: trials of plugins that need it are skipped (openmpi-bin)}"
     row SimGrid "$(command -v smpirun || echo 'none: simulated clusters are skipped (libsimgrid-dev)')"
+    row OpenCV "$([ -e "$BUILD/plugins/common/orch-opencv.so" ] && echo 'runs ONNX files' || echo 'none: its trials with ONNX files are skipped (libopencv-dnn-dev)')"
 }
 
 # The command to type next
@@ -462,7 +484,7 @@ case $command in
     coverage) run_coverage "$@" ;;
     install) run_install "$@" ;;
     clean) rm -rf "$BUILD" "$BUILD-asan" "$BUILD-coverage" "$BUILD.log" "$BUILD-apt.log" "$BUILD-asan.log" "$BUILD-coverage.log" orch ;;
-    packages) for stage in CORE TOPOLOGY TEST MPI SIMGRID SLURM PAPER BROWSER PYTORCH TORCH; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
+    packages) for stage in CORE TOPOLOGY TEST MPI SIMGRID OPENCV ONNXRUNTIME SLURM PAPER BROWSER PYTORCH TORCH; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
     help | -h | --help) usage ;;
     *) usage >&2; die "unknown command '$command'" ;;
 esac

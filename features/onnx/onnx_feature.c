@@ -2,6 +2,7 @@
 /* Networks in files of ONNX, read and written. */
 #include "core/cli/cli.h"
 #include "core/feature/feature.h"
+#include "features/onnx/engines_found.h"
 #include "features/onnx/onnx.h"
 #include "lib/net/open_net.h"
 
@@ -39,4 +40,5 @@ static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_NET_EXPORT, 
 static const struct orch_net_reader READER = {.ending = ".onnx", .read = read_file};
 static const struct orch_net_reader *const READERS[] = {&READER, NULL};
 
-const struct orch_feature ORCH_FEATURE_ONNX = {.commands = COMMANDS, .net_readers = READERS};
+const struct orch_feature ORCH_FEATURE_ONNX = {
+    .commands = COMMANDS, .net_readers = READERS, .doctor = orch_engines_found};

@@ -10,8 +10,10 @@
 #define ORCH_ONNXRUNTIME_VARIABLE "ORCH_ONNXRUNTIME"
 /** What installs it. */
 #define ORCH_ONNXRUNTIME_HINT                                                                      \
-    "pip install onnxruntime (in an active virtual environment), conda install onnxruntime-cpp, "  \
-    "or on Debian 13 apt-get install libonnxruntime1.21; $ORCH_ONNXRUNTIME names the library"
+    "pip install onnxruntime (conda: onnxruntime-cpp; Debian 13: apt-get install "                 \
+    "libonnxruntime1.21)"
+/** What adds OpenCV's DNN module. */
+#define ORCH_OPENCV_HINT "apt-get install libopencv-dnn-dev, then ./build.sh build"
 
 /** One place. */
 struct orch_onnxruntime {

@@ -8,7 +8,7 @@
 #include "plugins/common/training/notes.h"
 #include "plugins/onnxrun/answers.h"
 #include "plugins/onnxrun/compare.h"
-#include "plugins/onnxrun/detections.h"
+#include "plugins/onnxrun/found_boxes.h"
 #include "plugins/onnxrun/half_file.h"
 #include "plugins/onnxrun/inputs.h"
 #include "plugins/onnxrun/object_picture.h"

@@ -2,6 +2,7 @@
 /* OpenCV's DNN module, through the adapter that is built where its headers are. */
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/onnx/onnxruntime.h"
 #include "plugins/onnxrun/engine.h"
 #include "plugins/onnxrun/opencv/opencv_adapter.h"
 
@@ -9,7 +10,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const char HINT[] = "apt-get install libopencv-dnn-dev, then ./build.sh build";
 static const struct onnxrun_opencv *opencv;
 
 static bool load(const char **out_version, char **out_from, GError **error)
@@ -18,7 +18,7 @@ static bool load(const char **out_version, char **out_from, GError **error)
     g_autofree char *path =
         plugins ? g_build_filename(plugins, "common", "orch-opencv.so", NULL) : NULL;
     if (!path || access(path, F_OK) != 0) {
-        orch_error_set(error, ORCH_ERROR_PLUGIN, HINT,
+        orch_error_set(error, ORCH_ERROR_PLUGIN, ORCH_OPENCV_HINT,
                        "orch was built without OpenCV's DNN module: there is no '%s'",
                        path ? path : "orch-opencv.so");
         return false;
@@ -31,7 +31,8 @@ static bool load(const char **out_version, char **out_from, GError **error)
         opencv = get();
     if (!opencv) {
         const char *why = get ? "it is of another build" : dlerror();
-        orch_error_set(error, ORCH_ERROR_PLUGIN, HINT, "cannot load '%s': %s", path, why);
+        orch_error_set(error, ORCH_ERROR_PLUGIN, ORCH_OPENCV_HINT, "cannot load '%s': %s", path,
+                       why);
         return false;
     }
     *out_version = opencv->version;

@@ -133,6 +133,13 @@ has 'pip install onnxruntime'
 ORCH_ONNXRUNTIME=$PWD/nothing.so skipped "cannot load '$PWD/nothing.so'"
 ORCH_ONNXRUNTIME=$PWD/a.recipe skipped 'cannot load'
 
+# ---- 'orch doctor' names the engines
+_run orch doctor --json
+has "$ORCH_ONNXRUNTIME"
+has 'OpenCV adapter'
+ORCH_ONNXRUNTIME=$PWD/nothing.so _run orch doctor --json
+has 'pip install onnxruntime'
+
 # ---- parameters that do not go together
 fails 2 orch check a.recipe -s two.images=synthetic
 out=$out$err

@@ -2,7 +2,7 @@
 /* A detector has maps of offsets and confidences, which plugins/common/boxes turns into boxes with
  * the priors that belong to the maps' shapes; or it has boxes and scores already: a row for each
  * box, with its corners relative to the image, and a row with its probabilities. */
-#include "plugins/onnxrun/detections.h"
+#include "plugins/onnxrun/found_boxes.h"
 
 #include "lib/base/error.h"
 #include "plugins/common/boxes/box_score.h"

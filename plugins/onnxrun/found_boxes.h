@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The boxes that a detector's outputs say. */
-#ifndef ORCH_PLUGINS_ONNXRUN_DETECTIONS_H
-#define ORCH_PLUGINS_ONNXRUN_DETECTIONS_H
+#ifndef ORCH_PLUGINS_ONNXRUN_FOUND_BOXES_H
+#define ORCH_PLUGINS_ONNXRUN_FOUND_BOXES_H
 
 #include "plugins/onnxrun/onnxrun.h"
 
