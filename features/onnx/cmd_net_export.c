@@ -4,10 +4,10 @@
 
 #include "core/results/run_named.h"
 #include "features/onnx/export_source.h"
-#include "features/onnx/onnx_export.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/onnx/onnx_export.h"
 
 #include <string.h>
 

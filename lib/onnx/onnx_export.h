@@ -8,11 +8,11 @@
  * N x C x H x W; a sequence is N x T whole numbers at the input and N x T x C after that. An output
  * without rows and columns is N x C.
  */
-#ifndef ORCH_FEATURES_ONNX_ONNX_EXPORT_H
-#define ORCH_FEATURES_ONNX_ONNX_EXPORT_H
+#ifndef ORCH_LIB_ONNX_ONNX_EXPORT_H
+#define ORCH_LIB_ONNX_ONNX_EXPORT_H
 
-#include "features/onnx/onnx_model.h"
 #include "lib/net/net.h"
+#include "lib/onnx/onnx_model.h"
 
 struct onnx_export {
     const struct orch_net *net;

@@ -4,8 +4,8 @@
  * then the model is written. The values of initializers are borrowed until then and go straight
  * into the file, so that a model takes no more memory than its weights.
  */
-#ifndef ORCH_FEATURES_ONNX_ONNX_MODEL_H
-#define ORCH_FEATURES_ONNX_ONNX_MODEL_H
+#ifndef ORCH_LIB_ONNX_ONNX_MODEL_H
+#define ORCH_LIB_ONNX_ONNX_MODEL_H
 
 #include "lib/onnx/onnx_file.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The operations of lib/net as operators of ONNX. Their meaning is that of the adapter to LibTorch
  * (plugins/common/torch/adapter/graph.cpp). */
-#include "features/onnx/onnx_export_ops.h"
+#include "lib/onnx/onnx_export_ops.h"
 
 #include "lib/base/error.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A network that is being written as a model, and the table of its operations. */
-#ifndef ORCH_FEATURES_ONNX_ONNX_EXPORT_OPS_H
-#define ORCH_FEATURES_ONNX_ONNX_EXPORT_OPS_H
+#ifndef ORCH_LIB_ONNX_ONNX_EXPORT_OPS_H
+#define ORCH_LIB_ONNX_ONNX_EXPORT_OPS_H
 
-#include "features/onnx/onnx_export.h"
+#include "lib/onnx/onnx_export.h"
 
 enum { ONNX_FLOAT_TYPE = 1, ONNX_INT64_TYPE = 7 }; /* of TensorProto.DataType */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "features/onnx/onnx_export_ops.h"
+#include "lib/onnx/onnx_export_ops.h"
 
 #include "lib/base/error.h"
 

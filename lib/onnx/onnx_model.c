@@ -4,7 +4,7 @@
  * writes to the file. The messages are not freed by protobuf-c, because they share the values of
  * initializers with the caller.
  */
-#include "features/onnx/onnx_model.h"
+#include "lib/onnx/onnx_model.h"
 
 #include "lib/base/error.h"
 #include "lib/base/temporary.h"
