@@ -206,8 +206,8 @@ static void test_crops(void **state)
 {
     (void)state;
     const struct orch_scene_transforms crops = {.crops = true};
-    const struct orch_box box = {0.4F, 0.4F, 0.6F, 0.7F};
-    int wide = 0;
+    const struct orch_box box = {0.3F, 0.3F, 0.7F, 0.7F};
+    int wide = 0, tight = 0;
     for (int i = 0; i < 2000; i++) {
         const struct orch_box w =
             orch_scene_plan_draw(&crops, 500, 375, &box, 1, orch_transform_stream(9, 0, i, 0))
@@ -218,8 +218,11 @@ static void test_crops(void **state)
         const double aspect = width * 500 / (height * 375);
         assert_true((aspect > 0.4999 && aspect < 2.0001) || (width == 1 && height == 1));
         wide += aspect > 1.9;
+        tight += orch_box_iou(w, box, 0) >= 0.5F;
     }
     assert_true(wide > 0);
+    /* of the crops without a threshold one in thirty overlaps the object by 0.5 */
+    assert_true(tight > 0.15 * 2000);
 }
 
 /* A white object on black: after any plan, what the box says is white is white. */
@@ -358,8 +361,11 @@ static void test_generated(void **state)
             const struct orch_box b = set->boxes[k];
             assert_true(orch_box_is_proper(b) && b.x1 >= 0 && b.y1 >= 0 && b.x2 <= 1 && b.y2 <= 1);
             seen[set->labels[k]]++;
-            for (int64_t m = from; m < k; m++)
-                overlaps += orch_box_iou(b, set->boxes[m], 0) > 0;
+            for (int64_t m = from; m < k; m++) {
+                const float both = orch_box_area(orch_box_overlap(b, set->boxes[m]));
+                overlaps += both > 0;
+                assert_true(both <= 0.401F * fminf(orch_box_area(b), orch_box_area(set->boxes[m])));
+            }
         }
     }
     for (int label = 1; label < 11; label++)
@@ -378,7 +384,11 @@ static void test_generated(void **state)
     assert_memory_equal(fewer->pixels, set->pixels, (size_t)fewer->pixels_at[10]);
     options.seed = 5;
     struct orch_scene_set *other = generate(&options);
+    options = orch_generated_scenes_usual(ORCH_SPLIT_TEST, 10, 4);
+    struct orch_scene_set *test = generate(&options);
     assert_true(memcmp(other->pixels, set->pixels, 1000) != 0);
+    assert_true(memcmp(test->pixels, set->pixels, 1000) != 0);
+    orch_scene_set_free(test);
     orch_scene_set_free(fewer);
     orch_scene_set_free(other);
     orch_scene_set_free(set);
