@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/net/net.h"
+#include "lib/weights/weights.h"
 #include "plugins/common/torch/torch.h"
 #include "tests/torch/recorder.h"
 
@@ -291,7 +292,12 @@ static void test_resumes(void **state)
     struct orch_torch_optimizer sgd = {.momentum = 0.9};
     struct orch_torch_progress progress = {3, 0.75, 2};
     assert_true(torch->optimizer_set(model, &sgd, &error));
-    assert_true(orch_torch_checkpoint_save(torch, model, &progress, path, &error));
+    struct orch_weights *file = orch_torch_checkpoint_copy(torch, model, &progress, &error);
+    assert_non_null(file);
+    g_hash_table_insert(file->metadata, g_strdup("training_s"), g_strdup("20"));
+    g_hash_table_insert(file->metadata, g_strdup("validation_s"), g_strdup("10"));
+    assert_true(orch_weights_save(file, path, true, &error));
+    orch_weights_free(file);
     torch->model_free(model);
     orch_net_free(net);
 

@@ -193,7 +193,7 @@ static void test_target_after_a_resume(void **state)
     unlink(path);
 }
 
-/* The clocks of a checkpoint go on; a checkpoint without clocks gives no time. */
+/* The clocks of a checkpoint go on; a checkpoint without clocks is refused. */
 static void test_target_and_the_checkpoint(void **state)
 {
     (void)state;
@@ -220,17 +220,15 @@ static void test_target_and_the_checkpoint(void **state)
         orch_net_free(net);
         recorder_init(&r);
         r.checkpoints = training_fixture_folder;
-        assert_int_equal(recorder_train(&r, &t, NULL), ORCH_OK);
-        assert_true(recorder_result(&r, "epochs_to_accuracy") > 3);
+        assert_int_equal(recorder_train(&r, &t, NULL), has_clocks ? ORCH_OK : ORCH_FAILED);
         if (has_clocks) {
+            assert_true(recorder_result(&r, "epochs_to_accuracy") > 3);
             double sum = 2000 + sum_of(&r, "epoch_time");
             assert_true(fabs(recorder_result(&r, "time_to_accuracy") - sum) < 1e-6);
             double validation = recorder_result(&r, "time_to_accuracy_with_validation") - sum;
             assert_true(validation > 1000 && validation < 1100);
         } else {
-            assert_null(g_hash_table_lookup(r.results, "time_to_accuracy"));
-            assert_null(g_hash_table_lookup(r.results, "time_to_accuracy_with_validation"));
-            assert_non_null(strstr(r.notes->str, "no time_to_accuracy: "));
+            assert_non_null(strstr(r.failure->str, "it has no clocks of its training"));
         }
         recorder_clear(&r);
     }

@@ -31,17 +31,20 @@ static bool get_clock(const struct orch_weights *checkpoint, const char *name, d
     return text && orch_real_parse(text, out_seconds);
 }
 
-/* A checkpoint of a version before the clocks has none. */
-static void get_clocks(const struct orch_weights *checkpoint, struct orch_training_clocks *out)
+static bool get_clocks(const struct orch_weights *checkpoint, struct orch_training_clocks *out,
+                       GError **error)
 {
-    *out = (struct orch_training_clocks){0};
-    bool is_training = get_clock(checkpoint, "training_s", &out->training_s);
-    bool is_validation = get_clock(checkpoint, "validation_s", &out->validation_s);
-    out->is_partial = !is_training || !is_validation;
+    if (!get_clock(checkpoint, "training_s", &out->training_s) ||
+        !get_clock(checkpoint, "validation_s", &out->validation_s)) {
+        orch_error_set(error, ORCH_ERROR_CHECK, "remove the checkpoint to begin anew",
+                       "the checkpoint does not fit: it has no clocks of its training");
+        return false;
+    }
     if (!get_clock(checkpoint, "target_epoch", &out->target_epoch) ||
         !get_clock(checkpoint, "target_training_s", &out->target_training_s) ||
         !get_clock(checkpoint, "target_validation_s", &out->target_validation_s))
         out->target_epoch = 0;
+    return true;
 }
 
 static void put_clocks(struct orch_weights *checkpoint, const struct orch_training_clocks *clocks)
@@ -51,8 +54,6 @@ static void put_clocks(struct orch_weights *checkpoint, const struct orch_traini
         put_clock(checkpoint, "target_training_s", clocks->target_training_s);
         put_clock(checkpoint, "target_validation_s", clocks->target_validation_s);
     }
-    if (clocks->is_partial)
-        return;
     put_clock(checkpoint, "training_s", clocks->training_s);
     put_clock(checkpoint, "validation_s", clocks->validation_s);
 }
@@ -68,9 +69,8 @@ static bool restore(const struct orch_session *s, const struct orch_training_par
     bool ok = checkpoint &&
               orch_torch_checkpoint_restore(s->torch, s->model, checkpoint, out, error) &&
               orch_average_restore(s, checkpoint, error) &&
-              (!parts->restore || parts->restore(parts->ctx, checkpoint, error));
-    if (ok)
-        get_clocks(checkpoint, out_clocks);
+              (!parts->restore || parts->restore(parts->ctx, checkpoint, error)) &&
+              get_clocks(checkpoint, out_clocks, error);
     orch_weights_free(checkpoint);
     return ok;
 }

@@ -12,7 +12,6 @@ struct orch_training_clocks {
     double validation_s; /* the validation of each epoch */
     /* the same at the end of the first epoch that reached target_accuracy; epoch 0: none did */
     double target_epoch, target_training_s, target_validation_s;
-    bool is_partial; /* an earlier attempt of a version that kept no clocks is missing */
 };
 
 /** Path of the trial's checkpoint; NULL if none is written (smoke runs). Caller frees. */

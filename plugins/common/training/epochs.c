@@ -56,13 +56,7 @@ static void target_report(const struct orch_session *s, double best,
     host->result(host, "reached_target", reached);
     if (!reached)
         return;
-    if (clocks->target_epoch)
-        host->result(host, "epochs_to_accuracy", clocks->target_epoch);
-    if (clocks->is_partial || !clocks->target_epoch) {
-        orch_training_note(host, "no time_to_accuracy: the earlier attempt, of a version that kept "
-                                 "no clocks, is missing in it");
-        return;
-    }
+    host->result(host, "epochs_to_accuracy", clocks->target_epoch);
     host->result(host, "time_to_accuracy", clocks->target_training_s);
     host->result(host, "time_to_accuracy_with_validation",
                  clocks->target_training_s + clocks->target_validation_s);
