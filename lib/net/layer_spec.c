@@ -30,7 +30,8 @@ struct kind {
 
 #define ELEMENTWISE(word, operation)                                                               \
     {                                                                                              \
-        word, operation, SHAPE_IMAGE, SHAPE_NONE, "", "", false, false, word " 64x32x32"           \
+        .name = word, .op = operation, .in = SHAPE_IMAGE, .out = SHAPE_NONE, .letters = "",        \
+        .needs = "", .example = word " 64x32x32"                                                   \
     }
 
 static const struct kind KINDS[] = {
