@@ -54,7 +54,7 @@ static bool next_batch(struct learner *l, struct orch_torch_batch *out, GError *
         return false;
     }
     *out = batch.input;
-    out->total_weight = 0;
+    out->total_count = 0;
     return true;
 }
 

@@ -323,32 +323,18 @@ static void scores_of(const struct orch_torch_model *m, const double *features, 
     }
 }
 
-/* What image `i` is to give: the batch's target or the label, smoothed. */
+/* What image `i` is to give: the label, smoothed. */
 static double wanted(const struct orch_torch_model *m, const struct orch_torch_batch *b, int64_t i,
                      int64_t k)
 {
     int64_t classes = class_count(m);
-    double target = b->targets ? (double)b->targets[i * classes + k] : b->labels[i] == k;
-    return (1 - b->label_smoothing) * target + b->label_smoothing / (double)classes;
-}
-
-static int64_t label_of(const struct orch_torch_model *m, const struct orch_torch_batch *b,
-                        int64_t i)
-{
-    int64_t best = 0;
-    for (int64_t k = 1; !b->labels && k < class_count(m); k++)
-        best = wanted(m, b, i, k) > wanted(m, b, i, best) ? k : best;
-    return b->labels ? b->labels[i] : best;
+    return (1 - b->label_smoothing) * (b->labels[i] == k) + b->label_smoothing / (double)classes;
 }
 
 /* An image's share of its batch's loss. */
-static double share_of(const struct orch_torch_batch *b, int64_t i, bool is_own)
+static double share_of(const struct orch_torch_batch *b)
 {
-    double sum = b->weights ? 0 : (double)b->count;
-    for (int64_t j = 0; b->weights && j < b->count; j++)
-        sum += (double)b->weights[j];
-    sum = b->total_weight > 0 && !is_own ? b->total_weight : sum;
-    return (b->weights ? (double)b->weights[i] : 1) / (sum > 0 ? sum : 1);
+    return 1 / (double)(b->total_count > 0 ? b->total_count : b->count);
 }
 
 /* Turns scores into probabilities and adds image `i` to the totals. */
@@ -366,9 +352,8 @@ static void judge(struct orch_torch_model *m, const struct orch_torch_batch *bat
         scores[k] /= sum;
         loss -= wanted(m, batch, i, k) * log(fmax(scores[k], 1e-30));
     }
-    loss *= share_of(batch, i, true) * (double)batch->count;
     m->totals.images++;
-    m->totals.correct += best == label_of(m, batch, i);
+    m->totals.correct += best == batch->labels[i];
     const char *first = g_getenv("TINY_TORCH_NAN");
     m->totals.loss += first && ++m->scored >= atoll(first) ? (double)NAN : loss;
 }
@@ -445,7 +430,7 @@ static bool train(struct orch_torch_model *m, const struct orch_torch_batch *bat
         scores_of(m, features, scores);
         judge(m, batch, i, scores);
         for (int64_t k = 0; k < class_count(m); k++)
-            scores[k] = (scores[k] - wanted(m, batch, i, k)) * share_of(batch, i, false);
+            scores[k] = (scores[k] - wanted(m, batch, i, k)) * share_of(batch);
         collect(m, features, scores);
     }
     count_step(m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Steps in parts: losses of the caller's, targets and weights, several outputs, gradients in
+/* Steps in parts: losses of the caller's, shards of batches, several outputs, gradients in
  * buckets, blended weights, and several models in a process. */
 #include "plugins/common/comm/buckets.h"
 #include "plugins/common/torch/torch.h"
@@ -200,7 +200,7 @@ static void test_gradients_accumulate_until_update(void **state)
     orch_net_free(net);
 }
 
-/* ---- targets, weights, smoothing --------------------------------------------------------------
+/* ---- smoothing, shards ------------------------------------------------------------------------
  */
 
 /* The loss that evaluate finds. */
@@ -215,83 +215,38 @@ static double loss_of(struct orch_torch_model *model, const struct orch_torch_ba
 }
 
 /* The same by torch.h's definition, in double. */
-static double defined_loss(const float *scores, const float *targets, const float *weights,
-                           double smoothing)
+static double defined_loss(const float *scores, double smoothing)
 {
-    double loss = 0, all = 0;
+    double loss = 0;
     for (int i = 0; i < COUNT; i++) {
-        double sum = 0, weight = weights ? (double)weights[i] : 1;
+        double sum = 0;
         for (int c = 0; c < CLASSES; c++)
             sum += exp((double)scores[i * CLASSES + c]);
         for (int c = 0; c < CLASSES; c++) {
-            double target =
-                (1 - smoothing) * (double)targets[i * CLASSES + c] + smoothing / CLASSES;
-            loss -= weight * target * ((double)scores[i * CLASSES + c] - log(sum));
+            double target = (1 - smoothing) * (c == LABELS[i]) + smoothing / CLASSES;
+            loss -= target * ((double)scores[i * CLASSES + c] - log(sum));
         }
-        all += weight;
     }
-    return loss / all;
+    return loss / COUNT;
 }
 
-static void one_hot(float *targets)
-{
-    memset(targets, 0, SCORES * sizeof *targets);
-    for (int i = 0; i < COUNT; i++)
-        targets[i * CLASSES + LABELS[i]] = 1;
-}
-
-static void test_targets_and_weights(void **state)
+static void test_label_smoothing(void **state)
 {
     (void)state;
     GError *error = NULL;
     struct orch_net *net = make_net(0, false);
     struct orch_torch_model *model = make_model(net);
-    float scores[SCORES], hard[SCORES], soft[SCORES];
-    const float weights[COUNT] = {1, 0, 2, 0.5F, 1, 3};
-    one_hot(hard);
-    for (int i = 0; i < SCORES; i++)
-        soft[i] = 0.9F * hard[i] + 0.02F;
-    struct orch_torch_batch plain = batch_of(0, COUNT);
-    need(torch->logits(model, &plain, scores, &error), error);
-    for (int kind = 0; kind < 12; kind++) {
-        struct orch_torch_batch batch = plain;
-        const float *given[] = {NULL, hard, soft};
-        batch.targets = given[kind % 3];
-        batch.labels = batch.targets ? NULL : LABELS;
-        batch.weights = kind / 3 % 2 ? weights : NULL;
-        batch.label_smoothing = kind / 6 ? 0.1 : 0;
+    float scores[SCORES];
+    struct orch_torch_batch batch = batch_of(0, COUNT);
+    need(torch->logits(model, &batch, scores, &error), error);
+    for (int tenths = 0; tenths < 10; tenths += 3) {
+        batch.label_smoothing = tenths / 10.0;
         double found = loss_of(model, &batch);
-        double expected = defined_loss(scores, batch.targets ? batch.targets : hard, batch.weights,
-                                       batch.label_smoothing);
+        double expected = defined_loss(scores, batch.label_smoothing);
         if (!(fabs(found - expected) <= 1e-6 * expected))
-            fail_msg("kind %d: loss %.9g, expected %.9g", kind, found, expected);
+            fail_msg("smoothing 0.%d: loss %.9g, expected %.9g", tenths, found, expected);
     }
     torch->model_free(model);
-    orch_net_free(net);
-}
-
-static void test_unit_weights_and_one_hot_targets_train_alike(void **state)
-{
-    (void)state;
-    GError *error = NULL;
-    struct orch_net *net = make_net(0, false);
-    struct orch_torch_model *plain = make_model(net), *other = make_model(net);
-    float hard[SCORES], ones[COUNT] = {1, 1, 1, 1, 1, 1};
-    one_hot(hard);
-    struct orch_torch_batch batch = batch_of(0, COUNT), same = batch;
-    same.targets = hard;
-    same.weights = ones;
-    for (int step = 0; step < 3; step++) {
-        need(torch->train(plain, &batch, &error), error);
-        need(torch->train(other, &same, &error), error);
-    }
-    assert_true(apart(plain, other) <= 1e-6);
-    struct orch_torch_totals a, b;
-    need(torch->totals_take(plain, &a, &error), error);
-    need(torch->totals_take(other, &b, &error), error);
-    assert_int_equal(a.correct, b.correct);
-    torch->model_free(plain);
-    torch->model_free(other);
     orch_net_free(net);
 }
 
@@ -300,36 +255,23 @@ static void test_shards_add_up(void **state)
 {
     (void)state;
     GError *error = NULL;
-    const float weights[COUNT] = {1, 0, 2, 0.5F, 1, 3};
     struct orch_net *net = make_net(0, false);
     struct orch_torch_model *whole = make_model(net), *left = make_model(net),
                             *right = make_model(net), *start = make_model(net);
-    for (int is_weighted = 0; is_weighted < 2; is_weighted++) {
-        struct orch_torch_batch all = batch_of(0, COUNT), first = batch_of(0, 2),
-                                rest = batch_of(2, COUNT - 2);
-        all.weights = is_weighted ? weights : NULL;
-        first.weights = is_weighted ? weights : NULL;
-        rest.weights = is_weighted ? weights + 2 : NULL;
-        first.total_weight = rest.total_weight = is_weighted ? 7.5 : COUNT;
-        for (int i = 0; i < 3; i++)
-            need(torch->blend(i == 0 ? whole : i == 1 ? left : right, start, 1, &error), error);
-        need(torch->train(whole, &all, &error), error);
-        need(torch->train(left, &first, &error), error);
-        need(torch->train(right, &rest, &error), error);
-        size_t count;
-        g_autofree float *w = weights_of(whole, &count), *l = weights_of(left, &count),
-                         *r = weights_of(right, &count), *s = weights_of(start, &count);
-        for (size_t i = 0; i < count; i++)
-            assert_true(fabs((double)(l[i] - s[i]) + (double)(r[i] - s[i]) -
-                             (double)(w[i] - s[i])) <= 1e-6);
-        struct orch_torch_optimizer optimizer = {.method = ORCH_TORCH_SGD};
-        for (int i = 0; i < 3; i++)
-            need(torch->optimizer_set(i == 0   ? whole
-                                      : i == 1 ? left
-                                               : right,
-                                      &optimizer, &error),
-                 error);
-    }
+    struct orch_torch_batch all = batch_of(0, COUNT), first = batch_of(0, 2),
+                            rest = batch_of(2, COUNT - 2);
+    first.total_count = rest.total_count = COUNT;
+    for (int i = 0; i < 3; i++)
+        need(torch->blend(i == 0 ? whole : i == 1 ? left : right, start, 1, &error), error);
+    need(torch->train(whole, &all, &error), error);
+    need(torch->train(left, &first, &error), error);
+    need(torch->train(right, &rest, &error), error);
+    size_t count;
+    g_autofree float *w = weights_of(whole, &count), *l = weights_of(left, &count),
+                     *r = weights_of(right, &count), *s = weights_of(start, &count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(fabs((double)(l[i] - s[i]) + (double)(r[i] - s[i]) - (double)(w[i] - s[i])) <=
+                    1e-6);
     torch->model_free(whole);
     torch->model_free(left);
     torch->model_free(right);
@@ -343,36 +285,15 @@ static void test_bad_goals(void **state)
     GError *error = NULL;
     struct orch_net *net = make_net(0, false);
     struct orch_torch_model *model = make_model(net);
-    float targets[SCORES], weights[COUNT] = {1, 1, 1, 1, 1, 1};
-    one_hot(targets);
     struct orch_torch_batch batch = batch_of(0, COUNT);
-    batch.targets = targets;
-    batch.weights = weights;
-    need(torch->train(model, &batch, &error), error);
-    targets[7] = NAN;
-    refused(torch->train(model, &batch, &error), &error, "target nan of image 1, class 2");
-    targets[7] = -0.5F;
-    refused(torch->train(model, &batch, &error), &error, "target -0.5 of image 1, class 2");
-    targets[7] = 0.002F;
-    refused(torch->evaluate(model, &batch, &error), &error, "targets of image 1 sum to 1.002");
-    targets[7] = 0.0005F;
-    need(torch->evaluate(model, &batch, &error), error);
-    weights[3] = -1;
-    refused(torch->train(model, &batch, &error), &error, "weight -1 of image 3");
-    weights[3] = NAN;
-    refused(torch->train(model, &batch, &error), &error, "weight nan of image 3");
-    weights[3] = 1;
-    batch.total_weight = NAN;
-    refused(torch->train(model, &batch, &error), &error, "total weight nan");
-    batch.total_weight = 0;
-    memset(weights, 0, sizeof weights);
-    refused(torch->train(model, &batch, &error), &error, "weights of all 6 images are 0");
-    batch = batch_of(0, COUNT);
+    batch.total_count = -1;
+    refused(torch->train(model, &batch, &error), &error, "total count -1");
+    batch.total_count = 0;
     batch.label_smoothing = 1;
     refused(torch->train(model, &batch, &error), &error, "label smoothing 1");
     batch.label_smoothing = 0;
     batch.labels = NULL;
-    refused(torch->train(model, &batch, &error), &error, "neither labels nor targets");
+    refused(torch->train(model, &batch, &error), &error, "the batch has no labels");
     torch->model_free(model);
     orch_net_free(net);
 }
@@ -772,8 +693,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_own_loss_is_the_built_in_one),
         cmocka_unit_test(test_gradients_accumulate_until_update),
-        cmocka_unit_test(test_targets_and_weights),
-        cmocka_unit_test(test_unit_weights_and_one_hot_targets_train_alike),
+        cmocka_unit_test(test_label_smoothing),
         cmocka_unit_test(test_shards_add_up),
         cmocka_unit_test(test_bad_goals),
         cmocka_unit_test(test_heads),

@@ -54,17 +54,14 @@ static void test_picked_rows(void **state)
     (void)state;
     struct orch_image_set *d = synthetic_set(40, 1);
     const int64_t chosen[] = {4, 2}, positions[] = {5, 0, 5, 3};
-    const float weights[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     struct orch_subset *s = orch_subset_new(d, chosen, 2, 5, 11, NULL);
     assert_int_equal(s->count, 10);
-    assert_true(orch_subset_set_weights(s, weights, 10, NULL));
     struct orch_subset *picked = orch_subset_pick(s, positions, 4);
     assert_int_equal(picked->count, 4);
     assert_int_equal(s->count, 10);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(picked->rows[i], s->rows[positions[i]]);
         assert_int_equal(orch_subset_label(picked, i), orch_subset_label(s, positions[i]));
-        assert_true(picked->weights[i] == weights[positions[i]]);
     }
     struct orch_subset *none = orch_subset_pick(s, positions, 0);
     assert_int_equal(none->count, 0);
@@ -106,192 +103,105 @@ static int32_t label_of_row(int64_t row)
     return (int32_t)((row * 7 + row / 5) % 5);
 }
 
-static float weight_of_row(int64_t row)
-{
-    return 0.25F * (float)row;
-}
-
-static void target_of_row(int64_t row, float out[5])
-{
-    for (int c = 0; c < 5; c++)
-        out[c] = c == label_of_row(row) ? 0.6F : 0.1F;
-}
-
-static void give_values(struct orch_subset *s, bool soft)
+static void give_labels(struct orch_subset *s)
 {
     g_autofree int32_t *labels = g_new(int32_t, s->count);
-    g_autofree float *weights = g_new(float, s->count), *targets = g_new(float, 5 * s->count);
-    for (int64_t i = 0; i < s->count; i++) {
+    for (int64_t i = 0; i < s->count; i++)
         labels[i] = label_of_row(s->rows[i]);
-        weights[i] = weight_of_row(s->rows[i]);
-        target_of_row(s->rows[i], targets + 5 * i);
-    }
-    GError *error = NULL;
-    assert_true(soft ? orch_subset_set_targets(s, targets, s->count, &error)
-                     : orch_subset_set_labels(s, labels, s->count, &error));
-    assert_true(orch_subset_set_weights(s, weights, s->count, &error));
+    assert_true(orch_subset_set_labels(s, labels, s->count, NULL));
 }
 
-static void assert_values(const struct orch_subset *s, bool soft)
+static void assert_labels(const struct orch_subset *s)
 {
-    assert_int_equal(s->targets != NULL, soft);
-    for (int64_t i = 0; i < s->count; i++) {
-        float target[5];
-        target_of_row(s->rows[i], target);
+    for (int64_t i = 0; i < s->count; i++)
         assert_int_equal(orch_subset_label(s, i), label_of_row(s->rows[i]));
-        assert_true(s->weights[i] == weight_of_row(s->rows[i]));
-        if (soft)
-            assert_memory_equal(s->targets + 5 * i, target, sizeof target);
-    }
 }
 
-/* A split and a limit carry the values of the rows that they keep, and the split takes its share
+/* A split and a limit carry the labels of the rows that they keep, and the split takes its share
  * of each class of the new labels. */
-static void test_values_go_with_the_rows(void **state)
-{
-    (void)state;
-    struct orch_image_set *d = noise_set(1, 2, 2);
-    for (int soft = 0; soft < 2; soft++) {
-        struct orch_subset *s = orch_subset_new(d, NULL, 0, 0, 1, NULL);
-        give_values(s, soft);
-        assert_values(s, soft);
-        g_autofree int64_t *before = orch_subset_counts(s);
-        struct orch_subset *part = orch_subset_split(s, 0.4, 3);
-        g_autofree int64_t *taken = orch_subset_counts(part);
-        for (int c = 0; c < 5; c++)
-            assert_int_equal(taken[c], (int64_t)(0.4 * (double)before[c] + 0.5));
-        assert_int_equal(s->count + part->count, NOISE_COUNT);
-        assert_values(part, soft);
-        assert_values(s, soft);
-        orch_subset_limit(s, 9, 5);
-        assert_int_equal(s->count, 9);
-        assert_values(s, soft);
-        orch_subset_free(part);
-        orch_subset_free(s);
-    }
-    orch_image_set_free(d);
-}
-
-/* Every batch has the values of its rows, once for each copy. */
-static void test_batches_have_the_values(void **state)
-{
-    (void)state;
-    struct orch_image_set *d = noise_set(1, 2, 2);
-    for (int soft = 0; soft < 2; soft++) {
-        struct orch_subset *s = orch_subset_new(d, NULL, 0, 0, 1, NULL);
-        give_values(s, soft);
-        struct orch_loader *loader = loader_of(
-            s,
-            (struct orch_loader_options){.batch = 8, .threads = 2, .shuffle = true, .copies = 3});
-        struct orch_loader_batch b;
-        int64_t seen = 0;
-        for (orch_loader_start(loader, 0); orch_loader_next(loader, &b); seen += b.count)
-            for (int64_t i = 0; i < b.count; i++) {
-                float target[5];
-                target_of_row(b.rows[i], target);
-                assert_int_equal(b.labels[i], label_of_row(b.rows[i]));
-                assert_true(b.weights[i] == weight_of_row(b.rows[i]));
-                assert_int_equal(b.targets != NULL, soft);
-                if (soft)
-                    assert_memory_equal(b.targets + 5 * i, target, sizeof target);
-            }
-        assert_int_equal(seen, 3 * NOISE_COUNT);
-        orch_loader_free(loader);
-        orch_subset_free(s);
-    }
-    orch_image_set_free(d);
-}
-
-/* Every shard has the sum of the weights of the whole batch. */
-static void test_total_weight(void **state)
+static void test_labels_go_with_the_rows(void **state)
 {
     (void)state;
     struct orch_image_set *d = noise_set(1, 2, 2);
     struct orch_subset *s = orch_subset_new(d, NULL, 0, 0, 1, NULL);
-    for (int weighted = 0; weighted < 2; weighted++) {
-        struct orch_loader_options options = {
-            .batch = 10, .shuffle = true, .copies = 2, .shards = 2};
-        struct orch_loader *shards[2];
-        for (options.shard = 0; options.shard < 2; options.shard++) {
-            shards[options.shard] = loader_of(s, options);
-            orch_loader_start(shards[options.shard], 0);
-        }
-        struct orch_loader_batch a, b;
-        while (orch_loader_next(shards[0], &a)) {
-            assert_true(orch_loader_next(shards[1], &b));
-            double sum = 0;
-            for (int64_t i = 0; i < a.count; i++)
-                sum += weighted ? (double)a.weights[i] : 1;
-            for (int64_t i = 0; i < b.count; i++)
-                sum += weighted ? (double)b.weights[i] : 1;
-            assert_true(fabs(a.total_weight - sum) < 1e-9); /* multiples of 1/4: exact */
-            assert_true(a.total_weight == b.total_weight);
-        }
-        orch_loader_free(shards[0]);
-        orch_loader_free(shards[1]);
-        give_values(s, false);
-    }
+    give_labels(s);
+    assert_labels(s);
+    g_autofree int64_t *before = orch_subset_counts(s);
+    struct orch_subset *part = orch_subset_split(s, 0.4, 3);
+    g_autofree int64_t *taken = orch_subset_counts(part);
+    for (int c = 0; c < 5; c++)
+        assert_int_equal(taken[c], (int64_t)(0.4 * (double)before[c] + 0.5));
+    assert_int_equal(s->count + part->count, NOISE_COUNT);
+    assert_labels(part);
+    assert_labels(s);
+    orch_subset_limit(s, 9, 5);
+    assert_int_equal(s->count, 9);
+    assert_labels(s);
+    orch_subset_free(part);
     orch_subset_free(s);
     orch_image_set_free(d);
 }
 
-/* The label of a soft label is its most probable class, the first of several; hard labels remove
- * soft ones. */
-static void test_most_probable_class(void **state)
+/* Every batch has the labels of its rows, once for each copy. */
+static void test_batches_have_the_labels(void **state)
 {
     (void)state;
     struct orch_image_set *d = noise_set(1, 2, 2);
-    const int64_t chosen[] = {3, 1};
-    struct orch_subset *s = orch_subset_new(d, chosen, 2, 1, 1, NULL);
-    const float targets[] = {0.4F, 0.6F, 0.5F, 0.5F};
-    GError *error = NULL;
-    assert_true(orch_subset_set_targets(s, targets, 2, &error));
-    assert_int_equal(orch_subset_label(s, 0), 1);
-    assert_int_equal(orch_subset_label(s, 1), 0);
-    assert_true(orch_subset_set_labels(s, (int32_t[]){0, 1}, 2, &error));
-    assert_null(s->targets);
-    assert_int_equal(orch_subset_label(s, 1), 1);
+    struct orch_subset *s = orch_subset_new(d, NULL, 0, 0, 1, NULL);
+    give_labels(s);
+    struct orch_loader *loader = loader_of(
+        s, (struct orch_loader_options){.batch = 8, .threads = 2, .shuffle = true, .copies = 3});
+    struct orch_loader_batch b;
+    int64_t seen = 0;
+    for (orch_loader_start(loader, 0); orch_loader_next(loader, &b); seen += b.count)
+        for (int64_t i = 0; i < b.count; i++)
+            assert_int_equal(b.labels[i], label_of_row(b.rows[i]));
+    assert_int_equal(seen, 3 * NOISE_COUNT);
+    orch_loader_free(loader);
     orch_subset_free(s);
     orch_image_set_free(d);
 }
 
-static void test_refused_values(void **state)
+/* Every shard has the number of images of the whole batch. */
+static void test_total_of_shards(void **state)
 {
     (void)state;
-    static const struct {
-        float row[3];
-        const char *text;
-    } BAD[] = {{{0.5F, NAN, 0.5F}, "the probability of class 1 is nan"},
-               {{-0.1F, 0.6F, 0.5F}, "the probability of class 0 is -0.1"},
-               {{0, 0, 1.5F}, "the probability of class 2 is 1.5"},
-               {{0.5F, 0.4F, 0.098F}, "the probabilities add up to 0.998"}};
+    struct orch_image_set *d = noise_set(1, 2, 2);
+    struct orch_subset *s = orch_subset_new(d, NULL, 0, 0, 1, NULL);
+    struct orch_loader_options options = {.batch = 10, .shuffle = true, .copies = 2, .shards = 2};
+    struct orch_loader *shards[2];
+    for (options.shard = 0; options.shard < 2; options.shard++) {
+        shards[options.shard] = loader_of(s, options);
+        orch_loader_start(shards[options.shard], 0);
+    }
+    struct orch_loader_batch a, b;
+    while (orch_loader_next(shards[0], &a)) {
+        assert_true(orch_loader_next(shards[1], &b));
+        assert_int_equal(a.total, a.count + b.count);
+        assert_int_equal(b.total, a.total);
+    }
+    orch_loader_free(shards[0]);
+    orch_loader_free(shards[1]);
+    orch_subset_free(s);
+    orch_image_set_free(d);
+}
+
+static void test_refused_labels(void **state)
+{
+    (void)state;
     struct orch_image_set *d = noise_set(1, 2, 2);
     const int64_t chosen[] = {3, 1, 4};
     struct orch_subset *s = orch_subset_new(d, chosen, 3, 1, 1, NULL);
     g_autofree char *second =
         g_strdup_printf("row 1 of the subset (image %d of 'noise'): ", (int)s->rows[1]);
     GError *error = NULL;
-    for (unsigned i = 0; i < G_N_ELEMENTS(BAD); i++) {
-        float targets[9] = {0.3335F, 0.3335F, 0.3335F, 0, 0, 0, 0, 1, 0};
-        memcpy(targets + 3, BAD[i].row, sizeof BAD[i].row);
-        g_autofree char *text = g_strconcat(second, BAD[i].text, NULL);
-        assert_false(orch_subset_set_targets(s, targets, 3, &error));
-        assert_refused(&error, ORCH_ERROR_RECIPE, text);
-    }
-    for (int i = 0; i < 3; i++) {
-        const float weights[] = {1, ((const float[]){NAN, -1, INFINITY})[i], 1};
-        assert_false(orch_subset_set_weights(s, weights, 3, &error));
-        assert_refused(&error, ORCH_ERROR_RECIPE, second);
-    }
-    assert_false(orch_subset_set_weights(s, (float[]){0, 0, 0}, 3, &error));
-    assert_refused(&error, ORCH_ERROR_RECIPE, "all weights of the subset of 'noise' are 0");
     assert_false(orch_subset_set_labels(s, (int32_t[]){0, 3, 0}, 3, &error));
     assert_refused(&error, ORCH_ERROR_RECIPE, "label 3, expected 0 to 2");
     assert_false(orch_subset_set_labels(s, (int32_t[]){0, -1, 0}, 3, &error));
     assert_refused(&error, ORCH_ERROR_RECIPE, second);
     assert_false(orch_subset_set_labels(s, (int32_t[]){0, 0}, 2, &error));
     assert_refused(&error, ORCH_ERROR_RECIPE, "labels for 2 rows, but the subset of 'noise' has 3");
-    assert_true(!s->labels && !s->targets && !s->weights);
+    assert_null(s->labels);
     orch_subset_free(s);
     orch_image_set_free(d);
 }
@@ -310,11 +220,10 @@ static void test_labels_of_other_classes(void **state)
     assert_false(orch_subset_relabel(s, (int32_t[]){-1, -1, -1, -1, -1, -1}, 6, names, 3, &error));
     assert_refused(&error, ORCH_ERROR_RECIPE, "no image of 'noise' got a label");
     assert_int_equal(s->count, 6);
-    assert_true(orch_subset_set_weights(s, (float[]){1, 2, 3, 4, 5, 6}, 6, &error));
     assert_true(orch_subset_relabel(s, (int32_t[]){-1, 2, -1, 0, -1, 2}, 6, names, 3, &error));
     assert_int_equal(s->count, 3);
     assert_int_equal(s->classes, 3);
-    assert_true(s->rows[0] == second && s->rows[2] == last && s->weights[1] == 4);
+    assert_true(s->rows[0] == second && s->rows[2] == last);
     assert_int_equal(orch_subset_label(s, 0), 2);
     assert_string_equal(orch_subset_class_name(s, 2), "c");
     struct orch_subset *part = orch_subset_split(s, 0.5, 5); /* copies what it needs */
@@ -330,11 +239,10 @@ int main(void)
         cmocka_unit_test(test_subsets),
         cmocka_unit_test(test_picked_rows),
         cmocka_unit_test(test_rows_are_the_same_in_every_version),
-        cmocka_unit_test(test_values_go_with_the_rows),
-        cmocka_unit_test(test_batches_have_the_values),
-        cmocka_unit_test(test_total_weight),
-        cmocka_unit_test(test_most_probable_class),
-        cmocka_unit_test(test_refused_values),
+        cmocka_unit_test(test_labels_go_with_the_rows),
+        cmocka_unit_test(test_batches_have_the_labels),
+        cmocka_unit_test(test_total_of_shards),
+        cmocka_unit_test(test_refused_labels),
         cmocka_unit_test(test_labels_of_other_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

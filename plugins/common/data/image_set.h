@@ -87,8 +87,6 @@ struct orch_subset {
     char *
         *label_names; /* `classes` names of labels that are no classes of the set; NULL: they are */
     int32_t *labels;  /* count labels that replace the set's; NULL: the set's */
-    float *targets;   /* count x classes probabilities; NULL: none */
-    float *weights;   /* count weights of the rows, >= 0; NULL: none, all rows count alike */
 };
 
 /** Selects the rows of some classes (`classes` NULL or count 0: all), at most `per_class` of each
@@ -98,10 +96,10 @@ struct orch_subset *orch_subset_new(const struct orch_image_set *dataset, const 
                                     size_t class_count, int64_t per_class, uint64_t seed,
                                     GError **error);
 /** Splits off a share (0 to 1) of each class, drawn with `seed`. Returns the split-off rows;
- * `subset` keeps the others. Labels, targets and weights of rows go with them. */
+ * `subset` keeps the others. Labels of rows go with them. */
 struct orch_subset *orch_subset_split(struct orch_subset *subset, double share, uint64_t seed);
 /** A new subset of the rows at `positions` (each in [0, subset->count)), in this order and as often
- * as they occur there, with their labels, targets and weights. Free with orch_subset_free. */
+ * as they occur there, with their labels. Free with orch_subset_free. */
 struct orch_subset *orch_subset_pick(const struct orch_subset *subset, const int64_t *positions,
                                      int64_t count);
 /** Keeps the first `count` rows of a random order (all if there are fewer). */
@@ -109,27 +107,18 @@ void orch_subset_limit(struct orch_subset *subset, int64_t count, uint64_t seed)
 void orch_subset_free(struct orch_subset *subset);
 
 /** Gives the rows labels of their own, in [0, subset->classes), in place of the data set's (weak
- * supervision, pseudo-labels), and removes the targets. The array is copied; `count` must be
+ * supervision, pseudo-labels). The array is copied; `count` must be
  * subset->count. Fails with ORCH_ERROR_RECIPE, which names the first row that is out of range;
  * `subset` is then untouched. */
 bool orch_subset_set_labels(struct orch_subset *subset, const int32_t *labels, int64_t count,
                             GError **error);
 /** Gives the rows labels of other classes than the data set's: `labels` has `count` ==
  * subset->count numbers in [0, class_count), or -1 for a row that is left out. `names` has
- * `class_count` > 0 names of the labels. Copies both and removes the targets; afterwards
+ * `class_count` > 0 names of the labels. Copies both; afterwards
  * subset->class_of is the identity. Fails with ORCH_ERROR_RECIPE for a label that is out of range,
  * and where no row is left; `subset` is then untouched. */
 bool orch_subset_relabel(struct orch_subset *subset, const int32_t *labels, int64_t count,
                          const char *const *names, int class_count, GError **error);
-/** Gives the rows soft labels: `targets` has `count` x subset->classes probabilities. The label of
- * a row becomes its most probable class (the first of several). Copies and fails as above: for a
- * row with a NaN, a value outside 0 to 1, or a sum that is not 1 within 0.001. */
-bool orch_subset_set_targets(struct orch_subset *subset, const float *targets, int64_t count,
-                             GError **error);
-/** Gives the rows weights of the loss, finite and >= 0, at least one above 0. Copies and fails as
- * above. */
-bool orch_subset_set_weights(struct orch_subset *subset, const float *weights, int64_t count,
-                             GError **error);
 
 const uint8_t *orch_subset_image(const struct orch_subset *subset, int64_t i);
 int32_t orch_subset_label(const struct orch_subset *subset, int64_t i);

@@ -6,7 +6,7 @@
  * loader with n times the batch size and no shards. If that batch has m samples, shard r has its
  * samples [r m / n, (r + 1) m / n), rounded down, each transformed as there. All shards have the
  * same number of batches, so in the last one a shard may have fewer samples than another, or none.
- * Each shard's gradient of its summed, weighted losses, divided by total_weight, therefore adds up
+ * Each shard's gradient of its summed losses, divided by total, therefore adds up
  * to the gradient of the mean loss of the whole batch. */
 #ifndef ORCH_PLUGINS_COMMON_LOADER_H
 #define ORCH_PLUGINS_COMMON_LOADER_H
@@ -36,18 +36,15 @@ struct orch_loader_options {
 struct orch_loader_batch {
     const float *images;   /* count x C x H x W (or channels last); NULL if plans_only */
     const int64_t *labels; /* count, in [0, subset->classes) */
-    const float *targets;  /* count x classes, each row sums to 1; NULL: the subset has none */
-    const float *weights;  /* count, >= 0; NULL: the subset has none */
     const int64_t *rows;   /* count rows of the data set */
     const struct orch_transform_plan *plans; /* count */
     int64_t count;                           /* samples x copies; 0 is possible with shards */
     int64_t samples;
-    int64_t total;       /* count of this batch in all shards together */
-    double total_weight; /* sum of their weights, 0 is possible; `total` without weights */
+    int64_t total; /* count of this batch in all shards together */
 };
 
 /** True if the batches of a loader with these options fit in the memory of the machine, or of the
- * control group of this process; for images of `shape`, without targets and weights. Else fails as
+ * control group of this process; for images of `shape`. Else fails as
  * orch_loader_new would. Nothing is allocated. */
 bool orch_loader_fits(const struct orch_loader_options *options, struct orch_image_shape shape,
                       GError **error);

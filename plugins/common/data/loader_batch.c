@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One batch: which samples it has, and their images, labels, targets and weights. */
+/* One batch: which samples it has, and their images and labels. */
 #include "plugins/common/data/loader_batch.h"
 
 #include "lib/base/error.h"
@@ -13,20 +13,17 @@
 /* The arrays of a slot: bytes per image, in the order in which they lie in memory (the widest type
  * first, so that each is aligned). */
 struct layout {
-    size_t labels, rows, images, targets, weights, plans;
+    size_t labels, rows, images, plans;
 };
 
 static struct layout layout_of(const struct orch_batch_source *source)
 {
-    const struct orch_subset *s = source->subset;
-    const struct orch_image_set *d = s->dataset;
+    const struct orch_image_set *d = source->subset->dataset;
     const size_t values = (size_t)d->channels * (size_t)d->height * (size_t)d->width;
     return (struct layout){
         .labels = sizeof(int64_t),
         .rows = sizeof(int64_t),
         .images = source->options.plans_only ? 0 : sizeof(float) * values,
-        .targets = s->targets ? sizeof(float) * (size_t)s->classes : 0,
-        .weights = s->weights ? sizeof(float) : 0,
         .plans = sizeof(struct orch_transform_plan),
     };
 }
@@ -35,7 +32,7 @@ double orch_batch_bytes(const struct orch_batch_source *source)
 {
     const struct layout l = layout_of(source);
     const double images = (double)source->options.batch * source->options.copies;
-    return images * (double)(l.labels + l.rows + l.images + l.targets + l.weights + l.plans);
+    return images * (double)(l.labels + l.rows + l.images + l.plans);
 }
 
 /* Takes `bytes` per image from the memory at `at`; NULL for an array that is left out. */
@@ -58,8 +55,6 @@ bool orch_batch_slot_init(struct orch_batch_slot *slot, const struct orch_batch_
     slot->labels = cut(&at, l.labels, images);
     slot->rows = cut(&at, l.rows, images);
     slot->images = cut(&at, l.images, images);
-    slot->targets = cut(&at, l.targets, images);
-    slot->weights = cut(&at, l.weights, images);
     slot->plans = cut(&at, l.plans, images);
     return true;
 }
@@ -139,7 +134,7 @@ int64_t orch_batch_count(const struct orch_batch_source *source)
 /* The samples of a batch: places in the order of the epoch. */
 struct part {
     int64_t first, samples; /* of this shard */
-    int64_t start, total;   /* of all shards */
+    int64_t total;          /* of all shards */
 };
 
 static struct part part_of(const struct orch_batch_source *source, int64_t number)
@@ -148,7 +143,7 @@ static struct part part_of(const struct orch_batch_source *source, int64_t numbe
     const int64_t start = number * o->batch * o->shards;
     const int64_t total = MIN((int64_t)o->batch * o->shards, source->subset->count - start);
     const int64_t from = total * o->shard / o->shards, to = total * (o->shard + 1) / o->shards;
-    return (struct part){start + from, to - from, start, total};
+    return (struct part){start + from, to - from, total};
 }
 
 static void draw_plan(const struct orch_batch_source *source, int64_t place, int64_t row, int copy,
@@ -172,15 +167,9 @@ static void make_image(const struct orch_batch_source *source, int64_t place, in
     const struct orch_loader_options *o = &source->options;
     const struct orch_image_shape shape = {d->channels, d->height, d->width};
     const int64_t index = source->order[place];
-    const size_t classes = (size_t)s->classes;
     draw_plan(source, place, s->rows[index], copy, &slot->plans[at]);
     slot->labels[at] = orch_subset_label(s, index);
     slot->rows[at] = s->rows[index];
-    if (slot->weights)
-        slot->weights[at] = s->weights[index];
-    if (slot->targets)
-        memcpy(slot->targets + (size_t)at * classes, s->targets + (size_t)index * classes,
-               sizeof(float) * classes);
     const uint8_t *image = source->padded ? source->padded + (size_t)index * padded_bytes(source)
                                           : orch_subset_image(s, index);
     if (slot->images)
@@ -198,17 +187,6 @@ void orch_batch_make(const struct orch_batch_source *source, int64_t number,
             make_image(source, part.first + i, copy, copy * part.samples + i, slot);
 }
 
-/* Sum of the weights of the samples of all shards. */
-static double weight_of(const struct orch_batch_source *source, const struct part *part)
-{
-    if (!source->subset->weights)
-        return (double)part->total;
-    double sum = 0;
-    for (int64_t i = 0; i < part->total; i++)
-        sum += (double)source->subset->weights[source->order[part->start + i]];
-    return sum;
-}
-
 struct orch_loader_batch orch_batch_view(const struct orch_batch_source *source, int64_t number,
                                          const struct orch_batch_slot *slot)
 {
@@ -216,12 +194,9 @@ struct orch_loader_batch orch_batch_view(const struct orch_batch_source *source,
     const int copies = source->options.copies;
     return (struct orch_loader_batch){.images = slot->images,
                                       .labels = slot->labels,
-                                      .targets = slot->targets,
-                                      .weights = slot->weights,
                                       .rows = slot->rows,
                                       .plans = slot->plans,
                                       .count = part.samples * copies,
                                       .samples = part.samples,
-                                      .total = part.total * copies,
-                                      .total_weight = copies * weight_of(source, &part)};
+                                      .total = part.total * copies};
 }

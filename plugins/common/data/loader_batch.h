@@ -19,7 +19,7 @@ struct orch_batch_source {
 /** Memory of one batch. */
 struct orch_batch_slot {
     void *memory; /* one allocation for all arrays */
-    float *images, *targets, *weights;
+    float *images;
     int64_t *labels, *rows;
     struct orch_transform_plan *plans;
 };

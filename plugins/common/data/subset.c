@@ -81,8 +81,6 @@ static void keep_as_given(struct orch_subset *s, const int64_t *positions, int64
 {
     s->rows = pick(s->rows, sizeof *s->rows, positions, count);
     s->labels = pick(s->labels, sizeof *s->labels, positions, count);
-    s->targets = pick(s->targets, sizeof *s->targets * (size_t)s->classes, positions, count);
-    s->weights = pick(s->weights, sizeof *s->weights, positions, count);
     s->count = count;
 }
 
@@ -151,8 +149,6 @@ static struct orch_subset *copy_of(const struct orch_subset *s)
     copy->label_of = g_memdup2(s->label_of, sizeof *s->label_of * (gsize)(s->dataset->classes + 1));
     copy->class_of = g_memdup2(s->class_of, sizeof *s->class_of * (classes + 1));
     copy->labels = g_memdup2(s->labels, sizeof *s->labels * count);
-    copy->targets = g_memdup2(s->targets, sizeof *s->targets * count * classes);
-    copy->weights = g_memdup2(s->weights, sizeof *s->weights * count);
     copy->label_names = g_strdupv(s->label_names);
     return copy;
 }
@@ -201,8 +197,6 @@ void orch_subset_free(struct orch_subset *subset)
     g_free(subset->label_of);
     g_free(subset->class_of);
     g_free(subset->labels);
-    g_free(subset->targets);
-    g_free(subset->weights);
     g_strfreev(subset->label_names);
     g_free(subset);
 }

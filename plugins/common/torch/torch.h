@@ -105,12 +105,8 @@ enum orch_torch_input {
 
 /** Images and what is learned from them, in the caller's memory, which is not used after the call.
  *
- * The loss of sample i is the cross-entropy of PyTorch's nn.CrossEntropyLoss: l_i = -log
- * p_i[label], or with `targets` l_i = -sum over classes of targets_i[c] * log p_i[c], where p_i is
- * the softmax of the scores. The loss of the batch is sum(w_i l_i) / sum(w_i), without weights the
- * mean of l_i. (PyTorch's own `weight` is one per class: with labels its mean divides by the sum of
- * the weights of the samples' classes, with probabilities by N. Weights here are one per sample,
- * and both cases divide by their sum.) */
+ * The loss of sample i is the cross-entropy of PyTorch's nn.CrossEntropyLoss, -log p_i[label],
+ * where p_i is the softmax of the scores. The loss of the batch is the mean over its samples. */
 struct orch_torch_batch {
     enum orch_torch_input input;
     const void *images;
@@ -119,15 +115,11 @@ struct orch_torch_batch {
     const float *mean;     /* ORCH_TORCH_BYTES: per channel, in the range 0 to 1 */
     const float *std;
     /* What follows may be zero or NULL. */
-    /* N x classes probabilities to learn instead of the labels, each row with sum 1 (tolerance
-     * 1e-3). Labels may be given as well: they only decide which images count as correct, else the
-     * largest probability of the row does. */
-    const float *targets;
-    const float *weights; /* N, each >= 0; NULL: 1 */
-    /* Divisor of the loss instead of sum(w_i), for a shard of a batch: with the batch's sum the
-     * shards' gradients add up to the batch's. 0: sum(w_i), which must not be 0. */
-    double total_weight;
-    double label_smoothing; /* s in [0, 1): targets become (1 - s) * target + s / classes */
+    /* Divisor of the summed losses instead of `count`, for a shard of a batch: with the batch's
+     * number of images the shards' gradients add up to the batch's. 0: count. */
+    int64_t total_count;
+    double label_smoothing; /* s in [0, 1): learned are (1 - s) of the label and s / classes of each
+                               class */
     /* Images, labels, mean and std are memory of the model's device: not copied, not checked. They
      * must stay unchanged until the device has executed the step (see totals_take). On a CPU it
      * means nothing. */
@@ -356,8 +348,7 @@ struct orch_torch {
 
     /** One step: forward in training mode, cross-entropy (see orch_torch_batch), backward, update.
      * This, evaluate, logits and features need a classifier: one output, classes x 1 x 1. Fails
-     * for a label out of range, probabilities or weights that are negative or not finite, and rows
-     * of probabilities whose sum is not 1, naming the image. */
+     * for a label out of range, naming the image. */
     bool (*train)(struct orch_torch_model *model, const struct orch_torch_batch *batch,
                   GError **error);
     /** Forward in evaluation mode; adds to the totals. */
@@ -396,8 +387,8 @@ struct orch_torch {
     /** Evaluates the graph and writes output_count arrays to `outputs`. With `on_device` their data
      * stay on the model's device, else they are copied to the host, which waits for the device. The
      * data belong to the model and are valid until its next forward, train or model_free. Except in
-     * mode INFER what backward needs is kept. Labels, targets and weights of the batch are ignored;
-     * no totals are counted. */
+     * mode INFER what backward needs is kept. Labels of the batch are ignored; no totals
+     * are counted. */
     bool (*forward)(struct orch_torch_model *model, const struct orch_torch_batch *batch,
                     enum orch_torch_mode mode, bool on_device, struct orch_torch_array *outputs,
                     GError **error);
@@ -462,12 +453,12 @@ struct orch_torch {
     bool (*images_get)(const struct orch_torch_images *images, float *out, int64_t *out_labels,
                        GError **error);
 
-    /** Chooses how `train` runs its steps; a new model has OFF. With ON a form of batch (its count,
-     * input, and whether it has targets and weights) that comes twice in a row gets fixed buffers:
+    /** Chooses how `train` runs its steps; a new model has OFF. With ON a form of batch (its count
+     * and input) that comes twice in a row gets fixed buffers:
      * the next steps warm up, then one is captured, and further batches of this form are replays.
-     * Learning rates, step counts, the gradient scaler and the weights of samples are read on the
-     * device, so they may change between replays. Batches of another form, such as the last one of
-     * an epoch, run operation by operation. So does every step while gradients are watched, and
+     * Learning rates, step counts, the gradient scaler and the count of a whole batch are read on
+     * the device, so they may change between replays. Batches of another form, such as the last one
+     * of an epoch, run operation by operation. So does every step while gradients are watched, and
      * after a capture that failed; graphs_get then has the reason, and no result is affected.
      * optimizer_set discards the capture. Fails for ON if the model is not on a GPU or if this
      * LibTorch cannot capture (no CUDA, or older than 2.5). */

@@ -61,10 +61,8 @@ static bool images_next(void *ctx, struct orch_feed_batch *out, GError **error)
                                      .is_channels_last = images->is_channels_last};
     if (images->on_gpu && batch.count > 0 && !make_on_gpu(images, &batch, &input, error))
         return false;
-    input.targets = batch.targets;
-    input.weights = batch.weights;
     if (images->is_shard)
-        input.total_weight = batch.total_weight;
+        input.total_count = batch.total;
     *out = (struct orch_feed_batch){.input = input,
                                     .at = (double)images->number / (double)images->batches};
     images->number++;

@@ -278,26 +278,19 @@ void update_tensor(orch_torch_model *m, size_t index, const at::Tensor &grad);
 
 /* What is learned from a batch, on the model's device. */
 struct Goal {
-    /* N; decide what is correct, and are learned if there are no targets. Undefined: the largest
-     * target decides. */
-    at::Tensor labels;
-    at::Tensor targets; /* N x classes, or undefined */
-    at::Tensor weights; /* N, or undefined */
-    /* 3 floats: the divisor of the loss, the sum of the weights (1 for 0), and that sum over the
-     * divisor. Undefined: the loss is the plain mean. */
-    at::Tensor divisors;
+    at::Tensor labels; /* N */
+    at::Tensor share;  /* 1 float: of a shard in its batch, times the mean of the shard is its part
+                        * of the loss. Undefined: the batch is whole */
     double smoothing = 0;
 };
 struct Loss {
     at::Tensor learned; /* goes backward */
-    at::Tensor mean;    /* weighted mean over the batch, for the totals */
+    at::Tensor mean;    /* over the batch, for the totals */
 };
-/* Checks the batch's labels, targets and weights. */
+/* Checks the batch's labels and counts. */
 Goal goal_of(const orch_torch_model *m, const orch_torch_batch *b);
 /* The loss of a batch, as torch.h defines it. */
 Loss loss_of(const Goal &goal, const at::Tensor &logits);
-/* The class of each sample that counts as correct: N. */
-at::Tensor labels_of(const Goal &goal);
 /* Throws unless the graph has one output, classes x 1 x 1. */
 void need_classifier(const orch_torch_model *m);
 

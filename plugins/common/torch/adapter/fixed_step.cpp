@@ -22,10 +22,9 @@ namespace adapter
 namespace
 {
 
-template <typename B> auto tensors_of(B &b) -> std::array<decltype(&b.values), 7>
+template <typename B> auto tensors_of(B &b) -> std::array<decltype(&b.values), 5>
 {
-    return {&b.values,       &b.mean,         &b.std,          &b.goal.labels,
-            &b.goal.targets, &b.goal.weights, &b.goal.divisors};
+    return {&b.values, &b.mean, &b.std, &b.goal.labels, &b.goal.share};
 }
 
 /* What must be equal for batches to share buffers: shapes, strides and types of all tensors, and

@@ -147,7 +147,7 @@ void add_totals(orch_torch_model *m, const Tensor &mean_loss, const Tensor &logi
     torch::NoGradGuard no_grad;
     int64_t count = logits.size(0);
     m->loss_sum.add_(mean_loss.detach().to(at::kDouble) * (double)count);
-    m->correct_sum.add_(logits.detach().argmax(1).eq(labels_of(goal)).sum());
+    m->correct_sum.add_(logits.detach().argmax(1).eq(goal.labels).sum());
     m->images += count;
 }
 
