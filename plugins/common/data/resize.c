@@ -33,16 +33,24 @@ void orch_resize_axis_clear(struct orch_resize_axis *axis)
     g_free(axis->weights);
 }
 
-/* Scales one row of RGB bytes in width; output is 3 x width. */
-static void scale_row(const uint8_t *in, const struct orch_resize_axis *axis, int width, float *out)
+/* Three channels of a pixel, and a fourth value that nothing reads. */
+typedef float pixel __attribute__((vector_size(4 * sizeof(float))));
+
+/* Scales one row of RGB bytes in width. `line` has room for the row as floats and one more. */
+static void scale_row(const uint8_t *restrict in, int in_width, const struct orch_resize_axis *axis,
+                      int width, float *restrict line, float *restrict out)
 {
+    for (int i = 0; i < 3 * in_width; i++)
+        line[i] = in[i];
     for (int x = 0; x < width; x++) {
         const float *weights = axis->weights + (size_t)x * (size_t)axis->taps;
-        const uint8_t *from = in + (size_t)axis->from[x] * 3;
-        float sum[3] = {0};
-        for (int t = 0; t < axis->taps; t++)
-            for (int c = 0; c < 3; c++)
-                sum[c] += weights[t] * from[3 * t + c];
+        const float *from = line + (size_t)axis->from[x] * 3;
+        pixel sum = {0};
+        for (int t = 0; t < axis->taps; t++) {
+            pixel value;
+            memcpy(&value, from + 3 * t, sizeof value);
+            sum += weights[t] * value;
+        }
         for (int c = 0; c < 3; c++)
             out[c * width + x] = sum[c];
     }
@@ -52,7 +60,14 @@ struct orch_resize_rows orch_resize_rows_new(const uint8_t *in, int in_width, in
                                              const struct orch_resize_axis *across, int taps)
 {
     return (struct orch_resize_rows){
-        in, in_width, width, across, taps, g_new(float, (gsize)width * 3 * (gsize)taps), 0, 0};
+        .in = in,
+        .in_width = in_width,
+        .width = width,
+        .across = across,
+        .taps = taps,
+        .rows = g_new(float, (gsize)width * 3 * (gsize)taps),
+        .line = g_new0(float, (gsize)in_width * 3 + 1),
+    };
 }
 
 const float *orch_resize_rows_move(struct orch_resize_rows *r, int from)
@@ -63,8 +78,8 @@ const float *orch_resize_rows_move(struct orch_resize_rows *r, int from)
         memmove(r->rows, r->rows + row * (size_t)(from - r->have_from),
                 row * (size_t)(r->have_to - from) * sizeof *r->rows);
     for (int v = MAX(from, r->have_to); v < to; v++)
-        scale_row(r->in + (size_t)v * (size_t)r->in_width * 3, r->across, r->width,
-                  r->rows + row * (size_t)(v - from));
+        scale_row(r->in + (size_t)v * (size_t)r->in_width * 3, r->in_width, r->across, r->width,
+                  r->line, r->rows + row * (size_t)(v - from));
     r->have_from = from;
     r->have_to = to;
     return r->rows;
@@ -73,6 +88,7 @@ const float *orch_resize_rows_move(struct orch_resize_rows *r, int from)
 void orch_resize_rows_clear(struct orch_resize_rows *rows)
 {
     g_free(rows->rows);
+    g_free(rows->line);
 }
 
 static uint8_t to_byte(float value)

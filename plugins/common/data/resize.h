@@ -27,6 +27,7 @@ struct orch_resize_rows {
     const struct orch_resize_axis *across;
     int taps;
     float *rows;
+    float *line;            /* one input row, and a value more */
     int have_from, have_to; /* the input rows that are there */
 };
 
