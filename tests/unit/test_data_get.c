@@ -605,6 +605,50 @@ static void test_archive_in_archive(void **state)
     assert_false(in_cache("fish"));
 }
 
+/* As Pascal VOC comes: two archives, not compressed, with the same folder in both; a digest is an
+ * MD5. */
+static void test_two_archives_of_one_folder(void **state)
+{
+    (void)state;
+    struct orch_data_entry entry = {.name = "photos"};
+    static const char *const names[] = {"trainval", "test"};
+    char *urls[2], *paths[2], *places[2], *sums[2];
+    for (int i = 0; i < 2; i++) {
+        g_autoptr(GByteArray) tar = g_byte_array_new();
+        g_autofree char *name = g_strdup_printf("%s.tar", names[i]);
+        tar_add(tar, "Devkit/", '5', NULL, NULL, 0);
+        tar_add(tar, "Devkit/VOC/", '5', NULL, NULL, 0);
+        tar_add(tar, "Devkit/VOC/Lists/main.txt", '0', NULL, names[i], strlen(names[i]));
+        tar_end(tar);
+        write_served(name, tar->data, tar->len);
+        urls[i] = g_strdup_printf("%s/ok/%s", base, name);
+        paths[i] = g_strdup_printf("archives/%s", name);
+        places[i] = g_strdup_printf("photos/%s", names[i]);
+        sums[i] = g_compute_checksum_for_data(G_CHECKSUM_MD5, tar->data, tar->len);
+        entry.files[i] = (struct orch_data_file){.urls = {urls[i]},
+                                                 .path = paths[i],
+                                                 .bytes = tar->len,
+                                                 .md5 = sums[i],
+                                                 .top = "Devkit/VOC",
+                                                 .into = places[i]};
+    }
+    const struct orch_data_options options = {.cache = cache, .wait_s = 0.01};
+    GError *error = NULL;
+    g_autofree char *path = orch_data_get_entry(&entry, &options, &error);
+    if (!path)
+        fail_msg("%s", error->message);
+    assert_true(g_str_has_suffix(path, "/photos"));
+    assert_true(in_cache("photos/trainval/Lists/main.txt"));
+    assert_true(in_cache("photos/test/Lists/main.txt"));
+    assert_false(in_cache("archives/test.tar"));
+    for (int i = 0; i < 2; i++) {
+        g_free(urls[i]);
+        g_free(paths[i]);
+        g_free(places[i]);
+        g_free(sums[i]);
+    }
+}
+
 /* ---- stops and full disks ---------------------------------------------------------------------
  */
 
@@ -767,6 +811,20 @@ static void test_unknown_name(void **state)
 /* ---- the catalogue ----------------------------------------------------------------------------
  */
 
+/* What has no digest comes through TLS at least. */
+static void check_digests(const struct orch_data_entry *e, const struct orch_data_file *file)
+{
+    const char *digest = file->sha256 ? file->sha256 : file->md5;
+    if (!digest) {
+        assert_true(g_str_has_prefix(file->urls[0], "https://"));
+        return;
+    }
+    assert_true(strspn(digest, "0123456789abcdef") == strlen(digest));
+    assert_true(!file->sha256 || strlen(file->sha256) == (e->kind == ORCH_DATA_SET ? 64u : 8u));
+    assert_true(!file->md5 || strlen(file->md5) == 32);
+    assert_true(e->kind == ORCH_DATA_SET || (file->sha256 && strstr(file->urls[0], file->sha256)));
+}
+
 static void test_catalogue(void **state)
 {
     (void)state;
@@ -777,11 +835,7 @@ static void test_catalogue(void **state)
         for (const struct orch_data_file *file = e->files; file->path; file++) {
             assert_non_null(file->urls[0]);
             assert_false(g_path_is_absolute(file->path));
-            assert_true(file->sha256 &&
-                        strspn(file->sha256, "0123456789abcdef") == strlen(file->sha256));
-            assert_true(strlen(file->sha256) == (e->kind == ORCH_DATA_SET ? 64u : 8u));
-            assert_true(!file->md5 || strlen(file->md5) == 32);
-            assert_true(e->kind == ORCH_DATA_SET || strstr(file->urls[0], file->sha256));
+            check_digests(e, file);
         }
     }
     g_autofree char *near = orch_data_suggest("resnet5");
@@ -856,6 +910,7 @@ int main(int argc, char **argv)
         TEST(test_tar_refusals),
         TEST(test_tar_long_name_and_damage),
         TEST(test_archive_in_archive),
+        TEST(test_two_archives_of_one_folder),
         TEST(test_stopped_in_each_stage),
         TEST(test_stopped_between_attempts),
         TEST(test_parts_of_other_lengths),
