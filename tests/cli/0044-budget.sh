@@ -23,9 +23,9 @@ says '2 done before'
 ok orch run more.recipe --budget 0.000001usd --price 36
 says 'spent $0.00 of $1e-06'
 # the deadline: what is forecast to end behind it is not started
-sleeps late '0.7' 2
-ok orch run late.recipe -x seconds=0.6
-fails 6 orch run late.recipe --deadline 1s --json
+sleeps late '3' 2
+ok orch run late.recipe -x seconds=2.8
+fails 6 orch run late.recipe --deadline 5s --json
 same "$(json limits.stopped_by)" deadline
 same "$(json ended.ok)" 1
 same "$(json limits.cancelled)" 0

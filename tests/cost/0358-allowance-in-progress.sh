@@ -33,7 +33,11 @@ says_not 'in progress'
 kill -KILL $first
 wait $first 2>/dev/null
 first=
-# the trial of a killed command is closed: it has become a run, and reserves nothing more
+# the trial of a killed command is closed once its processes have ended: it becomes a run, and reserves nothing more
+for _ in $(seq 600); do
+    ls -l /proc/[0-9]*/cwd 2>/dev/null | grep -qF "$PWD/.orch/results.db.d/trials" || break
+    sleep 0.1
+done
 ok orch run a.recipe --force --over-allowance
 says_not 'in progress'
 ok orch cost a.recipe --json
