@@ -246,7 +246,8 @@ static bool add_samples(struct onnxrun_trial *t, GError **error)
 
 bool onnxrun_inputs_make(struct onnxrun_trial *t, GError **error)
 {
-    t->classes = g_strdupv(t->file->classes);
+    if (!t->classes)
+        t->classes = g_strdupv(t->file->classes);
     if (t->p->samples)
         return add_samples(t, error);
     add_random(t);

@@ -8,6 +8,7 @@
 #include "plugins/common/training/notes.h"
 #include "plugins/onnxrun/answers.h"
 #include "plugins/onnxrun/compare.h"
+#include "plugins/onnxrun/exported.h"
 #include "plugins/onnxrun/found_boxes.h"
 #include "plugins/onnxrun/half_file.h"
 #include "plugins/onnxrun/inputs.h"
@@ -23,8 +24,9 @@ static const char *const ENGINES[] = {"onnxruntime", "opencv", NULL};
 static const char *const PRECISIONS[] = {"fp32", "fp16", NULL};
 
 static const struct orch_param PARAMS[] = {
-    ORCH_PARAM(struct onnxrun_params, onnx, ORCH_ARTIFACT,
-               .help = "the network: an ONNX file, or ${experiment.onnx}"),
+    ORCH_PARAM(struct onnxrun_params, onnx, ORCH_ARTIFACT, .flags = ORCH_PARAM_OPTIONAL,
+               .help = "the network: an ONNX file, or ${experiment.onnx}; without it, network net "
+                       "is exported first"),
     ORCH_PARAM(struct onnxrun_params, engine, ORCH_ENUM, .def = "onnxruntime", .choices = ENGINES,
                .help = "the program that runs it: ONNX Runtime, or OpenCV's DNN module"),
     ORCH_PARAM(struct onnxrun_params, precision, ORCH_ENUM, .def = "fp32", .choices = PRECISIONS,
@@ -45,11 +47,19 @@ static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct onnxrun_params, samples, ORCH_ARTIFACT, .flags = ORCH_PARAM_OPTIONAL,
                .help = "inputs in a file, with what is expected of them: a trainer's "
                        "${experiment.samples}, another engine's ${experiment.outputs}"),
-    ORCH_PARAM(struct onnxrun_params, weights, ORCH_ARTIFACT, .flags = ORCH_PARAM_OPTIONAL,
-               .help = "compare with LibTorch: the weights that were exported, "
-                       "${experiment.weights}"),
     ORCH_PARAM(struct onnxrun_params, net, ORCH_STRING, .flags = ORCH_PARAM_OPTIONAL,
-               .help = "with weights: architecture of the network, one of docs/networks.md"),
+               .help = "architecture of the network, one of docs/networks.md: outputs are "
+                       "compared with those of LibTorch"),
+    ORCH_PARAM(struct onnxrun_params, weights, ORCH_ARTIFACT, .flags = ORCH_PARAM_OPTIONAL,
+               .help = "of network net: ${experiment.weights}, or a .safetensors or .pth file; "
+                       "without it and onnx, initial values"),
+    ORCH_PARAM(struct onnxrun_params, classes, ORCH_INT, .def = "0", .min = "0", .max = "1000000",
+               .help = "outputs of network net, a detector's with the background; 0: as the "
+                       "weights or the images say, else its own"),
+    ORCH_PARAM(struct onnxrun_params, opset, ORCH_INT, .def = "17", .min = "13", .max = "21",
+               .help = "version of ONNX's operators in which network net is exported"),
+    ORCH_PARAM(struct onnxrun_params, fold_norms, ORCH_BOOL, .def = "false",
+               .help = "batch norms are exported as part of the convolutions before them"),
     ORCH_PARAM(struct onnxrun_params, repeats, ORCH_INT, .def = "30", .min = "1", .max = "100000",
                .help = "runs of one batch that are timed"),
     ORCH_PARAM(struct onnxrun_params, warmup, ORCH_INT, .def = "5", .min = "0", .max = "100000",
@@ -107,6 +117,7 @@ static const struct orch_artifact ARTIFACTS[] = {
     {.name = "answers",
      .help = "CSV: of a classifier the five largest values of each input, of a "
              "detector the boxes"},
+    {.name = "onnx", .help = "the ONNX file, where network net was exported"},
     {.name = "picture", .help = "PNG: samples with the boxes that a detector found"},
 };
 
@@ -117,12 +128,16 @@ static const struct {
 } CONFLICTS[] = {
     {"parameters samples and images cannot be used together",
      "the file of samples has its own inputs: leave images out"},
-    {"parameters weights and net belong together", "give both, or neither"},
+    {"there is no network to run",
+     "give onnx, an ONNX file, or net, a network of 'orch net ls' that is exported"},
+    {"parameter weights needs net, the network that they belong to", "give net as well"},
+    {"parameters onnx and net need weights: what was exported", "leave net out, or give weights"},
 };
 
 static bool params_agree(const struct onnxrun_params *p, GError **error)
 {
-    const bool conflicts[] = {p->samples && p->images, !p->weights != !p->net};
+    const bool conflicts[] = {p->samples && p->images, !p->onnx && !p->net, p->weights && !p->net,
+                              p->onnx && p->net && !p->weights};
     for (unsigned i = 0; i < G_N_ELEMENTS(CONFLICTS); i++)
         if (conflicts[i]) {
             orch_error_set(error, ORCH_ERROR_RECIPE, CONFLICTS[i].hint, "%s", CONFLICTS[i].problem);
@@ -150,7 +165,7 @@ static int check(const void *params, const struct orch_host *host)
 {
     const struct onnxrun_params *p = params;
     GError *error = NULL;
-    if (!params_agree(p, &error) || !onnxrun_file_size_check(p->onnx, &error) ||
+    if (!params_agree(p, &error) || (p->onnx && !onnxrun_file_size_check(p->onnx, &error)) ||
         !file_digest(host, "onnx", p->onnx, &error) ||
         !file_digest(host, "samples", p->samples, &error) ||
         !file_digest(host, "weights", p->weights, &error) ||
@@ -194,7 +209,7 @@ static bool make_half(struct onnxrun_trial *t, GError **error)
         orch_error_set(error, ORCH_ERROR_PLUGIN, "engine: onnxruntime", "%s", t->engine->no_half);
         return false;
     }
-    if (!onnxrun_half_file_write(t->p->onnx, half, error))
+    if (!onnxrun_half_file_write(t->path, half, error))
         return false;
     onnxrun_file_free(t->file);
     t->file = onnxrun_file_read(half, error);
@@ -234,7 +249,9 @@ static bool report_outputs(struct onnxrun_trial *t, GError **error)
 
 static bool compare(struct onnxrun_trial *t, GError **error)
 {
-    if (t->p->weights) {
+    if (t->p->net) {
+        t->engine->close(t->session); /* its threads would compete with LibTorch's */
+        t->session = NULL;
         t->host->phase(t->host, "running LibTorch");
         if (!onnxrun_trainer_run(t, error))
             return false;
@@ -242,12 +259,21 @@ static bool compare(struct onnxrun_trial *t, GError **error)
     return onnxrun_groups_compare(t, error);
 }
 
+/* The weights and the file: given, or exported from them. */
+static bool find_network(struct onnxrun_trial *t, GError **error)
+{
+    t->path = t->p->onnx;
+    if (t->p->weights && !(t->weights = orch_weights_load(t->p->weights, error)))
+        return false;
+    return t->path || onnxrun_export(t, error);
+}
+
 static bool work(struct onnxrun_trial *t, GError **error)
 {
-    if (!(t->file = onnxrun_file_read(t->p->onnx, error)) ||
+    if (!load_engine(t, error) || !find_network(t, error) ||
+        !(t->file = onnxrun_file_read(t->path, error)) ||
         !onnxrun_file_input(t->file, t->p->input, t->p->batch, &t->batch, error) ||
-        !load_engine(t, error) || !make_half(t, error) || !open_file(t, error) ||
-        !onnxrun_inputs_make(t, error))
+        !make_half(t, error) || !open_file(t, error) || !onnxrun_inputs_make(t, error))
         return false;
     t->host->phase(t->host, "running");
     if (!onnxrun_groups_run(t, error) || t->host->cancelled(t->host) || !report_outputs(t, error))
@@ -263,6 +289,7 @@ static void clear(struct onnxrun_trial *t)
         t->engine->close(t->session);
     g_array_unref(t->groups);
     g_strfreev(t->classes);
+    orch_weights_free(t->weights);
     g_free(t->batch.data);
     onnxrun_file_free(t->file);
 }

@@ -11,8 +11,9 @@
 
 struct onnxrun_params {
     const char *onnx, *engine, *precision, *input, *images, *data_root, *samples, *weights, *net;
-    int64_t batch, count, warmup, repeats, threads, pictures;
+    int64_t batch, count, warmup, repeats, threads, pictures, classes, opset;
     double score;
+    bool fold_norms;
 };
 
 /** Inputs of one kind, with the outputs of the engine and, where there is one, of a reference. The
@@ -35,7 +36,9 @@ struct onnxrun_trial {
     const struct orch_host *host;
     const struct onnxrun_engine *engine;
     const char *engine_version;
-    struct onnxrun_file *file; /* as given, or converted to fp16 */
+    const char *path;             /* of the file: as given, or exported */
+    struct orch_weights *weights; /* of network p->net, or NULL */
+    struct onnxrun_file *file;    /* that file, or one converted to fp16 */
     struct onnxrun_session *session;
     struct onnxrun_array batch; /* the shape of a batch */
     GArray *groups;             /* struct onnxrun_group */

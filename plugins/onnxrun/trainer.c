@@ -3,10 +3,11 @@
 
 #include "lib/base/error.h"
 #include "lib/net/net.h"
-#include "lib/weights/weights.h"
 #include "plugins/common/torch/torch.h"
 
 #include <string.h>
+
+enum { BATCH = 32 }; /* outputs do not depend on it */
 
 struct trainer {
     const struct orch_torch *torch;
@@ -32,17 +33,13 @@ static int64_t classes_of(const struct onnxrun_trial *t)
 static bool load_weights(const struct onnxrun_trial *t, struct trainer *trainer, GError **error)
 {
     GError *problem = NULL;
-    struct orch_weights *weights = orch_weights_load(t->p->weights, error);
-    if (!weights)
-        return false;
-    bool ok = orch_torch_state_load(trainer->torch, trainer->model, trainer->net, weights, false,
+    bool ok = orch_torch_state_load(trainer->torch, trainer->model, trainer->net, t->weights, false,
                                     NULL, &problem);
     if (!ok)
         orch_error_set(error, ORCH_ERROR_CHECK, "set net to the network that was exported",
-                       "'%s' has no weights of network '%s': %s", t->p->weights, t->p->net,
+                       "the weights are not those of network '%s': %s", t->p->net,
                        problem->message);
     g_clear_error(&problem);
-    orch_weights_free(weights);
     return ok;
 }
 
@@ -106,9 +103,9 @@ static bool run_group(const struct onnxrun_trial *t, const struct trainer *train
     bool wanted[ONNXRUN_OUTPUTS_MAX];
     for (int i = 0; i < t->file->output_count; i++)
         wanted[i] = !group->expected[i].data;
-    for (int64_t first = 0; first < total; first += t->p->batch) {
+    for (int64_t first = 0; first < total; first += BATCH) {
         const struct orch_torch_batch batch = {.images = group->inputs.data + first * each,
-                                               .count = MIN(t->p->batch, total - first)};
+                                               .count = MIN(BATCH, total - first)};
         if (t->host->cancelled(t->host))
             return true;
         if (!trainer->torch->forward(trainer->model, &batch, ORCH_TORCH_INFER, false, outputs,

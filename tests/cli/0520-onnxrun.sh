@@ -146,7 +146,25 @@ out=$out$err
 has 'samples and images cannot be used together'
 fails 2 orch check a.recipe -s one.net=lenet5
 out=$out$err
-has 'weights and net belong together'
+has 'onnx and net need weights: what was exported'
+fails 2 orch check a.recipe -s one.weights=one.safetensors
+out=$out$err
+has 'weights needs net, the network that they belong to'
+printf 'format: 1\nrecipe: n\nexperiments:\n  n: { plugin: onnxrun }\n' >n.recipe
+fails 2 orch check n.recipe
+out=$out$err
+has 'there is no network to run'
+# what cannot be exported is named before the engine opens anything
+refused() {
+    local text=$1
+    shift
+    fails 1 orch run n.recipe --force "$@"
+    out=$out$err
+    has "$text"
+}
+refused "resnet20" -s net=resnet21x
+refused 'is no shape of an image' -s net=lenet5 -s input=28x28x28x28
+refused 'the weights of' -s net=lenet5 -s weights=one.safetensors
 # another file of the same name is another trial
 ok orch run a.recipe one --force
 cp large.onnx small.onnx

@@ -52,6 +52,8 @@ set_tests_properties(cli.0390-build-progress PROPERTIES LABELS "slow")
 set_tests_properties(cli.0365-replay-resume PROPERTIES LABELS "slow")
 # run sweeps of scripts in their own folder, and again after edits: over two seconds each
 set_tests_properties(cli.0451-python-figures cli.0452-pyenv cli.0454-builds cli.0456-listed-folders cli.0459-ignored-inputs cli.0493-comments-everywhere cli.0494-runner-killed cli.0496-digests-once cli.0497-artifacts-at-once cli.0498-live-references PROPERTIES LABELS "slow")
+# train a network, load LibTorch in a dozen trials
+set_tests_properties(cli.0522-onnxrun-trainer PROPERTIES LABELS "torch;slow")
 # start SimGrid some thirty times, and wait for a limit of time
 set_tests_properties(cli.0290-simcluster cli.0291-simcluster-faults PROPERTIES LABELS "slow")
 # build plugins, plan in several environments

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plugins/onnxrun/exported.h"
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "lib/onnx/export_values.h"
+#include "lib/onnx/onnx_export.h"
+#include "plugins/common/data/image_set.h"
+
+#include <string.h>
+
+enum { METADATA_BYTES_MAX = 1 << 20 };
+static const char EXPORTED_FILE[] = "network.onnx";
+
+/* The names of classes in the metadata of weights, a JSON list, as plugin detect leaves them; or
+ * NULL. */
+static char **names_in(const struct orch_weights *weights)
+{
+    const char *text = g_hash_table_lookup(weights->metadata, "classes");
+    g_autoptr(json_t) list =
+        text ? orch_json_parse(text, strlen(text), METADATA_BYTES_MAX, NULL) : NULL;
+    if (!json_is_array(list) || json_array_size(list) == 0)
+        return NULL;
+    char **names = g_new0(char *, json_array_size(list) + 1);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *name = json_string_value(json_array_get(list, i));
+        names[i] = g_strdup(name ? name : "");
+    }
+    return names;
+}
+
+/* What the weights say of the network. */
+static void ask_weights(struct onnxrun_trial *t, struct orch_net_options *options)
+{
+    const char *side = g_hash_table_lookup(t->weights->metadata, "image_size");
+    int64_t pixels = 0;
+    if (side && orch_int_parse(side, &pixels) && pixels > 0)
+        options->height = options->width = pixels;
+    if (!t->classes)
+        t->classes = names_in(t->weights);
+    if (t->classes)
+        options->classes = g_strv_length(t->classes);
+}
+
+static bool describe(struct onnxrun_trial *t, struct orch_net_options *out, GError **error)
+{
+    const struct onnxrun_params *p = t->p;
+    const struct orch_image_set_facts *facts = p->images ? orch_image_set_find(p->images) : NULL;
+    *out = (struct orch_net_options){.name = p->net};
+    if (facts) {
+        out->channels = facts->channels;
+        out->height = facts->height;
+        out->width = facts->width;
+        out->classes = facts->classes;
+    }
+    if (t->weights)
+        ask_weights(t, out);
+    if (p->classes)
+        out->classes = p->classes;
+    if (!p->input || orch_net_input_parse(p->input, out))
+        return true;
+    orch_error_set(error, ORCH_ERROR_RECIPE, "for example 3x224x224",
+                   "parameter input is no shape of an image: '%s'", p->input);
+    return false;
+}
+
+/* The values that were exported, by name. */
+static bool keep_values(struct onnxrun_trial *t, const struct onnx_export_source *source,
+                        GError **error)
+{
+    t->weights = orch_weights_new();
+    for (guint i = 0; i < source->net->tensors->len; i++) {
+        const struct orch_net_tensor *tensor = orch_net_tensor(source->net, (int)i);
+        if (source->values[i] &&
+            !orch_weights_add(t->weights, tensor->name, ORCH_DTYPE_FLOAT32, tensor->rank,
+                              tensor->shape, source->values[i], error))
+            return false;
+    }
+    return true;
+}
+
+static bool write_file(struct onnxrun_trial *t, struct onnx_export_source *source, GError **error)
+{
+    const struct onnx_export e = {.net = source->net,
+                                  .values = source->values,
+                                  .opset = (int)t->p->opset,
+                                  .folds_norms = t->p->fold_norms};
+    struct onnx_model model = {0};
+    struct onnx_written written;
+    g_autofree char *classes = t->classes ? g_strjoinv("\n", t->classes) : NULL;
+    bool ok = orch_onnx_export(&e, &model, error);
+    for (guint i = 0; ok && i < source->metadata->len; i += 2)
+        orch_onnx_model_metadata(&model, source->metadata->pdata[i],
+                                 source->metadata->pdata[i + 1]);
+    if (ok && classes)
+        orch_onnx_model_metadata(&model, "classes", classes);
+    ok = ok && orch_onnx_model_write(&model, EXPORTED_FILE, false, &written, error);
+    orch_onnx_model_clear(&model);
+    if (ok)
+        t->host->artifact(t->host, "onnx", EXPORTED_FILE);
+    return ok;
+}
+
+bool onnxrun_export(struct onnxrun_trial *t, GError **error)
+{
+    struct onnx_export_request request = {.weights = t->p->weights,
+                                          .seed = t->host->derive_seed(t->host, "weights")};
+    struct onnx_export_source source = {0};
+    t->host->phase(t->host, "exporting the network");
+    bool ok = describe(t, &request.net, error) &&
+              orch_onnx_export_source_open(&request, &source, error) &&
+              (t->weights || keep_values(t, &source, error)) && write_file(t, &source, error);
+    orch_onnx_export_source_clear(&source);
+    t->path = EXPORTED_FILE;
+    return ok;
+}
