@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""export_models.py ORCH TORCH_FORWARD [--markdown] [NET...]: exports networks of 'orch net ls' and checks each file:
+the official checker with full shape inference, which compares with the shapes that the file declares; equal counts when it is
+read back; and the outputs, which are those of LibTorch with the same weights, or for sequences those of PyTorch's own functions.
+Every opset comes in turn, and every second file has its norms folded. --markdown: prints the table of docs/networks.md."""
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import torch
+import torch.nn.functional as F
+
+sys.path.insert(0, os.path.dirname(__file__))
+import onnx_interpreter  # noqa: E402
+
+TOLERANCE = 1e-4  # of the largest output
+OPSETS = [17, 13, 14, 15, 16, 18, 19, 20, 21]
+EXAMPLES = {"mlp:SIZES": "mlp:16", "resnet-cifar:N": "resnet-cifar:8", "airbench:WIDTHS": "airbench:4,6,8",
+            "airbench-relu:WIDTHS": "airbench-relu:4,6,8", "airbench-small:WIDTHS": "airbench-small:4,6"}
+
+
+def orch(*words):
+    done = subprocess.run([sys.argv[1], *words], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"orch {' '.join(words)}: status {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+def read_safetensors(path):
+    data = open(path, "rb").read()
+    length, = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8:8 + length])
+    arrays = {}
+    for name, entry in header.items():
+        begin, end = (8 + length + at for at in entry.get("data_offsets", (0, 0)))
+        if name != "__metadata__":
+            arrays[name] = np.frombuffer(data[begin:end], "<f4").reshape(entry["shape"])
+    return arrays
+
+
+def sequence(name, weights, tokens):
+    """BERT's and GPT-2's forward pass, after the papers."""
+    w = {k: torch.from_numpy(v.copy()) for k, v in weights.items()}
+    bert = name == "bert-base"
+
+    def dense(x, module):
+        return F.linear(x, w[module + ".weight"], w[module + ".bias"])
+
+    def norm(x, module):
+        return F.layer_norm(x, x.shape[-1:], w[module + ".weight"], w[module + ".bias"], 1e-5)
+
+    def attend(x, module):
+        batch, length, width = x.shape
+        q, k, v = (p.reshape(batch, length, 12, 64).transpose(1, 2) for p in dense(x, module).split(width, 2))
+        scores = q @ k.transpose(2, 3) / 8
+        if not bert:
+            scores = scores.masked_fill(torch.ones(length, length).triu(1).bool(), float("-inf"))
+        return (scores.softmax(3) @ v).transpose(1, 2).reshape(batch, length, width)
+
+    tokens = torch.from_numpy(tokens)
+    length = tokens.shape[1]
+    if bert:
+        x = w["embeddings.word_embeddings.weight"][tokens] + w["embeddings.position_embeddings.weight"][:length]
+        x = norm(x + w["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
+        for i in range(12):
+            at = f"encoder.layer.{i}."
+            x = norm(x + dense(attend(x, at + "attention.self"), at + "attention.output.dense"), at + "attention.output.LayerNorm")
+            x = norm(x + dense(F.gelu(dense(x, at + "intermediate.dense")), at + "output.dense"), at + "output.LayerNorm")
+        return dense(x[:, 0], "pooler.dense").tanh().numpy()
+    x = w["wte.weight"][tokens] + w["wpe.weight"][:length]
+    for i in range(12):
+        x = x + dense(attend(norm(x, f"h.{i}.ln_1"), f"h.{i}.attn.c_attn"), f"h.{i}.attn.c_proj")
+        x = x + dense(F.gelu(dense(norm(x, f"h.{i}.ln_2"), f"h.{i}.mlp.c_fc")), f"h.{i}.mlp.c_proj")
+    return (norm(x, "ln_f") @ w["wte.weight"].T).numpy()
+
+
+def counts(name, *words):
+    shown = json.loads(orch("net", "show", name, "--json", *words))
+    return shown["params"], shown["multiply_adds"]
+
+
+def difference(got, expected):
+    worst = 0
+    if sorted(got) != sorted(expected):
+        sys.exit(f"outputs {sorted(got)}, expected {sorted(expected)}")
+    for name, value in expected.items():
+        if got[name].shape != value.shape or not np.isfinite(got[name]).all():
+            sys.exit(f"output {name}: shape {got[name].shape}, expected {value.shape}, or not finite")
+        worst = max(worst, float(np.abs(got[name] - value).max() / np.abs(value).max()))
+    return worst
+
+
+def expected_of_torch(name, weights):
+    """What LibTorch computes: how to export the network, its input and outputs."""
+    printed = subprocess.run([sys.argv[2], name, weights], capture_output=True, text=True, check=True).stdout.split()
+    if not printed:
+        return None
+    arrays = read_safetensors(weights)
+    outputs = {k[len("random/output/"):]: v for k, v in arrays.items() if k.startswith("random/output/")}
+    if len(outputs) == 1:
+        outputs = {"output": next(iter(outputs.values()))}
+    words = ["--input", printed[0], "--classes", printed[1]]
+    return words, ["--weights", weights], arrays["random/input"], outputs
+
+
+def compare(name, path, weights, extra):
+    found = expected_of_torch(name, weights)
+    if found:
+        words, values, x, expected = found
+        orch("net", "export", name, "--onnx", path, *words, *values, *extra)
+        return words, difference(onnx_interpreter.run(path, x), expected)
+    words = ["--input", "1x16x1", "--classes", "50"]
+    orch("net", "export", name, "--onnx", path, *words, "--seed", "3", *extra)
+    x = np.arange(32, dtype=np.int64).reshape(2, 16) * 7 % 50
+    initializers = {t.name: onnx.numpy_helper.to_array(t) for t in onnx.load(path).graph.initializer}
+    return words, difference(onnx_interpreter.run(path, x), {"output": sequence(name, initializers, x)})
+
+
+def one(name, index, folder):
+    path, weights = os.path.join(folder, "model.onnx"), os.path.join(folder, "weights.safetensors")
+    opset = OPSETS[index % len(OPSETS)]
+    if onnx.defs.onnx_opset_version() < opset:
+        opset = 17
+    folds = index % 2 == 1
+    words, worst = compare(name, path, weights, ["--opset", str(opset)] + ["--fold-norms"] * folds)
+    if not worst <= TOLERANCE:
+        sys.exit(f"{name}, opset {opset}, norms folded: {folds}: outputs differ by {worst:g} of the largest")
+    onnx.checker.check_model(path, full_check=True)  # an inferred shape that is not the declared one is an error
+    back, own = counts(path), counts(name, *words)
+    trained_only = name.endswith("-aux")
+    # an adaptive pool with windows of different sizes is written as products with constant matrices
+    is_uneven = any(n.name.endswith(".over_rows") for n in onnx.load(path, load_external_data=False).graph.node)
+    if (back[1] != own[1] and not is_uneven) or (back[0] != own[0] and not folds and not trained_only):
+        sys.exit(f"{name}: read back as {back}, the network has {own}")
+    return words[1], opset, folds, worst
+
+
+def main():
+    form = "{}: input {}, opset {}, norms folded: {}, largest difference {:.1e}"
+    if "--markdown" in sys.argv:
+        form = "| `{}` | {} | {} | {} | {:.1e} |"
+        print("| network | input | opset | norms folded | largest difference |\n| --- | --- | --- | --- | --- |")
+    names = [a for a in sys.argv[3:] if not a.startswith("--")]
+    if not names:
+        names = [n["name"] for n in json.loads(orch("net", "ls", "--json"))["networks"]]
+    for index, name in enumerate(names):
+        name = EXAMPLES.get(name, name.split(":")[0])
+        with tempfile.TemporaryDirectory() as folder:
+            size, opset, folds, worst = one(name, index, folder)
+        print(form.format(name, size, opset, "yes" if folds else "no", worst), flush=True)
+
+
+main()
