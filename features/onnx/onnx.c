@@ -214,16 +214,20 @@ static struct orch_net *build(struct onnx_graph *g, GError **error)
     return NULL;
 }
 
-struct orch_net *orch_onnx_load_bytes(const void *bytes, size_t length, const char *name,
-                                      struct orch_net_shape input, struct orch_onnx_notes *notes,
-                                      GError **error)
+static struct orch_net *load(const void *bytes, size_t length, const char *name, const char *folder,
+                             struct orch_net_shape input, struct orch_onnx_notes *notes,
+                             GError **error)
 {
     Onnx__ModelProto *model = orch_onnx_file_decode(bytes, length, name, error);
     if (!model)
         return NULL;
     struct orch_onnx_notes found = {g_ptr_array_new_with_free_func(note_free)};
-    struct onnx_graph g = {.proto = model->graph, .file = name, .wanted = input};
-    g.notes = &found;
+    struct onnx_graph g = {.proto = model->graph,
+                           .file = name,
+                           .bytes = bytes,
+                           .folder = folder,
+                           .wanted = input,
+                           .notes = &found};
     struct orch_net *net = build(&g, error);
     orch_onnx_graph_release(&g);
     onnx__model_proto__free_unpacked(model, NULL);
@@ -234,6 +238,13 @@ struct orch_net *orch_onnx_load_bytes(const void *bytes, size_t length, const ch
     return net;
 }
 
+struct orch_net *orch_onnx_load_bytes(const void *bytes, size_t length, const char *name,
+                                      struct orch_net_shape input, struct orch_onnx_notes *notes,
+                                      GError **error)
+{
+    return load(bytes, length, name, NULL, input, notes, error);
+}
+
 struct orch_net *orch_onnx_load(const char *path, struct orch_net_shape input,
                                 struct orch_onnx_notes *notes, GError **error)
 {
@@ -241,8 +252,9 @@ struct orch_net *orch_onnx_load(const char *path, struct orch_net_shape input,
     if (!file)
         return NULL;
     const char *bytes = g_mapped_file_get_contents(file);
-    struct orch_net *net = orch_onnx_load_bytes(bytes ? bytes : "", g_mapped_file_get_length(file),
-                                                path, input, notes, error);
+    g_autofree char *folder = g_path_get_dirname(path);
+    struct orch_net *net =
+        load(bytes ? bytes : "", g_mapped_file_get_length(file), path, folder, input, notes, error);
     g_mapped_file_unref(file);
     return net;
 }

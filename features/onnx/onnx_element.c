@@ -150,7 +150,8 @@ static void count_constants(struct onnx_call *c)
     bool is_sum = c->layer.op == ORCH_NET_ADD;
     for (int i = 0; i < c->in_count; i++) {
         const struct onnx_value *v = c->in[i];
-        if (v && v->weight && !is_integer(v->type) && orch_onnx_value_count(v) > 1)
+        if (v && v->weight && !is_integer(v->type) && orch_onnx_value_count(v) > 1 &&
+            !(c->in_count == 2 && orch_onnx_add_to_scores(c, v, c->in[!i])))
             orch_onnx_weight(c, v, is_sum && v->rank == 1 ? ORCH_NET_BIAS : ORCH_NET_WEIGHT, 0,
                              NULL);
     }

@@ -48,6 +48,8 @@ struct onnx_step {
 struct onnx_graph {
     const Onnx__GraphProto *proto;
     const char *file;         /* in errors */
+    const uint8_t *bytes;     /* the whole file */
+    const char *folder;       /* that the file lies in; NULL: it was read from memory */
     GArray *steps;            /* struct onnx_step */
     GArray *order;            /* int: indices of the needed steps in topological order */
     GPtrArray *values;        /* struct onnx_value * */
@@ -67,7 +69,7 @@ struct onnx_graph {
 };
 
 /** Checks the initializers, builds the indices, joins steps and sorts them. `g` is zeroed except
- * for proto, file, wanted and notes; the caller releases it in any case. */
+ * for proto, file, bytes, folder, wanted and notes; the caller releases it in any case. */
 bool orch_onnx_graph_init(struct onnx_graph *g, GError **error);
 void orch_onnx_graph_release(struct onnx_graph *g);
 

@@ -28,6 +28,7 @@ static const struct onnx_op OPS[] = {
     {"ConvTranspose", orch_onnx_run_conv, ZERO, 1},
     {"Gemm", orch_onnx_run_gemm, NET(LINEAR), 0},
     {"MatMul", orch_onnx_run_matmul, NET(TOKEN_LINEAR), 0},
+    {"Einsum", orch_onnx_run_einsum, NET(TOKEN_LINEAR), 0},
     {"BatchNormalization", orch_onnx_run_norm, NET(BATCHNORM2D), 1},
     {"InstanceNormalization", orch_onnx_run_norm, NET(LAYERNORM), 0},
     {"GroupNormalization", orch_onnx_run_norm, NET(LAYERNORM), 2},
@@ -219,7 +220,7 @@ static void add_tensor(const struct onnx_call *c, const struct onnx_layer_tensor
         shape[MIN(i, 3)] *= origin->dims[i];
     }
     const char *name = orch_onnx_text(c->g, origin->name ? origin->name : "");
-    if (t->rank && count == whole)
+    if (t->rank && (count == whole || t->is_spread))
         orch_net_layer_tensor(&c->g->builder, name, t->role, t->rank, t->shape);
     else
         orch_net_layer_tensor(&c->g->builder, name, t->role, (int)CLAMP(origin->n_dims, 1, 4),
@@ -330,9 +331,12 @@ static bool is_trained(const struct onnx_value *v)
            v->weight->data_type != ONNX_BOOL;
 }
 
-/* A computed constant derives from its largest initializer. */
+/* A computed constant derives from its largest initializer. What a condition chose, or a comparison
+ * yields, is a mask: no weights. */
 static void inherit_weight(const struct onnx_call *c)
 {
+    if (c->op->run == orch_onnx_run_where)
+        return;
     const struct onnx_value *largest = NULL;
     for (int i = 0; i < c->in_count; i++)
         if (is_trained(c->in[i]) &&

@@ -13,6 +13,7 @@ struct onnx_layer_tensor {
     enum orch_net_role role;
     int rank; /* 0: use the file's shape */
     int64_t shape[4];
+    bool is_spread; /* the file has the elements of `shape` several times */
 };
 
 enum onnx_count {
@@ -95,6 +96,7 @@ bool orch_onnx_run_pool(struct onnx_call *c);
 bool orch_onnx_run_pool_all(struct onnx_call *c);
 bool orch_onnx_run_gemm(struct onnx_call *c);
 bool orch_onnx_run_matmul(struct onnx_call *c);
+bool orch_onnx_run_einsum(struct onnx_call *c); /* onnx_einsum.c */
 bool orch_onnx_run_norm(struct onnx_call *c);
 bool orch_onnx_run_layernorm(struct onnx_call *c);
 bool orch_onnx_run_lrn(struct onnx_call *c);
@@ -120,6 +122,13 @@ bool orch_onnx_run_expand(struct onnx_call *c);
 bool orch_onnx_run_tile(struct onnx_call *c);
 bool orch_onnx_run_pad(struct onnx_call *c);
 bool orch_onnx_run_depth_space(struct onnx_call *c);
+
+/* onnx_scores.c */
+/** Adds `v`, a constant that is added to `other`, to the layer if it is a table of biases spread
+ * over the scores of attention, with the shape of the table. Returns true for that and for a mask,
+ * which has no parameters; false for any other constant. */
+bool orch_onnx_add_to_scores(struct onnx_call *c, const struct onnx_value *v,
+                             const struct onnx_value *other);
 
 /* onnx_element.c */
 bool orch_onnx_run_same_shape(struct onnx_call *c);

@@ -108,12 +108,14 @@ static void put_varint(GByteArray *out, uint64_t value)
     } while (value >>= 7);
 }
 
-static void put_left(GByteArray *out, const struct field *f)
+static void put_left(const struct walk *w, GByteArray *out, const struct field *f)
 {
     put_varint(out, (uint64_t)OWN_FIELDS << 3 | VARINT);
     put_varint(out, f->number);
     put_varint(out, (uint64_t)(OWN_FIELDS + 1) << 3 | VARINT);
     put_varint(out, (uint64_t)(f->end - f->data));
+    put_varint(out, (uint64_t)(OWN_FIELDS + 2) << 3 | VARINT);
+    put_varint(out, (uint64_t)(f->data - w->begin));
 }
 
 /* Wire type of a field's type; packed fields may also be LENGTH. */
@@ -164,7 +166,7 @@ static bool walk_field(struct walk *w, const ProtobufCMessageDescriptor *message
         return walk_nested(w, d, f, out);
     if (f->wire == LENGTH && (size_t)(f->end - f->data) > PAYLOAD_MAX) {
         if (message == &onnx__tensor_proto__descriptor)
-            put_left(out, f);
+            put_left(w, out, f);
         return true;
     }
     if (out->len + (size_t)(f->end - f->begin) > KEPT_MAX)

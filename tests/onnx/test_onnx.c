@@ -2,9 +2,9 @@
 /* The ONNX reader on models written here with the messages that it reads. What PyTorch writes is
  * tested by tests/onnx/torch.sh. */
 #include "features/onnx/onnx.h"
-#include "lib/onnx/onnx_file.h"
 #include "lib/base/error.h"
 #include "lib/net/cost.h"
+#include "lib/onnx/onnx_file.h"
 #include "tests/onnx/onnx_fixture.h"
 
 #include <setjmp.h>
@@ -210,6 +210,150 @@ static void test_attention(void **state)
     assert_int_equal(orch_net_macs(net), 2 * 2 * 5 * 5 * 8);
     g_autofree char *work = orch_net_macs_work(net, last(net));
     assert_string_equal(work, "5*8*2*5 = 400");
+    orch_net_free(net);
+}
+
+static void einsum(graph *g, const char *equation, const char *inputs, const char *output_name)
+{
+    node(g, "Einsum", inputs, output_name, "");
+    Onnx__AttributeProto *a = attribute(g->node[g->n_node - 1], "equation");
+    a->has_s = 1;
+    a->s.len = strlen(equation);
+    a->s.data = (uint8_t *)g_strdup(equation);
+}
+
+/* Sums of products over labelled axes: MaxViT's attention, layers along the tokens, broadcasting.
+ */
+static void test_einsum(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *equation, *a, *b; /* b NULL: a weight of 16 x 6, "": only one operand */
+        enum orch_net_op op;
+        struct orch_net_shape out;
+        int64_t macs, params;
+    } rows[] = {
+        {"... i d, ... j d -> ... i j",
+         "1 64 2 49 32",
+         "1 64 2 49 32",
+         ORCH_NET_ATTENTION,
+         {49, 64, 98},
+         64 * 2 * 49 * 49 * 32,
+         0},
+        {"bhqd,bhkd->bhqk", "1 2 5 8", "1 2 7 8", ORCH_NET_ATTENTION, {7, 2, 5}, 2 * 5 * 7 * 8, 0},
+        {"bhqd,bhkd", "1 2 5 8", "1 2 7 8", ORCH_NET_GENERIC, {0, 0, 0}, 2 * 5 * 7 * 8, 0},
+        {"btc,co->bto", "1 5 16", NULL, ORCH_NET_TOKEN_LINEAR, {6, 5, 1}, 5 * 16 * 6, 96},
+        {"...c,co", "1 5 16", NULL, ORCH_NET_TOKEN_LINEAR, {6, 5, 1}, 5 * 16 * 6, 96},
+        {"bct->btc", "1 16 5", "", ORCH_NET_GENERIC, {16, 5, 1}, 0, 0},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        Onnx__ModelProto *m = model_new();
+        bool is_alone = rows[i].b && !rows[i].b[0];
+        input(m->graph, "x", rows[i].a);
+        if (!rows[i].b)
+            weight(m->graph, "w", "16 6");
+        else if (!is_alone)
+            input(m->graph, "z", rows[i].b);
+        einsum(m->graph, rows[i].equation, is_alone ? "x" : rows[i].b ? "x z" : "x w", "y");
+        output(m->graph, "y");
+        struct orch_net *net = load(m);
+        if (rows[i].out.c) {
+            assert_int_equal(last(net)->op, rows[i].op);
+            assert_int_equal(last(net)->out.c, rows[i].out.c);
+            assert_int_equal(last(net)->out.h * last(net)->out.w, rows[i].out.h * rows[i].out.w);
+        }
+        assert_int_equal(orch_net_macs(net), rows[i].macs);
+        assert_int_equal(orch_net_params(net), rows[i].params);
+        orch_net_free(net);
+    }
+}
+
+static void test_bad_einsum(void **state)
+{
+    (void)state;
+    static const char *const equations[] = {"bij,bjk->bik", "ij,jk->ik",      "bij->bi",
+                                            "bij,bij->bix", "b..ij,bij->bij", "",
+                                            "->",           "bij,bij,bij->b"};
+    for (size_t i = 0; i < G_N_ELEMENTS(equations); i++) {
+        Onnx__ModelProto *m = model_new();
+        GError *error = NULL;
+        input(m->graph, "x", "1 4 5");
+        einsum(m->graph, equations[i], "x x", "y");
+        output(m->graph, "y");
+        g_autoptr(GBytes) bytes = encode(m);
+        struct orch_net *net = read_bytes(bytes, (struct orch_net_shape){0}, NULL, &error);
+        if (net || !strstr(error->message, "has an equation that does not fit its inputs"))
+            fail_msg("'%s': %s", equations[i], net ? "was read" : error->message);
+        g_error_free(error);
+    }
+}
+
+/* Scores of two heads for 4 x 4 places, to which `bias` is added as it is or turned. */
+static int64_t params_of_scores(const char *dims, const char *numbers, bool is_turned)
+{
+    Onnx__ModelProto *m = model_new();
+    graph *g = m->graph;
+    input(g, "q", "1 2 4 8");
+    input(g, "k", "1 2 8 4");
+    fill(weight(g, "bias", dims), numbers);
+    whole_numbers(g, "shape", "1 4 4 2");
+    real_number(g, "scale", "0.35");
+    if (is_turned) {
+        node(g, "Reshape", "bias shape", "r", "");
+        node(g, "Transpose", "r", "b", "perm=0,3,1,2");
+    }
+    node(g, "MatMul", "q k", "products", "");
+    node(g, "Mul", "products scale", "scores", "");
+    node(g, "Add", is_turned ? "scores b" : "scores bias", "sum", "");
+    node(g, "Softmax", "sum", "y", "axis=3");
+    output(g, "y");
+    struct orch_net *net = load(m);
+    int64_t params = orch_net_params(net);
+    orch_net_free(net);
+    return params;
+}
+
+/* What exporters compute and add to attention: a mask has no parameters, a table of biases by
+ * distance those of its rows, and other constants what they have. */
+static void test_constants_of_scores(void **state)
+{
+    (void)state;
+    GString *table = g_string_new(NULL), *turned = g_string_new(NULL), *whole = g_string_new(NULL);
+    GString *mask = g_string_new(NULL);
+    for (int head = 0; head < 2; head++)
+        for (int i = 0; i < 16; i++) {
+            int distance = i / 4 - i % 4; /* -3 to 3: seven rows */
+            g_string_append_printf(table, "%s%d", table->len ? " " : "", 10 * head + distance);
+            g_string_append_printf(whole, "%s%d", whole->len ? " " : "", 16 * head + i + 1);
+        }
+    for (int i = 0; i < 16; i++) {
+        g_string_append_printf(turned, "%s%d %d", i ? " " : "", i / 4 - i % 4, 10 + i / 4 - i % 4);
+        g_string_append_printf(mask, "%s%d", i ? " " : "", i % 4 > i / 4 ? -100 : 0);
+    }
+    assert_int_equal(params_of_scores("1 2 4 4", table->str, false), 14);
+    assert_int_equal(params_of_scores("16 2", turned->str, true), 14);
+    assert_int_equal(params_of_scores("1 2 4 4", whole->str, false), 32);
+    assert_int_equal(params_of_scores("4 4", mask->str, false), 0);
+    GString *const all[] = {table, turned, whole, mask};
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+        g_string_free(all[i], TRUE);
+}
+
+/* A mask that the model chooses from constants is no parameter. */
+static void test_chosen_mask(void **state)
+{
+    (void)state;
+    Onnx__ModelProto *m = model_new();
+    graph *g = m->graph;
+    input(g, "x", "1 3 4");
+    fill(weight(g, "a", "4"), "1 2 3 4");
+    fill(weight(g, "b", "4"), "4 3 2 1");
+    node(g, "Less", "a b", "is_less", "");
+    node(g, "Where", "is_less a b", "chosen", "");
+    node(g, "Add", "x chosen", "y", "");
+    output(g, "y");
+    struct orch_net *net = load(m);
+    assert_int_equal(orch_net_params(net), 0);
     orch_net_free(net);
 }
 
@@ -799,6 +943,10 @@ int main(void)
         cmocka_unit_test(test_operators),
         cmocka_unit_test(test_batchnorm),
         cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_einsum),
+        cmocka_unit_test(test_bad_einsum),
+        cmocka_unit_test(test_constants_of_scores),
+        cmocka_unit_test(test_chosen_mask),
         cmocka_unit_test(test_shape_chain),
         cmocka_unit_test(test_folding),
         cmocka_unit_test(test_split),
