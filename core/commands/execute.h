@@ -43,4 +43,20 @@ int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
 int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
                       const struct orch_execute_options *options, GError **error);
 
+/* ---- execute_checks.c --------------------------------------------------------------------------
+ */
+
+/** Checks that the options of a run go together, and with its executor. */
+bool orch_execute_options_agree(const struct orch_cli *cli,
+                                const struct orch_execute_options *options, GError **error);
+/** Checks --executor, and that the other options go with it. `name` may be NULL. */
+bool orch_execute_executor_fits(const struct orch_cli *cli, const char *name, GError **error);
+/** Reads --gpus: adds the numbers of GPUs (unsigned) to `out`. */
+bool orch_execute_gpus_parse(struct orch_cli *cli, const char *text, GArray *out, GError **error);
+/** Checks that the plan may run: that its commands are valid, its inputs captured as the options
+ * ask for, and --yes given when there are many trials. */
+bool orch_execute_may_start(struct orch_cli *cli, const struct orch_expansion *expansion,
+                            const struct orch_execute_options *options,
+                            const struct orch_plan *plan, GError **error);
+
 #endif

@@ -2,6 +2,7 @@
 #include "core/commands/limits.h"
 
 #include "core/cli/recipe_plan.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 
 static char *when_text(int64_t at_ns)
@@ -93,4 +94,14 @@ char *orch_cli_how_to_go_on(const struct orch_cli *cli, const struct orch_plan *
     return g_strdup_printf("With --force the same command makes every run again; what is left is "
                            "in 'orch run %s%s --force'.",
                            words, left);
+}
+
+json_t *orch_cli_limits_json(const struct orch_limits *limits, const struct orch_totals *totals)
+{
+    bool priced = limits->usd_per_hour > 0;
+    return json_pack("{s:s? s:i s:i s:o s:o}", "stopped_by", orch_limit_name(totals->limit),
+                     "held_back", (int)totals->held_back, "cancelled", (int)totals->cut_off,
+                     "device_s", orch_json_finite(totals->device_s), "spent_usd",
+                     priced ? orch_json_finite(orch_limits_usd(limits, totals->device_s))
+                            : json_null());
 }

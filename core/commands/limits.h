@@ -16,6 +16,9 @@ char *orch_cli_limits_text(const struct orch_limits *limits, const struct orch_r
 void orch_cli_limits_print_end(struct orch_cli *cli, const struct orch_plan *plan,
                                const struct orch_limits *limits, const struct orch_totals *totals,
                                const struct orch_forecaster *forecaster, const char *go_on);
+/** Returns the same as an object: which limit stopped the run, what it held back and cancelled, and
+ * what was spent. New reference. */
+json_t *orch_cli_limits_json(const struct orch_limits *limits, const struct orch_totals *totals);
 
 /** Returns a sentence that says how to run the remaining trials of a run that Ctrl-C or a limit
  * stopped. With --force (`is_forced`) the same command would repeat all runs, and without it

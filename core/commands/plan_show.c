@@ -193,3 +193,53 @@ void orch_cli_plan_show(struct orch_cli *cli, const struct orch_plan *plan, bool
                                   left_out(cli, expansion), "left", (int)left, "forecast",
                                   orch_cli_forecast_total_json(plan, &total, price)));
 }
+
+void orch_cli_plan_print_why_nothing(struct orch_cli *cli, const struct orch_plan *plan)
+{
+    for (guint i = 0; i < plan->expansion->experiments->len; i++) {
+        const struct orch_experiment *experiment = plan->expansion->experiments->pdata[i];
+        unsigned done = 0, skipped = 0;
+        const char *reason = NULL, *skip = NULL;
+        for (unsigned j = 0; j < plan->count; j++) {
+            const struct orch_plan_item *item = &plan->items[j];
+            if (item->cell->experiment != experiment)
+                continue;
+            if (item->state == ORCH_PLAN_DONE) {
+                done++;
+                reason = item->reason;
+            } else if (item->state == ORCH_PLAN_SKIPPED) {
+                skipped++;
+                skip = item->reason;
+            }
+        }
+        if (done)
+            orch_cli_info(cli, "  %s: %u done; the last: %s", experiment->name, done, reason);
+        if (skipped)
+            orch_cli_info(cli, "  %s: %u skipped: %s", experiment->name, skipped, skip);
+    }
+}
+
+void orch_cli_plan_print_changes(struct orch_cli *cli, const struct orch_plan *plan)
+{
+    enum { REASONS_SHOWN = 3 };
+    g_autoptr(GHashTable) counts = g_hash_table_new(g_str_hash, g_str_equal);
+    for (unsigned i = 0; i < plan->count; i++)
+        if (plan->items[i].state == ORCH_PLAN_STALE) {
+            guint count = GPOINTER_TO_UINT(g_hash_table_lookup(counts, plan->items[i].reason));
+            g_hash_table_insert(counts, plan->items[i].reason, GUINT_TO_POINTER(count + 1));
+        }
+    unsigned shown = 0, reasons = g_hash_table_size(counts);
+    for (unsigned i = 0; i < plan->count && shown < REASONS_SHOWN; i++) {
+        const struct orch_plan_item *item = &plan->items[plan->order[i]];
+        guint count = item->state == ORCH_PLAN_STALE
+                          ? GPOINTER_TO_UINT(g_hash_table_lookup(counts, item->reason))
+                          : 0;
+        if (!count)
+            continue;
+        orch_cli_info(cli, "  stale: %s (%u trial%s)", item->reason, count, orch_plural(count));
+        g_hash_table_insert(counts, item->reason, NULL);
+        shown++;
+    }
+    if (reasons > shown)
+        orch_cli_info(cli, "  stale for %u more reasons: 'orch plan' lists them", reasons - shown);
+}

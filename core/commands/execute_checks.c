@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is checked before a run begins: that the options go together, and that the plan may run. */
+#include "core/commands/execute.h"
+#include "core/plan/command_check.h"
+#include "core/plan/executor.h"
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+/* With more trials, --yes is required. */
+#define TRIALS_WITHOUT_CONFIRMATION 500
+
+bool orch_execute_gpus_parse(struct orch_cli *cli, const char *text, GArray *out, GError **error)
+{
+    guint count = orch_workspace_machine(cli->workspace)->gpus->len;
+    g_auto(GStrv) words = g_strsplit(text ? text : "", ",", -1);
+    for (int i = 0; words[i]; i++) {
+        int64_t gpu;
+        if (!orch_int_parse(words[i], &gpu) || gpu < 0 || gpu >= count) {
+            orch_error_set(error, ORCH_ERROR_USAGE, "'orch doctor' lists the GPUs of this machine",
+                           "option '--gpus': '%s' is not one of this machine's %u GPUs", words[i],
+                           count);
+            return false;
+        }
+        unsigned index = (unsigned)gpu;
+        g_array_append_val(out, index);
+    }
+    return true;
+}
+
+bool orch_execute_executor_fits(const struct orch_cli *cli, const char *name, GError **error)
+{
+    const struct orch_executor *executor = name ? orch_executor_find(name) : NULL;
+    g_autofree const char **names = orch_executor_names();
+    if (name && !g_strv_contains(names, name)) {
+        g_autofree char *words = g_strjoinv(" or ", (char **)(void *)names);
+        g_autofree char *hint = g_strdup_printf("use %s", words);
+        orch_error_set(error, ORCH_ERROR_USAGE, hint,
+                       "option '--executor': there is no executor '%s'", name);
+        return false;
+    }
+    for (size_t i = 0; executor && executor->refused[i].name; i++) {
+        const struct orch_refused_option *refused = &executor->refused[i];
+        if (!orch_cli_is_given(cli, refused->name))
+            continue;
+        orch_error_set(error, ORCH_ERROR_USAGE, refused->hint,
+                       "option '--%s' does not go with '--executor %s'", refused->name, name);
+        return false;
+    }
+    return true;
+}
+
+bool orch_execute_options_agree(const struct orch_cli *cli,
+                                const struct orch_execute_options *options, GError **error)
+{
+    if (options->fail_fast && options->keep_going) {
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL,
+                       "options '--fail-fast' and '--keep-going' exclude each other");
+        return false;
+    }
+    if (options->jobs < 0 || options->jobs > 1024) {
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL,
+                       "option '--jobs': %d is not between 1 and 1024", options->jobs);
+        return false;
+    }
+    return orch_execute_executor_fits(cli, options->executor, error);
+}
+
+static bool may_be_frozen(const struct orch_execute_options *options,
+                          const struct orch_source *source, GError **error)
+{
+    if (options->live && options->frozen)
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "--live goes on with changed files, --frozen with the captured ones",
+                       "options '--live' and '--frozen' exclude each other");
+    else if (options->frozen && !source->tree)
+        orch_error_set(error, ORCH_ERROR_USAGE, "'git init' makes one",
+                       "option '--frozen' needs a git repository, in which files are captured");
+    else
+        return true;
+    return false;
+}
+
+bool orch_execute_may_start(struct orch_cli *cli, const struct orch_expansion *expansion,
+                            const struct orch_execute_options *options,
+                            const struct orch_plan *plan, GError **error)
+{
+    if (!orch_command_check_plan(plan, error))
+        return false;
+    const struct orch_source *source = orch_workspace_source(cli->workspace, error);
+    if (!source || !may_be_frozen(options, source, error))
+        return false;
+    if ((options->require_clean || expansion->require_clean) && (!source->tree || source->dirty)) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "commit your changes first ('git status' shows them)",
+                       "'%s' %s, but a clean tree is required", cli->workspace->root,
+                       source->tree ? "has uncommitted changes" : "is not in a git repository");
+        return false;
+    }
+    unsigned left = orch_plan_count(plan, ORCH_PLAN_MISSING) +
+                    orch_plan_count(plan, ORCH_PLAN_STALE) +
+                    orch_plan_count(plan, ORCH_PLAN_WAITING);
+    if (left > TRIALS_WITHOUT_CONFIRMATION && !options->yes) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "look at 'orch plan', then add --yes",
+                       "%u trials would run; more than %d need --yes", left,
+                       TRIALS_WITHOUT_CONFIRMATION);
+        return false;
+    }
+    return true;
+}
