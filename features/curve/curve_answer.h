@@ -55,4 +55,10 @@ struct orch_curve_target {
 GPtrArray *orch_curve_answer_targets(const struct orch_curve_answer *answer,
                                      const struct orch_curve_ask *ask);
 
+struct orch_cli;
+/** Prints the answer in a format of orch_cli_table_print_as, or NULL; under --json as an object
+ * (curve_show.c). */
+void orch_cli_curve_print(struct orch_cli *cli, const struct orch_curve_answer *answer,
+                          const struct orch_curve_ask *ask, const char *format);
+
 #endif
