@@ -30,10 +30,10 @@ static const struct orch_param PARAMS[] = {
     ORCH_TRAINING_ROW(struct detect_params, layer_rates, ORCH_LIST | ORCH_REAL, .def = "[]",
                       .min = "0",
                       .help = "factor of the learning rate for each layer group, from the stem on"),
-    ORCH_TRAINING_ROW(
-        struct detect_params, dataset, ORCH_STRING, .def = "fashion-scenes",
-        .help = "fashion-scenes (clothes on textures), synthetic (rectangles), voc2007, or "
-                "open-images"),
+    ORCH_TRAINING_ROW(struct detect_params, dataset, ORCH_STRING, .def = "fashion-scenes",
+                      .help =
+                          "fashion-scenes (clothes on textures), synthetic (rectangles), voc2007, "
+                          "open-images, or a folder laid out as one of these"),
     ORCH_TRAINING_ROW(struct detect_params, data_root, ORCH_PATH,
                       .flags = ORCH_PARAM_OPTIONAL | ORCH_PARAM_NEUTRAL,
                       .help = "folder to look for it (default: $ORCH_DATA, the cache, "
@@ -46,6 +46,15 @@ static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct detect_params, test_images, ORCH_INT, .def = "0", .min = "0",
                .unit = "images",
                .help = "validation images in all; 0: all, of a generated set 500"),
+    ORCH_PARAM(struct detect_params, with_empty, ORCH_BOOL, .def = "false",
+               .help = "photographs: keep those without an object of the classes"),
+    ORCH_PARAM(struct detect_params, with_groups, ORCH_BOOL, .def = "false",
+               .help = "open-images: boxes of groups are objects; false: they do not count"),
+    ORCH_PARAM(struct detect_params, without_truncated, ORCH_BOOL, .def = "false",
+               .help = "photographs: objects that leave their image do not count"),
+    ORCH_PARAM(struct detect_params, skip_bad, ORCH_BOOL, .def = "false",
+               .help = "photographs: leave out boxes and images that cannot be used, and count "
+                       "them; false: they are an error"),
     ORCH_PARAM(struct detect_params, data_seed, ORCH_INT, .def = "1", .min = "0",
                .help = "of a generated set: another number, other images"),
     ORCH_TRAINING_ROW(struct detect_params, image_size, ORCH_INT, .def = "96", .min = "32",

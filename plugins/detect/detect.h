@@ -16,6 +16,7 @@ struct detect_params {
     struct orch_list transforms;       /* const char * */
     int64_t train_images, test_images; /* 0: all */
     int64_t data_seed;
+    bool with_empty, with_groups, without_truncated, skip_bad; /* as in struct orch_scene_options */
     bool new_head;
     double match_iou, negatives; /* of the loss */
     double score, nms_iou;       /* of detections */

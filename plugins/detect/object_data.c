@@ -2,8 +2,10 @@
 #include "plugins/detect/object_data.h"
 
 #include "lib/base/error.h"
+#include "lib/base/sha256.h"
 #include "lib/base/text.h"
 #include "plugins/common/scenes/generated_scenes.h"
+#include "plugins/common/scenes/scene_open.h"
 #include "plugins/common/training/notes.h"
 #include "plugins/detect/detect.h"
 #include "plugins/detect/rectangle_scenes.h"
@@ -13,10 +15,13 @@
 /** Images of a generated set where none are asked for, and of a smoke run. */
 enum { TRAIN_IMAGES = 2000, TEST_IMAGES = 500, SMOKE_IMAGES = 16 };
 
+static const char *const SPLITS[] = {"train", "test"};
+
 struct orch_object_data {
     const struct detect_params *params;
     struct orch_scene_set *sets[2]; /* by split */
-    struct orch_scene_set val_part; /* the first images of the validation set; borrows from it */
+    struct orch_scene_set
+        parts[3]; /* by enum orch_object_part: the first images of a set, borrowed */
     struct orch_scene_transforms transforms;
     uint64_t seed;
 };
@@ -89,6 +94,59 @@ static bool check_rectangles(const struct detect_params *p, const struct orch_ho
     return ok;
 }
 
+static struct orch_scene_options folder_options(const struct detect_params *p,
+                                                enum orch_split split)
+{
+    return (struct orch_scene_options){.name = p->t.dataset,
+                                       .root = p->t.data_root,
+                                       .split = split,
+                                       .classes = p->classes.items,
+                                       .class_count = p->classes.count,
+                                       .with_empty = p->with_empty,
+                                       .with_groups = p->with_groups,
+                                       .without_truncated = p->without_truncated,
+                                       .skips_bad = p->skip_bad};
+}
+
+static struct orch_scene_set *open_folder(const struct detect_params *p, enum orch_split split,
+                                          GError **error)
+{
+    const struct orch_scene_options options = folder_options(p, split);
+    return orch_scene_set_open(&options, error);
+}
+
+/* One SHA-256 of all files of a split, which does not depend on where the folder lies. */
+static bool digest_files(const struct orch_host *host, const GPtrArray *files, char out[65],
+                         GError **error)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (guint i = 0; i < files->len; i++) {
+        const char *path = files->pdata[i], *digest = host->file_digest(host, path);
+        g_autofree char *base = g_path_get_basename(path);
+        if (!digest) {
+            orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s' for its digest", path);
+            return false;
+        }
+        g_string_append_printf(text, "%s %s\n", base, digest);
+    }
+    orch_sha256(text->str, text->len, out);
+    return true;
+}
+
+static bool check_folder(const struct detect_params *p, const struct orch_host *host,
+                         GError **error)
+{
+    for (int split = 0; split < 2; split++) {
+        const struct orch_scene_options options = folder_options(p, (enum orch_split)split);
+        g_autoptr(GPtrArray) files = orch_scene_set_files(&options, error);
+        char digest[65];
+        if (!files || !digest_files(host, files, digest, error))
+            return false;
+        host->input(host, SPLITS[split], digest);
+    }
+    return true;
+}
+
 /* Where images with objects come from. */
 static const struct source {
     const char *name;
@@ -99,6 +157,7 @@ static const struct source {
 } SOURCES[] = {
     {ORCH_GENERATED_SCENES_NAME, open_fashion, check_fashion},
     {"synthetic", open_rectangles, check_rectangles},
+    {NULL, open_folder, check_folder}, /* any other name */
 };
 
 static const char *digest_of(void *ctx, const char *path)
@@ -110,7 +169,6 @@ static const char *digest_of(void *ctx, const char *path)
 static bool check_fashion(const struct detect_params *p, const struct orch_host *host,
                           GError **error)
 {
-    static const char *const names[] = {"train", "test"};
     g_autoptr(GArray) classes = fashion_classes(p, error);
     for (int split = 0; classes && split < 2; split++) {
         const struct orch_image_set_options options = {
@@ -118,24 +176,17 @@ static bool check_fashion(const struct detect_params *p, const struct orch_host 
         char digest[65];
         if (!orch_image_set_digest(&options, digest_of, (void *)(uintptr_t)host, digest, error))
             return false;
-        host->input(host, names[split], digest);
+        host->input(host, SPLITS[split], digest);
     }
     return classes != NULL;
 }
 
-static const struct source *find_source(const struct detect_params *p, GError **error)
+static const struct source *find_source(const struct detect_params *p)
 {
-    const char *names[G_N_ELEMENTS(SOURCES) + 1] = {NULL};
-    for (size_t i = 0; i < G_N_ELEMENTS(SOURCES); i++) {
-        names[i] = SOURCES[i].name;
-        if (orch_name_is_same(SOURCES[i].name, p->t.dataset))
-            return &SOURCES[i];
-    }
-    g_autofree char *known = g_strjoinv(", ", (char **)(uintptr_t)names);
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
-                   "dataset: no set of images with objects is called '%s'; there are %s",
-                   p->t.dataset, known);
-    return NULL;
+    const struct source *source = SOURCES;
+    while (source->name && !orch_name_is_same(source->name, p->t.dataset))
+        source++;
+    return source;
 }
 
 /* ---- opening ------------------------------------------------------------------------------------
@@ -158,11 +209,10 @@ int orch_object_data_check(const struct detect_params *p, const struct orch_host
 {
     GError *error = NULL;
     struct orch_scene_transforms transforms;
-    const struct source *source = find_source(p, &error);
-    if (!source || !are_distinct(&p->classes, &error) ||
+    if (!are_distinct(&p->classes, &error) ||
         !orch_scene_transforms_parse(p->transforms.items, p->transforms.count, &transforms,
                                      &error) ||
-        (!host->smoke(host) && !source->check(p, host, &error)))
+        (!host->smoke(host) && !find_source(p)->check(p, host, &error)))
         return orch_training_fail(host, error);
     return ORCH_OK;
 }
@@ -175,31 +225,39 @@ static void note_faults(const struct orch_host *host, const struct orch_scene_se
                            "%" G_GINT64_FORMAT " boxes were cut at the edge of their image: %s",
                            set->clipped.count, set->clipped.first);
     if (set->left_out.count)
-        orch_training_note(host, "%" G_GINT64_FORMAT " boxes were left out: %s",
+        orch_training_note(host, "%" G_GINT64_FORMAT " boxes or images were left out; the first: %s",
                            set->left_out.count, set->left_out.first);
 }
 
 static bool open_sets(struct orch_object_data *data, const struct orch_host *host, GError **error)
 {
     const struct detect_params *p = data->params;
-    const struct source *source = find_source(p, error);
-    for (int split = 0; source && split < 2; split++) {
+    for (int split = 0; split < 2; split++) {
         data->sets[split] = host->smoke(host)
                                 ? orch_rectangle_scenes_new(NULL, (enum orch_split)split,
                                                             SMOKE_IMAGES, 32, 1, error)
-                                : source->open(p, (enum orch_split)split, error);
+                                : find_source(p)->open(p, (enum orch_split)split, error);
         if (!data->sets[split])
             return false;
         note_faults(host, data->sets[split]);
     }
-    return source != NULL;
+    return true;
+}
+
+/* The first `limit` images of a set; 0: all. */
+static struct orch_scene_set first_images(const struct orch_scene_set *set, int64_t limit)
+{
+    struct orch_scene_set part = *set;
+    if (limit)
+        part.count = MIN(part.count, limit);
+    return part;
 }
 
 static bool has_objects(const struct orch_object_data *data, GError **error)
 {
     if (orch_object_data_objects(data, ORCH_OBJECTS_TRAIN, 0) > 0)
         return true;
-    const struct orch_scene_set *set = data->sets[ORCH_SPLIT_TRAIN];
+    const struct orch_scene_set *set = &data->parts[ORCH_OBJECTS_TRAIN];
     orch_error_set(error, ORCH_ERROR_RECIPE, "name other classes, or take more images",
                    "the %" G_GINT64_FORMAT " training images of '%s' have no object to learn from",
                    set->count, set->name);
@@ -214,14 +272,20 @@ struct orch_object_data *orch_object_data_open(const struct detect_params *p,
     data->seed = host->derive_seed(host, "images");
     if (!orch_scene_transforms_parse(p->transforms.items, p->transforms.count, &data->transforms,
                                      error) ||
-        !open_sets(data, host, error) || !has_objects(data, error)) {
+        !open_sets(data, host, error)) {
         orch_object_data_free(data);
         return NULL;
     }
-    data->val_part = *data->sets[ORCH_SPLIT_TEST];
-    if (p->t.val_images)
-        data->val_part.count = MIN(data->val_part.count, p->t.val_images);
-    return data;
+    const struct orch_scene_set *train = data->sets[ORCH_SPLIT_TRAIN];
+    const struct orch_scene_set *test = data->sets[ORCH_SPLIT_TEST];
+    data->parts[ORCH_OBJECTS_TRAIN] = first_images(train, p->train_images);
+    data->parts[ORCH_OBJECTS_VAL] = first_images(test, p->test_images);
+    data->parts[ORCH_OBJECTS_VAL_PART] =
+        first_images(&data->parts[ORCH_OBJECTS_VAL], p->t.val_images);
+    if (has_objects(data, error))
+        return data;
+    orch_object_data_free(data);
+    return NULL;
 }
 
 void orch_object_data_free(struct orch_object_data *data)
@@ -236,14 +300,6 @@ void orch_object_data_free(struct orch_object_data *data)
 /* ---- use ----------------------------------------------------------------------------------------
  */
 
-static const struct orch_scene_set *set_of(const struct orch_object_data *data,
-                                           enum orch_object_part part)
-{
-    return part == ORCH_OBJECTS_TRAIN ? data->sets[ORCH_SPLIT_TRAIN]
-           : part == ORCH_OBJECTS_VAL ? data->sets[ORCH_SPLIT_TEST]
-                                      : &data->val_part;
-}
-
 char **orch_object_data_names(const struct orch_object_data *data)
 {
     return data->sets[ORCH_SPLIT_TRAIN]->class_names;
@@ -256,13 +312,13 @@ int orch_object_data_classes(const struct orch_object_data *data)
 
 int64_t orch_object_data_images(const struct orch_object_data *data, enum orch_object_part part)
 {
-    return set_of(data, part)->count;
+    return data->parts[part].count;
 }
 
 int64_t orch_object_data_objects(const struct orch_object_data *data, enum orch_object_part part,
                                  int label)
 {
-    const struct orch_scene_set *set = set_of(data, part);
+    const struct orch_scene_set *set = &data->parts[part];
     int64_t objects = 0;
     for (int64_t i = 0; i < set->first[set->count]; i++)
         objects += !set->is_difficult[i] && (!label || set->labels[i] == label);
@@ -283,5 +339,5 @@ struct orch_scene_loader *orch_object_data_loader(const struct orch_object_data 
         .pixels = {(int)data->params->t.image_size, ORCH_SCENE_MEAN, ORCH_SCENE_DEVIATION}};
     if (is_train)
         options.transforms = data->transforms;
-    return orch_scene_loader_new(set_of(data, part), &options, error);
+    return orch_scene_loader_new(&data->parts[part], &options, error);
 }

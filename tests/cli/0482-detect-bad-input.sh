@@ -11,7 +11,7 @@ refused() { # WITH MESSAGE
     says "$2"
     says 'at: o.recipe:3'
 }
-refused 'dataset: cats' "dataset: no set of images with objects is called 'cats'; there are fashion-scenes"
+refused 'dataset: cats' "no training images with boxes of data set 'cats' in"
 refused "$small, classes: [red, purple]" "classes: 'synthetic' has no class 'purple'; it has red, green, blue"
 refused "$small, classes: [red, red]" "classes: 'red' is given twice"
 refused "dataset: synthetic, net: resnet18" "network 'resnet18': the 1 outputs are not those of a detector"
