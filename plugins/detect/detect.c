@@ -159,6 +159,8 @@ static const struct orch_metric METRICS[] = {
 static const struct orch_artifact ARTIFACTS[] = {
     {.name = "weights", .help = "the network after the last epoch, safetensors"},
     {.name = "classes", .help = "objects and average precision of each class, CSV"},
+    {.name = "samples",
+     .help = "test images with their objects and the network's outputs, for plugin onnxrun"},
 };
 
 static bool is_mode(const struct detect_params *p, const char *mode)
@@ -388,7 +390,7 @@ static bool measure_all(struct orch_detect *detect, GError **error)
     struct orch_measured measured;
     if (!orch_detect_measure(detect, true, &measured, error))
         return false;
-    bool ok = orch_detect_report(detect, &measured, error);
+    bool ok = orch_detect_report(detect, &measured, error) && orch_detect_samples(detect, error);
     orch_box_score_free(measured.score);
     return ok;
 }

@@ -66,4 +66,7 @@ bool orch_detect_measure(struct orch_detect *detect, bool on_all, struct orch_me
 bool orch_detect_report(struct orch_detect *detect, const struct orch_measured *measured,
                         GError **error);
 
+/** Writes the artifact `samples`. */
+bool orch_detect_samples(struct orch_detect *detect, GError **error);
+
 #endif

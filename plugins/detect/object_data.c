@@ -225,7 +225,8 @@ static void note_faults(const struct orch_host *host, const struct orch_scene_se
                            "%" G_GINT64_FORMAT " boxes were cut at the edge of their image: %s",
                            set->clipped.count, set->clipped.first);
     if (set->left_out.count)
-        orch_training_note(host, "%" G_GINT64_FORMAT " boxes or images were left out; the first: %s",
+        orch_training_note(host,
+                           "%" G_GINT64_FORMAT " boxes or images were left out; the first: %s",
                            set->left_out.count, set->left_out.first);
 }
 

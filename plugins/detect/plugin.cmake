@@ -1,3 +1,3 @@
 if(TARGET orch_training)
-  orch_plugin(detect orch_training orch_scenes orch_boxes)
+  orch_plugin(detect orch_training orch_samples orch_scenes orch_boxes)
 endif()

@@ -79,3 +79,17 @@ ok orch run r.recipe -q --force
 ok orch ls --where 'experiment=whole and state=ok' --json
 ok orch show "$(json runs.0.key)" --json
 same "$first" "$(json results.full_loss)" 'loss of a resumed training'
+
+# the test images that another engine is compared with
+ok orch ls --where 'experiment=whole' --json
+ok orch show "$(json runs.0.key)" -a samples
+cp "$SCRATCH/out" samples.safetensors
+python3 - <<'P' || _fail 'the file of samples'
+import json, struct
+data = open("samples.safetensors", "rb").read()
+header = json.loads(data[8:8 + struct.unpack("<Q", data[:8])[0]])
+assert header["__metadata__"]["classes"].split("\n") == ["background", "red", "green", "blue"], header["__metadata__"]
+assert header["real/input"]["shape"] == [16, 3, 64, 64], header["real/input"]
+assert header["real/output/classification_headers.2"]["shape"] == [16, 24, 2, 2]
+assert 16 <= header["real/objects"]["shape"][0] <= 32 and header["real/objects"]["shape"][1] == 7
+P
