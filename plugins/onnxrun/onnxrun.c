@@ -22,6 +22,7 @@
 
 static const char *const ENGINES[] = {"onnxruntime", "opencv", NULL};
 static const char *const PRECISIONS[] = {"fp32", "fp16", NULL};
+static const char *const CLOCKS[] = {"wall", "processor", NULL};
 
 static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct onnxrun_params, onnx, ORCH_ARTIFACT, .flags = ORCH_PARAM_OPTIONAL,
@@ -64,6 +65,9 @@ static const struct orch_param PARAMS[] = {
                .help = "runs of one batch that are timed"),
     ORCH_PARAM(struct onnxrun_params, warmup, ORCH_INT, .def = "5", .min = "0", .max = "100000",
                .help = "runs before them that are not"),
+    ORCH_PARAM(struct onnxrun_params, clock, ORCH_ENUM, .def = "wall", .choices = CLOCKS,
+               .help = "processor: time that threads computed, in sum, where other programs use "
+                       "the machine"),
     ORCH_PARAM(struct onnxrun_params, pictures, ORCH_INT, .def = "4", .min = "0", .max = "100",
                .unit = "images", .help = "samples that are drawn with their boxes; 0: none"),
     ORCH_PARAM(struct onnxrun_params, score, ORCH_REAL, .def = "0.4", .min = "0", .max = "1",
@@ -98,6 +102,10 @@ static const struct orch_metric METRICS[] = {
      .unit = "images/s",
      .better = ORCH_BETTER_MAX,
      .help = "batch / latency"},
+    {.name = "trainer_latency",
+     .unit = "ms",
+     .better = ORCH_BETTER_MIN,
+     .help = "median time of the same batch by LibTorch"},
     {.name = "run_latency", .unit = "ms", .step_unit = "run", .help = "time of each timed run"},
     {.name = "open_time", .unit = "s", .help = "time in which the engine opened the file"},
     {.name = "used_threads", .help = "processor threads of the engine"},

@@ -10,7 +10,8 @@
 #include <orch/plugin.h>
 
 struct onnxrun_params {
-    const char *onnx, *engine, *precision, *input, *images, *data_root, *samples, *weights, *net;
+    const char *onnx, *engine, *precision, *input, *images, *data_root, *samples, *weights, *net,
+        *clock;
     int64_t batch, count, warmup, repeats, threads, pictures, classes, opset;
     double score;
     bool fold_norms;

@@ -3,9 +3,9 @@
 
 #include "lib/base/error.h"
 #include "lib/base/reals.h"
+#include "plugins/onnxrun/run_times.h"
 
 #include <string.h>
-#include <time.h>
 
 /* Copies inputs `first` and following into the batch. The last input fills what a last batch
  * leaves open. Returns how many inputs were copied. */
@@ -74,13 +74,6 @@ bool onnxrun_groups_run(struct onnxrun_trial *t, GError **error)
 
 /* ---- latency ------------------------------------------------------------------------------ */
 
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 /* Value at share `q` of sorted values. */
 static double quantile(const double *sorted, int64_t count, double q)
 {
@@ -97,28 +90,25 @@ static void report_latency(const struct onnxrun_trial *t, double *times, int64_t
     host->result(host, "throughput", (double)t->batch.shape[0] / median);
 }
 
+/* One batch by the engine. */
+static bool run_engine(void *ctx, GError **error)
+{
+    struct onnxrun_trial *t = ctx;
+    struct onnxrun_array outputs[ONNXRUN_OUTPUTS_MAX];
+    return t->engine->run(t->session, &t->batch, outputs, error);
+}
+
 bool onnxrun_latency_measure(struct onnxrun_trial *t, GError **error)
 {
-    const bool is_smoke = t->host->smoke(t->host);
-    const int64_t warmup = is_smoke ? 0 : t->p->warmup, repeats = is_smoke ? 2 : t->p->repeats;
-    struct onnxrun_array outputs[ONNXRUN_OUTPUTS_MAX] = {0};
-    g_autofree double *times = g_new(double, repeats);
-    int64_t count = 0;
     const struct onnxrun_group *last =
         &g_array_index(t->groups, struct onnxrun_group, t->groups->len - 1);
     fill_batch(&t->batch, &last->inputs, 0);
-    for (int64_t i = -warmup; i < repeats && !t->host->cancelled(t->host); i++) {
-        const double begin_s = now_s();
-        if (!t->engine->run(t->session, &t->batch, outputs, error))
-            return false;
-        const double took_s = now_s() - begin_s;
-        if (i < 0)
-            continue;
-        times[count++] = took_s;
-        t->host->metric(t->host, "run_latency", i + 1, took_s * 1e3);
-        t->host->progress(t->host, (double)(i + 1), (double)repeats);
-    }
-    if (count)
-        report_latency(t, times, count);
+    g_autoptr(GArray) times = onnxrun_times(t, run_engine, t, error);
+    if (!times)
+        return false;
+    for (guint i = 0; i < times->len; i++)
+        t->host->metric(t->host, "run_latency", i + 1, g_array_index(times, double, i) * 1e3);
+    if (times->len)
+        report_latency(t, (double *)(void *)times->data, times->len);
     return true;
 }

@@ -2,8 +2,10 @@
 #include "plugins/onnxrun/trainer.h"
 
 #include "lib/base/error.h"
+#include "lib/base/reals.h"
 #include "lib/net/net.h"
 #include "plugins/common/torch/torch.h"
+#include "plugins/onnxrun/run_times.h"
 
 #include <string.h>
 
@@ -100,10 +102,10 @@ static bool run_group(const struct onnxrun_trial *t, const struct trainer *train
                       struct onnxrun_group *group, struct orch_torch_array *outputs, GError **error)
 {
     const int64_t total = group->inputs.shape[0], each = onnxrun_each(&group->inputs);
-    bool wanted[ONNXRUN_OUTPUTS_MAX];
+    bool wanted[ONNXRUN_OUTPUTS_MAX], wants_any = false;
     for (int i = 0; i < t->file->output_count; i++)
-        wanted[i] = !group->expected[i].data;
-    for (int64_t first = 0; first < total; first += BATCH) {
+        wants_any |= wanted[i] = !group->expected[i].data;
+    for (int64_t first = 0; wants_any && first < total; first += BATCH) {
         const struct orch_torch_batch batch = {.images = group->inputs.data + first * each,
                                                .count = MIN(BATCH, total - first)};
         if (t->host->cancelled(t->host))
@@ -127,6 +129,32 @@ static bool counts_fit(const struct onnxrun_trial *t, const struct trainer *trai
     return false;
 }
 
+/* A batch for the clock. */
+struct timed {
+    const struct trainer *trainer;
+    struct orch_torch_batch batch;
+    struct orch_torch_array outputs[ONNXRUN_OUTPUTS_MAX];
+};
+
+static bool run_once(void *ctx, GError **error)
+{
+    struct timed *timed = ctx;
+    return timed->trainer->torch->forward(timed->trainer->model, &timed->batch, ORCH_TORCH_INFER,
+                                          false, timed->outputs, error);
+}
+
+/* Times the batch that the engine was timed on. */
+static bool measure(const struct onnxrun_trial *t, const struct trainer *trainer, GError **error)
+{
+    struct timed timed = {.trainer = trainer,
+                          .batch = {.images = t->batch.data, .count = t->batch.shape[0]}};
+    g_autoptr(GArray) times = onnxrun_times(t, run_once, &timed, error);
+    if (times && times->len)
+        t->host->result(t->host, "trainer_latency",
+                        orch_reals_median((double *)(void *)times->data, times->len) * 1e3);
+    return times != NULL;
+}
+
 bool onnxrun_trainer_run(struct onnxrun_trial *t, GError **error)
 {
     struct trainer trainer = {0};
@@ -140,6 +168,7 @@ bool onnxrun_trainer_run(struct onnxrun_trial *t, GError **error)
     for (guint i = 0; ok && i < t->groups->len; i++)
         ok = run_group(t, &trainer, &g_array_index(t->groups, struct onnxrun_group, i), outputs,
                        error);
+    ok = ok && measure(t, &trainer, error);
     clear(&trainer);
     return ok;
 }

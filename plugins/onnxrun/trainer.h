@@ -5,10 +5,10 @@
 
 #include "plugins/onnxrun/onnxrun.h"
 
-/** Fills `expected` of each group, where a file of samples did not, with the outputs of network
- * t->p->net with the weights of t->weights, after `outputs` were filled: these say how many
- * classes the network has. Fails with ORCH_ERROR_PLUGIN where there is no LibTorch, and for weights
- * of another network. */
+/** Reports how long a batch takes (trainer_latency), and fills `expected` of each group, where a
+ * file of samples did not, with the outputs of network t->p->net with the weights of t->weights,
+ * after `outputs` were filled: these say how many classes the network has. Fails with
+ * ORCH_ERROR_PLUGIN where there is no LibTorch, and for weights of another network. */
 bool onnxrun_trainer_run(struct onnxrun_trial *t, GError **error);
 
 #endif

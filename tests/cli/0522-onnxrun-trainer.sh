@@ -32,6 +32,7 @@ assert 0 < results["random_absolute"] < 1e-4 and results["random_tolerance"] < 1
 assert results["random_same_top"] >= 0.99, results
 if run["experiment"] == "trained":
     assert results["real_tolerance"] < 1e-3 and results["real_same_top"] == 1 and "accuracy" in results, results
+assert results["trainer_latency"] > 0 and results["latency"] > 0, results
 assert results["opset"] == (13 if run["experiment"] == "folded" else 17), results
 assert any(a["name"] == "onnx" for a in run["artifacts"])
 P
