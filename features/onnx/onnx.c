@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#define OPSET_NEWEST 25             /* of ONNX 1.20; the table of operators was compared with it */
 #define SIDE_MAX ((int64_t)1 << 24) /* maximum size of an input's axis */
 
 /* ---- notes --------------------------------------------------------------------------------- */
@@ -22,6 +23,20 @@ static void note_free(void *pointer)
 void orch_onnx_notes_release(struct orch_onnx_notes *notes)
 {
     g_clear_pointer(&notes->items, g_ptr_array_unref);
+    notes->newer_opset = 0;
+}
+
+/* The version of ONNX's own operators that the model asks for, if it is newer than any known one.
+ */
+static int64_t newer_opset(const Onnx__ModelProto *model)
+{
+    int64_t newest = 0;
+    for (size_t i = 0; i < model->n_opset_import; i++) {
+        const Onnx__OperatorSetIdProto *set = model->opset_import[i];
+        if (!set->domain || !set->domain[0] || strcmp(set->domain, "ai.onnx") == 0)
+            newest = MAX(newest, set->version);
+    }
+    return newest > OPSET_NEWEST ? newest : 0;
 }
 
 /* ---- inputs -------------------------------------------------------------------------------- */
@@ -221,7 +236,8 @@ static struct orch_net *load(const void *bytes, size_t length, const char *name,
     Onnx__ModelProto *model = orch_onnx_file_decode(bytes, length, name, error);
     if (!model)
         return NULL;
-    struct orch_onnx_notes found = {g_ptr_array_new_with_free_func(note_free)};
+    struct orch_onnx_notes found = {.items = g_ptr_array_new_with_free_func(note_free),
+                                    .newer_opset = newer_opset(model)};
     struct onnx_graph g = {.proto = model->graph,
                            .file = name,
                            .bytes = bytes,
@@ -231,7 +247,7 @@ static struct orch_net *load(const void *bytes, size_t length, const char *name,
     struct orch_net *net = build(&g, error);
     orch_onnx_graph_release(&g);
     onnx__model_proto__free_unpacked(model, NULL);
-    if (net && notes && found.items->len)
+    if (net && notes && (found.items->len || found.newer_opset))
         *notes = found;
     else
         orch_onnx_notes_release(&found);

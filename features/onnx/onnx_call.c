@@ -29,6 +29,8 @@ bool orch_onnx_fail(const struct onnx_call *c, const char *hint, const char *for
     return fail_text(c, hint, text);
 }
 
+static const char *const WITH_SUBGRAPHS[] = {"If", "Loop", "Scan", "SequenceMap", NULL};
+
 bool orch_onnx_shape_error(const struct onnx_call *c, const struct onnx_value *v,
                            const char *format, ...)
 {
@@ -39,10 +41,13 @@ bool orch_onnx_shape_error(const struct onnx_call *c, const struct onnx_value *v
     if (!v || !v->guess)
         return fail_text(
             c, "give the input size that the model was exported for, or export it again", text);
-    g_autofree char *hint =
-        g_strdup_printf("the shape after operator '%s' was guessed: let "
-                        "onnx.shape_inference.infer_shapes write the shapes into the file",
-                        v->guess);
+    bool has_graphs = g_strv_contains(WITH_SUBGRAPHS, v->guess);
+    g_autofree char *hint = g_strdup_printf(
+        has_graphs ? "operator '%s' runs graphs of its own, which are not read: export the model "
+                     "without it (for one input size, or let onnxsim decide it)"
+                   : "the shape after operator '%s' was guessed: let "
+                     "onnx.shape_inference.infer_shapes write the shapes into the file",
+        v->guess);
     return fail_text(c, hint, text);
 }
 

@@ -123,6 +123,8 @@ bool orch_onnx_run_tile(struct onnx_call *c);
 bool orch_onnx_run_pad(struct onnx_call *c);
 bool orch_onnx_run_depth_space(struct onnx_call *c);
 
+bool orch_onnx_run_recurrent(struct onnx_call *c); /* onnx_recurrent.c */
+
 /* onnx_scores.c */
 /** Adds `v`, a constant that is added to `other`, to the layer if it is a table of biases spread
  * over the scores of attention, with the shape of the table. Returns true for that and for a mask,

@@ -75,6 +75,8 @@ bool orch_onnx_run_constant(struct onnx_call *c)
         if (!orch_onnx_tensor_check(a->t, c->g->file, &count, c->error))
             return false;
         orch_onnx_value_read(out, a->t);
+        if (out->type == ONNX_FLOAT || out->type == 10 || out->type == 16)
+            out->weight = a->t; /* some exporters (paddle2onnx) write weights so */
         return true;
     }
     int integers = 0;

@@ -146,6 +146,33 @@ static const struct {
      0},
     {"Pad", "1 4 5 6", {NULL}, "x", "pads=0,0,1,2,0,0,3,4", ORCH_NET_GENERIC, {4, 9, 12}, 0, 0},
     {"DepthToSpace", "1 4 5 6", {NULL}, "x", "blocksize=2", ORCH_NET_GENERIC, {1, 10, 12}, 0, 0},
+    {"LSTM",
+     "1 7 10",
+     {"1 20 10", "1 20 5"},
+     "x w v",
+     "layout=1",
+     ORCH_NET_TOKEN_LINEAR,
+     {5, 7, 1},
+     300,
+     2100},
+    {"GRU",
+     "1 7 10",
+     {"2 15 10", "2 15 5"},
+     "x w v",
+     "layout=1",
+     ORCH_NET_TOKEN_LINEAR,
+     {5, 7, 2},
+     450,
+     3150},
+    {"RNN",
+     "2 7 10",
+     {"1 5 10", "1 5 5"},
+     "x w v",
+     "layout=1",
+     ORCH_NET_TOKEN_LINEAR,
+     {5, 7, 1},
+     75,
+     525},
     {"Sum", "1 4 8", {NULL}, "x x x", "", ORCH_NET_ADD, {8, 4, 1}, 0, 0},
 };
 
@@ -765,6 +792,66 @@ static void test_misfit_of_guess(void **state)
                "after operator 'Foo' was guessed: let onnx.shape_inference");
 }
 
+/* What runs graphs of its own has another hint, which helps. */
+static void test_misfit_of_branches(void **state)
+{
+    (void)state;
+    Onnx__ModelProto *m = model_new();
+    input(m->graph, "x", "1 4 8 8");
+    weight(m->graph, "w", "2 3 1 1");
+    node(m->graph, "If", "x", "a", "");
+    node(m->graph, "Conv", "a w", "y", "");
+    output(m->graph, "y");
+    load_fails(
+        m, "has 4 input channels, but its weights are for 3",
+        "operator 'If' runs graphs of its own, which are not read: export the model without");
+}
+
+/* A newer version of the operators than any that is known is noted; other domains have their own.
+ */
+static void test_newer_opset(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *domain;
+        int64_t version, noted;
+    } rows[] = {{"", 17, 0}, {"", 99, 99}, {"ai.onnx", 99, 99}, {"com.example", 99, 0}};
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        struct orch_onnx_notes notes = {0};
+        Onnx__ModelProto *m = model_new();
+        Onnx__OperatorSetIdProto *set = g_new(Onnx__OperatorSetIdProto, 1);
+        onnx__operator_set_id_proto__init(set);
+        set->domain = g_strdup(rows[i].domain);
+        set->has_version = 1;
+        set->version = rows[i].version;
+        APPEND(m->opset_import, m->n_opset_import, set);
+        input(m->graph, "x", "1 4 8 8");
+        node(m->graph, "Relu", "x", "y", "");
+        output(m->graph, "y");
+        struct orch_net *net = load_noted(m, &notes);
+        assert_int_equal(notes.newer_opset, rows[i].noted);
+        orch_onnx_notes_release(&notes);
+        orch_net_free(net);
+    }
+}
+
+/* Weights may be in nodes Constant, as paddle2onnx writes them. */
+static void test_weights_in_constants(void **state)
+{
+    (void)state;
+    Onnx__ModelProto *m = model_new();
+    input(m->graph, "x", "1 3 8 8");
+    node(m->graph, "Constant", "", "w", "");
+    attribute(m->graph->node[0], "value")->t = tensor("", "6 3 3 3", 1);
+    node(m->graph, "Constant", "", "b", "");
+    attribute(m->graph->node[1], "value")->t = tensor("", "6", 1);
+    node(m->graph, "Conv", "x w b", "y", "pads=1,1,1,1");
+    output(m->graph, "y");
+    struct orch_net *net = load(m);
+    assert_int_equal(orch_net_params(net), 168);
+    orch_net_free(net);
+}
+
 static void test_declared_too_large(void **state)
 {
     (void)state;
@@ -965,6 +1052,9 @@ int main(void)
         cmocka_unit_test(test_misfits),
         cmocka_unit_test(test_reshape_misfit),
         cmocka_unit_test(test_misfit_of_guess),
+        cmocka_unit_test(test_misfit_of_branches),
+        cmocka_unit_test(test_newer_opset),
+        cmocka_unit_test(test_weights_in_constants),
         cmocka_unit_test(test_declared_too_large),
         cmocka_unit_test(test_large_constant),
         cmocka_unit_test(test_no_model),
