@@ -630,6 +630,45 @@ static void test_average_precision(void **state)
     assert_near(orch_average_precision_area(all, 2, 2), 1, 1e-9);
 }
 
+/* Written again from the definitions: the envelope over arrays, and each of the 11 points by
+ * itself.
+ */
+static void test_average_precision_of_random_hits(void **state)
+{
+    (void)state;
+    uint64_t random = 41;
+    for (int round = 0; round < 500; round++) {
+        bool hits[64];
+        double recall[66] = {0}, precision[66] = {0}, area = 0, points = 0;
+        const int count = round % 64;
+        int found = 0;
+        for (int i = 0; i < count; i++) {
+            found += hits[i] = orch_random_below(&random, 3) > 0;
+            precision[i + 1] = found / (i + 1.0);
+        }
+        const int objects = MAX(1, found + (int)orch_random_below(&random, 5) - (round % 2));
+        if (found > objects)
+            continue; /* more hits than objects are impossible */
+        for (int i = 0, n = 0; i < count; i++) {
+            n += hits[i];
+            recall[i + 1] = (double)n / objects;
+        }
+        recall[count + 1] = 1;
+        for (int p = 0; p <= 10; p++) {
+            double most = 0;
+            for (int i = 1; i <= count; i++)
+                most = recall[i] >= p * 0.1 ? fmax(most, precision[i]) : most;
+            points += most / 11;
+        }
+        for (int i = count + 1; i > 0; i--)
+            precision[i - 1] = fmax(precision[i - 1], precision[i]);
+        for (int i = 0; i <= count; i++)
+            area += (recall[i + 1] - recall[i]) * precision[i + 1];
+        assert_near(orch_average_precision_area(hits, count, objects), area, 1e-6);
+        assert_near(orch_average_precision_2007(hits, count, objects), points, 1e-6);
+    }
+}
+
 static void test_score(void **state)
 {
     (void)state;
@@ -691,6 +730,7 @@ int main(void)
         cmocka_unit_test(test_found),
         cmocka_unit_test(test_scores),
         cmocka_unit_test(test_average_precision),
+        cmocka_unit_test(test_average_precision_of_random_hits),
         cmocka_unit_test(test_score),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
