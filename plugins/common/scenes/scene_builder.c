@@ -9,7 +9,7 @@
 
 #define SHOWN_BYTES 60
 
-#define SKIP_HINT "mend the file, or let such boxes and images be left out"
+#define SKIP_HINT "mend the file, or leave such boxes and images out with skip_bad: true"
 
 /* A box with its image, in the order of reading. */
 struct row {
@@ -275,7 +275,8 @@ struct orch_scene_set *orch_scene_builder_end(struct orch_scene_builder *b, GErr
         counts[g_array_index(b->rows, struct row, i).image]++;
     const int64_t kept = number_images(b, counts, numbers);
     if (kept == 0) {
-        orch_error_set(error, ORCH_ERROR_IO, "choose other classes, or keep images without boxes",
+        orch_error_set(error, ORCH_ERROR_IO,
+                       "choose other classes, or keep images without boxes with with_empty: true",
                        "none of the %u images of data set '%s' has an object of the %u classes",
                        b->ids->len, b->options->name, b->wanted->len - 2);
         return NULL;
