@@ -239,6 +239,10 @@ static void test_voc_options(void **state)
     orch_scene_set_free(set);
 }
 
+#define OBJECT(name, x1, y1, x2, y2)                                                               \
+    "<object><name>" name "</name><bndbox><xmin>" #x1 "</xmin><ymin>" #y1 "</ymin><xmax>" #x2      \
+    "</xmax><ymax>" #y2 "</ymax></bndbox></object>\n"
+
 /* A VOC folder of one's own: classes in labels.txt, lists train.txt and val.txt. */
 static void test_own_voc(void **state)
 {
@@ -258,6 +262,18 @@ static void test_own_voc(void **state)
     set = open_set(&options);
     assert_int_equal(set->count, 2);
     assert_string_equal(set->ids[1], "000002");
+    orch_scene_set_free(set);
+    /* as pytorch-ssd writes the classes, and as programs on Windows begin a file */
+    put("own/labels.txt", "person, aeroplane,dog");
+    put("own/ImageSets/Main/val.txt", "\xef\xbb\xbf"
+                                      "000001\r\n");
+    put("own/Annotations/000001.xml",
+        "\xef\xbb\xbf"
+        "<annotation>\r\n" OBJECT("dog", 1, 1, 9, 9) "</annotation>\r\n");
+    set = open_set(&options);
+    assert_int_equal(set->classes, 4);
+    assert_int_equal(set->first[1], 1);
+    assert_string_equal(set->class_names[set->labels[0]], "dog");
     orch_scene_set_free(set);
 }
 
@@ -390,10 +406,6 @@ static void assert_refused(const struct orch_scene_options *options, const char 
 #define REFUSED(options, ...)                                                                      \
     assert_refused((options), (const char *const[]){__VA_ARGS__},                                  \
                    G_N_ELEMENTS(((const char *const[]){__VA_ARGS__})))
-
-#define OBJECT(name, x1, y1, x2, y2)                                                               \
-    "<object><name>" name "</name><bndbox><xmin>" #x1 "</xmin><ymin>" #y1 "</ymin><xmax>" #x2      \
-    "</xmax><ymax>" #y2 "</ymax></bndbox></object>\n"
 
 /* One annotation of an image of 50 x 40 pixels, and what is said of it. Objects begin on line 2. */
 static const struct {

@@ -28,7 +28,7 @@ struct orch_scene_options {
  *
  * Pascal VOC: FOLDER/Annotations/ID.xml, JPEGImages/ID.jpg, and ImageSets/Main/trainval.txt (else
  * train.txt) or test.txt (else val.txt) with the IDs. FOLDER may also be above VOCdevkit/VOC2007.
- * The classes are those of FOLDER/labels.txt, one a line, else the 20 of VOC.
+ * The classes are those of FOLDER/labels.txt, one a line or between commas, else the 20 of VOC.
  *
  * Open Images: FOLDER/sub-train-annotations-bbox.csv, else train-annotations-bbox.csv (for the test
  * images test or validation), and the images as FOLDER/train/ImageID.jpg. The classes are those of

@@ -64,18 +64,20 @@ static char **read_lines(const char *path, GError **error)
         orch_error_set(error, ORCH_ERROR_IO, NULL, "'%s' is no text in UTF-8", path);
         return NULL;
     }
-    char **lines = g_strsplit(text, "\n", -1);
+    const bool has_mark = g_str_has_prefix(text, "\xef\xbb\xbf"); /* as Windows writes it */
+    char **lines = g_strsplit(has_mark ? text + 3 : text, "\n", -1);
     for (char **line = lines; *line; line++)
         g_strstrip(*line);
     return lines;
 }
 
-/* The names in labels.txt, or VOC's. NULL-terminated; NULL on failure. */
+/* The names in labels.txt, between commas or one a line, or VOC's. NULL-terminated; NULL on
+ * failure. */
 static char **read_classes(const char *folder, char **out_list, GPtrArray *files, GError **error)
 {
     g_autofree char *path = g_build_filename(folder, "labels.txt", NULL);
     if (access(path, F_OK) != 0) {
-        *out_list = g_strdup("Pascal VOC (other classes are listed in labels.txt, one a line)");
+        *out_list = g_strdup("Pascal VOC (other classes are listed in labels.txt)");
         char **names = g_new0(char *, G_N_ELEMENTS(CLASSES));
         for (size_t i = 0; CLASSES[i]; i++)
             names[i] = g_strdup(CLASSES[i]);
@@ -84,10 +86,13 @@ static char **read_classes(const char *folder, char **out_list, GPtrArray *files
     g_auto(GStrv) lines = read_lines(path, error);
     if (!lines)
         return NULL;
+    g_autofree char *joined = g_strjoinv(",", lines);
+    g_auto(GStrv) words = g_strsplit(joined, ",", -1);
     GPtrArray *names = g_ptr_array_new();
-    for (char **line = lines; *line; line++)
-        if (**line && strcmp(*line, "BACKGROUND") != 0 && names->len < ORCH_SCENE_CLASSES_MAX)
-            g_ptr_array_add(names, g_strdup(*line));
+    for (char **word = words; *word; word++)
+        if (*g_strstrip(*word) && strcmp(*word, "BACKGROUND") != 0 &&
+            names->len < ORCH_SCENE_CLASSES_MAX)
+            g_ptr_array_add(names, g_strdup(*word));
     g_ptr_array_add(names, NULL);
     g_ptr_array_add(files, g_strdup(path));
     *out_list = g_steal_pointer(&path);

@@ -234,6 +234,10 @@ struct orch_voc_annotation *orch_voc_parse(const char *name, const char *text, g
     g_array_set_clear_func(p.out->objects, clear_object);
     p.path = g_string_new(NULL);
     p.value = g_string_new(NULL);
+    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* as Windows writes it */
+        text += 3;
+        length -= 3;
+    }
     GMarkupParseContext *context =
         g_markup_parse_context_new(&parser, G_MARKUP_TREAT_CDATA_AS_TEXT, &p, NULL);
     const bool is_read =
