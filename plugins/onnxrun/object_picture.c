@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SIDE = 320, GAP = 12, COLUMNS = 2, TEXT = 13, LINE = 17 };
+enum { SIDE = 320, GAP = 12, COLUMNS = 2, TEXT = 13, LINE = 17, BOXES_MAX = 8 };
 static const char PICTURE_FILE[] = "picture.png";
 
 static void set_color(cairo_t *cairo, uint32_t color, double opacity)
@@ -129,49 +129,62 @@ static void draw_objects(cairo_t *cairo, const struct onnxrun_trial *t,
     }
 }
 
-/* The detection if it is drawn, else NULL. */
-static const struct orch_detection *drawn(const struct onnxrun_trial *t,
-                                          const struct onnxrun_group *group, int64_t index)
+static int by_score(const void *a, const void *b)
 {
-    const struct orch_detection *detection =
-        &g_array_index(group->detections, struct orch_detection, index);
-    return (double)detection->score >= t->p->score ? detection : NULL;
+    const struct orch_detection *one = *(const struct orch_detection *const *)a,
+                                *two = *(const struct orch_detection *const *)b;
+    return (one->score < two->score) - (one->score > two->score);
 }
 
-static void draw_detections(cairo_t *cairo, const struct onnxrun_trial *t,
-                            const struct onnxrun_group *group, int64_t number)
+/* The detections that are drawn (struct orch_detection *), by falling score. */
+static GPtrArray *choose_detections(const struct onnxrun_trial *t,
+                                    const struct onnxrun_group *group, int64_t number)
 {
-    const struct orch_detection *detection;
+    GPtrArray *chosen = g_ptr_array_new();
+    for (int64_t i = group->first[number]; i < group->first[number + 1]; i++) {
+        struct orch_detection *detection =
+            &g_array_index(group->detections, struct orch_detection, i);
+        if ((double)detection->score >= t->p->score)
+            g_ptr_array_add(chosen, detection);
+    }
+    g_ptr_array_sort(chosen, by_score);
+    if (chosen->len > BOXES_MAX)
+        g_ptr_array_set_size(chosen, BOXES_MAX);
+    return chosen;
+}
+
+/* The best is drawn last, above the others. */
+static void draw_detections(cairo_t *cairo, const GPtrArray *detections)
+{
     cairo_set_line_width(cairo, 3);
-    for (int64_t i = group->first[number]; i < group->first[number + 1]; i++)
-        if ((detection = drawn(t, group, i))) {
-            trace_box(cairo, detection->box);
-            set_color(cairo, color_of(detection->label), 1);
-            cairo_stroke(cairo);
-        }
+    for (guint i = detections->len; i-- > 0;) {
+        const struct orch_detection *detection = detections->pdata[i];
+        trace_box(cairo, detection->box);
+        set_color(cairo, color_of(detection->label), 1);
+        cairo_stroke(cairo);
+    }
 }
 
-static void draw_scores(cairo_t *cairo, const struct onnxrun_trial *t,
-                        const struct onnxrun_group *group, int64_t number)
+static void draw_scores(cairo_t *cairo, const struct onnxrun_trial *t, const GPtrArray *detections)
 {
-    const struct orch_detection *detection;
-    for (int64_t i = group->first[number]; i < group->first[number + 1]; i++)
-        if ((detection = drawn(t, group, i))) {
-            g_autofree char *name = name_of(t, detection->label);
-            g_autofree char *text = g_strdup_printf("%s %.2f", name, (double)detection->score);
-            draw_label(cairo, text, (double)detection->box.x1 * SIDE,
-                       (double)detection->box.y1 * SIDE - LINE, color_of(detection->label));
-        }
+    for (guint i = detections->len; i-- > 0;) {
+        const struct orch_detection *detection = detections->pdata[i];
+        g_autofree char *name = name_of(t, detection->label);
+        g_autofree char *text = g_strdup_printf("%s %.2f", name, (double)detection->score);
+        draw_label(cairo, text, (double)detection->box.x1 * SIDE,
+                   (double)detection->box.y1 * SIDE - LINE, color_of(detection->label));
+    }
 }
 
 static void draw_input(cairo_t *cairo, const struct onnxrun_trial *t,
                        const struct onnxrun_group *group, int64_t number)
 {
     draw_image(cairo, t, group->inputs.data + number * onnxrun_each(&group->inputs));
-    draw_detections(cairo, t, group, number);
+    g_autoptr(GPtrArray) detections = choose_detections(t, group, number);
+    draw_detections(cairo, detections);
     if (group->objects)
         draw_objects(cairo, t, group->objects, number);
-    draw_scores(cairo, t, group, number);
+    draw_scores(cairo, t, detections);
 }
 
 /* ---- which images ------------------------------------------------------------------------- */

@@ -7,9 +7,9 @@
 
 /** Writes artifact `picture`, a PNG of t->p->pictures images of the group ORCH_SAMPLE_REAL: first
  * one with an object of each class, then the others in their order. Each is enlarged to at least
- * 300 pixels. Boxes with a score of t->p->score or more have their class and score; those of the
- * samples are dashed. Does nothing for a network that is no detector, without images, and without
- * their normalisation. */
+ * 300 pixels. The eight best boxes with a score of t->p->score or more have their class and score;
+ * those of the samples are dashed. Does nothing for a network that is no detector, without images,
+ * and without their normalisation. */
 bool onnxrun_picture_write(const struct onnxrun_trial *t, GError **error);
 
 #endif
