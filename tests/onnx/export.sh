@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# export.sh ORCH TORCH_FORWARD [NET...]: runs export_models.py with a python3 that has the modules onnx and torch. Skipped
+# export.sh ORCH TORCH_FORWARD [--small] [--markdown] [NET...]: runs export_models.py with a python3 that has the modules onnx and torch. Skipped
 # without one.
 for python in python3 /usr/bin/python3; do
     if "$python" -c 'import numpy, onnx, torch' >/dev/null 2>&1; then

@@ -87,7 +87,7 @@ def tensor(proto):
 def interpret(path, x):
     graph = onnx.load(path).graph
     values = {t.name: tensor(t) for t in graph.initializer}
-    values[graph.input[0].name] = torch.from_numpy(x)
+    values[graph.input[0].name] = torch.from_numpy(x.copy())
     with torch.no_grad():
         for node in graph.node:
             attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}

@@ -14,8 +14,8 @@ if(TARGET orch_torch_adapter)
   add_executable(torch_forward ${CMAKE_CURRENT_LIST_DIR}/torch_forward.c)
   target_link_libraries(torch_forward PRIVATE orch_torch)
   add_dependencies(torch_forward orch_torch_adapter)
-  add_test(NAME onnx.export COMMAND ${CMAKE_CURRENT_LIST_DIR}/export.sh $<TARGET_FILE:orch> $<TARGET_FILE:torch_forward>)
-  set_tests_properties(onnx.export PROPERTIES LABELS "torch;slow" COST 600 TIMEOUT 1800 SKIP_RETURN_CODE 77
+  add_test(NAME onnx.export COMMAND ${CMAKE_CURRENT_LIST_DIR}/export.sh $<TARGET_FILE:orch> $<TARGET_FILE:torch_forward> --small)
+  set_tests_properties(onnx.export PROPERTIES LABELS "torch;slow" COST 400 TIMEOUT 3600 SKIP_RETURN_CODE 77
     ENVIRONMENT "${ORCH_TEST_ENVIRONMENT};ORCH_TORCH=$<TARGET_FILE:orch_torch_adapter>")
 endif()
 
