@@ -101,8 +101,3 @@ bool orch_filters_find(struct orch_vcs *vcs, GError **error)
     g_string_free(out, TRUE);
     return true;
 }
-
-const GPtrArray *orch_vcs_filters_not_run(struct orch_vcs *vcs)
-{
-    return orch_vcs_start(vcs, NULL) ? vcs->own_filters : NULL;
-}

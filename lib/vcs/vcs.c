@@ -139,6 +139,11 @@ const char *orch_vcs_backend(struct orch_vcs *vcs)
     return orch_vcs_start(vcs, NULL) ? vcs->name : "none: the repository is damaged";
 }
 
+const GPtrArray *orch_vcs_filters_not_run(struct orch_vcs *vcs)
+{
+    return orch_vcs_start(vcs, NULL) ? vcs->own_filters : NULL;
+}
+
 /* True if `path` or a folder above it is in the set. */
 static bool is_covered(GHashTable *set, const char *path)
 {
