@@ -267,9 +267,13 @@ static bool read_data(void *ctx, const struct orch_session *s, struct orch_sessi
 {
     struct orch_detect *detect = ctx;
     const int side = (int)detect->params->t.image_size;
-    detect->data = orch_object_data_open(detect->params, s->host, error);
-    if (!detect->data)
+    GError *problem = NULL;
+    detect->data = orch_object_data_open(detect->params, s->host, &problem);
+    if (!detect->data) {
+        detect->is_data_absent = orch_object_data_is_absent(detect->params, problem);
+        g_propagate_error(error, problem);
         return false;
+    }
     *out = (struct orch_session_data){3, side, side, orch_object_data_classes(detect->data),
                                       orch_object_data_images(detect->data, ORCH_OBJECTS_TRAIN)};
     return true;
@@ -297,10 +301,12 @@ static int start(const void *params, const struct orch_host *host, void **out_st
         if (!detect->detector || (has_weights && !orch_detect_load(detect, &error)))
             status = orch_training_fail(host, error);
     }
-    if (status == ORCH_OK)
+    if (status == ORCH_OK) {
         *out_state = detect;
-    else
-        detect_close(detect);
+        return ORCH_OK;
+    }
+    status = detect->is_data_absent ? ORCH_SKIPPED : status;
+    detect_close(detect);
     return status;
 }
 

@@ -34,6 +34,7 @@ struct orch_detect {
     const struct detect_params *params;
     struct orch_training training; /* with what the mode decides */
     struct orch_object_data *data;
+    bool is_data_absent; /* why `data` could not be opened */
     struct orch_session *session;
     struct orch_detector *detector;
     /* the objects of the batch that the feed gave last; they belong to it */

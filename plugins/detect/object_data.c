@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/base/sha256.h"
 #include "lib/base/text.h"
+#include "lib/data/catalogue.h"
 #include "plugins/common/scenes/generated_scenes.h"
 #include "plugins/common/scenes/scene_open.h"
 #include "plugins/common/training/notes.h"
@@ -192,6 +193,26 @@ static const struct source *find_source(const struct detect_params *p)
 /* ---- opening ------------------------------------------------------------------------------------
  */
 
+bool orch_object_data_is_absent(const struct detect_params *p, const GError *error)
+{
+    const struct orch_data_entry *entry = orch_data_find(p->t.dataset);
+    return entry && entry->kind == ORCH_DATA_SET &&
+           g_error_matches(error, ORCH_ERROR, ORCH_ERROR_NOT_FOUND);
+}
+
+/* The source's check. A published set that is not here is no fault of the recipe: its trials are
+ * skipped. */
+static bool check_source(const struct detect_params *p, const struct orch_host *host,
+                         GError **error)
+{
+    g_autoptr(GError) problem = NULL;
+    if (host->smoke(host) || find_source(p)->check(p, host, &problem) ||
+        orch_object_data_is_absent(p, problem))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&problem));
+    return false;
+}
+
 static bool are_distinct(const struct orch_list *classes, GError **error)
 {
     const char *const *names = classes->items;
@@ -212,7 +233,7 @@ int orch_object_data_check(const struct detect_params *p, const struct orch_host
     if (!are_distinct(&p->classes, &error) ||
         !orch_scene_transforms_parse(p->transforms.items, p->transforms.count, &transforms,
                                      &error) ||
-        (!host->smoke(host) && !find_source(p)->check(p, host, &error)))
+        !check_source(p, host, &error))
         return orch_training_fail(host, error);
     return ORCH_OK;
 }

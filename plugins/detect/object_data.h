@@ -26,6 +26,9 @@ void orch_object_data_free(struct orch_object_data *data);
  */
 int orch_object_data_check(const struct detect_params *params, const struct orch_host *host);
 
+/** True if `error` says that a published set is not on this machine. */
+bool orch_object_data_is_absent(const struct detect_params *params, const GError *error);
+
 /** Names of the classes, "background" first, NULL-terminated. */
 char **orch_object_data_names(const struct orch_object_data *data);
 /** Number of classes, with the background. */

@@ -46,3 +46,13 @@ same diverged "$(json runs.0.state)"
 ok orch show "$(json runs.0.key)"
 has 'the training loss is not finite: first in step'
 has 'train_loss'
+
+# a published set that is not here is no fault of the recipe
+export ORCH_DATA=$SCRATCH/nothing
+printf 'format: 1\nrecipe: v\nexperiments: { v: { plugin: detect, with: { dataset: voc2007 } } }\n' >v.recipe
+ok orch check v.recipe
+_run orch run v.recipe -q
+ok orch ls --where recipe=v --json
+same skipped "$(json runs.0.state)"
+ok orch show "$(json runs.0.key)"
+has "no training images with boxes of data set 'voc2007'"
