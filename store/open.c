@@ -13,10 +13,10 @@
 #include "store/owner.h"
 #include "store/shards.h"
 
-#include "lib/base/clock.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
+#include "lib/base/text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -285,6 +285,27 @@ static void wait_for_maker(const char *path)
         g_usleep(POLL_US);
 }
 
+#define YEAR_2000_S INT64_C(946684800)
+#define YEAR_2200_S INT64_C(7258118400)
+
+/* Checks that the wall clock says a year from 2000 to 2199. Nothing should be recorded with
+ * another one: stores refuse such times from elsewhere, and what is kept by age would be removed.
+ */
+static bool check_clock(GError **error)
+{
+    const int64_t now_ns = orch_now_ns(), now_s = now_ns / INT64_C(1000000000);
+    if (now_s >= YEAR_2000_S && now_s < YEAR_2200_S)
+        return true;
+    g_autofree char *now = orch_time_format(now_ns, false);
+    orch_error_set(
+        error, ORCH_ERROR_IO,
+        "set it ('timedatectl' shows it): other stores refuse runs of other years",
+        "the clock of this machine is wrong: it says %s UTC, and only times from 2000 to "
+        "2199 are recorded",
+        now);
+    return false;
+}
+
 struct orch_store *orch_store_open_with(const char *path, enum orch_store_mode mode,
                                         const struct store_options *options, GError **error)
 {
@@ -298,7 +319,7 @@ struct orch_store *orch_store_open_with(const char *path, enum orch_store_mode m
     if (!creates)
         wait_for_maker(store->path);
     bool ok =
-        (mode == ORCH_STORE_READ || orch_clock_check(error)) &&
+        (mode == ORCH_STORE_READ || check_clock(error)) &&
         (!options->is_shard || options->is_scratch || orch_store_own_shard_folder(store, error));
     if (ok)
         ok = exists || !creates ? check_file(store->path, error) : make_parent(store, error);

@@ -1,12 +1,71 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Looking after a store: what it holds, where it is, whether it is as it was recorded. */
 #include "core/cli/cli.h"
 #include "core/cli/parts.h"
 
-#include "core/results/upkeep.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "store/store.h"
+
+/* ---- what a store holds -------------------------------------------------------------------------
+ */
+
+struct orch_upkeep {
+    const char *path; /* borrowed from the store */
+    const char *folder;
+    bool is_shared; /* hosts share it, each with a file of its own */
+    struct orch_store_info info;
+    GPtrArray *shards; /* struct orch_shard *: these files; empty for a store that is not shared */
+};
+
+struct upkeep_check {
+    GPtrArray *findings;    /* char *: what is not as it was recorded */
+    int64_t runs, datasets; /* checked */
+};
+
+/* Describes an open store. Clear with upkeep_clear in both cases. */
+static bool upkeep_look(struct orch_store *store, struct orch_upkeep *out, GError **error)
+{
+    *out = (struct orch_upkeep){.path = orch_store_path(store),
+                                .folder = orch_store_folder(store),
+                                .is_shared = orch_store_is_shared(store)};
+    if (!orch_store_info(store, &out->info, error))
+        return false;
+    out->shards = orch_store_shards(store);
+    return true;
+}
+
+static void upkeep_clear(struct orch_upkeep *upkeep)
+{
+    orch_store_info_clear(&upkeep->info);
+    if (upkeep->shards)
+        g_ptr_array_unref(upkeep->shards);
+    *upkeep = (struct orch_upkeep){0};
+}
+
+/* Recomputes every digest and looks for damage. False only when the check could not run. Clear
+ * with upkeep_check_clear in both cases. */
+static bool upkeep_check(struct orch_store *store, struct upkeep_check *out, GError **error)
+{
+    struct orch_store_info info = {0};
+    *out = (struct upkeep_check){.findings = g_ptr_array_new_with_free_func(g_free)};
+    if (!orch_store_check(store, out->findings, &out->runs, error))
+        return false;
+    if (orch_store_info(store, &info, NULL)) { /* unreadable parts are findings already */
+        out->datasets = info.datasets;
+        orch_store_info_clear(&info);
+    }
+    return true;
+}
+
+static void upkeep_check_clear(struct upkeep_check *check)
+{
+    if (check->findings)
+        g_ptr_array_unref(check->findings);
+    *check = (struct upkeep_check){0};
+}
 
 static json_t *shards_json(const GPtrArray *shards)
 {
@@ -82,12 +141,12 @@ static int run_info(struct orch_cli *cli, const void *options, GError **error)
     (void)options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     struct orch_upkeep upkeep = {0};
-    bool ok = store && orch_upkeep_look(store, &upkeep, error);
+    bool ok = store && upkeep_look(store, &upkeep, error);
     if (ok && cli->json)
         orch_cli_print_json(info_json(&upkeep));
     else if (ok)
         print_info(&upkeep);
-    orch_upkeep_clear(&upkeep);
+    upkeep_clear(&upkeep);
     return ok ? ORCH_EXIT_OK : -1;
 }
 
@@ -102,7 +161,7 @@ const struct orch_command ORCH_COMMAND_DB_INFO = {
     .run = run_info,
 };
 
-static json_t *check_json(const struct orch_upkeep_check *check, json_t *of_parts)
+static json_t *check_json(const struct upkeep_check *check, json_t *of_parts)
 {
     json_t *list = json_array();
     for (guint i = 0; i < check->findings->len; i++)
@@ -113,7 +172,7 @@ static json_t *check_json(const struct orch_upkeep_check *check, json_t *of_part
     return all;
 }
 
-static void print_check(const struct orch_upkeep_check *check)
+static void print_check(const struct upkeep_check *check)
 {
     for (guint i = 0; i < check->findings->len; i++)
         orch_cli_print("%s", (char *)check->findings->pdata[i]);
@@ -128,9 +187,9 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    struct orch_upkeep_check check = {0};
+    struct upkeep_check check = {0};
     g_autoptr(json_t) of_parts = cli->json ? json_object() : NULL;
-    bool ok = store && orch_upkeep_check(store, &check, error);
+    bool ok = store && upkeep_check(store, &check, error);
     const struct orch_subject subject = {.store = store, .faults = check.findings};
     ok = ok && orch_cli_parts_show(cli, &subject, of_parts, error);
     if (ok && cli->json)
@@ -138,7 +197,7 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
     else if (ok)
         print_check(&check);
     int status = !ok ? -1 : check.findings->len ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
-    orch_upkeep_check_clear(&check);
+    upkeep_check_clear(&check);
     return status;
 }
 
@@ -182,12 +241,12 @@ static int run_migrate(struct orch_cli *cli, const void *options, GError **error
     (void)options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error); /* opening migrates */
     struct orch_upkeep upkeep = {0};
-    bool ok = store && orch_upkeep_look(store, &upkeep, error);
+    bool ok = store && upkeep_look(store, &upkeep, error);
     if (ok && cli->json)
         orch_cli_print_json(json_pack("{s:i}", "schema", upkeep.info.schema));
     else if (ok)
         printf("schema %d\n", upkeep.info.schema);
-    orch_upkeep_clear(&upkeep);
+    upkeep_clear(&upkeep);
     return ok ? ORCH_EXIT_OK : -1;
 }
 

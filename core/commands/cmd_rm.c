@@ -1,12 +1,132 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Hiding runs, deleting what they own, and freeing the space of what no run needs any more. */
 #include "core/cli/cli.h"
 
-#include "core/results/removal.h"
 #include "core/results/run_named.h"
+#include "core/workspace/workspace.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "lib/vcs/holders.h"
+#include "store/store_dir.h"
 
 #include <string.h>
+
+/* ---- runs hidden and restored -------------------------------------------------------------------
+ */
+
+/* What results_collect removed. */
+struct orch_freed {
+    int files, trees; /* files and folders of the store; captured source trees */
+    int64_t bytes;
+    GPtrArray *absent; /* char *: stores that need trees and are not found */
+};
+
+/* Hides runs (struct orch_run *) from reuse, lists and reports: this user's for everybody once
+ * they are pushed, others' in this store. */
+static bool runs_hide(struct orch_store *store, const GPtrArray *runs, const char *reason,
+                      GError **error)
+{
+    for (guint i = 0; i < runs->len; i++)
+        if (!orch_store_note(store, ((const struct orch_run *)runs->pdata[i])->key, "tombstone",
+                             true, reason, error))
+            return false;
+    return true;
+}
+
+/* Checks that the run is hidden, and that this user may restore it. */
+static bool may_restore(struct orch_store *store, const struct orch_run *run, GError **error)
+{
+    GError *problem = NULL;
+    struct orch_hidden *hidden = orch_store_hidden(store, run->key, &problem);
+    const char *key = orch_run_short_key(run->key);
+    bool may = hidden && (!hidden->is_public || orch_who_is_same(run->who, orch_user_name()));
+    if (!hidden && !problem) {
+        orch_error_set(&problem, ORCH_ERROR_USAGE, "'orch ls --all' marks removed runs",
+                       "run %s has not been removed", key);
+    } else if (!may && !problem) {
+        g_autofree char *who = orch_who_name(run->who);
+        g_autofree char *hint =
+            g_strdup_printf("ask for 'orch rm --undo %s' there, and to share that", key);
+        orch_error_set(&problem, ORCH_ERROR_USAGE, hint,
+                       "run %s was removed by its author %s, and only they can restore it", key,
+                       who);
+    }
+    orch_hidden_free(hidden);
+    if (problem)
+        g_propagate_error(error, problem);
+    return may;
+}
+
+/* Makes hidden runs visible again. Nothing changes when one of them is not hidden, or was hidden
+ * by its author, who is somebody else (ORCH_ERROR_USAGE). */
+static bool runs_restore(struct orch_store *store, const GPtrArray *runs, const char *reason,
+                         GError **error)
+{
+    for (guint i = 0; i < runs->len; i++)
+        if (!may_restore(store, runs->pdata[i], error))
+            return false;
+    for (guint i = 0; i < runs->len; i++)
+        if (!orch_store_restore(store, ((const struct orch_run *)runs->pdata[i])->key, reason,
+                                error))
+            return false;
+    return true;
+}
+
+/* Deletes metric points and artifact references of runs on this machine. */
+static bool runs_purge(struct orch_store *store, const GPtrArray *runs, GError **error)
+{
+    for (guint i = 0; i < runs->len; i++)
+        if (!orch_store_purge(store, ((const struct orch_run *)runs->pdata[i])->key, error))
+            return false;
+    return true;
+}
+
+/* ---- freeing space ----------------------------------------------------------------------------
+ */
+
+/* Releases the trees that no remaining run names. Returns their number, or -1 on error. */
+static int release_trees(struct orch_workspace *workspace, GPtrArray *absent, GError **error)
+{
+    struct orch_store *store = workspace->store;
+    if (!workspace->vcs)
+        return 0;
+    struct orch_run_query query = {0};
+    g_autoptr(GPtrArray) runs = orch_store_runs(store, &query, NULL, error);
+    if (!runs)
+        return -1;
+    g_autoptr(GHashTable) kept = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < runs->len; i++) {
+        char *tree = ((const struct orch_run *)runs->pdata[i])->source_tree;
+        if (tree)
+            g_hash_table_add(kept, tree);
+    }
+    const struct orch_holder holder = {orch_store_id(store), orch_store_path(store)};
+    return orch_vcs_release(workspace->vcs, &holder, kept, absent, error);
+}
+
+/* Deletes artifacts and folders that no kept run names and, while no trial runs, captured source
+ * trees that neither this store nor another one of the repository needs. With `dry_run` only counts
+ * files. Clear with freed_clear. */
+static bool results_collect(struct orch_workspace *workspace, bool dry_run, struct orch_freed *out,
+                            GError **error)
+{
+    *out = (struct orch_freed){.absent = g_ptr_array_new_with_free_func(g_free)};
+    if (!orch_store_gc(workspace->store, dry_run, &out->files, &out->bytes, error))
+        return false;
+    g_autoptr(GPtrArray) running = orch_store_actives(workspace->store, error);
+    if (!running)
+        return false;
+    if (!dry_run && !running->len)
+        out->trees = release_trees(workspace, out->absent, error);
+    return out->trees >= 0;
+}
+
+static void freed_clear(struct orch_freed *freed)
+{
+    if (freed->absent)
+        g_ptr_array_unref(freed->absent);
+    *freed = (struct orch_freed){0};
+}
 
 struct rm_options {
     const char *reason;
@@ -58,8 +178,8 @@ static int run_rm(struct orch_cli *cli, const void *options, GError **error)
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
     g_autoptr(GPtrArray) runs = store ? find_all(cli, store, error) : NULL;
     const char *reason = o->reason ? o->reason : "";
-    if (!runs || !(o->undo ? orch_runs_restore(store, runs, reason, error)
-                           : orch_runs_hide(store, runs, reason, error)))
+    if (!runs || !(o->undo ? runs_restore(store, runs, reason, error)
+                           : runs_hide(store, runs, reason, error)))
         return -1;
     report(cli, runs, o->undo ? "restored" : "removed", true);
     return ORCH_EXIT_OK;
@@ -70,7 +190,7 @@ static int run_purge(struct orch_cli *cli, const void *options, GError **error)
     (void)options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
     g_autoptr(GPtrArray) runs = store ? find_all(cli, store, error) : NULL;
-    if (!runs || !orch_runs_purge(store, runs, error))
+    if (!runs || !runs_purge(store, runs, error))
         return -1;
     report(cli, runs, "purged", false);
     orch_cli_info(cli, "'orch gc' gives back the space of artifacts that nothing else names");
@@ -144,10 +264,10 @@ static int run_gc(struct orch_cli *cli, const void *options, GError **error)
     const struct gc_options *o = options;
     struct orch_freed freed = {0};
     bool ok = orch_cli_store(cli, ORCH_STORE_COLLECT, error) &&
-              orch_results_collect(cli->workspace, o->dry_run, &freed, error);
+              results_collect(cli->workspace, o->dry_run, &freed, error);
     if (ok)
         print_freed(cli, &freed, o->dry_run);
-    orch_freed_clear(&freed);
+    freed_clear(&freed);
     return ok ? ORCH_EXIT_OK : -1;
 }
 

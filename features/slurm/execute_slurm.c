@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "features/slurm/execute_slurm.h"
-
+/* `orch run --executor slurm`: submits a plan and says what was asked of Slurm. */
 #include "core/cli/cli.h"
 #include "core/cli/parts.h"
+#include "core/plan/executor.h"
 #include "core/record/argv_record.h"
 #include "features/slurm/slurm_submit.h"
 #include "lib/base/error.h"

@@ -3,7 +3,6 @@
 #include "core/cli/cli.h"
 #include "core/feature/feature.h"
 #include "core/results/doctor.h"
-#include "features/slurm/execute_slurm.h"
 #include "features/slurm/slurm_settings.h"
 #include "features/slurm/take_in.h"
 
@@ -11,6 +10,8 @@ extern const struct orch_command ORCH_COMMAND_COLLECT, ORCH_COMMAND_CANCEL;
 
 static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_COLLECT, &ORCH_COMMAND_CANCEL,
                                                       NULL};
+
+extern const struct orch_executor ORCH_EXECUTOR_SLURM;
 
 static const struct orch_recipe_key *const RECIPE_KEYS[] = {&ORCH_RECIPE_KEY_SLURM, NULL};
 
