@@ -56,14 +56,16 @@ static const struct orch_param PARAMS[] = {
                .help = "photographs: leave out boxes and images that cannot be used, and count "
                        "them; false: they are an error"),
     ORCH_PARAM(struct detect_params, data_seed, ORCH_INT, .def = "1", .min = "0",
-               .help = "of a generated set: another number, other images"),
+               .help = "seed of a generated set: another number makes other images"),
     ORCH_TRAINING_ROW(struct detect_params, image_size, ORCH_INT, .def = "96", .min = "32",
                       .max = "1024", .unit = "pixels", .help = "side of the network's input"),
     ORCH_TRAINING_ROW(struct detect_params, val_images, ORCH_INT, .def = "200", .min = "0",
                       .help = "images to validate on in each epoch, always the same ones; 0: all"),
-    ORCH_PARAM(struct detect_params, transforms, ORCH_LIST | ORCH_STRING, .def = "[flip]",
-               .help = "of training images: distort, expand [MOST], crop, flip, in this order (Liu "
-                       "et al. 2016, 2.2)"),
+    ORCH_PARAM(
+        struct detect_params, transforms, ORCH_LIST | ORCH_STRING, .def = "[flip]",
+        .help =
+            "changes of training images: distort, expand [MOST], crop, flip, in this order (Liu "
+            "et al. 2016, 2.2)"),
     ORCH_TRAINING_ROW(struct detect_params, net, ORCH_STRING, .def = "ssd-small",
                       .help = "a detector of docs/networks.md"),
     ORCH_TRAINING_ROW(struct detect_params, epochs, ORCH_INT, .def = "10", .min = "1",
