@@ -97,8 +97,6 @@ static bool write_file(struct onnxrun_trial *t, struct onnx_export_source *sourc
         orch_onnx_model_metadata(&model, "classes", classes);
     ok = ok && orch_onnx_model_write(&model, EXPORTED_FILE, false, &written, error);
     orch_onnx_model_clear(&model);
-    if (ok)
-        t->host->artifact(t->host, "onnx", EXPORTED_FILE);
     return ok;
 }
 

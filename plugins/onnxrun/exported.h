@@ -5,7 +5,7 @@
 
 #include "plugins/onnxrun/onnxrun.h"
 
-/** Writes artifact `onnx`: network t->p->net with the weights of t->p->weights, or with initial
+/** Writes an ONNX file: network t->p->net with the weights of t->p->weights, or with initial
  * values of the trial's seed, which t->weights then has. Its input and classes are those of the
  * parameters, else those that the weights name, else those of the images, else the network's own.
  * Sets t->path. */

@@ -125,7 +125,7 @@ static const struct orch_artifact ARTIFACTS[] = {
     {.name = "answers",
      .help = "CSV: of a classifier the five largest values of each input, of a "
              "detector the boxes"},
-    {.name = "onnx", .help = "the ONNX file, where network net was exported"},
+    {.name = "onnx", .help = "the ONNX file that was run, where it was exported or converted"},
     {.name = "picture", .help = "PNG: samples with the boxes that a detector found"},
 };
 
@@ -231,6 +231,8 @@ static bool open_file(struct onnxrun_trial *t, GError **error)
     t->session = t->engine->open(t->file, t->threads, error);
     if (!t->session)
         return false;
+    if (g_strcmp0(t->file->path, t->p->onnx) != 0)
+        t->host->artifact(t->host, "onnx", t->file->path);
     t->host->result(t->host, "open_time", (double)(g_get_monotonic_time() - begin_us) * 1e-6);
     t->host->result(t->host, "opset", (double)t->file->opset);
     t->batch.data = g_new0(float, t->batch.count);

@@ -103,5 +103,14 @@ case $ran in *onnxruntime*)
 absolute, tolerance = float(sys.argv[1]), float(sys.argv[2])
 assert 1e-6 < absolute < 1e-4 and absolute < tolerance < 0.01, (absolute, tolerance)' "$(json results.random_absolute)" "$(json results.random_tolerance)" ||
         _fail 'differences of fp16'
+    # the converted file has 16-bit weights, and is a valid file for the official checker where that is installed
+    orch show "$(json key)" --artifact onnx >half.onnx || _fail 'no converted file'
+    [ "$(wc -c <half.onnx)" != "$(wc -c <tenth.onnx)" ] || _fail 'the same file'
+    if /usr/bin/python3 -c 'import onnx' 2>/dev/null; then
+        /usr/bin/python3 -c 'import onnx; m = onnx.load("half.onnx"); onnx.checker.check_model(m, full_check=True)
+assert {t.data_type for t in m.graph.initializer} == {10}' || _fail 'the converted file is not valid'
+    else
+        echo 'skipped: no python3-onnx to check the converted file'
+    fi
     ;;
 esac
