@@ -29,7 +29,7 @@ struct orch_onnx_note {
 
 struct orch_onnx_notes {
     GPtrArray *items;    /* struct orch_onnx_note *; NULL: none */
-    int64_t newer_opset; /* version of ONNX's operators, if newer than those known; else 0 */
+    int64_t newer_opset; /* version of ONNX's operators, if newer than those tested; else 0 */
 };
 /** Frees the contents; a zeroed struct is empty. */
 void orch_onnx_notes_release(struct orch_onnx_notes *notes);

@@ -10,10 +10,11 @@
 static void add_notes(GPtrArray *out, const char *path, const struct orch_onnx_notes *notes)
 {
     if (out && notes->newer_opset)
-        g_ptr_array_add(out, g_strdup_printf("'%s': version %" G_GINT64_FORMAT
-                                             " of ONNX's operators is newer than those known here: "
-                                             "what changed since is read as before",
-                                             path, notes->newer_opset));
+        g_ptr_array_add(
+            out, g_strdup_printf("'%s': version %" G_GINT64_FORMAT
+                                 " of ONNX's operators is newer than any that the reader was "
+                                 "tested with: what changed since is read as before",
+                                 path, notes->newer_opset));
     for (guint i = 0; out && notes->items && i < notes->items->len; i++) {
         const struct orch_onnx_note *note = notes->items->pdata[i];
         g_autofree char *more =
