@@ -85,10 +85,10 @@ bool orch_detect_measure(struct orch_detect *detect, bool on_all, struct orch_me
 static void add_line(GString *csv, const struct orch_detect *detect, int label,
                      const struct orch_class_score *score)
 {
-    char ap[ORCH_REAL_CHARS] = "", area[ORCH_REAL_CHARS] = "";
+    char ap[32] = "", area[32] = "";
     if (!isnan(score->ap_2007)) {
-        orch_real_format(score->ap_2007, ap);
-        orch_real_format(score->ap_area, area);
+        g_ascii_formatd(ap, sizeof ap, "%.4f", score->ap_2007);
+        g_ascii_formatd(area, sizeof area, "%.4f", score->ap_area);
     }
     orch_csv_append(csv, orch_object_data_names(detect->data)[label]);
     g_string_append_printf(csv,

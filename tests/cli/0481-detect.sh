@@ -45,7 +45,7 @@ rows = {name: {row["class"]: row for row in csv.DictReader(open(name + ".csv"))}
 assert list(rows["base"]) == ["background", "red", "green"]
 assert list(rows["part"]) == ["background", "green"] and rows["part"]["green"]["AP (VOC 2007)"], rows["part"]
 mean = sum(float(rows["base"][c]["AP (VOC 2007)"]) for c in ("red", "green")) / 2
-assert abs(mean - base["full_map"]) < 1e-9
+assert abs(mean - base["full_map"]) < 1e-4
 # a class that the weights had is found before the first step, the new one is not; afterwards both are
 assert 0.2 < tuned["initial_map"] < 0.65 < tuned["full_map"], tuned
 assert float(rows["tuned"]["blue"]["AP (VOC 2007)"]) > 0.5, rows["tuned"]

@@ -65,6 +65,12 @@ same 6.0 "$(result few train_images)"
 same 4.0 "$(result few val_images_total)"
 at_least "$(result open full_map)" 0.9
 
+# the first image has no blue thing, so nothing can be learned from it
+printf 'format: 1\nrecipe: n\nexperiments: { n: { plugin: detect, with: { %s, dataset: toys, classes: [blue thing], with_empty: true, train_images: 1 } } }\n' "$small" >n.recipe
+fails 1 orch run n.recipe -q
+says "the 1 training images of"
+says 'have no object to learn from'
+
 # what is wrong is named, and another folder is another trial
 ok orch plan t.recipe voc --json
 cp red.jpg "$voc/JPEGImages/testb0.jpg"
