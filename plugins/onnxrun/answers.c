@@ -31,7 +31,7 @@ static bool add_group(const struct onnxrun_trial *t, struct orch_weights *weight
     return ok;
 }
 
-bool onnxrun_outputs_write(const struct onnxrun_trial *t, GError **error)
+bool orch_onnxrun_outputs_write(const struct onnxrun_trial *t, GError **error)
 {
     struct orch_weights *weights = orch_weights_new();
     bool ok = true;
@@ -102,7 +102,7 @@ static int64_t append_group(const struct onnxrun_trial *t, const struct onnxrun_
     return right;
 }
 
-bool onnxrun_classes_write(const struct onnxrun_trial *t, GError **error)
+bool orch_onnxrun_classes_write(const struct onnxrun_trial *t, GError **error)
 {
     const struct onnxrun_group *first = &g_array_index(t->groups, struct onnxrun_group, 0);
     if (t->file->output_count != 1 || first->outputs[0].rank != 2)
@@ -131,10 +131,10 @@ static void append_box(const struct onnxrun_trial *t, const char *group, int64_t
     g_string_append_c(csv, '\n');
 }
 
-bool onnxrun_boxes_write(const struct onnxrun_trial *t, GError **error)
+bool orch_onnxrun_boxes_write(const struct onnxrun_trial *t, GError **error)
 {
     g_autoptr(GString) csv = g_string_new("inputs,number,class,score,left,top,right,bottom\n");
-    if (!onnxrun_file_detects(t->file))
+    if (!orch_onnxrun_file_detects(t->file))
         return true;
     for (guint g = 0; g < t->groups->len; g++) {
         const struct onnxrun_group *group = &g_array_index(t->groups, struct onnxrun_group, g);

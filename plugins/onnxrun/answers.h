@@ -7,14 +7,14 @@
 
 /** Writes artifact `outputs` (safetensors): inputs and outputs of all groups, in the form in which
  * parameter `samples` reads them. */
-bool onnxrun_outputs_write(const struct onnxrun_trial *t, GError **error);
+bool orch_onnxrun_outputs_write(const struct onnxrun_trial *t, GError **error);
 
 /** Writes artifact `answers` (CSV): the five largest values of each input, with their classes.
  * Reports the accuracy on images with labels. Does nothing for a network that is no classifier. */
-bool onnxrun_classes_write(const struct onnxrun_trial *t, GError **error);
+bool orch_onnxrun_classes_write(const struct onnxrun_trial *t, GError **error);
 
 /** Writes artifact `answers` (CSV) of a detector: the boxes that were found with a score of 0.1 or
  * more. Does nothing for another network. */
-bool onnxrun_boxes_write(const struct onnxrun_trial *t, GError **error);
+bool orch_onnxrun_boxes_write(const struct onnxrun_trial *t, GError **error);
 
 #endif

@@ -14,8 +14,9 @@ static int64_t top_of(const float *row, int64_t width)
     return best;
 }
 
-void onnxrun_difference_add(struct onnxrun_difference *sum, const float *got, const float *expected,
-                            int64_t count, int64_t width, bool counts_top)
+void orch_onnxrun_difference_add(struct onnxrun_difference *sum, const float *got,
+                                 const float *expected, int64_t count, int64_t width,
+                                 bool counts_top)
 {
     for (int64_t i = 0; i < count; i++) {
         const double size = fabs((double)expected[i]);
@@ -77,7 +78,7 @@ static void report(const struct onnxrun_trial *t, const char *group,
     }
 }
 
-bool onnxrun_groups_compare(const struct onnxrun_trial *t, GError **error)
+bool orch_onnxrun_groups_compare(const struct onnxrun_trial *t, GError **error)
 {
     for (guint g = 0; g < t->groups->len; g++) {
         const struct onnxrun_group *group = &g_array_index(t->groups, struct onnxrun_group, g);
@@ -88,10 +89,10 @@ bool onnxrun_groups_compare(const struct onnxrun_trial *t, GError **error)
                 continue;
             if (!expected_fits(t, group, i, error))
                 return false;
-            onnxrun_difference_add(&sum, got->data, expected->data, got->count,
-                                   got->rank > 1 ? got->shape[got->rank - 1] : 1,
-                                   got->rank > 1 &&
-                                       onnxrun_role_of(t->file, i) != ONNXRUN_LOCATIONS);
+            orch_onnxrun_difference_add(&sum, got->data, expected->data, got->count,
+                                        got->rank > 1 ? got->shape[got->rank - 1] : 1,
+                                        got->rank > 1 &&
+                                            orch_onnxrun_role_of(t->file, i) != ONNXRUN_LOCATIONS);
         }
         if (sum.values)
             report(t, group->name, &sum);
@@ -99,7 +100,7 @@ bool onnxrun_groups_compare(const struct onnxrun_trial *t, GError **error)
     return true;
 }
 
-int64_t onnxrun_groups_not_finite(const struct onnxrun_trial *t, char **out_where)
+int64_t orch_onnxrun_groups_not_finite(const struct onnxrun_trial *t, char **out_where)
 {
     int64_t count = 0;
     *out_where = NULL;

@@ -21,16 +21,17 @@ struct onnxrun_difference {
 
 /** Adds the differences of two arrays of finite numbers, which have `count` values, in rows of
  * `width` (> 0, divides `count`). `counts_top`: count rows and same_top as well. */
-void onnxrun_difference_add(struct onnxrun_difference *sum, const float *got, const float *expected,
-                            int64_t count, int64_t width, bool counts_top);
+void orch_onnxrun_difference_add(struct onnxrun_difference *sum, const float *got,
+                                 const float *expected, int64_t count, int64_t width,
+                                 bool counts_top);
 
 /** Compares the outputs of each group with those expected and reports results, with the group's
  * name in front. Does nothing for a group without a reference. Fails for an expected array of
  * another size, or with a value that is not finite. */
-bool onnxrun_groups_compare(const struct onnxrun_trial *t, GError **error);
+bool orch_onnxrun_groups_compare(const struct onnxrun_trial *t, GError **error);
 
 /** Number of values in the outputs of all groups that are NaN or infinite. `out_where` says where
  * the first is; the caller frees; NULL if there is none. */
-int64_t onnxrun_groups_not_finite(const struct onnxrun_trial *t, char **out_where);
+int64_t orch_onnxrun_groups_not_finite(const struct onnxrun_trial *t, char **out_where);
 
 #endif

@@ -33,6 +33,6 @@ struct onnxrun_engine {
 extern const struct onnxrun_engine ONNXRUN_ONNXRUNTIME, ONNXRUN_OPENCV;
 
 /** The engine of a name, which must be one. */
-const struct onnxrun_engine *onnxrun_engine_find(const char *name);
+const struct onnxrun_engine *orch_onnxrun_engine_find(const char *name);
 
 #endif

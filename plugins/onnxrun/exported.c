@@ -100,7 +100,7 @@ static bool write_file(struct onnxrun_trial *t, struct onnx_export_source *sourc
     return ok;
 }
 
-bool onnxrun_export(struct onnxrun_trial *t, GError **error)
+bool orch_onnxrun_export(struct onnxrun_trial *t, GError **error)
 {
     struct onnx_export_request request = {.weights = t->p->weights,
                                           .seed = t->host->derive_seed(t->host, "weights")};

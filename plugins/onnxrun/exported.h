@@ -9,6 +9,6 @@
  * values of the trial's seed, which t->weights then has. Its input and classes are those of the
  * parameters, else those that the weights name, else those of the images, else the network's own.
  * Sets t->path. */
-bool onnxrun_export(struct onnxrun_trial *t, GError **error);
+bool orch_onnxrun_export(struct onnxrun_trial *t, GError **error);
 
 #endif

@@ -50,7 +50,7 @@ static bool maps_describe(const struct onnxrun_trial *t, const struct onnxrun_gr
         const struct onnxrun_array *output = &group->outputs[i];
         if (output->rank != 4)
             return no_detector(t, "an output has no rows and columns", error);
-        if ((onnxrun_role_of(t->file, i) == ONNXRUN_LOCATIONS) != (i % 2 == 0))
+        if ((orch_onnxrun_role_of(t->file, i) == ONNXRUN_LOCATIONS) != (i % 2 == 0))
             return no_detector(t, "offsets and confidences are not in turn", error);
         out[i] = (struct orch_output_shape){output->shape[1], output->shape[2], output->shape[3]};
     }
@@ -101,7 +101,7 @@ static bool decode_maps(const struct onnxrun_trial *t, const struct onnxrun_grou
 static bool copy_boxes(const struct onnxrun_trial *t, const struct onnxrun_group *group,
                        struct found *out, GError **error)
 {
-    const int at = onnxrun_role_of(t->file, 0) == ONNXRUN_LOCATIONS ? 0 : 1;
+    const int at = orch_onnxrun_role_of(t->file, 0) == ONNXRUN_LOCATIONS ? 0 : 1;
     const struct onnxrun_array *boxes = &group->outputs[at], *scores = &group->outputs[1 - at];
     if (boxes->rank != 3 || scores->rank != 3 || boxes->shape[2] != 4 || scores->shape[2] < 2 ||
         boxes->shape[1] != scores->shape[1])
@@ -140,9 +140,9 @@ static bool find_in_group(const struct onnxrun_trial *t, struct onnxrun_group *g
     return ok;
 }
 
-bool onnxrun_detections_find(struct onnxrun_trial *t, GError **error)
+bool orch_onnxrun_detections_find(struct onnxrun_trial *t, GError **error)
 {
-    for (guint i = 0; onnxrun_file_detects(t->file) && i < t->groups->len; i++)
+    for (guint i = 0; orch_onnxrun_file_detects(t->file) && i < t->groups->len; i++)
         if (!find_in_group(t, &g_array_index(t->groups, struct onnxrun_group, i), error))
             return false;
     return true;
@@ -167,7 +167,7 @@ static void report_group(const struct onnxrun_trial *t, const struct onnxrun_gro
         t->host->result(t->host, "map", map_2007);
 }
 
-void onnxrun_detections_report(const struct onnxrun_trial *t)
+void orch_onnxrun_detections_report(const struct onnxrun_trial *t)
 {
     for (guint i = 0; i < t->groups->len; i++) {
         const struct onnxrun_group *group = &g_array_index(t->groups, struct onnxrun_group, i);

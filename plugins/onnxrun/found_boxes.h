@@ -7,9 +7,9 @@
 
 /** Fills `detections` of each group of a detector; does nothing for another network. Fails for
  * outputs that are not those of a detector (roles.h). */
-bool onnxrun_detections_find(struct onnxrun_trial *t, GError **error);
+bool orch_onnxrun_detections_find(struct onnxrun_trial *t, GError **error);
 
 /** Reports mean average precision over the images with objects, and how many boxes were found. */
-void onnxrun_detections_report(const struct onnxrun_trial *t);
+void orch_onnxrun_detections_report(const struct onnxrun_trial *t);
 
 #endif

@@ -233,7 +233,7 @@ static bool convert(Onnx__GraphProto *graph, const char *path, GError **error)
     return ok;
 }
 
-bool onnxrun_half_file_write(const char *from, const char *to, GError **error)
+bool orch_onnxrun_half_file_write(const char *from, const char *to, GError **error)
 {
     GMappedFile *mapped = orch_file_map(from, error);
     if (!mapped)

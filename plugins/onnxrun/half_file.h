@@ -10,6 +10,6 @@
  * stay floats of 32 bits: the graph begins and ends with conversions. Scales of Resize and Upsample
  * stay, too, as these operators take no other. Fails with ORCH_ERROR_RECIPE for weights in another
  * file and for operators with subgraphs. */
-bool onnxrun_half_file_write(const char *from, const char *to, GError **error);
+bool orch_onnxrun_half_file_write(const char *from, const char *to, GError **error);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { SMOKE_COUNT = 2 };
 
-void onnxrun_group_clear(void *pointer)
+void orch_onnxrun_group_clear(void *pointer)
 {
     struct onnxrun_group *group = pointer;
     g_free(group->name);
@@ -134,8 +134,8 @@ static const char *digest_of(void *ctx, const char *path)
     return host->file_digest(host, path);
 }
 
-bool onnxrun_inputs_digest(const struct onnxrun_params *p, const struct orch_host *host,
-                           GError **error)
+bool orch_onnxrun_inputs_digest(const struct onnxrun_params *p, const struct orch_host *host,
+                                GError **error)
 {
     char digest[65];
     if (!p->images || host->smoke(host))
@@ -215,7 +215,7 @@ static bool add_sample_group(struct onnxrun_trial *t, const struct orch_weights 
     if (ok)
         g_array_append_val(t->groups, group);
     else
-        onnxrun_group_clear(&group);
+        orch_onnxrun_group_clear(&group);
     return ok;
 }
 
@@ -244,7 +244,7 @@ static bool add_samples(struct onnxrun_trial *t, GError **error)
     return ok;
 }
 
-bool onnxrun_inputs_make(struct onnxrun_trial *t, GError **error)
+bool orch_onnxrun_inputs_make(struct onnxrun_trial *t, GError **error)
 {
     if (!t->classes)
         t->classes = g_strdupv(t->file->classes);

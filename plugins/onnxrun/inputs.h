@@ -8,13 +8,13 @@
 
 /** Fills t->groups and, where they are known, t->classes. Fails naming the file, the set, or the
  * array that does not fit the input of the ONNX file. */
-bool onnxrun_inputs_make(struct onnxrun_trial *t, GError **error);
+bool orch_onnxrun_inputs_make(struct onnxrun_trial *t, GError **error);
 
 /** Frees what groups hold. */
-void onnxrun_group_clear(void *group);
+void orch_onnxrun_group_clear(void *group);
 
 /** The digest of the data set that is read becomes an input of the trial. */
-bool onnxrun_inputs_digest(const struct onnxrun_params *p, const struct orch_host *host,
-                           GError **error);
+bool orch_onnxrun_inputs_digest(const struct onnxrun_params *p, const struct orch_host *host,
+                                GError **error);
 
 #endif

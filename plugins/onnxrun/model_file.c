@@ -137,7 +137,7 @@ static bool read_model(struct onnxrun_file *file, const Onnx__ModelProto *model,
 
 /* ---- the file ----------------------------------------------------------------------------- */
 
-bool onnxrun_file_size_check(const char *path, GError **error)
+bool orch_onnxrun_file_size_check(const char *path, GError **error)
 {
     struct stat status;
     if (stat(path, &status) != 0 || status.st_size < ONNXRUN_FILE_BYTES_MAX)
@@ -149,9 +149,10 @@ bool onnxrun_file_size_check(const char *path, GError **error)
     return false;
 }
 
-struct onnxrun_file *onnxrun_file_read(const char *path, GError **error)
+struct onnxrun_file *orch_onnxrun_file_read(const char *path, GError **error)
 {
-    GMappedFile *mapped = onnxrun_file_size_check(path, error) ? orch_file_map(path, error) : NULL;
+    GMappedFile *mapped =
+        orch_onnxrun_file_size_check(path, error) ? orch_file_map(path, error) : NULL;
     if (!mapped)
         return NULL;
     struct onnxrun_file *file = g_new0(struct onnxrun_file, 1);
@@ -161,13 +162,13 @@ struct onnxrun_file *onnxrun_file_read(const char *path, GError **error)
         orch_onnx_file_decode(bytes ? bytes : "", g_mapped_file_get_length(mapped), path, error);
     g_mapped_file_unref(mapped);
     if (!model || !read_model(file, model, error))
-        g_clear_pointer(&file, onnxrun_file_free);
+        g_clear_pointer(&file, orch_onnxrun_file_free);
     if (model)
         onnx__model_proto__free_unpacked(model, NULL);
     return file;
 }
 
-void onnxrun_file_free(struct onnxrun_file *file)
+void orch_onnxrun_file_free(struct onnxrun_file *file)
 {
     if (!file)
         return;
@@ -214,8 +215,8 @@ static bool misfit(const struct onnxrun_file *file, const char *hint, const char
     return false;
 }
 
-bool onnxrun_file_input(const struct onnxrun_file *file, const char *shape, int64_t batch,
-                        struct onnxrun_array *out, GError **error)
+bool orch_onnxrun_file_input(const struct onnxrun_file *file, const char *shape, int64_t batch,
+                             struct onnxrun_array *out, GError **error)
 {
     int64_t given[ONNXRUN_RANK_MAX];
     const int count = parse_shape(shape, given);

@@ -26,18 +26,18 @@ struct onnxrun_file {
 };
 
 /** Fails for a file that is too long for ONNX; true for one that is not there. */
-bool onnxrun_file_size_check(const char *path, GError **error);
+bool orch_onnxrun_file_size_check(const char *path, GError **error);
 
 /** Reads a file. Fails with ORCH_ERROR_RECIPE or ORCH_ERROR_IO, naming the file: over 2 GiB,
  * truncated, a node that uses a value which no node before it makes (a cycle, or a wrong order), no
  * input or several, an input that is no array of floats. Caller frees. */
-struct onnxrun_file *onnxrun_file_read(const char *path, GError **error);
-void onnxrun_file_free(struct onnxrun_file *file);
+struct onnxrun_file *orch_onnxrun_file_read(const char *path, GError **error);
+void orch_onnxrun_file_free(struct onnxrun_file *file);
 
 /** Sets the open sizes of the file's input for a batch of `batch`: those after the first by `shape`
  * ("3x224x224"; NULL or "": none). Fails with ORCH_ERROR_RECIPE for a size that stays open, and for
  * a shape or a batch that the file does not take. */
-bool onnxrun_file_input(const struct onnxrun_file *file, const char *shape, int64_t batch,
-                        struct onnxrun_array *out, GError **error);
+bool orch_onnxrun_file_input(const struct onnxrun_file *file, const char *shape, int64_t batch,
+                             struct onnxrun_array *out, GError **error);
 
 #endif

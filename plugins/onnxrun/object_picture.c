@@ -252,7 +252,7 @@ static bool write_picture(const struct onnxrun_trial *t, const struct onnxrun_gr
     return false;
 }
 
-bool onnxrun_picture_write(const struct onnxrun_trial *t, GError **error)
+bool orch_onnxrun_picture_write(const struct onnxrun_trial *t, GError **error)
 {
     for (guint i = 0; i < t->groups->len; i++) {
         const struct onnxrun_group *group = &g_array_index(t->groups, struct onnxrun_group, i);

@@ -10,6 +10,6 @@
  * 300 pixels. The eight best boxes with a score of t->p->score or more have their class and score;
  * those of the samples are dashed. Does nothing for a network that is no detector, without images,
  * and without their normalisation. */
-bool onnxrun_picture_write(const struct onnxrun_trial *t, GError **error);
+bool orch_onnxrun_picture_write(const struct onnxrun_trial *t, GError **error);
 
 #endif

@@ -173,11 +173,11 @@ static int check(const void *params, const struct orch_host *host)
 {
     const struct onnxrun_params *p = params;
     GError *error = NULL;
-    if (!params_agree(p, &error) || (p->onnx && !onnxrun_file_size_check(p->onnx, &error)) ||
+    if (!params_agree(p, &error) || (p->onnx && !orch_onnxrun_file_size_check(p->onnx, &error)) ||
         !file_digest(host, "onnx", p->onnx, &error) ||
         !file_digest(host, "samples", p->samples, &error) ||
         !file_digest(host, "weights", p->weights, &error) ||
-        !onnxrun_inputs_digest(p, host, &error))
+        !orch_onnxrun_inputs_digest(p, host, &error))
         return orch_training_fail(host, error);
     return ORCH_OK;
 }
@@ -197,7 +197,7 @@ static bool load_engine(struct onnxrun_trial *t, GError **error)
 {
     g_autofree char *from = NULL;
     t->host->phase(t->host, "loading the engine");
-    t->engine = onnxrun_engine_find(t->p->engine);
+    t->engine = orch_onnxrun_engine_find(t->p->engine);
     t->threads = threads_of(t);
     if (!t->engine->load(&t->engine_version, &from, error))
         return false;
@@ -217,10 +217,10 @@ static bool make_half(struct onnxrun_trial *t, GError **error)
         orch_error_set(error, ORCH_ERROR_PLUGIN, "engine: onnxruntime", "%s", t->engine->no_half);
         return false;
     }
-    if (!onnxrun_half_file_write(t->path, half, error))
+    if (!orch_onnxrun_half_file_write(t->path, half, error))
         return false;
-    onnxrun_file_free(t->file);
-    t->file = onnxrun_file_read(half, error);
+    orch_onnxrun_file_free(t->file);
+    t->file = orch_onnxrun_file_read(half, error);
     return t->file != NULL;
 }
 
@@ -243,13 +243,13 @@ static bool open_file(struct onnxrun_trial *t, GError **error)
 static bool report_outputs(struct onnxrun_trial *t, GError **error)
 {
     g_autofree char *where = NULL;
-    const int64_t not_finite = onnxrun_groups_not_finite(t, &where);
+    const int64_t not_finite = orch_onnxrun_groups_not_finite(t, &where);
     t->host->result(t->host, "not_finite", (double)not_finite);
-    if (!onnxrun_outputs_write(t, error) || !onnxrun_classes_write(t, error))
+    if (!orch_onnxrun_outputs_write(t, error) || !orch_onnxrun_classes_write(t, error))
         return false;
     if (!not_finite)
-        return onnxrun_detections_find(t, error) && onnxrun_boxes_write(t, error) &&
-               onnxrun_picture_write(t, error);
+        return orch_onnxrun_detections_find(t, error) && orch_onnxrun_boxes_write(t, error) &&
+               orch_onnxrun_picture_write(t, error);
     orch_error_set(error, ORCH_ERROR_TRIAL, "look at the weights that were exported",
                    "%s %s computed %" G_GINT64_FORMAT
                    " values that are NaN or infinite; the first is in %s",
@@ -263,10 +263,10 @@ static bool compare(struct onnxrun_trial *t, GError **error)
         t->engine->close(t->session); /* its threads would compete with LibTorch's */
         t->session = NULL;
         t->host->phase(t->host, "running LibTorch");
-        if (!onnxrun_trainer_run(t, error))
+        if (!orch_onnxrun_trainer_run(t, error))
             return false;
     }
-    return onnxrun_groups_compare(t, error);
+    return orch_onnxrun_groups_compare(t, error);
 }
 
 /* The weights and the file: given, or exported from them. */
@@ -275,22 +275,23 @@ static bool find_network(struct onnxrun_trial *t, GError **error)
     t->path = t->p->onnx;
     if (t->p->weights && !(t->weights = orch_weights_load(t->p->weights, error)))
         return false;
-    return t->path || onnxrun_export(t, error);
+    return t->path || orch_onnxrun_export(t, error);
 }
 
 static bool work(struct onnxrun_trial *t, GError **error)
 {
     if (!load_engine(t, error) || !find_network(t, error) ||
-        !(t->file = onnxrun_file_read(t->path, error)) ||
-        !onnxrun_file_input(t->file, t->p->input, t->p->batch, &t->batch, error) ||
-        !make_half(t, error) || !open_file(t, error) || !onnxrun_inputs_make(t, error))
+        !(t->file = orch_onnxrun_file_read(t->path, error)) ||
+        !orch_onnxrun_file_input(t->file, t->p->input, t->p->batch, &t->batch, error) ||
+        !make_half(t, error) || !open_file(t, error) || !orch_onnxrun_inputs_make(t, error))
         return false;
     t->host->phase(t->host, "running");
-    if (!onnxrun_groups_run(t, error) || t->host->cancelled(t->host) || !report_outputs(t, error))
+    if (!orch_onnxrun_groups_run(t, error) || t->host->cancelled(t->host) ||
+        !report_outputs(t, error))
         return false;
     t->host->phase(t->host, "timing");
-    onnxrun_detections_report(t);
-    return onnxrun_latency_measure(t, error) && compare(t, error);
+    orch_onnxrun_detections_report(t);
+    return orch_onnxrun_latency_measure(t, error) && compare(t, error);
 }
 
 static void clear(struct onnxrun_trial *t)
@@ -301,7 +302,7 @@ static void clear(struct onnxrun_trial *t)
     g_strfreev(t->classes);
     orch_weights_free(t->weights);
     g_free(t->batch.data);
-    onnxrun_file_free(t->file);
+    orch_onnxrun_file_free(t->file);
 }
 
 static int run(void *state, const void *params, const struct orch_host *host)
@@ -310,7 +311,7 @@ static int run(void *state, const void *params, const struct orch_host *host)
     struct onnxrun_trial t = {.p = params, .host = host};
     GError *error = NULL;
     t.groups = g_array_new(FALSE, TRUE, sizeof(struct onnxrun_group));
-    g_array_set_clear_func(t.groups, onnxrun_group_clear);
+    g_array_set_clear_func(t.groups, orch_onnxrun_group_clear);
     bool ok = work(&t, &error);
     clear(&t);
     if (ok)
@@ -322,7 +323,7 @@ static int run(void *state, const void *params, const struct orch_host *host)
     return is_skipped ? ORCH_SKIPPED : status;
 }
 
-const struct onnxrun_engine *onnxrun_engine_find(const char *name)
+const struct onnxrun_engine *orch_onnxrun_engine_find(const char *name)
 {
     return strcmp(name, ONNXRUN_OPENCV.name) == 0 ? &ONNXRUN_OPENCV : &ONNXRUN_ONNXRUNTIME;
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum onnxrun_role onnxrun_role_of(const struct onnxrun_file *file, int index)
+enum onnxrun_role orch_onnxrun_role_of(const struct onnxrun_file *file, int index)
 {
     static const char *const words[] = {"box", "loc", "regression"};
     g_autofree char *name = g_ascii_strdown(file->outputs[index], -1);
@@ -13,10 +13,10 @@ enum onnxrun_role onnxrun_role_of(const struct onnxrun_file *file, int index)
     return ONNXRUN_SCORES;
 }
 
-bool onnxrun_file_detects(const struct onnxrun_file *file)
+bool orch_onnxrun_file_detects(const struct onnxrun_file *file)
 {
     int locations = 0;
     for (int i = 0; i < file->output_count; i++)
-        locations += onnxrun_role_of(file, i) == ONNXRUN_LOCATIONS;
+        locations += orch_onnxrun_role_of(file, i) == ONNXRUN_LOCATIONS;
     return locations > 0 && locations < file->output_count;
 }

@@ -10,9 +10,9 @@ enum onnxrun_role { ONNXRUN_SCORES, ONNXRUN_LOCATIONS };
 
 /** By the output's name: "boxes.0", "loc", "regression_headers.1" are locations, everything else
  * scores. A network without locations is a classifier. */
-enum onnxrun_role onnxrun_role_of(const struct onnxrun_file *file, int index);
+enum onnxrun_role orch_onnxrun_role_of(const struct onnxrun_file *file, int index);
 
 /** True if the file has outputs of both roles. */
-bool onnxrun_file_detects(const struct onnxrun_file *file);
+bool orch_onnxrun_file_detects(const struct onnxrun_file *file);
 
 #endif

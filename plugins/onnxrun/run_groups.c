@@ -64,7 +64,7 @@ static bool run_group(struct onnxrun_trial *t, struct onnxrun_group *group, GErr
     return ok;
 }
 
-bool onnxrun_groups_run(struct onnxrun_trial *t, GError **error)
+bool orch_onnxrun_groups_run(struct onnxrun_trial *t, GError **error)
 {
     for (guint i = 0; i < t->groups->len; i++)
         if (!run_group(t, &g_array_index(t->groups, struct onnxrun_group, i), error))
@@ -98,12 +98,12 @@ static bool run_engine(void *ctx, GError **error)
     return t->engine->run(t->session, &t->batch, outputs, error);
 }
 
-bool onnxrun_latency_measure(struct onnxrun_trial *t, GError **error)
+bool orch_onnxrun_latency_measure(struct onnxrun_trial *t, GError **error)
 {
     const struct onnxrun_group *last =
         &g_array_index(t->groups, struct onnxrun_group, t->groups->len - 1);
     fill_batch(&t->batch, &last->inputs, 0);
-    g_autoptr(GArray) times = onnxrun_times(t, run_engine, t, error);
+    g_autoptr(GArray) times = orch_onnxrun_times(t, run_engine, t, error);
     if (!times)
         return false;
     for (guint i = 0; i < times->len; i++)

@@ -7,10 +7,10 @@
 
 /** Fills `outputs` of each group. Fails with the engine's words, and for an output whose first axis
  * is not the batch. */
-bool onnxrun_groups_run(struct onnxrun_trial *t, GError **error);
+bool orch_onnxrun_groups_run(struct onnxrun_trial *t, GError **error);
 
 /** Times the last group's first batch: t->p->warmup runs that do not count, then t->p->repeats that
  * do, each a point of run_latency; reports median, 10 % and 90 % quantile and throughput. */
-bool onnxrun_latency_measure(struct onnxrun_trial *t, GError **error);
+bool orch_onnxrun_latency_measure(struct onnxrun_trial *t, GError **error);
 
 #endif

@@ -14,8 +14,8 @@ static double now_s(const struct onnxrun_params *p)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-GArray *onnxrun_times(const struct onnxrun_trial *t, bool (*once)(void *ctx, GError **error),
-                      void *ctx, GError **error)
+GArray *orch_onnxrun_times(const struct onnxrun_trial *t, bool (*once)(void *ctx, GError **error),
+                           void *ctx, GError **error)
 {
     const bool is_smoke = t->host->smoke(t->host);
     const int64_t warmup = is_smoke ? 0 : t->p->warmup,

@@ -7,7 +7,7 @@
 
 /** Runs `once` t->p->warmup times and then t->p->repeats times, and returns the seconds of each of
  * the latter (double; fewer if the trial is cancelled). NULL where it fails. Caller unrefs. */
-GArray *onnxrun_times(const struct onnxrun_trial *t, bool (*once)(void *ctx, GError **error),
-                      void *ctx, GError **error);
+GArray *orch_onnxrun_times(const struct onnxrun_trial *t, bool (*once)(void *ctx, GError **error),
+                           void *ctx, GError **error);
 
 #endif

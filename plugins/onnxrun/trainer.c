@@ -148,14 +148,14 @@ static bool measure(const struct onnxrun_trial *t, const struct trainer *trainer
 {
     struct timed timed = {.trainer = trainer,
                           .batch = {.images = t->batch.data, .count = t->batch.shape[0]}};
-    g_autoptr(GArray) times = onnxrun_times(t, run_once, &timed, error);
+    g_autoptr(GArray) times = orch_onnxrun_times(t, run_once, &timed, error);
     if (times && times->len)
         t->host->result(t->host, "trainer_latency",
                         orch_reals_median((double *)(void *)times->data, times->len) * 1e3);
     return times != NULL;
 }
 
-bool onnxrun_trainer_run(struct onnxrun_trial *t, GError **error)
+bool orch_onnxrun_trainer_run(struct onnxrun_trial *t, GError **error)
 {
     struct trainer trainer = {0};
     struct orch_torch_array outputs[ONNXRUN_OUTPUTS_MAX];

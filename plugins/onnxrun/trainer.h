@@ -9,6 +9,6 @@
  * file of samples did not, with the outputs of network t->p->net with the weights of t->weights,
  * after `outputs` were filled: these say how many classes the network has. Fails with
  * ORCH_ERROR_PLUGIN where there is no LibTorch, and for weights of another network. */
-bool onnxrun_trainer_run(struct onnxrun_trial *t, GError **error);
+bool orch_onnxrun_trainer_run(struct onnxrun_trial *t, GError **error);
 
 #endif

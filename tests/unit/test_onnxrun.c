@@ -16,7 +16,7 @@ static void differences_are_the_largest(void **state)
     (void)state;
     const float expected[] = {1, -2, 0, 100}, got[] = {1.5F, -2, 0.001F, 101};
     struct onnxrun_difference d = {0};
-    onnxrun_difference_add(&d, got, expected, 4, 2, true);
+    orch_onnxrun_difference_add(&d, got, expected, 4, 2, true);
     assert_float_equal(d.absolute, 1, 1e-6);
     assert_float_equal(d.relative, 0.5, 1e-6);
     /* 0.5 / (1 + 0.01), 0.001 / (0 + 0.01), 1 / (100 + 0.01): the first */
@@ -24,7 +24,7 @@ static void differences_are_the_largest(void **state)
     assert_int_equal(d.rows, 2);
     assert_int_equal(d.same_top, 2);
     const float turned[] = {-3, -2, 0, 100};
-    onnxrun_difference_add(&d, turned, expected, 4, 2, true);
+    orch_onnxrun_difference_add(&d, turned, expected, 4, 2, true);
     assert_float_equal(d.absolute, 4, 1e-6);
     assert_int_equal(d.values, 8);
     assert_int_equal(d.rows, 4);
@@ -41,7 +41,7 @@ static void the_tolerance_is_the_smallest(void **state)
         got[i] = expected[i] + 1e-3F * (float)cos(3 * i) * (1 + fabsf(expected[i]));
     }
     struct onnxrun_difference d = {0};
-    onnxrun_difference_add(&d, got, expected, 64, 8, false);
+    orch_onnxrun_difference_add(&d, got, expected, 64, 8, false);
     assert_int_equal(d.rows, 0);
     for (int sign = -1; sign <= 1; sign += 2) {
         const double r = d.tolerance * (1 + sign * 1e-6);
