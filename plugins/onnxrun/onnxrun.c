@@ -52,8 +52,9 @@ static const struct orch_param PARAMS[] = {
                .help = "architecture of the network, one of docs/networks.md: outputs are "
                        "compared with those of LibTorch"),
     ORCH_PARAM(struct onnxrun_params, weights, ORCH_ARTIFACT, .flags = ORCH_PARAM_OPTIONAL,
-               .help = "of network net: ${experiment.weights}, or a .safetensors or .pth file; "
-                       "without it and onnx, initial values"),
+               .help =
+                   "weights of network net: ${experiment.weights}, a .safetensors or a .pth file; "
+                   "without it and onnx, initial values"),
     ORCH_PARAM(struct onnxrun_params, classes, ORCH_INT, .def = "0", .min = "0", .max = "1000000",
                .help = "outputs of network net, a detector's with the background; 0: as the "
                        "weights or the images say, else its own"),
