@@ -198,6 +198,40 @@ static bool load_classes(struct orch_detect *detect, GHashTable *scores,
     return from && (!theirs || copy_scores(detect, scores, from, count, error));
 }
 
+static bool is_listed(const GPtrArray *list, const char *name)
+{
+    g_autofree char *start = g_strconcat(name, ":", NULL);
+    for (guint i = 0; list && i < list->len; i++)
+        if (strcmp(list->pdata[i], name) == 0 || g_str_has_prefix(list->pdata[i], start))
+            return true;
+    return false;
+}
+
+/* The predictors of boxes do not depend on the classes: weights without them, or for other priors,
+ * are those of another network. */
+static bool boxes_came(const struct orch_net *net, const struct orch_torch_load_report *report,
+                       GError **error)
+{
+    for (int o = 0; o < orch_net_output_count(net); o += 2) {
+        const struct orch_net_node *node = orch_net_output(net, o);
+        for (int i = node->first_tensor; i < node->first_tensor + node->tensor_count; i++) {
+            const char *name = orch_net_tensor(net, i)->name;
+            const bool is_missing = is_listed(report->missing, name);
+            if (!is_missing && !is_listed(report->mismatched, name))
+                continue;
+            orch_error_set(error, ORCH_ERROR_CHECK,
+                           "set net to the network of the weights, or new_head: true to begin with "
+                           "new predictors",
+                           is_missing
+                               ? "the weights have no '%s', a predictor of boxes"
+                               : "'%s', a predictor of boxes, has another shape in the weights",
+                           name);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool load(struct orch_detect *detect, struct orch_weights *weights, GError **error)
 {
     const struct orch_session *s = detect->session;
@@ -205,7 +239,8 @@ static bool load(struct orch_detect *detect, struct orch_weights *weights, GErro
     struct orch_torch_load_report report = {0};
     g_autoptr(GHashTable) scores = take_out(weights, s->net, 1);
     g_autoptr(GHashTable) boxes = detect->params->new_head ? take_out(weights, s->net, 0) : NULL;
-    bool ok = orch_torch_state_load(s->torch, s->model, s->net, weights, true, &report, error);
+    bool ok = orch_torch_state_load(s->torch, s->model, s->net, weights, true, &report, error) &&
+              (boxes || boxes_came(s->net, &report, error));
     if (ok)
         orch_training_note(s->host, "the weights gave %zu tensors; the predictors of boxes are %s",
                            report.loaded, boxes ? "new" : "theirs");

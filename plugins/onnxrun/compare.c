@@ -6,17 +6,32 @@
 
 #include <math.h>
 
-static int64_t top_of(const float *row, int64_t width)
+static int64_t top_of(const float *row, struct onnxrun_rows rows)
 {
     int64_t best = 0;
-    for (int64_t i = 1; i < width; i++)
-        best = row[i] > row[best] ? i : best;
+    for (int64_t k = 1; k < rows.classes; k++)
+        best = row[k * rows.stride] > row[best * rows.stride] ? k : best;
     return best;
 }
 
+/* The classes of an output: of a detector's map they are parts of the channels, of other maps the
+ * channels, else the last axis. Offsets have none. */
+static struct onnxrun_rows rows_of(const struct onnxrun_trial *t, const struct onnxrun_group *group,
+                                   int index)
+{
+    const struct onnxrun_array *output = &group->outputs[index];
+    const bool is_map = output->rank == 4, is_cell = group->detections && output->rank == 2;
+    if (output->rank < 2 || orch_onnxrun_role_of(t->file, index) == ONNXRUN_LOCATIONS)
+        return (struct onnxrun_rows){0, 1};
+    const int64_t axis = is_map || is_cell ? output->shape[1] : output->shape[output->rank - 1];
+    const bool has_parts = group->detections && (is_map || is_cell) && group->classes > 0 &&
+                           axis % group->classes == 0;
+    return (struct onnxrun_rows){has_parts ? group->classes : axis,
+                                 is_map ? output->shape[2] * output->shape[3] : 1};
+}
+
 void orch_onnxrun_difference_add(struct onnxrun_difference *sum, const float *got,
-                                 const float *expected, int64_t count, int64_t width,
-                                 bool counts_top)
+                                 const float *expected, int64_t count, struct onnxrun_rows rows)
 {
     for (int64_t i = 0; i < count; i++) {
         const double size = fabs((double)expected[i]);
@@ -27,9 +42,10 @@ void orch_onnxrun_difference_add(struct onnxrun_difference *sum, const float *go
             sum->relative = MAX(sum->relative, difference / size);
     }
     sum->values += count;
-    for (int64_t i = 0; counts_top && i < count; i += width) {
+    for (int64_t j = 0; rows.classes > 0 && j < count / rows.classes; j++) {
+        const int64_t at = j / rows.stride * rows.classes * rows.stride + j % rows.stride;
         sum->rows++;
-        sum->same_top += top_of(got + i, width) == top_of(expected + i, width);
+        sum->same_top += top_of(got + at, rows) == top_of(expected + at, rows);
     }
 }
 
@@ -90,9 +106,7 @@ bool orch_onnxrun_groups_compare(const struct onnxrun_trial *t, GError **error)
             if (!expected_fits(t, group, i, error))
                 return false;
             orch_onnxrun_difference_add(&sum, got->data, expected->data, got->count,
-                                        got->rank > 1 ? got->shape[got->rank - 1] : 1,
-                                        got->rank > 1 &&
-                                            orch_onnxrun_role_of(t->file, i) != ONNXRUN_LOCATIONS);
+                                        rows_of(t, group, i));
         }
         if (sum.values)
             report(t, group->name, &sum);

@@ -15,15 +15,21 @@ struct onnxrun_difference {
     double absolute;  /* largest |got - expected| */
     double relative;  /* largest |got - expected| / |expected|, where expected is not 0 */
     double tolerance; /* smallest r with |got - expected| <= r |expected| + 0.01 r for all values */
-    int64_t rows, same_top; /* rows along the last axis, and those whose largest value is at the
-                               same place (the first of several) */
+    int64_t rows, same_top; /* rows of classes, and those whose largest value is at the same place
+                               (the first of several) */
 };
 
-/** Adds the differences of two arrays of finite numbers, which have `count` values, in rows of
- * `width` (> 0, divides `count`). `counts_top`: count rows and same_top as well. */
+/** Where the classes lie in an array: value k of row j is at
+ * j / stride * classes * stride + k * stride + j % stride. */
+struct onnxrun_rows {
+    int64_t classes; /* 0: the array has none */
+    int64_t stride;  /* 1: a row is contiguous; else rows x columns of a map */
+};
+
+/** Adds the differences of two arrays of finite numbers, which have `count` values, a multiple of
+ * classes x stride. Counts rows and same_top where there are classes. */
 void orch_onnxrun_difference_add(struct onnxrun_difference *sum, const float *got,
-                                 const float *expected, int64_t count, int64_t width,
-                                 bool counts_top);
+                                 const float *expected, int64_t count, struct onnxrun_rows rows);
 
 /** Compares the outputs of each group with those expected and reports results, with the group's
  * name in front. Does nothing for a group without a reference. Fails for an expected array of

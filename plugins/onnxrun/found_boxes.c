@@ -48,11 +48,14 @@ static bool maps_describe(const struct onnxrun_trial *t, const struct onnxrun_gr
 {
     for (int i = 0; i < t->file->output_count; i++) {
         const struct onnxrun_array *output = &group->outputs[i];
-        if (output->rank != 4)
-            return no_detector(t, "an output has no rows and columns", error);
+        const bool is_cell = output->rank == 2; /* a map of one cell loses its axes */
+        if (output->rank != 4 && !is_cell)
+            return no_detector(t, "an output is no map", error);
         if ((orch_onnxrun_role_of(t->file, i) == ONNXRUN_LOCATIONS) != (i % 2 == 0))
             return no_detector(t, "offsets and confidences are not in turn", error);
-        out[i] = (struct orch_output_shape){output->shape[1], output->shape[2], output->shape[3]};
+        out[i] = is_cell ? (struct orch_output_shape){output->shape[1], 1, 1}
+                         : (struct orch_output_shape){output->shape[1], output->shape[2],
+                                                      output->shape[3]};
     }
     return true;
 }

@@ -63,6 +63,27 @@ static bool nodes_are_plain(const struct conversion *c, GError **error)
     return true;
 }
 
+static bool has_name(const struct conversion *c, const char *name, GError **error)
+{
+    return (name && *name) || refuse(c, "a value has no name", "", error);
+}
+
+/* The format allows values without a name; what follows looks values up by their names. */
+static bool values_have_names(const struct conversion *c, GError **error)
+{
+    const Onnx__GraphProto *graph = c->graph;
+    bool ok = true;
+    for (size_t i = 0; ok && i < graph->n_input; i++)
+        ok = has_name(c, graph->input[i]->name, error);
+    for (size_t i = 0; ok && i < graph->n_output; i++)
+        ok = has_name(c, graph->output[i]->name, error);
+    for (size_t i = 0; ok && i < graph->n_value_info; i++)
+        ok = has_name(c, graph->value_info[i]->name, error);
+    for (size_t i = 0; ok && i < graph->n_initializer; i++)
+        ok = has_name(c, graph->initializer[i]->name, error);
+    return ok;
+}
+
 /* ---- tensors ------------------------------------------------------------------------------ */
 
 static bool convert_tensor(const struct conversion *c, Onnx__TensorProto *tensor, GError **error)
@@ -225,7 +246,8 @@ static bool convert(Onnx__GraphProto *graph, const char *path, GError **error)
     g_autoptr(GHashTable) kept = g_hash_table_new(g_str_hash, g_str_equal);
     struct conversion c = {graph, path, kept};
     keep_scales(&c);
-    bool ok = nodes_are_plain(&c, error) && convert_weights(&c, error);
+    bool ok =
+        values_have_names(&c, error) && nodes_are_plain(&c, error) && convert_weights(&c, error);
     for (size_t i = 0; ok && i < graph->n_node; i++)
         ok = convert_node(&c, graph->node[i], error);
     if (ok)

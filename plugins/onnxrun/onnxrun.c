@@ -292,7 +292,8 @@ static bool work(struct onnxrun_trial *t, GError **error)
         return false;
     t->host->phase(t->host, "timing");
     orch_onnxrun_detections_report(t);
-    return orch_onnxrun_latency_measure(t, error) && compare(t, error);
+    return orch_onnxrun_latency_measure(t, error) && !t->host->cancelled(t->host) &&
+           compare(t, error) && !t->host->cancelled(t->host);
 }
 
 static void clear(struct onnxrun_trial *t)

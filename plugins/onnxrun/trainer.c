@@ -109,7 +109,7 @@ static bool run_group(const struct onnxrun_trial *t, const struct trainer *train
         const struct orch_torch_batch batch = {.images = group->inputs.data + first * each,
                                                .count = MIN(BATCH, total - first)};
         if (t->host->cancelled(t->host))
-            return true;
+            return false;
         if (!trainer->torch->forward(trainer->model, &batch, ORCH_TORCH_INFER, false, outputs,
                                      error) ||
             !keep_outputs(t, group, outputs, wanted, first, error))
@@ -149,7 +149,7 @@ static bool measure(const struct onnxrun_trial *t, const struct trainer *trainer
     struct timed timed = {.trainer = trainer,
                           .batch = {.images = t->batch.data, .count = t->batch.shape[0]}};
     g_autoptr(GArray) times = orch_onnxrun_times(t, run_once, &timed, error);
-    if (times && times->len)
+    if (times && times->len && !t->host->cancelled(t->host))
         t->host->result(t->host, "trainer_latency",
                         orch_reals_median((double *)(void *)times->data, times->len) * 1e3);
     return times != NULL;

@@ -11,6 +11,7 @@ experiments:
   trained: { plugin: onnxrun, with: { net: "resnet-cifar:8", weights: "${train.weights}", images: synthetic, count: 8, repeats: 2, batch: 8 }, sweep: { engine: [onnxruntime, opencv] } }
   fresh: { plugin: onnxrun, with: { net: lenet5, count: 8, repeats: 2 }, sweep: { engine: [onnxruntime, opencv] } }
   folded: { plugin: onnxrun, with: { net: "resnet-cifar:8", count: 8, repeats: 2, fold_norms: true, opset: 13 }, sweep: { engine: [onnxruntime, opencv] } }
+  small_maps: { plugin: onnxrun, with: { net: mobilenet-v1-ssd, input: 3x128x128, count: 2, repeats: 2 }, sweep: { engine: [onnxruntime, opencv] } }
   detector: { plugin: onnxrun, with: { net: ssd-small, count: 4, repeats: 2, batch: 3 }, sweep: { engine: [onnxruntime, opencv] } }
 R
 ok orch run a.recipe

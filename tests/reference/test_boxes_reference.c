@@ -40,7 +40,8 @@ static double named(const json_t *of, const char *name)
 
 static void widen(double *worst, double found, double expected)
 {
-    *worst = fmax(*worst, fabs(found - expected) / fmax(1, fabs(expected)));
+    const double difference = fabs(found - expected) / fmax(1, fabs(expected));
+    *worst = isnan(difference) ? (double)INFINITY : fmax(*worst, difference);
 }
 
 /* The largest difference of some values from a row of the file that begins at `from`. */

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -16,7 +17,7 @@ static void differences_are_the_largest(void **state)
     (void)state;
     const float expected[] = {1, -2, 0, 100}, got[] = {1.5F, -2, 0.001F, 101};
     struct onnxrun_difference d = {0};
-    orch_onnxrun_difference_add(&d, got, expected, 4, 2, true);
+    orch_onnxrun_difference_add(&d, got, expected, 4, (struct onnxrun_rows){2, 1});
     assert_float_equal(d.absolute, 1, 1e-6);
     assert_float_equal(d.relative, 0.5, 1e-6);
     /* 0.5 / (1 + 0.01), 0.001 / (0 + 0.01), 1 / (100 + 0.01): the first */
@@ -24,11 +25,26 @@ static void differences_are_the_largest(void **state)
     assert_int_equal(d.rows, 2);
     assert_int_equal(d.same_top, 2);
     const float turned[] = {-3, -2, 0, 100};
-    orch_onnxrun_difference_add(&d, turned, expected, 4, 2, true);
+    orch_onnxrun_difference_add(&d, turned, expected, 4, (struct onnxrun_rows){2, 1});
     assert_float_equal(d.absolute, 4, 1e-6);
     assert_int_equal(d.values, 8);
     assert_int_equal(d.rows, 4);
     assert_int_equal(d.same_top, 3);
+}
+
+/* A map of 2 classes for each of 2 priors in 3 cells: value k of prior a in cell c is at
+ * (2 a + k) * 3 + c. One row differs: prior 1 in cell 2. */
+static void classes_of_maps_are_channels(void **state)
+{
+    (void)state;
+    const float expected[] = {5, 1, 5, 1, 5, 1, 2, 2, 2, 3, 3, 3};
+    float got[12];
+    memcpy(got, expected, sizeof got);
+    got[8] = 4;
+    struct onnxrun_difference d = {0};
+    orch_onnxrun_difference_add(&d, got, expected, 12, (struct onnxrun_rows){2, 3});
+    assert_int_equal(d.rows, 6);
+    assert_int_equal(d.same_top, 5);
 }
 
 /* At the tolerance all values agree by PyTorch's rule, a little below not. */
@@ -41,7 +57,7 @@ static void the_tolerance_is_the_smallest(void **state)
         got[i] = expected[i] + 1e-3F * (float)cos(3 * i) * (1 + fabsf(expected[i]));
     }
     struct onnxrun_difference d = {0};
-    orch_onnxrun_difference_add(&d, got, expected, 64, 8, false);
+    orch_onnxrun_difference_add(&d, got, expected, 64, (struct onnxrun_rows){0, 1});
     assert_int_equal(d.rows, 0);
     for (int sign = -1; sign <= 1; sign += 2) {
         const double r = d.tolerance * (1 + sign * 1e-6);
@@ -137,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(differences_are_the_largest),
+        cmocka_unit_test(classes_of_maps_are_channels),
         cmocka_unit_test(the_tolerance_is_the_smallest),
         cmocka_unit_test(objects_come_back),
         cmocka_unit_test(no_object_is_no_array),
