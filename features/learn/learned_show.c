@@ -64,10 +64,10 @@ json_t *orch_cli_learned_json(const struct orch_learned *learned)
                 &g_array_index(trials, struct orch_model_candidate, i);
             g_autofree char *hyperparams =
                 t->kind ? orch_hyperparams_text(t->kind, &t->hyperparams) : g_strdup("");
-            json_t *one =
-                json_pack("{s:s, s:s, s:s, s:o}", "model", t->kind ? t->kind->name : "analytical model",
-                          "box", orch_learn_box_name(t->box), "knobs", hyperparams, "weight",
-                          orch_json_finite(t->weight));
+            json_t *one = json_pack("{s:s, s:s, s:s, s:o}", "model",
+                                    t->kind ? t->kind->name : "analytical model", "box",
+                                    orch_learn_box_name(t->box), "knobs", hyperparams, "weight",
+                                    orch_json_finite(t->weight));
             if (isfinite(t->mean_relative_error))
                 json_object_set_new(one, "mean_relative_error",
                                     orch_json_finite(t->mean_relative_error));

@@ -86,10 +86,10 @@ struct orch_csv *orch_step_tiers_row(const struct orch_trained *trained,
  * Borrowed. */
 const char *orch_step_tiers_device_name(const struct orch_gpu_spec *gpu);
 
-/** The parts of an estimate: {analytical_model: {forward_s, backward_s, update_s, exposed_exchange_s,
- * shift}, learned: {step_s, roofline_s, extrapolates} or null, features: [{name, value, unit}],
- * nearest: [{source, net, gpu, batch, precision, step_s, count, runs}]} (explain.c). A new
- * reference; NULL on error. */
+/** The parts of an estimate: {analytical_model: {forward_s, backward_s, update_s,
+ * exposed_exchange_s, shift}, learned: {step_s, roofline_s, extrapolates} or null, features:
+ * [{name, value, unit}], nearest: [{source, net, gpu, batch, precision, step_s, count, runs}]}
+ * (explain.c). A new reference; NULL on error. */
 json_t *orch_step_tiers_explain(const struct orch_step_tiers *tiers,
                                 const struct orch_step_question *ask,
                                 const struct orch_prior *prior, const struct orch_prior_step *step,

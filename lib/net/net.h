@@ -169,8 +169,8 @@ const struct orch_net_node *orch_net_output(const struct orch_net *net, int inde
  * last convolution, else NULL. */
 const struct orch_net_node *orch_net_head(const struct orch_net *net);
 /** True if the node's weights depend on the number of classes or belong to a prediction made beside
- * the scores: it is the head, or, of a network with several outputs, one of them. Weights of another
- * number of classes are loaded without these. */
+ * the scores: it is the head, or, of a network with several outputs, one of them. Weights of
+ * another number of classes are loaded without these. */
 bool orch_net_is_of_head(const struct orch_net *net, const struct orch_net_node *node);
 
 /** Number of trained parameters, including biases, without running statistics. */

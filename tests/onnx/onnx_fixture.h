@@ -4,8 +4,8 @@
 #define ORCH_TESTS_ONNX_FIXTURE_H
 
 #include "features/onnx/onnx.h"
-#include "lib/onnx/onnx_file.h"
 #include "lib/base/error.h"
+#include "lib/onnx/onnx_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

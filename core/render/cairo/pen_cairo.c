@@ -2,9 +2,9 @@
 /* Renders a pen's record as PNG and PDF. */
 #include "core/render/drawing.h"
 
-#include "lib/cairo/font.h"
 #include "core/render/wrap.h"
 #include "lib/base/error.h"
+#include "lib/cairo/font.h"
 
 #include <cairo-pdf.h>
 #include <math.h>
