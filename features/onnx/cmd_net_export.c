@@ -7,7 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/onnx/onnx_export.h"
+#include "lib/net/open_net.h"
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct export_options, weights, TEXT, "weights", .value = "FILE",
                 .help = "weights of a network: a .safetensors or .pth file"),
     ORCH_OPTION(struct export_options, seed, TEXT, "seed", .value = "N",
-                .help = "of initial weights: those of a trial with this seed64 (default 1)"),
+                .help = "seed of initial weights, a trial's seed64 (default 1)"),
     ORCH_OPTION(struct export_options, input, TEXT, "input", .letter = 'i', .value = "CxHxW",
                 .help = "size of one input (default: the network's own, or the run's)"),
     ORCH_OPTION(struct export_options, classes, TEXT, "classes", .value = "N",
@@ -65,11 +65,8 @@ static bool read_net(const struct orch_cli *cli, const struct export_options *o,
                      struct orch_net_options *out, GError **error)
 {
     *out = (struct orch_net_options){.name = cli->args[0]};
-    if (o->input && !orch_net_input_parse(o->input, out)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "channels x height x width, for example 3x224x224",
-                       "option '--input': '%s' is not a size", o->input);
+    if (o->input && !orch_net_input_read(o->input, out, error))
         return false;
-    }
     return orch_cli_count(o->classes, "--classes", 1 << 24, &out->classes, error);
 }
 
@@ -78,6 +75,8 @@ static void neither(const char *word, GError **error)
 {
     if (error && *error && !g_error_matches(*error, ORCH_ERROR, ORCH_ERROR_NOT_FOUND))
         return;
+    if (*word == '@' || strspn(word, "0123456789abcdefABCDEF-") == strlen(word))
+        return; /* a key: the store's error says more */
     g_autoptr(GError) unknown = NULL;
     orch_net_free(orch_net_make(&(struct orch_net_options){.name = word}, &unknown));
     g_clear_error(error);
@@ -180,12 +179,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     bool ok = open_source(cli, o, &source, error);
     struct onnx_model model = {0};
     struct onnx_written written;
-    e.net = source.net;
-    e.values = source.values;
-    ok = ok && orch_onnx_export(&e, &model, error);
-    for (guint i = 0; ok && i < source.metadata->len; i += 2)
-        orch_onnx_model_metadata(&model, source.metadata->pdata[i], source.metadata->pdata[i + 1]);
-    ok = ok && orch_onnx_model_write(&model, o->onnx, o->external, &written, error);
+    ok = ok && orch_onnx_export_source_model(&source, &e, &model, error) &&
+         orch_onnx_model_write(&model, o->onnx, o->external, &written, error);
     if (ok)
         print_written(cli, o, &source, &model, &written);
     orch_onnx_model_clear(&model);

@@ -19,7 +19,6 @@
 #define ONNX_FOLD_MAX 4096                   /* maximum elements of a constant with known numbers */
 #define ONNX_ELEMENTS_MAX ((int64_t)1 << 40) /* maximum elements of a value */
 
-enum { ONNX_FLOAT = 1, ONNX_INT64 = 7, ONNX_BOOL = 9 }; /* of TensorProto.DataType */
 
 struct onnx_value {
     const char *name; /* in the file */

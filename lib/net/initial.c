@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/net/initial.h"
 
-#include <math.h>
+#include "lib/base/random.h"
 
-/* SplitMix64, reproducible on every machine. */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
+#include <math.h>
 
 static double unit(uint64_t *state)
 {
-    return ((double)(next_random(state) >> 11) + 0.5) * 0x1p-53;
+    return ((double)(orch_random_next(state) >> 11) + 0.5) * 0x1p-53;
 }
 
 /* The FNV-1a hash of its name gives each tensor its own stream. */
@@ -24,7 +17,7 @@ static uint64_t stream_of(uint64_t seed, const char *name)
     for (const char *p = name; *p; p++)
         hash = (hash ^ (uint8_t)*p) * UINT64_C(0x100000001b3);
     uint64_t state = seed ^ hash;
-    return next_random(&state);
+    return orch_random_next(&state);
 }
 
 void orch_net_initial_values(const struct orch_net_tensor *tensor, uint64_t seed, float *out)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static bool read_input(const char *text, struct orch_net_options *out, GError **error)
+bool orch_net_input_read(const char *text, struct orch_net_options *out, GError **error)
 {
     if (orch_net_input_parse(text, out))
         return true;
@@ -72,7 +72,7 @@ struct orch_net *orch_net_open(const struct orch_net_reader *const *readers,
         refuse_file(readers, request->name, error);
         return NULL;
     }
-    if (request->input && !read_input(request->input, &o, error))
+    if (request->input && !orch_net_input_read(request->input, &o, error))
         return NULL;
     const struct orch_net_shape input = {o.channels, o.height, o.width};
     return reader ? reader->read(request, input, notes, error) : orch_net_make(&o, error);

@@ -24,6 +24,10 @@ struct orch_net_reader {
                              GPtrArray *notes, GError **error);
 };
 
+/** Reads the value of an option --input, "3x224x224", into channels, height and width. Fails with
+ * ORCH_ERROR_USAGE. */
+bool orch_net_input_read(const char *text, struct orch_net_options *out, GError **error);
+
 /** Makes or reads the network; `readers` ends with NULL. `notes` (char *, or NULL) gets a line for
  * each kind of operator in a file that was counted as zero. NULL with ORCH_ERROR_USAGE (a bad input
  * or number of classes) or with the zoo's or the file's error. The caller frees with orch_net_free.

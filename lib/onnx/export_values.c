@@ -36,6 +36,18 @@ bool orch_onnx_export_source_net(const struct orch_net_options *options,
     return true;
 }
 
+bool orch_onnx_export_source_model(const struct onnx_export_source *s, struct onnx_export *e,
+                                   struct onnx_model *m, GError **error)
+{
+    e->net = s->net;
+    e->values = s->values;
+    if (!orch_onnx_export(e, m, error))
+        return false;
+    for (guint i = 0; i < s->metadata->len; i += 2)
+        orch_onnx_model_metadata(m, s->metadata->pdata[i], s->metadata->pdata[i + 1]);
+    return true;
+}
+
 void orch_onnx_export_source_clear(struct onnx_export_source *s)
 {
     for (guint i = 0; s->values && i < s->net->tensors->len; i++)

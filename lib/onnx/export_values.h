@@ -5,6 +5,7 @@
 #define ORCH_LIB_ONNX_EXPORT_VALUES_H
 
 #include "lib/net/net.h"
+#include "lib/onnx/onnx_export.h"
 #include "lib/onnx/onnx_model.h"
 
 struct onnx_export_source {
@@ -26,6 +27,11 @@ struct onnx_export_request {
  * orch_onnx_export_source_clear in any case. */
 bool orch_onnx_export_source_open(const struct onnx_export_request *request,
                                   struct onnx_export_source *out, GError **error);
+
+/** Initialises `m` with the network and its metadata, as orch_onnx_export does. Sets net and values
+ * of `e`. The source must remain until `m` is written. */
+bool orch_onnx_export_source_model(const struct onnx_export_source *s, struct onnx_export *e,
+                                   struct onnx_model *m, GError **error);
 
 void orch_onnx_export_source_clear(struct onnx_export_source *source);
 

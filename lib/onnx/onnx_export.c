@@ -2,6 +2,7 @@
 #include "lib/onnx/onnx_export_ops.h"
 
 #include "lib/base/error.h"
+#include "lib/onnx/onnx_file.h"
 
 #include <math.h>
 #include <string.h>
@@ -92,7 +93,7 @@ static void declare(struct onnx_writing *w, GPtrArray *list, const struct orch_n
                     const char *name, int axes)
 {
     int64_t dims[4];
-    orch_onnx_model_value(w->m, list, name, ONNX_FLOAT_TYPE, dims_of(w, node, axes, dims), dims);
+    orch_onnx_model_value(w->m, list, name, ONNX_FLOAT, dims_of(w, node, axes, dims), dims);
 }
 
 /* Images, or tokens as a row of whole numbers. */
@@ -103,7 +104,7 @@ static void declare_input(struct onnx_writing *w)
     w->names[0] = input->name;
     w->axes[0] = w->is_sequence ? 2 : 4;
     if (w->is_sequence)
-        orch_onnx_model_value(w->m, w->m->inputs, input->name, ONNX_INT64_TYPE, 2, tokens);
+        orch_onnx_model_value(w->m, w->m->inputs, input->name, ONNX_INT64, 2, tokens);
     else
         declare(w, w->m->inputs, input, input->name, 4);
 }

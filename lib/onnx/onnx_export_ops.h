@@ -5,8 +5,6 @@
 
 #include "lib/onnx/onnx_export.h"
 
-enum { ONNX_FLOAT_TYPE = 1, ONNX_INT64_TYPE = 7 }; /* of TensorProto.DataType */
-
 struct onnx_writing {
     const struct onnx_export *e;
     struct onnx_model *m;

@@ -320,3 +320,11 @@ bool orch_onnx_tensor_check(const Onnx__TensorProto *t, const char *name, int64_
                    name, tensor, count, size);
     return false;
 }
+
+bool orch_onnx_is_initializer(const Onnx__GraphProto *graph, const char *name)
+{
+    for (size_t i = 0; i < graph->n_initializer; i++)
+        if (g_strcmp0(graph->initializer[i]->name, name) == 0)
+            return true;
+    return false;
+}

@@ -8,6 +8,13 @@
 #include <glib.h>
 #include <stdbool.h>
 
+enum {
+    ONNX_FLOAT = 1,
+    ONNX_INT64 = 7,
+    ONNX_BOOL = 9,
+    ONNX_FLOAT16 = 10
+}; /* TensorProto.DataType */
+
 /** Decodes a model; `name` is the file name in errors. Tensor data above 64 KiB is left out
  * (left_field, left_bytes). Caller frees with onnx__model_proto__free_unpacked(m, NULL). */
 Onnx__ModelProto *orch_onnx_file_decode(const void *bytes, size_t length, const char *name,
@@ -16,6 +23,9 @@ Onnx__ModelProto *orch_onnx_file_decode(const void *bytes, size_t length, const 
 /** Makes text from a file (NULL: "") printable: at most 100 bytes, valid UTF-8, no control
  * characters. Caller frees. */
 char *orch_onnx_text_clean(const char *text);
+
+/** True if the graph has an initializer of that name. */
+bool orch_onnx_is_initializer(const Onnx__GraphProto *graph, const char *name);
 
 /** Size of an element of an ONNX data type in bytes, at least 1; 0 if unknown. */
 int orch_onnx_type_bytes(int data_type);

@@ -6,6 +6,8 @@
  */
 #include "lib/onnx/onnx_model.h"
 
+#include "lib/onnx/onnx_file.h"
+
 #include "lib/base/error.h"
 #include "lib/base/temporary.h"
 
@@ -19,7 +21,6 @@
 #define EXTERNAL_MIN ((size_t)1024) /* smaller tensors stay in the model, as of other exporters */
 #define EXTERNAL_ALIGN ((int64_t)4096) /* so that engines can map the data */
 
-enum { FLOAT_TYPE = 1, INT64_TYPE = 7 }; /* of TensorProto.DataType */
 enum { ATTRIBUTE_FLOAT = 1, ATTRIBUTE_INT = 2, ATTRIBUTE_TENSOR = 4, ATTRIBUTE_INTS = 7 };
 
 /* ---- messages ------------------------------------------------------------------------------ */
@@ -171,18 +172,18 @@ void orch_onnx_model_constant_ints(struct onnx_model *m, const char *name, const
                                    int count)
 {
     int64_t dims = count;
-    add_constant(m, name, INT64_TYPE, values, (size_t)count * sizeof *values, 1, &dims);
+    add_constant(m, name, ONNX_INT64, values, (size_t)count * sizeof *values, 1, &dims);
 }
 
 void orch_onnx_model_constant_int(struct onnx_model *m, const char *name, int64_t value)
 {
-    add_constant(m, name, INT64_TYPE, &value, sizeof value, 0, NULL);
+    add_constant(m, name, ONNX_INT64, &value, sizeof value, 0, NULL);
 }
 
 void orch_onnx_model_constant_floats(struct onnx_model *m, const char *name, const float *values,
                                      int rank, const int64_t *dims)
 {
-    add_constant(m, name, FLOAT_TYPE, values, (size_t)count_of(rank, dims) * sizeof *values, rank,
+    add_constant(m, name, ONNX_FLOAT, values, (size_t)count_of(rank, dims) * sizeof *values, rank,
                  dims);
 }
 
@@ -190,7 +191,7 @@ void orch_onnx_model_initializer(struct onnx_model *m, const char *name, const f
                                  int rank, const int64_t *dims)
 {
     size_t bytes = (size_t)count_of(rank, dims) * sizeof *values;
-    Onnx__TensorProto *t = new_tensor(m, FLOAT_TYPE, values, bytes, rank, dims);
+    Onnx__TensorProto *t = new_tensor(m, ONNX_FLOAT, values, bytes, rank, dims);
     t->name = own_text(m, name);
     g_ptr_array_add(m->initializers, t);
 }
@@ -362,6 +363,10 @@ static bool write_files(struct onnx_model *m, const char *path, const char *data
                         const char *temporary, const char *data_temporary, struct onnx_written *out)
 {
     g_autofree char *location = data ? g_path_get_basename(data) : NULL;
+    if (g_file_test(path, G_FILE_TEST_IS_DIR)) { /* before an older file of weights is replaced */
+        errno = EISDIR;
+        return false;
+    }
     if (data && !write_data(m, data_temporary, location, &out->data_bytes))
         return false;
     out->bytes = (int64_t)onnx__model_proto__get_packed_size(&m->proto);

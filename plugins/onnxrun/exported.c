@@ -30,7 +30,7 @@ static char **names_in(const struct orch_weights *weights)
     return names;
 }
 
-/* What the weights say of the network. */
+/* Takes input size and classes from the metadata of the weights. */
 static void ask_weights(struct onnxrun_trial *t, struct orch_net_options *options)
 {
     const char *side = g_hash_table_lookup(t->weights->metadata, "image_size");
@@ -82,17 +82,11 @@ static bool keep_values(struct onnxrun_trial *t, const struct onnx_export_source
 
 static bool write_file(struct onnxrun_trial *t, struct onnx_export_source *source, GError **error)
 {
-    const struct onnx_export e = {.net = source->net,
-                                  .values = source->values,
-                                  .opset = (int)t->p->opset,
-                                  .folds_norms = t->p->fold_norms};
+    struct onnx_export e = {.opset = (int)t->p->opset, .folds_norms = t->p->fold_norms};
     struct onnx_model model = {0};
     struct onnx_written written;
     g_autofree char *classes = t->classes ? g_strjoinv("\n", t->classes) : NULL;
-    bool ok = orch_onnx_export(&e, &model, error);
-    for (guint i = 0; ok && i < source->metadata->len; i += 2)
-        orch_onnx_model_metadata(&model, source->metadata->pdata[i],
-                                 source->metadata->pdata[i + 1]);
+    bool ok = orch_onnx_export_source_model(source, &e, &model, error);
     if (ok && classes)
         orch_onnx_model_metadata(&model, "classes", classes);
     ok = ok && orch_onnx_model_write(&model, EXPORTED_FILE, false, &written, error);

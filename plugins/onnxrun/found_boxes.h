@@ -9,7 +9,7 @@
  * outputs that are not those of a detector (roles.h). */
 bool orch_onnxrun_detections_find(struct onnxrun_trial *t, GError **error);
 
-/** Reports mean average precision over the images with objects, and how many boxes were found. */
+/** Reports mean average precision over the images with objects. */
 void orch_onnxrun_detections_report(const struct onnxrun_trial *t);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Messages are decoded whole, unlike in lib/onnx: protobuf-c keeps fields that onnx.proto does not
- * have, and writes them again. orch_onnx_file_decode has checked the same bytes before. */
+ * have, and writes them again. orch_onnx_file_decode has checked the same bytes before, but for the
+ * fields in which it notes what it left out; a file that has these is refused. */
 #include "plugins/onnxrun/half_file.h"
 
 #include "lib/base/error.h"
@@ -11,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ONNX's TensorProto.DataType and AttributeProto.AttributeType. */
-enum { FLOAT32 = 1, FLOAT16 = 10, TYPE_INT = 2 };
+/* ONNX's AttributeProto.AttributeType. */
+enum { TYPE_INT = 2 };
 static const char SUFFIX[] = "/half";
 
 struct conversion {
@@ -89,10 +90,12 @@ static bool values_have_names(const struct conversion *c, GError **error)
 static bool convert_tensor(const struct conversion *c, Onnx__TensorProto *tensor, GError **error)
 {
     int64_t count;
-    if (tensor->data_type != FLOAT32)
+    if (tensor->data_type != ONNX_FLOAT)
         return true;
     if (tensor->data_location == 1)
         return refuse(c, "weights are in another file", tensor->name, error);
+    if (tensor->has_left_bytes)
+        return refuse(c, "a tensor has a field that ONNX does not define", tensor->name, error);
     if (!orch_onnx_tensor_check(tensor, c->path, &count, error))
         return false;
     uint16_t *halves = malloc((size_t)MAX(count, 1) * sizeof *halves);
@@ -107,15 +110,15 @@ static bool convert_tensor(const struct conversion *c, Onnx__TensorProto *tensor
         free(tensor->raw_data.data);
     tensor->has_raw_data = true;
     tensor->raw_data = (ProtobufCBinaryData){(size_t)count * sizeof *halves, (uint8_t *)halves};
-    tensor->data_type = FLOAT16;
+    tensor->data_type = ONNX_FLOAT16;
     return true;
 }
 
 static void convert_type(const struct conversion *c, Onnx__ValueInfoProto *value)
 {
     Onnx__TensorTypeProto *type = value->type ? value->type->tensor_type : NULL;
-    if (type && type->elem_type == FLOAT32 && !g_hash_table_contains(c->kept, value->name))
-        type->elem_type = FLOAT16;
+    if (type && type->elem_type == ONNX_FLOAT && !g_hash_table_contains(c->kept, value->name))
+        type->elem_type = ONNX_FLOAT16;
 }
 
 static bool convert_weights(struct conversion *c, GError **error)
@@ -144,8 +147,8 @@ static bool convert_node(struct conversion *c, Onnx__NodeProto *node, GError **e
         Onnx__AttributeProto *attribute = node->attribute[i];
         const bool names_type =
             g_strcmp0(attribute->name, "to") == 0 || g_strcmp0(attribute->name, "dtype") == 0;
-        if (names_type && attribute->i == FLOAT32)
-            attribute->i = FLOAT16;
+        if (names_type && attribute->i == ONNX_FLOAT)
+            attribute->i = ONNX_FLOAT16;
         if (attribute->t && !convert_tensor(c, attribute->t, error))
             return false;
     }
@@ -189,15 +192,7 @@ static Onnx__NodeProto *cast_new(const char *from, const char *to, int type)
 static bool is_float(const Onnx__ValueInfoProto *value)
 {
     return value->type && value->type->tensor_type &&
-           value->type->tensor_type->elem_type == FLOAT32;
-}
-
-static bool is_weight(const Onnx__GraphProto *graph, const char *name)
-{
-    for (size_t i = 0; i < graph->n_initializer; i++)
-        if (g_strcmp0(graph->initializer[i]->name, name) == 0)
-            return true;
-    return false;
+           value->type->tensor_type->elem_type == ONNX_FLOAT;
 }
 
 /* The nodes of the graph use and make the value under another name. */
@@ -218,10 +213,10 @@ static void add_casts(Onnx__GraphProto *graph)
     for (size_t i = 0; i < graph->n_input; i++) {
         const char *name = graph->input[i]->name;
         g_autofree char *renamed = g_strconcat(name, SUFFIX, NULL);
-        if (is_weight(graph, name) || !is_float(graph->input[i]))
+        if (orch_onnx_is_initializer(graph, name) || !is_float(graph->input[i]))
             continue;
         rename_in_nodes(graph, name);
-        g_ptr_array_add(nodes, cast_new(name, renamed, FLOAT16));
+        g_ptr_array_add(nodes, cast_new(name, renamed, ONNX_FLOAT16));
     }
     for (size_t i = 0; i < graph->n_output; i++) {
         const char *name = graph->output[i]->name;
@@ -229,7 +224,7 @@ static void add_casts(Onnx__GraphProto *graph)
         if (!is_float(graph->output[i]))
             continue;
         rename_in_nodes(graph, name);
-        g_ptr_array_add(last, cast_new(renamed, name, FLOAT32));
+        g_ptr_array_add(last, cast_new(renamed, name, ONNX_FLOAT));
     }
     for (size_t i = 0; i < graph->n_node; i++)
         g_ptr_array_add(nodes, graph->node[i]);

@@ -32,23 +32,33 @@ static int64_t count_of(const struct onnxrun_trial *t)
     return t->host->smoke(t->host) ? SMOKE_COUNT : t->p->count;
 }
 
-/* A group with room for `count` inputs of the shape of a batch. */
-static struct onnxrun_group group_new(const struct onnxrun_trial *t, const char *name,
-                                      int64_t count)
+/* Makes a group with room for `count` inputs of the shape of a batch. */
+static bool group_init(const struct onnxrun_trial *t, const char *name, int64_t count,
+                       struct onnxrun_group *out, GError **error)
 {
-    struct onnxrun_group group = {.name = g_strdup(name), .inputs = t->batch};
+    struct onnxrun_group group = {.inputs = t->batch};
     group.inputs.shape[0] = count;
     group.inputs.count = t->batch.count / t->batch.shape[0] * count;
-    group.inputs.data = g_new(float, group.inputs.count);
-    return group;
+    group.inputs.data = g_try_new(float, group.inputs.count);
+    if (!group.inputs.data) {
+        orch_error_set(error, ORCH_ERROR_TRIAL, "lower count",
+                       "%" G_GINT64_FORMAT " inputs of '%s' do not fit in memory", count,
+                       t->file->path);
+        return false;
+    }
+    group.name = g_strdup(name);
+    *out = group;
+    return true;
 }
 
 /* ---- random inputs ------------------------------------------------------------------------ */
 
 /* Normal numbers (Box and Muller): the size of pixels that are normalised. */
-static void add_random(struct onnxrun_trial *t)
+static bool add_random(struct onnxrun_trial *t, GError **error)
 {
-    struct onnxrun_group group = group_new(t, ORCH_SAMPLE_RANDOM, count_of(t));
+    struct onnxrun_group group;
+    if (!group_init(t, ORCH_SAMPLE_RANDOM, count_of(t), &group, error))
+        return false;
     uint64_t random = t->host->derive_seed(t->host, "inputs");
     for (int64_t i = 0; i < group.inputs.count; i++) {
         const double radius = sqrt(-2 * log(1 - orch_random_unit(&random)));
@@ -56,6 +66,7 @@ static void add_random(struct onnxrun_trial *t)
             (float)(radius * cos(2 * 3.14159265358979323846 * orch_random_unit(&random)));
     }
     g_array_append_val(t->groups, group);
+    return true;
 }
 
 /* ---- images ------------------------------------------------------------------------------- */
@@ -93,10 +104,14 @@ static bool set_fits(const struct onnxrun_trial *t, const struct orch_image_set 
 static bool copy_images(struct onnxrun_trial *t, struct orch_subset *subset, GError **error)
 {
     const struct orch_loader_options options = {.batch = 1};
-    struct orch_loader *loader = orch_loader_new(subset, &options, error);
-    if (!loader)
+    struct onnxrun_group group;
+    if (!group_init(t, ORCH_SAMPLE_REAL, subset->count, &group, error))
         return false;
-    struct onnxrun_group group = group_new(t, ORCH_SAMPLE_REAL, subset->count);
+    struct orch_loader *loader = orch_loader_new(subset, &options, error);
+    if (!loader) {
+        orch_onnxrun_group_clear(&group);
+        return false;
+    }
     const int64_t each = onnxrun_each(&group.inputs);
     struct orch_loader_batch batch;
     group.labels = g_new(int32_t, subset->count);
@@ -232,7 +247,7 @@ static bool add_samples(struct onnxrun_trial *t, GError **error)
         misfit(t, ORCH_SAMPLE_REAL "/input", "is not there, nor " ORCH_SAMPLE_RANDOM "/input",
                error);
     else if (!random)
-        add_random(t);
+        ok = add_random(t, error);
     ok = ok && (!random || add_sample_group(t, file, random, error)) &&
          (!real || add_sample_group(t, file, real, error));
     if (!t->classes)
@@ -250,6 +265,5 @@ bool orch_onnxrun_inputs_make(struct onnxrun_trial *t, GError **error)
         t->classes = g_strdupv(t->file->classes);
     if (t->p->samples)
         return add_samples(t, error);
-    add_random(t);
-    return !t->p->images || add_images(t, error);
+    return add_random(t, error) && (!t->p->images || add_images(t, error));
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { FLOAT_TYPE = 1 };
 static const char EXPORT[] = "export it again: orch net export, or torch.onnx.export";
 
 /* ---- nodes -------------------------------------------------------------------------------- */
@@ -52,14 +51,6 @@ static bool nodes_are_in_order(const Onnx__GraphProto *graph, const char *path, 
 
 /* ---- inputs and outputs ------------------------------------------------------------------- */
 
-static bool is_weight(const Onnx__GraphProto *graph, const char *name)
-{
-    for (size_t i = 0; i < graph->n_initializer; i++)
-        if (g_strcmp0(graph->initializer[i]->name, name) == 0)
-            return true;
-    return false;
-}
-
 /* The one input that is no weight: old exporters list the weights among the inputs. */
 static const Onnx__ValueInfoProto *find_input(const Onnx__GraphProto *graph, const char *path,
                                               GError **error)
@@ -67,7 +58,7 @@ static const Onnx__ValueInfoProto *find_input(const Onnx__GraphProto *graph, con
     const Onnx__ValueInfoProto *found = NULL;
     int count = 0;
     for (size_t i = 0; i < graph->n_input; i++)
-        if (!is_weight(graph, graph->input[i]->name)) {
+        if (!orch_onnx_is_initializer(graph, graph->input[i]->name)) {
             found = graph->input[i];
             count++;
         }
@@ -86,7 +77,7 @@ static bool set_input(struct onnxrun_file *file, const Onnx__GraphProto *graph, 
     const Onnx__TensorTypeProto *type = input->type ? input->type->tensor_type : NULL;
     const Onnx__TensorShapeProto *shape = type ? type->shape : NULL;
     file->input = g_strdup(input->name ? input->name : "");
-    if (type && type->elem_type == FLOAT_TYPE && shape && shape->n_dim > 0 &&
+    if (type && type->elem_type == ONNX_FLOAT && shape && shape->n_dim > 0 &&
         shape->n_dim <= ONNXRUN_RANK_MAX) {
         file->rank = (int)shape->n_dim;
         for (int i = 0; i < file->rank; i++)

@@ -236,11 +236,14 @@ static bool open_file(struct onnxrun_trial *t, GError **error)
         t->host->artifact(t->host, "onnx", t->file->path);
     t->host->result(t->host, "open_time", (double)(g_get_monotonic_time() - begin_us) * 1e-6);
     t->host->result(t->host, "opset", (double)t->file->opset);
-    t->batch.data = g_new0(float, t->batch.count);
-    return true;
+    t->batch.data = g_try_new0(float, t->batch.count);
+    if (!t->batch.data)
+        orch_error_set(error, ORCH_ERROR_TRIAL, "lower batch",
+                       "a batch of '%s' does not fit in memory", t->file->path);
+    return t->batch.data != NULL;
 }
 
-/* What the engine said is written before it is judged, so that nothing of it is lost. */
+/* Outputs are written before they are checked for NaN, so that a failed trial keeps them. */
 static bool report_outputs(struct onnxrun_trial *t, GError **error)
 {
     g_autofree char *where = NULL;

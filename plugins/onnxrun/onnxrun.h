@@ -22,7 +22,7 @@ struct onnxrun_params {
 struct onnxrun_group {
     char *name; /* ORCH_SAMPLE_RANDOM, ORCH_SAMPLE_REAL: prefixes of results */
     struct onnxrun_array inputs;
-    struct onnxrun_array outputs[ONNXRUN_OUTPUTS_MAX];  /* in the order of the file's; run.h */
+    struct onnxrun_array outputs[ONNXRUN_OUTPUTS_MAX];  /* in the order of the file's outputs */
     struct onnxrun_array expected[ONNXRUN_OUTPUTS_MAX]; /* the same; data NULL: there is none */
     int32_t *labels;                                    /* of each input, or NULL */
     struct orch_sample_objects *objects;                /* in the images, or NULL */

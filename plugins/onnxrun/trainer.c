@@ -91,7 +91,12 @@ static bool keep_outputs(const struct onnxrun_trial *t, struct onnxrun_group *gr
             continue;
         if (!all->data) {
             *all = group->outputs[i];
-            all->data = g_new(float, all->count);
+            all->data = g_try_new(float, all->count);
+        }
+        if (!all->data) {
+            orch_error_set(error, ORCH_ERROR_TRIAL, "lower count",
+                           "output '%s' of LibTorch does not fit in memory", t->file->outputs[i]);
+            return false;
         }
         memcpy(all->data + first * each, got->data, sizeof(float) * (size_t)(each * got->shape[0]));
     }

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/core/version.hpp>
 #include <opencv2/dnn.hpp>
@@ -37,11 +38,11 @@ void *open_net(const char *path, int threads, char **out_problem)
     try {
         cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
         cv::setNumThreads(threads);
-        net *opened = new net;
+        auto opened = std::make_unique<net>();
         opened->graph = cv::dnn::readNetFromONNX(path);
         opened->graph.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
         opened->graph.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);
-        return opened;
+        return opened.release();
     } catch (const std::exception &e) {
         *out_problem = problem_of(e);
         return nullptr;
