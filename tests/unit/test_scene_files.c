@@ -407,6 +407,10 @@ static void assert_refused(const struct orch_scene_options *options, const char 
     assert_refused((options), (const char *const[]){__VA_ARGS__},                                  \
                    G_N_ELEMENTS(((const char *const[]){__VA_ARGS__})))
 
+#define SIXTY_FOUR "aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbccccccccccccccccdddddddddddddddd"
+#define QUARTER SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR
+#define LONG_NAME QUARTER QUARTER QUARTER QUARTER
+
 /* One annotation of an image of 50 x 40 pixels, and what is said of it. Objects begin on line 2. */
 static const struct {
     const char *xml, *errors[2];
@@ -432,21 +436,24 @@ static const struct {
     {"<annotation>\n\n<object><name>dog</name><bndbox><xmin>1</xmin></bndbox></object>"
      "</annotation>",
      {"the object has no 'ymin'", "a.xml:3"}},
-    {"<annotation>\n" OBJECT("dog", 1, 1, 9, 9), {"no sound XML", "a.xml:2\n"}},
-    {"<annotation>\n<object><name>do", {"no sound XML", "a.xml:2"}},
+    {"<annotation>\n" OBJECT("dog", 1, 1, 9, 9), {"not well-formed XML", "a.xml:2\n"}},
+    {"<annotation>\n<object><name>do", {"not well-formed XML", "a.xml:2"}},
     {"<annotation>\n<object>\n\t<name>dog</name>\n\t<bndbox>\n<xmin>1</xmin>\n</bndbox>\n</object>"
      "</annotation>",
      {"the object has no 'ymin'", "a.xml:2\n"}},
     {"<annotation>\n<object>\n<name>\ndog\n</name>\n<difficult>no</difficult>\n</object></"
      "annotation>",
      {"'no' in 'annotation/object/difficult'", "a.xml:6\n"}},
-    {"", {"no sound XML: ", "a.xml:1"}},
+    {"", {"not well-formed XML: ", "a.xml:1"}},
     {"\n\n<html></html>", {"the first element is not 'annotation'", "a.xml:3"}},
     {"<!DOCTYPE x [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]>\n<annotation>&b;</annotation>",
      {"a DOCTYPE is not read", "a.xml:1\n"}},
-    {"<annotation>\n<object><name>&b;</name></object></annotation>", {"no sound XML", "a.xml:2"}},
+    {"<annotation>\n<object><name>&b;</name></object></annotation>",
+     {"not well-formed XML", "a.xml:2"}},
     {"<annotation>\n<a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a>",
-     {"elements lie too deep", "a.xml:2"}},
+     {"elements are nested more than 16 deep", "a.xml:2"}},
+    {"<annotation>\n<" LONG_NAME "></" LONG_NAME "></annotation>",
+     {"or their names are too long", "a.xml:2"}},
     {"<annotation>\n<size><width>51</width><height>40</height></size>\n</annotation>",
      {"the annotation is of 51 x 40 pixels, but '", "a.jpg' has 50 x 40"}},
     {"<annotation>\n<size><width>-3</width></size></annotation>", {"'-3' in", "a.xml:2"}},
@@ -509,7 +516,8 @@ static void test_bad_voc_files(void **state)
     REFUSED(&other, "class 'handgun' is not among the 20 of Pascal VOC");
     other = options;
     other.with_empty = false;
-    REFUSED(&other, "none of the 1 images of data set 'files' has an object of the 20 classes");
+    REFUSED(&other, "data set 'files' has no image with an object of the wanted classes",
+            "hint: choose other classes");
     other = options;
     other.name = "voc2007";
     REFUSED(&other, "hint: orch dataset get voc2007, or put it into one of these folders");
@@ -573,6 +581,56 @@ static void test_skipped(void **state)
 }
 
 #define SHORT "ImageID,XMin,XMax,YMin,YMax,ClassName\n"
+
+/* Objects of other classes, and images without others, may be anything. */
+static void test_not_wanted(void **state)
+{
+    (void)state;
+    const char *const wanted[] = {"dog"};
+    struct orch_scene_options options = {.name = "some", .classes = wanted, .class_count = 1};
+    put("some/ImageSets/Main/trainval.txt", "a\nlost\n");
+    put("some/Annotations/a.xml",
+        "<annotation>\n" OBJECT("dog", 1, 1, 9, 9) OBJECT("cat", 30, 1, 20, 9) "</annotation>");
+    put("some/Annotations/lost.xml", "<annotation>" OBJECT("cat", 1, 1, 9, 9) "</annotation>");
+    write_jpeg("some/JPEGImages/a.jpg", 50, 40, 9);
+    struct orch_scene_set *set = open_set(&options);
+    assert_int_equal(set->count, 1);
+    assert_int_equal(set->first[1], 1);
+    assert_int_equal(set->left_out.count, 0);
+    orch_scene_set_free(set);
+    options.with_empty = true;
+    REFUSED(&options, "annotation 'lost.xml' has no image");
+
+    options = (struct orch_scene_options){.name = "rows", .classes = wanted, .class_count = 1};
+    write_jpeg("rows/train/a.jpg", 20, 20, 3);
+    put("rows/sub-train-annotations-bbox.csv",
+        SHORT "a,0.1,0.2,0.1,0.2,dog\na,0.9,0.2,0.1,0.2,cat\n"
+              "lost,0.1,0.2,0.1,0.2,cat\n");
+    set = open_set(&options);
+    assert_int_equal(set->count, 1);
+    assert_int_equal(set->first[1], 1);
+    assert_int_equal(set->left_out.count, 0);
+    orch_scene_set_free(set);
+    options.with_empty = true;
+    REFUSED(&options, "image 'lost' has no file '", "bbox.csv:4");
+}
+
+/* No class is dropped in silence. */
+static void test_many_classes(void **state)
+{
+    (void)state;
+    g_autoptr(GString) names = g_string_new(NULL), rows = g_string_new(SHORT);
+    for (int i = 0; i < 10001; i++) {
+        g_string_append_printf(names, "class%d\n", i);
+        g_string_append_printf(rows, "a,0.1,0.2,0.1,0.2,class%d\n", i);
+    }
+    put("classes/labels.txt", names->str);
+    put("classes/ImageSets/Main/trainval.txt", "a\n");
+    const struct orch_scene_options voc = {.name = "classes"}, open = {.name = "class-rows"};
+    REFUSED(&voc, "more than 10000 classes in ", "classes/labels.txt", "hint: list fewer classes");
+    put("class-rows/sub-train-annotations-bbox.csv", rows->str);
+    REFUSED(&open, "more than 10000 classes in ", "bbox.csv");
+}
 
 static void test_bad_tables(void **state)
 {
@@ -643,7 +701,9 @@ int main(void)
         cmocka_unit_test(test_bad_voc_files),
         cmocka_unit_test(test_truncated_jpeg),
         cmocka_unit_test(test_skipped),
+        cmocka_unit_test(test_not_wanted),
         cmocka_unit_test(test_bad_tables),
+        cmocka_unit_test(test_many_classes),
         cmocka_unit_test(test_many_boxes),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);

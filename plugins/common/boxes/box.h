@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Boxes of objects in images. Coordinates are relative to the image's width and height, so that a
- * box stays true when the image is resized: (0, 0) is the upper left corner of the image, (1, 1)
+ * box remains valid when the image is resized: (0, 0) is the upper left corner of the image, (1, 1)
  * the lower right one. */
 #ifndef ORCH_PLUGINS_COMMON_BOX_H
 #define ORCH_PLUGINS_COMMON_BOX_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A detection set that everyone has: clothes of Fashion-MNIST, coloured, at random sizes and places
+/* A generated detection set: clothes of Fashion-MNIST, coloured, at random sizes and places
  * on textured canvases, some of them partly behind others. The objects of the training images are
  * Fashion-MNIST's training images, those of the test images its test images. */
 #ifndef ORCH_PLUGINS_COMMON_GENERATED_SCENES_H

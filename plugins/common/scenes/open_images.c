@@ -85,11 +85,9 @@ static bool read_descriptions(const char *folder, struct classes *out, GPtrArray
     struct orch_csv *csv = orch_csv_read(out->list, error);
     if (!csv)
         return false;
-    bool ok = orch_csv_columns(csv) == 2 && orch_csv_rows(csv) < ORCH_SCENE_CLASSES_MAX;
+    const bool ok = orch_csv_columns(csv) == 2;
     if (!ok)
-        orch_csv_fail_header(csv, 0, NULL, error,
-                             "expected two columns, label and name, and at most %d classes",
-                             ORCH_SCENE_CLASSES_MAX);
+        orch_csv_fail_header(csv, 0, NULL, error, "expected two columns, label and name");
     out->name_of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     if (ok && strcmp(orch_csv_name(csv, 0), "LabelName") != 0)
         describe(out, orch_csv_name(csv, 0), orch_csv_name(csv, 1));
@@ -108,7 +106,7 @@ static void list_names(const struct orch_csv *csv, int column, const char *path,
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     for (size_t i = 0; i < orch_csv_rows(csv); i++) {
         const char *name = orch_csv_text(csv, i, column);
-        if (g_hash_table_contains(seen, name) || out->names->len >= ORCH_SCENE_CLASSES_MAX)
+        if (g_hash_table_contains(seen, name))
             continue;
         char *copy = g_strdup(name);
         g_hash_table_add(seen, copy);
@@ -179,38 +177,47 @@ static bool is_set(const struct reading *r, size_t row, int column)
     return column >= 0 && orch_real_parse(orch_csv_text(r->csv, row, column), &value) && value > 0;
 }
 
-/* The number of a row's image, -1 if the image cannot be used. */
-static int64_t find_image(const struct reading *r, size_t row)
+/* Finds the number of a row's image, -1 if the image cannot be used. */
+static bool find_image(const struct reading *r, size_t row, int64_t *out, GError **error)
 {
     const char *id = orch_csv_text(r->csv, row, r->columns[ID]);
+    const int line = orch_csv_line(r->csv, row);
     gpointer number;
-    if (g_hash_table_lookup_extended(r->images, id, NULL, &number))
-        return GPOINTER_TO_INT(number) - 1;
+    if (g_hash_table_lookup_extended(r->images, id, NULL, &number)) {
+        *out = GPOINTER_TO_INT(number) - 1;
+        return true;
+    }
+    if (!orch_scene_builder_has_room(r->builder, r->path, line, error))
+        return false;
     g_autofree char *name = g_strconcat(id, ".jpg", NULL);
     g_autofree char *path = g_build_filename(r->folder, r->table->images, name, NULL);
-    int64_t image = -1;
-    if (!orch_scene_id_is_valid(id) || g_hash_table_size(r->images) >= ORCH_SCENES_MAX)
-        orch_scene_builder_refuse(r->builder, r->path, orch_csv_line(r->csv, row),
+    *out = -1;
+    if (!orch_scene_id_is_valid(id))
+        orch_scene_builder_refuse(r->builder, r->path, line,
                                   g_strdup("'ImageID' is no name of a file"));
     else if (access(path, F_OK) != 0)
-        orch_scene_builder_refuse(r->builder, r->path, orch_csv_line(r->csv, row),
+        orch_scene_builder_refuse(r->builder, r->path, line,
                                   g_strdup_printf("image '%s' has no file '%s'", id, path));
     else
-        image = orch_scene_builder_add_image(r->builder, id, g_steal_pointer(&path));
-    g_hash_table_insert(r->images, g_strdup(id), GINT_TO_POINTER((int)image + 1));
-    return image;
+        *out = orch_scene_builder_add_image(r->builder, id, g_steal_pointer(&path));
+    g_hash_table_insert(r->images, g_strdup(id), GINT_TO_POINTER((int)*out + 1));
+    return true;
 }
 
 static bool read_row(const struct reading *r, size_t row, GError **error)
 {
-    double at[COLUMNS];
-    for (int i = X1; i < COLUMNS; i++)
-        if (!orch_csv_real(r->csv, row, r->columns[i], &at[i], error))
-            return false;
     const char *label = orch_csv_text(r->csv, row, r->label);
     const char *name =
         r->classes->name_of ? g_hash_table_lookup(r->classes->name_of, label) : label;
-    const int64_t image = find_image(r, row);
+    double at[COLUMNS];
+    int64_t image;
+    if (!orch_scene_builder_wants(r->builder, name ? name : label))
+        return true;
+    for (int i = X1; i < COLUMNS; i++)
+        if (!orch_csv_real(r->csv, row, r->columns[i], &at[i], error))
+            return false;
+    if (!find_image(r, row, &image, error))
+        return false;
     const struct orch_found_box found = {
         .from = r->path,
         .line = orch_csv_line(r->csv, row),

@@ -89,8 +89,11 @@ struct orch_scene_builder *orch_scene_builder_new(const struct orch_scene_option
     b->files = g_ptr_array_new_with_free_func(g_free);
     b->rows = g_array_new(FALSE, FALSE, sizeof(struct row));
     b->boxes_of = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    if (label_classes(b, error))
+    if (count <= ORCH_SCENE_CLASSES_MAX && label_classes(b, error))
         return b;
+    if (count > ORCH_SCENE_CLASSES_MAX)
+        orch_error_set(error, ORCH_ERROR_IO, "list fewer classes", "more than %d classes in %s",
+                       ORCH_SCENE_CLASSES_MAX, list);
     orch_scene_builder_free(b);
     return NULL;
 }
@@ -112,6 +115,24 @@ void orch_scene_builder_free(struct orch_scene_builder *b)
     g_free(b);
 }
 
+bool orch_scene_builder_wants(const struct orch_scene_builder *b, const char *class_name)
+{
+    gpointer label;
+    return b->options->with_empty ||
+           !g_hash_table_lookup_extended(b->label_of, class_name, NULL, &label) ||
+           GPOINTER_TO_INT(label) != 0;
+}
+
+bool orch_scene_builder_has_room(const struct orch_scene_builder *b, const char *from, int line,
+                                 GError **error)
+{
+    if (b->ids->len < ORCH_SCENES_MAX)
+        return true;
+    orch_error_set(error, ORCH_ERROR_IO, "take fewer images", "more than %d images\n  at: %s:%d",
+                   ORCH_SCENES_MAX, from, line);
+    return false;
+}
+
 int64_t orch_scene_builder_add_image(struct orch_scene_builder *b, const char *id, char *file)
 {
     const uint32_t none = 0;
@@ -121,7 +142,7 @@ int64_t orch_scene_builder_add_image(struct orch_scene_builder *b, const char *i
     return (int64_t)b->ids->len - 1;
 }
 
-/* Notes a fault; takes `what`. */
+/* Counts a fault. Takes `what`, which may be NULL behind the first one. */
 static void note(struct orch_scene_faults *faults, const char *from, int line, char *what)
 {
     if (faults->count++ == 0)
@@ -134,13 +155,16 @@ void orch_scene_builder_refuse(struct orch_scene_builder *b, const char *from, i
     note(&b->bad, from, line, what);
 }
 
-/* What is wrong with a box; NULL if it can be used. Caller frees. */
+static bool is_usable(struct orch_box box, bool is_known)
+{
+    return is_known && orch_box_is_proper(box) && orch_box_is_proper(orch_box_clip(box));
+}
+
+/* What is wrong with a box that cannot be used. Caller frees. */
 static char *fault_of(const struct orch_scene_builder *b, const struct orch_found_box *found,
                       bool is_known)
 {
     const struct orch_box box = found->box;
-    if (is_known && orch_box_is_proper(box) && orch_box_is_proper(orch_box_clip(box)))
-        return NULL;
     g_autofree char *name = orch_scene_shown(found->class_name);
     if (!is_known) {
         g_autofree char *hint =
@@ -179,23 +203,21 @@ bool orch_scene_builder_add_box(struct orch_scene_builder *b, int64_t image,
     gpointer label = NULL;
     const bool is_known =
         g_hash_table_lookup_extended(b->label_of, found->class_name, NULL, &label);
-    char *fault = fault_of(b, found, is_known);
-    if (!is_counted(b, image, found, error)) {
-        g_free(fault);
+    if (!is_counted(b, image, found, error))
         return false;
-    }
-    if (fault) {
-        note(&b->bad, found->from, found->line, fault);
+    if (is_known && !GPOINTER_TO_INT(label))
+        return true;
+    if (!is_usable(found->box, is_known)) {
+        note(&b->bad, found->from, found->line, b->bad.count ? NULL : fault_of(b, found, is_known));
         return true;
     }
-    if (!GPOINTER_TO_INT(label))
-        return true;
     const struct row row = {image, orch_box_clip(found->box), GPOINTER_TO_INT(label),
                             found->is_difficult};
     if (memcmp(&row.box, &found->box, sizeof row.box) != 0)
         note(&b->clipped, found->from, found->line,
-             g_strdup_printf("the box of '%s' leaves its image",
-                             (char *)b->wanted->pdata[row.label]));
+             b->clipped.count ? NULL
+                              : g_strdup_printf("the box of '%s' leaves its image",
+                                                (char *)b->wanted->pdata[row.label]));
     g_array_append_val(b->rows, row);
     return true;
 }
@@ -206,21 +228,27 @@ bool orch_scene_builder_add_box(struct orch_scene_builder *b, int64_t image,
 static bool is_sound(const struct orch_scene_builder *b, GError **error)
 {
     const int64_t others = b->bad.count - 1;
+    if (!b->bad.count || b->options->skips_bad)
+        return true;
     g_autofree char *more = others > 0 ? g_strdup_printf("; %" G_GINT64_FORMAT " more such place%s",
                                                          others, orch_plural(others))
                                        : g_strdup("");
-    if (b->bad.count && !b->options->skips_bad) {
-        const char *at = strstr(b->bad.first, "\n  at: ");
-        orch_error_set(error, ORCH_ERROR_IO, SKIP_HINT, "%.*s%s%s", (int)(at - b->bad.first),
-                       b->bad.first, more, at);
-    } else if (b->ids->len == 0) {
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "data set '%s' has no image%s%s",
-                       b->options->name, b->bad.count ? "; left out: " : "",
-                       b->bad.count ? b->bad.first : "");
-    } else {
-        return true;
-    }
+    const char *at = strstr(b->bad.first, "\n  at: ");
+    orch_error_set(error, ORCH_ERROR_IO, SKIP_HINT, "%.*s%s%s", (int)(at - b->bad.first),
+                   b->bad.first, more, at);
     return false;
+}
+
+static void fail_empty(const struct orch_scene_builder *b, GError **error)
+{
+    const bool with_empty = b->options->with_empty;
+    orch_error_set(error, ORCH_ERROR_IO,
+                   with_empty ? NULL
+                              : "choose other classes, or keep images without objects of them with "
+                                "with_empty: true",
+                   "data set '%s' has no image%s%s%s", b->options->name,
+                   with_empty ? "" : " with an object of the wanted classes",
+                   b->bad.count ? "; left out: " : "", b->bad.count ? b->bad.first : "");
 }
 
 /* The numbers that images get when those without boxes are left out, -1: left out. Returns how
@@ -275,10 +303,7 @@ struct orch_scene_set *orch_scene_builder_end(struct orch_scene_builder *b, GErr
         counts[g_array_index(b->rows, struct row, i).image]++;
     const int64_t kept = number_images(b, counts, numbers);
     if (kept == 0) {
-        orch_error_set(error, ORCH_ERROR_IO,
-                       "choose other classes, or keep images without boxes with with_empty: true",
-                       "none of the %u images of data set '%s' has an object of the %u classes",
-                       b->ids->len, b->options->name, b->wanted->len - 2);
+        fail_empty(b, error);
         return NULL;
     }
     struct orch_scene_set *set = g_new0(struct orch_scene_set, 1);

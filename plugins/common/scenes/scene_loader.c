@@ -147,8 +147,7 @@ struct orch_scene_loader *orch_scene_loader_new(const struct orch_scene_set *set
     l->set = set;
     l->options = *options;
     l->slot_count = orch_batch_ring_slots(options->threads);
-    l->batches = options->drops_last ? set->count / options->batch
-                                     : (set->count + options->batch - 1) / options->batch;
+    l->batches = (set->count + options->batch - 1) / options->batch;
     l->order = g_new(int64_t, set->count + 1);
     if (!make_slots(l, error)) {
         orch_scene_loader_free(l);

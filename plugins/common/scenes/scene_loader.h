@@ -10,7 +10,6 @@ struct orch_scene_loader_options {
     int batch;           /* images of a batch, > 0 */
     int threads;         /* 0: batches are made on request */
     bool shuffles;       /* a new random order in each epoch */
-    bool drops_last;     /* skip an incomplete last batch */
     bool with_difficult; /* keep the objects marked difficult: to measure, not to train */
     uint64_t seed;
     struct orch_scene_pixels pixels;

@@ -6,6 +6,10 @@
 
 #include "plugins/common/scenes/scene_set.h"
 
+/** The classes of Pascal VOC, sorted, NULL-terminated. */
+#define ORCH_VOC_CLASSES 20
+extern const char *const orch_voc_classes[ORCH_VOC_CLASSES + 1];
+
 struct orch_scene_options {
     const char *name; /* voc2007, open-images, or a folder (absolute, or below one of the places) */
     const char *root; /* NULL: search $ORCH_DATA, the cache, /usr/share/datasets */
@@ -24,7 +28,8 @@ struct orch_scene_options {
 
 /** The rule of both layouts: a box that leaves its image is cut at the edge (set->clipped). A box
  * that is empty, inverted or outside of its image cannot be used, nor can an object whose class is
- * in no list, or an image without its file.
+ * in no list, or an image without its file. Objects of classes that are not wanted are not looked
+ * at, nor the image that has no other objects, unless it is kept by with_empty.
  *
  * Pascal VOC: FOLDER/Annotations/ID.xml, JPEGImages/ID.jpg, and ImageSets/Main/trainval.txt (else
  * train.txt) or test.txt (else val.txt) with the IDs. FOLDER may also be above VOCdevkit/VOC2007.

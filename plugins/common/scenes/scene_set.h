@@ -12,10 +12,10 @@
 #define ORCH_SCENE_BOXES_MAX 50000000
 #define ORCH_SCENE_CLASSES_MAX 10000
 
-/** Boxes of which a reader could not make what their file says. */
+/** Boxes or images that a reader changed or left out. */
 struct orch_scene_faults {
     int64_t count;
-    char *first; /* "FILE:LINE: what is wrong"; NULL if there is none */
+    char *first; /* "what is wrong\n  at: FILE:LINE"; NULL if there is none */
 };
 
 struct orch_scene_set {

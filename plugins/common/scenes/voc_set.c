@@ -14,7 +14,7 @@
 
 #define LIST_BYTES_MAX (128 * 1024 * 1024)
 
-static const char *const CLASSES[] = {
+const char *const orch_voc_classes[ORCH_VOC_CLASSES + 1] = {
     "aeroplane", "bicycle",     "bird",  "boat",        "bottle", "bus",       "car",
     "cat",       "chair",       "cow",   "diningtable", "dog",    "horse",     "motorbike",
     "person",    "pottedplant", "sheep", "sofa",        "train",  "tvmonitor", NULL};
@@ -78,10 +78,7 @@ static char **read_classes(const char *folder, char **out_list, GPtrArray *files
     g_autofree char *path = g_build_filename(folder, "labels.txt", NULL);
     if (access(path, F_OK) != 0) {
         *out_list = g_strdup("Pascal VOC (other classes are listed in labels.txt)");
-        char **names = g_new0(char *, G_N_ELEMENTS(CLASSES));
-        for (size_t i = 0; CLASSES[i]; i++)
-            names[i] = g_strdup(CLASSES[i]);
-        return names;
+        return g_strdupv((char **)(uintptr_t)orch_voc_classes);
     }
     g_auto(GStrv) lines = read_lines(path, error);
     if (!lines)
@@ -90,8 +87,7 @@ static char **read_classes(const char *folder, char **out_list, GPtrArray *files
     g_auto(GStrv) words = g_strsplit(joined, ",", -1);
     GPtrArray *names = g_ptr_array_new();
     for (char **word = words; *word; word++)
-        if (*g_strstrip(*word) && strcmp(*word, "BACKGROUND") != 0 &&
-            names->len < ORCH_SCENE_CLASSES_MAX)
+        if (*g_strstrip(*word) && strcmp(*word, "BACKGROUND") != 0)
             g_ptr_array_add(names, g_strdup(*word));
     g_ptr_array_add(names, NULL);
     g_ptr_array_add(files, g_strdup(path));
@@ -108,7 +104,7 @@ struct reading {
     int line;
 };
 
-/* Where an image may be; NULL: nowhere. */
+/* Path of an image; NULL if it has no file. */
 static char *find_image(const char *folder, const char *id)
 {
     static const char *const ends[] = {".jpg", ".jpeg", ".png", ".JPG", ".JPEG"};
@@ -157,28 +153,28 @@ static bool add_objects(const struct reading *r, const char *from,
     return true;
 }
 
-/* Reads what belongs to an ID. An image that cannot be used is noted. */
-static bool read_id(const struct reading *r, const char *id, GError **error)
+static bool is_wanted(const struct reading *r, const struct orch_voc_annotation *annotation)
 {
-    g_autofree char *name = g_strconcat(id, ".xml", NULL);
-    g_autofree char *xml = g_build_filename(r->folder, "Annotations", name, NULL);
+    bool wants = r->options->with_empty;
+    for (guint i = 0; !wants && i < annotation->objects->len; i++)
+        wants = orch_scene_builder_wants(
+            r->builder, g_array_index(annotation->objects, struct orch_voc_object, i).name);
+    return wants;
+}
+
+/* Adds an annotation with its image, or notes why the image cannot be used. */
+static bool add_annotation(const struct reading *r, const char *id, const char *xml,
+                           const struct orch_voc_annotation *annotation, GError **error)
+{
     g_autofree char *image = find_image(r->folder, id);
     g_autoptr(GError) odd = NULL;
     int width = 0, height = 0;
-    if (access(xml, F_OK) != 0) {
-        orch_scene_builder_refuse(r->builder, r->list, r->line,
-                                  g_strdup_printf("image '%s' has no annotation '%s'", id, xml));
-        return true;
-    }
-    struct orch_voc_annotation *annotation = read_annotation(xml, error);
-    if (!annotation)
+    if (!orch_scene_builder_has_room(r->builder, r->list, r->line, error))
         return false;
-    g_ptr_array_add(r->files, g_strdup(xml));
-    bool ok = true;
     if (!image)
         orch_scene_builder_refuse(
             r->builder, xml, 1,
-            g_strdup_printf("annotation '%s' has no image JPEGImages/%s.jpg", name, id));
+            g_strdup_printf("annotation '%s.xml' has no image JPEGImages/%s.jpg", id, id));
     else if (!orch_rgb_size(image, &width, &height, &odd))
         orch_scene_builder_refuse(r->builder, xml, 1, orch_error_what(odd));
     else if (annotation->width && annotation->height &&
@@ -188,9 +184,27 @@ static bool read_id(const struct reading *r, const char *id, GError **error)
             g_strdup_printf("the annotation is of %d x %d pixels, but '%s' has %d x %d",
                             annotation->width, annotation->height, image, width, height));
     else
-        ok = add_objects(r, xml, annotation,
-                         orch_scene_builder_add_image(r->builder, id, g_steal_pointer(&image)),
-                         width, height, error);
+        return add_objects(r, xml, annotation,
+                           orch_scene_builder_add_image(r->builder, id, g_steal_pointer(&image)),
+                           width, height, error);
+    return true;
+}
+
+/* Reads what belongs to an ID. */
+static bool read_id(const struct reading *r, const char *id, GError **error)
+{
+    g_autofree char *name = g_strconcat(id, ".xml", NULL);
+    g_autofree char *xml = g_build_filename(r->folder, "Annotations", name, NULL);
+    if (access(xml, F_OK) != 0) {
+        orch_scene_builder_refuse(r->builder, r->list, r->line,
+                                  g_strdup_printf("image '%s' has no annotation '%s'", id, xml));
+        return true;
+    }
+    struct orch_voc_annotation *annotation = read_annotation(xml, error);
+    if (!annotation)
+        return false;
+    g_ptr_array_add(r->files, g_strdup(xml));
+    const bool ok = !is_wanted(r, annotation) || add_annotation(r, id, xml, annotation, error);
     orch_voc_annotation_free(annotation);
     return ok;
 }
@@ -220,7 +234,7 @@ static bool read_list(struct reading *r, GError **error)
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     bool ok = lines != NULL;
     g_ptr_array_add(r->files, g_strdup(r->list));
-    for (int i = 0; ok && lines[i] && i < ORCH_SCENES_MAX; i++) {
+    for (int i = 0; ok && lines[i]; i++) {
         r->line = i + 1;
         ok = read_line(r, lines[i], seen, error);
     }

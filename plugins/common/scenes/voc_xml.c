@@ -55,7 +55,7 @@ static void on_start(GMarkupParseContext *context, const char *element, const ch
     (void)names;
     (void)values;
     if (++p->depth > DEPTH_MAX || p->path->len + strlen(element) + 1 > PATH_CHARS_MAX) {
-        fail(p, line, "elements lie too deep: at most 16 are read", error);
+        fail(p, line, "elements are nested more than 16 deep, or their names are too long", error);
         return;
     }
     if (p->depth == 1 && strcmp(element, "annotation") != 0) {
@@ -188,7 +188,7 @@ static void take_parse_error(const struct parser *p, GError *found, GError **err
     }
     const char *text = strstr(found->message, ": ");
     g_autofree char *valid = g_utf8_make_valid(text ? text + 2 : found->message, -1);
-    g_autofree char *what = g_strdup_printf("no sound XML: %s", orch_text_line(valid));
+    g_autofree char *what = g_strdup_printf("not well-formed XML: %s", orch_text_line(valid));
     fail(p, p->line, what, error);
     g_error_free(found);
 }
@@ -202,7 +202,7 @@ static bool is_text(struct parser *p, const char *text, gsize length, GError **e
     int line = 1;
     for (const char *c = text; c < odd; c++)
         line += *c == '\n';
-    fail(p, line, "no sound XML: the file is no text in UTF-8", error);
+    fail(p, line, "not well-formed XML: the file is no text in UTF-8", error);
     return false;
 }
 

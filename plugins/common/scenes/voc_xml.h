@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Internal to this folder: an annotation file of Pascal VOC. The file is a stranger's: GLib's
+/* Internal to this folder: an annotation file of Pascal VOC. The file is untrusted input: GLib's
  * parser knows no entities but XML's own, and size, depth and objects are bounded. */
 #ifndef ORCH_PLUGINS_COMMON_VOC_XML_H
 #define ORCH_PLUGINS_COMMON_VOC_XML_H
