@@ -258,7 +258,7 @@ json_t *orch_cell_absolute_params(const struct orch_plan *plan, const struct orc
     {
         const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
         const char *text = json_string_value(value);
-        if (!spec || spec->type != ORCH_PATH || !text || !*text)
+        if (!spec || (spec->type != ORCH_PATH && spec->type != ORCH_ARTIFACT) || !text || !*text)
             continue;
         g_autofree char *absolute = orch_path_absolute(text, plan->expansion->folder);
         json_object_set_new(params, name, json_string(absolute));

@@ -17,8 +17,8 @@ static const char *const MODES[] = {"full", "feature", "test", NULL};
 
 static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct detect_params, mode, ORCH_ENUM, .def = "full", .choices = MODES,
-               .help = "full: all layers learn; feature: only the predictors do; test: nothing "
-                       "does, the weights are measured"),
+               .help = "full: train all layers; feature: train only the predictors; test: measure "
+                       "the weights without training"),
     ORCH_TRAINING_ROW(struct detect_params, weights, ORCH_ARTIFACT, .flags = ORCH_PARAM_OPTIONAL,
                       .help = "start: ${experiment.weights}, or a .safetensors or .pth file; modes "
                               "feature and test need it"),
@@ -200,22 +200,6 @@ static bool check_weights(const struct detect_params *p, GError **error)
     return false;
 }
 
-static bool check_groups(const struct detect_params *p, const struct orch_net *net, GError **error)
-{
-    if (p->t.freeze >= net->group_count)
-        orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "freeze: %d, but network '%s' has layer groups 0 to %d, and the last must "
-                       "learn",
-                       (int)p->t.freeze, p->t.net, net->group_count - 1);
-    else if (p->t.layer_rates.count > (size_t)net->group_count)
-        orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "layer_rates: %zu factors for the %d layer groups of network '%s'",
-                       p->t.layer_rates.count, net->group_count, p->t.net);
-    else
-        return true;
-    return false;
-}
-
 static bool check_net(const struct detect_params *p, GError **error)
 {
     const int side = (int)p->t.image_size, classes = 2;
@@ -224,8 +208,8 @@ static bool check_net(const struct detect_params *p, GError **error)
         &(struct orch_net_options){
             .name = p->t.net, .channels = 3, .height = side, .width = side, .classes = classes},
         error);
-    bool ok =
-        net && orch_detector_spec(net, side, classes, &spec, error) && check_groups(p, net, error);
+    bool ok = net && orch_detector_spec(net, side, classes, &spec, error) &&
+              orch_work_groups_check(&p->t, net, error);
     orch_net_free(net);
     return ok;
 }
@@ -237,7 +221,8 @@ static int check(const void *params, const struct orch_host *host)
     struct orch_schedule schedule;
     GError *error = NULL;
     if (!check_weights(p, &error) || !check_net(p, &error) ||
-        !orch_work_schedule(&t, t.epochs, &schedule, &error))
+        !orch_work_schedule(&t, t.epochs, &schedule, &error) ||
+        !orch_training_file_input(host, "weights", t.weights, &error))
         return orch_training_fail(host, error);
     return orch_object_data_check(p, host);
 }
@@ -416,7 +401,7 @@ static bool label(void *ctx, struct orch_weights *weights, GError **error)
     return orch_detect_label(ctx, weights, error);
 }
 
-/* What the weights find before they learn, for a comparison. */
+/* Measures the loaded weights before the first step, for comparison. */
 static bool measure_start(struct orch_detect *detect, GError **error)
 {
     const struct orch_host *host = detect->session->host;

@@ -161,12 +161,6 @@ static const struct source {
     {NULL, open_folder, check_folder}, /* any other name */
 };
 
-static const char *digest_of(void *ctx, const char *path)
-{
-    const struct orch_host *host = ctx;
-    return host->file_digest(host, path);
-}
-
 static bool check_fashion(const struct detect_params *p, const struct orch_host *host,
                           GError **error)
 {
@@ -175,7 +169,8 @@ static bool check_fashion(const struct detect_params *p, const struct orch_host 
         const struct orch_image_set_options options = {
             .name = "fashion-mnist", .root = p->t.data_root, .split = (enum orch_split)split};
         char digest[65];
-        if (!orch_image_set_digest(&options, digest_of, (void *)(uintptr_t)host, digest, error))
+        if (!orch_image_set_digest(&options, orch_training_file_digest, (void *)(uintptr_t)host,
+                                   digest, error))
             return false;
         host->input(host, SPLITS[split], digest);
     }

@@ -354,12 +354,6 @@ static bool parse_transforms(const struct params *p, struct orch_transforms *out
            orch_transforms_parse(p->transforms.items, p->transforms.count, side, side, out, error);
 }
 
-static const char *file_digest(void *ctx, const char *path)
-{
-    const struct orch_host *host = ctx;
-    return host->file_digest(host, path);
-}
-
 static int check(const void *params, const struct orch_host *host)
 {
     const struct params *p = params;
@@ -368,12 +362,14 @@ static int check(const void *params, const struct orch_host *host)
     } inputs[] = {{"dataset", p->dataset}, {"images", p->images}};
     struct orch_transforms transforms;
     GError *error = NULL;
-    if (!parse_transforms(p, &transforms, &error))
+    if (!parse_transforms(p, &transforms, &error) ||
+        !orch_training_file_input(host, "weights", p->weights, &error))
         return orch_training_fail(host, error);
     for (int i = 0; !host->smoke(host) && i < 2; i++) {
         char digest[65];
         struct orch_image_set_options options = options_of(p, inputs[i].set, NULL);
-        if (!orch_image_set_digest(&options, file_digest, (void *)(uintptr_t)host, digest, &error))
+        if (!orch_image_set_digest(&options, orch_training_file_digest, (void *)(uintptr_t)host,
+                                   digest, &error))
             return orch_training_fail(host, error);
         host->input(host, inputs[i].input, digest);
     }

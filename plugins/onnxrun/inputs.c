@@ -5,6 +5,7 @@
 #include "plugins/common/data/image_set.h"
 #include "plugins/common/data/loader.h"
 #include "plugins/common/data/random.h"
+#include "plugins/common/training/notes.h"
 
 #include <math.h>
 #include <string.h>
@@ -143,12 +144,6 @@ static bool add_images(struct onnxrun_trial *t, GError **error)
     return ok;
 }
 
-static const char *digest_of(void *ctx, const char *path)
-{
-    const struct orch_host *host = ctx;
-    return host->file_digest(host, path);
-}
-
 bool orch_onnxrun_inputs_digest(const struct onnxrun_params *p, const struct orch_host *host,
                                 GError **error)
 {
@@ -156,7 +151,8 @@ bool orch_onnxrun_inputs_digest(const struct onnxrun_params *p, const struct orc
     if (!p->images || host->smoke(host))
         return true;
     const struct orch_image_set_options options = options_of(p, NULL);
-    if (!orch_image_set_digest(&options, digest_of, (void *)(uintptr_t)host, digest, error))
+    if (!orch_image_set_digest(&options, orch_training_file_digest, (void *)(uintptr_t)host, digest,
+                               error))
         return false;
     host->input(host, "images", digest);
     return true;

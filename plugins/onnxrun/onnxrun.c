@@ -155,29 +155,14 @@ static bool params_agree(const struct onnxrun_params *p, GError **error)
     return true;
 }
 
-/* The digest of a file that the recipe names becomes an input of the trial. Another trial's
- * artifact is known by that trial. */
-static bool file_digest(const struct orch_host *host, const char *name, const char *path,
-                        GError **error)
-{
-    if (!path || !g_file_test(path, G_FILE_TEST_IS_REGULAR))
-        return true;
-    const char *digest = host->file_digest(host, path);
-    if (digest)
-        host->input(host, name, digest);
-    else
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s' for its digest", path);
-    return digest != NULL;
-}
-
 static int check(const void *params, const struct orch_host *host)
 {
     const struct onnxrun_params *p = params;
     GError *error = NULL;
     if (!params_agree(p, &error) || (p->onnx && !orch_onnxrun_file_size_check(p->onnx, &error)) ||
-        !file_digest(host, "onnx", p->onnx, &error) ||
-        !file_digest(host, "samples", p->samples, &error) ||
-        !file_digest(host, "weights", p->weights, &error) ||
+        !orch_training_file_input(host, "onnx", p->onnx, &error) ||
+        !orch_training_file_input(host, "samples", p->samples, &error) ||
+        !orch_training_file_input(host, "weights", p->weights, &error) ||
         !orch_onnxrun_inputs_digest(p, host, &error))
         return orch_training_fail(host, error);
     return ORCH_OK;

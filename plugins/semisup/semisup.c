@@ -270,7 +270,8 @@ static int check(const void *params, const struct orch_host *host)
     return orch_classes_check(&p->t, &error) && stages_fit(p, &error) &&
                    teacher_net_is_known(p, &error) &&
                    semisup_split_fits(p, supervision_of(p), classes, known_images(&p->t, classes),
-                                      &error)
+                                      &error) &&
+                   orch_training_file_input(host, "teacher", p->teacher, &error)
                ? orch_training_check(&p->t, host)
                : orch_training_fail(host, error);
 }

@@ -82,10 +82,13 @@ static const struct orch_artifact ARTIFACTS[] = {
 
 static int check(const void *params, const struct orch_host *host)
 {
+    const struct sourcesel_params *p = params;
     struct sourcesel s;
     GError *error = NULL;
-    int status = orch_sourcesel_settle(&s, params, &error) ? orch_training_check(&s.training, host)
-                                                           : orch_training_fail(host, error);
+    int status = orch_sourcesel_settle(&s, p, &error) &&
+                         orch_training_file_input(host, "extractor", p->extractor, &error)
+                     ? orch_training_check(&s.training, host)
+                     : orch_training_fail(host, error);
     orch_sourcesel_clear(&s);
     return status;
 }

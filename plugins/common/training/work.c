@@ -109,6 +109,23 @@ bool orch_work_schedule(const struct orch_training *t, int64_t epochs, struct or
     return true;
 }
 
+bool orch_work_groups_check(const struct orch_training *t, const struct orch_net *net,
+                            GError **error)
+{
+    if (t->freeze < 0 || t->freeze >= net->group_count)
+        orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
+                       "freeze: %d, but network '%s' has layer groups 0 to %d, and the last must "
+                       "learn",
+                       (int)t->freeze, t->net, net->group_count - 1);
+    else if (t->layer_rates.count > (size_t)net->group_count)
+        orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
+                       "layer_rates: %zu factors for the %d layer groups of network '%s'",
+                       t->layer_rates.count, net->group_count, t->net);
+    else
+        return true;
+    return false;
+}
+
 static struct orch_net *make_net(const struct orch_training *t, int64_t classes_if_unknown,
                                  GError **error)
 {
@@ -126,12 +143,6 @@ static struct orch_net *make_net(const struct orch_training *t, int64_t classes_
 /* ---- check and cost ---------------------------------------------------------------------------
  */
 
-static const char *file_digest(void *ctx, const char *path)
-{
-    const struct orch_host *host = ctx;
-    return host->file_digest(host, path);
-}
-
 /* One input per split, whose digest depends only on the images, not on their location or the number
  * of files. */
 static int name_inputs(const struct orch_training *t, const struct orch_host *host)
@@ -141,7 +152,8 @@ static int name_inputs(const struct orch_training *t, const struct orch_host *ho
         GError *error = NULL;
         char digest[65];
         struct orch_image_set_options options = orch_work_data(t, (enum orch_split)split);
-        if (!orch_image_set_digest(&options, file_digest, (void *)(uintptr_t)host, digest, &error))
+        if (!orch_image_set_digest(&options, orch_training_file_digest, (void *)(uintptr_t)host,
+                                   digest, &error))
             return orch_training_fail(host, error);
         host->input(host, names[split], digest);
     }
@@ -154,24 +166,11 @@ int orch_training_check(const struct orch_training *t, const struct orch_host *h
     struct orch_schedule schedule;
     struct orch_net *net = make_net(t, 10, &error);
     struct orch_transforms transforms;
-    bool ok = net && orch_classes_check(t, &error) &&
+    bool ok = net && orch_classes_check(t, &error) && orch_work_groups_check(t, net, &error) &&
               orch_work_schedule(t, t->epochs, &schedule, &error) &&
               orch_work_transforms(t, &transforms, &error) &&
               orch_data_path_check(t, t->device, &error) && orch_graphs_check(t, &error);
-    if (ok && (t->freeze < 0 || t->freeze >= net->group_count)) {
-        orch_error_set(
-            &error, ORCH_ERROR_RECIPE, NULL,
-            "freeze: %d, but network '%s' has layer groups 0 to %d, and the last must learn",
-            (int)t->freeze, t->net, net->group_count - 1);
-        ok = false;
-    }
     ok = ok && orch_first_layer_check(t, net, &error) && orch_growth_check(t, net, &error);
-    if (ok && t->layer_rates.count > (size_t)net->group_count) {
-        orch_error_set(&error, ORCH_ERROR_RECIPE, NULL,
-                       "layer_rates: %zu factors for the %d layer groups of network '%s'",
-                       t->layer_rates.count, net->group_count, t->net);
-        ok = false;
-    }
     if (ok && t->feature_extractor && t->cache_features &&
         transforms.count > orch_work_normalisation(t).count) {
         orch_error_set(&error, ORCH_ERROR_RECIPE,
@@ -180,7 +179,7 @@ int orch_training_check(const struct orch_training *t, const struct orch_host *h
         ok = false;
     }
     orch_net_free(net);
-    if (!ok)
+    if (!ok || !orch_training_file_input(host, "weights", t->weights, &error))
         return orch_training_fail(host, error);
     return host->smoke(host) ? ORCH_OK : name_inputs(t, host);
 }

@@ -28,5 +28,9 @@ struct orch_transforms orch_work_normalisation(const struct orch_training *train
  * cannot be parsed or that all come too late. */
 bool orch_work_schedule(const struct orch_training *training, int64_t epochs,
                         struct orch_schedule *out, GError **error);
+/** Checks freeze and layer_rates. Fails with ORCH_ERROR_RECIPE for layer groups that the network
+ * does not have, or where none is left to learn. */
+bool orch_work_groups_check(const struct orch_training *training, const struct orch_net *net,
+                            GError **error);
 
 #endif
