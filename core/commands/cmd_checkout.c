@@ -13,19 +13,19 @@
 /* ---- the source of a run ------------------------------------------------------------------------
  */
 
-struct orch_source_copy {
+struct source_copy {
     char *run_key, *tree, *folder;
     bool is_whole;         /* false: only the inputs, which is all that was shared */
     bool counts_as_source; /* the folder is in the repository and could not be kept out of its
                               source */
 };
 
-static void source_copy_clear(struct orch_source_copy *copy)
+static void source_copy_clear(struct source_copy *copy)
 {
     g_free(copy->run_key);
     g_free(copy->tree);
     g_free(copy->folder);
-    *copy = (struct orch_source_copy){0};
+    *copy = (struct source_copy){0};
 }
 
 /* Excludes a copy inside the repository from the source. Its files would otherwise count as code
@@ -40,8 +40,8 @@ static bool keep_out_of_source(const char *root, const char *dest)
            (access(file, F_OK) != 0 && orch_file_write(file, text, strlen(text), false, NULL));
 }
 
-static bool write_source(struct orch_vcs *vcs, const struct orch_run *run,
-                         struct orch_source_copy *out, GError **error)
+static bool write_source(struct orch_vcs *vcs, const struct orch_run *run, struct source_copy *out,
+                         GError **error)
 {
     const char *key = orch_run_short_key(run->key);
     if (!run->source_tree) {
@@ -49,6 +49,8 @@ static bool write_source(struct orch_vcs *vcs, const struct orch_run *run,
                        "run %s is unversioned: it was not made in a git repository", key);
         return false;
     }
+    if (vcs && !orch_vcs_start(vcs, error))
+        return false;
     out->is_whole = vcs && orch_vcs_has_tree(vcs, run->source_tree);
     g_autofree char *part =
         vcs && !out->is_whole ? orch_git_shared_source(orch_vcs_root(vcs), run->source_tree) : NULL;
@@ -70,12 +72,12 @@ static bool write_source(struct orch_vcs *vcs, const struct orch_run *run,
  * that it does not count as source. The workspace's store must be open. ORCH_ERROR_NOT_FOUND when
  * the run has no source or it is not here. Clear with source_copy_clear. */
 static bool source_copy_write(struct orch_workspace *workspace, const char *named,
-                              const char *folder, struct orch_source_copy *out, GError **error)
+                              const char *folder, struct source_copy *out, GError **error)
 {
     struct orch_run *run = orch_store_run(workspace->store, named, error);
     if (!run)
         return false;
-    *out = (struct orch_source_copy){
+    *out = (struct source_copy){
         .run_key = g_strdup(run->key),
         .tree = g_strdup(run->source_tree),
         .folder =
@@ -90,7 +92,7 @@ static bool source_copy_write(struct orch_workspace *workspace, const char *name
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
-    struct orch_source_copy copy;
+    struct source_copy copy;
     if (!orch_cli_store(cli, ORCH_STORE_READ, error) ||
         !source_copy_write(cli->workspace, cli->args[0], cli->arg_count > 1 ? cli->args[1] : NULL,
                            &copy, error))

@@ -162,6 +162,8 @@ static void list_tree(const struct tree *tree, json_t *trees)
 
 static bool open_tree(struct tree *tree, struct orch_pack_sources *out, GError **error)
 {
+    if (!orch_vcs_start(tree->workspace->vcs, error))
+        return false;
     if (!orch_vcs_has_tree(tree->workspace->vcs, tree->id)) {
         leave_out(out, tree->id, "", "made in another clone; its files are not here");
         return true;

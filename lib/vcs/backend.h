@@ -108,10 +108,6 @@ struct orch_vcs {
     GPtrArray *cached_entries;
 };
 
-/** Selects the backend unless that is done. Every public function calls it before it uses one.
- * Fails with ORCH_ERROR_IO if the repository cannot be read; a later call tries again. */
-bool orch_vcs_start(struct orch_vcs *vcs, GError **error);
-
 /** Opens with libgit2. Returns true if opened or if there is no repository (`vcs->root` is NULL);
  * false with the reason in `*out_refusal` if libgit2 cannot open it (caller frees). */
 bool orch_libgit2_open(struct orch_vcs *vcs, const char *dir, char **out_refusal);

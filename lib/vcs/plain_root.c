@@ -10,16 +10,16 @@
 
 #define CONFIG_BYTES_MAX ((size_t)1 << 16)
 
-static bool has(const char *dir, const char *name)
+static bool has(const char *dir, const char *name, GFileTest kind)
 {
     g_autofree char *path = g_build_filename(dir, name, NULL);
-    return access(path, F_OK) == 0;
+    return g_file_test(path, kind);
 }
 
 /* True if the folder itself may be a git directory, such as a bare repository. */
 static bool is_like_git_dir(const char *dir)
 {
-    return has(dir, "HEAD") && has(dir, "objects");
+    return has(dir, "HEAD", G_FILE_TEST_IS_REGULAR) && has(dir, "objects", G_FILE_TEST_IS_DIR);
 }
 
 /* True if the settings cannot move the root: no other work tree, no included file, not bare. */
@@ -55,7 +55,7 @@ static bool is_own(const char *root, const char *git_dir, dev_t device)
 enum orch_root_kind orch_plain_root(const char *dir, char **out_root)
 {
     *out_root = NULL;
-    char *real = realpath(dir, NULL); /* "above" is not where a symbolic link to it lies */
+    char *real = realpath(dir, NULL); /* the parent of a linked folder is that of its target */
     g_autofree char *at = orch_path_absolute(real ? real : dir, NULL);
     bool is_sure = real != NULL;
     free(real);
@@ -66,7 +66,7 @@ enum orch_root_kind orch_plain_root(const char *dir, char **out_root)
         is_sure = is_sure && !is_like_git_dir(at);
         if (access(git_dir, F_OK) == 0) {
             if (!is_sure || !is_own(at, git_dir, start.st_dev) || !is_like_git_dir(git_dir) ||
-                !has(git_dir, "refs") || !is_plain_config(git_dir))
+                !has(git_dir, "refs", G_FILE_TEST_IS_DIR) || !is_plain_config(git_dir))
                 return ORCH_ROOT_ASK;
             *out_root = g_steal_pointer(&at);
             return ORCH_ROOT_PLAIN;

@@ -3,7 +3,7 @@
  * starts no process and captures a clean tree in milliseconds. The git program is used for what
  * libgit2 refuses, and for trees with clean filters (git-lfs), because libgit2 would not run them
  * and compute other object ids than git. Of an ordinary repository the root is found without
- * either, and the backend is selected when it is first used.
+ * either (plain_root.c), and the backend is selected when it is first used.
  *
  * The folder alone determines the repository. Both backends ignore GIT_DIR, GIT_WORK_TREE and
  * GIT_INDEX_FILE, which git sets for hooks and aliases, so that orch records the same tree when
@@ -17,6 +17,7 @@
 #include "lib/vcs/plain_root.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #define IGNORED_MAX 20000
 
@@ -27,8 +28,6 @@ static void set_plain(struct orch_vcs *vcs, const char *root)
     if (!vcs->root)
         vcs->root = g_strdup(root);
     vcs->git_dir = g_build_filename(root, ".git", NULL);
-    vcs->backend = NULL;
-    g_clear_pointer(&vcs->name, g_free);
 }
 
 static void use_git(struct orch_vcs *vcs, const char *reason)
@@ -74,23 +73,47 @@ static bool open_any(struct orch_vcs *vcs, const char *dir, GError **error)
     return orch_gitprog_open(vcs, dir, error);
 }
 
+static bool is_same_folder(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Forgets what an attempt to open has set. */
+static void reset(struct orch_vcs *vcs)
+{
+    orch_libgit2_close(vcs);
+    g_clear_pointer(&vcs->root, g_free);
+    g_clear_pointer(&vcs->git_dir, g_free);
+    g_clear_pointer(&vcs->name, g_free);
+    g_clear_pointer(&vcs->filter_settings, g_strfreev);
+    g_clear_pointer(&vcs->own_filters, g_ptr_array_unref);
+    vcs->backend = NULL;
+}
+
+/* If `.git` is damaged, git and libgit2 may find an outer repository, which is not the one. */
 bool orch_vcs_start(struct orch_vcs *vcs, GError **error)
 {
     if (vcs->backend)
         return true;
-    g_autofree char *root = g_steal_pointer(&vcs->root);
-    g_clear_pointer(&vcs->git_dir, g_free);
+    struct orch_vcs opened = {0};
     GError *problem = NULL;
-    if (open_any(vcs, root, &problem) && vcs->root)
+    if (open_any(&opened, vcs->root, &problem) && opened.root &&
+        is_same_folder(opened.root, vcs->root)) {
+        vcs->backend = opened.backend;
+        vcs->repository = opened.repository;
+        vcs->name = opened.name;
+        vcs->filter_settings = opened.filter_settings;
+        vcs->own_filters = opened.own_filters;
+        g_free(opened.root);
+        g_free(opened.git_dir);
         return true;
+    }
     if (!problem)
-        orch_error_set(&problem, ORCH_ERROR_IO, "'git status' says what is wrong",
-                       "'%s' is no repository of git any more", root);
+        orch_error_set(&problem, ORCH_ERROR_IO, "run 'git status' there",
+                       "'%s' is no longer a git repository", vcs->root);
     g_propagate_error(error, problem);
-    orch_libgit2_close(vcs);
-    g_free(vcs->root);
-    g_free(vcs->git_dir);
-    set_plain(vcs, root);
+    reset(&opened);
     return false;
 }
 
@@ -136,7 +159,7 @@ const char *orch_vcs_root(const struct orch_vcs *vcs)
 
 const char *orch_vcs_backend(struct orch_vcs *vcs)
 {
-    return orch_vcs_start(vcs, NULL) ? vcs->name : "none: the repository is damaged";
+    return orch_vcs_start(vcs, NULL) ? vcs->name : "none: the repository cannot be opened";
 }
 
 const GPtrArray *orch_vcs_filters_not_run(struct orch_vcs *vcs)

@@ -14,9 +14,13 @@ struct orch_vcs;
 
 /** Opens the repository that contains `dir` (work tree or linked worktree). NULL without error if
  * there is none (bare repositories do not count); NULL with ORCH_ERROR_IO if it cannot be read. An
- * ordinary repository is read when it is first used: what is damaged in it fails that call. */
+ * ordinary repository is opened when it is first used; if it is damaged, that call fails with
+ * ORCH_ERROR_IO. */
 struct orch_vcs *orch_vcs_open(const char *dir, GError **error);
 void orch_vcs_close(struct orch_vcs *vcs);
+/** Opens a repository that is not opened yet, for callers whose next function reports no error.
+ * Fails with ORCH_ERROR_IO if the repository cannot be read; a later call tries again. */
+bool orch_vcs_start(struct orch_vcs *vcs, GError **error);
 
 /** Absolute path of the work tree's root, without a final slash. Borrowed. */
 const char *orch_vcs_root(const struct orch_vcs *vcs);

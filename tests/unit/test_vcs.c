@@ -3,6 +3,7 @@
  * counts as a secret, two captures at once, and how long a capture takes. */
 #include "tests/unit/vcs_fixture.h"
 
+#include "lib/vcs/plain_root.h"
 #include "lib/vcs/secrets.h"
 
 #include <dirent.h>
@@ -96,8 +97,7 @@ static void test_roots_as_git(void **state)
     free_folder(other);
 }
 
-/* What became unreadable after the root was found is an error of the first call that reads it, and
- * of each further one. */
+/* A repository that is damaged after its root was found makes each call that reads it fail. */
 static void test_damaged_later(void **state)
 {
     (void)state;
@@ -116,6 +116,71 @@ static void test_damaged_later(void **state)
     struct orch_source *source = orch_vcs_capture(vcs, NULL, NULL);
     assert_non_null(source);
     orch_source_free(source);
+    orch_vcs_close(vcs);
+    free_folder(dir);
+}
+
+static void assert_root_kind(const char *dir, enum orch_root_kind kind)
+{
+    g_autofree char *root = NULL;
+    assert_int_equal(orch_plain_root(dir, &root), kind);
+    assert_int_equal(root != NULL, kind == ORCH_ROOT_PLAIN);
+}
+
+/* The root is certain for what `git init` makes alone; libgit2 is asked about everything that may
+ * move it. */
+static void test_plain_roots(void **state)
+{
+    (void)state;
+    static const char *const asked[] = {
+        "[core]\n\tbare = true\n", "[core]\n\tbare=false\n", "[core]\n\tworktree = /elsewhere\n",
+        "[Include]\n\tpath = other\n", "[extensions]\n\tworktreeConfig = true\n"};
+    char *dir = new_folder();
+    g_autofree char *work = path_in(dir, "work"), *inner = path_in(dir, "work/inner");
+    g_autofree char *git_dir = path_in(work, ".git"), *config = path_in(git_dir, "config");
+    g_autofree char *moved = path_in(dir, "moved"), *hooks = path_in(git_dir, "hooks");
+    assert_root_kind(dir, ORCH_ROOT_NONE);
+    GIT(dir, "init", "-q", work);
+    put(work, "inner/a.txt", "a");
+    assert_root_kind(work, ORCH_ROOT_PLAIN);
+    assert_root_kind(inner, ORCH_ROOT_PLAIN);
+    assert_root_kind(git_dir, ORCH_ROOT_ASK);
+    assert_root_kind(hooks, ORCH_ROOT_ASK);
+    for (unsigned i = 0; i < G_N_ELEMENTS(asked); i++) {
+        put(git_dir, "config", asked[i]);
+        assert_root_kind(work, ORCH_ROOT_ASK);
+    }
+    assert_int_equal(unlink(config), 0);
+    assert_root_kind(work, ORCH_ROOT_ASK);
+    put(git_dir, "config", "[core]\n\tbare = false\n");
+    assert_root_kind(work, ORCH_ROOT_PLAIN);
+    assert_int_equal(rename(git_dir, moved), 0);
+    assert_int_equal(symlink(moved, git_dir), 0);
+    assert_root_kind(work, ORCH_ROOT_ASK);
+    assert_int_equal(unlink(git_dir), 0);
+    put(work, ".git", "gitdir: ../moved\n");
+    assert_root_kind(work, ORCH_ROOT_ASK);
+    free_folder(dir);
+}
+
+/* A damaged repository inside another one: the outer one does not take its place. */
+static void test_damaged_inside_another(void **state)
+{
+    (void)state;
+    char *dir = new_repository_of("sha1");
+    g_autofree char *inner = path_in(dir, "inner");
+    GIT(dir, "init", "-q", inner);
+    put(inner, ".git/HEAD", "nonsense\n");
+    struct orch_vcs *vcs = orch_vcs_open(inner, NULL);
+    assert_non_null(vcs);
+    for (unsigned i = 0; i < 2; i++) {
+        GError *error = NULL;
+        assert_null(orch_vcs_capture(vcs, NULL, &error));
+        assert_true(g_error_matches(error, ORCH_ERROR, ORCH_ERROR_IO));
+        assert_non_null(strstr(error->message, inner));
+        assert_string_equal(orch_vcs_root(vcs), inner);
+        g_error_free(error);
+    }
     orch_vcs_close(vcs);
     free_folder(dir);
 }
@@ -684,6 +749,8 @@ int main(void)
         cmocka_unit_test(test_link_into_repository),
         cmocka_unit_test(test_roots_as_git),
         cmocka_unit_test(test_damaged_later),
+        cmocka_unit_test(test_plain_roots),
+        cmocka_unit_test(test_damaged_inside_another),
         cmocka_unit_test(test_none_through_git),
         cmocka_unit_test(test_broken_link),
         cmocka_unit_test(test_damaged_index),
