@@ -88,6 +88,13 @@ bool orch_cli_parts_show(struct orch_cli *cli, const struct orch_subject *subjec
     return ok;
 }
 
+bool orch_cli_part_alone_show(struct orch_cli *cli, const struct orch_subject *subject,
+                              GError **error)
+{
+    return orch_cli_parts_look(cli, subject, error) &&
+           orch_cli_parts_show(cli, subject, NULL, error);
+}
+
 /* ---- options and help --------------------------------------------------------------------------
  */
 

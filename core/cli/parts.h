@@ -67,6 +67,10 @@ bool orch_cli_has_part_alone(const struct orch_cli *cli);
 bool orch_cli_parts_look(struct orch_cli *cli, const struct orch_subject *subject, GError **error);
 bool orch_cli_parts_show(struct orch_cli *cli, const struct orch_subject *subject, json_t *json,
                          GError **error);
+/** Does both for a part that stands alone (orch_cli_has_part_alone), whose command prints nothing.
+ */
+bool orch_cli_part_alone_show(struct orch_cli *cli, const struct orch_subject *subject,
+                              GError **error);
 
 /* ---- for the command line ----------------------------------------------------------------------
  */

@@ -112,9 +112,7 @@ static int run_part(struct orch_cli *cli, const struct export_options *o, GError
         .not_alone =
             is_of_table ? "--what, --columns, --metric, --format, --safe-csv and --out" : NULL,
     };
-    bool ok = orch_cli_parts_look(cli, &subject, error) &&
-              orch_cli_parts_show(cli, &subject, NULL, error);
-    return ok ? ORCH_EXIT_OK : -1;
+    return orch_cli_part_alone_show(cli, &subject, error) ? ORCH_EXIT_OK : -1;
 }
 
 static bool export_table(struct orch_cli *cli, const struct export_options *o,

@@ -50,7 +50,7 @@ static bool show_plan(struct orch_cli *cli, struct orch_plan *plan,
                                              .is_price_given = options->price != NULL};
     bool ok;
     if (orch_cli_has_part_alone(cli)) {
-        ok = orch_cli_parts_show(cli, &subject, NULL, error);
+        ok = orch_cli_part_alone_show(cli, &subject, error);
     } else {
         orch_cli_plan_show(cli, plan, options->all, &forecaster, price, left);
         ok = orch_run_parts_limit(parts, &outlook, error);
@@ -138,8 +138,7 @@ static bool is_limited(const struct task *task)
 }
 
 static void print_totals_json(const struct orch_plan *plan, const struct task *task,
-                              const struct orch_totals *totals, const json_t *details,
-                              double seconds)
+                              const struct orch_totals *totals, json_t *details, double seconds)
 {
     json_t *ended = json_object();
     for (int i = 0; i <= ORCH_VERDICT_UNKNOWN; i++)
@@ -147,15 +146,14 @@ static void print_totals_json(const struct orch_plan *plan, const struct task *t
             json_object_set_new(ended, orch_verdict_name((enum orch_verdict)i),
                                 json_integer(totals->ended[i]));
     json_t *object = json_pack(
-        "{s:s s:s? s:i s:i s:o s:i s:i s:i s:i s:b s:o s:O s:o s:o}", "recipe",
-        plan->expansion->name, "profile", plan->expansion->profile, "planned", (int)totals->planned,
-        "done_before", (int)totals->reused, "ended", ended, "retried", (int)totals->retried,
-        "skipped", (int)totals->skipped, "not_run", (int)totals->not_run, "held", (int)totals->held,
+        "{s:s s:s? s:i s:i s:o s:i s:i s:i s:i s:b s:o s:o s:o}", "recipe", plan->expansion->name,
+        "profile", plan->expansion->profile, "planned", (int)totals->planned, "done_before",
+        (int)totals->reused, "ended", ended, "retried", (int)totals->retried, "skipped",
+        (int)totals->skipped, "not_run", (int)totals->not_run, "held", (int)totals->held,
         "interrupted", totals->interrupted || totals->terminated, "seconds",
-        orch_json_finite(seconds), "forecasts", json_object_get(details, "forecasts"), "limits",
-        orch_cli_limits_json(&task->limits, totals), "trials",
+        orch_json_finite(seconds), "limits", orch_cli_limits_json(&task->limits, totals), "trials",
         orch_cli_plan_json(plan, &task->forecaster, &task->price));
-    json_object_update(object, (json_t *)(uintptr_t)details);
+    json_object_update(object, details);
     orch_cli_print_json(object);
 }
 

@@ -180,10 +180,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     const struct score_options *o = options;
     const struct orch_subject subject = {.not_alone = o->all ? "option '--all'" : NULL};
     if (orch_cli_has_part_alone(cli))
-        return orch_cli_parts_look(cli, &subject, error) &&
-                       orch_cli_parts_show(cli, &subject, NULL, error)
-                   ? ORCH_EXIT_OK
-                   : -1;
+        return orch_cli_part_alone_show(cli, &subject, error) ? ORCH_EXIT_OK : -1;
     static const char *const headers[] = {
         "load",       "tier",          "model",       "made",         "where", "network",
         ">forecasts", ">median_error", ">mean_error", ">coverage_90", NULL};
