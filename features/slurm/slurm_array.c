@@ -26,6 +26,8 @@ void orch_slurm_give_up(struct slurm_submitter *s, unsigned index, const char *w
 {
     g_autofree char *label = orch_cell_label(s->plan->items[index].cell);
     s->fates[index] = SLURM_GIVEN_UP;
+    s->planned_s -= s->expected_s[index];
+    s->expected_s[index] = 0;
     g_ptr_array_add(s->out->problems, g_strdup_printf("%s was not submitted: %s", label, why));
 }
 

@@ -47,7 +47,7 @@ struct slurm_ready {
     char *deps_text; /* "12_3:12_4"; "": none */
 };
 
-/** Why a trial of the plan that is not submitted stays. */
+/** Why a trial of the plan is not submitted, if that is decided. */
 enum slurm_fate { SLURM_OPEN = 0, SLURM_HELD_BACK, SLURM_GIVEN_UP };
 
 struct slurm_submitter {
@@ -59,7 +59,8 @@ struct slurm_submitter {
     char *host_program;
     struct orch_process self;
     unsigned array_size;
-    double planned_s; /* device seconds forecast for what was submitted */
+    double planned_s;   /* device seconds forecast for what is submitted */
+    double *expected_s; /* one for each item of the plan: its part of `planned_s` */
 };
 
 /** Leaves a trial out of the submission, because what it refers to does not exist. The others are

@@ -140,7 +140,8 @@ static bool is_refused(struct slurm_submitter *s, const struct orch_plan_item *i
                                                      devices, orch_now_ns())
                                 : ORCH_LIMIT_NONE;
     if (limit == ORCH_LIMIT_NONE) {
-        s->planned_s += is_known ? forecast.time_s.mid * devices : 0;
+        s->expected_s[item - s->plan->items] = is_known ? forecast.time_s.mid * devices : 0;
+        s->planned_s += s->expected_s[item - s->plan->items];
         return false;
     }
     s->out->limit = limit;
@@ -252,6 +253,7 @@ bool orch_slurm_submit(struct orch_plan *plan, const struct orch_slurm_submit_op
                                 .out = out,
                                 .places = g_new0(struct slurm_place, plan->count),
                                 .fates = g_new0(enum slurm_fate, plan->count),
+                                .expected_s = g_new0(double, plan->count),
                                 .host_program = orch_program_path("orch-host", error),
                                 .array_size = limits.array_size};
     bool ok = s.host_program != NULL;
@@ -264,6 +266,7 @@ bool orch_slurm_submit(struct orch_plan *plan, const struct orch_slurm_submit_op
         count_rest(&s);
     g_free(s.places);
     g_free(s.fates);
+    g_free(s.expected_s);
     g_free(s.host_program);
     return ok;
 }
