@@ -11,7 +11,8 @@
  * that are up to date are not opened. A process notes its own program, which the kernel opens.
  *
  * Not seen: static programs, programs that make system calls themselves, libraries loaded with
- * dlopen, folders that nftw and fts list, and processes whose environment was cleared.
+ * dlopen, folders that nftw and fts list or in which glob finds nothing, and processes whose
+ * environment was cleared.
  *
  * Rejected: fanotify, which needs privileges; seccomp notifications and ptrace, which stop the
  * program at each call; a record written by a system call at each opening, which took 19 us. */
@@ -377,18 +378,19 @@ static size_t folder_length(const char *path, size_t end)
     return end;
 }
 
-/* Notes the folder in which a pattern starts to match, and those of what it matched. */
-static int globbed(int result, const char *pattern, const glob_t *found)
+/* Notes the folder that holds the first wildcard, and the folder of each path found. */
+static int globbed(int result, const char *pattern, int flags, const glob_t *found)
 {
     if (!map || !pattern || !found || (result != 0 && result != GLOB_NOMATCH))
         return result;
     int saved = errno;
     size_t special = 0;
     while (pattern[special] && pattern[special] != '*' && pattern[special] != '?' &&
-           pattern[special] != '[' && pattern[special] != '{' && pattern[special] != '~')
+           pattern[special] != '[' && !(pattern[special] == '{' && (flags & GLOB_BRACE)))
         special++;
     if (pattern[special]) {
-        note_folder(pattern, folder_length(pattern, special));
+        if (*pattern != '~' || !(flags & GLOB_TILDE)) /* the folder of a user lies elsewhere */
+            note_folder(pattern, folder_length(pattern, special));
         for (size_t i = 0; result == 0 && i < found->gl_pathc; i++) {
             const char *path = found->gl_pathv[found->gl_offs + i];
             note_folder(path, folder_length(path, length_of(path)));
@@ -547,7 +549,8 @@ EXPORTED DIR *fdopendir(int fd)
                       void *found)                                                                 \
     {                                                                                              \
         glob_function *next = (glob_function *)real(WHICH);                                        \
-        return globbed(next ? next(pattern, flags, failed, found) : GLOB_ABORTED, pattern, found); \
+        return globbed(next ? next(pattern, flags, failed, found) : GLOB_ABORTED, pattern, flags,  \
+                       found);                                                                     \
     }
 #define DEFINE_SCANDIR(NAME, SYMBOL, WHICH)                                                        \
     EXPORTED int NAME(const char *dir, void *names, void *selects,                                 \
