@@ -126,7 +126,8 @@ GPtrArray *orch_store_timings(struct orch_store *store, const struct orch_timing
 }
 
 /* The name of a forecast's model. Development versions before the first release had another one for
- * the analytical model. */
+ * the analytical model. It is replaced when rows are read, not in a migration, because the stores
+ * of a group that are joined later may still contain it. */
 #define MODEL "replace(model, 'white box', 'analytical model')"
 
 /* Suffix of the model's name that marks a forecast which was computed again during its run. */

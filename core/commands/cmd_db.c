@@ -12,7 +12,7 @@
 /* ---- what a store holds -------------------------------------------------------------------------
  */
 
-struct orch_upkeep {
+struct upkeep {
     const char *path; /* borrowed from the store */
     const char *folder;
     bool is_shared; /* hosts share it, each with a file of its own */
@@ -26,23 +26,23 @@ struct upkeep_check {
 };
 
 /* Describes an open store. Clear with upkeep_clear in both cases. */
-static bool upkeep_look(struct orch_store *store, struct orch_upkeep *out, GError **error)
+static bool upkeep_look(struct orch_store *store, struct upkeep *out, GError **error)
 {
-    *out = (struct orch_upkeep){.path = orch_store_path(store),
-                                .folder = orch_store_folder(store),
-                                .is_shared = orch_store_is_shared(store)};
+    *out = (struct upkeep){.path = orch_store_path(store),
+                           .folder = orch_store_folder(store),
+                           .is_shared = orch_store_is_shared(store)};
     if (!orch_store_info(store, &out->info, error))
         return false;
     out->shards = orch_store_shards(store);
     return true;
 }
 
-static void upkeep_clear(struct orch_upkeep *upkeep)
+static void upkeep_clear(struct upkeep *upkeep)
 {
     orch_store_info_clear(&upkeep->info);
     if (upkeep->shards)
         g_ptr_array_unref(upkeep->shards);
-    *upkeep = (struct orch_upkeep){0};
+    *upkeep = (struct upkeep){0};
 }
 
 /* Recomputes every digest and looks for damage. False only when the check could not run. Clear
@@ -96,7 +96,7 @@ static void print_shards(const GPtrArray *shards)
     }
 }
 
-static json_t *info_json(const struct orch_upkeep *store)
+static json_t *info_json(const struct upkeep *store)
 {
     const struct orch_store_info *info = &store->info;
     return json_pack("{s:s s:i s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:s? s:s? s:s s:b s:o}",
@@ -111,7 +111,7 @@ static json_t *info_json(const struct orch_upkeep *store)
                      shards_json(store->shards));
 }
 
-static void print_info(const struct orch_upkeep *store)
+static void print_info(const struct upkeep *store)
 {
     const struct orch_store_info *info = &store->info;
     g_autofree char *file = orch_bytes_format(info->file_bytes);
@@ -140,7 +140,7 @@ static int run_info(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    struct orch_upkeep upkeep = {0};
+    struct upkeep upkeep = {0};
     bool ok = store && upkeep_look(store, &upkeep, error);
     if (ok && cli->json)
         orch_cli_print_json(info_json(&upkeep));
@@ -240,7 +240,7 @@ static int run_migrate(struct orch_cli *cli, const void *options, GError **error
 {
     (void)options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error); /* opening migrates */
-    struct orch_upkeep upkeep = {0};
+    struct upkeep upkeep = {0};
     bool ok = store && upkeep_look(store, &upkeep, error);
     if (ok && cli->json)
         orch_cli_print_json(json_pack("{s:i}", "schema", upkeep.info.schema));

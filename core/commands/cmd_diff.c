@@ -15,13 +15,13 @@
 /* ---- the difference of two runs -----------------------------------------------------------------
  */
 
-struct orch_run_difference {
+struct run_difference {
     const char *kind; /* "parameter", "run", "input", "machine", ...: static */
     char *name;
     char *a, *b; /* NULL: that run has none */
 };
-struct orch_run_differences {
-    GPtrArray *rows;       /* struct orch_run_difference * */
+struct run_differences {
+    GPtrArray *rows;       /* struct run_difference * */
     char *tree_a, *tree_b; /* captured source trees; NULL: unversioned */
     bool has_unknown_tree; /* the trees differ, and one is not in this repository */
 };
@@ -31,20 +31,20 @@ enum { PACKAGES_MAX = 200, INPUTS_MAX = 200, DIGEST_SHOWN = 12 };
 
 static void free_row(gpointer pointer)
 {
-    struct orch_run_difference *row = pointer;
+    struct run_difference *row = pointer;
     g_free(row->name);
     g_free(row->a);
     g_free(row->b);
     g_free(row);
 }
 
-static void run_differences_clear(struct orch_run_differences *differences)
+static void run_differences_clear(struct run_differences *differences)
 {
     if (differences->rows)
         g_ptr_array_unref(differences->rows);
     g_free(differences->tree_a);
     g_free(differences->tree_b);
-    *differences = (struct orch_run_differences){0};
+    *differences = (struct run_differences){0};
 }
 
 /* Adds a row unless both texts are equal. */
@@ -52,8 +52,8 @@ static void add(GPtrArray *rows, const char *kind, const char *name, const char 
 {
     if (g_strcmp0(a, b) == 0)
         return;
-    struct orch_run_difference *row = g_new0(struct orch_run_difference, 1);
-    *row = (struct orch_run_difference){kind, g_strdup(name), g_strdup(a), g_strdup(b)};
+    struct run_difference *row = g_new0(struct run_difference, 1);
+    *row = (struct run_difference){kind, g_strdup(name), g_strdup(a), g_strdup(b)};
     g_ptr_array_add(rows, row);
 }
 
@@ -143,7 +143,7 @@ static void add_environment(GPtrArray *rows, const struct orch_run *a, const str
 }
 
 static void add_source(struct orch_vcs *vcs, const struct orch_run *a, const struct orch_run *b,
-                       struct orch_run_differences *out)
+                       struct run_differences *out)
 {
     if (!vcs || !a->source_tree || !b->source_tree || strcmp(a->source_tree, b->source_tree) == 0)
         return;
@@ -182,14 +182,14 @@ static struct orch_run *find_run(struct orch_workspace *workspace, const char *t
 }
 
 static void compare(struct orch_workspace *workspace, const struct orch_run *a,
-                    const struct orch_run *b, struct orch_run_differences *out)
+                    const struct orch_run *b, struct run_differences *out)
 {
     struct orch_store *store = workspace->store;
     g_autoptr(json_t) x = orch_run_open_params(store, a, NULL);
     g_autoptr(json_t) y = orch_run_open_params(store, b, NULL);
-    *out = (struct orch_run_differences){.rows = g_ptr_array_new_with_free_func(free_row),
-                                         .tree_a = g_strdup(a->source_tree),
-                                         .tree_b = g_strdup(b->source_tree)};
+    *out = (struct run_differences){.rows = g_ptr_array_new_with_free_func(free_row),
+                                    .tree_a = g_strdup(a->source_tree),
+                                    .tree_b = g_strdup(b->source_tree)};
     add_objects(out->rows, "parameter", x, y);
     add_facts(out->rows, a, b);
     add_inputs(out->rows, store, a, b);
@@ -201,7 +201,7 @@ static void compare(struct orch_workspace *workspace, const struct orch_run *a,
  * ORCH_ERROR_NOT_FOUND, which says so when the text names a commit. Clear with
  * run_differences_clear. */
 static bool runs_differ(struct orch_workspace *workspace, const char *a, const char *b,
-                        struct orch_run_differences *out, GError **error)
+                        struct run_differences *out, GError **error)
 {
     struct orch_run *x = find_run(workspace, a, error);
     struct orch_run *y = x ? find_run(workspace, b, error) : NULL;
@@ -215,7 +215,7 @@ static bool runs_differ(struct orch_workspace *workspace, const char *a, const c
 /* The lines of source that differ, at most 256 KiB. `*out_text` (freed by the caller) is NULL when
  * a run is unversioned or the workspace is in no repository. */
 static bool run_differences_source(struct orch_workspace *workspace,
-                                   const struct orch_run_differences *differences, char **out_text,
+                                   const struct run_differences *differences, char **out_text,
                                    GError **error)
 {
     *out_text = NULL;
@@ -240,7 +240,7 @@ static void print_rows(struct orch_cli *cli, const GPtrArray *rows)
     static const char *const headers[] = {"what", "name", "A", "B", NULL};
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < rows->len; i++) {
-        const struct orch_run_difference *row = rows->pdata[i];
+        const struct run_difference *row = rows->pdata[i];
         orch_table_add(table, row->kind, NULL);
         orch_table_add(table, row->name, NULL);
         orch_table_add(table, row->a ? row->a : "-", orch_json_text_or_null(row->a));
@@ -252,7 +252,7 @@ static void print_rows(struct orch_cli *cli, const GPtrArray *rows)
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct diff_options *o = options;
-    struct orch_run_differences differences = {0};
+    struct run_differences differences = {0};
     g_autofree char *source = NULL;
     if (!orch_cli_store(cli, ORCH_STORE_READ, error) ||
         !runs_differ(cli->workspace, cli->args[0], cli->args[1], &differences, error))

@@ -15,7 +15,7 @@
  */
 
 /* What results_collect removed. */
-struct orch_freed {
+struct freed {
     int files, trees; /* files and folders of the store; captured source trees */
     int64_t bytes;
     GPtrArray *absent; /* char *: stores that need trees and are not found */
@@ -107,10 +107,10 @@ static int release_trees(struct orch_workspace *workspace, GPtrArray *absent, GE
 /* Deletes artifacts and folders that no kept run names and, while no trial runs, captured source
  * trees that neither this store nor another one of the repository needs. With `dry_run` only counts
  * files. Clear with freed_clear. */
-static bool results_collect(struct orch_workspace *workspace, bool dry_run, struct orch_freed *out,
+static bool results_collect(struct orch_workspace *workspace, bool dry_run, struct freed *out,
                             GError **error)
 {
-    *out = (struct orch_freed){.absent = g_ptr_array_new_with_free_func(g_free)};
+    *out = (struct freed){.absent = g_ptr_array_new_with_free_func(g_free)};
     if (!orch_store_gc(workspace->store, dry_run, &out->files, &out->bytes, error))
         return false;
     g_autoptr(GPtrArray) running = orch_store_actives(workspace->store, error);
@@ -121,11 +121,11 @@ static bool results_collect(struct orch_workspace *workspace, bool dry_run, stru
     return out->trees >= 0;
 }
 
-static void freed_clear(struct orch_freed *freed)
+static void freed_clear(struct freed *freed)
 {
     if (freed->absent)
         g_ptr_array_unref(freed->absent);
-    *freed = (struct orch_freed){0};
+    *freed = (struct freed){0};
 }
 
 struct rm_options {
@@ -239,7 +239,7 @@ static const struct orch_option GC_OPTIONS[] = {
     ORCH_OPTION(struct gc_options, dry_run, FLAG, "dry-run", .letter = 'n', .help = "only count"),
     {0}};
 
-static void print_freed(struct orch_cli *cli, const struct orch_freed *freed, bool dry_run)
+static void print_freed(struct orch_cli *cli, const struct freed *freed, bool dry_run)
 {
     g_autofree char *size = orch_bytes_format(freed->bytes);
     for (guint i = 0; i < freed->absent->len; i++)
@@ -262,7 +262,7 @@ static void print_freed(struct orch_cli *cli, const struct orch_freed *freed, bo
 static int run_gc(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct gc_options *o = options;
-    struct orch_freed freed = {0};
+    struct freed freed = {0};
     bool ok = orch_cli_store(cli, ORCH_STORE_COLLECT, error) &&
               results_collect(cli->workspace, o->dry_run, &freed, error);
     if (ok)

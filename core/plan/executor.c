@@ -47,7 +47,7 @@ char *orch_executor_held(const struct orch_process *runner)
     return text;
 }
 
-bool orch_executor_runs(const struct orch_process *runner)
+bool orch_executor_has_submitted(const struct orch_process *runner)
 {
     g_autofree char *text = orch_executor_held(runner);
     return text;

@@ -52,7 +52,7 @@ const char **orch_executor_names(void);
  * frees. */
 char *orch_executor_held(const struct orch_process *runner);
 /** Whether a trial in progress was submitted to an executor: nothing on this machine runs it. */
-bool orch_executor_runs(const struct orch_process *runner);
+bool orch_executor_has_submitted(const struct orch_process *runner);
 /** Whether a trial with this record was submitted to an executor. */
 bool orch_executor_has(const json_t *record);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/results/run_list.h"
 
+#include "core/plan/executor.h"
 #include "core/results/run_setting.h"
 #include "core/stats/group.h"
 #include "lib/base/json.h"
@@ -50,12 +51,12 @@ static struct orch_listed_run *new_row(const char *key, guint metrics)
     return row;
 }
 
-/* A Slurm job waits in the queue until its host has made the journal. */
+/* What was submitted to an executor waits there until its host has made the journal. */
 static const char *active_state(const struct orch_active_row *active)
 {
     if (!orch_active_is_alive(active))
         return "interrupted";
-    if (!orch_runner_is_slurm(&active->runner))
+    if (!orch_executor_has_submitted(&active->runner))
         return "running";
     g_autofree char *journal = g_build_filename(active->trial_dir, "journal", NULL);
     return access(journal, F_OK) == 0 ? "running" : "queued";

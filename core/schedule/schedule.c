@@ -164,7 +164,7 @@ static bool has_timing(const struct orch_plan *plan)
 static bool is_submitted(const struct orch_plan *plan, const struct orch_plan_item *item)
 {
     const struct orch_active_row *row = g_hash_table_lookup(plan->active, item->fingerprint);
-    return row && orch_executor_runs(&row->runner);
+    return row && orch_executor_has_submitted(&row->runner);
 }
 
 static void make_jobs(struct run *run)

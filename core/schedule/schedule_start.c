@@ -132,7 +132,7 @@ static bool launch(struct run *run, struct job *job, const struct orch_run_slot 
 static bool is_submitted(struct orch_store *store, const char *key)
 {
     struct orch_active_row *row = orch_store_find_active(store, key);
-    bool is_away = row && orch_executor_runs(&row->runner);
+    bool is_away = row && orch_executor_has_submitted(&row->runner);
     orch_active_row_free(row);
     return is_away;
 }

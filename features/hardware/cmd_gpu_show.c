@@ -11,7 +11,7 @@
 /* ---- facts of a GPU -----------------------------------------------------------------------------
  */
 
-struct orch_gpu_facts {
+struct gpu_facts {
     const char *unit_name;           /* what one device is: "one GPU of a card", ... */
     double tf32_tflops, bf16_tflops; /* 0: it has no such units */
     double ridge;                    /* FLOP/byte: below it memory is the bound (fp32) */
@@ -21,20 +21,19 @@ struct orch_gpu_facts {
     double spot_usd_per_hour;        /* of one GPU of the same instance; 0: not offered */
 };
 
-static struct orch_gpu_facts gpu_facts_of(const struct orch_hardware *hardware,
-                                          const struct orch_gpu_spec *spec)
+static struct gpu_facts gpu_facts_of(const struct orch_hardware *hardware,
+                                     const struct orch_gpu_spec *spec)
 {
     const struct orch_price *price =
         orch_hardware_price(hardware, (struct orch_price_query){.gpu = spec->name});
-    return (struct orch_gpu_facts){
-        .unit_name = orch_gpu_unit_name(spec->unit),
-        .tf32_tflops = orch_gpu_peak(spec, ORCH_TF32) / 1e12,
-        .bf16_tflops = orch_gpu_peak(spec, ORCH_BF16) / 1e12,
-        .ridge = spec->fp32_tflops * 1e3 / spec->bandwidth_gbs,
-        .link = spec->unit != ORCH_GPU_HOST ? orch_link_within(spec) : NULL,
-        .price = price,
-        .usd_per_hour = price ? orch_price_per_gpu(price, false) : 0,
-        .spot_usd_per_hour = price ? orch_price_per_gpu(price, true) : 0};
+    return (struct gpu_facts){.unit_name = orch_gpu_unit_name(spec->unit),
+                              .tf32_tflops = orch_gpu_peak(spec, ORCH_TF32) / 1e12,
+                              .bf16_tflops = orch_gpu_peak(spec, ORCH_BF16) / 1e12,
+                              .ridge = spec->fp32_tflops * 1e3 / spec->bandwidth_gbs,
+                              .link = spec->unit != ORCH_GPU_HOST ? orch_link_within(spec) : NULL,
+                              .price = price,
+                              .usd_per_hour = price ? orch_price_per_gpu(price, false) : 0,
+                              .spot_usd_per_hour = price ? orch_price_per_gpu(price, true) : 0};
 }
 
 /* The part of a GPU's name before '-', which its relatives share. The caller frees. */
@@ -85,7 +84,7 @@ static void add_rate(struct orch_table *table, const char *what, double tflops, 
 }
 
 static void add_peaks(struct orch_table *table, const struct orch_gpu_spec *spec,
-                      const struct orch_gpu_facts *facts)
+                      const struct gpu_facts *facts)
 {
     add_rate(table, "peak fp64", spec->fp64_tflops, "");
     add_rate(table, "peak fp32", spec->fp32_tflops,
@@ -98,7 +97,7 @@ static void add_peaks(struct orch_table *table, const struct orch_gpu_spec *spec
     add_rate(table, "peak bf16 (tensor cores)", facts->bf16_tflops, ", dense");
 }
 
-static void add_prices(struct orch_table *table, const struct orch_gpu_facts *facts)
+static void add_prices(struct orch_table *table, const struct gpu_facts *facts)
 {
     if (!facts->price) {
         fact(table, "price", json_null(), "none is known: predict --price, or your own file");
@@ -120,7 +119,7 @@ static void add_relatives(struct orch_table *table, const struct orch_hardware *
     g_autoptr(GPtrArray) relatives = gpu_relatives(hardware, spec);
     for (guint i = 0; i < relatives->len; i++) {
         const struct orch_gpu_spec *other = relatives->pdata[i];
-        const struct orch_gpu_facts facts = gpu_facts_of(hardware, other);
+        const struct gpu_facts facts = gpu_facts_of(hardware, other);
         fact(table, other->name, NULL, "%s: fp32 %.4g TFLOP/s, fp64 %.4g, %.4g GB/s, %.4g GB",
              facts.unit_name, other->fp32_tflops, other->fp64_tflops, other->bandwidth_gbs,
              other->memory_gb);
@@ -134,7 +133,7 @@ static void add_relatives(struct orch_table *table, const struct orch_hardware *
 }
 
 static void add_facts(struct orch_table *table, const struct orch_gpu_spec *spec,
-                      const struct orch_gpu_facts *facts)
+                      const struct gpu_facts *facts)
 {
     fact(table, "gpu", NULL, "%s", spec->name);
     fact(table, "which device", NULL, "%s", facts->unit_name);
@@ -171,7 +170,7 @@ static void add_facts(struct orch_table *table, const struct orch_gpu_spec *spec
 }
 
 /* Returns the specification with units in its names, and the price with its date. */
-static json_t *spec_json(const struct orch_gpu_spec *s, const struct orch_gpu_facts *facts)
+static json_t *spec_json(const struct orch_gpu_spec *s, const struct gpu_facts *facts)
 {
     const struct {
         const char *name;
@@ -219,7 +218,7 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
     const struct orch_gpu_spec *spec =
         hardware ? orch_hardware_gpu(hardware, cli->args[0], error) : NULL;
     if (spec) {
-        const struct orch_gpu_facts facts = gpu_facts_of(hardware, spec);
+        const struct gpu_facts facts = gpu_facts_of(hardware, spec);
         struct orch_table *table = orch_table_new(headers);
         add_facts(table, spec, &facts);
         add_prices(table, &facts);

@@ -50,7 +50,7 @@ static const char *const ADVICE[ORCH_ADVICE_TOPICS] = {
     [ORCH_ADVICE_OTHERS_STORE] =
         "add --yes if you made it; else 'orch db merge' takes its runs into a store of your own",
     [ORCH_ADVICE_NO_SOURCE] = "ask its author to share the source ('orch push --with-source')",
-    [ORCH_ADVICE_NO_FORECAST] = "; 'orch pull' brings those of a group",
+    [ORCH_ADVICE_NO_FORECAST] = "The first runs give a basis; 'orch pull' brings those of a group",
 };
 
 const struct orch_feature ORCH_FEATURE_SHARE = {.commands = COMMANDS,
