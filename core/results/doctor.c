@@ -251,9 +251,7 @@ static void look_at_parts(struct orch_findings *f)
         orch_findings_add(f, parts[i].what, path ? "ok" : "problem", path ? path : "not found",
                           path ? "" : "./build.sh build");
     }
-    g_autofree char *plugins = orch_program_path("plugins", NULL);
-    g_autofree char *torch =
-        plugins ? g_build_filename(plugins, "common", "orch-torch.so", NULL) : NULL;
+    g_autofree char *torch = orch_program_module("orch-torch.so");
     bool there = torch && access(torch, F_OK) == 0;
     orch_findings_add(f, "LibTorch adapter", there ? "ok" : "missing",
                       there ? torch : "training is left out", there ? "" : "./build.sh torch");

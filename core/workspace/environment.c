@@ -152,8 +152,7 @@ static char *adapter_version_path(void)
         size_t stem = strlen(named) - (g_str_has_suffix(named, ".so") ? strlen(".so") : 0);
         return g_strdup_printf("%.*s.version", (int)stem, named);
     }
-    g_autofree char *plugins = orch_program_path("plugins", NULL);
-    return plugins ? g_build_filename(plugins, "common", "orch-torch.version", NULL) : NULL;
+    return orch_program_module("orch-torch.version");
 }
 
 /* Adds the LibTorch version that the adapter was built for, as recorded by its build. */

@@ -18,22 +18,22 @@ static void look_at_onnxruntime(struct orch_findings *findings)
         else
             bare = place;
     }
-    g_autofree char *detail = found ? g_strdup_printf("%s, of %s", found->path, found->from)
-                              : bare
-                                  ? g_strdup_printf("%s has no library of it", bare->from)
-                                  : g_strdup("not found: its trials of plugin onnxrun are skipped");
+    g_autofree char *detail =
+        found  ? g_strdup_printf("%s, of %s", found->path, found->from)
+        : bare ? g_strdup_printf("%s: no readable library (Python's package has one from 1.19 on)",
+                                 bare->from)
+               : g_strdup("not found: trials of plugin onnxrun with this engine are skipped");
     orch_findings_add(findings, "ONNX Runtime", found ? "ok" : "missing", detail,
                       found ? "" : ORCH_ONNXRUNTIME_HINT);
 }
 
 static void look_at_opencv(struct orch_findings *findings)
 {
-    g_autofree char *plugins = orch_program_path("plugins", NULL);
-    g_autofree char *path =
-        plugins ? g_build_filename(plugins, "common", "orch-opencv.so", NULL) : NULL;
+    g_autofree char *path = orch_program_module("orch-opencv.so");
     const bool is_there = path && access(path, F_OK) == 0;
     orch_findings_add(findings, "OpenCV adapter", is_there ? "ok" : "missing",
-                      is_there ? path : "not built: its trials of plugin onnxrun are skipped",
+                      is_there ? path
+                               : "not built: trials of plugin onnxrun with this engine are skipped",
                       is_there ? "" : ORCH_OPENCV_HINT);
 }
 

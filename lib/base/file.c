@@ -316,6 +316,12 @@ char *orch_program_path(const char *part, GError **error)
     return NULL;
 }
 
+char *orch_program_module(const char *name)
+{
+    g_autofree char *plugins = orch_program_path("plugins", NULL);
+    return plugins ? g_build_filename(plugins, "common", name, NULL) : NULL;
+}
+
 char *orch_path_utf8(const char *folder, GError **error)
 {
     if (g_utf8_validate(folder, -1, NULL))

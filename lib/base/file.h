@@ -80,5 +80,9 @@ const char *orch_path_within(const char *path, const char *folder);
  * (folder), "share" (folder of data files such as skeletons and the Python helper; in the source
  * tree unless installed). Fails with ORCH_ERROR_IO if it is not found. Caller frees. */
 char *orch_program_path(const char *part, GError **error);
+/** Where a file that plugins share belongs: "orch-torch.so", "orch-smpi-worker". It is missing
+ * where its libraries were missing at build time. NULL without a folder of plugins. Caller frees.
+ */
+char *orch_program_module(const char *name);
 
 #endif

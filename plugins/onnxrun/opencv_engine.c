@@ -14,9 +14,7 @@ static const struct onnxrun_opencv *opencv;
 
 static bool load(const char **out_version, char **out_from, GError **error)
 {
-    g_autofree char *plugins = orch_program_path("plugins", NULL);
-    g_autofree char *path =
-        plugins ? g_build_filename(plugins, "common", "orch-opencv.so", NULL) : NULL;
+    g_autofree char *path = orch_program_module("orch-opencv.so");
     if (!path || access(path, F_OK) != 0) {
         orch_error_set(error, ORCH_ERROR_PLUGIN, ORCH_OPENCV_HINT,
                        "orch was built without OpenCV's DNN module: there is no '%s'",

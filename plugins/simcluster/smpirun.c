@@ -78,15 +78,10 @@ static bool buffers_fit(const struct simulation *s, GError **error)
     return false;
 }
 
-static char *worker_path(void)
-{
-    g_autofree char *plugins = orch_program_path("plugins", NULL);
-    return plugins ? g_build_filename(plugins, "common", "orch-smpi-worker", NULL) : NULL;
-}
-
 char *orch_simulation_missing(void)
 {
-    g_autofree char *smpirun = g_find_program_in_path("smpirun"), *worker = worker_path();
+    g_autofree char *smpirun = g_find_program_in_path("smpirun"),
+                    *worker = orch_program_module("orch-smpi-worker");
     if (!smpirun)
         return g_strdup("it needs SimGrid, and there is no smpirun on the PATH: install "
                         "libsimgrid-dev (Debian), then ./build.sh build");
@@ -184,7 +179,7 @@ static GPtrArray *command(const struct simulation *s)
     g_ptr_array_add(
         words, g_strdup_printf("--cfg=smpi/send-is-detached-thresh:%d", EAGER_BYTES / scale_of(s)));
     add_algorithm(words, s->algorithm);
-    g_ptr_array_add(words, worker_path());
+    g_ptr_array_add(words, orch_program_module("orch-smpi-worker"));
     g_ptr_array_add(words, g_strdup(PLAN_FILE));
     g_ptr_array_add(words, NULL);
     return words;

@@ -30,10 +30,8 @@ const struct orch_torch *orch_torch_load(GError **error)
     if (loaded)
         return loaded;
     const char *named = g_getenv("ORCH_TORCH");
-    g_autofree char *plugins = orch_program_path("plugins", NULL);
-    g_autofree char *path = named && *named ? g_strdup(named)
-                            : plugins ? g_build_filename(plugins, "common", "orch-torch.so", NULL)
-                                      : NULL;
+    g_autofree char *path =
+        named && *named ? g_strdup(named) : orch_program_module("orch-torch.so");
     if (!path || access(path, F_OK) != 0) {
         orch_error_set(error, ORCH_ERROR_PLUGIN, HINT,
                        "there is no LibTorch adapter: '%s' was not built",

@@ -25,8 +25,7 @@ struct orch_worker_pool {
 
 static char *program_path(const char *program, const char *what, GError **error)
 {
-    g_autofree char *plugins = orch_program_path("plugins", NULL);
-    g_autofree char *path = plugins ? g_build_filename(plugins, "common", program, NULL) : NULL;
+    g_autofree char *path = orch_program_module(program);
     if (path && access(path, X_OK) == 0)
         return g_steal_pointer(&path);
     orch_error_set(error, ORCH_ERROR_PLUGIN, "./build.sh build",
