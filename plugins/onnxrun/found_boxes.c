@@ -30,6 +30,24 @@ static void found_clear(struct found *found)
     g_free(found->scores);
 }
 
+static bool no_memory(int64_t images, GError **error)
+{
+    orch_error_set(error, ORCH_ERROR_TRIAL, "lower count",
+                   "no memory for the boxes of %" G_GINT64_FORMAT " images", images);
+    return false;
+}
+
+/* Makes the arrays for images x count boxes. */
+static bool found_allocate(struct found *found, int64_t count, int classes, GError **error)
+{
+    const int64_t rows = MAX(found->images * count, 1);
+    found->count = count;
+    found->classes = classes;
+    found->boxes = g_try_new(struct orch_box, rows);
+    found->scores = g_try_new(float, rows *classes);
+    return (found->boxes && found->scores) || no_memory(found->images, error);
+}
+
 static bool no_detector(const struct onnxrun_trial *t, const char *why, GError **error)
 {
     orch_error_set(
@@ -69,6 +87,21 @@ static void maps_gather(const struct onnxrun_group *group, const struct orch_pri
     orch_maps_gather(spec, maps, group->inputs.shape[0], values, out);
 }
 
+static bool decode_with(const struct orch_priors *priors, const struct onnxrun_group *group,
+                        const struct orch_prior_spec *spec, struct found *out, GError **error)
+{
+    const int64_t rows = out->images * out->count;
+    g_autofree float *locations = g_try_new(float, MAX(rows, 1) * 4);
+    if (!locations)
+        return no_memory(out->images, error);
+    maps_gather(group, spec, 0, 4, locations);
+    maps_gather(group, spec, 1, out->classes, out->scores);
+    orch_detection_scores(out->scores, rows, out->classes, out->scores);
+    for (int64_t i = 0; i < out->images; i++)
+        orch_detection_boxes(priors, locations + i * out->count * 4, out->boxes + i * out->count);
+    return true;
+}
+
 static bool decode_maps(const struct onnxrun_trial *t, const struct onnxrun_group *group,
                         struct found *out, GError **error)
 {
@@ -77,26 +110,15 @@ static bool decode_maps(const struct onnxrun_trial *t, const struct onnxrun_grou
     if (!maps_describe(t, group, shapes, error))
         return false;
     const int64_t priors_of_cell = MAX(shapes[0].channels / 4, 1);
-    out->classes = (int)(shapes[1].channels / priors_of_cell);
-    if (!orch_prior_spec_of_outputs((int)t->batch.shape[2], shapes, t->file->output_count,
-                                    out->classes, &spec, error))
+    const int classes = (int)(shapes[1].channels / priors_of_cell);
+    if (!orch_prior_spec_of_outputs((int)t->batch.shape[2], shapes, t->file->output_count, classes,
+                                    &spec, error))
         return false;
     struct orch_priors *priors = orch_priors_new(&spec, error);
-    if (!priors)
-        return false;
-    const int64_t rows = out->images * priors->count;
-    g_autofree float *locations = g_new(float, rows * 4);
-    out->count = priors->count;
-    out->boxes = g_new(struct orch_box, rows);
-    out->scores = g_new(float, rows * out->classes);
-    maps_gather(group, &spec, 0, 4, locations);
-    maps_gather(group, &spec, 1, out->classes, out->scores);
-    orch_detection_scores(out->scores, rows, out->classes, out->scores);
-    for (int64_t i = 0; i < out->images; i++)
-        orch_detection_boxes(priors, locations + i * priors->count * 4,
-                             out->boxes + i * priors->count);
+    const bool ok = priors && found_allocate(out, priors->count, classes, error) &&
+                    decode_with(priors, group, &spec, out, error);
     orch_priors_free(priors);
-    return true;
+    return ok;
 }
 
 /* ---- boxes and scores --------------------------------------------------------------------- */
@@ -109,10 +131,8 @@ static bool copy_boxes(const struct onnxrun_trial *t, const struct onnxrun_group
     if (boxes->rank != 3 || scores->rank != 3 || boxes->shape[2] != 4 || scores->shape[2] < 2 ||
         boxes->shape[1] != scores->shape[1])
         return no_detector(t, "boxes and scores do not belong together", error);
-    out->count = boxes->shape[1];
-    out->classes = (int)scores->shape[2];
-    out->boxes = g_new(struct orch_box, boxes->count / 4);
-    out->scores = g_new(float, scores->count);
+    if (!found_allocate(out, boxes->shape[1], (int)scores->shape[2], error))
+        return false;
     for (int64_t i = 0; i < boxes->count / 4; i++) {
         const float *row = boxes->data + i * 4;
         out->boxes[i] = (struct orch_box){row[0], row[1], row[2], row[3]};
