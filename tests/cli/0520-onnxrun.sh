@@ -82,7 +82,7 @@ shown real
 [ "$(result accuracy)" != none ] || _fail 'no accuracy'
 
 # ---- what ends a trial is named
-# stops VARIABLE=VALUE... -- WORD... -- TEXT: a run with these options fails with a text
+# refused TEXT OPTION...: a run with these options fails and prints TEXT
 refused() {
     local text=$1
     shift
@@ -103,6 +103,9 @@ refused 'another number of axes' -s input=4x4
 refused 'none.onnx' -s onnx=none.onnx
 refused "array 'random/input' has shape [10, 1, 4, 4], which does not fit input 'x'" -s onnx=large.onnx -s samples=one.safetensors
 refused "text.onnx': neither a PyTorch file nor safetensors" -s samples=text.onnx
+# fp16 looks values up by their names, and writes a tensor again as the file has it
+refused "unnamed.onnx' cannot be converted to fp16: a value has no name" -s onnx=unnamed.onnx -s precision=fp16
+refused "field.onnx' cannot be converted to fp16: a tensor has a field that ONNX does not define ('w')" -s onnx=field.onnx -s precision=fp16
 truncate -s 2200M huge.onnx
 fails 2 orch run a.recipe one -s onnx=huge.onnx
 out=$out$err

@@ -27,8 +27,8 @@ def message(*fields):
     return out
 
 
-def tensor(name, dims, values):
-    return message(*[(1, d) for d in dims], (2, 1), (8, name), (9, struct.pack("<%df" % len(values), *values)))
+def tensor(name, dims, values, *more):
+    return message(*[(1, d) for d in dims], (2, 1), (8, name), (9, struct.pack("<%df" % len(values), *values)), *more)
 
 
 def info(name, dims, kind=1):
@@ -45,9 +45,9 @@ def node(op, inputs, outputs, *attributes, domain=""):
                    *([(7, domain)] if domain else []))
 
 
-def model(nodes, inputs, outputs, weights=(), opset=13, metadata=()):
+def model(nodes, inputs, outputs, weights=(), opset=13, metadata=(), infos=()):
     graph = message(*[(1, n) for n in nodes], (2, "g"), *[(5, w) for w in weights], *[(11, i) for i in inputs],
-                    *[(12, o) for o in outputs])
+                    *[(12, o) for o in outputs], *[(13, i) for i in infos])
     return message((1, 7), (7, graph), (8, message((1, ""), (2, opset))),
                    *[(14, message((1, k), (2, v))) for k, v in metadata])
 
@@ -166,12 +166,16 @@ def files():
     return {"small.onnx": good, "fixed.onnx": small(batch=1), "large.onnx": small(side=28),
             "cut.onnx": good[:len(good) - 40], "cycle.onnx": model(cycle, *io),
             "new.onnx": small(opset=99), "strange.onnx": small(op="Frobnicate"),
-            "tenth.onnx": small(weight=0.1), "nan.onnx": small(weight=float("nan")),
+            "tenth.onnx": small(weight=0.1),
             "two.onnx": model([node("Add", ["x", "z"], ["y"])], [io[0][0], info("z", ["N", 1, 4, 4])], [info("y", ["N", 1, 4, 4])]),
             "ints.onnx": model([node("Flatten", ["x"], ["y"])], [info("x", ["N", 1, 4, 4], 7)], [info("y", ["N", 16], 7)]),
             "open.onnx": model([node("Flatten", ["x"], ["y"])], [info("x", ["N", 1, "H", "W"])], [info("y", ["N", "V"])]),
             "colours.onnx": colours(), "squares.safetensors": samples(prior), "bare.safetensors": samples(None),
             "beyond.safetensors": samples(lambda c, r: (0.5, 0.5, 0.5, 0.7)),
+            "unnamed.onnx": model([node("Flatten", ["x"], ["y"])], *io, infos=[message((2, b""))]),
+            # fields that ONNX does not define, and the reader has for what it leaves out of a tensor
+            "field.onnx": model([node("Add", ["x", "w"], ["a"]), node("Flatten", ["a"], ["y"])], *io,
+                                [tensor("w", [1], [1.0], (1000, 9), (1001, 4))]),
             "nothing.onnx": model([node("Flatten", ["x"], ["z"])], *io), "text.onnx": b"this is no network\n"}
 
 

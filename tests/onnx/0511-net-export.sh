@@ -123,6 +123,14 @@ fails 2 orch net export "$(run_of nap)" --onnx no.onnx
 says "has no parameter 'net'"
 fails 2 orch net export nonesuch --onnx no.onnx
 says "'nonesuch' is neither a network nor a run"
+# the word of a run is explained by the store, and not as a network's name
+fails 2 orch net export '@{99}' --onnx no.onnx
+says '@{99}'
+! grep -q 'neither a network' <<<"$err" || _fail "'@{99}' is called a network"
+shared=$(orch export -c key | tail -n +2 | tr -d '\r' | cut -c 1-4 | sort | uniq -d | head -1)
+[ "$shared" ] || _fail 'no two runs have keys that begin alike'
+fails 2 orch net export "$shared" --onnx no.onnx
+says "'$shared' is ambiguous, it begins the keys of several runs"
 fails 2 orch net export resnet5 --onnx no.onnx
 says 'did you mean'
 fails 2 orch net export @last --onnx no.onnx --seed 3
