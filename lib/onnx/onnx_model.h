@@ -63,8 +63,8 @@ struct onnx_written {
 
 /** Writes the model to `path`. With `external`, and when it would exceed protobuf's limit of 2 GiB,
  * the weights are written to PATH.data beside it, as ONNX specifies. The files replace older ones
- * when they are complete; after a failure (ORCH_ERROR_IO) nothing is left. Must be the last call.
- */
+ * when they are complete; after a failure (ORCH_ERROR_IO) no part of a new model is left; an older
+ * PATH.data may be lost. Must be the last call. */
 bool orch_onnx_model_write(struct onnx_model *m, const char *path, bool external,
                            struct onnx_written *out, GError **error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Programs that run ONNX files. Each is a row in a table; what is specific of it lies in its own
- * file, and is loaded when a trial opens it. */
+/* Programs that run ONNX files. Each is a row in a table; code specific to an engine is in its
+ * own file, and is loaded when a trial opens it. */
 #ifndef ORCH_PLUGINS_ONNXRUN_ENGINE_H
 #define ORCH_PLUGINS_ONNXRUN_ENGINE_H
 
@@ -32,7 +32,7 @@ struct onnxrun_engine {
 
 extern const struct onnxrun_engine ONNXRUN_ONNXRUNTIME, ONNXRUN_OPENCV;
 
-/** The engine of a name, which must be one. */
+/** Returns the engine called `name`, a value of parameter engine. */
 const struct onnxrun_engine *orch_onnxrun_engine_find(const char *name);
 
 #endif

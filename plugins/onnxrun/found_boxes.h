@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The boxes that a detector's outputs say. */
+/* Boxes decoded from a detector's outputs. */
 #ifndef ORCH_PLUGINS_ONNXRUN_FOUND_BOXES_H
 #define ORCH_PLUGINS_ONNXRUN_FOUND_BOXES_H
 

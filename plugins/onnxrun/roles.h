@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which outputs of a detector have boxes and which have confidences, and both as arrays over its
- * priors. */
+/* Tells a detector's outputs with boxes from those with scores, by their names. */
 #ifndef ORCH_PLUGINS_ONNXRUN_ROLES_H
 #define ORCH_PLUGINS_ONNXRUN_ROLES_H
 
@@ -8,8 +7,8 @@
 
 enum onnxrun_role { ONNXRUN_SCORES, ONNXRUN_LOCATIONS };
 
-/** By the output's name: "boxes.0", "loc", "regression_headers.1" are locations, everything else
- * scores. A network without locations is a classifier. */
+/** Returns the role of output `index` by its name: "boxes.0", "loc" and "regression_headers.1" are
+ * locations, all others are scores. A network without locations is a classifier. */
 enum onnxrun_role orch_onnxrun_role_of(const struct onnxrun_file *file, int index);
 
 /** True if the file has outputs of both roles. */
