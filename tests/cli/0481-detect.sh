@@ -58,27 +58,36 @@ cat >r.recipe <<R
 format: 1
 recipe: r
 experiments:
-  whole: { plugin: detect, with: { $small, epochs: 4, checkpoint_every: 0 } }
+  whole: { plugin: detect, with: { $small, epochs: 12, checkpoint_every: 0 } }
 R
-ok orch run r.recipe -q
-ok orch ls --where 'experiment=whole' --json
-whole=$(json runs.0.key)
-ok orch show "$whole" --json
-first=$(json results.full_loss)
-orch run r.recipe -q --force >log 2>&1 &
+orch run r.recipe -q >log 2>&1 &
 pid=$!
-for ((i = 0; i < 1200; i++)); do
-    checkpoint=$(find . -name training.safetensors 2>/dev/null | head -n 1)
-    [ -z "$checkpoint" ] || break
-    kill -0 $pid 2>/dev/null || break
-    sleep 0.05
+until [ -n "$(ls .orch/results.db.d/checkpoints/*/training.safetensors 2>/dev/null)" ]; do
+    kill -0 $pid 2>/dev/null || _fail 'the training wrote no checkpoint'
+    sleep 0.02
 done
-kill -INT $pid 2>/dev/null
-wait $pid
-ok orch run r.recipe -q --force
-ok orch ls --where 'experiment=whole and state=ok' --json
-ok orch show "$(json runs.0.key)" --json
-same "$first" "$(json results.full_loss)" 'loss of a resumed training'
+kill -TERM $pid
+wait $pid && _fail 'the training ended before it was interrupted'
+ok orch ls --where 'experiment = whole' --json
+same preempted "$(json runs.0.state)"
+ok orch run r.recipe -q
+ok orch show @last
+has 'an earlier attempt had finished'
+ok orch run r.recipe -q --db whole.db
+for db in .orch/results.db whole.db; do
+    ok orch export --where 'experiment = whole and state = ok' --format json --db $db
+    cp "$SCRATCH/out" "whole.$(basename $db).json"
+done
+python3 - <<'P' || _fail 'a resumed training'
+import json
+clocks = "training_time", "validation_time", "epoch_time", "images_per_s"
+def figures(file):
+    [run] = json.load(open(file))
+    named = {tuple(k.split(".", 1)): v for k, v in run.items() if k.startswith(("result.", "metric."))}
+    return {k: v for k, v in named.items() if k[1] not in clocks and not k[1].startswith("system/")}
+resumed, whole = figures("whole.results.db.json"), figures("whole.whole.db.json")
+assert len(whole) > 15 and resumed == whole, [(k, resumed.get(k), v) for k, v in whole.items() if resumed.get(k) != v]
+P
 
 # the test images that another engine is compared with
 ok orch ls --where 'experiment=whole' --json
