@@ -165,7 +165,7 @@ static const struct orch_artifact ARTIFACTS[] = {
      .help = "test images with their objects and the network's outputs, for plugin onnxrun"},
 };
 
-static bool is_mode(const struct detect_params *p, const char *mode)
+bool orch_detect_is_mode(const struct detect_params *p, const char *mode)
 {
     return strcmp(p->mode, mode) == 0;
 }
@@ -177,7 +177,7 @@ static bool is_mode(const struct detect_params *p, const char *mode)
 static struct orch_training settle(const struct detect_params *p)
 {
     struct orch_training t = p->t;
-    t.feature_extractor = is_mode(p, "feature");
+    t.feature_extractor = orch_detect_is_mode(p, "feature");
     t.data_path = "cpu";
     t.graphs = "off";
     return t;
@@ -185,14 +185,14 @@ static struct orch_training settle(const struct detect_params *p)
 
 static bool check_weights(const struct detect_params *p, GError **error)
 {
-    if (!is_mode(p, "full") && !p->t.weights)
+    if (!orch_detect_is_mode(p, "full") && !p->t.weights)
         orch_error_set(error, ORCH_ERROR_RECIPE, "set weights, e.g. \"${pretrain.weights}\"",
                        "mode %s begins with the weights of a detector", p->mode);
-    else if (is_mode(p, "feature") && (p->t.freeze || p->t.layer_rates.count))
+    else if (orch_detect_is_mode(p, "feature") && (p->t.freeze || p->t.layer_rates.count))
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
                        "freeze and layer_rates belong to mode full: in mode feature only the "
                        "predictors learn");
-    else if (is_mode(p, "test") && p->new_head)
+    else if (orch_detect_is_mode(p, "test") && p->new_head)
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
                        "new_head belongs to a training: in mode test nothing learns");
     else
@@ -230,6 +230,7 @@ static int check(const void *params, const struct orch_host *host)
 static int cost(const void *params, struct orch_cost *out)
 {
     const struct detect_params *p = params;
+    const bool is_test = orch_detect_is_mode(p, "test");
     g_autofree char *net = orch_net_canonical_name(p->t.net);
     g_autofree char *input = g_strdup_printf("3x%" G_GINT64_FORMAT "x%" G_GINT64_FORMAT,
                                              p->t.image_size, p->t.image_size);
@@ -239,10 +240,10 @@ static int cost(const void *params, struct orch_cost *out)
     out->framework = "libtorch";
     out->input = g_intern_string(input);
     out->classes = p->classes.count ? (int64_t)p->classes.count + 1 : 0;
-    out->batch = p->t.batch;
-    out->epochs = is_mode(p, "test") ? 1 : (double)p->t.epochs;
-    out->training = is_mode(p, "full");
-    out->images = p->train_images;
+    out->batch = is_test ? ORCH_DETECT_MEASURED_BATCH : p->t.batch;
+    out->epochs = is_test ? 1 : (double)p->t.epochs;
+    out->training = orch_detect_is_mode(p, "full");
+    out->images = orch_object_data_planned(p, is_test ? ORCH_SPLIT_TEST : ORCH_SPLIT_TRAIN);
     return ORCH_OK;
 }
 
@@ -309,7 +310,8 @@ static void describe(const struct orch_detect *detect)
         int64_t value;
     } results[] = {
         {"params", orch_net_params(s->net)},
-        {"trained_params", is_mode(detect->params, "test") ? 0 : orch_training_learned_params(s)},
+        {"trained_params",
+         orch_detect_is_mode(detect->params, "test") ? 0 : orch_training_learned_params(s)},
         {"class_count", s->data.classes},
         {"prior_count", detect->detector->priors->count},
         {"train_images", orch_object_data_images(data, ORCH_OBJECTS_TRAIN)},
@@ -378,14 +380,19 @@ static bool after_epoch(void *ctx, const struct orch_moment *moment, GError **er
     return true;
 }
 
-static bool measure_all(struct orch_detect *detect, GError **error)
+/* Measures on all validation images. Returns ORCH_OK, ORCH_CANCELLED, or -1 with the error set. */
+static int measure_all(struct orch_detect *detect, GError **error)
 {
     struct orch_measured measured;
     if (!orch_detect_measure(detect, true, &measured, error))
-        return false;
-    bool ok = orch_detect_report(detect, &measured, error) && orch_detect_samples(detect, error);
+        return -1;
+    int status = ORCH_CANCELLED;
+    if (!measured.is_cancelled)
+        status = orch_detect_report(detect, &measured, error) && orch_detect_samples(detect, error)
+                     ? ORCH_OK
+                     : -1;
     orch_box_score_free(measured.score);
-    return ok;
+    return status;
 }
 
 static bool after_training(void *ctx, const struct orch_session *s,
@@ -393,7 +400,7 @@ static bool after_training(void *ctx, const struct orch_session *s,
 {
     (void)s;
     (void)val;
-    return measure_all(ctx, error);
+    return measure_all(ctx, error) >= 0;
 }
 
 static bool label(void *ctx, struct orch_weights *weights, GError **error)
@@ -401,20 +408,21 @@ static bool label(void *ctx, struct orch_weights *weights, GError **error)
     return orch_detect_label(ctx, weights, error);
 }
 
-/* Measures the loaded weights before the first step, for comparison. */
-static bool measure_start(struct orch_detect *detect, GError **error)
+/* Measures the loaded weights before the first step, for comparison. Returns the same as
+ * measure_all. */
+static int measure_start(struct orch_detect *detect, GError **error)
 {
     const struct orch_host *host = detect->session->host;
     struct orch_measured measured;
     if (!detect->training.weights || host->smoke(host))
-        return true;
+        return ORCH_OK;
     host->phase(host, "measuring the weights");
     if (!orch_detect_measure(detect, true, &measured, error))
-        return false;
-    if (!isnan(measured.map_2007))
+        return -1;
+    if (!measured.is_cancelled && !isnan(measured.map_2007))
         host->result(host, "initial_map", measured.map_2007);
     orch_box_score_free(measured.score);
-    return true;
+    return measured.is_cancelled ? ORCH_CANCELLED : ORCH_OK;
 }
 
 static int train(struct orch_detect *detect, GError **error)
@@ -428,8 +436,8 @@ static int train(struct orch_detect *detect, GError **error)
                                               .after_epoch = after_epoch,
                                               .after_training = after_training,
                                               .label = label};
-    return measure_start(detect, error) ? orch_epochs_run(detect->session, NULL, &parts, error)
-                                        : -1;
+    const int status = measure_start(detect, error);
+    return status == ORCH_OK ? orch_epochs_run(detect->session, NULL, &parts, error) : status;
 }
 
 static int run(void *state, const void *params, const struct orch_host *host)
@@ -439,8 +447,10 @@ static int run(void *state, const void *params, const struct orch_host *host)
     GError *error = NULL;
     detect->session->host = host;
     describe(detect);
+    if (orch_detect_is_mode(p, "test"))
+        host->phase(host, "measuring the weights");
     const int status =
-        is_mode(p, "test") ? (measure_all(detect, &error) ? ORCH_OK : -1) : train(detect, &error);
+        orch_detect_is_mode(p, "test") ? measure_all(detect, &error) : train(detect, &error);
     return status < 0 ? orch_training_fail(host, error) : status;
 }
 

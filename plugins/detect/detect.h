@@ -29,6 +29,9 @@ struct orch_loss_sums {
     int64_t images;
 };
 
+/** True in this mode: full, feature or test. */
+bool orch_detect_is_mode(const struct detect_params *params, const char *mode);
+
 /** A trial. */
 struct orch_detect {
     const struct detect_params *params;
@@ -54,13 +57,17 @@ bool orch_detect_label(const struct orch_detect *detect, struct orch_weights *we
 struct orch_feed *orch_detect_feed(struct orch_detect *detect, GError **error);
 struct orch_step *orch_detect_step(struct orch_detect *detect);
 
+/** Images of a batch that is measured. */
+enum { ORCH_DETECT_MEASURED_BATCH = 32 };
 /** What a measurement on validation images found. */
 struct orch_measured {
     struct orch_loss_sums loss;
     struct orch_box_score *score; /* freed with orch_box_score_free */
     double map_2007, map_area;    /* NaN: there was no object */
+    bool is_cancelled;            /* the trial was, so the others are of a part of the images */
 };
-/** Measures on the validation images: on all, or on those of each epoch. */
+/** Measures on the validation images: on all, which ends early when the trial is cancelled, or on
+ * those of each epoch. In mode test its progress is that of the trial. */
 bool orch_detect_measure(struct orch_detect *detect, bool on_all, struct orch_measured *out,
                          GError **error);
 /** Reports what was measured on all validation images, and writes the artifact `classes`. */

@@ -97,7 +97,7 @@ static int find_name(char *const *names, const char *name)
 static int *choose_rows(struct orch_detect *detect, char *const *theirs, GError **error)
 {
     char *const *ours = orch_object_data_names(detect->data);
-    const bool must_have = strcmp(detect->params->mode, "test") == 0;
+    const bool must_have = orch_detect_is_mode(detect->params, "test");
     g_autoptr(GString) missing = g_string_new(NULL);
     int *from = g_new(int, detect->detector->classes);
     from[0] = theirs ? 0 : -1;

@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-enum { BATCH = 32 };
-
 static void add_detections(const struct orch_detect *detect, const struct orch_scene_batch *batch,
                            GArray *found, struct orch_box_score *score)
 {
@@ -52,25 +50,40 @@ static bool measure_batch(struct orch_detect *detect, const struct orch_scene_ba
     return true;
 }
 
-bool orch_detect_measure(struct orch_detect *detect, bool on_all, struct orch_measured *out,
-                         GError **error)
+static bool measure_batches(struct orch_detect *detect, struct orch_scene_loader *loader,
+                            bool on_all, struct orch_measured *out, GError **error)
 {
-    struct orch_scene_loader *loader = orch_object_data_loader(
-        detect->data, on_all ? ORCH_OBJECTS_VAL : ORCH_OBJECTS_VAL_PART, BATCH, error);
-    if (!loader)
-        return false;
+    const struct orch_host *host = detect->session->host;
+    const bool is_test = orch_detect_is_mode(detect->params, "test");
+    const double images = (double)orch_object_data_images(detect->data, ORCH_OBJECTS_VAL);
     struct orch_scene_batch batch;
     GError *problem = NULL;
     g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(struct orch_detection));
+    orch_scene_loader_start(loader, 0);
+    while (!out->is_cancelled && orch_scene_loader_next(loader, &batch, &problem) &&
+           measure_batch(detect, &batch, found, out, &problem)) {
+        if (is_test)
+            host->progress(host, (double)out->loss.images, images);
+        out->is_cancelled = on_all && host->cancelled(host);
+    }
+    if (problem)
+        g_propagate_error(error, problem);
+    return !problem;
+}
+
+bool orch_detect_measure(struct orch_detect *detect, bool on_all, struct orch_measured *out,
+                         GError **error)
+{
+    struct orch_scene_loader *loader =
+        orch_object_data_loader(detect->data, on_all ? ORCH_OBJECTS_VAL : ORCH_OBJECTS_VAL_PART,
+                                ORCH_DETECT_MEASURED_BATCH, error);
+    if (!loader)
+        return false;
     *out = (struct orch_measured){
         .score = orch_box_score_new(detect->detector->classes, ORCH_BOX_SCORE_IOU)};
-    orch_scene_loader_start(loader, 0);
-    bool ok = true;
-    while (ok && orch_scene_loader_next(loader, &batch, &problem))
-        ok = measure_batch(detect, &batch, found, out, &problem);
+    const bool ok = measure_batches(detect, loader, on_all, out, error);
     orch_scene_loader_free(loader);
-    if (problem) {
-        g_propagate_error(error, problem);
+    if (!ok) {
         g_clear_pointer(&out->score, orch_box_score_free);
         return false;
     }

@@ -30,11 +30,17 @@ struct orch_object_data {
 /* ---- sources ------------------------------------------------------------------------------------
  */
 
-static int64_t image_count(const struct detect_params *p, enum orch_split split)
+/* Number of images that the parameters ask for; 0: all of the set. */
+static int64_t asked_images(const struct detect_params *p, enum orch_split split)
 {
-    const bool is_train = split == ORCH_SPLIT_TRAIN;
-    const int64_t asked = is_train ? p->train_images : p->test_images;
-    return asked ? asked : is_train ? TRAIN_IMAGES : TEST_IMAGES;
+    return split == ORCH_SPLIT_TRAIN ? p->train_images : p->test_images;
+}
+
+/* Number of images of a generated set. */
+static int64_t generated_images(const struct detect_params *p, enum orch_split split)
+{
+    const int64_t asked = asked_images(p, split);
+    return asked ? asked : split == ORCH_SPLIT_TRAIN ? TRAIN_IMAGES : TEST_IMAGES;
 }
 
 /* Numbers of Fashion-MNIST's classes by their names. */
@@ -67,7 +73,7 @@ static struct orch_scene_set *open_fashion(const struct detect_params *p, enum o
     if (!classes)
         return NULL;
     struct orch_generated_scenes options =
-        orch_generated_scenes_usual(split, image_count(p, split), (uint64_t)p->data_seed);
+        orch_generated_scenes_usual(split, generated_images(p, split), (uint64_t)p->data_seed);
     options.root = p->t.data_root;
     options.classes = (const int64_t *)(void *)classes->data;
     options.class_count = classes->len;
@@ -80,7 +86,7 @@ static bool check_fashion(const struct detect_params *p, const struct orch_host 
 static struct orch_scene_set *open_rectangles(const struct detect_params *p, enum orch_split split,
                                               GError **error)
 {
-    return orch_rectangle_scenes_new(&p->classes, split, image_count(p, split), 64,
+    return orch_rectangle_scenes_new(&p->classes, split, generated_images(p, split), 64,
                                      (uint64_t)p->data_seed, error);
 }
 
@@ -151,14 +157,15 @@ static bool check_folder(const struct detect_params *p, const struct orch_host *
 /* Where images with objects come from. */
 static const struct source {
     const char *name;
+    int64_t (*images)(const struct detect_params *p, enum orch_split split); /* 0: not known */
     struct orch_scene_set *(*open)(const struct detect_params *p, enum orch_split split,
                                    GError **error);
     /* Checks the classes, and names what will be read; reads no images. */
     bool (*check)(const struct detect_params *p, const struct orch_host *host, GError **error);
 } SOURCES[] = {
-    {ORCH_GENERATED_SCENES_NAME, open_fashion, check_fashion},
-    {"synthetic", open_rectangles, check_rectangles},
-    {NULL, open_folder, check_folder}, /* any other name */
+    {ORCH_GENERATED_SCENES_NAME, generated_images, open_fashion, check_fashion},
+    {"synthetic", generated_images, open_rectangles, check_rectangles},
+    {NULL, asked_images, open_folder, check_folder}, /* any other name */
 };
 
 static bool check_fashion(const struct detect_params *p, const struct orch_host *host,
@@ -183,6 +190,11 @@ static const struct source *find_source(const struct detect_params *p)
     while (source->name && !orch_name_is_same(source->name, p->t.dataset))
         source++;
     return source;
+}
+
+int64_t orch_object_data_planned(const struct detect_params *p, enum orch_split split)
+{
+    return find_source(p)->images(p, split);
 }
 
 /* ---- opening ------------------------------------------------------------------------------------
@@ -272,7 +284,8 @@ static struct orch_scene_set first_images(const struct orch_scene_set *set, int6
 
 static bool has_objects(const struct orch_object_data *data, GError **error)
 {
-    if (orch_object_data_objects(data, ORCH_OBJECTS_TRAIN, 0) > 0)
+    if (orch_detect_is_mode(data->params, "test") ||
+        orch_object_data_objects(data, ORCH_OBJECTS_TRAIN, 0) > 0)
         return true;
     const struct orch_scene_set *set = &data->parts[ORCH_OBJECTS_TRAIN];
     orch_error_set(error, ORCH_ERROR_RECIPE, "name other classes, or take more images",

@@ -18,10 +18,12 @@ enum orch_object_part {
 };
 
 /** Opens the data that the parameters name. Fails where they cannot be read, lack a class, or have
- * no object to learn from. Free with orch_object_data_free. */
+ * no object to learn from in a mode that trains. Free with orch_object_data_free. */
 struct orch_object_data *orch_object_data_open(const struct detect_params *params,
                                                const struct orch_host *host, GError **error);
 void orch_object_data_free(struct orch_object_data *data);
+/** Images of a split that a trial will use, as far as the parameters tell; 0: not known. */
+int64_t orch_object_data_planned(const struct detect_params *params, enum orch_split split);
 /** Names what will be read, with digests, to the host. Reports a failure and returns ORCH_FAILED.
  */
 int orch_object_data_check(const struct detect_params *params, const struct orch_host *host);

@@ -45,6 +45,7 @@ with: { $small }
 experiments:
   voc: { plugin: detect, with: { dataset: toys } }
   one: { plugin: detect, with: { dataset: toys, classes: [blue thing], epochs: 1 } }
+  tested: { plugin: detect, with: { mode: test, dataset: toys, classes: [blue thing], with_empty: true, train_images: 1, weights: "\${one.weights}" } }
   few: { plugin: detect, with: { dataset: toys, train_images: 6, test_images: 4, epochs: 1 } }
   open: { plugin: detect, with: { dataset: open, classes: [Red, Blue] } }
 R
@@ -61,6 +62,8 @@ same 23.0 "$(result voc val_objects)" 'objects without the difficult one'
 at_least "$(result voc full_map)" 0.9
 same 2.0 "$(result one class_count)"
 same 12.0 "$(result one train_images)" 'images with the chosen class'
+same 0.0 "$(result tested train_objects)" 'a test needs no training image with an object'
+same 24.0 "$(result tested val_images_total)"
 same 6.0 "$(result few train_images)"
 same 4.0 "$(result few val_images_total)"
 at_least "$(result open full_map)" 0.9

@@ -33,7 +33,7 @@ endforeach()
 # wait for real seconds, train with LibTorch, or measure the machine
 set_tests_properties(cli.0008-two-terminals cli.0052-paper cli.0044-budget cli.0057-classes cli.0115-final-accuracy cli.0116-best-compare cli.0093-strangers-store cli.0095-stuck-trials PROPERTIES LABELS "slow")
 # train detectors with LibTorch
-set_tests_properties(cli.0481-detect cli.0482-detect-bad-input cli.0483-detect-folders PROPERTIES LABELS "torch;slow" TIMEOUT 1200)
+set_tests_properties(cli.0481-detect cli.0482-detect-bad-input cli.0483-detect-folders cli.0485-detect-test-mode PROPERTIES LABELS "torch;slow" TIMEOUT 1200)
 # run the parts of a recipe one after the other
 set_tests_properties(cli.0073-part PROPERTIES LABELS "slow" TIMEOUT 1200)
 # damage a store, load the machine
