@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { ID_BYTES_MAX = 64 };
+enum { ID_BYTES_MAX = 64, TEXTS_MAX = 1000, DYNAMIC_MAX = 4096 };
 
 /* Copies a structure out of the file; false if it is not completely inside. */
 static bool take(const uint8_t *bytes, size_t length, uint64_t offset, void *out, size_t size)
@@ -105,12 +105,11 @@ static bool take_section(const uint8_t *bytes, size_t length, const ElfW(Ehdr) *
            take(bytes, length, head->e_shoff + (uint64_t)index * sizeof *out, out, sizeof *out);
 }
 
-/* Copies a name out of a table of names; NULL if it is empty or does not end inside. */
-static char *name_at(const uint8_t *bytes, size_t length, const ElfW(Shdr) * names, uint64_t at)
+/* Copies the name that begins at an offset of the file; NULL if it is empty or does not end inside.
+ */
+static char *name_at(const uint8_t *bytes, size_t length, uint64_t begin)
 {
-    uint64_t begin = names->sh_offset + at;
-    if (begin < at || begin >= length || !memchr(bytes + begin, '\0', length - begin) ||
-        !bytes[begin])
+    if (begin >= length || !memchr(bytes + begin, '\0', length - begin) || !bytes[begin])
         return NULL;
     return g_strdup((const char *)bytes + begin);
 }
@@ -129,7 +128,7 @@ static char *find_in_symbols(const uint8_t *bytes, size_t length, const ElfW(Ehd
             address - symbol.st_value >= symbol.st_size)
             continue;
         *out_inside = address - symbol.st_value;
-        return name_at(bytes, length, &names, symbol.st_name);
+        return name_at(bytes, length, names.sh_offset + symbol.st_name);
     }
     return NULL;
 }
@@ -157,4 +156,53 @@ char *orch_elf_function(const void *file, size_t length, uint64_t offset, uint64
                 return name;
         }
     return NULL;
+}
+
+/* ---- dynamic section --------------------------------------------------------------------------
+ */
+
+/* Finds the segment of the wanted type, or (PT_LOAD) the one that holds an address. */
+static bool find_segment(const uint8_t *bytes, size_t length, const ElfW(Ehdr) * head,
+                         unsigned type, uint64_t address, ElfW(Phdr) * out)
+{
+    for (unsigned i = 0; i < head->e_phnum; i++) {
+        if (!take(bytes, length, head->e_phoff + (uint64_t)i * sizeof *out, out, sizeof *out))
+            return false;
+        if (out->p_type == type && (type != PT_LOAD || (address >= out->p_vaddr &&
+                                                        address - out->p_vaddr < out->p_filesz)))
+            return true;
+    }
+    return false;
+}
+
+char **orch_elf_dynamic_texts(const void *file, size_t length, int64_t tag)
+{
+    const uint8_t *bytes = file;
+    ElfW(Ehdr) head;
+    ElfW(Phdr) dynamic, segment;
+    ElfW(Dyn) entry;
+    uint64_t offsets[TEXTS_MAX], table = 0;
+    unsigned count = 0;
+    GPtrArray *texts = g_ptr_array_new();
+    if (take_head(bytes, length, &head) &&
+        find_segment(bytes, length, &head, PT_DYNAMIC, 0, &dynamic))
+        for (unsigned i = 0; i < DYNAMIC_MAX; i++) {
+            if (!take(bytes, length, dynamic.p_offset + (uint64_t)i * sizeof entry, &entry,
+                      sizeof entry) ||
+                entry.d_tag == DT_NULL)
+                break;
+            if (entry.d_tag == DT_STRTAB)
+                table = entry.d_un.d_ptr;
+            else if (entry.d_tag == tag && count < TEXTS_MAX)
+                offsets[count++] = entry.d_un.d_val;
+        }
+    if (count && find_segment(bytes, length, &head, PT_LOAD, table, &segment))
+        for (unsigned i = 0; i < count; i++) {
+            char *text =
+                name_at(bytes, length, table - segment.p_vaddr + segment.p_offset + offsets[i]);
+            if (text)
+                g_ptr_array_add(texts, text);
+        }
+    g_ptr_array_add(texts, NULL);
+    return (char **)g_ptr_array_free(texts, FALSE);
 }

@@ -2,6 +2,7 @@
 /* OpenCV's DNN module, through the adapter that is built where its headers are. */
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/library.h"
 #include "lib/onnx/onnxruntime.h"
 #include "plugins/onnxrun/engine.h"
 #include "plugins/onnxrun/opencv/opencv_adapter.h"
@@ -21,7 +22,7 @@ static bool load(const char **out_version, char **out_from, GError **error)
                        path ? path : "orch-opencv.so");
         return false;
     }
-    void *handle = opencv ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *handle = opencv ? NULL : orch_library_open(path);
     const struct onnxrun_opencv *(*get)(void) = NULL;
     if (handle)
         *(void **)&get = dlsym(handle, ONNXRUN_OPENCV_SYMBOL);

@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/library.h"
 
 #include <dlfcn.h>
 #ifdef __GLIBC__
@@ -39,7 +40,7 @@ const struct orch_torch *orch_torch_load(GError **error)
         return NULL;
     }
     keep_memory();
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *handle = orch_library_open(path);
     const struct orch_torch *(*get)(void) = NULL;
     if (handle)
         *(void **)&get = dlsym(handle, ORCH_TORCH_SYMBOL);
