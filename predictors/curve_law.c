@@ -103,7 +103,7 @@ static double spread(const struct orch_law_data *d, const double *effects, int o
 static struct orch_law_test test_device(const struct orch_law_data *d, const double *y, int output,
                                         bool is_log, double *effects)
 {
-    struct orch_law_test test = {.f = NAN, .p = NAN};
+    struct orch_law_test test = {.f = NAN, .p = NAN, .largest = NAN};
     size_t rank_without, rank_with;
     double whole = 0;
     if (d->devices < 2)
@@ -112,15 +112,12 @@ static struct orch_law_test test_device(const struct orch_law_data *d, const dou
     double with = factor_sse(d, y, true, effects, &rank_with);
     test.df_device = (int)(rank_with - rank_without);
     test.df_rest = (int)(d->row_count - rank_with);
-    test.largest = spread(d, effects, output, is_log);
+    if (test.df_device >= 1)
+        test.largest = spread(d, effects, output, is_log);
     for (size_t i = 0; i < d->row_count; i++)
         whole += y[i] * y[i];
-    if (test.df_device >= 1 && without <= ROUNDING * whole) { /* all devices agree */
-        test.f = 0;
-        test.p = 1;
-        return test;
-    }
-    if (test.df_device < 1 || test.df_rest < 1)
+    bool all_agree = without <= ROUNDING * whole;
+    if (test.df_device < 1 || test.df_rest < 1 || all_agree)
         return test;
     test.f = ((without - with) / test.df_device) / (with / test.df_rest);
     test.p = with > 0 ? gsl_cdf_fdist_Q(fmax(test.f, 0), test.df_device, test.df_rest) : 0;
@@ -202,29 +199,20 @@ static double inverse(bool is_log, double y)
     return is_log ? exp(y) : fmax(y, 0);
 }
 
-/* Mean squared error of y and mean relative error of the parameter, for networks left out in turn.
- * HUGE_VAL if the fit without one of them is impossible. */
+/* Mean squared error of y for networks left out in turn. HUGE_VAL if the fit without one of them is
+ * impossible. */
 static double leave_out(const struct orch_law_data *d, const struct scaled *s, const double *y,
-                        int output, bool is_log, unsigned mask, double *out_relative)
+                        unsigned mask)
 {
-    double squares = 0, relative = 0, line[1 + ORCH_LAW_FEATURES];
-    size_t counted = 0;
+    double squares = 0, line[1 + ORCH_LAW_FEATURES];
     for (int n = 0; n < d->networks; n++) {
         if (!fit_line(d, s, y, mask, n, line))
             return HUGE_VAL;
         double guess = line_at(s, line, n);
-        for (size_t i = 0; i < d->row_count; i++) {
-            if (d->rows[i].network != n)
-                continue;
-            squares += (guess - y[i]) * (guess - y[i]);
-            double value = d->rows[i].values[output];
-            if (value > 0) {
-                relative += fabs(inverse(is_log, guess) - value) / value;
-                counted++;
-            }
-        }
+        for (size_t i = 0; i < d->row_count; i++)
+            if (d->rows[i].network == n)
+                squares += (guess - y[i]) * (guess - y[i]);
     }
-    *out_relative = counted ? relative / (double)counted : (double)NAN;
     return squares / (double)d->row_count;
 }
 
@@ -234,28 +222,25 @@ static unsigned bits(unsigned mask)
 }
 
 static void choose_features(const struct orch_law_data *d, const struct scaled *s, const double *y,
-                            int output, struct orch_law_line *out, double *line)
+                            struct orch_law_line *out)
 {
     unsigned best = 0;
-    double least = HUGE_VAL, whole = 0;
-    out->left_out_error = NAN;
+    double least = HUGE_VAL, whole = 0, line[1 + ORCH_LAW_FEATURES];
     for (size_t i = 0; i < d->row_count; i++)
         whole += y[i] * y[i] / (double)d->row_count;
     for (unsigned size = 0; size <= ORCH_LAW_FEATURES && d->networks >= 3; size++)
         for (unsigned mask = 0; mask < 1u << ORCH_LAW_FEATURES; mask++) {
-            double relative = NAN;
             if (bits(mask) != size || (int)size > d->networks - 2)
                 continue;
-            double error = leave_out(d, s, y, output, out->is_log, mask, &relative);
+            double error = leave_out(d, s, y, mask);
             if (error < HUGE_VAL &&
                 (isinf(least) || error < least * (1 - 1e-9) - ROUNDING * whole)) {
                 least = error;
                 best = mask;
-                out->left_out_error = relative;
             }
         }
     if (!fit_line(d, s, y, best, -1, line))
-        memset(line, 0, (1 + ORCH_LAW_FEATURES) * sizeof *line);
+        memset(line, 0, sizeof line);
     out->intercept = line[0];
     for (int f = 0; f < ORCH_LAW_FEATURES; f++) {
         out->uses[f] = best >> f & 1;
@@ -281,12 +266,12 @@ static double line_r2(const struct orch_law_data *d, const double *y, const stru
     return is_constant ? (double)NAN : 1 - rest / whole;
 }
 
-static void fit_output(const struct orch_law_data *d, const struct scaled *s, int output,
+/* Fits one output. Writes its dependent variable, without the device's effect where that matters,
+ * to `y` (one number per row). */
+static void fit_output(const struct orch_law_data *d, const struct scaled *s, int output, double *y,
                        struct orch_law_line *out)
 {
     double low = HUGE_VAL, high = 0, effects[ORCH_LAW_DEVICES_MAX] = {0};
-    double line[1 + ORCH_LAW_FEATURES];
-    g_autofree double *y = g_new(double, d->row_count);
     for (size_t i = 0; i < d->row_count; i++) {
         low = fmin(low, d->rows[i].values[output]);
         high = fmax(high, d->rows[i].values[output]);
@@ -304,9 +289,69 @@ static void fit_output(const struct orch_law_data *d, const struct scaled *s, in
         for (size_t i = 0; i < d->row_count; i++)
             y[i] -= out->device[d->rows[i].device];
     }
-    choose_features(d, s, y, output, out, line);
-    out->r2 = line_r2(d, y, out);
-    orch_law_line_errors(d, y, out);
+    choose_features(d, s, y, out);
+}
+
+static double line_predict(const struct orch_law_line *line, const double *features, int device)
+{
+    double y = line->intercept + (device >= 0 ? line->device[device] : 0);
+    for (int f = 0; f < ORCH_LAW_FEATURES; f++)
+        y += line->slopes[f] * features[f];
+    return inverse(line->is_log, y);
+}
+
+/* ---- error on networks left out ---------------------------------------------------------------
+ */
+
+/* Fits one output without a network, every choice included: scale, device, features. */
+static void fit_without(const struct orch_law_data *d, int network, int output,
+                        struct orch_law_line *out)
+{
+    struct orch_law_data rest = *d;
+    struct scaled scaled;
+    g_autofree struct orch_law_row *rows = g_new(struct orch_law_row, d->row_count);
+    g_autofree double *features = g_new(double, (size_t)d->networks *ORCH_LAW_FEATURES);
+    g_autofree double *y = g_new(double, d->row_count);
+    const size_t before = (size_t)network * ORCH_LAW_FEATURES;
+    rest.row_count = 0;
+    for (size_t i = 0; i < d->row_count; i++) {
+        if (d->rows[i].network == network)
+            continue;
+        rows[rest.row_count] = d->rows[i];
+        rows[rest.row_count++].network -= d->rows[i].network > network;
+    }
+    rest.networks = d->networks - 1;
+    memcpy(features, d->features, before * sizeof *features);
+    memcpy(features + before, d->features + before + ORCH_LAW_FEATURES,
+           ((size_t)rest.networks * ORCH_LAW_FEATURES - before) * sizeof *features);
+    rest.rows = rows;
+    rest.features = features;
+    scale_features(&rest, &scaled);
+    fit_output(&rest, &scaled, output, y, out);
+    g_free(scaled.x);
+}
+
+/* The mean relative error of one output for networks left out in turn. NaN: fewer than 3 networks.
+ * The features are chosen anew without each network: the least error among several choices, on the
+ * networks that made the choice, would be too small (Varma, Simon 2006). */
+static double left_out_error(const struct orch_law_data *d, int output)
+{
+    double relative = 0;
+    size_t counted = 0;
+    for (int n = 0; d->networks >= 3 && n < d->networks; n++) {
+        struct orch_law_line line = {0};
+        fit_without(d, n, output, &line);
+        for (size_t i = 0; i < d->row_count; i++) {
+            const struct orch_law_row *row = &d->rows[i];
+            const double value = row->values[output];
+            if (row->network != n || !(value > 0))
+                continue;
+            const double *features = d->features + (size_t)n * ORCH_LAW_FEATURES;
+            relative += fabs(line_predict(&line, features, row->device) - value) / value;
+            counted++;
+        }
+    }
+    return counted ? relative / (double)counted : (double)NAN;
 }
 
 /* ---- all --------------------------------------------------------------------------------------
@@ -348,8 +393,14 @@ struct orch_curve_law *orch_law_fit(const struct orch_law_data *data, GError **e
     law->outputs = data->outputs;
     law->lines = g_new0(struct orch_law_line, data->outputs);
     scale_features(data, &scaled);
-    for (int i = 0; i < data->outputs; i++)
-        fit_output(data, &scaled, i, &law->lines[i]);
+    g_autofree double *y = g_new(double, data->row_count);
+    for (int i = 0; i < data->outputs; i++) {
+        struct orch_law_line *line = &law->lines[i];
+        fit_output(data, &scaled, i, y, line);
+        line->r2 = line_r2(data, y, line);
+        line->left_out_error = left_out_error(data, i);
+        orch_law_line_errors(data, y, line);
+    }
     g_free(scaled.x);
     return law;
 }
@@ -364,9 +415,5 @@ void orch_law_free(struct orch_curve_law *law)
 double orch_law_predict(const struct orch_curve_law *law, int output, const double *features,
                         int device)
 {
-    const struct orch_law_line *line = &law->lines[output];
-    double y = line->intercept + (device >= 0 ? line->device[device] : 0);
-    for (int f = 0; f < ORCH_LAW_FEATURES; f++)
-        y += line->slopes[f] * features[f];
-    return inverse(line->is_log, y);
+    return line_predict(&law->lines[output], features, device);
 }

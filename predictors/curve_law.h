@@ -19,7 +19,7 @@
 /** At or above this condition number a law's individual coefficients are not determined. */
 #define ORCH_LAW_CONDITION_MOST 1e4
 #define ORCH_LAW_OUTPUTS_MAX 64
-#define ORCH_LAW_NETWORKS_MAX 1000
+#define ORCH_LAW_NETWORKS_MAX 200
 #define ORCH_LAW_DEVICES_MAX 64
 
 struct orch_law_row {
@@ -37,9 +37,12 @@ struct orch_law_data {
 /** F test whether the device affects a parameter. Networks are factors, so only results of the same
  * network on different devices are compared: F = (SS_device / df_device) / (SS_rest / df_rest). */
 struct orch_law_test {
-    double f, p; /* NaN if nothing can be tested; p = 1 if all devices agree exactly */
+    /* NaN if nothing can be tested: fewer than two devices have the same network, or all devices
+     * agree exactly, so that F is 0 / 0 */
+    double f, p;
     int df_device, df_rest;
-    double largest; /* largest difference between two devices, as a share of the parameter */
+    double largest; /* largest difference between two devices, as a share of the parameter; NaN:
+                       no network has runs on two devices */
     bool matters;   /* significant: p < 0.05 / outputs (Bonferroni) */
 };
 
@@ -57,7 +60,8 @@ struct orch_law_line {
         device[ORCH_LAW_DEVICES_MAX]; /* offset of a device; all 0 unless the test is significant */
     double r2;                        /* over the rows, of the logarithm if is_log */
     double left_out_error; /* mean of |predicted - fitted| / fitted on networks left out in
-                              turn; NaN for fewer than 3 networks */
+                              turn, each predicted by a line whose features were chosen without
+                              it (nested cross-validation); NaN for fewer than 3 networks */
     struct orch_law_test test;
 };
 
@@ -72,6 +76,12 @@ struct orch_curve_law {
  * of range. */
 struct orch_curve_law *orch_law_fit(const struct orch_law_data *data, GError **error);
 void orch_law_free(struct orch_curve_law *law);
+
+/** Number of coefficients of a line: the constant and one for each feature that it uses. */
+int orch_law_coefficients(const struct orch_law_line *line);
+/** Returns whether R2 says something about a regression: it needs two observations or more for
+ * each coefficient, because with fewer R2 is near 1 whatever the data are. */
+bool orch_law_r2_counts(int observations, int coefficients);
 
 /** Sets the standard errors and the condition number of a line with selected features. `y`: the
  * dependent variable, one number per row. */

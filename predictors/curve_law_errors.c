@@ -60,15 +60,26 @@ static double inverse_at(const gsl_matrix *v, const gsl_vector *s, size_t j)
     return sum;
 }
 
+int orch_law_coefficients(const struct orch_law_line *line)
+{
+    int count = 1;
+    for (int f = 0; f < ORCH_LAW_FEATURES; f++)
+        count += line->uses[f];
+    return count;
+}
+
+bool orch_law_r2_counts(int observations, int coefficients)
+{
+    return observations >= 2 * coefficients;
+}
+
 void orch_law_line_errors(const struct orch_law_data *d, const double *y,
                           struct orch_law_line *line)
 {
-    size_t networks = (size_t)d->networks, cols = 1;
+    size_t networks = (size_t)d->networks, cols = (size_t)orch_law_coefficients(line);
     line->intercept_se = line->condition = NAN;
-    for (int f = 0; f < ORCH_LAW_FEATURES; f++) {
+    for (int f = 0; f < ORCH_LAW_FEATURES; f++)
         line->slope_se[f] = NAN;
-        cols += line->uses[f];
-    }
     if (networks < cols)
         return;
     gsl_error_handler_t *handler = gsl_set_error_handler_off();

@@ -179,6 +179,54 @@ static void test_f_by_hand(void **state)
     orch_law_free(law);
 }
 
+/* b0 that no size explains: among the sets of features one fits the networks best by chance. The
+ * error that is printed is that of networks which had no part in the choice of features. */
+static void test_left_out_error_is_nested(void **state)
+{
+    (void)state;
+    static const double b0[NETS] = {0.031, 0.052, 0.024, 0.047, 0.038};
+    struct orch_law_row one_each[NETS];
+    struct orch_law_data data = {.networks = NETS, .devices = 1, .outputs = 1};
+    data.features = &SIZES[0][0];
+    for (int i = 0; i < NETS; i++)
+        one_each[i] = (struct orch_law_row){i, 0, &b0[i]};
+    data.rows = one_each;
+    data.row_count = NETS;
+    struct orch_curve_law *law = fitted(&data);
+    double sum = 0;
+    for (int left = 0; left < NETS; left++) {
+        struct orch_law_row rest[NETS];
+        double sizes[NETS][ORCH_LAW_FEATURES];
+        struct orch_law_data others = {.networks = NETS - 1, .devices = 1, .outputs = 1};
+        for (int i = 0, at = 0; i < NETS; i++) {
+            if (i == left)
+                continue;
+            memcpy(sizes[at], SIZES[i], sizeof *sizes);
+            rest[at] = (struct orch_law_row){at, 0, &b0[i]};
+            at++;
+        }
+        others.features = &sizes[0][0];
+        others.rows = rest;
+        others.row_count = NETS - 1;
+        struct orch_curve_law *without = fitted(&others);
+        sum += fabs(orch_law_predict(without, 0, SIZES[left], 0) - b0[left]) / b0[left];
+        orch_law_free(without);
+    }
+    near(law->lines[0].left_out_error, sum / NETS, 1e-12);
+    orch_law_free(law);
+}
+
+static void test_r2_needs_observations(void **state)
+{
+    (void)state;
+    struct orch_law_line line = {.uses = {true, false, true}};
+    assert_int_equal(orch_law_coefficients(&line), 3);
+    assert_false(orch_law_r2_counts(4, 3)); /* one degree of freedom */
+    assert_false(orch_law_r2_counts(5, 3));
+    assert_true(orch_law_r2_counts(6, 3));
+    assert_true(orch_law_r2_counts(4, 2));
+}
+
 static void test_few_networks(void **state)
 {
     (void)state;
@@ -188,7 +236,8 @@ static void test_few_networks(void **state)
     struct orch_curve_law *law = fitted(&data);
     near(orch_law_predict(law, 0, NEW_SIZE, -1), values[0][0], 1e-12);
     assert_true(isnan(law->lines[0].left_out_error));
-    near(law->lines[0].test.p, 1, 0); /* all devices agree exactly */
+    /* all devices agree exactly: F is 0 / 0 */
+    assert_true(isnan(law->lines[0].test.f) && isnan(law->lines[0].test.p));
     orch_law_free(law);
     data.devices = 1;
     data.row_count = 1;
@@ -363,12 +412,20 @@ static void test_goodness_by_hand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_law_is_found),     cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_curve_errors),     cmocka_unit_test(test_device_that_matters),
-        cmocka_unit_test(test_f_by_hand),        cmocka_unit_test(test_few_networks),
-        cmocka_unit_test(test_never_negative),   cmocka_unit_test(test_law_refuses),
-        cmocka_unit_test(test_choice_of_form),   cmocka_unit_test(test_too_few_points_for_power),
-        cmocka_unit_test(test_goodness_by_hand), cmocka_unit_test(test_plain_regression),
+        cmocka_unit_test(test_left_out_error_is_nested),
+        cmocka_unit_test(test_r2_needs_observations),
+        cmocka_unit_test(test_law_is_found),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_curve_errors),
+        cmocka_unit_test(test_device_that_matters),
+        cmocka_unit_test(test_f_by_hand),
+        cmocka_unit_test(test_few_networks),
+        cmocka_unit_test(test_never_negative),
+        cmocka_unit_test(test_law_refuses),
+        cmocka_unit_test(test_choice_of_form),
+        cmocka_unit_test(test_too_few_points_for_power),
+        cmocka_unit_test(test_goodness_by_hand),
+        cmocka_unit_test(test_plain_regression),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
