@@ -179,6 +179,7 @@ static void fill_gaps(struct orch_curve_set *set, const GArray *wanted)
             cell_at(set, w->net, w->variant, device, w->repeat);
     }
     g_ptr_array_sort(set->cells, compare_cells);
+    orch_curve_set_find_copies(set);
 }
 
 struct orch_curve_set *orch_curve_set_gather(struct orch_plan *plan,

@@ -46,7 +46,8 @@ struct orch_heldout_error orch_curve_set_law_leave_out(const struct orch_curve_s
         struct orch_curve_set_law *rest = law_without(set, net);
         for (guint i = 0; rest && i < set->cells->len; i++) {
             const struct orch_curve_set_cell *cell = set->cells->pdata[i];
-            double error = cell->net == net ? error_of(rest, set, cell) : (double)NAN;
+            double error =
+                cell->net == net && !cell->copy_of ? error_of(rest, set, cell) : (double)NAN;
             if (!isfinite(error))
                 continue;
             sum += error;

@@ -44,6 +44,7 @@ void orch_curve_ols_describe(struct orch_section *section, const struct orch_cur
         orch_section_note(section, "the regression on layers and GPU needs more curves");
         return;
     }
+    const bool r2_counts = orch_law_r2_counts(plain->rows, plain->terms);
     struct orch_table *table = table_new(plain, set);
     for (int i = 0; i < plain->outputs; i++) {
         const struct orch_curve_ols_line *line = &plain->lines[i];
@@ -55,12 +56,13 @@ void orch_curve_ols_describe(struct orch_section *section, const struct orch_cur
         for (int g = 0; g < plain->devices; g++)
             if (plain->has_device[g] && g != plain->base)
                 add_term(table, &line->device[g]);
-        orch_table_add_real(table, line->r2);
+        orch_table_add_real(table, r2_counts ? line->r2 : (double)NAN);
     }
     orch_section_table(section, table);
     orch_section_note(section,
                       "regression on the number of layers and the device, as the assignment asks: "
                       "parameter = constant + per layer x layers + device; ordinary least squares "
-                      "over %d curves with %d terms; standard errors in brackets",
-                      plain->rows, plain->terms);
+                      "over %d independent curves with %d terms; standard errors in brackets%s",
+                      plain->rows, plain->terms,
+                      r2_counts ? "" : "; no R2: fewer than two curves for each term");
 }

@@ -56,6 +56,33 @@ const char *orch_curve_set_device(const struct orch_curve_set *set, int device)
                                  : set->devices->pdata[device];
 }
 
+/* ---- equal curves -----------------------------------------------------------------------------
+ */
+
+void orch_curve_set_find_copies(struct orch_curve_set *set)
+{
+    for (guint i = 0; i < set->cells->len; i++) {
+        struct orch_curve_set_cell *cell = set->cells->pdata[i];
+        cell->copy_of = NULL;
+        for (guint j = 0; j < i && cell->curve && !cell->copy_of; j++) {
+            const struct orch_curve_set_cell *other = set->cells->pdata[j];
+            if (other->curve && !other->copy_of &&
+                orch_run_curve_is_copy(other->curve, cell->curve))
+                cell->copy_of = other;
+        }
+    }
+}
+
+int orch_curve_set_independent(const struct orch_curve_set *set)
+{
+    int count = 0;
+    for (guint i = 0; i < set->cells->len; i++) {
+        const struct orch_curve_set_cell *cell = set->cells->pdata[i];
+        count += cell->fit.stages && !cell->copy_of;
+    }
+    return count;
+}
+
 /* ---- networks ---------------------------------------------------------------------------------
  */
 

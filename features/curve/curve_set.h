@@ -28,6 +28,8 @@ struct orch_curve_set_cell {
     struct orch_run_curve *curve;
     struct orch_curve_result fit; /* of the Optimus form, by stage; stages NULL: too few points */
     char *why_not;                /* why there is no curve or fit */
+    const struct orch_curve_set_cell *copy_of; /* an earlier cell whose losses are equal to the last
+                                                  bit, so that both are one observation, or NULL */
 };
 
 struct orch_curve_set {
@@ -41,6 +43,11 @@ struct orch_curve_set {
  * features are computed from `cost`, the cost that its trial declares; they are NaN when `cost`
  * does not name a network that orch can build. */
 int orch_curve_set_net_of(struct orch_curve_set *set, const char *name, const json_t *cost);
+
+/** Sets `copy_of` of each cell. Call it when all cells are there and in order. */
+void orch_curve_set_find_copies(struct orch_curve_set *set);
+/** Returns the number of fitted cells that are no copy of another. */
+int orch_curve_set_independent(const struct orch_curve_set *set);
 
 /** Makes an empty set. With `owns_curves` freeing it frees its cells' curves and fits; otherwise
  * they are borrowed. The caller frees. */
@@ -64,6 +71,7 @@ struct orch_curve_set_law {
     size_t stages;
     double *starts;   /* first k of each stage */
     int used, passed; /* cells used, and fitted cells not used (other stages, or no features) */
+    int copies;       /* fitted cells not used because their losses are those of a used one */
 };
 /** Fits the regression. NULL with an error when the set has too few usable curves. The caller
  * frees. */

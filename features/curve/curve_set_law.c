@@ -27,7 +27,7 @@ static bool is_usable(const struct orch_curve_set *set, const struct orch_curve_
     for (int i = 0; i < ORCH_LAW_FEATURES; i++)
         if (!isfinite(net->features[i]))
             return false;
-    return cell->fit.stages && (!like || same_stages(cell->fit.stages, like));
+    return cell->fit.stages && !cell->copy_of && (!like || same_stages(cell->fit.stages, like));
 }
 
 /* Returns the stages that the regression uses: those of the first usable curve. */
@@ -90,10 +90,11 @@ struct orch_curve_set_law *orch_curve_set_law_fit(const struct orch_curve_set *s
     out->stages = like->count;
     out->starts = g_memdup2(like->starts, like->count * sizeof *like->starts);
     out->used = (int)data.row_count;
-    for (guint i = 0; i < count; i++)
-        out->passed +=
-            ((const struct orch_curve_set_cell *)set->cells->pdata[i])->fit.stages != NULL;
-    out->passed -= out->used;
+    for (guint i = 0; i < count; i++) {
+        const struct orch_curve_set_cell *cell = set->cells->pdata[i];
+        out->copies += cell->fit.stages && cell->copy_of;
+    }
+    out->passed = orch_curve_set_independent(set) - out->used;
     return out;
 }
 

@@ -224,13 +224,29 @@ static void read_accuracy(struct orch_run_curve *c, const struct orch_series *se
     }
 }
 
+bool orch_run_curve_is_copy(const struct orch_run_curve *a, const struct orch_run_curve *b)
+{
+    const size_t size = a->count * sizeof(double);
+    return a->count && a->count == b->count && a->is_by_epoch == b->is_by_epoch &&
+           memcmp(a->k, b->k, size) == 0 && memcmp(a->loss, b->loss, size) == 0;
+}
+
+/* Returns whether an earlier curve has the same points. */
+static bool is_copy(const GPtrArray *curves, guint i)
+{
+    for (guint j = 0; j < i; j++)
+        if (orch_run_curve_is_copy(curves->pdata[j], curves->pdata[i]))
+            return true;
+    return false;
+}
+
 struct orch_isotonic *orch_run_curves_bridge(const GPtrArray *curves, GError **error)
 {
     g_autoptr(GArray) loss = g_array_new(FALSE, FALSE, sizeof(double));
     g_autoptr(GArray) accuracy = g_array_new(FALSE, FALSE, sizeof(double));
     for (guint i = 0; i < curves->len; i++) {
         const struct orch_run_curve *c = curves->pdata[i];
-        if (!c->accuracy_count)
+        if (!c->accuracy_count || is_copy(curves, i))
             continue;
         g_array_append_vals(loss, c->accuracy_loss, (guint)c->accuracy_count);
         g_array_append_vals(accuracy, c->accuracy, (guint)c->accuracy_count);

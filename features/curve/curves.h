@@ -46,6 +46,10 @@ struct orch_run_curve *orch_run_curve_read(struct orch_plugins *plugins, struct 
                                            const struct orch_curve_request *request,
                                            GError **error);
 
+/** Returns whether two curves have the same points to the last bit. Two runs of the same network
+ * with the same seed do, so they are one observation. */
+bool orch_run_curve_is_copy(const struct orch_run_curve *a, const struct orch_run_curve *b);
+
 enum orch_curve_choice { ORCH_CURVE_AUTO, ORCH_CURVE_ALWAYS_OPTIMUS, ORCH_CURVE_ALWAYS_POWER };
 
 /** A curve's fit, by learning-rate stage. */
@@ -64,7 +68,7 @@ void orch_run_curve_errors(const struct orch_run_curve *curve,
 void orch_curve_result_release(struct orch_curve_result *result);
 
 /** Fits accuracy as an isotonic function of loss over all these runs (struct orch_run_curve *).
- * NULL with an error when no run has accuracies. The caller frees. */
+ * Equal curves count once. NULL with an error when no run has accuracies. The caller frees. */
 struct orch_isotonic *orch_run_curves_bridge(const GPtrArray *curves, GError **error);
 
 /** Shortens a device's name to what follows its last comma when all `others` (char *) agree up to

@@ -74,6 +74,30 @@ static struct orch_table *make_table(const struct orch_curve_set *set)
     return table;
 }
 
+/* States how many of the models are observations of their own, and which are not. */
+static void add_independence(struct orch_section *section, const struct orch_curve_set *set,
+                             unsigned missing)
+{
+    const int models = (int)(set->cells->len - missing), own = orch_curve_set_independent(set);
+    g_autoptr(GString) text = g_string_new(NULL);
+    orch_section_text(section, "%d of %u models, %s%d independent%s", models, set->cells->len,
+                      own < models ? "but only " : "", own,
+                      missing ? "; the others are missing" : "");
+    for (guint i = 0; i < set->cells->len; i++) {
+        const struct orch_curve_set_cell *cell = set->cells->pdata[i], *first = cell->copy_of;
+        if (first)
+            g_string_append_printf(text, "%s%s on %s = on %s", text->len ? ", " : "",
+                                   orch_curve_set_net(set, cell->net)->name,
+                                   orch_curve_set_device(set, cell->device),
+                                   orch_curve_set_device(set, first->device));
+    }
+    if (text->len)
+        orch_section_note(section,
+                          "losses that are equal to the last bit, because the runs have the same "
+                          "seed, are one model: %s",
+                          text->str);
+}
+
 static bool fill(struct orch_section_context *a, GError **error)
 {
     (void)error;
@@ -94,8 +118,7 @@ static bool fill(struct orch_section_context *a, GError **error)
             "epoch, epochs) from the start of the learning-rate stage; losses as "
             "recorded; in brackets the standard error, as if each point's error were independent",
             metric ? metric : "loss");
-        orch_section_text(a->section, "%u of %u models%s", set->cells->len - missing,
-                          set->cells->len, missing ? "; the others are missing" : "");
+        add_independence(a->section, set, missing);
         for (guint i = 0; i < set->devices->len; i++)
             if (orch_curve_set_device(set, (int)i) != set->devices->pdata[i])
                 orch_section_note(a->section, "device '%s': %s", orch_curve_set_device(set, (int)i),

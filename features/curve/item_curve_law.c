@@ -70,7 +70,7 @@ static struct orch_goodness judge_mean(const struct orch_curve_set *set,
         int curves = 0;
         for (guint j = 0; j < set->cells->len; j++) {
             const struct orch_curve_set_cell *cell = set->cells->pdata[j];
-            if (cell->fit.stages) {
+            if (cell->fit.stages && !cell->copy_of) {
                 loss += orch_stages_loss(cell->fit.stages, c->k[i]);
                 curves++;
             }
@@ -162,6 +162,29 @@ static void add_conditions(struct orch_section *section, const struct orch_curve
     }
 }
 
+static bool r2_counts(const struct orch_curve_set_law *law, const struct orch_law_line *line)
+{
+    return orch_law_r2_counts(law->law->networks, orch_law_coefficients(line));
+}
+
+/* Names the parameters whose R2 is not shown, because their line has too many coefficients. */
+static void add_few_networks(struct orch_section *section, const struct orch_curve_set_law *law)
+{
+    const int networks = law->law->networks;
+    for (int i = 0; i < law->law->outputs; i++) {
+        const struct orch_law_line *line = &law->law->lines[i];
+        const int coefficients = orch_law_coefficients(line);
+        g_autofree char *name = orch_curve_set_law_param(law, i);
+        if (coefficients > 1 && !r2_counts(law, line))
+            orch_section_note(section,
+                              "no R2 of %s: %d coefficients on %d networks leave %d degree%s of "
+                              "freedom, with which R2 is near 1 whatever the data are; the error "
+                              "on networks left out is the evidence",
+                              name, coefficients, networks, MAX(networks - coefficients, 0),
+                              orch_plural(MAX(networks - coefficients, 0)));
+    }
+}
+
 static void add_law(struct orch_section *section, const struct orch_curve_set_law *law)
 {
     static const char *const headers[] = {
@@ -177,20 +200,29 @@ static void add_law(struct orch_section *section, const struct orch_curve_set_la
         for (int f = 0; f < ORCH_LAW_FEATURES; f++)
             orch_table_add_estimate(table, line->uses[f] ? line->slopes[f] : (double)NAN,
                                     line->slope_se[f]);
-        orch_table_add_real(table, line->r2);
+        orch_table_add_real(table, r2_counts(law, line) ? line->r2 : (double)NAN);
         orch_table_add_real(table, 100 * line->left_out_error);
         orch_table_add_real(table, line->condition);
     }
     orch_section_table(section, table);
-    orch_section_note(
-        section,
-        "from %d curves of %d networks; each parameter by those features that predict a "
-        "network left out best ('-': not used)%s",
-        law->used, law->law->networks,
-        law->law->networks < 3 ? "; below 3 networks: constants" : "");
+    orch_section_note(section,
+                      "from %d independent curve%s of %d network%s; each parameter by those "
+                      "features that predict "
+                      "a network left out best ('-': not used)%s",
+                      law->used, orch_plural(law->used), law->law->networks,
+                      orch_plural(law->law->networks),
+                      law->law->networks < 3 ? "; below 3 networks: constants" : "");
+    if (law->copies)
+        orch_section_note(section,
+                          "%d further curve%s equal%s one of these to the last bit (same seed) and "
+                          "count%s no second time",
+                          law->copies, orch_plural(law->copies), law->copies == 1 ? "s" : "",
+                          law->copies == 1 ? "s" : "");
     orch_section_note(section,
                       "in brackets the standard error (each network counts once); R2 is of the "
-                      "logarithm where the scale is ln");
+                      "logarithm where the scale is ln; left-out error: each network is predicted "
+                      "by a line whose features were chosen without it");
+    add_few_networks(section, law);
     add_conditions(section, law);
     if (law->passed)
         orch_section_note(
@@ -200,12 +232,27 @@ static void add_law(struct orch_section *section, const struct orch_curve_set_la
             law->passed, orch_plural(law->passed));
 }
 
+/* Says why no F test is possible although there are several devices. */
+static void add_untested(struct orch_section *section, const struct orch_curve_set_law *law)
+{
+    if (law->copies)
+        orch_section_text(section,
+                          "whether the device matters cannot be tested: the losses on the devices "
+                          "are equal to the last bit, because the runs have the same seed. With "
+                          "'seed: device' in the recipe's experiments each device has seeds of its "
+                          "own");
+    else
+        orch_section_note(section,
+                          "whether the device matters cannot be tested: that needs several "
+                          "networks with independent curves on two devices each");
+}
+
 static void add_test(struct orch_section *section, const struct orch_curve_set_law *law)
 {
     static const char *const headers[] = {"of", ">largest difference %",   ">F",
                                           ">p", "does the device matter?", NULL};
     struct orch_table *table = orch_table_new(headers);
-    bool any = false;
+    bool any = false, tested = false;
     for (int i = 0; i < law->law->outputs; i++) {
         const struct orch_law_test *test = &law->law->lines[i].test;
         g_autofree char *name = orch_curve_set_law_param(law, i);
@@ -213,6 +260,7 @@ static void add_test(struct orch_section *section, const struct orch_curve_set_l
                                             : g_strdup_printf("F(%d, %d) = %.3g", test->df_device,
                                                               test->df_rest, test->f);
         any = any || test->matters;
+        tested = tested || !isnan(test->p);
         orch_table_add(table, name, NULL);
         orch_table_add_real(table, 100 * test->largest);
         orch_table_add(table, f, orch_json_real_or_null(test->f));
@@ -228,14 +276,18 @@ static void add_test(struct orch_section *section, const struct orch_curve_set_l
         orch_section_note(section, "device: one only, so whether it matters cannot be tested");
         return;
     }
+    if (!tested) {
+        orch_table_free(table);
+        add_untested(section, law);
+        return;
+    }
     orch_section_table(section, table);
     orch_section_note(
         section, "device against device on the same network (F test, p < 0.05 / %d counts); %s",
         law->law->outputs,
         any ? "where it matters its effect is in the prediction. Steps to a loss should not "
               "depend on the device: look for what else differs"
-            : "as expected: steps to a loss do not depend on the device, so no term of it is "
-              "used");
+            : "no effect of the device is found, so no term of it is used");
 }
 
 void orch_curve_law_describe(struct orch_section *section, const struct orch_curve_set_law *law)
@@ -345,6 +397,12 @@ static void add_held(struct orch_section *section, const struct orch_report_item
         draw_held(section, set, law, held);
         add_ranges(section, held);
     }
+    const int own = orch_curve_set_independent(held_set);
+    if ((int)held_set->cells->len - (int)missing > own)
+        orch_section_note(section,
+                          "the %u curves of left-out networks are %d: equal to the last bit, "
+                          "because the runs have the same seed",
+                          held_set->cells->len - missing, own);
     if (!held_set->cells->len)
         orch_section_note(section,
                           "the left-out network is not among the trials that were asked for");

@@ -48,6 +48,7 @@ static struct orch_curve_set *set_of(const GPtrArray *curves, const GArray *resu
         g_ptr_array_add(set->cells, cell);
     }
     g_ptr_array_sort(set->cells, compare_cells);
+    orch_curve_set_find_copies(set);
     return set;
 }
 
