@@ -125,7 +125,9 @@ static void print_margin(const struct orch_group *second, const struct orch_diff
     g_autofree char *margin = orch_within_format(d->mean.mid, d->mean.low, d->mean.high);
     g_autofree char *interval = orch_interval_format(d->mean.low, d->mean.high);
     g_autofree char *p = orch_p_format(d->p), *corrected = orch_p_format(d->p_corrected);
-    if (isnan(d->p))
+    if (d->is_uneven)
+        orch_cli_print("margin over %s: %s; " ORCH_UNEVEN_WORDS, other, margin);
+    else if (isnan(d->p))
         orch_cli_print(
             "margin over %s: %s; with fewer than 2 repeats each it cannot be told from noise",
             other, margin);
@@ -143,7 +145,7 @@ static void print_winner(const struct request *r, const struct orch_ranking *ran
     g_autofree char *value = orch_spread_format(&first->spread), *count = count_text(first);
     g_autofree char *name = orch_text_plain(g_strdup(*first->label ? first->label : "all runs"));
     orch_cli_print("\nbest: %s, %s %s (n = %s)", name, r->ranked_by.metric, value, count);
-    if (ranking->compared) {
+    if (ranking->compared || ranking->is_uneven) {
         print_margin(ranking->groups->pdata[1], &ranking->margins[1]);
         if (ranking->compared > 1 && ranking->method)
             printf("%zu of %zu other settings are worse by more than noise\n", ranking->worse,
@@ -167,6 +169,11 @@ static void print_text(const struct request *r, const GPtrArray *rankings)
         print_winner(r, ranking);
     }
     fflush(stdout);
+    for (guint i = 0; i < rankings->len; i++)
+        if (((const struct orch_ranking *)rankings->pdata[i])->is_uneven) {
+            orch_cli_info(r->cli, "%s", ORCH_UNEVEN_HINT);
+            break;
+        }
     if (rankings->len > 1)
         orch_cli_info(r->cli,
                       "%u tasks are ranked apart (" ORCH_TASK_WORDS "): --where chooses "
@@ -332,6 +339,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     g_autoptr(GPtrArray) with = runs ? with_metric(&r, store, runs, &better, error) : NULL;
     if (!with || !settle_direction(&r, better, error))
         return -1;
+    r.ranked_by.counts_disturbed = o->disturbed;
     if (!o->disturbed && orch_unit_is_timing(r.unit, NULL))
         leave_out_disturbed(&r, with);
     print_not_a_number(&r);

@@ -26,6 +26,7 @@ static struct orch_plan *make_plan(struct orch_cli *cli, const struct orch_expan
     const struct orch_plan_options plan_options = {
         .slots = (unsigned)options->jobs,
         .force = options->force,
+        .disturbed = options->disturbed,
         .no_watch = options->no_watch,
         .keep_trials = options->keep_trials,
         .executor = options->executor ? orch_executor_find(options->executor) : NULL,

@@ -15,8 +15,8 @@ struct orch_execute_options {
     bool no_pin, oversubscribe;
     bool no_watch;     /* plan option */
     bool live, frozen; /* what happens when inputs change (enum orch_on_change) */
-    bool force, fail_fast, require_clean, dry_run, yes, no_progress, all, exit_code, trust,
-        keep_trials, keep_going;
+    bool force, disturbed, fail_fast, require_clean, dry_run, yes, no_progress, all, exit_code,
+        trust, keep_trials, keep_going;
 };
 
 /** Help of the options live and frozen of `run` and `try`. */

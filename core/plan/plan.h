@@ -41,7 +41,8 @@ struct orch_plan_item {
                           of orch's own plugin, or in another environment; NULL: no such run */
     int64_t passed_over_ns; /* time of that check; runs that end later are considered again */
     bool forced;            /* makes a new run although one could be reused */
-    int attempts;           /* runs of this fingerprint so far */
+    bool is_disturbed; /* forced because other programs disturbed the run that could be reused */
+    int attempts;      /* runs of this fingerprint so far */
     bool visited;
     bool has_other_comments; /* DONE: only comments changed since the run */
     char *refused; /* with `reads_only`: the reason why the plugin rejects it here, or NULL */
@@ -50,6 +51,7 @@ struct orch_plan_item {
 struct orch_plan_options {
     unsigned slots; /* trials at once; at least 1 */
     bool force;     /* run the wanted trials even when runs could be reused */
+    bool disturbed; /* ... but only those whose run other programs disturbed */
     bool any_slots; /* for commands that only read: accept runs with any share of this machine's
                        threads, preferring that of `slots` */
     /** Nothing will run. A trial that a plugin rejects here (its data may be on another machine) is

@@ -13,6 +13,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/foreign_cpu_fact.h"
 #include "lib/wire/mpi_program.h"
 #include "lib/wire/value.h"
 
@@ -188,7 +189,10 @@ static void set_to_run_again(struct orch_plan_item *item, const struct orch_hist
                             g_strdup_printf("%s before%s%s", same->state, same->reason ? ": " : "",
                                             same->reason ? same->reason : ""));
     else if (item->forced)
-        orch_plan_set_state(item, ORCH_PLAN_MISSING, g_strdup("forced: makes a new run"));
+        orch_plan_set_state(item, ORCH_PLAN_MISSING,
+                            g_strdup(item->is_disturbed ? "disturbed by other programs: makes a "
+                                                          "new run"
+                                                        : "forced: makes a new run"));
     else if (item->cell->experiment->reuse == ORCH_RECIPE_REUSE_NEVER)
         orch_plan_set_state(item, ORCH_PLAN_MISSING, g_strdup("reuse: never"));
     else if (item->passed_over)
@@ -264,6 +268,15 @@ static char *environment_difference(struct orch_plan *plan, const struct orch_pl
                 : NULL;
 }
 
+/* Returns whether the run, which could be reused, is made again because it was disturbed. */
+static bool is_to_replace(const struct orch_plan *plan, const struct orch_plan_item *item,
+                          const struct orch_run *run)
+{
+    return plan->options.disturbed && item->cell->wanted && orch_facts_are_disturbed(run->facts);
+}
+
+/* Finds the run that is reused. `*out_done` stays false when there is none, or when it is to be
+ * made again: the item is then forced. */
 static bool find_done(struct orch_plan *plan, struct orch_plan_item *item, bool *out_done,
                       GError **error)
 {
@@ -279,6 +292,11 @@ static bool find_done(struct orch_plan *plan, struct orch_plan_item *item, bool 
     }
     if (!run)
         return true;
+    if (is_to_replace(plan, item, run)) {
+        item->forced = item->is_disturbed = true;
+        orch_run_free(run);
+        return true;
+    }
     g_autofree char *when = ago(run->ended_ns);
     g_autofree char *who = orch_who_name(run->who);
     g_free(item->run_key);

@@ -68,6 +68,17 @@ const struct orch_grid_cell *orch_grid_at(const struct orch_grid *grid, const ch
     return g_hash_table_lookup(grid->by_place, place);
 }
 
+/* Returns whether the first value, just added, is that of a disturbed run and counts as it is a
+ * time. With --disturbed the user has chosen to compare such runs with others. */
+static bool is_disturbed(const struct orch_grid *grid, const struct orch_grid_cell *cell,
+                         const struct orch_trials *trials, const struct orch_report_trial *trial)
+{
+    const GArray *numbers = cell->numbers[0];
+    return trials->section && orch_unit_is_timing(grid->units[0], NULL) &&
+           !isnan(g_array_index(numbers, double, numbers->len - 1)) &&
+           orch_facts_are_disturbed(trial->run->facts);
+}
+
 static bool add_numbers(struct orch_grid *grid, struct orch_grid_cell *cell,
                         const struct orch_trials *trials, struct orch_report_trial *trial,
                         GError **error)
@@ -83,6 +94,7 @@ static bool add_numbers(struct orch_grid *grid, struct orch_grid_cell *cell,
     }
     g_array_append_val(cell->seeds, trial->run->seed);
     cell->done += any;
+    cell->is_disturbed |= grid->wanted->len && is_disturbed(grid, cell, trials, trial);
     return true;
 }
 
@@ -227,7 +239,8 @@ struct orch_difference orch_grid_difference(const struct orch_grid_cell *a,
                                             const struct orch_grid_cell *b)
 {
     g_autoptr(GArray) x = orch_grid_means(a, 0), y = orch_grid_means(b, 0);
-    return orch_seed_difference(x, y);
+    return a->is_disturbed == b->is_disturbed ? orch_seed_difference(x, y)
+                                              : orch_seed_difference_uneven(x, y);
 }
 
 int orch_grid_compare(const struct orch_grid *grid, const struct orch_grid_cell *x,
@@ -277,16 +290,21 @@ struct orch_winner orch_grid_winner(const struct orch_grid *grid)
         return winner;
     size_t count = winner.others->len;
     g_autofree GArray **means = g_new(GArray *, count);
-    for (size_t i = 0; i < count; i++)
+    g_autofree bool *is_disturbed = g_new(bool, count);
+    for (size_t i = 0; i < count; i++) {
         means[i] = orch_grid_means(winner.others->pdata[i], 0);
+        is_disturbed[i] = ((const struct orch_grid_cell *)winner.others->pdata[i])->is_disturbed;
+    }
     winner.margins = g_new(struct orch_difference, count);
     const struct orch_item_value *first = grid->wanted->pdata[0];
     const struct orch_best_metric metric = {first->name, grid->units[0],
                                             g_strcmp0(grid->better, "min") != 0};
-    winner.worse = orch_best_margins((const GArray *const *)(void *)means, count, &metric,
-                                     winner.margins, &winner.method);
-    for (size_t i = 0; i < count; i++)
+    winner.worse = orch_best_margins((const GArray *const *)(void *)means, is_disturbed, count,
+                                     &metric, winner.margins, &winner.method);
+    for (size_t i = 0; i < count; i++) {
+        winner.uneven += winner.margins[i].is_uneven;
         g_array_unref(means[i]);
+    }
     winner.first = g_ptr_array_remove_index(winner.others, 0);
     return winner;
 }

@@ -13,6 +13,8 @@ struct orch_grid_cell {
     GPtrArray *trials;      /* struct orch_report_trial *, borrowed */
     GArray **numbers;       /* of double, an array a value; NULL-terminated */
     GArray *seeds;          /* of uint64_t, parallel to each array of numbers */
+    bool is_disturbed;      /* the first value is a time or rate, and other programs disturbed a run
+                               that counts */
 };
 
 struct orch_grid {
@@ -53,7 +55,8 @@ char *orch_grid_text(const struct orch_grid *grid, const struct orch_grid_cell *
 /** Formats the sample size of a cell's first value: "3 seeds", "3 seeds, 6 runs". The caller
  * frees. */
 char *orch_grid_count_text(const struct orch_grid_cell *cell);
-/** The difference b - a of the first value. */
+/** The difference b - a of the first value. Times are not tested (is_uneven) when other programs
+ * disturbed those of one side only. */
 struct orch_difference orch_grid_difference(const struct orch_grid_cell *a,
                                             const struct orch_grid_cell *b);
 /** Compares the first value of two cells by the direction that its metric declares. Negative: x
@@ -72,6 +75,7 @@ struct orch_winner {
     struct orch_difference *margins; /* [i + 1]: the margin over others[i], see orch_best_margins */
     char *method;                    /* how p was computed; or NULL */
     size_t worse;                    /* number of others that are worse by more than noise */
+    size_t uneven;                   /* number of others that are not tested (is_uneven) */
     unsigned missing;                /* settings without any run */
 };
 struct orch_winner orch_grid_winner(const struct orch_grid *grid);

@@ -31,8 +31,8 @@ static void add_margins(struct orch_section *section, const struct orch_grid *gr
         orch_table_add(table, p, orch_json_finite(d->p_corrected));
     }
     orch_section_table(section, table);
-    orch_section_text(section, "%zu of %u other settings are worse by more than noise",
-                      winner->worse, winner->others->len);
+    orch_section_text(section, "%zu of %zu other settings are worse by more than noise",
+                      winner->worse, winner->others->len - winner->uneven);
 }
 
 static void add_winner(struct orch_section *section, const struct orch_grid *grid,
@@ -76,6 +76,8 @@ static bool fill(struct orch_section_context *a, GError **error)
         orch_section_note(a->section, "(%u setting%s missing)", winner.missing,
                           winner.missing == 1 ? " is" : "s are");
     orch_section_add_missing_trials(a, g->trials);
+    if (winner.uneven)
+        orch_section_add_uneven(a, g->trials);
     if (!winner.first && a->section->done)
         orch_section_missing(a->section, NULL, "no setting has a number to win by");
     orch_winner_clear(&winner);

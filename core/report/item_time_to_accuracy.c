@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `time_to_accuracy`: the time (or epochs) that runs need to reach a target that some of
- * them may never reach. A run without the value is right-censored (core/stats/censored.h). A run
- * that says that it reached the target but has no time is left out with a note, as are disturbed
- * runs of a time, whether they reached the target or not: leaving out only those that reached it
- * would lower the share. */
+ * them may never reach. A run without the value is right-censored (core/stats/censored.h). Whether
+ * a run reached the target is counted of every run. The times are those of undisturbed runs,
+ * whether these reached the target or not, and of runs that recorded one. */
 #include "core/report/items.h"
 
 #include "core/stats/censored.h"
@@ -12,6 +11,7 @@
 #include "lib/base/text.h"
 
 #include <math.h>
+#include <string.h>
 
 /* The result that says 1 or 0, unless the item names another under `reached`. */
 #define REACHED "result reached_target"
@@ -22,41 +22,59 @@ struct tally {
     struct orch_item_value *reached;
     unsigned untimed; /* reached the target, but their time is unknown */
     bool is_censored; /* some run never reached the target */
+    bool is_left_out; /* the time of some run is left out because the run was disturbed */
 };
 
-/* Appends the run's time, or counts the run as censored. */
-static bool add_run(struct tally *t, struct orch_report_trial *trial, guint value, GArray *times,
-                    size_t *censored, GError **error)
+/* One value of a row. */
+struct row {
+    GArray *times;                /* double, of the runs whose value counts */
+    size_t censored;              /* such runs that never reached the target */
+    size_t runs, reached;         /* the outcome of all runs */
+    struct orch_censored counted; /* of `times` and `censored` */
+};
+
+static bool has_reached(double time, double reached)
+{
+    return (time > 0 && isfinite(time)) || reached > 0;
+}
+
+/* Counts the run's outcome, and its time unless that is left out. */
+static bool add_run(struct tally *t, struct orch_report_trial *trial, guint value, struct row *row,
+                    GError **error)
 {
     const struct orch_trials *trials = t->g->trials;
-    const char *unit = t->g->grid->units[value];
+    bool is_time = orch_unit_is_timing(t->g->grid->units[value], NULL);
+    bool is_left_out = is_time && orch_trial_is_left_out(trials, trial);
     double time, reached;
-    if (orch_unit_is_timing(unit, NULL) && orch_trial_is_left_out(trials, trial))
-        return true;
     if (!orch_trial_number(trials, trial, t->g->wanted->pdata[value], &time, NULL, NULL, error) ||
         !orch_trial_number(trials, trial, t->reached, &reached, NULL, NULL, error))
         return false;
-    if (time > 0 && isfinite(time))
-        g_array_append_val(times, time);
+    row->runs++;
+    row->reached += has_reached(time, reached);
+    if (is_left_out)
+        t->is_left_out = true;
+    else if (time > 0 && isfinite(time))
+        g_array_append_val(row->times, time);
     else if (reached > 0)
         t->untimed++;
     else
-        (*censored)++;
+        row->censored++;
     return true;
 }
 
+/* The caller unrefs row->times. */
 static bool summarise(struct tally *t, const struct orch_grid_cell *cell, guint value,
-                      struct orch_censored *out, GError **error)
+                      struct row *row, GError **error)
 {
-    g_autoptr(GArray) times = g_array_new(FALSE, FALSE, sizeof(double));
-    size_t censored = 0;
+    *row = (struct row){.times = g_array_new(FALSE, FALSE, sizeof(double))};
     for (guint i = 0; i < cell->trials->len; i++) {
         struct orch_report_trial *trial = cell->trials->pdata[i];
-        if (trial->run && !add_run(t, trial, value, times, &censored, error))
+        if (trial->run && !add_run(t, trial, value, row, error))
             return false;
     }
-    *out = orch_censored_of((const double *)(void *)times->data, times->len, censored);
-    t->is_censored = t->is_censored || censored;
+    row->counted =
+        orch_censored_of((const double *)(void *)row->times->data, row->times->len, row->censored);
+    t->is_censored = t->is_censored || row->censored;
     return true;
 }
 
@@ -86,22 +104,26 @@ static void add_range(struct orch_table *table, const struct orch_censored *c)
 }
 
 static void add_row(struct orch_table *table, const struct tally *t,
-                    const struct orch_grid_cell *cell, guint value, const struct orch_censored *c)
+                    const struct orch_grid_cell *cell, guint value, const struct row *row)
 {
+    const struct orch_censored *c = &row->counted;
     const struct orch_item_value *wanted = t->g->wanted->pdata[value];
     const char *unit = t->g->grid->units[value];
     g_autofree char *name =
         unit ? g_strdup_printf("%s (%s)", wanted->name, unit) : g_strdup(wanted->name);
-    g_autofree char *share = g_strdup_printf("%zu of %zu", c->reached, c->runs);
+    g_autofree char *share = g_strdup_printf("%zu of %zu", row->reached, row->runs);
     g_autofree char *low = percent(c->cv_low), *high = percent(c->cv_high);
     g_autofree char *interval =
         isnan(c->cv_low) ? g_strdup("-") : g_strdup_printf("%s to %s", low, high);
     orch_table_add(table, t->g->rows->len ? cell->row : "all", NULL);
     if (t->g->wanted->len > 1)
         orch_table_add(table, name, NULL);
-    orch_table_add_int(table, (int64_t)c->runs);
-    orch_table_add(table, share,
-                   orch_json_finite(c->runs ? (double)c->reached / (double)c->runs : (double)NAN));
+    orch_table_add_int(table, (int64_t)row->runs);
+    orch_table_add(
+        table, share,
+        orch_json_finite(row->runs ? (double)row->reached / (double)row->runs : (double)NAN));
+    if (t->is_left_out)
+        orch_table_add_int(table, (int64_t)c->runs);
     if (c->reached && isnan(c->median))
         orch_table_add(table, "half or fewer reached it", json_null());
     else
@@ -112,50 +134,90 @@ static void add_row(struct orch_table *table, const struct tally *t,
                    isfinite(c->cv_high) ? json_pack("[f, f]", c->cv_low, c->cv_high) : json_null());
 }
 
+/* The columns after the axes. */
+static const struct {
+    const char *name, *header; /* header NULL: the median */
+} COLUMNS[] = {
+    {"value", "value"},
+    {"runs", ">runs"},
+    {"reached", ">reached it"},
+    {"undisturbed", ">undisturbed"},
+    {"median", NULL},
+    {"range", ">lowest..highest"},
+    {"cv", ">coefficient of variation"},
+    {"cv_interval", ">95 % interval"},
+};
+
+static char *median_header(const struct tally *t)
+{
+    const struct orch_item_value *first = t->g->wanted->pdata[0];
+    const char *unit = t->g->grid->units[0];
+    if (t->g->wanted->len > 1)
+        return g_strdup(">median");
+    return unit ? g_strdup_printf(">median %s (%s)", first->name, unit)
+                : g_strdup_printf(">median %s", first->name);
+}
+
 static struct orch_table *make_table(const struct tally *t)
 {
     g_autofree char *axes = t->g->rows->len ? orch_names_joined(t->g->rows) : g_strdup("runs of");
-    const struct orch_item_value *first = t->g->wanted->pdata[0];
-    bool is_many = t->g->wanted->len > 1;
-    const char *unit = t->g->grid->units[0];
-    g_autofree char *median =
-        is_many ? g_strdup(">median")
-                : g_strdup_printf(">median %s%s%s%s", first->name, unit ? " (" : "",
-                                  unit ? unit : "", unit ? ")" : "");
-    const char *headers[10] = {axes};
-    static const char *const names[] = {"value", "runs", "reached",    "median",
-                                        "range", "cv",   "cv_interval"};
-    const char *rest[] = {"value",
-                          ">runs",
-                          ">reached it",
-                          median,
-                          ">lowest..highest",
-                          ">coefficient of variation",
-                          ">95 % interval"};
-    guint skipped = is_many ? 0 : 1, count = 1;
-    for (guint i = skipped; i < G_N_ELEMENTS(rest); i++)
-        headers[count++] = rest[i];
+    g_autofree char *median = median_header(t);
+    const char *headers[G_N_ELEMENTS(COLUMNS) + 2] = {axes}, *names[G_N_ELEMENTS(COLUMNS) + 2];
+    guint count = 1;
+    for (guint i = 0; i < G_N_ELEMENTS(COLUMNS); i++) {
+        bool is_shown = strcmp(COLUMNS[i].name, "value") == 0         ? t->g->wanted->len > 1
+                        : strcmp(COLUMNS[i].name, "undisturbed") == 0 ? t->is_left_out
+                                                                      : true;
+        if (!is_shown)
+            continue;
+        names[count] = COLUMNS[i].name;
+        headers[count++] = COLUMNS[i].header ? COLUMNS[i].header : median;
+    }
     struct orch_table *table = orch_table_new(headers);
-    for (guint i = skipped; i < G_N_ELEMENTS(names); i++)
-        orch_table_set_name(table, 1 + i - skipped, names[i]);
+    for (guint i = 1; i < count; i++)
+        orch_table_set_name(table, i, names[i]);
     return table;
+}
+
+/* A line of the table: a value of a cell. */
+struct line {
+    const struct orch_grid_cell *cell;
+    guint value;
+    struct row row;
+};
+
+static void line_clear(gpointer line)
+{
+    g_array_unref(((struct line *)line)->row.times);
+}
+
+/* Summarises every value of each cell that has runs: without any, its trials are reported as
+ * missing. */
+static bool gather(struct tally *t, GArray *lines, GError **error)
+{
+    for (guint i = 0; i < t->g->grid->cells->len; i++) {
+        const struct orch_grid_cell *cell = t->g->grid->cells->pdata[i];
+        for (guint value = 0; cell->seeds->len && value < t->g->wanted->len; value++) {
+            struct line line = {.cell = cell, .value = value};
+            bool ok = summarise(t, cell, value, &line.row, error);
+            g_array_append_val(lines, line);
+            if (!ok)
+                return false;
+        }
+    }
+    return true;
 }
 
 static bool add_table(struct tally *t, GError **error)
 {
+    g_autoptr(GArray) lines = g_array_new(FALSE, FALSE, sizeof(struct line));
+    g_array_set_clear_func(lines, line_clear);
+    if (!gather(t, lines, error))
+        return false;
     struct orch_table *table = make_table(t);
-    for (guint i = 0; i < t->g->grid->cells->len; i++) {
-        const struct orch_grid_cell *cell = t->g->grid->cells->pdata[i];
-        bool has_runs =
-            cell->seeds->len; /* without any, the trials are reported as missing below */
-        for (guint value = 0; has_runs && value < t->g->wanted->len; value++) {
-            struct orch_censored c;
-            if (!summarise(t, cell, value, &c, error)) {
-                orch_table_free(table);
-                return false;
-            }
-            add_row(table, t, cell, value, &c);
-        }
+    for (guint i = 0; i < lines->len; i++) {
+        const struct line *line = &g_array_index(lines, struct line, i);
+        add_row(table, t, line->cell, line->value, &line->row);
     }
     orch_section_table(t->a->section, table);
     return true;
@@ -175,9 +237,13 @@ static void add_notes(const struct tally *t)
                           "so a median needs more than half of the runs to reach it; the "
                           "coefficient of variation holds for runs that reach it");
     if (t->untimed)
+        orch_section_note(
+            section, "%u run%s reached the target but recorded no time; %s counted as such",
+            t->untimed, orch_plural(t->untimed), t->untimed == 1 ? "it is" : "they are");
+    if (t->is_left_out)
         orch_section_note(section,
-                          "%u run%s reached the target but recorded no time, and %s left out",
-                          t->untimed, orch_plural(t->untimed), t->untimed == 1 ? "is" : "are");
+                          "whether a run reached the target, and at which epoch, counts of all "
+                          "runs; of a time, the runs that count as undisturbed");
 }
 
 static bool fill(struct orch_section_context *a, GError **error)

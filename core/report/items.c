@@ -157,6 +157,30 @@ void orch_section_add_missing_trials(struct orch_section_context *a,
         a->section->state = ORCH_SECTION_SKIPPED;
 }
 
+void orch_section_add_uneven(struct orch_section_context *a, const struct orch_trials *trials)
+{
+    g_autoptr(GPtrArray) words = g_ptr_array_new();
+    g_ptr_array_add(words, (gpointer)(uintptr_t) "--disturbed");
+    guint count = 0;
+    for (guint i = 0; i < trials->all->len; i++) {
+        const struct orch_report_trial *trial = trials->all->pdata[i];
+        if (!trial->item || !trial->run || !orch_facts_are_disturbed(trial->run->facts) ||
+            orch_disturbed_has(&trials->disturbed, trial->run))
+            continue;
+        count++;
+        char *name = trial->item->cell->experiment->name;
+        if (!g_ptr_array_find_with_equal_func(words, name, g_str_equal, NULL))
+            g_ptr_array_add(words, name);
+    }
+    g_ptr_array_add(words, NULL);
+    g_autofree char *list = g_strjoinv(" ", (char **)words->pdata);
+    g_autofree char *run = orch_section_command(a, "run", list);
+    orch_section_missing(
+        a->section, run,
+        "%u run%s disturbed by other programs, and there is no other of %s setting", count,
+        count == 1 ? " was" : "s were", count == 1 ? "its" : "their");
+}
+
 struct orch_section_grid *orch_section_grid_begin(struct orch_section_context *a,
                                                   const char *rows_key, const char *columns_key,
                                                   GError **error)
@@ -233,6 +257,8 @@ static const char *difference_way(double mean, const char *better)
 
 char *orch_difference_text(const struct orch_difference *d, const char *better)
 {
+    if (d->is_uneven)
+        return g_strdup(ORCH_UNEVEN_WORDS);
     if (isnan(d->p))
         return g_strdup(isfinite(d->mean.mid) ? "with one repeat each it cannot be told from noise"
                                               : "an infinite value cannot be told from noise");

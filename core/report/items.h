@@ -33,6 +33,10 @@ char *orch_section_command(const struct orch_section_context *a, const char *ver
  * missing runs are not the cause. The caller frees. */
 char *orch_section_hint(const struct orch_section_context *a, const char *const *keys);
 
+/** Reports that times of the item were not compared because other programs disturbed those of one
+ * side only, with the command that runs these trials again. */
+void orch_section_add_uneven(struct orch_section_context *a, const struct orch_trials *trials);
+
 /** An item's trials, grouped by two of its keys. */
 struct orch_section_grid {
     struct orch_trials *trials;

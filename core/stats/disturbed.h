@@ -27,6 +27,14 @@ void orch_disturbed_clear(struct orch_disturbed *disturbed);
 /** Returns whether the run is left out. */
 bool orch_disturbed_has(const struct orch_disturbed *disturbed, const struct orch_run *run);
 
+/** What is said instead of a verdict on times of which other programs disturbed those of one side
+ * only: their difference is that of the load as well. */
+#define ORCH_UNEVEN_WORDS "no verdict: other programs disturbed the runs of one side only"
+#define ORCH_UNEVEN_HINT                                                                           \
+    "'orch run RECIPE --disturbed' runs the disturbed trials again; --disturbed here compares "    \
+    "the "                                                                                         \
+    "times all the same"
+
 /** Formats one sentence on how many disturbed runs were left out and how many were kept. `option`
  * is the option that counts all of them (such as "--disturbed"), or NULL. NULL when there were
  * none. The caller frees. */

@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/foreign_cpu_fact.h"
 #include "lib/wire/system_metrics.h"
 #include "lib/wire/value.h"
 
@@ -314,6 +315,8 @@ static void finish(const struct making *m, guint i, GPtrArray *runs)
         guint place = g_array_index(counted, guint, k);
         double number = orch_grouping_number(m->grouping, place, 0);
         g_ptr_array_add(group->runs, runs->pdata[place]);
+        group->is_disturbed |=
+            orch_facts_are_disturbed(((const struct orch_run *)runs->pdata[place])->facts);
         g_array_append_val(group->numbers, number);
     }
     group->means = orch_grouping_means(m->grouping, i, 0);

@@ -56,6 +56,7 @@ struct orch_group {
     GArray *numbers;           /* double, one for each run; NaN where missing */
     GArray *means;             /* struct orch_seed_mean: the numbers averaged by seed */
     struct orch_spread spread; /* of the means by seed */
+    bool is_disturbed;         /* other programs disturbed a run that counts (disturbed.h) */
 };
 void orch_group_free(struct orch_group *group);
 

@@ -104,9 +104,10 @@ static char *pairs_method(const struct orch_difference *margins, size_t count)
         count);
 }
 
-size_t orch_best_margins(const GArray *const *means, size_t count,
-                         const struct orch_best_metric *metric, struct orch_difference *margins,
-                         char **out_method)
+/* Tests the settings, all of which were measured under the same load. */
+static size_t test_settings(const GArray *const *means, size_t count,
+                            const struct orch_best_metric *metric, struct orch_difference *margins,
+                            char **out_method)
 {
     struct orch_pooled pooled = orch_pooled_of(means, count, metric->name, metric->unit);
     size_t worse = 0;
@@ -125,6 +126,30 @@ size_t orch_best_margins(const GArray *const *means, size_t count,
     }
     *out_method = is_pooled ? pooled_method(&pooled, margins) : pairs_method(margins, count);
     orch_pooled_clear(&pooled);
+    return worse;
+}
+
+size_t orch_best_margins(const GArray *const *means, const bool *is_disturbed, size_t count,
+                         const struct orch_best_metric *metric, struct orch_difference *margins,
+                         char **out_method)
+{
+    g_autofree const GArray **tested = g_new(const GArray *, count + 1);
+    g_autofree size_t *places = g_new(size_t, count + 1);
+    g_autofree struct orch_difference *found = g_new(struct orch_difference, count + 1);
+    size_t tests = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (is_disturbed && is_disturbed[i] != is_disturbed[0]) {
+            margins[i] = orch_seed_difference_uneven(means[i], means[0]);
+            if (!metric->larger_wins)
+                margins[i] = orch_difference_turned(&margins[i]);
+            continue;
+        }
+        places[tests] = i;
+        tested[tests++] = means[i];
+    }
+    size_t worse = test_settings(tested, tests, metric, found, out_method);
+    for (size_t i = 0; i < tests; i++)
+        margins[places[i]] = found[i];
     return worse;
 }
 
@@ -155,21 +180,28 @@ static int compare_groups(gconstpointer a, gconstpointer b, gpointer larger_wins
     return larger_wins ? -sign : sign;
 }
 
-static void compare_with_first(struct orch_ranking *ranking, const struct orch_best_metric *metric)
+static void compare_with_first(struct orch_ranking *ranking, const struct orch_best_metric *metric,
+                               bool counts_disturbed)
 {
     const GPtrArray *groups = ranking->groups;
     g_autofree const GArray **means = g_new(const GArray *, groups->len);
+    g_autofree bool *is_disturbed = g_new(bool, groups->len + 1);
     size_t ranked = 0; /* groups without a number come last */
     for (guint i = 0; i < groups->len; i++) {
         const struct orch_group *group = groups->pdata[i];
         means[i] = group->means;
+        is_disturbed[i] = group->is_disturbed;
         ranked += !isnan(group->spread.stat.mean);
     }
     ranking->margins = g_new(struct orch_difference, groups->len);
     for (guint i = 0; i < groups->len; i++)
         ranking->margins[i] = NO_DIFFERENCE;
-    ranking->worse = orch_best_margins(means, ranked, metric, ranking->margins, &ranking->method);
-    ranking->compared = ranked ? ranked - 1 : 0;
+    ranking->worse = orch_best_margins(means, counts_disturbed ? NULL : is_disturbed, ranked,
+                                       metric, ranking->margins, &ranking->method);
+    for (size_t i = 1; i < ranked; i++) {
+        ranking->compared += !ranking->margins[i].is_uneven;
+        ranking->is_uneven = ranking->is_uneven || ranking->margins[i].is_uneven;
+    }
 }
 
 /* Returns the sentence on the first setting whose repeats share a trained model. */
@@ -195,7 +227,8 @@ static bool fill(struct orch_store *store, GPtrArray *runs,
     g_ptr_array_sort_with_data(ranking->groups, compare_groups,
                                request->larger_wins ? ranking : NULL);
     const struct orch_best_metric metric = {request->metric, unit, request->larger_wins};
-    compare_with_first(ranking, &metric);
+    compare_with_first(ranking, &metric,
+                       request->counts_disturbed || !orch_unit_is_timing(unit, NULL));
     if (!orch_unit_is_timing(unit, NULL)) /* a time does not depend on the values of the weights */
         ranking->shared = find_shared(store, ranking->groups);
     return true;

@@ -13,7 +13,8 @@ struct orch_ranking_request {
     enum orch_aggregate aggregate;
     const char *const *by; /* NULL-terminated; NULL: experiment and each swept name that varies */
     bool larger_wins;
-    bool across; /* rank all runs together, whatever their tasks */
+    bool across;           /* rank all runs together, whatever their tasks */
+    bool counts_disturbed; /* compare times of disturbed runs with those of undisturbed ones */
 };
 
 /** What is known of the metric that settings are ranked by. */
@@ -30,7 +31,9 @@ struct orch_ranking {
     /* [i]: the margin of the first group over groups[i] (positive: the first is better), see
      * orch_best_margins. */
     struct orch_difference *margins;
-    size_t compared; /* number of settings that the first was compared with, those with a number */
+    size_t compared; /* number of settings that the first was compared with: those with a number,
+                        but for those that were measured under another load */
+    bool is_uneven;  /* there are settings that were measured under another load than the first */
     size_t worse;    /* number of these that are worse by more than noise */
     char *method;    /* how p was computed, see orch_best_margins; or NULL */
     char *shared;    /* a sentence when repeats start from the same trained model; or NULL */
@@ -50,8 +53,11 @@ GPtrArray *orch_rankings_make(struct orch_store *store, GPtrArray *runs,
  * pool all pairs are tested alone, with Holm's. `name` and `unit` are the metric's (may be NULL).
  * `out_method` receives a description ("Tukey's range test for all 36 pairs of 9 settings, ..."),
  * NULL when nothing was tested; the caller frees. Returns how many settings are worse by more than
- * noise. */
-size_t orch_best_margins(const GArray *const *means, size_t count,
+ * noise.
+ *
+ * `is_disturbed` (NULL: none) marks settings whose times were disturbed (disturbed.h). Those that
+ * differ in it from the best setting are not tested: their margin has is_uneven. */
+size_t orch_best_margins(const GArray *const *means, const bool *is_disturbed, size_t count,
                          const struct orch_best_metric *metric, struct orch_difference *margins,
                          char **out_method);
 

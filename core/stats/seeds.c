@@ -81,3 +81,12 @@ struct orch_difference orch_seed_difference(const GArray *a, const GArray *b)
     y = orch_seed_values(b);
     return orch_difference_welch(first, x->len, (const double *)(void *)y->data, y->len);
 }
+
+struct orch_difference orch_seed_difference_uneven(const GArray *a, const GArray *b)
+{
+    struct orch_difference d = orch_seed_difference(a, b);
+    d.mean.low = d.mean.high = d.p = d.p_corrected = (double)NAN;
+    d.is_more_than_noise = false;
+    d.is_uneven = true;
+    return d;
+}

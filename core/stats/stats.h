@@ -29,8 +29,9 @@ struct orch_difference {
     bool is_paired;
     bool is_pooled;          /* Tukey's test with the scatter of all settings (pooled.h) */
     bool is_more_than_noise; /* p_corrected is below ORCH_NOISE_LEVEL */
-    double p;                /* two-sided p of the t test; NaN: no test (n < 2) */
-    double p_corrected;      /* p after a correction for several comparisons; p without one */
+    bool is_uneven; /* other programs disturbed the times of one side only (disturbed.h): no test */
+    double p;       /* two-sided p of the t test; NaN: no test (n < 2) */
+    double p_corrected; /* p after a correction for several comparisons; p without one */
 };
 /** b - a of independent samples (Welch). */
 struct orch_difference orch_difference_welch(const double *a, size_t count_a, const double *b,

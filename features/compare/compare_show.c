@@ -41,10 +41,12 @@ static void add_change(struct orch_table *table, const struct orch_contrast *c)
     orch_table_add(table, interval, NULL);
 }
 
-/* The verdict of a row of which a side has no number: "NaN in all 3 runs of B". NULL for other
- * rows; the caller frees. */
-static char *nan_text(const struct orch_match *m)
+/* The verdict of a row that is not tested, because a side has no number ("NaN in all 3 runs of B")
+ * or other programs disturbed its times. NULL for other rows; the caller frees. */
+static char *untested_text(const struct orch_match *m)
 {
+    if (m->is_uneven)
+        return g_strdup(ORCH_UNEVEN_WORDS);
     const struct {
         const char *side;
         unsigned lost;
@@ -99,10 +101,10 @@ static void print_table(struct orch_cli *cli, const struct orch_comparison *c)
             continue;
         }
         g_autofree char *p = orch_p_format(row->contrast.adjusted);
-        g_autofree char *nan = nan_text(m);
+        g_autofree char *untested = untested_text(m);
         g_autofree char *words =
-            nan ? g_steal_pointer(&nan)
-                : orch_contrast_text(&row->contrast, m->better, m->unit, c->least);
+            untested ? g_steal_pointer(&untested)
+                     : orch_contrast_text(&row->contrast, m->better, m->unit, c->least);
         add_change(table, &row->contrast);
         orch_table_add(table, p, NULL);
         orch_table_add(table, orch_contrast_test_name(row->contrast.test), NULL);
@@ -144,9 +146,9 @@ static json_t *row_json(const struct orch_comparison *c, const struct orch_compa
         return json;
     }
     double shift = k->is_ratio ? 1 : 0;
-    g_autofree char *nan = nan_text(m);
+    g_autofree char *untested = untested_text(m);
     g_autofree char *words =
-        nan ? g_steal_pointer(&nan) : orch_contrast_text(k, m->better, m->unit, c->least);
+        untested ? g_steal_pointer(&untested) : orch_contrast_text(k, m->better, m->unit, c->least);
     json_t *rest = json_pack(
         "{s:o s:o s:o s:o s:o s:s s:o s:I s:s s:s}", k->is_ratio ? "ratio" : "difference",
         orch_json_finite(k->change.mid + shift), "low", orch_json_finite(k->change.low + shift),
@@ -221,7 +223,7 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
     for (int i = 0; i < 2; i++)
         orch_cli_info(cli, "%c: %s (%s, %u run%s)", 'A' + i, c->sides[i].name, c->sides[i].what,
                       c->sides[i].runs->len, orch_plural(c->sides[i].runs->len));
-    bool pairs[2] = {false, false}, any_time = false;
+    bool pairs[2] = {false, false}, any_time = false, is_uneven = false;
     unsigned alone = 0, alone_of_task = 0, averaged = 0;
     for (guint i = 0; i < c->rows->len; i++) {
         const struct orch_compare_row *row = c->rows->pdata[i];
@@ -234,6 +236,7 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
         }
         alone_of_task = MAX(alone_of_task, row->match->alone);
         any_time = any_time || row->match->is_timing;
+        is_uneven = is_uneven || row->match->is_uneven;
         averaged = MAX(averaged, row->match->averaged);
         if (row->is_refused)
             orch_cli_warn(cli,
@@ -267,6 +270,8 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
         orch_disturbed_text(c->disturbed_left_out, c->disturbed_kept, "--disturbed");
     if (any_time && disturbed)
         orch_cli_info(cli, "times: %s", disturbed);
+    if (is_uneven)
+        orch_cli_info(cli, "%s", ORCH_UNEVEN_HINT);
     print_libraries(cli, c);
     if (c->tests > 1)
         orch_cli_info(cli, "p: after Holm's correction for %zu metrics compared at once", c->tests);

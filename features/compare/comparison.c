@@ -111,10 +111,11 @@ static const double *data_of(const GArray *numbers)
     return (const double *)(void *)numbers->data;
 }
 
-/* A side whose values are all NaN cannot be tested, and does not count as a test of the others. */
+/* A side whose values are all NaN cannot be tested, and does not count as a test of the others; nor
+ * can times of which other programs disturbed one side only. */
 static bool is_tested(const struct orch_compare_row *row)
 {
-    return !row->is_refused && row->match->a->len && row->match->b->len;
+    return !row->is_refused && !row->match->is_uneven && row->match->a->len && row->match->b->len;
 }
 
 static void contrast_rows(struct comparing *c)
@@ -131,6 +132,8 @@ static void contrast_rows(struct comparing *c)
                 : orch_contrast_samples(data_of(x), x->len, data_of(y), y->len, c->out->tests);
         if (is_tested(row))
             g_ptr_array_add(contrasts, &row->contrast);
+        else if (row->match->is_uneven)
+            orch_contrast_forget_test(&row->contrast);
     }
     orch_contrasts_adjust((struct orch_contrast *const *)(void *)contrasts->pdata, contrasts->len);
 }

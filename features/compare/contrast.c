@@ -236,6 +236,12 @@ struct orch_contrast orch_contrast_samples(const double *a, size_t count_a, cons
     return c;
 }
 
+void orch_contrast_forget_test(struct orch_contrast *c)
+{
+    c->test = ORCH_TEST_NONE;
+    c->change.low = c->change.high = c->p = c->adjusted = c->shows = c->sd = (double)NAN;
+}
+
 void orch_contrasts_adjust(struct orch_contrast *const *contrasts, size_t count)
 {
     g_autofree double *p = g_new(double, count + 1);

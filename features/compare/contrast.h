@@ -36,6 +36,8 @@ struct orch_contrast orch_contrast_paired(const double *a, const double *b, size
  * else Welch's. */
 struct orch_contrast orch_contrast_samples(const double *a, size_t count_a, const double *b,
                                            size_t count_b, size_t comparisons);
+/** Leaves the change alone: no test, no interval and no power. */
+void orch_contrast_forget_test(struct orch_contrast *contrast);
 /** Applies Holm's correction over the metrics that were compared together: sets `adjusted`. NaN
  * p-values do not count. */
 void orch_contrasts_adjust(struct orch_contrast *const *contrasts, size_t count);

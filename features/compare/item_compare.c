@@ -95,7 +95,7 @@ static const char *timing_verdict(const struct orch_grid *grid, const struct orc
                                   const struct orch_difference *d)
 {
     bool is_rate;
-    if (!orch_unit_is_timing(grid->units[0], &is_rate))
+    if (!orch_unit_is_timing(grid->units[0], &is_rate) || d->is_uneven)
         return NULL;
     if (d->is_more_than_noise)
         return (d->mean.mid > 0) == is_rate ? "FASTER" : "SLOWER";
@@ -125,7 +125,8 @@ static void add_contrast(struct orch_section *section, const struct orch_grid *g
 
 /* Compares all other rows with the baseline, with p-values corrected for the number of rows. */
 static void add_contrasts(struct orch_section *section, const struct orch_grid *grid,
-                          const GPtrArray *rows, const struct orch_grid_cell *base)
+                          const GPtrArray *rows, const struct orch_grid_cell *base,
+                          bool *out_is_uneven)
 {
     g_autofree struct contrast *contrasts = g_new0(struct contrast, rows->len + 1);
     g_autofree struct orch_difference **tested = g_new(struct orch_difference *, rows->len + 1);
@@ -135,6 +136,7 @@ static void add_contrasts(struct orch_section *section, const struct orch_grid *
         if (cell == base)
             continue;
         contrasts[count] = make_contrast(grid, base, cell);
+        *out_is_uneven |= contrasts[count].difference.is_uneven;
         if (cell->done && !isnan(contrasts[count].difference.p))
             tested[tests++] = &contrasts[count].difference;
         count++;
@@ -175,6 +177,7 @@ static bool against_baseline(struct orch_section_context *a, GError **error)
     if (!g)
         return false;
     const char *named = orch_json_text(a->item->spec, "baseline", NULL);
+    bool is_uneven = false;
     g_autoptr(GPtrArray) rows = best_of_rows(g->grid);
     const struct orch_grid_cell *base = find_baseline(rows, named);
     if (base && base->done) {
@@ -182,13 +185,15 @@ static bool against_baseline(struct orch_section_context *a, GError **error)
         g_autofree char *text = orch_grid_text(g->grid, base);
         g_autofree char *count = orch_grid_count_text(base);
         orch_section_text(a->section, "%s: %s (n = %s)", label, text, count);
-        add_contrasts(a->section, g->grid, rows, base);
+        add_contrasts(a->section, g->grid, rows, base, &is_uneven);
         orch_section_note_shared_base(a, g->grid);
     } else if (g->grid->cells->len) {
         orch_section_missing(a->section, NULL, "%s has no number yet",
                              named ? named : "the baseline");
     }
     orch_section_add_missing_trials(a, g->trials);
+    if (is_uneven)
+        orch_section_add_uneven(a, g->trials);
     orch_section_grid_free(g);
     return true;
 }

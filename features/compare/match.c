@@ -25,6 +25,7 @@ struct orch_side {
     enum orch_aggregate aggregate;
     GPtrArray *members; /* struct member *, newest first */
     struct orch_disturbed disturbed;
+    bool counts_disturbed; /* compares disturbed times with others */
 };
 
 /* ---- reading ----------------------------------------------------------------------------------
@@ -78,6 +79,7 @@ const struct orch_disturbed *orch_side_disturbed(const struct orch_side *side)
 void orch_side_count_disturbed(struct orch_side *side)
 {
     orch_disturbed_clear(&side->disturbed);
+    side->counts_disturbed = true;
 }
 
 /* NaN: the run has no such number */
@@ -420,6 +422,15 @@ static bool pair_up(const GPtrArray *a, const GPtrArray *b, bool with_device, st
     return false;
 }
 
+/* Returns whether other programs disturbed one of the runs. */
+static bool has_disturbed(const GPtrArray *members)
+{
+    for (guint i = 0; i < members->len; i++)
+        if (orch_facts_are_disturbed(((const struct member *)members->pdata[i])->run->facts))
+            return true;
+    return false;
+}
+
 struct orch_match *orch_sides_match(const struct orch_side *a, const struct orch_side *b,
                                     const char *metric, bool across)
 {
@@ -442,6 +453,8 @@ struct orch_match *orch_sides_match(const struct orch_side *a, const struct orch
     match->is_across = p->len && q->len && meets_across(p, q, is_paired);
     match->where_a = places_of(p);
     match->where_b = places_of(q);
+    match->is_uneven = match->is_timing && !a->counts_disturbed && p->len && q->len &&
+                       has_disturbed(p) != has_disturbed(q);
     if (match->is_timing)
         find_libraries(p, q, match);
     if (is_paired)

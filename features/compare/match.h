@@ -37,6 +37,7 @@ struct orch_match {
     const char *unit;        /* or NULL */
     bool is_timing;          /* a time or a rate */
     bool is_across;          /* numbers of different machines are compared */
+    bool is_uneven;          /* other programs disturbed the times of one side only */
     unsigned alone;          /* runs left out because they have no partner */
     unsigned averaged;       /* runs of A that were averaged by seed into `a`; 0: none were */
     unsigned lost_a, lost_b; /* runs left out because their metric became NaN */

@@ -7,6 +7,7 @@
 #   has TEXT / has_not     the last stdout holds it
 #   says TEXT / says_not   the last stderr holds it
 #   same A B [WHAT]        equal texts
+#   disturb WHERE          marks stored runs as disturbed by other programs
 #   skip WHY               ends the test as skipped (status 77)
 #   trust FILE...         lets compiled plugins that a test builds be loaded ('orch plugin trust')
 set -u
@@ -102,6 +103,17 @@ while True:
 reader.join()
 sys.stderr.buffer.write(out[0])
 sys.exit(run.wait())' "$@"; }
+# disturb WHERE: marks stored runs as the host does while other programs use half of the CPUs; WHERE is SQL on table 'run'
+disturb() {
+    ok orch db info --json
+    local store
+    store=$(json path)
+    {
+        sqlite3 "$store" "SELECT 'DROP TRIGGER \"'||name||'\";' FROM sqlite_master WHERE type='trigger'"
+        echo "UPDATE run SET facts=json_set(facts, '\$.foreign_cpu', 0.5) WHERE $1;"
+    } >"$SCRATCH/disturb.sql"
+    sqlite3 "$store" <"$SCRATCH/disturb.sql"
+}
 # a recipe of sleeps: sleeps NAME SECONDS-LIST [REPEAT]
 sleeps() {
     cat >"$1.recipe" <<R
