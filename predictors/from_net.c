@@ -18,7 +18,8 @@ static const enum orch_layer_type TYPES[ORCH_NET_OP_COUNT] = {
     [ORCH_NET_MUL] = ORCH_LAYER_ELEMENTWISE,     [ORCH_NET_STOCHASTIC_DEPTH] = ORCH_LAYER_DROPOUT,
     [ORCH_NET_EMBEDDING] = ORCH_LAYER_GENERIC,   [ORCH_NET_LAYERNORM] = ORCH_LAYER_NORM,
     [ORCH_NET_TOKEN_LINEAR] = ORCH_LAYER_CONV2D, [ORCH_NET_ATTENTION] = ORCH_LAYER_GENERIC,
-    [ORCH_NET_FIRST_TOKEN] = ORCH_LAYER_RESHAPE, [ORCH_NET_GENERIC] = ORCH_LAYER_GENERIC,
+    [ORCH_NET_FIRST_TOKEN] = ORCH_LAYER_RESHAPE, [ORCH_NET_CONV_TRANSPOSE2D] = ORCH_LAYER_DECONV2D,
+    [ORCH_NET_GENERIC] = ORCH_LAYER_GENERIC,
 };
 
 static struct orch_layer_shape shape_of(const struct orch_net_node *node)
@@ -43,6 +44,7 @@ static void set_attributes(struct orch_layer *layer, const struct orch_net_node 
 {
     switch (node->op) {
     case ORCH_NET_CONV2D:
+    case ORCH_NET_CONV_TRANSPOSE2D:
         set_window(layer, node);
         /* PALEO's gradients treat a convolution without padding apart */
         if (!node->pad_h && !node->pad_w && node->dilation <= 1)
@@ -103,12 +105,18 @@ struct orch_layer_table *orch_layer_table_from_net(const struct orch_net *net)
  */
 
 static const enum orch_net_op OPS[ORCH_LAYER_TYPE_COUNT] = {
-    [ORCH_LAYER_INPUT] = ORCH_NET_INPUT,      [ORCH_LAYER_CONV2D] = ORCH_NET_CONV2D,
-    [ORCH_LAYER_DECONV2D] = ORCH_NET_GENERIC, [ORCH_LAYER_POOL2D] = ORCH_NET_MAXPOOL2D,
-    [ORCH_LAYER_DROPOUT] = ORCH_NET_DROPOUT,  [ORCH_LAYER_INNERPRODUCT] = ORCH_NET_LINEAR,
-    [ORCH_LAYER_CONCAT] = ORCH_NET_CONCAT,    [ORCH_LAYER_ELEMENTWISE] = ORCH_NET_ADD,
-    [ORCH_LAYER_RESHAPE] = ORCH_NET_FLATTEN,  [ORCH_LAYER_SOFTMAX] = ORCH_NET_SOFTMAX,
-    [ORCH_LAYER_ACTIVATION] = ORCH_NET_RELU,  [ORCH_LAYER_NORM] = ORCH_NET_BATCHNORM2D,
+    [ORCH_LAYER_INPUT] = ORCH_NET_INPUT,
+    [ORCH_LAYER_CONV2D] = ORCH_NET_CONV2D,
+    [ORCH_LAYER_DECONV2D] = ORCH_NET_CONV_TRANSPOSE2D,
+    [ORCH_LAYER_POOL2D] = ORCH_NET_MAXPOOL2D,
+    [ORCH_LAYER_DROPOUT] = ORCH_NET_DROPOUT,
+    [ORCH_LAYER_INNERPRODUCT] = ORCH_NET_LINEAR,
+    [ORCH_LAYER_CONCAT] = ORCH_NET_CONCAT,
+    [ORCH_LAYER_ELEMENTWISE] = ORCH_NET_ADD,
+    [ORCH_LAYER_RESHAPE] = ORCH_NET_FLATTEN,
+    [ORCH_LAYER_SOFTMAX] = ORCH_NET_SOFTMAX,
+    [ORCH_LAYER_ACTIVATION] = ORCH_NET_RELU,
+    [ORCH_LAYER_NORM] = ORCH_NET_BATCHNORM2D,
     [ORCH_LAYER_GENERIC] = ORCH_NET_GENERIC,
 };
 
@@ -165,7 +173,10 @@ static void add_tensors(struct orch_net_builder *b, const struct orch_layer *lay
 {
     int64_t kernel = MAX(layer->kernel_h, 1) * MAX(layer->kernel_w, 1);
     int64_t weights = kernel * layer->c_in * layer->c_out, biases = layer->params - weights;
-    int64_t conv[] = {layer->c_out, layer->c_in, MAX(layer->kernel_h, 1), MAX(layer->kernel_w, 1)};
+    bool is_deconv = layer->type == ORCH_LAYER_DECONV2D;
+    int64_t conv[] = {is_deconv ? layer->c_in : layer->c_out,
+                      is_deconv ? layer->c_out : layer->c_in, MAX(layer->kernel_h, 1),
+                      MAX(layer->kernel_w, 1)};
     int64_t linear[] = {layer->c_out, layer->c_in};
     bool is_linear = layer->type == ORCH_LAYER_INNERPRODUCT;
     if (layer->params <= 0)

@@ -23,6 +23,15 @@ static char *type_text(const struct orch_net_node *node)
     return g_string_free(text, FALSE);
 }
 
+/* "(4-1)*2+3-2*1+1 = 8": the last summand is the padding of the output, where it has any. */
+static char *transposed_side_work(const struct orch_net_node *node, int in, int kernel)
+{
+    int extra = (int)node->out.h - ((in - 1) * node->stride_h + kernel - 2 * node->pad_h);
+    g_autofree char *more = extra ? g_strdup_printf("%+d", extra) : g_strdup("");
+    return g_strdup_printf("(%d-1)*%d+%d-2*%d%s = %d", in, node->stride_h, kernel, node->pad_h,
+                           more, (int)node->out.h);
+}
+
 /* Formats how a window's output height is computed: "(227-11+2*0)/4+1 = 55". */
 static char *side_work(const struct orch_net *net, const struct orch_net_node *node)
 {
@@ -30,6 +39,8 @@ static char *side_work(const struct orch_net *net, const struct orch_net_node *n
         return g_strdup_printf("%d", (int)node->out.h);
     const struct orch_net_node *in = orch_net_node(net, node->inputs[0]);
     int kernel = MAX(node->dilation, 1) * (node->kernel_h - 1) + 1;
+    if (node->op == ORCH_NET_CONV_TRANSPOSE2D)
+        return transposed_side_work(node, (int)in->out.h, kernel);
     int room = (int)in->out.h - kernel + 2 * node->pad_h;
     return g_strdup_printf("(%d-%d+2*%d)/%d%s+1 = %d", (int)in->out.h, kernel, node->pad_h,
                            node->stride_h,

@@ -178,7 +178,7 @@ static void conv_weights(struct onnx_call *c, const struct window *window)
     for (int i = 1; i < window->axes; i++)
         shape[3] *= window->kernel[i];
     orch_onnx_weight(c, w, ORCH_NET_WEIGHT, 4, shape);
-    orch_onnx_weight(c, bias, ORCH_NET_BIAS, 1, &w->dims[0]);
+    orch_onnx_weight(c, bias, ORCH_NET_BIAS, 1, &c->layer.out_channels);
     c->layer.has_bias = bias != NULL;
 }
 

@@ -25,7 +25,7 @@
  * either case (cost.h). */
 static const struct onnx_op OPS[] = {
     {"Conv", orch_onnx_run_conv, NET(CONV2D), 0},
-    {"ConvTranspose", orch_onnx_run_conv, ZERO, 1},
+    {"ConvTranspose", orch_onnx_run_conv, NET(CONV_TRANSPOSE2D), 1},
     {"Gemm", orch_onnx_run_gemm, NET(LINEAR), 0},
     {"MatMul", orch_onnx_run_matmul, NET(TOKEN_LINEAR), 0},
     {"LSTM", orch_onnx_run_recurrent, NET(TOKEN_LINEAR), 4},

@@ -31,6 +31,7 @@ static int64_t other_operations(const struct orch_net *net, const struct orch_ne
     int64_t out = size_of(&node->out);
     switch (node->op) {
     case ORCH_NET_CONV2D:
+    case ORCH_NET_CONV_TRANSPOSE2D:
     case ORCH_NET_LINEAR:
     case ORCH_NET_TOKEN_LINEAR:
         return node->has_bias ? out : 0;
@@ -75,8 +76,8 @@ static bool works_in_place(const struct orch_net *net, const struct orch_net_nod
     if (node->op != ORCH_NET_RELU && node->op != ORCH_NET_RELU6)
         return false;
     enum orch_net_op before = input_of(net, node, 0)->op;
-    return before == ORCH_NET_CONV2D || before == ORCH_NET_BATCHNORM2D ||
-           before == ORCH_NET_LINEAR || before == ORCH_NET_ADD;
+    return before == ORCH_NET_CONV2D || before == ORCH_NET_CONV_TRANSPOSE2D ||
+           before == ORCH_NET_BATCHNORM2D || before == ORCH_NET_LINEAR || before == ORCH_NET_ADD;
 }
 
 static struct orch_net_cost cost_of(const struct orch_net *net, const struct orch_net_node *node)
@@ -137,6 +138,13 @@ static void look(const struct orch_net *net, const struct orch_net_node *node,
         if (window)
             field = bounded((double)field +
                             (double)(kernels[d] - 1) * MAX(1, node->dilation) * (double)jump);
+        if (node->op == ORCH_NET_CONV_TRANSPOSE2D) { /* an output reads inputs stride apart */
+            const int reach = (kernels[d] - 1) * MAX(1, node->dilation),
+                      stride = MAX(1, strides[d]);
+            out->field[d] = bounded((double)field + (double)(reach / stride) * (double)jump);
+            out->jump[d] = MAX(1, jump / stride);
+            continue;
+        }
         if (node->op == ORCH_NET_ADAPTIVE_AVGPOOL2D) {
             const struct orch_net_shape *in = &input_of(net, node, 0)->out;
             int64_t size = d ? in->w : in->h, step = (size + outs[d] - 1) / outs[d];
@@ -194,6 +202,7 @@ enum orch_net_kind orch_net_kind_of(enum orch_net_op op)
 {
     switch (op) {
     case ORCH_NET_CONV2D:
+    case ORCH_NET_CONV_TRANSPOSE2D:
         return ORCH_NET_KIND_CONV;
     case ORCH_NET_LINEAR:
     case ORCH_NET_TOKEN_LINEAR:
@@ -266,7 +275,7 @@ static GString *weights_product(const struct orch_net *net, const struct orch_ne
         return NULL;
     const int64_t *shape = orch_net_tensor(net, node->first_tensor)->shape;
     GString *text = g_string_new(NULL);
-    if (node->op == ORCH_NET_CONV2D)
+    if (node->op == ORCH_NET_CONV2D || node->op == ORCH_NET_CONV_TRANSPOSE2D)
         g_string_append_printf(text,
                                "(%" G_GINT64_FORMAT "*%" G_GINT64_FORMAT "*%" G_GINT64_FORMAT
                                ")*%" G_GINT64_FORMAT,
@@ -302,6 +311,8 @@ char *orch_net_macs_work(const struct orch_net *net, const struct orch_net_node 
     if (!node->macs)
         return g_strdup("0");
     GString *text = weights_product(net, node);
+    bool is_transposed = node->op == ORCH_NET_CONV_TRANSPOSE2D; /* a kernel for every input */
+    const struct orch_net_shape *places = is_transposed ? &input_of(net, node, 0)->out : &node->out;
     if (node->op == ORCH_NET_ATTENTION && node->heads) {
         text = g_string_new(NULL);
         g_string_append_printf(text,
@@ -313,9 +324,9 @@ char *orch_net_macs_work(const struct orch_net *net, const struct orch_net_node 
                                node->out_channels);
     }
     if (!(node->op == ORCH_NET_ATTENTION && node->heads) && node->op != ORCH_NET_LINEAR &&
-        (node->out.h > 1 || node->out.w > 1))
-        g_string_append_printf(text, "*%" G_GINT64_FORMAT "*%" G_GINT64_FORMAT, node->out.h,
-                               node->out.w);
+        (places->h > 1 || places->w > 1))
+        g_string_append_printf(text, "*%" G_GINT64_FORMAT "*%" G_GINT64_FORMAT, places->h,
+                               places->w);
     return with_result(text, node->macs);
 }
 

@@ -56,8 +56,8 @@ int orch_net_depth(const struct orch_net *net)
         const struct orch_net_node *node = orch_net_node(net, (int)i);
         for (int j = 0; j < node->input_count; j++)
             depth[i] = MAX(depth[i], depth[node->inputs[j]]);
-        depth[i] += node->op == ORCH_NET_CONV2D || node->op == ORCH_NET_LINEAR ||
-                    node->op == ORCH_NET_TOKEN_LINEAR;
+        depth[i] += node->op == ORCH_NET_CONV2D || node->op == ORCH_NET_CONV_TRANSPOSE2D ||
+                    node->op == ORCH_NET_LINEAR || node->op == ORCH_NET_TOKEN_LINEAR;
         if (!node->is_auxiliary)
             deepest = MAX(deepest, depth[i]);
     }

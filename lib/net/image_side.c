@@ -64,6 +64,7 @@ static struct size size_of(const struct orch_net *net, const struct orch_net_nod
     case ORCH_NET_TOKEN_LINEAR:
     case ORCH_NET_ATTENTION:
     case ORCH_NET_FIRST_TOKEN:
+    case ORCH_NET_CONV_TRANSPOSE2D:
     case ORCH_NET_GENERIC:
         return none;
     default: /* by element or channel */

@@ -27,8 +27,8 @@ struct orch_net_layer_work orch_net_layer_work(const struct orch_net_cost *costs
 {
     struct forward f = forward_of(costs, node, fusion);
     double batch = (double)run->batch;
-    bool is_product = node->op == ORCH_NET_CONV2D || node->op == ORCH_NET_LINEAR ||
-                      node->op == ORCH_NET_ATTENTION;
+    bool is_product = node->op == ORCH_NET_CONV2D || node->op == ORCH_NET_CONV_TRANSPOSE2D ||
+                      node->op == ORCH_NET_LINEAR || node->op == ORCH_NET_ATTENTION;
     double passes = !run->trains ? 1 : is_product && run->input_learns ? 3 : 2;
     double bytes = f.values * batch * run->value_bytes + f.params * 4;
     return (struct orch_net_layer_work){f.operations * batch * passes / 1e9,

@@ -43,6 +43,7 @@ enum orch_net_op {
     ORCH_NET_TOKEN_LINEAR,     /* along C, the same at each of the H x W positions */
     ORCH_NET_ATTENTION,        /* concatenated queries, keys and values, 3C x T x 1, to C x T x 1 */
     ORCH_NET_FIRST_TOKEN,      /* C x T x 1 to C x 1 x 1 */
+    ORCH_NET_CONV_TRANSPOSE2D, /* each input times a kernel, added up stride apart; counted only */
     ORCH_NET_GENERIC,          /* unknown operation with a name: counted as zero */
 };
 #define ORCH_NET_OP_COUNT (ORCH_NET_GENERIC + 1)
@@ -69,10 +70,10 @@ struct orch_net_node {
     struct orch_net_shape out;
     int group; /* layer group, from 0 (stem) to the head's: for freezing and per-group rates */
     /* attributes; 0 if the operation does not have them */
-    int kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w; /* conv, pools */
-    int dilation, groups;                                     /* conv */
-    int64_t in_channels, out_channels;                        /* conv; linear: features */
-    bool has_bias;                                            /* conv, linear */
+    int kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w; /* convs, pools */
+    int dilation, groups;                                     /* convs */
+    int64_t in_channels, out_channels;                        /* convs; linear: features */
+    bool has_bias;                                            /* convs, linear */
     bool ceil_mode;    /* pools: the last window may extend beyond the edge */
     bool is_auxiliary; /* in a head used in training only: counts for parameters, not operations */
     int heads;         /* attention */
@@ -80,7 +81,7 @@ struct orch_net_node {
     enum orch_net_rows rows;        /* embedding */
     double eps, momentum;           /* batch norm */
     double p;                       /* dropout, stochastic depth */
-    int64_t macs;                   /* multiply-adds per image, without bias: conv and linear */
+    int64_t macs;                   /* multiply-adds per image, without bias: convs and linear */
     int first_tensor, tensor_count; /* in the network's tensors */
 };
 
@@ -104,7 +105,7 @@ struct orch_net_tensor {
     int node;
     enum orch_net_role role;
     int rank;         /* 1, 2 (linear: out x in; embedding: rows x C) or 4 (conv: out x in/groups x
-                         kh x kw) */
+                         kh x kw; transposed: in x out/groups x kh x kw) */
     int64_t shape[4]; /* unused entries are 1 */
     int64_t count;    /* elements */
     enum orch_net_init init;

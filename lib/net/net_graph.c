@@ -59,7 +59,8 @@ const char *orch_net_op_name(enum orch_net_op op)
                                         "mul",          "stochastic_depth",
                                         "embedding",    "layernorm",
                                         "token_linear", "attention",
-                                        "first_token",  "generic"};
+                                        "first_token",  "conv_transpose2d",
+                                        "generic"};
     G_STATIC_ASSERT(G_N_ELEMENTS(names) == ORCH_NET_OP_COUNT);
     return (unsigned)op < G_N_ELEMENTS(names) ? names[op] : "?";
 }

@@ -119,7 +119,7 @@ bool orch_transfer_for(const struct orch_gpu_spec *gpu, enum orch_precision prec
 static double share_of(const struct orch_transfer *t, const struct orch_net_node *node,
                        const struct orch_net_cost *cost)
 {
-    if (node->op == ORCH_NET_CONV2D) {
+    if (node->op == ORCH_NET_CONV2D || node->op == ORCH_NET_CONV_TRANSPOSE2D) {
         if (node->groups > 1)
             return t->shares[ORCH_TRANSFER_GROUP];
         bool whole = node->stride_h == 1 && node->stride_w == 1;

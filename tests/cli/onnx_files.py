@@ -158,6 +158,16 @@ def write(path, data):
         file.write(data)
 
 
+def decoder():
+    """Two transposed convolutions, which each double the side, as those of networks that find text; 4x4 becomes 16x16."""
+    nodes = [node("ConvTranspose", ["x", "up.weight", "up.bias"], ["a"], ints("kernel_shape", 3, 3), ints("strides", 2, 2),
+                  ints("pads", 1, 1, 1, 1), ints("output_padding", 1, 1)), node("Relu", ["a"], ["b"]),
+             node("ConvTranspose", ["b", "out.weight"], ["y"], ints("strides", 2, 2))]
+    return model(nodes, [info("x", ["N", 4, 4, 4])], [info("y", ["N", 1, 16, 16])],
+                 [tensor("up.weight", [4, 6, 3, 3], [0.1] * 216), tensor("up.bias", [6], [0.1] * 6),
+                  tensor("out.weight", [6, 1, 2, 2], [0.1] * 24)])
+
+
 def files():
     """Every file that a test needs, by its name."""
     good = small(metadata=[("classes", "cat\ndog\nelk")])
@@ -176,6 +186,7 @@ def files():
             # fields that ONNX does not define, and the reader has for what it leaves out of a tensor
             "field.onnx": model([node("Add", ["x", "w"], ["a"]), node("Flatten", ["a"], ["y"])], *io,
                                 [tensor("w", [1], [1.0], (1000, 9), (1001, 4))]),
+            "decoder.onnx": decoder(),
             "nothing.onnx": model([node("Flatten", ["x"], ["z"])], *io), "text.onnx": b"this is no network\n"}
 
 

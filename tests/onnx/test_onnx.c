@@ -64,6 +64,34 @@ static const struct {
     {"Conv", "1 1 9 9", {"1 1 3 3"}, "x w", "auto_pad=VALID", ORCH_NET_CONV2D, {1, 7, 7}, 9, 441},
     {"Conv", "1 4 10", {"8 4 3"}, "x w", "", ORCH_NET_CONV2D, {8, 8, 1}, 96, 768},
     {"Conv", "1 2 4 4 4", {"3 2 1 2 2"}, "x w", "", ORCH_NET_CONV2D, {3, 4, 9}, 24, 864},
+    /* (in - 1) stride - pads + kernel + output_padding; every input is multiplied with a kernel */
+    {"ConvTranspose",
+     "2 4 5 6",
+     {"4 6 3 2", "6"},
+     "x w v",
+     "strides=2,3 pads=1,0,1,0 output_padding=1,0",
+     ORCH_NET_CONV_TRANSPOSE2D,
+     {6, 10, 17},
+     150,
+     4320},
+    {"ConvTranspose",
+     "1 4 5 5",
+     {"4 3 2 2", "6"},
+     "x w v",
+     "strides=2,2 group=2",
+     ORCH_NET_CONV_TRANSPOSE2D,
+     {6, 10, 10},
+     54,
+     1200},
+    {"ConvTranspose",
+     "1 4 5",
+     {"4 3 4"},
+     "x w",
+     "strides=2, auto_pad=SAME_UPPER",
+     ORCH_NET_CONV_TRANSPOSE2D,
+     {3, 10, 1},
+     48,
+     240},
     {"Gemm", "1 10", {"5 10", "5"}, "x w v", "transB=1", ORCH_NET_LINEAR, {5, 1, 1}, 55, 50},
     {"Gemm", "2 10", {"10 5"}, "x w", "", ORCH_NET_LINEAR, {5, 1, 1}, 50, 50},
     {"MatMul", "1 7 10", {"10 5"}, "x w", "", ORCH_NET_TOKEN_LINEAR, {5, 7, 1}, 50, 350},
@@ -544,6 +572,43 @@ static void test_layernorm_and_bias(void **state)
     orch_net_free(net);
 }
 
+/* ---- costs --------------------------------------------------------------------------------- */
+
+/* The layers of a decoder: what is counted of them, how it is written, and which pixels they see.
+ */
+static void test_transposed_costs(void **state)
+{
+    (void)state;
+    Onnx__ModelProto *m = model_new();
+    input(m->graph, "x", "1 3 8 8");
+    weight(m->graph, "down.weight", "4 3 3 3");
+    weight(m->graph, "up.weight", "4 6 3 3");
+    weight(m->graph, "up.bias", "6");
+    node(m->graph, "Conv", "x down.weight", "a", "strides=2,2 pads=1,1,1,1");
+    node(m->graph, "ConvTranspose", "a up.weight up.bias", "b",
+         "strides=2,2 pads=1,1,1,1 output_padding=1,1");
+    node(m->graph, "Relu", "b", "y", "");
+    output(m->graph, "y");
+    struct orch_net *net = load(m);
+    g_autofree struct orch_net_cost *costs = orch_net_costs(net);
+    const struct orch_net_node *up = orch_net_node(net, 2);
+    g_autofree char *params = orch_net_params_work(net, up);
+    g_autofree char *macs = orch_net_macs_work(net, up);
+    assert_string_equal(up->name, "up");
+    assert_string_equal(params, "(3*3*6)*4 = 216");
+    assert_string_equal(macs, "(3*3*6)*4*4*4 = 3,456");
+    assert_int_equal(costs[2].params, 222);
+    assert_int_equal(costs[2].weights, 216);
+    assert_int_equal(costs[2].macs, 3456);
+    assert_int_equal(costs[2].other, 6 * 8 * 8);
+    assert_int_equal(costs[2].read, 222 + 4 * 4 * 4);
+    assert_int_equal(costs[2].field_h, 5); /* two of the first layer's outputs */
+    assert_true(costs[3].is_in_place);
+    assert_int_equal(orch_net_depth(net), 2);
+    assert_int_equal(orch_net_kind_of(up->op), ORCH_NET_KIND_CONV);
+    orch_net_free(net);
+}
+
 /* ---- notes --------------------------------------------------------------------------------- */
 
 static void test_notes(void **state)
@@ -552,11 +617,11 @@ static void test_notes(void **state)
     struct orch_onnx_notes notes = {0};
     Onnx__ModelProto *m = model_new();
     input(m->graph, "x", "1 4 8 8");
-    weight(m->graph, "w", "4 6 3 3");
+    weight(m->graph, "w", "4 8 8");
     weight(m->graph, "v", "7");
     node(m->graph, "Sqrt", "x", "a", "");
     node(m->graph, "Sqrt", "a", "b", "");
-    node(m->graph, "ConvTranspose", "b w", "c", "strides=2,2");
+    node(m->graph, "Max", "b w", "c", "");
     node(m->graph, "Foo", "c v", "d", "");
     m->graph->node[3]->domain = g_strdup("com.example");
     node(m->graph, "Relu", "d", "y", "");
@@ -568,13 +633,13 @@ static void test_notes(void **state)
     assert_string_equal(n[0]->node, "Sqrt_0");
     assert_int_equal(n[0]->count, 2);
     assert_true(n[0]->is_known);
-    assert_int_equal(n[1]->params, 216);
+    assert_int_equal(n[1]->params, 256);
     assert_true(n[1]->is_known);
     assert_string_equal(n[2]->op, "com.example::Foo");
     assert_int_equal(n[2]->params, 7);
     assert_false(n[2]->is_known);
     assert_int_equal(orch_net_params(net), 0);
-    assert_shape(last(net), 6, 17, 17);
+    assert_shape(last(net), 4, 8, 8);
     orch_onnx_notes_release(&notes);
     assert_null(notes.items);
     orch_net_free(net);
@@ -1041,6 +1106,7 @@ int main(void)
         cmocka_unit_test(test_gelu),
         cmocka_unit_test(test_silu),
         cmocka_unit_test(test_layernorm_and_bias),
+        cmocka_unit_test(test_transposed_costs),
         cmocka_unit_test(test_notes),
         cmocka_unit_test(test_declared),
         cmocka_unit_test(test_order),

@@ -291,6 +291,7 @@ bool is_known(enum orch_net_op op)
     case ORCH_NET_LAYERNORM:
     case ORCH_NET_TOKEN_LINEAR:
     case ORCH_NET_FIRST_TOKEN:
+    case ORCH_NET_CONV_TRANSPOSE2D:
     case ORCH_NET_GENERIC:
         return false;
     default:
