@@ -20,9 +20,10 @@ struct best_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    ORCH_OPTION(struct best_options, by, TEXT, "by", .value = "NAMES",
-                .help =
-                    "group by these (comma-separated; default: all swept parameters that vary)"),
+    ORCH_OPTION(
+        struct best_options, by, TEXT, "by", .value = "NAMES",
+        .help =
+            "group by these (comma-separated; default: swept parameters that vary, but 'seed')"),
     ORCH_OPTION(struct best_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "only runs that match (docs/where.md)"),
     ORCH_OPTION(struct best_options, recipe, TEXT, "recipe", .value = "NAME",

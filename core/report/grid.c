@@ -92,7 +92,7 @@ static bool add_numbers(struct orch_grid *grid, struct orch_grid_cell *cell,
         g_array_append_val(cell->numbers[i], value);
         any = any || !isnan(value);
     }
-    g_array_append_val(cell->seeds, trial->run->seed);
+    g_array_append_val(cell->seeds, trial->seed);
     cell->done += any;
     cell->is_disturbed |= grid->wanted->len && is_disturbed(grid, cell, trials, trial);
     return true;

@@ -123,7 +123,7 @@ static struct orch_spread spread_at(const struct orch_plot_drawing *d,
     g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(double));
     g_autoptr(GArray) seeds = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     for (size_t i = 0; i < count; i++) {
-        uint64_t seed = values[i]->trial && values[i]->trial->run ? values[i]->trial->run->seed : 0;
+        uint64_t seed = values[i]->trial ? values[i]->trial->seed : 0;
         g_array_append_val(numbers, values[i]->y);
         g_array_append_val(seeds, seed);
     }

@@ -143,7 +143,8 @@ static bool is_about(const struct orch_plot_values *v, const char *name)
            g_strcmp0(plot->row, name) == 0;
 }
 
-/* Returns the swept names that vary, except those used by an axis or by the panels. */
+/* Returns the swept names that vary, except those used by an axis or by the panels, and the seed,
+ * whose values are repeats. */
 static GPtrArray *names_that_vary(const struct orch_plot_values *v)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -162,7 +163,7 @@ static GPtrArray *names_that_vary(const struct orch_plot_values *v)
         json_object_foreach(coords, name, value)
         {
             g_autofree char *text = orch_json_canonical(value);
-            if (!is_about(v, name))
+            if (!is_about(v, name) && !orch_is_seed_name(name))
                 add_if_varying(names, first, name, text);
         }
     }

@@ -97,6 +97,11 @@ static void add_trial(struct orch_trials *trials, const struct orch_plan_item *i
     struct orch_report_trial *trial = g_new0(struct orch_report_trial, 1);
     trial->item = item;
     trial->run = run;
+    if (run) {
+        g_autoptr(json_t) params = item ? json_incref(item->cell->params)
+                                        : orch_store_params(trials->store, run->id, NULL);
+        trial->seed = orch_run_seed(run, params);
+    }
     g_ptr_array_add(trials->all, trial);
 }
 

@@ -19,6 +19,7 @@ struct orch_report_trial {
     const struct orch_plan_item *item; /* NULL: the trial comes from a filter */
     struct orch_run *run;              /* NULL: the trial has not run */
     struct orch_run_numbers *numbers;  /* of the run; read on first use */
+    uint64_t seed;                     /* of the run: orch_run_seed */
     bool is_disturbance_counted;       /* already counted in the section's disturbance totals */
 };
 struct orch_trials {

@@ -201,7 +201,7 @@ void orch_group_free(struct orch_group *group)
 }
 
 /* Returns the names in which runs differ: experiment, and each swept name with more than one
- * value. */
+ * value, but for the seed, whose values are repeats. */
 static char **names_that_vary(GPtrArray *runs)
 {
     GPtrArray *names = g_ptr_array_new();
@@ -222,6 +222,8 @@ static char **names_that_vary(GPtrArray *runs)
         json_object_foreach(json_object_get(facts, "coords"), name, value)
         {
             json_t *before = g_hash_table_lookup(first, name);
+            if (orch_is_seed_name(name))
+                continue;
             if (!before) {
                 g_ptr_array_add(order, g_strdup(name));
                 g_hash_table_insert(first, g_strdup(name), json_incref(value));
@@ -295,7 +297,7 @@ static bool add_run(struct making *m, const struct orch_run *run, int64_t age_or
     const struct orch_grouping_run row = {.group = label,
                                           .trial = trial,
                                           .age_order = age_order,
-                                          .seed = run->seed,
+                                          .seed = orch_run_seed(run, params),
                                           .values = &number};
     if (orch_grouping_add(m->grouping, &row) == m->groups->len) {
         g_ptr_array_add(m->groups, group_new(values, label));

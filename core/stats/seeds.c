@@ -1,7 +1,47 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/stats/seeds.h"
 
+#include "lib/base/json.h"
+
 #include <math.h>
+#include <string.h>
+
+bool orch_is_seed_name(const char *name)
+{
+    static const char *const names[] = {"seed", "randomseed", "manualseed", "rngseed"};
+    char letters[16];
+    size_t length = 0;
+    for (; *name; name++) {
+        if (*name == '_' || *name == '-' || *name == '.')
+            continue;
+        if (length + 1 == sizeof letters)
+            return false;
+        letters[length++] = g_ascii_tolower(*name);
+    }
+    letters[length] = 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        if (strcmp(names[i], letters) == 0)
+            return true;
+    return false;
+}
+
+uint64_t orch_run_seed(const struct orch_run *run, const json_t *params)
+{
+    const uint64_t above_numbers = UINT64_C(1) << 63;
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)params, name, value)
+    {
+        if (!orch_is_seed_name(name) || !(json_is_string(value) || json_is_number(value)))
+            continue;
+        g_autofree char *text =
+            json_is_string(value) ? g_strdup(json_string_value(value)) : orch_json_canonical(value);
+        guint64 number = 0;
+        bool is_whole = g_ascii_string_to_unsigned(text, 10, 0, above_numbers - 2, &number, NULL);
+        return is_whole ? number + 1 : above_numbers + g_str_hash(text);
+    }
+    return run->seed;
+}
 
 static const struct orch_seed_mean *mean_at(const GArray *means, guint i)
 {

@@ -6,9 +6,19 @@
 #define ORCH_CORE_STATS_SEEDS_H
 
 #include "core/stats/stats.h"
+#include "store/store.h"
 
 #include <glib.h>
+#include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
+
+/** True for the name of a parameter that is the program's seed: seed, random_seed, manualSeed. */
+bool orch_is_seed_name(const char *name);
+/** Returns a number that is equal for the runs of one seed: of the parameter that is the program's
+ * seed where the run has one ("-x seed=1,2,3"), else the run's own. 0: it has none. `params` may be
+ * NULL. */
+uint64_t orch_run_seed(const struct orch_run *run, const json_t *params);
 
 /** The mean over the runs of one seed. */
 struct orch_seed_mean {

@@ -326,7 +326,8 @@ static GArray *seeds_of(const GPtrArray *members)
 {
     GArray *out = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     for (guint i = 0; i < members->len; i++) {
-        uint64_t seed = ((const struct member *)members->pdata[i])->run->seed;
+        const struct member *member = members->pdata[i];
+        uint64_t seed = orch_run_seed(member->run, member->params);
         g_array_append_val(out, seed);
     }
     return out;
