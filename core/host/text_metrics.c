@@ -226,7 +226,7 @@ static struct found_metric *find_or_adopt(struct text_metrics *metrics,
         return found;
     bool stands_alone = value->is_sure || metrics->printed.is_pure;
     const char *chosen = stands_alone                              ? value->name
-                         : orch_printed_name_is_usual(value->last) ? value->last
+                         : orch_printed_name_is_usual(value->last) ? value->short_name
                                                                    : "";
     name_series(metrics, chosen, name);
     if ((found = find(metrics, name)))

@@ -305,6 +305,21 @@ static bool has_letters(const char *at, const char *end)
     return false;
 }
 
+/* "D(G(z)):", "f1(macro)=": the position after brackets that belong to a name, which are glued to
+ * it, begin with a letter and stand before ':' or '='. `at` for anything else. */
+static const char *bracketed_name_end(const char *at, const char *end)
+{
+    if (end - at < 3 || *at != '(' || !g_ascii_isalpha(at[1]))
+        return at;
+    const char *behind = closing(at, end);
+    if (!behind || behind >= end || (*behind != ':' && *behind != '='))
+        return at;
+    for (const char *p = at; p < behind; p++)
+        if (!is_word_char(*p) && *p != '(' && *p != ')')
+            return at;
+    return behind;
+}
+
 /* Reads a word, without the full stop of a sentence. */
 static const char *read_word(const char *at, const char *end, struct token *token, int *rank)
 {
@@ -313,6 +328,7 @@ static const char *read_word(const char *at, const char *end, struct token *toke
         p++;
     if ((behind = read_wrapped(at, p, end, token)))
         return behind;
+    p = bracketed_name_end(p, end);
     token->kind = IGNORED;
     if (p < end && *p == ':' && (behind = place_end(at, p, end)))
         return behind;
@@ -411,6 +427,9 @@ static const char *const STEP_WORDS[] = {
     "update", "timestep",    "total_timesteps", NULL};
 /* These count steps only in an unambiguous form: "batch 3/10", whereas batch=64 is a setting. */
 static const char *const BATCH_WORDS[] = {"batch", "it", "mini_batch", "minibatch", NULL};
+/* Behind "3/10" */
+static const char *const COUNTED_WORDS[] = {"steps",   "iters",       "iterations",
+                                            "batches", "minibatches", NULL};
 static const char *const LEVEL_WORDS[] = {"info",  "debug",  "warning",  "warn", "error",
                                           "trace", "notice", "critical", "root", NULL};
 static const char *const COPULAS[] = {"is", "was", "of", "at", NULL};
@@ -556,9 +575,9 @@ static void end_run(struct reader *r)
 static void drop_run(struct reader *r)
 {
     const struct token *first = token_at(r, r->run);
-    bool is_label = r->run_length && label_of(first) &&
-                    (r->run_length == 1 ||
-                     (r->run_length == 2 && token_is(token_at(r, r->run + 1), SET_WORDS)));
+    bool is_label = r->run_length && label_of(first);
+    for (unsigned i = 1; i < r->run_length; i++)
+        is_label = is_label && token_is(token_at(r, r->run + i), SET_WORDS);
     if (is_label)
         r->label = label_of(first);
     else if (r->run_length && !(r->run_length == 1 && token_is(first, LEVEL_WORDS)))
@@ -581,6 +600,25 @@ static enum orch_printed_kind kind_of(const struct token *word, bool is_plain)
     return counts ? ORCH_PRINTED_STEP : ORCH_PRINTED_VALUE;
 }
 
+/* Sets the name that the value has within a sentence: its last word, with the words directly before
+ * that say of what it is, so that "the test loss 0.3" does not become the training's loss. */
+static void set_short_name(const struct reader *r, unsigned last, struct orch_printed_value *value)
+{
+    static const char *const qualifiers[] = {"best",   "final", "mean", "average", "avg",
+                                             "median", "min",   "max",  "total",   NULL};
+    unsigned first = last;
+    while (first > r->run && last - first < NAME_WORDS_MAX - 1 &&
+           (label_of(token_at(r, first - 1)) || token_is(token_at(r, first - 1), qualifiers)))
+        first--;
+    bool has_label = !r->label || g_str_has_prefix(value->last, r->label);
+    for (unsigned i = first; i < last; i++)
+        has_label = has_label || label_of(token_at(r, i));
+    if (!has_label)
+        append_name(value->short_name, r->label, strlen(r->label));
+    for (unsigned i = first; i <= last; i++)
+        append_name(value->short_name, token_at(r, i)->text, token_at(r, i)->length);
+}
+
 /* Sets the value's name from the pending words; false if they do not form a name. */
 static bool set_name(struct reader *r, struct orch_printed_value *value)
 {
@@ -592,7 +630,10 @@ static bool set_name(struct reader *r, struct orch_printed_value *value)
     if (!length)
         return false;
     const struct token *last = token_at(r, first + length - 1);
-    if (!append_name(value->last, last->text, last->length) || length > NAME_WORDS_MAX)
+    if (!append_name(value->last, last->text, last->length))
+        return false;
+    set_short_name(r, first + length - 1, value);
+    if (length > NAME_WORDS_MAX)
         return false;
     if (r->label && g_strcmp0(label_of(token_at(r, first)), r->label) != 0 &&
         !g_str_has_prefix(value->last, r->label))
@@ -691,6 +732,36 @@ static bool is_late(const struct reader *r)
            (r->parentheses > 0 || r->run_length > 1 || !(r->is_assigned || is_apart));
 }
 
+/* A token such as "x^2" between a number and a signed one: a term of "y = -3.6 x^2 +0.4 x^1", where
+ * the number before it is a coefficient and not the value of y. */
+static bool is_term(const struct reader *r, unsigned at)
+{
+    const struct token *word = token_at(r, at), *after = token_at(r, at + 1);
+    const char *power = word->kind == WORD ? memchr(word->text, '^', word->length) : NULL;
+    return power && power + 1 < word->text + word->length && g_ascii_isdigit(power[1]) &&
+           after->kind == NUMBER && strchr("+-", *after->text);
+}
+
+/* "0.5533 / 0.0052" with blanks: two numbers, and which one is meant is not known. */
+static bool is_spaced_pair(const struct reader *r, unsigned at)
+{
+    const struct token *joint = token_at(r, at);
+    return joint->length == 1 && *joint->text == '/' && token_at(r, at + 1)->kind == NUMBER;
+}
+
+/* Skips the other numbers of a formula or of a pair. False: the number before stands alone. */
+static bool skip_several(struct reader *r)
+{
+    if (is_spaced_pair(r, r->at)) {
+        r->at += 2;
+        return true;
+    }
+    bool is_formula = is_term(r, r->at);
+    while (is_formula && r->at < r->tokens->count && token_at(r, r->at)->kind != BREAK)
+        r->at++;
+    return is_formula;
+}
+
 /* "1.2B" is a number already (printed_number.c); "7B parameters" is known by its words. */
 static void count_billions(const struct reader *r, struct orch_printed_value *value)
 {
@@ -734,7 +805,7 @@ static void take_named(struct reader *r, const struct token *number)
             value->name[0] = 0;
         if (is_value && number->kind == COUNT && number->total > 0) /* Accuracy: 9812/10000 */
             value->value = number->value / number->total;
-        if (number->kind == UNREAD)
+        if (number->kind == UNREAD || (is_value && skip_several(r)))
             value->kind = ORCH_PRINTED_UNREAD;
         count_billions(r, value);
         is_prose = is_value && !is_named;
@@ -791,6 +862,13 @@ static bool take_bracket(struct reader *r)
         return false;
     const struct token *second = token_at(r, r->at + 3);
     bool is_pair = numbers == 2 && !follows_epoch && second->kind == NUMBER;
+    unsigned next_numbers = 0, next_end = bracket_end(r, end, &next_numbers);
+    if (!is_pair && !follows_epoch && numbers == 1 && *token_at(r, end)->text == '[' &&
+        next_numbers == 1 && token_at(r, end + 1)->kind == COUNT) { /* [0/5][10/120] */
+        is_pair = true;
+        second = token_at(r, end + 1);
+        end = next_end;
+    }
     struct orch_printed_value *value =
         add_value(r, is_pair ? ORCH_PRINTED_EPOCH : ORCH_PRINTED_STEP);
     if (value)
@@ -799,6 +877,29 @@ static bool take_bracket(struct reader *r)
         set_number(value, second);
     r->counter = ORCH_PRINTED_VALUE;
     r->at = end;
+    return true;
+}
+
+/* "Epoch[1](10/120)", "Epoch(train) [1][10/120]": a count glued to the epoch's bracket is that of
+ * the steps, and a word such as "train" between the name of a counter and its number says what is
+ * measured. False for other brackets. */
+static bool take_round_bracket(struct reader *r)
+{
+    const struct token *open = token_at(r, r->at), *inner = token_at(r, r->at + 1);
+    const struct token *before = r->at ? token_at(r, r->at - 1) : NULL;
+    if (!before || *open->text != '(' || before->text + before->length != open->text ||
+        token_at(r, r->at + 2)->kind != CLOSE)
+        return false;
+    struct orch_printed_value *value = NULL;
+    if (before->kind == CLOSE && r->counter == ORCH_PRINTED_EPOCH && inner->kind == COUNT) {
+        if ((value = add_value(r, ORCH_PRINTED_STEP)))
+            set_number(value, inner);
+    } else if (r->run_length && label_of(inner) && kind_of(before, true) != ORCH_PRINTED_VALUE) {
+        r->label = label_of(inner);
+    } else {
+        return false;
+    }
+    r->at += 3;
     return true;
 }
 
@@ -834,6 +935,17 @@ static bool take_array(struct reader *r)
     return true;
 }
 
+/* "10/120 batches": steps. */
+static void take_counted(struct reader *r, const struct token *count)
+{
+    struct orch_printed_value *value = add_value(r, ORCH_PRINTED_STEP);
+    if (value) {
+        set_number(value, count);
+        value->is_late = r->has_value;
+    }
+    r->at++;
+}
+
 /* Handles a number without a name. */
 static void take_unnamed(struct reader *r, const struct token *token)
 {
@@ -846,6 +958,8 @@ static void take_unnamed(struct reader *r, const struct token *token)
         r->is_after_prose = true;
     }
     r->at++;
+    if (token->kind == COUNT && token_is(token_at(r, r->at), COUNTED_WORDS))
+        take_counted(r, token);
 }
 
 static void take_token(struct reader *r)
@@ -877,7 +991,7 @@ static void take_token(struct reader *r)
         }
         return;
     case OPEN:
-        if (take_bracket(r) || take_array(r))
+        if (take_bracket(r) || take_round_bracket(r) || take_array(r))
             return;
         r->parentheses += *token->text == '(';
         drop_run(r);
@@ -927,9 +1041,12 @@ static void read_text(struct orch_printed_line *out, const char *text, size_t le
     out->is_cut = tokens->count >= TOKENS_MAX;
     struct reader r = {.out = out, .tokens = tokens, .counter = ORCH_PRINTED_VALUE};
     out->rank = tokens->rank >= 0 ? tokens->rank : first_rank(tokens, &r.at);
+    bool is_summary = length && *text == '*'; /* " * Acc@1 0.68" below "Test: [195/196] ..." */
+    r.label = is_summary ? out->label : NULL;
     while (r.at < tokens->count)
         take_token(&r);
     drop_run(&r);
+    out->label = r.label;
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------

@@ -30,10 +30,12 @@ struct orch_printed_value {
     char name[ORCH_PRINTED_NAME_CHARS]; /* lower-case letters of any script, digits and '_': "Test
                                            Accuracy" becomes "test_accuracy" */
     char last[ORCH_PRINTED_NAME_CHARS]; /* its last word: "accuracy" */
-    char unit[ORCH_PRINTED_UNIT_CHARS]; /* "s", "images/s"; "" without a unit */
-    double value;                       /* for a percentage the share: 0.912 for "91.2%" */
-    double total;                       /* 10 for a step "3/10"; NaN if not given */
-    double printed_percent;             /* 91.2 for "91.2%"; NaN if not a percentage */
+    char short_name[ORCH_PRINTED_NAME_CHARS]; /* within a sentence: "test_accuracy" of "reached the
+                                                 test accuracy 0.9" */
+    char unit[ORCH_PRINTED_UNIT_CHARS];       /* "s", "images/s"; "" without a unit */
+    double value;                             /* for a percentage the share: 0.912 for "91.2%" */
+    double total;                             /* 10 for a step "3/10"; NaN if not given */
+    double printed_percent;                   /* 91.2 for "91.2%"; NaN if not a percentage */
     bool is_sure; /* written with ':' or '=', or in JSON: a value regardless of its context */
     bool is_late; /* a counter after the values of its line, or in brackets: "best 0.4, epoch 3" */
     unsigned spelling; /* a hash of the name as printed, without case */
@@ -43,12 +45,13 @@ struct orch_printed_line {
     GArray *values;             /* struct orch_printed_value, at most 256 */
     GString *folded, *row;      /* the line in plain signs; a table's row as text */
     struct printed_table table; /* of the lines before */
-    bool is_row;                /* a row of a box of names and values, whose rows belong together */
-    bool has_number;  /* contains a number, apart from times of day, dates, versions and places */
-    bool is_pure;     /* contains only names and values */
-    bool is_progress; /* begins with a progress count or bar ("938/938 [====]", "45%|###  |") */
-    bool is_cut;      /* has more words or values than are read */
-    int rank;         /* the process of several that printed the line ("[rank1]: ..."); -1: none */
+    const char *label; /* "train", "test", ... of the line, for a summary below it; or NULL */
+    bool is_row;       /* a row of a box of names and values, whose rows belong together */
+    bool has_number;   /* contains a number, apart from times of day, dates, versions and places */
+    bool is_pure;      /* contains only names and values */
+    bool is_progress;  /* begins with a progress count or bar ("938/938 [====]", "45%|###  |") */
+    bool is_cut;       /* has more words or values than are read */
+    int rank;          /* the process of several that printed the line ("[rank1]: ..."); -1: none */
 };
 
 void orch_printed_line_init(struct orch_printed_line *line);
