@@ -36,8 +36,9 @@
 #include <unistd.h>
 
 enum { READ_BYTES = 65536, DRAIN_BYTES_MAX = 2 << 20 };
-static const int64_t SECOND_NS = INT64_C(1000000000), STRAY_GRACE_NS = INT64_C(500000000),
-                     STRAY_STEP_NS = INT64_C(5000000), FIRST_LOOK_NS = INT64_C(200000000);
+static const int64_t SECOND_NS = INT64_C(1000000000), STRAY_OWN_NS = INT64_C(500000000),
+                     STRAY_GRACE_NS = INT64_C(500000000), STRAY_STEP_NS = INT64_C(5000000),
+                     FIRST_LOOK_NS = INT64_C(200000000);
 
 struct supervisor {
     struct orch_trial_spec *trial;
@@ -375,6 +376,22 @@ static void sleep_ns(int64_t ns)
     nanosleep(&time, NULL);
 }
 
+/* Waits until the trial's remaining processes have ended by themselves, as helpers do that see the
+ * main process end (Python's resource_tracker), and reads what they print. False: there are others
+ * after that time. */
+static bool await_leftovers(struct supervisor *s, int64_t patience_ns)
+{
+    int64_t until = orch_mono_ns() + patience_ns;
+    while (reap(s)) {
+        if (orch_mono_ns() >= until)
+            return false;
+        sleep_ns(STRAY_STEP_NS);
+        drain(s);
+    }
+    drain(s);
+    return true;
+}
+
 /* Signals the trial's remaining processes and waits until there are none or the time is over. */
 static bool kill_leftovers(struct supervisor *s, int number, int64_t patience_ns)
 {
@@ -427,7 +444,8 @@ static void finish(struct supervisor *s)
         orch_ranks_judge(&(struct ranks_ending){s->links, s->trial->ranks, &s->intake, &s->stopping,
                                                 &s->wait_status, &s->done_first});
     }
-    if (reap(s)) { /* some of the trial's processes are still running */
+    bool is_stopped = s->stopping.stage != STOP_NOT;
+    if (!await_leftovers(s, is_stopped ? 0 : STRAY_OWN_NS)) { /* some are still running */
         int64_t grace_ns = MIN(s->stopping.grace_ns, STRAY_GRACE_NS);
         if (!kill_leftovers(s, SIGTERM, s->stopping.stage == STOP_KILLED ? 0 : grace_ns))
             kill_leftovers(s, SIGKILL, 2 * SECOND_NS);
