@@ -41,14 +41,13 @@ static void refuse(const char *changed, GError **error)
 
 static void move_apart(struct run *run, const char *changed)
 {
-    unsigned left = count_todo(run);
     if (run->is_apart)
         return;
     run->is_apart = true;
     orch_schedule_emit(run,
-                       "inputs changed since they were captured: %s; %u trial%s from the captured "
-                       "files in a folder apart (--live: with the new files)",
-                       changed, left, left == 1 ? " runs" : "s run");
+                       "inputs changed since they were captured: %s; the remaining trials run from "
+                       "the captured files in a folder apart (--live: with the new files)",
+                       changed);
 }
 
 /* Looks at the inputs of the trials that run or that have not been recorded yet. */
