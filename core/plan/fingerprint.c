@@ -414,9 +414,9 @@ char *orch_command_id(const struct orch_experiment *experiment, const char *root
     return g_strdup(id);
 }
 
-void orch_fingerprint(const struct orch_cell *cell, const GPtrArray *inputs, const char *inputs_id,
-                      const char *root, const struct orch_fingerprint_ref *refs, size_t ref_count,
-                      char out[65])
+void orch_fingerprint(const struct orch_cell *cell, uint64_t seed, const GPtrArray *inputs,
+                      const char *inputs_id, const char *root,
+                      const struct orch_fingerprint_ref *refs, size_t ref_count, char out[65])
 {
     const struct orch_manifest *manifest = cell->experiment->manifest;
     g_autoptr(json_t) read = json_array();
@@ -435,9 +435,9 @@ void orch_fingerprint(const struct orch_cell *cell, const GPtrArray *inputs, con
         json_array_append_new(
             referred, json_pack("[sss]", refs[i].param, refs[i].artifact, refs[i].fingerprint));
     g_autoptr(json_t) command = command_json(cell->experiment, root);
-    g_autoptr(json_t) all = json_pack(
-        "[s s s o o O O s]", FINGERPRINT_FORMAT, manifest->name, manifest->version,
-        public_params(cell), orch_json_u64(cell->seed), read, referred, inputs_id ? inputs_id : "");
+    g_autoptr(json_t) all = json_pack("[s s s o o O O s]", FINGERPRINT_FORMAT, manifest->name,
+                                      manifest->version, public_params(cell), orch_json_u64(seed),
+                                      read, referred, inputs_id ? inputs_id : "");
     if (command)
         json_array_append(all, command);
     if (manifest->kind == ORCH_PLUGIN_WRAPPED && manifest->metrics_on)

@@ -294,6 +294,9 @@ static void make_item(struct orch_plan *plan, unsigned index)
             : orch_machine_device_key(
                   machine, gpus, gpu_count, orch_experiment_gpu_millionths(experiment) / 1e6,
                   orch_experiment_threads(experiment, machine, plan->options.slots));
+    item->seed = experiment->seed_by_device
+                     ? orch_recipe_device_seed(item->cell->seed, item->device_key)
+                     : item->cell->seed;
     item->forced = plan->options.force && item->cell->wanted;
 }
 

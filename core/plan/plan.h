@@ -31,6 +31,7 @@ struct orch_plan_item {
     char own_fingerprint[65];  /* the trial's own when `fingerprint` is that of a run of which only
                                   comments differ; else the same */
     char *device_key;
+    uint64_t seed;         /* the cell's; with `seed: device` that of the device */
     unsigned gpus;         /* that it has on this machine: declared, or seen undeclared */
     GPtrArray *inputs;     /* struct orch_checked_input *, or NULL */
     const char *inputs_id; /* borrowed from the plan */

@@ -52,7 +52,13 @@ static char *setting_change(const struct pair *pair)
 
 static char *seed_change(const struct pair *pair)
 {
-    return pair->run->seed == pair->item->cell->seed ? NULL : g_strdup("the seed changed");
+    const struct orch_plan_item *item = pair->item;
+    if (pair->run->seed == item->seed)
+        return NULL;
+    bool is_elsewhere = g_strcmp0(pair->run->device_key, item->device_key) != 0;
+    return item->cell->experiment->seed_by_device && is_elsewhere
+               ? g_strdup_printf("its run on %s has the seed of that device", pair->run->device_key)
+               : g_strdup("the seed changed");
 }
 
 /* Compares the words of a command given in the recipe. */

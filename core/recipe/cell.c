@@ -6,25 +6,49 @@
 
 #include <string.h>
 
-uint64_t orch_recipe_seed(uint64_t recipe_seed, int k)
+static void hash_u64(GChecksum *checksum, uint64_t number)
 {
-    static const char head[] = "orch seed";
-    uint8_t bytes[sizeof head - 1 + 16];
-    memcpy(bytes, head, sizeof head - 1);
-    uint64_t repeat = (uint64_t)k;
-    for (unsigned i = 0; i < 8; i++) {
-        bytes[sizeof head - 1 + i] = (uint8_t)(recipe_seed >> (8 * i));
-        bytes[sizeof head - 1 + 8 + i] = (uint8_t)(repeat >> (8 * i));
-    }
+    uint8_t bytes[8];
+    for (unsigned i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(number >> (8 * i));
+    g_checksum_update(checksum, bytes, sizeof bytes);
+}
+
+/* The first eight bytes of the digest, little endian. */
+static uint64_t seed_of(GChecksum *checksum)
+{
     uint8_t digest[32];
     gsize size = sizeof digest;
-    g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-    g_checksum_update(checksum, bytes, sizeof bytes);
     g_checksum_get_digest(checksum, digest, &size);
     uint64_t seed = 0;
     for (unsigned i = 0; i < 8; i++)
         seed |= (uint64_t)digest[i] << (8 * i);
     return seed;
+}
+
+static GChecksum *hash_begin(void)
+{
+    GChecksum *checksum = g_checksum_new(G_CHECKSUM_SHA256);
+    g_checksum_update(checksum, (const guchar *)"orch seed", -1);
+    return checksum;
+}
+
+uint64_t orch_recipe_seed(uint64_t recipe_seed, int k)
+{
+    g_autoptr(GChecksum) checksum = hash_begin();
+    hash_u64(checksum, recipe_seed);
+    hash_u64(checksum, (uint64_t)k);
+    return seed_of(checksum);
+}
+
+uint64_t orch_recipe_device_seed(uint64_t seed, const char *device_key)
+{
+    if (!device_key)
+        return seed;
+    g_autoptr(GChecksum) checksum = hash_begin();
+    hash_u64(checksum, seed);
+    g_checksum_update(checksum, (const guchar *)device_key, -1);
+    return seed_of(checksum);
 }
 
 static char *value_text(const struct orch_cell *cell, const char *name, const json_t *value)

@@ -11,11 +11,12 @@
 #include <string.h>
 
 static const char *const EXPERIMENT_KEYS[] = {
-    "plugin",  "with",    "sweep",     "zip",     "repeat", "reuse",          "inputs",
-    "program", "timeout", "resources", "retries", "share",  "system_metrics", "only_when_named",
-    NULL};
+    "plugin", "with",           "sweep",           "zip",     "repeat",    "seed",
+    "reuse",  "inputs",         "program",         "timeout", "resources", "retries",
+    "share",  "system_metrics", "only_when_named", NULL};
 static const char *const RESOURCE_KEYS[] = {"gpus",  "cores",     "memory", "time",
                                             "ranks", "exclusive", NULL};
+static const char *const SEED_WORDS[] = {"shared", "device", NULL};
 static const char *const REUSE_WORDS[] = {"device", "any", "never", NULL};
 /* Reserved, because they begin other kinds of ${...}. */
 static const char *const RESERVED_NAMES[] = {"best", "env", "recipe", NULL};
@@ -251,6 +252,23 @@ static void read_reuse(struct recipe_draft *draft, const struct orch_yaml *map,
         experiment->reuse = (enum orch_recipe_reuse)word;
 }
 
+/* Reads 'seed: device'. The seeds of a device need a device that does not depend on how many trials
+ * run at once. */
+static void read_seed(struct recipe_draft *draft, const struct orch_yaml *map,
+                      struct orch_experiment *made)
+{
+    unsigned word;
+    if (!orch_recipe_get_choice(draft, map, "seed", SEED_WORDS, &word))
+        return;
+    made->seed_by_device = word == 1;
+    if (made->seed_by_device && !made->cores && !made->gpus)
+        orch_recipe_error_at(
+            draft, orch_yaml_get(map, "seed"),
+            "add 'resources: { cores: 1 }' or 'resources: { gpus: 1 }'",
+            "'seed: device' needs 'cores' or 'gpus' in 'resources': without them a "
+            "trial's threads, which are part of its device, depend on -j");
+}
+
 static void read_experiment(struct recipe_draft *draft, const struct orch_yaml *map,
                             struct recipe_experiment *experiment)
 {
@@ -266,6 +284,7 @@ static void read_experiment(struct recipe_draft *draft, const struct orch_yaml *
     read_resources(draft, map, experiment);
     read_inputs(draft, map, made);
     read_reuse(draft, map, experiment);
+    read_seed(draft, map, made);
     orch_recipe_get_bool(draft, map, "only_when_named", &made->only_when_named);
     made->share_source = draft->share_source;
     orch_recipe_read_share(draft, map, &made->share_source);

@@ -62,6 +62,7 @@ struct orch_experiment {
     enum orch_recipe_reuse reuse;
     char *reuse_why; /* "plugin 'sleep' is a timing plugin", "report reads images_per_s (images/s)",
                         "says the recipe", "default" */
+    bool seed_by_device;      /* `seed: device`: the seeds of a device are its own */
     unsigned retries;         /* retries after lost or preempted; default 1 */
     unsigned timeout_retries; /* retries after a timeout: `retries` if the recipe sets it, else 0 */
     double timeout_s;         /* 0: none */
@@ -101,9 +102,9 @@ struct orch_cell {
      * references. Paths are relative to the recipe's folder as written, so that they are equal on
      * every machine; they are made absolute when a trial starts */
     json_t *params;
-    json_t *coords; /* object: the swept names and their values, in sweep order */
-    int repeat;     /* from 1 */
-    uint64_t seed;
+    json_t *coords;  /* object: the swept names and their values, in sweep order */
+    int repeat;      /* from 1 */
+    uint64_t seed;   /* of the repeat; with `seed: device` the plan derives the trial's from it */
     GPtrArray *refs; /* struct orch_ref * */
     bool wanted; /* selected by targets and part; the other cells are included because one refers to
                     them */
@@ -158,6 +159,10 @@ void orch_expansion_free(struct orch_expansion *expansion);
 
 /** Seed of repeat `k` (from 1) of a recipe with seed `recipe_seed`: the same in every cell. */
 uint64_t orch_recipe_seed(uint64_t recipe_seed, int k);
+
+/** Seed of a trial of an experiment with `seed: device`, from the seed of its repeat and the key of
+ * its device (orch_machine_device_key; NULL: not known, which gives `seed` itself). */
+uint64_t orch_recipe_device_seed(uint64_t seed, const char *device_key);
 
 /** "finetune lr=0.01 #2": experiment, swept values, repeat when there are several. Caller frees. */
 char *orch_cell_label(const struct orch_cell *cell);

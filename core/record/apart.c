@@ -265,13 +265,14 @@ static json_t *link_live(struct orch_plan *plan, const char *origin, const char 
  */
 
 /* What ${name} stands for in the name of an artifact. New reference. */
-static json_t *values_of(const struct orch_cell *cell)
+static json_t *values_of(const struct orch_plan_item *item)
 {
+    const struct orch_cell *cell = item->cell;
     const GPtrArray *params = cell->experiment->manifest->params;
     json_t *values = json_copy(cell->params);
     /* folders of the trial's own: any absolute path */
-    json_t *own = json_pack("{s:o s:o s:i s:s s:s s:s}", "seed", orch_json_u64(cell->seed),
-                            "seed64", orch_json_u64(cell->seed), "repeat", cell->repeat,
+    json_t *own = json_pack("{s:o s:o s:i s:s s:s s:s}", "seed", orch_json_u64(item->seed),
+                            "seed64", orch_json_u64(item->seed), "repeat", cell->repeat,
                             "checkpoint_dir", "/", "trial_dir", "/", "manifest_dir", "/");
     json_object_update_missing(values, own);
     json_decref(own);
@@ -283,9 +284,9 @@ static json_t *values_of(const struct orch_cell *cell)
     return values;
 }
 
-char *orch_artifact_path(const struct orch_cell *cell, const struct orch_artifact_spec *spec)
+char *orch_artifact_path(const struct orch_plan_item *item, const struct orch_artifact_spec *spec)
 {
-    g_autoptr(json_t) values = values_of(cell);
+    g_autoptr(json_t) values = values_of(item);
     char *path = spec->path ? orch_value_expand(spec->path, values, NULL) : NULL;
     if (path && g_path_is_absolute(path))
         g_clear_pointer(&path, g_free);
@@ -357,12 +358,12 @@ static void drop_opened(const char *copy, json_t *live)
     }
 }
 
-static json_t *own_artifacts(const struct orch_cell *cell, const char *origin, const char *copy,
-                             const char *relative, json_t *live)
+static json_t *own_artifacts(const struct orch_plan_item *item, const char *origin,
+                             const char *copy, const char *relative, json_t *live)
 {
-    const GPtrArray *artifacts = cell->experiment->manifest->artifacts;
+    const GPtrArray *artifacts = item->cell->experiment->manifest->artifacts;
     for (guint i = 0; artifacts && i < artifacts->len; i++) {
-        g_autofree char *path = orch_artifact_path(cell, artifacts->pdata[i]);
+        g_autofree char *path = orch_artifact_path(item, artifacts->pdata[i]);
         g_autofree char *whole = path ? g_strconcat(copy, relative, "/", path, NULL) : NULL;
         if (whole)
             own_artifact(origin, copy, whole, live);
@@ -371,7 +372,7 @@ static json_t *own_artifacts(const struct orch_cell *cell, const char *origin, c
     return live;
 }
 
-json_t *orch_apart_make(struct orch_plan *plan, const struct orch_cell *cell, const char *home,
+json_t *orch_apart_make(struct orch_plan *plan, const struct orch_plan_item *item, const char *home,
                         const char *trial_dir, char **out_cwd, GError **error)
 {
     struct orch_workspace *workspace = plan->workspace;
@@ -384,13 +385,13 @@ json_t *orch_apart_make(struct orch_plan *plan, const struct orch_cell *cell, co
     if (!copy || !mirror(whole, relative, copy, &budget, error))
         return NULL;
     json_t *python = json_array();
-    g_autoptr(GPtrArray) folders = orch_redirect_python(plan, cell->experiment, NULL);
+    g_autoptr(GPtrArray) folders = orch_redirect_python(plan, item->cell->experiment, NULL);
     for (guint i = 0; i < folders->len; i++)
         json_array_append_new(python, json_string(folders->pdata[i]));
     *out_cwd = g_strconcat(copy + strlen(trial_dir) + 1, relative, NULL);
     return json_pack("{s:s s:s s:s s:s s:b s:o s:o}", "origin", origin, "root", workspace->root,
                      "copy", copy + strlen(trial_dir) + 1, "tree", tree, "is_whole",
                      !budget.has_links, "live",
-                     own_artifacts(cell, origin, copy, relative, link_live(plan, origin, copy)),
+                     own_artifacts(item, origin, copy, relative, link_live(plan, origin, copy)),
                      "python", python);
 }

@@ -14,14 +14,14 @@
 
 /** Where a trial leaves an artifact, relative to the folder in which it starts; NULL for one with
  * an absolute path, as in the trial's own folder, and for one without a path. The caller frees. */
-char *orch_artifact_path(const struct orch_cell *cell, const struct orch_artifact_spec *spec);
+char *orch_artifact_path(const struct orch_plan_item *item, const struct orch_artifact_spec *spec);
 
 /** Makes the folder in `trial_dir` for a program that starts in `home`, an absolute path in the
  * plan's workspace, which has a captured tree. Its artifacts have their own place there, also in
  * folders that git ignores. `*out_cwd`: where it starts, relative to `trial_dir`
  * (the caller frees). Returns the folder's description for the host (`apart` of trial.json,
  * core/host/apart_view.h); NULL on error. */
-json_t *orch_apart_make(struct orch_plan *plan, const struct orch_cell *cell, const char *home,
+json_t *orch_apart_make(struct orch_plan *plan, const struct orch_plan_item *item, const char *home,
                         const char *trial_dir, char **out_cwd, GError **error);
 
 /** Copies the folder `from`, up to a budget of files and bytes beyond which it has links, to

@@ -55,11 +55,11 @@ bool orch_trial_may_run_in_place(const struct orch_plan *plan,
 /* Finds or makes the folder in which the trial starts. `*out_cwd`: absolute, or relative to the
  * trial's folder, so that this can be moved; NULL for a compiled plugin. `*out_apart`: NULL in the
  * user's folder. The caller frees both. */
-static bool start_folder(struct orch_plan *plan, const struct orch_cell *cell,
+static bool start_folder(struct orch_plan *plan, const struct orch_plan_item *item,
                          const struct orch_run_slot *slot, const char *trial_dir, char **out_cwd,
                          json_t **out_apart, GError **error)
 {
-    const struct orch_experiment *experiment = cell->experiment;
+    const struct orch_experiment *experiment = item->cell->experiment;
     const struct orch_source *source = plan->workspace->source;
     if (experiment->manifest->kind != ORCH_PLUGIN_WRAPPED)
         return true;
@@ -70,7 +70,7 @@ static bool start_folder(struct orch_plan *plan, const struct orch_cell *cell,
         return true;
     }
     if (is_of_workspace && source && source->tree) {
-        *out_apart = orch_apart_make(plan, cell, home, trial_dir, out_cwd, error);
+        *out_apart = orch_apart_make(plan, item, home, trial_dir, out_cwd, error);
         return *out_apart != NULL;
     }
     *out_cwd = g_strdup("work");
@@ -285,7 +285,7 @@ static char *make_record(struct orch_plan *plan, const struct orch_plan_item *it
         .source_dirty = code->dirty,
         .fingerprint = item->fingerprint,
         .device_key = item->device_key,
-        .seed = cell->seed,
+        .seed = item->seed,
         .repeat = cell->repeat,
         .attempt = item->attempts + 1,
         .machine_key = orch_workspace_machine_key(plan->workspace),
@@ -424,7 +424,7 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         orch_checkpoint_path(plan->store, alone ? item->fingerprint : dir->key);
     g_autofree char *cwd = NULL;
     g_autoptr(json_t) apart = NULL;
-    if (!start_folder(plan, cell, slot, dir->path, &cwd, &apart, error))
+    if (!start_folder(plan, item, slot, dir->path, &cwd, &apart, error))
         return false;
     g_auto(GStrv) env = environment(plan, cell, slot);
     g_autoptr(json_t) cost = experiment->manifest->needs.mpi ? declared_cost(plan, item) : NULL;
@@ -434,7 +434,7 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         .key = (char *)(uintptr_t)dir->key,
         .recipe = plan->expansion->name,
         .experiment = experiment->name,
-        .seed = cell->seed,
+        .seed = item->seed,
         .repeat = cell->repeat,
         .smoke = plan->expansion->smoke,
         .manifest = (struct orch_manifest *)(uintptr_t)experiment->manifest,

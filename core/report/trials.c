@@ -405,7 +405,9 @@ static bool params_agree(struct orch_store *store, const struct orch_run *run,
 bool orch_run_is_of(struct orch_store *store, const struct orch_run *run,
                     const struct orch_plan_item *item)
 {
-    if (item->fingerprint[0])
+    bool has_other_seed =
+        item->cell->experiment->seed_by_device && g_strcmp0(run->device_key, item->device_key) != 0;
+    if (item->fingerprint[0] && !has_other_seed)
         return g_strcmp0(run->fingerprint, item->fingerprint) == 0;
     return g_strcmp0(run->experiment, item->cell->experiment->name) == 0 &&
            run->repeat == item->cell->repeat && params_agree(store, run, item->cell);

@@ -92,7 +92,8 @@ GPtrArray *orch_texts_from_json(const json_t *value);
 
 /** Returns whether a run belongs to the trial, on whatever machine it was made. They are compared
  * by fingerprint, or by experiment, repeat and parameters when the plan has no fingerprint because
- * the trial's input files are not on this machine. */
+ * the trial's input files are not on this machine, or because a run on another device has the seed
+ * of that device. */
 bool orch_run_is_of(struct orch_store *store, const struct orch_run *run,
                     const struct orch_plan_item *item);
 /** Returns the absolute path of an artifact's bytes. NULL when the run has no such artifact, or

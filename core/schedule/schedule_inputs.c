@@ -105,7 +105,7 @@ static void note_artifacts(struct run *run, const struct orch_plan_item *item, G
         return;
     g_autofree char *folder = orch_experiment_folder(run->plan->expansion, experiment);
     for (guint i = 0; i < artifacts->len; i++) {
-        g_autofree char *path = orch_artifact_path(item->cell, artifacts->pdata[i]);
+        g_autofree char *path = orch_artifact_path(item, artifacts->pdata[i]);
         if (!path)
             continue;
         char *absolute = orch_path_absolute(path, folder);

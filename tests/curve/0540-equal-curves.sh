@@ -69,3 +69,21 @@ assert both["predicted"]["runs"] == one["predicted"]["runs"] == 4, both["predict
 assert both["predicted"]["stages"] == one["predicted"]["stages"]
 assert both["bridge"] == one["bridge"]
 P
+# with seeds by device the curves of a device are observations of its own
+sed '/reuse: device$/s/$/\n    seed: device/; s/reuse: device }/reuse: device, seed: device }/' c.recipe >d.recipe
+sed -i 's/^recipe: c/recipe: d/' d.recipe
+ok orch run d.recipe -q
+ok orch report d.recipe
+has '8 of 8 models, 8 independent'
+has 'from 8 independent curves of 4 networks'
+has 'F(1, 3) = '
+has_not 'equal to the last bit'
+ok orch plan d.recipe --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'a run of the same device is not reused'
+import json, sys
+assert {t["state"] for t in json.load(open(sys.argv[1]))["trials"]} == {"done"}
+P
+# a device that depends on -j has no seed of its own
+sed 's/resources: { cores: 1 }/resources: { exclusive: true }/' d.recipe >bad.recipe
+fails 2 orch check bad.recipe
+says "'seed: device' needs 'cores' or 'gpus'"

@@ -1008,6 +1008,10 @@ static void test_seeds(void **state)
     assert_true(orch_recipe_seed(UINT64_C(0x0102030405060708), 3) == UINT64_C(0xfa500a0ee84c585b));
     struct orch_expansion *out = accepts(
         HEAD "experiments: { a: { plugin: train, repeat: 2, sweep: { lr: [1, 2] } } }\n", NULL);
+    /* by Python's hashlib */
+    assert_true(orch_recipe_device_seed(orch_recipe_seed(0, 1), "1x Tesla K80") ==
+                UINT64_C(0x7dcc2ce816777603));
+    assert_true(orch_recipe_device_seed(7, NULL) == 7);
     assert_true(cell_at(out, 0)->seed == orch_recipe_seed(0, 1));
     assert_true(cell_at(out, 1)->seed == orch_recipe_seed(0, 2));
     assert_true(cell_at(out, 2)->seed == cell_at(out, 0)->seed); /* arms are paired */
