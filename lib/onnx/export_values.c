@@ -75,12 +75,6 @@ static void make_values(struct onnx_export_source *s, uint64_t seed)
     s->weights = g_strdup_printf("initial values, seed %" G_GUINT64_FORMAT, seed);
 }
 
-static bool has_shape(const struct orch_weight *weight, const struct orch_net_tensor *tensor)
-{
-    return weight->rank == tensor->rank &&
-           memcmp(weight->shape, tensor->shape, (size_t)tensor->rank * sizeof *tensor->shape) == 0;
-}
-
 /* Adds what is wrong with a tensor's weight (NULL: missing) to the error's text. */
 static void add_difference(GString *text, int count, const struct orch_net_tensor *tensor,
                            const struct orch_weight *weight)
@@ -110,7 +104,7 @@ bool orch_onnx_export_source_read(struct onnx_export_source *s, const char *path
         const struct orch_net_tensor *tensor = orch_net_tensor(s->net, (int)i);
         const struct orch_weight *weight =
             used[i] ? orch_weights_find(weights, tensor->name) : NULL;
-        if (used[i] && (!weight || !has_shape(weight, tensor)))
+        if (used[i] && (!weight || !orch_weight_has_shape(weight, tensor->rank, tensor->shape)))
             add_difference(differences, ++count, tensor, weight);
         if (count || !used[i])
             continue;

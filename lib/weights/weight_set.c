@@ -50,6 +50,11 @@ int64_t orch_shape_count(int rank, const int64_t *shape)
     return is_empty ? 0 : count;
 }
 
+bool orch_weight_has_shape(const struct orch_weight *weight, int rank, const int64_t *shape)
+{
+    return weight->rank == rank && memcmp(weight->shape, shape, (size_t)rank * sizeof *shape) == 0;
+}
+
 char *orch_weight_shape_format(int rank, const int64_t *shape)
 {
     GString *text = g_string_new("[");

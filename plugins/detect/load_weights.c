@@ -6,42 +6,27 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 #include "lib/net/net.h"
 #include "lib/weights/weights.h"
+#include "plugins/common/scenes/scene_open.h"
 #include "plugins/common/training/notes.h"
 
 #include <string.h>
 
 /** Keys of the metadata of a weights file. */
-static const char CLASSES_KEY[] = "classes", SIZE_KEY[] = "image_size", MEAN_KEY[] = "pixel_mean",
+static const char SIZE_KEY[] = "image_size", MEAN_KEY[] = "pixel_mean",
                   DEVIATION_KEY[] = "pixel_deviation", KIND_KEY[] = "kind";
-enum { METADATA_BYTES_MAX = 1 << 20 };
 
 /* ---- names of classes ---------------------------------------------------------------------------
  */
 
-/* The classes of Pascal VOC, in the order of pytorch-ssd's published weights, which name none. */
-static const char *const VOC_CLASSES[] = {
-    "background", "aeroplane", "bicycle",   "bird",   "boat",        "bottle",
-    "bus",        "car",       "cat",       "chair",  "cow",         "diningtable",
-    "dog",        "horse",     "motorbike", "person", "pottedplant", "sheep",
-    "sofa",       "train",     "tvmonitor", NULL};
-
-/* The names that a file has in its metadata, with the background; NULL: none. */
-static char **names_in(const struct orch_weights *weights)
+/* The classes of pytorch-ssd's published weights, which name none. Caller frees. */
+static char **voc_names(void)
 {
-    const char *text = g_hash_table_lookup(weights->metadata, CLASSES_KEY);
-    g_autoptr(json_t) list =
-        text ? orch_json_parse(text, strlen(text), METADATA_BYTES_MAX, NULL) : NULL;
     g_autoptr(GStrvBuilder) names = g_strv_builder_new();
-    if (!json_is_array(list))
-        return NULL;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *name = json_string_value(json_array_get(list, i));
-        if (!name)
-            return NULL;
-        g_strv_builder_add(names, name);
-    }
+    g_strv_builder_add(names, "background");
+    g_strv_builder_addv(names, (const char **)(uintptr_t)orch_voc_classes);
     return g_strv_builder_end(names);
 }
 
@@ -63,15 +48,15 @@ static int64_t classes_in(const struct orch_weights *weights, const struct orch_
 static char **their_names(struct orch_detect *detect, const struct orch_weights *weights,
                           int64_t count)
 {
-    char **names = names_in(weights);
+    char **names = orch_weights_class_names(weights);
     if (names && (int64_t)g_strv_length(names) == count)
         return names;
     g_strfreev(names);
-    if (count == (int64_t)G_N_ELEMENTS(VOC_CLASSES) - 1) {
+    if (count == ORCH_VOC_CLASSES + 1) {
         orch_training_note(detect->session->host,
                            "the weights name no classes; by their number these are the 20 of "
                            "Pascal VOC in the order of their names");
-        return g_strdupv((char **)(uintptr_t)VOC_CLASSES);
+        return voc_names();
     }
     if (count != detect->detector->classes)
         return NULL;
@@ -81,13 +66,18 @@ static char **their_names(struct orch_detect *detect, const struct orch_weights 
     return g_strdupv(orch_object_data_names(detect->data));
 }
 
-/* The class of that name; -1: none. */
+/* The class of that name, else one whose name is the same but for case and punctuation; -1: none.
+ */
 static int find_name(char *const *names, const char *name)
 {
-    for (int i = 1; names && names[i]; i++)
-        if (g_ascii_strcasecmp(names[i], name) == 0)
+    int same = -1;
+    for (int i = 1; names && names[i]; i++) {
+        if (strcmp(names[i], name) == 0)
             return i;
-    return -1;
+        if (same < 0 && orch_name_is_same(names[i], name))
+            same = i;
+    }
+    return same;
 }
 
 /* ---- rows of classes ----------------------------------------------------------------------------
@@ -198,34 +188,24 @@ static bool load_classes(struct orch_detect *detect, GHashTable *scores,
     return from && (!theirs || copy_scores(detect, scores, from, count, error));
 }
 
-static bool is_listed(const GPtrArray *list, const char *name)
-{
-    g_autofree char *start = g_strconcat(name, ":", NULL);
-    for (guint i = 0; list && i < list->len; i++)
-        if (strcmp(list->pdata[i], name) == 0 || g_str_has_prefix(list->pdata[i], start))
-            return true;
-    return false;
-}
-
 /* The predictors of boxes do not depend on the classes: weights without them, or for other priors,
  * are those of another network. */
-static bool boxes_came(const struct orch_net *net, const struct orch_torch_load_report *report,
-                       GError **error)
+static bool boxes_fit(const struct orch_net *net, const struct orch_weights *weights,
+                      GError **error)
 {
     for (int o = 0; o < orch_net_output_count(net); o += 2) {
         const struct orch_net_node *node = orch_net_output(net, o);
         for (int i = node->first_tensor; i < node->first_tensor + node->tensor_count; i++) {
-            const char *name = orch_net_tensor(net, i)->name;
-            const bool is_missing = is_listed(report->missing, name);
-            if (!is_missing && !is_listed(report->mismatched, name))
+            const struct orch_net_tensor *tensor = orch_net_tensor(net, i);
+            const struct orch_weight *weight = orch_weights_find(weights, tensor->name);
+            if (weight && orch_weight_has_shape(weight, tensor->rank, tensor->shape))
                 continue;
             orch_error_set(error, ORCH_ERROR_CHECK,
                            "set net to the network of the weights, or new_head: true to begin with "
                            "new predictors",
-                           is_missing
-                               ? "the weights have no '%s', a predictor of boxes"
-                               : "'%s', a predictor of boxes, has another shape in the weights",
-                           name);
+                           weight ? "'%s', a predictor of boxes, has another shape in the weights"
+                                  : "the weights have no '%s', a predictor of boxes",
+                           tensor->name);
             return false;
         }
     }
@@ -240,7 +220,7 @@ static bool load(struct orch_detect *detect, struct orch_weights *weights, GErro
     g_autoptr(GHashTable) scores = take_out(weights, s->net, 1);
     g_autoptr(GHashTable) boxes = detect->params->new_head ? take_out(weights, s->net, 0) : NULL;
     bool ok = orch_torch_state_load(s->torch, s->model, s->net, weights, true, &report, error) &&
-              (boxes || boxes_came(s->net, &report, error));
+              (boxes || boxes_fit(s->net, weights, error));
     if (ok)
         orch_training_note(s->host, "the weights gave %zu tensors; the predictors of boxes are %s",
                            report.loaded, boxes ? "new" : "theirs");
@@ -270,10 +250,7 @@ bool orch_detect_label(const struct orch_detect *detect, struct orch_weights *we
 {
     (void)error;
     const struct orch_session_data *data = &detect->session->data;
-    json_t *names = json_array();
-    for (char *const *name = orch_object_data_names(detect->data); *name; name++)
-        json_array_append_new(names, json_string(*name));
-    put(weights, CLASSES_KEY, names);
+    orch_weights_set_class_names(weights, orch_object_data_names(detect->data));
     put(weights, SIZE_KEY, json_integer(data->width));
     put(weights, MEAN_KEY, json_real((double)ORCH_SCENE_MEAN));
     put(weights, DEVIATION_KEY, json_real((double)ORCH_SCENE_DEVIATION));

@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/random.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -19,7 +20,7 @@ enum { USUAL = 3, OBJECTS_MAX = 2 };
 static int find_colour(const char *name)
 {
     for (int i = 0; i < (int)G_N_ELEMENTS(COLOURS); i++)
-        if (strcmp(COLOURS[i].name, name) == 0)
+        if (orch_name_is_same(COLOURS[i].name, name))
             return i;
     return -1;
 }

@@ -2,7 +2,6 @@
 #include "plugins/onnxrun/exported.h"
 
 #include "lib/base/error.h"
-#include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/onnx/export_values.h"
 #include "lib/onnx/onnx_export.h"
@@ -10,25 +9,7 @@
 
 #include <string.h>
 
-enum { METADATA_BYTES_MAX = 1 << 20 };
 static const char EXPORTED_FILE[] = "network.onnx";
-
-/* The names of classes in the metadata of weights, a JSON list, as plugin detect leaves them; or
- * NULL. */
-static char **names_in(const struct orch_weights *weights)
-{
-    const char *text = g_hash_table_lookup(weights->metadata, "classes");
-    g_autoptr(json_t) list =
-        text ? orch_json_parse(text, strlen(text), METADATA_BYTES_MAX, NULL) : NULL;
-    if (!json_is_array(list) || json_array_size(list) == 0)
-        return NULL;
-    char **names = g_new0(char *, json_array_size(list) + 1);
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *name = json_string_value(json_array_get(list, i));
-        names[i] = g_strdup(name ? name : "");
-    }
-    return names;
-}
 
 /* Takes input size and classes from the metadata of the weights. */
 static void ask_weights(struct onnxrun_trial *t, struct orch_net_options *options)
@@ -38,7 +19,7 @@ static void ask_weights(struct onnxrun_trial *t, struct orch_net_options *option
     if (side && orch_int_parse(side, &pixels) && pixels > 0)
         options->height = options->width = pixels;
     if (!t->classes)
-        t->classes = names_in(t->weights);
+        t->classes = orch_weights_class_names(t->weights);
     if (t->classes)
         options->classes = g_strv_length(t->classes);
 }

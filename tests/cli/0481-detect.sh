@@ -17,7 +17,6 @@ experiments:
   head: { plugin: detect, with: { epochs: 1, mode: feature, classes: [green, blue], weights: "\${base.weights}" } }
   anew: { plugin: detect, with: { epochs: 1, new_head: true, classes: [red, green], weights: "\${base.weights}" } }
 R
-sed -i 's/\[GREEN\]/[green]/' t.recipe
 ok orch run t.recipe -q
 ok orch export --format json
 cp "$SCRATCH/out" runs.json

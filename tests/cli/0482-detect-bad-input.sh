@@ -40,6 +40,37 @@ breaks() {
 }
 breaks unknown "mode test: the weights have no class 'blue'; they have red, green"
 breaks wider "the weights do not fit network 'ssd-small:8': base_net.0.0.weight: [4, 3, 3, 3] for [8, 3, 3, 3]"
+# the predictors of boxes of another network: one is missing, or has priors of another number
+ok orch ls --where 'experiment=base' --json
+orch show "$(json runs.0.key)" -a weights >base.safetensors
+python3 - <<'P'
+import json, struct
+data = open("base.safetensors", "rb").read()
+length = struct.unpack("<Q", data[:8])[0]
+header, values = json.loads(data[8:8 + length]), data[8 + length:]
+name = "regression_headers.0.weight"
+def write(file, entry):
+    changed = {k: v for k, v in header.items() if k != name}
+    if entry:
+        changed[name] = entry
+    text = json.dumps(changed).encode()
+    begin, end = header[name]["data_offsets"]
+    kept = values
+    if not entry:  # the values of the others have to follow one another
+        kept = values[:begin] + values[end:]
+        for k, v in changed.items():
+            if k != "__metadata__" and v["data_offsets"][0] >= end:
+                changed[k] = dict(v, data_offsets=[x - (end - begin) for x in v["data_offsets"]])
+        text = json.dumps(changed).encode()
+    open(file, "wb").write(struct.pack("<Q", len(text)) + text + kept)
+shape = header[name]["shape"]
+write("lacks.safetensors", None)
+write("shaped.safetensors", dict(header[name], shape=[shape[0] // 2, shape[1] * 2] + shape[2:]))
+P
+sed -i 's|^  nan: |  lacks: { plugin: detect, with: { weights: lacks.safetensors } }\n  shaped: { plugin: detect, with: { weights: shaped.safetensors } }\n&|' r.recipe
+breaks lacks "the weights have no 'regression_headers.0.weight', a predictor of boxes"
+says 'new_head: true'
+breaks shaped "'regression_headers.0.weight', a predictor of boxes, has another shape in the weights"
 ok orch run r.recipe nan -q
 ok orch ls --where experiment=nan --json
 same diverged "$(json runs.0.state)"

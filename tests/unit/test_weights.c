@@ -268,6 +268,45 @@ static void test_round_trip(void **state)
     assert_true(orch_tree_remove(folder, NULL));
 }
 
+static void assert_names(const struct orch_weights *weights, const char *expected)
+{
+    g_auto(GStrv) names = orch_weights_class_names(weights);
+    g_autofree char *joined = names ? g_strjoinv("|", names) : NULL;
+    assert_int_equal(g_strcmp0(joined, expected), 0);
+}
+
+static void test_class_names(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",   "dog",        "[\"dog\"", "{\"dog\":1}",
+                                      "[]", "[\"a\", 1]", "\"dog\""};
+    char *const names[] = {"background", "T-shirt/top", "\"quoted\", two\nlines", "täst", NULL};
+    struct orch_weights *weights = orch_weights_new();
+    assert_names(weights, NULL);
+    orch_weights_set_class_names(weights, names);
+    assert_names(weights, "background|T-shirt/top|\"quoted\", two\nlines|täst");
+    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+        g_hash_table_insert(weights->metadata, g_strdup("classes"), g_strdup(bad[i]));
+        assert_names(weights, NULL);
+    }
+    orch_weights_free(weights);
+}
+
+static void test_has_shape(void **state)
+{
+    (void)state;
+    const int64_t shape[] = {2, 3}, turned[] = {3, 2}, longer[] = {2, 3, 1};
+    const float values[6] = {0};
+    struct orch_weights *weights = orch_weights_new();
+    assert_true(orch_weights_add(weights, "a", ORCH_DTYPE_FLOAT32, 2, shape, values, NULL));
+    const struct orch_weight *a = orch_weights_find(weights, "a");
+    assert_true(orch_weight_has_shape(a, 2, shape));
+    assert_false(orch_weight_has_shape(a, 2, turned));
+    assert_false(orch_weight_has_shape(a, 1, shape));
+    assert_false(orch_weight_has_shape(a, 3, longer));
+    orch_weights_free(weights);
+}
+
 /* What a wrapper puts before the names goes, but only where every name has it. */
 static void test_wrapped_names(void **state)
 {
@@ -398,6 +437,8 @@ int main(void)
         cmocka_unit_test(test_changed_byte),
         cmocka_unit_test(test_safetensors),
         cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_class_names),
+        cmocka_unit_test(test_has_shape),
         cmocka_unit_test(test_wrapped_names),
         cmocka_unit_test(test_save_into_nowhere),
         cmocka_unit_test(test_bad_safetensors),

@@ -107,16 +107,6 @@ void orch_torch_load_report_clear(struct orch_torch_load_report *report)
     memset(report, 0, sizeof *report);
 }
 
-static bool same_shape(const struct orch_weight *weight, const struct orch_torch_tensor *tensor)
-{
-    if (weight->rank != tensor->rank)
-        return false;
-    for (int i = 0; i < tensor->rank; i++)
-        if (weight->shape[i] != tensor->shape[i])
-            return false;
-    return true;
-}
-
 static GPtrArray *new_list(void)
 {
     return g_ptr_array_new_with_free_func(g_free);
@@ -134,7 +124,7 @@ static void compare(const struct orch_torch *torch, const struct orch_torch_mode
         torch->tensor_describe(model, i, &tensor);
         const struct orch_weight *weight = orch_weights_find(weights, tensor.name);
         g_hash_table_add(known, (gpointer)(uintptr_t)tensor.name);
-        if (weight && same_shape(weight, &tensor)) {
+        if (weight && orch_weight_has_shape(weight, tensor.rank, tensor.shape)) {
             report->loaded++;
             continue;
         }
@@ -177,7 +167,7 @@ bool orch_torch_state_load(const struct orch_torch *torch, struct orch_torch_mod
         struct orch_torch_tensor tensor;
         torch->tensor_describe(model, i, &tensor);
         const struct orch_weight *weight = orch_weights_find(weights, tensor.name);
-        if (!weight || !same_shape(weight, &tensor))
+        if (!weight || !orch_weight_has_shape(weight, tensor.rank, tensor.shape))
             continue;
         g_autofree float *values = g_new(float, weight->count + 1);
         orch_weight_to_float(weight, values);
@@ -298,7 +288,7 @@ static bool take_tensor(const struct orch_torch *torch, struct orch_torch_model 
         const struct orch_weight *weight = orch_weights_find(weights, name);
         if (!weight && slot >= 0)
             continue; /* the optimizer has no state for it yet */
-        if (!weight || !same_shape(weight, &tensor)) {
+        if (!weight || !orch_weight_has_shape(weight, tensor.rank, tensor.shape)) {
             orch_error_set(error, ORCH_ERROR_CHECK, "remove the checkpoint to begin anew",
                            "the checkpoint does not fit: '%s' is %s", name,
                            weight ? "of another shape" : "missing");
