@@ -21,13 +21,19 @@
  */
 
 /* How much may still be copied for one trial. Beyond it folders and files are linked, so that a
- * large tree takes no time. */
+ * large tree takes no time. Large files, such as a model that the trial is about to overwrite, have
+ * a share of their own, so that they leave enough for the others. */
 struct budget {
     int files;
-    int64_t bytes;
+    int64_t bytes, large_bytes;
     bool has_links; /* a folder was linked */
 };
-enum { COPIED_FILES = 4000, COPIED_BYTES = 64 << 20, COPIED_FILE_BYTES = 4 << 20 };
+enum {
+    COPIED_FILES = 4000,
+    COPIED_BYTES = 64 << 20,
+    LARGE_FILE_BYTES = 4 << 20,
+    COPIED_FILE_BYTES = 32 << 20,
+};
 /* Links beside the folders above the copy. */
 enum { SIBLINGS_MAX = 5000 };
 /* Links in the folder of an artifact. */
@@ -94,7 +100,9 @@ static bool fill_entry(int from, int to, const char *name, struct budget *budget
     struct stat info;
     if (fstatat(from, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT; /* removed since it was listed */
-    bool affordable = budget->files > 0 && budget->bytes >= info.st_size;
+    bool is_large = S_ISREG(info.st_mode) && info.st_size > LARGE_FILE_BYTES;
+    int64_t *bytes = is_large ? &budget->large_bytes : &budget->bytes;
+    bool affordable = budget->files > 0 && *bytes >= info.st_size;
     if (S_ISLNK(info.st_mode)) {
         char target[4096];
         ssize_t n = readlinkat(from, name, target, sizeof target - 1);
@@ -105,7 +113,7 @@ static bool fill_entry(int from, int to, const char *name, struct budget *budget
     }
     if (S_ISREG(info.st_mode) && affordable && info.st_size <= COPIED_FILE_BYTES) {
         budget->files--;
-        budget->bytes -= info.st_size;
+        *bytes -= info.st_size;
         return copy_file(from, to, name, info.st_mode);
     }
     if (S_ISDIR(info.st_mode) && affordable) {
@@ -184,7 +192,7 @@ static bool mirror(const char *root, const char *relative, const char *work, str
 
 bool orch_apart_copy_folder(const char *from, const char *trial_dir, GError **error)
 {
-    struct budget budget = {COPIED_FILES, COPIED_BYTES, false};
+    struct budget budget = {COPIED_FILES, COPIED_BYTES, COPIED_BYTES, false};
     g_autofree char *work = g_build_filename(trial_dir, "work", NULL);
     return mirror(from, "", work, &budget, error);
 }
@@ -378,7 +386,7 @@ json_t *orch_apart_make(struct orch_plan *plan, const struct orch_plan_item *ite
     struct orch_workspace *workspace = plan->workspace;
     const char *origin = orch_workspace_origin(workspace), *tree = workspace->source->tree;
     const char *relative = home + strlen(workspace->root);
-    struct budget budget = {COPIED_FILES, COPIED_BYTES, false};
+    struct budget budget = {COPIED_FILES, COPIED_BYTES, COPIED_BYTES, false};
     g_autofree char *work = g_build_filename(trial_dir, "work", NULL);
     g_autofree char *whole = orch_workspace_copy(workspace, tree, error);
     g_autofree char *copy = whole ? make_surroundings(origin, work, error) : NULL;

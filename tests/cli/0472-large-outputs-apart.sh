@@ -1,0 +1,26 @@
+# A captured file of some MiB that a trial overwrites in its folder apart is that trial's: it is kept with the run, and
+# the next trial finds the captured one.
+. "$(dirname "$0")/lib.sh"
+fill() { # FILE SIGN
+    head -c 6000000 /dev/zero | tr '\0' "$2" >"$1"
+}
+fill model.bin 0
+cat >train.sh <<'S'
+echo "found $(head -c 1 model.bin)"
+head -c 6000000 /dev/zero | tr '\0' "$1" >model.bin
+S
+git add -A
+git commit -qm first
+ok orch try --frozen --name one -x n=1,2 -- sh train.sh '{n}'
+says '2 files in 2 trials that ran apart'
+same "$(head -c 1 model.bin)" 0 'the file in the user folder'
+for n in 1 2; do
+    ok orch ls --where "n = $n" --json
+    key=$(json runs.0.key)
+    ok orch show "$key" -m found --format tsv
+    has 0
+    _run orch show "$key" --file model.bin
+    same "$(head -c 1 "$SCRATCH/out")" "$n" 'what the trial wrote'
+done
+ok orch ls --where 'found = 0' --json -n 0
+same "$(json runs.#)" 2 'trials that found the captured file'
