@@ -106,6 +106,17 @@ static struct orch_block *add_block(struct orch_section *section, enum orch_bloc
     return block;
 }
 
+void orch_section_answer(struct orch_section *section, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    struct orch_block *block = g_new0(struct orch_block, 1);
+    block->kind = ORCH_BLOCK_ANSWER;
+    block->text = g_strdup_vprintf(format, args);
+    g_ptr_array_insert(section->blocks, 0, block);
+    va_end(args);
+}
+
 void orch_section_text(struct orch_section *section, const char *format, ...)
 {
     va_list args;
@@ -241,8 +252,8 @@ static json_t *shown_json(const struct orch_table *table)
 
 static json_t *block_json(const struct orch_block *block)
 {
-    static const char *const names[] = {"text",  "note",     "missing", "table",
-                                        "chart", "pictures", "student"};
+    static const char *const names[] = {"answer", "text",  "note",     "missing",
+                                        "table",  "chart", "pictures", "student"};
     json_t *out = json_pack("{s:s}", "kind", names[block->kind]);
     if (block->text)
         json_object_set_new(out, "text", json_string(block->text));

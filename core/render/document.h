@@ -9,6 +9,7 @@
 #include "core/render/table.h"
 
 enum orch_block_kind {
+    ORCH_BLOCK_ANSWER,  /* the sentence that answers the question: the first block */
     ORCH_BLOCK_TEXT,    /* a sentence or paragraph of the answer */
     ORCH_BLOCK_NOTE,    /* small print: what a table shows, and how it was made */
     ORCH_BLOCK_MISSING, /* something without an answer, and why; `hint`: the command to run next */
@@ -82,6 +83,8 @@ void orch_section_free(struct orch_section *section);
 const char *orch_section_state_name(enum orch_section_state state);
 
 /** Append a block. Texts are copied; tables and charts are owned by the section afterwards. */
+/** Puts the sentence that answers the question before all other blocks. */
+void orch_section_answer(struct orch_section *section, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void orch_section_text(struct orch_section *section, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void orch_section_note(struct orch_section *section, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /** Appends a block for the student to answer, with the question ("": none). A section with only

@@ -105,6 +105,7 @@ static void add_pictures(json_t *outputs, const struct orch_block *block)
 static void add_block(json_t *outputs, const struct orch_block *block)
 {
     switch (block->kind) {
+    case ORCH_BLOCK_ANSWER:
     case ORCH_BLOCK_TEXT:
     case ORCH_BLOCK_NOTE:
         add_line(outputs, "", block->text);

@@ -197,6 +197,9 @@ static void append_missing(struct page *page, const struct orch_block *block)
 static void append_block(struct page *page, const struct orch_block *block)
 {
     switch (block->kind) {
+    case ORCH_BLOCK_ANSWER:
+        orch_html_printf(page->out, "<p class=\"answer\">%s</p>\n", block->text);
+        return;
     case ORCH_BLOCK_TEXT:
         orch_html_printf(page->out, "<p class=\"text\">%s</p>\n", block->text);
         return;

@@ -46,6 +46,7 @@ const char ORCH_PAGE_STYLE[] =
     ".state.student{color:var(--own);background-color:var(--own-ground)}\n"
     ".state.skipped{color:var(--text);background-color:var(--box);outline:1px "
     "solid;outline-color:var(--line)}\n"
+    ".answer{white-space:pre-wrap;font-weight:600;margin:.6rem 0;max-width:46rem}\n"
     ".text{white-space:pre-wrap;margin:.6rem 0;max-width:46rem}\n"
     ".note{white-space:pre-wrap;color:var(--quiet);font-size:.9rem;margin:.5rem 0;max-width:52rem}"
     "\n"

@@ -116,6 +116,7 @@ static void append_block(GString *out, const struct orch_section *section,
                          const struct orch_block *block, const struct orch_show_text *how)
 {
     switch (block->kind) {
+    case ORCH_BLOCK_ANSWER:
     case ORCH_BLOCK_TEXT:
         append_text(out, block->text, how);
         break;

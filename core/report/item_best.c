@@ -42,20 +42,19 @@ static void add_winner(struct orch_section *section, const struct orch_grid *gri
     if (!winner->others->len) {
         struct orch_spread spread = orch_grid_spread(grid, winner->first, 0);
         g_autofree char *value = orch_spread_format(&spread);
-        orch_section_text(section, "no winner by %s: only %s has a number, %s from %u of %u trials",
-                          axes, winner->first->row, value, winner->first->done,
-                          winner->first->planned);
+        orch_section_answer(section,
+                            "no winner by %s: only %s has a number, %s from %u of %u trials", axes,
+                            winner->first->row, value, winner->first->done, winner->first->planned);
         return;
     }
     g_autofree char *text = orch_grid_text(grid, winner->first);
     g_autofree char *count = orch_grid_count_text(winner->first);
-    orch_section_text(section, "winner by %s: %s with %s (n = %s)", axes, winner->first->row, text,
-                      count);
     const struct orch_grid_cell *second = winner->others->pdata[0];
     const struct orch_difference *d = &winner->margins[1];
     g_autofree char *margin = orch_within_format(d->mean.mid, d->mean.low, d->mean.high);
     g_autofree char *noise = orch_difference_text(d, NULL);
-    orch_section_text(section, "margin over %s: %s; %s", second->row, margin, noise);
+    orch_section_answer(section, "winner by %s: %s with %s (n = %s); margin over %s: %s; %s", axes,
+                        winner->first->row, text, count, second->row, margin, noise);
     if (winner->others->len > 1)
         add_margins(section, grid, winner);
     if (winner->method)

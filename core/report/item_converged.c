@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `converged`: does a series still change at its end? The mean over the last stretch of
- * steps is compared with the mean over the stretch before it; a relative change below a threshold
- * counts as converged. Means are compared because single epochs scatter. The test cannot find the
- * reason: a loss also stops changing when the learning rate has become small, so show the curves
- * with this item. */
+ * steps is compared with the mean over the stretch before it; below a threshold of relative change
+ * the series stands still. Means are compared because single epochs scatter. The test cannot find
+ * the reason: a loss also stands still when the learning rate has become small. Therefore nothing
+ * is called converged, and the end of each setting stands beside the best one. */
 #include "core/report/items.h"
 
 #include "core/stats/numbers.h"
@@ -22,6 +22,11 @@ struct setting {
     GArray *ends, *changes; /* double, one for each run */
     unsigned planned;
     size_t stretch; /* points of the run read last */
+};
+
+struct gathered {
+    GPtrArray *settings; /* struct setting * */
+    char *better;        /* of the metric: "min", "max", "none"; or NULL */
 };
 
 static void setting_free(gpointer pointer)
@@ -77,7 +82,7 @@ static void add_run(struct setting *s, const struct orch_series *series, double 
 }
 
 static bool gather(struct orch_section_context *a, struct orch_trials *trials, const GPtrArray *by,
-                   GPtrArray *settings, GError **error)
+                   struct gathered *g, GError **error)
 {
     g_autoptr(GPtrArray) wanted = orch_item_values_parse(json_object_get(a->item->spec, "value"));
     const char *name = ((struct orch_item_value *)wanted->pdata[0])->name;
@@ -87,7 +92,7 @@ static bool gather(struct orch_section_context *a, struct orch_trials *trials, c
         g_autofree char *label = orch_trial_label(trials, trial, by);
         if (!label || !orch_trial_has(trials, trial, name))
             continue;
-        struct setting *s = setting_of(settings, by->len ? label : "all");
+        struct setting *s = setting_of(g->settings, by->len ? label : "all");
         orch_section_trial(a->section, trials, trial);
         s->planned++;
         GError *problem = NULL;
@@ -97,8 +102,11 @@ static bool gather(struct orch_section_context *a, struct orch_trials *trials, c
             g_propagate_error(error, problem);
             return false;
         }
-        if (series)
+        if (series) {
             add_run(s, series, over);
+            g_free(g->better);
+            g->better = g_strdup(series->better);
+        }
         orch_series_free(series);
     }
     return true;
@@ -107,14 +115,37 @@ static bool gather(struct orch_section_context *a, struct orch_trials *trials, c
 /* ---- output ------------------------------------------------------------------------------------
  */
 
-static const char *verdict_of(const struct setting *s, const struct orch_stat *change,
-                              double within)
+static struct orch_stat stat_of(const GArray *values)
 {
-    if (change->count < s->changes->len || !isfinite(change->mean)) /* some are not finite */
+    return orch_stat_of((const double *)(void *)values->data, values->len);
+}
+
+static const char *verdict_of(const struct setting *s, double within)
+{
+    const struct orch_stat change = stat_of(s->changes);
+    if (change.count < s->changes->len || !isfinite(change.mean)) /* some are not finite */
         return "diverged";
-    bool is_inside = change->max <= within && change->min >= -within;
-    bool is_outside = change->min > within || change->max < -within;
-    return is_inside ? "yes" : is_outside ? "no" : "not in every repeat";
+    if (change.max <= within && change.min >= -within)
+        return "stands still";
+    return change.max < -within  ? "still falls"
+           : change.min > within ? "still rises"
+                                 : "still changes in some repeats";
+}
+
+/* The setting whose series ends best. NULL: the metric has no better direction, or no setting
+ * ends with a number. */
+static const struct setting *best_of(const struct gathered *g)
+{
+    const bool is_max = g_strcmp0(g->better, "max") == 0;
+    const struct setting *best = NULL;
+    for (guint i = 0; i < g->settings->len; i++) {
+        const struct setting *s = g->settings->pdata[i];
+        const double end = stat_of(s->ends).mean;
+        if (isfinite(end) && stat_of(s->ends).count == s->ends->len &&
+            (!best || (is_max ? end > stat_of(best->ends).mean : end < stat_of(best->ends).mean)))
+            best = s;
+    }
+    return is_max || g_strcmp0(g->better, "min") == 0 ? best : NULL;
 }
 
 static struct orch_spread percent_of(const GArray *changes)
@@ -125,56 +156,100 @@ static struct orch_spread percent_of(const GArray *changes)
     return orch_spread_of(percent, changes->len, NULL, NULL);
 }
 
-static struct orch_table *make_table(const GPtrArray *settings, const GPtrArray *by,
+static void add_row(struct orch_table *table, const struct setting *s, const struct setting *best,
+                    const char *name, double within)
+{
+    struct orch_spread end =
+        orch_spread_of((const double *)(void *)s->ends->data, s->ends->len, name, NULL);
+    struct orch_spread percent = percent_of(s->changes);
+    orch_table_add(table, s->label, NULL);
+    if (!s->changes->len) {
+        for (int j = 0; j < (best ? 4 : 3); j++)
+            orch_table_add_missing(table);
+        return;
+    }
+    orch_table_add_spread(table, &end, s->ends->len, s->planned);
+    if (best)
+        orch_table_add_real(table, end.stat.mean / stat_of(best->ends).mean);
+    orch_table_add_spread(table, &percent, 0, 0);
+    orch_table_add(table, verdict_of(s, within), NULL);
+}
+
+static struct orch_table *make_table(const struct gathered *g, const GPtrArray *by,
                                      const char *name, double within)
 {
     g_autofree char *axes = by->len ? orch_names_joined(by) : g_strdup("trials");
     g_autofree char *value = g_strdup_printf(">%s at the end", name);
-    const char *headers[] = {axes, value, ">change %", "converged", NULL};
+    const struct setting *best = g->settings->len > 1 ? best_of(g) : NULL;
+    const char *headers[6] = {axes, value};
+    unsigned count = 2;
+    if (best)
+        headers[count++] = ">times the best";
+    headers[count++] = ">change %";
+    headers[count++] = "at the end it";
     struct orch_table *table = orch_table_new(headers);
-    for (guint i = 0; i < settings->len; i++) {
-        const struct setting *s = settings->pdata[i];
-        struct orch_spread end =
-            orch_spread_of((const double *)(void *)s->ends->data, s->ends->len, name, NULL);
-        struct orch_stat change =
-            orch_stat_of((const double *)(void *)s->changes->data, s->changes->len);
-        orch_table_add(table, s->label, NULL);
-        if (!s->changes->len) {
-            for (int j = 0; j < 3; j++)
-                orch_table_add_missing(table);
-            continue;
-        }
-        struct orch_spread percent = percent_of(s->changes);
-        orch_table_add_spread(table, &end, s->ends->len, s->planned);
-        orch_table_add_spread(table, &percent, 0, 0);
-        orch_table_add(table, verdict_of(s, &change, within), NULL);
-    }
+    for (guint i = 0; i < g->settings->len; i++)
+        add_row(table, g->settings->pdata[i], best, name, within);
     return table;
+}
+
+/* "train_loss stands still with lr 0.1 (0.021, the best), with lr 0.001 (1.17); still falls with
+ * lr 0.01 (0.4)" */
+static void add_answer(struct orch_section *section, const struct gathered *g, const GPtrArray *by,
+                       const char *name, double within)
+{
+    static const char *const verdicts[] = {"stands still", "still falls", "still rises",
+                                           "still changes in some repeats", "diverged"};
+    const struct setting *best = g->settings->len > 1 ? best_of(g) : NULL;
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (unsigned v = 0; v < G_N_ELEMENTS(verdicts); v++) {
+        unsigned said = 0;
+        for (guint i = 0; i < g->settings->len; i++) {
+            const struct setting *s = g->settings->pdata[i];
+            if (!s->changes->len || strcmp(verdict_of(s, within), verdicts[v]) != 0)
+                continue;
+            g_autofree char *end = orch_number_format(stat_of(s->ends).mean);
+            if (said++)
+                g_string_append(text, ", ");
+            else
+                g_string_append_printf(text, "%s%s ", text->len ? "; " : "", verdicts[v]);
+            if (by->len)
+                g_string_append_printf(text, "with %s%s%s ",
+                                       by->len == 1 ? (char *)by->pdata[0] : "",
+                                       by->len == 1 ? " " : "", s->label);
+            g_string_append_printf(text, "(%s%s)", end, s == best ? ", the best" : "");
+        }
+    }
+    if (text->len)
+        orch_section_answer(section, "at the end %s %s", name, text->str);
 }
 
 static bool fill(struct orch_section_context *a, GError **error)
 {
     g_autoptr(GPtrArray) by = orch_texts_from_json(json_object_get(a->item->spec, "by"));
     g_autoptr(GPtrArray) settings = g_ptr_array_new_with_free_func(setting_free);
+    struct gathered g = {.settings = settings};
     const char *name = orch_json_text(a->item->spec, "value", "");
     double within = number_of(a, "within", WITHIN);
     struct orch_trials *trials = orch_section_trials(a, "experiments", error);
-    bool ok = trials && gather(a, trials, by, settings, error);
+    bool ok = trials && gather(a, trials, by, &g, error);
     size_t stretch = 0;
     for (guint i = 0; ok && i < settings->len; i++)
         stretch = MAX(stretch, ((struct setting *)settings->pdata[i])->stretch);
     if (ok && settings->len) {
-        orch_section_table(a->section, make_table(settings, by, name, within));
+        orch_section_table(a->section, make_table(&g, by, name, within));
+        add_answer(a->section, &g, by, name, within);
         if (stretch)
             orch_section_note(a->section,
                               "change of the mean over the last %zu points against the %zu before, "
                               "with the lowest..highest run, or the [95 %% interval] of 5 runs or "
-                              "more; converged: within %g %% in every repeat. A small learning "
-                              "rate makes a loss stand still, too",
+                              "more; stands still: within %g %% in every repeat. A small learning "
+                              "rate makes a loss stand still far from its lowest value, too",
                               stretch, stretch, 100 * within);
     }
     if (ok)
         orch_section_add_missing_trials(a, trials);
+    g_free(g.better);
     orch_trials_free(trials);
     return ok;
 }

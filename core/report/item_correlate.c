@@ -181,7 +181,8 @@ static struct orch_table *make_table(const GPtrArray *groups, const GPtrArray *b
     return table;
 }
 
-static void add_mean(struct orch_section_context *a, const GPtrArray *groups)
+static void add_mean(struct orch_section_context *a, const GPtrArray *groups, const char *x,
+                     const char *y)
 {
     g_autofree struct orch_rank_group *pairs = g_new(struct orch_rank_group, groups->len + 1);
     for (guint i = 0; i < groups->len; i++)
@@ -197,11 +198,13 @@ static void add_mean(struct orch_section_context *a, const GPtrArray *groups)
             ? g_strdup("no interval: too few settings")
             : g_strdup_printf("95 %% interval %.2f to %.2f, %s", mean.rho.low, mean.rho.high,
                               mean.groups > 1 ? "Student's t over the groups" : "Fisher's z");
+    orch_section_answer(
+        a->section, "mean rank correlation of %s and %s: %.2f (%s; p %.4f), over %zu group%s", x, y,
+        mean.rho.mid, interval, mean.p, mean.groups, orch_plural(mean.groups));
     orch_section_note(
         a->section,
-        "mean rank correlation (Spearman) of %zu group%s: %.2f (%s); p %.4f of random "
-        "orders within the groups. A setting is the mean of its repeats",
-        mean.groups, orch_plural(mean.groups), mean.rho.mid, interval, mean.p);
+        "rank correlation: Spearman's, where a setting is the mean of its repeats; p of "
+        "random orders within the groups");
 }
 
 static bool fill(struct orch_section_context *a, GError **error)
@@ -214,7 +217,7 @@ static bool fill(struct orch_section_context *a, GError **error)
         g_autoptr(GPtrArray) x = orch_item_values_parse(json_object_get(a->item->spec, "x"));
         g_autoptr(GPtrArray) y = orch_item_values_parse(json_object_get(a->item->spec, "y"));
         orch_section_table(a->section, make_table(groups, by, name_of(x), name_of(y)));
-        add_mean(a, groups);
+        add_mean(a, groups, name_of(x), name_of(y));
     }
     if (ok)
         orch_section_add_missing_trials(a, trials);

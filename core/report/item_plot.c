@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `plot`. */
 #include "core/recipe/report_shapes.h"
+#include "core/report/answer.h"
 #include "core/report/items.h"
 #include "core/report/plot.h"
 
@@ -42,6 +43,8 @@ static bool fill(struct orch_section_context *a, GError **error)
     } else if (!ok) {
         g_propagate_error(error, g_steal_pointer(&failed));
     }
+    if (ok)
+        orch_answer_of_chart(a->section);
     if (ok)
         orch_section_add_missing_trials(a, trials);
     orch_trials_free(trials);

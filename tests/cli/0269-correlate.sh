@@ -23,7 +23,7 @@ R
 ok orch check t.recipe
 ok orch run t.recipe -q
 ok orch report t.recipe --only 1
-has 'mean rank correlation (Spearman) of 2 groups: -0.90 (95 % interval -1.00 to 0.37'
+has 'mean rank correlation of far and good: -0.90 (95 % interval -1.00 to 0.37'
 ok orch report t.recipe --only 1 --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the table'
 import json, sys

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/report/answer.h"
+
+#include "core/stats/numbers.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* More would no longer be read as a sentence: then the lowest and the highest are named. */
+enum { LISTED_MOST = 4, LINES_MOST = 3, VALUES_MOST = 3 };
+
+/* ---- numbers -----------------------------------------------------------------------------------
+ */
+
+/* The name and the unit of an axis: "epoch time (s)". */
+struct quantity {
+    char *name, *unit; /* unit: or NULL */
+};
+
+static struct quantity quantity_of(const char *label)
+{
+    const char *bracket = strrchr(label, '(');
+    if (!bracket || bracket == label || bracket[-1] != ' ' || !g_str_has_suffix(label, ")"))
+        return (struct quantity){g_strdup(label), NULL};
+    return (struct quantity){g_strndup(label, (gsize)(bracket - 1 - label)),
+                             g_strndup(bracket + 1, strlen(bracket + 1) - 1)};
+}
+
+static void quantity_clear(struct quantity *q)
+{
+    g_free(q->name);
+    g_free(q->unit);
+}
+
+/* "513 images/s [490 to 536]" */
+static void append_number(GString *out, double value, double low, double high, const char *unit)
+{
+    bool has_interval = isfinite(low) && isfinite(high) && low < high;
+    g_autofree char *text =
+        has_interval ? orch_within_format(value, low, high) : orch_number_format(value);
+    g_autofree char *interval = has_interval ? orch_interval_format(low, high) : NULL;
+    g_string_append_printf(out, "%s%s%s%s%s%s", text, unit ? " " : "", unit ? unit : "",
+                           interval ? " [" : "", interval ? interval : "", interval ? "]" : "");
+}
+
+/* ---- values of settings ------------------------------------------------------------------------
+ */
+
+/* A setting's value with the ends of its interval (NaN: none). */
+struct entry {
+    char *label;
+    double value, low, high;
+};
+
+static void entry_clear(gpointer pointer)
+{
+    g_free(((struct entry *)pointer)->label);
+}
+
+static GArray *new_entries(void)
+{
+    GArray *entries = g_array_new(FALSE, FALSE, sizeof(struct entry));
+    g_array_set_clear_func(entries, entry_clear);
+    return entries;
+}
+
+static void add_entry(GArray *entries, char *label, double value, double low, double high)
+{
+    const struct entry entry = {label, value, low, high};
+    if (isfinite(value))
+        g_array_append_val(entries, entry);
+    else
+        g_free(label);
+}
+
+static const struct entry *entry_at(const GArray *entries, guint i)
+{
+    return &g_array_index(entries, struct entry, i);
+}
+
+static void append_entry(GString *out, const struct entry *e, const char *unit)
+{
+    append_number(out, e->value, e->low, e->high, unit);
+    if (*e->label)
+        g_string_append_printf(out, " (%s)", e->label);
+}
+
+/* "throughput: 359 images/s (workers 1), 513 images/s (workers 2)" */
+static void append_entries(GString *out, const GArray *entries, const char *name, const char *unit)
+{
+    guint lowest = 0, highest = 0;
+    for (guint i = 1; i < entries->len; i++) {
+        lowest = entry_at(entries, i)->value < entry_at(entries, lowest)->value ? i : lowest;
+        highest = entry_at(entries, i)->value > entry_at(entries, highest)->value ? i : highest;
+    }
+    const struct entry *low = entry_at(entries, lowest), *high = entry_at(entries, highest);
+    g_string_append_printf(out, "%s%s: ", out->len ? "; " : "", name);
+    if (entries->len > 1 && low->value == high->value) {
+        append_number(out, low->value, low->low, low->high, unit);
+        g_string_append_printf(out, " in all %u settings", entries->len);
+    } else if (entries->len <= LISTED_MOST) {
+        for (guint i = 0; i < entries->len; i++) {
+            g_string_append(out, i ? ", " : "");
+            append_entry(out, entry_at(entries, i), unit);
+        }
+    } else {
+        g_string_append(out, "lowest ");
+        append_entry(out, low, unit);
+        g_string_append(out, ", highest ");
+        append_entry(out, high, unit);
+        g_string_append_printf(out, ", of %u settings", entries->len);
+    }
+}
+
+static void add_answer(struct orch_section *section, const GString *text)
+{
+    if (text->len)
+        orch_section_answer(section, "%s", text->str);
+}
+
+/* ---- lines -------------------------------------------------------------------------------------
+ */
+
+struct line {
+    char *label; /* "": the only one */
+    const struct orch_chart_panel *panel;
+    const struct orch_chart_series *series;
+};
+
+static void line_clear(gpointer pointer)
+{
+    g_free(((struct line *)pointer)->label);
+}
+
+static const struct orch_chart_point *point_at(const struct orch_chart_series *series, guint i)
+{
+    return &g_array_index(series->points, struct orch_chart_point, i);
+}
+
+static const struct orch_chart_point *last_of(const struct orch_chart_series *series)
+{
+    return point_at(series, series->points->len - 1);
+}
+
+/* The measured lines of all panels that have points. */
+static GArray *lines_of(const struct orch_chart *chart)
+{
+    GArray *lines = g_array_new(FALSE, FALSE, sizeof(struct line));
+    g_array_set_clear_func(lines, line_clear);
+    for (guint i = 0; i < chart->panels->len; i++) {
+        const struct orch_chart_panel *panel = chart->panels->pdata[i];
+        for (guint j = 0; j < panel->series->len; j++) {
+            const struct orch_chart_series *series = panel->series->pdata[j];
+            if (series->role != ORCH_SERIES_MEASURED || !series->points->len)
+                continue;
+            const struct line line = {g_strjoin(panel->title ? ", " : "",
+                                                panel->title ? panel->title : "", series->name,
+                                                NULL),
+                                      panel, series};
+            g_array_append_val(lines, line);
+        }
+    }
+    return lines;
+}
+
+/* The y of the ideal line that starts where the series does, at the series' last x. NaN: none. */
+static double ideal_of(const struct line *line)
+{
+    const struct orch_chart_point *first = point_at(line->series, 0), *last = last_of(line->series);
+    for (guint i = 0; i < line->panel->series->len; i++) {
+        const struct orch_chart_series *other = line->panel->series->pdata[i];
+        if (other->role == ORCH_SERIES_IDEAL && other->points->len > 1 &&
+            point_at(other, 0)->x == first->x && point_at(other, 0)->y == first->y &&
+            fabs(last_of(other)->x - last->x) <= 1e-9 * fabs(last->x))
+            return last_of(other)->y;
+    }
+    return (double)NAN;
+}
+
+/* "rises from 359 images/s (workers 1) to 513 images/s (workers 2), 1.43 times, ideal 718" */
+static void append_change(GString *out, const struct line *line, const struct quantity *x,
+                          const struct quantity *y)
+{
+    const struct orch_chart_point *first = point_at(line->series, 0), *last = last_of(line->series);
+    g_autofree char *from = orch_number_format(first->x), *to = orch_number_format(last->x);
+    if (first == last) {
+        append_number(out, first->y, first->low, first->high, y->unit);
+        g_string_append_printf(out, " (%s %s)", x->name, from);
+        return;
+    }
+    g_string_append(out, last->y > first->y   ? "rises from "
+                         : last->y < first->y ? "falls from "
+                                              : "stays from ");
+    append_number(out, first->y, first->low, first->high, y->unit);
+    g_string_append_printf(out, " (%s %s) to ", x->name, from);
+    append_number(out, last->y, last->low, last->high, y->unit);
+    g_string_append_printf(out, " (%s %s)", x->name, to);
+    if (first->y > 0 && last->y > 0)
+        g_string_append_printf(out, ", %.3g times", last->y / first->y);
+    const double ideal = ideal_of(line);
+    g_autofree char *ideal_text = isfinite(ideal) ? orch_number_format(ideal) : NULL;
+    if (ideal_text)
+        g_string_append_printf(out, ", where the ideal is %s", ideal_text);
+}
+
+static void append_lines(GString *out, const struct orch_chart *chart, const GArray *lines)
+{
+    struct quantity x = quantity_of(chart->x_label), y = quantity_of(chart->y_label);
+    if (lines->len <= LINES_MOST) {
+        for (guint i = 0; i < lines->len; i++) {
+            const struct line *line = &g_array_index(lines, struct line, i);
+            g_string_append_printf(out, "%s%s%s%s ", i ? "; " : "", i ? "" : y.name,
+                                   lines->len > 1 ? i ? "" : ": " : "",
+                                   lines->len > 1 ? line->label : "");
+            append_change(out, line, &x, &y);
+        }
+    } else {
+        g_autoptr(GArray) ends = new_entries();
+        for (guint i = 0; i < lines->len; i++) {
+            const struct line *line = &g_array_index(lines, struct line, i);
+            const struct orch_chart_point *last = last_of(line->series);
+            g_autofree char *at = orch_number_format(last->x);
+            add_entry(ends, g_strdup_printf("%s, %s %s", line->label, x.name, at), last->y,
+                      last->low, last->high);
+        }
+        g_autofree char *name = g_strdup_printf("%s at the end", y.name);
+        if (ends->len)
+            append_entries(out, ends, name, y.unit);
+    }
+    quantity_clear(&x);
+    quantity_clear(&y);
+}
+
+/* ---- bars and heat maps ------------------------------------------------------------------------
+ */
+
+static const char *name_at(const GPtrArray *names, double position)
+{
+    return names && position >= 0 && position < names->len ? names->pdata[(guint)position] : "";
+}
+
+static GArray *marks_of(const struct orch_chart *chart, const GArray *lines)
+{
+    GArray *marks = new_entries();
+    for (guint i = 0; i < lines->len; i++) {
+        const struct line *line = &g_array_index(lines, struct line, i);
+        for (guint k = 0; k < line->series->points->len; k++) {
+            const struct orch_chart_point *p = point_at(line->series, k);
+            const char *column = name_at(chart->x_names, p->x);
+            if (chart->kind == ORCH_CHART_HEAT)
+                add_entry(marks, g_strdup_printf("%s, %s", column, name_at(chart->y_names, p->y)),
+                          p->z, (double)NAN, (double)NAN);
+            else
+                add_entry(marks,
+                          lines->len > 1 ? g_strdup_printf("%s, %s", column, line->label)
+                                         : g_strdup(column),
+                          p->y, p->low, p->high);
+        }
+    }
+    return marks;
+}
+
+static void append_marks(GString *out, const struct orch_chart *chart, const GArray *lines)
+{
+    const bool is_heat = chart->kind == ORCH_CHART_HEAT;
+    struct quantity value = quantity_of(is_heat ? chart->z_label : chart->y_label);
+    g_autoptr(GArray) marks = marks_of(chart, lines);
+    if (marks->len)
+        append_entries(out, marks, value.name, value.unit);
+    quantity_clear(&value);
+}
+
+void orch_answer_of_chart(struct orch_section *section)
+{
+    const struct orch_chart *chart = NULL;
+    for (guint i = 0; i < section->blocks->len; i++) {
+        const struct orch_block *block = section->blocks->pdata[i];
+        chart = block->kind == ORCH_BLOCK_CHART ? block->chart : chart;
+    }
+    if (!chart)
+        return;
+    g_autoptr(GArray) lines = lines_of(chart);
+    g_autoptr(GString) text = g_string_new(NULL);
+    if (chart->kind == ORCH_CHART_LINE && !chart->x_names)
+        append_lines(text, chart, lines);
+    else if (chart->kind == ORCH_CHART_BAR || chart->kind == ORCH_CHART_HEAT)
+        append_marks(text, chart, lines);
+    add_answer(section, text);
+}
+
+/* ---- grids -------------------------------------------------------------------------------------
+ */
+
+static char *value_of(const struct orch_trials *trials, const struct orch_grid_cell *cell,
+                      const char *axis)
+{
+    return cell->trials->len ? orch_trial_value(trials, cell->trials->pdata[0], axis) : NULL;
+}
+
+static bool varies(const struct orch_trials *trials, const struct orch_grid *grid, const char *axis)
+{
+    g_autofree char *first =
+        grid->cells->len ? value_of(trials, grid->cells->pdata[0], axis) : NULL;
+    for (guint i = 1; i < grid->cells->len; i++) {
+        g_autofree char *value = value_of(trials, grid->cells->pdata[i], axis);
+        if (g_strcmp0(value, first) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* The axes that tell the cells apart (char *, borrowed); all when none does. */
+static GPtrArray *axes_of(const struct orch_trials *trials, const struct orch_grid *grid)
+{
+    const GPtrArray *const of_grid[] = {grid->rows, grid->columns};
+    GPtrArray *axes = g_ptr_array_new(), *all = g_ptr_array_new();
+    for (unsigned k = 0; k < G_N_ELEMENTS(of_grid); k++)
+        for (guint i = 0; of_grid[k] && i < of_grid[k]->len; i++) {
+            char *axis = of_grid[k]->pdata[i];
+            g_ptr_array_add(all, axis);
+            if (varies(trials, grid, axis))
+                g_ptr_array_add(axes, axis);
+        }
+    GPtrArray *chosen = axes->len ? axes : all;
+    g_ptr_array_unref(axes->len ? all : axes);
+    return chosen;
+}
+
+/* "workers 2, segmented_ring" */
+static char *setting_of(const struct orch_trials *trials, const struct orch_grid_cell *cell,
+                        const GPtrArray *axes)
+{
+    GString *label = g_string_new(NULL);
+    for (guint i = 0; i < axes->len; i++) {
+        g_autofree char *value = value_of(trials, cell, axes->pdata[i]);
+        double number;
+        const bool is_number = value && orch_real_parse(value, &number);
+        if (value)
+            g_string_append_printf(label, "%s%s%s%s", label->len ? ", " : "",
+                                   is_number ? (char *)axes->pdata[i] : "", is_number ? " " : "",
+                                   value);
+    }
+    return g_string_free(label, FALSE);
+}
+
+void orch_answer_of_grid(struct orch_section *section, const struct orch_trials *trials,
+                         const struct orch_grid *grid)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_autoptr(GPtrArray) axes = axes_of(trials, grid);
+    for (guint v = 0, said = 0; v < grid->wanted->len && said < VALUES_MOST; v++) {
+        g_autoptr(GArray) entries = new_entries();
+        for (guint i = 0; i < grid->cells->len; i++) {
+            const struct orch_grid_cell *cell = grid->cells->pdata[i];
+            const struct orch_spread spread = orch_grid_spread(grid, cell, v);
+            const bool is_interval = spread.form == ORCH_SPREAD_INTERVAL;
+            add_entry(entries, setting_of(trials, cell, axes), spread.centre,
+                      is_interval ? spread.low : (double)NAN,
+                      is_interval ? spread.high : (double)NAN);
+        }
+        const struct orch_item_value *wanted = grid->wanted->pdata[v];
+        if (!entries->len)
+            continue;
+        append_entries(text, entries, wanted->name, grid->units[v]);
+        said++;
+    }
+    add_answer(section, text);
+}
