@@ -210,14 +210,15 @@ static void add_answer(struct orch_section *section, const struct gathered *g, c
                 continue;
             g_autofree char *end = orch_number_format(stat_of(s->ends).mean);
             if (said++)
-                g_string_append(text, ", ");
+                g_string_append(text, ",");
             else
-                g_string_append_printf(text, "%s%s ", text->len ? "; " : "", verdicts[v]);
+                g_string_append_printf(text, "%s%s", text->len ? "; " : "", verdicts[v]);
             if (by->len)
-                g_string_append_printf(text, "with %s%s%s ",
+                g_string_append_printf(text, " with %s%s%s",
                                        by->len == 1 ? (char *)by->pdata[0] : "",
                                        by->len == 1 ? " " : "", s->label);
-            g_string_append_printf(text, "(%s%s)", end, s == best ? ", the best" : "");
+            if (isfinite(stat_of(s->ends).mean))
+                g_string_append_printf(text, " (%s%s)", end, s == best ? ", the best" : "");
         }
     }
     if (text->len)

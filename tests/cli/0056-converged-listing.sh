@@ -59,8 +59,9 @@ assert rows["short"] == ["missing"] * 4, rows
 # a loss that stands still far above the best one is not called converged
 assert rows["falls"][1] == "1" and float(rows["still"][1]) > 600000, rows
 P
-has 'at the end loss stands still with kind still (1); still falls with kind falls (0.0000014'
-has 'the best)'
+has 'at the end loss stands still with kind still (1); still falls with kind falls (1.431e-06, the best); still rises'
+has 'diverged with kind broken'
+has_not nan
 has_not converged
 has 'last 2 points'
 has 'within 1 %'
