@@ -165,11 +165,6 @@ static const struct orch_artifact ARTIFACTS[] = {
      .help = "test images with their objects and the network's outputs, for plugin onnxrun"},
 };
 
-bool orch_detect_is_mode(const struct detect_params *p, const char *mode)
-{
-    return strcmp(p->mode, mode) == 0;
-}
-
 /* ---- check and cost -----------------------------------------------------------------------------
  */
 

@@ -30,7 +30,10 @@ struct orch_loss_sums {
 };
 
 /** True in this mode: full, feature or test. */
-bool orch_detect_is_mode(const struct detect_params *params, const char *mode);
+static inline bool orch_detect_is_mode(const struct detect_params *params, const char *mode)
+{
+    return strcmp(params->mode, mode) == 0;
+}
 
 /** A trial. */
 struct orch_detect {
