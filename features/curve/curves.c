@@ -104,15 +104,20 @@ static void read_epochs(struct orch_run_curve *c, const json_t *params, double e
     c->k_per_epoch = c->steps_per_epoch;
 }
 
-/* Returns the mean of a per-epoch series, without the first epoch when there are several. NaN when
- * there is no such series. */
-static double mean_of_epochs(struct orch_store *store, const struct orch_run *run, const char *name)
+/* Returns the mean of a per-epoch series, without the first epoch when there are several, and sets
+ * which epochs it is of. NaN when there is no such series; then these stay as they are. */
+static double mean_of_epochs(struct orch_run_curve *c, struct orch_store *store,
+                             const struct orch_run *run, const char *name)
 {
     struct orch_series *series = orch_store_series(store, run->id, name, NULL);
     double sum = 0;
     size_t first = series && series->count > 1, count = series ? series->count - first : 0;
     for (size_t i = 0; i < count; i++)
         sum += series->value[first + i];
+    if (count) {
+        c->timed_first = (size_t)series->step[first];
+        c->timed_epochs = count;
+    }
     orch_series_free(series);
     return count ? sum / (double)count : (double)NAN;
 }
@@ -122,7 +127,7 @@ static double mean_of_epochs(struct orch_store *store, const struct orch_run *ru
 static void read_speed(struct orch_run_curve *c, struct orch_store *store,
                        const struct orch_run *run, const struct orch_series *loss)
 {
-    double epoch_s = mean_of_epochs(store, run, "epoch_time");
+    double epoch_s = mean_of_epochs(c, store, run, "epoch_time");
     c->s_per_k = NAN;
     if (isfinite(epoch_s) && isfinite(c->k_per_epoch)) {
         c->s_per_k = epoch_s / c->k_per_epoch;
@@ -136,7 +141,7 @@ static void read_speed(struct orch_run_curve *c, struct orch_store *store,
             c->s_from = "time stamps";
         }
     }
-    c->images_per_s = mean_of_epochs(store, run, "images_per_s");
+    c->images_per_s = mean_of_epochs(c, store, run, "images_per_s");
     if (isnan(c->images_per_s))
         c->images_per_s = c->images / epoch_s;
     if (!isfinite(c->s_per_k) || c->s_per_k <= 0) {

@@ -24,8 +24,10 @@ struct orch_run_curve {
     double s_per_k;       /* measured seconds per unit of k */
     const char *s_from;   /* source of s_per_k: "epoch_time", "time stamps", or NULL: unknown */
     double images, batch; /* images per epoch, images per step */
-    double images_per_s;  /* mean over epochs, without the first when there are several */
-    double warmup_k;      /* length of the learning-rate warm-up in k; 0: none */
+    double images_per_s;  /* mean over the timed epochs */
+    size_t timed_first, timed_epochs; /* the epochs that it is the mean of: all but the first when
+                                         there are several; 0: not known by epoch */
+    double warmup_k;                  /* length of the learning-rate warm-up in k; 0: none */
     /* accuracies, and the loss at the same k; NULL when the run recorded no accuracy */
     char *accuracy_metric;
     size_t accuracy_count;

@@ -24,8 +24,13 @@
 
 /* A measured batch size: the work of one of total / batch workers. */
 struct share {
-    double batch, workers, step_s;
+    double batch, workers, step_s; /* the mean over the runs */
+    int net, variant;
+    size_t runs, epochs, first_epoch; /* what the mean stands on; epochs of all runs */
 };
+
+/* The numbers of servers of the samples that the speed model is fitted to. */
+static const int SAMPLE_SERVERS[] = {1, 2, 4, 8};
 
 struct answer {
     const struct orch_report_item *item;
@@ -130,16 +135,33 @@ static bool find_epochs(struct answer *a, GError **error)
 /* ---- speed ------------------------------------------------------------------------------------
  */
 
-static void add_share(struct answer *a, const struct orch_run_curve *c)
+/* Adds a run to the mean of its batch size. Runs of other settings with that batch do not count. */
+static void add_run(struct share *share, const struct orch_curve_set_cell *cell)
 {
-    double workers = a->total_batch / c->batch;
-    if (!(c->images_per_s > 0) || !(c->batch > 0) || workers < 1 || workers != floor(workers) ||
-        a->share_count == LIST_MAX)
+    const struct orch_run_curve *c = cell->curve;
+    if (share->net != cell->net || share->variant != cell->variant)
         return;
-    for (int i = 0; i < a->share_count; i++)
-        if (a->shares[i].batch == c->batch)
-            return;
-    a->shares[a->share_count++] = (struct share){c->batch, workers, c->batch / c->images_per_s};
+    const double before = share->step_s * (double)share->runs;
+    share->step_s = (before + c->batch / c->images_per_s) / (double)++share->runs;
+    share->epochs += c->timed_epochs;
+    share->first_epoch = MAX(share->first_epoch, c->timed_first);
+}
+
+static void add_share(struct answer *a, const struct orch_curve_set_cell *cell)
+{
+    const struct orch_run_curve *c = cell->curve;
+    double workers = a->total_batch / c->batch;
+    int at = 0;
+    if (!(c->images_per_s > 0) || !(c->batch > 0) || workers < 1 || workers != floor(workers))
+        return;
+    while (at < a->share_count && a->shares[at].batch != c->batch)
+        at++;
+    if (at == LIST_MAX)
+        return;
+    if (at == a->share_count)
+        a->shares[a->share_count++] = (struct share){
+            .batch = c->batch, .workers = workers, .net = cell->net, .variant = cell->variant};
+    add_run(&a->shares[at], cell);
 }
 
 static int compare_shares(const void *a, const void *b)
@@ -159,7 +181,7 @@ static void fill_shares(struct answer *a)
         for (guint i = 0; i < a->speed->cells->len; i++) {
             const struct orch_curve_set_cell *cell = a->speed->cells->pdata[i];
             if (cell->curve && strcmp(cell->curve->where, where) == 0)
-                add_share(a, cell->curve);
+                add_share(a, cell);
         }
         if (a->share_count > most) {
             most = a->share_count;
@@ -185,7 +207,7 @@ static double exchange_s(const struct answer *a, double servers, double workers)
 
 static bool fit_speed(struct answer *a, GError **error)
 {
-    static const int servers[] = {1, 2, 4, 8};
+    const int *servers = SAMPLE_SERVERS;
     fill_shares(a);
     if (a->share_count < 3) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
@@ -195,10 +217,10 @@ static bool fit_speed(struct answer *a, GError **error)
                        a->share_count);
         return false;
     }
-    struct orch_speed_point points[LIST_MAX * G_N_ELEMENTS(servers)];
+    struct orch_speed_point points[LIST_MAX * G_N_ELEMENTS(SAMPLE_SERVERS)];
     size_t count = 0;
     for (int i = 0; i < a->share_count; i++)
-        for (size_t p = 0; p < G_N_ELEMENTS(servers); p++) {
+        for (size_t p = 0; p < G_N_ELEMENTS(SAMPLE_SERVERS); p++) {
             const struct share *share = &a->shares[i];
             double seconds = share->step_s + exchange_s(a, servers[p], share->workers);
             points[count++] =
@@ -285,10 +307,12 @@ static void add_epochs(struct orch_section *section, const struct answer *a)
     orch_section_note(
         section,
         "%s to accuracy %g: crossed at loss %.4g (isotonic fit of accuracy on loss, %zu points "
-        "of %d networks); the predicted curve is there after %.0f steps = %.2f epochs of %.0f "
+        "of %d independent curves of %d networks); the predicted curve is there after %.0f steps = "
+        "%.2f epochs of %.0f "
         "images",
-        a->net->name, a->accuracy, a->loss, a->bridge->count, (int)a->set->nets->len,
-        ceil(a->epochs * a->like->steps_per_epoch), a->epochs, a->like->images);
+        a->net->name, a->accuracy, a->loss, a->bridge->count, orch_curve_set_independent(a->set),
+        (int)a->set->nets->len, ceil(a->epochs * a->like->steps_per_epoch), a->epochs,
+        a->like->images);
     for (size_t i = 0; i < a->like->accuracy_count; i++)
         if (a->like->accuracy[i] >= a->accuracy) {
             orch_section_note(section, "measured afterwards: its own run was there at epoch %.3g",
@@ -298,6 +322,45 @@ static void add_epochs(struct orch_section *section, const struct answer *a)
     orch_section_note(section,
                       "measured afterwards: its own run did not get there in its %.3g epochs",
                       a->like->k[a->like->count - 1] / a->like->k_per_epoch);
+}
+
+/* States what the measured steps stand on: runs and epochs of each batch size. */
+static void add_basis(struct orch_section *section, const struct answer *a)
+{
+    GString *text = g_string_new(NULL);
+    int single = 0;
+    for (int i = 0; i < a->share_count; i++) {
+        const struct share *s = &a->shares[i];
+        g_string_append_printf(text, "%s%g images: %zu run%s, %zu timed epoch%s", i ? "; " : "",
+                               s->batch, s->runs, orch_plural((int64_t)s->runs), s->epochs,
+                               orch_plural((int64_t)s->epochs));
+        single += s->epochs <= 1;
+    }
+    orch_section_note(section, "these steps stand on %s%s", text->str,
+                      a->shares[0].first_epoch > 1 ? " (the first epoch of a run is left out)"
+                                                   : "");
+    if (single)
+        orch_section_text(section,
+                          "%d of %d steps %s timed in a single epoch: that is no measurement, "
+                          "because its spread is unknown, so neither are the times above. More "
+                          "epochs or repeats of the speed runs give one",
+                          single, a->share_count, single == 1 ? "is" : "are");
+    g_string_free(text, TRUE);
+}
+
+/* States what the speed model is fitted to: measured batch sizes, and servers whose exchange is
+ * computed. */
+static void add_fitted_samples(struct orch_section *section, const struct answer *a)
+{
+    GString *text = g_string_new(NULL);
+    for (size_t p = 0; p < G_N_ELEMENTS(SAMPLE_SERVERS); p++)
+        g_string_append_printf(text, "%s%d", p ? ", " : "", SAMPLE_SERVERS[p]);
+    orch_section_note(section,
+                      "the speed model is fitted to %zu samples: %d measured batch sizes with %s "
+                      "parameter servers each; no parameter server was run",
+                      (size_t)a->share_count * G_N_ELEMENTS(SAMPLE_SERVERS), a->share_count,
+                      text->str);
+    g_string_free(text, TRUE);
 }
 
 static void add_samples(struct orch_section *section, const struct answer *a)
@@ -310,6 +373,7 @@ static void add_samples(struct orch_section *section, const struct answer *a)
                       "measured: a worker's step (forward, backward, update, loading) on %s: %s",
                       a->device, text->str);
     g_string_free(text, TRUE);
+    add_basis(section, a);
     orch_section_note(
         section,
         "computed, not measured: the exchange, 2 w S / (p B) + 2 L (w + p), with S = %.4g MB "
@@ -317,6 +381,7 @@ static void add_samples(struct orch_section *section, const struct answer *a)
         "shared by all workers",
         bytes_of(a) / 1e6, a->net->params, a->link->gbit_s, a->link->latency_us, a->link->name,
         a->link->source);
+    add_fitted_samples(section, a);
 }
 
 static void add_model(struct orch_section *section, const struct answer *a)
