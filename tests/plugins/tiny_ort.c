@@ -36,6 +36,8 @@ static onnxrun_ort_status env_new(int severity, const char *id, void **out)
 {
     (void)severity;
     (void)id;
+    if (!getenv("ORT_DISABLE_TELEMETRY"))
+        return strdup("usage data would be collected");
     *out = strdup("env");
     return NULL;
 }
