@@ -1,5 +1,5 @@
 # Plugin onnxrun exports networks of the zoo and compares every engine of this machine with LibTorch: classifiers, a detector
-# with two outputs for each map, a trained network, and batch norms as part of convolutions.
+# with two outputs for each map (4x4, 2x2 and a single cell), a trained network, and batch norms as part of convolutions.
 . "$(dirname "$0")/lib.sh"
 [ -e "$BUILD/plugins/common/orch-torch.so" ] || skip 'built without LibTorch (./build.sh torch)'
 cat >a.recipe <<'R'
@@ -7,12 +7,11 @@ format: 1
 recipe: a
 about: engines beside the trainer
 experiments:
-  train: { plugin: train, with: { net: "resnet-cifar:8", dataset: synthetic, epochs: 1, per_class: 20, val_images: 20, full_validation: false } }
-  trained: { plugin: onnxrun, with: { net: "resnet-cifar:8", weights: "${train.weights}", images: synthetic, count: 8, repeats: 2, batch: 8 }, sweep: { engine: [onnxruntime, opencv] } }
+  train: { plugin: train, with: { net: "resnet-cifar:8", dataset: synthetic, image_size: 16, epochs: 1, per_class: 20, val_images: 20, full_validation: false } }
+  trained: { plugin: onnxrun, with: { net: "resnet-cifar:8", weights: "${train.weights}", images: synthetic, input: 3x16x16, count: 8, repeats: 2, batch: 8 }, sweep: { engine: [onnxruntime, opencv] } }
   fresh: { plugin: onnxrun, with: { net: lenet5, count: 8, repeats: 2 }, sweep: { engine: [onnxruntime, opencv] } }
-  folded: { plugin: onnxrun, with: { net: "resnet-cifar:8", count: 8, repeats: 2, fold_norms: true, opset: 13 }, sweep: { engine: [onnxruntime, opencv] } }
-  small_maps: { plugin: onnxrun, with: { net: mobilenet-v1-ssd, input: 3x128x128, count: 2, repeats: 2 }, sweep: { engine: [onnxruntime, opencv] } }
-  detector: { plugin: onnxrun, with: { net: ssd-small, count: 4, repeats: 2, batch: 3 }, sweep: { engine: [onnxruntime, opencv] } }
+  folded: { plugin: onnxrun, with: { net: "resnet-cifar:8", weights: "${train.weights}", input: 3x16x16, count: 8, repeats: 2, fold_norms: true, opset: 13 }, sweep: { engine: [onnxruntime, opencv] } }
+  detector: { plugin: onnxrun, with: { net: "ssd-small:4", input: 3x32x32, count: 4, repeats: 2, batch: 3 }, sweep: { engine: [onnxruntime, opencv] } }
 R
 ok orch run a.recipe
 ok orch ls --json -n 0 --where 'plugin = onnxrun and state = skipped'
