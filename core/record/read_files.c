@@ -116,12 +116,21 @@ static char *source_of(const char *name)
                : NULL;
 }
 
+/* True below a folder that describes an installed package, such as the one that 'pip install -e'
+ * leaves in the repository: it belongs to the environment. */
+static bool is_package_metadata(const char *name)
+{
+    g_autofree char *path = g_strconcat(name, "/", NULL);
+    return strstr(path, ".egg-info/") || strstr(path, ".dist-info/");
+}
+
 /* The name under which an opened file counts; NULL when it does not. The caller frees. */
 static char *counted_name(struct reading *r, const char *name, bool is_folder)
 {
     const char *root = r->out->folder;
     g_autofree char *source = source_of(name);
-    if (!source || orch_secret_by_name(source) || (*source != '/' && is_in_hidden_folder(source)))
+    if (!source || orch_secret_by_name(source) || is_package_metadata(source) ||
+        (*source != '/' && is_in_hidden_folder(source)))
         return NULL;
     g_autofree char *absolute = orch_path_absolute(source, root);
     g_autofree char *folder = g_path_get_dirname(absolute);
