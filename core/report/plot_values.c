@@ -73,6 +73,37 @@ static bool is_step_unit(const struct orch_plot_values *v, const char *name)
     return false;
 }
 
+/* Returns whether a trial measured the first y at several steps that count x. The plugin of a run
+ * that a filter chose is not known, so that its series decides. */
+static bool has_steps_of(const struct orch_plot_values *v, const struct orch_report_trial *trial,
+                         const char *x)
+{
+    const struct orch_item_value *y = v->plot->y->pdata[0];
+    const struct orch_metric_spec *metric =
+        trial->item ? orch_manifest_metric(trial->item->cell->experiment->manifest, y->name) : NULL;
+    if (trial->item)
+        return metric && g_strcmp0(metric->step_unit, x) == 0;
+    struct orch_series *series =
+        trial->run ? orch_store_series(v->trials->store, trial->run->id, y->name, NULL) : NULL;
+    bool has = series && series->count > 1;
+    orch_series_free(series);
+    return has;
+}
+
+/* Returns whether x is a list parameter for whose elements each trial measured y: the sizes of an
+ * all-reduce, for example. The metric then counts its steps in that unit, and x are its steps; the
+ * list as a whole would be one place with the last value only. */
+static bool is_list_of_steps(const struct orch_plot_values *v, const char *x)
+{
+    for (guint i = 0; i < v->trials->all->len; i++) {
+        const struct orch_report_trial *trial = v->trials->all->pdata[i];
+        g_autofree char *value = orch_trial_value(v->trials, trial, x);
+        if (value && value[0] == '[')
+            return has_steps_of(v, trial, x);
+    }
+    return false;
+}
+
 static bool find_x(struct orch_plot_values *v, GError **error)
 {
     static const char *const steps[] = {"step", "epoch", "iteration", ORCH_SYSTEM_STEP_UNIT, NULL};
@@ -80,11 +111,11 @@ static bool find_x(struct orch_plot_values *v, GError **error)
     g_autoptr(json_t) text = json_string(x);
     g_autoptr(GPtrArray) wanted = orch_item_values_parse(text);
     const struct orch_item_value *value = wanted->pdata[0];
-    bool is_axis = any_has_axis(v, x);
+    bool is_steps = is_list_of_steps(v, x), is_axis = any_has_axis(v, x) && !is_steps;
     if (!is_axis && any_has_number(v, value->name)) {
         v->over = ORCH_PLOT_OVER_VALUES;
         v->x = (struct orch_item_value){value->aggregate, g_strdup(value->name)};
-    } else if (!is_axis && (is_step_unit(v, x) || g_strv_contains(steps, x))) {
+    } else if (!is_axis && (is_steps || is_step_unit(v, x) || g_strv_contains(steps, x))) {
         v->over = ORCH_PLOT_OVER_STEPS;
     } else if (!is_axis) {
         orch_error_set(error, ORCH_ERROR_USAGE,
