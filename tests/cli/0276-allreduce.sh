@@ -28,7 +28,8 @@ for r in runs:
     assert abs(r["metric.algorithm_bandwidth"] * 1e9 * time / bytes - 1) < 1e-9, r
     assert abs(r["metric.bus_bandwidth"] / r["metric.algorithm_bandwidth"] - 4 / 3) < 1e-9, r
     assert abs(r["metric.fitted_time"] / time - 1 - r["metric.fit_residual"]) < 1e-9, r
-    assert r["result.latency"] >= 0 and r["result.fit_error"] >= abs(r["metric.fit_residual"]) / 3 - 1e-12, r
+    assert (r.get("result.latency") is None) == (r["result.fit_error"] > 0.2) and (r.get("result.latency") or 0) >= 0, r
+    assert r["result.fit_error"] >= abs(r["metric.fit_residual"]) / 3 - 1e-12, r
 P
 ok orch show @last
 has 'latency and bandwidth take all-reduces of two sizes'

@@ -154,13 +154,29 @@ static void test_alpha_beta(void **state)
     assert_true(fit.alpha_s >= 0 && fit.beta_s >= 0);
 }
 
+/* Times of three sizes that no latency and bandwidth explain: alpha is no latency. */
+static void test_no_latency_of_a_bad_fit(void **state)
+{
+    (void)state;
+    static const double seconds[] = {2e-5, 2e-4, 8e-5};
+    struct orch_alpha_beta_point points[3];
+    struct orch_alpha_beta fit;
+    for (size_t i = 0; i < 3; i++)
+        points[i] = (struct orch_alpha_beta_point){{1, 1}, 1024 << (4 * i), seconds[i]};
+    assert_true(orch_alpha_beta_fit(points, 3, &fit));
+    assert_true(fit.error > 0.25 && fit.alpha_s > 0);
+    assert_false(orch_alpha_beta_has_latency(&fit));
+    fit.error = 0.1;
+    assert_true(orch_alpha_beta_has_latency(&fit));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_formulas),   cmocka_unit_test(test_one_worker_takes_no_time),
         cmocka_unit_test(test_names),      cmocka_unit_test(test_plan),
         cmocka_unit_test(test_alpha_beta), cmocka_unit_test(test_half),
-        cmocka_unit_test(test_half_sum),
+        cmocka_unit_test(test_half_sum),   cmocka_unit_test(test_no_latency_of_a_bad_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,8 @@
 #include "plugins/common/comm/alpha_beta.h"
 #include "plugins/common/comm/mpi_setup.h"
 
+#include <string.h>
+
 /* A trial: where its numbers are summed. */
 struct trial {
     const struct allreduce_params *p;
@@ -64,6 +66,19 @@ static void report_no_slope(const struct orch_host *host,
                          : "no bandwidth: larger all-reduces took no longer than smaller ones");
 }
 
+static void report_latency(const struct orch_host *host, const struct orch_alpha_beta *fit)
+{
+    if (orch_alpha_beta_has_latency(fit)) {
+        host->result(host, "latency", fit->alpha_s);
+        return;
+    }
+    g_autofree char *note =
+        g_strdup_printf("no latency: the fit misses the measured times by %.0f %% on average, and "
+                        "a latency needs %.0f %% at most",
+                        100 * fit->error, 100 * ORCH_ALPHA_BETA_ERROR_MOST);
+    host->note(host, note);
+}
+
 static void report_fit(const struct trial *t, const struct orch_alpha_beta_point *points,
                        size_t count)
 {
@@ -71,6 +86,10 @@ static void report_fit(const struct trial *t, const struct orch_alpha_beta_point
     struct orch_alpha_beta fit;
     host->result(host, "bus_factor", orch_comm_bus_factor(t->comm.ranks));
     host->result(host, "worker_count", t->comm.ranks);
+    if (strcmp(t->p->algorithm, "auto") == 0)
+        host->note(host, t->is_on_gpus ? "auto: NCCL chooses by size, and does not say what"
+                                       : "auto: the MPI library chooses by size and number of "
+                                         "workers, and does not say what");
     if (!orch_alpha_beta_fit(points, count, &fit)) {
         host->note(host, "latency and bandwidth take all-reduces of two sizes");
         return;
@@ -81,7 +100,7 @@ static void report_fit(const struct trial *t, const struct orch_alpha_beta_point
         host->metric(host, "fit_residual", (int64_t)points[i].bytes,
                      seconds / points[i].seconds - 1);
     }
-    host->result(host, "latency", fit.alpha_s);
+    report_latency(host, &fit);
     if (fit.beta_s > 0)
         host->result(host, "bandwidth", 1e-9 / fit.beta_s);
     else

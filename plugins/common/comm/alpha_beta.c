@@ -8,6 +8,11 @@
 /** Columns whose cosine is closer to 1 are one column: the points have one size. */
 static const double PARALLEL = 1e-9;
 
+bool orch_alpha_beta_has_latency(const struct orch_alpha_beta *fit)
+{
+    return fit->error <= ORCH_ALPHA_BETA_ERROR_MOST;
+}
+
 double orch_alpha_beta_seconds(const struct orch_alpha_beta *fit,
                                const struct orch_alpha_beta_point *p)
 {

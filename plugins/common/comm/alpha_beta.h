@@ -22,6 +22,11 @@ struct orch_alpha_beta {
  * sizes. */
 bool orch_alpha_beta_fit(const struct orch_alpha_beta_point *points, size_t count,
                          struct orch_alpha_beta *out);
+/** The largest mean error of a fit whose alpha is called a latency. With a larger one the measured
+ * times do not follow the model, and alpha is whatever makes up for that. */
+#define ORCH_ALPHA_BETA_ERROR_MOST 0.2
+bool orch_alpha_beta_has_latency(const struct orch_alpha_beta *fit);
+
 /** Seconds that the model gives for a point's cost and bytes. */
 double orch_alpha_beta_seconds(const struct orch_alpha_beta *fit,
                                const struct orch_alpha_beta_point *point);
