@@ -60,6 +60,25 @@ GPtrArray *orch_libgit2_entries(struct orch_vcs *vcs, const char *tree, GError *
     return NULL;
 }
 
+/* Returns the path of the first file whose content the repository does not have, as happens in a
+ * partial clone. NULL: it has all. */
+static const char *first_missing(struct orch_vcs *vcs, const GPtrArray *entries)
+{
+    git_odb *objects = NULL;
+    const char *path = NULL;
+    if (git_repository_odb(&objects, vcs->repository) != 0)
+        return NULL;
+    for (guint i = 0; !path && i < entries->len; i++) {
+        const struct orch_entry *entry = entries->pdata[i];
+        git_oid id;
+        if (entry->mode != GIT_FILEMODE_COMMIT && git_oid_fromstr(&id, entry->oid) == 0 &&
+            !git_odb_exists(objects, &id))
+            path = entry->path;
+    }
+    git_odb_free(objects);
+    return path;
+}
+
 char *orch_libgit2_build(struct orch_vcs *vcs, const GPtrArray *entries, GError **error)
 {
     git_index *index = NULL;
@@ -78,7 +97,15 @@ char *orch_libgit2_build(struct orch_vcs *vcs, const GPtrArray *entries, GError 
     git_index_free(index);
     if (status == 0)
         return g_strdup(git_oid_tostr(hex, sizeof hex, &tree));
-    orch_libgit2_error(error, "cannot write a tree of %u files in '%s'", entries->len, vcs->root);
+    const char *missing = first_missing(vcs, entries);
+    if (missing)
+        orch_error_set(error, ORCH_ERROR_IO,
+                       "in a partial clone, 'git archive COMMIT >/dev/null' fetches the files of a "
+                       "commit",
+                       "repository '%s' does not have the content of '%s'", vcs->root, missing);
+    else
+        orch_libgit2_error(error, "cannot write a tree of %u files in '%s'", entries->len,
+                           vcs->root);
     return NULL;
 }
 
