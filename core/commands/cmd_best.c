@@ -371,7 +371,8 @@ const struct orch_command ORCH_COMMAND_BEST = {
              "\n"
              "The winner was selected from the same runs, so p values are corrected for all pairs "
              "of settings: by Tukey's test with the scatter of all settings where that is alike, "
-             "else pair by pair with Holm's correction; the last line names the method. p is the "
+             "else pair by pair with Bonferroni's correction. Intervals are corrected alike; the "
+             "last line names the method. p is the "
              "probability of such a difference if the setting were as "
              "good as the winner. See docs/compare.md.",
     .examples = "  orch best val_accuracy --recipe hw4\n"

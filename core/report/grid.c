@@ -20,6 +20,7 @@ static void free_cell(gpointer pointer)
         g_array_unref(cell->numbers[i]);
     g_free(cell->numbers);
     g_array_unref(cell->seeds);
+    g_ptr_array_unref(cell->settings);
     g_ptr_array_unref(cell->trials);
     g_free(cell->row);
     g_free(cell->column);
@@ -55,6 +56,7 @@ static struct orch_grid_cell *cell_at(struct orch_grid *grid, const char *row, c
     for (guint i = 0; i < grid->wanted->len; i++)
         cell->numbers[i] = g_array_new(FALSE, FALSE, sizeof(double));
     cell->seeds = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    cell->settings = g_ptr_array_new_with_free_func(g_free);
     cell->trials = g_ptr_array_new();
     g_ptr_array_add(grid->cells, cell);
     g_hash_table_insert(grid->by_place, g_steal_pointer(&place), cell);
@@ -66,6 +68,19 @@ const struct orch_grid_cell *orch_grid_at(const struct orch_grid *grid, const ch
 {
     g_autofree char *place = place_of(row, column);
     return g_hash_table_lookup(grid->by_place, place);
+}
+
+/* Formats what was swept for the trial besides the grid's axes. */
+static char *other_settings(const struct orch_grid *grid, const struct orch_report_trial *trial)
+{
+    g_autoptr(json_t) all = orch_trial_coords(trial);
+    g_autoptr(json_t) others = json_copy(all);
+    const GPtrArray *const axes[] = {grid->rows, grid->columns};
+    for (size_t i = 0; i < G_N_ELEMENTS(axes); i++)
+        for (guint j = 0; j < axes[i]->len; j++)
+            json_object_del(others, axes[i]->pdata[j]);
+    char *text = orch_json_canonical(others);
+    return text ? text : g_strdup("");
 }
 
 /* Returns whether the first value, just added, is that of a disturbed run and counts as it is a
@@ -93,6 +108,7 @@ static bool add_numbers(struct orch_grid *grid, struct orch_grid_cell *cell,
         any = any || !isnan(value);
     }
     g_array_append_val(cell->seeds, trial->seed);
+    g_ptr_array_add(cell->settings, other_settings(grid, trial));
     cell->done += any;
     cell->is_disturbed |= grid->wanted->len && is_disturbed(grid, cell, trials, trial);
     return true;
@@ -235,12 +251,64 @@ char *orch_grid_count_text(const struct orch_grid_cell *cell)
                              : g_strdup_printf("%u", means->len);
 }
 
-struct orch_difference orch_grid_difference(const struct orch_grid_cell *a,
-                                            const struct orch_grid_cell *b)
+static bool is_mixed(const struct orch_grid_cell *cell)
 {
-    g_autoptr(GArray) x = orch_grid_means(a, 0), y = orch_grid_means(b, 0);
-    return a->is_disturbed == b->is_disturbed ? orch_seed_difference(x, y)
-                                              : orch_seed_difference_uneven(x, y);
+    for (guint i = 1; i < cell->settings->len; i++)
+        if (strcmp(cell->settings->pdata[i], cell->settings->pdata[0]) != 0)
+            return true;
+    return false;
+}
+
+/* Returns whether the cell has a number of this setting, and of this seed where one is given. */
+static bool has_number(const struct orch_grid_cell *cell, const char *setting, const uint64_t *seed)
+{
+    for (guint i = 0; i < cell->settings->len; i++)
+        if (!isnan(g_array_index(cell->numbers[0], double, i)) &&
+            strcmp(cell->settings->pdata[i], setting) == 0 &&
+            (!seed || g_array_index(cell->seeds, uint64_t, i) == *seed))
+            return true;
+    return false;
+}
+
+static bool shares_settings(const struct orch_grid_cell *a, const struct orch_grid_cell *b)
+{
+    for (guint i = 0; i < a->settings->len; i++)
+        if (has_number(b, a->settings->pdata[i], NULL))
+            return true;
+    return false;
+}
+
+/* The means by seed of the runs that have a partner in the other cell. Counts the others. */
+static GArray *matched_means(const struct orch_grid_cell *cell, const struct orch_grid_cell *other,
+                             unsigned *unmatched)
+{
+    g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(double));
+    for (guint i = 0; i < cell->settings->len; i++) {
+        double number = g_array_index(cell->numbers[0], double, i);
+        if (!isnan(number) && !has_number(other, cell->settings->pdata[i],
+                                          &g_array_index(cell->seeds, uint64_t, i))) {
+            number = (double)NAN;
+            *unmatched += 1;
+        }
+        g_array_append_val(numbers, number);
+    }
+    return orch_seed_means(numbers, cell->seeds);
+}
+
+struct orch_difference orch_grid_difference(const struct orch_grid_cell *a,
+                                            const struct orch_grid_cell *b, unsigned *out_unmatched)
+{
+    *out_unmatched = 0;
+    bool is_matched = (is_mixed(a) || is_mixed(b)) && shares_settings(a, b);
+    g_autoptr(GArray) x = is_matched ? matched_means(a, b, out_unmatched) : orch_grid_means(a, 0);
+    g_autoptr(GArray) y = is_matched ? matched_means(b, a, out_unmatched) : orch_grid_means(b, 0);
+    if (a->is_disturbed != b->is_disturbed)
+        return orch_seed_difference_uneven(x, y);
+    if (strcmp(a->column, b->column) == 0)
+        return orch_seed_difference(x, y);
+    g_autoptr(GArray) p = orch_seed_values(x), q = orch_seed_values(y);
+    return orch_difference_welch((const double *)(void *)p->data, p->len,
+                                 (const double *)(void *)q->data, q->len);
 }
 
 int orch_grid_compare(const struct orch_grid *grid, const struct orch_grid_cell *x,

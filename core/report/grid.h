@@ -13,6 +13,7 @@ struct orch_grid_cell {
     GPtrArray *trials;      /* struct orch_report_trial *, borrowed */
     GArray **numbers;       /* of double, an array a value; NULL-terminated */
     GArray *seeds;          /* of uint64_t, parallel to each array of numbers */
+    GPtrArray *settings;    /* char *, parallel to the seeds: what was swept besides the axes */
     bool is_disturbed;      /* the first value is a time or rate, and other programs disturbed a run
                                that counts */
 };
@@ -56,9 +57,12 @@ char *orch_grid_text(const struct orch_grid *grid, const struct orch_grid_cell *
  * frees. */
 char *orch_grid_count_text(const struct orch_grid_cell *cell);
 /** The difference b - a of the first value. Times are not tested (is_uneven) when other programs
- * disturbed those of one side only. */
+ * disturbed those of one side only. Where a cell mixes settings (learning rates, say), only runs
+ * count of which the other cell has one of the same setting and seed: `*out_unmatched` is the
+ * number of others. Cells of different columns are two samples, not pairs. */
 struct orch_difference orch_grid_difference(const struct orch_grid_cell *a,
-                                            const struct orch_grid_cell *b);
+                                            const struct orch_grid_cell *b,
+                                            unsigned *out_unmatched);
 /** Compares the first value of two cells by the direction that its metric declares. Negative: x
  * is better. */
 int orch_grid_compare(const struct orch_grid *grid, const struct orch_grid_cell *x,

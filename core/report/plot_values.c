@@ -13,16 +13,6 @@
 /* ---- trials ------------------------------------------------------------------------------------
  */
 
-json_t *orch_trial_coords(const struct orch_report_trial *trial)
-{
-    if (trial->item)
-        return json_incref(trial->item->cell->coords);
-    g_autoptr(json_t) facts =
-        trial->run && trial->run->facts ? json_loads(trial->run->facts, 0, NULL) : NULL;
-    json_t *coords = facts ? json_object_get(facts, "coords") : NULL;
-    return json_is_object(coords) ? json_incref(coords) : json_object();
-}
-
 static const char *experiment_of(const struct orch_report_trial *trial)
 {
     return trial->item ? trial->item->cell->experiment->name : trial->run->experiment;

@@ -41,7 +41,4 @@ bool orch_plot_values_gather(struct orch_plot_values *values, struct orch_trials
                              GError **error);
 void orch_plot_values_clear(struct orch_plot_values *values);
 
-/** Returns a trial's swept names and values (new reference). */
-json_t *orch_trial_coords(const struct orch_report_trial *trial);
-
 #endif

@@ -237,17 +237,24 @@ int orch_trial_repeat(const struct orch_report_trial *trial)
     return trial->item ? trial->item->cell->repeat : trial->run->repeat;
 }
 
+json_t *orch_trial_coords(const struct orch_report_trial *trial)
+{
+    if (trial->item)
+        return json_incref(trial->item->cell->coords);
+    g_autoptr(json_t) facts =
+        trial->run && trial->run->facts ? json_loads(trial->run->facts, 0, NULL) : NULL;
+    json_t *coords = facts ? json_object_get(facts, "coords") : NULL;
+    return json_is_object(coords) ? json_incref(coords) : json_object();
+}
+
 /* Formats what was swept: "lr=0.1 mode=full". */
 static char *setting_of(const struct orch_report_trial *trial)
 {
-    g_autoptr(json_t) facts =
-        trial->item || !trial->run->facts ? NULL : json_loads(trial->run->facts, 0, NULL);
-    const json_t *coords =
-        trial->item ? trial->item->cell->coords : json_object_get(facts, "coords");
+    g_autoptr(json_t) coords = orch_trial_coords(trial);
     GString *text = g_string_new(NULL);
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)coords, name, value)
+    json_object_foreach(coords, name, value)
     {
         g_autofree char *shown = trial->item ? orch_cell_value_text(trial->item->cell, name)
                                              : orch_value_format_json(value);

@@ -58,6 +58,8 @@ GPtrArray *orch_trials_task_names(const struct orch_trials *trials, GHashTable *
 void orch_trials_keep(struct orch_trials *trials, GHashTable *kept);
 void orch_trials_free(struct orch_trials *trials);
 
+/** Returns what was swept for a trial, an object (empty: nothing is known). The caller unrefs. */
+json_t *orch_trial_coords(const struct orch_report_trial *trial);
 /** Returns a trial's value on an axis as text. Axes are experiment, repeat, a parameter, and
  * setting ("lr=0.1 mode=full": everything swept); runs also have who, gpu, machine, threads,
  * commit, branch, ... NULL when the trial has no value. The caller frees. */

@@ -13,51 +13,34 @@
 /* ---- margins ------------------------------------------------------------------------------------
  */
 
-/* With more settings the pairs among the others are not computed, and the correction is
- * Bonferroni's. */
-#define HOLM_SETTINGS_MAX 200
-
 static const struct orch_difference NO_DIFFERENCE = {
     .mean.mid = NAN, .mean.low = NAN, .mean.high = NAN, .p = NAN, .p_corrected = NAN};
 
-/* Applies Holm's correction over all pairs of settings. The winner's tests are first in `p`. */
-static void correct_by_holm(const GArray *const *means, size_t count, double *p)
+static size_t pairs_of(size_t settings)
 {
-    size_t next = count - 1;
-    for (size_t i = 1; i < count; i++)
-        for (size_t j = i + 1; j < count; j++)
-            p[next++] = orch_seed_difference(means[i], means[j]).p;
-    orch_holm(p, next);
+    return settings * (settings - 1) / 2;
 }
 
 /* Tests each pair alone. */
 static void test_pairs(const GArray *const *means, size_t count, struct orch_difference *margins)
 {
-    bool by_holm = count <= HOLM_SETTINGS_MAX;
-    double pairs = (double)count * (double)(count - 1) / 2;
-    g_autofree double *p = g_new(double, by_holm ? (size_t)pairs + 1 : count);
     for (size_t i = 1; i < count; i++) {
         margins[i] = orch_seed_difference(means[i], means[0]);
-        p[i - 1] = by_holm ? margins[i].p : fmin(1, margins[i].p * pairs);
+        orch_difference_allow_for(&margins[i], pairs_of(count));
     }
-    if (by_holm && count > 1)
-        correct_by_holm(means, count, p);
-    for (size_t i = 1; i < count; i++)
-        margins[i].p_corrected = isnan(margins[i].p) ? (double)NAN : p[i - 1];
 }
 
 static void test_pooled(const GArray *const *means, size_t count, const struct orch_pooled *pooled,
                         struct orch_difference *margins)
 {
-    double limit = orch_pooled_limit(pooled), pairs = (double)count * (double)(count - 1) / 2;
+    double limit = orch_pooled_limit(pooled);
     for (size_t i = 1; i < count; i++) {
         if (pooled->has[i]) {
             margins[i] = orch_pooled_difference(pooled, means[i], means[0], limit);
             continue;
         }
         margins[i] = orch_seed_difference(means[i], means[0]);
-        if (!isnan(margins[i].p))
-            margins[i].p_corrected = fmin(1, margins[i].p * pairs);
+        orch_difference_allow_for(&margins[i], pairs_of(count));
     }
 }
 
@@ -97,11 +80,10 @@ static char *pairs_method(const struct orch_difference *margins, size_t count)
         return g_strdup_printf("%s, two-sided; one comparison, so there is nothing to correct for",
                                test);
     return g_strdup_printf(
-        "%s, two-sided; %s correction for all %zu pairs of %zu settings, because "
-        "the winner was picked from the same runs; the settings' scatter differs too much, or is "
-        "too little known, to be pooled",
-        test, count > HOLM_SETTINGS_MAX ? "Bonferroni's" : "Holm's", count * (count - 1) / 2,
-        count);
+        "%s, two-sided; p and intervals by Bonferroni's correction for all %zu pairs of %zu "
+        "settings, because the winner was picked from the same runs; the settings' scatter differs "
+        "too much, or is too little known, to be pooled",
+        test, pairs_of(count), count);
 }
 
 /* Tests the settings, all of which were measured under the same load. */

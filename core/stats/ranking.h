@@ -50,10 +50,10 @@ GPtrArray *orch_rankings_make(struct orch_store *store, GPtrArray *runs,
  * each margin could be that of any pair of settings, and p_corrected is corrected over all pairs.
  * With three settings or more whose scatter is alike that is Tukey's test with the scatter of all
  * of them; a pair that is not in the pool is tested alone, with Bonferroni's correction. Without a
- * pool all pairs are tested alone, with Holm's. `name` and `unit` are the metric's (may be NULL).
- * `out_method` receives a description ("Tukey's range test for all 36 pairs of 9 settings, ..."),
- * NULL when nothing was tested; the caller frees. Returns how many settings are worse by more than
- * noise.
+ * pool all pairs are tested alone, with that correction, too. Margins are corrected as p is. `name`
+ * and `unit` are the metric's (may be NULL). `out_method` receives a description ("Tukey's range
+ * test for all 36 pairs of 9 settings, ..."), NULL when nothing was tested; the caller frees.
+ * Returns how many settings are worse by more than noise.
  *
  * `is_disturbed` (NULL: none) marks settings whose times were disturbed (disturbed.h). Those that
  * differ in it from the best setting are not tested: their margin has is_uneven. */

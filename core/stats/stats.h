@@ -22,7 +22,8 @@ struct orch_stat {
 /** Computes a sample's mean and interval; NaN values are skipped. */
 struct orch_stat orch_stat_of(const double *values, size_t count);
 
-/** A difference of two means with its 95 % interval and test. */
+/** A difference of two means with its 95 % interval and test. Interval, p_corrected and
+ * is_more_than_noise allow for the same `comparisons`, so that they agree. */
 struct orch_difference {
     struct orch_interval mean; /* low and high are NaN when n < 2 */
     size_t count_a, count_b;
@@ -32,6 +33,8 @@ struct orch_difference {
     bool is_uneven; /* other programs disturbed the times of one side only (disturbed.h): no test */
     double p;       /* two-sided p of the t test; NaN: no test (n < 2) */
     double p_corrected; /* p after a correction for several comparisons; p without one */
+    double standard_error, degrees; /* of the t test; NaN: no test */
+    size_t comparisons;             /* made together (1: this one alone) */
 };
 /** b - a of independent samples (Welch). */
 struct orch_difference orch_difference_welch(const double *a, size_t count_a, const double *b,
@@ -46,12 +49,9 @@ const char *orch_difference_test(const struct orch_difference *difference);
  */
 const char *orch_difference_interval(const struct orch_difference *difference);
 
-/** Applies Holm's correction over `count` two-sided tests made together: sets p_corrected and
- * is_more_than_noise. Differences without a test are unchanged and do not count. */
-void orch_differences_holm(struct orch_difference *const *differences, size_t count);
-
-/** Replaces `count` p-values by their Holm-corrected values. NaN values are unchanged and do not
- * count. */
-void orch_holm(double *p, size_t count);
+/** Allows for `comparisons` differences that are tested together, or from which this one was picked
+ * (Bonferroni): sets p_corrected, is_more_than_noise and a simultaneous interval. A difference
+ * without a test is unchanged. */
+void orch_difference_allow_for(struct orch_difference *difference, size_t comparisons);
 
 #endif

@@ -253,8 +253,9 @@ const struct orch_command ORCH_COMMAND_COMPARE = {
         "for the work tree; A..B are two commits. Runs of the same trial (experiment, "
         "parameters, seed) on both sides form pairs; otherwise runs with equal seeds do; "
         "otherwise the runs are two independent samples. Prints for each metric both means, "
-        "the ratio B / A with its 95 % interval, p (paired t, Mann-Whitney or Welch, after "
-        "Holm's correction), and a verdict. If a side mixes tasks (" ORCH_TASK_WORDS
+        "the ratio B / A with its 95 % interval, p (paired t, Mann-Whitney or Welch), both "
+        "corrected for the number of metrics, and a verdict. If a side mixes tasks "
+        "(" ORCH_TASK_WORDS
         "), each task is compared separately. Timings are compared only between equal "
         "machines.\n"
         "\n"

@@ -152,10 +152,11 @@ static json_t *row_json(const struct orch_comparison *c, const struct orch_compa
     json_t *rest = json_pack(
         "{s:o s:o s:o s:o s:o s:s s:o s:I s:s s:s}", k->is_ratio ? "ratio" : "difference",
         orch_json_finite(k->change.mid + shift), "low", orch_json_finite(k->change.low + shift),
-        "high", orch_json_finite(k->change.high + shift), "p", orch_json_finite(k->p), "p_holm",
-        orch_json_finite(k->adjusted), "test", orch_contrast_test_name(k->test), "would_show",
-        orch_json_finite(k->shows), "more_runs", (json_int_t)orch_contrast_more(k, c->least),
-        "verdict", says[orch_contrast_result(k, c->least)], "words", words);
+        "high", orch_json_finite(k->change.high + shift), "p", orch_json_finite(k->p),
+        "p_corrected", orch_json_finite(k->adjusted), "test", orch_contrast_test_name(k->test),
+        "would_show", orch_json_finite(k->shows), "more_runs",
+        (json_int_t)orch_contrast_more(k, c->least), "verdict",
+        says[orch_contrast_result(k, c->least)], "words", words);
     json_object_update(json, rest);
     json_decref(rest);
     return json;
@@ -189,7 +190,7 @@ static void print_json(struct orch_cli *cli, const struct orch_comparison *c)
     orch_cli_print_json(
         json_pack("{s:o s:o s:o s:o s:i s:s s:o s:i s:i}", "a", side_json(cli, &c->sides[0]), "b",
                   side_json(cli, &c->sides[1]), "metrics", rows, "broken", broken, "tests",
-                  (int)c->tests, "correction", c->tests > 1 ? "holm" : "none", "least",
+                  (int)c->tests, "correction", c->tests > 1 ? "bonferroni" : "none", "least",
                   orch_json_finite(c->least), "disturbed_left_out", (int)c->disturbed_left_out,
                   "disturbed_counted", (int)c->disturbed_kept));
 }
@@ -274,7 +275,8 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
         orch_cli_info(cli, "%s", ORCH_UNEVEN_HINT);
     print_libraries(cli, c);
     if (c->tests > 1)
-        orch_cli_info(cli, "p: after Holm's correction for %zu metrics compared at once", c->tests);
+        orch_cli_info(cli, "p and intervals allow for %zu metrics compared at once (Bonferroni)",
+                      c->tests);
 }
 
 void orch_cli_compare_show(struct orch_cli *cli, const struct orch_comparison *c)

@@ -111,31 +111,28 @@ static const double *data_of(const GArray *numbers)
     return (const double *)(void *)numbers->data;
 }
 
-/* A side whose values are all NaN cannot be tested, and does not count as a test of the others; nor
- * can times of which other programs disturbed one side only. */
+/* A side with fewer than two values cannot be tested, and does not count as a test of the others;
+ * nor can times of which other programs disturbed one side only. */
 static bool is_tested(const struct orch_compare_row *row)
 {
-    return !row->is_refused && !row->match->is_uneven && row->match->a->len && row->match->b->len;
+    return !row->is_refused && !row->match->is_uneven &&
+           MIN(row->match->a->len, row->match->b->len) > 1;
 }
 
 static void contrast_rows(struct comparing *c)
 {
-    g_autoptr(GPtrArray) contrasts = g_ptr_array_new();
     for (guint i = 0; i < c->out->rows->len; i++)
         c->out->tests += is_tested(c->out->rows->pdata[i]);
     for (guint i = 0; i < c->out->rows->len; i++) {
         struct orch_compare_row *row = c->out->rows->pdata[i];
-        const GArray *x = row->match->a, *y = row->match->b;
-        row->contrast =
-            row->match->how != ORCH_MATCH_NONE
-                ? orch_contrast_paired(data_of(x), data_of(y), x->len)
-                : orch_contrast_samples(data_of(x), x->len, data_of(y), y->len, c->out->tests);
-        if (is_tested(row))
-            g_ptr_array_add(contrasts, &row->contrast);
-        else if (row->match->is_uneven)
+        const double *x = data_of(row->match->a), *y = data_of(row->match->b);
+        const guint count_a = row->match->a->len, count_b = row->match->b->len;
+        row->contrast = row->match->how != ORCH_MATCH_NONE
+                            ? orch_contrast_paired(x, y, count_a, c->out->tests)
+                            : orch_contrast_samples(x, count_a, y, count_b, c->out->tests);
+        if (row->match->is_uneven)
             orch_contrast_forget_test(&row->contrast);
     }
-    orch_contrasts_adjust((struct orch_contrast *const *)(void *)contrasts->pdata, contrasts->len);
 }
 
 /* Leaves disturbed runs out of times, unless --disturbed is given, and says so when a time is

@@ -3,13 +3,15 @@
  * some per cent), so positive numbers are compared by their logarithms: the mean difference is the
  * logarithm of the ratio of geometric means.
  *
- * For pairs, p is that of the t test behind the interval. For two samples it is that of the
- * Mann-Whitney test, which assumes no distribution; times have long tails. With few runs that test
- * cannot get below 0.05 for any data (3 and 3: 0.1), so Welch's test is used.
+ * For pairs, p is that of the t test behind the interval. For two samples both are those of the
+ * Mann-Whitney test, which assumes no distribution; times have long tails. The interval holds the
+ * shifts that the test does not refuse, and ends at two of the differences of a value of B and one
+ * of A (Moses 1953; Lehmann 1963). With few runs that test cannot get below 0.05 for any data (3
+ * and 3: 0.1), and with very many the differences are too many: then Welch's test is used.
  *
- * References: Welch 1947; Mann, Whitney 1947 (the recurrence of the exact distribution); Holm
- * 1979. The number of runs needed is the usual (t[0.975] + t[0.8]) sd sqrt(k / n) <= shift, with
- * n's own degrees of freedom (Cohen's tables: d = 1 takes 17 and 17, d = 0.5 takes 64 and 64). */
+ * References: Welch 1947; Mann, Whitney 1947 (the recurrence of the exact distribution). The number
+ * of runs needed is the usual (t[0.975] + t[0.8]) sd sqrt(k / n) <= shift, with n's own degrees of
+ * freedom (Cohen's tables: d = 1 takes 17 and 17, d = 0.5 takes 64 and 64). */
 #include "features/compare/contrast.h"
 
 #include <glib.h>
@@ -23,6 +25,8 @@
 #define NEEDED_MAX 1000000
 /* With fewer values on both sides the exact distribution is used, as in R. */
 #define EXACT_MAX 50
+/* With more pairs of values there is no interval of ranks. */
+#define RANK_PAIRS_MAX 1000000
 
 /* ---- Mann and Whitney -------------------------------------------------------------------------
  */
@@ -76,11 +80,19 @@ static double normal_p(size_t m, size_t n, double u, double ties)
     return fmin(1, 2 * gsl_cdf_ugaussian_Q(distance / sqrt(variance)));
 }
 
-double orch_mann_whitney(const double *a, size_t count_a, const double *b, size_t count_b)
+/* Two-sided p of so many pairs in which B is larger. */
+static double p_of(size_t m, size_t n, double u, double ties)
+{
+    return ties > 0 || m >= EXACT_MAX || n >= EXACT_MAX ? normal_p(m, n, u, ties)
+                                                        : exact_p(m, n, u);
+}
+
+/* Returns in how many pairs B is larger, equal ones counted by half; `*out_ties` receives the sum
+ * of t^3 - t over groups of t equal values. */
+static double count_larger(const double *a, size_t count_a, const double *b, size_t count_b,
+                           double *out_ties)
 {
     size_t total = count_a + count_b;
-    if (!count_a || !count_b)
-        return NAN;
     g_autofree struct ranked *all = g_new(struct ranked, total);
     for (size_t i = 0; i < total; i++)
         all[i] = (struct ranked){i < count_a ? a[i] : b[i - count_a], i >= count_a};
@@ -95,26 +107,65 @@ double orch_mann_whitney(const double *a, size_t count_a, const double *b, size_
         ties += equal * equal * equal - equal;
         i = end;
     }
-    double u = rank_sum - (double)count_b * (double)(count_b + 1) / 2;
-    if (ties > 0 || count_a >= EXACT_MAX || count_b >= EXACT_MAX)
-        return normal_p(count_a, count_b, u, ties);
-    return exact_p(count_a, count_b, u);
+    *out_ties = ties;
+    return rank_sum - (double)count_b * (double)(count_b + 1) / 2;
 }
 
-/* Returns the smallest p that samples of these sizes can give. */
-static double least_p(size_t m, size_t n)
+double orch_mann_whitney(const double *a, size_t count_a, const double *b, size_t count_b)
 {
-    return exp(log(2) + lgamma((double)m + 1) + lgamma((double)n + 1) -
-               lgamma((double)(m + n) + 1));
+    if (!count_a || !count_b)
+        return NAN;
+    double ties, u = count_larger(a, count_a, b, count_b, &ties);
+    return p_of(count_a, count_b, u, ties);
+}
+
+static int compare_reals(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Returns how many of the differences lie beyond each end of the interval: fewer would be refused
+ * by the test at this level. 0: the test refuses nothing. */
+static size_t count_beyond(size_t m, size_t n, double ties, double level)
+{
+    size_t low = 0,
+           high = m * n / 2 + 1; /* p of low - 1 is below the level, p of high - 1 is not */
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        *(p_of(m, n, (double)middle - 1, ties) < level ? &low : &high) = middle;
+    }
+    return low;
+}
+
+/* Finds the shifts of B against A that the Mann-Whitney test does not refuse. False: it refuses
+ * none with so few values, or there are too many. */
+static bool find_shifts(const double *x, size_t m, const double *y, size_t n, size_t comparisons,
+                        struct orch_interval *out)
+{
+    double ties;
+    if (m > RANK_PAIRS_MAX / n)
+        return false;
+    count_larger(x, m, y, n, &ties);
+    size_t beyond = count_beyond(m, n, ties, LEVEL / (double)MAX(comparisons, (size_t)1));
+    if (!beyond)
+        return false;
+    g_autofree double *differences = g_new(double, m *n);
+    for (size_t i = 0; i < m * n; i++)
+        differences[i] = y[i % n] - x[i / n];
+    qsort(differences, m * n, sizeof *differences, compare_reals);
+    out->low = differences[beyond - 1];
+    out->high = differences[m * n - beyond];
+    return true;
 }
 
 /* ---- sample size ------------------------------------------------------------------------------
  */
 
 /* Returns how many standard errors a shift must have to be detected with power 0.8. */
-static double wanted_errors(double degrees)
+static double wanted_errors(double degrees, double level)
 {
-    return gsl_cdf_tdist_Pinv(1 - LEVEL / 2, degrees) + gsl_cdf_tdist_Pinv(POWER, degrees);
+    return gsl_cdf_tdist_Qinv(level / 2, degrees) + gsl_cdf_tdist_Pinv(POWER, degrees);
 }
 
 size_t orch_runs_needed(double shift, double sd, bool is_paired)
@@ -125,13 +176,15 @@ size_t orch_runs_needed(double shift, double sd, bool is_paired)
     if (!(size > 0) || !isfinite(sd))
         return 0;
     while (high <= NEEDED_MAX &&
-           wanted_errors(sides * (double)(high - 1)) * sd * sqrt(sides / (double)high) > size) {
+           wanted_errors(sides * (double)(high - 1), LEVEL) * sd * sqrt(sides / (double)high) >
+               size) {
         low = high;
         high *= 2;
     }
     while (high - low > 1) {
         size_t n = (low + high) / 2;
-        bool does = wanted_errors(sides * (double)(n - 1)) * sd * sqrt(sides / (double)n) <= size;
+        bool does =
+            wanted_errors(sides * (double)(n - 1), LEVEL) * sd * sqrt(sides / (double)n) <= size;
         *(does ? &high : &low) = n;
     }
     return high > NEEDED_MAX ? 0 : high;
@@ -170,14 +223,22 @@ static double t_p(double shift, double standard_error, double degrees)
     return 2 * gsl_cdf_tdist_Q(fabs(shift) / standard_error, degrees);
 }
 
-static void fill(struct orch_contrast *c, double shift, double standard_error, double degrees)
+static double corrected_p(double p, size_t comparisons)
 {
-    double half = gsl_cdf_tdist_Pinv(1 - LEVEL / 2, degrees) * standard_error;
+    return fmin(1, p * (double)MAX(comparisons, (size_t)1));
+}
+
+static void fill(struct orch_contrast *c, double shift, double standard_error, double degrees,
+                 size_t comparisons)
+{
+    double level = LEVEL / (double)MAX(comparisons, (size_t)1);
+    double half = gsl_cdf_tdist_Qinv(level / 2, degrees) * standard_error;
     c->change.mid = back(c, shift);
     c->change.low = back(c, shift - half);
     c->change.high = back(c, shift + half);
-    c->shows = back(c, wanted_errors(degrees) * standard_error);
-    c->p = c->adjusted = t_p(shift, standard_error, degrees);
+    c->shows = back(c, wanted_errors(degrees, level) * standard_error);
+    c->p = t_p(shift, standard_error, degrees);
+    c->adjusted = corrected_p(c->p, comparisons);
 }
 
 static struct orch_contrast begin(const double *a, size_t count_a, const double *b, size_t count_b)
@@ -195,7 +256,8 @@ static struct orch_contrast begin(const double *a, size_t count_a, const double 
     return c;
 }
 
-struct orch_contrast orch_contrast_paired(const double *a, const double *b, size_t count)
+struct orch_contrast orch_contrast_paired(const double *a, const double *b, size_t count,
+                                          size_t comparisons)
 {
     struct orch_contrast c = begin(a, count, b, count);
     g_autofree double *x = in_terms(a, count, c.is_ratio), *y = in_terms(b, count, c.is_ratio);
@@ -208,7 +270,7 @@ struct orch_contrast orch_contrast_paired(const double *a, const double *b, size
         return c;
     c.sd = differences.sd;
     c.test = ORCH_TEST_PAIRED_T;
-    fill(&c, differences.mean, c.sd / sqrt((double)count), (double)(count - 1));
+    fill(&c, differences.mean, c.sd / sqrt((double)count), (double)(count - 1), comparisons);
     return c;
 }
 
@@ -227,10 +289,14 @@ struct orch_contrast orch_contrast_samples(const double *a, size_t count_a, cons
     double degrees = sum > 0 ? 1 / (share * share / (n - 1) + rest * rest / (m - 1)) : n + m - 2;
     c.sd = sqrt((s.sd * s.sd * (n - 1) + t.sd * t.sd * (m - 1)) / (n + m - 2));
     c.test = ORCH_TEST_WELCH;
-    fill(&c, t.mean - s.mean, sqrt(sum), degrees);
+    fill(&c, t.mean - s.mean, sqrt(sum), degrees, comparisons);
     double ranks = orch_mann_whitney(a, count_a, b, count_b);
-    if (!isnan(ranks) && least_p(count_a, count_b) * (double)MAX(comparisons, (size_t)1) <= LEVEL) {
-        c.p = c.adjusted = ranks;
+    struct orch_interval shifts;
+    if (!isnan(ranks) && find_shifts(x, count_a, y, count_b, comparisons, &shifts)) {
+        c.change.low = back(&c, shifts.low);
+        c.change.high = back(&c, shifts.high);
+        c.p = ranks;
+        c.adjusted = corrected_p(ranks, comparisons);
         c.test = ORCH_TEST_MANN_WHITNEY;
     }
     return c;
@@ -240,16 +306,6 @@ void orch_contrast_forget_test(struct orch_contrast *c)
 {
     c->test = ORCH_TEST_NONE;
     c->change.low = c->change.high = c->p = c->adjusted = c->shows = c->sd = (double)NAN;
-}
-
-void orch_contrasts_adjust(struct orch_contrast *const *contrasts, size_t count)
-{
-    g_autofree double *p = g_new(double, count + 1);
-    for (size_t i = 0; i < count; i++)
-        p[i] = contrasts[i]->p;
-    orch_holm(p, count);
-    for (size_t i = 0; i < count; i++)
-        contrasts[i]->adjusted = p[i];
 }
 
 /* ---- classification ---------------------------------------------------------------------------

@@ -21,27 +21,27 @@ struct orch_contrast {
     struct orch_stat a, b;
     size_t pairs; /* 0: the samples are not paired */
     bool is_ratio;
-    struct orch_interval change; /* B against A, with its 95 % interval; NaN where n < 2 */
+    struct orch_interval
+        change; /* B against A, with its simultaneous 95 % interval; NaN where n < 2
+                 */
     enum orch_contrast_test test;
     double p;        /* p-value of "A and B are the same"; NaN: no test */
-    double adjusted; /* p after orch_contrasts_adjust */
+    double adjusted; /* p corrected for the metrics compared together; the interval is, too */
     double shows; /* the smallest change that these runs would detect with power 0.8; NaN: n < 2 */
     double sd;    /* standard deviation of a run (or pair), in the units above (of logarithms) */
 };
 
-/** Compares pairs: `a[i]` and `b[i]` belong together. */
-struct orch_contrast orch_contrast_paired(const double *a, const double *b, size_t count);
-/** Compares two samples. The interval is Welch's. p is Mann-Whitney's when samples of these sizes
- * can get below 0.05 at all after correction for `comparisons` metrics (4 and 4 for one metric),
- * else Welch's. */
+/** Compares pairs: `a[i]` and `b[i]` belong together. `comparisons` metrics are compared at once:
+ * p and the interval are corrected for them (Bonferroni), so that they agree. */
+struct orch_contrast orch_contrast_paired(const double *a, const double *b, size_t count,
+                                          size_t comparisons);
+/** Compares two samples. Interval and p are those of the Mann-Whitney test when samples of these
+ * sizes can get below 0.05 at all after correction for `comparisons` metrics (4 and 4 for one
+ * metric), else Welch's. */
 struct orch_contrast orch_contrast_samples(const double *a, size_t count_a, const double *b,
                                            size_t count_b, size_t comparisons);
 /** Leaves the change alone: no test, no interval and no power. */
 void orch_contrast_forget_test(struct orch_contrast *contrast);
-/** Applies Holm's correction over the metrics that were compared together: sets `adjusted`. NaN
- * p-values do not count. */
-void orch_contrasts_adjust(struct orch_contrast *const *contrasts, size_t count);
-
 enum orch_contrast_result {
     ORCH_CONTRAST_DIFFERENT,  /* adjusted p is below 0.05, and the interval does not contain 0 */
     ORCH_CONTRAST_EQUIVALENT, /* all values, or all pairs, are exactly equal */

@@ -43,47 +43,18 @@ static char *setting_label(const struct orch_grid *grid, const struct orch_grid_
 struct contrast {
     const struct orch_grid_cell *cell;
     struct orch_difference difference; /* cell - baseline */
+    unsigned unmatched;                /* runs without a partner of equal setting and seed */
 };
 
-/* Returns how many cells of a row have a number. */
-static unsigned tried_of(const struct orch_grid *grid, const char *row)
+/* Returns how many cells of a row have a number: its best one was picked from these. */
+static size_t tried_of(const struct orch_grid *grid, const char *row)
 {
-    unsigned tried = 0;
+    size_t tried = 0;
     for (guint i = 0; i < grid->cells->len; i++) {
         const struct orch_grid_cell *cell = grid->cells->pdata[i];
         tried += cell->done && strcmp(cell->row, row) == 0;
     }
     return tried;
-}
-
-/* Returns the p-value for "the best setting of one row is better than the best setting of the
- * other row". Both were selected on these same numbers. So the better one must beat every setting
- * of the other row (the largest p counts), and p is multiplied by the number of settings that it
- * was selected from (Bonferroni). */
-static double p_of_chosen(const struct orch_grid *grid, const struct orch_grid_cell *better,
-                          const char *other_row)
-{
-    double most = NAN;
-    for (guint i = 0; i < grid->cells->len; i++) {
-        const struct orch_grid_cell *cell = grid->cells->pdata[i];
-        if (!cell->done || strcmp(cell->row, other_row) != 0)
-            continue;
-        struct orch_difference d = orch_grid_difference(cell, better);
-        most = isnan(most) || d.p > most ? d.p : most;
-    }
-    return fmin(1, most * tried_of(grid, better->row));
-}
-
-static struct contrast make_contrast(const struct orch_grid *grid,
-                                     const struct orch_grid_cell *base,
-                                     const struct orch_grid_cell *cell)
-{
-    struct contrast c = {cell, orch_grid_difference(base, cell)};
-    bool cell_is_better = orch_grid_compare(grid, cell, base) < 0;
-    const struct orch_grid_cell *better = cell_is_better ? cell : base;
-    if (grid->columns->len && !isnan(c.difference.p))
-        c.difference.p = p_of_chosen(grid, better, cell_is_better ? base->row : cell->row);
-    return c;
 }
 
 /* Two times whose difference is certainly less than this share of the baseline count as the same.
@@ -123,42 +94,77 @@ static void add_contrast(struct orch_section *section, const struct orch_grid *g
                       verdict ? ", " : "", own, d->mean.mid > 0 ? "+" : "", mean, base->row, noise);
 }
 
-/* Compares all other rows with the baseline, with p-values corrected for the number of rows. */
-static void add_contrasts(struct orch_section *section, const struct orch_grid *grid,
-                          const GPtrArray *rows, const struct orch_grid_cell *base,
-                          bool *out_is_uneven)
+/* Corrects the contrasts for all pairs of settings that could have been compared: each row's best
+ * setting and the baseline's were picked from the same runs. Returns the number of these pairs. */
+static size_t correct(const struct orch_grid *grid, const struct orch_grid_cell *base,
+                      struct contrast *contrasts, size_t count)
 {
-    g_autofree struct contrast *contrasts = g_new0(struct contrast, rows->len + 1);
-    g_autofree struct orch_difference **tested = g_new(struct orch_difference *, rows->len + 1);
-    size_t count = 0, tests = 0;
-    for (guint i = 0; i < rows->len; i++) {
-        const struct orch_grid_cell *cell = rows->pdata[i];
-        if (cell == base)
-            continue;
-        contrasts[count] = make_contrast(grid, base, cell);
-        *out_is_uneven |= contrasts[count].difference.is_uneven;
-        if (cell->done && !isnan(contrasts[count].difference.p))
-            tested[tests++] = &contrasts[count].difference;
-        count++;
-    }
-    orch_differences_holm(tested, tests);
+    const size_t of_base = tried_of(grid, base->row);
+    size_t pairs = 0;
     for (size_t i = 0; i < count; i++)
-        add_contrast(section, grid, base, &contrasts[i]);
+        if (!isnan(contrasts[i].difference.p))
+            pairs += of_base * tried_of(grid, contrasts[i].cell->row);
+    for (size_t i = 0; i < count; i++)
+        orch_difference_allow_for(&contrasts[i].difference, pairs);
+    return pairs;
+}
+
+static void note_method(struct orch_section *section, const struct orch_grid *grid,
+                        const struct orch_grid_cell *base, size_t tests, size_t pairs)
+{
     g_autofree char *axes = orch_names_joined(grid->columns);
-    g_autofree char *correction =
-        tests == 1
-            ? g_strdup_printf("one contrast with %s, so there is nothing to correct for", base->row)
-            : g_strdup_printf("Holm's correction for %zu contrasts with %s", tests, base->row);
-    if (tests && orch_unit_is_timing(grid->units[0], NULL))
+    if (orch_unit_is_timing(grid->units[0], NULL))
         orch_section_note(section,
                           "FASTER, SLOWER: the difference is more than noise; SAME: it is not, and "
                           "its 95 %% interval lies within %.0f %% of %s; UNSURE: neither, so more "
                           "repeats are needed",
                           100 * SAME_TIME_SHARE, base->row);
+    if (grid->columns->len)
+        orch_section_note(section,
+                          "p: two-sided; p and intervals allow for %zu contrast%s with %s and for "
+                          "the choice of %s from the same runs, in %s too (Bonferroni, %zu pairs)",
+                          tests, orch_plural(tests), base->row, axes, base->row, pairs);
+    else if (tests == 1)
+        orch_section_note(section,
+                          "p: two-sided; one contrast with %s, so there is nothing to "
+                          "correct for",
+                          base->row);
+    else
+        orch_section_note(section,
+                          "p: two-sided; p and intervals by Bonferroni's correction for %zu "
+                          "contrasts with %s",
+                          tests, base->row);
+}
+
+/* Compares all other rows with the baseline. */
+static void add_contrasts(struct orch_section *section, const struct orch_grid *grid,
+                          const GPtrArray *rows, const struct orch_grid_cell *base,
+                          bool *out_is_uneven)
+{
+    g_autofree struct contrast *contrasts = g_new0(struct contrast, rows->len + 1);
+    size_t count = 0, tests = 0, unmatched = 0;
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_grid_cell *cell = rows->pdata[i];
+        if (cell == base)
+            continue;
+        struct contrast *c = &contrasts[count++];
+        c->cell = cell;
+        c->difference = orch_grid_difference(base, cell, &c->unmatched);
+        unmatched += c->unmatched;
+        *out_is_uneven |= c->difference.is_uneven;
+        tests += !isnan(c->difference.p);
+    }
+    size_t pairs = correct(grid, base, contrasts, count);
+    for (size_t i = 0; i < count; i++)
+        add_contrast(section, grid, base, &contrasts[i]);
     if (tests)
-        orch_section_note(section, "p: two-sided; %s%s%s%s", correction,
-                          grid->columns->len ? "; p allows for the choice of " : "", axes,
-                          grid->columns->len ? " from the same runs" : "");
+        note_method(section, grid, base, tests, pairs);
+    if (unmatched)
+        orch_section_note(
+            section,
+            "differences are of runs with equal settings and seeds: %zu run%s without "
+            "such a partner %s left out of them",
+            unmatched, orch_plural(unmatched), unmatched == 1 ? "is" : "are");
 }
 
 static const struct orch_grid_cell *find_baseline(const GPtrArray *rows, const char *named)

@@ -50,7 +50,7 @@ has 'more than noise'
 has '8 pairs'
 has 'equal in every pair'
 says 'the same trial'
-says 'Holm'
+says 'Bonferroni'
 says "A: main (commit $(git rev-parse --short=8 main), 8 runs)"
 ok orch compare main..feature -m epoch_time --json
 same "$(json metrics.0.verdict) $(json metrics.0.test) $(json metrics.0.a.n)" 'different paired t 8'

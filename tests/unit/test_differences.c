@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Differences of settings: p-values and intervals against SciPy 1.10.1 (Debian's python3-scipy:
- * stats.ttest_rel, stats.ttest_ind with equal_var=False, and their confidence intervals), Holm's
- * correction against R's documented p.adjust, and how often several comparisons claim what is
+ * stats.ttest_rel, stats.ttest_ind with equal_var=False, and their confidence intervals), the
+ * interval for several comparisons, and how often several comparisons claim what is
  * false. Tolerance 1e-7: the reference numbers have ten digits.
  */
 #include "core/stats/ranking.h"
@@ -47,24 +47,23 @@ static void test_scipy(void **state)
     near(turned.mean.high, -2.129555222);
 }
 
-/* p.adjust(c(0.01, 0.02, 0.03, 0.04, 0.2), "holm") is 0.05 0.08 0.09 0.09 0.20 */
-static void test_holm(void **state)
+/* Interval and verdict allow for the same comparisons: an interval without zero is a difference
+ * that is more than noise, for any number of them. */
+static void test_several(void **state)
 {
     (void)state;
-    double p[] = {0.03, NAN, 0.01, 0.2, 0.04, 0.02};
-    const double expected[] = {0.09, NAN, 0.05, 0.2, 0.09, 0.08};
-    orch_holm(p, 6);
-    for (int i = 0; i < 6; i++)
-        assert_true(isnan(expected[i]) ? isnan(p[i]) : fabs(p[i] - expected[i]) < 1e-12);
-    /* two contrasts with one baseline: 0.028 is no longer below 0.05 */
-    struct orch_difference one = {.mean.mid = 1, .p = 0.028}, two = {.mean.mid = 1, .p = 0.4};
-    struct orch_difference *both[] = {&one, &two};
-    orch_differences_holm(both, 2);
-    near(one.p_corrected, 0.056);
-    assert_false(one.is_more_than_noise);
-    orch_differences_holm(both, 1);
-    near(one.p_corrected, 0.028);
-    assert_true(one.is_more_than_noise);
+    const double a[] = {1.0, 1.1, 0.9, 1.05}, b[] = {1.2, 1.35, 1.1, 1.15};
+    struct orch_difference alone = orch_difference_welch(a, 4, b, 4);
+    assert_true(alone.is_more_than_noise);
+    bool was_noise = false;
+    for (size_t comparisons = 1; comparisons <= 40; comparisons++) {
+        struct orch_difference d = alone;
+        orch_difference_allow_for(&d, comparisons);
+        assert_true(fabs(d.p_corrected - fmin(1, alone.p * (double)comparisons)) < 1e-12);
+        assert_int_equal(d.is_more_than_noise, d.mean.low > 0);
+        was_noise |= !d.is_more_than_noise;
+    }
+    assert_true(was_noise);
 }
 
 static GArray *reals(const double *values, guint count)
@@ -213,7 +212,7 @@ static void test_clear_winner(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scipy),        cmocka_unit_test(test_holm),
+        cmocka_unit_test(test_scipy),        cmocka_unit_test(test_several),
         cmocka_unit_test(test_seeds),        cmocka_unit_test(test_best_of_seven),
         cmocka_unit_test(test_clear_winner),
     };
