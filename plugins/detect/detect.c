@@ -168,7 +168,8 @@ static const struct orch_artifact ARTIFACTS[] = {
 /* ---- check and cost -----------------------------------------------------------------------------
  */
 
-/* The training parameters that the mode decides, and those that this plugin does not have. */
+/* The training parameters, with those set that the mode decides or that this plugin does not
+ * offer. */
 static struct orch_training settle(const struct detect_params *p)
 {
     struct orch_training t = p->t;

@@ -40,7 +40,7 @@ struct orch_detect {
     const struct detect_params *params;
     struct orch_training training; /* with what the mode decides */
     struct orch_object_data *data;
-    bool is_data_absent; /* why `data` could not be opened */
+    bool is_data_absent; /* a published set that is not on this machine */
     struct orch_session *session;
     struct orch_detector *detector;
     /* the objects of the batch that the feed gave last; they belong to it */
@@ -56,21 +56,21 @@ bool orch_detect_load(struct orch_detect *detect, GError **error);
 bool orch_detect_label(const struct orch_detect *detect, struct orch_weights *weights,
                        GError **error);
 
-/** The batches to learn from, and what is learned from one. */
+/** The feed of training batches, and the step that learns from one of them. */
 struct orch_feed *orch_detect_feed(struct orch_detect *detect, GError **error);
 struct orch_step *orch_detect_step(struct orch_detect *detect);
 
 /** Images of a batch that is measured. */
 enum { ORCH_DETECT_MEASURED_BATCH = 32 };
-/** What a measurement on validation images found. */
+/** The result of a measurement on validation images. */
 struct orch_measured {
     struct orch_loss_sums loss;
     struct orch_box_score *score; /* freed with orch_box_score_free */
     double map_2007, map_area;    /* NaN: there was no object */
-    bool is_cancelled;            /* the trial was, so the others are of a part of the images */
+    bool is_cancelled;            /* the other members are of a part of the images */
 };
 /** Measures on the validation images: on all, which ends early when the trial is cancelled, or on
- * those of each epoch. In mode test its progress is that of the trial. */
+ * those of each epoch. In mode test it reports the trial's progress. */
 bool orch_detect_measure(struct orch_detect *detect, bool on_all, struct orch_measured *out,
                          GError **error);
 /** Reports what was measured on all validation images, and writes the artifact `classes`. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Weights of another detector, whose classes may be others. A row of its score layers belongs to a
- * class. Rows are copied by the name of the class; a class that the weights do not have keeps its
- * initial rows, or is an error where nothing is learned. */
+/* Loads weights of a detector, whose classes may differ from those of this trial. Each row of a
+ * score layer belongs to one class. Rows are copied by the name of the class; a class that the
+ * weights do not have keeps its initial rows, or is an error where nothing is learned. */
 #include "plugins/detect/detect.h"
 
 #include "lib/base/error.h"
@@ -30,7 +30,8 @@ static char **voc_names(void)
     return g_strv_builder_end(names);
 }
 
-/* Classes of the weights by their first score layer, with the background; 0: they have none. */
+/* The number of classes of the weights, with the background, by the shape of their first score
+ * layer; 0 if they have no such layer. */
 static int64_t classes_in(const struct orch_weights *weights, const struct orch_detector *d,
                           const struct orch_net *net)
 {
@@ -43,8 +44,9 @@ static int64_t classes_in(const struct orch_weights *weights, const struct orch_
                : 0;
 }
 
-/* The names of the classes that the weights score: those in the file; of VOC where there are as
- * many of them and no names; else ours, where there are as many. Caller frees; NULL: not known. */
+/* The names of the classes of the weights. A file without names is taken to have the classes of
+ * Pascal VOC if their number is the same, else those of this trial if their number is. NULL if the
+ * classes are not known. Caller frees. */
 static char **their_names(struct orch_detect *detect, const struct orch_weights *weights,
                           int64_t count)
 {
@@ -83,7 +85,8 @@ static int find_name(char *const *names, const char *name)
 /* ---- rows of classes ----------------------------------------------------------------------------
  */
 
-/* from[c]: the class of the weights whose row class c of ours gets; -1: none. */
+/* For each class of this trial, the class of the weights whose row is copied; -1: none. Caller
+ * frees. NULL with the error set. */
 static int *choose_rows(struct orch_detect *detect, char *const *theirs, GError **error)
 {
     char *const *ours = orch_object_data_names(detect->data);
@@ -112,8 +115,8 @@ static int *choose_rows(struct orch_detect *detect, char *const *theirs, GError 
     return NULL;
 }
 
-/* Copies the rows of a tensor of a score layer, whose first axis has `per_cell` blocks of classes.
- */
+/* Copies the rows of a score layer's tensor. Its first axis has `per_cell` blocks of one row for
+ * each class. */
 static bool copy_rows(struct orch_detect *detect, const struct orch_weight *weight, int index,
                       int per_cell, const int *from, int64_t theirs, GError **error)
 {
@@ -139,7 +142,7 @@ static bool copy_rows(struct orch_detect *detect, const struct orch_weight *weig
     return s->torch->tensor_set(s->model, (size_t)index, values, error);
 }
 
-/* Calls copy_rows for the tensors of all score layers, which `kept` has by name. */
+/* Copies the rows of all score layers. `kept` maps the names of their tensors to weights. */
 static bool copy_scores(struct orch_detect *detect, GHashTable *kept, const int *from,
                         int64_t theirs, GError **error)
 {
@@ -161,8 +164,8 @@ static bool copy_scores(struct orch_detect *detect, GHashTable *kept, const int 
 /* ---- loading ------------------------------------------------------------------------------------
  */
 
-/* Takes the tensors of the outputs of the given kind (0: boxes, 1: scores) out of the names of the
- * weights, so that they are not loaded as they are. Returns name -> struct orch_weight *. */
+/* Removes the tensors of the outputs of a kind (0: boxes, 1: scores) from weights->by_name, so that
+ * orch_torch_state_load does not find them. Returns name -> struct orch_weight *. */
 static GHashTable *take_out(struct orch_weights *weights, const struct orch_net *net, int kind)
 {
     GHashTable *taken = g_hash_table_new(g_str_hash, g_str_equal);

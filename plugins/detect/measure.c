@@ -94,7 +94,8 @@ bool orch_detect_measure(struct orch_detect *detect, bool on_all, struct orch_me
 /* ---- report -------------------------------------------------------------------------------------
  */
 
-/* One line of the artifact: a class, its objects and its score. An empty cell: there is none. */
+/* Appends the line of a class to the artifact. A class without test objects has no average
+ * precision, and its cells are empty. */
 static void add_line(GString *csv, const struct orch_detect *detect, int label,
                      const struct orch_class_score *score)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is learned from a batch: the multibox loss of its objects, through forward, backward and
- * update. The loss is computed on the processor, whatever the device of the network. */
+/* The step that learns from a batch: forward, the multibox loss of the batch's objects, backward
+ * and update. The loss is computed on the processor, whatever the device of the network. */
 #include "plugins/detect/detect.h"
 
 struct multibox_step {

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/** Images of a generated set where none are asked for, and of a smoke run. */
+/** Numbers of images: defaults of a generated set, and those of a smoke run. */
 enum { TRAIN_IMAGES = 2000, TEST_IMAGES = 500, SMOKE_IMAGES = 16 };
 
 static const char *const SPLITS[] = {"train", "test"};

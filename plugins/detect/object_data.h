@@ -10,11 +10,11 @@
 struct detect_params;
 struct orch_object_data;
 
-/** Which images, and in which order. */
+/** Parts of the data. */
 enum orch_object_part {
-    ORCH_OBJECTS_TRAIN,    /* in random order, augmented */
-    ORCH_OBJECTS_VAL,      /* all */
-    ORCH_OBJECTS_VAL_PART, /* those of each epoch */
+    ORCH_OBJECTS_TRAIN,    /* training images, in random order, augmented */
+    ORCH_OBJECTS_VAL,      /* all validation images */
+    ORCH_OBJECTS_VAL_PART, /* the validation images of each epoch */
 };
 
 /** Opens the data that the parameters name. Fails where they cannot be read, lack a class, or have
@@ -24,8 +24,8 @@ struct orch_object_data *orch_object_data_open(const struct detect_params *param
 void orch_object_data_free(struct orch_object_data *data);
 /** Images of a split that a trial will use, as far as the parameters tell; 0: not known. */
 int64_t orch_object_data_planned(const struct detect_params *params, enum orch_split split);
-/** Names what will be read, with digests, to the host. Reports a failure and returns ORCH_FAILED.
- */
+/** Checks classes and transforms, and reports the digests of the data to the host. Returns ORCH_OK,
+ * or ORCH_FAILED with the reason reported. */
 int orch_object_data_check(const struct detect_params *params, const struct orch_host *host);
 
 /** True if `error` says that a published set is not on this machine. */

@@ -8,7 +8,7 @@
 
 enum { SAMPLES = 16 };
 
-/* The outputs of the last forward. A map of one cell keeps its rows and columns. */
+/* Adds the outputs of the last forward. A map of one cell keeps its two axes of length 1. */
 static bool add_outputs(const struct orch_detector *d, struct orch_weights *file, GError **error)
 {
     for (int i = 0; i < 2 * d->spec.map_count; i++) {
