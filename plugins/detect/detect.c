@@ -11,7 +11,6 @@
 #include "plugins/common/training/work.h"
 
 #include <math.h>
-#include <string.h>
 
 static const char *const MODES[] = {"full", "feature", "test", NULL};
 

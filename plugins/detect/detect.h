@@ -9,6 +9,8 @@
 #include "plugins/detect/detector.h"
 #include "plugins/detect/object_data.h"
 
+#include <string.h>
+
 struct detect_params {
     struct orch_training t;
     const char *mode;                  /* full, feature, test */
