@@ -139,6 +139,9 @@ void orch_left_out_free(struct orch_left_out *item);
 /** Adds a copy of `path`; takes ownership of `why`. */
 void orch_left_out_add(GPtrArray *list, const char *path, char *why);
 
+/** The hint where the content of a file is not in the repository. */
+#define ORCH_PARTIAL_CLONE_HINT                                                                    \
+    "in a partial clone, 'git archive COMMIT >/dev/null' fetches the files of a commit"
 /** Sets ORCH_ERROR_IO with libgit2's last message. */
 void orch_libgit2_error(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 

@@ -15,7 +15,10 @@ void orch_libgit2_error(GError **error, const char *format, ...)
     const git_error *last = git_error_last(); /* may be NULL */
     const char *why = last && last->message ? last->message : "unknown error of libgit2";
     bool is_denied = strstr(why, "Permission denied") || strstr(why, "Read-only");
+    bool is_missing = strstr(why, "object not found - no match for id");
     orch_error_set(error, ORCH_ERROR_IO,
-                   is_denied ? "use a repository of your own: orch writes objects and refs" : NULL,
+                   is_denied    ? "use a repository of your own: orch writes objects and refs"
+                   : is_missing ? ORCH_PARTIAL_CLONE_HINT
+                                : NULL,
                    "%s: %s", what, why);
 }

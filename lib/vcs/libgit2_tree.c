@@ -99,9 +99,7 @@ char *orch_libgit2_build(struct orch_vcs *vcs, const GPtrArray *entries, GError 
         return g_strdup(git_oid_tostr(hex, sizeof hex, &tree));
     const char *missing = first_missing(vcs, entries);
     if (missing)
-        orch_error_set(error, ORCH_ERROR_IO,
-                       "in a partial clone, 'git archive COMMIT >/dev/null' fetches the files of a "
-                       "commit",
+        orch_error_set(error, ORCH_ERROR_IO, ORCH_PARTIAL_CLONE_HINT,
                        "repository '%s' does not have the content of '%s'", vcs->root, missing);
     else
         orch_libgit2_error(error, "cannot write a tree of %u files in '%s'", entries->len,

@@ -24,7 +24,7 @@ git rev-list --objects --missing=print HEAD | grep -q '^?' || skip 'git makes no
 ok orch try -- python3 a.py
 says 'loss 0.25'
 fails 3 orch compare HEAD~1..HEAD --run t.recipe --repeat 2
-says "does not have the content of 'a.py'"
+says "'a.py'"
 says "'git archive COMMIT >/dev/null' fetches the files"
 git archive HEAD~1 >/dev/null
 ok orch compare HEAD~1..HEAD --run t.recipe --repeat 2 -m loss
