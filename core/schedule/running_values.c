@@ -29,6 +29,16 @@ static bool is_secondary(const struct orch_metric_spec *spec, const char *name)
            (spec && spec->unit && is_one_of(spec->unit, units));
 }
 
+/* True when a part of the name is one that training programs commonly use: loss_train, loss_d. */
+static bool is_usual(const char *name)
+{
+    g_auto(GStrv) parts = g_strsplit(name, "_", -1);
+    for (char **part = parts; *part; part++)
+        if (orch_printed_name_is_usual(*part))
+            return true;
+    return false;
+}
+
 /* True when an item of the report names the metric as its value, alone or as a part of a formula.
  */
 static bool is_reported(const struct orch_expansion *expansion, const char *name)
@@ -56,7 +66,7 @@ unsigned orch_running_rank(const struct orch_running *running,
         return SECONDARY;
     if (spec)
         return DECLARED;
-    return orch_printed_name_is_usual(name) ? USUAL : OTHER;
+    return is_usual(name) ? USUAL : OTHER;
 }
 
 void orch_running_show(struct orch_running *running, const struct orch_expansion *expansion,
