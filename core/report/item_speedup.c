@@ -5,6 +5,8 @@
 #include "core/recipe/report_shapes.h"
 #include "core/report/items.h"
 
+#include "core/stats/numbers.h"
+#include "core/stats/quotient.h"
 #include "lib/base/json.h"
 
 #include <math.h>
@@ -14,9 +16,14 @@
 /* ---- columns -----------------------------------------------------------------------------------
  */
 
-/* What a row is computed from. */
+/* Further values that an item may name, averaged over the repeats. */
+enum extra { BYTES, COMPUTE, EXPOSED, WORK, STEPS, EXTRAS };
+static const char *const EXTRA_KEYS[EXTRAS] = {"bytes", "compute", "exposed", "work", "steps"};
+
+/* What a row is computed from. NaN: not measured. */
 struct row_numbers {
-    double workers, value, alone, bytes; /* alone: the value of one worker; NaN: not measured */
+    double workers, value, alone; /* alone: the value of one worker */
+    double extra[EXTRAS];
     bool is_less_better;
 };
 
@@ -45,14 +52,21 @@ static double increase(const struct row_numbers *r)
     return 100 * (r->value / r->alone - 1);
 }
 
+/* The plugin's timers take precedence over what follows from the times of one and of n workers:
+ * where workers share cores, the latter calls it communication that they slow each other. */
+static double timer(const struct row_numbers *r, enum extra which)
+{
+    return r->extra[which] * (isnan(r->extra[STEPS]) ? 1 : r->extra[STEPS]);
+}
+
 static double computing(const struct row_numbers *r)
 {
-    return r->alone / r->workers;
+    return isnan(r->extra[COMPUTE]) ? r->alone / r->workers : timer(r, COMPUTE);
 }
 
 static double communication(const struct row_numbers *r)
 {
-    return r->value - r->alone / r->workers;
+    return isnan(r->extra[EXPOSED]) ? r->value - r->alone / r->workers : timer(r, EXPOSED);
 }
 
 /* Not defined where the difference of two measured times is not positive. */
@@ -60,7 +74,7 @@ static double bandwidth(const struct row_numbers *r)
 {
     const double seconds = communication(r);
     return r->workers > 1 && seconds > 0
-               ? 2 * (r->workers - 1) / r->workers * r->bytes / seconds / 1e9
+               ? 2 * (r->workers - 1) / r->workers * r->extra[BYTES] / seconds / 1e9
                : (double)NAN;
 }
 
@@ -80,11 +94,15 @@ static const struct column {
         *formula_more; /* for values of which less is better */
     double (*compute)(const struct row_numbers *);
     double (*ideal)(double workers); /* NULL: it depends on the kind of scaling */
+    bool is_quotient;                /* depends on value / alone, and so has an interval */
+    enum extra timer;                /* the value that replaces the formula; BYTES: none */
 } COLUMNS[] = {
-    {"speedup", "speedup", "S(n) = t(1) / t(n)", "S(n) = v(n) / v(1)", speedup, ideal_speedup},
-    {"efficiency", "share of the ideal n", "S(n) / n", "S(n) / n", efficiency, ideal_efficiency},
-    {"ratio", "t(n)/t(1)", "t(n) / t(1)", "v(n) / v(1)", ratio, NULL},
-    {"inverse", "t(1)/t(n)", "t(1) / t(n)", "v(1) / v(n)", inverse, NULL},
+    {"speedup", "speedup", "S(n) = t(1) / t(n)", "S(n) = v(n) / v(1)", speedup, ideal_speedup, true,
+     BYTES},
+    {"efficiency", "share of the ideal n", "S(n) / n", "S(n) / n", efficiency, ideal_efficiency,
+     true, BYTES},
+    {"ratio", "t(n)/t(1)", "t(n) / t(1)", "v(n) / v(1)", ratio, NULL, true, BYTES},
+    {"inverse", "t(1)/t(n)", "t(1) / t(n)", "v(1) / v(n)", inverse, NULL, true, BYTES},
     {
         "increase",
         "increase (%)",
@@ -92,11 +110,14 @@ static const struct column {
         "100 (v(n) / v(1) - 1) %",
         increase,
         NULL,
+        true,
+        BYTES,
     },
-    {"computing", "computing", "t(1) / n", "v(1) / n", computing, NULL},
-    {"communication", "communication", "t(n) - t(1) / n", "v(n) - v(1) / n", communication, NULL},
+    {"computing", "computing", "t(1) / n", "v(1) / n", computing, NULL, false, COMPUTE},
+    {"communication", "communication", "t(n) - t(1) / n", "v(n) - v(1) / n", communication, NULL,
+     false, EXPOSED},
     {"bandwidth", "bandwidth (GB/s)", "2 (n-1)/n x bytes / communication / 10^9",
-     "2 (n-1)/n x bytes / communication / 10^9", bandwidth, NULL},
+     "2 (n-1)/n x bytes / communication / 10^9", bandwidth, NULL, false, BYTES},
 };
 
 static const struct column *column_of(const char *name)
@@ -125,11 +146,14 @@ static GPtrArray *columns_of(const struct orch_section_context *a)
 /* ---- gathering ---------------------------------------------------------------------------------
  */
 
-/* Sums over the repeats of one setting. */
+/* The repeats of one setting. */
 struct setting {
     char *label;
-    double workers, value, bytes;
-    unsigned count, byte_count;
+    double workers;
+    GArray *values; /* double */
+    double sums[EXTRAS];
+    unsigned counts[EXTRAS];
+    bool is_disturbed; /* the values are times or rates, and some run was disturbed */
 };
 
 struct gathered {
@@ -140,7 +164,9 @@ struct gathered {
 
 static void setting_clear(gpointer pointer)
 {
-    g_free(((struct setting *)pointer)->label);
+    struct setting *s = pointer;
+    g_free(s->label);
+    g_array_unref(s->values);
 }
 
 static struct setting *setting_of(GArray *settings, const char *label, double workers)
@@ -150,7 +176,9 @@ static struct setting *setting_of(GArray *settings, const char *label, double wo
         if (s->workers == workers && strcmp(s->label, label) == 0)
             return s;
     }
-    const struct setting fresh = {.label = g_strdup(label), .workers = workers};
+    const struct setting fresh = {.label = g_strdup(label),
+                                  .workers = workers,
+                                  .values = g_array_new(FALSE, FALSE, sizeof(double))};
     g_array_append_val(settings, fresh);
     return &g_array_index(settings, struct setting, settings->len - 1);
 }
@@ -184,16 +212,28 @@ static bool is_oversubscribed(const struct orch_section_context *a,
            read_value(trials, trial, wanted, NULL, &value, NULL) && value > 0;
 }
 
-static void setting_add(struct setting *s, double value, double bytes)
+/* Adds the values of a trial. */
+static bool add_values(struct orch_section_context *a, const struct orch_trials *trials,
+                       struct orch_report_trial *trial, struct gathered *g, struct setting *s,
+                       double value, GError **error)
 {
-    if (isfinite(value)) {
-        s->value += value;
-        s->count++;
+    for (enum extra i = 0; i < EXTRAS; i++) {
+        g_autoptr(GPtrArray) wanted =
+            orch_item_values_parse(json_object_get(a->item->spec, EXTRA_KEYS[i]));
+        double extra;
+        if (!read_value(trials, trial, wanted, NULL, &extra, error))
+            return false;
+        if (isfinite(extra)) {
+            s->sums[i] += extra;
+            s->counts[i]++;
+        }
     }
-    if (isfinite(bytes)) {
-        s->bytes += bytes;
-        s->byte_count++;
-    }
+    if (!isfinite(value))
+        return true;
+    g_array_append_val(s->values, value);
+    s->is_disturbed |= trials->section && orch_unit_is_timing(g->unit, NULL) &&
+                       orch_facts_are_disturbed(trial->run->facts);
+    return true;
 }
 
 static bool add_trial(struct orch_section_context *a, const struct orch_trials *trials,
@@ -202,38 +242,52 @@ static bool add_trial(struct orch_section_context *a, const struct orch_trials *
 {
     const char *axis = json_string_value(json_object_get(a->item->spec, "workers"));
     g_autoptr(GPtrArray) wanted = orch_item_values_parse(json_object_get(a->item->spec, "value"));
-    g_autoptr(GPtrArray) bytes = orch_item_values_parse(json_object_get(a->item->spec, "bytes"));
     const char *name = ((const struct orch_item_value *)wanted->pdata[0])->name;
     g_autofree char *workers = orch_trial_value(trials, trial, axis ? axis : "workers");
     g_autofree char *label = orch_trial_label(trials, trial, by);
-    double value, sent;
+    double value;
     if (!workers || !orch_trial_has(trials, trial, name))
         return true;
     orch_section_trial(a->section, trials, trial);
-    if (!read_value(trials, trial, wanted, g, &value, error) ||
-        !read_value(trials, trial, bytes, NULL, &sent, error))
+    if (!read_value(trials, trial, wanted, g, &value, error))
         return false;
     struct setting *s =
         setting_of(g->settings, by->len && label ? label : "all", g_ascii_strtod(workers, NULL));
-    if (is_oversubscribed(a, trials, trial))
-        g->oversubscribed_count++;
-    else
-        setting_add(s, value, sent);
+    if (!is_oversubscribed(a, trials, trial))
+        return add_values(a, trials, trial, g, s, value, error);
+    g->oversubscribed_count++;
     return true;
 }
 
 /* ---- output ------------------------------------------------------------------------------------
  */
 
-/* The mean of one worker of the same group; NaN: not measured. */
-static double alone_of(const GArray *settings, const char *label)
+/* One worker of the same group; NULL: not measured. */
+static const struct setting *base_of(const GArray *settings, const char *label)
 {
     for (guint i = 0; i < settings->len; i++) {
         const struct setting *s = &g_array_index(settings, struct setting, i);
-        if (s->workers == 1 && strcmp(s->label, label) == 0 && s->count)
-            return s->value / s->count;
+        if (s->workers == 1 && strcmp(s->label, label) == 0 && s->values->len)
+            return s;
     }
-    return (double)NAN;
+    return NULL;
+}
+
+static const double *values_of(const struct setting *s)
+{
+    return (const double *)(void *)s->values->data;
+}
+
+static double mean_of(const struct setting *s)
+{
+    return orch_stat_of(values_of(s), s->values->len).mean;
+}
+
+/* Returns whether other programs disturbed either the setting or its base, but not both. */
+static bool is_uneven(const struct gathered *g, const struct setting *s)
+{
+    const struct setting *base = base_of(g->settings, s->label);
+    return base && s->values->len && base->is_disturbed != s->is_disturbed;
 }
 
 static struct orch_table *start_table(const struct gathered *g, const GPtrArray *columns,
@@ -252,15 +306,52 @@ static struct orch_table *start_table(const struct gathered *g, const GPtrArray 
     return orch_table_new((const char *const *)headers->pdata);
 }
 
+/* Without a base, or with one that was measured under another load, no column has a number. */
 static struct row_numbers numbers_of(const struct gathered *g, const struct setting *s)
 {
-    return (struct row_numbers){
+    const struct setting *base = base_of(g->settings, s->label);
+    struct row_numbers row = {
         .workers = s->workers,
-        .value = s->count ? s->value / s->count : (double)NAN,
-        .alone = alone_of(g->settings, s->label),
-        .bytes = s->byte_count ? s->bytes / s->byte_count : (double)NAN,
+        .value = mean_of(s),
+        .alone = base && !is_uneven(g, s) ? mean_of(base) : (double)NAN,
         .is_less_better = g_strcmp0(g->better, "max") != 0,
     };
+    for (enum extra i = 0; i < EXTRAS; i++)
+        row.extra[i] = s->counts[i] ? s->sums[i] / s->counts[i] : (double)NAN;
+    return row;
+}
+
+/* Adds a column's number, with the interval that follows from that of the quotient of both means.
+ */
+static void add_number(struct orch_table *table, const struct gathered *g, const struct setting *s,
+                       const struct column *column)
+{
+    const struct setting *base = base_of(g->settings, s->label);
+    struct row_numbers row = numbers_of(g, s);
+    const double number = column->compute(&row);
+    if (!column->is_quotient || !base || base == s || isnan(number)) {
+        orch_table_add_real(table, number);
+        return;
+    }
+    const struct orch_quotient q =
+        orch_quotient_of_samples(values_of(base), base->values->len, values_of(s), s->values->len);
+    row.value = q.value.low * row.alone;
+    const double one = column->compute(&row);
+    row.value = q.value.high * row.alone;
+    const double other = column->compute(&row);
+    const bool has_interval = isfinite(one) && isfinite(other);
+    const struct orch_spread spread = {.stat.count = q.count,
+                                       .stat.mean = number,
+                                       .stat.sd = (double)NAN,
+                                       .stat.half = (double)NAN,
+                                       .stat.min = number,
+                                       .stat.max = number,
+                                       .form =
+                                           has_interval ? ORCH_SPREAD_INTERVAL : ORCH_SPREAD_NONE,
+                                       .centre = number,
+                                       .low = fmin(one, other),
+                                       .high = fmax(one, other)};
+    orch_table_add_spread(table, &spread, q.count > 0, 0);
 }
 
 static struct orch_table *make_table(const struct gathered *g, const GPtrArray *columns,
@@ -275,7 +366,7 @@ static struct orch_table *make_table(const struct gathered *g, const GPtrArray *
         orch_table_add_int(table, (int64_t)s->workers);
         orch_table_add_real(table, row.value);
         for (guint k = 0; k < columns->len; k++)
-            orch_table_add_real(table, ((const struct column *)columns->pdata[k])->compute(&row));
+            add_number(table, g, s, columns->pdata[k]);
     }
     return table;
 }
@@ -312,17 +403,35 @@ static void add_notes(struct orch_section_context *a, const struct gathered *g,
                       const GPtrArray *columns, const char *name)
 {
     const bool is_less_better = g_strcmp0(g->better, "max") != 0;
-    bool has_all = true;
+    bool has_all = true, any_quotient = false;
+    unsigned single = 0;
     for (guint i = 0; i < columns->len; i++) {
         const struct column *c = columns->pdata[i];
-        orch_section_note(a->section, "%s = %s", c->header,
-                          is_less_better ? c->formula_less : c->formula_more);
+        const char *timer =
+            c->timer == BYTES ? NULL : orch_json_text(a->item->spec, EXTRA_KEYS[c->timer], NULL);
+        any_quotient |= c->is_quotient;
+        if (timer)
+            orch_section_note(a->section, "%s: measured by the trials (%s)", c->header, timer);
+        else
+            orch_section_note(a->section, "%s = %s", c->header,
+                              is_less_better ? c->formula_less : c->formula_more);
     }
     orch_section_note(a->section, "%s: %s, mean over repeats; n: workers",
                       is_less_better ? "t" : "v", name);
-    for (guint i = 0; i < g->settings->len; i++)
-        has_all = has_all && !isnan(alone_of(g->settings,
-                                             g_array_index(g->settings, struct setting, i).label));
+    for (guint i = 0; i < g->settings->len; i++) {
+        const struct setting *s = &g_array_index(g->settings, struct setting, i);
+        const struct setting *base = base_of(g->settings, s->label);
+        has_all = has_all && base;
+        single += base && base != s && s->values->len && MIN(base->values->len, s->values->len) < 2;
+    }
+    if (any_quotient && single)
+        orch_section_note(a->section,
+                          "%u of these numbers rest%s on one run, so nothing is known of their "
+                          "noise and they have no interval: repeat the trials",
+                          single, single == 1 ? "s" : "");
+    if (any_quotient)
+        orch_section_note(a->section, "[95 %% interval] of the quotient of both means (Fieller), "
+                                      "from two repeats of each on");
     if (!has_all)
         orch_section_note(a->section, "a dash: one worker was not measured with these settings");
     if (g->oversubscribed_count)
@@ -330,6 +439,66 @@ static void add_notes(struct orch_section_context *a, const struct gathered *g,
                           "%u oversubscribed trials are left out: their workers have more threads "
                           "than processors ('oversubscribed: true' in the item shows them)",
                           g->oversubscribed_count);
+}
+
+/* ---- what limits -------------------------------------------------------------------------------
+ */
+
+/* The setting of this label with most workers that has all timers. */
+static const struct setting *widest(const GArray *settings, const char *label)
+{
+    const struct setting *found = NULL;
+    for (guint i = 0; i < settings->len; i++) {
+        const struct setting *s = &g_array_index(settings, struct setting, i);
+        if (strcmp(s->label, label) == 0 && s->counts[COMPUTE] && s->counts[EXPOSED] &&
+            s->workers > 1 && (!found || s->workers > found->workers))
+            found = s;
+    }
+    return found;
+}
+
+/* Says whether computing or communication keeps n workers from their ideal: computing as long as
+ * alone, in proportion to the work of each, and no communication that is not hidden. Returns
+ * whether it is computing: workers that share cores slow each other, which is no limit of the
+ * algorithm. */
+static bool add_limit(struct orch_section_context *a, const struct gathered *g,
+                      const struct setting *base, const struct setting *s, bool has_label)
+{
+    const struct row_numbers one = numbers_of(g, base), many = numbers_of(g, s);
+    const double work = many.extra[WORK] / one.extra[WORK];
+    const double ideal = one.extra[COMPUTE] * (isfinite(work) ? work : 1);
+    const double more = many.extra[COMPUTE] - ideal, exposed = many.extra[EXPOSED];
+    if (isnan(ideal) || isnan(more))
+        return false;
+    g_autofree char *computes = orch_number_format(many.extra[COMPUTE]);
+    g_autofree char *ideally = orch_number_format(ideal);
+    g_autofree char *waits = orch_number_format(exposed);
+    const bool by_computing = more > exposed;
+    orch_section_text(
+        a->section,
+        "%s%s%g workers: each computes for %s s where %s s are ideal (%.2f times), and "
+        "%s s of communication are not hidden: %s limits the speedup",
+        has_label ? s->label : "", has_label ? ", " : "", s->workers, computes, ideally,
+        many.extra[COMPUTE] / ideal, waits,
+        by_computing ? "slower computing, not communication," : "communication");
+    return by_computing;
+}
+
+static void add_limits(struct orch_section_context *a, const struct gathered *g, bool has_labels)
+{
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    bool by_computing = false;
+    for (guint i = 0; i < g->settings->len; i++) {
+        const char *label = g_array_index(g->settings, struct setting, i).label;
+        const struct setting *base = base_of(g->settings, label), *s = widest(g->settings, label);
+        if (g_hash_table_add(seen, (gpointer)(uintptr_t)label) && base && s && !is_uneven(g, s))
+            by_computing |= add_limit(a, g, base, s, has_labels);
+    }
+    if (by_computing)
+        orch_section_note(a->section,
+                          "workers that share the cores and the memory of one machine slow each "
+                          "other; that is contention, and says nothing of workers with a GPU or a "
+                          "machine each: simulated trainings, or a machine with GPUs, answer that");
 }
 
 static bool fill(struct orch_section_context *a, GError **error)
@@ -349,10 +518,16 @@ static bool fill(struct orch_section_context *a, GError **error)
         const char *name = ((const struct orch_item_value *)wanted->pdata[0])->name;
         add_chart(a, &g, columns->pdata[0]);
         orch_section_table(a->section, make_table(&g, columns, by, name));
+        add_limits(a, &g, by->len > 0);
         add_notes(a, &g, columns, name);
     }
+    bool any_uneven = false;
+    for (guint i = 0; i < settings->len; i++)
+        any_uneven |= is_uneven(&g, &g_array_index(settings, struct setting, i));
     if (ok)
         orch_section_add_missing_trials(a, trials);
+    if (ok && any_uneven)
+        orch_section_add_uneven(a, trials);
     orch_trials_free(trials);
     return ok;
 }
@@ -368,6 +543,10 @@ static const struct orch_report_key KEYS[] = {
     {.name = "workers", .shape = ORCH_SHAPE_AXIS},
     {.name = "by", .shape = ORCH_SHAPE_AXES},
     {.name = "bytes", .shape = ORCH_SHAPE_VALUE},
+    {.name = "compute", .shape = ORCH_SHAPE_VALUE},
+    {.name = "exposed", .shape = ORCH_SHAPE_VALUE},
+    {.name = "work", .shape = ORCH_SHAPE_VALUE},
+    {.name = "steps", .shape = ORCH_SHAPE_VALUE},
     {.name = "columns", .shape = ORCH_SHAPE_WORDS, .words = &SPEEDUP_COLUMNS},
     {.name = "oversubscribed", .shape = ORCH_SHAPE_FLAG},
     {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},

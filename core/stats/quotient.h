@@ -19,4 +19,10 @@ struct orch_quotient {
 /** `x` and `y` have `count` finite numbers each. */
 struct orch_quotient orch_quotient_of(const double *x, const double *y, size_t count);
 
+/** The same for independent samples, of the values x and y each has: count is that of the smaller
+ * one. Variances may differ (Fieller with Satterthwaite's degrees of freedom at the quotient, as in
+ * Tamhane and Logan 2004). NaN values are skipped. */
+struct orch_quotient orch_quotient_of_samples(const double *x, size_t count_x, const double *y,
+                                              size_t count_y);
+
 #endif

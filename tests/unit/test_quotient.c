@@ -2,6 +2,7 @@
 /* Quotients of means and their intervals, by hand and by simulation. */
 #include "core/stats/quotient.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,6 +56,31 @@ static void test_unbounded(void **state)
     assert_true(q.count == 0 && isnan(q.value.mid));
 }
 
+/* Two samples: the ends are the quotients that Welch's test of y - q x just does not refuse, with
+ * the degrees of freedom at the estimate. Without scatter the quotient is certain, with one value
+ * each nothing is known. */
+static void test_samples(void **state)
+{
+    (void)state;
+    const double x[] = {2.0, 2.2, 2.1, 1.9}, y[] = {4.1, 4.4, 3.9};
+    struct orch_quotient q = orch_quotient_of_samples(x, 4, y, 3);
+    const double xx = 0.05 / 3 / 4, yy = 0.38 / 3 / 2 / 3; /* variances of both means */
+    near(q.value.mid, (12.4 / 3) / 2.05, TOLERANCE);
+    const double of_x = q.value.mid * q.value.mid * xx;
+    const double degrees = pow(of_x + yy, 2) / (of_x * of_x / 3 + yy * yy / 2);
+    const double limit = gsl_cdf_tdist_Pinv(0.975, degrees), ends[] = {q.value.low, q.value.high};
+    for (int i = 0; i < 2; i++)
+        near(fabs(12.4 / 3 - ends[i] * 2.05) / sqrt(ends[i] * ends[i] * xx + yy), limit, 1e-6);
+    assert_true(q.value.low < q.value.mid && q.value.mid < q.value.high);
+    const double two[] = {2, 2}, six[] = {6, 6, 6};
+    q = orch_quotient_of_samples(two, 2, six, 3);
+    near(q.value.low, 3, TOLERANCE);
+    near(q.value.high, 3, TOLERANCE);
+    q = orch_quotient_of_samples(two, 2, six, 1);
+    near(q.value.mid, 3, TOLERANCE);
+    assert_true(isnan(q.value.low) && isnan(q.value.high));
+}
+
 static double uniform(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -91,9 +117,8 @@ static void test_coverage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_constant_divisor),
-        cmocka_unit_test(test_proportional),
-        cmocka_unit_test(test_unbounded),
+        cmocka_unit_test(test_constant_divisor), cmocka_unit_test(test_proportional),
+        cmocka_unit_test(test_samples),          cmocka_unit_test(test_unbounded),
         cmocka_unit_test(test_coverage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
