@@ -214,11 +214,15 @@ class Section:
     def speedup(self):
         by, wanted, workers = listed(self.spec.get("by")), self.spec["value"], self.spec.get("workers", "workers")
         groups = collections.defaultdict(list)
+        timers = {key: collections.defaultdict(list) for key in ("compute", "exposed", "steps") if key in self.spec}
         for run in self.of:
             value = self.runs.value(run, wanted)
             if not run.get("result.oversubscribed") and math.isfinite(value):
                 groups[label(run, by), float(axis(run, workers))].append(value)
+                for key, of in timers.items():
+                    of[label(run, by), float(axis(run, workers))].append(self.runs.value(run, self.spec[key]))
         mean = {key: sum(v) / len(v) for key, v in groups.items()}
+        timed = lambda key, at: sum(timers[key][at]) / len(timers[key][at]) * (timed("steps", at) if key != "steps" and "steps" in timers else 1)
         is_rate = re.search(r"throughput|_per_s", wanted)
         for block in self.blocks("table"):
             for row in block["rows"]:
@@ -229,6 +233,7 @@ class Section:
                 gain = value / one if is_rate else one / value
                 formulas = {"speedup": gain, "share_of_the_ideal_n": gain / n, "t(n)/t(1)": value / one, "t(1)/t(n)": one / value,
                             "increase_(%)": 100 * (value / one - 1), "computing": one / n, "communication": value - one / n}
+                formulas |= {name: timed(key, (of, n)) for name, key in (("computing", "compute"), ("communication", "exposed")) if key in timers}
                 for name, computed in formulas.items():
                     if isinstance(row.get(name), (int, float)):
                         self.compare(f"{of} {n}, {name}", row[name], computed)
