@@ -11,10 +11,13 @@ import subprocess
 import sys
 import tempfile
 
-import numpy as np
-import onnx
-import torch
-import torch.nn.functional as F
+try:
+    import numpy as np
+    import onnx
+    import torch
+    import torch.nn.functional as F
+except ImportError:
+    sys.exit(77)
 
 sys.path.insert(0, os.path.dirname(__file__))
 import onnx_interpreter  # noqa: E402
@@ -25,6 +28,9 @@ SMALL = 30_000_000  # parameters
 ALWAYS = ["alexnet", "bert-base", "gpt2"]  # pools of uneven windows; sequences
 EXAMPLES = {"mlp:SIZES": "mlp:16", "resnet-cifar:N": "resnet-cifar:8", "airbench:WIDTHS": "airbench:4,6,8",
             "airbench-relu:WIDTHS": "airbench-relu:4,6,8", "airbench-small:WIDTHS": "airbench-small:4,6"}
+
+
+forward = None  # torch_forward, which computes one network after the other
 
 
 def orch(*words):
@@ -100,7 +106,14 @@ def difference(got, expected):
 
 def expected_of_torch(name, weights):
     """What LibTorch computes: how to export the network, its input and outputs."""
-    printed = subprocess.run([sys.argv[2], name, weights], capture_output=True, text=True, check=True).stdout.split()
+    global forward
+    forward = forward or subprocess.Popen([sys.argv[2]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    forward.stdin.write(f"{name} {weights}\n")
+    forward.stdin.flush()
+    line = forward.stdout.readline()
+    if not line:
+        sys.exit(f"torch_forward ended with status {forward.wait()} at {name}")
+    printed = line.split()
     if not printed:
         return None
     arrays = read_safetensors(weights)

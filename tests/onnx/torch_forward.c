@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * torch_forward NET FILE: computes a batch of two images with LibTorch, as the training plugins do
- * in evaluation, and writes FILE (safetensors) with the weights, the images as 'random/input' and
- * each output as 'random/output/NAME'. The network has the smallest input of a list that it takes
- * and seven classes, which are printed: "CxHxW CLASSES". Prints nothing for a network that LibTorch
- * does not compute. All values are drawn, those of norms, too, so that nothing cancels.
+ * torch_forward: reads lines "NET FILE". For each it computes a batch of two images with LibTorch,
+ * as the training plugins do in evaluation, and writes FILE (safetensors) with the weights, the
+ * images as 'random/input' and each output as 'random/output/NAME'. The network has the smallest
+ * input of a list that it takes and seven classes, which are printed: "CxHxW CLASSES". Prints an
+ * empty line for a network that LibTorch does not compute. All values are drawn, those of norms,
+ * too, so that nothing cancels. One process serves all networks, for LibTorch's start takes longer
+ * than most of them.
  */
 #include "plugins/common/torch/torch.h"
 
@@ -15,6 +17,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { IMAGES = 2, CLASSES = 7 };
 
@@ -104,30 +107,43 @@ static void compute(const struct orch_torch *torch, struct orch_torch_model *mod
                   outputs[i].data);
 }
 
-int main(int argc, char **argv)
+static void answer(const struct orch_torch *torch, const char *name, const char *path)
 {
-    if (argc != 3)
-        return 2;
     GError *error = NULL;
-    const struct orch_torch *torch = orch_torch_load(&error);
-    stop_on(error);
-    struct orch_net *net = make_small(argv[1]);
+    struct orch_net *net = make_small(name);
     const struct orch_torch_setup setup = {.device = "cpu"};
     struct orch_torch_model *model = torch->model_new(net, &setup, NULL);
     if (!model) {
+        puts("");
         orch_net_free(net);
-        return 0;
+        return;
     }
     set_values(torch, model, net);
     struct orch_weights *weights = orch_torch_state_copy(torch, model, &error);
     stop_on(error);
     compute(torch, model, net, weights);
-    orch_weights_save(weights, argv[2], false, &error);
+    orch_weights_save(weights, path, false, &error);
     stop_on(error);
     printf("%dx%dx%d %d\n", (int)net->input.c, (int)net->input.h, (int)net->input.w,
            (int)net->classes);
     orch_weights_free(weights);
     torch->model_free(model);
     orch_net_free(net);
+}
+
+int main(void)
+{
+    GError *error = NULL;
+    const struct orch_torch *torch = orch_torch_load(&error);
+    stop_on(error);
+    char line[8192];
+    while (fgets(line, sizeof line, stdin)) {
+        char *path = strchr(g_strchomp(line), ' ');
+        if (!path)
+            return 2;
+        *path++ = '\0';
+        answer(torch, line, path);
+        fflush(stdout);
+    }
     return 0;
 }

@@ -8,14 +8,21 @@ Twice: as exported for training, batch norms in place (parameters and multiply-a
 and folded for inference (multiply-adds the same; parameters those of torchvision without what batch
 norms had beyond a bias). Each tensor has a value of its own: the exporter merges tensors of equal content.
 Networks that the zoo does not have are held to torchvision's parameters and published multiply-adds.
+Ends with status 77 where Python has no torchvision, or a PyTorch that cannot export.
 """
+import io
 import subprocess
 import sys
 import tempfile
 import warnings
 
-import torch
-import torchvision
+try:
+    import torch.onnx
+    import torchvision
+    torch.onnx.export(torch.nn.ReLU(), torch.zeros(1), io.BytesIO())
+except Exception as problem:  # of any kind: a PyTorch that cannot export tests nothing here
+    print("%s: %s" % (sys.executable, problem))
+    sys.exit(77)
 
 # Without the VGGs, whose layers are of AlexNet's kinds, and whose half gigabyte of weights takes the exporter long.
 ZOO = ["resnet18", "mobilenet_v2", "densenet121", "squeezenet1_1", "googlenet", "alexnet",

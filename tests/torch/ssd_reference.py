@@ -4,8 +4,11 @@ DIR/{weights.pth,x.bin,locations.bin,confidences.bin}. Locations are images x pr
 21, a row for each prior, by map, row, column and prior of the cell, as that project flattens them."""
 import sys
 
-import torch
-from torch import nn
+try:
+    import torch
+    from torch import nn
+except ImportError:
+    sys.exit(77)
 
 CLASSES, PRIORS = 21, 6
 

@@ -11,10 +11,11 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 
-enum { CLASSES = 21, SIDE = 300, PRIORS = 3000, OUTPUTS = 12 };
+enum { CLASSES = 21, SIDE = 300, PRIORS = 3000, OUTPUTS = 12, WITHOUT_TORCH = 77 };
 
 static const struct orch_torch *torch;
 
@@ -31,15 +32,12 @@ static bool write_reference(const char *folder)
     g_autofree char *script =
         g_build_filename(g_getenv("ORCH_SOURCE_DIR"), "tests/torch/ssd_reference.py", NULL);
     for (size_t i = 0; i < G_N_ELEMENTS(pythons); i++) {
-        char *has[] = {(char *)(uintptr_t)pythons[i], "-c", "import torch", NULL};
         char *argv[] = {(char *)(uintptr_t)pythons[i], script, (char *)(uintptr_t)folder, NULL};
         int status = -1;
-        const GSpawnFlags flags = G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL;
-        if (!g_spawn_sync(NULL, has, NULL, flags, NULL, NULL, NULL, NULL, &status, NULL) ||
-            status != 0)
+        if (!g_spawn_sync(NULL, argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, &status,
+                          NULL) ||
+            (WIFEXITED(status) && WEXITSTATUS(status) == WITHOUT_TORCH))
             continue;
-        assert_true(g_spawn_sync(NULL, argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL,
-                                 &status, NULL));
         assert_int_equal(status, 0);
         return true;
     }
