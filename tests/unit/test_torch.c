@@ -133,15 +133,46 @@ static void learn_a_step(const struct orch_net *net)
     torch->model_free(model);
 }
 
+/* A layer as the adapter sees it, whatever its size: its attributes, and what it reads. */
+static char *layer_kind(const struct orch_net *net, const struct orch_net_node *n)
+{
+    const int groups = n->groups <= 1 ? 1 : n->groups == n->in_channels ? 3 : 2;
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "%d k%dx%d s%dx%d p%dx%d d%d g%d b%d c%d a%d:", n->op, n->kernel_h,
+                           n->kernel_w, n->stride_h, n->stride_w, n->pad_h, n->pad_w, n->dilation,
+                           groups, n->has_bias, n->ceil_mode, n->is_auxiliary);
+    for (int i = 0; i < n->input_count; i++) {
+        const struct orch_net_node *read = orch_net_node(net, n->inputs[i]);
+        g_string_append_printf(text, " %d b%d", read->op, read->has_bias);
+    }
+    return g_string_free(text, FALSE);
+}
+
+/* Adds the kinds of the network's layers; false if all were there. */
+static bool has_new_layers(const struct orch_net *net, GHashTable *kinds)
+{
+    bool is_new = false;
+    for (guint i = 0; i < net->nodes->len; i++)
+        is_new |= g_hash_table_add(kinds, layer_kind(net, orch_net_node(net, (int)i)));
+    return is_new;
+}
+
+/* Deeper and wider siblings, whose layers the networks before them have, too, are left out: VGG19
+ * after VGG11, which has 130 million weights. */
 static void test_every_classifier_learns_a_step(void **state)
 {
     (void)state;
+    g_autoptr(GHashTable) kinds = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GString) left_out = g_string_new(NULL);
     for (const struct orch_net_family *f = orch_net_families(); f->pattern; f++) {
         struct orch_net *net = f->is_classifier ? make_small(f) : NULL;
-        if (net)
+        if (net && has_new_layers(net, kinds))
             learn_a_step(net);
+        else if (net)
+            g_string_append_printf(left_out, " %s", net->name);
         orch_net_free(net);
     }
+    print_message("left out, as others have their layers:%s\n", left_out->str);
 }
 
 static void test_what_is_only_counted_is_refused(void **state)
