@@ -3,6 +3,7 @@
 #include "core/cli/cli.h"
 
 #include "core/feature/feature.h"
+#include "core/results/run_setting.h"
 #include "core/stats/same_trial.h"
 #include "core/workspace/environment.h"
 #include "core/workspace/workspace.h"
@@ -79,6 +80,40 @@ static void add_objects(GPtrArray *rows, const char *kind, const json_t *a, cons
     }
 }
 
+/* Words of `a` that `b` does not have (each as often as `a` has it more often), quoted for a shell.
+ * NULL: there are none. The caller frees. */
+static char *words_besides(const char *const *a, const char *const *b)
+{
+    g_autoptr(GPtrArray) left = g_ptr_array_new();
+    for (; *b; b++)
+        g_ptr_array_add(left, (gpointer)(uintptr_t)*b);
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (guint at; *a; a++) {
+        if (g_ptr_array_find_with_equal_func(left, *a, g_str_equal, &at)) {
+            g_ptr_array_remove_index(left, at);
+            continue;
+        }
+        g_autofree char *word = orch_run_shell_word(*a);
+        g_string_append_printf(text, "%s%s", text->len ? " " : "", word);
+    }
+    return text->len ? g_strdup(text->str) : NULL;
+}
+
+/* Adds the words in which the commands behind 'orch try --' differ; the settings are compared by
+ * themselves. */
+static void add_command(GPtrArray *rows, const struct orch_run *a, const struct orch_run *b)
+{
+    g_auto(GStrv) of_a = orch_run_tried_words(a), of_b = orch_run_tried_words(b);
+    if (!of_a || !of_b || g_strv_equal((const char *const *)of_a, (const char *const *)of_b))
+        return;
+    g_autofree char *x = words_besides((const char *const *)of_a, (const char *const *)of_b);
+    g_autofree char *y = words_besides((const char *const *)of_b, (const char *const *)of_a);
+    if (x || y)
+        add(rows, "run", "command", x, y);
+    else
+        add(rows, "run", "command", "these words", "in another order");
+}
+
 static void add_facts(GPtrArray *rows, const struct orch_run *a, const struct orch_run *b)
 {
     g_autofree char *seed_a = g_strdup_printf("%" G_GUINT64_FORMAT, (guint64)a->seed);
@@ -98,6 +133,7 @@ static void add_facts(GPtrArray *rows, const struct orch_run *a, const struct or
                  {"who", a->who, b->who}};
     for (unsigned i = 0; i < G_N_ELEMENTS(facts); i++)
         add(rows, "run", facts[i].name, facts[i].a, facts[i].b);
+    add_command(rows, a, b);
     g_autoptr(json_t) x = a->machine_facts ? json_loads(a->machine_facts, 0, NULL) : NULL;
     g_autoptr(json_t) y = b->machine_facts ? json_loads(b->machine_facts, 0, NULL) : NULL;
     if (x && y)

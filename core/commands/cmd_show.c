@@ -5,6 +5,7 @@
 #include "core/record/left_files.h"
 #include "core/record/read_files.h"
 #include "core/results/run_named.h"
+#include "core/results/run_setting.h"
 #include "core/results/whole_run.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -44,6 +45,24 @@ static char *tags_text(const GPtrArray *tags)
     return g_string_free(text, FALSE);
 }
 
+/* Prints the command behind 'orch try --'; a recipe or a manifest says it for other runs. */
+static void print_command(const struct orch_run *run)
+{
+    enum { SHOWN_CHARS = 500 };
+    g_auto(GStrv) words = orch_run_tried_words(run);
+    if (!words)
+        return;
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (char **word = words; *word; word++) {
+        g_autofree char *quoted = orch_run_shell_word(*word);
+        g_string_append_printf(text, "%s%s", text->len ? " " : "", quoted);
+    }
+    g_autofree char *line = orch_text_line(g_strdup(text->str));
+    bool is_cut = g_utf8_strlen(line, -1) > SHOWN_CHARS;
+    g_autofree char *shown = is_cut ? g_utf8_substring(line, 0, SHOWN_CHARS) : g_strdup(line);
+    orch_cli_show_line("command", "%s%s", shown, is_cut ? "..." : "");
+}
+
 static void print_head(const struct orch_whole_run *s)
 {
     const struct orch_run *run = s->run;
@@ -66,6 +85,7 @@ static void print_head(const struct orch_whole_run *s)
     orch_cli_show_line("started", "%s UTC (%s), took %s", started, ago, wall);
     orch_cli_show_line("by", "%s", run->who);
     orch_cli_show_line("plugin", "%s %s", run->plugin, run->plugin_version);
+    print_command(run);
     orch_cli_show_line("repeat",
                        "%d, seed %" G_GUINT32_FORMAT " (seed64 %" G_GUINT64_FORMAT "), attempt %d",
                        run->repeat, s->seed31, (guint64)run->seed, run->attempt);

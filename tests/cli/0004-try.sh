@@ -113,3 +113,13 @@ ok orch try -n -x lr=0.1,0.2 -- python3 train.py --lr '{lr}' -o 'out/{lr}'
 says_not "part of an output's name"
 ok orch try -n -x k=1,2 -- sh -c 'echo loss 1' --save=out/'{k}'
 says 'write {k} where the program reads it as well'
+# the command of a run is shown, and the words in which two commands differ
+ok orch try --name said -x n=1 -- sh -c 'echo "loss $1"' x '{n}'
+first=$(orch ls --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["runs"][0]["key"])')
+ok orch show "$first"
+has "command        sh -c 'echo \"loss \$1\"' x {n}"
+ok orch try --name said -x n=1 -- sh -c 'echo "loss $1"' x '{n}' --dry-run
+ok orch diff "$first" @last
+has command
+has --dry-run
+has_not 'echo "loss'
