@@ -213,7 +213,7 @@ const char *orch_section_run_setting(const struct orch_section_run *run)
 
 const char *orch_section_state_name(enum orch_section_state state)
 {
-    static const char *const names[] = {"complete", "small_scale", "partial",
+    static const char *const names[] = {"complete", "small_scale", "simulated", "partial",
                                         "missing",  "skipped",     "student"};
     return names[state];
 }

@@ -41,11 +41,12 @@ struct orch_section_run {
 
 enum orch_section_state {
     ORCH_SECTION_COMPLETE,
-    ORCH_SECTION_SMALL,   /* complete, but smaller than the assignment asks for; see `scale` */
-    ORCH_SECTION_PARTIAL, /* some of it is missing */
-    ORCH_SECTION_MISSING, /* no trial has run */
-    ORCH_SECTION_SKIPPED, /* left out by this profile, or impossible on this machine */
-    ORCH_SECTION_STUDENT, /* to be answered by the student */
+    ORCH_SECTION_SMALL,     /* complete, but smaller than the assignment asks for; see `scale` */
+    ORCH_SECTION_SIMULATED, /* complete, but no machine ran what is timed */
+    ORCH_SECTION_PARTIAL,   /* some of it is missing */
+    ORCH_SECTION_MISSING,   /* no trial has run */
+    ORCH_SECTION_SKIPPED,   /* left out by this profile, or impossible on this machine */
+    ORCH_SECTION_STUDENT,   /* to be answered by the student */
 };
 
 struct orch_section {
@@ -56,6 +57,7 @@ struct orch_section {
     enum orch_section_state state;
     char *scale;            /* SMALL: what full size requires in addition; else NULL */
     unsigned planned, done; /* trials in total, and trials with a run */
+    unsigned simulated;     /* trials whose run is simulated */
     unsigned stale;         /* trials without a current run that have a run of an earlier version */
     guint disturbed_left_out, disturbed_kept; /* disturbed runs (the machine did other work) that
                                                  times leave out, or include */

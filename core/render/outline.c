@@ -76,13 +76,30 @@ GPtrArray *orch_outline_new(const struct orch_document *document)
     return problems;
 }
 
+static bool has_measured(const struct orch_outline_part *part)
+{
+    for (guint i = 0; i < part->sections->len; i++) {
+        const struct orch_section *section = part->sections->pdata[i];
+        if (section->done > section->simulated)
+            return true;
+    }
+    return false;
+}
+
 enum orch_section_state orch_outline_state(const struct orch_outline_part *part)
 {
     unsigned counts[ORCH_SECTION_STUDENT + 1] = {0};
     for (guint i = 0; i < part->sections->len; i++)
         counts[((const struct orch_section *)part->sections->pdata[i])->state]++;
-    if (counts[ORCH_SECTION_SMALL]) /* one answer at small scale makes the whole part small-scale */
-        counts[ORCH_SECTION_SMALL] += counts[ORCH_SECTION_COMPLETE];
+    if (counts[ORCH_SECTION_SMALL]) { /* one answer at small scale makes the whole part small-scale
+                                       */
+        counts[ORCH_SECTION_SMALL] +=
+            counts[ORCH_SECTION_COMPLETE] + counts[ORCH_SECTION_SIMULATED];
+    } else if (counts[ORCH_SECTION_SIMULATED]) { /* so is a part without measured runs simulated */
+        const enum orch_section_state state =
+            has_measured(part) ? ORCH_SECTION_COMPLETE : ORCH_SECTION_SIMULATED;
+        counts[state] = counts[ORCH_SECTION_COMPLETE] + counts[ORCH_SECTION_SIMULATED];
+    }
     const unsigned measured = part->sections->len - counts[ORCH_SECTION_STUDENT];
     if (!measured)
         return ORCH_SECTION_STUDENT;

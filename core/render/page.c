@@ -35,9 +35,9 @@ struct page {
 static void append_state(GString *out, enum orch_section_state state, unsigned done,
                          unsigned planned)
 {
-    static const char *const words[] = {"complete",     "complete at small scale",
-                                        "partly there", "missing",
-                                        "not run here", "yours to write"};
+    static const char *const words[] = {
+        "complete",     "complete at small scale", "simulated", "partly there", "missing",
+        "not run here", "yours to write"};
     const char *name = orch_section_state_name(state);
     if (state == ORCH_SECTION_PARTIAL && planned)
         orch_html_printf(out, "<span class=\"state %s\">%u of %u runs</span>", name, done, planned);

@@ -86,12 +86,12 @@ static char *other_settings(const struct orch_grid *grid, const struct orch_repo
 /* Returns whether the first value, just added, is that of a disturbed run and counts as it is a
  * time. With --disturbed the user has chosen to compare such runs with others. */
 static bool is_disturbed(const struct orch_grid *grid, const struct orch_grid_cell *cell,
-                         const struct orch_trials *trials, const struct orch_report_trial *trial)
+                         const struct orch_trials *trials, struct orch_report_trial *trial)
 {
     const GArray *numbers = cell->numbers[0];
     return trials->section && orch_unit_is_timing(grid->units[0], NULL) &&
            !isnan(g_array_index(numbers, double, numbers->len - 1)) &&
-           orch_facts_are_disturbed(trial->run->facts);
+           orch_facts_are_disturbed(trial->run->facts) && !orch_trial_is_simulated(trials, trial);
 }
 
 static bool add_numbers(struct orch_grid *grid, struct orch_grid_cell *cell,

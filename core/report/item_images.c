@@ -70,7 +70,7 @@ static bool fill(struct orch_section_context *a, GError **error)
                                     artifact))
             g_ptr_array_remove_index(trials->all, i);
     for (guint i = 0; i < trials->all->len; i++) {
-        const struct orch_report_trial *trial = trials->all->pdata[i];
+        struct orch_report_trial *trial = trials->all->pdata[i];
         g_autofree char *label = orch_trial_label(trials, trial, axes);
         bool is_new = label && (!axes->len || !g_hash_table_contains(seen, label));
         orch_section_trial(a->section, trials, trial);

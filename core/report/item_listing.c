@@ -144,7 +144,7 @@ static bool fill(struct orch_section_context *a, GError **error)
     if (!trials)
         return false;
     for (guint i = 0; i < trials->all->len; i++) {
-        const struct orch_report_trial *trial = trials->all->pdata[i];
+        struct orch_report_trial *trial = trials->all->pdata[i];
         if (!orch_manifest_artifact(trial->item->cell->experiment->manifest, artifact))
             continue;
         g_autofree char *label =

@@ -141,6 +141,16 @@ static void judge_scale(const struct orch_document *document, const struct orch_
         orch_section_note(section, "complete at small scale: %s", why);
 }
 
+/* Marks a complete section whose trials are all simulated. */
+static void judge_simulated(struct orch_section *section)
+{
+    if (section->state != ORCH_SECTION_COMPLETE || !section->done ||
+        section->simulated < section->done)
+        return;
+    section->state = ORCH_SECTION_SIMULATED;
+    orch_section_note(section, "simulated: no machine ran these trials");
+}
+
 /* ---- document ----------------------------------------------------------------------------------
  */
 
@@ -200,6 +210,7 @@ static bool add_section(struct orch_document *document, struct orch_plan *plan,
         a.section->disturbed_left_out, a.section->disturbed_kept, "orch report --disturbed");
     if (disturbed)
         orch_section_note(a.section, "times: %s", disturbed);
+    judge_simulated(a.section);
     judge_scale(document, scale, item, a.section);
     return true;
 }

@@ -13,6 +13,9 @@
 #include <math.h>
 #include <string.h>
 
+/* The result with which a plugin says that no machine ran what its times are about. */
+#define SIMULATED "simulated"
+
 /* ---- requested values --------------------------------------------------------------------------
  */
 
@@ -324,18 +327,6 @@ void orch_trials_leave_out_disturbed(struct orch_trials *trials, struct orch_sec
     trials->section = section;
 }
 
-bool orch_trial_is_left_out(const struct orch_trials *trials, struct orch_report_trial *trial)
-{
-    if (!trials->section)
-        return false;
-    bool is_out = orch_disturbed_has(&trials->disturbed, trial->run);
-    if (!trial->is_disturbance_counted && orch_facts_are_disturbed(trial->run->facts)) {
-        trial->is_disturbance_counted = true;
-        *(is_out ? &trials->section->disturbed_left_out : &trials->section->disturbed_kept) += 1;
-    }
-    return is_out;
-}
-
 /* Returns the numbers of the trial's run. They are read once and owned by the trial. NULL with an
  * error. */
 static struct orch_run_numbers *numbers_of(const struct orch_trials *trials,
@@ -344,6 +335,24 @@ static struct orch_run_numbers *numbers_of(const struct orch_trials *trials,
     if (!trial->numbers)
         trial->numbers = orch_run_numbers_read(trials->store, trial->run, error);
     return trial->numbers;
+}
+
+bool orch_trial_is_simulated(const struct orch_trials *trials, struct orch_report_trial *trial)
+{
+    return trial->run && numbers_of(trials, trial, NULL) &&
+           orch_run_numbers_get(trial->numbers, SIMULATED, ORCH_AGGREGATE_LAST, NULL, NULL) > 0;
+}
+
+bool orch_trial_is_left_out(const struct orch_trials *trials, struct orch_report_trial *trial)
+{
+    if (!trials->section || orch_trial_is_simulated(trials, trial))
+        return false;
+    bool is_out = orch_disturbed_has(&trials->disturbed, trial->run);
+    if (!trial->is_disturbance_counted && orch_facts_are_disturbed(trial->run->facts)) {
+        trial->is_disturbance_counted = true;
+        *(is_out ? &trials->section->disturbed_left_out : &trials->section->disturbed_kept) += 1;
+    }
+    return is_out;
 }
 
 bool orch_trial_number(const struct orch_trials *trials, struct orch_report_trial *trial,
@@ -421,13 +430,14 @@ bool orch_run_is_of(struct orch_store *store, const struct orch_run *run,
 }
 
 void orch_section_trial(struct orch_section *section, const struct orch_trials *trials,
-                        const struct orch_report_trial *trial)
+                        struct orch_report_trial *trial)
 {
     section->planned++;
     const struct orch_run *run = trial->run;
     if (!run)
         return;
     section->done++;
+    section->simulated += orch_trial_is_simulated(trials, trial);
     g_autofree char *label = orch_trial_name(trial);
     struct orch_section_run noted = {
         run->key,

@@ -45,6 +45,9 @@ struct orch_trials *orch_trials_of_filter(struct orch_store *store, const char *
 /** Makes orch_trial_number skip disturbed runs for times and rates; they are counted in `section`.
  */
 void orch_trials_leave_out_disturbed(struct orch_trials *trials, struct orch_section *section);
+/** Returns whether the trial's run is simulated: its result `simulated` is above 0, so no machine
+ * ran what its times are about, and other programs cannot have disturbed them. */
+bool orch_trial_is_simulated(const struct orch_trials *trials, struct orch_report_trial *trial);
 /** Returns whether times and rates of the trial's run are skipped because the run was disturbed;
  * the trial is counted in the section on the first call. The trial must have a run. */
 bool orch_trial_is_left_out(const struct orch_trials *trials, struct orch_report_trial *trial);
@@ -106,6 +109,6 @@ char *orch_run_artifact(struct orch_store *store, const struct orch_run *run, co
 
 /** Records a trial in a section: it counts as planned, and as done with its run when it has one. */
 void orch_section_trial(struct orch_section *section, const struct orch_trials *trials,
-                        const struct orch_report_trial *trial);
+                        struct orch_report_trial *trial);
 
 #endif

@@ -149,7 +149,7 @@ static const char *first_hint(const struct orch_section *section)
 }
 
 struct counts {
-    unsigned sections, measured, complete, small, missing, stale, skipped, student;
+    unsigned sections, measured, complete, small, simulated, missing, stale, skipped, student;
 };
 
 /* Records why a section is not complete at full size, and the command for it. The first section's
@@ -186,6 +186,7 @@ static struct counts count(const struct orch_document *document, struct orch_poi
         c.measured += !is_student && !is_text;
         c.complete += !is_text && section->state == ORCH_SECTION_COMPLETE;
         c.small += section->state == ORCH_SECTION_SMALL;
+        c.simulated += section->state == ORCH_SECTION_SIMULATED;
         c.missing += section->state == ORCH_SECTION_MISSING;
         c.stale += section->state == ORCH_SECTION_MISSING && section->stale;
         c.skipped += section->state == ORCH_SECTION_SKIPPED;
@@ -203,7 +204,9 @@ static void judge(const struct orch_document *document, struct orch_points_part 
         part->state = is_essay || c.student ? ORCH_POINTS_STUDENT
                       : c.sections          ? ORCH_POINTS_COMPLETE
                                             : ORCH_POINTS_ABSENT;
-    else if (c.complete + c.small == c.measured)
+    else if (c.simulated == c.measured)
+        part->state = ORCH_POINTS_SIMULATED;
+    else if (c.complete + c.small + c.simulated == c.measured)
         part->state = c.small ? ORCH_POINTS_SMALL : ORCH_POINTS_COMPLETE;
     else if (c.skipped == c.measured)
         part->state = ORCH_POINTS_SKIPPED;
@@ -274,7 +277,7 @@ GPtrArray *orch_points_of(const struct orch_document *document)
 const char *orch_points_state_name(enum orch_points_state state)
 {
     static const char *const names[] = {
-        "complete", "complete at small scale", "partial",       "not run", "stale",
+        "complete", "complete at small scale", "simulated",     "partial", "not run", "stale",
         "skipped",  "not in the recipe yet",   "yours to write"};
     return names[state];
 }

@@ -9,7 +9,8 @@
 
 enum orch_points_state {
     ORCH_POINTS_COMPLETE,
-    ORCH_POINTS_SMALL, /* complete, but smaller than the assignment asks for; `why` */
+    ORCH_POINTS_SMALL,     /* complete, but smaller than the assignment asks for; `why` */
+    ORCH_POINTS_SIMULATED, /* complete, but no machine ran what is timed */
     ORCH_POINTS_PARTIAL,
     ORCH_POINTS_NOT_RUN,
     ORCH_POINTS_STALE,   /* only runs of an earlier version exist; `why` */
@@ -17,7 +18,7 @@ enum orch_points_state {
     ORCH_POINTS_ABSENT,  /* measured, but the recipe has no item for it yet */
     ORCH_POINTS_STUDENT, /* to be written by the student */
 };
-#define ORCH_POINTS_STATES 8
+#define ORCH_POINTS_STATES 9
 
 struct orch_points_part {
     char *label; /* "1.1c" */

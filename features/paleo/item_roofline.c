@@ -127,7 +127,7 @@ static bool fill(struct orch_section_context *a, GError **error)
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     bool ok = trials != NULL;
     for (guint i = 0; ok && i < trials->all->len; i++) {
-        const struct orch_report_trial *trial = trials->all->pdata[i];
+        struct orch_report_trial *trial = trials->all->pdata[i];
         if (trial->item &&
             !orch_manifest_artifact(trial->item->cell->experiment->manifest, item.artifact))
             continue;

@@ -5,7 +5,7 @@ import {Chart} from './chart.js';
 import {add, el, errorBox, plainTable, put} from './dom.js';
 import {number, person, plain, shortKey} from './format.js';
 
-const STATES = {complete: 'complete', small_scale: 'complete at small scale', partial: 'partly there', missing: 'not run yet', skipped: 'not in this profile', student: 'to be written by you'};
+const STATES = {complete: 'complete', small_scale: 'complete at small scale', simulated: 'simulated', partial: 'partly there', missing: 'not run yet', skipped: 'not in this profile', student: 'to be written by you'};
 
 export async function show(root, page) {
   const {recipes} = await get('reports'), q = {...page.query};
@@ -42,7 +42,7 @@ export async function show(root, page) {
 }
 
 function sectionOf(s, charts) {
-  const state = el('span', {class: s.state === 'complete' || s.state === 'small_scale' ? 'good' : s.state === 'missing' ? 'bad' : 'dim'}, STATES[s.state] ?? s.state);
+  const state = el('span', {class: s.state === 'complete' || s.state === 'small_scale' || s.state === 'simulated' ? 'good' : s.state === 'missing' ? 'bad' : 'dim'}, STATES[s.state] ?? s.state);
   return el('section', {class: 'panel report'}, el('h2', {}, [s.question, s.title].filter(Boolean).join('  ')),
     el('p', {class: 'note'}, state, s.planned ? `, ${s.done} of ${s.planned} trials` : '', s.points ? `, ${number(s.points)} points` : ''),
     s.blocks.map((b) => blockOf(b, charts, s.title)),
