@@ -151,6 +151,11 @@ bool orch_paleo_simulate(const struct orch_layer_table *table,
                          const struct orch_paleo_options *options, int64_t workers,
                          struct orch_paleo_step *out, GError **error);
 
+/** Returns whether a name is that of a network of PALEO's repository: "paleo:inception_v3". */
+bool orch_paleo_net_is_own(const char *name);
+/** The layers of such a network. The caller frees. ORCH_ERROR_NOT_FOUND, with the nearest name. */
+struct orch_layer_table *orch_paleo_net_table(const char *name, GError **error);
+
 /** Model parallelism: some layers are split along their channels into one piece per worker. */
 struct orch_paleo_split_step {
     int64_t workers;

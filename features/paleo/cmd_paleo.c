@@ -134,8 +134,10 @@ const struct orch_command ORCH_COMMAND_PALEO = {
     .option_bytes = sizeof(struct paleo_options),
     .about =
         "Prints the numbers of PALEO (Qi, Sparks, Talwalkar 2017) as its own program computes\n"
-        "them, for a network of the zoo or a table of layers. What is added to PALEO (the schemes\n"
-        "ring and hierarchical, --overlap, --all-layers) is labelled in the output.\n"
+        "them, for a network of the zoo, one of PALEO's repository (paleo:inception_v3, "
+        "paleo:resnet50)\n"
+        "or a table of layers. What is added to PALEO (the schemes ring and hierarchical, "
+        "--overlap, --all-layers) is labelled in the output.\n"
         "\n"
         "With --roofline it prints the lower bound of the time at full peaks, by batch or, with\n"
         "--layers, by layer. --chart draws it for the first batch: the roofs of the device (as "
@@ -145,6 +147,8 @@ const struct orch_command ORCH_COMMAND_PALEO = {
     .examples =
         "orch paleo --net inception_v3 --gpu K80 --workers 1,2,4,8 --scaling strong --batch 128 "
         "--dataset 50000   # scaling\n"
+        "orch paleo --net paleo:inception_v3 --workers 1,2,4,8 --scaling strong --batch 128 "
+        "--network pcie3   # the network of PALEO's repository\n"
         "orch paleo --net alexnet --workers 4 --parallel hybrid --split classifier.1\n"
         "orch paleo --roofline --net vgg16 --gpu T4 --batch 1,8,64,512   # will it fit?\n"
         "orch paleo --roofline --net resnet18 --gpu here --batch 16 --chart roofline.svg",

@@ -6,6 +6,7 @@
 
 #include "core/stats/numbers.h"
 #include "features/paleo/paleo_spec.h"
+#include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/net/cost.h"
@@ -45,9 +46,10 @@ static bool read_spec(struct paleo_section *p, GError **error)
  */
 
 struct counted {
-    struct orch_net *net;
+    struct orch_net *net; /* NULL: a network of PALEO's repository */
     struct orch_layer_table *layers;
-    double operations[2]; /* operations per image, with a multiply-add counted as one and as two */
+    double operations[2]; /* operations per image, with a multiply-add counted as one and as two;
+                             0 without `net` */
 };
 
 static void counted_clear(struct counted *c)
@@ -58,6 +60,11 @@ static void counted_clear(struct counted *c)
 
 static bool count_net(const char *name, struct counted *out, GError **error)
 {
+    *out = (struct counted){0};
+    if (orch_paleo_net_is_own(name)) {
+        out->layers = orch_paleo_net_table(name, error);
+        return out->layers;
+    }
     *out = (struct counted){.net = orch_net_make(&(struct orch_net_options){.name = name}, error)};
     if (!out->net)
         return false;
@@ -97,8 +104,8 @@ static void add_number(struct orch_table *table, double value)
 static void add_practical(struct orch_table *table, const struct paleo_section *p,
                           const struct counted *c, const char *name)
 {
-    g_autofree char *input = g_strdup_printf("%dx%dx%d", (int)c->net->input.c, (int)c->net->input.h,
-                                             (int)c->net->input.w);
+    const struct orch_layer_shape shape = orch_layer_at(c->layers, 0)->out;
+    g_autofree char *input = g_strdup_printf("%dx%dx%d", (int)shape.c, (int)shape.h, (int)shape.w);
     for (guint i = 0; i < p->ppps->len; i++) {
         const double ppp = g_array_index(p->ppps, double, i), ms = forward_ms(p, c, ppp);
         orch_table_add(table, name, NULL);
@@ -134,6 +141,11 @@ static bool fill(struct paleo_section *p, struct orch_table *table, GError **err
         g_autofree char *net = NULL, *by = NULL;
         split_name(p->nets->pdata[i], &net, &by);
         struct counted of = {0}, other = {0};
+        if (is_ratio && orch_paleo_net_is_own(net)) {
+            orch_error_set(error, ORCH_ERROR_RECIPE, "for example 'resnet50-v1 by paleo:resnet50'",
+                           "the peak of '%s' takes the operations of a network of the zoo", net);
+            return false;
+        }
         bool ok = count_net(is_ratio ? net : by, &of, error) &&
                   (!is_ratio || count_net(by, &other, error));
         if (ok && is_ratio)
@@ -162,6 +174,10 @@ static void add_method(const struct paleo_section *p)
         "divides the times of computing and of memory",
         p->options.batch, is_own ? "paleo:" : "", device->name, peak, bandwidth,
         is_own && strcmp(device->name, "K80") == 0 ? "; the whole board at its base clock" : "");
+    orch_section_note(p->a->section,
+                      "networks: 'paleo:' marks those of PALEO's repository, whose figures its "
+                      "authors have; the others are orch's ('orch net show'), with the batch "
+                      "normalisation and padding of the published networks");
     if (isnan(p->peak_tflops))
         return;
     g_autofree char *tflops = orch_number_format(p->peak_tflops);

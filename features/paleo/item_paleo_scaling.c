@@ -20,6 +20,11 @@
 #define DEFAULT_IMAGES 50000
 #define THROUGHPUT "result throughput"
 
+/* The price of the assignments is that of a K80. */
+#define CORE_PRICE                                                                                 \
+    "; the workers here are cores of a processor, for which that is a price made up: the costs "   \
+    "compare the series with each other and are not what the cores cost"
+
 enum source { PREDICTED, MEASURED, SIMULATED, SOURCES };
 
 static const struct {
@@ -123,23 +128,39 @@ static bool calibrate(struct scaling_item *s, const struct orch_layer_table *lay
     return false;
 }
 
+/* The layers of a network of PALEO's repository or of the zoo. NULL with an error. */
+static struct orch_layer_table *layers_of(const char *name, GError **error)
+{
+    if (orch_paleo_net_is_own(name))
+        return orch_paleo_net_table(name, error);
+    struct orch_net *net = orch_net_make(&(struct orch_net_options){.name = name}, error);
+    struct orch_layer_table *layers = net ? orch_layer_table_from_net(net) : NULL;
+    orch_net_free(net);
+    return layers;
+}
+
 static bool predict(struct scaling_item *s, GError **error)
 {
-    struct orch_net *net = orch_net_make(&(struct orch_net_options){.name = s->net}, error);
-    if (!net)
+    struct orch_layer_table *layers = layers_of(s->net, error);
+    if (!layers)
         return false;
-    struct orch_layer_table *layers = orch_layer_table_from_net(net);
     bool ok = !s->is_calibrated || calibrate(s, layers, error);
     for (int i = 0; ok && i < s->count; i++) {
         struct orch_paleo_step step;
         ok = orch_paleo_simulate(layers, &s->options, s->workers[i], &step, error);
         s->throughput[PREDICTED][i] = ok ? step.images_per_s : (double)NAN;
     }
+    const struct orch_layer_shape input = orch_layer_at(layers, 0)->out;
     if (ok)
-        orch_section_note(s->a->section, "all series: %s on images of %dx%dx%d", s->net,
-                          (int)net->input.c, (int)net->input.h, (int)net->input.w);
+        orch_section_note(
+            s->a->section, "%s: %s on images of %dx%dx%d, %" G_GINT64_FORMAT " parameters%s",
+            orch_paleo_net_is_own(s->net) ? "predicted" : "all series", s->net, (int)input.c,
+            (int)input.h, (int)input.w, orch_layer_table_params(layers),
+            orch_paleo_net_is_own(s->net)
+                ? ", which is the network of PALEO's repository; the trainings and the simulation "
+                  "are of orch's network with the batch normalisation of the published one"
+                : "");
     orch_layer_table_free(layers);
-    orch_net_free(net);
     return ok;
 }
 
@@ -263,7 +284,8 @@ static void add_method(const struct scaling_item *s)
     orch_section_note(s->a->section, "time of an epoch: %g images / throughput", s->images);
     if (isfinite(s->price))
         orch_section_note(s->a->section,
-                          "cost: hours of the epoch x workers x $%g an hour of a worker", s->price);
+                          "cost: hours of the epoch x workers x $%g an hour of a worker%s",
+                          s->price, o->device.is_gpu ? "" : CORE_PRICE);
     if (s->has[SIMULATED])
         orch_section_note(s->a->section,
                           "simulated: no machine ran these trainings (docs/plugins/simcluster.md)");

@@ -5,6 +5,7 @@
 #include "core/schedule/limit_options.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "predictors/paleo.h"
 
 #include <math.h>
 #include <string.h>
@@ -168,6 +169,8 @@ static bool open_net(struct orch_cli *cli, const struct time_options *o,
     if (path)
         return orch_time_question_open_table(q, path, o->net_table ? o->net : NULL, is_paleo,
                                              error);
+    if (o->net && orch_paleo_net_is_own(o->net))
+        return orch_time_question_open_table(q, NULL, o->net, is_paleo, error);
     if (!o->net) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "for example --net resnet50; 'orch net ls' lists them",

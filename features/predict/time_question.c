@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/data/catalogue.h"
 #include "predictors/from_net.h"
+#include "predictors/paleo.h"
 
 #include <math.h>
 #include <string.h>
@@ -148,7 +149,7 @@ static void hint_larger_input(struct orch_net_request request, const struct orch
 bool orch_time_question_open_table(struct orch_time_question *q, const char *path, const char *net,
                                    bool table_only, GError **error)
 {
-    q->table = orch_layer_table_read(path, net, error);
+    q->table = path ? orch_layer_table_read(path, net, error) : orch_paleo_net_table(net, error);
     if (!q->table || !orch_layer_table_check(q->table, error))
         return false;
     q->net = !table_only ? orch_net_from_layer_table(q->table, error) : NULL;
