@@ -425,7 +425,7 @@ static void test_folder_of_odd_files(void **state)
     put(dir, ".orch/secret", "no\n");
     put(dir, "large.bin", "");
     assert_int_equal(chmod(script, 0755), 0);
-    assert_int_equal(truncate(large, (4 << 20) + 1), 0);
+    assert_int_equal(truncate(large, (32 << 20) + 1), 0);
     assert_int_equal(mkfifo(pipe, 0600), 0);
     assert_int_equal(symlink("nowhere", link), 0);
     assert_int_equal(mkdir(empty, 0700), 0);
