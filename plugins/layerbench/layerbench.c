@@ -211,7 +211,8 @@ static bool clock_fits(const struct params *p, const char *device, const struct 
     return fits;
 }
 
-/* In a smoke run everything is timed once, on a batch of at most two images. */
+/* In a smoke run everything is timed once, on a batch of at most two images (whole.c: small ones
+ * where the recipe gives no size). */
 static struct params settings_of(const struct params *given, const struct orch_host *host)
 {
     struct params p = *given;
