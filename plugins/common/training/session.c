@@ -58,7 +58,7 @@ static bool initial_filters(struct orch_session *s, GError **error)
  */
 
 /** Steps of a smoke run, images of a step and of a validation at most. */
-enum { SMOKE_STEPS = 2, SMOKE_BATCH = 16, SMOKE_VAL_IMAGES = 16 };
+enum { SMOKE_STEPS = 2, SMOKE_BATCH = 4, SMOKE_VAL_IMAGES = 4 };
 
 /* ---- data -------------------------------------------------------------------------------------
  */
