@@ -19,9 +19,10 @@ endif()
 
 find_program(ORCH_PYTHON3 python3)
 if(ORCH_PYTHON3)
+  # starts many Pythons: six seconds of processor time
   add_test(NAME python.helper
     COMMAND ${ORCH_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/python/test_orch.py)
-  set_tests_properties(python.helper PROPERTIES LABELS quick TIMEOUT 600
+  set_tests_properties(python.helper PROPERTIES LABELS slow TIMEOUT 600
     ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONDONTWRITEBYTECODE=1")
   # kills processes and waits for recorders; cli.0125 is the quick one
   add_test(NAME python.record
