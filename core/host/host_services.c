@@ -38,6 +38,7 @@ struct services {
     GString *out;
     char *failure;
     json_t *inputs;
+    json_t *idle;     /* names of parameters without effect */
     GPtrArray *texts; /* digests returned to the plugin */
     bool has_checkpoint_dir;
     atomic_bool cancelled;
@@ -317,6 +318,15 @@ static void host_input(const struct orch_host *host, const char *name, const cha
     pthread_mutex_unlock(&services->mutex);
 }
 
+static void host_no_effect(const struct orch_host *host, const char *param)
+{
+    struct services *services = of(host);
+    g_autofree char *valid = g_utf8_make_valid(param ? param : "", -1);
+    pthread_mutex_lock(&services->mutex);
+    json_array_append_new(services->idle, json_string(valid));
+    pthread_mutex_unlock(&services->mutex);
+}
+
 static bool host_smoke(const struct orch_host *host)
 {
     return of(host)->setup.smoke;
@@ -376,6 +386,7 @@ static const struct orch_host SERVICES = {
     .smoke = host_smoke,
     .file_digest = host_file_digest,
     .slot = host_slot,
+    .no_effect = host_no_effect,
 };
 
 struct services *orch_services_new(const struct services_setup *setup)
@@ -399,6 +410,7 @@ struct services *orch_services_new(const struct services_setup *setup)
     }
     services->out = g_string_new(NULL);
     services->inputs = json_array();
+    services->idle = json_array();
     services->texts = g_ptr_array_new_with_free_func(g_free);
     return services;
 }
@@ -420,6 +432,7 @@ void orch_services_free(struct services *services)
     g_string_free(services->out, TRUE);
     g_free(services->failure);
     json_decref(services->inputs);
+    json_decref(services->idle);
     g_ptr_array_unref(services->texts);
     g_free(services);
 }
@@ -435,6 +448,7 @@ void orch_services_reset(struct services *services, bool smoke)
     services->setup.smoke = smoke;
     g_clear_pointer(&services->failure, g_free);
     json_array_clear(services->inputs);
+    json_array_clear(services->idle);
     g_ptr_array_set_size(services->texts, 0);
     pthread_mutex_unlock(&services->mutex);
 }
@@ -447,4 +461,9 @@ const char *orch_services_failure(const struct services *services)
 json_t *orch_services_inputs(struct services *services)
 {
     return services->inputs;
+}
+
+json_t *orch_services_idle(struct services *services)
+{
+    return services->idle;
 }

@@ -67,8 +67,9 @@ static json_t *answer_check(struct server *server, const json_t *question)
     bool ok = params && (!plugin->check ||
                          plugin->check(params, orch_services_host(server->services)) == ORCH_OK);
     const char *text = error ? error->message : orch_services_failure(server->services);
-    return json_pack("{s:s s:b s:s* s:O}", "event", "checked", "ok", ok, "text", ok ? NULL : text,
-                     "inputs", orch_services_inputs(server->services));
+    return json_pack("{s:s s:b s:s* s:O s:O}", "event", "checked", "ok", ok, "text",
+                     ok ? NULL : text, "inputs", orch_services_inputs(server->services), "idle",
+                     orch_services_idle(server->services));
 }
 
 static json_t *encode_cost(const struct orch_cost *cost)

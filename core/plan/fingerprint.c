@@ -354,7 +354,7 @@ char *orch_inputs_id(struct orch_workspace *workspace, const struct orch_expansi
 /* ---- the fingerprint --------------------------------------------------------------------------
  */
 
-static json_t *public_params(const struct orch_cell *cell)
+static json_t *public_params(const struct orch_cell *cell, const GPtrArray *idle)
 {
     json_t *out = json_object();
     const char *name;
@@ -365,6 +365,8 @@ static json_t *public_params(const struct orch_cell *cell)
         if (!spec || orch_cell_identifies(cell, spec))
             json_object_set(out, name, value);
     }
+    for (guint i = 0; idle && i < idle->len; i++)
+        json_object_del(out, idle->pdata[i]);
     return out;
 }
 
@@ -415,7 +417,7 @@ char *orch_command_id(const struct orch_experiment *experiment, const char *root
 }
 
 void orch_fingerprint(const struct orch_cell *cell, uint64_t seed, const GPtrArray *inputs,
-                      const char *inputs_id, const char *root,
+                      const GPtrArray *idle, const char *inputs_id, const char *root,
                       const struct orch_fingerprint_ref *refs, size_t ref_count, char out[65])
 {
     const struct orch_manifest *manifest = cell->experiment->manifest;
@@ -435,9 +437,9 @@ void orch_fingerprint(const struct orch_cell *cell, uint64_t seed, const GPtrArr
         json_array_append_new(
             referred, json_pack("[sss]", refs[i].param, refs[i].artifact, refs[i].fingerprint));
     g_autoptr(json_t) command = command_json(cell->experiment, root);
-    g_autoptr(json_t) all = json_pack("[s s s o o O O s]", FINGERPRINT_FORMAT, manifest->name,
-                                      manifest->version, public_params(cell), orch_json_u64(seed),
-                                      read, referred, inputs_id ? inputs_id : "");
+    g_autoptr(json_t) all = json_pack(
+        "[s s s o o O O s]", FINGERPRINT_FORMAT, manifest->name, manifest->version,
+        public_params(cell, idle), orch_json_u64(seed), read, referred, inputs_id ? inputs_id : "");
     if (command)
         json_array_append(all, command);
     if (manifest->kind == ORCH_PLUGIN_WRAPPED && manifest->metrics_on)

@@ -406,8 +406,8 @@ static bool adopt_run(struct orch_plan *plan, struct orch_plan_item *item, GErro
 static void set_fingerprints(struct orch_plan *plan, struct orch_plan_item *item,
                              const struct orch_fingerprint_ref *refs, size_t count)
 {
-    orch_fingerprint(item->cell, item->seed, item->inputs, item->inputs_id, plan->workspace->root,
-                     refs, count, item->fingerprint);
+    orch_fingerprint(item->cell, item->seed, item->inputs, item->idle, item->inputs_id,
+                     plan->workspace->root, refs, count, item->fingerprint);
     orch_code_fingerprint(plan, item, refs, count, item->code_fingerprint);
     memcpy(item->own_fingerprint, item->fingerprint, sizeof item->own_fingerprint);
 }

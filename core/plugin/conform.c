@@ -181,7 +181,8 @@ static struct outcome step_check(struct conform *conform)
         return result(ORCH_CONFORM_SKIPPED, "has none");
     GError *error = NULL;
     GPtrArray *inputs = NULL;
-    if (!orch_plugins_check(conform->plugins, conform->manifest, conform->params, &inputs, &error))
+    if (!orch_plugins_check(conform->plugins, conform->manifest, conform->params, &inputs, NULL,
+                            &error))
         return result_of_error(error);
     g_autofree char *count = count_text(inputs->len, "input");
     g_ptr_array_unref(inputs);

@@ -515,6 +515,19 @@ static GPtrArray *inputs_new(const json_t *answer)
     return inputs;
 }
 
+/* The parameters without effect that the manifest has. */
+static GPtrArray *idle_new(const struct orch_manifest *manifest, const json_t *answer)
+{
+    GPtrArray *idle = g_ptr_array_new_with_free_func(g_free);
+    const json_t *names = json_object_get(answer, "idle");
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        if (name && orch_manifest_param(manifest, name))
+            g_ptr_array_add(idle, g_strdup(name));
+    }
+    return idle;
+}
+
 static void refusal(const struct orch_manifest *manifest, const json_t *answer, GError **error)
 {
     g_autofree char *text = g_strdup(orch_json_text(answer, "text", ""));
@@ -526,7 +539,8 @@ static void refusal(const struct orch_manifest *manifest, const json_t *answer, 
 }
 
 bool orch_plugins_check(struct orch_plugins *plugins, const struct orch_manifest *manifest,
-                        const json_t *params, GPtrArray **out_inputs, GError **error)
+                        const json_t *params, GPtrArray **out_inputs, GPtrArray **out_idle,
+                        GError **error)
 {
     const json_t *answer = NULL;
     if (manifest->kind == ORCH_PLUGIN_COMPILED && manifest->has_check) {
@@ -540,6 +554,8 @@ bool orch_plugins_check(struct orch_plugins *plugins, const struct orch_manifest
     }
     if (out_inputs)
         *out_inputs = inputs_new(answer);
+    if (out_idle)
+        *out_idle = idle_new(manifest, answer);
     return true;
 }
 

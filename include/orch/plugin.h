@@ -61,7 +61,7 @@ extern "C" {
 #define ORCH_PLUGIN_MAGIC UINT64_C(0x47554c504843524f)
 #define ORCH_ABI_MAJOR 1
 /** 1.1 appended orch_cost.unit to .steps and orch_host.slot. */
-#define ORCH_ABI_MINOR 1
+#define ORCH_ABI_MINOR 2
 /** The one symbol that the host looks up. */
 #define ORCH_PLUGIN_SYMBOL "orch_plugin_v1"
 
@@ -242,6 +242,13 @@ struct orch_host {
      * values are the same during the whole trial. In check, which belongs to no trial, it describes
      * one process with one thread. */
     void (*slot)(const struct orch_host *, struct orch_slot *out);
+
+    /* Since ABI 1.2. */
+
+    /** In check: says that a parameter has no effect with the values of the others, as the
+     * algorithm of an all-reduce with one worker. Trials that differ in it alone are one trial,
+     * which runs once: it is no part of the fingerprint. */
+    void (*no_effect)(const struct orch_host *, const char *param);
 };
 
 /** True if the host has a service: `if (orch_host_has(host, slot)) host->slot(host, &slot);` */

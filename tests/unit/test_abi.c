@@ -94,7 +94,8 @@ static void test_has(void **state)
     assert_true(orch_cost_has(&cost, steps) && orch_cost_has(&cost, unit));
     host.struct_bytes--;
     cost.struct_bytes--;
-    assert_false(orch_host_has(&host, slot));
+    assert_true(orch_host_has(&host, slot));
+    assert_false(orch_host_has(&host, no_effect));
     assert_true(orch_host_has(&host, file_digest));
     assert_false(orch_cost_has(&cost, steps));
     assert_true(orch_cost_has(&cost, actors));
