@@ -19,7 +19,6 @@
 #define ONNX_FOLD_MAX 4096                   /* maximum elements of a constant with known numbers */
 #define ONNX_ELEMENTS_MAX ((int64_t)1 << 40) /* maximum elements of a value */
 
-
 struct onnx_value {
     const char *name; /* in the file */
     bool is_made;

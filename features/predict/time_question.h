@@ -85,8 +85,8 @@ bool orch_time_question_open_net(struct orch_time_question *question,
                                  const struct orch_net_request *request,
                                  const struct orch_usual_data *set, GPtrArray *notes,
                                  GError **error);
-/** Uses a table of layers as the network; `net` NULL: the table's only network. `path` NULL: `net` is
- * a network of PALEO's repository, "paleo:inception_v3". */
+/** Uses a table of layers as the network; `net` NULL: the table's only network. `path` NULL: `net`
+ * is a network of PALEO's repository, "paleo:inception_v3". */
 bool orch_time_question_open_table(struct orch_time_question *question, const char *path,
                                    const char *net, bool table_only, GError **error);
 /** Sets the work: the number of images from `set`, else as already set, else guessed from the
