@@ -210,9 +210,10 @@ static void append_lines(GString *out, const struct orch_chart *chart, const GAr
     if (lines->len <= LINES_MOST) {
         for (guint i = 0; i < lines->len; i++) {
             const struct line *line = &g_array_index(lines, struct line, i);
-            g_string_append_printf(out, "%s%s%s%s ", i ? "; " : "", i ? "" : y.name,
-                                   lines->len > 1 ? i ? "" : ": " : "",
-                                   lines->len > 1 ? line->label : "");
+            g_string_append(out, i ? "; " : y.name);
+            if (lines->len > 1)
+                g_string_append_printf(out, "%s%s", i ? "" : ": ", line->label);
+            g_string_append_c(out, ' ');
             append_change(out, line, &x, &y);
         }
     } else {

@@ -91,7 +91,7 @@ static bool is_disturbed(const struct orch_grid *grid, const struct orch_grid_ce
     const GArray *numbers = cell->numbers[0];
     return trials->section && orch_unit_is_timing(grid->units[0], NULL) &&
            !isnan(g_array_index(numbers, double, numbers->len - 1)) &&
-           orch_facts_are_disturbed(trial->run->facts) && !orch_trial_is_simulated(trials, trial);
+           orch_trial_is_disturbed(trials, trial);
 }
 
 static bool add_numbers(struct orch_grid *grid, struct orch_grid_cell *cell,

@@ -4,6 +4,7 @@
  * formula, which a note repeats. The chart is of the first column. */
 #include "core/recipe/report_shapes.h"
 #include "core/report/items.h"
+#include "core/report/speedup_columns.h"
 
 #include "core/stats/numbers.h"
 #include "core/stats/quotient.h"
@@ -16,118 +17,6 @@
 /* ---- columns -----------------------------------------------------------------------------------
  */
 
-/* Further values that an item may name, averaged over the repeats. */
-enum extra { BYTES, COMPUTE, EXPOSED, WORK, STEPS, EXTRAS };
-static const char *const EXTRA_KEYS[EXTRAS] = {"bytes", "compute", "exposed", "work", "steps"};
-
-/* What a row is computed from. NaN: not measured. */
-struct row_numbers {
-    double workers, value, alone; /* alone: the value of one worker */
-    double extra[EXTRAS];
-    bool is_less_better;
-};
-
-static double speedup(const struct row_numbers *r)
-{
-    return r->is_less_better ? r->alone / r->value : r->value / r->alone;
-}
-
-static double efficiency(const struct row_numbers *r)
-{
-    return speedup(r) / r->workers;
-}
-
-static double ratio(const struct row_numbers *r)
-{
-    return r->value / r->alone;
-}
-
-static double inverse(const struct row_numbers *r)
-{
-    return r->alone / r->value;
-}
-
-static double increase(const struct row_numbers *r)
-{
-    return 100 * (r->value / r->alone - 1);
-}
-
-/* The plugin's timers take precedence over what follows from the times of one and of n workers:
- * where workers share cores, the latter calls it communication that they slow each other. */
-static double timer(const struct row_numbers *r, enum extra which)
-{
-    return r->extra[which] * (isnan(r->extra[STEPS]) ? 1 : r->extra[STEPS]);
-}
-
-static double computing(const struct row_numbers *r)
-{
-    return isnan(r->extra[COMPUTE]) ? r->alone / r->workers : timer(r, COMPUTE);
-}
-
-static double communication(const struct row_numbers *r)
-{
-    return isnan(r->extra[EXPOSED]) ? r->value - r->alone / r->workers : timer(r, EXPOSED);
-}
-
-/* Not defined where the difference of two measured times is not positive. */
-static double bandwidth(const struct row_numbers *r)
-{
-    const double seconds = communication(r);
-    return r->workers > 1 && seconds > 0
-               ? 2 * (r->workers - 1) / r->workers * r->extra[BYTES] / seconds / 1e9
-               : (double)NAN;
-}
-
-static double ideal_speedup(double workers)
-{
-    return workers;
-}
-
-static double ideal_efficiency(double workers)
-{
-    (void)workers;
-    return 1;
-}
-
-static const struct column {
-    const char *name, *header, *formula_less,
-        *formula_more; /* for values of which less is better */
-    double (*compute)(const struct row_numbers *);
-    double (*ideal)(double workers); /* NULL: it depends on the kind of scaling */
-    bool is_quotient;                /* depends on value / alone, and so has an interval */
-    enum extra timer;                /* the value that replaces the formula; BYTES: none */
-} COLUMNS[] = {
-    {"speedup", "speedup", "S(n) = t(1) / t(n)", "S(n) = v(n) / v(1)", speedup, ideal_speedup, true,
-     BYTES},
-    {"efficiency", "share of the ideal n", "S(n) / n", "S(n) / n", efficiency, ideal_efficiency,
-     true, BYTES},
-    {"ratio", "t(n)/t(1)", "t(n) / t(1)", "v(n) / v(1)", ratio, NULL, true, BYTES},
-    {"inverse", "t(1)/t(n)", "t(1) / t(n)", "v(1) / v(n)", inverse, NULL, true, BYTES},
-    {
-        "increase",
-        "increase (%)",
-        "100 (t(n) / t(1) - 1) %",
-        "100 (v(n) / v(1) - 1) %",
-        increase,
-        NULL,
-        true,
-        BYTES,
-    },
-    {"computing", "computing", "t(1) / n", "v(1) / n", computing, NULL, false, COMPUTE},
-    {"communication", "communication", "t(n) - t(1) / n", "v(n) - v(1) / n", communication, NULL,
-     false, EXPOSED},
-    {"bandwidth", "bandwidth (GB/s)", "2 (n-1)/n x bytes / communication / 10^9",
-     "2 (n-1)/n x bytes / communication / 10^9", bandwidth, NULL, false, BYTES},
-};
-
-static const struct column *column_of(const char *name)
-{
-    for (size_t i = 0; i < G_N_ELEMENTS(COLUMNS); i++)
-        if (strcmp(COLUMNS[i].name, name) == 0)
-            return &COLUMNS[i];
-    return NULL;
-}
-
 /* The columns that the item asks for, else speedup and efficiency. The recipe's check has refused
  * other names. */
 static GPtrArray *columns_of(const struct orch_section_context *a)
@@ -136,10 +25,10 @@ static GPtrArray *columns_of(const struct orch_section_context *a)
     g_autoptr(GPtrArray) names = orch_texts_from_json(json_object_get(a->item->spec, "columns"));
     GPtrArray *columns = g_ptr_array_new();
     for (guint i = 0; i < names->len; i++)
-        if (column_of(names->pdata[i]))
-            g_ptr_array_add(columns, (gpointer)(uintptr_t)column_of(names->pdata[i]));
+        if (orch_speedup_column(names->pdata[i]))
+            g_ptr_array_add(columns, (gpointer)(uintptr_t)orch_speedup_column(names->pdata[i]));
     for (guint i = 0; !names->len && i < G_N_ELEMENTS(usual); i++)
-        g_ptr_array_add(columns, (gpointer)(uintptr_t)column_of(usual[i]));
+        g_ptr_array_add(columns, (gpointer)(uintptr_t)orch_speedup_column(usual[i]));
     return columns;
 }
 
@@ -151,8 +40,8 @@ struct setting {
     char *label;
     double workers;
     GArray *values; /* double */
-    double sums[EXTRAS];
-    unsigned counts[EXTRAS];
+    double sums[ORCH_SPEEDUP_EXTRAS];
+    unsigned counts[ORCH_SPEEDUP_EXTRAS];
     bool is_disturbed; /* the values are times or rates, and some run was disturbed */
 };
 
@@ -217,9 +106,9 @@ static bool add_values(struct orch_section_context *a, const struct orch_trials 
                        struct orch_report_trial *trial, struct gathered *g, struct setting *s,
                        double value, GError **error)
 {
-    for (enum extra i = 0; i < EXTRAS; i++) {
+    for (enum orch_speedup_extra i = 0; i < ORCH_SPEEDUP_EXTRAS; i++) {
         g_autoptr(GPtrArray) wanted =
-            orch_item_values_parse(json_object_get(a->item->spec, EXTRA_KEYS[i]));
+            orch_item_values_parse(json_object_get(a->item->spec, ORCH_SPEEDUP_EXTRA_KEYS[i]));
         double extra;
         if (!read_value(trials, trial, wanted, NULL, &extra, error))
             return false;
@@ -232,7 +121,7 @@ static bool add_values(struct orch_section_context *a, const struct orch_trials 
         return true;
     g_array_append_val(s->values, value);
     s->is_disturbed |= trials->section && orch_unit_is_timing(g->unit, NULL) &&
-                       orch_facts_are_disturbed(trial->run->facts);
+                       orch_trial_is_disturbed(trials, trial);
     return true;
 }
 
@@ -300,23 +189,24 @@ static struct orch_table *start_table(const struct gathered *g, const GPtrArray 
     g_ptr_array_add(headers, g->unit ? g_strdup_printf(">%s (%s)", name, g->unit)
                                      : g_strdup_printf(">%s", name));
     for (guint i = 0; i < columns->len; i++)
-        g_ptr_array_add(headers,
-                        g_strdup_printf(">%s", ((const struct column *)columns->pdata[i])->header));
+        g_ptr_array_add(
+            headers, g_strdup_printf(
+                         ">%s", ((const struct orch_speedup_column *)columns->pdata[i])->header));
     g_ptr_array_add(headers, NULL);
     return orch_table_new((const char *const *)headers->pdata);
 }
 
 /* Without a base, or with one that was measured under another load, no column has a number. */
-static struct row_numbers numbers_of(const struct gathered *g, const struct setting *s)
+static struct orch_speedup_numbers numbers_of(const struct gathered *g, const struct setting *s)
 {
     const struct setting *base = base_of(g->settings, s->label);
-    struct row_numbers row = {
+    struct orch_speedup_numbers row = {
         .workers = s->workers,
         .value = mean_of(s),
         .alone = base && !is_uneven(g, s) ? mean_of(base) : (double)NAN,
         .is_less_better = g_strcmp0(g->better, "max") != 0,
     };
-    for (enum extra i = 0; i < EXTRAS; i++)
+    for (enum orch_speedup_extra i = 0; i < ORCH_SPEEDUP_EXTRAS; i++)
         row.extra[i] = s->counts[i] ? s->sums[i] / s->counts[i] : (double)NAN;
     return row;
 }
@@ -324,10 +214,10 @@ static struct row_numbers numbers_of(const struct gathered *g, const struct sett
 /* Adds a column's number, with the interval that follows from that of the quotient of both means.
  */
 static void add_number(struct orch_table *table, const struct gathered *g, const struct setting *s,
-                       const struct column *column)
+                       const struct orch_speedup_column *column)
 {
     const struct setting *base = base_of(g->settings, s->label);
-    struct row_numbers row = numbers_of(g, s);
+    struct orch_speedup_numbers row = numbers_of(g, s);
     const double number = column->compute(&row);
     if (!column->is_quotient || !base || base == s || isnan(number)) {
         orch_table_add_real(table, number);
@@ -360,7 +250,7 @@ static struct orch_table *make_table(const struct gathered *g, const GPtrArray *
     struct orch_table *table = start_table(g, columns, by, name);
     for (guint i = 0; i < g->settings->len; i++) {
         const struct setting *s = &g_array_index(g->settings, struct setting, i);
-        const struct row_numbers row = numbers_of(g, s);
+        const struct orch_speedup_numbers row = numbers_of(g, s);
         if (by->len)
             orch_table_add(table, s->label, NULL);
         orch_table_add_int(table, (int64_t)s->workers);
@@ -380,7 +270,7 @@ static void add_point(struct orch_chart_panel *panel, const char *name, enum orc
 
 /* The first column by workers, a line for each group, beside the ideal where there is one. */
 static void add_chart(struct orch_section_context *a, const struct gathered *g,
-                      const struct column *column)
+                      const struct orch_speedup_column *column)
 {
     g_autofree char *label = g_str_has_prefix(column->header, column->name)
                                  ? g_strdup(column->header)
@@ -389,7 +279,7 @@ static void add_chart(struct orch_section_context *a, const struct gathered *g,
     struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
     for (guint i = 0; i < g->settings->len; i++) {
         const struct setting *s = &g_array_index(g->settings, struct setting, i);
-        const struct row_numbers row = numbers_of(g, s);
+        const struct orch_speedup_numbers row = numbers_of(g, s);
         add_point(panel, s->label, ORCH_SERIES_MEASURED, s->workers, column->compute(&row));
     }
     for (guint i = 0; column->ideal && i < g->settings->len; i++) {
@@ -406,9 +296,11 @@ static void add_notes(struct orch_section_context *a, const struct gathered *g,
     bool has_all = true, any_quotient = false;
     unsigned single = 0;
     for (guint i = 0; i < columns->len; i++) {
-        const struct column *c = columns->pdata[i];
+        const struct orch_speedup_column *c = columns->pdata[i];
         const char *timer =
-            c->timer == BYTES ? NULL : orch_json_text(a->item->spec, EXTRA_KEYS[c->timer], NULL);
+            c->timer == ORCH_SPEEDUP_BYTES
+                ? NULL
+                : orch_json_text(a->item->spec, ORCH_SPEEDUP_EXTRA_KEYS[c->timer], NULL);
         any_quotient |= c->is_quotient;
         if (timer)
             orch_section_note(a->section, "%s: measured by the trials (%s)", c->header, timer);
@@ -430,8 +322,8 @@ static void add_notes(struct orch_section_context *a, const struct gathered *g,
                           "noise and they have no interval: repeat the trials",
                           single, single == 1 ? "s" : "");
     if (any_quotient)
-        orch_section_note(a->section, "[95 %% interval] of the quotient of both means (Fieller), "
-                                      "from two repeats of each on");
+        orch_section_note(a->section, "[95 %% interval] of the quotient of both means (Fieller); "
+                                      "it needs two repeats of each");
     if (!has_all)
         orch_section_note(a->section, "a dash: one worker was not measured with these settings");
     if (g->oversubscribed_count)
@@ -450,8 +342,9 @@ static const struct setting *widest(const GArray *settings, const char *label)
     const struct setting *found = NULL;
     for (guint i = 0; i < settings->len; i++) {
         const struct setting *s = &g_array_index(settings, struct setting, i);
-        if (strcmp(s->label, label) == 0 && s->counts[COMPUTE] && s->counts[EXPOSED] &&
-            s->workers > 1 && (!found || s->workers > found->workers))
+        if (strcmp(s->label, label) == 0 && s->counts[ORCH_SPEEDUP_COMPUTE] &&
+            s->counts[ORCH_SPEEDUP_EXPOSED] && s->workers > 1 &&
+            (!found || s->workers > found->workers))
             found = s;
     }
     return found;
@@ -464,13 +357,14 @@ static const struct setting *widest(const GArray *settings, const char *label)
 static bool add_limit(struct orch_section_context *a, const struct gathered *g,
                       const struct setting *base, const struct setting *s, bool has_label)
 {
-    const struct row_numbers one = numbers_of(g, base), many = numbers_of(g, s);
-    const double work = many.extra[WORK] / one.extra[WORK];
-    const double ideal = one.extra[COMPUTE] * (isfinite(work) ? work : 1);
-    const double more = many.extra[COMPUTE] - ideal, exposed = many.extra[EXPOSED];
+    const struct orch_speedup_numbers one = numbers_of(g, base), many = numbers_of(g, s);
+    const double work = many.extra[ORCH_SPEEDUP_WORK] / one.extra[ORCH_SPEEDUP_WORK];
+    const double ideal = one.extra[ORCH_SPEEDUP_COMPUTE] * (isfinite(work) ? work : 1);
+    const double more = many.extra[ORCH_SPEEDUP_COMPUTE] - ideal,
+                 exposed = many.extra[ORCH_SPEEDUP_EXPOSED];
     if (isnan(ideal) || isnan(more))
         return false;
-    g_autofree char *computes = orch_number_format(many.extra[COMPUTE]);
+    g_autofree char *computes = orch_number_format(many.extra[ORCH_SPEEDUP_COMPUTE]);
     g_autofree char *ideally = orch_number_format(ideal);
     g_autofree char *waits = orch_number_format(exposed);
     const bool by_computing = more > exposed;
@@ -479,7 +373,7 @@ static bool add_limit(struct orch_section_context *a, const struct gathered *g,
         "%s%s%g workers: each computes for %s s where %s s are ideal (%.2f times), and "
         "%s s of communication are not hidden: %s limits the speedup",
         has_label ? s->label : "", has_label ? ", " : "", s->workers, computes, ideally,
-        many.extra[COMPUTE] / ideal, waits,
+        many.extra[ORCH_SPEEDUP_COMPUTE] / ideal, waits,
         by_computing ? "slower computing, not communication," : "communication");
     return by_computing;
 }

@@ -163,8 +163,8 @@ void orch_section_add_uneven(struct orch_section_context *a, const struct orch_t
     g_ptr_array_add(words, (gpointer)(uintptr_t) "--disturbed");
     guint count = 0;
     for (guint i = 0; i < trials->all->len; i++) {
-        const struct orch_report_trial *trial = trials->all->pdata[i];
-        if (!trial->item || !trial->run || !orch_facts_are_disturbed(trial->run->facts) ||
+        struct orch_report_trial *trial = trials->all->pdata[i];
+        if (!trial->item || !orch_trial_is_disturbed(trials, trial) ||
             orch_disturbed_has(&trials->disturbed, trial->run))
             continue;
         count++;

@@ -343,12 +343,18 @@ bool orch_trial_is_simulated(const struct orch_trials *trials, struct orch_repor
            orch_run_numbers_get(trial->numbers, SIMULATED, ORCH_AGGREGATE_LAST, NULL, NULL) > 0;
 }
 
+bool orch_trial_is_disturbed(const struct orch_trials *trials, struct orch_report_trial *trial)
+{
+    return trial->run && orch_facts_are_disturbed(trial->run->facts) &&
+           !orch_trial_is_simulated(trials, trial);
+}
+
 bool orch_trial_is_left_out(const struct orch_trials *trials, struct orch_report_trial *trial)
 {
-    if (!trials->section || orch_trial_is_simulated(trials, trial))
+    if (!trials->section || !orch_trial_is_disturbed(trials, trial))
         return false;
     bool is_out = orch_disturbed_has(&trials->disturbed, trial->run);
-    if (!trial->is_disturbance_counted && orch_facts_are_disturbed(trial->run->facts)) {
+    if (!trial->is_disturbance_counted) {
         trial->is_disturbance_counted = true;
         *(is_out ? &trials->section->disturbed_left_out : &trials->section->disturbed_kept) += 1;
     }

@@ -48,6 +48,8 @@ void orch_trials_leave_out_disturbed(struct orch_trials *trials, struct orch_sec
 /** Returns whether the trial's run is simulated: its result `simulated` is above 0, so no machine
  * ran what its times are about, and other programs cannot have disturbed them. */
 bool orch_trial_is_simulated(const struct orch_trials *trials, struct orch_report_trial *trial);
+/** Returns whether other programs disturbed the trial's run: its times may be too long. */
+bool orch_trial_is_disturbed(const struct orch_trials *trials, struct orch_report_trial *trial);
 /** Returns whether times and rates of the trial's run are skipped because the run was disturbed;
  * the trial is counted in the section on the first call. The trial must have a run. */
 bool orch_trial_is_left_out(const struct orch_trials *trials, struct orch_report_trial *trial);

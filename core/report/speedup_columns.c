@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/report/speedup_columns.h"
+
+#include <glib.h>
+#include <math.h>
+#include <string.h>
+
+const char *const ORCH_SPEEDUP_EXTRA_KEYS[ORCH_SPEEDUP_EXTRAS] = {"bytes", "compute", "exposed",
+                                                                  "work", "steps"};
+
+static double speedup(const struct orch_speedup_numbers *r)
+{
+    return r->is_less_better ? r->alone / r->value : r->value / r->alone;
+}
+
+static double efficiency(const struct orch_speedup_numbers *r)
+{
+    return speedup(r) / r->workers;
+}
+
+static double ratio(const struct orch_speedup_numbers *r)
+{
+    return r->value / r->alone;
+}
+
+static double inverse(const struct orch_speedup_numbers *r)
+{
+    return r->alone / r->value;
+}
+
+static double increase(const struct orch_speedup_numbers *r)
+{
+    return 100 * (r->value / r->alone - 1);
+}
+
+/* The plugin's timers take precedence over what follows from the times of one and of n workers:
+ * where workers share cores, the latter calls it communication that they slow each other. */
+static double timer(const struct orch_speedup_numbers *r, enum orch_speedup_extra which)
+{
+    return r->extra[which] *
+           (isnan(r->extra[ORCH_SPEEDUP_STEPS]) ? 1 : r->extra[ORCH_SPEEDUP_STEPS]);
+}
+
+static double computing(const struct orch_speedup_numbers *r)
+{
+    return isnan(r->extra[ORCH_SPEEDUP_COMPUTE]) ? r->alone / r->workers
+                                                 : timer(r, ORCH_SPEEDUP_COMPUTE);
+}
+
+static double communication(const struct orch_speedup_numbers *r)
+{
+    return isnan(r->extra[ORCH_SPEEDUP_EXPOSED]) ? r->value - r->alone / r->workers
+                                                 : timer(r, ORCH_SPEEDUP_EXPOSED);
+}
+
+/* Not defined where the difference of two measured times is not positive. */
+static double bandwidth(const struct orch_speedup_numbers *r)
+{
+    const double seconds = communication(r);
+    return r->workers > 1 && seconds > 0
+               ? 2 * (r->workers - 1) / r->workers * r->extra[ORCH_SPEEDUP_BYTES] / seconds / 1e9
+               : (double)NAN;
+}
+
+static double ideal_speedup(double workers)
+{
+    return workers;
+}
+
+static double ideal_efficiency(double workers)
+{
+    (void)workers;
+    return 1;
+}
+
+static const struct orch_speedup_column COLUMNS[] = {
+    {.name = "speedup",
+     .header = "speedup",
+     .formula_less = "S(n) = t(1) / t(n)",
+     .formula_more = "S(n) = v(n) / v(1)",
+     .compute = speedup,
+     .ideal = ideal_speedup,
+     .is_quotient = true},
+    {.name = "efficiency",
+     .header = "share of the ideal n",
+     .formula_less = "S(n) / n",
+     .formula_more = "S(n) / n",
+     .compute = efficiency,
+     .ideal = ideal_efficiency,
+     .is_quotient = true},
+    {.name = "ratio",
+     .header = "t(n)/t(1)",
+     .formula_less = "t(n) / t(1)",
+     .formula_more = "v(n) / v(1)",
+     .compute = ratio,
+     .is_quotient = true},
+    {.name = "inverse",
+     .header = "t(1)/t(n)",
+     .formula_less = "t(1) / t(n)",
+     .formula_more = "v(1) / v(n)",
+     .compute = inverse,
+     .is_quotient = true},
+    {.name = "increase",
+     .header = "increase (%)",
+     .formula_less = "100 (t(n) / t(1) - 1) %",
+     .formula_more = "100 (v(n) / v(1) - 1) %",
+     .compute = increase,
+     .is_quotient = true},
+    {.name = "computing",
+     .header = "computing",
+     .formula_less = "t(1) / n",
+     .formula_more = "v(1) / n",
+     .compute = computing,
+     .timer = ORCH_SPEEDUP_COMPUTE},
+    {.name = "communication",
+     .header = "communication",
+     .formula_less = "t(n) - t(1) / n",
+     .formula_more = "v(n) - v(1) / n",
+     .compute = communication,
+     .timer = ORCH_SPEEDUP_EXPOSED},
+    {.name = "bandwidth",
+     .header = "bandwidth (GB/s)",
+     .formula_less = "2 (n-1)/n x bytes / communication / 10^9",
+     .formula_more = "2 (n-1)/n x bytes / communication / 10^9",
+     .compute = bandwidth},
+};
+
+const struct orch_speedup_column *orch_speedup_column(const char *name)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(COLUMNS); i++)
+        if (strcmp(COLUMNS[i].name, name) == 0)
+            return &COLUMNS[i];
+    return NULL;
+}

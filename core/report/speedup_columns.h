@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The columns of the report item `speedup`, each with its formula. */
+#ifndef ORCH_CORE_REPORT_SPEEDUP_COLUMNS_H
+#define ORCH_CORE_REPORT_SPEEDUP_COLUMNS_H
+
+#include <stdbool.h>
+
+/** Further values that an item may name, averaged over the repeats. */
+enum orch_speedup_extra {
+    ORCH_SPEEDUP_BYTES,   /* sent by a worker */
+    ORCH_SPEEDUP_COMPUTE, /* seconds of computing, by the trial's timers */
+    ORCH_SPEEDUP_EXPOSED, /* seconds of communication that computing does not hide */
+    ORCH_SPEEDUP_WORK,    /* images of a worker */
+    ORCH_SPEEDUP_STEPS,   /* by which both times are multiplied */
+    ORCH_SPEEDUP_EXTRAS
+};
+/** The keys of an item that name them. */
+extern const char *const ORCH_SPEEDUP_EXTRA_KEYS[ORCH_SPEEDUP_EXTRAS];
+
+/** The numbers of a row. NaN: not measured. */
+struct orch_speedup_numbers {
+    double workers, value, alone; /* alone: the value of one worker */
+    double extra[ORCH_SPEEDUP_EXTRAS];
+    bool is_less_better;
+};
+
+struct orch_speedup_column {
+    const char *name, *header;
+    const char *formula_less, *formula_more; /* for values of which less, or more, is better */
+    double (*compute)(const struct orch_speedup_numbers *);
+    double (*ideal)(double workers); /* NULL: it depends on the kind of scaling */
+    bool is_quotient;                /* depends on value / alone, and so has an interval */
+    enum orch_speedup_extra timer;   /* the value that replaces the formula; ORCH_SPEEDUP_BYTES:
+                                        none */
+};
+
+/** Returns the column of that name, or NULL. Static. */
+const struct orch_speedup_column *orch_speedup_column(const char *name);
+
+#endif
