@@ -80,7 +80,7 @@ void orch_law_free(struct orch_curve_law *law);
 /** Number of coefficients of a line: the constant and one for each feature that it uses. */
 int orch_law_coefficients(const struct orch_law_line *line);
 /** Returns whether R2 says something about a regression: it needs two observations or more for
- * each coefficient, because with fewer R2 is near 1 whatever the data are. */
+ * each coefficient, because with fewer R2 is large for random data, too. */
 bool orch_law_r2_counts(int observations, int coefficients);
 
 /** Sets the standard errors and the condition number of a line with selected features. `y`: the

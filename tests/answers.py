@@ -88,7 +88,7 @@ def label(run, axes):
 
 
 def by_seed(pairs):
-    """Means of the values of equal seeds, as an array in the order of the seeds."""
+    """{seed: mean of its values}"""
     groups = collections.defaultdict(list)
     for seed, value in pairs:
         if value is not None and math.isfinite(value):
@@ -318,7 +318,7 @@ class Section:
                 chosen = [run for run in self.of if label(run, axes) == of]
                 times = [self.runs.value(run, value) if self.runs.value(run, reached) > 0 else math.inf for run in chosen]
                 done = [t for t in times if math.isfinite(t)]
-                if len(times) != row["runs"]:  # times of disturbed runs are left out
+                if len(times) != row.get("counted", row["runs"]):  # times of disturbed runs are left out
                     continue
                 self.compare(f"{of}, {name}, reached", row["reached"], len(done) / len(times))
                 if isinstance(row.get("median"), (int, float)):
@@ -350,7 +350,8 @@ class Report:
             kind = section["kind"]
             if not section["runs"] or not item:
                 continue
-            if kind not in KINDS or not KINDS[kind](Section(self, section, item[kind], runs)):
+            before = self.numbers
+            if kind not in KINDS or not KINDS[kind](Section(self, section, item[kind], runs)) or self.numbers == before:
                 self.left[kind] += 1
 
 

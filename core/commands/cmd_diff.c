@@ -93,7 +93,7 @@ static char *words_besides(const char *const *a, const char *const *b)
             g_ptr_array_remove_index(left, at);
             continue;
         }
-        g_autofree char *word = orch_run_shell_word(*a);
+        g_autofree char *word = orch_cli_shell_word(*a);
         g_string_append_printf(text, "%s%s", text->len ? " " : "", word);
     }
     return text->len ? g_strdup(text->str) : NULL;

@@ -54,7 +54,7 @@ static void print_command(const struct orch_run *run)
         return;
     g_autoptr(GString) text = g_string_new(NULL);
     for (char **word = words; *word; word++) {
-        g_autofree char *quoted = orch_run_shell_word(*word);
+        g_autofree char *quoted = orch_cli_shell_word(*word);
         g_string_append_printf(text, "%s%s", text->len ? " " : "", quoted);
     }
     g_autofree char *line = orch_text_line(g_strdup(text->str));

@@ -84,9 +84,9 @@ void orch_section_free(struct orch_section *section);
 /** Returns a state's name in JSON and style sheets: "complete", "small_scale", "partial", ... */
 const char *orch_section_state_name(enum orch_section_state state);
 
-/** Append a block. Texts are copied; tables and charts are owned by the section afterwards. */
 /** Puts the sentence that answers the question before all other blocks. */
 void orch_section_answer(struct orch_section *section, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/** Append a block. Texts are copied; tables and charts are owned by the section afterwards. */
 void orch_section_text(struct orch_section *section, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void orch_section_note(struct orch_section *section, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /** Appends a block for the student to answer, with the question ("": none). A section with only

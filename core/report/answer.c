@@ -97,7 +97,7 @@ static void append_entries(GString *out, const GArray *entries, const char *name
     const struct entry *low = entry_at(entries, lowest), *high = entry_at(entries, highest);
     g_string_append_printf(out, "%s%s: ", out->len ? "; " : "", name);
     if (entries->len > 1 && low->value == high->value) {
-        append_number(out, low->value, low->low, low->high, unit);
+        append_number(out, low->value, (double)NAN, (double)NAN, unit);
         g_string_append_printf(out, " in all %u settings", entries->len);
     } else if (entries->len <= LISTED_MOST) {
         for (guint i = 0; i < entries->len; i++) {
@@ -178,7 +178,8 @@ static double ideal_of(const struct line *line)
     return (double)NAN;
 }
 
-/* "rises from 359 images/s (workers 1) to 513 images/s (workers 2), 1.43 times, ideal 718" */
+/* "rises from 359 images/s (workers 1) to 513 images/s (workers 2), a factor of 1.43, where the
+ * ideal is 718 images/s" */
 static void append_change(GString *out, const struct line *line, const struct quantity *x,
                           const struct quantity *y)
 {
@@ -189,19 +190,24 @@ static void append_change(GString *out, const struct line *line, const struct qu
         g_string_append_printf(out, " (%s %s)", x->name, from);
         return;
     }
-    g_string_append(out, last->y > first->y   ? "rises from "
-                         : last->y < first->y ? "falls from "
-                                              : "stays from ");
+    if (first->y == last->y) {
+        g_string_append(out, "is ");
+        append_number(out, first->y, first->low, first->high, y->unit);
+        g_string_append_printf(out, " at %s %s and at %s", x->name, from, to);
+        return;
+    }
+    g_string_append(out, last->y > first->y ? "rises from " : "falls from ");
     append_number(out, first->y, first->low, first->high, y->unit);
     g_string_append_printf(out, " (%s %s) to ", x->name, from);
     append_number(out, last->y, last->low, last->high, y->unit);
     g_string_append_printf(out, " (%s %s)", x->name, to);
     if (first->y > 0 && last->y > 0)
-        g_string_append_printf(out, ", %.3g times", last->y / first->y);
+        g_string_append_printf(out, ", a factor of %.3g", last->y / first->y);
     const double ideal = ideal_of(line);
     g_autofree char *ideal_text = isfinite(ideal) ? orch_number_format(ideal) : NULL;
     if (ideal_text)
-        g_string_append_printf(out, ", where the ideal is %s", ideal_text);
+        g_string_append_printf(out, ", where the ideal is %s%s%s", ideal_text, y->unit ? " " : "",
+                               y->unit ? y->unit : "");
 }
 
 static void append_lines(GString *out, const struct orch_chart *chart, const GArray *lines)

@@ -6,7 +6,7 @@
 #include "core/report/grid.h"
 
 /** Puts the answer of the section's last chart before its other blocks. Lines: from what to what
- * each goes, by which factor, and the share of its ideal; bars and heat maps: the values, or the
+ * each goes, by which factor, and its ideal; bars and heat maps: the values, or the
  * lowest and the highest. Without such a chart, or without numbers in it, nothing is added. */
 void orch_answer_of_chart(struct orch_section *section);
 

@@ -79,6 +79,7 @@ static char *other_settings(const struct orch_grid *grid, const struct orch_repo
     for (size_t i = 0; i < G_N_ELEMENTS(axes); i++)
         for (guint j = 0; j < axes[i]->len; j++)
             json_object_del(others, axes[i]->pdata[j]);
+    orch_seed_names_remove(others);
     char *text = orch_json_canonical(others);
     return text ? text : g_strdup("");
 }

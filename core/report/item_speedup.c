@@ -229,7 +229,9 @@ static void add_number(struct orch_table *table, const struct gathered *g, const
     const double one = column->compute(&row);
     row.value = q.value.high * row.alone;
     const double other = column->compute(&row);
-    const bool has_interval = isfinite(one) && isfinite(other);
+    /* a quotient whose lower end is below 0 has no bounded inverse */
+    const bool has_interval = isfinite(one) && isfinite(other) && fmin(one, other) <= number &&
+                              number <= fmax(one, other);
     const struct orch_spread spread = {.stat.count = q.count,
                                        .stat.mean = number,
                                        .stat.sd = (double)NAN,

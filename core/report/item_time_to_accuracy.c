@@ -141,7 +141,7 @@ static const struct {
     {"value", "value"},
     {"runs", ">runs"},
     {"reached", ">reached it"},
-    {"undisturbed", ">undisturbed"},
+    {"counted", ">runs that count"},
     {"median", NULL},
     {"range", ">lowest..highest"},
     {"cv", ">coefficient of variation"},
@@ -165,9 +165,9 @@ static struct orch_table *make_table(const struct tally *t)
     const char *headers[G_N_ELEMENTS(COLUMNS) + 2] = {axes}, *names[G_N_ELEMENTS(COLUMNS) + 2];
     guint count = 1;
     for (guint i = 0; i < G_N_ELEMENTS(COLUMNS); i++) {
-        bool is_shown = strcmp(COLUMNS[i].name, "value") == 0         ? t->g->wanted->len > 1
-                        : strcmp(COLUMNS[i].name, "undisturbed") == 0 ? t->is_left_out
-                                                                      : true;
+        bool is_shown = strcmp(COLUMNS[i].name, "value") == 0     ? t->g->wanted->len > 1
+                        : strcmp(COLUMNS[i].name, "counted") == 0 ? t->is_left_out
+                                                                  : true;
         if (!is_shown)
             continue;
         names[count] = COLUMNS[i].name;
@@ -243,7 +243,7 @@ static void add_notes(const struct tally *t)
     if (t->is_left_out)
         orch_section_note(section,
                           "whether a run reached the target, and at which epoch, counts of all "
-                          "runs; of a time, the runs that count as undisturbed");
+                          "runs; a time counts only runs that are not left out as disturbed");
 }
 
 static bool fill(struct orch_section_context *a, GError **error)

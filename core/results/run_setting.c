@@ -64,12 +64,3 @@ char **orch_run_tried_words(const struct orch_run *run)
     }
     return is_behind ? g_strv_builder_end(words) : NULL;
 }
-
-char *orch_run_shell_word(const char *word)
-{
-    static const char plain[] = "%+,-./:=@_{}";
-    bool is_plain = *word != 0;
-    for (const char *p = word; *p && is_plain; p++)
-        is_plain = g_ascii_isalnum(*p) || strchr(plain, *p);
-    return is_plain ? g_strdup(word) : g_shell_quote(word);
-}

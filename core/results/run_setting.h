@@ -14,7 +14,4 @@ char *orch_run_setting_text(const json_t *coords, const struct orch_run *run, in
  * NULL for a run of another command. The caller frees. */
 char **orch_run_tried_words(const struct orch_run *run);
 
-/** Quotes a word for a shell where that is needed. The caller frees. */
-char *orch_run_shell_word(const char *word);
-
 #endif

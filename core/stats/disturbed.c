@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/stats/disturbed.h"
 
+#include "core/stats/seeds.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/wire/foreign_cpu_fact.h"
@@ -8,12 +9,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Returns a text of the experiment and the swept values. */
+/* Returns a text of the experiment and the swept values without seeds. */
 static char *setting_of(const struct orch_run *run)
 {
     size_t length = run->facts ? strlen(run->facts) : 0;
     g_autoptr(json_t) facts = length ? orch_json_parse(run->facts, length, length, NULL) : NULL;
-    g_autofree char *coords = orch_json_canonical(json_object_get(facts, "coords"));
+    g_autoptr(json_t) swept = json_deep_copy(json_object_get(facts, "coords"));
+    orch_seed_names_remove(swept);
+    g_autofree char *coords = orch_json_canonical(swept);
     return g_strdup_printf("%s %s", run->experiment ? run->experiment : "", coords ? coords : "");
 }
 

@@ -25,6 +25,15 @@ bool orch_is_seed_name(const char *name)
     return false;
 }
 
+void orch_seed_names_remove(json_t *params)
+{
+    const char *name;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(params, next, name, value) if (orch_is_seed_name(name))
+        json_object_del(params, name);
+}
+
 uint64_t orch_run_seed(const struct orch_run *run, const json_t *params)
 {
     const uint64_t above_numbers = UINT64_C(1) << 63;

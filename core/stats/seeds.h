@@ -15,6 +15,8 @@
 
 /** True for the name of a parameter that is the program's seed: seed, random_seed, manualSeed. */
 bool orch_is_seed_name(const char *name);
+/** Removes the parameters whose names are those of a seed from an object (or NULL). */
+void orch_seed_names_remove(json_t *params);
 /** Returns a number that is equal for the runs of one seed: of the parameter that is the program's
  * seed where the run has one ("-x seed=1,2,3"), else the run's own. 0: it has none. `params` may be
  * NULL. */

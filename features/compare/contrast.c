@@ -154,6 +154,7 @@ static bool find_shifts(const double *x, size_t m, const double *y, size_t n, si
     for (size_t i = 0; i < m * n; i++)
         differences[i] = y[i % n] - x[i / n];
     qsort(differences, m * n, sizeof *differences, compare_reals);
+    out->mid = (differences[(m * n - 1) / 2] + differences[m * n / 2]) / 2;
     out->low = differences[beyond - 1];
     out->high = differences[m * n - beyond];
     return true;
@@ -293,6 +294,7 @@ struct orch_contrast orch_contrast_samples(const double *a, size_t count_a, cons
     double ranks = orch_mann_whitney(a, count_a, b, count_b);
     struct orch_interval shifts;
     if (!isnan(ranks) && find_shifts(x, count_a, y, count_b, comparisons, &shifts)) {
+        c.change.mid = back(&c, shifts.mid);
         c.change.low = back(&c, shifts.low);
         c.change.high = back(&c, shifts.high);
         c.p = ranks;
@@ -322,7 +324,10 @@ enum orch_contrast_result orch_contrast_result(const struct orch_contrast *c, do
 {
     if (isnan(c->p))
         return ORCH_CONTRAST_UNDECIDED;
-    if (!(c->change.low < 0) && !(c->change.high > 0))
+    const bool is_one_value = c->a.min == c->b.max && c->a.max == c->b.min;
+    if (!(c->change.low < 0) && !(c->change.high > 0) &&
+        (c->test != ORCH_TEST_MANN_WHITNEY ||
+         is_one_value)) /* many ties: the interval is a point */
         return ORCH_CONTRAST_EQUIVALENT;
     if (c->adjusted < LEVEL && (c->change.low > 0 || c->change.high < 0))
         return ORCH_CONTRAST_DIFFERENT;

@@ -178,8 +178,8 @@ static void add_few_networks(struct orch_section *section, const struct orch_cur
         if (coefficients > 1 && !r2_counts(law, line))
             orch_section_note(section,
                               "no R2 of %s: %d coefficients on %d networks leave %d degree%s of "
-                              "freedom, with which R2 is near 1 whatever the data are; the error "
-                              "on networks left out is the evidence",
+                              "freedom, with which R2 is large for random data, too; the error on "
+                              "networks left out is the evidence",
                               name, coefficients, networks, MAX(networks - coefficients, 0),
                               orch_plural(MAX(networks - coefficients, 0)));
     }

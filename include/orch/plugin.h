@@ -60,7 +60,7 @@ extern "C" {
 /** First eight bytes of every descriptor: "ORCHPLUG", little endian. */
 #define ORCH_PLUGIN_MAGIC UINT64_C(0x47554c504843524f)
 #define ORCH_ABI_MAJOR 1
-/** 1.1 appended orch_cost.unit to .steps and orch_host.slot. */
+/** 1.1 appended orch_cost.unit to .steps and orch_host.slot; 1.2 appended orch_host.no_effect. */
 #define ORCH_ABI_MINOR 2
 /** The one symbol that the host looks up. */
 #define ORCH_PLUGIN_SYMBOL "orch_plugin_v1"
@@ -245,9 +245,9 @@ struct orch_host {
 
     /* Since ABI 1.2. */
 
-    /** In check: says that a parameter has no effect with the values of the others, as the
-     * algorithm of an all-reduce with one worker. Trials that differ in it alone are one trial,
-     * which runs once: it is no part of the fingerprint. */
+    /** In check: reports that a parameter has no effect with the given values of the others, such
+     * as the algorithm of an all-reduce with one worker. It is then left out of the fingerprint, so
+     * trials that differ only in it run once. */
     void (*no_effect)(const struct orch_host *, const char *param);
 };
 

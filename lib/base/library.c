@@ -59,10 +59,13 @@ static void open_needed(const char *path, GHashTable *seen)
                                                  g_mapped_file_get_length(file), DT_NEEDED);
     for (char **name = names; *name; name++) {
         char *needed = find_library(*name, folders);
-        if (needed && g_hash_table_add(seen, needed)) {
-            open_needed(needed, seen);
-            dlopen(needed, RTLD_NOW | RTLD_LOCAL);
+        if (!needed || g_hash_table_contains(seen, needed)) {
+            g_free(needed);
+            continue;
         }
+        g_hash_table_add(seen, needed);
+        open_needed(needed, seen);
+        dlopen(needed, RTLD_NOW | RTLD_LOCAL);
     }
 }
 

@@ -64,7 +64,7 @@ static bool measure_batches(struct orch_detect *detect, struct orch_scene_loader
            measure_batch(detect, &batch, found, out, &problem)) {
         if (is_test)
             host->progress(host, (double)out->loss.images, images);
-        out->is_cancelled = on_all && host->cancelled(host);
+        out->is_cancelled = on_all && (double)out->loss.images < images && host->cancelled(host);
     }
     if (problem)
         g_propagate_error(error, problem);

@@ -114,23 +114,23 @@ static bool check_epochs(const struct scaling_params *p, GError **error)
     return false;
 }
 
-/* One worker reduces nothing: how it would is no part of its trial. The batch of one worker is that
- * of all. */
-static void tell_idle(const struct scaling_params *p, const struct orch_host *host)
+/* With one worker nothing is reduced, and the batch of a worker is the whole batch. */
+static void report_no_effect(const struct scaling_params *p, const struct orch_host *host)
 {
-    static const char *const idle[] = {"scaling",   "algorithm",          "workers_per_node",
-                                       "overlap",   "first_bucket_bytes", "bucket_bytes",
-                                       "batch_norm"};
-    for (size_t i = 0; p->workers == 1 && i < G_N_ELEMENTS(idle); i++)
-        if (orch_host_has(host, no_effect))
-            host->no_effect(host, idle[i]);
+    static const char *const names[] = {"scaling",      "algorithm",   "workers_per_node",
+                                        "overlap",      "compression", "first_bucket_bytes",
+                                        "bucket_bytes", "batch_norm"};
+    if (p->workers != 1 || !orch_host_has(host, no_effect))
+        return;
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        host->no_effect(host, names[i]);
 }
 
 static int check(const void *params, const struct orch_host *host)
 {
     const struct scaling_params *p = params;
     GError *error = NULL;
-    tell_idle(p, host);
+    report_no_effect(p, host);
     return check_batch(p, &error) && check_epochs(p, &error) ? orch_training_check(&p->t, host)
                                                              : orch_training_fail(host, error);
 }

@@ -117,7 +117,7 @@ says 'write {k} where the program reads it as well'
 ok orch try --name said -x n=1 -- sh -c 'echo "loss $1"' x '{n}'
 first=$(orch ls --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["runs"][0]["key"])')
 ok orch show "$first"
-has "command        sh -c 'echo \"loss \$1\"' x {n}"
+has "command        sh -c 'echo \"loss \$1\"' x '{n}'"
 ok orch try --name said -x n=1 -- sh -c 'echo "loss $1"' x '{n}' --dry-run
 ok orch diff "$first" @last
 has command

@@ -34,13 +34,13 @@ ok orch report t.recipe --only 1 --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'outcomes'
 import json, sys
 rows = [b["rows"] for b in json.load(open(sys.argv[1]))["sections"][0]["blocks"] if b["kind"] == "table"][0]
-got = [(r["kind"], r["value"], r["runs"], r["reached"], r["undisturbed"], r["median"]) for r in rows]
+got = [(r["kind"], r["value"], r["runs"], r["reached"], r["counted"], r["median"]) for r in rows]
 assert got == [("quick", "took (s)", 4, 0.75, 1, None), ("quick", "epochs", 4, 0.75, 4, 5.5),
                ("slow", "took (s)", 4, 1, 4, 45.25), ("slow", "epochs", 4, 1, 4, 9)], got
 P
 ok orch report t.recipe --only 1
 has '3 of 4'
-has 'of a time, the runs that count as undisturbed'
+has 'a time counts only runs that are not left out as disturbed'
 # all of 'slow' are disturbed, none of 'quick': nothing can be said of times, everything of outcomes
 rm -rf .orch
 ok orch run t.recipe -q

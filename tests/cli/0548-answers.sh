@@ -45,9 +45,9 @@ for section in json.load(open(sys.argv[1]))["sections"]:
     if "answer" in kinds:
         said[section["title"]] = section["blocks"][0]["text"]
 want = {
-    "Line": "rate rises from 100 images/s (workers 1) to 400 images/s (workers 4), 4 times, where the ideal is 400",
-    "Lines": "rate: mode=weak rises from 100 images/s (workers 1) to 400 images/s (workers 4), 4 times; "
-             "mode=strong rises from 75 images/s (workers 1) to 300 images/s (workers 4), 4 times",
+    "Line": "rate rises from 100 images/s (workers 1) to 400 images/s (workers 4), a factor of 4, where the ideal is 400 images/s",
+    "Lines": "rate: mode=weak rises from 100 images/s (workers 1) to 400 images/s (workers 4), a factor of 4; "
+             "mode=strong rises from 75 images/s (workers 1) to 300 images/s (workers 4), a factor of 4",
     "Bars": "rate: 200 images/s (weak), 150 images/s (strong)",
     "Few cells": "rate: 75 images/s (workers 1), 150 images/s (workers 2), 300 images/s (workers 4); share: 0.5000 in all 3 settings",
     "Many cells": "rate: lowest 75 images/s (workers 1, strong), highest 400 images/s (workers 4, weak), of 6 settings",

@@ -47,7 +47,8 @@ static void test_samples(void **state)
     (void)state;
     struct orch_contrast c = orch_contrast_samples(A, 4, B, 5, 1);
     assert_true(c.is_ratio);
-    near(c.change.mid, 0.10765790647795508);
+    near(c.change.mid,
+         0.10785299918687911); /* the median of the 20 quotients, by their logarithms */
     /* the second smallest and the second largest of the 20 quotients: qwilcox(0.025, 4, 5) is 2 */
     near(c.change.low, 11.0 / 10.3 - 1);
     near(c.change.high, 11.3 / 9.9 - 1);

@@ -203,10 +203,10 @@ bool orch_scene_builder_add_box(struct orch_scene_builder *b, int64_t image,
     gpointer label = NULL;
     const bool is_known =
         g_hash_table_lookup_extended(b->label_of, found->class_name, NULL, &label);
-    if (!is_counted(b, image, found, error))
-        return false;
     if (is_known && !GPOINTER_TO_INT(label))
         return true;
+    if (!is_counted(b, image, found, error))
+        return false;
     if (!is_usable(found->box, is_known)) {
         note(&b->bad, found->from, found->line, b->bad.count ? NULL : fault_of(b, found, is_known));
         return true;
