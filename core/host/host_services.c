@@ -38,8 +38,8 @@ struct services {
     GString *out;
     char *failure;
     json_t *inputs;
-    json_t *idle;     /* names of parameters without effect */
-    GPtrArray *texts; /* digests returned to the plugin */
+    json_t *no_effect; /* names of parameters without effect */
+    GPtrArray *texts;  /* digests returned to the plugin */
     bool has_checkpoint_dir;
     atomic_bool cancelled;
     atomic_llong requested_ns; /* last check of the control pipe */
@@ -323,7 +323,7 @@ static void host_no_effect(const struct orch_host *host, const char *param)
     struct services *services = of(host);
     g_autofree char *valid = g_utf8_make_valid(param ? param : "", -1);
     pthread_mutex_lock(&services->mutex);
-    json_array_append_new(services->idle, json_string(valid));
+    json_array_append_new(services->no_effect, json_string(valid));
     pthread_mutex_unlock(&services->mutex);
 }
 
@@ -410,7 +410,7 @@ struct services *orch_services_new(const struct services_setup *setup)
     }
     services->out = g_string_new(NULL);
     services->inputs = json_array();
-    services->idle = json_array();
+    services->no_effect = json_array();
     services->texts = g_ptr_array_new_with_free_func(g_free);
     return services;
 }
@@ -432,7 +432,7 @@ void orch_services_free(struct services *services)
     g_string_free(services->out, TRUE);
     g_free(services->failure);
     json_decref(services->inputs);
-    json_decref(services->idle);
+    json_decref(services->no_effect);
     g_ptr_array_unref(services->texts);
     g_free(services);
 }
@@ -448,7 +448,7 @@ void orch_services_reset(struct services *services, bool smoke)
     services->setup.smoke = smoke;
     g_clear_pointer(&services->failure, g_free);
     json_array_clear(services->inputs);
-    json_array_clear(services->idle);
+    json_array_clear(services->no_effect);
     g_ptr_array_set_size(services->texts, 0);
     pthread_mutex_unlock(&services->mutex);
 }
@@ -463,7 +463,7 @@ json_t *orch_services_inputs(struct services *services)
     return services->inputs;
 }
 
-json_t *orch_services_idle(struct services *services)
+json_t *orch_services_no_effect(struct services *services)
 {
-    return services->idle;
+    return services->no_effect;
 }

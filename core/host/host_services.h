@@ -35,8 +35,9 @@ void orch_services_reset(struct services *services, bool smoke);
 const char *orch_services_failure(const struct services *services);
 /** The inputs passed to input(): an array of {name, sha256}. Borrowed. */
 json_t *orch_services_inputs(struct services *services);
-/** The parameters of which check said that they have no effect (names). Borrowed. */
-json_t *orch_services_idle(struct services *services);
+/** Names of the parameters that check reported as having no effect: an array of strings. Borrowed.
+ */
+json_t *orch_services_no_effect(struct services *services);
 /** Sends one event after all pending ones. */
 void orch_services_send(struct services *services, const json_t *object);
 

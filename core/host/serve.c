@@ -68,8 +68,8 @@ static json_t *answer_check(struct server *server, const json_t *question)
                          plugin->check(params, orch_services_host(server->services)) == ORCH_OK);
     const char *text = error ? error->message : orch_services_failure(server->services);
     return json_pack("{s:s s:b s:s* s:O s:O}", "event", "checked", "ok", ok, "text",
-                     ok ? NULL : text, "inputs", orch_services_inputs(server->services), "idle",
-                     orch_services_idle(server->services));
+                     ok ? NULL : text, "inputs", orch_services_inputs(server->services),
+                     "no_effect", orch_services_no_effect(server->services));
 }
 
 static json_t *encode_cost(const struct orch_cost *cost)

@@ -354,7 +354,7 @@ char *orch_inputs_id(struct orch_workspace *workspace, const struct orch_expansi
 /* ---- the fingerprint --------------------------------------------------------------------------
  */
 
-static json_t *public_params(const struct orch_cell *cell, const GPtrArray *idle)
+static json_t *public_params(const struct orch_cell *cell, const GPtrArray *no_effect)
 {
     json_t *out = json_object();
     const char *name;
@@ -365,8 +365,8 @@ static json_t *public_params(const struct orch_cell *cell, const GPtrArray *idle
         if (!spec || orch_cell_identifies(cell, spec))
             json_object_set(out, name, value);
     }
-    for (guint i = 0; idle && i < idle->len; i++)
-        json_object_del(out, idle->pdata[i]);
+    for (guint i = 0; no_effect && i < no_effect->len; i++)
+        json_object_del(out, no_effect->pdata[i]);
     return out;
 }
 
@@ -416,8 +416,16 @@ char *orch_command_id(const struct orch_experiment *experiment, const char *root
     return g_strdup(id);
 }
 
+bool orch_fingerprint_has(const struct orch_cell *cell, const GPtrArray *no_effect,
+                          const struct orch_param_spec *spec)
+{
+    return orch_cell_identifies(cell, spec) &&
+           !(no_effect && g_ptr_array_find_with_equal_func((GPtrArray *)(uintptr_t)no_effect,
+                                                           spec->name, g_str_equal, NULL));
+}
+
 void orch_fingerprint(const struct orch_cell *cell, uint64_t seed, const GPtrArray *inputs,
-                      const GPtrArray *idle, const char *inputs_id, const char *root,
+                      const GPtrArray *no_effect, const char *inputs_id, const char *root,
                       const struct orch_fingerprint_ref *refs, size_t ref_count, char out[65])
 {
     const struct orch_manifest *manifest = cell->experiment->manifest;
@@ -437,9 +445,10 @@ void orch_fingerprint(const struct orch_cell *cell, uint64_t seed, const GPtrArr
         json_array_append_new(
             referred, json_pack("[sss]", refs[i].param, refs[i].artifact, refs[i].fingerprint));
     g_autoptr(json_t) command = command_json(cell->experiment, root);
-    g_autoptr(json_t) all = json_pack(
-        "[s s s o o O O s]", FINGERPRINT_FORMAT, manifest->name, manifest->version,
-        public_params(cell, idle), orch_json_u64(seed), read, referred, inputs_id ? inputs_id : "");
+    g_autoptr(json_t) all =
+        json_pack("[s s s o o O O s]", FINGERPRINT_FORMAT, manifest->name, manifest->version,
+                  public_params(cell, no_effect), orch_json_u64(seed), read, referred,
+                  inputs_id ? inputs_id : "");
     if (command)
         json_array_append(all, command);
     if (manifest->kind == ORCH_PLUGIN_WRAPPED && manifest->metrics_on)

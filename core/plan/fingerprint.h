@@ -48,12 +48,15 @@ GPtrArray *orch_inputs_paths(struct orch_workspace *workspace,
                              const struct orch_expansion *expansion,
                              const struct orch_experiment *experiment, GError **error);
 
+/** Returns whether the fingerprint contains a parameter: it identifies the cell
+ * (orch_cell_identifies) and is not in `no_effect` (names, or NULL). */
+bool orch_fingerprint_has(const struct orch_cell *cell, const GPtrArray *no_effect,
+                          const struct orch_param_spec *spec);
 /** Writes 64 hex digits. `seed`: the trial's (struct orch_plan_item). `inputs`: struct
- * orch_checked_input * (or NULL), in any order. `idle`: names of parameters without effect (or
- * NULL). `root`: root of the work tree; paths in a command
- * are made relative to it. */
+ * orch_checked_input * (or NULL), in any order. `no_effect`: names of parameters without effect (or
+ * NULL). `root`: root of the work tree; paths in a command are made relative to it. */
 void orch_fingerprint(const struct orch_cell *cell, uint64_t seed, const GPtrArray *inputs,
-                      const GPtrArray *idle, const char *inputs_id, const char *root,
+                      const GPtrArray *no_effect, const char *inputs_id, const char *root,
                       const struct orch_fingerprint_ref *refs, size_t ref_count, char out[65]);
 
 /** A digest of the words of an experiment's own command (`program:`), with paths below `root` made

@@ -209,10 +209,10 @@ static bool check_item(struct orch_plan *plan, struct orch_plan_item *item, GErr
     g_autoptr(json_t) params = params_for_check(plan, item->cell);
     item->inputs_id = inputs_id_of(plan, experiment, error);
     g_clear_pointer(&item->inputs, g_ptr_array_unref);
-    g_clear_pointer(&item->idle, g_ptr_array_unref);
+    g_clear_pointer(&item->no_effect, g_ptr_array_unref);
     return item->inputs_id &&
            orch_plugins_check(plan->plugins, experiment->manifest, params, &item->inputs,
-                              &item->idle, error) &&
+                              &item->no_effect, error) &&
            (!item->inputs || orch_cell_inputs(plan, item->cell, item->inputs, error));
 }
 
@@ -391,8 +391,8 @@ void orch_plan_free(struct orch_plan *plan)
         g_free(item->refused);
         if (item->inputs)
             g_ptr_array_unref(item->inputs);
-        if (item->idle)
-            g_ptr_array_unref(item->idle);
+        if (item->no_effect)
+            g_ptr_array_unref(item->no_effect);
     }
     g_free(plan->items);
     g_free(plan->order);

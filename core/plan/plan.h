@@ -31,11 +31,11 @@ struct orch_plan_item {
     char own_fingerprint[65];  /* the trial's own when `fingerprint` is that of a run of which only
                                   comments differ; else the same */
     char *device_key;
-    uint64_t seed;     /* the cell's; with `seed: device` that of the device */
-    unsigned gpus;     /* that it has on this machine: declared, or seen undeclared */
-    GPtrArray *inputs; /* struct orch_checked_input *, or NULL */
-    GPtrArray *idle;   /* char *: parameters that have no effect here, no part of the fingerprint;
-                          or NULL */
+    uint64_t seed;         /* the cell's; with `seed: device` that of the device */
+    unsigned gpus;         /* that it has on this machine: declared, or seen undeclared */
+    GPtrArray *inputs;     /* struct orch_checked_input *, or NULL */
+    GPtrArray *no_effect;  /* char *: parameters that have no effect here, no part of the
+                         fingerprint;  or NULL */
     const char *inputs_id; /* borrowed from the plan */
     char *run_key;         /* DONE: the reused run */
     char *other_settings;  /* STALE: the differing settings of its newest run, as options ("-s

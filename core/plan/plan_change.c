@@ -41,7 +41,8 @@ static char *setting_change(const struct pair *pair)
     {
         const json_t *before = old ? json_object_get(old, name) : NULL;
         const struct orch_param_spec *spec = orch_manifest_param(manifest_of(pair), name);
-        if (!before || !orch_cell_identifies(pair->item->cell, spec) || json_equal(before, value))
+        if (!before || !orch_fingerprint_has(pair->item->cell, pair->item->no_effect, spec) ||
+            json_equal(before, value))
             continue;
         g_autofree char *a = orch_value_format_json(before);
         g_autofree char *b = orch_value_format_json(value);

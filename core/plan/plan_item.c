@@ -217,7 +217,8 @@ static char *settings_of(const struct orch_plan *plan, const struct orch_plan_it
         const struct orch_param_spec *spec =
             orch_manifest_param(item->cell->experiment->manifest, name);
         json_t *before = then ? json_object_get(then, name) : NULL;
-        if (!orch_cell_identifies(item->cell, spec) || !before || json_equal(before, value))
+        if (!orch_fingerprint_has(item->cell, item->no_effect, spec) || !before ||
+            json_equal(before, value))
             continue;
         g_autofree char *text = orch_value_format_json(before);
         g_autofree char *setting =
@@ -406,7 +407,7 @@ static bool adopt_run(struct orch_plan *plan, struct orch_plan_item *item, GErro
 static void set_fingerprints(struct orch_plan *plan, struct orch_plan_item *item,
                              const struct orch_fingerprint_ref *refs, size_t count)
 {
-    orch_fingerprint(item->cell, item->seed, item->inputs, item->idle, item->inputs_id,
+    orch_fingerprint(item->cell, item->seed, item->inputs, item->no_effect, item->inputs_id,
                      plan->workspace->root, refs, count, item->fingerprint);
     orch_code_fingerprint(plan, item, refs, count, item->code_fingerprint);
     memcpy(item->own_fingerprint, item->fingerprint, sizeof item->own_fingerprint);

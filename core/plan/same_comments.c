@@ -47,7 +47,7 @@ void orch_code_fingerprint(struct orch_plan *plan, const struct orch_plan_item *
         g_strlcpy(code->sha256, code_digest(plan, input), sizeof code->sha256);
         g_ptr_array_add(inputs, code);
     }
-    orch_fingerprint(item->cell, item->seed, inputs, item->idle,
+    orch_fingerprint(item->cell, item->seed, inputs, item->no_effect,
                      code_id(plan, item->inputs_id ? item->inputs_id : ""), plan->workspace->root,
                      refs, ref_count, out);
 }

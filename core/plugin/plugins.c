@@ -516,16 +516,16 @@ static GPtrArray *inputs_new(const json_t *answer)
 }
 
 /* The parameters without effect that the manifest has. */
-static GPtrArray *idle_new(const struct orch_manifest *manifest, const json_t *answer)
+static GPtrArray *no_effect_new(const struct orch_manifest *manifest, const json_t *answer)
 {
-    GPtrArray *idle = g_ptr_array_new_with_free_func(g_free);
-    const json_t *names = json_object_get(answer, "idle");
+    GPtrArray *no_effect = g_ptr_array_new_with_free_func(g_free);
+    const json_t *names = json_object_get(answer, "no_effect");
     for (size_t i = 0; i < json_array_size(names); i++) {
         const char *name = json_string_value(json_array_get(names, i));
         if (name && orch_manifest_param(manifest, name))
-            g_ptr_array_add(idle, g_strdup(name));
+            g_ptr_array_add(no_effect, g_strdup(name));
     }
-    return idle;
+    return no_effect;
 }
 
 static void refusal(const struct orch_manifest *manifest, const json_t *answer, GError **error)
@@ -539,7 +539,7 @@ static void refusal(const struct orch_manifest *manifest, const json_t *answer, 
 }
 
 bool orch_plugins_check(struct orch_plugins *plugins, const struct orch_manifest *manifest,
-                        const json_t *params, GPtrArray **out_inputs, GPtrArray **out_idle,
+                        const json_t *params, GPtrArray **out_inputs, GPtrArray **out_no_effect,
                         GError **error)
 {
     const json_t *answer = NULL;
@@ -554,8 +554,8 @@ bool orch_plugins_check(struct orch_plugins *plugins, const struct orch_manifest
     }
     if (out_inputs)
         *out_inputs = inputs_new(answer);
-    if (out_idle)
-        *out_idle = idle_new(manifest, answer);
+    if (out_no_effect)
+        *out_no_effect = no_effect_new(manifest, answer);
     return true;
 }
 

@@ -82,10 +82,10 @@ struct orch_checked_input {
  * orch_checked_input * (the caller unrefs; out_inputs may be NULL). Otherwise false with
  * ORCH_ERROR_RECIPE and the plugin's reason, or ORCH_ERROR_PLUGIN when it crashed or hung (10 s).
  * Wrapped programs and plugins without check succeed with no inputs. Responses are cached by
- * parameters. `out_idle` (may be NULL; the caller unrefs) receives the names of parameters without
- * effect there. */
+ * parameters. `out_no_effect` (may be NULL; the caller unrefs) receives the names of parameters
+ * without effect there. */
 bool orch_plugins_check(struct orch_plugins *plugins, const struct orch_manifest *manifest,
-                        const json_t *params, GPtrArray **out_inputs, GPtrArray **out_idle,
+                        const json_t *params, GPtrArray **out_inputs, GPtrArray **out_no_effect,
                         GError **error);
 
 /** Prefetches check and cost for many parameter sets, so that later single requests are answered

@@ -3,6 +3,7 @@
  * follows from both: speedup, efficiency, seconds of communication, bandwidth. Each column has a
  * formula, which a note repeats. The chart is of the first column. */
 #include "core/recipe/report_shapes.h"
+#include "core/report/answer.h"
 #include "core/report/items.h"
 #include "core/report/speedup_columns.h"
 
@@ -320,9 +321,9 @@ static void add_notes(struct orch_section_context *a, const struct gathered *g,
     }
     if (any_quotient && single)
         orch_section_note(a->section,
-                          "%u of these numbers rest%s on one run, so nothing is known of their "
-                          "noise and they have no interval: repeat the trials",
-                          single, single == 1 ? "s" : "");
+                          "%u of the settings have a single run, or their base has: their "
+                          "quotients have no interval. Repeat the trials",
+                          single);
     if (any_quotient)
         orch_section_note(a->section, "[95 %% interval] of the quotient of both means (Fieller); "
                                       "it needs two repeats of each");
@@ -337,6 +338,9 @@ static void add_notes(struct orch_section_context *a, const struct gathered *g,
 
 /* ---- what limits -------------------------------------------------------------------------------
  */
+
+/* The share of the ideal time that limits nothing. */
+#define NEGLIGIBLE 0.05
 
 /* The setting of this label with most workers that has all timers. */
 static const struct setting *widest(const GArray *settings, const char *label)
@@ -370,6 +374,14 @@ static bool add_limit(struct orch_section_context *a, const struct gathered *g,
     g_autofree char *ideally = orch_number_format(ideal);
     g_autofree char *waits = orch_number_format(exposed);
     const bool by_computing = more > exposed;
+    if (fmax(more, exposed) <= NEGLIGIBLE * ideal) {
+        orch_section_text(a->section,
+                          "%s%s%g workers: neither computing nor communication takes more than "
+                          "%g %% longer than in the ideal case",
+                          has_label ? s->label : "", has_label ? ", " : "", s->workers,
+                          100 * NEGLIGIBLE);
+        return false;
+    }
     orch_section_text(
         a->section,
         "%s%s%g workers: each computes for %s s where %s s are ideal (%.2f times), and "
@@ -413,6 +425,7 @@ static bool fill(struct orch_section_context *a, GError **error)
             orch_item_values_parse(json_object_get(a->item->spec, "value"));
         const char *name = ((const struct orch_item_value *)wanted->pdata[0])->name;
         add_chart(a, &g, columns->pdata[0]);
+        orch_answer_of_chart(a->section);
         orch_section_table(a->section, make_table(&g, columns, by, name));
         add_limits(a, &g, by->len > 0);
         add_notes(a, &g, columns, name);

@@ -62,7 +62,7 @@ bool orch_detect_label(const struct orch_detect *detect, struct orch_weights *we
 struct orch_feed *orch_detect_feed(struct orch_detect *detect, GError **error);
 struct orch_step *orch_detect_step(struct orch_detect *detect);
 
-/** Images of a batch that is measured. */
+/** Batch size of measurements on validation images. */
 enum { ORCH_DETECT_MEASURED_BATCH = 32 };
 /** The result of a measurement on validation images. */
 struct orch_measured {

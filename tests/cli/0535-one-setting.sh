@@ -29,7 +29,6 @@ static const struct orch_plugin PLUGIN = {
 };
 ORCH_PLUGIN_EXPORT(PLUGIN)
 C
-tail -n 3 "$SOURCE/plugins/null/null.c" | grep ORCH_ | sed 's/PLUGIN);*$/PLUGIN)/' >last
 sed -i '$d' plugins/par.c
 tail -n 3 "$SOURCE/plugins/null/null.c" | grep ORCH_ >>plugins/par.c
 ok cc -std=c11 -shared -fPIC -I"$SOURCE/include" -o plugins/par.so plugins/par.c
@@ -49,5 +48,19 @@ ok orch plan t.recipe --json
 same "$(json left)" 0
 ok orch report t.recipe
 has_not missing
-has strong
-has weak
+ok orch report t.recipe --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'both series have the one base'
+import json, sys
+blocks = json.load(open(sys.argv[1]))["sections"][0]["blocks"]
+rows = next(b["rows"] for b in blocks if b["kind"] == "table")
+got = {(r["how"], r["workers"]): r["took_(s)"] for r in rows}
+assert got == {("strong", 1): 8, ("strong", 2): 4, ("weak", 1): 8, ("weak", 2): 4}, rows
+P
+# the parameter without effect is no reason why the changed plugin's trials are stale
+sed -i 's/"1.0.0"/"1.0.1"/' plugins/par.c
+ok cc -std=c11 -shared -fPIC -I"$SOURCE/include" -o plugins/par.so plugins/par.c
+trust plugins/par.so
+ok orch plan t.recipe --all
+has stale
+has_not 'how was'
+has_not '.how='
