@@ -4,6 +4,8 @@
  */
 #include "core/stats/rank_correlation.h"
 
+#include "lib/base/random.h"
+
 #include "core/stats/stats.h"
 
 #include <gsl/gsl_cdf.h>
@@ -37,20 +39,11 @@ double orch_rank_correlation(const struct orch_rank_group *g)
     return gsl_stats_spearman(g->x, 1, g->y, 1, g->count, work);
 }
 
-/* SplitMix64. */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 static void shuffle(double *values, size_t count, uint64_t *state)
 {
     for (size_t i = count; i > 1; i--) {
         const size_t j =
-            (size_t)(next_random(state) % i); /* counts are small: no bias that matters */
+            (size_t)(orch_random_next(state) % i); /* counts are small: no bias that matters */
         const double value = values[i - 1];
         values[i - 1] = values[j];
         values[j] = value;

@@ -390,12 +390,12 @@ static int measure_all(struct orch_detect *detect, GError **error)
     return status;
 }
 
-static bool after_training(void *ctx, const struct orch_session *s,
-                           const struct orch_torch_totals *val, GError **error)
+static int after_training(void *ctx, const struct orch_session *s,
+                          const struct orch_torch_totals *val, GError **error)
 {
     (void)s;
     (void)val;
-    return measure_all(ctx, error) >= 0;
+    return measure_all(ctx, error);
 }
 
 static bool label(void *ctx, struct orch_weights *weights, GError **error)

@@ -5,37 +5,25 @@
 
 #include "lib/base/error.h"
 
+#include "lib/base/random.h"
+
 #include <math.h>
 #include <string.h>
 
 #define ATTEMPTS_MAX 1000 /* attempts to draw a layer before the ranges count as too large */
-
-/* SplitMix64 (Steele, Lea, Flood 2014). */
-static uint64_t next(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static double unit(uint64_t *state)
-{
-    return (double)(next(state) >> 11) * 0x1p-53;
-}
 
 /* Log-uniform on the range, including both ends. */
 static int64_t within(const struct orch_list *range, uint64_t *state)
 {
     const int64_t *ends = range->items;
     double low = log((double)ends[0] - 0.5), high = log((double)ends[1] + 0.5);
-    int64_t drawn = (int64_t)llround(exp(low + unit(state) * (high - low)));
+    int64_t drawn = (int64_t)llround(exp(low + orch_random_unit(state) * (high - low)));
     return CLAMP(drawn, ends[0], ends[1]);
 }
 
 static const char *one_of(const struct orch_list *words, uint64_t *state)
 {
-    return ((const char *const *)words->items)[next(state) % words->count];
+    return ((const char *const *)words->items)[orch_random_next(state) % words->count];
 }
 
 struct work {
@@ -63,14 +51,14 @@ static struct orch_torch_layer draw_once(const struct params *p, bool is_conv, u
     l.pass = (enum orch_torch_pass)orch_layerbench_index(LAYERBENCH_PASSES, one_of(&p->passes, s));
     l.activation = (enum orch_torch_activation)orch_layerbench_index(LAYERBENCH_ACTIVATIONS,
                                                                      one_of(&p->activations, s));
-    l.bias = !is_conv || next(s) % 2;
+    l.bias = !is_conv || orch_random_next(s) % 2;
     if (is_conv) {
         l.in_hw = within(&p->in_hw, s);
         l.kernel = within(&p->kernel, s);
         l.cin = within(&p->channels, s);
         l.cout = within(&p->channels, s);
         l.stride = within(&p->stride, s);
-        l.pad_same = next(s) % 2;
+        l.pad_same = orch_random_next(s) % 2;
     } else {
         l.din = within(&p->units, s);
         l.dout = within(&p->units, s);
@@ -111,7 +99,7 @@ static const char *kind_at(const struct params *p, int64_t i)
 
 static const char *choice(uint64_t *s, const char *const *names, size_t count)
 {
-    return names[next(s) % count];
+    return names[orch_random_next(s) % count];
 }
 
 /* An image with as many channels and pixels as the ranges allow. */
@@ -132,7 +120,7 @@ static struct orch_net_layer_spec draw_other(const struct params *p, const char 
         out.kind = choice(s, pools, G_N_ELEMENTS(pools));
         out.kernel = (int)within(&p->kernel, s);
         out.stride = (int)within(&p->stride, s);
-        out.pad = next(s) % 2 ? out.kernel / 2 : 0;
+        out.pad = orch_random_next(s) % 2 ? out.kernel / 2 : 0;
     } else if (strcmp(kind, "attention") == 0) {
         out.kind = "attention"; /* heads of 64 values, as usual; tokens in the range of units */
         out.heads = (int)MAX(1, out.channels / 64);

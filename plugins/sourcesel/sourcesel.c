@@ -133,15 +133,15 @@ static int start(const void *params, const struct orch_host *host, void **out_st
     return ok ? ORCH_OK : orch_training_fail(host, error);
 }
 
-static bool report_error(void *ctx, const struct orch_session *s,
-                         const struct orch_torch_totals *val, GError **error)
+static int report_error(void *ctx, const struct orch_session *s,
+                        const struct orch_torch_totals *val, GError **error)
 {
     (void)error;
     const double base = ((const struct sourcesel_params *)ctx)->base_accuracy;
     const double accuracy = (double)val->correct / (double)MAX(1, val->images);
     if (base > 0)
         s->host->result(s->host, "relative_error", (base - accuracy) / base);
-    return true;
+    return ORCH_OK;
 }
 
 static int run(void *state, const void *params, const struct orch_host *host)

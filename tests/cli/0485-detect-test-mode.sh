@@ -10,6 +10,7 @@ experiments:
   base: { plugin: detect, with: { epochs: 1, test_images: 8 } }
   short: { plugin: detect, with: { mode: test, weights: "${base.weights}", test_images: 40 } }
   usual: { plugin: detect, with: { mode: test, weights: "${base.weights}", batch: 5 } }
+  trained: { plugin: detect, with: { epochs: 1, test_images: 4000 } }
   long: { plugin: detect, with: { mode: test, weights: "${base.weights}", test_images: 4000 } }
 R
 cost() { # EXPERIMENT: images, batch and epochs of its declared cost
@@ -20,18 +21,23 @@ cost() { # EXPERIMENT: images, batch and epochs of its declared cost
 same '40 32 1.0' "$(cost short)" 'images, batch and epochs'
 same '500 32 1.0' "$(cost usual)" 'images, batch and epochs of a generated set'
 
-orch run t.recipe long -q >log 2>&1 &
-pid=$!
-for _ in $(seq 2400); do
-    grep -qs '"progress".*4000' .orch/results.db.d/trials/*/journal && break
-    kill -0 $pid 2>/dev/null || break
-    sleep 0.05
-done
-grep -qs '"progress".*4000' .orch/results.db.d/trials/*/journal || _fail 'no progress is reported'
-kill -TERM $pid
-wait $pid && _fail 'the trial ended before it was cancelled'
-ok orch ls --where experiment=long --json
-key=$(json runs.0.key)
-ok orch show "$key" --json
-same '0 0' "$(json exit_code) $(json signal)" 'exit code and signal of a trial that was cancelled'
-has_not full_map
+cancelled() { # EXPERIMENT PATTERN: it is cancelled once its journal has the pattern
+    orch run t.recipe "$1" -q >log 2>&1 &
+    pid=$!
+    for _ in $(seq 2400); do
+        grep -qs "$2" .orch/results.db.d/trials/*/journal && break
+        kill -0 $pid 2>/dev/null || break
+        sleep 0.05
+    done
+    grep -qs "$2" .orch/results.db.d/trials/*/journal || _fail "the journal of $1 lacks $2"
+    kill -TERM $pid
+    wait $pid && _fail 'the trial ended before it was cancelled'
+    ok orch ls --where "experiment=$1" --json
+    same preempted "$(json runs.0.state)" "state of $1"
+    key=$(json runs.0.key)
+    ok orch show "$key" --json
+    same '0 0' "$(json exit_code) $(json signal)" 'exit code and signal of a trial that was cancelled'
+    has_not full_map
+}
+cancelled long '"progress".*4000'
+cancelled trained final_loss # in the measurement at the end of a training

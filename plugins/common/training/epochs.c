@@ -334,22 +334,24 @@ static void report_scores(const struct loop *l, const struct orch_torch_totals *
     host->result(host, "best_epoch", (double)l->best_epoch);
 }
 
-static bool finish(struct loop *l, GError **error)
+/* Returns ORCH_OK, ORCH_CANCELLED, or -1 with an error. */
+static int finish(struct loop *l, GError **error)
 {
     const struct orch_host *host = l->host;
     struct orch_torch_totals all;
     host->phase(host, "final validation");
     last_point(l);
     if (!validate_end(l, &all, error) || !save_weights(l, error))
-        return false;
+        return -1;
     report_scores(l, &all);
     if (!l->parts->judge)
         orch_graphs_report(l->session);
     host->result(host, "training_time", l->clocks.training_s);
     host->result(host, "validation_time", l->clocks.validation_s);
     const struct orch_training_parts *parts = l->parts;
-    return !parts->after_training ||
-           parts->after_training(parts->ctx, l->session, all.images ? &all : &l->last_val, error);
+    return parts->after_training ? parts->after_training(parts->ctx, l->session,
+                                                         all.images ? &all : &l->last_val, error)
+                                 : ORCH_OK;
 }
 
 /* ---- all together ------------------------------------------------------------------------------
@@ -369,8 +371,8 @@ int orch_epochs_run(const struct orch_session *s, const struct orch_features *fe
         orch_points_init(&l.points, s, l.step, l.feed->batches);
         status = all_epochs(&l, error);
     }
-    if (status == ORCH_OK && !finish(&l, error))
-        status = -1;
+    if (status == ORCH_OK)
+        status = finish(&l, error);
     if (status == ORCH_OK || status == ORCH_DIVERGED)
         target_report(s, status == ORCH_OK ? l.best : 0, &l.clocks);
     orch_points_clear(&l.points);

@@ -53,9 +53,9 @@ struct orch_training_parts {
     bool (*after_epoch)(void *ctx, const struct orch_moment *moment, GError **error);
     /** Called once at the end, with the sums of the last validation: of all validation images if
      * full_validation is set, else of those of each epoch. A judge's are always those of an epoch.
-     */
-    bool (*after_training)(void *ctx, const struct orch_session *session,
-                           const struct orch_torch_totals *val, GError **error);
+     * Returns ORCH_OK, ORCH_CANCELLED, or -1 with an error. */
+    int (*after_training)(void *ctx, const struct orch_session *session,
+                          const struct orch_torch_totals *val, GError **error);
     /** Adds metadata to the artifact `weights` before it is written: names of classes, the size of
      * images. */
     bool (*label)(void *ctx, struct orch_weights *weights, GError **error);

@@ -99,20 +99,20 @@ static void report_sizes(const struct scaling *s)
         host->result(host, "compression_error", orch_reducer_error(s->reducer));
 }
 
-bool orch_scaling_finish(void *ctx, const struct orch_session *session,
-                         const struct orch_torch_totals *val, GError **error)
+int orch_scaling_finish(void *ctx, const struct orch_session *session,
+                        const struct orch_torch_totals *val, GError **error)
 {
     struct scaling *s = ctx;
     char digest[65];
     (void)val;
     if (!orch_workers_check_weights(&s->workers, session->torch, session->model, digest, error))
-        return false;
+        return -1;
     if (s->workers.comm.rank > 0)
-        return true;
+        return ORCH_OK;
     orch_training_note(session->host, "weights of all workers: SHA-256 %s", digest);
     report_steps(s);
     report_epochs(s);
     report_cost(s);
     report_sizes(s);
-    return true;
+    return ORCH_OK;
 }

@@ -47,7 +47,7 @@ struct orch_feed *orch_scaling_feed(void *ctx, const struct orch_session *sessio
 struct orch_step *orch_scaling_step(void *ctx, const struct orch_session *session, GError **error);
 bool orch_scaling_after_epoch(void *ctx, const struct orch_moment *moment, GError **error);
 /** Checks that all workers have the same weights, and reports. */
-bool orch_scaling_finish(void *ctx, const struct orch_session *session,
-                         const struct orch_torch_totals *val, GError **error);
+int orch_scaling_finish(void *ctx, const struct orch_session *session,
+                        const struct orch_torch_totals *val, GError **error);
 
 #endif
