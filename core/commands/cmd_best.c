@@ -23,7 +23,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(
         struct best_options, by, TEXT, "by", .value = "NAMES",
         .help =
-            "group by these (comma-separated; default: swept parameters that vary, but 'seed')"),
+            "group by these (comma-separated; default: swept parameters that vary, except 'seed')"),
     ORCH_OPTION(struct best_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "only runs that match (docs/where.md)"),
     ORCH_OPTION(struct best_options, recipe, TEXT, "recipe", .value = "NAME",

@@ -30,7 +30,7 @@ static const struct orch_option OPTIONS[] = {
         struct plot_options, by, LIST, "by", .value = "NAMES",
         .help =
             "one series for each of their values (comma-separated; default: all swept parameters "
-            "that vary, but 'seed')"),
+            "that vary, except 'seed')"),
     ORCH_OPTION(struct plot_options, facet, TEXT, "facet", .value = "NAME",
                 .help = "one panel for each of its values"),
     ORCH_OPTION(struct plot_options, kind, TEXT, "kind", .letter = 'k', .value = "KIND",

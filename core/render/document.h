@@ -42,7 +42,7 @@ struct orch_section_run {
 enum orch_section_state {
     ORCH_SECTION_COMPLETE,
     ORCH_SECTION_SMALL,     /* complete, but smaller than the assignment asks for; see `scale` */
-    ORCH_SECTION_SIMULATED, /* complete, but no machine ran what is timed */
+    ORCH_SECTION_SIMULATED, /* all its runs are simulated */
     ORCH_SECTION_PARTIAL,   /* some of it is missing */
     ORCH_SECTION_MISSING,   /* no trial has run */
     ORCH_SECTION_SKIPPED,   /* left out by this profile, or impossible on this machine */

@@ -95,7 +95,8 @@ enum orch_section_state orch_outline_state(const struct orch_outline_part *part)
                                        */
         counts[ORCH_SECTION_SMALL] +=
             counts[ORCH_SECTION_COMPLETE] + counts[ORCH_SECTION_SIMULATED];
-    } else if (counts[ORCH_SECTION_SIMULATED]) { /* so is a part without measured runs simulated */
+    } else if (counts[ORCH_SECTION_SIMULATED]) { /* a part whose runs are all simulated is simulated
+                                                  */
         const enum orch_section_state state =
             has_measured(part) ? ORCH_SECTION_COMPLETE : ORCH_SECTION_SIMULATED;
         counts[state] = counts[ORCH_SECTION_COMPLETE] + counts[ORCH_SECTION_SIMULATED];

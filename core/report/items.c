@@ -177,7 +177,7 @@ void orch_section_add_uneven(struct orch_section_context *a, const struct orch_t
     g_autofree char *run = orch_section_command(a, "run", list);
     orch_section_missing(
         a->section, run,
-        "%u run%s disturbed by other programs, and there is no other of %s setting", count,
+        "%u run%s disturbed by other programs, and %s setting has no undisturbed run", count,
         count == 1 ? " was" : "s were", count == 1 ? "its" : "their");
 }
 

@@ -27,8 +27,8 @@ void orch_disturbed_clear(struct orch_disturbed *disturbed);
 /** Returns whether the run is left out. */
 bool orch_disturbed_has(const struct orch_disturbed *disturbed, const struct orch_run *run);
 
-/** What is said instead of a verdict on times of which other programs disturbed those of one side
- * only: their difference is that of the load as well. */
+/** Verdict for times that other programs disturbed on one side only: the difference includes the
+ * effect of that load. */
 #define ORCH_UNEVEN_WORDS "no verdict: other programs disturbed the runs of one side only"
 #define ORCH_UNEVEN_HINT                                                                           \
     "'orch run RECIPE --disturbed' runs the disturbed trials again; --disturbed here compares "    \

@@ -10,7 +10,7 @@
 enum orch_points_state {
     ORCH_POINTS_COMPLETE,
     ORCH_POINTS_SMALL,     /* complete, but smaller than the assignment asks for; `why` */
-    ORCH_POINTS_SIMULATED, /* complete, but no machine ran what is timed */
+    ORCH_POINTS_SIMULATED, /* all its runs are simulated */
     ORCH_POINTS_PARTIAL,
     ORCH_POINTS_NOT_RUN,
     ORCH_POINTS_STALE,   /* only runs of an earlier version exist; `why` */

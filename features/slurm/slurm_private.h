@@ -60,7 +60,7 @@ struct slurm_submitter {
     struct orch_process self;
     unsigned array_size;
     double planned_s;   /* device seconds forecast for what is submitted */
-    double *expected_s; /* one for each item of the plan: its part of `planned_s` */
+    double *expected_s; /* the share of each item of the plan in `planned_s` */
 };
 
 /** Leaves a trial out of the submission, because what it refers to does not exist. The others are

@@ -311,7 +311,8 @@ char *orch_net_macs_work(const struct orch_net *net, const struct orch_net_node 
     if (!node->macs)
         return g_strdup("0");
     GString *text = weights_product(net, node);
-    bool is_transposed = node->op == ORCH_NET_CONV_TRANSPOSE2D; /* a kernel for every input */
+    bool is_transposed =
+        node->op == ORCH_NET_CONV_TRANSPOSE2D; /* multiply-adds are per input position */
     const struct orch_net_shape *places = is_transposed ? &input_of(net, node, 0)->out : &node->out;
     if (node->op == ORCH_NET_ATTENTION && node->heads) {
         text = g_string_new(NULL);

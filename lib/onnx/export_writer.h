@@ -18,7 +18,7 @@ struct onnx_writer {
     const char *in, *out; /* its first input, and its value */
 };
 
-/** Adds an operator with one output. Name and output are equal. */
+/** Adds an operator with one output. The operator is named after its output. */
 Onnx__NodeProto *orch_onnx_writer_add(const struct onnx_writer *a, const char *op, const char *out,
                                       const char *const *inputs, int count);
 /** The same, with one and with two inputs. */
@@ -27,7 +27,7 @@ Onnx__NodeProto *orch_onnx_writer_add_one(const struct onnx_writer *a, const cha
 Onnx__NodeProto *orch_onnx_writer_add_two(const struct onnx_writer *a, const char *op,
                                           const char *out, const char *left, const char *right);
 
-/** The name of a value inside of the node: NODE.PART. */
+/** The name of a value inside the node: NODE.PART. */
 const char *orch_onnx_writer_inner(const struct onnx_writer *a, const char *part);
 /** Adds whole numbers, or a number, as the constant NODE.PART and returns its name. */
 const char *orch_onnx_writer_ints(const struct onnx_writer *a, const char *part,

@@ -91,7 +91,7 @@ static void reset(struct orch_vcs *vcs)
     vcs->backend = NULL;
 }
 
-/* If `.git` is damaged, git and libgit2 may find an outer repository, which is not the one. */
+/* If `.git` is damaged, git and libgit2 may find an outer repository, which must not be used. */
 bool orch_vcs_start(struct orch_vcs *vcs, GError **error)
 {
     if (vcs->backend)

@@ -21,7 +21,7 @@ static const char SIZE_KEY[] = "image_size", MEAN_KEY[] = "pixel_mean",
 /* ---- names of classes ---------------------------------------------------------------------------
  */
 
-/* The classes of pytorch-ssd's published weights, which name none. Caller frees. */
+/* The classes of pytorch-ssd's published weights, whose files list no class names. Caller frees. */
 static char **voc_names(void)
 {
     g_autoptr(GStrvBuilder) names = g_strv_builder_new();
@@ -226,7 +226,7 @@ static bool load(struct orch_detect *detect, struct orch_weights *weights, GErro
               (boxes || boxes_fit(s->net, weights, error));
     if (ok)
         orch_training_note(s->host, "the weights gave %zu tensors; the predictors of boxes are %s",
-                           report.loaded, boxes ? "new" : "theirs");
+                           report.loaded, boxes ? "new" : "from the weights");
     orch_torch_load_report_clear(&report);
     return ok && (detect->params->new_head || load_classes(detect, scores, weights, count, error));
 }

@@ -68,5 +68,5 @@ disturb "id IN (SELECT run FROM param WHERE name='kind' AND value LIKE '%shared%
 ok orch report t.recipe --only 1
 has_not 'shared, 2 workers'
 has 'slow_link, 2 workers'
-has '3 runs were disturbed by other programs, and there is no other of their setting'
+has '3 runs were disturbed by other programs, and their setting has no undisturbed run'
 has 'orch run t.recipe --disturbed t'

@@ -87,9 +87,11 @@ static void report_fit(const struct trial *t, const struct orch_alpha_beta_point
     host->result(host, "bus_factor", orch_comm_bus_factor(t->comm.ranks));
     host->result(host, "worker_count", t->comm.ranks);
     if (strcmp(t->p->algorithm, "auto") == 0)
-        host->note(host, t->is_on_gpus ? "auto: NCCL chooses by size, and does not say what"
-                                       : "auto: the MPI library chooses by size and number of "
-                                         "workers, and does not say what");
+        host->note(host,
+                   t->is_on_gpus
+                       ? "auto: NCCL chooses the algorithm by size and does not report its choice"
+                       : "auto: the MPI library chooses by size and number of workers "
+                         "and does not report its choice");
     if (!orch_alpha_beta_fit(points, count, &fit)) {
         host->note(host, "latency and bandwidth take all-reduces of two sizes");
         return;

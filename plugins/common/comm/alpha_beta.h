@@ -23,7 +23,7 @@ struct orch_alpha_beta {
 bool orch_alpha_beta_fit(const struct orch_alpha_beta_point *points, size_t count,
                          struct orch_alpha_beta *out);
 /** The largest mean error of a fit whose alpha is called a latency. With a larger one the measured
- * times do not follow the model, and alpha is whatever makes up for that. */
+ * times do not follow the model, and alpha has no physical meaning. */
 #define ORCH_ALPHA_BETA_ERROR_MOST 0.2
 bool orch_alpha_beta_has_latency(const struct orch_alpha_beta *fit);
 

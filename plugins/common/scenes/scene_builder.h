@@ -14,10 +14,11 @@ struct orch_scene_builder *orch_scene_builder_new(const struct orch_scene_option
                                                   char **known, const char *list, GError **error);
 void orch_scene_builder_free(struct orch_scene_builder *builder);
 
-/** False for an object that no image is read for: its class is known and not wanted, and images
+/** False if objects of this class can be skipped: the class is known but not wanted, and images
  * without objects are not kept. */
 bool orch_scene_builder_wants(const struct orch_scene_builder *builder, const char *class_name);
-/** True if another image fits; else fails with ORCH_ERROR_IO. To ask before each image is added. */
+/** True if another image fits; else fails with ORCH_ERROR_IO. Call it before
+ * orch_scene_builder_add_image. */
 bool orch_scene_builder_has_room(const struct orch_scene_builder *builder, const char *from,
                                  int line, GError **error);
 /** Adds an image and returns its number. Takes `file`. */
