@@ -50,20 +50,18 @@ static void report_size(const struct orch_comm *comm, const struct orch_host *ho
     host->metric(host, "timed_repeats", bytes, (double)times->repeats);
 }
 
-/* Without a slope there is no bandwidth. A smoke run, whose few repeats on a busy machine can end
- * like this, reports that of the largest size, so that trials which refer to it are tried, too. */
-static void report_no_slope(const struct orch_host *host,
-                            const struct orch_alpha_beta_point *points, size_t count)
+/* The bandwidth of a link by the largest size alone. It exists on a busy machine, too, where the
+ * fit may have no slope. */
+static void report_largest(const struct orch_host *host, const struct orch_alpha_beta_point *points,
+                           size_t count)
 {
     const struct orch_alpha_beta_point *largest = points;
     for (size_t i = 1; i < count; i++)
         if (points[i].bytes > largest->bytes)
             largest = &points[i];
-    if (host->smoke(host))
-        host->result(host, "bandwidth", (double)largest->bytes / largest->seconds / 1e9);
-    host->note(host, host->smoke(host)
-                         ? "bandwidth of the largest size: larger sizes took no longer"
-                         : "no bandwidth: larger all-reduces took no longer than smaller ones");
+    if (largest->cost.volume > 0)
+        host->result(host, "largest_bandwidth",
+                     largest->cost.volume * largest->bytes / largest->seconds / 1e9);
 }
 
 static void report_latency(const struct orch_host *host, const struct orch_alpha_beta *fit)
@@ -92,6 +90,7 @@ static void report_fit(const struct trial *t, const struct orch_alpha_beta_point
                        ? "auto: NCCL chooses the algorithm by size and does not report its choice"
                        : "auto: the MPI library chooses by size and number of workers "
                          "and does not report its choice");
+    report_largest(host, points, count);
     if (!orch_alpha_beta_fit(points, count, &fit)) {
         host->note(host, "latency and bandwidth take all-reduces of two sizes");
         return;
@@ -106,7 +105,7 @@ static void report_fit(const struct trial *t, const struct orch_alpha_beta_point
     if (fit.beta_s > 0)
         host->result(host, "bandwidth", 1e-9 / fit.beta_s);
     else
-        report_no_slope(host, points, count);
+        host->note(host, "no bandwidth: larger all-reduces took no longer than smaller ones");
     host->result(host, "fit_error", fit.error);
     g_autofree char *note = g_strdup_printf("fitted: t = %s, n = %d", formula_of(t), t->comm.ranks);
     host->note(host, note);
