@@ -386,7 +386,7 @@ table() {
     mpi=$(command -v mpirun || true)
     row MPI "${mpi:-none: trials of plugins that need it are skipped (openmpi-bin)}"
     row SimGrid "$(command -v smpirun || echo 'none: simulated clusters are skipped (libsimgrid-dev)')"
-    row 'ONNX Runtime' "$([ -z "$(not_installed onnxruntime)" ] && echo 'runs ONNX files' || echo "not found by build.sh: 'python3 -m pip install onnxruntime'; 'orch doctor' lists the engines")"
+    row 'ONNX Runtime' "$([ -z "$(not_installed onnxruntime)" ] && echo 'runs ONNX files' || echo "not found here: its trials with ONNX files are skipped ('orch doctor' lists the engines)")"
     row OpenCV "$([ -e "$BUILD/plugins/common/orch-opencv.so" ] && echo 'runs ONNX files' || echo 'none: its trials with ONNX files are skipped (libopencv-dnn-dev)')"
 }
 

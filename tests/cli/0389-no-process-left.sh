@@ -72,6 +72,7 @@ kill -STOP "$(ranks | tail -n 1)"
 wait $pid
 ended timeout 'ran past its limit of 4.0 s'
 none_left 'a worker of an all-reduce hung'
+rm -rf "${TMPDIR:?}"/ompi.* # an mpirun that is killed at the limit of time cannot remove its folder
 # no mpirun: nothing is started
 mkdir tools
 for tool in sh bash env git sed; do at=$(command -v $tool) && ln -s "$at" "tools/$tool"; done
