@@ -133,6 +133,11 @@ void orch_section_note(struct orch_section *section, const char *format, ...)
     va_end(args);
 }
 
+void orch_section_code(struct orch_section *section, const char *content)
+{
+    add_block(section, ORCH_BLOCK_CODE)->text = g_strdup(content);
+}
+
 void orch_section_student(struct orch_section *section, const char *format, ...)
 {
     if (!section->blocks->len)
@@ -252,8 +257,8 @@ static json_t *shown_json(const struct orch_table *table)
 
 static json_t *block_json(const struct orch_block *block)
 {
-    static const char *const names[] = {"answer", "text",  "note",     "missing",
-                                        "table",  "chart", "pictures", "student"};
+    static const char *const names[] = {"answer", "text",     "note", "missing", "table",
+                                        "chart",  "pictures", "code", "student"};
     json_t *out = json_pack("{s:s}", "kind", names[block->kind]);
     if (block->text)
         json_object_set_new(out, "text", json_string(block->text));

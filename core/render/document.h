@@ -16,6 +16,7 @@ enum orch_block_kind {
     ORCH_BLOCK_TABLE,
     ORCH_BLOCK_CHART,
     ORCH_BLOCK_PICTURES,
+    ORCH_BLOCK_CODE,    /* a file's content, line by line as it is */
     ORCH_BLOCK_STUDENT, /* to be answered by the student: orch writes nothing here */
 };
 
@@ -26,7 +27,7 @@ struct orch_picture {
 
 struct orch_block {
     enum orch_block_kind kind;
-    char *text; /* of TEXT, NOTE, MISSING, STUDENT; the caption of other blocks, or NULL */
+    char *text; /* of TEXT, NOTE, MISSING, CODE, STUDENT; the caption of other blocks, or NULL */
     char *hint; /* MISSING: a command, or NULL */
     struct orch_table *table;
     struct orch_chart *chart;
@@ -89,6 +90,8 @@ void orch_section_answer(struct orch_section *section, const char *format, ...) 
 /** Append a block. Texts are copied; tables and charts are owned by the section afterwards. */
 void orch_section_text(struct orch_section *section, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void orch_section_note(struct orch_section *section, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/** Appends the content of a file, which is shown line by line. */
+void orch_section_code(struct orch_section *section, const char *content);
 /** Appends a block for the student to answer, with the question ("": none). A section with only
  * such blocks gets the state STUDENT. */
 void orch_section_student(struct orch_section *section, const char *format, ...)

@@ -108,6 +108,7 @@ static void add_block(json_t *outputs, const struct orch_block *block)
     case ORCH_BLOCK_ANSWER:
     case ORCH_BLOCK_TEXT:
     case ORCH_BLOCK_NOTE:
+    case ORCH_BLOCK_CODE:
         add_line(outputs, "", block->text);
         return;
     case ORCH_BLOCK_MISSING:

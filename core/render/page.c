@@ -226,6 +226,10 @@ static void append_block(struct page *page, const struct orch_block *block)
             append_picture(page, block->pictures->pdata[i]);
         g_string_append(page->out, "</ul>\n");
         return;
+    case ORCH_BLOCK_CODE:
+        begin_scroll(page, "document");
+        orch_html_printf(page->out, "<pre>%s</pre></div>\n", block->text);
+        return;
     case ORCH_BLOCK_STUDENT:
         orch_html_printf(page->out, "<div class=\"own\"><p>Yours to write%s%s</p></div>\n",
                          block->text ? ": " : "", block->text ? block->text : "");

@@ -104,6 +104,15 @@ static void append_pictures(GString *out, const struct orch_block *block,
     }
 }
 
+/* The lines as they are, so that they can be copied. */
+static void append_code(GString *out, const char *text)
+{
+    g_autofree char *plain = orch_text_plain(g_strdup(text));
+    g_auto(GStrv) lines = g_strsplit(plain, "\n", -1);
+    for (int i = 0; lines[i] && (*lines[i] || lines[i + 1]); i++)
+        g_string_append_printf(out, "  %s\n", lines[i]);
+}
+
 static void append_student(GString *out, const struct orch_block *block,
                            const struct orch_show_text *how)
 {
@@ -134,6 +143,9 @@ static void append_block(GString *out, const struct orch_section *section,
         break;
     case ORCH_BLOCK_PICTURES:
         append_pictures(out, block, how);
+        break;
+    case ORCH_BLOCK_CODE:
+        append_code(out, block->text);
         break;
     case ORCH_BLOCK_STUDENT:
         append_student(out, block, how);

@@ -7,4 +7,8 @@ extern const struct orch_command ORCH_COMMAND_EXPORT_JOB;
 
 static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_EXPORT_JOB, NULL};
 
-const struct orch_feature ORCH_FEATURE_CLOUD = {.commands = COMMANDS};
+extern const struct orch_report_kind ORCH_REPORT_JOB;
+
+static const struct orch_report_kind *const REPORT_KINDS[] = {&ORCH_REPORT_JOB, NULL};
+
+const struct orch_feature ORCH_FEATURE_CLOUD = {.commands = COMMANDS, .report_kinds = REPORT_KINDS};

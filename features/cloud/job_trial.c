@@ -15,11 +15,17 @@
 /* ---- one of several ----------------------------------------------------------------------------
  */
 
-static unsigned count_wanted(const struct orch_plan *plan)
+/* Whether 'orch run' would consider an item; of one experiment (NULL: of those requested). */
+static bool is_counted(const struct orch_plan_item *item, const char *experiment)
+{
+    return experiment ? strcmp(item->cell->experiment->name, experiment) == 0 : item->cell->wanted;
+}
+
+static unsigned count_wanted(const struct orch_plan *plan, const char *experiment)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < plan->count; i++)
-        count += plan->items[i].cell->wanted;
+        count += is_counted(&plan->items[i], experiment);
     return count;
 }
 
@@ -32,11 +38,12 @@ static const struct orch_plan_item *wanted_at(const struct orch_plan *plan, unsi
     return NULL;
 }
 
-static unsigned position_of(const struct orch_plan *plan, const struct orch_plan_item *item)
+static unsigned position_of(const struct orch_plan *plan, const struct orch_plan_item *item,
+                            const char *experiment)
 {
     unsigned position = 0;
     for (unsigned i = 0; i < plan->count; i++) {
-        position += plan->items[i].cell->wanted;
+        position += is_counted(&plan->items[i], experiment);
         if (&plan->items[i] == item)
             break;
     }
@@ -46,7 +53,7 @@ static unsigned position_of(const struct orch_plan *plan, const struct orch_plan
 static char *labels_hint(const struct orch_plan *plan)
 {
     GString *out = g_string_new("name one with --trial: ");
-    unsigned count = count_wanted(plan);
+    unsigned count = count_wanted(plan, NULL);
     for (unsigned i = 1; i <= MIN(count, LABELS_SHOWN); i++) {
         const struct orch_plan_item *item = wanted_at(plan, i);
         g_autofree char *label = item ? orch_cell_label(item->cell) : g_strdup("");
@@ -70,7 +77,7 @@ static const struct orch_plan_item *with_label(const struct orch_plan *plan, con
 const struct orch_plan_item *orch_job_trial_choose(const struct orch_plan *plan, const char *trial,
                                                    GError **error)
 {
-    unsigned count = count_wanted(plan);
+    unsigned count = count_wanted(plan, NULL);
     int64_t number = 0;
     if (!trial && count == 1)
         return wanted_at(plan, 1);
@@ -151,12 +158,15 @@ GPtrArray *orch_job_command_words(const struct orch_plan *plan, const struct orc
     GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
     g_autofree char *path = orch_path_absolute(typed->args[0], NULL);
     const char *relative = orch_path_below(path, plan->workspace->root);
-    g_autofree char *part = g_strdup_printf("%u/%u", position_of(plan, item), count_wanted(plan));
+    g_autofree char *part = g_strdup_printf("%u/%u", position_of(plan, item, typed->experiment),
+                                            count_wanted(plan, typed->experiment));
     add(words, "orch");
     add(words, "run");
     add(words, relative ? relative : path);
     for (int i = 1; typed->args[i]; i++)
         add(words, typed->args[i]);
+    if (typed->experiment)
+        add(words, typed->experiment);
     if (typed->profile)
         add_all(words, "-p", (const char *const[]){typed->profile, NULL});
     add_all(words, "-s", typed->settings);

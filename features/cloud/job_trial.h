@@ -19,10 +19,11 @@ const struct orch_plan_item *orch_job_trial_of_run(const struct orch_plan *plan,
  * for runs of other commands. The caller frees with g_strfreev. */
 char **orch_job_run_words(const struct orch_run *run, int *out_count, GError **error);
 
-/** What was typed to describe a plan. Lists end with NULL; a list and `profile` may be NULL. */
+/** What was typed to describe a plan. Lists end with NULL; all but `args` may be NULL. With
+ * `experiment` the command names that experiment, and the trial is counted among its trials. */
 struct orch_job_command {
     const char *const *args; /* the recipe and the names of experiments */
-    const char *profile;
+    const char *profile, *experiment;
     const char *const *settings, *const *sweeps;
 };
 /** Returns the command (char *) that runs just this trial, from the repository's root. The caller

@@ -55,6 +55,7 @@ function blockOf(b, charts, title) {
   if (b.chart) return chartOf(b.chart, charts, title);
   if (b.pictures) return el('p', {class: 'note'}, 'pictures: ', b.pictures.map((p) => p.caption ?? '').filter(Boolean).join('; '), ' (the page of the report shows them)');
   if (b.kind === 'missing') return el('p', {class: 'missing'}, b.text, b.hint ? [': ', el('code', {}, b.hint)] : null);
+  if (b.kind === 'code') return el('pre', {}, b.text ?? '');
   return el('p', {class: b.kind === 'note' ? 'note' : null}, (b.text ?? '').replaceAll('+-', '±'));
 }
 

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The item `facts`: a table that the recipe itself has, such as what others published, with
+ * sources and dates. No run is read. The cells of a row are separated by " | ". */
+#include "core/report/items.h"
+
+#include "core/recipe/report_shapes.h"
+#include "lib/base/json.h"
+
+#define SEPARATOR " | "
+
+static bool fill(struct orch_section_context *a, GError **error)
+{
+    (void)error;
+    g_autoptr(GPtrArray) headers = orch_texts_from_json(json_object_get(a->item->spec, "columns"));
+    g_autoptr(GPtrArray) rows = orch_texts_from_json(json_object_get(a->item->spec, "rows"));
+    g_ptr_array_add(headers, NULL);
+    struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
+    for (guint i = 0; i < rows->len; i++) {
+        g_auto(GStrv) cells = g_strsplit(rows->pdata[i], SEPARATOR, -1);
+        for (guint k = 0; cells[k]; k++)
+            orch_table_add(table, g_strstrip(cells[k]), NULL);
+    }
+    orch_section_table(a->section, table);
+    return true;
+}
+
+static const struct orch_report_key KEYS[] = {
+    {.name = "columns", .shape = ORCH_SHAPE_TEXTS, .is_required = true},
+    {.name = "rows", .shape = ORCH_SHAPE_TEXTS, .is_required = true},
+    {0}};
+
+/* Checks that each row has a cell for each column. */
+static void check(struct report_item *item)
+{
+    g_autoptr(GPtrArray) columns = orch_recipe_get_texts(item->draft, item->spec, "columns");
+    g_autoptr(GPtrArray) rows = orch_recipe_get_texts(item->draft, item->spec, "rows");
+    for (guint i = 0; columns && rows && i < rows->len; i++) {
+        const struct orch_yaml *row = rows->pdata[i];
+        g_auto(GStrv) cells = g_strsplit(row->text, SEPARATOR, -1);
+        const guint count = g_strv_length(cells);
+        if (count != columns->len)
+            orch_recipe_error_at(item->draft, row, "separate the cells by ' | '",
+                                 "row %u has %u cells for %u columns", i + 1, count, columns->len);
+    }
+}
+
+const struct orch_report_kind ORCH_REPORT_FACTS = {
+    .name = "facts",
+    .keys = KEYS,
+    .check = check,
+    .has_trials = orch_item_without_trials,
+    .fill = fill,
+};
