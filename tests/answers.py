@@ -241,7 +241,7 @@ class Section:
 
     def best(self):
         axes, wanted = listed(self.spec["by"]), self.spec["value"]
-        answers = [m for b in self.blocks("answer") for m in [re.match(r"winner by [^:]*: (.*?) with ", b["text"])] if m]
+        answers = [m for b in self.blocks("answer") for m in [re.match(r"(?:winner|best) by [^:]*: (.*?) with ", b["text"])] if m]
         if not answers:
             return True
         mean = lambda of: float(numpy.mean(list(self.seeds([run for run in self.of if label(run, axes) == of], wanted).values())))

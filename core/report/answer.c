@@ -22,9 +22,10 @@ static struct quantity quantity_of(const char *label)
 {
     const char *bracket = strrchr(label, '(');
     if (!bracket || bracket == label || bracket[-1] != ' ' || !g_str_has_suffix(label, ")"))
-        return (struct quantity){g_strdup(label), NULL};
-    return (struct quantity){g_strndup(label, (gsize)(bracket - 1 - label)),
-                             g_strndup(bracket + 1, strlen(bracket + 1) - 1)};
+        return (struct quantity){orch_answer_words(label, NULL), NULL};
+    g_autofree char *name = g_strndup(label, (gsize)(bracket - 1 - label));
+    char *unit = g_strndup(bracket + 1, strlen(bracket + 1) - 1);
+    return (struct quantity){orch_answer_words(name, unit), unit};
 }
 
 static void quantity_clear(struct quantity *q)
@@ -44,6 +45,48 @@ static void append_number(GString *out, double value, double low, double high, c
                            interval ? " [" : "", interval ? interval : "", interval ? "]" : "");
 }
 
+/* ---- names in words ----------------------------------------------------------------------------
+ */
+
+/* The forms in which a name can end with its unit: "images/s" as "images_per_second". */
+static GPtrArray *unit_suffixes(const char *unit)
+{
+    static const char *const seconds[] = {"s", "second", "seconds"}, *const slashes[] = {"_per_",
+                                                                                         "_"};
+    GPtrArray *out = g_ptr_array_new_with_free_func(g_free);
+    g_auto(GStrv) parts = g_strsplit(unit, "/", 2);
+    g_autofree char *first = g_ascii_strdown(parts[0] ? parts[0] : "", -1);
+    const char *last = parts[0] && parts[1] ? parts[1] : first;
+    const bool is_seconds = strcmp(last, "s") == 0;
+    for (unsigned i = 0; i < (is_seconds ? G_N_ELEMENTS(seconds) : 1); i++)
+        for (unsigned k = 0; k < G_N_ELEMENTS(slashes); k++)
+            g_ptr_array_add(out, last == first
+                                     ? g_strdup_printf("_%s", is_seconds ? seconds[i] : first)
+                                     : g_strdup_printf("_%s%s%s", first, slashes[k],
+                                                       is_seconds ? seconds[i] : last));
+    if (strcmp(unit, "%") == 0)
+        g_ptr_array_add(out, g_strdup("_percent"));
+    return out;
+}
+
+char *orch_answer_words(const char *name, const char *unit)
+{
+    g_autoptr(GPtrArray) suffixes = unit ? unit_suffixes(unit) : NULL;
+    char *words = g_strdup(name);
+    bool is_rate = false;
+    for (guint i = 0; suffixes && i < suffixes->len; i++)
+        if (g_str_has_suffix(words, suffixes->pdata[i])) {
+            words[strlen(words) - strlen(suffixes->pdata[i])] = '\0';
+            if (orch_unit_is_timing(unit, &is_rate) && !is_rate && !strstr(words, "time")) {
+                char *time = g_strdup_printf("%s time", words);
+                g_free(words);
+                words = time;
+            }
+            break;
+        }
+    return g_strdelimit(words, "_", ' ');
+}
+
 /* ---- values of settings ------------------------------------------------------------------------
  */
 
@@ -58,13 +101,14 @@ static void entry_clear(gpointer pointer)
     g_free(((struct entry *)pointer)->label);
 }
 
-static GArray *new_entries(void)
+GArray *orch_answer_entries_new(void)
 {
     GArray *entries = g_array_new(FALSE, FALSE, sizeof(struct entry));
     g_array_set_clear_func(entries, entry_clear);
     return entries;
 }
 
+/* Takes the label. */
 static void add_entry(GArray *entries, char *label, double value, double low, double high)
 {
     const struct entry entry = {label, value, low, high};
@@ -72,6 +116,12 @@ static void add_entry(GArray *entries, char *label, double value, double low, do
         g_array_append_val(entries, entry);
     else
         g_free(label);
+}
+
+void orch_answer_entries_add(GArray *entries, const char *label, double value, double low,
+                             double high)
+{
+    add_entry(entries, g_strdup(label), value, low, high);
 }
 
 static const struct entry *entry_at(const GArray *entries, guint i)
@@ -86,9 +136,11 @@ static void append_entry(GString *out, const struct entry *e, const char *unit)
         g_string_append_printf(out, " (%s)", e->label);
 }
 
-/* "throughput: 359 images/s (workers 1), 513 images/s (workers 2)" */
-static void append_entries(GString *out, const GArray *entries, const char *name, const char *unit)
+void orch_answer_entries_append(GString *out, const GArray *entries, const char *name,
+                                const char *unit)
 {
+    if (!entries->len)
+        return;
     guint lowest = 0, highest = 0;
     for (guint i = 1; i < entries->len; i++) {
         lowest = entry_at(entries, i)->value < entry_at(entries, lowest)->value ? i : lowest;
@@ -96,7 +148,7 @@ static void append_entries(GString *out, const GArray *entries, const char *name
     }
     const struct entry *low = entry_at(entries, lowest), *high = entry_at(entries, highest);
     g_string_append_printf(out, "%s%s: ", out->len ? "; " : "", name);
-    if (entries->len > 1 && low->value == high->value) {
+    if (entries->len > 1 && fabs(high->value - low->value) <= 1e-9 * fabs(high->value)) {
         append_number(out, low->value, (double)NAN, (double)NAN, unit);
         g_string_append_printf(out, " in all %u settings", entries->len);
     } else if (entries->len <= LISTED_MOST) {
@@ -223,7 +275,7 @@ static void append_lines(GString *out, const struct orch_chart *chart, const GAr
             append_change(out, line, &x, &y);
         }
     } else {
-        g_autoptr(GArray) ends = new_entries();
+        g_autoptr(GArray) ends = orch_answer_entries_new();
         for (guint i = 0; i < lines->len; i++) {
             const struct line *line = &g_array_index(lines, struct line, i);
             const struct orch_chart_point *last = last_of(line->series);
@@ -232,8 +284,7 @@ static void append_lines(GString *out, const struct orch_chart *chart, const GAr
                       last->low, last->high);
         }
         g_autofree char *name = g_strdup_printf("%s at the end", y.name);
-        if (ends->len)
-            append_entries(out, ends, name, y.unit);
+        orch_answer_entries_append(out, ends, name, y.unit);
     }
     quantity_clear(&x);
     quantity_clear(&y);
@@ -249,7 +300,7 @@ static const char *name_at(const GPtrArray *names, double position)
 
 static GArray *marks_of(const struct orch_chart *chart, const GArray *lines)
 {
-    GArray *marks = new_entries();
+    GArray *marks = orch_answer_entries_new();
     for (guint i = 0; i < lines->len; i++) {
         const struct line *line = &g_array_index(lines, struct line, i);
         for (guint k = 0; k < line->series->points->len; k++) {
@@ -274,7 +325,7 @@ static void append_marks(GString *out, const struct orch_chart *chart, const GAr
     struct quantity value = quantity_of(is_heat ? chart->z_label : chart->y_label);
     g_autoptr(GArray) marks = marks_of(chart, lines);
     if (marks->len)
-        append_entries(out, marks, value.name, value.unit);
+        orch_answer_entries_append(out, marks, value.name, value.unit);
     quantity_clear(&value);
 }
 
@@ -343,10 +394,10 @@ static char *setting_of(const struct orch_trials *trials, const struct orch_grid
         g_autofree char *value = value_of(trials, cell, axes->pdata[i]);
         double number;
         const bool is_number = value && orch_real_parse(value, &number);
+        g_autofree char *axis = orch_answer_words(axes->pdata[i], NULL);
         if (value)
-            g_string_append_printf(label, "%s%s%s%s", label->len ? ", " : "",
-                                   is_number ? (char *)axes->pdata[i] : "", is_number ? " " : "",
-                                   value);
+            g_string_append_printf(label, "%s%s%s%s", label->len ? ", " : "", is_number ? axis : "",
+                                   is_number ? " " : "", value);
     }
     return g_string_free(label, FALSE);
 }
@@ -357,7 +408,7 @@ void orch_answer_of_grid(struct orch_section *section, const struct orch_trials 
     g_autoptr(GString) text = g_string_new(NULL);
     g_autoptr(GPtrArray) axes = axes_of(trials, grid);
     for (guint v = 0, said = 0; v < grid->wanted->len && said < VALUES_MOST; v++) {
-        g_autoptr(GArray) entries = new_entries();
+        g_autoptr(GArray) entries = orch_answer_entries_new();
         for (guint i = 0; i < grid->cells->len; i++) {
             const struct orch_grid_cell *cell = grid->cells->pdata[i];
             const struct orch_spread spread = orch_grid_spread(grid, cell, v);
@@ -367,9 +418,10 @@ void orch_answer_of_grid(struct orch_section *section, const struct orch_trials 
                       is_interval ? spread.high : (double)NAN);
         }
         const struct orch_item_value *wanted = grid->wanted->pdata[v];
+        g_autofree char *name = orch_answer_words(wanted->name, grid->units[v]);
         if (!entries->len)
             continue;
-        append_entries(text, entries, wanted->name, grid->units[v]);
+        orch_answer_entries_append(text, entries, name, grid->units[v]);
         said++;
     }
     add_answer(section, text);

@@ -5,6 +5,22 @@
 
 #include "core/report/grid.h"
 
+/** Writes the name of a value or a parameter in words: "throughput_images_per_second" in images/s
+ * is "throughput", "wall_s" in s is "wall time", "final_accuracy" is "final accuracy". `unit` may
+ * be NULL. The caller frees. */
+char *orch_answer_words(const char *name, const char *unit);
+
+/** Values of settings from which a sentence is made. The caller unrefs. */
+GArray *orch_answer_entries_new(void);
+/** Adds a setting's value with the ends of its interval (NaN: none). The label is copied; "" is
+ * that of a single setting. Nothing is added when the value is not finite. */
+void orch_answer_entries_add(GArray *entries, const char *label, double value, double low,
+                             double high);
+/** Appends "throughput: 359 images/s (workers 1), 513 images/s [490 to 536] (workers 2)" to a
+ * sentence; of more than four settings the lowest and the highest. Nothing without entries. */
+void orch_answer_entries_append(GString *out, const GArray *entries, const char *name,
+                                const char *unit);
+
 /** Puts the answer of the section's last chart before its other blocks. Lines: from what to what
  * each goes, by which factor, and its ideal; bars and heat maps: the values, or the
  * lowest and the highest. Without such a chart, or without numbers in it, nothing is added. */

@@ -53,8 +53,14 @@ static void add_winner(struct orch_section *section, const struct orch_grid *gri
     const struct orch_difference *d = &winner->margins[1];
     g_autofree char *margin = orch_within_format(d->mean.mid, d->mean.low, d->mean.high);
     g_autofree char *noise = orch_difference_text(d, NULL);
-    orch_section_answer(section, "winner by %s: %s with %s (n = %s); margin over %s: %s; %s", axes,
-                        winner->first->row, text, count, second->row, margin, noise);
+    if (isnan(d->p))
+        orch_section_answer(section, "best by %s, without a verdict: %s with %s (n = %s); %s: %s",
+                            axes, winner->first->row, text, count, second->row, noise);
+    else
+        orch_section_answer(section, "%s by %s%s: %s with %s (n = %s); margin over %s: %s; %s",
+                            d->is_more_than_noise ? "winner" : "best", axes,
+                            d->is_more_than_noise ? "" : ", though by no more than noise",
+                            winner->first->row, text, count, second->row, margin, noise);
     if (winner->others->len > 1)
         add_margins(section, grid, winner);
     if (winner->method)

@@ -4,6 +4,7 @@
  * the series stands still. Means are compared because single epochs scatter. The test cannot find
  * the reason: a loss also stands still when the learning rate has become small. Therefore nothing
  * is called converged, and the end of each setting stands beside the best one. */
+#include "core/report/answer.h"
 #include "core/report/items.h"
 
 #include "core/stats/numbers.h"
@@ -221,8 +222,9 @@ static void add_answer(struct orch_section *section, const struct gathered *g, c
                 g_string_append_printf(text, " (%s%s)", end, s == best ? ", the best" : "");
         }
     }
+    g_autofree char *words = orch_answer_words(name, NULL);
     if (text->len)
-        orch_section_answer(section, "at the end %s %s", name, text->str);
+        orch_section_answer(section, "at the end %s %s", words, text->str);
 }
 
 static bool fill(struct orch_section_context *a, GError **error)

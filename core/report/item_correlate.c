@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `correlate`: does one number forecast the order of another? Spearman's rank correlation
  * of two values over settings, within each group of `by`, and its mean over the groups. */
+#include "core/report/answer.h"
 #include "core/report/items.h"
 #include "lib/base/text.h"
 
@@ -193,14 +194,15 @@ static void add_mean(struct orch_section_context *a, const GPtrArray *groups, co
         orch_section_note(a->section, "no group has 3 settings with different values of both");
         return;
     }
+    g_autofree char *x_words = orch_answer_words(x, NULL), *y_words = orch_answer_words(y, NULL);
     g_autofree char *interval =
         isnan(mean.rho.low)
             ? g_strdup("no interval: too few settings")
             : g_strdup_printf("95 %% interval %.2f to %.2f, %s", mean.rho.low, mean.rho.high,
                               mean.groups > 1 ? "Student's t over the groups" : "Fisher's z");
     orch_section_answer(
-        a->section, "mean rank correlation of %s and %s: %.2f (%s; p %.4f), over %zu group%s", x, y,
-        mean.rho.mid, interval, mean.p, mean.groups, orch_plural(mean.groups));
+        a->section, "mean rank correlation of %s and %s: %.2f (%s; p %.4f), over %zu group%s",
+        x_words, y_words, mean.rho.mid, interval, mean.p, mean.groups, orch_plural(mean.groups));
     orch_section_note(
         a->section,
         "rank correlation: Spearman's, where a setting is the mean of its repeats; p of "

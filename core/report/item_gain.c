@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `gain`: what each setting gains or loses for each per cent of cost, compared with a
  * baseline, seed by seed. */
+#include "core/report/answer.h"
 #include "core/report/items.h"
 
 #include "core/stats/numbers.h"
 #include "core/stats/quotient.h"
 #include "core/stats/seeds.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,6 +81,39 @@ static struct orch_table *make_table(const struct orch_grid *grid,
     return table;
 }
 
+/* "gained final accuracy for each % of training time, against all: -0.02 [-0.03 to -0.01]
+ * (no_flip); of 3 other settings the cost does not differ by more than noise" */
+static void add_answer(struct orch_section *section, const struct orch_grid *grid,
+                       const struct orch_grid_cell *base)
+{
+    const struct orch_item_value *value = grid->wanted->pdata[VALUE],
+                                 *cost = grid->wanted->pdata[COST];
+    g_autofree char *gained = orch_answer_words(value->name, grid->units[VALUE]);
+    g_autofree char *spent = orch_answer_words(cost->name, grid->units[COST]);
+    g_autoptr(GArray) entries = orch_answer_entries_new();
+    g_autoptr(GString) text = g_string_new(NULL);
+    unsigned unbounded = 0;
+    for (guint i = 0; i < grid->cells->len; i++) {
+        const struct orch_grid_cell *cell = grid->cells->pdata[i];
+        if (cell == base || !cell->done)
+            continue;
+        const struct orch_quotient q = quotient_of(base, cell);
+        if (isnan(q.value.low))
+            unbounded++;
+        else
+            orch_answer_entries_add(entries, cell->row, q.value.mid, q.value.low, q.value.high);
+    }
+    g_autofree char *name =
+        g_strdup_printf("gained %s for each %% of %s, against %s", gained, spent, base->row);
+    orch_answer_entries_append(text, entries, name, grid->units[VALUE]);
+    if (unbounded)
+        g_string_append_printf(text, "%s%s of %u setting%s cannot be told from that of %s",
+                               text->len ? "; " : "", spent, unbounded, orch_plural(unbounded),
+                               base->row);
+    if (text->len)
+        orch_section_answer(section, "%s", text->str);
+}
+
 static const struct orch_grid_cell *baseline_of(const struct orch_grid *grid, const char *named)
 {
     for (guint i = 0; i < grid->cells->len; i++) {
@@ -100,6 +135,7 @@ static void fill(struct orch_section_context *a, const struct orch_grid *grid)
         return;
     }
     orch_section_table(a->section, make_table(grid, base));
+    add_answer(a->section, grid, base);
     orch_section_note(a->section,
                       "compared with %s, pairs of equal seeds; the interval is Fieller's, "
                       "unbounded where the cost does not differ by more than noise",

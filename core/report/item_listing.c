@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `listing`: a table that runs leave as a CSV artifact, with some of its columns as bars.
  * Shows one run of each setting (`by`), or without `by` the first run that has the table. */
+#include "core/report/answer.h"
 #include "core/report/items.h"
 
 #include "lib/base/csv.h"
@@ -107,9 +108,11 @@ static void draw(struct orch_section_context *a, const struct orch_csv *csv, con
     orch_section_chart(a->section, chart);
 }
 
-/* Adds the table to the section. False when the run left no such table. */
+/* Adds the table to the section, and the answer of the first chart. False when the run left no such
+ * table. */
 static bool show(struct orch_section_context *a, const struct orch_trials *trials,
-                 const struct orch_report_trial *trial, const char *artifact, const char *label)
+                 const struct orch_report_trial *trial, const char *artifact, const char *label,
+                 bool *has_answer)
 {
     g_autofree char *path = orch_run_artifact(trials->store, trial->run, artifact, NULL);
     g_autofree char *text = NULL;
@@ -129,8 +132,12 @@ static bool show(struct orch_section_context *a, const struct orch_trials *trial
         orch_section_note(a->section, "%s, run %s", label, orch_run_short_key(trial->run->key));
         orch_section_table(a->section, make_table(csv, columns));
     }
-    if (bars)
+    if (bars) {
         draw(a, csv, bars);
+        if (!*has_answer)
+            orch_answer_of_chart(a->section);
+        *has_answer = true;
+    }
     orch_csv_free(csv);
     return true;
 }
@@ -141,6 +148,7 @@ static bool fill(struct orch_section_context *a, GError **error)
     g_autoptr(GPtrArray) axes = orch_texts_from_json(json_object_get(a->item->spec, "by"));
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     struct orch_trials *trials = orch_section_trials(a, "experiments", error);
+    bool has_answer = false;
     if (!trials)
         return false;
     for (guint i = 0; i < trials->all->len; i++) {
@@ -152,7 +160,7 @@ static bool fill(struct orch_section_context *a, GError **error)
         g_autofree char *cell = orch_cell_label(trial->item->cell);
         orch_section_trial(a->section, trials, trial);
         if (trial->run && label && !g_hash_table_contains(seen, label) &&
-            show(a, trials, trial, artifact, cell))
+            show(a, trials, trial, artifact, cell, &has_answer))
             g_hash_table_add(seen, g_steal_pointer(&label));
     }
     if (a->section->done && !g_hash_table_size(seen))

@@ -3,6 +3,7 @@
  * the item (`formula:`), else from the table of known formulas, matched by the names that they
  * use. Runs can add their own workings: a column NAME_working next to NAME in their tables, and
  * notes. */
+#include "core/report/answer.h"
 #include "core/report/items.h"
 
 #include "core/stats/numbers.h"
@@ -32,7 +33,51 @@ struct work {
     struct orch_trials *trials;
     struct orch_report_trial *trial;
     GPtrArray *axes;
+    GPtrArray *values; /* struct value *: the results of formulas, for the answer */
 };
+
+/* The results of a formula by setting. */
+struct value {
+    char *name;
+    const char *unit; /* borrowed, or NULL */
+    GArray *entries;
+};
+
+static void value_free(gpointer pointer)
+{
+    struct value *value = pointer;
+    g_free(value->name);
+    g_array_unref(value->entries);
+    g_free(value);
+}
+
+static void add_value(struct work *w, const char *name, const char *unit, const char *label,
+                      double number)
+{
+    struct value *value = NULL;
+    for (guint i = 0; i < w->values->len && !value; i++) {
+        struct value *other = w->values->pdata[i];
+        value = strcmp(other->name, name) == 0 ? other : NULL;
+    }
+    if (!value) {
+        value = g_new0(struct value, 1);
+        *value = (struct value){g_strdup(name), unit, orch_answer_entries_new()};
+        g_ptr_array_add(w->values, value);
+    }
+    orch_answer_entries_add(value->entries, label, number, (double)NAN, (double)NAN);
+}
+
+static void add_answer(const struct work *w)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (guint i = 0; i < w->values->len; i++) {
+        const struct value *value = w->values->pdata[i];
+        g_autofree char *words = orch_answer_words(value->name, value->unit);
+        orch_answer_entries_append(text, value->entries, words, value->unit);
+    }
+    if (text->len)
+        orch_section_answer(w->a->section, "%s", text->str);
+}
 
 /* ---- names -------------------------------------------------------------------------------------
  */
@@ -86,6 +131,7 @@ static bool add_formula(struct work *w, const struct orch_formula *f, bool must_
     g_autofree char *numbers = orch_formula_with_numbers(f, number_of, w, orch_number_format);
     g_autofree char *result = orch_number_format(value), *was = orch_number_format(recorded);
     bool differs = !isnan(recorded) && strcmp(result, was) != 0;
+    add_value(w, left, unit, label, value);
     orch_section_text(w->a->section, "%s: %s = %s = %s = %s%s%s%s%s%s", label, left,
                       orch_formula_right(f), numbers, result, unit ? " " : "", unit ? unit : "",
                       differs ? " (recorded: " : "", differs ? was : "", differs ? ")" : "");
@@ -268,7 +314,9 @@ static unsigned add_trial(struct work *w)
 
 static bool fill(struct orch_section_context *a, GError **error)
 {
-    struct work w = {.a = a, .trials = orch_section_trials(a, "experiments", error)};
+    g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(value_free);
+    struct work w = {
+        .a = a, .trials = orch_section_trials(a, "experiments", error), .values = values};
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     unsigned said = 0;
     if (!w.trials)
@@ -287,6 +335,7 @@ static bool fill(struct orch_section_context *a, GError **error)
             g_hash_table_add(seen, g_steal_pointer(&label));
         said += more;
     }
+    add_answer(&w);
     if (!said && a->section->done)
         orch_section_missing(a->section, NULL, "%s",
                              json_object_get(a->item->spec, "formula")

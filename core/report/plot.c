@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/plot_drawing.h"
 
+#include "core/report/answer.h"
 #include "core/stats/task.h"
 #include "lib/base/error.h"
 
@@ -39,9 +40,10 @@ static char *y_label(const struct orch_plot_drawing *d)
         const struct orch_item_value *wanted = y->pdata[i];
         bool is_plain =
             d->v.over == ORCH_PLOT_OVER_STEPS || wanted->aggregate == ORCH_AGGREGATE_LAST;
+        g_autofree char *words = orch_answer_words(wanted->name, d->v.units[i]);
         g_string_append_printf(names, "%s%s%s%s", i ? ", " : "",
                                is_plain ? "" : orch_aggregate_name(wanted->aggregate),
-                               is_plain ? "" : " ", wanted->name);
+                               is_plain ? "" : " ", words);
         is_one_unit = is_one_unit && g_strcmp0(d->v.units[i], d->v.units[0]) == 0;
     }
     char *label = with_unit(names->str, is_one_unit && y->len ? d->v.units[0] : NULL);
@@ -51,7 +53,8 @@ static char *y_label(const struct orch_plot_drawing *d)
 
 static char *x_label(const struct orch_plot_drawing *d)
 {
-    return with_unit(d->v.plot->x, d->v.x_unit);
+    g_autofree char *words = orch_answer_words(d->v.plot->x, d->v.x_unit);
+    return with_unit(words, d->v.x_unit);
 }
 
 /* Describes the intervals and points in a note below the chart. */

@@ -2,6 +2,7 @@
 /* The item `compare`: settings compared with a baseline, each at its best; or predicted values
  * compared with measured ones. */
 #include "core/recipe/report_shapes.h"
+#include "core/report/answer.h"
 #include "core/report/items.h"
 
 #include "core/stats/numbers.h"
@@ -136,6 +137,86 @@ static void note_method(struct orch_section *section, const struct orch_grid *gr
                           tests, base->row);
 }
 
+/* ---- the answer --------------------------------------------------------------------------------
+ */
+
+/* The groups of settings that the answer names, in its order. */
+enum verdict { BETTER, WORSE, DIFFERENT, SIMILAR, UNTESTED, VERDICTS };
+
+static enum verdict verdict_of(const struct orch_grid *grid, const struct orch_difference *d)
+{
+    if (isnan(d->p) || d->is_uneven)
+        return UNTESTED;
+    if (!d->is_more_than_noise)
+        return SIMILAR;
+    if (strcmp(grid->better, "min") != 0 && strcmp(grid->better, "max") != 0)
+        return DIFFERENT;
+    return (d->mean.mid > 0) == (strcmp(grid->better, "max") == 0) ? BETTER : WORSE;
+}
+
+/* "finetune (best lr: 0.1) by +0.04 [0.02 to 0.06]" */
+static void append_named(GString *out, const struct orch_grid *grid, const struct contrast *c)
+{
+    const struct orch_interval *mean = &c->difference.mean;
+    const bool is_finite = isfinite(mean->low) && isfinite(mean->high);
+    g_autofree char *label = setting_label(grid, c->cell);
+    g_autofree char *value = orch_within_format(mean->mid, mean->low, mean->high);
+    g_autofree char *interval = is_finite ? orch_interval_format(mean->low, mean->high) : NULL;
+    g_string_append_printf(out, "%s by %s%s%s%s%s%s%s", label, mean->mid > 0 ? "+" : "", value,
+                           grid->units[0] ? " " : "", grid->units[0] ? grid->units[0] : "",
+                           interval ? " [" : "", interval ? interval : "", interval ? "]" : "");
+}
+
+/* Of many settings of one verdict the one that is farthest from the baseline stands for all. */
+#define NAMED_MOST 3
+
+static void append_verdict(GString *out, const struct orch_grid *grid,
+                           const struct contrast *contrasts, size_t count, enum verdict verdict)
+{
+    static const char *const words[VERDICTS] = {"better", "worse", "different",
+                                                "not more than noise", "not tested"};
+    g_autoptr(GPtrArray) named = g_ptr_array_new();
+    const struct contrast *farthest = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct contrast *c = &contrasts[i];
+        if (!c->cell->done || verdict_of(grid, &c->difference) != verdict)
+            continue;
+        g_ptr_array_add(named, (gpointer)(uintptr_t)c);
+        if (!farthest || fabs(c->difference.mean.mid) > fabs(farthest->difference.mean.mid))
+            farthest = c;
+    }
+    if (!named->len)
+        return;
+    g_string_append_printf(out, "%s%s: ", out->len ? "; " : "", words[verdict]);
+    for (guint i = 0; named->len <= NAMED_MOST && i < named->len; i++) {
+        g_string_append(out, i ? ", " : "");
+        append_named(out, grid, named->pdata[i]);
+    }
+    if (named->len > NAMED_MOST) {
+        g_string_append_printf(out, "%u settings, at most ", named->len);
+        append_named(out, grid, farthest);
+    }
+}
+
+/* "final accuracy against feature (0.86): better: finetune (best lr: 0.1) by +0.04 [0.02 to 0.06]"
+ */
+static void add_answer(struct orch_section *section, const struct orch_grid *grid,
+                       const struct orch_grid_cell *base, const struct contrast *contrasts,
+                       size_t count)
+{
+    const struct orch_item_value *wanted = grid->wanted->pdata[0];
+    g_autofree char *name = orch_answer_words(wanted->name, grid->units[0]);
+    g_autofree char *label = setting_label(grid, base);
+    g_autofree char *value = orch_number_format(orch_grid_spread(grid, base, 0).centre);
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (enum verdict v = 0; v < VERDICTS; v++)
+        append_verdict(text, grid, contrasts, count, v);
+    if (text->len)
+        orch_section_answer(section, "%s against %s (%s%s%s): %s", name, label, value,
+                            grid->units[0] ? " " : "", grid->units[0] ? grid->units[0] : "",
+                            text->str);
+}
+
 /* Compares all other rows with the baseline. */
 static void add_contrasts(struct orch_section *section, const struct orch_grid *grid,
                           const GPtrArray *rows, const struct orch_grid_cell *base,
@@ -157,6 +238,7 @@ static void add_contrasts(struct orch_section *section, const struct orch_grid *
     size_t pairs = correct(grid, base, contrasts, count);
     for (size_t i = 0; i < count; i++)
         add_contrast(section, grid, base, &contrasts[i]);
+    add_answer(section, grid, base, contrasts, count);
     if (tests)
         note_method(section, grid, base, tests, pairs);
     if (unmatched)
@@ -296,7 +378,8 @@ static void add_sides(struct orch_section *section, const struct side *predicted
     g_autofree char *right = g_strconcat(">measured", in, NULL);
     const char *const headers[] = {by, left, right, ">error (%)", NULL};
     struct orch_table *table = orch_table_new(headers);
-    double sum = 0;
+    double sum = 0, worst = 0;
+    const char *worst_row = NULL;
     unsigned count = 0;
     for (guint i = 0; i < rows->len; i++) {
         orch_table_add(table, rows->pdata[i], NULL);
@@ -307,12 +390,18 @@ static void add_sides(struct orch_section *section, const struct side *predicted
         if (!isnan(error)) {
             sum += fabs(error);
             count++;
+            if (!worst_row || fabs(error) > fabs(worst)) {
+                worst = error;
+                worst_row = rows->pdata[i];
+            }
         }
     }
     orch_section_table(section, table);
     if (count)
-        orch_section_text(section, "mean of the absolute errors: %.3g %% over %u setting%s",
-                          sum / count, count, orch_plural(count));
+        orch_section_answer(section,
+                            "the predictions are off by %.3g %% in the mean of %u setting%s, at "
+                            "most by %+.3g %% (%s)",
+                            sum / count, count, orch_plural(count), worst, worst_row);
     orch_section_note(section, "error: 100 (predicted - measured) / measured");
 }
 

@@ -151,10 +151,10 @@ static void add_table(const struct speed_item *s, const struct orch_speed *model
     }
     orch_section_table(s->a->section, table);
     if (found)
-        orch_section_text(s->a->section,
-                          "mean of the absolute errors of settings that were left out: %.3g %% of "
-                          "%d settings",
-                          sum / found, found);
+        orch_section_answer(s->a->section,
+                            "the speed model misses a setting that it was not fitted to by %.3g %% "
+                            "in the mean of %d settings",
+                            sum / found, found);
 }
 
 static void add_chart(const struct speed_item *s, const struct orch_speed *model)

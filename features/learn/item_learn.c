@@ -5,6 +5,7 @@
 #include "core/report/items.h"
 #include "core/stats/numbers.h"
 #include "features/learn/learn_item.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -168,6 +169,48 @@ static void add_held(struct orch_section *section, const struct orch_learn_outco
                       o->held->folds > 1 ? "5 folds" : "a fifth of them", o->held_model);
 }
 
+/* The best regressor, and what a model that has not seen a group costs. */
+static void add_answer(struct orch_section *section, const struct orch_learn_outcome *o)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    const struct orch_regressor *best = NULL;
+    double least = HUGE_VAL;
+    for (guint i = 0; o->models && i < o->models->len; i++) {
+        const struct orch_regressor *r = o->models->pdata[i];
+        if (!r->settings->len)
+            continue;
+        const double error =
+            g_array_index(r->settings, struct orch_regressor_setting, r->by_relative)
+                .mean_relative_error;
+        if (error < least) {
+            least = error;
+            best = r;
+        }
+    }
+    if (best)
+        g_string_append_printf(text, "%s predicts %s best, with a mean relative error of %.3g %%",
+                               best->name, o->target, 100 * least);
+    double seen = 0, unseen = 0;
+    int groups = 0;
+    for (guint i = 0; o->held && i < o->held->groups->len; i++) {
+        const struct orch_heldout_group *g =
+            &g_array_index(o->held->groups, struct orch_heldout_group, i);
+        if (!g->name || !g->all.n || !g->left_out.n)
+            continue;
+        seen += g->all.mean_relative_error;
+        unseen += g->left_out.mean_relative_error;
+        groups++;
+    }
+    if (groups)
+        g_string_append_printf(text,
+                               "%smean relative error of one model for all: %.3g %%, and %.3g %% "
+                               "where the %s was left out, over %d of them",
+                               text->len ? "; " : "", 100 * seen / groups, 100 * unseen / groups,
+                               o->hold_out, groups);
+    if (text->len)
+        orch_section_answer(section, "%s", text->str);
+}
+
 static bool fill_learn(struct orch_section_context *a, GError **error)
 {
     struct orch_learn_outcome *o = orch_learn_item_evaluate(a, error);
@@ -178,6 +221,7 @@ static bool fill_learn(struct orch_section_context *a, GError **error)
             add_models(a->section, o);
         if (o->held)
             add_held(a->section, o);
+        add_answer(a->section, o);
         add_notes(a, &o->source);
     }
     orch_learn_outcome_free(o);
@@ -257,6 +301,30 @@ static void add_layerwise(struct orch_section *section, const struct orch_layerw
                       o->model, epoch);
 }
 
+static void answer_layerwise(struct orch_section *section, const struct orch_layerwise_outcome *o)
+{
+    double sum[2] = {0};
+    int count[2] = {0};
+    for (guint i = 0; i < o->rows->len; i++) {
+        const struct orch_layerwise_row *row = o->rows->pdata[i];
+        const double errors[2] = {fabs(row->all.mid - row->measured_ms) / row->measured_ms,
+                                  fabs(row->left_out.mid - row->measured_ms) / row->measured_ms};
+        for (int k = 0; k < 2; k++) {
+            sum[k] += isfinite(errors[k]) ? errors[k] : 0;
+            count[k] += isfinite(errors[k]);
+        }
+    }
+    g_autofree char *left_out = o->hold_out && count[1]
+                                    ? g_strdup_printf(", by %.3g %% where the %s was left out",
+                                                      100 * sum[1] / count[1], o->hold_out)
+                                    : g_strdup("");
+    if (count[0])
+        orch_section_answer(section,
+                            "the sum of its layers misses the measured time of a batch by %.3g %% "
+                            "in the mean of %d network%s%s",
+                            100 * sum[0] / count[0], count[0], orch_plural(count[0]), left_out);
+}
+
 static void draw_layerwise(struct orch_section *section, const struct orch_layerwise_outcome *o)
 {
     struct orch_chart *chart = orch_chart_new(ORCH_CHART_SCATTER, "A batch of a whole network",
@@ -296,6 +364,7 @@ static bool fill_layerwise(struct orch_section_context *a, GError **error)
     if (add_source(a, &o->source)) {
         add_layerwise(a->section, o);
         draw_layerwise(a->section, o);
+        answer_layerwise(a->section, o);
         add_notes(a, &o->source);
     }
     orch_layerwise_outcome_free(o);

@@ -2,6 +2,7 @@
 /* The item `paleo`: the forward pass of networks as PALEO predicts it, and the ratio of that
  * practical throughput to the throughput at a device's peak. A multiply-add is counted as one
  * operation (Lu et al. 2017) and as two (PALEO, and all data sheets). No trial is run for it. */
+#include "core/report/answer.h"
 #include "core/report/items.h"
 
 #include "core/stats/numbers.h"
@@ -28,6 +29,8 @@ struct paleo_section {
     GPtrArray *nets;    /* char *: "vgg16", or "googlenet by inception_v3" */
     GArray *ppps;       /* double */
     double peak_tflops; /* NaN: the ratio is not shown */
+    GArray *practical;  /* images/s by network and PPP, for the answer */
+    GArray *ratios[2];  /* per cent of the peak, a multiply-add counted as one and as two */
 };
 
 static bool read_spec(struct paleo_section *p, GError **error)
@@ -101,6 +104,14 @@ static void add_number(struct orch_table *table, double value)
     orch_table_add(table, text, orch_json_finite(value));
 }
 
+static void keep(const struct paleo_section *p, GArray *entries, const char *name, double ppp,
+                 double value)
+{
+    g_autofree char *label =
+        p->ppps->len > 1 ? g_strdup_printf("%s, PPP %g", name, ppp) : g_strdup(name);
+    orch_answer_entries_add(entries, label, value, (double)NAN, (double)NAN);
+}
+
 static void add_practical(struct orch_table *table, const struct paleo_section *p,
                           const struct counted *c, const char *name)
 {
@@ -113,6 +124,7 @@ static void add_practical(struct orch_table *table, const struct paleo_section *
         add_number(table, ppp);
         add_number(table, ms);
         add_number(table, 1000 * (double)p->options.batch / ms);
+        keep(p, p->practical, name, ppp, 1000 * (double)p->options.batch / ms);
     }
 }
 
@@ -130,6 +142,7 @@ static void add_ratio(struct orch_table *table, const struct paleo_section *p,
             const double peak = p->peak_tflops * 1e12 / of->operations[k];
             add_number(table, peak);
             add_number(table, 100 * practical / peak);
+            keep(p, p->ratios[k], names[1], ppp, 100 * practical / peak);
         }
     }
 }
@@ -158,6 +171,18 @@ static bool fill(struct paleo_section *p, struct orch_table *table, GError **err
             return false;
     }
     return true;
+}
+
+/* The practical throughputs, or what share of the peak they are. */
+static void add_answer(const struct paleo_section *p)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    orch_answer_entries_append(text, p->practical, "PALEO predicts in practice", "images/s");
+    orch_answer_entries_append(text, p->ratios[0],
+                               "practical throughput in % of the peak, multiply-add = 1", "%");
+    orch_answer_entries_append(text, p->ratios[1], "multiply-add = 2", "%");
+    if (text->len)
+        orch_section_answer(p->a->section, "%s", text->str);
 }
 
 static void add_method(const struct paleo_section *p)
@@ -200,12 +225,15 @@ static bool fill_section(struct orch_section_context *a, GError **error)
                                         ">peak images/s, multiply-add = 2",
                                         ">ratio %, multiply-add = 2",
                                         NULL};
-    struct paleo_section p = {.a = a};
+    struct paleo_section p = {.a = a,
+                              .practical = orch_answer_entries_new(),
+                              .ratios = {orch_answer_entries_new(), orch_answer_entries_new()}};
     GError *problem = NULL;
     bool ok = read_spec(&p, &problem);
     struct orch_table *table = orch_table_new(isfinite(p.peak_tflops) ? ratio : practical);
     if (ok && fill(&p, table, &problem)) {
         orch_section_table(a->section, table);
+        add_answer(&p);
         add_method(&p);
     } else {
         orch_table_free(table);
@@ -214,6 +242,9 @@ static bool fill_section(struct orch_section_context *a, GError **error)
     }
     g_ptr_array_unref(p.nets);
     g_array_unref(p.ppps);
+    g_array_unref(p.practical);
+    g_array_unref(p.ratios[0]);
+    g_array_unref(p.ratios[1]);
     (void)error;
     return true;
 }

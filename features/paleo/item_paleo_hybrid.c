@@ -7,6 +7,7 @@
 #include "core/report/items.h"
 #include "features/paleo/paleo_spec.h"
 
+#include "core/stats/numbers.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -149,6 +150,30 @@ static void add_row(struct orch_table *table, const struct hybrid_item *h, int k
     orch_table_add_real(table, orch_paleo_error_percent(here->paleo, here->measured));
 }
 
+/* The hours of both kinds of parallelism with most workers, and what the same training needs with
+ * the fewest. */
+static void add_answer(const struct hybrid_item *h)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    const int last = h->count - 1;
+    for (int kind = 0; last >= 0 && kind < PARALLELISMS; kind++) {
+        const struct hours *hours = h->hours[kind];
+        g_autofree char *from = orch_number_format(hours[0].computed);
+        g_autofree char *to = orch_number_format(hours[last].computed);
+        g_string_append_printf(text,
+                               "%s%s parallelism: %s h with %" G_GINT64_FORMAT
+                               " worker%s, %s h with %" G_GINT64_FORMAT ", a speedup of %.3g",
+                               text->len ? "; " : "", PARALLEL_NAMES[kind], from, h->workers[0],
+                               orch_plural(h->workers[0]), to, h->workers[last],
+                               hours[0].computed / hours[last].computed);
+        if (isfinite(hours[0].measured) && isfinite(hours[last].measured))
+            g_string_append_printf(text, " (measured %.3g)",
+                                   hours[0].measured / hours[last].measured);
+    }
+    if (text->len)
+        orch_section_answer(h->a->section, "%s", text->str);
+}
+
 static void add_notes(const struct hybrid_item *h)
 {
     const struct orch_paleo_options *o = &h->options;
@@ -196,6 +221,7 @@ static void show(const struct hybrid_item *h)
         for (int i = 0; i < h->count; i++)
             add_row(table, h, kind, i);
     orch_section_table(h->a->section, table);
+    add_answer(h);
     add_notes(h);
 }
 

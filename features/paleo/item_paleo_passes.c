@@ -44,6 +44,9 @@ struct passes_item {
     GArray *ppps;      /* double */
     GArray *published; /* struct published */
     struct orch_table *table;
+    double computed_sum,
+        paleo_sum; /* absolute errors in %, of computed_count and paleo_count passes */
+    int computed_count, paleo_count;
 };
 
 /* ---- options of the item -----------------------------------------------------------------------
@@ -120,9 +123,35 @@ static void compute(struct setting *s, const struct orch_net *net,
     s->computed_ms[STEP] = pass.fwd_ms + pass.bwd_ms + pass.update_ms;
 }
 
+static void count_error(double percent, double *sum, int *count)
+{
+    *sum += isfinite(percent) ? fabs(percent) : 0;
+    *count += isfinite(percent);
+}
+
+static void add_answer(const struct passes_item *p)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    if (p->computed_count)
+        g_string_append_printf(text,
+                               "PALEO as computed here misses the measured times by %.3g %% in the "
+                               "mean of %d times",
+                               p->computed_sum / p->computed_count, p->computed_count);
+    if (p->paleo_count)
+        g_string_append_printf(text, "%sas published by %.3g %% in the mean of %d",
+                               text->len ? ", " : "PALEO misses the measured times ",
+                               p->paleo_sum / p->paleo_count, p->paleo_count);
+    if (text->len)
+        orch_section_answer(p->a->section, "%s", text->str);
+}
+
 static void add_rows(struct passes_item *p, const struct setting *s)
 {
     for (int i = 0; i < PASSES; i++) {
+        count_error(orch_paleo_error_percent(s->computed_ms[i], s->measured_ms[i]),
+                    &p->computed_sum, &p->computed_count);
+        count_error(orch_paleo_error_percent(s->paleo_ms[i], s->measured_ms[i]), &p->paleo_sum,
+                    &p->paleo_count);
         const bool is_measured = isfinite(s->measured_ms[i]);
         orch_table_add(p->table, s->net, NULL);
         orch_table_add(p->table, s->device, NULL);
@@ -324,6 +353,7 @@ static bool fill(struct orch_section_context *a, GError **error)
     } else {
         ok = add_runs(&p, error);
         orch_section_table(a->section, p.table);
+        add_answer(&p);
         add_notes(&p);
     }
     g_ptr_array_unref(p.nets);

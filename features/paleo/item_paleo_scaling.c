@@ -3,6 +3,7 @@
  * workers, with measured and simulated trainings beside it: three charts (throughput, time of an
  * epoch, cost of an epoch) and the errors of the throughputs. Time and cost of every series follow
  * from its throughput by the same formulas, so that no series has a definition of its own. */
+#include "core/report/answer.h"
 #include "core/report/items.h"
 
 #include "core/stats/numbers.h"
@@ -239,8 +240,9 @@ static void add_table(const struct scaling_item *s, enum quantity quantity)
     orch_section_table(s->a->section, table);
 }
 
-/* Errors against the measured throughput: of the forecast and of the simulation. */
-static void add_errors(const struct scaling_item *s)
+/* Errors against the measured throughput: of the forecast, whose mean is answered, and of the
+ * simulation. */
+static void add_errors(const struct scaling_item *s, GString *answer)
 {
     const char *headers[] = {"workers", ">PALEO: error (%)",
                              s->has[SIMULATED] ? ">SimGrid: error (%)" : NULL, NULL};
@@ -263,8 +265,11 @@ static void add_errors(const struct scaling_item *s)
     orch_section_table(s->a->section, table);
     orch_section_note(s->a->section, "error: 100 (predicted - measured) / measured");
     if (found)
-        orch_section_text(s->a->section, "mean of the absolute errors of PALEO: %.3g %%",
-                          sum[PREDICTED] / found);
+        g_string_append_printf(answer,
+                               "%smean of the absolute errors of PALEO: %.3g %% of the measured "
+                               "throughput, with %d number%s of workers",
+                               answer->len ? "; " : "", sum[PREDICTED] / found, found,
+                               orch_plural(found));
 }
 
 static void add_method(const struct scaling_item *s)
@@ -291,8 +296,26 @@ static void add_method(const struct scaling_item *s)
                           "simulated: no machine ran these trainings (docs/plugins/simcluster.md)");
 }
 
+/* The throughputs of each series. */
+static void answer_throughputs(const struct scaling_item *s, GString *answer)
+{
+    for (int k = 0; k < SOURCES; k++) {
+        g_autoptr(GArray) entries = orch_answer_entries_new();
+        g_autofree char *name = g_strdup_printf("throughput, %s", SERIES[k].name);
+        for (int i = 0; s->has[k] && i < s->count; i++) {
+            g_autofree char *label = g_strdup_printf("%" G_GINT64_FORMAT " worker%s", s->workers[i],
+                                                     orch_plural(s->workers[i]));
+            orch_answer_entries_add(entries, label, s->throughput[k][i], (double)NAN, (double)NAN);
+        }
+        orch_answer_entries_append(answer, entries, name, "images/s");
+    }
+}
+
 static void show(const struct scaling_item *s)
 {
+    g_autoptr(GString) answer = g_string_new(NULL);
+    if (strcmp(s->show, "errors") != 0)
+        answer_throughputs(s, answer);
     for (int q = 0; q < QUANTITIES && strcmp(s->show, "errors") != 0; q++) {
         if (q == COST_USD && !isfinite(s->price))
             continue;
@@ -300,7 +323,9 @@ static void show(const struct scaling_item *s)
         add_table(s, (enum quantity)q);
     }
     if (s->has[MEASURED] && strcmp(s->show, "charts") != 0)
-        add_errors(s);
+        add_errors(s, answer);
+    if (answer->len)
+        orch_section_answer(s->a->section, "%s", answer->str);
     add_method(s);
 }
 

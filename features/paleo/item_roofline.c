@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `roofline`: layers that runs of plugin `layerbench` measured, below the roofs of the
  * device on which each ran. */
+#include "core/report/answer.h"
 #include "core/report/items.h"
 #include "features/paleo/roofline_chart.h"
 
@@ -17,6 +18,7 @@ struct roofline_item {
     struct orch_section_context *a;
     struct orch_hardware *hardware;
     const char *artifact;
+    GArray *shares; /* of the roof in %, the shown layers of all runs */
 };
 
 /* The device of a run in the hardware tables; NULL with the reason in `out_why`. */
@@ -50,7 +52,7 @@ static int compare_times(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static void add_table(const struct roofline_item *item, const GArray *dots,
+static void add_table(const struct roofline_item *item, const char *label, const GArray *dots,
                       const struct orch_roofline_roofs *roofs, enum orch_precision precision)
 {
     static const char *const headers[] = {"layer",      "kind",
@@ -72,6 +74,8 @@ static void add_table(const struct roofline_item *item, const GArray *dots,
         orch_table_add_real(table, roof / 1e9);
         orch_table_add(table, intensity < ridge ? "memory" : "compute", NULL);
         orch_table_add_real(table, 100 * rate / roof);
+        g_autofree char *name = g_strdup_printf("%s, %s", label, dot->name);
+        orch_answer_entries_add(item->shares, name, 100 * rate / roof, (double)NAN, (double)NAN);
     }
     orch_section_table(item->a->section, table);
 }
@@ -102,7 +106,7 @@ static bool show(const struct roofline_item *item, const struct orch_trials *tri
     struct orch_chart *chart = orch_roofline_chart(title, &roofs, precision, dots);
     if (chart) {
         orch_section_chart(section, chart);
-        add_table(item, dots, &roofs, precision);
+        add_table(item, label, dots, &roofs, precision);
         orch_section_note(section, "%s, run %s: the %u layers that take longest of %u", label,
                           orch_run_short_key(trial->run->key), MIN(dots->len, (guint)ROWS_MOST),
                           dots->len);
@@ -114,10 +118,19 @@ static bool show(const struct roofline_item *item, const struct orch_trials *tri
     return true;
 }
 
+static void add_answer(const struct roofline_item *item)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    orch_answer_entries_append(text, item->shares, "share of the roof that the layers reach", "%");
+    if (text->len)
+        orch_section_answer(item->a->section, "%s", text->str);
+}
+
 static bool fill(struct orch_section_context *a, GError **error)
 {
-    struct roofline_item item = {.a = a,
-                                 .artifact = orch_json_text(a->item->spec, "artifact", "rows")};
+    g_autoptr(GArray) shares = orch_answer_entries_new();
+    struct roofline_item item = {
+        .a = a, .shares = shares, .artifact = orch_json_text(a->item->spec, "artifact", "rows")};
     g_autoptr(GPtrArray) axes = orch_texts_from_json(json_object_get(a->item->spec, "by"));
     if (!axes->len)
         g_ptr_array_add(axes, g_strdup("net"));
@@ -138,6 +151,7 @@ static bool fill(struct orch_section_context *a, GError **error)
         if (trial->run && !g_hash_table_contains(seen, label) && show(&item, trials, trial, label))
             g_hash_table_add(seen, g_steal_pointer(&label));
     }
+    add_answer(&item);
     if (ok && a->section->done && !g_hash_table_size(seen))
         orch_section_missing(a->section, NULL, "none of its runs has measured layers ('%s') here",
                              item.artifact);

@@ -83,7 +83,7 @@ has 'margin over tune 0.01: 0.0900; simultaneous 95 % interval of the difference
 has ': more than noise'
 has '+0.2900 against feature'
 same "$(row 'tune 105.6')" 'tune 105.6 96 10.000'
-has 'mean of the absolute errors: 10 % over 1 setting'
+has 'the predictions are off by 10 % in the mean of 1 setting, at most by +10 %'
 same "$(row 'feature lr=0.01')" 'feature lr=0.01 bob bob'
 same "$(row 'feature lr=0.1')" 'feature lr=0.1 missing missing'
 has '6 of 8 trials are there: tester 4, bob 2'

@@ -147,7 +147,10 @@ P
 ok orch report c.recipe --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the charts are wrong'
 import json, sys
-charts = [[b["chart"] for b in s["blocks"] if b.get("chart")] for s in json.load(open(sys.argv[1]))["sections"]]
+sections = json.load(open(sys.argv[1]))["sections"]
+for section, start in zip(sections, ("4 of 4 curves have a model, which misses its curve by ", "error of the predicted curve: ", "predicted time of resnet-cifar:20 to accuracy ")):
+    assert section["blocks"][0]["kind"] == "answer" and section["blocks"][0]["text"].startswith(start), section["blocks"][0]
+charts = [[b["chart"] for b in s["blocks"] if b.get("chart")] for s in sections]
 (fits,), (held,), (times,) = charts
 by_panel = {}
 for series in fits["series"]:

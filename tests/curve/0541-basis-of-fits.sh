@@ -39,6 +39,8 @@ report:
       held_out: held, speed: speed }
 R
 ok orch run c.recipe -q
+has 'predicted time of resnet-cifar:20 to accuracy 0.85, 2 parameter servers: '
+has ' with 1 worker'
 has '3 of 3 steps are timed in a single epoch: that is no measurement'
 has '64 images 0.064 s, 32 images 0.032 s, 16 images 0.016 s'
 has '64 images: 1 run, 1 timed epoch;'
