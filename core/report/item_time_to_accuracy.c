@@ -250,6 +250,40 @@ static void add_answer(const struct tally *t, const GArray *lines)
         orch_section_answer(t->a->section, "%s", text->str);
 }
 
+/* Says for one value whether the settings vary alike: of those whose variation is known, the one
+ * that differs most from the first, with p corrected for all of them. */
+static void add_variation(const struct tally *t, const GArray *lines, guint value)
+{
+    const struct line *base = NULL, *most = NULL;
+    double least = (double)INFINITY;
+    unsigned contrasts = 0;
+    for (guint i = 0; i < lines->len; i++) {
+        const struct line *line = &g_array_index(lines, struct line, i);
+        if (line->value != value || isnan(line->row.counted.log_variance))
+            continue;
+        const double p = base ? orch_censored_same_variation(&line->row.counted, &base->row.counted)
+                              : (double)INFINITY;
+        most = p < least ? line : most;
+        least = fmin(p, least);
+        contrasts += base != NULL;
+        base = base ? base : line;
+    }
+    if (!most)
+        return;
+    const struct orch_censored *a = &most->row.counted, *b = &base->row.counted;
+    const double p = fmin(1, contrasts * least);
+    g_autofree char *own = percent(a->cv), *other = percent(b->cv), *p_text = orch_p_format(p);
+    orch_section_text(
+        t->a->section,
+        "coefficient of variation of %s: %s (%s, n = %zu) against %s (%s, n = %zu)%s; "
+        "F test, p %s%s: %s",
+        ((const struct orch_item_value *)t->g->wanted->pdata[value])->name, own, most->cell->row,
+        a->reached, other, base->cell->row, b->reached,
+        contrasts > 1 ? ", the largest difference" : "", p_text,
+        contrasts > 1 ? " (corrected)" : "",
+        p < ORCH_NOISE_LEVEL ? "more than noise" : "not more than noise");
+}
+
 static bool add_table(struct tally *t, GError **error)
 {
     g_autoptr(GArray) lines = g_array_new(FALSE, FALSE, sizeof(struct line));
@@ -263,6 +297,8 @@ static bool add_table(struct tally *t, GError **error)
     }
     orch_section_table(t->a->section, table);
     add_answer(t, lines);
+    for (guint value = 0; value < t->g->wanted->len; value++)
+        add_variation(t, lines, value);
     return true;
 }
 

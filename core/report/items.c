@@ -94,6 +94,18 @@ static char *names_of_lack(const struct orch_trials *trials, enum lack lack, uns
     return *out_count ? g_strjoinv(" ", (char **)names->pdata) : NULL;
 }
 
+/* Returns how the first of the trials to run that were tried has ended ("skipped before: no CUDA
+ * device"); NULL when none was tried. Borrowed. */
+static const char *how_tried(const struct orch_trials *trials)
+{
+    for (guint i = 0; i < trials->all->len; i++) {
+        const struct orch_report_trial *trial = trials->all->pdata[i];
+        if (is_to_run(trial) && lack_of(trial) == NOT_RUN && trial->item->attempts)
+            return trial->item->reason;
+    }
+    return NULL;
+}
+
 /* Reports how many trials lack a run for this reason, with the command that helps. Returns their
  * number. */
 static unsigned add_missing_reason(struct orch_section_context *a, const struct orch_trials *trials,
@@ -107,8 +119,10 @@ static unsigned add_missing_reason(struct orch_section_context *a, const struct 
     g_autofree char *run = orch_section_command(a, "run", names);
     const char *are = count == 1 ? "is" : "are", *have = count == 1 ? "has" : "have";
     if (lack == NOT_RUN) {
-        orch_section_missing(a->section, run, "%u of %u trials %s not run", count, trials->all->len,
-                             are);
+        const char *tried = how_tried(trials);
+        orch_section_missing(a->section, run, "%u of %u trials %s not run%s%s%s", count,
+                             trials->all->len, are, tried ? " (" : "", tried ? tried : "",
+                             tried ? ")" : "");
         return count;
     }
     if (lack == OF_OTHER_CODE) {

@@ -33,6 +33,7 @@ static void fill_interval(struct orch_censored *out, const double *times)
     double freedom = (double)out->reached - 1, squares = freedom * stat.sd * stat.sd;
     if (!(out->high > out->low) || !(squares > 0))
         return;
+    out->log_variance = stat.sd * stat.sd;
     out->cv_low = variation_of(squares / gsl_cdf_chisq_Pinv(0.975, freedom));
     out->cv_high = variation_of(squares / gsl_cdf_chisq_Pinv(0.025, freedom));
 }
@@ -52,7 +53,7 @@ struct orch_censored orch_censored_of(const double *times, size_t reached, size_
 {
     const double none = (double)NAN;
     struct orch_censored out = {
-        reached + censored, reached, none, none, none, none, none, none, none};
+        reached + censored, reached, none, none, none, none, none, none, none, none};
     if (!reached)
         return out;
     struct orch_stat stat = orch_stat_of(times, reached);
@@ -65,4 +66,14 @@ struct orch_censored orch_censored_of(const double *times, size_t reached, size_
     out.cv = stat.sd / stat.mean;
     fill_interval(&out, times);
     return out;
+}
+
+double orch_censored_same_variation(const struct orch_censored *a, const struct orch_censored *b)
+{
+    const double ratio = a->log_variance / b->log_variance;
+    if (!(ratio > 0) || !isfinite(ratio))
+        return (double)NAN;
+    const double first = (double)a->reached - 1, second = (double)b->reached - 1;
+    const double above = gsl_cdf_fdist_Q(ratio, first, second);
+    return 2 * fmin(above, 1 - above);
 }

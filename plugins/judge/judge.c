@@ -110,7 +110,7 @@ static const struct orch_param PARAMS[] = {
             "data set that the network was trained on: its classes, image shape and normalisation"),
     ORCH_PARAM(struct params, images, ORCH_STRING, .def = "fashion-mnist",
                .help = "images to judge: a folder with test/CLASS/*.png or .jpg, or a data set, of "
-                       "which the test images are used"),
+                       "which the test images are used; empty: the trial is skipped"),
     ORCH_PARAM(struct params, data_root, ORCH_PATH,
                .flags = ORCH_PARAM_OPTIONAL | ORCH_PARAM_NEUTRAL,
                .help = "folder to look for both (default: $ORCH_DATA, the cache, "
@@ -367,6 +367,8 @@ static int check(const void *params, const struct orch_host *host)
         return orch_training_fail(host, error);
     for (int i = 0; !host->smoke(host) && i < 2; i++) {
         char digest[65];
+        if (inputs[i].set == p->images && !*p->images)
+            continue;
         struct orch_image_set_options options = options_of(p, inputs[i].set, NULL);
         if (!orch_image_set_digest(&options, orch_training_file_digest, (void *)(uintptr_t)host,
                                    digest, &error))
@@ -404,6 +406,10 @@ static int run(void *state, const void *params, const struct orch_host *host)
 {
     (void)state;
     struct judgement j = {.p = params, .host = host};
+    if (!*j.p->images && !host->smoke(host)) {
+        host->fail(host, "no images: 'images' names no folder with test/CLASS, and no data set");
+        return ORCH_SKIPPED;
+    }
     struct orch_transforms transforms;
     GError *error = NULL;
     bool ok = parse_transforms(j.p, &transforms, &error) && open_images(&j, &error) &&

@@ -95,6 +95,20 @@ static void test_properties(void **state)
     }
 }
 
+/* Against scipy.stats.f of the logarithms' variances; which setting is the first does not matter.
+ */
+static void test_same_variation(void **state)
+{
+    (void)state;
+    const double many[] = {31, 42, 35, 58, 33.5}, few[] = {10, 10.5, 11, 10.2}, equal[] = {7, 7};
+    const struct orch_censored a = orch_censored_of(many, 5, 0), b = orch_censored_of(few, 4, 0),
+                               c = orch_censored_of(equal, 2, 0);
+    near(orch_censored_same_variation(&a, &b), 0.014088915945356271);
+    near(orch_censored_same_variation(&b, &a), 0.014088915945356271);
+    near(orch_censored_same_variation(&a, &a), 1);
+    assert_true(isnan(orch_censored_same_variation(&a, &c)));
+}
+
 /* 95 % of the intervals of log-normal times contain the true coefficient. 4000 repetitions have a
  * standard error of 0.34 points; 5 of them are 1.7. The seed is fixed. */
 static void test_coverage(void **state)
@@ -123,9 +137,8 @@ static void test_coverage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_censored),
-        cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_by_hand),    cmocka_unit_test(test_censored),
+        cmocka_unit_test(test_properties), cmocka_unit_test(test_same_variation),
         cmocka_unit_test(test_coverage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
