@@ -3,10 +3,14 @@
 
 usage: answers.py [--orch PROGRAM] RECIPE [OPTION of orch report...]
 
-The report ('orch report --json') says which runs each section uses. Their values come from 'orch export'; means, intervals, tests,
-speedups, ends of curves and medians are computed here again and compared with every number that the section shows. Kinds of items
-that are not recomputed are listed with their sections. Status 1: a number differs."""
+The report ('orch report --json') says which runs each section uses. Their values come from 'orch export', tables that runs left from
+'orch show RUN -a NAME'; means, intervals, tests, speedups, ends of curves, medians, formulas, quotients and fits are computed here again
+and compared with every number that the section shows. Disturbed runs (fact foreign_cpu above 0.1) are left out of times where an
+undisturbed run of the setting is there. Kinds of items that are not recomputed are listed with their sections. Status 1: a number differs."""
+import ast
 import collections
+import csv
+import io
 import json
 import math
 import re
@@ -15,9 +19,10 @@ import sys
 
 import numpy
 import yaml
-from scipy import stats
+from scipy import optimize, stats
 
 TOLERANCE = 1e-9
+DISTURBED_ABOVE = 0.1
 
 
 def run_json(orch, *arguments):
@@ -34,6 +39,38 @@ def is_near(a, b, relative=TOLERANCE):
     return math.isclose(a, b, rel_tol=relative, abs_tol=1e-12) or (math.isnan(a) and math.isnan(b))
 
 
+def rounds_to(text, value):
+    """A number as it is printed, against what it was rounded from."""
+    text = text.replace(",", "").lstrip("+")
+    digits = re.fullmatch(r"-?\d*(?:\.(\d*))?(?:e([+-]?\d+))?", text)
+    if not digits or value is None:
+        return False
+    step = 10.0 ** (int(digits.group(2) or 0) - len(digits.group(1) or ""))
+    return math.isclose(float(text), value, rel_tol=6e-5, abs_tol=0.51 * step)
+
+
+def evaluate(formula, number):
+    """An arithmetic expression whose names may have two words ("mean epoch_time")."""
+    names = {}
+
+    def name_of(match):
+        key = f"v{len(names)}"
+        names[key] = number(match.group(0))
+        return key
+
+    formula = re.sub(r"(?:(?:last|best|min|max|mean|first|count|result) )?[A-Za-z_]\w*", name_of, formula)
+    operations = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b, ast.Div: lambda a, b: a / b}
+
+    def walk(node):
+        if isinstance(node, ast.BinOp):
+            return operations[type(node.op)](walk(node.left), walk(node.right))
+        if isinstance(node, ast.UnaryOp):
+            return -walk(node.operand)
+        return names[node.id] if isinstance(node, ast.Name) else float(node.value)
+
+    return walk(ast.parse(formula.strip(), mode="eval").body)
+
+
 def text_of(value):
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -48,8 +85,15 @@ class Runs:
     """The exported runs and the points of their metrics."""
 
     def __init__(self, orch):
-        self.orch, self.points = orch, {}
+        self.orch, self.points, self.units, self.tables = orch, {}, {}, {}
         self.by_key = {run["key"]: run for run in run_json(orch, "export", "-f", "json")}
+        for row in run_json(orch, "export", "--columns", "key,facts,setting", "-f", "json"):
+            facts = row["facts"] or {}
+            run = self.by_key.get(row["key"])
+            if run is None:  # it ended since
+                continue
+            run["swept"] = {k: v for k, v in (facts.get("coords") or {}).items() if k != "seed"}
+            run["disturbed"] = (facts.get("foreign_cpu") or 0) > DISTURBED_ABOVE
 
     def series(self, name):
         """{run: [(step, value)]} of a metric."""
@@ -60,6 +104,25 @@ class Runs:
                 series[row["key"]].append((row["step"], row["value"]))
             self.points[name] = series
         return self.points[name]
+
+    def is_timing(self, run, name):
+        """Whether a value is a time or a rate; the units are those that one run of the plugin recorded."""
+        if name == "wall_s":
+            return True
+        if run["plugin"] not in self.units:
+            shown = run_json(self.orch, "show", run["key"], "--json")
+            units = dict(shown.get("units") or {})
+            units |= {m["name"]: m.get("unit") for m in (shown.get("metrics") or []) + (shown.get("system") or [])}
+            self.units[run["plugin"]] = units
+        unit = self.units[run["plugin"]].get(name) or ""
+        return unit in ("s", "ms", "us", "ns", "min", "h") or unit.endswith("/s")
+
+    def table(self, key, name):
+        """The rows of a CSV artifact, without blanks at their ends."""
+        if (key, name) not in self.tables:
+            text = subprocess.run([self.orch, "show", key, "-a", name], check=True, capture_output=True, text=True).stdout
+            self.tables[key, name] = [{k.strip(): v.strip() for k, v in row.items()} for row in csv.DictReader(io.StringIO(text))]
+        return self.tables[key, name]
 
     def value(self, run, wanted):
         """"result x", "last y", "mean z", "wall_s" or "x" of a run; NaN: it has none."""
@@ -77,10 +140,13 @@ class Runs:
 
 
 def axis(run, name):
-    for key in ("param." + name, name):
-        if run.get(key) is not None:
-            return text_of(run[key])
-    return None
+    """A parameter, a field of the run, or what a report calls a machine, a GPU and threads."""
+    if run.get("param." + name) is not None:
+        return text_of(run["param." + name])
+    threads = re.search(r"(\d+) threads?$", run["device_key"] or "")
+    device = {"machine": f"{run['host']} {(run['machine'] or '')[:8]}", "gpu": run["device_key"], "threads": threads and threads.group(1)}
+    value = device[name] if name in device else run.get(name)
+    return None if value is None else text_of(value)
 
 
 def label(run, axes):
@@ -115,6 +181,25 @@ class Section:
     def __init__(self, report, section, spec, runs):
         self.report, self.section, self.spec, self.runs = report, section, spec, runs
         self.of = [runs.by_key[r["key"]] for r in section["runs"] if r["key"] in runs.by_key]
+        self.labels = {r["key"]: r["label"] or "" for r in section["runs"]}
+        quiet = {self.setting(run) for run in self.of if not run["disturbed"]}
+        self.left_out = set() if report.counts_disturbed else {run["key"] for run in self.of if run["disturbed"] and self.setting(run) in quiet}
+
+    def setting(self, run):
+        return run["experiment"], json.dumps(run["swept"], sort_keys=True)
+
+    def value(self, run, wanted):
+        """A run's value as the section counts it: NaN for a time that a disturbed run is left out of."""
+        name = wanted.rpartition(" ")[2]
+        if run["key"] in self.left_out and self.runs.is_timing(run, name):
+            return math.nan
+        return self.runs.value(run, wanted)
+
+    def printed(self, what, text, computed):
+        """Compares a number in a sentence."""
+        self.report.numbers += 1
+        if not rounds_to(text, computed):
+            self.report.differ.append(f"{self.section['question']} {self.section['title']}: {what}: shown {text}, computed {computed}")
 
     def compare(self, what, shown, computed, relative=TOLERANCE):
         self.report.numbers += 1
@@ -125,7 +210,7 @@ class Section:
         return [b for b in self.section["blocks"] if b["kind"] == kind]
 
     def seeds(self, chosen, wanted):
-        return by_seed((run["seed"], self.runs.value(run, wanted)) for run in chosen)
+        return by_seed((run["seed"], self.value(run, wanted)) for run in chosen)
 
     # ---- kinds of items ------------------------------------------------------------------------
 
@@ -171,7 +256,7 @@ class Section:
         by = self.spec.get("by")
         if by is not None:
             texts = lambda run: {" ".join(f"{a}={axis(run, a)}" for a in listed(by)), ", ".join(f"{a}={axis(run, a)}" for a in listed(by)),
-                                 label(run, listed(by)), ", ".join(axis(run, a) or "" for a in listed(by))}
+                                 label(run, listed(by)), " ".join(axis(run, a) or "" if a == "experiment" else f"{a}={axis(run, a)}" for a in listed(by)), ", ".join(axis(run, a) or "" for a in listed(by))}
             return [run for run in self.of if name in texts(run)]
         pairs = re.findall(r"([\w-]+)=([^ ,]+)", name)
         experiments = {run["experiment"] for run in self.of}
@@ -184,7 +269,7 @@ class Section:
     def plot(self):
         y = [w for w in listed(self.spec.get("y"))]
         x = self.spec["x"]
-        if len(y) != 1 or self.spec.get("kind") or self.spec.get("facet"):
+        if self.spec.get("kind") or self.spec.get("facet") or len(y) > 1 and self.spec.get("by"):
             return False
         name = y[0].split(" ")[-1]
         for block in self.blocks("chart"):
@@ -194,8 +279,11 @@ class Section:
             for series in block["chart"]["series"]:
                 if series["role"] != "measured":
                     continue
-                chosen = self.of_series(series["name"], {name, y[0]})
-                is_steps = not any(axis(run, x) is not None for run in self.of)
+                if len(y) > 1:  # a line for each value
+                    y[0] = next((w for w in listed(self.spec["y"]) if w.split(" ")[-1].replace("_", " ") in series["name"].replace("_", " ")), y[0])
+                    name = y[0].split(" ")[-1]
+                chosen = self.of if len(y) > 1 else self.of_series(series["name"], {name, y[0]})
+                is_steps = all(isinstance(run.get("param." + x), list) or axis(run, x) is None for run in self.of)
                 steps = {run["key"]: dict(self.runs.series(name).get(run["key"], [])) for run in chosen} if is_steps else {}
                 for point in series["points"]:
                     at = names[int(point["x"])] if names else point["x"]
@@ -203,7 +291,7 @@ class Section:
                         values = by_seed((run["key"], steps[run["key"]].get(int(at))) for run in chosen)
                     else:
                         same = [run for run in chosen if axis(run, x) == (at if names else text_of(float(at)))]
-                        values = by_seed((run["key"], self.runs.value(run, y[0])) for run in same)
+                        values = by_seed((run["seed"], self.value(run, y[0])) for run in same)
                     values = list(values.values())
                     self.compare(f"{series['name']} at {at}", point["y"], sum(values) / len(values) if values else None)
                     if point["low"] is not None and values:
@@ -216,11 +304,11 @@ class Section:
         groups = collections.defaultdict(list)
         timers = {key: collections.defaultdict(list) for key in ("compute", "exposed", "steps") if key in self.spec}
         for run in self.of:
-            value = self.runs.value(run, wanted)
+            value = self.value(run, wanted)
             if not run.get("result.oversubscribed") and math.isfinite(value):
                 groups[label(run, by), float(axis(run, workers))].append(value)
                 for key, of in timers.items():
-                    of[label(run, by), float(axis(run, workers))].append(self.runs.value(run, self.spec[key]))
+                    of[label(run, by), float(axis(run, workers))].append(self.value(run, self.spec[key]))
         mean = {key: sum(v) / len(v) for key, v in groups.items()}
         timed = lambda key, at: sum(timers[key][at]) / len(timers[key][at]) * (timed("steps", at) if key != "steps" and "steps" in timers else 1)
         is_rate = re.search(r"throughput|_per_s", wanted)
@@ -253,23 +341,297 @@ class Section:
                 self.compare(f"{of}, margin", row["winner_is_better_by"], abs(first - mean(of)))
         return True
 
+    def compare_sides(self):
+        """Predicted beside measured: the errors, and the mean of their absolute values."""
+        found = []
+        for block in self.blocks("table"):
+            for row in block["rows"]:
+                numbers = [(k, v) for k, v in row.items() if isinstance(v, (int, float))]
+                error = next((v for k, v in numbers if "error" in k), None)
+                sides = [v for k, v in numbers if "error" not in k]
+                if error is None or len(sides) < 2:
+                    continue
+                found.append(100 * (sides[0] - sides[1]) / sides[1])
+                self.compare(f"{list(row.values())[0]}, error", error, found[-1])
+        for text in [b["text"] for b in self.blocks("answer")]:
+            shown = re.search(r"off by ([-\d.e+]+) % in the mean", text)
+            if shown and found:
+                self.printed("mean error", shown.group(1), float(numpy.mean(numpy.abs(found))))
+        return bool(found)
+
+    def pairs(self, base, other, wanted, axes):
+        """The values by seed of the runs that have a partner of equal seed and equal other settings; else of all runs."""
+        rest = lambda run: (run["seed"], json.dumps({k: v for k, v in run["swept"].items() if k not in axes}, sort_keys=True))
+        sides = [{}, {}]
+        for side, chosen in zip(sides, (base, other)):
+            for run in chosen:
+                value = self.value(run, wanted)
+                if math.isfinite(value):
+                    side.setdefault(rest(run), []).append(value)
+        common = set(sides[0]) & set(sides[1])
+        keep = common if common else None
+        return [by_seed((key[0], float(numpy.mean(v))) for key, v in side.items() if keep is None or key in keep) for side in sides]
+
     def compare_item(self):
-        axes, wanted = listed(self.spec["by"]), self.spec["value"]
-        texts = [b["text"] for b in self.blocks("answer") + self.blocks("text")]
-        bases = [t.split(": ")[0] for t in texts if " against " not in t]
-        if isinstance(wanted, dict) or not bases:
-            return False
-        base = self.seeds([run for run in self.of if label(run, axes) == bases[0]], wanted)
+        if "predicted" in self.spec:
+            return self.compare_sides()
+        axes, best_of, wanted = listed(self.spec["by"]), listed(self.spec.get("best_of")), self.spec["value"]
+        texts = [b["text"] for b in self.blocks("text")]
+        method = " ".join(b["text"] for b in self.blocks("note"))
+        allowed = re.search(r"Bonferroni, (\d+) pairs|correction for (\d+) contrasts", method)
+        count = int(next(g for g in allowed.groups() if g)) if allowed else 1
+        head = re.compile(r"(?P<of>.*?)(?: \(best (?P<axis>[^:]*): (?P<column>.*?)\))?: (?:(?:FASTER|SLOWER|SAME|UNSURE), )?(?P<own>[-+\d.e]+|inf|nan) ?(?P<rest>.*)", re.S)
+        sides = {}
         for text in texts:
-            found = re.match(r"(.*?): .*paired difference .*?\(n = (\d+) pairs, paired t, p ([\d.<]+)", text)
+            found = head.fullmatch(text)
             if not found:
                 continue
-            other = self.seeds([run for run in self.of if label(run, axes) == found.group(1)], wanted)
-            seeds = sorted(set(base) & set(other))
-            self.compare(f"{found.group(1)}, pairs", int(found.group(2)), len(seeds))
-            p = stats.ttest_rel([other[s] for s in seeds], [base[s] for s in seeds]).pvalue
-            if not found.group(3).startswith("<"):
-                self.compare(f"{found.group(1)}, p", round(float(found.group(3)), 4), round(float(p), 4), 1e-3)
+            chosen = [run for run in self.of if label(run, axes) == found["of"] and (not found["column"] or label(run, best_of) == found["column"])]
+            values = list(self.seeds(chosen, wanted).values())
+            self.printed(f"{found['of']}, mean", found["own"], float(numpy.median(values)) if "median" in text.split(";")[0] else float(numpy.mean(values)))
+            sides[found["of"]] = chosen
+            against = re.search(r"([-+][\d.e+-]+) against (.*?); (?:simultaneous )?(?:95 % interval of the )?(paired difference|difference).*? ([-\d.e+]+) to ([-\d.e+]+) "
+                                r"\(n = (\d+) (?:pairs|and (\d+)), (.*?), p ([\d.<e-]+), corrected ([\d.<e-]+)\)", found["rest"])
+            if not against or against.group(2) not in sides:
+                continue
+            base, other = self.pairs(sides[against.group(2)], chosen, wanted, axes + best_of)
+            if against.group(3) == "paired difference":
+                seeds = sorted(set(base) & set(other))
+                difference = numpy.array([other[k] - base[k] for k in seeds])
+                self.compare(f"{found['of']}, pairs", int(against.group(6)), len(seeds))
+                half = stats.t.ppf(1 - 0.025 / count, len(seeds) - 1) * stats.sem(difference)
+                middle, p = difference.mean(), stats.ttest_1samp(difference, 0).pvalue
+            else:
+                x, y = (numpy.array(list(side.values())) for side in (other, base))
+                test = stats.ttest_ind(x, y, equal_var=False)
+                a, b = x.var(ddof=1) / len(x), y.var(ddof=1) / len(y)
+                degrees = (a + b) ** 2 / (a * a / (len(x) - 1) + b * b / (len(y) - 1))
+                middle, p, half = x.mean() - y.mean(), test.pvalue, stats.t.ppf(1 - 0.025 / count, degrees) * math.sqrt(a + b)
+            self.printed(f"{found['of']}, difference", against.group(1), float(middle))
+            self.printed(f"{found['of']}, interval", against.group(4), float(middle - half))
+            self.printed(f"{found['of']}, interval", against.group(5), float(middle + half))
+            for shown, computed in ((against.group(9), p), (against.group(10), min(1, p * count))):
+                if shown.startswith("<"):
+                    self.compare(f"{found['of']}, p below", True, bool(computed < float(shown[1:])))
+                else:
+                    self.printed(f"{found['of']}, p", shown, float(computed))
+        return bool(sides)
+
+    def gain(self):
+        axes, value, cost = listed(self.spec["by"]), self.spec["value"], self.spec["cost"]
+        order = list(dict.fromkeys(label(run, axes) for run in self.of))
+        base_label = str(self.spec.get("baseline", order[0]))
+        of = lambda name, wanted: self.seeds([run for run in self.of if label(run, axes) == name], wanted)
+        for block in self.blocks("table"):
+            for row in block["rows"]:
+                numbers = list(row.values())
+                name = str(numbers[0])
+                base, other, base_cost, other_cost = of(base_label, value), of(name, value), of(base_label, cost), of(name, cost)
+                seeds = sorted(set(base) & set(other) & set(base_cost) & set(other_cost))
+                y = numpy.array([other[k] - base[k] for k in seeds])
+                x = numpy.array([100 * (other_cost[k] / base_cost[k] - 1) for k in seeds])
+                self.compare(f"{name}, seeds", row["seeds"], len(seeds))
+                self.compare(f"{name}, gained", numbers[2], float(y.mean()))
+                self.compare(f"{name}, spent", numbers[3], float(x.mean()))
+                if row.get("gained_per_%") is None or len(seeds) < 2:
+                    continue
+                self.compare(f"{name}, quotient", row["gained_per_%"], float(y.mean() / x.mean()))
+                limit = stats.t.ppf(0.975, len(seeds) - 1)
+                distance = lambda q: abs((y - q * x).mean()) / stats.sem(y - q * x) - limit  # Fieller: q where this is 0
+                middle, far = y.mean() / x.mean(), abs(y.mean() / x.mean()) + y.std() / abs(x.mean()) + 1e-12
+                ends = []
+                for way in (-1, 1):
+                    step = far
+                    while distance(middle + way * step) < 0 and step < 1e9 * far:
+                        step *= 2
+                    ends.append(optimize.brentq(distance, middle, middle + way * step) if step < 1e9 * far else math.nan)
+                shown = re.fullmatch(r"([-\d.e+]+)(?:\.\.| to )([-\d.e+]+)", str(row.get("95_%_interval")))
+                if shown:
+                    for text, end in zip(shown.groups(), ends):
+                        self.printed(f"{name}, interval", text, end)
+        return True
+
+    # ---- formulas, tables and pictures of runs ---------------------------------------------------
+
+    def of_label(self, of):
+        """The run that a calculation is about: by its label, its axes or its experiment."""
+        by = listed(self.spec.get("by"))
+        for run in self.of:
+            if of in (self.labels[run["key"]], label(run, by) if by else None, f"{run['experiment']} {self.labels[run['key']]}".strip()):
+                return run
+        plain = lambda text: re.sub(r" #\d+$", "", text)
+        return next((run for run in self.of if of in (plain(self.labels[run["key"]]), run["experiment"])), None)
+
+    def work(self):
+        for text in [b["text"] for b in self.blocks("text")]:
+            parts = text.split(" = ")
+            head = re.fullmatch(r"(.*): (\w+)", parts[0], re.S)
+            if len(parts) == 4 and head:
+                run, end = self.of_label(head.group(1)), re.match(r"[-+\d.,e]+", parts[3])
+                if run is None or not end:
+                    continue
+                number = lambda name: float(axis(run, name)) if re.fullmatch(r"[-+\d.e]+", axis(run, name) or "") and " " not in name else self.value(run, name)
+                self.printed(f"{head.group(1)}: {head.group(2)}", end.group(0), evaluate(parts[1], number))
+                continue
+            plain = re.sub(r",(?=\d{3})", "", text)
+            for sides in re.finditer(r"((?:[\d.]+|\()[-+*/() \d.]*[-+*/][-+*/() \d.]*?)(?: [a-z-]+)? = ([\d.]+)", plain):
+                self.printed(sides.group(0), sides.group(2).rstrip("."), evaluate(sides.group(1), float))
+        for block in self.blocks("table"):
+            for row in block["rows"]:
+                for name, cell in row.items():
+                    sides = str(cell).split(";")[0].split(" = ")
+                    if len(sides) == 2 and re.fullmatch(r"[-+*/() \d.,]+", sides[0]):
+                        self.printed(f"{list(row.values())[0]}, {name}", sides[1].strip(), evaluate(sides[0].replace(",", ""), float))
+        return True
+
+    def listing(self):
+        """The tables are those that the runs left."""
+        run = None
+        for block in self.section["blocks"]:
+            found = re.search(r"run ([0-9a-f]{8})$", block.get("text") or "")
+            if found:
+                run = next((r for r in self.of if r["key"].endswith(found.group(1))), None)
+            if block["kind"] != "table" or run is None:
+                continue
+            rows = self.runs.table(run["key"], self.spec["artifact"])
+            self.compare("rows", len(block["shown"]["cells"]), len(rows))
+            for cells, row in zip(block["shown"]["cells"], rows):
+                for name, shown in zip(block["shown"]["headers"], cells):
+                    own = row.get(name)
+                    self.report.numbers += 1
+                    if own is None or shown != own and not rounds_to(shown, float(own)):
+                        self.report.differ.append(f"{self.section['question']} {self.section['title']}: {name}: shown {shown}, the run has {own}")
+        return True
+
+    def images(self):
+        """Each picture is a file of one of the section's runs, with the setting in its caption."""
+        for block in self.blocks("pictures"):
+            for picture in block["pictures"]:
+                key = re.search(r"run ([0-9a-f]{8})$", picture["caption"]).group(1)
+                run = next((r for r in self.of if r["key"].endswith(key)), None)
+                with open(picture["path"], "rb") as file:
+                    is_png = file.read(4) == b"\x89PNG"
+                said = [f"{a} {axis(run, a)}" for a in listed(self.spec.get("by")) if run and axis(run, a)]
+                self.compare(f"{picture['caption']}, a picture of its run", 1, int(is_png and run is not None and all(t in picture["caption"] for t in said)))
+        return True
+
+    # ---- models ------------------------------------------------------------------------------------
+
+    def paleo_scaling(self):
+        """Throughputs of trainings from the runs; times, costs and errors from the throughputs."""
+        images, price = float(self.spec.get("images", 50000)), self.spec.get("price")
+        key = json.dumps({k: v for k, v in self.spec.items() if k not in ("show", "price", "images")}, sort_keys=True)
+        rates = self.report.rates.setdefault(key, collections.defaultdict(dict))  # the charts' section has those of the errors'
+        for block in self.blocks("table"):
+            for row in block["rows"]:
+                n = row["workers"]
+                for name, shown in row.items():
+                    series = name.split(":")[0]
+                    if name == "workers" or shown is None:
+                        continue
+                    if "throughput" in name:
+                        rates[series][n] = shown
+                        names = listed(self.spec.get("experiments" if series == "measured" else "simulated"))
+                        chosen = [run for run in self.of if run["experiment"] in names and axis(run, "workers") == text_of(n)]
+                        if series != "predicted_(paleo)" and chosen:
+                            self.compare(f"{series}, {n} workers", shown, float(numpy.mean(list(self.seeds(chosen, "result throughput").values()))))
+                    elif "time_of" in name and n in rates[series]:
+                        self.compare(f"{series}, {n} workers, time", shown, images / rates[series][n])
+                    elif "cost_of" in name and n in rates[series]:
+                        self.compare(f"{series}, {n} workers, cost", shown, images / rates[series][n] / 3600 * n * float(price))
+                    elif "error" in name and rates and rates["measured"].get(n):
+                        of = {"paleo": "predicted_(paleo)", "simgrid": "simulated_(simgrid)"}[series]
+                        self.compare(f"{series}, {n} workers, error", shown + 100, 100 * rates[of][n] / rates["measured"][n])
+        return True
+
+    def paleo_passes(self):
+        """Errors from the times that stand beside them."""
+        for block in self.blocks("table"):
+            for row in block["rows"]:
+                numbers = {k: v for k, v in row.items() if isinstance(v, (int, float))}
+                measured = next((v for k, v in numbers.items() if k.startswith("measured")), None)
+                for name, shown in numbers.items():
+                    of = next((v for k, v in numbers.items() if "error" in name and k != name and k.split("_")[0] == name.split("_")[0] and "error" not in k), None)
+                    if measured and of is not None:
+                        self.compare(f"{list(row.values())[0]}, {name}", shown, 100 * (of - measured) / measured)
+        return True
+
+    def speed_model(self):
+        """Optimus' model by SciPy's non-negative least squares of relative errors, and its error at each setting."""
+        wanted, learners = self.spec["value"], self.spec.get("workers", "workers")
+        groups = collections.defaultdict(list)
+        for run in self.of:
+            value = self.value(run, wanted)
+            if math.isfinite(value):
+                groups[float(axis(run, "servers")), float(axis(run, learners))].append(value)
+        points = [(p, w, float(numpy.mean(v))) for (p, w), v in groups.items()]
+        if self.spec.get("mode", "asynchronous") != "asynchronous" or len(points) < 4:
+            return False
+        terms = numpy.array([[1 / w, 1 / p, 1, p / w] for p, w, _ in points])  # 1 / rate = (t0 + t1 w/p + t2 w + t3 p) / w
+        rates = numpy.array([rate for _, _, rate in points])
+        times, _ = optimize.nnls(terms * rates[:, None], numpy.ones(len(points)))
+        fitted = {(p, w): 1 / float(row @ times) for (p, w, _), row in zip(points, terms)}
+        for block in self.blocks("table"):
+            for row in block["rows"]:
+                keys = list(row)
+                setting = tuple(float(row[k]) for k in keys[:2] if isinstance(row[k], (int, float)))
+                setting = setting if setting in fitted else setting[::-1]
+                model = next((k for k in keys if "model" in k or "fit" in k), None)
+                if setting in fitted and model and isinstance(row[model], (int, float)) and "error" not in model:
+                    self.compare(f"{setting}, model", row[model], fitted[setting], 1e-6)
+        return True
+
+    def curve_law(self):
+        """The regression on layers and device by least squares over the models of the section with the curves."""
+        curves = self.report.curves
+        for block in self.blocks("table"):
+            for row in block["rows"]:
+                if "per_layer" not in row or not curves:
+                    continue
+                devices = list(dict.fromkeys(device for _, device in curves))
+                others = [d for d in devices[1:] if f"on_{d.replace(' ', '_')}" in row]
+                used = [(net, d, c[row["of"]]) for (net, d), c in curves.items() if c.get(row["of"]) is not None]
+                x = numpy.array([[1, float(net.split(":")[-1])] + [float(d == o) for o in others] for net, d, _ in used])
+                y = numpy.array([v for _, _, v in used])
+                beta, squares, _, _ = numpy.linalg.lstsq(x, y, rcond=None)
+                residual = y - x @ beta
+                errors = numpy.sqrt(residual @ residual / (len(y) - x.shape[1]) * numpy.diag(numpy.linalg.inv(x.T @ x)))
+                names = [next(k for k in row if k.startswith("constant")), "per_layer"] + [f"on_{o.replace(' ', '_')}" for o in others]
+                for name, b, error in zip(names, beta, errors):
+                    self.compare(f"{row['of']}, {name}", row[name]["value"], float(b), 1e-6)
+                    self.compare(f"{row['of']}, {name}, standard error", row[name]["standard_error"], float(error), 1e-6)
+                self.compare(f"{row['of']}, R2", row["r2"], float(1 - residual @ residual / numpy.sum((y - y.mean()) ** 2)), 1e-6)
+        return True
+
+    def time_to(self):
+        """Each time is the same number of steps over the steps a second of its row."""
+        steps = []
+        for block in self.blocks("table"):
+            for row in block["rows"]:
+                for name, rate in row.items():
+                    time = row.get(name.replace("steps/s", "time"))
+                    if name.startswith("steps/s") and rate and isinstance(time, (int, float)):
+                        steps.append((f"{row['workers']} workers, {name}", rate * time))
+        for what, count in steps:
+            self.compare(what + ": steps", count, steps[0][1])
+        return True
+
+    def curve(self):
+        """Whether the parameters shown fit the recorded losses as well as SciPy's, and their mean relative error."""
+        for block in self.blocks("table"):
+            for row in block["rows"]:
+                if row.get("b0") is None or "error_%" not in row:
+                    continue
+                self.report.curves[row["network"], str(row["device"])] = row
+                for run in self.of:
+                    points = [(k, v) for k, v in sorted(self.runs.series(self.spec["value"]).get(run["key"], [])) if v is not None and k >= row["from_step"]]
+                    if run["swept"].get("net", axis(run, "net")) != row["network"] or not run["device_key"].endswith(str(row["device"])) or len(points) != row["points"]:
+                        continue
+                    k, y = (numpy.array(c, float) for c in zip(*points))
+                    fit = lambda b: 1 / (b[0] * k + b[1]) + b[2]
+                    error = float(100 * numpy.mean(abs(fit((row["b0"], row["b1"], row["b2"])) - y) / y))
+                    self.compare(f"{row['network']} on {row['device']}, error", row["error_%"], error, 1e-6)
+                    break
         return True
 
     def converged(self):
@@ -301,7 +663,7 @@ class Section:
                 for run in self.of:
                     if not by or label(run, by) == of:
                         key = re.sub(r" #\d+$", "", next(r["label"] for r in self.section["runs"] if r["key"] == run["key"]))
-                        settings[key].append((self.runs.value(run, x), self.runs.value(run, y)))
+                        settings[key].append((self.value(run, x), self.value(run, y)))
                 pairs = [numpy.mean(v, axis=0) for v in settings.values()]
                 if len(pairs) > 2 and row["rank_correlation"] is not None:
                     self.compare(f"{of}, rank correlation", row["rank_correlation"], float(stats.spearmanr(*zip(*pairs))[0]))
@@ -310,17 +672,22 @@ class Section:
     def time_to_accuracy(self):
         axes, wanted = listed(self.spec["by"]), listed(self.spec["value"])
         reached = self.spec.get("reached", "result reached_target")
+        logs = {}
         for block in self.blocks("table"):
             for row in block["rows"]:
                 of = str(row[",_".join(axes).lower()])
                 name = row.get("value", wanted[0]).split(" (")[0]
                 value = next(w for w in wanted if w.split(" ")[-1] == name.split(" ")[-1])
                 chosen = [run for run in self.of if label(run, axes) == of]
-                times = [self.runs.value(run, value) if self.runs.value(run, reached) > 0 else math.inf for run in chosen]
+                own = [(run, self.value(run, value), self.value(run, reached)) for run in chosen]
+                has = [time > 0 and math.isfinite(time) or at > 0 for _, time, at in own]
+                self.compare(f"{of}, {name}, reached", row["reached"], sum(has) / len(has))
+                is_left = lambda run: run["key"] in self.left_out and self.runs.is_timing(run, value.split(" ")[-1])
+                counted = [(time, at) for run, time, at in own if not is_left(run)]
+                times = [time if time > 0 and math.isfinite(time) else math.inf for time, at in counted if time > 0 or not at > 0]
                 done = [t for t in times if math.isfinite(t)]
-                if len(times) != row.get("counted", row["runs"]):  # times of disturbed runs are left out
-                    continue
-                self.compare(f"{of}, {name}, reached", row["reached"], len(done) / len(times))
+                if len(times) != row.get("counted", len(times)):
+                    self.compare(f"{of}, {name}, runs that count", row["counted"], len(times))
                 if isinstance(row.get("median"), (int, float)):
                     self.compare(f"{of}, {name}, median", row["median"], float(numpy.median(times)))
                 if row.get("range"):
@@ -328,23 +695,44 @@ class Section:
                     self.compare(f"{of}, {name}, highest", row["range"][1], max(done))
                 if len(done) > 1 and row.get("cv") is not None:
                     self.compare(f"{of}, {name}, cv", row["cv"], float(numpy.std(done, ddof=1) / numpy.mean(done)))
+                if len(done) > 1 and row.get("95_%_interval") or row.get("cv_interval"):
+                    squares = (len(done) - 1) * numpy.var(numpy.log(done), ddof=1)
+                    ends = [math.sqrt(math.expm1(squares / stats.chi2.ppf(q, len(done) - 1))) for q in (0.975, 0.025)]
+                    for shown, end in zip(row.get("cv_interval") or [], ends):
+                        self.compare(f"{of}, {name}, interval of cv", shown, end, 1e-6)
+                logs.setdefault(value, []).append((of, numpy.log(done)))
+        for text in [b["text"] for b in self.blocks("text")]:
+            found = re.fullmatch(r"coefficient of variation of (\w+): .*?F test, p ([\d.<e-]+)( \(corrected\))?: .*", text)
+            of_value = next((v for v in logs if found and v.split(" ")[-1] == found.group(1)), None)
+            if not of_value:
+                continue
+            known = [values for _, values in logs[of_value] if len(values) > 1 and numpy.var(values) > 0]
+            tails = [stats.f.sf(numpy.var(v, ddof=1) / numpy.var(known[0], ddof=1), len(v) - 1, len(known[0]) - 1) for v in known[1:]]
+            p = min(1, len(tails) * min(2 * min(t, 1 - t) for t in tails))
+            self.compare(f"{found.group(1)}, p below", True, bool(p < float(found.group(2)[1:]))) if found.group(2)[0] == "<" else \
+                self.printed(f"{found.group(1)}, F test", found.group(2), p)
         return True
 
 
 # Each returns False where it does not recompute the section.
 KINDS = {"table": Section.table, "plot": Section.plot, "speedup": Section.speedup, "best": Section.best, "compare": Section.compare_item,
-         "converged": Section.converged, "correlate": Section.correlate, "time_to_accuracy": Section.time_to_accuracy}
+         "converged": Section.converged, "correlate": Section.correlate, "time_to_accuracy": Section.time_to_accuracy, "gain": Section.gain,
+         "work": Section.work, "listing": Section.listing, "images": Section.images, "paleo_scaling": Section.paleo_scaling,
+         "paleo_passes": Section.paleo_passes, "speed_model": Section.speed_model, "curve": Section.curve,
+         "curve_law": Section.curve_law, "time_to": Section.time_to}
 
 
 class Report:
     def __init__(self):
-        self.numbers, self.differ = 0, []
-        self.left = collections.Counter()
+        self.numbers, self.differ, self.counts_disturbed = 0, [], False
+        self.curves, self.rates = {}, {}  # what a section shows that a later one is about
+        self.left, self.left_titles = collections.Counter(), []
 
     def check(self, orch, recipe, options):
         items = yaml.safe_load(open(recipe, encoding="utf-8"))["report"]
         specs = {(str(item.get("question", "")), item.get("title")): item for item in items}
         runs = Runs(orch)
+        self.counts_disturbed = "--disturbed" in options
         for section in run_json(orch, "report", recipe, "--json", *options)["sections"]:
             item = specs.get((section["question"] or "", section["title"]))
             kind = section["kind"]
@@ -353,6 +741,7 @@ class Report:
             before = self.numbers
             if kind not in KINDS or not KINDS[kind](Section(self, section, item[kind], runs)) or self.numbers == before:
                 self.left[kind] += 1
+                self.left_titles.append(f"not recomputed: {section['question'] or ''} {section['title']} ({kind})")
 
 
 def main(arguments):
@@ -363,7 +752,7 @@ def main(arguments):
         sys.exit(__doc__)
     report = Report()
     report.check(orch, arguments[0], arguments[1:])
-    for line in report.differ:
+    for line in report.differ + report.left_titles:
         print(line)
     left = ", ".join(f"{kind} ({count})" for kind, count in sorted(report.left.items()))
     print(f"{report.numbers} numbers recomputed, {len(report.differ)} differ; sections not recomputed: {left or 'none'}")

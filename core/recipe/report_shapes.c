@@ -12,7 +12,7 @@
 /* Ways to summarise a metric's points as one number. */
 static const char *const SUMMARIES[] = {"last",  "best",   "mean",  "min", "max",
                                         "first", "result", "count", NULL};
-static const char *const PLACES[] = {"machine", "gpu", "threads", NULL};
+static const char *const PLACES[] = {"machine", "gpu", "threads", "device_key", NULL};
 static const char *const OTHER_AXES[] = {"experiment", "repeat", "step", NULL};
 
 /* ---- names -------------------------------------------------------------------------------------
@@ -189,7 +189,8 @@ static bool axis_is_known(struct report_item *item, const char *name)
 static void check_axis(struct report_item *item, const struct orch_yaml *node)
 {
     static const enum report_name kinds[] = {REPORT_NAME_PARAM, REPORT_NAME_STEP_UNIT};
-    static const char *const more[] = {"experiment", "repeat", "machine", "gpu", "threads", NULL};
+    static const char *const more[] = {"experiment", "repeat",     "machine", "gpu",
+                                       "threads",    "device_key", NULL};
     if (!axis_is_known(item, node->text))
         complain_name(item, node, "parameter", node->text, kinds, G_N_ELEMENTS(kinds), more);
 }
@@ -198,7 +199,8 @@ static void check_x(struct report_item *item, const struct orch_yaml *node)
 {
     static const enum report_name kinds[] = {REPORT_NAME_PARAM, REPORT_NAME_STEP_UNIT,
                                              REPORT_NAME_METRIC};
-    static const char *const more[] = {"experiment", "repeat", "machine", "gpu", "threads", NULL};
+    static const char *const more[] = {"experiment", "repeat",     "machine", "gpu",
+                                       "threads",    "device_key", NULL};
     if (strchr(node->text, ' ') || strcmp(node->text, "wall_s") == 0 ||
         orch_report_holder(item, REPORT_NAME_METRIC, node->text))
         check_value(item, node);
