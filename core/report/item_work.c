@@ -38,8 +38,8 @@ struct work {
 
 /* The results of a formula by setting. */
 struct value {
-    char *name;
-    const char *unit; /* borrowed, or NULL */
+    char *name, *last; /* last: the setting that was added last */
+    const char *unit;  /* borrowed, or NULL */
     GArray *entries;
 };
 
@@ -47,23 +47,30 @@ static void value_free(gpointer pointer)
 {
     struct value *value = pointer;
     g_free(value->name);
+    g_free(value->last);
     g_array_unref(value->entries);
     g_free(value);
+}
+
+static struct value *value_find(const struct work *w, const char *name)
+{
+    for (guint i = 0; i < w->values->len; i++)
+        if (strcmp(((struct value *)w->values->pdata[i])->name, name) == 0)
+            return w->values->pdata[i];
+    return NULL;
 }
 
 static void add_value(struct work *w, const char *name, const char *unit, const char *label,
                       double number)
 {
-    struct value *value = NULL;
-    for (guint i = 0; i < w->values->len && !value; i++) {
-        struct value *other = w->values->pdata[i];
-        value = strcmp(other->name, name) == 0 ? other : NULL;
-    }
+    struct value *value = value_find(w, name);
     if (!value) {
         value = g_new0(struct value, 1);
-        *value = (struct value){g_strdup(name), unit, orch_answer_entries_new()};
+        *value = (struct value){g_strdup(name), NULL, unit, orch_answer_entries_new()};
         g_ptr_array_add(w->values, value);
     }
+    g_free(value->last);
+    value->last = g_strdup(label);
     orch_answer_entries_add(value->entries, label, number, (double)NAN, (double)NAN);
 }
 
@@ -298,6 +305,21 @@ static unsigned add_notes(struct work *w)
     return said;
 }
 
+/* Keeps the recorded results that the item names and no formula gave, for the answer. */
+static void keep_results(struct work *w)
+{
+    const struct orch_manifest *manifest = w->trial->item->cell->experiment->manifest;
+    g_autoptr(GPtrArray) wanted =
+        orch_item_values_parse(json_object_get(w->a->item->spec, "value"));
+    g_autofree char *label = label_of(w);
+    for (guint i = 0; i < wanted->len; i++) {
+        const char *name = ((const struct orch_item_value *)wanted->pdata[i])->name;
+        const struct value *value = value_find(w, name);
+        if (orch_manifest_metric(manifest, name) && !(value && strcmp(value->last, label) == 0))
+            add_value(w, name, unit_of(w, name), label, number_of(w, name));
+    }
+}
+
 static unsigned add_trial(struct work *w)
 {
     const struct orch_manifest *manifest = w->trial->item->cell->experiment->manifest;
@@ -306,7 +328,10 @@ static unsigned add_trial(struct work *w)
     for (guint i = 0; !own && i < manifest->artifacts->len; i++)
         said += add_artifact(w, ((struct orch_artifact_spec *)manifest->artifacts->pdata[i])->name);
     said += add_formulas(w);
-    return said + (own ? 0 : add_notes(w));
+    said += own ? 0 : add_notes(w);
+    if (said && !own)
+        keep_results(w);
+    return said;
 }
 
 /* ---- the item ----------------------------------------------------------------------------------

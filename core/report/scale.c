@@ -212,6 +212,5 @@ char *orch_scale_why_small(const struct orch_scale *scale, const struct orch_rep
         g_string_append_printf(why, "; and %u other settings", differing - SETTINGS_MAX);
     side_clear(&here);
     side_clear(&full);
-    return why->len ? g_strdup_printf("profile " ORCH_SCALE_FULL_PROFILE " asks for %s", why->str)
-                    : NULL;
+    return why->len ? g_strdup_printf(ORCH_SCALE_ASKS " %s", why->str) : NULL;
 }

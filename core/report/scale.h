@@ -10,6 +10,8 @@
 
 /** The profile that defines full size. */
 #define ORCH_SCALE_FULL_PROFILE "course"
+/** How the text of orch_scale_why_small begins. */
+#define ORCH_SCALE_ASKS "profile " ORCH_SCALE_FULL_PROFILE " asks for"
 
 struct orch_scale;
 

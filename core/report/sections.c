@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/items.h"
 
+#include "core/report/method.h"
 #include "core/report/scale.h"
 #include "core/stats/numbers.h"
 #include "lib/base/error.h"
@@ -138,7 +139,7 @@ static void judge_scale(const struct orch_document *document, const struct orch_
         return;
     orch_section_small(section, why);
     if (!is_said(document, section))
-        orch_section_note(section, "complete at small scale: %s", why);
+        orch_section_note(section, ORCH_METHOD_SCALE "%s", why);
 }
 
 /* Marks a complete section whose trials are all simulated. */
@@ -268,8 +269,10 @@ struct orch_document *orch_report_document(struct orch_plan *plan,
             ok = add_section(document, plan, options, item, scale, waiting, error);
     }
     orch_scale_free(scale);
-    if (ok && add_last(document, plan, options, waiting, error))
+    if (ok && add_last(document, plan, options, waiting, error)) {
+        orch_method_gather(document);
         return document;
+    }
     orch_document_free(document);
     return NULL;
 }
