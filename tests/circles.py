@@ -105,6 +105,10 @@ def repeated(root):
     return {name: sorted(found) for name, found in paths.items() if len(found) > 1}
 
 
+# These files stand before functions of the C library and of mbed TLS.
+BEFORE_LIBRARIES = (("lib/watch", "preload.c"), ("lib/vcs", "libgit2_init.c"))
+
+
 def unprefixed(root):
     """Lines "file: name", one for each function without the prefix that other files can call."""
     found = []
@@ -117,7 +121,7 @@ def unprefixed(root):
                         functions = defined(CLEAN.sub(" ", file.read()))
                     found += [f"{place}/{name}: {f}" for f in sorted(functions)
                               if f != "main" and not re.match("orch_|ORCH_", f)
-                              and (place, name) != ("lib/watch", "preload.c")]  # stands before the C library's
+                              and (place, name) not in BEFORE_LIBRARIES]
     return found
 
 

@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/vcs/libgit2_init.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -50,7 +51,7 @@ static char *without_slash(const char *path)
 
 bool orch_libgit2_open(struct orch_vcs *vcs, const char *dir, char **out_refusal)
 {
-    git_libgit2_init();
+    orch_libgit2_init();
     git_repository *repository = NULL;
     int status = git_repository_open_ext(&repository, dir, 0, NULL);
     if (status == 0 && !git_repository_is_bare(repository)) {

@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
+#include "lib/vcs/libgit2_init.h"
 
 #include <git2/sys/mempack.h>
 #include <git2/sys/odb_backend.h>
@@ -120,7 +121,7 @@ static struct results_place *place_new(const char *folder)
     place->urls = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     place->waiting = g_array_new(FALSE, FALSE, sizeof(git_oid));
     place->dir = g_strdup(folder);
-    git_libgit2_init();
+    orch_libgit2_init();
     /* git checked every object when it was received; checking it again on each read costs a third
      * of the time */
     git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 0);

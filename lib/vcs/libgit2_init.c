@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* libgit2 with mbed TLS (Debian 12) reads all certificates of the system when it is initialised,
+ * which takes half of the processor time of a short command. They are for its own HTTPS
+ * connections, and orch makes none: the git program talks to remotes. The symbols of a program come
+ * before those of its libraries, so libgit2 calls these functions instead of mbed TLS's, and goes
+ * on without certificates. A libgit2 without mbed TLS calls neither. */
+#include "lib/vcs/libgit2_init.h"
+
+#include <dlfcn.h>
+#include <git2.h>
+#include <stdbool.h>
+#include <string.h>
+
+static _Thread_local bool is_initialising;
+
+typedef int read_certificates(void *chain, const char *path);
+#define BEFORE_LIBRARIES __attribute__((visibility("default")))
+BEFORE_LIBRARIES read_certificates mbedtls_x509_crt_parse_file, mbedtls_x509_crt_parse_path;
+
+/* What any other caller asks for is left to the library. */
+static int read_unless_initialising(const char *function, void *chain, const char *path)
+{
+    void *symbol = is_initialising ? NULL : dlsym(RTLD_NEXT, function);
+    read_certificates *next = NULL;
+    memcpy(&next, &symbol, sizeof next);
+    return next ? next(chain, path) : -1;
+}
+
+int mbedtls_x509_crt_parse_file(void *chain, const char *path)
+{
+    return read_unless_initialising("mbedtls_x509_crt_parse_file", chain, path);
+}
+
+int mbedtls_x509_crt_parse_path(void *chain, const char *path)
+{
+    return read_unless_initialising("mbedtls_x509_crt_parse_path", chain, path);
+}
+
+void orch_libgit2_init(void)
+{
+    is_initialising = true;
+    git_libgit2_init();
+    is_initialising = false;
+}
