@@ -206,6 +206,12 @@ class Section:
         if not is_near(shown, computed, relative):
             self.report.differ.append(f"{self.section['question']} {self.section['title']}: {what}: shown {shown}, computed {computed}")
 
+    @staticmethod
+    def in_order(block):
+        """The rows of a table with their cells in the order of the columns."""
+        names = [re.sub(r"\s+", "_", header.lower()) for header in block["shown"]["headers"]]
+        return [{**{n: row[n] for n in names if n in row}, **row} for row in block["rows"]]
+
     def blocks(self, kind):
         return [b for b in self.section["blocks"] if b["kind"] == kind]
 
@@ -231,8 +237,10 @@ class Section:
     def table(self):
         rows, columns, wanted = (listed(self.spec.get(k)) for k in ("rows", "columns", "value"))
         is_shared = self.section["done"] != len(self.section["runs"])  # a run that two experiments share
-        if self.spec.get("labels") or (is_shared and "experiment" in rows + columns):
+        if is_shared and "experiment" in rows + columns:
             return False
+        if self.spec.get("labels"):
+            return self.turned_table(rows, wanted)
         head = ",_".join(rows).lower()
         for block in self.blocks("table"):
             for row in block["rows"]:
@@ -249,6 +257,17 @@ class Section:
                     of_name = [w for w in wanted if re.sub(r"_\(.*\)$", "", name) in (w.split(" ")[-1].lower(), w.replace(" ", "_").lower())]
                     if len(of_name) == 1:
                         self.cell(f"{row[head]}, {name}", shown, spread, of_row, of_name[0])
+        return True
+
+    def turned_table(self, rows, wanted):
+        """A row for each value, which begins with its label, and a column for each setting."""
+        settings = {label(run, rows).lower().replace(" ", "_"): label(run, rows) for run in self.of}
+        for block in self.blocks("table"):
+            for row, value in zip(block["rows"], wanted):
+                for name, shown in row.items():
+                    if name in settings and isinstance(shown, (int, float)):
+                        chosen = [run for run in self.of if label(run, rows) == settings[name]]
+                        self.cell(f"{settings[name]}, {value}", shown, row.get(name + "_spread"), chosen, value)
         return True
 
     def of_series(self, name, metrics):
@@ -269,7 +288,7 @@ class Section:
     def plot(self):
         y = [w for w in listed(self.spec.get("y"))]
         x = self.spec["x"]
-        if self.spec.get("kind") or self.spec.get("facet") or len(y) > 1 and self.spec.get("by"):
+        if self.spec.get("kind", "bar") != "bar" or len(y) > 1 and (self.spec.get("by") or self.spec.get("facet")):
             return False
         name = y[0].split(" ")[-1]
         for block in self.blocks("chart"):
@@ -279,10 +298,12 @@ class Section:
             for series in block["chart"]["series"]:
                 if series["role"] != "measured":
                     continue
-                if len(y) > 1:  # a line for each value
-                    y[0] = next((w for w in listed(self.spec["y"]) if w.split(" ")[-1].replace("_", " ") in series["name"].replace("_", " ")), y[0])
+                if len(y) > 1:  # a line for each value, and for each setting
+                    y[0] = next(w for w in listed(self.spec["y"]) if series["name"].split(" ")[0] == w.split(" ")[-1])
                     name = y[0].split(" ")[-1]
-                chosen = self.of if len(y) > 1 else self.of_series(series["name"], {name, y[0]})
+                chosen = self.of_series(series["name"], {name, y[0]})
+                if self.spec.get("facet") and series.get("panel"):
+                    chosen = [run for run in chosen if series["panel"] in (f"{self.spec['facet']}={axis(run, self.spec['facet'])}", axis(run, self.spec["facet"]))]
                 is_steps = all(isinstance(run.get("param." + x), list) or axis(run, x) is None for run in self.of)
                 steps = {run["key"]: dict(self.runs.series(name).get(run["key"], [])) for run in chosen} if is_steps else {}
                 for point in series["points"]:
@@ -345,7 +366,7 @@ class Section:
         """Predicted beside measured: the errors, and the mean of their absolute values."""
         found = []
         for block in self.blocks("table"):
-            for row in block["rows"]:
+            for row in self.in_order(block):
                 numbers = [(k, v) for k, v in row.items() if isinstance(v, (int, float))]
                 error = next((v for k, v in numbers if "error" in k), None)
                 sides = [v for k, v in numbers if "error" not in k]
@@ -423,16 +444,16 @@ class Section:
         base_label = str(self.spec.get("baseline", order[0]))
         of = lambda name, wanted: self.seeds([run for run in self.of if label(run, axes) == name], wanted)
         for block in self.blocks("table"):
-            for row in block["rows"]:
-                numbers = list(row.values())
+            for row in self.in_order(block):
+                numbers = [v for k, v in row.items() if k != "seeds"]
                 name = str(numbers[0])
                 base, other, base_cost, other_cost = of(base_label, value), of(name, value), of(base_label, cost), of(name, cost)
                 seeds = sorted(set(base) & set(other) & set(base_cost) & set(other_cost))
                 y = numpy.array([other[k] - base[k] for k in seeds])
                 x = numpy.array([100 * (other_cost[k] / base_cost[k] - 1) for k in seeds])
                 self.compare(f"{name}, seeds", row["seeds"], len(seeds))
-                self.compare(f"{name}, gained", numbers[2], float(y.mean()))
-                self.compare(f"{name}, spent", numbers[3], float(x.mean()))
+                self.compare(f"{name}, gained", numbers[1], float(y.mean()))
+                self.compare(f"{name}, spent", numbers[2], float(x.mean()))
                 if row.get("gained_per_%") is None or len(seeds) < 2:
                     continue
                 self.compare(f"{name}, quotient", row["gained_per_%"], float(y.mean() / x.mean()))
@@ -499,7 +520,7 @@ class Section:
                 for name, shown in zip(block["shown"]["headers"], cells):
                     own = row.get(name)
                     self.report.numbers += 1
-                    if own is None or shown != own and not rounds_to(shown, float(own)):
+                    if shown != own:
                         self.report.differ.append(f"{self.section['question']} {self.section['title']}: {name}: shown {shown}, the run has {own}")
         return True
 
@@ -547,7 +568,7 @@ class Section:
     def paleo_passes(self):
         """Errors from the times that stand beside them."""
         for block in self.blocks("table"):
-            for row in block["rows"]:
+            for row in self.in_order(block):
                 numbers = {k: v for k, v in row.items() if isinstance(v, (int, float))}
                 measured = next((v for k, v in numbers.items() if k.startswith("measured")), None)
                 for name, shown in numbers.items():
@@ -573,12 +594,17 @@ class Section:
         fitted = {(p, w): 1 / float(row @ times) for (p, w, _), row in zip(points, terms)}
         for block in self.blocks("table"):
             for row in block["rows"]:
-                keys = list(row)
-                setting = tuple(float(row[k]) for k in keys[:2] if isinstance(row[k], (int, float)))
-                setting = setting if setting in fitted else setting[::-1]
-                model = next((k for k in keys if "model" in k or "fit" in k), None)
-                if setting in fitted and model and isinstance(row[model], (int, float)) and "error" not in model:
-                    self.compare(f"{setting}, model", row[model], fitted[setting], 1e-6)
+                setting = float(row["servers"]), float(row["workers"])
+                measured = next(rate for p, w, rate in points if (p, w) == setting)
+                self.compare(f"{setting}, measured", next(v for k, v in row.items() if k.startswith("measured")), measured)
+                self.compare(f"{setting}, model", row["model"], fitted[setting], 1e-6)
+                self.compare(f"{setting}, error", row["error_(%)"] + 100, 100 * fitted[setting] / measured, 1e-6)
+                others = [i for i, (p, w, _) in enumerate(points) if (p, w) != setting]
+                if row.get("left_out:_error_(%)") is not None:
+                    own, _ = optimize.nnls(terms[others] * rates[others, None], numpy.ones(len(others)))
+                    p, w = setting
+                    rate = w / float(numpy.array([1, w / p, w, p]) @ own)
+                    self.compare(f"{setting}, left out", row["left_out:_error_(%)"] + 100, 100 * rate / measured, 1e-6)
         return True
 
     def curve_law(self):
