@@ -77,7 +77,7 @@ def text_of(value):
     if isinstance(value, float) and value == int(value):
         return str(int(value))
     if isinstance(value, list):
-        return ",".join(text_of(v) for v in value)
+        return "[" + ", ".join(text_of(v) for v in value) + "]"
     return str(value)
 
 
@@ -160,6 +160,21 @@ def by_seed(pairs):
         if value is not None and math.isfinite(value):
             groups[seed].append(value)
     return {seed: sum(v) / len(v) for seed, v in groups.items()}
+
+
+def fieller(x, y):
+    """The 95 % interval of mean(y) / mean(x) of two samples (Fieller 1954), with Welch and Satterthwaite's degrees of freedom."""
+    a, b, q = x.var(ddof=1) / len(x), y.var(ddof=1) / len(y), y.mean() / x.mean()
+    degrees = (q * q * a + b) ** 2 / ((q * q * a) ** 2 / (len(x) - 1) + b * b / (len(y) - 1))
+    limit = stats.t.ppf(0.975, degrees) ** 2
+    distance = lambda r: (y.mean() - r * x.mean()) ** 2 - limit * (b + r * r * a)
+    ends = []
+    for way in (-1, 1):
+        step = abs(q) * 0.001
+        while distance(q + way * step) < 0 and step < 1e9 * abs(q):
+            step *= 2
+        ends.append(optimize.brentq(distance, q, q + way * step, xtol=1e-15) if step < 1e9 * abs(q) else math.nan)
+    return ends
 
 
 def intervals(values):
@@ -250,7 +265,7 @@ class Section:
                         continue
                     spread = row.get(name + "_spread")
                     if columns:
-                        chosen = [run for run in of_row if label(run, columns).lower() == name]
+                        chosen = [run for run in of_row if re.sub(r"\s+", "_", label(run, columns).lower()) == name]
                         for one, value in zip(listed(shown), wanted):
                             self.cell(f"{row[head]}, {name}, {value}", one, spread if value is wanted[0] else None, chosen, value)
                         continue
@@ -285,12 +300,32 @@ class Section:
         return [run for run in self.of if all(axis(run, k) == v for k, v in pairs) and
                 all(w == run["experiment"] for w in words if w in experiments)]
 
+    def scatter(self, x, y):
+        """Each point is a run, or the mean of a setting's runs."""
+        for block in self.blocks("chart"):
+            for series in block["chart"]["series"]:
+                if series["role"] != "measured":
+                    continue
+                settings = collections.defaultdict(list)
+                for run in self.of_series(series["name"], {y}):
+                    pair = self.value(run, x), self.value(run, y)
+                    settings[self.setting(run)].append(pair)
+                    settings[run["key"]].append(pair)
+                means = [numpy.mean(pairs, axis=0) for pairs in settings.values()]
+                for point in series["points"]:
+                    near = min(means, key=lambda m: abs(m[0] - point["x"]) + abs(m[1] - point["y"]), default=(None, None))
+                    self.compare(f"{series['name']}, x", point["x"], near[0] if near[0] is None else float(near[0]))
+                    self.compare(f"{series['name']}, y", point["y"], near[1] if near[1] is None else float(near[1]))
+        return True
+
     def plot(self):
         y = [w for w in listed(self.spec.get("y"))]
         x = self.spec["x"]
-        if self.spec.get("kind", "bar") != "bar" or len(y) > 1 and (self.spec.get("by") or self.spec.get("facet")):
+        if self.spec.get("kind", "bar") not in ("bar", "scatter") or len(y) > 1 and (self.spec.get("by") or self.spec.get("facet")):
             return False
         name = y[0].split(" ")[-1]
+        if self.spec.get("kind") == "scatter":
+            return self.scatter(x, y[0])
         for block in self.blocks("chart"):
             names = block["chart"]["x_names"]
             if block["chart"]["kind"] not in ("line", "bar"):
@@ -323,14 +358,16 @@ class Section:
     def speedup(self):
         by, wanted, workers = listed(self.spec.get("by")), self.spec["value"], self.spec.get("workers", "workers")
         groups = collections.defaultdict(list)
-        timers = {key: collections.defaultdict(list) for key in ("compute", "exposed", "steps") if key in self.spec}
+        timers = {key: collections.defaultdict(list) for key in ("compute", "exposed", "steps", "bytes") if key in self.spec}
         for run in self.of:
             value = self.value(run, wanted)
-            if not run.get("result.oversubscribed") and math.isfinite(value):
-                groups[label(run, by), float(axis(run, workers))].append(value)
-                for key, of in timers.items():
-                    of[label(run, by), float(axis(run, workers))].append(self.value(run, self.spec[key]))
-        mean = {key: sum(v) / len(v) for key, v in groups.items()}
+            if run.get("result.oversubscribed"):
+                continue
+            at = label(run, by), float(axis(run, workers))
+            for values, number in [(groups[at], value)] + [(of[at], self.value(run, self.spec[key])) for key, of in timers.items()]:
+                if math.isfinite(number):
+                    values.append(number)
+        mean = {key: sum(v) / len(v) for key, v in groups.items() if v}
         timed = lambda key, at: sum(timers[key][at]) / len(timers[key][at]) * (timed("steps", at) if key != "steps" and "steps" in timers else 1)
         is_rate = re.search(r"throughput|_per_s", wanted)
         for block in self.blocks("table"):
@@ -343,9 +380,20 @@ class Section:
                 formulas = {"speedup": gain, "share_of_the_ideal_n": gain / n, "t(n)/t(1)": value / one, "t(1)/t(n)": one / value,
                             "increase_(%)": 100 * (value / one - 1), "computing": one / n, "communication": value - one / n}
                 formulas |= {name: timed(key, (of, n)) for name, key in (("computing", "compute"), ("communication", "exposed")) if key in timers}
+                if "bytes" in timers and timers["bytes"][of, n] and n > 1:
+                    moved = 2 * (n - 1) / n * float(numpy.mean(timers["bytes"][of, n]))
+                    formulas["bandwidth_(gb/s)"] = moved / formulas["communication"] / 1e9
                 for name, computed in formulas.items():
                     if isinstance(row.get(name), (int, float)):
                         self.compare(f"{of} {n}, {name}", row[name], computed)
+                    spread = row.get(name + "_spread")
+                    if spread and name in ("speedup", "share_of_the_ideal_n", "t(n)/t(1)", "t(1)/t(n)"):
+                        sides = (groups[of, 1.0], groups[of, n])
+                        over, under = sides[::-1] if name == "t(n)/t(1)" or is_rate else sides
+                        ends = fieller(numpy.array(under), numpy.array(over))
+                        scale = n if name == "share_of_the_ideal_n" else 1
+                        for key, end in zip(("low", "high"), ends):
+                            self.compare(f"{of} {n}, {name}, {key}", spread[key], end / scale, 1e-6)
         return True
 
     def best(self):
@@ -565,16 +613,65 @@ class Section:
                         self.compare(f"{series}, {n} workers, error", shown + 100, 100 * rates[of][n] / rates["measured"][n])
         return True
 
+    def published(self, count):
+        """The rows of the recipe's own figures: {the words before them: the figures}."""
+        rows = [text.split(" ") for text in listed(self.spec.get("published"))]
+        return {tuple(row[:-count]): [None if w == "-" else float(w) for w in row[-count:]] for row in rows}
+
+    def paleo_errors(self, row, of, measured):
+        for kind in ("computed", "published"):
+            value, error = row.get(f"paleo_{kind}_{of}"), row.get(f"error_{kind}_percent")
+            if value is not None and measured is not None and error is not None:
+                self.compare(f"{row}, error of the {kind} time", error + 100, 100 * value / measured)
+
     def paleo_passes(self):
-        """Errors from the times that stand beside them."""
+        """Measured times from the runs, published ones from the recipe, errors from both."""
+        results = {"forward": "result forward_sum", "backward": "result backward_sum", "update": "result update_time", "step": "result batch_time"}
+        published = self.published(2)
         for block in self.blocks("table"):
-            for row in self.in_order(block):
-                numbers = {k: v for k, v in row.items() if isinstance(v, (int, float))}
-                measured = next((v for k, v in numbers.items() if k.startswith("measured")), None)
-                for name, shown in numbers.items():
-                    of = next((v for k, v in numbers.items() if "error" in name and k != name and k.split("_")[0] == name.split("_")[0] and "error" not in k), None)
-                    if measured and of is not None:
-                        self.compare(f"{list(row.values())[0]}, {name}", shown, 100 * (of - measured) / measured)
+            for row in block["rows"]:
+                what = f"{row['network']} {row['pass']} {row['measured_by']}"
+                own = published.get((row["network"].split(" ")[0], row["pass"]))
+                if row["measured_by"] == "published" and own:
+                    self.compare(f"{what}, published", row["paleo_published_ms"], own[0])
+                    self.compare(f"{what}, measured", row["measured_ms"], own[1])
+                elif row["measured_ms"] is not None:
+                    times = [self.value(run, results[row["pass"]]) for run in self.of if axis(run, "net") == row["network"]]
+                    self.compare(f"{what}, a run's time", row["measured_ms"], min(times, key=lambda t: abs(t - row["measured_ms"])) if times else None)
+                self.paleo_errors(row, "ms", row["measured_ms"])
+        return True
+
+    def paleo_hybrid(self):
+        """Published hours from the recipe, speedups against the first row of each parallelism, errors."""
+        published, first = self.published(2), {}
+        for block in self.blocks("table"):
+            for row in block["rows"]:
+                what = f"{row['parallelism']} {row['workers']}"
+                own = published.get((row["parallelism"], text_of(row["workers"])))
+                for name, figure in zip(("paleo_published_h", "measured_h"), own or ()):
+                    self.compare(f"{what}, {name}", row.get(name), figure)
+                base = first.setdefault(row["parallelism"], row)
+                for hours, speedup in (("paleo_computed_h", "speedup_computed"), ("paleo_published_h", "speedup_published"), ("measured_h", "speedup_measured")):
+                    if row.get(hours) is not None and row.get(speedup) is not None:
+                        self.compare(f"{what}, {speedup}", row[speedup], base[hours] / row[hours])
+                self.paleo_errors(row, "h", row.get("measured_h"))
+        return True
+
+    def paleo(self):
+        """Images a second from the milliseconds beside them, and times at a PPP from those at 1."""
+        whole, batch = {}, float(self.spec.get("batch", 1))
+        for block in self.blocks("table"):
+            for row in block["rows"]:
+                if row.get("ms") is None or row.get("images/s") is None:
+                    continue  # the table of ratios, below
+                self.compare(f"{row['network']}, images/s", row["images/s"], 1000 * batch / row["ms"])
+                whole.setdefault(row["network"], row["ms"] * row["ppp"])
+                self.compare(f"{row['network']}, PPP {row['ppp']}", row["ms"], whole[row["network"]] / row["ppp"], 1e-6)  # the input is not divided
+            for row in block["rows"]:
+                for convention in ("1", "2"):
+                    peak, ratio = (row.get(f"{name},_multiply-add_=_{convention}") for name in ("peak_images/s", "ratio_%"))
+                    if peak and ratio:
+                        self.compare(f"{row['network']}, ratio with {convention}", ratio, 100 * row["practical_images/s"] / peak)
         return True
 
     def speed_model(self):
@@ -745,7 +842,7 @@ KINDS = {"table": Section.table, "plot": Section.plot, "speedup": Section.speedu
          "converged": Section.converged, "correlate": Section.correlate, "time_to_accuracy": Section.time_to_accuracy, "gain": Section.gain,
          "work": Section.work, "listing": Section.listing, "images": Section.images, "paleo_scaling": Section.paleo_scaling,
          "paleo_passes": Section.paleo_passes, "speed_model": Section.speed_model, "curve": Section.curve,
-         "curve_law": Section.curve_law, "time_to": Section.time_to}
+         "curve_law": Section.curve_law, "time_to": Section.time_to, "paleo": Section.paleo, "paleo_hybrid": Section.paleo_hybrid}
 
 
 class Report:
@@ -762,7 +859,7 @@ class Report:
         for section in run_json(orch, "report", recipe, "--json", *options)["sections"]:
             item = specs.get((section["question"] or "", section["title"]))
             kind = section["kind"]
-            if not section["runs"] or not item:
+            if not item or not section["runs"] and not kind.startswith("paleo"):
                 continue
             before = self.numbers
             if kind not in KINDS or not KINDS[kind](Section(self, section, item[kind], runs)) or self.numbers == before:
