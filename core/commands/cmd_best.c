@@ -304,10 +304,10 @@ static bool settle_direction(struct request *r, const char *better, GError **err
 }
 
 /* For a time, removes disturbed runs and prints how many. */
-static void leave_out_disturbed(struct request *r, GPtrArray *runs)
+static void leave_out_disturbed(struct request *r, struct orch_store *store, GPtrArray *runs)
 {
     struct orch_disturbed disturbed;
-    orch_disturbed_find(runs, &disturbed);
+    orch_disturbed_find(store, runs, &disturbed);
     for (guint i = runs->len; i-- > 0;)
         if (orch_disturbed_has(&disturbed, runs->pdata[i]))
             g_ptr_array_remove_index(runs, i);
@@ -342,7 +342,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     r.ranked_by.counts_disturbed = o->disturbed;
     if (!o->disturbed && orch_unit_is_timing(r.unit, NULL))
-        leave_out_disturbed(&r, with);
+        leave_out_disturbed(&r, store, with);
     print_not_a_number(&r);
     g_autoptr(GPtrArray) rankings = orch_rankings_make(store, with, &r.ranked_by, error);
     if (!rankings)

@@ -13,9 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The result with which a plugin says that no machine ran what its times are about. */
-#define SIMULATED "simulated"
-
 /* ---- requested values --------------------------------------------------------------------------
  */
 
@@ -323,7 +320,7 @@ void orch_trials_leave_out_disturbed(struct orch_trials *trials, struct orch_sec
     for (guint i = 0; i < trials->all->len; i++)
         g_ptr_array_add(runs, ((const struct orch_report_trial *)trials->all->pdata[i])->run);
     orch_disturbed_clear(&trials->disturbed);
-    orch_disturbed_find(runs, &trials->disturbed);
+    orch_disturbed_find(trials->store, runs, &trials->disturbed);
     trials->section = section;
 }
 
@@ -339,14 +336,12 @@ static struct orch_run_numbers *numbers_of(const struct orch_trials *trials,
 
 bool orch_trial_is_simulated(const struct orch_trials *trials, struct orch_report_trial *trial)
 {
-    return trial->run && numbers_of(trials, trial, NULL) &&
-           orch_run_numbers_get(trial->numbers, SIMULATED, ORCH_AGGREGATE_LAST, NULL, NULL) > 0;
+    return trial->run && orch_run_is_simulated(trials->store, trial->run);
 }
 
 bool orch_trial_is_disturbed(const struct orch_trials *trials, struct orch_report_trial *trial)
 {
-    return trial->run && orch_facts_are_disturbed(trial->run->facts) &&
-           !orch_trial_is_simulated(trials, trial);
+    return trial->run && orch_run_is_disturbed(trials->store, trial->run);
 }
 
 bool orch_trial_is_left_out(const struct orch_trials *trials, struct orch_report_trial *trial)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/stats/disturbed.h"
 
+#include "core/stats/group.h"
 #include "core/stats/seeds.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -27,13 +28,14 @@ double orch_disturbed_share(const json_t *facts)
     return share;
 }
 
-void orch_disturbed_find(const GPtrArray *runs, struct orch_disturbed *out)
+void orch_disturbed_find(struct orch_store *store, const GPtrArray *runs,
+                         struct orch_disturbed *out)
 {
     *out = (struct orch_disturbed){.left_out = g_hash_table_new(NULL, NULL)};
     g_autoptr(GPtrArray) suspects = g_ptr_array_new();
     for (guint i = 0; i < runs->len; i++) {
         const struct orch_run *run = runs->pdata[i];
-        if (run && orch_facts_are_disturbed(run->facts))
+        if (run && orch_run_is_disturbed(store, run))
             g_ptr_array_add(suspects, runs->pdata[i]);
     }
     if (!suspects->len)
@@ -41,7 +43,7 @@ void orch_disturbed_find(const GPtrArray *runs, struct orch_disturbed *out)
     g_autoptr(GHashTable) quiet = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint i = 0; i < runs->len; i++) {
         const struct orch_run *run = runs->pdata[i];
-        if (run && !orch_facts_are_disturbed(run->facts))
+        if (run && !orch_run_is_disturbed(store, run))
             g_hash_table_add(quiet, setting_of(run));
     }
     for (guint i = 0; i < suspects->len; i++) {

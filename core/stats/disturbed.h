@@ -20,8 +20,10 @@ struct orch_disturbed {
 double orch_disturbed_share(const json_t *facts);
 
 /** Finds the runs to leave out among `runs` (struct orch_run *, elements may be NULL). Runs with
- * the same experiment and the same swept values have the same setting, whatever their repeat. */
-void orch_disturbed_find(const GPtrArray *runs, struct orch_disturbed *out);
+ * the same experiment and the same swept values have the same setting, whatever their repeat.
+ * orch_run_is_disturbed (group.h) decides with the `store`, which may be NULL. */
+void orch_disturbed_find(struct orch_store *store, const GPtrArray *runs,
+                         struct orch_disturbed *out);
 void orch_disturbed_clear(struct orch_disturbed *disturbed);
 
 /** Returns whether the run is left out. */

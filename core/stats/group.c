@@ -146,6 +146,19 @@ bool orch_run_number(struct orch_store *store, const struct orch_run *run, const
     return ok;
 }
 
+bool orch_run_is_simulated(struct orch_store *store, const struct orch_run *run)
+{
+    double simulated = (double)NAN;
+    return orch_run_number(store, run, "simulated", ORCH_AGGREGATE_LAST, &simulated, NULL, NULL,
+                           NULL) &&
+           simulated > 0;
+}
+
+bool orch_run_is_disturbed(struct orch_store *store, const struct orch_run *run)
+{
+    return orch_facts_are_disturbed(run->facts) && !(store && orch_run_is_simulated(store, run));
+}
+
 static json_t *facts_of(const struct orch_run *run)
 {
     json_t *facts = run->facts ? json_loads(run->facts, 0, NULL) : NULL;
@@ -317,8 +330,7 @@ static void finish(const struct making *m, guint i, GPtrArray *runs)
         guint place = g_array_index(counted, guint, k);
         double number = orch_grouping_number(m->grouping, place, 0);
         g_ptr_array_add(group->runs, runs->pdata[place]);
-        group->is_disturbed |=
-            orch_facts_are_disturbed(((const struct orch_run *)runs->pdata[place])->facts);
+        group->is_disturbed |= orch_run_is_disturbed(m->store, runs->pdata[place]);
         g_array_append_val(group->numbers, number);
     }
     group->means = orch_grouping_means(m->grouping, i, 0);

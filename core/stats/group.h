@@ -29,6 +29,13 @@ bool orch_run_number(struct orch_store *store, const struct orch_run *run, const
                      enum orch_aggregate aggregate, double *out, const char **out_better,
                      const char **out_unit, GError **error);
 
+/** Returns whether the run is simulated: its result `simulated` is above 0, so no machine ran what
+ * its times describe. */
+bool orch_run_is_simulated(struct orch_store *store, const struct orch_run *run);
+/** Returns whether other programs disturbed the run's times. Those of a simulated run cannot be.
+ * Without a store (NULL) the run's facts alone decide. */
+bool orch_run_is_disturbed(struct orch_store *store, const struct orch_run *run);
+
 /** All numbers of a run, read once for several lookups. */
 struct orch_run_numbers;
 /** Reads a run's numbers. NULL with an error when the store cannot be read. The caller frees. */

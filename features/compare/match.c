@@ -22,6 +22,7 @@ struct member {
 };
 
 struct orch_side {
+    struct orch_store *store; /* borrowed */
     enum orch_aggregate aggregate;
     GPtrArray *members; /* struct member *, newest first */
     struct orch_disturbed disturbed;
@@ -46,7 +47,8 @@ struct orch_side *orch_side_new(struct orch_store *store, const GPtrArray *runs,
     struct orch_side *side = g_new0(struct orch_side, 1);
     side->aggregate = aggregate;
     side->members = g_ptr_array_new_with_free_func(free_member);
-    orch_disturbed_find(runs, &side->disturbed);
+    orch_disturbed_find(store, runs, &side->disturbed);
+    side->store = store;
     for (guint i = 0; i < runs->len; i++) {
         struct member *member = g_new0(struct member, 1);
         g_ptr_array_add(side->members, member);
@@ -424,10 +426,10 @@ static bool pair_up(const GPtrArray *a, const GPtrArray *b, bool with_device, st
 }
 
 /* Returns whether other programs disturbed one of the runs. */
-static bool has_disturbed(const GPtrArray *members)
+static bool has_disturbed(struct orch_store *store, const GPtrArray *members)
 {
     for (guint i = 0; i < members->len; i++)
-        if (orch_facts_are_disturbed(((const struct member *)members->pdata[i])->run->facts))
+        if (orch_run_is_disturbed(store, ((const struct member *)members->pdata[i])->run))
             return true;
     return false;
 }
@@ -455,7 +457,7 @@ struct orch_match *orch_sides_match(const struct orch_side *a, const struct orch
     match->where_a = places_of(p);
     match->where_b = places_of(q);
     match->is_uneven = match->is_timing && !a->counts_disturbed && p->len && q->len &&
-                       has_disturbed(p) != has_disturbed(q);
+                       has_disturbed(a->store, p) != has_disturbed(b->store, q);
     if (match->is_timing)
         find_libraries(p, q, match);
     if (is_paired)

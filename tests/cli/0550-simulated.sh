@@ -27,6 +27,23 @@ for s in json.load(open(sys.argv[1]))["sections"]:
     disturbed = {"Measured": "2 runs during which", "Mixed": "2 runs during which"}.get(s["title"])
     assert disturbed in notes if disturbed else "other programs" not in notes, (s["title"], notes)
 P
+# outside of reports, too: a load while one side was simulated is no reason against a verdict
+printf 'command: [echo, "{\\"rate\\": ${rate}.${repeat}, \\"simulated\\": 1}"]\nparameters:\n  rate: { type: int }\nmetrics:\n  rate: { better: max, unit: images/s }\n  simulated: { better: none }\n' >pair.plugin
+cat >c.recipe <<'R'
+format: 1
+recipe: c
+experiments:
+  pair: { plugin: ./pair.plugin, sweep: { rate: [10, 20] }, repeat: 3 }
+R
+ok orch run c.recipe -q
+disturb "recipe = 'c' AND id IN (SELECT run FROM param WHERE name = 'rate' AND value LIKE '10%')"
+ok orch best rate --recipe c
+has 'more than noise'
+has_not 'other programs'
+says_not 'other programs'
+ok orch compare 'recipe = c and rate = 10' 'recipe = c and rate = 20' -m rate
+has_not 'no verdict'
+has_not 'other programs'
 ok orch report s.recipe --points
 has 'simulated: 0 in 1 part'
 ok orch report s.recipe --html s.html

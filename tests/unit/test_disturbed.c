@@ -110,7 +110,7 @@ static void test_left_out(void **state)
         g_ptr_array_add(all, &runs[i]);
     g_ptr_array_add(all, NULL); /* a trial that was not run */
     struct orch_disturbed disturbed;
-    orch_disturbed_find(all, &disturbed);
+    orch_disturbed_find(NULL, all, &disturbed);
     for (size_t i = 0; i < G_N_ELEMENTS(runs); i++)
         assert_int_equal(orch_disturbed_has(&disturbed, &runs[i]), is_out[i]);
     assert_int_equal(disturbed.left_out_count, 2);
