@@ -457,6 +457,8 @@ class Section:
                 continue
             chosen = [run for run in self.of if label(run, axes) == found["of"] and (not found["column"] or label(run, best_of) == found["column"])]
             values = list(self.seeds(chosen, wanted).values())
+            if not values:  # a run that another experiment shares
+                continue
             self.printed(f"{found['of']}, mean", found["own"], float(numpy.median(values)) if "median" in text.split(";")[0] else float(numpy.mean(values)))
             sides[found["of"]] = chosen
             against = re.search(r"([-+][\d.e+-]+) against (.*?); (?:simultaneous )?(?:95 % interval of the )?(paired difference|difference).*? ([-\d.e+]+) to ([-\d.e+]+) "
@@ -856,7 +858,13 @@ class Report:
         specs = {(str(item.get("question", "")), item.get("title")): item for item in items}
         runs = Runs(orch)
         self.counts_disturbed = "--disturbed" in options
-        for section in run_json(orch, "report", recipe, "--json", *options)["sections"]:
+        sections = run_json(orch, "report", recipe, "--json", *options)["sections"]
+        method = dict(b["text"].split(": ", 1) for s in sections if s["kind"] == "method" for b in s["blocks"] if b["kind"] == "text")
+        for section in sections:
+            for block in section["blocks"]:  # notes that stand once, at the end of the report
+                found = re.fullmatch(r"method ([\d, ]+)", block.get("text") or "") if block["kind"] == "note" else None
+                if found:
+                    block["text"] = "; ".join(method.get(number, "") for number in found.group(1).split(", "))
             item = specs.get((section["question"] or "", section["title"]))
             kind = section["kind"]
             if not item or not section["runs"] and not kind.startswith("paleo"):
