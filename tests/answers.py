@@ -541,7 +541,10 @@ class Section:
                 run, end = self.of_label(head.group(1)), re.match(r"[-+\d.,e]+", parts[3])
                 if run is None or not end:
                     continue
-                number = lambda name: float(axis(run, name)) if re.fullmatch(r"[-+\d.e]+", axis(run, name) or "") and " " not in name else self.value(run, name)
+                by = listed(self.spec.get("by"))
+                alike = [other for other in self.of if by and label(other, by) == label(run, by)] or [run]
+                number = lambda name: float(axis(run, name)) if re.fullmatch(r"[-+\d.e]+", axis(run, name) or "") and " " not in name \
+                    else float(numpy.nanmean([self.value(other, name) for other in alike]))
                 self.printed(f"{head.group(1)}: {head.group(2)}", end.group(0), evaluate(parts[1], number))
                 continue
             plain = re.sub(r",(?=\d{3})", "", text)

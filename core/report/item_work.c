@@ -34,6 +34,7 @@ struct work {
     struct orch_report_trial *trial;
     GPtrArray *axes;
     GPtrArray *values; /* struct value *: the results of formulas, for the answer */
+    bool is_mean;      /* some number is a mean over several runs */
 };
 
 /* The results of a formula by setting. */
@@ -89,7 +90,33 @@ static void add_answer(const struct work *w)
 /* ---- names -------------------------------------------------------------------------------------
  */
 
-/* Looks up a parameter, else a number of the run. */
+static char *label_of(const struct work *w, const struct orch_report_trial *trial)
+{
+    char *label = w->axes->len ? orch_trial_label(w->trials, trial, w->axes) : NULL;
+    return label ? label : orch_cell_label(trial->item->cell);
+}
+
+/* A number of the run; with axes the mean over all runs of its setting that have it. */
+static double mean_of(struct work *w, const struct orch_item_value *wanted)
+{
+    g_autofree char *label = label_of(w, w->trial);
+    double sum = 0;
+    unsigned count = 0;
+    for (guint i = 0; i < w->trials->all->len; i++) {
+        struct orch_report_trial *trial = w->trials->all->pdata[i];
+        double value = NAN;
+        g_autofree char *other = trial->run ? label_of(w, trial) : NULL;
+        if (!other || (trial != w->trial && (!w->axes->len || strcmp(other, label) != 0)) ||
+            !orch_trial_number(w->trials, trial, wanted, &value, NULL, NULL, NULL) || isnan(value))
+            continue;
+        sum += value;
+        count++;
+    }
+    w->is_mean = w->is_mean || count > 1;
+    return count ? sum / count : (double)NAN;
+}
+
+/* Looks up a parameter, else a number of the setting. */
 static double number_of(void *ctx, const char *name)
 {
     struct work *w = ctx;
@@ -100,9 +127,7 @@ static double number_of(void *ctx, const char *name)
         return value;
     g_autoptr(json_t) word = json_string(name);
     g_autoptr(GPtrArray) wanted = orch_item_values_parse(word);
-    if (!orch_trial_number(w->trials, w->trial, wanted->pdata[0], &value, NULL, NULL, NULL))
-        return NAN;
-    return value;
+    return mean_of(w, wanted->pdata[0]);
 }
 
 static const char *unit_of(struct work *w, const char *name)
@@ -112,14 +137,6 @@ static const char *unit_of(struct work *w, const char *name)
     double value;
     orch_trial_number(w->trials, w->trial, &wanted, &value, NULL, &unit, NULL);
     return unit;
-}
-
-static char *label_of(const struct work *w)
-{
-    if (!w->axes->len)
-        return orch_cell_label(w->trial->item->cell);
-    char *label = orch_trial_label(w->trials, w->trial, w->axes);
-    return label ? label : orch_cell_label(w->trial->item->cell);
 }
 
 /* ---- formulas ----------------------------------------------------------------------------------
@@ -134,7 +151,7 @@ static bool add_formula(struct work *w, const struct orch_formula *f, bool must_
     if (isnan(value) || (must_agree && !(fabs(value - recorded) <= NEAR * fabs(recorded))))
         return false;
     const char *unit = unit_of(w, left);
-    g_autofree char *label = label_of(w);
+    g_autofree char *label = label_of(w, w->trial);
     g_autofree char *numbers = orch_formula_with_numbers(f, number_of, w, orch_number_format);
     g_autofree char *result = orch_number_format(value), *was = orch_number_format(recorded);
     bool differs = !isnan(recorded) && strcmp(result, was) != 0;
@@ -270,7 +287,7 @@ static bool add_artifact(struct work *w, const char *name)
     bool is_whole = json_object_get(w->a->item->spec, "columns");
     bool any = csv && columns->len && orch_csv_rows(csv);
     if (any) {
-        g_autofree char *label = label_of(w);
+        g_autofree char *label = label_of(w, w->trial);
         orch_section_text(w->a->section, "%s, by %s:", label, orch_csv_name(csv, 0));
         orch_section_table(w->a->section, worked_table(csv, columns, is_whole));
     }
@@ -295,7 +312,7 @@ static unsigned add_notes(struct work *w)
     const json_t *notes = json_object_get(facts, "notes");
     unsigned said = 0;
     for (size_t i = 0; i < json_array_size(notes); i++) {
-        g_autofree char *label = label_of(w);
+        g_autofree char *label = label_of(w, w->trial);
         const char *text = json_string_value(json_array_get(notes, i));
         if (!text || !is_note_shown(w, text))
             continue;
@@ -311,7 +328,7 @@ static void keep_results(struct work *w)
     const struct orch_manifest *manifest = w->trial->item->cell->experiment->manifest;
     g_autoptr(GPtrArray) wanted =
         orch_item_values_parse(json_object_get(w->a->item->spec, "value"));
-    g_autofree char *label = label_of(w);
+    g_autofree char *label = label_of(w, w->trial);
     for (guint i = 0; i < wanted->len; i++) {
         const char *name = ((const struct orch_item_value *)wanted->pdata[i])->name;
         const struct value *value = value_find(w, name);
@@ -352,7 +369,7 @@ static bool fill(struct orch_section_context *a, GError **error)
         orch_section_trial(a->section, w.trials, w.trial);
         if (!w.trial->run)
             continue;
-        g_autofree char *label = label_of(&w);
+        g_autofree char *label = label_of(&w, w.trial);
         if (w.axes->len && g_hash_table_contains(seen, label))
             continue; /* one trial of each setting is enough */
         unsigned more = add_trial(&w);
@@ -361,6 +378,8 @@ static bool fill(struct orch_section_context *a, GError **error)
         said += more;
     }
     add_answer(&w);
+    if (w.is_mean)
+        orch_section_note(a->section, "numbers are means over the runs of a setting");
     if (!said && a->section->done)
         orch_section_missing(a->section, NULL, "%s",
                              json_object_get(a->item->spec, "formula")
