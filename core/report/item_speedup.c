@@ -50,6 +50,7 @@ struct gathered {
     GArray *settings; /* struct setting */
     const char *better, *unit;
     unsigned oversubscribed_count; /* trials that are left out */
+    bool times_steps;              /* the item names `steps` */
 };
 
 static void setting_clear(gpointer pointer)
@@ -206,6 +207,7 @@ static struct orch_speedup_numbers numbers_of(const struct gathered *g, const st
         .value = mean_of(s),
         .alone = base && !is_uneven(g, s) ? mean_of(base) : (double)NAN,
         .is_less_better = g_strcmp0(g->better, "max") != 0,
+        .times_steps = g->times_steps,
     };
     for (enum orch_speedup_extra i = 0; i < ORCH_SPEEDUP_EXTRAS; i++)
         row.extra[i] = s->counts[i] ? s->sums[i] / s->counts[i] : (double)NAN;
@@ -414,7 +416,9 @@ static bool fill(struct orch_section_context *a, GError **error)
     g_autoptr(GPtrArray) by = orch_texts_from_json(json_object_get(a->item->spec, "by"));
     g_autoptr(GPtrArray) columns = columns_of(a);
     g_autoptr(GArray) settings = g_array_new(FALSE, FALSE, sizeof(struct setting));
-    struct gathered g = {.settings = settings};
+    struct gathered g = {
+        .settings = settings,
+        .times_steps = json_object_get(a->item->spec, ORCH_SPEEDUP_EXTRA_KEYS[ORCH_SPEEDUP_STEPS])};
     g_array_set_clear_func(settings, setting_clear);
     struct orch_trials *trials = orch_section_trials(a, "experiments", error);
     bool ok = trials != NULL;

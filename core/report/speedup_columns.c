@@ -37,8 +37,7 @@ static double increase(const struct orch_speedup_numbers *r)
  * where workers share cores, the latter calls it communication that they slow each other. */
 static double timer(const struct orch_speedup_numbers *r, enum orch_speedup_extra which)
 {
-    return r->extra[which] *
-           (isnan(r->extra[ORCH_SPEEDUP_STEPS]) ? 1 : r->extra[ORCH_SPEEDUP_STEPS]);
+    return r->extra[which] * (r->times_steps ? r->extra[ORCH_SPEEDUP_STEPS] : 1);
 }
 
 static double computing(const struct orch_speedup_numbers *r)

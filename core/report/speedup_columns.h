@@ -22,6 +22,7 @@ struct orch_speedup_numbers {
     double workers, value, alone; /* alone: the value of one worker */
     double extra[ORCH_SPEEDUP_EXTRAS];
     bool is_less_better;
+    bool times_steps; /* the item names `steps` */
 };
 
 struct orch_speedup_column {
