@@ -61,14 +61,9 @@ struct orch_quotient orch_quotient_of_samples(const double *x, size_t count_x, c
                               .value.high = none};
     if (q.count < 2)
         return q;
-    const double n = (double)a.count, m = (double)b.count;
-    const double xx = a.sd * a.sd / n, yy = b.sd * b.sd / m;
-    const double of_x = q.value.mid * q.value.mid * xx, sum = of_x + yy;
-    if (!isfinite(sum))
-        return q;
-    const double share = sum > 0 ? of_x / sum : 0, rest = 1 - share;
-    const double degrees =
-        sum > 0 ? 1 / (share * share / (n - 1) + rest * rest / (m - 1)) : n + m - 2;
-    set_interval(&q, xx, yy, 0, degrees);
+    const double xx = a.sd * a.sd / (double)a.count, yy = b.sd * b.sd / (double)b.count;
+    const double of_x = q.value.mid * q.value.mid * xx;
+    if (isfinite(of_x + yy))
+        set_interval(&q, xx, yy, 0, orch_satterthwaite(of_x, a.count, yy, b.count));
     return q;
 }

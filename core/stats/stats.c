@@ -83,6 +83,15 @@ static struct orch_difference tested(double mean, double standard_error, double 
     return d;
 }
 
+double orch_satterthwaite(double variance_a, size_t count_a, double variance_b, size_t count_b)
+{
+    const double n = (double)count_a, m = (double)count_b, sum = variance_a + variance_b;
+    if (!(sum > 0))
+        return n + m - 2;
+    const double share = variance_a / sum, rest = variance_b / sum; /* squares cannot overflow */
+    return 1 / (share * share / (n - 1) + rest * rest / (m - 1));
+}
+
 struct orch_difference orch_difference_welch(const double *a, size_t count_a, const double *b,
                                              size_t count_b)
 {
@@ -91,11 +100,7 @@ struct orch_difference orch_difference_welch(const double *a, size_t count_a, co
     if (x.count < 2 || y.count < 2)
         return tested(mean, NAN, NAN, x.count, y.count, false);
     double vx = x.sd * x.sd / (double)x.count, vy = y.sd * y.sd / (double)y.count;
-    if (vx + vy <= 0)
-        return tested(mean, 0, (double)(x.count + y.count - 2), x.count, y.count, false);
-    double share = vx / (vx + vy), rest = vy / (vx + vy); /* shares' squares cannot overflow */
-    double degrees =
-        1 / (share * share / (double)(x.count - 1) + rest * rest / (double)(y.count - 1));
+    double degrees = orch_satterthwaite(vx, x.count, vy, y.count);
     return tested(mean, sqrt(vx + vy), degrees, x.count, y.count, false);
 }
 

@@ -36,6 +36,9 @@ struct orch_difference {
     double standard_error, degrees; /* of the t test; NaN: no test */
     size_t comparisons;             /* made together (1: this one alone) */
 };
+/** Returns the degrees of freedom after Satterthwaite (1946) of a difference of two means, whose
+ * variances (those of the means) may differ: n + m - 2 when both are 0. */
+double orch_satterthwaite(double variance_a, size_t count_a, double variance_b, size_t count_b);
 /** b - a of independent samples (Welch). */
 struct orch_difference orch_difference_welch(const double *a, size_t count_a, const double *b,
                                              size_t count_b);

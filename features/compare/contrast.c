@@ -286,8 +286,7 @@ struct orch_contrast orch_contrast_samples(const double *a, size_t count_a, cons
     double vx = s.sd * s.sd / n, vy = t.sd * t.sd / m, sum = vx + vy;
     if (count_a < 2 || count_b < 2 || !isfinite(c.change.mid) || !isfinite(sum))
         return c;
-    double share = sum > 0 ? vx / sum : 0, rest = 1 - share; /* shares' squares cannot overflow */
-    double degrees = sum > 0 ? 1 / (share * share / (n - 1) + rest * rest / (m - 1)) : n + m - 2;
+    double degrees = orch_satterthwaite(vx, count_a, vy, count_b);
     c.sd = sqrt((s.sd * s.sd * (n - 1) + t.sd * t.sd * (m - 1)) / (n + m - 2));
     c.test = ORCH_TEST_WELCH;
     fill(&c, t.mean - s.mean, sqrt(sum), degrees, comparisons);
