@@ -12,6 +12,7 @@
 #ifndef ORCH_PREDICTORS_PALEO_H
 #define ORCH_PREDICTORS_PALEO_H
 
+#include "lib/net/net.h"
 #include "predictors/geometry.h"
 
 #include <glib.h>
@@ -155,6 +156,10 @@ bool orch_paleo_simulate(const struct orch_layer_table *table,
 bool orch_paleo_net_is_own(const char *name);
 /** The layers of such a network. The caller frees. ORCH_ERROR_NOT_FOUND, with the nearest name. */
 struct orch_layer_table *orch_paleo_net_table(const char *name, GError **error);
+/** The layers of a network of PALEO's repository or of the zoo. `*out_net` (may be NULL) becomes
+ * the zoo's network, or NULL for one of PALEO's. The caller frees both. NULL with an error. */
+struct orch_layer_table *orch_paleo_layers(const char *name, struct orch_net **out_net,
+                                           GError **error);
 
 /** Model parallelism: some layers are split along their channels into one piece per worker. */
 struct orch_paleo_split_step {

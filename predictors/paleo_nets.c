@@ -4,6 +4,8 @@
  * figures need these. */
 #include "predictors/paleo.h"
 
+#include "predictors/from_net.h"
+
 #include <string.h>
 
 #define PREFIX "paleo:"
@@ -19,4 +21,20 @@ struct orch_layer_table *orch_paleo_net_table(const char *name, GError **error)
 {
     return orch_layer_table_parse("share/networks/paleo.csv", ORCH_PALEO_NETS_CSV,
                                   strlen(ORCH_PALEO_NETS_CSV), name + strlen(PREFIX), error);
+}
+
+struct orch_layer_table *orch_paleo_layers(const char *name, struct orch_net **out_net,
+                                           GError **error)
+{
+    if (out_net)
+        *out_net = NULL;
+    if (orch_paleo_net_is_own(name))
+        return orch_paleo_net_table(name, error);
+    struct orch_net *net = orch_net_make(&(struct orch_net_options){.name = name}, error);
+    struct orch_layer_table *layers = net ? orch_layer_table_from_net(net) : NULL;
+    if (out_net && layers)
+        *out_net = net;
+    else
+        orch_net_free(net);
+    return layers;
 }

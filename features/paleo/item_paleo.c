@@ -11,7 +11,6 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/net/cost.h"
-#include "predictors/from_net.h"
 #include "predictors/paleo.h"
 
 #include <math.h>
@@ -64,14 +63,9 @@ static void counted_clear(struct counted *c)
 static bool count_net(const char *name, struct counted *out, GError **error)
 {
     *out = (struct counted){0};
-    if (orch_paleo_net_is_own(name)) {
-        out->layers = orch_paleo_net_table(name, error);
+    out->layers = orch_paleo_layers(name, &out->net, error);
+    if (!out->layers || !out->net)
         return out->layers;
-    }
-    *out = (struct counted){.net = orch_net_make(&(struct orch_net_options){.name = name}, error)};
-    if (!out->net)
-        return false;
-    out->layers = orch_layer_table_from_net(out->net);
     g_autofree struct orch_net_cost *costs = orch_net_costs(out->net);
     struct orch_net_cost sum = orch_net_cost_sum(out->net, costs);
     for (int i = 0; i < 2; i++)

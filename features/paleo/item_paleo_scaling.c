@@ -11,7 +11,6 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "predictors/from_net.h"
 #include "predictors/paleo.h"
 
 #include <math.h>
@@ -129,20 +128,9 @@ static bool calibrate(struct scaling_item *s, const struct orch_layer_table *lay
     return false;
 }
 
-/* The layers of a network of PALEO's repository or of the zoo. NULL with an error. */
-static struct orch_layer_table *layers_of(const char *name, GError **error)
-{
-    if (orch_paleo_net_is_own(name))
-        return orch_paleo_net_table(name, error);
-    struct orch_net *net = orch_net_make(&(struct orch_net_options){.name = name}, error);
-    struct orch_layer_table *layers = net ? orch_layer_table_from_net(net) : NULL;
-    orch_net_free(net);
-    return layers;
-}
-
 static bool predict(struct scaling_item *s, GError **error)
 {
-    struct orch_layer_table *layers = layers_of(s->net, error);
+    struct orch_layer_table *layers = orch_paleo_layers(s->net, NULL, error);
     if (!layers)
         return false;
     bool ok = !s->is_calibrated || calibrate(s, layers, error);
