@@ -6,419 +6,20 @@
 
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/printed_tokens.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOKENS_MAX = 1024, VALUES_MAX = 256, NAME_WORDS_MAX = 3, JSON_DEPTH_MAX = 4 };
-
-/* ---- tokens ------------------------------------------------------------------------------------
- */
-
-enum token_kind {
-    WORD,
-    NUMBER,
-    COUNT,  /* 3/10: value and total */
-    ASSIGN, /* ':' or '=' */
-    OPEN,   /* ( [ { < */
-    CLOSE,
-    BREAK,   /* separator: , ; | tab, a single dash, the time stamp of a log */
-    PLUS,    /* +-, the sign of an uncertainty */
-    UNREAD,  /* begins like a number but is not one: 0,91 */
-    IGNORED, /* a time of day, a date, a version, a shape, a progress bar */
-};
-
-struct token {
-    enum token_kind kind;
-    const char *text;
-    size_t length;
-    double value, total;
-    char unit[ORCH_PRINTED_UNIT_CHARS];
-};
-
-struct tokens {
-    struct token all[TOKENS_MAX];
-    unsigned count;
-    int rank; /* "[rank1]"; -1: none */
-};
-
-static bool is_word_char(char c)
-{
-    return g_ascii_isalnum(c) || strchr("_./@%-\\&^", c) || (unsigned char)c >= 0x80;
-}
-
-/* Box-drawing and block characters (U+2500 to U+259F) and quotes count as space. */
-static size_t space_bytes(const char *at, const char *end)
-{
-    if (end - at >= 3 && (unsigned char)at[0] == 0xe2 &&
-        ((unsigned char)at[1] == 0x94 || (unsigned char)at[1] == 0x95 ||
-         (unsigned char)at[1] == 0x96))
-        return 3;
-    return *at == ' ' || *at == '\r' || strchr("\"'`*#$~?!", *at) ? 1 : 0;
-}
-
-/* "0.52/0.61" and "0.5-0.6": two numbers, and which one is meant is not known. */
-static bool is_pair_of_reals(const char *at, const char *end)
-{
-    unsigned points = 0, joints = 0;
-    for (const char *p = at; p < end; p++) {
-        points += *p == '.';
-        joints += *p == '/' || *p == '-';
-        if (strchr(":x,T", *p))
-            return false;
-    }
-    return joints == 1 && (points == 2 || (points == 1 && memchr(at, '/', (size_t)(end - at))));
-}
-
-/* Skips digits with at least two '.' or '/' between them, or one ':', '-' or 'x': a version, a
- * date, a time of day, an address, a range, a shape. */
-static const char *skip_composite(const char *at, const char *end)
-{
-    unsigned marks = 0;
-    const char *p = at;
-    for (; p < end && (g_ascii_isdigit(*p) || strchr(":-./x,T", *p)); p++) {
-        if (g_ascii_isdigit(*p))
-            continue;
-        if (p == at || p + 1 >= end || !g_ascii_isdigit(p[1]))
-            break;
-        marks += *p == ',' ? 0 : strchr("./T", *p) ? 1 : 2;
-    }
-    bool has_exponent = p < end && g_ascii_tolower(*p) == 'e';
-    if (is_pair_of_reals(at, p))
-        return NULL;
-    return marks >= 2 && !has_exponent ? p : NULL;
-}
-
-/* "3/10", "[  10/5005]": integers only. */
-static const char *read_count(const char *at, const char *end, struct token *token)
-{
-    char unit[ORCH_PRINTED_UNIT_CHARS];
-    const char *p = at;
-    while (p < end && g_ascii_isdigit(*p))
-        p++;
-    const char *slash = p;
-    while (p < end && *p == ' ' && p - slash < 4)
-        p++;
-    if (slash == at || p >= end || *p != '/')
-        return NULL;
-    for (p++; p < end && *p == ' ';)
-        p++;
-    const char *second = p;
-    while (p < end && g_ascii_isdigit(*p))
-        p++;
-    if (p == second || slash - at > 15 || p - second > 15 || (p < end && is_word_char(*p)))
-        return NULL;
-    orch_printed_number(at, slash, &token->value, unit);
-    orch_printed_number(second, p, &token->total, unit);
-    token->kind = COUNT;
-    return p;
-}
-
-static bool begins_number(const char *at, const char *end, bool after_word)
-{
-    bool has_sign = *at == '-' || *at == '+';
-    const char *p = at + has_sign;
-    if (p < end && *p == '.')
-        p++;
-    if (p < end && g_ascii_isdigit(*p))
-        return true;
-    char unit[ORCH_PRINTED_UNIT_CHARS];
-    double value; /* nan and inf count as numbers where a value is possible */
-    return after_word && orch_printed_number(at, end, &value, unit) != NULL;
-}
-
-/* A quick look before a duration is read: a number, perhaps a space, the letter of a unit. */
-static bool may_be_duration(const char *at, const char *end)
-{
-    while (at < end && (g_ascii_isdigit(*at) || *at == '.'))
-        at++;
-    if (at < end && *at == ' ')
-        at++;
-    return at < end && *at && strchr("wdhmsWDHMS", *at);
-}
-
-static const char *read_number(const char *at, const char *end, struct token *token)
-{
-    const char *behind = skip_composite(at + (*at == '-' || *at == '+'), end);
-    if (behind) {
-        token->kind = IGNORED;
-        return behind;
-    }
-    if ((behind = read_count(at, end, token)))
-        return behind;
-    token->kind = NUMBER;
-    if (may_be_duration(at, end) && (behind = orch_printed_duration(at, end, &token->value))) {
-        g_strlcpy(token->unit, "s", sizeof token->unit);
-        return behind;
-    }
-    if ((behind = orch_printed_number(at, end, &token->value, token->unit)))
-        return behind;
-    token->kind = UNREAD;
-    for (behind = at + 1; behind < end && (is_word_char(*behind) || *behind == ',');)
-        behind++;
-    return behind;
-}
-
-/* ---- numbers inside the name of their type -----------------------------------------------------
- */
-
-static bool is_one_of(const char *word, size_t length, const char *const *words)
-{
-    char first = length ? g_ascii_tolower(*word) : 0;
-    for (; *words; words++)
-        if (**words == first && strlen(*words) == length &&
-            g_ascii_strncasecmp(*words, word, length) == 0)
-            return true;
-    return false;
-}
-
-/* The part of a word after its last dot: "float64" of "np.float64". */
-static const char *last_part(const char *word, const char *end)
-{
-    const char *part = end;
-    while (part > word && part[-1] != '.')
-        part--;
-    return part;
-}
-
-static const char *const TYPE_NAMES[] = {
-    "tensor",  "array",    "devicearray", "arrayimpl", "ndarray", "float",  "float16",    "float32",
-    "float64", "float128", "bfloat16",    "half",      "single",  "double", "longdouble", "int",
-    "int8",    "int16",    "int32",       "int64",     "uint8",   "uint16", "uint32",     "uint64",
-    "scalar",  "decimal",  "parameter",   "variable",  "asarray", "mpf",    NULL};
-
-/* The position after the bracket that closes the one at `at`; NULL: it is not closed. */
-static const char *closing(const char *at, const char *end)
-{
-    int depth = 0;
-    for (; at < end; at++) {
-        depth += strchr("([{<", *at) && *at ? 1 : strchr(")]}>", *at) && *at ? -1 : 0;
-        if (depth == 0)
-            return at + 1;
-    }
-    return NULL;
-}
-
-/* Reads the only number in [at, end): "0.5, device='cuda:0'", "[[0.5]], dtype=float32". */
-static void read_inner(const char *at, const char *end, struct token *token)
-{
-    while (at < end && (g_ascii_isspace(*at) || strchr("[('\"", *at)))
-        at++;
-    token->text = at;
-    const char *behind = orch_printed_number(at, end, &token->value, token->unit);
-    token->kind = behind ? NUMBER : UNREAD;
-    while (behind && behind < end && (g_ascii_isspace(*behind) || strchr("])'\"", *behind)))
-        behind++;
-    if (behind && behind < end && *behind == ',') { /* another number, or the name of an option? */
-        for (behind++; behind < end && g_ascii_isspace(*behind);)
-            behind++;
-        if (behind < end && (g_ascii_isdigit(*behind) || strchr("+-.[", *behind)))
-            token->kind = UNREAD;
-    } else if (behind && behind < end) {
-        token->kind = UNREAD;
-    }
-}
-
-/* "tensor(0.5, device='cuda:0')", "np.float64(0.85)": the number. NULL for any other word. */
-static const char *read_wrapped(const char *at, const char *word_end, const char *end,
-                                struct token *token)
-{
-    const char *part = last_part(at, word_end);
-    if (word_end >= end || *word_end != '(' ||
-        !is_one_of(part, (size_t)(word_end - part), TYPE_NAMES))
-        return NULL;
-    const char *behind = closing(word_end, end);
-    if (behind)
-        read_inner(word_end + 1, behind - 1, token);
-    return behind;
-}
-
-/* "<tf.Tensor: shape=(), dtype=float32, numpy=0.75>". NULL for any other text. */
-static const char *read_tagged(const char *at, const char *end, struct token *token)
-{
-    static const char tag[] = "<tf.", mark[] = "numpy=";
-    if ((size_t)(end - at) < sizeof tag || memcmp(at, tag, sizeof tag - 1) != 0)
-        return NULL;
-    const char *behind = closing(at, end);
-    const char *number = behind ? memmem(at, (size_t)(behind - at), mark, sizeof mark - 1) : NULL;
-    token->kind = IGNORED;
-    if (number)
-        read_inner(number + sizeof mark - 1, behind - 1, token);
-    return behind;
-}
-
-/* ---- places ------------------------------------------------------------------------------------
- */
-
-static const char *const DEVICES[] = {"cuda", "cpu", "gpu", "mps", "xpu",       "npu", "tpu",
-                                      "hip",  "hpu", "xla", "mlu", "localhost", NULL};
-static const char *const SOURCE_ENDINGS[] = {
-    "py", "pyx", "ipynb", "c",  "h",   "cc", "cpp", "cxx", "hpp", "cu",   "cuh", "rs", "go",
-    "js", "ts",  "r",     "jl", "lua", "sh", "pl",  "m",   "f90", "java", "kt",  NULL};
-
-/* "cuda:0", "train.py:45:3": the position after it; NULL for any other word. */
-static const char *place_end(const char *at, const char *word_end, const char *end)
-{
-    const char *part = last_part(at, word_end), *slash = memrchr(at, '/', (size_t)(word_end - at));
-    const char *name = slash ? slash + 1 : at;
-    bool is_file = part > at && is_one_of(part, (size_t)(word_end - part), SOURCE_ENDINGS);
-    if (!is_file && !is_one_of(name, (size_t)(word_end - name), DEVICES))
-        return NULL;
-    const char *p = word_end;
-    while (end - p >= 2 && *p == ':' && g_ascii_isdigit(p[1]))
-        for (p++; p < end && g_ascii_isdigit(*p);)
-            p++;
-    bool is_real = p < end && *p == '.' && end - p >= 2 && g_ascii_isdigit(p[1]);
-    return p > word_end && !is_real ? p : NULL;
-}
-
-/* The number in "rank1" or "local_rank_1"; -1 for any other word. */
-static int rank_of(const char *word, size_t length)
-{
-    static const char *const names[] = {"rank", "local_rank", "global_rank", NULL};
-    size_t letters = length;
-    while (letters && g_ascii_isdigit(word[letters - 1]))
-        letters--;
-    size_t digits = length - letters;
-    while (letters && strchr("_-", word[letters - 1]))
-        letters--;
-    if (!digits || digits > 5 || !is_one_of(word, letters, names))
-        return -1;
-    return atoi(word + length - digits);
-}
-
-/* ---- words -------------------------------------------------------------------------------------
- */
-
-static bool has_letters(const char *at, const char *end)
-{
-    for (; at < end; at++) {
-        if (g_ascii_isalpha(*at))
-            return true;
-        if ((unsigned char)*at < 0x80)
-            continue;
-        gunichar c = g_utf8_get_char_validated(at, end - at);
-        if (c != (gunichar)-1 && c != (gunichar)-2 && g_unichar_isalpha(c))
-            return true;
-    }
-    return false;
-}
-
-/* "D(G(z)):", "f1(macro)=": the position after brackets that belong to a name, which are glued to
- * it, begin with a letter and stand before ':' or '='. `at` for anything else. */
-static const char *bracketed_name_end(const char *at, const char *end)
-{
-    if (end - at < 3 || *at != '(' || !g_ascii_isalpha(at[1]))
-        return at;
-    const char *behind = closing(at, end);
-    if (!behind || behind >= end || (*behind != ':' && *behind != '='))
-        return at;
-    for (const char *p = at; p < behind; p++)
-        if (!is_word_char(*p) && *p != '(' && *p != ')')
-            return at;
-    return behind;
-}
-
-/* Reads a word, without the full stop of a sentence. */
-static const char *read_word(const char *at, const char *end, struct token *token, int *rank)
-{
-    const char *p = at, *behind;
-    while (p < end && is_word_char(*p) && !space_bytes(p, end))
-        p++;
-    if ((behind = read_wrapped(at, p, end, token)))
-        return behind;
-    p = bracketed_name_end(p, end);
-    token->kind = IGNORED;
-    if (p < end && *p == ':' && (behind = place_end(at, p, end)))
-        return behind;
-    int printed_rank = rank_of(at, (size_t)(p - at));
-    if (printed_rank >= 0) {
-        *rank = *rank < 0 ? printed_rank : *rank;
-        return p;
-    }
-    token->kind = WORD;
-    bool is_dash = true;
-    for (const char *c = at; c < p; c++)
-        is_dash = is_dash && strchr("-.", *c);
-    if (is_dash)
-        token->kind = BREAK;
-    else if ((!has_letters(at, p) && !(p - at == 1 && *at == '%')) ||
-             memchr(at, '\\', (size_t)(p - at)))
-        token->kind = IGNORED;
-    if (p < end - 2 && *p == ':' && p[1] == '/' && p[2] == '/') { /* a URL */
-        token->kind = IGNORED;
-        while (p < end && !g_ascii_isspace(*p))
-            p++;
-    }
-    return p;
-}
-
-static const char *read_mark(const char *at, const char *end, struct token *token)
-{
-    token->kind = strchr("([{<", *at) ? OPEN : strchr(")]}>", *at) ? CLOSE : BREAK;
-    if (*at == ':' || *at == '=')
-        token->kind = ASSIGN;
-    if ((*at == '=' || *at == '>') && at + 1 < end && strchr("=>", at[1])) {
-        token->kind = IGNORED; /* a bar [====>...] or an arrow */
-        while (at < end && strchr("=>.#-", *at))
-            at++;
-        return at;
-    }
-    return at + 1;
-}
-
-static void add_token(struct tokens *tokens, const struct token *token, const char *behind)
-{
-    if (tokens->count >= TOKENS_MAX)
-        return;
-    tokens->all[tokens->count] = *token;
-    tokens->all[tokens->count++].length = (size_t)(behind - token->text);
-}
-
-static void tokenize(struct tokens *tokens, const char *text, size_t length)
-{
-    const char *end = text + length;
-    tokens->count = 0;
-    tokens->rank = -1;
-    for (const char *at = text; at < end && tokens->count < TOKENS_MAX;) {
-        size_t skip = orch_printed_escape_bytes(at, end);
-        skip = skip ? skip : space_bytes(at, end);
-        if (skip) {
-            at += skip;
-            continue;
-        }
-        struct token token = {.text = at, .value = NAN, .total = NAN};
-        const enum token_kind before = tokens->count ? tokens->all[tokens->count - 1].kind : BREAK;
-        bool after_word = before == WORD || before == ASSIGN;
-        const char *behind;
-        if (*at == '<' && (behind = read_tagged(at, end, &token))) {
-            /* the number within, or nothing */
-        } else if (end - at >= 2 && memcmp(at, "\xc2\xb1", 2) == 0) {
-            token.kind = PLUS;
-            behind = at + 2;
-        } else if (end - at >= 3 && (memcmp(at, "+/-", 3) == 0 || memcmp(at, "+- ", 3) == 0)) {
-            token.kind = PLUS;
-            behind = at + 3;
-        } else if (begins_number(at, end, after_word)) {
-            behind = read_number(at, end, &token);
-        } else if (is_word_char(*at)) {
-            behind = read_word(at, end, &token, &tokens->rank);
-        } else {
-            behind = read_mark(at, end, &token);
-        }
-        behind = MAX(behind, at + 1);
-        add_token(tokens, &token, behind);
-        at = behind;
-    }
-}
+enum { VALUES_MAX = 256, NAME_WORDS_MAX = 3, JSON_DEPTH_MAX = 4 };
 
 /* ---- names -------------------------------------------------------------------------------------
  */
 
-static bool token_is(const struct token *token, const char *const *words)
+static bool token_is(const struct orch_printed_token *token, const char *const *words)
 {
-    return token->kind == WORD && is_one_of(token->text, token->length, words);
+    return token->kind == TOKEN_WORD && orch_printed_word_is(token->text, token->length, words);
 }
 
 static const char *const EPOCH_WORDS[] = {"epoch", "ep", "round", "episode", NULL};
@@ -452,9 +53,9 @@ static const struct {
               {"valid", "val"},    {"validation", "val"}, {"test", "test"},
               {"testing", "test"}, {"eval", "eval"},      {"evaluation", "eval"}};
 
-static const char *label_of(const struct token *token)
+static const char *label_of(const struct orch_printed_token *token)
 {
-    for (size_t i = 0; token->kind == WORD && i < G_N_ELEMENTS(LABELS); i++)
+    for (size_t i = 0; token->kind == TOKEN_WORD && i < G_N_ELEMENTS(LABELS); i++)
         if (strlen(LABELS[i].word) == token->length &&
             g_ascii_strncasecmp(LABELS[i].word, token->text, token->length) == 0)
             return LABELS[i].label;
@@ -469,7 +70,7 @@ bool orch_printed_name_is_usual(const char *name)
         "lr",   "top1", "top5",     "reward", "r2",         "wer",       "cer",    "fid", NULL};
     const char *last = strrchr(name, '_');
     last = last ? last + 1 : name;
-    return is_one_of(last, strlen(last), usual);
+    return orch_printed_word_is(last, strlen(last), usual);
 }
 
 /* The letter or digit at `at`, in lower case, and its length in bytes; 0 for any other sign. */
@@ -535,7 +136,7 @@ static unsigned hash_word(unsigned hash, const char *word, size_t length)
 
 struct reader {
     struct orch_printed_line *out;
-    const struct tokens *tokens;
+    const struct orch_printed_tokens *tokens;
     unsigned at;
     unsigned run, run_length; /* words directly before `at`, which may become a name */
     bool is_assigned;         /* they are followed by ':' or '=' */
@@ -546,9 +147,9 @@ struct reader {
     int parentheses;                /* that are open */
 };
 
-static const struct token *token_at(const struct reader *r, unsigned at)
+static const struct orch_printed_token *token_at(const struct reader *r, unsigned at)
 {
-    static const struct token none = {.kind = BREAK, .text = ""};
+    static const struct orch_printed_token none = {.kind = TOKEN_BREAK, .text = ""};
     return at < r->tokens->count ? &r->tokens->all[at] : &none;
 }
 
@@ -574,7 +175,7 @@ static void end_run(struct reader *r)
  * log level, or prose. */
 static void drop_run(struct reader *r)
 {
-    const struct token *first = token_at(r, r->run);
+    const struct orch_printed_token *first = token_at(r, r->run);
     bool is_label = r->run_length && label_of(first);
     for (unsigned i = 1; i < r->run_length; i++)
         is_label = is_label && token_is(token_at(r, r->run + i), SET_WORDS);
@@ -586,10 +187,10 @@ static void drop_run(struct reader *r)
 }
 
 /* Kind of counter that a name's last word denotes; `is_plain`: in a form not used for settings. */
-static enum orch_printed_kind kind_of(const struct token *word, bool is_plain)
+static enum orch_printed_kind kind_of(const struct orch_printed_token *word, bool is_plain)
 {
     const char *slash = memrchr(word->text, '/', word->length); /* "time/total_timesteps" */
-    struct token last = *word;
+    struct orch_printed_token last = *word;
     if (slash) {
         last.length = (size_t)(word->text + word->length - slash - 1);
         last.text = slash + 1;
@@ -629,7 +230,7 @@ static bool set_name(struct reader *r, struct orch_printed_value *value)
         length--;
     if (!length)
         return false;
-    const struct token *last = token_at(r, first + length - 1);
+    const struct orch_printed_token *last = token_at(r, first + length - 1);
     if (!append_name(value->last, last->text, last->length))
         return false;
     set_short_name(r, first + length - 1, value);
@@ -639,7 +240,7 @@ static bool set_name(struct reader *r, struct orch_printed_value *value)
         !g_str_has_prefix(value->last, r->label))
         append_name(value->name, r->label, strlen(r->label));
     for (unsigned i = 0; i < length; i++) {
-        const struct token *word = token_at(r, first + i);
+        const struct orch_printed_token *word = token_at(r, first + i);
         value->spelling = hash_word(value->spelling, word->text, word->length);
         if (!append_name(value->name, word->text, word->length))
             return false;
@@ -648,7 +249,7 @@ static bool set_name(struct reader *r, struct orch_printed_value *value)
 }
 
 /* Treats "91.2 %" like "91.2%". */
-static void set_percent(struct orch_printed_value *value, const struct token *number)
+static void set_percent(struct orch_printed_value *value, const struct orch_printed_token *number)
 {
     g_autofree char *digits = g_strndup(number->text, number->length);
     g_autofree char *text = g_strconcat(digits, "%", NULL);
@@ -660,38 +261,40 @@ static void set_percent(struct orch_printed_value *value, const struct token *nu
 
 /* Consumes what belongs to a value: its unit, "of N" after a count, parentheses, an uncertainty. */
 static void take_rest(struct reader *r, struct orch_printed_value *value,
-                      const struct token *number)
+                      const struct orch_printed_token *number)
 {
-    const struct token *next = token_at(r, r->at);
+    const struct orch_printed_token *next = token_at(r, r->at);
     char unit[ORCH_PRINTED_UNIT_CHARS];
-    const struct token *after = token_at(r, r->at + 1);
-    bool is_name = after->kind == ASSIGN || after->kind == NUMBER || after->kind == COUNT;
-    if (next->kind == WORD && next->length == 1 && *next->text == '%' && value && !value->unit[0]) {
+    const struct orch_printed_token *after = token_at(r, r->at + 1);
+    bool is_name =
+        after->kind == TOKEN_ASSIGN || after->kind == TOKEN_NUMBER || after->kind == TOKEN_COUNT;
+    if (next->kind == TOKEN_WORD && next->length == 1 && *next->text == '%' && value &&
+        !value->unit[0]) {
         set_percent(value, number);
         r->at++;
-    } else if (value && value->kind != ORCH_PRINTED_VALUE && next->kind == WORD &&
+    } else if (value && value->kind != ORCH_PRINTED_VALUE && next->kind == TOKEN_WORD &&
                next->length == 2 && g_ascii_strncasecmp(next->text, "of", 2) == 0 &&
-               after->kind == NUMBER) {
+               after->kind == TOKEN_NUMBER) {
         value->total = after->value;
         r->at += 2;
-    } else if (next->kind == WORD && value && !value->unit[0] && !is_name &&
+    } else if (next->kind == TOKEN_WORD && value && !value->unit[0] && !is_name &&
                orch_printed_unit(next->text, next->length, unit)) {
         g_strlcpy(value->unit, unit, sizeof value->unit);
         r->at++;
     }
-    if (token_at(r, r->at)->kind == PLUS && token_at(r, r->at + 1)->kind == NUMBER)
+    if (token_at(r, r->at)->kind == TOKEN_PLUS && token_at(r, r->at + 1)->kind == TOKEN_NUMBER)
         r->at += 2;
-    if (token_at(r, r->at)->kind == OPEN && *token_at(r, r->at)->text == '(') {
+    if (token_at(r, r->at)->kind == TOKEN_OPEN && *token_at(r, r->at)->text == '(') {
         unsigned close = r->at + 1;
-        while (close < r->tokens->count && close < r->at + 8 && token_at(r, close)->kind != CLOSE &&
-               token_at(r, close)->kind != WORD)
+        while (close < r->tokens->count && close < r->at + 8 &&
+               token_at(r, close)->kind != TOKEN_CLOSE && token_at(r, close)->kind != TOKEN_WORD)
             close++;
-        if (token_at(r, close)->kind == CLOSE)
+        if (token_at(r, close)->kind == TOKEN_CLOSE)
             r->at = close + 1;
     }
 }
 
-static void set_number(struct orch_printed_value *value, const struct token *token)
+static void set_number(struct orch_printed_value *value, const struct orch_printed_token *token)
 {
     value->value = token->value;
     value->total = token->total;
@@ -704,19 +307,20 @@ static void set_number(struct orch_printed_value *value, const struct token *tok
     }
 }
 
-static bool is_whole(const struct token *token)
+static bool is_whole(const struct orch_printed_token *token)
 {
-    return token->kind == NUMBER && !token->unit[0] && token->value >= 0 && token->value < 1e9 &&
-           floor(token->value) == token->value;
+    return token->kind == TOKEN_NUMBER && !token->unit[0] && token->value >= 0 &&
+           token->value < 1e9 && floor(token->value) == token->value;
 }
 
 /* What the pending words say of the number after them. */
-static enum orch_printed_kind kind_of_run(const struct reader *r, const struct token *number)
+static enum orch_printed_kind kind_of_run(const struct reader *r,
+                                          const struct orch_printed_token *number)
 {
-    const struct token *last = token_at(r, r->run + r->run_length - 1);
+    const struct orch_printed_token *last = token_at(r, r->run + r->run_length - 1);
     if (is_whole(number) && token_is(last, PLACE_WORDS))
         return ORCH_PRINTED_PLACE;
-    enum orch_printed_kind kind = kind_of(last, !r->is_assigned || number->kind == COUNT);
+    enum orch_printed_kind kind = kind_of(last, !r->is_assigned || number->kind == TOKEN_COUNT);
     for (unsigned i = 0; kind != ORCH_PRINTED_VALUE && i + 1 < r->run_length; i++)
         if (token_is(token_at(r, r->run + i), OTHER_WORDS))
             kind = ORCH_PRINTED_VALUE;
@@ -726,8 +330,8 @@ static enum orch_printed_kind kind_of_run(const struct reader *r, const struct t
 /* True if a counter at this place may be that of something else than the line. */
 static bool is_late(const struct reader *r)
 {
-    const struct token *before = r->run ? token_at(r, r->run - 1) : NULL;
-    bool is_apart = before && (before->kind == BREAK || before->kind == OPEN);
+    const struct orch_printed_token *before = r->run ? token_at(r, r->run - 1) : NULL;
+    bool is_apart = before && (before->kind == TOKEN_BREAK || before->kind == TOKEN_OPEN);
     return r->has_value &&
            (r->parentheses > 0 || r->run_length > 1 || !(r->is_assigned || is_apart));
 }
@@ -736,17 +340,17 @@ static bool is_late(const struct reader *r)
  * the number before it is a coefficient and not the value of y. */
 static bool is_term(const struct reader *r, unsigned at)
 {
-    const struct token *word = token_at(r, at), *after = token_at(r, at + 1);
-    const char *power = word->kind == WORD ? memchr(word->text, '^', word->length) : NULL;
+    const struct orch_printed_token *word = token_at(r, at), *after = token_at(r, at + 1);
+    const char *power = word->kind == TOKEN_WORD ? memchr(word->text, '^', word->length) : NULL;
     return power && power + 1 < word->text + word->length && g_ascii_isdigit(power[1]) &&
-           after->kind == NUMBER && strchr("+-", *after->text);
+           after->kind == TOKEN_NUMBER && strchr("+-", *after->text);
 }
 
 /* "0.5533 / 0.0052" with blanks: two numbers, and which one is meant is not known. */
 static bool is_spaced_pair(const struct reader *r, unsigned at)
 {
-    const struct token *joint = token_at(r, at);
-    return joint->length == 1 && *joint->text == '/' && token_at(r, at + 1)->kind == NUMBER;
+    const struct orch_printed_token *joint = token_at(r, at);
+    return joint->length == 1 && *joint->text == '/' && token_at(r, at + 1)->kind == TOKEN_NUMBER;
 }
 
 /* Skips the other numbers of a formula or of a pair. False: the number before stands alone. */
@@ -757,7 +361,7 @@ static bool skip_several(struct reader *r)
         return true;
     }
     bool is_formula = is_term(r, r->at);
-    while (is_formula && r->at < r->tokens->count && token_at(r, r->at)->kind != BREAK)
+    while (is_formula && r->at < r->tokens->count && token_at(r, r->at)->kind != TOKEN_BREAK)
         r->at++;
     return is_formula;
 }
@@ -766,12 +370,12 @@ static bool skip_several(struct reader *r)
 static void count_billions(const struct reader *r, struct orch_printed_value *value)
 {
     static const char *const counted[] = {"param", "tok", "flop", "sample", "weights"};
-    const struct token *next = token_at(r, r->at);
+    const struct orch_printed_token *next = token_at(r, r->at);
     if (strcmp(value->unit, "B") != 0)
         return;
     for (size_t i = 0; i < G_N_ELEMENTS(counted); i++) {
         size_t length = strlen(counted[i]);
-        bool is_next = next->kind == WORD && next->length >= length &&
+        bool is_next = next->kind == TOKEN_WORD && next->length >= length &&
                        g_ascii_strncasecmp(next->text, counted[i], length) == 0;
         if (!is_next && !strstr(value->name, counted[i]))
             continue;
@@ -782,13 +386,14 @@ static void count_billions(const struct reader *r, struct orch_printed_value *va
 }
 
 /* Handles a number (at `at`) with words before it. */
-static void take_named(struct reader *r, const struct token *number)
+static void take_named(struct reader *r, const struct orch_printed_token *number)
 {
-    const struct token *last = token_at(r, r->run + r->run_length - 1);
+    const struct orch_printed_token *last = token_at(r, r->run + r->run_length - 1);
     enum orch_printed_kind kind = kind_of_run(r, number);
     bool is_value = kind == ORCH_PRINTED_VALUE || kind == ORCH_PRINTED_PLACE;
-    bool is_prose = is_value && !r->is_assigned &&
-                    (token_is(last, PREPOSITIONS) || number->kind == COUNT); /* Downloading 3/10 */
+    bool is_prose =
+        is_value && !r->is_assigned &&
+        (token_is(last, PREPOSITIONS) || number->kind == TOKEN_COUNT); /* Downloading 3/10 */
     if (!is_value && r->run_length == 2 && label_of(token_at(r, r->run)))
         r->label = label_of(token_at(r, r->run)); /* Train Epoch: 1 */
     if (kind == ORCH_PRINTED_PLACE && r->out->rank < 0 && token_is(last, RANK_WORDS))
@@ -803,9 +408,9 @@ static void take_named(struct reader *r, const struct token *number)
         bool is_named = set_name(r, value) && !(is_value && r->is_after_prose);
         if (!is_named)
             value->name[0] = 0;
-        if (is_value && number->kind == COUNT && number->total > 0) /* Accuracy: 9812/10000 */
+        if (is_value && number->kind == TOKEN_COUNT && number->total > 0) /* Accuracy: 9812/10000 */
             value->value = number->value / number->total;
-        if (number->kind == UNREAD || (is_value && skip_several(r)))
+        if (number->kind == TOKEN_UNREAD || (is_value && skip_several(r)))
             value->kind = ORCH_PRINTED_UNREAD;
         count_billions(r, value);
         is_prose = is_value && !is_named;
@@ -824,30 +429,31 @@ static unsigned bracket_end(const struct reader *r, unsigned at, unsigned *out_n
 {
     unsigned numbers = 0, p = at + 1;
     for (; p < r->tokens->count && p < at + 4 + 3; p++) {
-        const struct token *token = token_at(r, p);
-        if (token->kind == CLOSE)
+        const struct orch_printed_token *token = token_at(r, p);
+        if (token->kind == TOKEN_CLOSE)
             break;
-        bool is_whole = (token->kind == NUMBER && !token->unit[0] && token->value >= 0 &&
+        bool is_whole = (token->kind == TOKEN_NUMBER && !token->unit[0] && token->value >= 0 &&
                          floor(token->value) == token->value) ||
-                        token->kind == COUNT;
-        bool is_extra =
-            numbers && (token->kind == BREAK || token->kind == OPEN || token->kind == NUMBER);
+                        token->kind == TOKEN_COUNT;
+        bool is_extra = numbers && (token->kind == TOKEN_BREAK || token->kind == TOKEN_OPEN ||
+                                    token->kind == TOKEN_NUMBER);
         if (!is_whole && !is_extra)
             return 0;
         numbers += is_whole;
     }
     *out_numbers = numbers;
-    return numbers && token_at(r, p)->kind == CLOSE ? p + 1 : 0;
+    return numbers && token_at(r, p)->kind == TOKEN_CLOSE ? p + 1 : 0;
 }
 
 static bool take_bracket(struct reader *r)
 {
     unsigned numbers = 0, end = bracket_end(r, r->at, &numbers);
-    const struct token *first = token_at(r, r->at + 1);
+    const struct orch_printed_token *first = token_at(r, r->at + 1);
     bool is_begin = true;
     for (unsigned i = 0; i < r->at; i++)
-        is_begin = is_begin && (token_at(r, i)->kind == IGNORED || token_at(r, i)->kind == BREAK ||
-                                token_at(r, i)->kind == OPEN || token_at(r, i)->kind == CLOSE);
+        is_begin = is_begin &&
+                   (token_at(r, i)->kind == TOKEN_IGNORED || token_at(r, i)->kind == TOKEN_BREAK ||
+                    token_at(r, i)->kind == TOKEN_OPEN || token_at(r, i)->kind == TOKEN_CLOSE);
     if (*token_at(r, r->at)->text != '[' || !end)
         return false;
     if (r->run_length && kind_of(token_at(r, r->run + r->run_length - 1), true) !=
@@ -860,11 +466,11 @@ static bool take_bracket(struct reader *r)
     bool follows_epoch = r->counter == ORCH_PRINTED_EPOCH && !r->run_length;
     if (!follows_epoch && !is_begin)
         return false;
-    const struct token *second = token_at(r, r->at + 3);
-    bool is_pair = numbers == 2 && !follows_epoch && second->kind == NUMBER;
+    const struct orch_printed_token *second = token_at(r, r->at + 3);
+    bool is_pair = numbers == 2 && !follows_epoch && second->kind == TOKEN_NUMBER;
     unsigned next_numbers = 0, next_end = bracket_end(r, end, &next_numbers);
     if (!is_pair && !follows_epoch && numbers == 1 && *token_at(r, end)->text == '[' &&
-        next_numbers == 1 && token_at(r, end + 1)->kind == COUNT) { /* [0/5][10/120] */
+        next_numbers == 1 && token_at(r, end + 1)->kind == TOKEN_COUNT) { /* [0/5][10/120] */
         is_pair = true;
         second = token_at(r, end + 1);
         end = next_end;
@@ -885,13 +491,14 @@ static bool take_bracket(struct reader *r)
  * measured. False for other brackets. */
 static bool take_round_bracket(struct reader *r)
 {
-    const struct token *open = token_at(r, r->at), *inner = token_at(r, r->at + 1);
-    const struct token *before = r->at ? token_at(r, r->at - 1) : NULL;
+    const struct orch_printed_token *open = token_at(r, r->at), *inner = token_at(r, r->at + 1);
+    const struct orch_printed_token *before = r->at ? token_at(r, r->at - 1) : NULL;
     if (!before || *open->text != '(' || before->text + before->length != open->text ||
-        token_at(r, r->at + 2)->kind != CLOSE)
+        token_at(r, r->at + 2)->kind != TOKEN_CLOSE)
         return false;
     struct orch_printed_value *value = NULL;
-    if (before->kind == CLOSE && r->counter == ORCH_PRINTED_EPOCH && inner->kind == COUNT) {
+    if (before->kind == TOKEN_CLOSE && r->counter == ORCH_PRINTED_EPOCH &&
+        inner->kind == TOKEN_COUNT) {
         if ((value = add_value(r, ORCH_PRINTED_STEP)))
             set_number(value, inner);
     } else if (r->run_length && label_of(inner) && kind_of(before, true) != ORCH_PRINTED_VALUE) {
@@ -911,24 +518,24 @@ static bool take_array(struct reader *r)
     unsigned first = r->at, close;
     if (!r->run_length || *token_at(r, r->at)->text == '{' || *token_at(r, r->at)->text == '<')
         return false;
-    while (first < r->at + NESTED_MAX && token_at(r, first)->kind == OPEN)
+    while (first < r->at + NESTED_MAX && token_at(r, first)->kind == TOKEN_OPEN)
         first++;
-    const struct token *number = token_at(r, first);
-    if (number->kind != NUMBER && number->kind != UNREAD)
+    const struct orch_printed_token *number = token_at(r, first);
+    if (number->kind != TOKEN_NUMBER && number->kind != TOKEN_UNREAD)
         return false;
-    for (close = first + 1; token_at(r, close)->kind == BREAK && close < r->tokens->count;)
+    for (close = first + 1; token_at(r, close)->kind == TOKEN_BREAK && close < r->tokens->count;)
         close++;
-    const struct token *last = token_at(r, r->run + r->run_length - 1);
+    const struct orch_printed_token *last = token_at(r, r->run + r->run_length - 1);
     g_autofree char *word = g_strndup(last->text, last->length);
-    bool is_one = token_at(r, close)->kind == CLOSE;
+    bool is_one = token_at(r, close)->kind == TOKEN_CLOSE;
     if (!r->is_assigned && !(is_one && orch_printed_name_is_usual(word)))
         return false;
-    struct token taken = *number;
+    struct orch_printed_token taken = *number;
     if (!is_one)
-        taken.kind = UNREAD;
-    while (close < r->tokens->count && token_at(r, close)->kind != CLOSE)
+        taken.kind = TOKEN_UNREAD;
+    while (close < r->tokens->count && token_at(r, close)->kind != TOKEN_CLOSE)
         close++;
-    while (token_at(r, close)->kind == CLOSE && close < r->tokens->count)
+    while (token_at(r, close)->kind == TOKEN_CLOSE && close < r->tokens->count)
         close++;
     r->at = close - 1; /* take_named goes on after it */
     take_named(r, &taken);
@@ -936,7 +543,7 @@ static bool take_array(struct reader *r)
 }
 
 /* "10/120 batches": steps. */
-static void take_counted(struct reader *r, const struct token *count)
+static void take_counted(struct reader *r, const struct orch_printed_token *count)
 {
     struct orch_printed_value *value = add_value(r, ORCH_PRINTED_STEP);
     if (value) {
@@ -947,26 +554,26 @@ static void take_counted(struct reader *r, const struct token *count)
 }
 
 /* Handles a number without a name. */
-static void take_unnamed(struct reader *r, const struct token *token)
+static void take_unnamed(struct reader *r, const struct orch_printed_token *token)
 {
     bool is_begin = r->at == 0;
     bool is_percent = strcmp(token->unit, "%") == 0;
-    if (is_begin && (token->kind == COUNT || is_percent))
+    if (is_begin && (token->kind == TOKEN_COUNT || is_percent))
         r->out->is_progress = true;
-    if (token->kind == NUMBER && !token->unit[0]) {
+    if (token->kind == TOKEN_NUMBER && !token->unit[0]) {
         r->out->is_pure = false;
         r->is_after_prose = true;
     }
     r->at++;
-    if (token->kind == COUNT && token_is(token_at(r, r->at), COUNTED_WORDS))
+    if (token->kind == TOKEN_COUNT && token_is(token_at(r, r->at), COUNTED_WORDS))
         take_counted(r, token);
 }
 
 static void take_token(struct reader *r)
 {
-    const struct token *token = token_at(r, r->at);
+    const struct orch_printed_token *token = token_at(r, r->at);
     switch (token->kind) {
-    case WORD:
+    case TOKEN_WORD:
         if (r->is_assigned)
             drop_run(r);
         if (!r->run_length)
@@ -974,15 +581,15 @@ static void take_token(struct reader *r)
         r->run_length++;
         r->at++;
         return;
-    case ASSIGN:
+    case TOKEN_ASSIGN:
         if (r->is_assigned || !r->run_length)
             drop_run(r);
         r->is_assigned = r->run_length > 0;
         r->at++;
         return;
-    case NUMBER:
-    case COUNT:
-    case UNREAD:
+    case TOKEN_NUMBER:
+    case TOKEN_COUNT:
+    case TOKEN_UNREAD:
         if (r->run_length) {
             take_named(r, token);
         } else {
@@ -990,7 +597,7 @@ static void take_token(struct reader *r)
             take_unnamed(r, token);
         }
         return;
-    case OPEN:
+    case TOKEN_OPEN:
         if (take_bracket(r) || take_round_bracket(r) || take_array(r))
             return;
         r->parentheses += *token->text == '(';
@@ -998,9 +605,9 @@ static void take_token(struct reader *r)
         r->at++;
         return;
     default: /* a time of day is not a value: "ETA: 0:10" */
-        r->parentheses -= token->kind == CLOSE && *token->text == ')' && r->parentheses;
+        r->parentheses -= token->kind == TOKEN_CLOSE && *token->text == ')' && r->parentheses;
         drop_run(r);
-        r->counter = token->kind == BREAK ? ORCH_PRINTED_VALUE : r->counter;
+        r->counter = token->kind == TOKEN_BREAK ? ORCH_PRINTED_VALUE : r->counter;
         r->is_after_prose = false;
         r->at++;
     }
@@ -1008,27 +615,28 @@ static void take_token(struct reader *r)
 
 /* The rank in "[GPU1] ...", "Rank 1: ...", "[default1]: ...", "[1,3]<stdout>: ..." at the beginning
  * of a line, and the token after it; -1: none. */
-static int first_rank(const struct tokens *tokens, unsigned *out_at)
+static int first_rank(const struct orch_printed_tokens *tokens, unsigned *out_at)
 {
     static const char *const words[] = {"rank", "gpu", "default", "process", "worker", NULL};
-    const struct token *t = tokens->all;
-    unsigned at = tokens->count && t[0].kind == OPEN;
+    const struct orch_printed_token *t = tokens->all;
+    unsigned at = tokens->count && t[0].kind == TOKEN_OPEN;
     if (tokens->count < at + 3)
         return -1;
-    if (at && t[1].kind == NUMBER && t[2].kind == BREAK && *t[2].text == ',' && tokens->count > 6 &&
-        is_whole(&t[3]) && t[4].kind == CLOSE && t[5].kind == OPEN && *t[5].text == '<') {
+    if (at && t[1].kind == TOKEN_NUMBER && t[2].kind == TOKEN_BREAK && *t[2].text == ',' &&
+        tokens->count > 6 && is_whole(&t[3]) && t[4].kind == TOKEN_CLOSE &&
+        t[5].kind == TOKEN_OPEN && *t[5].text == '<') {
         *out_at = 8; /* of mpirun --tag-output */
         return (int)t[3].value;
     }
     size_t letters = t[at].length;
-    while (t[at].kind == WORD && letters && g_ascii_isdigit(t[at].text[letters - 1]))
+    while (t[at].kind == TOKEN_WORD && letters && g_ascii_isdigit(t[at].text[letters - 1]))
         letters--;
     bool is_glued = letters < t[at].length && t[at].length - letters <= 5;
-    const struct token *after = &t[at + 1 + !is_glued];
-    bool is_apart = after->kind == CLOSE || after->kind == ASSIGN ||
-                    (after->kind == BREAK && *after->text == '|');
-    if (t[at].kind != WORD || !is_one_of(t[at].text, letters, words) || !is_apart ||
-        (!is_glued && !is_whole(&t[at + 1])))
+    const struct orch_printed_token *after = &t[at + 1 + !is_glued];
+    bool is_apart = after->kind == TOKEN_CLOSE || after->kind == TOKEN_ASSIGN ||
+                    (after->kind == TOKEN_BREAK && *after->text == '|');
+    if (t[at].kind != TOKEN_WORD || !orch_printed_word_is(t[at].text, letters, words) ||
+        !is_apart || (!is_glued && !is_whole(&t[at + 1])))
         return -1;
     *out_at = at + 2 + !is_glued;
     return is_glued ? atoi(t[at].text + letters) : (int)t[at + 1].value;
@@ -1036,9 +644,9 @@ static int first_rank(const struct tokens *tokens, unsigned *out_at)
 
 static void read_text(struct orch_printed_line *out, const char *text, size_t length)
 {
-    g_autofree struct tokens *tokens = g_new(struct tokens, 1);
-    tokenize(tokens, text, length);
-    out->is_cut = tokens->count >= TOKENS_MAX;
+    g_autofree struct orch_printed_tokens *tokens = g_new(struct orch_printed_tokens, 1);
+    orch_printed_tokenize(tokens, text, length);
+    out->is_cut = tokens->count >= ORCH_PRINTED_TOKENS_MAX;
     struct reader r = {.out = out, .tokens = tokens, .counter = ORCH_PRINTED_VALUE};
     out->rank = tokens->rank >= 0 ? tokens->rank : first_rank(tokens, &r.at);
     bool is_summary = length && *text == '*'; /* " * Acc@1 0.68" below "Test: [195/196] ..." */
@@ -1057,7 +665,7 @@ static bool read_json_number(const json_t *value, struct orch_printed_value *out
     const char *text = json_string_value(value);
     if (!text)
         return orch_json_get_real(value, &out->value);
-    struct token token = {.text = text, .length = strlen(text), .total = NAN};
+    struct orch_printed_token token = {.text = text, .length = strlen(text), .total = NAN};
     const char *end = text + token.length;
     const char *behind = orch_printed_number(text, end, &token.value, token.unit);
     if (!behind || behind != end)
@@ -1074,7 +682,7 @@ static void read_object(struct reader *r, const json_t *object, const char *abov
     {
         struct orch_printed_value found = {
             .value = NAN, .total = NAN, .printed_percent = NAN, .is_sure = true};
-        struct token word = {.kind = WORD, .text = key, .length = strlen(key)};
+        struct orch_printed_token word = {.kind = TOKEN_WORD, .text = key, .length = strlen(key)};
         g_strlcpy(found.name, above, sizeof found.name);
         if (!append_name(found.name, key, strlen(key)) ||
             !append_name(found.last, key, strlen(key)))
