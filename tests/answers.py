@@ -709,6 +709,32 @@ class Section:
                     self.compare(f"{setting}, left out", row["left_out:_error_(%)"] + 100, 100 * rate / measured, 1e-6)
         return True
 
+    def layerwise(self):
+        """Measured batches from the runs; errors, epochs and their mean from the predictions beside them. The models are not fitted again."""
+        errors = []
+        for block in self.blocks("table"):
+            for cells in block["shown"]["cells"]:
+                row = dict(zip(block["shown"]["headers"][:2] + ["batch", "measured ms"], cells))
+                measured = [self.value(run, self.spec["value"]) for run in self.of
+                            if axis(run, "net") == row["net"] and text_of(int(row["batch"])) in (axis(run, "batch"), axis(run, "net_batch"))]
+                own = min((m for m in measured if math.isfinite(m)), key=lambda m: abs(m - float(row["measured ms"])), default=None)
+                self.printed(f"{row['net']}, batch {row['batch']}", row["measured ms"], own)
+                for k, cell in enumerate(cells[4:]):
+                    guess = re.fullmatch(r"([-\d.e+]+) \(([-+]\d+) %\)", cell)
+                    if guess and own:
+                        self.report.numbers += 1
+                        error = 100 * (float(guess.group(1)) - own) / own
+                        errors += [error] if k == 0 else []
+                        if abs(error - float(guess.group(2))) > 0.6:
+                            self.report.differ.append(f"{self.section['title']}: {row['net']}: shown {cell}, computed {error}")
+        for text in [b["text"] for b in self.blocks("answer")]:
+            shown = re.search(r"misses the measured time of a batch by ([-\d.e+]+) %", text)
+            if shown and errors:
+                self.report.numbers += 1
+                if abs(float(shown.group(1)) - float(numpy.mean(numpy.abs(errors)))) > 0.1 + 0.01 * float(shown.group(1)):  # four digits are printed
+                    self.report.differ.append(f"{self.section['title']}: mean error: shown {shown.group(1)}, computed {numpy.mean(numpy.abs(errors))}")
+        return bool(errors)
+
     def curve_law(self):
         """The regression on layers and device by least squares over the models of the section with the curves."""
         curves = self.report.curves
@@ -847,7 +873,8 @@ KINDS = {"table": Section.table, "plot": Section.plot, "speedup": Section.speedu
          "converged": Section.converged, "correlate": Section.correlate, "time_to_accuracy": Section.time_to_accuracy, "gain": Section.gain,
          "work": Section.work, "listing": Section.listing, "images": Section.images, "paleo_scaling": Section.paleo_scaling,
          "paleo_passes": Section.paleo_passes, "speed_model": Section.speed_model, "curve": Section.curve,
-         "curve_law": Section.curve_law, "time_to": Section.time_to, "paleo": Section.paleo, "paleo_hybrid": Section.paleo_hybrid}
+         "curve_law": Section.curve_law, "time_to": Section.time_to, "paleo": Section.paleo, "paleo_hybrid": Section.paleo_hybrid,
+         "layerwise": Section.layerwise}
 
 
 class Report:
