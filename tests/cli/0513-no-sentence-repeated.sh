@@ -1,5 +1,6 @@
 # 0513-no-sentence-repeated.sh RECIPE: no sentence stands more than three times in the report of a recipe whose trials have all
-# run, as programs that make numbers up (tests/report/made_up.py); tests/cli/tests.cmake makes one test for each recipe.
+# run, as programs that make numbers up (tests/report/made_up.py), and each number is the one that tests/answers.py computes from the
+# runs; tests/cli/tests.cmake makes one test for each recipe.
 . "$(dirname "$0")/lib.sh"
 cp -r "$SOURCE/recipes" .
 echo '*.out' >.gitignore
@@ -32,6 +33,10 @@ ok orch report "$recipe" --json
 repeated '' 8
 ok orch report "$recipe" --disturbed --json
 repeated ' with disturbed runs' 8
+if /usr/bin/python3 -c 'import scipy, yaml' 2>/dev/null; then
+    ok /usr/bin/python3 "$SOURCE/tests/answers.py" "$recipe"
+    printf '%s\n' "$out" | tail -1
+fi
 # and where nothing has run
 rm -rf .orch recipes/.orch
 ok orch report "$recipe" --json

@@ -25,6 +25,8 @@ def value(metric, at):
     level = 0.5 + share(word, setting)
     if word == "oversubscribed":
         return 0
+    if word == "oversubscribed":
+        return 0
     if word == "simulated":
         return 1 if name == "simcluster" else 0
     if word.startswith("reached") or word in ("solved", "agrees"):
