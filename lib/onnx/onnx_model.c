@@ -358,6 +358,29 @@ static bool write_data(struct onnx_model *m, const char *path, const char *locat
     return finish_file(file, ok);
 }
 
+/* Gives both files their names. An older file of weights is set aside until the model has its name,
+ * too: the older model needs it. False with errno; then both older files are as before. */
+static bool replace_both(const char *path, const char *data, const char *temporary,
+                         const char *data_temporary)
+{
+    g_autofree char *aside = data ? orch_temporary_name(data) : NULL;
+    const bool has_older = data && rename(data, aside) == 0;
+    if (data && !has_older && errno != ENOENT)
+        return false;
+    if ((!data || rename(data_temporary, data) == 0) && rename(temporary, path) == 0) {
+        if (has_older)
+            unlink(aside);
+        return true;
+    }
+    int saved = errno;
+    if (data)
+        unlink(data);
+    if (has_older && rename(aside, data) != 0)
+        saved = errno;
+    errno = saved;
+    return false;
+}
+
 /* Writes to the temporary names and renames; false with errno. */
 static bool write_files(struct onnx_model *m, const char *path, const char *data,
                         const char *temporary, const char *data_temporary, struct onnx_written *out)
@@ -370,15 +393,7 @@ static bool write_files(struct onnx_model *m, const char *path, const char *data
     if (data && !write_data(m, data_temporary, location, &out->data_bytes))
         return false;
     out->bytes = (int64_t)onnx__model_proto__get_packed_size(&m->proto);
-    if (!write_model(m, temporary) || (data && rename(data_temporary, data) != 0))
-        return false;
-    if (rename(temporary, path) == 0)
-        return true;
-    int saved = errno;
-    if (data)
-        unlink(data);
-    errno = saved;
-    return false;
+    return write_model(m, temporary) && replace_both(path, data, temporary, data_temporary);
 }
 
 bool orch_onnx_model_write(struct onnx_model *m, const char *path, bool external,
