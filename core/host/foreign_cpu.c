@@ -86,6 +86,12 @@ void orch_foreign_cpu_begin(struct foreign_cpu *foreign, const char *path, const
             foreign->is_ours[i] = CPU_ISSET(i, &allowed);
     foreign->busy_s = busy_seconds(foreign);
     foreign->own_s = used_by_us();
+    foreign->ended_s = (double)NAN;
+}
+
+void orch_foreign_cpu_end(struct foreign_cpu *foreign)
+{
+    foreign->ended_s = busy_seconds(foreign);
 }
 
 void orch_foreign_cpu_clear(struct foreign_cpu *foreign)
@@ -149,7 +155,7 @@ double orch_foreign_cpu_share_of_other(const struct foreign_cpu *foreign, double
     unsigned count = 0;
     for (unsigned i = 0; i < foreign->cpu_count; i++)
         count += foreign->is_ours[i];
-    double others_s =
-        busy_seconds(foreign) - foreign->busy_s - (used_by_us() - foreign->own_s) - program_s;
+    double busy_s = isnan(foreign->ended_s) ? busy_seconds(foreign) : foreign->ended_s;
+    double others_s = busy_s - foreign->busy_s - (used_by_us() - foreign->own_s) - program_s;
     return isnan(others_s) || !count ? (double)NAN : CLAMP(others_s / (wall_s * count), 0.0, 1.0);
 }

@@ -436,6 +436,7 @@ static char *end_gpu_watch(struct supervisor *s)
 static void finish(struct supervisor *s)
 {
     int64_t ended_mono_ns = orch_mono_ns(), ended_ns = orch_now_ns();
+    orch_foreign_cpu_end(&s->foreign);
     g_autofree char *lost_gpu = end_gpu_watch(s);
     double sampling_cpu_s = orch_utilisation_end(s->utilisation, &s->out);
     drain(s);
@@ -452,7 +453,7 @@ static void finish(struct supervisor *s)
         drain(s);
     }
     double foreign_cpu =
-        orch_foreign_cpu_share(&s->foreign, (double)(orch_mono_ns() - s->start_ns) / 1e9);
+        orch_foreign_cpu_share(&s->foreign, (double)(ended_mono_ns - s->start_ns) / 1e9);
     orch_apart_leave(s->setup.apart);
     orch_opened_files_write(s->setup.opened, s->apart, s->setup.trial_dir);
     orch_text_metrics_finish(s->text_metrics);

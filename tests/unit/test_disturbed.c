@@ -58,6 +58,14 @@ static void test_share(void **state)
         if (isnan(rows[i].expected) ? !isnan(share) : !(fabs(share - rows[i].expected) < 0.01))
             fail_msg("row %zu: %g, expected %g", i, share, rows[i].expected);
     }
+    struct foreign_cpu ended; /* what others use after the trial's end does not count */
+    put_counters(path, 1000, 50);
+    orch_foreign_cpu_begin(&ended, path, rows[0].cpus, rows[0].count);
+    put_counters(path, 1000 + 3 * tick, 50);
+    orch_foreign_cpu_end(&ended);
+    put_counters(path, 1000 + 9 * tick, 50);
+    assert_true(fabs(orch_foreign_cpu_share(&ended, 10) - 0.3) < 0.01);
+    orch_foreign_cpu_clear(&ended);
     unlink(path);
     struct foreign_cpu none;
     orch_foreign_cpu_begin(&none, path, NULL, 0);
