@@ -73,14 +73,35 @@ void orch_curve_set_find_copies(struct orch_curve_set *set)
     }
 }
 
-int orch_curve_set_independent(const struct orch_curve_set *set)
+/* The number of fitted cells that are copies, or that are none. */
+static int count_fitted(const struct orch_curve_set *set, bool are_copies)
 {
     int count = 0;
     for (guint i = 0; i < set->cells->len; i++) {
         const struct orch_curve_set_cell *cell = set->cells->pdata[i];
-        count += cell->fit.stages && !cell->copy_of;
+        count += cell->fit.stages && (cell->copy_of != NULL) == are_copies;
     }
     return count;
+}
+
+int orch_curve_set_copies(const struct orch_curve_set *set)
+{
+    return count_fitted(set, true);
+}
+
+int orch_curve_set_independent(const struct orch_curve_set *set)
+{
+    return count_fitted(set, false);
+}
+
+const char *orch_curve_set_copies_why(const struct orch_curve_set *set)
+{
+    for (guint i = 0; i < set->cells->len; i++) {
+        const struct orch_curve_set_cell *cell = set->cells->pdata[i];
+        if (cell->copy_of && cell->copy_of->curve->seed != cell->curve->seed)
+            return "although the seeds of the runs differ, so that the seed has no effect";
+    }
+    return "because the runs have the same seed";
 }
 
 /* ---- networks ---------------------------------------------------------------------------------

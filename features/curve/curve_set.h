@@ -46,6 +46,11 @@ int orch_curve_set_net_of(struct orch_curve_set *set, const char *name, const js
 
 /** Sets `copy_of` of each cell. Call it when all cells are there and in order. */
 void orch_curve_set_find_copies(struct orch_curve_set *set);
+/** Returns the number of fitted cells that are a copy of another. */
+int orch_curve_set_copies(const struct orch_curve_set *set);
+/** Returns in words how the seeds explain the copies: "because the runs have the same seed", or
+ * that they do not. Static. */
+const char *orch_curve_set_copies_why(const struct orch_curve_set *set);
 /** Returns the number of fitted cells that are no copy of another. */
 int orch_curve_set_independent(const struct orch_curve_set *set);
 
@@ -72,6 +77,7 @@ struct orch_curve_set_law {
     double *starts;   /* first k of each stage */
     int used, passed; /* cells used, and fitted cells not used (other stages, or no features) */
     int copies;       /* fitted cells not used because their losses are those of a used one */
+    const char *copies_why; /* orch_curve_set_copies_why */
 };
 /** Fits the regression. NULL with an error when the set has too few usable curves. The caller
  * frees. */

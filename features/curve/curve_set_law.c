@@ -90,10 +90,8 @@ struct orch_curve_set_law *orch_curve_set_law_fit(const struct orch_curve_set *s
     out->stages = like->count;
     out->starts = g_memdup2(like->starts, like->count * sizeof *like->starts);
     out->used = (int)data.row_count;
-    for (guint i = 0; i < count; i++) {
-        const struct orch_curve_set_cell *cell = set->cells->pdata[i];
-        out->copies += cell->fit.stages && cell->copy_of;
-    }
+    out->copies = orch_curve_set_copies(set);
+    out->copies_why = orch_curve_set_copies_why(set);
     out->passed = orch_curve_set_independent(set) - out->used;
     return out;
 }

@@ -2,6 +2,7 @@
 #include "features/curve/curves.h"
 
 #include "core/stats/group.h"
+#include "core/stats/seeds.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -306,6 +307,7 @@ struct orch_run_curve *orch_run_curve_read(struct orch_plugins *plugins, struct 
     c->where = g_strdup(run->device_key);
     c->commit = g_strdup(run->source_commit);
     c->net = g_strdup(orch_json_text(params, "net", NULL));
+    c->seed = orch_run_seed(run, params);
     c->is_by_epoch = is_by_epoch(plugins, run, loss, epochs);
     read_points(c, loss);
     c->images = images;

@@ -14,6 +14,7 @@ struct orch_run_curve {
     char *key, *experiment, *who, *where, *commit;
     char *net; /* the value of the parameter `net`, or NULL */
     char *metric;
+    uint64_t seed;
     bool is_by_epoch;      /* k counts epochs; otherwise steps */
     size_t count, dropped; /* points; points dropped: non-finite loss or negative step */
     double *k, *loss;
@@ -48,8 +49,8 @@ struct orch_run_curve *orch_run_curve_read(struct orch_plugins *plugins, struct 
                                            const struct orch_curve_request *request,
                                            GError **error);
 
-/** Returns whether two curves have the same points to the last bit. Two runs of the same network
- * with the same seed do, so they are one observation. */
+/** Returns whether two curves have the same points to the last bit, as two runs of the same network
+ * with the same seed have; then they are one observation. */
 bool orch_run_curve_is_copy(const struct orch_run_curve *a, const struct orch_run_curve *b);
 
 enum orch_curve_choice { ORCH_CURVE_AUTO, ORCH_CURVE_ALWAYS_OPTIMUS, ORCH_CURVE_ALWAYS_POWER };

@@ -118,10 +118,8 @@ static void add_independence(struct orch_section *section, const struct orch_cur
                                    orch_curve_set_device(set, first->device));
     }
     if (text->len)
-        orch_section_note(section,
-                          "losses that are equal to the last bit, because the runs have the same "
-                          "seed, are one model: %s",
-                          text->str);
+        orch_section_note(section, "losses that are equal to the last bit, %s, are one model: %s",
+                          orch_curve_set_copies_why(set), text->str);
 }
 
 static bool fill(struct orch_section_context *a, GError **error)

@@ -214,11 +214,12 @@ static void add_law(struct orch_section *section, const struct orch_curve_set_la
                       orch_plural(law->law->networks),
                       law->law->networks < 3 ? "; below 3 networks: constants" : "");
     if (law->copies)
-        orch_section_note(section,
-                          "%d further curve%s equal%s one of these to the last bit (same seed) and "
-                          "count%s no second time",
-                          law->copies, orch_plural(law->copies), law->copies == 1 ? "s" : "",
-                          law->copies == 1 ? "s" : "");
+        orch_section_note(
+            section,
+            "%d further curve%s equal%s one of these to the last bit, %s, and count%s "
+            "no second time",
+            law->copies, orch_plural(law->copies), law->copies == 1 ? "s" : "", law->copies_why,
+            law->copies == 1 ? "s" : "");
     orch_section_note(section,
                       "in brackets the standard error (each network counts once); R2 is of the "
                       "logarithm where the scale is ln; left-out error: each network is predicted "
@@ -239,9 +240,9 @@ static void add_untested(struct orch_section *section, const struct orch_curve_s
     if (law->copies)
         orch_section_text(section,
                           "whether the device matters cannot be tested: the losses on the devices "
-                          "are equal to the last bit, because the runs have the same seed. With "
-                          "'seed: device' in the recipe's experiments each device has seeds of its "
-                          "own");
+                          "are equal to the last bit, %s. With 'seed: device' in the recipe's "
+                          "experiments each device has seeds of its own",
+                          law->copies_why);
     else
         orch_section_note(section,
                           "whether the device matters cannot be tested: that needs several "
@@ -423,12 +424,11 @@ static void add_held(struct orch_section *section, const struct orch_report_item
         draw_held(section, set, law, held);
         add_ranges(section, held);
     }
-    const int own = orch_curve_set_independent(held_set);
-    if ((int)held_set->cells->len - (int)missing > own)
+    const int own = orch_curve_set_independent(held_set), copies = orch_curve_set_copies(held_set);
+    if (copies)
         orch_section_note(section,
-                          "the %u curves of left-out networks are %d: equal to the last bit, "
-                          "because the runs have the same seed",
-                          held_set->cells->len - missing, own);
+                          "the %d curves of left-out networks are %d: equal to the last bit, %s",
+                          own + copies, own, orch_curve_set_copies_why(held_set));
     if (!held_set->cells->len)
         orch_section_note(section,
                           "the left-out network is not among the trials that were asked for");

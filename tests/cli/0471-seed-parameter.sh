@@ -22,7 +22,9 @@ check() { # NAME
     same "$(json rankings.0.settings.#)" 9 'settings where the seed is named'
     ok orch compare lr=0.1 lr=0.3 -w "experiment = $1" -m accuracy
     has '3 pairs'
-    ok orch plot --x lr --y accuracy -w "experiment = $1" --format tsv
+    ok orch plot --x lr --y accuracy -w "experiment = $1"
+    has 'mean over n = 3 runs'
+    has "means are also over $2"
 }
 ok orch try --name plain -x lr=0.1,0.2,0.3 -x seed=1,2,3 -- python3 job.py --lr '{lr}' --seed '{seed}'
 check plain seed

@@ -17,8 +17,8 @@ same "$(head -c 1 model.bin)" 0 'the file in the user folder'
 for n in 1 2; do
     ok orch ls --where "n = $n" --json
     key=$(json runs.0.key)
-    ok orch show "$key" -m found --format tsv
-    has 0
+    ok orch ls --where "key = $key" -m found --format tsv
+    same "$(printf '%s\n' "$out" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "found") c = i } NR == 2 { print $c }')" 0 'what the trial found'
     _run orch show "$key" --file model.bin
     same "$(head -c 1 "$SCRATCH/out")" "$n" 'what the trial wrote'
 done

@@ -58,6 +58,7 @@ has 'over 4 independent curves with 2 terms'
 has 'the 2 curves of left-out networks are 1: equal to the last bit'
 has_not 'as expected'
 has_not 'F('
+has 'equal to the last bit, because the runs have the same seed'
 # what is fitted to eight rows is what is fitted to the four: also the accuracy by loss
 ok orch curve --where 'experiment=one or experiment=two' --net resnet-cifar:20 --target-accuracy 85% --json
 cp "$SCRATCH/out" both
@@ -87,3 +88,11 @@ P
 sed 's/resources: { cores: 1 }/resources: { exclusive: true }/' d.recipe >bad.recipe
 fails 2 orch check bad.recipe
 says "'seed: device' needs 'cores' or 'gpus'"
+# where their seeds differ, these are no cause
+sed 's/\(random.Random(\)seed \* 1000/\10/' law.py >blind.py
+sed 's/law.py/blind.py/' law.plugin >blind.plugin
+sed 's/law.plugin/blind.plugin/; s/^recipe: c/recipe: e/; /reuse: device$/s/$/\n    seed: device/; s/reuse: device }/reuse: device, seed: device }/' c.recipe >e.recipe
+ok orch run e.recipe -q
+ok orch report e.recipe
+has '4 further curves equal one of these to the last bit, although the seeds of the runs differ, so that the seed has no effect'
+has_not 'the same seed'
