@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Samplers beside Optuna's and scikit-optimize's, by trials, on functions whose minimum is known.
+
+  bench/search.py BUILD [--functions A,B] [--methods orch:gp,optuna:tpe] [--seeds 20] [--trials 60] [--out FILE.json]
+
+BUILD has bench/bench_search_ask. Each method gets the same functions, seeds and number of trials. Printed: the
+median regret (best value so far less the minimum) after 25, 50 and 100 % of the trials with the interval of the
+median over the seeds (order statistics, 95 %), and the geometric mean over the functions; the seconds of a
+suggestion. Optuna and scikit-optimize come from whatever Python runs this file; what is missing is said.
+"""
+import argparse
+import json
+import math
+import random
+import subprocess
+import sys
+import time
+
+LOG = math.log
+
+
+def branin(p):
+    x, y = p['x'], p['y']
+    return (y - 5.1 / (4 * math.pi**2) * x * x + 5 / math.pi * x - 6)**2 + 10 * (1 - 1 / (8 * math.pi)) * math.cos(x) + 10
+
+
+HARTMANN = [1.0, 1.2, 3.0, 3.2]
+H3A = [[3, 10, 30], [0.1, 10, 35], [3, 10, 30], [0.1, 10, 35]]
+H3P = [[3689, 1170, 2673], [4699, 4387, 7470], [1091, 8732, 5547], [381, 5743, 8828]]
+H6A = [[10, 3, 17, 3.5, 1.7, 8], [0.05, 10, 17, 0.1, 8, 14], [3, 3.5, 1.7, 10, 17, 8], [17, 8, 0.05, 10, 0.1, 14]]
+H6P = [[1312, 1696, 5569, 124, 8283, 5886], [2329, 4135, 8307, 3736, 1004, 9991],
+       [2348, 1451, 3522, 2883, 3047, 6650], [4047, 8828, 8732, 5743, 1091, 381]]
+
+
+def hartmann(a, p):
+    def f(q):
+        x = [q[f'x{i}'] for i in range(len(a[0]))]
+        return -sum(c * math.exp(-sum(ai * (xi - pi * 1e-4)**2 for ai, xi, pi in zip(ar, x, pr)))
+                    for c, ar, pr in zip(HARTMANN, a, p))
+    return f
+
+
+def ackley(q):
+    x = [q[f'x{i}'] for i in range(5)]
+    n = len(x)
+    return -20 * math.exp(-0.2 * math.sqrt(sum(v * v for v in x) / n)) - math.exp(sum(math.cos(2 * math.pi * v) for v in x) / n) + 20 + math.e
+
+
+def rosenbrock(q):
+    x = [q[f'x{i}'] for i in range(4)]
+    return sum(100 * (x[i + 1] - x[i]**2)**2 + (1 - x[i])**2 for i in range(3))
+
+
+def levy(q):
+    w = [1 + (q[f'x{i}'] - 1) / 4 for i in range(4)]
+    return math.sin(math.pi * w[0])**2 + sum((v - 1)**2 * (1 + 10 * math.sin(math.pi * v + 1)**2) for v in w[:-1]) + \
+        (w[-1] - 1)**2 * (1 + math.sin(2 * math.pi * w[-1])**2)
+
+
+# A training in miniature: each optimizer has its own best rate, momentum exists for sgd alone, width saturates.
+def optimizers(q):
+    best = {'sgd': 0.1, 'adam': 0.002, 'rmsprop': 0.003}[q['opt']]
+    off = (LOG(q['lr']) - LOG(best)) / 1.5
+    base = {'sgd': 0.05, 'adam': 0.08, 'rmsprop': 0.12}[q['opt']]
+    momentum = 0.6 * (q['momentum'] - 0.9)**2 if q['opt'] == 'sgd' else 0
+    return base + 1 - math.exp(-off * off / 2) + momentum + 0.05 * (LOG(q['width'] / 96) / LOG(2))**2 / 4 + 0.3 * (q['drop'] - 0.15)**2
+
+
+# Kernels of a support vector machine: gamma for rbf, degree for poly.
+def kernels(q):
+    c = (math.log10(q['c']) - 1)**2 / 8
+    if q['kernel'] == 'linear':
+        return 0.30 + c
+    if q['kernel'] == 'rbf':
+        return 0.05 + c + 0.15 * (1 - math.exp(-((math.log10(q['gamma']) + 2.3) / 0.8)**2))
+    return 0.12 + c + 0.03 * abs(q['degree'] - 3)
+
+
+REAL = 'uniform({}, {})'.format
+FUNCTIONS = {  # name: (space, function, minimum, standard deviation of the noise)
+    'branin': ({'x': REAL(-5, 10), 'y': REAL(0, 15)}, branin, 0.39788735772973816, 0),
+    'hartmann3': ({f'x{i}': REAL(0, 1) for i in range(3)}, hartmann(H3A, H3P), -3.86277978, 0),
+    'hartmann6': ({f'x{i}': REAL(0, 1) for i in range(6)}, hartmann(H6A, H6P), -3.32236801, 0),
+    'ackley5': ({f'x{i}': REAL(-20, 32.768) for i in range(5)}, ackley, 0, 0),
+    'rosenbrock4': ({f'x{i}': REAL(-5, 10) for i in range(4)}, rosenbrock, 0, 0),
+    'levy4': ({f'x{i}': REAL(-10, 10) for i in range(4)}, levy, 0, 0),
+    'optimizers': ({'opt': '[sgd, adam, rmsprop]', 'lr': 'loguniform(1e-5, 1)', 'momentum': 'uniform(0, 1) if opt = sgd',
+                    'width': 'int(8, 512, log)', 'drop': 'uniform(0, 0.6)'}, optimizers, 0.05, 0),
+    'kernels': ({'kernel': '[linear, rbf, poly]', 'c': 'loguniform(1e-3, 1e4)', 'gamma': 'loguniform(1e-6, 1) if kernel = rbf',
+                 'degree': 'int(1, 8) if kernel = poly'}, kernels, 0.05, 0),
+    'branin_noisy': ({'x': REAL(-5, 10), 'y': REAL(0, 15)}, branin, 0.39788735772973816, 2.0),
+    'hartmann6_noisy': ({f'x{i}': REAL(0, 1) for i in range(6)}, hartmann(H6A, H6P), -3.32236801, 0.2),
+}
+
+
+def range_of(text):
+    """('loguniform', ['1e-5', '1'], None or (parent, [choices])) of a range as orch reads it."""
+    text, _, when = text.partition(' if ')
+    condition = None
+    if when:
+        parent, _, value = when.partition('=')
+        condition = (parent.strip(), [value.strip()])
+    if text.startswith('['):
+        return 'choice', [w.strip() for w in text[1:-1].split(',')], condition
+    word, _, rest = text.partition('(')
+    return word, [w.strip() for w in rest.rstrip(')').split(',')], condition
+
+
+def number(text):
+    try:
+        return int(text)
+    except ValueError:
+        try:
+            return float(text)
+        except ValueError:
+            return text
+
+
+class Orch:
+    def __init__(self, program, sampler, space, seed):
+        self.p = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.space, self.sampler, self.seed, self.n = space, sampler, seed, 0
+        self.p.stdin.write('space\t' + '\t'.join(f'{k}\t{v}' for k, v in space.items()) + '\n')
+
+    def next(self):
+        self.p.stdin.write(f'next\t{self.sampler}\t{self.seed}\n')
+        self.p.stdin.flush()
+        words = self.p.stdout.readline().rstrip('\n').split('\t')
+        self.n += 1
+        return self.n - 1, {k: number(w) for k, w in zip(self.space, words) if w}
+
+    def end(self, which, value):
+        self.p.stdin.write(f'end\t{which}\t{value!r}\n')
+
+    def close(self):
+        self.p.stdin.close()
+        self.p.wait()
+
+
+class Optuna:
+    def __init__(self, sampler, space, seed):
+        import optuna
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        s = optuna.samplers
+        made = {'tpe': lambda: s.TPESampler(seed=seed), 'tpe-multivariate': lambda: s.TPESampler(seed=seed, multivariate=True, group=True),
+                'gp': lambda: s.GPSampler(seed=seed), 'random': lambda: s.RandomSampler(seed=seed)}[sampler]()
+        self.study, self.space = optuna.create_study(sampler=made), space
+
+    def next(self):
+        t = self.study.ask()
+        got = {}
+        for name, text in self.space.items():
+            word, args, condition = range_of(text)
+            if condition and got.get(condition[0]) not in condition[1]:
+                continue
+            if word == 'choice':
+                got[name] = t.suggest_categorical(name, args)
+            elif word == 'int':
+                got[name] = t.suggest_int(name, int(args[0]), int(args[1]), log=args[2:] == ['log'])
+            else:
+                got[name] = t.suggest_float(name, float(args[0]), float(args[1]), log=word == 'loguniform')
+        return t, got
+
+    def end(self, which, value):
+        self.study.tell(which, value)
+
+    def close(self):
+        pass
+
+
+class Skopt:
+    """scikit-optimize has no conditions: every parameter always exists for it."""
+    def __init__(self, sampler, space, seed):
+        import numpy
+        for old in ('int', 'float', 'bool'):  # names that NumPy has removed
+            if old not in numpy.__dict__:
+                setattr(numpy, old, {'int': int, 'float': float, 'bool': bool}[old])
+        from skopt import Optimizer
+        from skopt.space import Categorical, Integer, Real
+        dims = []
+        for text in space.values():
+            word, args, _ = range_of(text)
+            if word == 'choice':
+                dims.append(Categorical(args))
+            elif word == 'int':
+                dims.append(Integer(int(args[0]), int(args[1]), prior='log-uniform' if args[2:] == ['log'] else 'uniform'))
+            else:
+                dims.append(Real(float(args[0]), float(args[1]), prior='log-uniform' if word == 'loguniform' else 'uniform'))
+        self.o, self.space = Optimizer(dims, base_estimator=sampler.upper(), random_state=seed), space
+
+    def next(self):
+        x = self.o.ask()
+        got = {}
+        for (name, text), value in zip(self.space.items(), x):
+            condition = range_of(text)[2]
+            if not condition or got.get(condition[0]) in condition[1]:
+                got[name] = value
+        return x, got
+
+    def end(self, which, value):
+        self.o.tell(which, value)
+
+    def close(self):
+        pass
+
+
+def search(build, method, name, seed, trials):
+    """The regret after each trial (of the noiseless values), and the mean seconds of a suggestion."""
+    space, function, least, noise = FUNCTIONS[name]
+    package, _, sampler = method.partition(':')
+    made = Orch(f'{build}/bench/bench_search_ask', sampler, space, seed) if package == 'orch' else \
+        {'optuna': Optuna, 'skopt': Skopt}[package](sampler, space, seed)
+    rng = random.Random(seed)
+    spent, regret, best_seen, best = 0.0, [], math.inf, math.inf
+    for _ in range(trials):
+        began = time.perf_counter()
+        which, point = made.next()
+        spent += time.perf_counter() - began
+        true = function(point)
+        seen = true + rng.gauss(0, noise)
+        # what a user would take is the trial that looks best
+        if seen < best_seen:
+            best_seen, best = seen, true
+        regret.append(max(best - least, 0))
+        began = time.perf_counter()
+        made.end(which, seen)
+        spent += time.perf_counter() - began
+    made.close()
+    return regret, spent / trials
+
+
+def median_interval(values):
+    v = sorted(values)
+    n = len(v)
+    k = max(int((n - 1.96 * math.sqrt(n)) / 2), 0)
+    return v[n // 2] if n % 2 else (v[n // 2 - 1] + v[n // 2]) / 2, v[k], v[n - 1 - k]
+
+
+def main():
+    a = argparse.ArgumentParser()
+    a.add_argument('build')
+    a.add_argument('--functions', default=','.join(FUNCTIONS))
+    a.add_argument('--methods', default='orch:auto,orch:tpe,orch:sobol,optuna:tpe,optuna:gp,optuna:random,skopt:gp')
+    a.add_argument('--seeds', type=int, default=20)
+    a.add_argument('--trials', type=int, default=60)
+    a.add_argument('--out')
+    o = a.parse_args()
+    table = {}
+    for method in o.methods.split(','):
+        for name in o.functions.split(','):
+            try:
+                runs = [search(o.build, method, name, seed, o.trials) for seed in range(o.seeds)]
+            except ImportError as error:
+                print(f'{method}: skipped: {error}', flush=True)
+                break
+            cells = [median_interval([r[0][int(share * o.trials) - 1] for r in runs]) for share in (0.25, 0.5, 1)]
+            seconds = sum(r[1] for r in runs) / len(runs)
+            table.setdefault(method, {})[name] = {'median': cells, 'seconds': seconds, 'final': [r[0][-1] for r in runs]}
+            print(f'{method:18} {name:16} ' + '  '.join(f'{m:9.3g} [{lo:.2g}, {hi:.2g}]' for m, lo, hi in cells) +
+                  f'  {seconds * 1e3:7.2f} ms', flush=True)
+    for method, rows in table.items():
+        for i, share in enumerate((25, 50, 100)):
+            mean = math.exp(sum(LOG(max(r['median'][i][0], 1e-9)) for r in rows.values()) / len(rows))
+            print(f'{method:18} geometric mean after {share:3} %: {mean:.4g}  ({len(rows)} functions)')
+    if o.out:
+        json.dump(table, open(o.out, 'w'))
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,3 @@
+# spaces of searches, and what chooses points in them
+orch_test(space "quick" orch_space)
+orch_test(sampler "quick" orch_predictors)

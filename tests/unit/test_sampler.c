@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Samplers on functions whose minimum is known. */
+#include "predictors/sampler.h"
+#include "predictors/space_process.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define TRIALS 40
+
+/* A search so far. */
+struct history {
+    struct orch_space *space;
+    double points[TRIALS][ORCH_SPACE_PARAMS_MAX];
+    struct orch_sampled trials[TRIALS];
+    size_t count;
+};
+
+static void add(struct history *history, const char *name, const char *text)
+{
+    if (!history->space)
+        history->space = orch_space_new();
+    assert_true(orch_space_add(history->space, name, text, NULL, NULL));
+}
+
+static double *next(struct history *history, const struct orch_sampler *sampler, uint64_t seed)
+{
+    const struct orch_sampling sampling = {
+        .space = history->space, .trials = history->trials, .count = history->count, .seed = seed};
+    double *point = history->points[history->count];
+    sampler->next(&sampling, point);
+    history->trials[history->count++] =
+        (struct orch_sampled){.point = point, .state = ORCH_SAMPLED_PENDING};
+    return point;
+}
+
+static void end(struct history *history, size_t index, double value)
+{
+    history->trials[index].state = isfinite(value) ? ORCH_SAMPLED_ENDED : ORCH_SAMPLED_FAILED;
+    history->trials[index].value = value;
+}
+
+/* A valley along a in [0, 1] and b, with the minimum 0 at (0.3, 0.7). */
+static double bowl(const double *at)
+{
+    return pow(at[0] - 0.3, 2) + 4 * pow(at[1] - 0.7, 2);
+}
+
+static double best_of(const struct orch_sampler *sampler, uint64_t seed)
+{
+    struct history history = {0};
+    add(&history, "a", "uniform(0, 1)");
+    add(&history, "b", "uniform(0, 1)");
+    double best = HUGE_VAL;
+    for (size_t i = 0; i < TRIALS; i++) {
+        double value = bowl(next(&history, sampler, seed));
+        end(&history, i, value);
+        best = fmin(best, value);
+    }
+    orch_space_free(history.space);
+    return best;
+}
+
+/* Most of five seeds end so near: what random points reach in 40 trials is about 0.01. */
+static void test_minimum(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sampler;
+        double near;
+    } rows[] = {{"gp", 1e-4}, {"auto", 1e-4}, {"tpe", 0.02}, {"sobol", 0.05}, {"random", 0.1}};
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        const struct orch_sampler *sampler = orch_sampler_find(rows[i].sampler);
+        unsigned near = 0;
+        assert_non_null(sampler);
+        for (uint64_t seed = 0; seed < 5; seed++)
+            near += best_of(sampler, seed) < rows[i].near;
+        if (near < 3)
+            fail_msg("%s: %u of 5 seeds came below %g", rows[i].sampler, near, rows[i].near);
+    }
+}
+
+/* The same trials and the same seed give the same point; another seed another one. */
+static void test_repeatable(void **state)
+{
+    (void)state;
+    for (const struct orch_sampler *sampler = ORCH_SAMPLERS; sampler->name; sampler++) {
+        struct history a = {0}, b = {0};
+        for (int k = 0; k < 2; k++) {
+            add(k ? &b : &a, "x", "uniform(0, 1)");
+            add(k ? &b : &a, "opt", "[p, q, r]");
+        }
+        for (size_t i = 0; i < 15; i++) {
+            double *x = next(&a, sampler, 7), *y = next(&b, sampler, 7);
+            assert_memory_equal(x, y, 2 * sizeof *x);
+            end(&a, i, fabs(x[0] - 0.5) + x[1]);
+            end(&b, i, fabs(y[0] - 0.5) + y[1]);
+        }
+        b.count--;
+        double *x = next(&a, sampler, 7), *y = next(&b, sampler, 8);
+        assert_true(memcmp(x, y, 2 * sizeof *x) != 0);
+        orch_space_free(a.space);
+        orch_space_free(b.space);
+    }
+}
+
+/* Points that are chosen while others run differ from these. */
+static void test_pending(void **state)
+{
+    (void)state;
+    struct history history = {0};
+    add(&history, "a", "uniform(0, 1)");
+    add(&history, "b", "uniform(0, 1)");
+    const struct orch_sampler *sampler = orch_sampler_find("gp");
+    for (size_t i = 0; i < 12; i++)
+        end(&history, i, bowl(next(&history, sampler, 1)));
+    for (size_t i = 12; i < 20; i++) {
+        const double *point = next(&history, sampler, 1);
+        for (size_t j = 12; j < i; j++)
+            assert_true(hypot(point[0] - history.points[j][0], point[1] - history.points[j][1]) >
+                        1e-3);
+    }
+    orch_space_free(history.space);
+}
+
+/* Half of the space fails, the side where the model expects more: few of the later trials go there.
+ */
+static void test_failing(void **state)
+{
+    (void)state;
+    struct history history = {0};
+    unsigned failed = 0;
+    add(&history, "a", "uniform(0, 1)");
+    for (size_t i = 0; i < 30; i++) {
+        double at = next(&history, orch_sampler_find("gp"), 3)[0];
+        end(&history, i, at < 0.5 ? (double)NAN : at); /* falls towards the failures */
+        failed += i >= 10 && at < 0.5;
+    }
+    if (failed > 10)
+        fail_msg("%u of the last 20 trials failed", failed);
+    orch_space_free(history.space);
+}
+
+/* A parameter of a condition exists where its parent says so. The better branch is found by gp;
+ * tpe, which looks at each parameter by itself, leaves a branch whose first values are bad for
+ * long. */
+static void test_conditions(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"gp", "tpe"};
+    for (size_t k = 0; k < G_N_ELEMENTS(names); k++) {
+        struct history history = {0};
+        unsigned good = 0;
+        add(&history, "opt", "[sgd, adam]");
+        add(&history, "momentum", "uniform(0, 1) if opt = sgd");
+        for (size_t i = 0; i < TRIALS; i++) {
+            const double *at = next(&history, orch_sampler_find(names[k]), 5);
+            bool is_sgd = at[0] < 0.5;
+            assert_true(is_sgd == !isnan(at[1]));
+            end(&history, i, is_sgd ? fabs(at[1] - 0.9) : 0.4);
+            good += i >= 20 && is_sgd;
+        }
+        if (k == 0 && good < 12)
+            fail_msg("%s: %u of the last 20 trials took the better branch", names[k], good);
+        orch_space_free(history.space);
+    }
+}
+
+/* The process knows values where they were measured, and the lengths of what matters. */
+static void test_process(void **state)
+{
+    (void)state;
+    struct history history = {0};
+    add(&history, "a", "uniform(0, 1)");
+    add(&history, "b", "uniform(0, 1)");
+    double points[30][2], values[30], mean, deviation, slopes[2], unused[2];
+    for (size_t i = 0; i < 30; i++) {
+        double *point = next(&history, orch_sampler_find("sobol"), 0);
+        memcpy(points[i], point, sizeof points[i]);
+        values[i] = sin(5 * points[i][0]); /* b does not matter */
+    }
+    struct orch_space_process *process =
+        orch_space_process_fit(history.space, points[0], values, 30);
+    assert_non_null(process);
+    for (size_t i = 0; i < 30; i++) {
+        orch_space_process_at(process, points[i], &mean, &deviation, NULL, NULL);
+        assert_true(fabs(mean - values[i]) < 0.01);
+        assert_true(deviation < 0.1);
+    }
+    assert_true(orch_space_process_length(process, 1) > 3 * orch_space_process_length(process, 0));
+    /* slopes against differences */
+    static const double at[] = {0.42, 0.3}, beside[] = {0.42 + 1e-5, 0.3};
+    double next_mean, next_deviation, deviation_slopes[2];
+    orch_space_process_at(process, at, &mean, &deviation, slopes, deviation_slopes);
+    orch_space_process_at(process, beside, &next_mean, &next_deviation, NULL, unused);
+    assert_true(fabs((next_mean - mean) / 1e-5 - slopes[0]) < 1e-3 * (1 + fabs(slopes[0])));
+    assert_true(fabs((next_deviation - deviation) / 1e-5 - deviation_slopes[0]) <
+                1e-2 * (0.1 + fabs(deviation_slopes[0])));
+    /* what is believed of a point is known there afterwards, and changes no mean */
+    orch_space_process_at(process, at, &mean, &deviation, NULL, NULL);
+    orch_space_process_believe(process, at);
+    orch_space_process_at(process, at, &next_mean, &next_deviation, NULL, NULL);
+    assert_true(fabs(next_mean - mean) < 1e-6 && next_deviation <= deviation + 1e-9);
+    orch_space_process_free(process);
+    orch_space_free(history.space);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    for (size_t i = 0; ORCH_SAMPLER_NAMES[i]; i++)
+        assert_string_equal(ORCH_SAMPLERS[i].name, ORCH_SAMPLER_NAMES[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),      cmocka_unit_test(test_process),
+        cmocka_unit_test(test_minimum),    cmocka_unit_test(test_repeatable),
+        cmocka_unit_test(test_pending),    cmocka_unit_test(test_failing),
+        cmocka_unit_test(test_conditions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

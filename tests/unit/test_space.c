@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Ranges as written, and the values of points. */
+#include "lib/base/error.h"
+#include "lib/space/space.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct orch_space *space_of(const char *const *pairs)
+{
+    struct orch_space *space = orch_space_new();
+    for (; pairs[0]; pairs += 2) {
+        GError *error = NULL;
+        if (!orch_space_add(space, pairs[0], pairs[1], NULL, &error))
+            fail_msg("%s: %s", pairs[1], error->message);
+    }
+    return space;
+}
+
+static void test_values(void **state)
+{
+    (void)state;
+    static const char *const pairs[] = {"a", "uniform(-1, 1)",      "b", "loguniform(1e-4, 1)",
+                                        "c", "int(1, 4)",           "d", "int(8, 256, log)",
+                                        "e", "[sgd, 'a b', \"c\"]", NULL};
+    static const struct {
+        unsigned param;
+        double unit;
+        const char *text;
+    } rows[] = {{0, 0, "-1"},     {0, 0.75, "0.5"}, {0, 1, "1"},   {1, 0, "0.0001"},
+                {1, 0.5, "0.01"}, {1, 1, "1"},      {2, 0, "1"},   {2, 0.2499, "1"},
+                {2, 0.2501, "2"}, {2, 1, "4"},      {3, 0, "8"},   {3, 1, "256"},
+                {4, 0, "sgd"},    {4, 0.5, "a b"},  {4, 0.99, "c"}};
+    struct orch_space *space = space_of(pairs);
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        const struct orch_space_param *param = orch_space_param(space, rows[i].param);
+        g_autofree char *text = orch_space_text(param, rows[i].unit);
+        double back;
+        assert_string_equal(text, rows[i].text);
+        assert_true(orch_space_unit(param, text, &back));
+        g_autofree char *again = orch_space_text(param, back);
+        assert_string_equal(again, text);
+    }
+    assert_true(orch_space_levels(orch_space_param(space, 0)) == 0);
+    assert_true(orch_space_levels(orch_space_param(space, 2)) == 4);
+    assert_true(orch_space_levels(orch_space_param(space, 4)) == 3);
+    double unused;
+    assert_false(orch_space_unit(orch_space_param(space, 0), "1.5", &unused));
+    assert_false(orch_space_unit(orch_space_param(space, 2), "1.5", &unused));
+    assert_false(orch_space_unit(orch_space_param(space, 4), "adam", &unused));
+    orch_space_free(space);
+}
+
+/* A whole number is as likely as its neighbours, on a logarithmic range as its share of it. */
+static void test_shares(void **state)
+{
+    (void)state;
+    static const char *const pairs[] = {"c", "int(1, 4)", NULL};
+    struct orch_space *space = space_of(pairs);
+    unsigned counts[5] = {0};
+    for (int i = 0; i < 4000; i++) {
+        g_autofree char *text = orch_space_text(orch_space_param(space, 0), (i + 0.5) / 4000);
+        counts[text[0] - '0']++;
+    }
+    for (int k = 1; k <= 4; k++)
+        assert_int_equal(counts[k], 1000);
+    orch_space_free(space);
+}
+
+static void test_conditions(void **state)
+{
+    (void)state;
+    static const char *const pairs[] = {"opt",      "[sgd, adam, none]",
+                                        "momentum", "uniform(0, 1) if opt = sgd else 0",
+                                        "rate",     "loguniform(1e-3, 1) if opt in [sgd, adam]",
+                                        NULL};
+    struct orch_space *space = space_of(pairs);
+    double point[3] = {0.1, 0.3, NAN};
+    orch_space_snap(space, point);
+    assert_true(fabs(point[1] - 0.3) < 1e-6 && fabs(point[2] - 0.5) < 1e-6);
+    point[0] = 0.5;
+    orch_space_snap(space, point);
+    assert_true(isnan(point[1]) && !isnan(point[2]));
+    point[0] = 0.9;
+    orch_space_snap(space, point);
+    assert_true(isnan(point[1]) && isnan(point[2]));
+    assert_string_equal(orch_space_param(space, 1)->otherwise, "0");
+    orch_space_free(space);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t at;
+        const char *what;
+    } rows[] = {
+        {"uniform(2, 1)", 8, "the range from 2 to 1 is empty"},
+        {"loguniform(0, 1)", 11, "a logarithmic range cannot begin at 0"},
+        {"int(0, 8, log)", 4, "a logarithmic range cannot begin at 0"},
+        {"int(1.5, 8)", 4, "expected a whole number, found '1.5'"},
+        {"uniform(1)", 9, "a range needs two ends: uniform(LOW, HIGH)"},
+        {"uniform(1, 2", 12, "')' is missing"},
+        {"uniform(1, x)", 11, "expected a number, found 'x'"},
+        {"uniform(1, inf)", 11, "expected a number, found 'inf'"},
+        {"normal(0, 1)", 0, "'normal(0, 1)' is no range"},
+        {"[a]", 1, "a search needs at least two choices"},
+        {"[a, b, a]", 1, "the choice 'a' is there twice"},
+        {"[a, b", 5, "']' is missing"},
+        {"[a, 'b]", 4, "a quote is not closed"},
+        {"uniform(0, 1) when x = 1", 14, "unexpected text after the range: 'when x = 1'"},
+        {"uniform(0, 1) if x = 1", 17, "'x' is no earlier parameter with choices"},
+        {"uniform(0, 1) if opt = adam", 21, "'opt' has no choice 'adam'"},
+        {"uniform(0, 1) if opt", 20,
+         "a condition is written 'if opt = VALUE' or 'if opt in [A, B]'"},
+        {"uniform(0, 1) if opt = sgd or", 27, "unexpected text after the condition: 'or'"},
+        {"", 0, "'' is no range"},
+    };
+    static const char *const pairs[] = {"opt", "[sgd, none]", NULL};
+    struct orch_space *space = space_of(pairs);
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        g_autoptr(GError) error = NULL;
+        size_t at = 999;
+        assert_false(orch_space_add(space, "p", rows[i].text, &at, &error));
+        g_autofree char *what = orch_error_what(error);
+        assert_string_equal(what, rows[i].what);
+        if (at != rows[i].at)
+            fail_msg("%s: at %zu, not %zu", rows[i].text, at, rows[i].at);
+    }
+    assert_int_equal(space->params->len, 1);
+    orch_space_free(space);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
