@@ -15,6 +15,7 @@
     ROW(HARDWARE)  /* known GPUs, links and prices; measuring this machine */                      \
     ROW(PREDICT)   /* forecasts of times and costs */                                              \
     ROW(LEARN)     /* predictors that are trained on runs */                                       \
+    ROW(SEARCH)    /* trials whose values are chosen from the results so far */                    \
     ROW(CURVE)     /* learning curves and the laws fitted to them */                               \
     ROW(PALEO)     /* PALEO's formulas and the roofline */                                         \
     ROW(COMPARE)   /* two runs, experiments or commits, and whether they differ */                 \

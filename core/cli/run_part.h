@@ -34,6 +34,9 @@ struct orch_run_part {
      */
     bool (*share)(void *state, struct orch_plan *plan, const struct orch_listener *listener,
                   struct orch_sharing *out);
+    /** Gives what chooses the values of the plan's searches. False: it has none. */
+    bool (*choose)(void *state, struct orch_plan *plan, const struct orch_listener *listener,
+                   struct orch_chooser *out);
     /** Called when the trials have ended and the listener is closed. `totals` is NULL when the run
      * failed. */
     bool (*ended)(void *state, struct orch_plan *plan, const struct orch_totals *totals,

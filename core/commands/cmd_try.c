@@ -14,6 +14,8 @@ struct try_options {
     const char **artifacts, **inputs, **resources;
     int repeat;
     const char *timeout, *metrics_on;
+    const char *search, *sampler, *until;
+    int trials;
     bool from_env;
 };
 
@@ -22,7 +24,18 @@ static const struct orch_option OPTIONS[] = {
                 .value = "PARAM=VALUE", .help = "give {PARAM} a value"),
     ORCH_OPTION(struct try_options, execute.variant.sweeps, LIST, "sweep", .letter = 'x',
                 .value = "PARAM=A,B,...",
-                .help = "sweep {PARAM} over values, or range(A,B[,STEP])"),
+                .help = "sweep {PARAM} over values, or range(A,B[,STEP]); with --search also a "
+                        "range: 'loguniform(1e-4,1)'"),
+    ORCH_OPTION(struct try_options, search, TEXT, "search", .value = "METRIC",
+                .help =
+                    "choose the values of ranges to get the best: 'max val_accuracy', 'min last "
+                    "loss' (docs/search.md)"),
+    ORCH_OPTION(struct try_options, trials, COUNT, "trials", .value = "N",
+                .help = "points that a search tries (default: 30)"),
+    ORCH_OPTION(struct try_options, until, TEXT, "until", .value = "VALUE",
+                .help = "end a search when the metric is at least as good"),
+    ORCH_OPTION(struct try_options, sampler, TEXT, "sampler", .value = "NAME",
+                .help = "how a search chooses: auto, gp, tpe, sobol or random"),
     ORCH_OPTION(struct try_options, repeat, COUNT, "repeat", .value = "N",
                 .help = "run each setting N times; {seed} and {repeat} distinguish them"),
     ORCH_OPTION(struct try_options, name, TEXT, "name", .value = "NAME",
@@ -76,6 +89,10 @@ static struct orch_expansion *expand(struct orch_cli *cli, const struct try_opti
                                      .repeat = o->repeat,
                                      .timeout_s = timeout_s,
                                      .metrics_on = o->metrics_on,
+                                     .search = o->search,
+                                     .sampler = o->sampler,
+                                     .until = o->until,
+                                     .trials = o->trials,
                                      .from_env = o->from_env};
     GError *problem = NULL;
     struct orch_diags *diags = orch_diags_new();
@@ -130,6 +147,8 @@ const struct orch_command ORCH_COMMAND_TRY = {
              "\n" ORCH_ON_CHANGE_ABOUT "\n"
              "\n" ORCH_KEEP_GOING_ABOUT,
     .examples = "  orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}\n"
-                "  orch try -x n='range(1,8)' --repeat 3 -- ./bench {n}",
+                "  orch try -x n='range(1,8)' --repeat 3 -- ./bench {n}\n"
+                "  orch try -x lr='loguniform(1e-4,1)' --search 'max val_accuracy' --trials 40 -- "
+                "python3 train.py --lr {lr}",
     .run = run,
 };

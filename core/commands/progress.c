@@ -107,7 +107,7 @@ static void print_instead(struct orch_progress *progress, const char *text)
 
 static unsigned ended_count(const struct orch_totals *totals)
 {
-    unsigned count = totals->reused + totals->skipped + totals->not_run;
+    unsigned count = totals->reused + totals->skipped + totals->unneeded + totals->not_run;
     for (int i = 0; i <= ORCH_VERDICT_UNKNOWN; i++)
         count += totals->ended[i];
     return count;
@@ -435,6 +435,7 @@ void orch_progress_end(struct orch_progress *progress, const struct orch_totals 
     append_count(line, totals->reused, "done before");
     append_count(line, totals->skipped, "not for this machine or profile");
     append_count(line, totals->held, "left to others");
+    append_count(line, totals->unneeded, "not needed");
     append_count(line, totals->not_run, "not run");
     append_count(line, totals->retried, "tried again");
     g_autofree char *took = orch_duration_format(seconds);

@@ -75,6 +75,16 @@ bool orch_run_parts_share(const struct orch_run_parts *parts, struct orch_plan *
     return shares;
 }
 
+bool orch_run_parts_choose(const struct orch_run_parts *parts, struct orch_plan *plan,
+                           const struct orch_listener *listener, struct orch_chooser *out)
+{
+    bool chooses = false;
+    for (guint i = 0; !chooses && i < parts->all->len; i++)
+        if (at(parts, i)->part->choose)
+            chooses = at(parts, i)->part->choose(at(parts, i)->state, plan, listener, out);
+    return chooses;
+}
+
 /* The parts are ended even if an earlier one fails, because they release what others wait for. */
 bool orch_run_parts_ended(const struct orch_run_parts *parts, struct orch_plan *plan,
                           const struct orch_totals *totals, GError **error)

@@ -20,6 +20,8 @@ bool orch_run_parts_ended(const struct orch_run_parts *parts, struct orch_plan *
 /* Each calls the function of that name until a part gives true. */
 bool orch_run_parts_share(const struct orch_run_parts *parts, struct orch_plan *plan,
                           const struct orch_listener *listener, struct orch_sharing *out);
+bool orch_run_parts_choose(const struct orch_run_parts *parts, struct orch_plan *plan,
+                           const struct orch_listener *listener, struct orch_chooser *out);
 bool orch_run_parts_print_held(const struct orch_run_parts *parts, const struct orch_plan *plan);
 
 #endif

@@ -344,7 +344,7 @@ struct orch_plan *orch_plan_new(struct orch_workspace *workspace, struct orch_pl
     for (unsigned i = 0; i < plan->count; i++)
         make_item(plan, i);
     make_order(plan);
-    ok = ok && check_items(plan, diags);
+    ok = ok && check_items(plan, diags) && orch_plan_fill_searches(plan, error);
     for (unsigned i = 0; ok && i < plan->count; i++)
         ok = orch_plan_settle_once(plan, i, error);
     if (!ok) {

@@ -8,6 +8,7 @@
 #include "core/plugin/plugins.h"
 #include "core/recipe/needs.h"
 #include "core/recipe/recipe.h"
+#include "core/recipe/search.h"
 #include "core/workspace/environment.h"
 #include "core/workspace/workspace.h"
 #include "lib/base/file_digests.h"
@@ -114,6 +115,10 @@ bool orch_plan_settle(struct orch_plan *plan, unsigned index, GError **error);
  * orch_plan_renew was called for them. Finished and running trials keep the tree that they began
  * with. */
 bool orch_plan_recapture(struct orch_plan *plan, GError **error);
+/** Gives the cells of a search's point, which is set but not chosen yet, its values: they are
+ * checked by their plugin, get their fingerprints and states. False, and the point is open again,
+ * when the plugin rejects it or on another error. */
+bool orch_plan_take_point(struct orch_plan *plan, struct orch_search_point *point, GError **error);
 /** Determines the inputs of a trial that has not started anew; orch_plan_settle then gives its new
  * fingerprint and state. */
 bool orch_plan_renew(struct orch_plan *plan, unsigned index, GError **error);
@@ -132,6 +137,9 @@ bool orch_plan_choose(struct orch_plan *plan, const struct orch_ref *ref, unsign
  * them; a run received from elsewhere may lack its artifacts. Returns false when one is missing:
  * the item is then MISSING and forced, so that it runs again. */
 bool orch_plan_check_files(struct orch_plan *plan, unsigned index);
+
+/** Marks an item whose search tries nothing more as UNUSED. */
+void orch_plan_set_unneeded(struct orch_plan_item *item, const char *why);
 
 /** True for items that `orch run` would start. */
 bool orch_plan_will_run(const struct orch_plan_item *item);

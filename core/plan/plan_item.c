@@ -10,6 +10,7 @@
 #include "core/plan/read_since.h"
 #include "core/plan/reuse.h"
 #include "core/plan/same_comments.h"
+#include "core/recipe/search.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -31,6 +32,11 @@ void orch_plan_set_state(struct orch_plan_item *item, enum orch_plan_state state
     item->state = state;
     g_free(item->reason);
     item->reason = reason;
+}
+
+void orch_plan_set_unneeded(struct orch_plan_item *item, const char *why)
+{
+    orch_plan_set_state(item, ORCH_PLAN_UNUSED, g_strdup(why));
 }
 
 static char *ago(int64_t then_ns)
@@ -363,6 +369,11 @@ static bool settle_refs(struct orch_plan *plan, struct orch_plan_item *item,
                         struct orch_fingerprint_ref *out, GError **error)
 {
     const GPtrArray *refs = item->cell->refs;
+    if (orch_cell_is_open(item->cell)) {
+        orch_plan_set_state(item, ORCH_PLAN_WAITING,
+                            g_strdup("its values are chosen when it starts"));
+        return false;
+    }
     for (guint i = 0; i < refs->len; i++) {
         const struct orch_ref *ref = refs->pdata[i];
         for (guint j = 0; j < ref->cells->len; j++)
@@ -391,6 +402,8 @@ static bool settle_refs(struct orch_plan *plan, struct orch_plan_item *item,
 static bool adopt_run(struct orch_plan *plan, struct orch_plan_item *item, GError **error)
 {
     struct orch_history_row *row = NULL;
+    if (orch_cell_is_open(item->cell)) /* it has no values of its own */
+        return true;
     if (!orch_reuse_find_by_params(plan, item, &row, error))
         return false;
     if (row) {

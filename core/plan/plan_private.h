@@ -10,6 +10,10 @@ void orch_plan_set_state(struct orch_plan_item *item, enum orch_plan_state state
 /** Settles an item after the items it refers to. Does nothing when it is settled already. */
 bool orch_plan_settle_once(struct orch_plan *plan, unsigned index, GError **error);
 
+/** Gives open cells of searches the points of runs that the store has already and that can be
+ * reused, in the order in which these ended. */
+bool orch_plan_fill_searches(struct orch_plan *plan, GError **error);
+
 /** Describes how the trial has changed since a run of an earlier version: "train.py changed, and 2
  * more", "lr was 0.1, is 0.2". NULL when there is no recipe (is_ad_hoc) and the run has another
  * setting or command, because it then belongs to another trial. The caller frees. */

@@ -177,6 +177,25 @@ static bool append_resources(GString *out, const char *const *lists, GError **er
     return true;
 }
 
+/* Adds `objective:`. Its values are checked as those of a recipe are. */
+static void append_objective(GString *out, const struct orch_ad_hoc *wish)
+{
+    const struct {
+        const char *key, *value;
+    } rows[] = {{"metric", wish->search}, {"sampler", wish->sampler}, {"until", wish->until}};
+    if (!wish->search && !wish->sampler && !wish->until && !wish->trials)
+        return;
+    g_string_append(out, "    objective:\n");
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+        if (rows[i].value) {
+            g_string_append_printf(out, "      %s: ", rows[i].key);
+            append_quoted(out, rows[i].value);
+            g_string_append_c(out, '\n');
+        }
+    if (wish->trials)
+        g_string_append_printf(out, "      trials: %d\n", wish->trials);
+}
+
 static GString *recipe_text(const struct orch_ad_hoc *wish, const char *name, const char *manifest,
                             const char *command, const GString *resources)
 {
@@ -186,6 +205,7 @@ static GString *recipe_text(const struct orch_ad_hoc *wish, const char *name, co
     append_quoted(recipe, manifest);
     g_string_append_printf(recipe, "\n    program: %s\n    repeat: %d\n", command,
                            MAX(1, wish->repeat));
+    append_objective(recipe, wish);
     append_list(recipe, "    inputs: [", wish->inputs);
     g_string_append(recipe, resources->str);
     if (wish->timeout_s > 0) {

@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
+#include "lib/space/space.h"
 #include "lib/wire/manifest.h"
 
 #include <string.h>
@@ -27,6 +28,19 @@ GPtrArray *orch_command_settings_new(void)
     return g_ptr_array_new_with_free_func(setting_free);
 }
 
+static const char *type_of(const char *values, bool is_swept);
+
+/* The type of the values of a range: that of all of its choices, or of its numbers. */
+static const char *type_of_range(const char *range)
+{
+    const char *inside = strchr(range, '(') + 1;
+    if (g_str_has_prefix(range, "choice")) {
+        g_autofree char *choices = g_strndup(inside, strcspn(inside, ")"));
+        return type_of(choices, true);
+    }
+    return g_str_has_prefix(range, "int") ? "int" : "real";
+}
+
 /* The type that all of the values have. They reach the program as they are written, whatever the
  * type: it decides how runs are sorted, filtered and forecast. */
 static const char *type_of(const char *values, bool is_swept)
@@ -34,6 +48,8 @@ static const char *type_of(const char *values, bool is_swept)
     size_t length = strlen(values);
     if (is_swept && g_str_has_prefix(values, "range("))
         return "int";
+    if (is_swept && orch_space_is_meant(values))
+        return type_of_range(values);
     bool is_list = is_swept && length >= 2 && values[0] == '[' && values[length - 1] == ']';
     g_autofree char *inside = g_strndup(values + is_list, length - 2 * (size_t)is_list);
     g_auto(GStrv) words = is_swept ? g_strsplit(inside, ",", -1) : NULL;

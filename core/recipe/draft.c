@@ -100,6 +100,7 @@ void orch_recipe_block_init(struct recipe_block *block)
     block->with = settings_new();
     block->sweep = settings_new();
     block->zip = settings_new();
+    block->search = settings_new();
 }
 
 static void part_clear(struct recipe_part *part)
@@ -107,6 +108,7 @@ static void part_clear(struct recipe_part *part)
     g_array_unref(part->block.with);
     g_array_unref(part->block.sweep);
     g_array_unref(part->block.zip);
+    g_array_unref(part->block.search);
     g_free(part->skip_reason);
 }
 
@@ -142,6 +144,7 @@ static void experiment_free(void *pointer)
     struct recipe_experiment *experiment = pointer;
     part_clear(&experiment->own);
     g_array_unref(experiment->fixed);
+    g_array_unref(experiment->searched);
     g_ptr_array_unref(experiment->dimensions);
     g_free(experiment);
 }

@@ -69,9 +69,9 @@ static void set_swept(GArray *joins, struct recipe_experiment *experiment, struc
     }
 }
 
-static void make_cell(struct recipe_draft *draft, GArray *joins,
-                      struct recipe_experiment *experiment, json_t *base, const unsigned *at,
-                      int repeat)
+static struct orch_cell *make_cell(struct recipe_draft *draft, GArray *joins,
+                                   struct recipe_experiment *experiment, json_t *base,
+                                   const unsigned *at, int repeat)
 {
     struct orch_cell *cell = g_new0(struct orch_cell, 1);
     cell->index = draft->out->cells->len;
@@ -89,6 +89,20 @@ static void make_cell(struct recipe_draft *draft, GArray *joins,
     }
     set_swept(joins, experiment, cell, at);
     g_ptr_array_add(draft->out->cells, cell);
+    return cell;
+}
+
+/* A point of a search that is chosen later. */
+static struct orch_search_point *make_point(struct recipe_draft *draft,
+                                            const struct orch_search *search, unsigned group,
+                                            unsigned number)
+{
+    struct orch_search_point *point = g_new0(struct orch_search_point, 1);
+    point->search = search;
+    point->group = group;
+    point->number = number;
+    g_ptr_array_add(draft->out->points, point);
+    return point;
 }
 
 static json_t *base_params(const struct recipe_experiment *experiment)
@@ -133,12 +147,22 @@ static void make_experiment(struct recipe_draft *draft, GArray *joins,
     experiment->first_cell = draft->out->cells->len;
     g_autofree unsigned *at = g_new0(unsigned, experiment->dimensions->len + 1);
     json_t *base = base_params(experiment);
+    const struct orch_search *search = experiment->made->search;
+    unsigned group = 0, trials = search ? search->trials : 1;
     do {
-        for (int repeat = 1; repeat <= experiment->made->repeat; repeat++) {
-            make_cell(draft, joins, experiment, base, at, repeat);
-            struct orch_cell *cell = draft->out->cells->pdata[draft->out->cells->len - 1];
-            cell->wanted = !draft->options->smoke || is_smoke_cell(experiment, at, repeat);
+        for (unsigned number = 1; number <= trials; number++) {
+            struct orch_search_point *point =
+                search ? make_point(draft, search, group, number) : NULL;
+            for (int repeat = 1; repeat <= experiment->made->repeat; repeat++) {
+                struct orch_cell *cell = make_cell(draft, joins, experiment, base, at, repeat);
+                cell->point = point;
+                if (point)
+                    orch_cell_open_point(cell);
+                cell->wanted = !draft->options->smoke ||
+                               (number == 1 && is_smoke_cell(experiment, at, repeat));
+            }
         }
+        group++;
     } while (next(experiment, at));
     json_decref(base);
     experiment->cell_count = draft->out->cells->len - experiment->first_cell;
@@ -154,6 +178,7 @@ static bool count_fits(struct recipe_draft *draft)
         for (guint j = 0; j < experiment->dimensions->len; j++)
             count *= ((const struct recipe_dimension *)experiment->dimensions->pdata[j])->count;
         count *= experiment->made->repeat;
+        count *= experiment->made->search ? experiment->made->search->trials : 1;
         total += count;
         if (total > ORCH_CELLS_MAX) {
             orch_recipe_error_at(draft, experiment->key, "sweep fewer values, or split the recipe",

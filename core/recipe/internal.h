@@ -16,6 +16,7 @@
 #define ORCH_CORE_RECIPE_INTERNAL_H
 
 #include "core/recipe/recipe_key.h"
+#include "core/recipe/search.h"
 
 #define RECIPE_EXPERIMENTS_MAX 1000
 #define RECIPE_PROFILES_MAX 100
@@ -48,7 +49,7 @@ struct recipe_setting {
 
 /** The parameter settings of one level: arrays of struct recipe_setting. */
 struct recipe_block {
-    GArray *with, *sweep, *zip;
+    GArray *with, *sweep, *zip, *search;
 };
 
 /** An experiment's own settings, or a profile's settings for an experiment. */
@@ -106,6 +107,13 @@ struct recipe_swept {
     GArray *values; /* struct recipe_value */
 };
 
+/** A parameter that is searched: its setting is a range. */
+struct recipe_searched {
+    const struct orch_param_spec *spec;
+    const struct recipe_setting *setting;
+    enum recipe_level level;
+};
+
 /** An experiment while the recipe is read. */
 struct recipe_experiment {
     const char *name;
@@ -118,6 +126,8 @@ struct recipe_experiment {
     bool is_broken;
     GArray *fixed;         /* struct recipe_fixed, in the manifest's order */
     GPtrArray *dimensions; /* struct recipe_dimension *, the slowest first */
+    GArray *searched;      /* struct recipe_searched, in the order of their conditions */
+    const struct orch_yaml *objective; /* the key; NULL: none */
     guint first_cell, cell_count;
     int visit; /* state in the search for reference cycles */
 };
@@ -223,6 +233,13 @@ GArray *orch_recipe_read_sweep(struct recipe_draft *draft,
                                const struct recipe_experiment *experiment,
                                const struct orch_param_spec *spec,
                                const struct recipe_setting *setting, bool is_zip);
+/** Reads `objective` of an experiment (search.c). */
+void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_yaml *map,
+                                struct recipe_experiment *experiment);
+/** Makes the space of the parameters that the experiment searches, once they are known. */
+void orch_recipe_make_search(struct recipe_draft *draft, struct recipe_experiment *experiment);
+/** Whether the value of an -x is a range to search. */
+bool orch_recipe_is_range(const struct recipe_setting *setting);
 /** Checks every value of every level and profile, used or not. */
 void orch_recipe_check_values(struct recipe_draft *draft);
 

@@ -11,9 +11,9 @@
 #include <string.h>
 
 static const char *const EXPERIMENT_KEYS[] = {
-    "plugin", "with",           "sweep",           "zip",     "repeat",    "seed",
-    "reuse",  "inputs",         "program",         "timeout", "resources", "retries",
-    "share",  "system_metrics", "only_when_named", NULL};
+    "plugin",    "with",           "sweep",           "zip",     "repeat",  "seed",      "search",
+    "objective", "reuse",          "inputs",          "program", "timeout", "resources", "retries",
+    "share",     "system_metrics", "only_when_named", NULL};
 static const char *const RESOURCE_KEYS[] = {"gpus",  "cores",     "memory", "time",
                                             "ranks", "exclusive", NULL};
 static const char *const SEED_WORDS[] = {"shared", "device", NULL};
@@ -285,6 +285,7 @@ static void read_experiment(struct recipe_draft *draft, const struct orch_yaml *
     read_inputs(draft, map, made);
     read_reuse(draft, map, experiment);
     read_seed(draft, map, made);
+    orch_recipe_read_objective(draft, map, experiment);
     orch_recipe_get_bool(draft, map, "only_when_named", &made->only_when_named);
     made->share_source = draft->share_source;
     orch_recipe_read_share(draft, map, &made->share_source);
@@ -303,6 +304,7 @@ static struct recipe_experiment *experiment_new(struct recipe_draft *draft,
     experiment->key = key;
     experiment->name = key->text;
     experiment->fixed = g_array_new(FALSE, TRUE, sizeof(struct recipe_fixed));
+    experiment->searched = g_array_new(FALSE, FALSE, sizeof(struct recipe_searched));
     experiment->dimensions = g_ptr_array_new_with_free_func(orch_recipe_dimension_free);
     struct orch_experiment *made = g_new0(struct orch_experiment, 1);
     made->name = g_strdup(key->text);

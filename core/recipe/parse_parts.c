@@ -86,9 +86,13 @@ static void read_block(struct recipe_draft *draft, const struct orch_yaml *map,
     orch_recipe_read_settings(draft, map, "with", block->with);
     orch_recipe_read_settings(draft, map, "sweep", block->sweep);
     orch_recipe_read_settings(draft, map, "zip", block->zip);
+    orch_recipe_read_settings(draft, map, "search", block->search);
     check_once(draft, block->sweep, block->with, "sweep", "with");
     check_once(draft, block->zip, block->with, "zip", "with");
     check_once(draft, block->zip, block->sweep, "zip", "sweep");
+    check_once(draft, block->search, block->with, "search", "with");
+    check_once(draft, block->search, block->sweep, "search", "sweep");
+    check_once(draft, block->search, block->zip, "search", "zip");
 }
 
 void orch_recipe_read_part(struct recipe_draft *draft, const struct orch_yaml *map,

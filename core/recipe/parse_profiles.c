@@ -7,7 +7,8 @@
 #include <string.h>
 
 static const char *const PROFILE_KEYS[] = {"with", "experiments", "jobs", NULL};
-static const char *const PART_KEYS[] = {"with", "sweep", "zip", "repeat", "timeout", "skip", NULL};
+static const char *const PART_KEYS[] = {"with",   "sweep",   "zip",  "search",
+                                        "repeat", "timeout", "skip", NULL};
 static void read_skip(struct recipe_draft *draft, const struct orch_yaml *map,
                       struct recipe_part *part)
 {

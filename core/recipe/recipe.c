@@ -15,6 +15,7 @@ static void made_free(void *pointer)
 {
     struct orch_experiment *made = pointer;
     g_free(made->name);
+    orch_search_free(made->search);
     g_strfreev(made->program);
     g_strfreev(made->inputs);
     g_free(made->skip_reason);
@@ -44,6 +45,7 @@ static struct orch_expansion *expansion_new(const char *path, const char *text, 
     out->smoke = smoke;
     out->experiments = g_ptr_array_new_with_free_func(made_free);
     out->cells = g_ptr_array_new();
+    out->points = g_ptr_array_new_with_free_func(g_free);
     out->report = g_ptr_array_new_with_free_func(item_free);
     out->problems = g_ptr_array_new_with_free_func(g_free);
     return out;
@@ -61,6 +63,7 @@ void orch_expansion_free(struct orch_expansion *expansion)
     if (!expansion)
         return;
     g_ptr_array_unref(expansion->cells);
+    g_ptr_array_unref(expansion->points);
     g_ptr_array_unref(expansion->experiments);
     g_ptr_array_unref(expansion->report);
     g_ptr_array_unref(expansion->problems);

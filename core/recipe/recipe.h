@@ -46,6 +46,9 @@ struct orch_recipe_options {
 /** `reuse` as resolved (same order as enum orch_reuse of the store). */
 enum orch_recipe_reuse { ORCH_RECIPE_REUSE_DEVICE, ORCH_RECIPE_REUSE_ANY, ORCH_RECIPE_REUSE_NEVER };
 
+struct orch_search;
+struct orch_search_point;
+
 struct orch_experiment {
     char *name;
     int line, column;
@@ -77,6 +80,8 @@ struct orch_experiment {
     double time_s;     /* upper bound for queues; 0: unknown */
     char **inputs;     /* patterns as written, relative to the recipe's folder; NULL: none given */
     bool share_source; /* share: source */
+    struct orch_search
+        *search;         /* its trials' values are chosen while it runs (search.h); or NULL */
     GHashTable *origins; /* parameter -> where its value came from: "recipes/hw4.recipe:14:9",
                             "-s", "-x", "default of plugin 'train' 1.0.0" */
 };
@@ -106,6 +111,8 @@ struct orch_cell {
     int repeat;      /* from 1 */
     uint64_t seed;   /* of the repeat; with `seed: device` the plan derives the trial's from it */
     GPtrArray *refs; /* struct orch_ref * */
+    struct orch_search_point *point; /* of a search, shared by its repeats; NULL: not of a search.
+                                        `params` and `coords` follow from it (search.h) */
     bool wanted; /* selected by targets and part; the other cells are included because one refers to
                     them */
 };
@@ -136,6 +143,7 @@ struct orch_expansion {
     GHashTable *values; /* of keys that features read (recipe_key.h): name -> value */
     GPtrArray *experiments; /* struct orch_experiment * */
     GPtrArray *cells;    /* struct orch_cell *, in declared order; every reference points inside */
+    GPtrArray *points;   /* struct orch_search_point *: of all searches */
     GPtrArray *report;   /* struct orch_report_item * */
     GPtrArray *problems; /* char *: names, in order */
 };

@@ -30,6 +30,23 @@ static bool is_swept(const struct recipe_experiment *experiment, const char *nam
     return false;
 }
 
+static bool is_searched(const struct recipe_experiment *experiment, const char *name)
+{
+    for (guint i = 0; i < experiment->searched->len; i++)
+        if (strcmp(g_array_index(experiment->searched, struct recipe_searched, i).spec->name,
+                   name) == 0)
+            return true;
+    return false;
+}
+
+static void drop_searched(struct recipe_experiment *experiment, const char *name)
+{
+    for (guint i = experiment->searched->len; i-- > 0;)
+        if (strcmp(g_array_index(experiment->searched, struct recipe_searched, i).spec->name,
+                   name) == 0)
+            g_array_remove_index(experiment->searched, i);
+}
+
 /* Removes a name from the dimensions. Returns the index of the dimension that was removed with it,
  * or -1. */
 static int drop_swept(struct recipe_experiment *experiment, const char *name)
@@ -57,9 +74,11 @@ static void apply_value(struct state *state, const struct recipe_setting *settin
     bool is_wide = level == RECIPE_LEVEL_RECIPE || level == RECIPE_LEVEL_PROFILE;
     const struct orch_param_spec *spec =
         orch_manifest_param(state->experiment->manifest, setting->name);
-    if (!spec || (is_wide && is_swept(state->experiment, setting->name)))
+    if (!spec || (is_wide && (is_swept(state->experiment, setting->name) ||
+                              is_searched(state->experiment, setting->name))))
         return;
     drop_swept(state->experiment, setting->name);
+    drop_searched(state->experiment, setting->name);
     struct recipe_fixed *fixed = g_new0(struct recipe_fixed, 1);
     *fixed = (struct recipe_fixed){.spec = spec, .setting = setting, .level = level};
     g_hash_table_replace(state->fixed, spec->name, fixed);
@@ -103,6 +122,7 @@ static void apply_sweep(struct state *state, const struct recipe_setting *settin
             g_hash_table_add(state->faulty, spec->name);
         if (!values)
             continue;
+        drop_searched(experiment, spec->name);
         int freed = drop_swept(experiment, spec->name);
         at = at < 0 ? freed : at;
         g_hash_table_remove(state->fixed, spec->name);
@@ -116,6 +136,20 @@ static void apply_sweep(struct state *state, const struct recipe_setting *settin
         orch_recipe_dimension_free(dimension);
 }
 
+static void apply_search(struct state *state, const struct recipe_setting *setting,
+                         enum recipe_level level)
+{
+    struct recipe_experiment *experiment = state->experiment;
+    const struct orch_param_spec *spec = orch_manifest_param(experiment->manifest, setting->name);
+    if (!spec)
+        return;
+    drop_swept(experiment, spec->name);
+    drop_searched(experiment, spec->name);
+    g_hash_table_remove(state->fixed, spec->name);
+    struct recipe_searched searched = {spec, setting, level};
+    g_array_append_val(experiment->searched, searched);
+}
+
 static void apply_block(struct state *state, const struct recipe_block *block,
                         enum recipe_level level)
 {
@@ -125,6 +159,8 @@ static void apply_block(struct state *state, const struct recipe_block *block,
     if (block->zip->len)
         apply_sweep(state, (const struct recipe_setting *)(void *)block->zip->data, block->zip->len,
                     level, true);
+    for (guint i = 0; i < block->search->len; i++)
+        apply_search(state, &g_array_index(block->search, struct recipe_setting, i), level);
 }
 
 static void apply_options(struct state *state, enum recipe_level level)
@@ -136,7 +172,9 @@ static void apply_options(struct state *state, enum recipe_level level)
         if (is_one != (option->experiment != NULL) ||
             (is_one && strcmp(option->experiment, state->experiment->name) != 0))
             continue;
-        if (option->is_sweep)
+        if (option->is_sweep && orch_recipe_is_range(&option->setting))
+            apply_search(state, &option->setting, level);
+        else if (option->is_sweep)
             apply_sweep(state, &option->setting, 1, level, false);
         else
             apply_value(state, &option->setting, level);
@@ -202,6 +240,12 @@ static void note_swept_origins(struct recipe_experiment *experiment)
                                 origin_of(swept->setting, swept->level, experiment->manifest));
         }
     }
+    for (guint i = 0; i < experiment->searched->len; i++) {
+        const struct recipe_searched *searched =
+            &g_array_index(experiment->searched, struct recipe_searched, i);
+        g_hash_table_insert(experiment->made->origins, g_strdup(searched->spec->name),
+                            origin_of(searched->setting, searched->level, experiment->manifest));
+    }
 }
 
 /* Resolves the settings that are not parameters: repeat, timeout, skip. */
@@ -244,10 +288,11 @@ static void resolve_experiment(struct recipe_draft *draft, struct recipe_experim
     apply_options(&state, RECIPE_LEVEL_OPTION_ONE);
     for (guint i = 0; i < experiment->manifest->params->len; i++) {
         const struct orch_param_spec *spec = experiment->manifest->params->pdata[i];
-        if (!is_swept(experiment, spec->name))
+        if (!is_swept(experiment, spec->name) && !is_searched(experiment, spec->name))
             settle(&state, spec);
     }
     note_swept_origins(experiment);
+    orch_recipe_make_search(draft, experiment);
     g_hash_table_unref(state.fixed);
     g_hash_table_unref(state.faulty);
     if (draft->complaint_count > before)

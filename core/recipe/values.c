@@ -332,7 +332,7 @@ static char *hint_params(const struct orch_manifest *manifest, const char *name)
 }
 
 /* How a setting is read, depending on its section. */
-enum use { USE_VALUE, USE_SWEEP, USE_ZIP };
+enum use { USE_VALUE, USE_SWEEP, USE_ZIP, USE_SEARCH };
 
 /* `is_wide`: the setting applies only to experiments that have the parameter. */
 static void check_setting(struct recipe_draft *draft, const struct recipe_experiment *experiment,
@@ -346,6 +346,10 @@ static void check_setting(struct recipe_draft *draft, const struct recipe_experi
             orch_recipe_error(draft, orch_recipe_key_place(setting), hint,
                               "unknown parameter '%s' for plugin '%s'", setting->name,
                               manifest->name);
+    } else if (use == USE_SEARCH) {
+        if (orch_param_is_secret(spec))
+            orch_recipe_error(draft, orch_recipe_key_place(setting), "set it under 'with:'",
+                              "parameter '%s' is a secret and cannot be searched", spec->name);
     } else if (use == USE_VALUE) {
         struct recipe_value value;
         orch_recipe_read_value(draft, experiment, spec, setting, &value);
@@ -391,6 +395,7 @@ static void check_block(struct recipe_draft *draft, const struct recipe_experime
     check_settings(draft, experiment, block->with, USE_VALUE, false);
     check_settings(draft, experiment, block->sweep, USE_SWEEP, false);
     check_settings(draft, experiment, block->zip, USE_ZIP, false);
+    check_settings(draft, experiment, block->search, USE_SEARCH, false);
     check_zip(draft, block->zip);
 }
 
@@ -398,7 +403,10 @@ static void check_option(struct recipe_draft *draft, const struct recipe_experim
                          const struct recipe_option *option)
 {
     if (!option->experiment || strcmp(option->experiment, experiment->name) == 0)
-        check_setting(draft, experiment, &option->setting, option->is_sweep ? USE_SWEEP : USE_VALUE,
+        check_setting(draft, experiment, &option->setting,
+                      !option->is_sweep                        ? USE_VALUE
+                      : orch_recipe_is_range(&option->setting) ? USE_SEARCH
+                                                               : USE_SWEEP,
                       !option->experiment);
 }
 
@@ -426,6 +434,7 @@ static void check_experiment(struct recipe_draft *draft, struct recipe_experimen
 static bool block_has(const struct recipe_block *block, const char *name, bool swept_only)
 {
     return orch_recipe_setting_find(block->sweep, name) ||
+           orch_recipe_setting_find(block->search, name) ||
            orch_recipe_setting_find(block->zip, name) ||
            (!swept_only && orch_recipe_setting_find(block->with, name));
 }

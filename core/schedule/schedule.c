@@ -270,7 +270,7 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     run.order = order;
     run.hosts = g_ptr_array_new_with_free_func(orch_schedule_host_free);
     run.ended = g_ptr_array_new_with_free_func(orch_schedule_host_free);
-    run.collects_first = options->fail_fast || has_timing(plan);
+    run.collects_first = options->fail_fast || has_timing(plan) || options->chooser;
     run.lost_gpus = orch_schedule_lost_gpus_new();
     run.plugin_files = g_array_new(FALSE, FALSE, sizeof(struct plugin_file));
     run.failing = orch_schedule_failing_new();

@@ -64,7 +64,8 @@ struct orch_totals {
     unsigned reused;                          /* done before, or meanwhile by other processes */
     unsigned ended[ORCH_VERDICT_UNKNOWN + 1]; /* by verdict, the last attempt of each */
     unsigned retried;                         /* further attempts */
-    unsigned skipped; /* not started because this machine lacks a resource */
+    unsigned skipped;  /* not started because this machine lacks a resource */
+    unsigned unneeded; /* not started because their search has found what it looks for */
     /* not started: a trial they refer to did not end well, or the run was stopped */
     unsigned not_run;
     unsigned held; /* not started: others run them or the trials they refer to elsewhere */
@@ -147,6 +148,19 @@ enum orch_on_change {
     ORCH_ON_CHANGE_FROZEN, /* nothing: all trials run apart from the beginning */
 };
 
+/** Chooses the values of the trials of searches (core/recipe/search.h), one after the other. */
+struct orch_chooser {
+    void *ctx;
+    /** Called when a trial whose point is open could start: sets the point and takes it into the
+     * plan (orch_plan_take_point). False with `*out_why` when the search tries nothing more, or
+     * with an error. */
+    bool (*choose)(void *ctx, struct orch_plan *plan, unsigned index, char **out_why,
+                   GError **error);
+    /** Called when a trial of a search has ended and will not be retried. */
+    void (*ended)(void *ctx, struct orch_plan *plan, unsigned index,
+                  const struct orch_collected *collected);
+};
+
 struct orch_run_options {
     unsigned slots;
     enum orch_on_change on_change;
@@ -164,6 +178,7 @@ struct orch_run_options {
     struct orch_device_price gpu_price,
         machine_price;                  /* passed to trials, which may report costs */
     const struct orch_sharing *sharing; /* NULL: the run is not shared */
+    const struct orch_chooser *chooser; /* NULL: the plan has no search */
 };
 
 /** Runs the plan. The first SIGINT stops starting trials, the second stops the running ones;

@@ -149,6 +149,21 @@ static void give_up(struct run *run, struct job *job, const char *why)
     orch_schedule_emit(run, "%s was not run: %s", label, why);
 }
 
+/* Ends all trials of a point that a search does not need any more. */
+static void leave_out(struct run *run, const struct job *job, const char *why)
+{
+    const struct orch_search_point *point = run->plan->items[job->index].cell->point;
+    for (unsigned i = 0; i < run->plan->count; i++) {
+        struct orch_plan_item *item = &run->plan->items[i];
+        if (item->cell->point != point || run->jobs[i].status == JOB_ENDED)
+            continue;
+        orch_plan_set_unneeded(item, why);
+        run->jobs[i].status = JOB_ENDED;
+        run->totals.unneeded++;
+        run->moved = true;
+    }
+}
+
 /* Makes the trial's folder. A trial whose run is missing what it refers to is given up, and the
  * others go on; `*out_given_up` is then true. */
 static bool prepare(struct run *run, struct job *job, const unsigned *chosen,
@@ -285,6 +300,26 @@ static bool try_slot(struct run *run, struct job *job, const unsigned *chosen, b
     return true;
 }
 
+/* Lets the search choose the values of a trial. When it tries nothing more, or the plugin rejects
+ * the values, the trial ends without having run. */
+static bool choose_point(struct run *run, struct job *job, enum readiness *out, GError **error)
+{
+    const struct orch_chooser *chooser = run->options->chooser;
+    const struct orch_plan_item *item = &run->plan->items[job->index];
+    g_autofree char *why = NULL;
+    if (item->cell->repeat > 1) { /* the first repeat chooses */
+        *out = NOT_YET;
+        return true;
+    }
+    if (chooser && chooser->choose(chooser->ctx, run->plan, job->index, &why, error))
+        return true;
+    if (!why)
+        return false;
+    leave_out(run, job, why);
+    *out = NEVER;
+    return true;
+}
+
 static bool try_start(struct run *run, struct job *job, bool *out_blocked, GError **error)
 {
     struct orch_plan_item *item = &run->plan->items[job->index];
@@ -294,7 +329,12 @@ static bool try_start(struct run *run, struct job *job, bool *out_blocked, GErro
         return false;
     if (readiness != READY)
         return true;
-    if (item->state == ORCH_PLAN_WAITING || !item->fingerprint[0]) {
+    if (orch_cell_is_open(item->cell) && !choose_point(run, job, &readiness, error))
+        return false;
+    if (readiness != READY)
+        return true;
+    if (item->state == ORCH_PLAN_WAITING || !item->fingerprint[0] ||
+        (item->cell->point && item->state == ORCH_PLAN_DONE)) {
         if (!orch_plan_settle(run->plan, job->index, error))
             return false;
         if (item->state == ORCH_PLAN_DONE) {

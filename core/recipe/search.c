@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads `search:` and `objective:`, and gives cells the values of points. */
+#include "core/recipe/search.h"
+
+#include "core/recipe/parse_parts.h"
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "lib/wire/value.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const OBJECTIVE_KEYS[] = {"metric", "trials", "sampler", "seed", "until", NULL};
+static const char *const SUMMARIES[] = {"last", "best", "mean", "min", "max", "first", NULL};
+
+void orch_search_free(struct orch_search *search)
+{
+    if (!search)
+        return;
+    orch_space_free(search->space);
+    g_free(search->metric);
+    g_free(search->summary);
+    g_free(search->sampler);
+    g_free(search);
+}
+
+/* ---- objective ----------------------------------------------------------------------------------
+ */
+
+/* "max last val_accuracy", "min val_loss" */
+static void read_metric(struct recipe_draft *draft, const struct orch_yaml *node, const char *text,
+                        struct orch_search *out)
+{
+    g_auto(GStrv) words = g_strsplit_set(text, " \t", -1);
+    GPtrArray *plain = g_ptr_array_new();
+    for (char **word = words; *word; word++)
+        if (**word)
+            g_ptr_array_add(plain, *word);
+    bool is_max = plain->len && strcmp(plain->pdata[0], "max") == 0;
+    bool ok = (plain->len == 2 || plain->len == 3) &&
+              (is_max || strcmp(plain->pdata[0], "min") == 0) &&
+              (plain->len == 2 || g_strv_contains(SUMMARIES, plain->pdata[1]));
+    if (ok) {
+        out->is_max = is_max;
+        g_free(out->metric);
+        g_free(out->summary);
+        out->metric = g_strdup(plain->pdata[plain->len - 1]);
+        out->summary = g_strdup(plain->len == 3 ? plain->pdata[1] : "last");
+    } else {
+        orch_recipe_error_at(
+            draft, node,
+            "for example 'max last val_accuracy' or 'min val_loss'; the word between "
+            "is last, best, mean, min, max or first",
+            "'metric': '%s' is no objective", text);
+    }
+    g_ptr_array_unref(plain);
+}
+
+/* Whether the plugin can report the metric; unknown names of a command that declares none are
+ * right. */
+static void check_metric(struct recipe_draft *draft, const struct orch_yaml *node,
+                         const struct recipe_experiment *experiment,
+                         const struct orch_search *search)
+{
+    const struct orch_manifest *manifest = experiment->manifest;
+    if (!search->metric || !manifest || manifest->any_metric ||
+        strcmp(search->metric, "wall_s") == 0 || orch_manifest_metric(manifest, search->metric))
+        return;
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (guint i = 0; i < manifest->metrics->len; i++)
+        g_ptr_array_add(names, ((struct orch_metric_spec *)manifest->metrics->pdata[i])->name);
+    g_ptr_array_add(names, NULL);
+    g_autofree char *hint =
+        orch_recipe_hint_names(draft, search->metric, (const char *const *)names->pdata);
+    orch_recipe_error_at(draft, node, hint, "'metric': plugin '%s' reports no '%s'", manifest->name,
+                         search->metric);
+}
+
+void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_yaml *map,
+                                struct recipe_experiment *experiment)
+{
+    const struct orch_yaml *objective = orch_recipe_get_map(draft, map, "objective");
+    if (!objective)
+        return;
+    struct orch_search *search = g_new0(struct orch_search, 1);
+    experiment->made->search = search;
+    experiment->objective = orch_yaml_get_key(map, "objective");
+    search->trials = ORCH_SEARCH_TRIALS;
+    orch_recipe_check_keys(draft, objective, "'objective'", OBJECTIVE_KEYS);
+    g_autofree char *metric = NULL, *until = NULL;
+    int64_t count;
+    unsigned word = 0;
+    if (orch_recipe_get_text(draft, objective, "metric", &metric)) {
+        const struct orch_yaml *node = orch_yaml_get(objective, "metric");
+        read_metric(draft, node, metric, search);
+        check_metric(draft, node, experiment, search);
+    }
+    if (orch_recipe_get_count(draft, objective, "trials", "1", "100000", &count))
+        search->trials = (unsigned)count;
+    if (orch_recipe_get_count(draft, objective, "seed", "0", "9223372036854775807", &count))
+        search->seed = (uint64_t)count;
+    orch_recipe_get_choice(draft, objective, "sampler", ORCH_SAMPLER_NAMES, &word);
+    search->sampler = g_strdup(ORCH_SAMPLER_NAMES[word]);
+    if (orch_recipe_get_text(draft, objective, "until", &until)) {
+        search->has_until = orch_real_parse(until, &search->until);
+        if (!search->has_until)
+            orch_recipe_error_at(draft, orch_yaml_get(objective, "until"),
+                                 "for example until: 0.95", "'until': '%s' is not a number", until);
+    }
+}
+
+/* ---- space --------------------------------------------------------------------------------------
+ */
+
+/* The text of a range: as written, or that of a list. */
+static char *range_text(const struct orch_yaml *node)
+{
+    if (node->kind == ORCH_YAML_LIST && node->items->len == 1)
+        node = node->items->pdata[0]; /* of an option */
+    if (node->kind == ORCH_YAML_SCALAR)
+        return g_strdup(node->text);
+    GString *text = g_string_new("[");
+    for (guint i = 0; node->kind == ORCH_YAML_LIST && i < node->items->len; i++) {
+        const struct orch_yaml *item = node->items->pdata[i];
+        const char *word = item->kind == ORCH_YAML_SCALAR ? item->text : "";
+        const char *quote = strchr(word, '"') ? "'" : "\"";
+        g_string_append_printf(text, "%s%s%s%s", i ? ", " : "", quote, word, quote);
+    }
+    return g_string_free(g_string_append_c(text, ']'), FALSE);
+}
+
+bool orch_recipe_is_range(const struct recipe_setting *setting)
+{
+    const struct orch_yaml *node = setting->value;
+    if (node->kind == ORCH_YAML_LIST && node->items->len == 1)
+        node = node->items->pdata[0];
+    return node->kind == ORCH_YAML_SCALAR && orch_space_is_meant(node->text);
+}
+
+/* Checks that the parameter can have a value of its range. */
+static void check_value(struct recipe_draft *draft, const struct recipe_searched *searched,
+                        const char *text)
+{
+    g_autoptr(GError) problem = NULL;
+    g_autoptr(json_t) value = orch_value_parse(searched->spec, text, &problem);
+    if (value)
+        return;
+    orch_recipe_error(draft, orch_recipe_value_place(searched->setting, searched->setting->value),
+                      problem ? orch_error_hint(problem) : NULL,
+                      "search '%s': parameter '%s' cannot be %s%s%s", searched->spec->name,
+                      searched->spec->name, text, problem ? ": " : "",
+                      problem ? problem->message : "");
+}
+
+static void check_values(struct recipe_draft *draft, const struct recipe_searched *searched,
+                         const struct orch_space_param *param)
+{
+    if (param->kind == ORCH_SPACE_CHOICE) {
+        for (guint i = 0; i < param->choices->len; i++)
+            check_value(draft, searched, param->choices->pdata[i]);
+    } else {
+        g_autofree char *low = orch_space_text(param, 0), *high = orch_space_text(param, 1);
+        check_value(draft, searched, low);
+        check_value(draft, searched, high);
+        if (param->kind == ORCH_SPACE_REAL && searched->spec->type == ORCH_INT)
+            orch_recipe_error(
+                draft, orch_recipe_value_place(searched->setting, searched->setting->value),
+                "write int(LOW, HIGH) or int(LOW, HIGH, log)",
+                "search '%s': the parameter takes whole numbers", searched->spec->name);
+    }
+    if (param->otherwise)
+        check_value(draft, searched, param->otherwise);
+    json_t *fallback =
+        param->parent >= 0 && !param->otherwise ? orch_value_default(searched->spec) : json_null();
+    if (!fallback)
+        orch_recipe_error(draft,
+                          orch_recipe_value_place(searched->setting, searched->setting->value),
+                          "say its value elsewhere: '... if NAME = VALUE else 0'",
+                          "search '%s': the parameter has no default for where it does not exist",
+                          searched->spec->name);
+    json_decref(fallback);
+}
+
+static void add_param(struct recipe_draft *draft, struct orch_space *space,
+                      const struct recipe_searched *searched)
+{
+    const struct orch_yaml *node = searched->setting->value;
+    g_autofree char *text = range_text(node);
+    g_autoptr(GError) problem = NULL;
+    size_t at = 0;
+    if (orch_space_add(space, searched->spec->name, text, &at, &problem)) {
+        check_values(draft, searched, orch_space_param(space, space->params->len - 1));
+        return;
+    }
+    struct recipe_place place = orch_recipe_value_place(searched->setting, node);
+    if (node->kind == ORCH_YAML_SCALAR && place.line)
+        place.column += (int)at;
+    g_autofree char *what = orch_error_what(problem);
+    bool is_cut = node->kind == ORCH_YAML_SCALAR && strchr(text, '(') && !strchr(text, ')');
+    orch_recipe_error(draft, place,
+                      is_cut ? "between braces YAML ends a value at a comma: put quotes around it"
+                             : orch_error_hint(problem),
+                      "search '%s': %s", searched->spec->name, what);
+}
+
+void orch_recipe_make_search(struct recipe_draft *draft, struct recipe_experiment *experiment)
+{
+    struct orch_search *search = experiment->made->search;
+    if (!experiment->searched->len && !search)
+        return;
+    if (!search || !search->metric) {
+        const struct recipe_searched *first =
+            experiment->searched->len
+                ? &g_array_index(experiment->searched, struct recipe_searched, 0)
+                : NULL;
+        struct recipe_place place = {draft->path, experiment->key->line, experiment->key->column};
+        orch_recipe_error(draft, first ? orch_recipe_key_place(first->setting) : place,
+                          draft->options->is_ad_hoc
+                              ? "say what for: --search 'max val_accuracy'"
+                              : "add 'objective: { metric: max last val_accuracy, trials: 30 }'",
+                          "a search needs a metric to be the best of");
+        return;
+    }
+    if (!experiment->searched->len) {
+        orch_recipe_error_at(draft, experiment->objective ? experiment->objective : experiment->key,
+                             draft->options->is_ad_hoc
+                                 ? "for example -x lr='loguniform(1e-4, 1)'"
+                                 : "add 'search:' with ranges, for example lr: loguniform(1e-4, 1)",
+                             "an objective needs parameters to search");
+        return;
+    }
+    search->space = orch_space_new();
+    for (guint i = 0; i < experiment->searched->len; i++)
+        add_param(draft, search->space,
+                  &g_array_index(experiment->searched, struct recipe_searched, i));
+}
+
+/* ---- points -------------------------------------------------------------------------------------
+ */
+
+bool orch_cell_is_open(const struct orch_cell *cell)
+{
+    return cell->point && !cell->point->is_chosen;
+}
+
+/* The canonical value of a parameter at a coordinate, or where it does not exist. New reference. */
+static json_t *value_at(const struct orch_cell *cell, const struct orch_space_param *param,
+                        double unit, bool exists)
+{
+    const struct orch_param_spec *spec =
+        orch_manifest_param(cell->experiment->manifest, param->name);
+    if (!exists && !param->otherwise)
+        return orch_value_default(spec);
+    g_autofree char *text = exists ? orch_space_text(param, unit) : g_strdup(param->otherwise);
+    return orch_value_parse(spec, text, NULL);
+}
+
+/* Sets the parameters of a cell to a point; and its coordinates, if it is chosen. */
+static void set_values(const struct orch_cell *cell, const double *at, bool is_chosen)
+{
+    const struct orch_space *space = cell->point->search->space;
+    for (unsigned i = 0; i < space->params->len; i++) {
+        const struct orch_space_param *param = orch_space_param(space, i);
+        bool exists = orch_space_exists(space, i, at);
+        json_t *value = value_at(cell, param, at[i], exists);
+        if (exists && is_chosen)
+            json_object_set(cell->coords, param->name, value);
+        else
+            json_object_del(cell->coords, param->name);
+        json_object_set_new(cell->params, param->name, value);
+    }
+}
+
+void orch_cell_take_point(const struct orch_cell *cell)
+{
+    set_values(cell, cell->point->at, true);
+}
+
+void orch_cell_open_point(const struct orch_cell *cell)
+{
+    double middle[ORCH_SPACE_PARAMS_MAX];
+    for (unsigned i = 0; i < ORCH_SPACE_PARAMS_MAX; i++)
+        middle[i] = 0.5;
+    orch_space_snap(cell->point->search->space, middle);
+    set_values(cell, middle, false);
+}
+
+bool orch_search_point_of(const struct orch_search *search, const json_t *params, double *out)
+{
+    for (unsigned i = 0; i < search->space->params->len; i++) {
+        const struct orch_space_param *param = orch_space_param(search->space, i);
+        out[i] = 0;
+        if (!orch_space_exists(search->space, i, out)) {
+            out[i] = NAN;
+            continue;
+        }
+        const json_t *value = json_object_get(params, param->name);
+        g_autofree char *text = value ? orch_value_format_json(value) : NULL;
+        if (!text || !orch_space_unit(param, text, &out[i]))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A search: an experiment whose trials get their values one after the other, each chosen from the
+ * results so far, instead of all being listed by a sweep. A recipe says which parameters
+ * (`search:`) and what for (`objective:`). The trials are cells from the beginning; the point of a
+ * cell is open until its trial starts (features/search), or is one that the store has already
+ * (core/plan). */
+#ifndef ORCH_CORE_RECIPE_SEARCH_H
+#define ORCH_CORE_RECIPE_SEARCH_H
+
+#include "lib/space/space.h"
+
+#include <jansson.h>
+
+struct orch_cell;
+
+/** Trials of a search that does not say how many. */
+#define ORCH_SEARCH_TRIALS 30
+
+struct orch_search {
+    struct orch_space *space;
+    char *metric;
+    bool is_max;
+    char *summary;   /* "last", "best", ...: which number of the metric's curve counts */
+    unsigned trials; /* points, per combination of the swept values */
+    char *sampler;   /* of ORCH_SAMPLER_NAMES */
+    uint64_t seed;
+    bool has_until;
+    double until; /* the search ends when a value is at least as good */
+};
+void orch_search_free(struct orch_search *search);
+
+/** A point of a search. Its repeats share it. */
+struct orch_search_point {
+    const struct orch_search *search;
+    unsigned group;  /* of the cells with equal swept values, which are one search */
+    unsigned number; /* within the group, from 1 */
+    bool is_chosen;
+    double at[ORCH_SPACE_PARAMS_MAX]; /* unit coordinates, once it is chosen */
+};
+
+/** Whether the cell is one of a search whose point is not chosen yet. */
+bool orch_cell_is_open(const struct orch_cell *cell);
+/** Gives the cell the values of its point, which is chosen: parameters, coordinates, label. */
+void orch_cell_take_point(const struct orch_cell *cell);
+/** Takes the values away again: the cell has those of the middle of each range, as every open one.
+ */
+void orch_cell_open_point(const struct orch_cell *cell);
+/** The point with these parameters (object of canonical values); false when the space has none. */
+bool orch_search_point_of(const struct orch_search *search, const json_t *params, double *out);
+
+#endif

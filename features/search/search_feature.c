@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Searches: the values of trials are chosen from the results so far. */
+#include "core/cli/parts.h"
+#include "core/feature/feature.h"
+#include "features/search/chooser.h"
+
+static const struct orch_command_part RUN = {.command = "run", .run = &ORCH_SEARCH_RUN_PART};
+static const struct orch_command_part TRY = {.command = "try", .run = &ORCH_SEARCH_RUN_PART};
+
+static const struct orch_command_part *const PARTS[] = {&RUN, &TRY, NULL};
+
+/* Words of other programs for what is here. */
+static const struct orch_typed_word WORDS[] = {
+    {"optimize", "'objective:' of a recipe, or 'orch try --search': see docs/search.md"},
+    {"tune", "'objective:' of a recipe, or 'orch try --search': see docs/search.md"},
+    {0}};
+
+const struct orch_feature ORCH_FEATURE_SEARCH = {.parts = PARTS, .words = WORDS};
